@@ -1,0 +1,35 @@
+# fab_module(NAME DIR dir [USES module...] [PRIVATE_USES module...] [PRIVATE_LIBS target...])
+# One static library fab_NAME per module, with its own include root DIR/include. A header of a module that is not
+# named in USES is not on the include path: a forbidden include does not compile.
+
+function(fab_options target)
+  target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
+                                           -Wmissing-prototypes -Wvla)
+  if(FAB_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  fab_sanitize(${target})
+endfunction()
+
+function(fab_sanitize target)
+  if(FAB_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${FAB_SANITIZE} -fno-omit-frame-pointer
+                                             -fno-sanitize-recover=undefined)
+    target_link_options(${target} PRIVATE -fsanitize=${FAB_SANITIZE})
+  endif()
+endfunction()
+
+function(fab_module name)
+  cmake_parse_arguments(arg "" "DIR" "USES;PRIVATE_USES;PRIVATE_LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${arg_DIR}/*.c)
+  add_library(fab_${name} STATIC ${sources})
+  target_include_directories(fab_${name} PUBLIC ${CMAKE_SOURCE_DIR}/${arg_DIR}/include)
+  list(TRANSFORM arg_USES PREPEND fab_)
+  list(TRANSFORM arg_PRIVATE_USES PREPEND fab_)
+  target_link_libraries(fab_${name} PUBLIC ${arg_USES} PRIVATE ${arg_PRIVATE_USES} ${arg_PRIVATE_LIBS})
+  if(name STREQUAL base)
+    target_link_libraries(fab_${name} PUBLIC Threads::Threads m)
+  endif()
+  fab_options(fab_${name})
+endfunction()

@@ -1,0 +1,14 @@
+#include "fab/builtin.h"
+
+#include <string.h>
+
+const fab_builtin *fab_builtin_find(const fab_builtin *table, const char *name) {
+    size_t n = strlen(name);
+    for (const fab_builtin *entry = table; entry->name != NULL; entry++) {
+        if (strncmp(entry->name, name, n) == 0 &&
+            (entry->name[n] == '\0' || strchr(entry->name + n, '.') == entry->name + n)) {
+            return entry;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,36 @@
+/**
+ * @file memory.h
+ * Checked allocation. Products of sizes never overflow silently; failure is FAB_ENOMEM, never an abort.
+ */
+#ifndef FAB_MEMORY_H
+#define FAB_MEMORY_H
+
+#include "fab/status.h"
+
+#include <stddef.h>
+
+/**
+ * Allocates `n * size` zeroed bytes (at least 1).
+ * @param[out] out  Receives the block, to be released with free(). Written on success only.
+ * @retval FAB_ENOMEM  n * size overflows, or memory ran out; the message names the amount.
+ */
+fab_status fab_allocate(size_t n, size_t size, void *out, fab_error *err) FAB_MUST_USE;
+
+/** `FAB_NEW(pointer, n, err)`: allocates an array of n zeroed elements of the pointer's type. */
+#define FAB_NEW(pointer, n, err) fab_allocate((n), sizeof *(pointer), &(pointer), (err))
+
+/**
+ * Grows an array so that it holds at least `need` elements; doubles, so that appending is amortised O(1).
+ * New elements are not initialised.
+ * @param[in,out] array     Address of the array pointer (NULL when empty).
+ * @param[in,out] capacity  Elements allocated.
+ */
+fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab_error *err) FAB_MUST_USE;
+
+/** `FAB_GROW(pointer, capacity, need, err)` for a typed pointer and a size_t capacity. */
+#define FAB_GROW(pointer, capacity, need, err) fab_grow(&(pointer), &(capacity), (need), sizeof *(pointer), (err))
+
+/** Copy of a string, or NULL with FAB_ENOMEM recorded. */
+char *fab_strdup(const char *text, fab_error *err) FAB_MUST_USE;
+
+#endif

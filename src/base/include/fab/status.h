@@ -1,0 +1,55 @@
+/**
+ * @file status.h
+ * Status codes and the error record that every failing call fills. See src/doc/adr/0002-errors.md.
+ */
+#ifndef FAB_STATUS_H
+#define FAB_STATUS_H
+
+#define FAB_MUST_USE          __attribute__((warn_unused_result))
+#define FAB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+typedef enum fab_status {
+    FAB_OK = 0,
+    FAB_EUSAGE,       /**< the command line is wrong */
+    FAB_EINPUT,       /**< a design, file or value is wrong */
+    FAB_EUNSUPPORTED, /**< valid, but this version cannot do it */
+    FAB_EUNREACHABLE, /**< a flow has no route */
+    FAB_ENOSOLUTION,  /**< no design or placement satisfies the constraints */
+    FAB_EIO,          /**< reading or writing failed */
+    FAB_ENOMEM,       /**< memory ran out */
+    FAB_EINTERNAL,    /**< a bug: an invariant does not hold */
+} fab_status;
+
+typedef struct fab_error {
+    fab_status code;
+    char where[192]; /**< "design.xml:14:9", "leaf 7", or empty */
+    char text[448];  /**< one sentence: what, the offending value, the limit */
+} fab_error;
+
+/**
+ * Records an error unless one is recorded already (the first one is kept), and returns `code`.
+ * @param[out] err    May be NULL.
+ * @param[in]  where  Place of the error, or NULL.
+ */
+fab_status fab_fail(fab_error *err, fab_status code, const char *where, const char *fmt, ...) FAB_PRINTF(4, 5);
+
+/** Short name of a status ("input error"). Never NULL. */
+const char *fab_status_name(fab_status status);
+
+/** Leaves the function through its `done:` label when `call` fails. Needs a `fab_status status` in scope. */
+#define FAB_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        status = (call);                                                                                               \
+        if (status != FAB_OK) {                                                                                        \
+            goto done;                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+/** Like FAB_TRY, for an error that is found here. */
+#define FAB_FAIL(...)                                                                                                  \
+    do {                                                                                                               \
+        status = fab_fail(__VA_ARGS__);                                                                                \
+        goto done;                                                                                                     \
+    } while (0)
+
+#endif

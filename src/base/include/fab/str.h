@@ -1,0 +1,44 @@
+/**
+ * @file str.h
+ * Growing byte string. A failed allocation sticks: appends do nothing from then on, and fab_str_status tells.
+ */
+#ifndef FAB_STR_H
+#define FAB_STR_H
+
+#include "fab/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct fab_str {
+    char *data; /**< NUL-terminated, or NULL when nothing was appended yet */
+    size_t length;
+    size_t capacity;
+    bool failed;
+} fab_str;
+
+#define FAB_STR_INIT                                                                                                   \
+    { NULL, 0, 0, false }
+
+void fab_str_release(fab_str *str);
+void fab_str_append(fab_str *str, const char *bytes, size_t n);
+void fab_str_add(fab_str *str, const char *text);
+void fab_str_printf(fab_str *str, const char *fmt, ...) FAB_PRINTF(2, 3);
+
+/** FAB_OK, or FAB_ENOMEM if any append failed. */
+fab_status fab_str_status(const fab_str *str, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Shortest decimal text that reads back as the same double ("0.1", "1e+300"). Locale-independent.
+ * @param[out] out  At least 32 bytes.
+ */
+void fab_format_double(char *out, double value);
+
+/** Number with thousands separators ("24,576"). `out` holds at least 32 bytes. Returns out. */
+const char *fab_format_count(char *out, uint64_t value);
+
+/** Whole of a small text file or of stdin ("-"), NUL-terminated. Larger than `limit` bytes is FAB_EINPUT. */
+fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err) FAB_MUST_USE;
+
+#endif

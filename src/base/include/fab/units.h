@@ -1,0 +1,50 @@
+/**
+ * @file units.h
+ * Quantities with their unit. The only place where units are converted: inside the program rates are bit/s, sizes
+ * bytes, lengths metres, times seconds, powers watts.
+ */
+#ifndef FAB_UNITS_H
+#define FAB_UNITS_H
+
+#include "fab/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum fab_unit {
+    FAB_UNIT_COUNT,  /**< whole number, no unit */
+    FAB_UNIT_RATIO,  /**< decimal, or a:b */
+    FAB_UNIT_RATE,   /**< 400Gb/s, 50GB/s -> bit/s */
+    FAB_UNIT_BYTES,  /**< 16MB, 1MiB -> bytes */
+    FAB_UNIT_LENGTH, /**< 30m, 2km -> metres */
+    FAB_UNIT_TIME,   /**< 1.5us, 54d -> seconds */
+    FAB_UNIT_POWER,  /**< 700W, 10.2kW -> watts */
+} fab_unit;
+
+/**
+ * Reads a quantity. A bare number where a unit is due, an unknown unit, trailing text, NaN, infinity and negative
+ * values are FAB_EINPUT; the message shows the text and an example.
+ */
+fab_status fab_quantity_parse(const char *text, fab_unit unit, double *out_value, fab_error *err) FAB_MUST_USE;
+
+/** Reads a whole decimal number within [min, max]. */
+fab_status fab_count_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out_value,
+                           fab_error *err) FAB_MUST_USE;
+
+/** Example of a quantity of this unit ("400Gb/s"), for messages and help. */
+const char *fab_unit_example(fab_unit unit);
+
+/**
+ * Text for people, three to four digits and an SI prefix: "400 Gb/s", "1.5 us", "24.6 GB", "3.1 MW".
+ * @param[out] out  At least 32 bytes. Returns out.
+ */
+const char *fab_quantity_format(char *out, double value, fab_unit unit);
+
+/** Text that fab_quantity_parse reads back as the same value: "400Gb/s". `out` holds at least 40 bytes. Returns out. */
+const char *fab_quantity_exact(char *out, double value, fab_unit unit);
+
+/** Dollars for people: "$374", "$61.3M". `out` holds at least 32 bytes. Returns out. */
+const char *fab_money_format(char *out, double usd);
+
+#endif

@@ -1,0 +1,22 @@
+/**
+ * @file utf8.h
+ * Reading text that should be UTF-8 but need not be: names from files go into formats that must be.
+ */
+#ifndef FAB_UTF8_H
+#define FAB_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FAB_UTF8_REPLACEMENT      0xFFFDU
+#define FAB_UTF8_REPLACEMENT_TEXT "\xEF\xBF\xBD"
+
+/**
+ * Code point at the start of a NUL-terminated text that is not empty.
+ * @param[out] out_code  The code point; U+FFFD where the bytes are not UTF-8 (overlong, surrogate, cut short, above
+ * U+10FFFF).
+ * @retval number of bytes read, at least 1; a malformed sequence is read byte by byte.
+ */
+size_t fab_utf8_decode(const char *text, uint32_t *out_code);
+
+#endif

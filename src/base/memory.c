@@ -1,0 +1,51 @@
+#include "fab/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+fab_status fab_allocate(size_t n, size_t size, void *out, fab_error *err) {
+    if (size != 0 && n > SIZE_MAX / size) {
+        return fab_fail(err, FAB_ENOMEM, NULL, "%zu elements of %zu bytes exceed the address space", n, size);
+    }
+    void *block = calloc(n != 0 ? n : 1, size != 0 ? size : 1);
+    if (block == NULL) {
+        return fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate %zu bytes", n * size);
+    }
+    memcpy(out, &block, sizeof block);
+    return FAB_OK;
+}
+
+fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab_error *err) {
+    if (need <= *capacity) {
+        return FAB_OK;
+    }
+    size_t wanted = *capacity < 16 ? 16 : *capacity;
+    while (wanted < need) {
+        if (wanted > SIZE_MAX / 2) {
+            return fab_fail(err, FAB_ENOMEM, NULL, "%zu elements exceed the address space", need);
+        }
+        wanted *= 2;
+    }
+    if (wanted > SIZE_MAX / size) {
+        return fab_fail(err, FAB_ENOMEM, NULL, "%zu elements of %zu bytes exceed the address space", wanted, size);
+    }
+    void *block = NULL;
+    memcpy(&block, array, sizeof block);
+    block = realloc(block, wanted * size);
+    if (block == NULL) {
+        return fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate %zu bytes", wanted * size);
+    }
+    memcpy(array, &block, sizeof block);
+    *capacity = wanted;
+    return FAB_OK;
+}
+
+char *fab_strdup(const char *text, fab_error *err) {
+    char *copy = NULL;
+    size_t n = strlen(text) + 1;
+    if (FAB_NEW(copy, n, err) == FAB_OK && copy != NULL) {
+        memcpy(copy, text, n);
+    }
+    return copy;
+}

@@ -1,0 +1,31 @@
+#include "fab/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+fab_status fab_fail(fab_error *err, fab_status code, const char *where, const char *fmt, ...) {
+    if (err != NULL && err->code == FAB_OK) {
+        err->code = code;
+        (void)snprintf(err->where, sizeof err->where, "%s", where != NULL ? where : "");
+        va_list args;
+        va_start(args, fmt);
+        (void)vsnprintf(err->text, sizeof err->text, fmt, args);
+        va_end(args);
+    }
+    return code;
+}
+
+const char *fab_status_name(fab_status status) {
+    switch (status) {
+    case FAB_OK: return "ok";
+    case FAB_EUSAGE: return "usage error";
+    case FAB_EINPUT: return "input error";
+    case FAB_EUNSUPPORTED: return "unsupported";
+    case FAB_EUNREACHABLE: return "unreachable";
+    case FAB_ENOSOLUTION: return "no solution";
+    case FAB_EIO: return "i/o error";
+    case FAB_ENOMEM: return "out of memory";
+    case FAB_EINTERNAL: return "internal error";
+    }
+    return "unknown status";
+}

@@ -1,0 +1,111 @@
+#include "fab/str.h"
+#include "fab/memory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fab_str_release(fab_str *str) {
+    free(str->data);
+    *str = (fab_str)FAB_STR_INIT;
+}
+
+void fab_str_append(fab_str *str, const char *bytes, size_t n) {
+    if (str->failed || fab_grow(&str->data, &str->capacity, str->length + n + 1, 1, NULL) != FAB_OK) {
+        str->failed = true;
+        return;
+    }
+    memcpy(str->data + str->length, bytes, n);
+    str->length += n;
+    str->data[str->length] = '\0';
+}
+
+void fab_str_add(fab_str *str, const char *text) {
+    fab_str_append(str, text, strlen(text));
+}
+
+void fab_str_printf(fab_str *str, const char *fmt, ...) {
+    char small[256];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(small, sizeof small, fmt, args);
+    va_end(args);
+    if (n < 0) {
+        str->failed = true;
+        return;
+    }
+    if ((size_t)n < sizeof small) {
+        fab_str_append(str, small, (size_t)n);
+        return;
+    }
+    if (str->failed || fab_grow(&str->data, &str->capacity, str->length + (size_t)n + 1, 1, NULL) != FAB_OK) {
+        str->failed = true;
+        return;
+    }
+    va_start(args, fmt);
+    (void)vsnprintf(str->data + str->length, (size_t)n + 1, fmt, args);
+    va_end(args);
+    str->length += (size_t)n;
+}
+
+fab_status fab_str_status(const fab_str *str, fab_error *err) {
+    return str->failed ? fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate a text of %zu bytes", str->length) : FAB_OK;
+}
+
+void fab_format_double(char *out, double value) {
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)snprintf(out, 32, "%.*g", digits, value);
+        if (strtod(out, NULL) == value) {
+            return;
+        }
+    }
+}
+
+const char *fab_format_count(char *out, uint64_t value) {
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    char *to = out;
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0) {
+            *to++ = ',';
+        }
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return out;
+}
+
+fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str text = FAB_STR_INIT;
+    char block[65536];
+    errno = 0;
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (file == NULL) {
+        return fab_fail(err, errno == 0 ? FAB_ENOMEM : FAB_EIO, path, "cannot open: %s",
+                        strerror(errno != 0 ? errno : ENOMEM));
+    }
+    size_t n;
+    while ((n = fread(block, 1, sizeof block, file)) > 0) {
+        if (text.length + n > limit) {
+            FAB_FAIL(err, FAB_EINPUT, path, "file is larger than the limit of %zu bytes", limit);
+        }
+        fab_str_append(&text, block, n);
+    }
+    if (ferror(file)) {
+        FAB_FAIL(err, FAB_EIO, path, "cannot read: %s", strerror(errno));
+    }
+    fab_str_append(&text, "", 0);
+    FAB_TRY(fab_str_status(&text, err));
+    *out = text;
+    text = (fab_str)FAB_STR_INIT;
+done:
+    fab_str_release(&text);
+    if (file != stdin) {
+        (void)fclose(file);
+    }
+    return status;
+}
