@@ -1,0 +1,131 @@
+/*
+ * Derived defaults, and values that only make sense together.
+ */
+#include "fields.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_GPUS_PER_SERVER 8
+
+/* Place of the value that decides: the first of the given keys that was set, else the fabric. */
+static const char *where_of(const reading *r, const char *key, const char *other) {
+    const char *keys[2] = {key, other};
+    for (size_t i = 0; i < 2; i++) {
+        const field *f = keys[i] != NULL ? design_field_find(SCOPE_FABRIC, keys[i]) : NULL;
+        f = f == NULL && keys[i] != NULL ? design_field_find(SCOPE_TIER, keys[i]) : f;
+        if (f != NULL && r->where[design_field_index(f)][0] != '\0') {
+            return r->where[design_field_index(f)];
+        }
+    }
+    return r->origin_where;
+}
+
+static bool is_fat_tree(const fab_fabric_spec *fabric) {
+    return strcmp(fabric->family, "fat-tree") == 0;
+}
+
+static uint64_t default_gpus_per_server(const fab_fabric_spec *fabric) {
+    uint64_t ports = fabric->k * fabric->k * fabric->k / 4;
+    uint64_t n = DEFAULT_GPUS_PER_SERVER;
+    while (is_fat_tree(fabric) && fabric->k > 0 && ports % n != 0) {
+        n--;
+    }
+    return n;
+}
+
+static void fill(fab_design *design) {
+    fab_fabric_spec *fabric = &design->fabric;
+    if (fabric->gpus_per_server == 0) {
+        fabric->gpus_per_server = default_gpus_per_server(fabric);
+    }
+    if (fabric->nics_per_server == 0) {
+        fabric->nics_per_server = fabric->gpus_per_server;
+    }
+    if (fabric->domain == 0) {
+        fabric->domain = fabric->gpus_per_server;
+    }
+    if (design->name[0] == '\0') {
+        (void)snprintf(design->name, sizeof design->name, "%s", fabric->family);
+    }
+}
+
+static fab_status check_servers(const reading *r, fab_error *err) {
+    const fab_fabric_spec *f = &r->design.fabric;
+    char a[32];
+    char b[32];
+    if (f->gpus % f->gpus_per_server != 0) {
+        return fab_fail(err, FAB_EINPUT, where_of(r, "gpus", "gpus-per-server"),
+                        "%s GPUs do not fill servers of %s: the last one would hold %" PRIu64,
+                        fab_format_count(a, f->gpus), fab_format_count(b, f->gpus_per_server),
+                        f->gpus % f->gpus_per_server);
+    }
+    if (f->domain % f->gpus_per_server != 0 && f->gpus_per_server % f->domain != 0) {
+        return fab_fail(err, FAB_EINPUT, where_of(r, "domain", "gpus-per-server"),
+                        "scale-up domains of %s GPUs and servers of %s do not fit: one must divide the other",
+                        fab_format_count(a, f->domain), fab_format_count(b, f->gpus_per_server));
+    }
+    if (f->gpus % f->domain != 0) {
+        return fab_fail(err, FAB_EINPUT, where_of(r, "gpus", "domain"),
+                        "%s GPUs do not fill scale-up domains of %s: the last one would hold %" PRIu64,
+                        fab_format_count(a, f->gpus), fab_format_count(b, f->domain), f->gpus % f->domain);
+    }
+    if (f->pod % f->gpus_per_server != 0) {
+        return fab_fail(err, FAB_EINPUT, where_of(r, "pod", "gpus-per-server"),
+                        "a pod of %s GPUs does not hold whole servers of %s", fab_format_count(a, f->pod),
+                        fab_format_count(b, f->gpus_per_server));
+    }
+    if (f->gpus > 0 && f->spares >= f->gpus / f->gpus_per_server) {
+        return fab_fail(err, FAB_EINPUT, where_of(r, "spares", NULL), "%s spare servers of %s leave none to work",
+                        fab_format_count(a, f->spares), fab_format_count(b, f->gpus / f->gpus_per_server));
+    }
+    return FAB_OK;
+}
+
+static fab_status check_fabric(const reading *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric_spec *f = &r->design.fabric;
+    if (!field_is_word(f->family)) {
+        FAB_FAIL(err, FAB_EINPUT, r->origin_where, "family is required: the name of a topology family");
+    }
+    if (f->k % 2 != 0) {
+        FAB_FAIL(err, FAB_EINPUT, where_of(r, "k", NULL), "k: %" PRIu64 " is odd; a k-ary fat-tree needs an even k",
+                 f->k);
+    }
+    if (f->gpus == 0 && !(is_fat_tree(f) && (f->k > 0 || f->xgft[0] != '\0'))) {
+        FAB_FAIL(err, FAB_EINPUT, r->origin_where, "gpus is required%s",
+                 is_fat_tree(f) ? ", unless k or xgft is given" : "");
+    }
+    for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
+        if (f->tier[i].radix * f->tier[i].breakout > 65535) {
+            FAB_FAIL(err, FAB_EINPUT, where_of(r, "radix", "breakout"),
+                     "radix %" PRIu64 " times breakout %" PRIu64 " of tier %zu is more than 65,535 ports",
+                     f->tier[i].radix, f->tier[i].breakout, i + 1);
+        }
+    }
+    FAB_TRY(check_servers(r, err));
+done:
+    return status;
+}
+
+static fab_status check_jobs(const fab_design *design, const char *where, fab_error *err) {
+    for (size_t i = 0; i < design->n_jobs; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(design->jobs[i].id, design->jobs[j].id) == 0) {
+                return fab_fail(err, FAB_EINPUT, where, "two jobs have the id '%s'", design->jobs[i].id);
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+fab_status reading_finish(reading *r, fab_error *err) {
+    fill(&r->design);
+    fab_status status = FAB_OK;
+    const field *id = design_field_find(SCOPE_JOB, "id");
+    FAB_TRY(check_fabric(r, err));
+    FAB_TRY(check_jobs(&r->design, r->where[design_field_index(id)], err));
+done:
+    return status;
+}

@@ -1,0 +1,87 @@
+#include "fields.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The list form of a tier field, without the trailing items that reading it fills in. */
+static void add_list(const field *f, const fab_tier_spec *tiers, fab_str *out) {
+    fab_str items[FAB_MAX_TIERS];
+    for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
+        items[i] = (fab_str)FAB_STR_INIT;
+        field_format(f, &tiers[i], &items[i]);
+        out->failed |= items[i].failed;
+    }
+    bool one_value = strcmp(f->key, "taper") != 0;
+    size_t n = FAB_MAX_TIERS;
+    while (!out->failed && n > 1 && strcmp(items[n - 1].data, one_value ? items[n - 2].data : f->initial) == 0) {
+        n--;
+    }
+    for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
+        if (!out->failed && i < n) {
+            fab_str_printf(out, "%s%s", i > 0 ? "/" : "", items[i].data);
+        }
+        fab_str_release(&items[i]);
+    }
+}
+
+static void add_line(const field *f, const char *prefix, const void *base, fab_str *out) {
+    fab_str_printf(out, "%s%s=", prefix, f->key);
+    field_format(f, base, out);
+    fab_str_add(out, "\n");
+}
+
+static void add_job(const fab_job_spec *job, fab_str *out) {
+    char prefix[FAB_NAME_SIZE + 8];
+    (void)snprintf(prefix, sizeof prefix, "job.%s.", job->id);
+    for (const field *f = design_fields; f->key != NULL; f++) {
+        if (f->scope == SCOPE_JOB) {
+            add_line(f, prefix, job, out);
+        }
+    }
+}
+
+void fab_design_describe(const fab_design *design, fab_str *out) {
+    for (const field *f = design_fields; f->key != NULL; f++) {
+        if (f->scope == SCOPE_DESIGN) {
+            add_line(f, "", design, out);
+        } else if (f->scope == SCOPE_FABRIC) {
+            add_line(f, "fabric.", &design->fabric, out);
+        } else if (f->scope == SCOPE_TIER) {
+            fab_str_printf(out, "fabric.%s=", f->key);
+            add_list(f, design->fabric.tier, out);
+            fab_str_add(out, "\n");
+        }
+    }
+    for (size_t i = 0; i < design->n_jobs; i++) {
+        add_job(&design->jobs[i], out);
+    }
+    for (size_t i = 0; i < design->n_engines; i++) {
+        fab_str_printf(out, "engine.%zu=%s\n", i + 1, design->engines[i].text);
+    }
+    add_line(design_field_find(SCOPE_PRICES, "profile"), "prices.", design, out);
+}
+
+void fab_design_digest(const fab_design *design, char out[17]) {
+    fab_str text = FAB_STR_INIT;
+    fab_design_describe(design, &text);
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
+    for (size_t i = 0; i < text.length; i++) {
+        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+    }
+    (void)snprintf(out, 17, "%016" PRIx64, text.failed ? 0 : hash);
+    fab_str_release(&text);
+}
+
+void fab_design_each_field(fab_design_visit *visit, void *context) {
+    static const char *const PREFIX[] = {
+        [SCOPE_DESIGN] = "",  [SCOPE_FABRIC] = "fabric.",  [SCOPE_TIER] = "fabric.tier.N.",
+        [SCOPE_JOB] = "job.", [SCOPE_ENGINE] = "engine.N", [SCOPE_PRICES] = "prices.",
+        [SCOPE_BOOK] = ""};
+    for (const field *f = design_fields; f->key != NULL; f++) {
+        char path[64];
+        char example[128];
+        (void)snprintf(path, sizeof path, "%s%s", PREFIX[f->scope], f->scope == SCOPE_ENGINE ? "" : f->key);
+        visit(context, path, field_example(f, example), f->summary);
+    }
+}

@@ -1,0 +1,173 @@
+#include "fab/builtin.h"
+#include "fab/memory.h"
+#include "fab/xml_reader.h"
+#include "fields.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_ONE_LINE 4096
+
+/* --- one-line form: FAMILY:key=value,... ----------------------------------------------------------------------------
+ */
+
+/* End of the setting at `text`: a comma, unless what follows has no key of its own, as inside xgft=2;4,4;1,4. */
+static size_t setting_length(const char *text) {
+    size_t n = strcspn(text, ",");
+    while (strncmp(text, "xgft=", 5) == 0 && text[n] == ',' && text[n + 1 + strcspn(text + n + 1, "=,")] != '=') {
+        n += 1 + strcspn(text + n + 1, ",");
+    }
+    return n;
+}
+
+static fab_status set_pair(reading *r, const char *line, const char *pair, size_t length,
+                           bool (*seen)[FAB_MAX_TIERS + 1], fab_error *err) {
+    fab_status status = FAB_OK;
+    char key[64];
+    char value[512];
+    char where[FAB_XML_PLACE_SIZE];
+    target t;
+    uint32_t column = (uint32_t)(pair - line) + 1;
+    size_t n_key = strcspn(pair, "=,");
+    (void)fab_xml_place(where, line, 1, column);
+    if (n_key >= length || n_key == 0) {
+        FAB_FAIL(err, FAB_EINPUT, where, "'%.*s' is not key=value", (int)(length < 60 ? length : 60), pair);
+    }
+    size_t n_value = length - n_key - 1;
+    if (n_key >= sizeof key || n_value >= sizeof value) {
+        FAB_FAIL(err, FAB_EINPUT, where, "'%.60s' is too long", pair);
+    }
+    (void)snprintf(key, sizeof key, "%.*s", (int)n_key, pair);
+    (void)snprintf(value, sizeof value, "%.*s", (int)n_value, pair + n_key + 1);
+    FAB_TRY(reading_find(r, key, true, &t, where, err));
+    if (strcmp(t.field->key, "family") == 0) {
+        FAB_FAIL(err, FAB_EINPUT, where, "the family stands before the colon");
+    }
+    bool *mark =
+        &seen[design_field_index(t.field)][t.all_tiers || t.field->scope != SCOPE_TIER ? FAB_MAX_TIERS : t.index];
+    if (*mark) {
+        FAB_FAIL(err, FAB_EINPUT, where, "'%s' is given twice", key);
+    }
+    *mark = true;
+    (void)fab_xml_place(where, line, 1, column + (uint32_t)n_key + 1);
+    FAB_TRY(reading_set(r, &t, value, where, err));
+done:
+    return status;
+}
+
+fab_status reading_one_line(reading *r, const char *text, fab_error *err) {
+    fab_status status = FAB_OK;
+    bool seen[MAX_FIELDS][FAB_MAX_TIERS + 1] = {{false}};
+    size_t n_family = strcspn(text, ":");
+    char family[FAB_NAME_SIZE] = "";
+    (void)fab_xml_place(r->origin_where, text, 1, 1);
+    if (n_family < sizeof family) {
+        (void)snprintf(family, sizeof family, "%.*s", (int)n_family, text);
+    }
+    if (!field_is_word(family)) {
+        FAB_FAIL(err, FAB_EINPUT, r->origin_where,
+                 "neither a file nor a one-line form: '%.40s' before the colon is not the name of a family", text);
+    }
+    target t = {design_field_find(SCOPE_FABRIC, "family"), 0, false};
+    FAB_TRY(reading_set(r, &t, family, r->origin_where, err));
+    for (const char *at = text + n_family + 1; *at != '\0';) {
+        size_t length = setting_length(at);
+        FAB_TRY(set_pair(r, text, at, length, seen, err));
+        at += length;
+        if (*at == ',' && *++at == '\0') {
+            char where[FAB_XML_PLACE_SIZE];
+            FAB_FAIL(err, FAB_EINPUT, fab_xml_place(where, text, 1, (uint32_t)(at - text)),
+                     "a setting is missing after ','");
+        }
+    }
+done:
+    return status;
+}
+
+/* --- what a text is -------------------------------------------------------------------------------------------------
+ */
+
+static fab_status read_preset(reading *r, const char *text, fab_error *err) {
+    const char *name = text + strlen("preset:");
+    const fab_builtin *preset = fab_builtin_find(fab_builtin_presets, name);
+    if (preset != NULL && name[0] != '\0') {
+        return reading_xml(r, preset->data, preset->size, text, err);
+    }
+    char hint[360];
+    suggestion near;
+    suggestion_init(&near, name);
+    for (const fab_builtin *p = fab_builtin_presets; p->name != NULL; p++) {
+        char candidate[64];
+        (void)snprintf(candidate, sizeof candidate, "%.*s", (int)strcspn(p->name, "."), p->name);
+        suggestion_add(&near, candidate);
+    }
+    return fab_fail(err, FAB_EINPUT, text, "unknown preset '%.40s'%s", name,
+                    suggestion_finish(&near, hint, sizeof hint));
+}
+
+static fab_status read_file(reading *r, const char *path, fab_error *err) {
+    fab_str data = FAB_STR_INIT;
+    fab_status status = FAB_OK;
+    struct stat info;
+    bool is_stdin = strcmp(path, "-") == 0;
+    if (!is_stdin && stat(path, &info) != 0 && fab_builtin_find(fab_builtin_presets, path) != NULL) {
+        FAB_FAIL(err, FAB_EIO, path, "there is no such file; did you mean preset:%s?", path);
+    }
+    FAB_TRY(fab_read_file(path, FAB_XML_MAX_BYTES, &data, err));
+    FAB_TRY(reading_xml(r, data.data, data.length, is_stdin ? "stdin" : path, err));
+done:
+    fab_str_release(&data);
+    return status;
+}
+
+static fab_status read_text(reading *r, const char *text, fab_error *err) {
+    struct stat info;
+    (void)snprintf(r->design.origin, sizeof r->design.origin, "%s", text);
+    if (strncmp(text, "preset:", 7) == 0) {
+        return read_preset(r, text, err);
+    }
+    if (strchr(text, ':') != NULL && stat(text, &info) != 0) {
+        if (strlen(text) > MAX_ONE_LINE) {
+            return fab_fail(err, FAB_EINPUT, NULL, "a one-line design of %zu characters; the limit is %d", strlen(text),
+                            MAX_ONE_LINE);
+        }
+        return reading_one_line(r, text, err);
+    }
+    return read_file(r, text, err);
+}
+
+static fab_status override(reading *r, const char *text, fab_error *err) {
+    fab_status status = FAB_OK;
+    char where[192];
+    char path[128];
+    target t;
+    size_t n = strcspn(text, "=");
+    (void)snprintf(where, sizeof where, "--set %s", text);
+    if (text[n] != '=' || n == 0 || n >= sizeof path) {
+        FAB_FAIL(err, FAB_EINPUT, where, "'%.60s' is not path=value", text);
+    }
+    (void)snprintf(path, sizeof path, "%.*s", (int)n, text);
+    FAB_TRY(reading_find(r, path, false, &t, where, err));
+    FAB_TRY(reading_set(r, &t, text + n + 1, where, err));
+done:
+    return status;
+}
+
+fab_status fab_design_read(const char *text, const char *const *overrides, size_t n_overrides, fab_design *out,
+                           fab_error *err) {
+    fab_status status = FAB_OK;
+    reading *r = NULL;
+    FAB_TRY(FAB_NEW(r, 1, err));
+    FAB_TRY(reading_init(r, err));
+    FAB_TRY(read_text(r, text, err));
+    for (size_t i = 0; i < n_overrides; i++) {
+        FAB_TRY(override(r, overrides[i], err));
+    }
+    FAB_TRY(reading_finish(r, err));
+    *out = r->design;
+done:
+    free(r);
+    return status;
+}

@@ -1,0 +1,231 @@
+/*
+ * Design files. Elements decide where a value goes; what a value may be is in the table of fields.
+ */
+#include "fab/xml_reader.h"
+#include "fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct source {
+    reading *reading;
+    const char *file;
+} source;
+
+static const char *place(const source *s, const fab_xml_element *element, char *out) {
+    return fab_xml_place(out, s->file, element->line, element->column);
+}
+
+static const char *place_value(const source *s, const fab_xml_attribute *attribute, char *out) {
+    return fab_xml_place(out, s->file, attribute->line, attribute->column);
+}
+
+static fab_status fail_at(const source *s, const fab_xml_element *element, fab_error *err, const char *text,
+                          const char *what) {
+    char where[FAB_XML_PLACE_SIZE];
+    return fab_fail(err, FAB_EINPUT, place(s, element, where), "%s%.60s", text, what);
+}
+
+/* An element that holds neither elements nor text. */
+static fab_status check_empty(const source *s, const fab_xml_element *element, fab_error *err) {
+    if (element->first_child != NULL) {
+        return fail_at(s, element->first_child, err, "no element may stand inside ", element->name);
+    }
+    if (element->text[0] != '\0') {
+        return fail_at(s, element, err, "unexpected text inside ", element->name);
+    }
+    return FAB_OK;
+}
+
+/* Attributes of an element: fields of `scope` for item `index`; for the fabric also fields of all its tiers. */
+static fab_status read_attributes(const source *s, const fab_xml_element *element, field_scope scope, size_t index,
+                                  fab_error *err) {
+    const field_scope scopes[2] = {scope, SCOPE_TIER};
+    size_t n_scopes = scope == SCOPE_FABRIC ? 2 : 1;
+    fab_status status = FAB_OK;
+    char where[FAB_XML_PLACE_SIZE];
+    char what[96];
+    for (size_t i = 0; i < element->n_attributes; i++) {
+        const fab_xml_attribute *attribute = &element->attributes[i];
+        if (scope == SCOPE_TIER && strcmp(attribute->name, "level") == 0) {
+            continue;
+        }
+        target t = {design_field_find(scope, attribute->name), index, false};
+        if (t.field == NULL && scope == SCOPE_FABRIC) {
+            t.field = design_field_find(SCOPE_TIER, attribute->name);
+            t.all_tiers = true;
+        }
+        (void)place_value(s, attribute, where);
+        if (t.field == NULL || (scope == SCOPE_DESIGN && strcmp(attribute->name, "source") == 0)) {
+            (void)snprintf(what, sizeof what, "attribute of %.40s", element->name);
+            FAB_TRY(fail_unknown(what, attribute->name, scopes, n_scopes, where, err));
+        }
+        FAB_TRY(reading_set(s->reading, &t, attribute->value, where, err));
+    }
+done:
+    return status;
+}
+
+static fab_status read_tier(const source *s, const fab_xml_element *element, bool *seen, fab_error *err) {
+    fab_status status = FAB_OK;
+    char where[FAB_XML_PLACE_SIZE];
+    uint64_t level = 0;
+    const fab_xml_attribute *attribute = fab_xml_find(element, "level");
+    if (strcmp(element->name, "tier") != 0) {
+        FAB_TRY(fail_at(s, element, err, "only <tier> may stand inside <fabric>, not ", element->name));
+    }
+    FAB_TRY(check_empty(s, element, err));
+    if (attribute == NULL) {
+        FAB_TRY(fail_at(s, element, err, "a tier needs its level: 1 = leaf", ""));
+    }
+    (void)place_value(s, attribute, where);
+    if (fab_count_parse(attribute->value, 1, FAB_MAX_TIERS, &level, NULL) != FAB_OK) {
+        FAB_FAIL(err, FAB_EINPUT, where, "level: '%.60s' is not a number from 1 to %d", attribute->value,
+                 FAB_MAX_TIERS);
+    }
+    if (seen[level - 1]) {
+        FAB_FAIL(err, FAB_EINPUT, where, "level: tier %.20s is given twice", attribute->value);
+    }
+    seen[level - 1] = true;
+    FAB_TRY(read_attributes(s, element, SCOPE_TIER, (size_t)level - 1, err));
+done:
+    return status;
+}
+
+static fab_status read_fabric(const source *s, const fab_xml_element *element, fab_error *err) {
+    fab_status status = FAB_OK;
+    bool seen[FAB_MAX_TIERS] = {false};
+    if (element->text[0] != '\0') {
+        FAB_TRY(fail_at(s, element, err, "unexpected text inside ", element->name));
+    }
+    (void)place(s, element, s->reading->origin_where);
+    FAB_TRY(read_attributes(s, element, SCOPE_FABRIC, 0, err));
+    for (const fab_xml_element *child = element->first_child; child != NULL; child = child->next) {
+        FAB_TRY(read_tier(s, child, seen, err));
+    }
+done:
+    return status;
+}
+
+static fab_status read_job(const source *s, const fab_xml_element *element, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *design = &s->reading->design;
+    char where[FAB_XML_PLACE_SIZE];
+    size_t job = design->n_jobs;
+    FAB_TRY(check_empty(s, element, err));
+    FAB_TRY(reading_add_job(design, place(s, element, where), err));
+    FAB_TRY(read_attributes(s, element, SCOPE_JOB, job, err));
+    const fab_xml_attribute *id = fab_xml_find(element, "id");
+    for (size_t i = 0; i < job; i++) {
+        if (strcmp(design->jobs[i].id, design->jobs[job].id) == 0) {
+            (void)(id != NULL ? place_value(s, id, where) : place(s, element, where));
+            FAB_FAIL(err, FAB_EINPUT, where, "id: there is another job '%s'", design->jobs[job].id);
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status read_source(const source *s, const fab_xml_element *element, fab_error *err) {
+    fab_status status = FAB_OK;
+    char where[FAB_XML_PLACE_SIZE];
+    target t = {design_field_find(SCOPE_DESIGN, "source"), 0, false};
+    if (element->first_child != NULL) {
+        FAB_TRY(fail_at(s, element->first_child, err, "no element may stand inside ", element->name));
+    }
+    if (element->n_attributes > 0) {
+        FAB_TRY(fail_at(s, element, err, "<source> has no attribute ", element->attributes[0].name));
+    }
+    FAB_TRY(reading_set(s->reading, &t, element->text, place(s, element, where), err));
+done:
+    return status;
+}
+
+/* An element with one required attribute. */
+static fab_status read_single(const source *s, const fab_xml_element *element, field_scope scope, size_t index,
+                              const char *required, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(check_empty(s, element, err));
+    FAB_TRY(read_attributes(s, element, scope, index, err));
+    if (fab_xml_find(element, required) == NULL) {
+        FAB_TRY(fail_at(s, element, err, "missing attribute: ", required));
+    }
+done:
+    return status;
+}
+
+enum { PART_SOURCE, PART_FABRIC, PART_PRICES, PART_JOB, PART_ENGINE, N_PARTS };
+static const char *const PARTS[N_PARTS] = {"source", "fabric", "prices", "job", "engine"};
+#define N_SINGLE_PARTS 3 /* those that may stand once */
+
+static fab_status read_part(const source *s, const fab_xml_element *element, bool *seen, fab_error *err) {
+    fab_status status = FAB_OK;
+    char where[FAB_XML_PLACE_SIZE];
+    size_t part = 0;
+    while (part < N_PARTS && strcmp(PARTS[part], element->name) != 0) {
+        part++;
+    }
+    if (part < N_SINGLE_PARTS && seen[part]) {
+        FAB_FAIL(err, FAB_EINPUT, place(s, element, where), "a design has one <%s>, this is another", element->name);
+    }
+    if (part < N_PARTS) {
+        seen[part] = true;
+    }
+    switch (part) {
+    case PART_SOURCE: FAB_TRY(read_source(s, element, err)); break;
+    case PART_FABRIC: FAB_TRY(read_fabric(s, element, err)); break;
+    case PART_PRICES: FAB_TRY(read_single(s, element, SCOPE_PRICES, 0, "profile", err)); break;
+    case PART_JOB: FAB_TRY(read_job(s, element, err)); break;
+    case PART_ENGINE: FAB_TRY(read_single(s, element, SCOPE_ENGINE, s->reading->design.n_engines, "use", err)); break;
+    default: {
+        char hint[160];
+        suggestion near;
+        suggestion_init(&near, element->name);
+        for (size_t i = 0; i < N_PARTS; i++) {
+            suggestion_add(&near, PARTS[i]);
+        }
+        (void)suggestion_finish(&near, hint, sizeof hint);
+        FAB_FAIL(err, FAB_EINPUT, place(s, element, where), "unknown element <%.40s>%s", element->name, hint);
+    }
+    }
+done:
+    return status;
+}
+
+/* Names with a prefix are unknown anyway; a default namespace would pass unseen. */
+static const fab_xml_element *find_namespace(const fab_xml_element *element) {
+    const fab_xml_element *found = element->uri != NULL ? element : NULL;
+    for (const fab_xml_element *child = element->first_child; found == NULL && child != NULL; child = child->next) {
+        found = find_namespace(child);
+    }
+    return found;
+}
+
+fab_status reading_xml(reading *r, const char *data, size_t size, const char *file, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_xml *xml = NULL;
+    bool seen[N_PARTS] = {false};
+    source s = {r, file};
+    FAB_TRY(fab_xml_parse(data, size, file, &xml, err));
+    const fab_xml_element *root = fab_xml_root(xml);
+    const fab_xml_element *foreign = find_namespace(root);
+    if (strcmp(root->name, "design") != 0) {
+        FAB_TRY(fail_at(&s, root, err, "a design file begins with <design>, not with ", root->name));
+    }
+    if (foreign != NULL) {
+        FAB_TRY(fail_at(&s, foreign, err, "a design uses no namespace; found ", foreign->uri));
+    }
+    if (root->text[0] != '\0') {
+        FAB_TRY(fail_at(&s, root, err, "unexpected text inside ", root->name));
+    }
+    FAB_TRY(read_attributes(&s, root, SCOPE_DESIGN, 0, err));
+    for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
+        FAB_TRY(read_part(&s, child, seen, err));
+    }
+    if (!seen[PART_FABRIC]) {
+        FAB_TRY(fail_at(&s, root, err, "the design has no <fabric>", ""));
+    }
+done:
+    fab_xml_free(xml);
+    return status;
+}

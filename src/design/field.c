@@ -1,0 +1,211 @@
+#include "field.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define AUTO "auto"
+
+static const char *member(const field *f, const void *base) {
+    return (const char *)base + f->offset;
+}
+
+bool field_is_word(const char *text) {
+    static const char FIRST[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    static const char REST[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    return text[0] != '\0' && strchr(FIRST, text[0]) != NULL && strspn(text, REST) == strlen(text);
+}
+
+static bool is_choice(const char *choices, const char *text) {
+    size_t length = strlen(text);
+    for (const char *at = choices; length > 0 && *at != '\0';) {
+        size_t n = strcspn(at, "|");
+        if (n == length && memcmp(at, text, n) == 0) {
+            return true;
+        }
+        at += n + (at[n] == '|');
+    }
+    return false;
+}
+
+const char *field_example(const field *f, char *out) {
+    char low[40];
+    char high[40];
+    const char *or_auto = f->automatic ? " or " AUTO : "";
+    switch (f->kind) {
+    case FIELD_TEXT: (void)snprintf(out, 128, "text"); break;
+    case FIELD_WORD: (void)snprintf(out, 128, "a word of letters, digits and . _ -"); break;
+    case FIELD_LIST: (void)snprintf(out, 128, "digits and , ; : -"); break;
+    case FIELD_FLAG: (void)snprintf(out, 128, "yes or no"); break;
+    case FIELD_QUANTITY: (void)snprintf(out, 128, "%s%s", fab_unit_example(f->unit), or_auto); break;
+    case FIELD_COUNT:
+        (void)snprintf(out, 128, "%s to %s%s", fab_format_count(low, (uint64_t)f->min),
+                       fab_format_count(high, (uint64_t)f->max), or_auto);
+        break;
+    case FIELD_DECIMAL:
+        fab_format_double(low, f->min);
+        fab_format_double(high, f->max);
+        (void)snprintf(out, 128, "%s to %s", low, high);
+        break;
+    case FIELD_CHOICE: {
+        size_t n = 0;
+        for (const char *at = f->choices; *at != '\0' && n < 120; at++) {
+            out[n++] = *at == '|' ? ',' : *at;
+            if (*at == '|') {
+                out[n++] = ' ';
+            }
+        }
+        out[n] = '\0';
+        break;
+    }
+    }
+    return out;
+}
+
+static fab_status bad_value(const field *f, const char *text, const char *where, fab_error *err) {
+    char example[128];
+    return fab_fail(err, FAB_EINPUT, where, "%s: '%.60s' is not %s%s", f->key, text,
+                    f->kind == FIELD_CHOICE ? "one of " : "", field_example(f, example));
+}
+
+/* Blanks and line breaks become one blank, so that a value is one line of the canonical text. */
+static fab_status set_text(const field *f, char *to, const char *text, const char *where, fab_error *err) {
+    size_t n = 0;
+    size_t needed = 0;
+    bool blank = false;
+    for (; *text != '\0'; text++) {
+        bool is_blank = (unsigned char)*text <= ' ' || *text == 0x7F;
+        if (!is_blank) {
+            needed += (blank && needed > 0 ? 1U : 0U) + 1U;
+            if (needed < f->size) {
+                if (blank && n > 0) {
+                    to[n++] = ' ';
+                }
+                to[n++] = *text;
+            }
+        }
+        blank = is_blank;
+    }
+    to[n] = '\0';
+    if (needed >= f->size) {
+        return fab_fail(err, FAB_EINPUT, where, "%s: %zu bytes are more than the limit of %zu", f->key, needed,
+                        f->size - 1);
+    }
+    return FAB_OK;
+}
+
+static fab_status set_string(const field *f, char *to, const char *text, const char *where, fab_error *err) {
+    bool good = true;
+    if (f->kind == FIELD_WORD) {
+        good = text[0] == '\0' || field_is_word(text);
+    } else if (f->kind == FIELD_LIST) {
+        good = strspn(text, "0123456789,;:-") == strlen(text);
+    } else if (f->kind == FIELD_CHOICE) {
+        good = is_choice(f->choices, text);
+    }
+    return good ? set_text(f, to, text, where, err) : bad_value(f, text, where, err);
+}
+
+/* A plain number has no unit: give it one for the parser. */
+static fab_status parse_decimal(const field *f, const char *text, double *out, const char *where, fab_error *err) {
+    char with_unit[72];
+    size_t length = strlen(text);
+    if (length == 0 || length > 60 || strspn(text, "0123456789.eE+-") != length) {
+        return bad_value(f, text, where, err);
+    }
+    (void)snprintf(with_unit, sizeof with_unit, "%sW", text);
+    return fab_quantity_parse(with_unit, FAB_UNIT_POWER, out, NULL) == FAB_OK ? FAB_OK : bad_value(f, text, where, err);
+}
+
+static fab_status set_double(const field *f, void *to, const char *text, const char *where, fab_error *err) {
+    double value = 0;
+    fab_error inner = {0};
+    fab_status status = FAB_OK;
+    if (f->kind == FIELD_DECIMAL) {
+        FAB_TRY(parse_decimal(f, text, &value, where, err));
+    } else if (fab_quantity_parse(text, f->unit, &value, &inner) != FAB_OK) {
+        FAB_FAIL(err, FAB_EINPUT, where, "%s: %s", f->key, inner.text);
+    }
+    if (value < f->min || value > f->max) {
+        char low[40];
+        char high[40];
+        FAB_FAIL(err, FAB_EINPUT, where, "%s: '%.60s' is outside %s to %s", f->key, text,
+                 fab_quantity_exact(low, f->min, f->unit), fab_quantity_exact(high, f->max, f->unit));
+    }
+    memcpy(to, &value, sizeof value);
+done:
+    return status;
+}
+
+static fab_status set_count(const field *f, void *to, const char *text, const char *where, fab_error *err) {
+    uint64_t count = 0;
+    fab_error inner = {0};
+    if (fab_count_parse(text, (uint64_t)f->min, (uint64_t)f->max, &count, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EINPUT, where, "%s: %s%s", f->key, inner.text, f->automatic ? ", or auto" : "");
+    }
+    memcpy(to, &count, sizeof count);
+    return FAB_OK;
+}
+
+static fab_status set_flag(const field *f, void *to, const char *text, const char *where, fab_error *err) {
+    bool yes = strcmp(text, "yes") == 0 || strcmp(text, "true") == 0;
+    if (!yes && strcmp(text, "no") != 0 && strcmp(text, "false") != 0) {
+        return bad_value(f, text, where, err);
+    }
+    memcpy(to, &yes, sizeof yes);
+    return FAB_OK;
+}
+
+fab_status field_set(const field *f, void *base, const char *text, const char *where, fab_error *err) {
+    char *to = (char *)base + f->offset;
+    if (f->automatic && strcmp(text, AUTO) == 0) {
+        memset(to, 0, f->size);
+        return FAB_OK;
+    }
+    switch (f->kind) {
+    case FIELD_TEXT:
+    case FIELD_WORD:
+    case FIELD_LIST:
+    case FIELD_CHOICE: return set_string(f, to, text, where, err);
+    case FIELD_COUNT: return set_count(f, to, text, where, err);
+    case FIELD_QUANTITY:
+    case FIELD_DECIMAL: return set_double(f, to, text, where, err);
+    case FIELD_FLAG: return set_flag(f, to, text, where, err);
+    }
+    return fab_fail(err, FAB_EINTERNAL, where, "field %s has no kind", f->key);
+}
+
+void field_format(const field *f, const void *base, fab_str *out) {
+    const char *from = member(f, base);
+    uint64_t count = 0;
+    double value = 0;
+    bool yes = false;
+    char text[40];
+    switch (f->kind) {
+    case FIELD_TEXT:
+    case FIELD_WORD:
+    case FIELD_LIST:
+    case FIELD_CHOICE: fab_str_add(out, from); return;
+    case FIELD_FLAG:
+        memcpy(&yes, from, sizeof yes);
+        fab_str_add(out, yes ? "yes" : "no");
+        return;
+    case FIELD_COUNT:
+        memcpy(&count, from, sizeof count);
+        if (count == 0 && f->automatic) {
+            fab_str_add(out, AUTO);
+        } else {
+            fab_str_printf(out, "%" PRIu64, count);
+        }
+        return;
+    case FIELD_QUANTITY:
+        memcpy(&value, from, sizeof value);
+        fab_str_add(out, value == 0 && f->automatic ? AUTO : fab_quantity_exact(text, value, f->unit));
+        return;
+    case FIELD_DECIMAL:
+        memcpy(&value, from, sizeof value);
+        fab_format_double(text, value);
+        fab_str_add(out, text);
+        return;
+    }
+}

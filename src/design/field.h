@@ -1,0 +1,83 @@
+/**
+ * @file field.h
+ * A field is a row of a table: key, kind, place in a struct, limits, default, summary. Reading, writing, describing,
+ * the XML Schema and the help all work from these rows; nothing else in this folder knows a key by name without need.
+ */
+#ifndef FAB_FIELD_H
+#define FAB_FIELD_H
+
+#include "fab/status.h"
+#include "fab/str.h"
+#include "fab/units.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** What a value looks like and what type it has in the struct. */
+typedef enum field_kind {
+    FIELD_TEXT,     /**< char[size]: any printable text, blanks collapsed */
+    FIELD_WORD,     /**< char[size]: letters, digits and . _ - only */
+    FIELD_LIST,     /**< char[size]: digits and , ; : - only */
+    FIELD_CHOICE,   /**< char[size]: one of `choices` */
+    FIELD_COUNT,    /**< uint64_t */
+    FIELD_QUANTITY, /**< double, with `unit` */
+    FIELD_DECIMAL,  /**< double, a plain number */
+    FIELD_FLAG,     /**< bool: yes or no */
+} field_kind;
+
+/** Which struct the offset counts from. */
+typedef enum field_scope {
+    SCOPE_DESIGN, /**< fab_design */
+    SCOPE_FABRIC, /**< fab_fabric_spec */
+    SCOPE_TIER,   /**< fab_tier_spec, one per tier */
+    SCOPE_JOB,    /**< fab_job_spec */
+    SCOPE_ENGINE, /**< fab_engine_spec */
+    SCOPE_PRICES, /**< fab_design: attribute of its <prices> */
+    SCOPE_BOOK,   /**< fab_prices: see prices.c */
+} field_scope;
+
+typedef struct field {
+    field_scope scope;
+    const char *key;
+    field_kind kind;
+    fab_unit unit;       /**< of FIELD_QUANTITY */
+    size_t offset, size; /**< place in the struct; size of a char array */
+    double min, max;     /**< inclusive */
+    bool automatic;      /**< "auto" is accepted and stored as 0 */
+    const char *initial; /**< default as text; a list for tiers; NULL: zero or empty */
+    const char *choices; /**< "full|selective|none" */
+    const char *summary;
+} field;
+
+/**
+ * Reads `text` into the struct at `base`.
+ * @retval FAB_EINPUT  with `where`; the message starts with the key and names the value and what is allowed.
+ */
+fab_status field_set(const field *f, void *base, const char *text, const char *where, fab_error *err) FAB_MUST_USE;
+
+/** Appends the value as text that field_set reads back. */
+void field_format(const field *f, const void *base, fab_str *out);
+
+/** What a value looks like: "400Gb/s or 50GB/s", "full, selective, none", "1 to 64 or auto". `out`: 128 bytes.
+ */
+const char *field_example(const field *f, char *out);
+
+/** True when `text` is made of letters, digits and . _ - and begins with a letter, digit or _. */
+bool field_is_word(const char *text);
+
+/* --- suggest.c -------------------------------------------------------------------------------------------------- */
+
+/** Collects candidates for an unknown word and finds the near ones. */
+typedef struct suggestion {
+    const char *word;
+    size_t best_distance;
+    char best[64];
+    fab_str all; /**< every candidate, ", " between */
+} suggestion;
+
+void suggestion_init(suggestion *s, const char *word);
+void suggestion_add(suggestion *s, const char *candidate);
+/** "; did you mean 'x'? Allowed: a, b, c" or the like, at most `size` - 1 bytes. Returns out; releases `s`. */
+const char *suggestion_finish(suggestion *s, char *out, size_t size);
+
+#endif

@@ -1,0 +1,105 @@
+#include "fields.h"
+
+#include <string.h>
+
+#define MAX_GPUS            16777216 /* 2^24: GPU ids and their links fit 32 bits */
+#define MAX_RATE            1e15
+#define MAX_SIZE            1e9 /* of a model's dimension */
+#define PLACE(type, member) offsetof(type, member), sizeof(((type *)0)->member)
+
+/* clang-format off */
+#define TEXT(scope, key, kind, type, member, initial, choices, summary) \
+    {scope, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, initial, choices, summary}
+#define COUNT(scope, key, type, member, min, max, automatic, initial, summary) \
+    {scope, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(type, member), min, max, automatic, initial, NULL, summary}
+#define QUANTITY(scope, key, unit, type, member, min, max, automatic, initial, summary) \
+    {scope, key, FIELD_QUANTITY, unit, PLACE(type, member), min, max, automatic, initial, NULL, summary}
+#define FLAG(scope, key, type, member, initial, summary) \
+    {scope, key, FIELD_FLAG, FAB_UNIT_COUNT, PLACE(type, member), 0, 1, false, initial, NULL, summary}
+
+#define DESIGN_TEXT(key, kind, member, summary) TEXT(SCOPE_DESIGN, key, kind, fab_design, member, NULL, NULL, summary)
+#define FABRIC_COUNT(key, member, min, max, automatic, initial, summary) \
+    COUNT(SCOPE_FABRIC, key, fab_fabric_spec, member, min, max, automatic, initial, summary)
+#define FABRIC_RATE(key, member, automatic, initial, summary) \
+    QUANTITY(SCOPE_FABRIC, key, FAB_UNIT_RATE, fab_fabric_spec, member, 1, MAX_RATE, automatic, initial, summary)
+#define TIER_COUNT(key, member, min, max, initial, summary) \
+    COUNT(SCOPE_TIER, key, fab_tier_spec, member, min, max, false, initial, summary)
+#define JOB_COUNT(key, member, max, automatic, initial, summary) \
+    COUNT(SCOPE_JOB, key, fab_job_spec, member, 1, max, automatic, initial, summary)
+#define JOB_TEXT(key, kind, member, initial, choices, summary) \
+    TEXT(SCOPE_JOB, key, kind, fab_job_spec, member, initial, choices, summary)
+
+const field design_fields[] = {
+    DESIGN_TEXT("name", FIELD_WORD, name, "name of the design (default: the family)"),
+    DESIGN_TEXT("source", FIELD_TEXT, source, "where the figures come from, and which of them are assumptions"),
+
+    TEXT(SCOPE_FABRIC, "family", FIELD_WORD, fab_fabric_spec, family, NULL, NULL, "topology family (see list families)"),
+    FABRIC_COUNT("gpus", gpus, 1, MAX_GPUS, true, "auto", "GPUs; required, except for a fat-tree with k or xgft"),
+    FABRIC_COUNT("gpus-per-server", gpus_per_server, 1, 65535, true, "auto", "GPUs of one server: 8; for a fat-tree with k the largest number up to 8 that divides its k^3/4 NIC ports"),
+    FABRIC_COUNT("nics-per-server", nics_per_server, 1, 65535, true, "auto", "NICs of one server; default: gpus-per-server"),
+    FABRIC_RATE("nic", nic_bps, false, "400Gb/s", "rate of one NIC, per direction"),
+    FABRIC_COUNT("domain", domain, 1, MAX_GPUS, true, "auto", "GPUs per scale-up domain (NVLink); default: gpus-per-server"),
+    FABRIC_RATE("domain-rate", domain_bps, false, "450GB/s", "scale-up rate of one GPU, per direction"),
+    FABRIC_RATE("pcie", pcie_bps, true, "auto", "rate between GPU and NIC, per direction; auto: as fast as the NICs behind it"),
+    FABRIC_COUNT("tiers", tiers, 1, FAB_MAX_TIERS, true, "auto", "switch tiers; auto: the smallest number that suffices"),
+    FABRIC_COUNT("pod", pod, 1, MAX_GPUS, true, "auto", "GPUs per pod; auto: what the radix of one spine allows"),
+    FABRIC_COUNT("planes", planes, 1, 64, false, "1", "parallel planes over which the ports of a NIC are split"),
+    FABRIC_COUNT("spares", spares, 0, MAX_GPUS, false, "0", "spare servers"),
+    FABRIC_COUNT("k", k, 2, 406, true, "auto", "fat-tree: arity; k^3/4 NIC ports"),
+    TEXT(SCOPE_FABRIC, "xgft", FIELD_LIST, fab_fabric_spec, xgft, NULL, NULL, "fat-tree: h;m1,..,mh;w1,..,wh"),
+
+    TIER_COUNT("radix", radix, 1, 65535, "64", "ports of one switch, before breakout"),
+    QUANTITY(SCOPE_TIER, "port", FAB_UNIT_RATE, fab_tier_spec, port_bps, 1, MAX_RATE, true, "auto", "rate of one port, after breakout; auto: the NIC rate"),
+    TIER_COUNT("breakout", breakout, 1, 64, "1", "ports that one physical port splits into"),
+    QUANTITY(SCOPE_TIER, "taper", FAB_UNIT_RATIO, fab_tier_spec, taper, 1e-4, 1e4, false, "1", "most capacity down : up of one switch, towards the tier above"),
+    QUANTITY(SCOPE_TIER, "length", FAB_UNIT_LENGTH, fab_tier_spec, length_m, 0, 1e6, false, "3m/30m/100m", "cable length below this tier (default: an assumption)"),
+    QUANTITY(SCOPE_TIER, "latency", FAB_UNIT_TIME, fab_tier_spec, latency_s, 0, 1, false, "600ns", "forwarding latency of one switch (default: an assumption)"),
+
+    JOB_TEXT("id", FIELD_WORD, id, NULL, NULL, "name of the job"),
+    JOB_TEXT("model", FIELD_WORD, model, NULL, NULL, "model (see list models); empty when the sizes are given"),
+    JOB_COUNT("layers", layers, 1e6, true, "auto", "transformer layers; auto: the model's"),
+    JOB_COUNT("hidden", hidden, MAX_SIZE, true, "auto", "hidden size; auto: the model's"),
+    JOB_COUNT("heads", heads, 1e6, true, "auto", "attention heads; auto: the model's"),
+    JOB_COUNT("kv-heads", kv_heads, 1e6, true, "auto", "key-value heads; auto: the model's"),
+    JOB_COUNT("ffn", ffn, MAX_SIZE, true, "auto", "feed-forward size; auto: the model's"),
+    JOB_COUNT("seq", seq, MAX_SIZE, true, "auto", "tokens per sequence; auto: the model's"),
+    JOB_COUNT("vocab", vocab, MAX_SIZE, true, "auto", "vocabulary; auto: the model's"),
+    JOB_COUNT("experts", experts, 1e6, true, "auto", "experts per layer; auto: the model's"),
+    JOB_COUNT("tp", tp, MAX_GPUS, true, "auto", "tensor parallel size; auto: min(8, domain)"),
+    JOB_COUNT("cp", cp, MAX_GPUS, true, "auto", "context parallel size; auto: 1"),
+    JOB_COUNT("pp", pp, MAX_GPUS, true, "auto", "pipeline parallel size; auto: 1"),
+    JOB_COUNT("dp", dp, MAX_GPUS, true, "auto", "data parallel size; auto: the rest of the GPUs"),
+    JOB_COUNT("ep", ep, MAX_GPUS, true, "auto", "expert parallel size; auto: 1"),
+    JOB_COUNT("microbatch", microbatch, 1e6, false, "1", "sequences per microbatch"),
+    JOB_COUNT("interleave", interleave, 1e6, false, "1", "pipeline chunks per GPU"),
+    JOB_COUNT("batch", batch, MAX_SIZE, true, "auto", "sequences per iteration; auto: the model's"),
+    JOB_TEXT("gpu", FIELD_WORD, gpu, "h100-80gb", NULL, "accelerator (see list gpus)"),
+    JOB_TEXT("recompute", FIELD_CHOICE, recompute, "full", "full|selective|none", "activation recomputation"),
+    JOB_COUNT("activation-bytes", activation_bytes, 64, false, "2", "bytes of an element sent by tensor and pipeline parallelism"),
+    JOB_COUNT("gradient-bytes", gradient_bytes, 64, false, "4", "bytes of a gradient in the data-parallel reduction"),
+    JOB_COUNT("parameter-bytes", parameter_bytes, 64, false, "2", "bytes of a parameter in the sharded all-gather"),
+    FLAG(SCOPE_JOB, "sharded", fab_job_spec, sharded, "no", "data parallel by reduce-scatter and all-gather instead of all-reduce"),
+    FLAG(SCOPE_JOB, "scatter-gather", fab_job_spec, scatter_gather, "yes", "pipeline sends 1/tp per pair of GPUs"),
+    JOB_TEXT("order", FIELD_WORD, order, "tp-cp-pp-dp", NULL, "rank order of the dimensions, innermost first"),
+    JOB_TEXT("servers", FIELD_LIST, servers, NULL, NULL, "servers the job runs on, in this order: 0-15,20; empty: all but spares"),
+
+    TEXT(SCOPE_ENGINE, "use", FIELD_TEXT, fab_engine_spec, text, NULL, NULL, "routing engine: name[,key=value...]"),
+    TEXT(SCOPE_PRICES, "profile", FIELD_TEXT, fab_design, prices, NULL, NULL, "price book: name of a profile, or a file"),
+    {.key = NULL},
+};
+/* clang-format on */
+
+_Static_assert(sizeof design_fields / sizeof design_fields[0] <= MAX_FIELDS, "raise MAX_FIELDS");
+
+const field *design_field_find(field_scope scope, const char *key) {
+    for (const field *f = design_fields; f->key != NULL; f++) {
+        if (f->scope == scope && strcmp(f->key, key) == 0) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+size_t design_field_index(const field *f) {
+    return (size_t)(f - design_fields);
+}

@@ -1,0 +1,66 @@
+/**
+ * @file fields.h
+ * The table of everything a design may say, and setting a value by its path.
+ */
+#ifndef FAB_FIELDS_H
+#define FAB_FIELDS_H
+
+#include "fab/design.h"
+#include "field.h"
+
+#define MAX_FIELDS 64
+
+extern const field design_fields[]; /**< ended by a NULL key */
+
+/** Field of this scope and key, or NULL. */
+const field *design_field_find(field_scope scope, const char *key);
+
+/** Number of a row of design_fields. */
+size_t design_field_index(const field *f);
+
+/** A design while it is read: its values, and where the fabric's came from (for errors that take several values). */
+typedef struct reading {
+    fab_design design;
+    char origin_where[192];      /**< of the <fabric> element, or the whole text */
+    char where[MAX_FIELDS][192]; /**< by design_field_index; empty = default. Tier fields: the last one set */
+} reading;
+
+/** Everything at its default. */
+fab_status reading_init(reading *r, fab_error *err) FAB_MUST_USE;
+
+/** A value and where it goes. */
+typedef struct target {
+    const field *field;
+    size_t index;   /**< tier, job or engine */
+    bool all_tiers; /**< the value may be a list over the tiers */
+} target;
+
+/**
+ * Finds what a path such as "fabric.tier.2.taper", "taper.2", "job.train.tp" means.
+ * @param[in] fabric_only  One-line form: keys of the fabric alone.
+ * @retval FAB_EINPUT  unknown; the message lists what is allowed.
+ */
+fab_status reading_find(const reading *r, const char *path, bool fabric_only, target *out, const char *where,
+                        fab_error *err) FAB_MUST_USE;
+
+/** Sets one value; every way of setting one ends here. */
+fab_status reading_set(reading *r, const target *target, const char *value, const char *where,
+                       fab_error *err) FAB_MUST_USE;
+
+/** Appends a job with defaults; its index is the old n_jobs. */
+fab_status reading_add_job(fab_design *design, const char *where, fab_error *err) FAB_MUST_USE;
+
+/** Fills derived defaults and checks values against each other. */
+fab_status reading_finish(reading *r, fab_error *err) FAB_MUST_USE;
+
+/** Reads the one-line form. */
+fab_status reading_one_line(reading *r, const char *text, fab_error *err) FAB_MUST_USE;
+
+/** Reads a design in XML from memory. */
+fab_status reading_xml(reading *r, const char *data, size_t size, const char *file, fab_error *err) FAB_MUST_USE;
+
+/** Fails with "unknown WHAT 'word'", near names and what is allowed: the keys of `scopes`. */
+fab_status fail_unknown(const char *what, const char *word, const field_scope *scopes, size_t n_scopes,
+                        const char *where, fab_error *err);
+
+#endif

@@ -1,0 +1,120 @@
+/**
+ * @file design.h
+ * A design: what the user asks for, as plain values. Read from an XML file, a built-in preset or a one-line form; any
+ * value can be overridden by its path. Nothing is derived here beyond the documented defaults: topologies/ builds the
+ * fabric, src/traffic the job.
+ */
+#ifndef FAB_DESIGN_H
+#define FAB_DESIGN_H
+
+#include "fab/status.h"
+#include "fab/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FAB_MAX_TIERS   8
+#define FAB_MAX_ENGINES 16
+#define FAB_MAX_JOBS    16
+#define FAB_NAME_SIZE   64
+
+/** One switch tier; index 0 is the leaf tier. */
+typedef struct fab_tier_spec {
+    uint64_t radix;    /**< ports of one switch before breakout */
+    double port_bps;   /**< rate of one port after breakout; 0 = the NIC rate */
+    uint64_t breakout; /**< ports that one physical port splits into, >= 1 */
+    double taper;      /**< upper bound of capacity down / capacity up of one switch; unused in the top tier */
+    double length_m;   /**< cable length below this tier: tier 1 = NIC to leaf, tier 2 = leaf to spine, ... */
+    double latency_s;  /**< forwarding latency of one switch */
+} fab_tier_spec;
+
+typedef struct fab_fabric_spec {
+    char family[FAB_NAME_SIZE];
+    uint64_t gpus; /**< 0 only where the family derives it (fat-tree with k) */
+    uint64_t gpus_per_server, nics_per_server;
+    double nic_bps;
+    uint64_t domain;   /**< GPUs per scale-up domain */
+    double domain_bps; /**< per GPU and direction */
+    double pcie_bps;   /**< GPU to NIC, per direction; 0 = not a limit (as fast as the NICs behind it) */
+    uint64_t tiers;    /**< 0 = the smallest number that suffices */
+    uint64_t pod;      /**< GPUs per pod; 0 = what the radix of one spine allows */
+    uint64_t planes, spares;
+    uint64_t k;               /**< fat-tree arity, 0 = not given */
+    char xgft[FAB_NAME_SIZE]; /**< "h;m1,..;w1,.." or empty */
+    fab_tier_spec tier[FAB_MAX_TIERS];
+} fab_fabric_spec;
+
+typedef struct fab_job_spec {
+    char id[FAB_NAME_SIZE];
+    char model[FAB_NAME_SIZE]; /**< of `list models`, or empty when the sizes are given */
+    uint64_t layers, hidden, heads, kv_heads, ffn, seq, vocab, experts; /**< 0 = the model's */
+    uint64_t tp, cp, pp, dp, ep;     /**< 0 = default: tp = min(8, domain), dp = the rest, others 1 */
+    uint64_t microbatch, interleave; /**< 0 = 1 */
+    uint64_t batch;                  /**< sequences per iteration; 0 = the model's */
+    char gpu[FAB_NAME_SIZE];         /**< of `list gpus` */
+    char recompute[FAB_NAME_SIZE];   /**< full | selective | none */
+    uint64_t activation_bytes;       /**< per element sent by tensor and pipeline parallelism */
+    uint64_t gradient_bytes;         /**< per parameter in the data-parallel reduction */
+    uint64_t parameter_bytes;        /**< per parameter in the sharded all-gather */
+    bool sharded;                    /**< data parallel: reduce-scatter + all-gather instead of all-reduce */
+    bool scatter_gather;             /**< pipeline sends 1/tp per GPU pair */
+    char order[FAB_NAME_SIZE];       /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
+    char servers[256];               /**< "0-15,20": servers the job runs on, in this order; empty = all but spares */
+} fab_job_spec;
+
+/** One requested routing engine, `name[,key=value...]` as on the command line; parsed by routing/. */
+typedef struct fab_engine_spec {
+    char text[192];
+    char where[192]; /**< file:line:column it came from, or "--engine" */
+} fab_engine_spec;
+
+typedef struct fab_design {
+    char name[FAB_NAME_SIZE];
+    char origin[192]; /**< file name, "preset:NAME" or the one-line form */
+    char source[512]; /**< where the figures come from */
+    fab_fabric_spec fabric;
+    fab_job_spec jobs[FAB_MAX_JOBS];
+    size_t n_jobs;
+    fab_engine_spec engines[FAB_MAX_ENGINES];
+    size_t n_engines;
+    char prices[192]; /**< price profile name or file; empty = the default profile */
+} fab_design;
+
+/**
+ * Reads a design from `text`: `preset:NAME`, a one-line form `FAMILY:key=value,...`, or the path of an XML file ("-" is
+ * stdin). Then applies the overrides `path=value` in order, fills the defaults, and checks every value by itself and
+ * those that only make sense together (servers, scale-up domains, pods).
+ *
+ * Paths: name, source; fabric.KEY or KEY (gpus, nic, ...); for values per tier fabric.tier.2.taper, fabric.taper.2 or
+ * taper.2, and without a tier a list separated by '/': the last value holds for the tiers above it, except that tapers
+ * left out are 1; job.KEY (the first job, made if there is none) or job.ID.KEY; engine or engine.2; prices. The
+ * one-line form takes the keys of the fabric. "auto" leaves a value to its default.
+ * @param[in]  overrides  n_overrides strings such as "fabric.taper.2=4". May be NULL when n_overrides is 0.
+ * @param[out] out        Written on success only; plain values, nothing to release.
+ * @retval FAB_EINPUT  err->where is file:line:column (or the option), err->text names what, the value and the limit.
+ */
+fab_status fab_design_read(const char *text, const char *const *overrides, size_t n_overrides, fab_design *out,
+                           fab_error *err) FAB_MUST_USE;
+
+/** Sets one field of `design->jobs[job]` from its key, as --job and XML do. Appends a job when job == n_jobs. */
+fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, const char *value, const char *where,
+                              fab_error *err) FAB_MUST_USE;
+
+/**
+ * Canonical text of a design: every field as `path=value`, one a line, defaults included. Two designs with the same
+ * text give the same results.
+ */
+void fab_design_describe(const fab_design *design, fab_str *out);
+
+/** Digest of fab_design_describe: 16 hexadecimal digits and a NUL. */
+void fab_design_digest(const fab_design *design, char out[17]);
+
+/** Appends the XML Schema of design files. */
+void fab_design_schema(fab_str *out);
+
+/** Fields a user may set, for help texts: calls `visit` for each in table order. */
+typedef void fab_design_visit(void *context, const char *path, const char *unit_example, const char *summary);
+void fab_design_each_field(fab_design_visit *visit, void *context);
+
+#endif

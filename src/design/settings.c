@@ -1,0 +1,322 @@
+/*
+ * Paths and values. XML attributes, the one-line form, --set and --job all end in reading_set or fab_design_set_job.
+ */
+#include "fields.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PARTS 4
+#define MAX_PATH  128
+
+typedef struct path {
+    char text[MAX_PATH];
+    const char *part[MAX_PARTS];
+    size_t n;
+} path;
+
+fab_status fail_unknown(const char *what, const char *word, const field_scope *scopes, size_t n_scopes,
+                        const char *where, fab_error *err) {
+    char hint[360];
+    suggestion near;
+    suggestion_init(&near, word);
+    for (size_t i = 0; i < n_scopes; i++) {
+        for (const field *f = design_fields; f->key != NULL; f++) {
+            if (f->scope == scopes[i]) {
+                suggestion_add(&near, f->key);
+            }
+        }
+    }
+    (void)suggestion_finish(&near, hint, sizeof hint);
+    return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s", what, word, hint);
+}
+
+static fab_status set_defaults(field_scope scope, void *base, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (const field *f = design_fields; f->key != NULL; f++) {
+        if (f->scope == scope && f->initial != NULL) {
+            FAB_TRY(field_set(f, base, f->initial, "default", err));
+        }
+    }
+done:
+    return status;
+}
+
+/* End of the list item at `text`: a slash, but not that of "b/s". */
+static const char *item_end(const char *text) {
+    for (; *text != '\0'; text++) {
+        if (text[0] == '/' && !(text[1] == 's' && (text[2] == '\0' || text[2] == '/'))) {
+            break;
+        }
+    }
+    return text;
+}
+
+static bool repeats(const field *f) {
+    return strcmp(f->key, "taper") != 0;
+}
+
+/*
+ * One value per tier, the last one repeated: the radix of one switch is the radix of all. Not so for the taper, where
+ * one value is that of the leaves and the others are 1.
+ */
+static fab_status set_list(const field *f, fab_tier_spec *tiers, const char *list, const char *where, fab_error *err) {
+    fab_status status = FAB_OK;
+    char item[64] = "";
+    const char *at = list;
+    for (size_t tier = 0; tier < FAB_MAX_TIERS; tier++) {
+        if (at != NULL) {
+            const char *end = item_end(at);
+            if ((size_t)(end - at) >= sizeof item) {
+                FAB_FAIL(err, FAB_EINPUT, where, "%s: '%.60s' is too long", f->key, at);
+            }
+            (void)snprintf(item, sizeof item, "%.*s", (int)(end - at), at);
+            at = *end == '/' ? end + 1 : NULL;
+        } else if (!repeats(f)) {
+            (void)snprintf(item, sizeof item, "%s", f->initial);
+        }
+        FAB_TRY(field_set(f, &tiers[tier], item, where, err));
+    }
+    if (at != NULL) {
+        FAB_FAIL(err, FAB_EINPUT, where, "%s: '%.60s' has more than %d values, one per tier", f->key, list,
+                 FAB_MAX_TIERS);
+    }
+done:
+    return status;
+}
+
+fab_status reading_init(reading *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    memset(r, 0, sizeof *r);
+    FAB_TRY(set_defaults(SCOPE_DESIGN, &r->design, err));
+    FAB_TRY(set_defaults(SCOPE_FABRIC, &r->design.fabric, err));
+    for (const field *f = design_fields; f->key != NULL; f++) {
+        if (f->scope == SCOPE_TIER) {
+            FAB_TRY(set_list(f, r->design.fabric.tier, f->initial, "default", err));
+        }
+    }
+done:
+    return status;
+}
+
+fab_status reading_add_job(fab_design *design, const char *where, fab_error *err) {
+    if (design->n_jobs >= FAB_MAX_JOBS) {
+        return fab_fail(err, FAB_EINPUT, where, "more than %d jobs", FAB_MAX_JOBS);
+    }
+    fab_job_spec *job = &design->jobs[design->n_jobs];
+    memset(job, 0, sizeof *job);
+    fab_status status = set_defaults(SCOPE_JOB, job, err);
+    if (status == FAB_OK) {
+        if (design->n_jobs == 0) {
+            (void)snprintf(job->id, sizeof job->id, "job");
+        } else {
+            (void)snprintf(job->id, sizeof job->id, "job%zu", design->n_jobs + 1);
+        }
+        design->n_jobs++;
+    }
+    return status;
+}
+
+/* --- paths ------------------------------------------------------------------------------------------------------ */
+
+static bool split(const char *text, path *out) {
+    if (strlen(text) >= sizeof out->text) {
+        return false;
+    }
+    (void)snprintf(out->text, sizeof out->text, "%s", text);
+    out->n = 0;
+    for (char *at = out->text; at != NULL;) {
+        if (out->n == MAX_PARTS) {
+            return false;
+        }
+        out->part[out->n++] = at;
+        at = strchr(at, '.');
+        if (at != NULL) {
+            *at++ = '\0';
+        }
+    }
+    return true;
+}
+
+static bool is_at(const path *p, size_t i, const char *word) {
+    return i < p->n && strcmp(p->part[i], word) == 0;
+}
+
+static fab_status find_number(const char *what, const char *text, size_t max, size_t *out, const char *where,
+                              fab_error *err) {
+    uint64_t number = 0;
+    if (fab_count_parse(text, 1, max, &number, NULL) != FAB_OK) {
+        return fab_fail(err, FAB_EINPUT, where, "%s '%.40s' is not a number from 1 to %zu", what, text, max);
+    }
+    *out = (size_t)number - 1;
+    return FAB_OK;
+}
+
+/* KEY, KEY.TIER or tier.TIER.KEY, from part `i` on. */
+static fab_status find_in_fabric(const path *p, size_t i, target *out, const char *where, fab_error *err) {
+    static const field_scope SCOPES[] = {SCOPE_FABRIC, SCOPE_TIER};
+    fab_status status = FAB_OK;
+    size_t n = p->n - i;
+    bool long_form = is_at(p, i, "tier") && n == 3;
+    const char *key = p->part[long_form ? i + 2 : i];
+    const char *tier = long_form ? p->part[i + 1] : n == 2 ? p->part[i + 1] : NULL;
+    out->field = tier == NULL ? design_field_find(SCOPE_FABRIC, key) : NULL;
+    if (out->field != NULL && n == 1) {
+        return FAB_OK;
+    }
+    out->field = design_field_find(SCOPE_TIER, key);
+    if (out->field == NULL) {
+        size_t skip = tier != NULL ? 1 : 0;
+        if (design_field_find(SCOPE_FABRIC, key) != NULL) {
+            FAB_FAIL(err, FAB_EINPUT, where, "'%s' has one value for the whole fabric, none per tier", key);
+        }
+        FAB_TRY(fail_unknown(tier != NULL ? "tier key" : "fabric key", key, SCOPES + skip, 2 - skip, where, err));
+    }
+    if (n > (long_form ? 3U : 2U)) {
+        FAB_FAIL(err, FAB_EINPUT, where, "'%.40s' takes one tier number, as in %s.2", key, key);
+    }
+    out->all_tiers = tier == NULL;
+    if (tier != NULL) {
+        FAB_TRY(find_number("tier", tier, FAB_MAX_TIERS, &out->index, where, err));
+    }
+done:
+    return status;
+}
+
+static fab_status find_in_job(const reading *r, const path *p, target *out, const char *where, fab_error *err) {
+    static const field_scope SCOPE = SCOPE_JOB;
+    if (p->n != 2 && p->n != 3) {
+        return fab_fail(err, FAB_EINPUT, where, "write job.KEY or job.ID.KEY");
+    }
+    const char *key = p->part[p->n - 1];
+    out->field = design_field_find(SCOPE_JOB, key);
+    if (out->field == NULL) {
+        return fail_unknown("job key", key, &SCOPE, 1, where, err);
+    }
+    if (p->n == 3) {
+        while (out->index < r->design.n_jobs && strcmp(r->design.jobs[out->index].id, p->part[1]) != 0) {
+            out->index++;
+        }
+        if (out->index == r->design.n_jobs) {
+            return fab_fail(err, FAB_EINPUT, where, "the design has no job '%.40s'", p->part[1]);
+        }
+    }
+    return FAB_OK;
+}
+
+/* The path may hold words of any scope: suggest from all that need no further part. */
+static fab_status find_by_key(const path *p, target *out, const char *where, fab_error *err) {
+    static const field_scope SCOPES[] = {SCOPE_DESIGN, SCOPE_FABRIC, SCOPE_TIER};
+    const char *key = p->part[0];
+    out->field = p->n == 1 ? design_field_find(SCOPE_DESIGN, key) : NULL;
+    if (out->field != NULL) {
+        return FAB_OK;
+    }
+    if (p->n == 1 && design_field_find(SCOPE_JOB, key) != NULL) {
+        return fab_fail(err, FAB_EINPUT, where, "'%s' is a key of a job: write job.%s", key, key);
+    }
+    if (p->n == 1 && design_field_find(SCOPE_FABRIC, key) == NULL && design_field_find(SCOPE_TIER, key) == NULL) {
+        return fail_unknown("path", key, SCOPES, 3, where, err);
+    }
+    return find_in_fabric(p, 0, out, where, err);
+}
+
+fab_status reading_find(const reading *r, const char *text, bool fabric_only, target *out, const char *where,
+                        fab_error *err) {
+    fab_status status = FAB_OK;
+    path p;
+    target found = {NULL, 0, false};
+    if (!split(text, &p)) {
+        FAB_FAIL(err, FAB_EINPUT, where, "path '%.60s' has more than %d parts or %d characters", text, MAX_PARTS,
+                 MAX_PATH - 1);
+    }
+    if (fabric_only) {
+        FAB_TRY(find_in_fabric(&p, 0, &found, where, err));
+    } else if (is_at(&p, 0, "fabric") && p.n > 1) {
+        FAB_TRY(find_in_fabric(&p, 1, &found, where, err));
+    } else if (is_at(&p, 0, "job")) {
+        FAB_TRY(find_in_job(r, &p, &found, where, err));
+    } else if (is_at(&p, 0, "prices") && (p.n == 1 || (p.n == 2 && is_at(&p, 1, "profile")))) {
+        found.field = design_field_find(SCOPE_PRICES, "profile");
+    } else if (is_at(&p, 0, "engine") && p.n <= 2) {
+        found.field = design_field_find(SCOPE_ENGINE, "use");
+        if (p.n == 2) {
+            FAB_TRY(find_number("engine", p.part[1], FAB_MAX_ENGINES, &found.index, where, err));
+        }
+    } else {
+        FAB_TRY(find_by_key(&p, &found, where, err));
+    }
+    *out = found;
+done:
+    return status;
+}
+
+static fab_status set_engine(fab_design *design, const target *t, const char *value, const char *where,
+                             fab_error *err) {
+    if (t->index > design->n_engines || t->index >= FAB_MAX_ENGINES) {
+        return fab_fail(err, FAB_EINPUT, where, "engine %zu: the design has %zu, at most %d are allowed", t->index + 1,
+                        design->n_engines, FAB_MAX_ENGINES);
+    }
+    fab_engine_spec *engine = &design->engines[t->index];
+    fab_status status = field_set(t->field, engine, value, where, err);
+    if (status == FAB_OK) {
+        (void)snprintf(engine->where, sizeof engine->where, "%s", where);
+        design->n_engines += t->index == design->n_engines;
+    }
+    return status;
+}
+
+fab_status reading_set(reading *r, const target *t, const char *value, const char *where, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric_spec *fabric = &r->design.fabric;
+    switch (t->field->scope) {
+    case SCOPE_DESIGN:
+    case SCOPE_PRICES: FAB_TRY(field_set(t->field, &r->design, value, where, err)); break;
+    case SCOPE_ENGINE: FAB_TRY(set_engine(&r->design, t, value, where, err)); break;
+    case SCOPE_JOB:
+        if (t->index == r->design.n_jobs) {
+            FAB_TRY(reading_add_job(&r->design, where, err));
+        }
+        FAB_TRY(field_set(t->field, &r->design.jobs[t->index], value, where, err));
+        break;
+    case SCOPE_TIER:
+        if (t->all_tiers) {
+            FAB_TRY(set_list(t->field, fabric->tier, value, where, err));
+        } else {
+            FAB_TRY(field_set(t->field, &fabric->tier[t->index], value, where, err));
+        }
+        break;
+    case SCOPE_FABRIC: FAB_TRY(field_set(t->field, fabric, value, where, err)); break;
+    case SCOPE_BOOK: FAB_FAIL(err, FAB_EINTERNAL, where, "a design has no field of a price book");
+    }
+    (void)snprintf(r->where[design_field_index(t->field)], sizeof r->where[0], "%s", where);
+done:
+    return status;
+}
+
+fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, const char *value, const char *where,
+                              fab_error *err) {
+    static const field_scope SCOPE = SCOPE_JOB;
+    fab_status status = FAB_OK;
+    const field *f = design_field_find(SCOPE_JOB, key);
+    if (f == NULL) {
+        FAB_TRY(fail_unknown("job key", key, &SCOPE, 1, where, err));
+    }
+    if (job > design->n_jobs) {
+        FAB_FAIL(err, FAB_EINTERNAL, where, "job %zu of %zu", job, design->n_jobs);
+    }
+    size_t n_jobs = design->n_jobs;
+    if (job == n_jobs) {
+        FAB_TRY(reading_add_job(design, where, err));
+    }
+    fab_job_spec changed = design->jobs[job];
+    status = field_set(f, &changed, value, where, err);
+    if (status == FAB_OK) {
+        design->jobs[job] = changed;
+    } else {
+        design->n_jobs = n_jobs;
+    }
+done:
+    return status;
+}

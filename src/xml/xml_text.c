@@ -1,0 +1,143 @@
+#include "xml_text.h"
+#include "fab/xml_reader.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+void xml_cursor_move(xml_cursor *cursor, const char *data, size_t offset) {
+    for (; cursor->offset < offset; cursor->offset++) {
+        unsigned char byte = (unsigned char)data[cursor->offset];
+        if (byte == '\n') {
+            cursor->line++;
+            cursor->column = 1;
+        } else if ((byte & 0xC0U) != 0x80U) {
+            cursor->column++; /* continuation bytes belong to the character before */
+        }
+    }
+}
+
+const char *fab_xml_place(char *out, const char *file, uint32_t line, uint32_t column) {
+    char place[32];
+    int n = snprintf(place, sizeof place, ":%u:%u", (unsigned)line, (unsigned)column);
+    size_t room = FAB_XML_PLACE_SIZE - 1 - (size_t)n;
+    size_t length = strlen(file);
+    if (length <= room) {
+        memcpy(out, file, length);
+    } else {
+        length = room;
+        memcpy(out, file + strlen(file) - length, length);
+        memcpy(out, "...", 3);
+    }
+    memcpy(out + length, place, (size_t)n + 1);
+    return out;
+}
+
+static fab_status fail_at(const char *data, size_t offset, const char *file, fab_error *err, const char *text) {
+    xml_cursor cursor = XML_CURSOR_START;
+    char place[FAB_XML_PLACE_SIZE];
+    xml_cursor_move(&cursor, data, offset);
+    return fab_fail(err, FAB_EINPUT, fab_xml_place(place, file, cursor.line, cursor.column), "%s", text);
+}
+
+/* Bytes of the UTF-8 character at `at`, 0 if there is none (over-long forms and surrogates included). */
+static size_t utf8_length(const unsigned char *at, size_t left) {
+    if (at[0] < 0x80) {
+        return 1;
+    }
+    size_t n = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
+    if (at[0] < 0xC2 || at[0] > 0xF4 || left < n) {
+        return 0;
+    }
+    for (size_t i = 1; i < n; i++) {
+        if ((at[i] & 0xC0U) != 0x80U) {
+            return 0;
+        }
+    }
+    bool overlong = (at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xF0 && at[1] < 0x90);
+    bool beyond = (at[0] == 0xED && at[1] > 0x9F) || (at[0] == 0xF4 && at[1] > 0x8F);
+    return overlong || beyond ? 0 : n;
+}
+
+static fab_status check_bytes(const char *data, size_t size, const char *file, fab_error *err) {
+    const unsigned char *bytes = (const unsigned char *)data;
+    if (size >= 2 && ((bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF) ||
+                      (bytes[0] == '<' && bytes[1] == 0) || (bytes[0] == 0 && bytes[1] == '<'))) {
+        return fail_at(data, 0, file, err, "the file is UTF-16 or UTF-32; only UTF-8 is read");
+    }
+    for (size_t i = 0; i < size;) {
+        if (bytes[i] == 0) {
+            return fail_at(data, i, file, err, "the file holds a NUL byte: it is not an XML text");
+        }
+        size_t n = utf8_length(bytes + i, size - i);
+        if (n == 0) {
+            return fail_at(data, i, file, err, "the file holds a byte that is not UTF-8; only UTF-8 is read");
+        }
+        i += n;
+    }
+    return FAB_OK;
+}
+
+/* Encoding of the XML declaration: the parser is told to ignore it, so another one must not pass unseen. */
+static fab_status check_encoding(const char *data, size_t size, const char *file, fab_error *err) {
+    static const char KEY[] = "encoding";
+    if (size < 6 || memcmp(data, "<?xml", 5) != 0) {
+        return FAB_OK;
+    }
+    size_t end = 5;
+    while (end < size && data[end] != '>') {
+        end++;
+    }
+    for (size_t i = 5; i + sizeof KEY < end; i++) {
+        if (memcmp(data + i, KEY, sizeof KEY - 1) != 0) {
+            continue;
+        }
+        size_t from = i + sizeof KEY - 1;
+        while (from < end && strchr(" \t\r\n='\"", data[from]) != NULL) {
+            from++;
+        }
+        size_t to = from;
+        while (to < end && data[to] != '"' && data[to] != '\'') {
+            to++;
+        }
+        bool utf8 = to - from == 5 && strncasecmp(data + from, "UTF-8", 5) == 0;
+        bool ascii = to - from == 8 && strncasecmp(data + from, "US-ASCII", 8) == 0;
+        return utf8 || ascii ? FAB_OK : fail_at(data, from, file, err, "only the encoding UTF-8 is read");
+    }
+    return FAB_OK;
+}
+
+/* Between two '<' there is at most one start tag: counting ="..." there bounds its attributes from above. */
+static fab_status check_attributes(const char *data, size_t size, const char *file, fab_error *err) {
+    size_t n = 0;
+    bool equals = false;
+    for (size_t i = 0; i < size; i++) {
+        char c = data[i];
+        if (c == '<') {
+            n = 0;
+        }
+        if (equals && (c == '"' || c == '\'') && ++n > FAB_XML_MAX_ATTRIBUTES) {
+            char text[64];
+            (void)snprintf(text, sizeof text, "more than %d attributes on one element", FAB_XML_MAX_ATTRIBUTES);
+            return fail_at(data, i, file, err, text);
+        }
+        equals = c == '=' || (equals && (c == ' ' || c == '\t' || c == '\r' || c == '\n'));
+    }
+    return FAB_OK;
+}
+
+fab_status xml_text_check(const char *data, size_t size, const char *file, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (size > FAB_XML_MAX_BYTES) {
+        FAB_FAIL(err, FAB_EINPUT, file, "%zu bytes are more than the limit of %zu", size, FAB_XML_MAX_BYTES);
+    }
+    if (size == 0 || (size == 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0)) {
+        FAB_TRY(fail_at(data, 0, file, err, "the file is empty"));
+    }
+    FAB_TRY(check_bytes(data, size, file, err));
+    FAB_TRY(check_encoding(data, size, file, err));
+    FAB_TRY(check_attributes(data, size, file, err));
+done:
+    return status;
+}
