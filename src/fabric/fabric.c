@@ -1,0 +1,78 @@
+/* Look-ups on a frozen fabric. Names are made when printed: storing them would cost more than the graph. */
+#include "fab/fabric.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void fab_fabric_free(fab_fabric *fabric) {
+    if (fabric == NULL) {
+        return;
+    }
+    free(fabric->classes);
+    free(fabric->cable_class);
+    free(fabric->end);
+    free(fabric->port);
+    free(fabric->out_first);
+    free(fabric->out_link);
+    free(fabric->switch_pod);
+    free(fabric->switch_rail);
+    free(fabric->switch_plane);
+    free(fabric->switch_radix);
+    free(fabric);
+}
+
+uint32_t fab_tier_of(const fab_fabric *f, fab_node_id v) {
+    uint32_t tier = 1;
+    while (tier < f->n_tiers && v >= f->first_of_tier[tier + 1]) {
+        tier++;
+    }
+    return tier;
+}
+
+uint32_t fab_nics_of_gpu(const fab_fabric *f, uint32_t gpu, uint32_t *first) {
+    uint32_t server = gpu / f->gpus_per_server;
+    uint32_t slot = gpu % f->gpus_per_server;
+    *first = server * f->nics_per_server + (uint32_t)((uint64_t)slot * f->nics_per_server / f->gpus_per_server);
+    return f->nics_per_server > f->gpus_per_server ? f->nics_per_server / f->gpus_per_server : 1;
+}
+
+uint64_t fab_count_cables(const fab_fabric *f, fab_link_kind kind, uint32_t tier) {
+    uint64_t count = 0;
+    for (uint32_t c = 0; c < f->n_cables; c++) {
+        const fab_link_class *k = &f->classes[f->cable_class[c]];
+        count += k->kind == kind && k->tier == tier;
+    }
+    return count;
+}
+
+static const char *const TIER_NAMES[] = {"nic", "leaf", "spine", "core", "tier4", "tier5", "tier6", "tier7", "tier8"};
+
+const char *fab_tier_name(uint32_t tier) {
+    return tier < sizeof TIER_NAMES / sizeof TIER_NAMES[0] ? TIER_NAMES[tier] : "tier?";
+}
+
+const char *fab_boundary_name(uint32_t tier) {
+    static const char *const NAMES[] = {"server",      "nic-leaf",    "leaf-spine",  "spine-core", "core-tier4",
+                                        "tier4-tier5", "tier5-tier6", "tier6-tier7", "tier7-tier8"};
+    return tier < sizeof NAMES / sizeof NAMES[0] ? NAMES[tier] : "tier?";
+}
+
+const char *fab_node_name(const fab_fabric *f, fab_node_id v, char *out) {
+    static const char *const KINDS[] = {"gpu", "nic", "domain"};
+    fab_node_kind kind = fab_kind_of(f, v);
+    if (kind == FAB_NODE_SWITCH) {
+        uint32_t tier = fab_tier_of(f, v);
+        (void)snprintf(out, 32, "%s-%u", fab_tier_name(tier), v - f->first_of_tier[tier]);
+    } else {
+        (void)snprintf(out, 32, "%s-%u", KINDS[kind], v - f->first[kind]);
+    }
+    return out;
+}
+
+const char *fab_link_name(const fab_fabric *f, fab_link_id l, char *out) {
+    char tail[32];
+    char head[32];
+    (void)snprintf(out, 80, "%s:%u > %s:%u", fab_node_name(f, fab_tail(f, l), tail), f->port[l],
+                   fab_node_name(f, fab_head(f, l), head), f->port[l ^ 1U]);
+    return out;
+}

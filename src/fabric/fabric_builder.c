@@ -1,0 +1,193 @@
+/* Cables are appended in any order; freezing makes the adjacency by a counting pass and checks every port. */
+#include "fab/fabric_builder.h"
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fab_builder {
+    fab_fabric *fabric;
+    uint32_t n_added;
+    size_t class_capacity;
+};
+
+fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_builder *builder = NULL;
+    uint64_t n_switches = 0;
+    for (uint32_t t = 1; t <= sizes->n_tiers; t++) {
+        n_switches += sizes->n_switches[t];
+    }
+    uint64_t n_nodes = (uint64_t)sizes->n_gpus + sizes->n_nics + sizes->n_domains + n_switches;
+    if (n_nodes > UINT32_MAX / 2 || sizes->n_cables > UINT32_MAX / 2 - 1) {
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "a fabric of %" PRIu64 " nodes and %" PRIu64 " cables exceeds the limit of %u of either",
+                        n_nodes, sizes->n_cables, UINT32_MAX / 2 - 1);
+    }
+    FAB_TRY(FAB_NEW(builder, 1, err));
+    FAB_TRY(FAB_NEW(builder->fabric, 1, err));
+    fab_fabric *f = builder->fabric;
+    f->n_nodes = (uint32_t)n_nodes;
+    f->n_cables = (uint32_t)sizes->n_cables;
+    f->n_links = 2 * f->n_cables;
+    f->n_tiers = sizes->n_tiers;
+    f->first[FAB_NODE_NIC] = sizes->n_gpus;
+    f->first[FAB_NODE_DOMAIN] = f->first[FAB_NODE_NIC] + sizes->n_nics;
+    f->first[FAB_NODE_SWITCH] = f->first[FAB_NODE_DOMAIN] + sizes->n_domains;
+    f->first[FAB_NODE_N_KINDS] = f->n_nodes;
+    f->first_of_tier[1] = f->first[FAB_NODE_SWITCH];
+    for (uint32_t t = 1; t <= sizes->n_tiers; t++) {
+        f->first_of_tier[t + 1] = f->first_of_tier[t] + sizes->n_switches[t];
+    }
+    FAB_TRY(FAB_NEW(f->cable_class, f->n_cables, err));
+    FAB_TRY(FAB_NEW(f->end, f->n_links, err));
+    FAB_TRY(FAB_NEW(f->port, f->n_links, err));
+    FAB_TRY(FAB_NEW(f->switch_pod, n_switches, err));
+    FAB_TRY(FAB_NEW(f->switch_rail, n_switches, err));
+    FAB_TRY(FAB_NEW(f->switch_plane, n_switches, err));
+    FAB_TRY(FAB_NEW(f->switch_radix, n_switches, err));
+    *out = builder;
+    builder = NULL;
+done:
+    fab_builder_free(builder);
+    return status;
+}
+
+void fab_builder_free(fab_builder *builder) {
+    if (builder != NULL) {
+        fab_fabric_free(builder->fabric);
+        free(builder);
+    }
+}
+
+fab_fabric *fab_builder_fabric(fab_builder *builder) {
+    return builder->fabric;
+}
+
+static int same_class(const fab_link_class *a, const fab_link_class *b) {
+    return a->kind == b->kind && a->tier == b->tier && a->capacity_bps == b->capacity_bps &&
+           a->length_m == b->length_m && a->latency_s == b->latency_s;
+}
+
+fab_status fab_builder_class(fab_builder *builder, const fab_link_class *link_class, uint16_t *out_class,
+                             fab_error *err) {
+    fab_fabric *f = builder->fabric;
+    for (uint16_t i = 0; i < f->n_classes; i++) {
+        if (same_class(&f->classes[i], link_class)) {
+            *out_class = i;
+            return FAB_OK;
+        }
+    }
+    if (f->n_classes == UINT16_MAX) {
+        return fab_fail(err, FAB_EINPUT, NULL, "more than %u kinds of links", UINT16_MAX);
+    }
+    fab_status status = FAB_GROW(f->classes, builder->class_capacity, (size_t)f->n_classes + 1, err);
+    if (status == FAB_OK) {
+        f->classes[f->n_classes] = *link_class;
+        *out_class = f->n_classes++;
+    }
+    return status;
+}
+
+void fab_builder_cable(fab_builder *builder, uint16_t link_class, fab_node_id lower, uint32_t lower_port,
+                       fab_node_id upper, uint32_t upper_port) {
+    fab_fabric *f = builder->fabric;
+    uint32_t cable = builder->n_added++;
+    if (cable >= f->n_cables) {
+        return; /* freezing reports the surplus */
+    }
+    f->cable_class[cable] = link_class;
+    f->end[2 * (size_t)cable] = lower;
+    f->end[2 * (size_t)cable + 1] = upper;
+    f->port[2 * (size_t)cable] = (uint16_t)lower_port;
+    f->port[2 * (size_t)cable + 1] = (uint16_t)upper_port;
+}
+
+static int by_key(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Puts the links of node v in port order. The builders emit them so; foreign graphs need the sort. */
+static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, size_t *capacity, fab_error *err) {
+    uint32_t first = f->out_first[v];
+    uint32_t n = f->out_first[v + 1] - first;
+    uint32_t *links = f->out_link + first;
+    bool sorted = true;
+    for (uint32_t i = 1; i < n; i++) {
+        sorted = sorted && f->port[links[i - 1]] <= f->port[links[i]];
+    }
+    if (!sorted) {
+        fab_status status = FAB_GROW(*scratch, *capacity, n, err);
+        if (status != FAB_OK) {
+            return status;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            (*scratch)[i] = (uint64_t)f->port[links[i]] << 32 | links[i];
+        }
+        qsort(*scratch, n, sizeof **scratch, by_key);
+        for (uint32_t i = 0; i < n; i++) {
+            links[i] = (uint32_t)(*scratch)[i];
+        }
+    }
+    char name[32];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t port = f->port[links[i]];
+        if (i > 0 && f->port[links[i - 1]] == port) {
+            return fab_fail(err, FAB_EINTERNAL, fab_node_name(f, v, name), "port %u holds two cables", port);
+        }
+        if (v >= f->first[FAB_NODE_SWITCH] && (port == 0 || port > f->switch_radix[v - f->first[FAB_NODE_SWITCH]])) {
+            return fab_fail(err, FAB_EINTERNAL, fab_node_name(f, v, name), "port %u lies beyond the radix of %u", port,
+                            f->switch_radix[v - f->first[FAB_NODE_SWITCH]]);
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status make_adjacency(fab_fabric *f, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t *scratch = NULL;
+    size_t capacity = 0;
+    uint32_t *next = NULL;
+    FAB_TRY(FAB_NEW(f->out_first, (size_t)f->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW(f->out_link, f->n_links, err));
+    FAB_TRY(FAB_NEW(next, f->n_nodes, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        if (f->end[l] >= f->n_nodes) {
+            FAB_FAIL(err, FAB_EINTERNAL, NULL, "cable %u ends at node %u of %u", l / 2, f->end[l], f->n_nodes);
+        }
+        f->out_first[f->end[l] + 1]++;
+    }
+    for (uint32_t v = 0; v < f->n_nodes; v++) {
+        f->out_first[v + 1] += f->out_first[v];
+        next[v] = f->out_first[v];
+    }
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        f->out_link[next[f->end[l]]++] = l;
+    }
+    for (uint32_t v = 0; v < f->n_nodes; v++) {
+        FAB_TRY(order_ports(f, v, &scratch, &capacity, err));
+    }
+done:
+    free(next);
+    free(scratch);
+    return status;
+}
+
+fab_status fab_builder_freeze(fab_builder **builder, fab_fabric **out, fab_error *err) {
+    fab_builder *b = *builder;
+    fab_fabric *f = b->fabric;
+    if (b->n_added != f->n_cables) {
+        return fab_fail(err, FAB_EINTERNAL, NULL, "%u cables were added, %u announced", b->n_added, f->n_cables);
+    }
+    fab_status status = make_adjacency(f, err);
+    if (status == FAB_OK) {
+        *out = f;
+        b->fabric = NULL;
+        fab_builder_free(b);
+        *builder = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,128 @@
+/**
+ * @file fabric.h
+ * The fabric: a frozen directed multigraph in flat arrays. See src/doc/adr/0003-own-graph-core.md.
+ *
+ * Nodes are numbered by kind: GPUs, NICs, scale-up domains, then switches tier by tier. A cable c is two directed
+ * links, 2c from its lower end up and 2c + 1 back, so that the reverse of link l is l ^ 1. Links of equal kind, rate
+ * and length share a class. Everything is readable from many threads.
+ */
+#ifndef FAB_FABRIC_H
+#define FAB_FABRIC_H
+
+#include "fab/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint32_t fab_node_id;
+typedef uint32_t fab_link_id;
+#define FAB_NONE         UINT32_MAX
+#define FAB_FABRIC_TIERS 8
+
+typedef enum fab_node_kind {
+    FAB_NODE_GPU,
+    FAB_NODE_NIC,
+    FAB_NODE_DOMAIN, /**< scale-up switch: the NVLink domain */
+    FAB_NODE_SWITCH,
+    FAB_NODE_N_KINDS
+} fab_node_kind;
+
+typedef enum fab_link_kind {
+    FAB_LINK_SCALEUP, /**< GPU - domain */
+    FAB_LINK_PCIE,    /**< GPU - NIC */
+    FAB_LINK_ACCESS,  /**< NIC - switch */
+    FAB_LINK_FABRIC,  /**< switch - switch */
+} fab_link_kind;
+
+/** What links have in common. */
+typedef struct fab_link_class {
+    fab_link_kind kind;
+    uint32_t tier; /**< switch tier at the upper end: 1 for NIC - leaf, 2 for leaf - spine, ...; 0 inside a server */
+    double capacity_bps; /**< per direction */
+    double length_m;
+    double latency_s; /**< device + length */
+} fab_link_class;
+
+typedef struct fab_fabric {
+    uint32_t n_nodes, n_links, n_cables;
+    uint32_t n_servers, n_rails, n_planes, n_pods, n_tiers;
+    uint32_t gpus_per_server, nics_per_server, gpus_per_domain;
+    uint32_t first[FAB_NODE_N_KINDS + 1];         /**< [kind]: first node of the kind; [kind + 1]: behind its last */
+    uint32_t first_of_tier[FAB_FABRIC_TIERS + 2]; /**< [t], t = 1 ... n_tiers + 1: first switch of tier t */
+    bool forwards_in_domain; /**< pairs on different rails may hand over inside the scale-up domain (rail-only) */
+
+    uint16_t n_classes;
+    fab_link_class *classes; /**< shape [n_classes] */
+    uint16_t *cable_class;   /**< shape [n_cables] */
+    uint32_t *end;           /**< shape [n_links]: end[l] is the tail of link l, end[l ^ 1] its head */
+    uint16_t *port;          /**< shape [n_links]: port number, from 1, on the tail of link l */
+    uint32_t *out_first;     /**< shape [n_nodes + 1]: links that leave node v are out_link[out_first[v] ... ) */
+    uint32_t *out_link;      /**< shape [n_links], by port number within a node */
+    uint32_t *switch_pod;    /**< shape [n_switches]: pod, or FAB_NONE above the pods */
+    uint16_t *switch_rail;   /**< shape [n_switches]: rail, or UINT16_MAX when it serves several */
+    uint16_t *switch_plane;  /**< shape [n_switches] */
+    uint16_t *switch_radix;  /**< shape [n_switches]: ports, used or not, after breakout */
+} fab_fabric;
+
+void fab_fabric_free(fab_fabric *fabric);
+
+/* --- look-ups, all O(1) ------------------------------------------------------------------------------------------ */
+
+static inline uint32_t fab_n_of(const fab_fabric *f, fab_node_kind kind) {
+    return f->first[kind + 1] - f->first[kind];
+}
+static inline uint32_t fab_n_gpus(const fab_fabric *f) {
+    return fab_n_of(f, FAB_NODE_GPU);
+}
+static inline uint32_t fab_n_switches(const fab_fabric *f) {
+    return fab_n_of(f, FAB_NODE_SWITCH);
+}
+static inline fab_node_kind fab_kind_of(const fab_fabric *f, fab_node_id v) {
+    return v < f->first[FAB_NODE_NIC]      ? FAB_NODE_GPU
+           : v < f->first[FAB_NODE_DOMAIN] ? FAB_NODE_NIC
+           : v < f->first[FAB_NODE_SWITCH] ? FAB_NODE_DOMAIN
+                                           : FAB_NODE_SWITCH;
+}
+static inline fab_node_id fab_tail(const fab_fabric *f, fab_link_id l) {
+    return f->end[l];
+}
+static inline fab_node_id fab_head(const fab_fabric *f, fab_link_id l) {
+    return f->end[l ^ 1U];
+}
+static inline const fab_link_class *fab_class_of(const fab_fabric *f, fab_link_id l) {
+    return &f->classes[f->cable_class[l >> 1]];
+}
+/** Link leaves its lower end (towards the spines). */
+static inline bool fab_is_up(fab_link_id l) {
+    return (l & 1U) == 0;
+}
+static inline uint32_t fab_server_of(const fab_fabric *f, uint32_t gpu) {
+    return gpu / f->gpus_per_server;
+}
+static inline uint32_t fab_domain_of(const fab_fabric *f, uint32_t gpu) {
+    return gpu / f->gpus_per_domain;
+}
+/** Tier of a switch, 1 = leaf. */
+uint32_t fab_tier_of(const fab_fabric *f, fab_node_id v);
+
+/** NICs that a GPU reaches over PCIe; GPU g has the NICs [*first, *first + return). */
+uint32_t fab_nics_of_gpu(const fab_fabric *f, uint32_t gpu, uint32_t *first);
+
+/** Number of cables whose class has this kind and tier. */
+uint64_t fab_count_cables(const fab_fabric *f, fab_link_kind kind, uint32_t tier);
+
+/** "gpu-17", "nic-3", "domain-2", "leaf-5", "spine-8", "core-0", "tier4-2". `out` holds at least 32 bytes. Returns out.
+ */
+const char *fab_node_name(const fab_fabric *f, fab_node_id v, char *out);
+
+/** "leaf-5:17 > spine-8:3" (node:port at either end). `out` holds at least 80 bytes. Returns out. */
+const char *fab_link_name(const fab_fabric *f, fab_link_id l, char *out);
+
+/** "leaf", "spine", "core", "tier4". */
+const char *fab_tier_name(uint32_t tier);
+
+/** "nic-leaf", "leaf-spine", "spine-core", "core-tier4": cables below switch tier `tier`. */
+const char *fab_boundary_name(uint32_t tier);
+
+#endif

@@ -1,0 +1,186 @@
+/* Counts: published tables, and closed form against graph over random parameters. */
+#include "fab/rng.h"
+#include "fab/topologies.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static fab_status try_build(const char *text, fab_counts *counts, fab_error *err) {
+    fab_design design;
+    fab_fabric *fabric = NULL;
+    fab_status status = fab_design_read(text, NULL, 0, &design, err);
+    if (status == FAB_OK) {
+        status = fab_topology_build(&design.fabric, &fabric, counts, err);
+    }
+    fab_fabric_free(fabric);
+    return status;
+}
+
+static fab_counts build(const char *text) {
+    fab_counts counts = {0};
+    fab_error err = {0};
+    cr_assert_eq(try_build(text, &counts, &err), FAB_OK, "%s: %s: %s", text, err.where, err.text);
+    return counts;
+}
+
+/* Wang et al., "Rail-only", arXiv 2307.12169: H = 256. */
+Test(topologies, rail_only_table) {
+    static const struct {
+        uint64_t gpus, radix, rs_tiers, ro_tiers, rs_switches, ro_switches, rs_transceivers, ro_transceivers;
+    } ROWS[] = {
+        {32768, 64, 3, 2, 2560, 1536, 196608, 131072},  {32768, 128, 3, 1, 1280, 256, 196608, 65536},
+        {32768, 256, 2, 1, 384, 128, 131072, 65536},    {65536, 64, 3, 2, 5120, 3072, 393216, 262144},
+        {65536, 128, 3, 2, 2560, 1536, 393216, 262144},
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        char text[128];
+        (void)snprintf(text, sizeof text, "rail-spine:gpus=%" PRIu64 ",domain=256,radix=%" PRIu64, ROWS[i].gpus,
+                       ROWS[i].radix);
+        fab_counts c = build(text);
+        cr_expect_eq(c.tiers, ROWS[i].rs_tiers, "%s: %" PRIu64 " tiers", text, c.tiers);
+        cr_expect_eq(c.switches, ROWS[i].rs_switches, "%s: %" PRIu64 " switches", text, c.switches);
+        cr_expect_eq(2 * c.cables, ROWS[i].rs_transceivers, "%s: %" PRIu64 " cables", text, c.cables);
+        (void)snprintf(text, sizeof text, "rail-only:gpus=%" PRIu64 ",domain=256,radix=%" PRIu64, ROWS[i].gpus,
+                       ROWS[i].radix);
+        c = build(text);
+        cr_expect_eq(c.tiers, ROWS[i].ro_tiers, "%s: %" PRIu64 " tiers", text, c.tiers);
+        cr_expect_eq(c.switches, ROWS[i].ro_switches, "%s: %" PRIu64 " switches", text, c.switches);
+        cr_expect_eq(2 * c.cables, ROWS[i].ro_transceivers, "%s: %" PRIu64 " cables", text, c.cables);
+        cr_expect_eq(c.rails, 256);
+    }
+}
+
+/* NVIDIA DGX SuperPOD H100 reference architecture, RA-11333-001. */
+Test(topologies, superpod_table) {
+    static const struct {
+        uint64_t gpus, leaf, spine, core, leaf_spine, spine_core;
+    } ROWS[] = {{256, 8, 4, 0, 256, 0},
+                {512, 16, 8, 0, 512, 0},
+                {768, 24, 16, 0, 768, 0},
+                {1024, 32, 16, 0, 1024, 0},
+                {4096, 128, 128, 64, 4096, 4096}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        char text[128];
+        (void)snprintf(text, sizeof text, "rail-spine:gpus=%" PRIu64 ",radix=64", ROWS[i].gpus);
+        fab_counts c = build(text);
+        cr_expect_eq(c.switches_by_tier[0], ROWS[i].leaf, "%s", text);
+        cr_expect_eq(c.switches_by_tier[1], ROWS[i].spine, "%s: %" PRIu64, text, c.switches_by_tier[1]);
+        cr_expect_eq(c.switches_by_tier[2], ROWS[i].core, "%s: %" PRIu64, text, c.switches_by_tier[2]);
+        cr_expect_eq(c.cables_by_tier[0], ROWS[i].gpus, "%s", text);
+        cr_expect_eq(c.cables_by_tier[1], ROWS[i].leaf_spine, "%s", text);
+        cr_expect_eq(c.cables_by_tier[2], ROWS[i].spine_core, "%s", text);
+    }
+}
+
+/* DeepSeek-V3, ISCA 2025, Table 3: two- and three-tier fat-tree of radix 64. */
+Test(topologies, deepseek_rows) {
+    fab_counts two = build("fat-tree:gpus=2048,gpus-per-server=1,radix=64");
+    cr_expect_eq(two.switches, 96);
+    cr_expect_eq(two.cables_by_tier[1], 2048);
+    fab_counts three = build("fat-tree:k=64");
+    cr_expect_eq(three.nics, 65536);
+    cr_expect_eq(three.switches, 5120);
+    cr_expect_eq(three.cables_by_tier[1] + three.cables_by_tier[2], 131072);
+    fab_counts planes = build("fat-tree:gpus=2048,gpus-per-server=8,radix=64,planes=8,port=50Gb/s");
+    cr_expect_eq(planes.switches, 768);
+    cr_expect_eq(planes.cables_by_tier[1], 16384);
+}
+
+/* Llama 3, section 3.3.1: 192 down at 7:1 is 28 up. */
+Test(topologies, llama3) {
+    fab_counts c = build("preset:llama3-24k-roce");
+    cr_expect_eq(c.gpus, 24576);
+    cr_expect_eq(c.servers, 3072);
+    cr_expect_eq(c.pods, 8);
+    cr_expect_eq(c.switches_by_tier[0], 1536);
+    cr_expect_eq(c.switches_by_tier[1], 128);
+    cr_expect_eq(c.cables_by_tier[2], 128 * 28);
+    cr_expect_float_eq(c.built_taper[0], 1, 1e-12);
+    cr_expect_float_eq(c.built_taper[1], 192.0 / 28, 1e-12);
+}
+
+Test(topologies, fat_tree_is_k_cubed_over_four) {
+    for (uint64_t k = 2; k <= 24; k += 2) {
+        char text[64];
+        (void)snprintf(text, sizeof text, "fat-tree:k=%" PRIu64, k);
+        fab_counts c = build(text);
+        cr_expect_eq(c.nics, k * k * k / 4, "k = %" PRIu64, k);
+        cr_expect_eq(c.switches, 5 * k * k / 4, "k = %" PRIu64, k);
+        cr_expect_eq(c.cables, 3 * k * k * k / 4, "k = %" PRIu64, k);
+    }
+}
+
+static const char *pick(fab_rng *rng, const char *const *words, size_t n) {
+    return words[fab_rng_below(rng, n)];
+}
+
+/* Parameters at random. What can be built must agree with its closed form (fab_topology_build compares) and obey the
+ * rules: tapers kept, radix kept (the builder checks every port), nothing lost. */
+Test(topologies, closed_form_equals_graph_at_random) {
+    static const char *const FAMILIES[] = {"clos", "fat-tree", "rail-spine", "rail-only"};
+    static const char *const RADIX[] = {"8", "16", "32", "64", "144", "7", "12/20", "32/16/64"};
+    static const char *const TAPER[] = {"1", "2", "3:2", "0.5", "7/3", "1/7", "2.5/1.5/4"};
+    static const char *const SHAPE[] = {"1,nics-per-server=1", "2", "4", "8", "8,nics-per-server=4",
+                                        "4,nics-per-server=8"};
+    fab_rng rng = fab_rng_make(2026, 1);
+    uint32_t n_built = 0;
+    uint32_t by_family[4] = {0};
+    for (uint32_t draw = 0; draw < 4000; draw++) {
+        char text[256];
+        size_t family = (size_t)fab_rng_below(&rng, 4);
+        const char *shape = pick(&rng, SHAPE, 6);
+        uint64_t per_server = strtoull(shape, NULL, 10);
+        uint64_t servers = 1 + fab_rng_below(&rng, 300);
+        uint64_t per_domain = fab_rng_below(&rng, 4) == 0 && per_server > 1 ? 1 + fab_rng_below(&rng, 4) : 1;
+        const char *taper = pick(&rng, TAPER, 7);
+        (void)snprintf(text, sizeof text,
+                       "%s:gpus=%" PRIu64 ",gpus-per-server=%s,domain=%" PRIu64 ",radix=%s,taper=%s,planes=%" PRIu64
+                       ",spares=%" PRIu64,
+                       FAMILIES[family], servers * per_domain * per_server, shape, per_domain * per_server,
+                       pick(&rng, RADIX, 8), taper, 1 + fab_rng_below(&rng, 2), fab_rng_below(&rng, 3));
+        fab_error err = {0};
+        fab_counts c = {0};
+        fab_status status = try_build(text, &c, &err);
+        if (status != FAB_OK) {
+            cr_assert_eq(status, FAB_EINPUT, "%s: %s: %s", text, err.where, err.text);
+            cr_assert_gt(strlen(err.text), 10, "%s: no explanation", text);
+            continue;
+        }
+        n_built++;
+        by_family[family]++;
+        cr_assert_eq(c.nics * c.planes, c.cables_by_tier[0], "%s", text);
+        fab_design design;
+        cr_assert_eq(fab_design_read(text, NULL, 0, &design, &err), FAB_OK);
+        for (uint64_t t = 0; t + 1 < c.tiers; t++) {
+            cr_assert_leq(c.built_taper[t], design.fabric.tier[t].taper * (1 + 1e-9), "%s: taper %g at tier %" PRIu64,
+                          text, c.built_taper[t], t + 1);
+        }
+    }
+    cr_assert_gt(n_built, 2000, "only %u designs could be built", n_built);
+    for (int i = 0; i < 4; i++) {
+        cr_assert_gt(by_family[i], 300, "%s: %u", FAMILIES[i], by_family[i]);
+    }
+}
+
+Test(topologies, errors_name_the_part) {
+    static const struct {
+        const char *text, *expect;
+    } CASES[] = {
+        {"clos:gpus=64,radix=7", "leaf"},
+        {"mesh:gpus=64", "unknown family"},
+        {"fat-tree:k=5", "even k"},
+        {"clos:gpus=4096,radix=16,tiers=2", "radix 16"},
+        {"rail-spine:gpus=64,tiers=1", "at least 2 tiers"},
+        {"clos:gpus=1024,radix=32,pod=100", "pod"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        fab_error err = {0};
+        fab_counts c;
+        cr_assert_eq(try_build(CASES[i].text, &c, &err), FAB_EINPUT, "%s", CASES[i].text);
+        cr_assert(strstr(err.text, CASES[i].expect) != NULL || strstr(err.where, CASES[i].expect) != NULL, "%s: %s: %s",
+                  CASES[i].text, err.where, err.text);
+    }
+}

@@ -1,0 +1,236 @@
+/* The graph of a sized folded Clos. Cables are added boundary by boundary, so that every switch sees its down ports
+ * first and all its ports in ascending order. Uplink port number = parent + cable * parents, as D-mod-K expects. */
+#include "clos_plan.h"
+#include "fab/fabric_builder.h"
+
+#include <inttypes.h>
+
+#define MAX_GPUS 100000000U /* node ids are 32 bits wide */
+
+typedef struct build {
+    const fab_fabric_spec *spec;
+    const fab_clos_plan *plan;
+    fab_builder *builder;
+    fab_fabric *f;
+} build;
+
+static double latency_of(double length_m, double device_s) {
+    return device_s + length_m * 4.9e-9; /* light in fibre */
+}
+
+static fab_node_id switch_id(const build *b, uint32_t t, uint64_t copy, uint64_t block, uint64_t j) {
+    const fab_clos_tier *tier = &b->plan->tier[t];
+    return b->f->first_of_tier[t] + (uint32_t)((copy * tier->blocks + block) * tier->block_switches + j);
+}
+
+static fab_status add_servers(build *b, fab_error *err) {
+    const fab_fabric_spec *spec = b->spec;
+    fab_fabric *f = b->f;
+    uint32_t n_gpus = (uint32_t)b->plan->gpus;
+    uint16_t scaleup = 0;
+    uint16_t pcie = 0;
+    fab_link_class scaleup_class = {.kind = FAB_LINK_SCALEUP, .capacity_bps = spec->domain_bps};
+    fab_link_class pcie_class = {.kind = FAB_LINK_PCIE,
+                                 .capacity_bps = spec->pcie_bps > 0 ? spec->pcie_bps : spec->nic_bps};
+    fab_status status = fab_builder_class(b->builder, &pcie_class, &pcie, err);
+    if (status == FAB_OK && b->plan->domains > 0) {
+        status = fab_builder_class(b->builder, &scaleup_class, &scaleup, err);
+    }
+    if (status != FAB_OK) {
+        return status;
+    }
+    if (b->plan->domains > 0) {
+        for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
+            uint32_t domain = gpu / f->gpus_per_domain;
+            fab_builder_cable(b->builder, scaleup, gpu, 1, f->first[FAB_NODE_DOMAIN] + domain,
+                              gpu % f->gpus_per_domain + 1);
+        }
+    }
+    uint32_t sharing = f->gpus_per_server > f->nics_per_server ? f->gpus_per_server / f->nics_per_server : 1;
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
+        uint32_t first = 0;
+        uint32_t n = fab_nics_of_gpu(f, gpu, &first);
+        for (uint32_t i = 0; i < n; i++) {
+            fab_builder_cable(b->builder, pcie, gpu, 2 + i, f->first[FAB_NODE_NIC] + first + i, gpu % sharing + 1);
+        }
+    }
+    return FAB_OK;
+}
+
+/* Where a NIC plugs in: network, leaf within it, port. */
+static void locate(const build *b, uint32_t nic, uint64_t *network, uint64_t *leaf, uint64_t *port) {
+    const fab_clos_plan *plan = b->plan;
+    const fab_clos_attach *attach = &plan->attach;
+    uint64_t position = nic;
+    uint64_t column = 0;
+    *network = 0;
+    if (attach->by_rail) {
+        uint64_t unit = nic / plan->rails;
+        uint64_t rail = nic % plan->rails;
+        *network = rail / attach->rails_per_network;
+        position = unit;
+        if (attach->n_columns > 1) {
+            column = rail;
+        } else {
+            position += rail % attach->rails_per_network * plan->units;
+        }
+    }
+    *leaf = position / plan->tier[1].down * attach->n_columns + column;
+    *port = position % plan->tier[1].down + 1;
+}
+
+static fab_status add_access(build *b, fab_error *err) {
+    const fab_clos_plan *plan = b->plan;
+    const fab_tier_spec *spec = &b->spec->tier[0];
+    uint32_t sharing =
+        b->f->gpus_per_server > b->f->nics_per_server ? b->f->gpus_per_server / b->f->nics_per_server : 1;
+    uint16_t access = 0;
+    fab_link_class link_class = {.kind = FAB_LINK_ACCESS,
+                                 .tier = 1,
+                                 .capacity_bps = plan->tier[1].down_bps,
+                                 .length_m = spec->length_m,
+                                 .latency_s = latency_of(spec->length_m, spec->latency_s)};
+    fab_status status = fab_builder_class(b->builder, &link_class, &access, err);
+    for (uint32_t plane = 0; status == FAB_OK && plane < plan->planes; plane++) {
+        for (uint32_t nic = 0; nic < plan->nics; nic++) {
+            uint64_t network = 0;
+            uint64_t leaf = 0;
+            uint64_t port = 0;
+            locate(b, nic, &network, &leaf, &port);
+            fab_node_id node = switch_id(b, 1, plane * plan->attach.n_networks + network, leaf, 0);
+            fab_builder_cable(b->builder, access, b->f->first[FAB_NODE_NIC] + nic, sharing + 1 + plane, node,
+                              (uint32_t)port);
+            if (plan->attach.n_columns > 1) {
+                b->f->switch_rail[node - b->f->first[FAB_NODE_SWITCH]] = (uint16_t)(nic % plan->rails);
+            }
+        }
+    }
+    return status;
+}
+
+/* Cables between tiers t - 1 and t, for one block below. */
+static void wire_block(build *b, uint32_t t, uint64_t copy, uint64_t block, uint16_t link_class) {
+    const fab_clos_tier *below = &b->plan->tier[t - 1];
+    const fab_clos_tier *tier = &b->plan->tier[t];
+    uint64_t above = block / tier->children;
+    uint64_t slot = block % tier->children;
+    for (uint64_t j = 0; j < below->block_switches; j++) {
+        fab_node_id lower = switch_id(b, t - 1, copy, block, j);
+        for (uint64_t cable = 0; cable < below->trunk; cable++) {
+            for (uint64_t parent = 0; parent < below->parents; parent++) {
+                fab_node_id upper = switch_id(b, t, copy, above, j * below->parents + parent);
+                fab_builder_cable(b->builder, link_class, lower,
+                                  (uint32_t)(below->down + 1 + cable * below->parents + parent), upper,
+                                  (uint32_t)(slot * below->trunk + cable + 1));
+            }
+        }
+    }
+}
+
+static fab_status add_boundary(build *b, uint32_t t, fab_error *err) {
+    const fab_clos_plan *plan = b->plan;
+    const fab_tier_spec *spec = &b->spec->tier[t - 1];
+    uint16_t index = 0;
+    fab_link_class link_class = {.kind = FAB_LINK_FABRIC,
+                                 .tier = t,
+                                 .capacity_bps = plan->tier[t].down_bps,
+                                 .length_m = spec->length_m,
+                                 .latency_s = latency_of(spec->length_m, spec->latency_s)};
+    fab_status status = fab_builder_class(b->builder, &link_class, &index, err);
+    uint64_t copies = plan->attach.n_networks * plan->planes;
+    for (uint64_t copy = 0; status == FAB_OK && copy < copies; copy++) {
+        for (uint64_t block = 0; block < plan->tier[t - 1].blocks; block++) {
+            wire_block(b, t, copy, block, index);
+        }
+    }
+    return status;
+}
+
+static void describe_switches(build *b) {
+    const fab_clos_plan *plan = b->plan;
+    fab_fabric *f = b->f;
+    bool has_pods = plan->n_tiers >= 3;
+    uint32_t i = 0;
+    for (uint32_t t = 1; t <= plan->n_tiers; t++) {
+        const fab_clos_tier *tier = &plan->tier[t];
+        for (uint64_t copy = 0; copy < plan->attach.n_networks * plan->planes; copy++) {
+            uint64_t network = copy % plan->attach.n_networks;
+            for (uint64_t s = 0; s < tier->blocks * tier->block_switches; s++, i++) {
+                uint64_t block = s / tier->block_switches;
+                uint64_t pod = t == 1 ? block / (has_pods ? plan->tier[2].children : 1) : block;
+                f->switch_pod[i] = has_pods && t <= 2 ? (uint32_t)(network * plan->tier[2].blocks + pod) : FAB_NONE;
+                f->switch_plane[i] = (uint16_t)(copy / plan->attach.n_networks);
+                f->switch_radix[i] = (uint16_t)tier->radix;
+                f->switch_rail[i] =
+                    plan->attach.by_rail && plan->attach.n_columns == 1 && plan->attach.rails_per_network == 1
+                        ? (uint16_t)network
+                        : UINT16_MAX;
+            }
+        }
+    }
+}
+
+static uint64_t total_cables(const fab_clos_plan *plan) {
+    uint64_t n = plan->domains > 0 ? plan->gpus : 0;
+    n += plan->gpus > plan->nics ? plan->gpus : plan->nics;
+    n += plan->nics * plan->planes;
+    for (uint32_t t = 1; t < plan->n_tiers; t++) {
+        const fab_clos_tier *tier = &plan->tier[t];
+        n += plan->attach.n_networks * plan->planes * tier->blocks * tier->block_switches * tier->up;
+    }
+    return n;
+}
+
+static fab_status check_limits(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_error *err) {
+    uint64_t largest_radix = 0;
+    for (uint32_t t = 1; t <= plan->n_tiers; t++) {
+        largest_radix = plan->tier[t].radix > largest_radix ? plan->tier[t].radix : largest_radix;
+    }
+    if (plan->gpus > MAX_GPUS || plan->nics > MAX_GPUS || largest_radix > UINT16_MAX || spec->domain > UINT16_MAX ||
+        plan->rails >= UINT16_MAX) {
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "%" PRIu64 " GPUs, radix %" PRIu64 ", domain %" PRIu64 ", %" PRIu64
+                        " rails: the last three must each stay below %u",
+                        plan->gpus, largest_radix, spec->domain, plan->rails, UINT16_MAX);
+    }
+    return FAB_OK;
+}
+
+fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_fabric **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    build b = {.spec = spec, .plan = plan};
+    FAB_TRY(check_limits(spec, plan, err));
+    fab_builder_sizes sizes = {.n_gpus = (uint32_t)plan->gpus,
+                               .n_nics = (uint32_t)plan->nics,
+                               .n_domains = (uint32_t)plan->domains,
+                               .n_tiers = plan->n_tiers,
+                               .n_cables = total_cables(plan)};
+    for (uint32_t t = 1; t <= plan->n_tiers; t++) {
+        uint64_t n = plan->attach.n_networks * plan->planes * plan->tier[t].blocks * plan->tier[t].block_switches;
+        if (n > UINT32_MAX / 4) {
+            FAB_FAIL(err, FAB_EINPUT, fab_tier_name(t), "%" PRIu64 " switches exceed the limit of %u", n,
+                     UINT32_MAX / 4);
+        }
+        sizes.n_switches[t] = (uint32_t)n;
+    }
+    FAB_TRY(fab_builder_new(&sizes, &b.builder, err));
+    b.f = fab_builder_fabric(b.builder);
+    b.f->gpus_per_server = (uint32_t)spec->gpus_per_server;
+    b.f->nics_per_server = (uint32_t)spec->nics_per_server;
+    b.f->gpus_per_domain = (uint32_t)spec->domain;
+    b.f->n_servers = (uint32_t)plan->servers;
+    b.f->n_rails = (uint32_t)plan->rails;
+    b.f->n_planes = (uint32_t)plan->planes;
+    b.f->n_pods = plan->n_tiers >= 3 ? (uint32_t)(plan->tier[2].blocks * plan->attach.n_networks) : 0;
+    b.f->forwards_in_domain = plan->attach.by_rail && plan->attach.n_columns == 1 && plan->rails > 1;
+    describe_switches(&b);
+    FAB_TRY(add_servers(&b, err));
+    FAB_TRY(add_access(&b, err));
+    for (uint32_t t = 2; t <= plan->n_tiers; t++) {
+        FAB_TRY(add_boundary(&b, t, err));
+    }
+    FAB_TRY(fab_builder_freeze(&b.builder, out, err));
+done:
+    fab_builder_free(b.builder);
+    return status;
+}

@@ -1,0 +1,223 @@
+/* Sizes of a folded Clos. The rules are those of the manual: as many downlinks as the taper leaves room for, the
+ * smallest number of uplinks that keeps the taper, the smallest number of parents that has the ports and divides the
+ * uplinks. */
+#include "clos_plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static uint64_t ceil_div(uint64_t a, uint64_t b) {
+    return b > 0 ? (a + b - 1) / b : 0;
+}
+
+/* Uplinks that keep `down` cables within the taper. The slack forgives the rounding of a taper such as 192/28. */
+static uint64_t uplinks(uint64_t down, double down_bps, double taper, double up_bps) {
+    return (uint64_t)fmax(1, ceil((double)down * down_bps / (taper * up_bps) * (1 - 1e-12)));
+}
+
+static uint64_t most_downlinks(uint64_t radix, double down_bps, double taper, double up_bps) {
+    uint64_t low = 0;
+    uint64_t high = radix;
+    while (low < high) { /* down + uplinks(down) grows with down */
+        uint64_t middle = (low + high + 1) / 2;
+        if (middle + uplinks(middle, down_bps, taper, up_bps) <= radix) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
+/* Smallest number of parents that divides `up` and leaves each with at most `radix` cables from `children` blocks. */
+static uint64_t fewest_parents(uint64_t up, uint64_t children, uint64_t radix) {
+    for (uint64_t parents = 1; parents <= up; parents++) {
+        if (up % parents == 0 && children * (up / parents) <= radix) {
+            return parents;
+        }
+    }
+    return 0;
+}
+
+fab_status fab_clos_endpoints(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
+    uint64_t g = spec->gpus_per_server;
+    uint64_t n = spec->nics_per_server;
+    if (g == 0 || n == 0 || (n % g != 0 && g % n != 0)) {
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "%" PRIu64 " NICs do not divide evenly over %" PRIu64 " GPUs of a server", n, g);
+    }
+    if (spec->gpus == 0 || spec->gpus % g != 0) {
+        return fab_fail(err, FAB_EINPUT, NULL, "%" PRIu64 " GPUs do not fill servers of %" PRIu64, spec->gpus, g);
+    }
+    plan->servers = spec->gpus / g + spec->spares;
+    plan->gpus = plan->servers * g;
+    plan->nics = plan->servers * n;
+    plan->planes = spec->planes;
+    plan->domains = spec->domain > 1 ? ceil_div(plan->gpus, spec->domain) : 0;
+    uint64_t unit =
+        spec->domain > g ? spec->domain : g; /* rails are counted inside a domain, or a server where it is larger */
+    if (unit % g != 0) {
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "a scale-up domain of %" PRIu64 " GPUs is not a whole number of servers of %" PRIu64, unit, g);
+    }
+    plan->units = ceil_div(plan->gpus, unit);
+    plan->rails = unit / g * n;
+    if (plan->units == 1) { /* a single, partly filled unit has no more rails than NICs */
+        plan->rails = plan->nics;
+    }
+    return FAB_OK;
+}
+
+static fab_status size_leaf(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers, fab_error *err) {
+    const fab_clos_attach *attach = &plan->attach;
+    fab_clos_tier *leaf = &plan->tier[1];
+    uint64_t most = leaf->radix;
+    if (n_tiers > 1) {
+        most = most_downlinks(leaf->radix, leaf->down_bps, spec->tier[0].taper, leaf->up_bps);
+    }
+    if (most < attach->granule || most == 0) {
+        uint64_t need = attach->granule +
+                        (n_tiers > 1 ? uplinks(attach->granule, leaf->down_bps, spec->tier[0].taper, leaf->up_bps) : 0);
+        return fab_fail(err, FAB_EINPUT, "leaf",
+                        "a leaf needs %" PRIu64 " ports for the %" PRIu64
+                        " NICs of one server and their uplinks; its radix is %" PRIu64,
+                        need, attach->granule, leaf->radix);
+    }
+    most -= most % attach->granule;
+    leaf->down = most < attach->column_ports ? most : attach->column_ports;
+    leaf->children = leaf->down;
+    leaf->blocks = attach->n_columns * ceil_div(attach->column_ports, leaf->down);
+    leaf->block_switches = 1;
+    leaf->up = n_tiers > 1 ? uplinks(leaf->down, leaf->down_bps, spec->tier[0].taper, leaf->up_bps) : 0;
+    if (n_tiers == 1 && leaf->blocks > 1) {
+        return fab_fail(err, FAB_EINPUT, "leaf", "one tier needs a switch of %" PRIu64 " ports; its radix is %" PRIu64,
+                        attach->n_columns * attach->column_ports, leaf->radix);
+    }
+    return FAB_OK;
+}
+
+/* Leaves of a pod, which is given in GPUs. */
+static fab_status leaves_of_pod(const fab_fabric_spec *spec, const fab_clos_plan *plan, uint64_t *out, fab_error *err) {
+    const fab_clos_attach *attach = &plan->attach;
+    uint64_t granule =
+        attach->by_rail ? plan->rails / spec->nics_per_server * spec->gpus_per_server : spec->gpus_per_server;
+    if (granule == 0) {
+        return fab_fail(err, FAB_EINTERNAL, NULL, "a rail group of no GPUs");
+    }
+    uint64_t ports = spec->pod / granule * (attach->by_rail ? 1 : spec->nics_per_server);
+    uint64_t down = plan->tier[1].down;
+    if (ports == 0 || down == 0 || spec->pod % granule != 0 || (ports % down != 0 && ports < attach->column_ports)) {
+        uint64_t group = attach->by_rail ? down * granule : down * spec->gpus_per_server / spec->nics_per_server;
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "a pod of %" PRIu64 " GPUs is not a whole number of leaf groups of %" PRIu64 " GPUs", spec->pod,
+                        group);
+    }
+    *out = ceil_div(ports, down) * attach->n_columns;
+    return FAB_OK;
+}
+
+static fab_status size_upper(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t t, uint32_t n_tiers,
+                             fab_error *err) {
+    fab_clos_tier *below = &plan->tier[t - 1];
+    fab_clos_tier *tier = &plan->tier[t];
+    bool top = t == n_tiers;
+    uint64_t most = tier->radix;
+    if (!top) {
+        most = most_downlinks(tier->radix, tier->down_bps, spec->tier[t - 1].taper, tier->up_bps);
+    }
+    uint64_t children = top ? below->blocks : most;
+    if (t == 2 && spec->pod != 0) {
+        uint64_t leaves = 0;
+        fab_status status = leaves_of_pod(spec, plan, &leaves, err);
+        if (status != FAB_OK) {
+            return status;
+        }
+        if (top && leaves < below->blocks) {
+            return fab_fail(err, FAB_EINPUT, "spine", "pods of %" PRIu64 " leaves need a tier above the spines",
+                            leaves);
+        }
+        children = leaves;
+    }
+    if (children > below->blocks) {
+        children = below->blocks;
+    }
+    below->parents = children == 0 ? 0 : fewest_parents(below->up, children, most);
+    if (below->parents == 0) {
+        return fab_fail(err, FAB_EINPUT, fab_tier_name(t),
+                        "a %s needs %" PRIu64 " ports towards the %s below, one for each block; it has %" PRIu64
+                        " to give (radix %" PRIu64 ")",
+                        fab_tier_name(t), children == 0 ? 1 : children, fab_tier_name(t - 1), most, tier->radix);
+    }
+    below->trunk = below->up / below->parents;
+    tier->children = children;
+    tier->blocks = ceil_div(below->blocks, children);
+    tier->block_switches = below->block_switches * below->parents;
+    tier->down = children * below->trunk;
+    tier->up = top ? 0 : uplinks(tier->down, tier->down_bps, spec->tier[t - 1].taper, tier->up_bps);
+    return FAB_OK;
+}
+
+static fab_status size_tiers(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers, fab_error *err) {
+    double access_bps = spec->nic_bps / (double)spec->planes;
+    for (uint32_t t = 1; t <= n_tiers; t++) {
+        const fab_tier_spec *asked = &spec->tier[t - 1];
+        plan->tier[t] = (fab_clos_tier){.radix = asked->radix * asked->breakout};
+        plan->tier[t].port_bps = asked->port_bps > 0 ? asked->port_bps / (double)asked->breakout : access_bps;
+        double below = t == 1 ? access_bps : plan->tier[t - 1].port_bps;
+        plan->tier[t].down_bps = fmin(below, plan->tier[t].port_bps); /* a cable runs at the rate of its slower end */
+        if (t > 1) {
+            plan->tier[t - 1].up_bps = plan->tier[t].down_bps;
+        }
+    }
+    plan->n_tiers = n_tiers;
+    fab_status status = size_leaf(spec, plan, n_tiers, err);
+    for (uint32_t t = 2; status == FAB_OK && t <= n_tiers; t++) {
+        status = size_upper(spec, plan, t, n_tiers, err);
+    }
+    return status;
+}
+
+fab_status fab_clos_size(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
+    if (spec->tiers != 0) {
+        if (spec->tiers < plan->attach.min_tiers) {
+            return fab_fail(err, FAB_EINPUT, NULL, "%s has at least %" PRIu64 " tiers, not %" PRIu64, spec->family,
+                            plan->attach.min_tiers, spec->tiers);
+        }
+        return size_tiers(spec, plan, (uint32_t)spec->tiers, err);
+    }
+    fab_error last = {0};
+    for (uint32_t n_tiers = (uint32_t)plan->attach.min_tiers; n_tiers <= 4; n_tiers++) {
+        last = (fab_error){0};
+        if (size_tiers(spec, plan, n_tiers, &last) == FAB_OK) {
+            return FAB_OK;
+        }
+    }
+    return fab_fail(err, last.code, last.where, "%s (with 4 tiers, the most that are tried)", last.text);
+}
+
+void fab_clos_count(const fab_clos_plan *plan, fab_counts *out) {
+    fab_counts c = {.gpus = plan->gpus,
+                    .servers = plan->servers,
+                    .nics = plan->nics,
+                    .domains = plan->domains,
+                    .rails = plan->rails,
+                    .planes = plan->planes,
+                    .tiers = plan->n_tiers};
+    uint64_t copies = plan->attach.n_networks * plan->planes;
+    c.pods = plan->n_tiers >= 3 ? plan->tier[2].blocks * plan->attach.n_networks : 0;
+    for (uint32_t t = 1; t <= plan->n_tiers; t++) {
+        const fab_clos_tier *tier = &plan->tier[t];
+        const fab_clos_tier *below = &plan->tier[t - 1];
+        c.switches_by_tier[t - 1] = copies * tier->blocks * tier->block_switches;
+        c.cables_by_tier[t - 1] =
+            t == 1 ? plan->nics * plan->planes : copies * below->blocks * below->block_switches * below->up;
+        c.ports_by_tier[t - 1] = c.switches_by_tier[t - 1] * tier->radix;
+        c.switches += c.switches_by_tier[t - 1];
+        c.cables += c.cables_by_tier[t - 1];
+        c.ports += c.ports_by_tier[t - 1];
+        if (t < plan->n_tiers) {
+            c.built_taper[t - 1] = (double)tier->down * tier->down_bps / ((double)tier->up * tier->up_bps);
+        }
+    }
+    *out = c;
+}

@@ -1,0 +1,60 @@
+/**
+ * @file clos_plan.h
+ * The folded Clos that every tree family is made of: sizes first (clos_plan.c), then the graph (clos_build.c).
+ *
+ * One network has n_tiers tiers. A block of level 1 is a leaf; a block of level t holds `children` blocks of level t -
+ * 1 and, at its top, block_switches switches of tier t. A switch of tier t has `up` uplinks, spread evenly with `trunk`
+ * parallel cables over the `parents` switches of its group: switch j of every block connects to group j of the block
+ * above. This is an XGFT with parallel cables (Ohring, Ibel, Das, Kumar, IPPS 1995), partly filled from the left.
+ */
+#ifndef FAB_CLOS_PLAN_H
+#define FAB_CLOS_PLAN_H
+
+#include "fab/design.h"
+#include "fab/fabric.h"
+#include "fab/topologies.h"
+
+/** How NICs meet leaves. Networks are disjoint copies (rails of rail-only); columns are the rails of one network. */
+typedef struct fab_clos_attach {
+    uint64_t n_networks;   /**< per plane */
+    uint64_t n_columns;    /**< leaves of one group: one per rail, or 1 */
+    uint64_t column_ports; /**< NICs of one column */
+    uint64_t granule;      /**< NICs that must share a leaf */
+    uint64_t min_tiers;
+    uint64_t rails_per_network; /**< rail-only: rails that share a network */
+    bool by_rail;               /**< NICs are dealt to columns or networks by rail; else in the order of their index */
+} fab_clos_attach;
+
+typedef struct fab_clos_tier {
+    uint64_t radix;          /**< after breakout */
+    double port_bps;         /**< after breakout */
+    double down_bps, up_bps; /**< of one cable below and above */
+    uint64_t down, up;       /**< ports of the fullest switch; up = 0 in the top tier */
+    uint64_t children;       /**< blocks below in one block of this level; ports in the leaf */
+    uint64_t parents, trunk; /**< of one switch, towards the tier above; 0 in the top tier */
+    uint64_t blocks;         /**< in one network */
+    uint64_t block_switches; /**< in one block */
+} fab_clos_tier;
+
+typedef struct fab_clos_plan {
+    fab_clos_attach attach;
+    uint64_t gpus, servers, nics, domains, rails, planes,
+        units; /**< unit: what rails are counted in (domain or server) */
+    uint32_t n_tiers;
+    fab_clos_tier tier[FAB_MAX_TIERS + 1]; /**< from 1 */
+} fab_clos_plan;
+
+/** Fills the counts of servers, NICs, domains and rails, which the families need to say how NICs attach. */
+fab_status fab_clos_endpoints(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) FAB_MUST_USE;
+
+/** Sizes every tier for plan->attach. FAB_EINPUT names the switch and the ports that it lacks. */
+fab_status fab_clos_size(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) FAB_MUST_USE;
+
+/** Counts in closed form. */
+void fab_clos_count(const fab_clos_plan *plan, fab_counts *out);
+
+/** The graph. Complexity: O(nodes + cables). */
+fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_fabric **out,
+                          fab_error *err) FAB_MUST_USE;
+
+#endif

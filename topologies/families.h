@@ -1,0 +1,33 @@
+/**
+ * @file families.h
+ * The families, one row each in topologies.c. To add one: a file family_NAME.c, a declaration here, a row there.
+ */
+#ifndef FAB_FAMILIES_H
+#define FAB_FAMILIES_H
+
+#include "fab/topologies.h"
+
+extern const fab_family fab_family_clos;
+extern const fab_family fab_family_fat_tree;
+extern const fab_family fab_family_rail_spine;
+extern const fab_family fab_family_rail_only;
+
+/** Defines a family that is a folded Clos, from the function that plans it. */
+#define FAB_CLOS_FAMILY(variable, family_name, text, plan_function)                                                    \
+    static fab_status predict_##variable(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {                     \
+        fab_clos_plan plan = {0};                                                                                      \
+        fab_status status = plan_function(spec, &plan, err);                                                           \
+        if (status == FAB_OK) {                                                                                        \
+            fab_clos_count(&plan, out);                                                                                \
+        }                                                                                                              \
+        return status;                                                                                                 \
+    }                                                                                                                  \
+    static fab_status build_##variable(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {                \
+        fab_clos_plan plan = {0};                                                                                      \
+        fab_fabric_spec copy = *spec;                                                                                  \
+        fab_status status = plan_function(&copy, &plan, err);                                                          \
+        return status == FAB_OK ? fab_clos_build(&copy, &plan, out, err) : status;                                     \
+    }                                                                                                                  \
+    const fab_family variable = {family_name, text, predict_##variable, build_##variable};
+
+#endif

@@ -1,0 +1,42 @@
+/* rail-spine: NIC i of every domain of a group to rail leaf i, leaves to spines, spines to cores.
+ * rail-only: one Clos per rail and no link between rails; small rails share a switch. */
+#include "clos_plan.h"
+#include "families.h"
+
+static fab_status plan_rail_spine(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
+    fab_status status = fab_clos_endpoints(spec, plan, err);
+    if (status == FAB_OK) {
+        plan->attach = (fab_clos_attach){.n_networks = 1,
+                                         .n_columns = plan->rails,
+                                         .column_ports = plan->units,
+                                         .granule = 1,
+                                         .min_tiers = 2,
+                                         .rails_per_network = plan->rails,
+                                         .by_rail = true};
+        status = fab_clos_size(spec, plan, err);
+    }
+    return status;
+}
+
+static fab_status plan_rail_only(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
+    fab_status status = fab_clos_endpoints(spec, plan, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    uint64_t radix = spec->tier[0].radix * spec->tier[0].breakout;
+    uint64_t sharing = spec->tiers <= 1 && plan->units > 0 ? radix / plan->units : 1;
+    sharing = sharing > plan->rails ? plan->rails : sharing;
+    sharing = sharing < 1 ? 1 : sharing;
+    plan->attach = (fab_clos_attach){.n_networks = plan->rails / sharing + (plan->rails % sharing != 0),
+                                     .n_columns = 1,
+                                     .column_ports = plan->units * sharing,
+                                     .granule = 1,
+                                     .min_tiers = 1,
+                                     .rails_per_network = sharing,
+                                     .by_rail = true};
+    return fab_clos_size(spec, plan, err);
+}
+
+FAB_CLOS_FAMILY(fab_family_rail_spine, "rail-spine", "NIC i of every server of a group on rail leaf i, then spines",
+                plan_rail_spine)
+FAB_CLOS_FAMILY(fab_family_rail_only, "rail-only", "one Clos per rail, no link between rails", plan_rail_only)

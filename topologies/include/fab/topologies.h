@@ -1,0 +1,55 @@
+/**
+ * @file topologies.h
+ * The topology families: a design's parameters to a fabric. Every family states its counts in closed form; the built
+ * graph must agree with them.
+ */
+#ifndef FAB_TOPOLOGIES_H
+#define FAB_TOPOLOGIES_H
+
+#include "fab/design.h"
+#include "fab/fabric.h"
+#include "fab/status.h"
+
+/** Counts of a fabric. Arrays are indexed from 0: switches_by_tier[0] leaves; cables_by_tier[0] NIC - leaf. */
+typedef struct fab_counts {
+    uint64_t gpus, servers, nics, domains, rails, planes, pods, tiers;
+    uint64_t switches, switches_by_tier[FAB_MAX_TIERS];
+    uint64_t cables, cables_by_tier[FAB_MAX_TIERS];
+    uint64_t ports, ports_by_tier[FAB_MAX_TIERS]; /**< radix times switches, used or not, after breakout */
+    double built_taper[FAB_MAX_TIERS]; /**< [i]: capacity down / up of the fullest switch of tier i + 1; tiers - 1
+                                          entries */
+} fab_counts;
+
+typedef struct fab_family {
+    const char *name;
+    const char *summary;
+    /** Counts in closed form, from the parameters alone. Fills the derived fields of `spec` (GPUs of fat-tree:k=). */
+    fab_status (*predict)(fab_fabric_spec *spec, fab_counts *out, fab_error *err);
+    /** The graph. `spec` is what predict left. */
+    fab_status (*build)(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err);
+} fab_family;
+
+/** All families, ended by an entry whose name is NULL. */
+extern const fab_family *const fab_families[];
+
+const fab_family *fab_family_find(const char *name);
+
+/** Counts read off a built fabric. O(nodes + cables). */
+void fab_fabric_count(const fab_fabric *fabric, fab_counts *out);
+
+/**
+ * Closed form only: what a design would be made of, without building it. O(tiers).
+ * @retval FAB_EINPUT  parameters that cannot be built; the message names the switch and the ports it lacks.
+ */
+fab_status fab_topology_predict(const fab_fabric_spec *spec, fab_counts *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Builds the fabric of `spec`, and compares it with the closed form.
+ * @param[out] out_counts  May be NULL.
+ * @retval FAB_EINPUT     parameters that cannot be built; the message names the switch and the ports it lacks.
+ * @retval FAB_EINTERNAL  graph and closed form disagree.
+ */
+fab_status fab_topology_build(const fab_fabric_spec *spec, fab_fabric **out, fab_counts *out_counts,
+                              fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,140 @@
+/* The table of families, and the check that graph and closed form agree. */
+#include "fab/topologies.h"
+#include "families.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const fab_family *const fab_families[] = {&fab_family_clos, &fab_family_fat_tree, &fab_family_rail_spine,
+                                          &fab_family_rail_only, NULL};
+
+const fab_family *fab_family_find(const char *name) {
+    for (const fab_family *const *family = fab_families; *family != NULL; family++) {
+        if (strcmp((*family)->name, name) == 0) {
+            return *family;
+        }
+    }
+    return NULL;
+}
+
+static fab_status find(const fab_fabric_spec *spec, const fab_family **out, fab_error *err) {
+    *out = fab_family_find(spec->family);
+    if (*out != NULL) {
+        return FAB_OK;
+    }
+    char known[256] = "";
+    size_t n = 0;
+    for (const fab_family *const *family = fab_families; *family != NULL && n < sizeof known; family++) {
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", (*family)->name);
+    }
+    return fab_fail(err, FAB_EINPUT, NULL, "unknown family '%s'; one of %s", spec->family, known);
+}
+
+fab_status fab_topology_predict(const fab_fabric_spec *spec, fab_counts *out, fab_error *err) {
+    const fab_family *family = NULL;
+    fab_fabric_spec copy = *spec;
+    fab_status status = find(spec, &family, err);
+    return status == FAB_OK ? family->predict(&copy, out, err) : status;
+}
+
+static void add_switches(const fab_fabric *f, fab_counts *c) {
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    for (uint32_t t = 1; t <= f->n_tiers; t++) {
+        c->switches_by_tier[t - 1] = f->first_of_tier[t + 1] - f->first_of_tier[t];
+        c->switches += c->switches_by_tier[t - 1];
+        for (fab_node_id v = f->first_of_tier[t]; v < f->first_of_tier[t + 1]; v++) {
+            double down = 0;
+            double up = 0;
+            c->ports_by_tier[t - 1] += f->switch_radix[v - base];
+            for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
+                double capacity = fab_class_of(f, f->out_link[i])->capacity_bps;
+                if (fab_is_up(f->out_link[i])) {
+                    up += capacity;
+                } else {
+                    down += capacity;
+                }
+            }
+            if (t < f->n_tiers && up > 0) {
+                c->built_taper[t - 1] = fmax(c->built_taper[t - 1], down / up);
+            }
+        }
+        c->ports += c->ports_by_tier[t - 1];
+    }
+}
+
+void fab_fabric_count(const fab_fabric *f, fab_counts *out) {
+    fab_counts c = {.gpus = fab_n_gpus(f),
+                    .servers = f->n_servers,
+                    .nics = fab_n_of(f, FAB_NODE_NIC),
+                    .domains = fab_n_of(f, FAB_NODE_DOMAIN),
+                    .rails = f->n_rails,
+                    .planes = f->n_planes,
+                    .tiers = f->n_tiers,
+                    .pods = f->n_pods};
+    add_switches(f, &c);
+    for (uint32_t cable = 0; cable < f->n_cables; cable++) {
+        const fab_link_class *link_class = &f->classes[f->cable_class[cable]];
+        if (link_class->tier > 0) {
+            c.cables_by_tier[link_class->tier - 1]++;
+            c.cables++;
+        }
+    }
+    *out = c;
+}
+
+static fab_status compare(const fab_counts *predicted, const fab_counts *built, fab_error *err) {
+    const struct {
+        const char *name;
+        uint64_t a, b;
+    } rows[] = {{"GPUs", predicted->gpus, built->gpus},
+                {"servers", predicted->servers, built->servers},
+                {"NICs", predicted->nics, built->nics},
+                {"domains", predicted->domains, built->domains},
+                {"tiers", predicted->tiers, built->tiers},
+                {"pods", predicted->pods, built->pods},
+                {"switches", predicted->switches, built->switches},
+                {"cables", predicted->cables, built->cables},
+                {"ports", predicted->ports, built->ports}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].a != rows[i].b) {
+            return fab_fail(err, FAB_EINTERNAL, NULL, "closed form says %" PRIu64 " %s, the graph has %" PRIu64,
+                            rows[i].a, rows[i].name, rows[i].b);
+        }
+    }
+    for (uint32_t t = 0; t < predicted->tiers; t++) {
+        if (predicted->switches_by_tier[t] != built->switches_by_tier[t] ||
+            predicted->cables_by_tier[t] != built->cables_by_tier[t] ||
+            fabs(predicted->built_taper[t] - built->built_taper[t]) > 1e-9 * predicted->built_taper[t]) {
+            return fab_fail(err, FAB_EINTERNAL, fab_tier_name(t + 1),
+                            "closed form says %" PRIu64 " switches, %" PRIu64
+                            " cables below, taper %g; the graph has %" PRIu64 ", %" PRIu64 ", %g",
+                            predicted->switches_by_tier[t], predicted->cables_by_tier[t], predicted->built_taper[t],
+                            built->switches_by_tier[t], built->cables_by_tier[t], built->built_taper[t]);
+        }
+    }
+    return FAB_OK;
+}
+
+fab_status fab_topology_build(const fab_fabric_spec *spec, fab_fabric **out, fab_counts *out_counts, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_family *family = NULL;
+    fab_fabric *fabric = NULL;
+    fab_fabric_spec copy = *spec;
+    fab_counts predicted = {0};
+    fab_counts built = {0};
+    FAB_TRY(find(spec, &family, err));
+    FAB_TRY(family->predict(&copy, &predicted, err));
+    FAB_TRY(family->build(&copy, &fabric, err));
+    fab_fabric_count(fabric, &built);
+    FAB_TRY(compare(&predicted, &built, err));
+    if (out_counts != NULL) {
+        *out_counts = built;
+    }
+    *out = fabric;
+    fabric = NULL;
+done:
+    fab_fabric_free(fabric);
+    return status;
+}
