@@ -1,0 +1,107 @@
+/**
+ * @file traffic.h
+ * Phases of flows: what is in the network together. Made from a training job, a named pattern or a matrix file.
+ */
+#ifndef FAB_TRAFFIC_H
+#define FAB_TRAFFIC_H
+
+#include "fab/design.h"
+#include "fab/fabric.h"
+#include "fab/status.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/** Flows that are in the network together. GPUs are node ids of the fabric. */
+typedef struct fab_phase {
+    char name[FAB_NAME_SIZE];       /**< tp, pp, dp, dp-rs, dp-ag, the pattern's name, or "matrix" */
+    char collective[FAB_NAME_SIZE]; /**< all-reduce, reduce-scatter, all-gather, send-recv, or as the name */
+    uint32_t n_flows;
+    uint32_t *src, *dst; /**< shape [n_flows]: GPUs, src != dst */
+    uint64_t *bytes;     /**< shape [n_flows]: over the whole iteration (a pattern: as given) */
+    uint32_t *comm;      /**< shape [n_flows]: communicator, 0 ... n_comms - 1 */
+    uint32_t n_comms;
+    uint64_t steps;        /**< dependent steps of one execution: 2(r - 1) for a ring all-reduce */
+    uint64_t executions;   /**< times per iteration: layers x microbatches x ... */
+    uint64_t total_bytes;  /**< sum of bytes */
+    char formula[192];     /**< closed form of total_bytes in words, or empty */
+    double expected_bytes; /**< what the formula gives, or 0 */
+} fab_phase;
+
+typedef struct fab_traffic {
+    fab_phase *phases;
+    size_t n_phases;
+    bool depends_on_seed;  /**< random pattern: another seed gives other flows */
+    uint32_t n_ranks;      /**< ranks of the job; 0 for patterns and files, where rank = GPU */
+    uint32_t *gpu_of_rank; /**< shape [n_ranks] */
+    uint32_t *rank_of_gpu; /**< shape [n_gpus], FAB_NONE for GPUs outside the job; NULL without a job */
+    fab_job_spec job;      /**< as resolved: no zero left; meaningful when n_ranks > 0 */
+    double parameters;     /**< of the model, 0 without a job */
+    char summary[256];     /**< one line for people: "llama3-405b: tp 8, pp 16, dp 192, ..." */
+} fab_traffic;
+
+void fab_traffic_release(fab_traffic *traffic);
+
+/**
+ * Makes the phases of `text`:
+ *   job | job:PHASE                      the design's first job, or the default one
+ *   pattern:NAME[,key=value...]          permutation, shift (by=, from=A-B), ring, bisection, all-to-all, incast,
+ * hotspot; bytes= sets the size of each flow (default 1MB), gpus=A-B the GPUs (default all) file:PATH CSV
+ * (src,dst,bytes) or MatrixMarket coordinate matrix over GPUs; entries of the same pair stay separate flows, entries of
+ * 0 bytes are dropped Ring collectives run in one channel per member that a server (or the scale-up domain, where that
+ * is larger) holds; edges that several channels share inside it are one flow. A job of one GPU has no phase. Messages
+ * say which key, value and limit.
+ * @param[in]  design  May be NULL for patterns and files.
+ * @param[in]  seed  Of random patterns.
+ * @param[out] out   Written on success only; release with fab_traffic_release().
+ */
+fab_status fab_traffic_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
+                            fab_traffic *out, fab_error *err) FAB_MUST_USE;
+
+/** Who a communicator is: "dp group tp=3 pp=5", "pipeline tp=3 dp=7", "pair 17", "all". `out` holds at least 64 bytes.
+ * Returns out. */
+const char *fab_comm_name(const fab_traffic *traffic, const fab_phase *phase, uint32_t comm, char *out);
+
+typedef enum fab_matrix_format { FAB_MATRIX_CSV, FAB_MATRIX_MARKET } fab_matrix_format;
+
+/** Writes the traffic matrix of a phase (rows source GPU, columns destination GPU, bytes), flows of a pair summed. */
+fab_status fab_matrix_write(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format format, FILE *out,
+                            fab_error *err) FAB_MUST_USE;
+
+/* --- lists for `fabriscope list` ---------------------------------------------------------------------------------- */
+
+typedef struct fab_model {
+    const char *name;
+    uint64_t layers, hidden, heads, kv_heads, ffn, seq, vocab, batch;
+    bool gated;    /**< three feed-forward matrices (SwiGLU), no biases: Llama; else two with biases: GPT */
+    bool tied;     /**< output embedding shares the input embedding's weights */
+    uint64_t gpus; /**< of the published run, 0 = not published */
+    const char *source;
+} fab_model;
+extern const fab_model fab_models[]; /**< ended by an entry whose name is NULL; GPTs by size */
+
+/** Model of this name; NULL if there is none. */
+const fab_model *fab_model_find(const char *name);
+
+/** Parameters: 12 l h^2 (1 + 13/(12h) + (V+s)/(12 l h)) for a GPT [Megatron-LM SC'21]; exact sum for gated models. */
+double fab_model_parameters(const fab_model *model);
+
+typedef struct fab_gpu {
+    const char *name;
+    double flops; /**< dense 16-bit peak */
+    double memory_bytes;
+    double nvlink_bps; /**< per direction */
+    double power_w;    /**< 0 = unknown */
+    const char *source;
+} fab_gpu;
+extern const fab_gpu fab_gpus[]; /**< ended by an entry whose name is NULL */
+
+/** GPU of this name; NULL if there is none. */
+const fab_gpu *fab_gpu_find(const char *name);
+
+typedef struct fab_pattern_info {
+    const char *name, *summary;
+} fab_pattern_info;
+extern const fab_pattern_info fab_patterns[]; /**< ended by an entry whose name is NULL */
+
+#endif

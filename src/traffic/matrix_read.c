@@ -1,0 +1,343 @@
+/*
+ * Traffic matrices in: CSV with the header src,dst,bytes (GPUs from 0), or MatrixMarket coordinate general (from 1).
+ *
+ * Bytes are whole or decimal numbers, rounded to whole bytes; entries of zero are dropped. Entries of the same pair
+ * stay separate flows. Lines end in LF or CRLF; empty lines and comments (# in CSV, % in MatrixMarket) may stand
+ * anywhere.
+ */
+#include "traffic_internal.h"
+
+#include "fab/memory.h"
+#include "fab/str.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_FILE_BYTES ((size_t)1 << 30)
+
+typedef struct cursor {
+    const char *path;
+    const char *at, *end; /* *end is NUL */
+    const char *line_start;
+    uint64_t line; /* from 1 */
+    uint32_t n_gpus;
+} cursor;
+
+/* Records "path:line:column" (the end of a long path) and the text. */
+static fab_status fail_at(const cursor *c, const char *at, fab_status code, fab_error *err, const char *what) {
+    char where[192];
+    char place[48];
+    (void)snprintf(place, sizeof place, ":%" PRIu64 ":%zu", c->line, (size_t)(at - c->line_start) + 1);
+    size_t room = sizeof where - strlen(place) - 1;
+    size_t length = strlen(c->path);
+    (void)snprintf(where, sizeof where, "%s%s", length > room ? c->path + (length - room) : c->path, place);
+    return fab_fail(err, code, where, "%s", what);
+}
+
+/* "expected X, found 'y'" or what else there is. */
+static fab_status unexpected(const cursor *c, const char *expected, fab_error *err) {
+    char text[256];
+    unsigned char byte = (unsigned char)*c->at;
+    if (c->at == c->end) {
+        (void)snprintf(text, sizeof text, "expected %s, found the end of the file", expected);
+    } else if (byte == '\n' || byte == '\r') {
+        (void)snprintf(text, sizeof text, "expected %s, found the end of the line", expected);
+    } else if (byte < ' ' || byte > '~') {
+        (void)snprintf(text, sizeof text, "expected %s, found byte 0x%02x: not a text file", expected, byte);
+    } else {
+        int n = (int)strcspn(c->at, ", \t\r\n");
+        (void)snprintf(text, sizeof text, "expected %s, found '%.*s'", expected, n < 1 ? 1 : n > 40 ? 40 : n, c->at);
+    }
+    return fail_at(c, c->at, FAB_EINPUT, err, text);
+}
+
+static void skip_blanks(cursor *c) {
+    while (*c->at == ' ' || *c->at == '\t') {
+        c->at++;
+    }
+}
+
+static bool at_line_end(const cursor *c) {
+    return c->at == c->end || *c->at == '\n' || (*c->at == '\r' && c->at[1] == '\n');
+}
+
+static void next_line(cursor *c) {
+    if (*c->at == '\r') {
+        c->at++;
+    }
+    if (*c->at == '\n') {
+        c->at++;
+        c->line++;
+        c->line_start = c->at;
+    }
+}
+
+/* Moves to the first byte that is neither blank nor comment. */
+static void skip_empty_lines(cursor *c, char comment) {
+    for (;;) {
+        skip_blanks(c);
+        if (*c->at == comment) {
+            const char *stop = memchr(c->at, '\n', (size_t)(c->end - c->at));
+            c->at = stop == NULL ? c->end : stop;
+        }
+        if (c->at == c->end || !at_line_end(c)) {
+            return;
+        }
+        next_line(c);
+    }
+}
+
+static fab_status expect_line_end(cursor *c, fab_error *err) {
+    skip_blanks(c);
+    if (!at_line_end(c)) {
+        return unexpected(c, "the end of the line", err);
+    }
+    next_line(c);
+    return FAB_OK;
+}
+
+/* Whole number within [min, max]; `name` is what it stands for. */
+static fab_status read_count(cursor *c, const char *name, uint64_t min, uint64_t max, uint64_t *out, fab_error *err) {
+    const char *start = c->at;
+    uint64_t value = 0;
+    bool overflow = false;
+    for (; *c->at >= '0' && *c->at <= '9'; c->at++) {
+        uint64_t digit = (uint64_t)(*c->at - '0');
+        overflow = overflow || value > (UINT64_MAX - digit) / 10;
+        value = value * 10 + digit;
+    }
+    char text[160];
+    if (c->at == start) {
+        (void)snprintf(text, sizeof text, "%s (a whole number)", name);
+        return unexpected(c, text, err);
+    }
+    if (overflow || value < min || value > max) {
+        (void)snprintf(text, sizeof text, "%s %.*s is outside %" PRIu64 " to %" PRIu64, name,
+                       (int)(c->at - start < 24 ? c->at - start : 24), start, min, max);
+        return fail_at(c, start, FAB_EINPUT, err, text);
+    }
+    *out = value;
+    return FAB_OK;
+}
+
+/* Whole or decimal number of bytes, at least 0. */
+static fab_status read_bytes(cursor *c, uint64_t *out, fab_error *err) {
+    const char *start = c->at;
+    bool negative = *start == '-';
+    size_t digits = strspn(start, "0123456789");
+    char behind = start[digits];
+    bool decimal = (digits > 0 && (behind == '.' || behind == 'e' || behind == 'E')) ||
+                   (behind == '.' && start[1] >= '0' && start[1] <= '9');
+    if (!decimal && digits > 0) {
+        return read_count(c, "bytes", 0, INT64_MAX, out, err);
+    }
+    if (!decimal) {
+        return unexpected(c, negative ? "a number of bytes of at least 0" : "a number of bytes", err);
+    }
+    char *stop = NULL;
+    double value = strtod(start, &stop);
+    if (!(value < 9.2e18)) {
+        return fail_at(c, start, FAB_EINPUT, err, "bytes above the limit of 9.2e18");
+    }
+    c->at = stop;
+    *out = (uint64_t)(value + 0.5);
+    return FAB_OK;
+}
+
+/* Checks one entry that starts at `start` and adds it. */
+static fab_status add_entry(const cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
+                            fab_phase_builder *builder, fab_error *err) {
+    if (src == dst) {
+        return fail_at(c, start, FAB_EINPUT, err, "a GPU sends to itself");
+    }
+    if (bytes > (uint64_t)INT64_MAX - builder->phase.total_bytes) {
+        return fail_at(c, start, FAB_EINPUT, err, "the bytes of all entries add up to more than 2^63");
+    }
+    fab_phase_add(builder, (uint32_t)src, (uint32_t)dst, bytes, 0);
+    return FAB_OK;
+}
+
+/* --- CSV ------------------------------------------------------------------------------------------------------------
+ */
+
+static fab_status read_comma(cursor *c, fab_error *err) {
+    skip_blanks(c);
+    if (*c->at != ',') {
+        return unexpected(c, "','", err);
+    }
+    c->at++;
+    skip_blanks(c);
+    return FAB_OK;
+}
+
+static fab_status read_csv_header(cursor *c, fab_error *err) {
+    static const char *const FIELDS[] = {"src", "dst", "bytes"};
+    for (size_t i = 0; i < 3; i++) {
+        skip_blanks(c);
+        size_t n = strlen(FIELDS[i]);
+        if (strncmp(c->at, FIELDS[i], n) != 0) {
+            return unexpected(c, "the header src,dst,bytes", err);
+        }
+        c->at += n;
+        skip_blanks(c);
+        if (i < 2 && *c->at != ',') {
+            return unexpected(c, "the header src,dst,bytes", err);
+        }
+        c->at += i < 2 ? 1 : 0;
+    }
+    return expect_line_end(c, err);
+}
+
+static fab_status read_csv(cursor *c, fab_phase_builder *builder, fab_error *err) {
+    fab_status status = FAB_OK;
+    skip_empty_lines(c, '#');
+    FAB_TRY(read_csv_header(c, err));
+    for (skip_empty_lines(c, '#'); c->at != c->end; skip_empty_lines(c, '#')) {
+        const char *start = c->at;
+        uint64_t src = 0;
+        uint64_t dst = 0;
+        uint64_t bytes = 0;
+        FAB_TRY(read_count(c, "source GPU", 0, c->n_gpus - 1, &src, err));
+        FAB_TRY(read_comma(c, err));
+        FAB_TRY(read_count(c, "destination GPU", 0, c->n_gpus - 1, &dst, err));
+        FAB_TRY(read_comma(c, err));
+        FAB_TRY(read_bytes(c, &bytes, err));
+        FAB_TRY(add_entry(c, start, src, dst, bytes, builder, err));
+        FAB_TRY(expect_line_end(c, err));
+    }
+done:
+    return status;
+}
+
+/* --- MatrixMarket ---------------------------------------------------------------------------------------------------
+ */
+
+static const char MARKET_BANNER[] = "%%MatrixMarket";
+
+/* Word of the header line: one of the first `n_good` of `words` is fine, the others are known but not supported. */
+static fab_status read_word(cursor *c, const char *const *words, size_t n_good, fab_error *err) {
+    skip_blanks(c);
+    size_t n = strcspn(c->at, " \t\r\n");
+    for (size_t i = 0; words[i] != NULL; i++) {
+        if (strlen(words[i]) == n && strncasecmp(c->at, words[i], n) == 0) {
+            if (i >= n_good) {
+                char text[160];
+                (void)snprintf(text, sizeof text, "'%s' matrices are not supported; write '%s'", words[i], words[0]);
+                return fail_at(c, c->at, FAB_EUNSUPPORTED, err, text);
+            }
+            c->at += n;
+            return FAB_OK;
+        }
+    }
+    char text[48];
+    (void)snprintf(text, sizeof text, "'%s'", words[0]);
+    return unexpected(c, text, err);
+}
+
+static fab_status read_market_header(cursor *c, fab_error *err) {
+    static const char *const OBJECT[] = {"matrix", "vector", NULL};
+    static const char *const LAYOUT[] = {"coordinate", "array", NULL};
+    static const char *const FIELD[] = {"integer", "real", "complex", "pattern", NULL};
+    static const char *const SYMMETRY[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
+    fab_status status = FAB_OK;
+    c->at += strlen(MARKET_BANNER);
+    FAB_TRY(read_word(c, OBJECT, 1, err));
+    FAB_TRY(read_word(c, LAYOUT, 1, err));
+    FAB_TRY(read_word(c, FIELD, 2, err));
+    FAB_TRY(read_word(c, SYMMETRY, 1, err));
+    FAB_TRY(expect_line_end(c, err));
+done:
+    return status;
+}
+
+static fab_status read_market(cursor *c, fab_phase_builder *builder, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t rows = 0;
+    uint64_t columns = 0;
+    uint64_t n_entries = 0;
+    FAB_TRY(read_market_header(c, err));
+    skip_empty_lines(c, '%');
+    FAB_TRY(read_count(c, "rows (GPUs)", 1, c->n_gpus, &rows, err));
+    skip_blanks(c);
+    FAB_TRY(read_count(c, "columns (GPUs)", 1, c->n_gpus, &columns, err));
+    skip_blanks(c);
+    FAB_TRY(read_count(c, "entries", 0, UINT32_MAX, &n_entries, err));
+    FAB_TRY(expect_line_end(c, err));
+    for (uint64_t i = 0; i < n_entries; i++) {
+        uint64_t src = 0;
+        uint64_t dst = 0;
+        uint64_t bytes = 0;
+        skip_empty_lines(c, '%');
+        const char *start = c->at;
+        if (c->at == c->end) {
+            char text[96];
+            (void)snprintf(text, sizeof text, "entry %" PRIu64 " of %" PRIu64, i + 1, n_entries);
+            FAB_TRY(unexpected(c, text, err));
+        }
+        FAB_TRY(read_count(c, "row", 1, rows, &src, err));
+        skip_blanks(c);
+        FAB_TRY(read_count(c, "column", 1, columns, &dst, err));
+        skip_blanks(c);
+        FAB_TRY(read_bytes(c, &bytes, err));
+        FAB_TRY(add_entry(c, start, src - 1, dst - 1, bytes, builder, err));
+        FAB_TRY(expect_line_end(c, err));
+    }
+    skip_empty_lines(c, '%');
+    if (c->at != c->end) {
+        char text[96];
+        (void)snprintf(text, sizeof text, "the end of the file after %" PRIu64 " entries", n_entries);
+        FAB_TRY(unexpected(c, text, err));
+    }
+done:
+    return status;
+}
+
+/* --- file -----------------------------------------------------------------------------------------------------------
+ */
+
+/* Most entries the file can have: one a line, each of at least five bytes and an end of line. */
+static size_t max_entries(const fab_str *text) {
+    size_t n = 1;
+    const char *end = text->data + text->length;
+    for (const char *at = text->data; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) {
+        n++;
+    }
+    return n < text->length / 6 + 1 ? n : text->length / 6 + 1;
+}
+
+static void summarize(const char *path, const fab_phase *phase, fab_traffic *traffic) {
+    char flows[32];
+    char amount[40];
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(traffic->summary, sizeof traffic->summary, "matrix %.60s: %s flow%s, %s",
+                   slash != NULL ? slash + 1 : path, fab_format_count(flows, phase->n_flows),
+                   phase->n_flows == 1 ? "" : "s",
+                   fab_quantity_format(amount, (double)phase->total_bytes, FAB_UNIT_BYTES));
+}
+
+fab_status fab_matrix_read(const char *path, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str text = FAB_STR_INIT;
+    fab_phase_builder builder = {.capacity = 0};
+    if (path[0] == '\0') {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
+    }
+    FAB_TRY(fab_read_file(path, MAX_FILE_BYTES, &text, err));
+    cursor c = {path, text.data, text.data + text.length, text.data, 1, fab_n_gpus(fabric)};
+    FAB_TRY(fab_phase_open(&builder, "matrix", "matrix", max_entries(&text), err));
+    if (strncasecmp(text.data, MARKET_BANNER, strlen(MARKET_BANNER)) == 0) {
+        FAB_TRY(read_market(&c, &builder, err));
+    } else {
+        FAB_TRY(read_csv(&c, &builder, err));
+    }
+    FAB_TRY(FAB_NEW(traffic->phases, 1, err));
+    summarize(path, &builder.phase, traffic);
+    fab_traffic_take(traffic, &builder);
+done:
+    fab_str_release(&text);
+    fab_phase_release(&builder.phase);
+    return status;
+}

@@ -1,0 +1,85 @@
+#include "traffic_internal.h"
+
+#include <string.h>
+
+#define SC21 "Megatron-LM, Narayanan et al., SC'21, Table 1"
+
+const fab_model fab_models[] = {
+    /* name, layers, hidden, heads, kv_heads, ffn, seq, vocab, batch, gated, tied, gpus, source */
+    {"gpt-1.7b", 24, 2304, 24, 24, 9216, 2048, 51200, 512, false, true, 32, SC21},
+    {"gpt-3.6b", 30, 3072, 32, 32, 12288, 2048, 51200, 512, false, true, 64, SC21},
+    {"gpt-7.5b", 36, 4096, 32, 32, 16384, 2048, 51200, 512, false, true, 128, SC21},
+    {"gpt-18.4b", 40, 6144, 48, 48, 24576, 2048, 51200, 1024, false, true, 256, SC21},
+    {"gpt-39.1b", 48, 8192, 64, 64, 32768, 2048, 51200, 1536, false, true, 512, SC21},
+    {"gpt-76.1b", 60, 10240, 80, 80, 40960, 2048, 51200, 1792, false, true, 1024, SC21},
+    {"gpt-145.6b", 80, 12288, 96, 96, 49152, 2048, 51200, 2304, false, true, 1536, SC21},
+    {"gpt-310.1b", 96, 16384, 128, 128, 65536, 2048, 51200, 2160, false, true, 1920, SC21},
+    {"gpt-529.6b", 105, 20480, 128, 128, 81920, 2048, 51200, 2520, false, true, 2520, SC21},
+    {"gpt-1t", 128, 25600, 160, 160, 102400, 2048, 51200, 3072, false, true, 3072, SC21},
+    {"llama3-8b", 32, 4096, 32, 8, 14336, 8192, 128256, 512, true, false, 0,
+     "Llama 3, arXiv 2407.21783, Table 3; batch assumed (4M tokens)"},
+    {"llama3-70b", 80, 8192, 64, 8, 28672, 8192, 128256, 512, true, false, 0,
+     "Llama 3, arXiv 2407.21783, Table 3; batch assumed (4M tokens)"},
+    {"llama3-405b", 126, 16384, 128, 8, 53248, 8192, 128256, 2048, true, false, 16384,
+     "Llama 3, arXiv 2407.21783, Tables 3 and 4"},
+    {NULL, 0, 0, 0, 0, 0, 0, 0, 0, false, false, 0, NULL},
+};
+
+/* NVLink figures are usually printed for both directions together: 300, 600 and 900 GB/s. */
+const fab_gpu fab_gpus[] = {
+    {"v100-32gb", 125e12, 32e9, 150e9 * 8, 300, "NVIDIA V100 SXM data sheet"},
+    {"a100-40gb", 312e12, 40e9, 300e9 * 8, 400, "NVIDIA A100 SXM data sheet"},
+    {"a100-80gb", 312e12, 80e9, 300e9 * 8, 400, "NVIDIA A100 SXM data sheet"},
+    {"h100-80gb", 989e12, 80e9, 450e9 * 8, 700, "NVIDIA H100 SXM data sheet, dense bf16"},
+    {"gh200-96gb", 989e12, 96e9, 450e9 * 8, 0, "NVIDIA GH200 data sheet, dense bf16"},
+    {NULL, 0, 0, 0, 0, NULL},
+};
+
+const fab_model *fab_model_find(const char *name) {
+    for (const fab_model *model = fab_models; model->name != NULL; model++) {
+        if (strcmp(model->name, name) == 0) {
+            return model;
+        }
+    }
+    return NULL;
+}
+
+const fab_gpu *fab_gpu_find(const char *name) {
+    for (const fab_gpu *gpu = fab_gpus; gpu->name != NULL; gpu++) {
+        if (strcmp(gpu->name, name) == 0) {
+            return gpu;
+        }
+    }
+    return NULL;
+}
+
+/* Query and output projections h^2 each, key and value h x (kv_heads x head size) each; then the feed-forward part.
+   With kv_heads = heads and ffn = 4h a GPT layer is 12 h^2 + 13 h: 4h of attention biases, 5h of feed-forward biases,
+   4h of layer norms. A gated layer has no biases and two norms without offset. */
+double fab_model_layer_parameters(const fab_model *model) {
+    double h = (double)model->hidden;
+    double f = (double)model->ffn;
+    double kv = h / (double)model->heads * (double)model->kv_heads;
+    double attention = 2 * h * h + 2 * h * kv;
+    if (model->gated) {
+        return attention + 3 * h * f + 2 * h;
+    }
+    return attention + 2 * h + 2 * kv + 2 * h * f + f + h + 4 * h;
+}
+
+/* A GPT learns its positions, a gated model rotates them. */
+double fab_model_input_parameters(const fab_model *model) {
+    double rows = (double)model->vocab + (model->gated ? 0.0 : (double)model->seq);
+    return rows * (double)model->hidden;
+}
+
+/* The published GPT count leaves out the norm behind the last layer. */
+double fab_model_output_parameters(const fab_model *model) {
+    double h = (double)model->hidden;
+    return (model->gated ? h : 0.0) + (model->tied ? 0.0 : (double)model->vocab * h);
+}
+
+double fab_model_parameters(const fab_model *model) {
+    return (double)model->layers * fab_model_layer_parameters(model) + fab_model_input_parameters(model) +
+           fab_model_output_parameters(model);
+}

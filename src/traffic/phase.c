@@ -1,0 +1,50 @@
+#include "traffic_internal.h"
+
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+void fab_phase_release(fab_phase *phase) {
+    free(phase->src);
+    free(phase->dst);
+    free(phase->bytes);
+    free(phase->comm);
+    *phase = (fab_phase){.n_flows = 0};
+}
+
+fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const char *collective, uint64_t capacity,
+                          fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_phase_builder made = {.phase = {.n_comms = 1, .steps = 1, .executions = 1}};
+    fab_phase *phase = &made.phase;
+    if (capacity >= UINT32_MAX) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "phase '%s' may have %" PRIu64 " flows; the limit is %" PRIu32, name,
+                 capacity, UINT32_MAX - 1);
+    }
+    made.capacity = (size_t)capacity;
+    (void)snprintf(phase->name, sizeof phase->name, "%s", name);
+    (void)snprintf(phase->collective, sizeof phase->collective, "%s", collective);
+    FAB_TRY(FAB_NEW(phase->src, made.capacity, err));
+    FAB_TRY(FAB_NEW(phase->dst, made.capacity, err));
+    FAB_TRY(FAB_NEW(phase->bytes, made.capacity, err));
+    FAB_TRY(FAB_NEW(phase->comm, made.capacity, err));
+    *builder = made;
+    made = (fab_phase_builder){.capacity = 0};
+done:
+    fab_phase_release(&made.phase);
+    return status;
+}
+
+fab_status fab_phase_check(const fab_phase *phase, fab_error *err) {
+    /* Every member of a ring, or every pair, is rounded to whole bytes once. */
+    double allowed = 1e-6 * phase->expected_bytes + (double)phase->n_flows;
+    double total = (double)phase->total_bytes;
+    if (!(fabs(total - phase->expected_bytes) <= allowed)) {
+        return fab_fail(err, FAB_EINTERNAL, phase->name,
+                        "flows of phase '%s' carry %.17g bytes, the formula gives %.17g", phase->name, total,
+                        phase->expected_bytes);
+    }
+    return FAB_OK;
+}

@@ -1,0 +1,253 @@
+/*
+ * Phases of one training iteration, in bytes over the whole iteration [Megatron-LM, Narayanan et al., SC'21].
+ *
+ * B batch, b microbatch, m = B / (b d) microbatches per pipeline, s sequence, h hidden, l layers, v interleaving, t, p,
+ * d tensor, pipeline and data parallel size, a bytes per activation, P parameters, g bytes per gradient. Summed over
+ * the job:
+ *
+ *     tp     8 B s h (t-1) l a              each device and layer 8 b s h (t-1)/t per microbatch
+ *     pp     2 (p v - 1) B s h a [t]        [t]: without scatter/gather every tensor rank sends the whole
+ *     dp     2 (d-1) P g                    each GPU 2 (d-1)/d of the parameters that it holds
+ *     dp-rs  (d-1) P g,  dp-ag  (d-1) P w   sharded; w bytes per parameter
+ *
+ * Each flow is computed from what its own GPU holds; the closed forms above are compared with the sum of the flows.
+ */
+#include "traffic_internal.h"
+
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct training {
+    const fab_job *job;
+    const fab_fabric *fabric;
+    const uint32_t *gpu_of_rank;
+    fab_ring_scratch scratch;
+    uint32_t *members; /* of the ring being emitted */
+} training;
+
+static uint32_t size_of(const training *t, fab_dimension dim) {
+    return t->job->size[dim];
+}
+
+/* GPU of the rank with these coordinates. */
+static uint32_t gpu_at(const training *t, uint32_t tp, uint32_t pp, uint32_t dp) {
+    const uint32_t *stride = t->job->stride;
+    return t->gpu_of_rank[tp * stride[FAB_DIM_TP] + pp * stride[FAB_DIM_PP] + dp * stride[FAB_DIM_DP]];
+}
+
+/* Elements of one activation tensor of a whole iteration: B s h. */
+static double batch_elements(const fab_job *job) {
+    return (double)job->spec.batch * (double)job->spec.seq * (double)job->spec.hidden;
+}
+
+static fab_status open_phase(fab_phase_builder *builder, const char *name, const char *collective, uint64_t capacity,
+                             double expected_bytes, fab_error *err) {
+    if (expected_bytes > FAB_PHASE_MAX_BYTES) {
+        return fab_fail(err, FAB_EINPUT, name,
+                        "phase '%s' carries %.3g bytes in one iteration, above the limit of %.2g", name, expected_bytes,
+                        FAB_PHASE_MAX_BYTES);
+    }
+    fab_status status = fab_phase_open(builder, name, collective, capacity, err);
+    if (status == FAB_OK) {
+        builder->phase.expected_bytes = expected_bytes;
+    }
+    return status;
+}
+
+/* --- tensor parallelism ---------------------------------------------------------------------------------------------
+ */
+
+static fab_status make_tp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    const fab_job_spec *s = &t->job->spec;
+    uint32_t n = size_of(t, FAB_DIM_TP);
+    uint32_t n_pp = size_of(t, FAB_DIM_PP);
+    uint32_t n_dp = size_of(t, FAB_DIM_DP);
+    double activation = (double)s->activation_bytes;
+    fab_status status = FAB_OK;
+    FAB_TRY(open_phase(builder, name, "all-reduce", fab_ring_max_flows(t->job->n_gpus),
+                       8 * batch_elements(t->job) * (n - 1) * (double)s->layers * activation, err));
+    fab_phase *phase = &builder->phase;
+    uint64_t most_layers = 0;
+    double per_layer = 8.0 * (double)s->microbatch * (double)s->seq * (double)s->hidden * (n - 1) / n * activation;
+    for (uint32_t dp = 0; dp < n_dp; dp++) {
+        for (uint32_t pp = 0; pp < n_pp; pp++) {
+            uint64_t layers = fab_stage_layers(s->layers, n_pp, pp);
+            most_layers = layers > most_layers ? layers : most_layers;
+            for (uint32_t i = 0; i < n; i++) {
+                t->members[i] = gpu_at(t, i, pp, dp);
+            }
+            double bytes = per_layer * (double)layers * (double)t->job->microbatches;
+            fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), dp * n_pp + pp, builder);
+        }
+    }
+    phase->n_comms = n_pp * n_dp;
+    phase->steps = 2 * ((uint64_t)n - 1);
+    phase->executions = 4 * most_layers * t->job->microbatches;
+    (void)snprintf(phase->formula, sizeof phase->formula,
+                   "8 b s h (t-1)/t elements per layer, device and microbatch (2 all-reduces forward, 2 backward, none "
+                   "for recomputation), x t l m d");
+done:
+    return status;
+}
+
+/* --- pipeline -------------------------------------------------------------------------------------------------------
+ */
+
+/* Forward and backward between stage `from` and the next, over the `chunks` boundaries that lie there. */
+static void add_exchange(training *t, fab_phase_builder *builder, uint32_t from, uint32_t to, double bytes,
+                         uint64_t chunks) {
+    uint64_t amount = (uint64_t)(bytes * (double)chunks + 0.5);
+    uint32_t n_tp = size_of(t, FAB_DIM_TP);
+    for (uint32_t dp = 0; dp < size_of(t, FAB_DIM_DP); dp++) {
+        for (uint32_t tp = 0; tp < n_tp; tp++) {
+            uint32_t a = gpu_at(t, tp, from, dp);
+            uint32_t b = gpu_at(t, tp, to, dp);
+            fab_phase_add(builder, a, b, amount, dp * n_tp + tp);
+            fab_phase_add(builder, b, a, amount, dp * n_tp + tp);
+        }
+    }
+}
+
+/* Chunk boundary i (0 ... p v - 2) joins stage i mod p to stage (i + 1) mod p: v times every pair of neighbours, v - 1
+   times the last stage and the first. With p = 2 both are the same pair of GPUs and stay separate flows. */
+static fab_status make_pp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    const fab_job_spec *s = &t->job->spec;
+    uint32_t n = size_of(t, FAB_DIM_PP);
+    uint32_t n_tp = size_of(t, FAB_DIM_TP);
+    double copies = s->scatter_gather ? 1 : n_tp;
+    double boundaries = (double)n * (double)s->interleave - 1;
+    double activation = (double)s->activation_bytes;
+    fab_status status = FAB_OK;
+    FAB_TRY(open_phase(builder, name, "send-recv", 2 * (uint64_t)t->job->n_gpus,
+                       2 * boundaries * batch_elements(t->job) * copies * activation, err));
+    fab_phase *phase = &builder->phase;
+    double bytes = (double)s->microbatch * (double)s->seq * (double)s->hidden * activation *
+                   (double)t->job->microbatches / (s->scatter_gather ? n_tp : 1);
+    for (uint32_t stage = 0; stage + 1 < n; stage++) {
+        add_exchange(t, builder, stage, stage + 1, bytes, s->interleave);
+    }
+    add_exchange(t, builder, n - 1, 0, bytes, s->interleave - 1);
+    phase->n_comms = n_tp * size_of(t, FAB_DIM_DP);
+    phase->executions = 2 * s->interleave * t->job->microbatches;
+    (void)snprintf(phase->formula, sizeof phase->formula,
+                   "b s h%s elements per GPU pair, microbatch, chunk boundary and direction, x 2 (p v - 1) t m d",
+                   s->scatter_gather ? "/t (scatter/gather)" : "");
+done:
+    return status;
+}
+
+/* --- data parallelism -----------------------------------------------------------------------------------------------
+ */
+
+/* Parameters on each GPU of a stage: its layers, the embeddings on the first, the output side on the last. */
+static double stage_parameters(const fab_job *job, uint32_t stage) {
+    uint64_t stages = job->size[FAB_DIM_PP];
+    double sum = (double)fab_stage_layers(job->spec.layers, stages, stage) * fab_model_layer_parameters(&job->model);
+    sum += stage == 0 ? fab_model_input_parameters(&job->model) : 0;
+    sum += stage + 1 == stages ? fab_model_output_parameters(&job->model) : 0;
+    return sum / (double)job->size[FAB_DIM_TP];
+}
+
+/* Ring over the data-parallel groups; `passes` is 2 for an all-reduce, 1 for either half of it. */
+static fab_status make_ring_dp(training *t, const char *name, const char *collective, uint32_t passes, uint64_t width,
+                               fab_phase_builder *builder, fab_error *err) {
+    uint32_t n = size_of(t, FAB_DIM_DP);
+    uint32_t n_tp = size_of(t, FAB_DIM_TP);
+    uint32_t n_pp = size_of(t, FAB_DIM_PP);
+    fab_status status = FAB_OK;
+    FAB_TRY(open_phase(builder, name, collective, fab_ring_max_flows(t->job->n_gpus),
+                       (double)passes * (n - 1) * fab_model_parameters(&t->job->model) * (double)width, err));
+    fab_phase *phase = &builder->phase;
+    for (uint32_t pp = 0; pp < n_pp; pp++) {
+        double bytes = (double)passes * (n - 1) / n * stage_parameters(t->job, pp) * (double)width;
+        for (uint32_t tp = 0; tp < n_tp; tp++) {
+            for (uint32_t i = 0; i < n; i++) {
+                t->members[i] = gpu_at(t, tp, pp, i);
+            }
+            fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), pp * n_tp + tp, builder);
+        }
+    }
+    phase->n_comms = n_tp * n_pp;
+    phase->steps = passes * ((uint64_t)n - 1);
+    (void)snprintf(phase->formula, sizeof phase->formula,
+                   "%s(d-1)/d x parameters on the GPU x %" PRIu64 " bytes, x t p d", passes == 2 ? "2 " : "", width);
+done:
+    return status;
+}
+
+static fab_status make_dp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    return make_ring_dp(t, name, "all-reduce", 2, t->job->spec.gradient_bytes, builder, err);
+}
+
+static fab_status make_dp_rs(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    return make_ring_dp(t, name, "reduce-scatter", 1, t->job->spec.gradient_bytes, builder, err);
+}
+
+static fab_status make_dp_ag(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    return make_ring_dp(t, name, "all-gather", 1, t->job->spec.parameter_bytes, builder, err);
+}
+
+/* --- table ----------------------------------------------------------------------------------------------------------
+ */
+
+typedef fab_status make_phase(training *t, const char *name, fab_phase_builder *builder, fab_error *err);
+
+static const struct {
+    const char *name;
+    fab_dimension dim; /* the phase exists when this dimension is larger than 1 */
+    bool when_sharded, when_not;
+    make_phase *make;
+} PHASES[] = {
+    {"tp", FAB_DIM_TP, true, true, make_tp},        {"pp", FAB_DIM_PP, true, true, make_pp},
+    {"dp", FAB_DIM_DP, false, true, make_dp},       {"dp-rs", FAB_DIM_DP, true, false, make_dp_rs},
+    {"dp-ag", FAB_DIM_DP, true, false, make_dp_ag},
+};
+#define N_PHASES (sizeof PHASES / sizeof PHASES[0])
+
+static bool has_phase(const fab_job *job, size_t i) {
+    return job->size[PHASES[i].dim] > 1 && (job->spec.sharded ? PHASES[i].when_sharded : PHASES[i].when_not);
+}
+
+static fab_status no_such_phase(const fab_job *job, const char *wanted, fab_error *err) {
+    char names[64] = "";
+    for (size_t i = 0; i < N_PHASES; i++) {
+        if (has_phase(job, i)) {
+            size_t used = strlen(names);
+            (void)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", PHASES[i].name);
+        }
+    }
+    return fab_fail(err, FAB_EINPUT, job->where,
+                    "the job (tp %" PRIu64 ", pp %" PRIu64 ", dp %" PRIu64 "%s) has no phase '%.40s'; it has %s",
+                    job->spec.tp, job->spec.pp, job->spec.dp, job->spec.sharded ? ", sharded" : "", wanted,
+                    names[0] != '\0' ? names : "none");
+}
+
+fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const char *wanted, fab_traffic *traffic,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    training t = {.job = job, .fabric = fabric, .gpu_of_rank = traffic->gpu_of_rank};
+    fab_phase_builder builder = {.capacity = 0};
+    FAB_TRY(FAB_NEW(traffic->phases, N_PHASES, err));
+    FAB_TRY(FAB_NEW(t.members, job->n_gpus, err));
+    FAB_TRY(fab_ring_init(&t.scratch, fabric, job->n_gpus, err));
+    for (size_t i = 0; i < N_PHASES; i++) {
+        if (!has_phase(job, i) || (wanted != NULL && strcmp(wanted, PHASES[i].name) != 0)) {
+            continue;
+        }
+        FAB_TRY(PHASES[i].make(&t, PHASES[i].name, &builder, err));
+        FAB_TRY(fab_phase_check(&builder.phase, err));
+        fab_traffic_take(traffic, &builder);
+    }
+    if (wanted != NULL && traffic->n_phases == 0) {
+        FAB_TRY(no_such_phase(job, wanted, err));
+    }
+done:
+    fab_phase_release(&builder.phase);
+    fab_ring_release(&t.scratch);
+    free(t.members);
+    return status;
+}

@@ -1,0 +1,122 @@
+/* What the files of this module share. */
+#ifndef FAB_TRAFFIC_INTERNAL_H
+#define FAB_TRAFFIC_INTERNAL_H
+
+#include "fab/traffic.h"
+
+/* Bytes of a phase stay below 2^63, so that sums of them fit. */
+#define FAB_PHASE_MAX_BYTES 9.2e18
+
+/* --- phase.c: a phase while its flows are added ----------------------------------------------------------------------
+ */
+
+typedef struct fab_phase_builder {
+    fab_phase phase;
+    size_t capacity;
+} fab_phase_builder;
+
+void fab_phase_release(fab_phase *phase);
+
+/* Room for `capacity` flows; 1 step, 1 execution, 1 communicator. */
+fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const char *collective, uint64_t capacity,
+                          fab_error *err) FAB_MUST_USE;
+
+/* Adds a flow; the caller opened the phase with enough room. A flow of no bytes is dropped. */
+static inline void fab_phase_add(fab_phase_builder *builder, uint32_t src, uint32_t dst, uint64_t bytes,
+                                 uint32_t comm) {
+    fab_phase *phase = &builder->phase;
+    if (bytes == 0 || phase->n_flows >= builder->capacity) {
+        return;
+    }
+    phase->src[phase->n_flows] = src;
+    phase->dst[phase->n_flows] = dst;
+    phase->bytes[phase->n_flows] = bytes;
+    phase->comm[phase->n_flows] = comm;
+    phase->n_flows++;
+    phase->total_bytes += bytes;
+}
+
+/* Compares the flows with the closed form: FAB_EINTERNAL when they differ by more than 1e-6 and rounding explain. */
+fab_status fab_phase_check(const fab_phase *phase, fab_error *err) FAB_MUST_USE;
+
+/* --- traffic.c ---------------------------------------------------------------------------------------------------- */
+
+/* Appends a phase and takes over its arrays; `phases` must have room. */
+void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder);
+
+/* --- job.c, placement.c ------------------------------------------------------------------------------------------- */
+
+typedef enum fab_dimension { FAB_DIM_TP, FAB_DIM_CP, FAB_DIM_PP, FAB_DIM_DP, FAB_N_DIMS } fab_dimension;
+
+/* A job with nothing left open. */
+typedef struct fab_job {
+    fab_job_spec spec;
+    fab_model model;   /* with the sizes of the job; its name is only borrowed */
+    uint32_t *servers; /* in the order in which ranks fill them */
+    uint32_t n_servers;
+    uint32_t n_gpus;
+    uint64_t microbatches; /* per pipeline and iteration */
+    uint32_t size[FAB_N_DIMS];
+    uint32_t stride[FAB_N_DIMS]; /* distance in ranks between neighbours along a dimension */
+    char where[FAB_NAME_SIZE + 8];
+} fab_job;
+
+void fab_job_release(fab_job *job);
+fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, fab_job *out,
+                           fab_error *err) FAB_MUST_USE;
+
+/* Servers and GPUs of the job (job->servers, n_servers, n_gpus). */
+fab_status fab_job_find_servers(fab_job *job, const fab_design *design, const fab_fabric *fabric,
+                                fab_error *err) FAB_MUST_USE;
+
+/* Strides of the rank order, from job->spec.order and job->size. */
+fab_status fab_job_order(fab_job *job, fab_error *err) FAB_MUST_USE;
+
+/* Fills gpu_of_rank and rank_of_gpu. */
+fab_status fab_job_place(const fab_job *job, const fab_fabric *fabric, fab_traffic *traffic,
+                         fab_error *err) FAB_MUST_USE;
+
+/* Layers of pipeline stage `stage` of `stages`: as even as possible, the first and last stages get the fewer ones. */
+uint64_t fab_stage_layers(uint64_t layers, uint64_t stages, uint64_t stage);
+
+/* --- models.c ----------------------------------------------------------------------------------------------------- */
+
+/* Parameters of one layer; of the input side (embeddings); of the output side (final norm, untied embedding). */
+double fab_model_layer_parameters(const fab_model *model);
+double fab_model_input_parameters(const fab_model *model);
+double fab_model_output_parameters(const fab_model *model);
+
+/* --- rings.c ------------------------------------------------------------------------------------------------------ */
+
+typedef struct fab_ring_scratch {
+    uint32_t *slot;    /* [n_units]: place of a unit in the ring, or FAB_NONE */
+    uint32_t *count;   /* [n_members] */
+    uint32_t *ordered; /* [n_members]: members grouped by unit */
+    uint32_t *unit;    /* [n_members]: units in ring order */
+} fab_ring_scratch;
+
+void fab_ring_release(fab_ring_scratch *scratch);
+fab_status fab_ring_init(fab_ring_scratch *scratch, const fab_fabric *fabric, uint32_t n_members,
+                         fab_error *err) FAB_MUST_USE;
+
+/* Most flows that a ring over n members emits. */
+static inline uint64_t fab_ring_max_flows(uint64_t n_members) {
+    return 4 * n_members;
+}
+
+/* Ring collective over `members` (GPUs in rank order): every member sends `bytes` in total. */
+void fab_ring_emit(fab_ring_scratch *scratch, const fab_fabric *fabric, const uint32_t *members, uint32_t n_members,
+                   uint64_t bytes, uint32_t comm, fab_phase_builder *builder);
+
+/* --- the three sources of phases ------------------------------------------------------------------------------------
+ */
+
+/* `wanted` is a phase name or NULL for all. */
+fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const char *wanted, fab_traffic *traffic,
+                             fab_error *err) FAB_MUST_USE;
+fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t seed, fab_traffic *traffic,
+                            fab_error *err) FAB_MUST_USE;
+fab_status fab_matrix_read(const char *path, const fab_fabric *fabric, fab_traffic *traffic,
+                           fab_error *err) FAB_MUST_USE;
+
+#endif
