@@ -1,0 +1,18 @@
+/* D-mod-K: the destination's number decides every choice, so that on a full fat-tree all shift permutations are free of
+ * contention (Zahavi, Johnson, Kerbyson, Lang, 2010). At tier t the choice is floor(d / (w_2 ... w_t)) mod n, w_i being
+ * the parents of a switch of tier i - 1; the same digit selects the cable of a trunk on the way down. */
+#include "engines.h"
+
+static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
+    (void)seed;
+    return (uint32_t)(key->destination / router->divisor[hop->tier] % hop->count);
+}
+
+static const fab_engine_option OPTIONS[] = {{NULL, NULL, NULL}};
+
+const fab_engine fab_engine_dmodk = {
+    .name = "dmodk",
+    .summary = "a digit of the destination's number selects the uplink",
+    .options = OPTIONS,
+    .pick = pick,
+};

@@ -1,0 +1,148 @@
+/* The table of engines, and a router from its text. */
+#include "engines.h"
+#include "fab/memory.h"
+#include "fab/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const fab_engine *const fab_engines[] = {&fab_engine_ecmp, &fab_engine_dmodk, NULL};
+
+static const fab_engine *find_engine(const char *name) {
+    for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
+        if (strcmp((*engine)->name, name) == 0) {
+            return *engine;
+        }
+    }
+    return NULL;
+}
+
+static fab_status unknown_engine(const fab_engine_spec *spec, const char *name, fab_error *err) {
+    char known[160] = "";
+    size_t n = 0;
+    for (const fab_engine *const *engine = fab_engines; *engine != NULL && n < sizeof known; engine++) {
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", (*engine)->name);
+    }
+    return fab_fail(err, FAB_EINPUT, spec->where, "unknown engine '%s'; one of %s", name, known);
+}
+
+static const fab_engine_option *find_option(const fab_engine *engine, const char *key) {
+    for (const fab_engine_option *option = engine->options; option->key != NULL; option++) {
+        if (strcmp(option->key, key) == 0) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+static fab_status set_option(const fab_engine_spec *spec, fab_router *router, const char *key, const char *value,
+                             fab_error *err) {
+    fab_error inner = {0};
+    if (find_option(router->engine, key) == NULL) {
+        char known[256] = "";
+        for (const fab_engine_option *o = router->engine->options; o->key != NULL; o++) {
+            size_t n = strlen(known);
+            (void)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", o->key);
+        }
+        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s has no option '%s'; it has: %s", router->engine->name,
+                        key, known[0] != '\0' ? known : "none");
+    }
+    fab_status status = FAB_OK;
+    if (strcmp(key, "qp") == 0) {
+        uint64_t n = 0;
+        status = fab_count_parse(value, 1, 4096, &n, &inner);
+        router->queue_pairs = (uint32_t)n;
+    } else {
+        status = router->engine->set(router, key, value, &inner);
+    }
+    return status == FAB_OK
+               ? FAB_OK
+               : fab_fail(err, status, spec->where, "engine %s, option %s: %s", router->engine->name, key, inner.text);
+}
+
+/* Applies the defaults, then `key=value,...` of the text, and writes the label. */
+static fab_status apply_options(const fab_engine_spec *spec, fab_router *router, char *options, fab_error *err) {
+    fab_status status = FAB_OK;
+    const char *values[16] = {0};
+    const fab_engine_option *table = router->engine->options;
+    for (size_t i = 0; table[i].key != NULL; i++) {
+        values[i] = table[i].value;
+        FAB_TRY(set_option(spec, router, table[i].key, table[i].value, err));
+    }
+    for (char *item = options; item != NULL && *item != '\0';) {
+        char *next = strchr(item, ',');
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+        char *value = strchr(item, '=');
+        if (value == NULL) {
+            FAB_FAIL(err, FAB_EINPUT, spec->where, "engine %s: '%s' is not key=value", router->engine->name, item);
+        }
+        *value++ = '\0';
+        FAB_TRY(set_option(spec, router, item, value, err));
+        values[find_option(router->engine, item) - table] = value;
+        item = next;
+    }
+    (void)snprintf(router->label, sizeof router->label, "%s", router->engine->name);
+    for (size_t i = 0; table[i].key != NULL; i++) {
+        size_t n = strlen(router->label);
+        (void)snprintf(router->label + n, sizeof router->label - n, ",%s=%s", table[i].key, values[i]);
+    }
+done:
+    return status;
+}
+
+/* Digits of D-mod-K: parents of a switch of each tier, and ports of the widest leaf. */
+static void measure_digits(const fab_fabric *f, fab_router *router) {
+    router->divisor[1] = 1;
+    for (uint32_t t = 1; t < f->n_tiers && t < FAB_FABRIC_TIERS; t++) {
+        uint32_t v = f->first_of_tier[t];
+        uint64_t parents = 0;
+        for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
+            bool first = fab_is_up(f->out_link[i]);
+            for (uint32_t k = f->out_first[v]; first && k < i; k++) {
+                first = fab_head(f, f->out_link[k]) != fab_head(f, f->out_link[i]);
+            }
+            parents += first;
+        }
+        router->divisor[t + 1] = router->divisor[t] * (parents > 0 ? parents : 1);
+    }
+    for (uint32_t c = 0; c < f->n_cables; c++) {
+        if (f->classes[f->cable_class[c]].kind == FAB_LINK_ACCESS && f->port[2 * c + 1] > router->port_stride) {
+            router->port_stride = f->port[2 * c + 1];
+        }
+    }
+}
+
+fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
+                           fab_router *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_router router = {.fabric = fabric, .next_hops = next_hops, .queue_pairs = 1};
+    char text[sizeof spec->text];
+    (void)snprintf(text, sizeof text, "%s", spec->text);
+    char *options = strchr(text, ',');
+    if (options != NULL) {
+        *options++ = '\0';
+    }
+    router.engine = find_engine(text);
+    if (router.engine == NULL) {
+        status = unknown_engine(spec, text, err);
+        goto done;
+    }
+    FAB_TRY(fab_allocate(1, router.engine->state_size, &router.state, err));
+    FAB_TRY(apply_options(spec, &router, options, err));
+    FAB_TRY(fab_ports_init(fabric, &router.ports, err));
+    measure_digits(fabric, &router);
+    *out = router;
+    router = (fab_router){0};
+done:
+    fab_router_release(&router);
+    return status;
+}
+
+void fab_router_release(fab_router *router) {
+    free(router->state);
+    fab_ports_release(&router->ports);
+    *router = (fab_router){0};
+}

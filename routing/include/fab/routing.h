@@ -1,0 +1,123 @@
+/**
+ * @file routing.h
+ * Routing engines: the flows of a phase to routes. One struct of callbacks per engine in a static table (engines.c);
+ * to add one, see routing/README.md.
+ */
+#ifndef FAB_ROUTING_H
+#define FAB_ROUTING_H
+
+#include "fab/design.h"
+#include "fab/fabric.h"
+#include "fab/next_hops.h"
+#include "fab/status.h"
+#include "fab/traffic.h"
+
+/**
+ * Routes of a phase: every flow is split over paths of equal weight (its queue pairs). Reusable: routing again keeps
+ * the memory. A path holds all directed links from GPU to GPU, scale-up and PCIe included.
+ */
+typedef struct fab_routes {
+    uint32_t n_flows;
+    uint32_t *flow_first; /**< shape [n_flows + 1]: paths of flow f */
+    size_t *path_first;   /**< shape [n_paths + 1]: links of path p are link[path_first[p] ... ) */
+    fab_link_id *link;    /**< shape [path_first[n_paths]] */
+    size_t flow_capacity, path_capacity, link_capacity;
+} fab_routes;
+
+void fab_routes_release(fab_routes *routes);
+
+typedef struct fab_engine fab_engine;
+
+/** Where GPUs and NICs plug in, looked up once per fabric. */
+typedef struct fab_ports {
+    uint32_t nics_per_gpu, n_planes;
+    fab_link_id *gpu_scaleup; /**< shape [n_gpus]: GPU -> domain, FAB_NONE without one */
+    fab_link_id *gpu_nic;     /**< shape [n_gpus][nics_per_gpu]: GPU -> NIC */
+    fab_link_id *nic_access;  /**< shape [n_nics][n_planes]: NIC -> leaf */
+} fab_ports;
+
+fab_status fab_ports_init(const fab_fabric *fabric, fab_ports *out, fab_error *err) FAB_MUST_USE;
+void fab_ports_release(fab_ports *ports);
+
+/** What a switch sees of a packet, and what the engine derived from it once per path. */
+typedef struct fab_hop_key {
+    uint32_t src_nic, dst_nic; /**< index among the NICs */
+    uint32_t flow;             /**< index in the phase */
+    uint32_t queue_pair;
+    uint32_t destination; /**< number of the destination port, leaf by leaf */
+    uint64_t hash;        /**< set by begin */
+} fab_hop_key;
+
+/** A choice to make. */
+typedef struct fab_hop {
+    fab_node_id node;
+    uint32_t tier;
+    const fab_link_id *next; /**< equal-cost next hops, by port */
+    uint32_t count;          /**< >= 1 */
+} fab_hop;
+
+/** An engine with its options, ready for one fabric. Read-only while routing. */
+typedef struct fab_router {
+    const fab_engine *engine;
+    const fab_fabric *fabric;
+    const fab_next_hops *next_hops;
+    fab_ports ports;
+    uint32_t queue_pairs;                   /**< paths per flow and NIC */
+    uint32_t port_stride;                   /**< destination number = leaf * port_stride + port - 1 */
+    uint64_t divisor[FAB_FABRIC_TIERS + 1]; /**< [t]: product of the parents of tiers below t (D-mod-K) */
+    char label[192];                        /**< "ecmp,hash=crc32,qp=16": name and all options, defaults included */
+    void *state;                            /**< the engine's own options */
+} fab_router;
+
+typedef struct fab_engine_option {
+    const char *key, *value, *summary; /**< value: the default */
+} fab_engine_option;
+
+/** One row of the table in engines.c. */
+struct fab_engine {
+    const char *name;
+    const char *summary;
+    const fab_engine_option *options; /**< ended by a NULL key */
+    bool seeded;                      /**< routes depend on the seed */
+    size_t state_size;                /**< bytes of plain, zeroed data */
+    /** Reads option `key`; FAB_EINPUT names the value and what is allowed. */
+    fab_status (*set)(fab_router *router, const char *key, const char *value, fab_error *err);
+    /** Once per path: fills key->hash. May be NULL. */
+    void (*begin)(const fab_router *router, uint64_t seed, fab_hop_key *key);
+    /** Index of the next hop to take, below hop->count. */
+    uint32_t (*pick)(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key);
+};
+
+extern const fab_engine *const fab_engines[]; /**< ended by NULL */
+
+/**
+ * Makes a router from `name[,key=value...]`.
+ * @param[in]  next_hops  Of this fabric. Borrowed, must outlive the router.
+ * @retval FAB_EINPUT  unknown engine, key or value; err->where is spec->where.
+ */
+fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
+                           fab_router *out, fab_error *err) FAB_MUST_USE;
+void fab_router_release(fab_router *router);
+
+/**
+ * Routes every flow of a phase.
+ * @param[in]     seed    Of this draw (flow labels, ideal hash).
+ * @param[in,out] routes  Zero-initialised or from an earlier call; its memory is reused.
+ * @retval FAB_EUNREACHABLE  a flow has no route; the message names the pair.
+ * Complexity: O(sum of route lengths). Threads: concurrent calls on one router with different routes are safe.
+ */
+fab_status fab_route_phase(const fab_router *router, const fab_phase *phase, uint64_t seed, fab_routes *routes,
+                           fab_error *err) FAB_MUST_USE;
+
+/**
+ * Ideal spray: load of every link when each switch splits evenly over all minimal next hops, and flows evenly over the
+ * NICs and planes of their GPUs.
+ * @param[in]  amount    Shape [n_flows]: bytes, or an offered rate.
+ * @param[out] out_load  Shape [n_links], overwritten.
+ * @retval FAB_EUNREACHABLE  a flow has no route; the message names the pair.
+ * Complexity: O(flows + for every destination leaf the links of its shortest-path DAG that carry traffic).
+ */
+fab_status fab_spray_load(const fab_fabric *fabric, const fab_next_hops *next_hops, const fab_phase *phase,
+                          const double *amount, double *out_load, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,128 @@
+#include "legs.h"
+#include "fab/memory.h"
+
+#include <stdlib.h>
+
+fab_status fab_ports_init(const fab_fabric *f, fab_ports *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_ports ports = {.n_planes = f->n_planes};
+    uint32_t n_gpus = fab_n_gpus(f);
+    uint32_t n_nics = fab_n_of(f, FAB_NODE_NIC);
+    uint32_t first = 0;
+    ports.nics_per_gpu = n_gpus > 0 ? fab_nics_of_gpu(f, 0, &first) : 1;
+    FAB_TRY(FAB_NEW(ports.gpu_scaleup, n_gpus, err));
+    FAB_TRY(FAB_NEW(ports.gpu_nic, (size_t)n_gpus * ports.nics_per_gpu, err));
+    FAB_TRY(FAB_NEW(ports.nic_access, (size_t)n_nics * ports.n_planes, err));
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
+        uint32_t n = 0;
+        ports.gpu_scaleup[gpu] = FAB_NONE;
+        for (uint32_t k = f->out_first[gpu]; k < f->out_first[gpu + 1]; k++) {
+            fab_link_id link = f->out_link[k];
+            if (fab_class_of(f, link)->kind == FAB_LINK_SCALEUP) {
+                ports.gpu_scaleup[gpu] = link;
+            } else if (n < ports.nics_per_gpu) {
+                ports.gpu_nic[(size_t)gpu * ports.nics_per_gpu + n++] = link;
+            }
+        }
+    }
+    for (uint32_t nic = 0; nic < n_nics; nic++) {
+        uint32_t node = f->first[FAB_NODE_NIC] + nic;
+        uint32_t plane = 0;
+        for (uint32_t k = f->out_first[node]; k < f->out_first[node + 1]; k++) {
+            if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS && plane < ports.n_planes) {
+                ports.nic_access[(size_t)nic * ports.n_planes + plane++] = f->out_link[k];
+            }
+        }
+    }
+    *out = ports;
+    ports = (fab_ports){0};
+done:
+    fab_ports_release(&ports);
+    return status;
+}
+
+void fab_ports_release(fab_ports *ports) {
+    free(ports->gpu_scaleup);
+    free(ports->gpu_nic);
+    free(ports->nic_access);
+    *ports = (fab_ports){0};
+}
+
+static uint32_t rail_of(const fab_fabric *f, uint32_t nic) {
+    return nic % f->n_rails;
+}
+
+/* GPU of `gpu`'s domain whose NIC number `nic` lies on `rail`, or FAB_NONE. */
+static uint32_t gpu_on_rail(const fab_fabric *f, const fab_ports *ports, uint32_t gpu, uint32_t rail, uint32_t nic) {
+    uint32_t first = fab_domain_of(f, gpu) * f->gpus_per_domain;
+    for (uint32_t g = first; g < first + f->gpus_per_domain && g < fab_n_gpus(f); g++) {
+        fab_node_id node = fab_head(f, ports->gpu_nic[(size_t)g * ports->nics_per_gpu + nic]);
+        if (rail_of(f, node - f->first[FAB_NODE_NIC]) == rail) {
+            return g;
+        }
+    }
+    return FAB_NONE;
+}
+
+fab_status fab_legs_of(const fab_fabric *f, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t nic,
+                       uint32_t plane, fab_legs *out, fab_error *err) {
+    fab_legs legs = {0};
+    fab_link_id src_up = ports->gpu_scaleup[src];
+    fab_link_id dst_up = ports->gpu_scaleup[dst];
+    if (src_up != FAB_NONE && fab_domain_of(f, src) == fab_domain_of(f, dst)) {
+        legs.in_domain = true;
+        legs.head[legs.n_head++] = src_up;
+        legs.head[legs.n_head++] = dst_up ^ 1U;
+        *out = legs;
+        return FAB_OK;
+    }
+    uint32_t out_gpu = src; /* GPU whose NIC sends, and GPU whose NIC receives */
+    uint32_t in_gpu = dst;
+    fab_link_id out_pcie = ports->gpu_nic[(size_t)src * ports->nics_per_gpu + nic];
+    fab_link_id in_pcie = ports->gpu_nic[(size_t)dst * ports->nics_per_gpu + nic];
+    if (f->forwards_in_domain) {
+        uint32_t src_rail = rail_of(f, fab_head(f, out_pcie) - f->first[FAB_NODE_NIC]);
+        uint32_t dst_rail = rail_of(f, fab_head(f, in_pcie) - f->first[FAB_NODE_NIC]);
+        if (src_rail != dst_rail) { /* hand over in the source's domain, else in the destination's */
+            uint32_t via = src_up != FAB_NONE ? gpu_on_rail(f, ports, src, dst_rail, nic) : FAB_NONE;
+            if (via != FAB_NONE) {
+                out_gpu = via;
+            } else {
+                via = dst_up != FAB_NONE ? gpu_on_rail(f, ports, dst, src_rail, nic) : FAB_NONE;
+                if (via == FAB_NONE) {
+                    return fab_fail(
+                        err, FAB_EUNREACHABLE, NULL,
+                        "gpu-%u (rail %u) cannot reach gpu-%u (rail %u): no link between rails, and no GPU of "
+                        "either scale-up domain has the other's rail",
+                        src, src_rail, dst, dst_rail);
+                }
+                in_gpu = via;
+            }
+        }
+    }
+    if (out_gpu != src) {
+        legs.head[legs.n_head++] = src_up;
+        legs.head[legs.n_head++] = ports->gpu_scaleup[out_gpu] ^ 1U;
+        out_pcie = ports->gpu_nic[(size_t)out_gpu * ports->nics_per_gpu + nic];
+    }
+    if (in_gpu != dst) {
+        in_pcie = ports->gpu_nic[(size_t)in_gpu * ports->nics_per_gpu + nic];
+    }
+    legs.src_nic = fab_head(f, out_pcie) - f->first[FAB_NODE_NIC];
+    legs.dst_nic = fab_head(f, in_pcie) - f->first[FAB_NODE_NIC];
+    fab_link_id up = ports->nic_access[(size_t)legs.src_nic * ports->n_planes + plane];
+    fab_link_id down = ports->nic_access[(size_t)legs.dst_nic * ports->n_planes + plane] ^ 1U;
+    legs.head[legs.n_head++] = out_pcie;
+    legs.head[legs.n_head++] = up;
+    legs.src_leaf = fab_head(f, up);
+    legs.dst_leaf = fab_tail(f, down);
+    legs.dst_port = f->port[down];
+    legs.tail[legs.n_tail++] = down;
+    legs.tail[legs.n_tail++] = in_pcie ^ 1U;
+    if (in_gpu != dst) {
+        legs.tail[legs.n_tail++] = ports->gpu_scaleup[in_gpu];
+        legs.tail[legs.n_tail++] = dst_up ^ 1U;
+    }
+    *out = legs;
+    return FAB_OK;
+}

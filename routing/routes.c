@@ -1,0 +1,116 @@
+/* Walks every flow of a phase, hop by hop, through the next-hop tables; the engine decides at each switch. */
+#include "engines.h"
+#include "fab/memory.h"
+#include "fab/rng.h"
+#include "legs.h"
+
+#include <stdlib.h>
+
+void fab_routes_release(fab_routes *routes) {
+    free(routes->flow_first);
+    free(routes->path_first);
+    free(routes->link);
+    *routes = (fab_routes){0};
+}
+
+static fab_status append(fab_routes *routes, size_t *n, const fab_link_id *links, uint32_t count, fab_error *err) {
+    fab_status status = FAB_GROW(routes->link, routes->link_capacity, *n + count, err);
+    for (uint32_t i = 0; status == FAB_OK && i < count; i++) {
+        routes->link[(*n)++] = links[i];
+    }
+    return status;
+}
+
+static fab_status unreachable(const fab_fabric *f, const fab_legs *legs, const fab_hop_key *key, fab_error *err) {
+    char a[32];
+    char b[32];
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "flow %u: no route from nic-%u on %s to nic-%u on %s", key->flow,
+                    legs->src_nic, fab_node_name(f, legs->src_leaf, a), legs->dst_nic,
+                    fab_node_name(f, legs->dst_leaf, b));
+}
+
+/* Switch to switch. Every hop comes one nearer to the leaf, so the walk ends. */
+static fab_status walk(const fab_router *router, uint64_t seed, const fab_legs *legs, fab_hop_key *key,
+                       fab_routes *routes, size_t *n, fab_error *err) {
+    const fab_fabric *f = router->fabric;
+    const fab_next_hops *t = router->next_hops;
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t leaf = t->leaf_index[legs->dst_leaf - base];
+    key->destination = leaf * router->port_stride + legs->dst_port - 1;
+    if (router->engine->begin != NULL && legs->src_leaf != legs->dst_leaf) {
+        router->engine->begin(router, seed, key);
+    }
+    fab_hop hop = {.node = legs->src_leaf};
+    while (hop.node != legs->dst_leaf) {
+        hop.next = fab_next_hops_get(t, hop.node - base, leaf, &hop.count);
+        if (hop.count == 0) {
+            return unreachable(f, legs, key, err);
+        }
+        hop.tier = fab_tier_of(f, hop.node);
+        fab_link_id link = hop.next[hop.count == 1 ? 0 : router->engine->pick(router, seed, &hop, key)];
+        fab_status status = append(routes, n, &link, 1, err);
+        if (status != FAB_OK) {
+            return status;
+        }
+        hop.node = fab_head(f, link);
+    }
+    return FAB_OK;
+}
+
+static fab_status route_path(const fab_router *router, const fab_phase *phase, uint32_t flow, uint32_t path,
+                             uint64_t seed, fab_routes *routes, size_t *n, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_ports *ports = &router->ports;
+    fab_legs legs = {0};
+    fab_hop_key key = {.flow = flow, .queue_pair = path / ports->nics_per_gpu};
+    uint32_t src = phase->src[flow];
+    uint32_t dst = phase->dst[flow];
+    uint32_t plane = 0;
+    if (ports->n_planes > 1) { /* queue pairs take the planes in turn, from one drawn per flow */
+        plane = (fab_scale32((uint32_t)(fab_draw(0, (uint64_t)src << 32 | dst, flow) >> 32), ports->n_planes) +
+                 key.queue_pair) %
+                ports->n_planes;
+    }
+    FAB_TRY(fab_legs_of(router->fabric, ports, src, dst, path % ports->nics_per_gpu, plane, &legs, err));
+    FAB_TRY(append(routes, n, legs.head, legs.n_head, err));
+    if (!legs.in_domain) {
+        key.src_nic = legs.src_nic;
+        key.dst_nic = legs.dst_nic;
+        FAB_TRY(walk(router, seed, &legs, &key, routes, n, err));
+        FAB_TRY(append(routes, n, legs.tail, legs.n_tail, err));
+    }
+done:
+    return status;
+}
+
+fab_status fab_route_phase(const fab_router *router, const fab_phase *phase, uint64_t seed, fab_routes *routes,
+                           fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = router->fabric;
+    size_t paths_per_flow = (size_t)router->queue_pairs * router->ports.nics_per_gpu;
+    size_t n_paths = 0;
+    size_t n_links = 0;
+    routes->n_flows = 0;
+    FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)phase->n_flows + 1, err));
+    for (uint32_t flow = 0; flow < phase->n_flows; flow++) {
+        bool in_domain = router->ports.gpu_scaleup[phase->src[flow]] != FAB_NONE &&
+                         fab_domain_of(f, phase->src[flow]) == fab_domain_of(f, phase->dst[flow]);
+        size_t count = in_domain ? 1 : paths_per_flow; /* queue pairs differ only where switches choose */
+        routes->flow_first[flow] = (uint32_t)n_paths;
+        if (n_paths + count > UINT32_MAX) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "%u flows of %zu queue pairs exceed the limit of %u paths", phase->n_flows,
+                     paths_per_flow, UINT32_MAX);
+        }
+        FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, n_paths + count + 1, err));
+        for (size_t path = 0; path < count; path++) {
+            routes->path_first[n_paths++] = n_links;
+            FAB_TRY(route_path(router, phase, flow, (uint32_t)path, seed, routes, &n_links, err));
+        }
+    }
+    FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, n_paths + 1, err));
+    routes->flow_first[phase->n_flows] = (uint32_t)n_paths;
+    routes->path_first[n_paths] = n_links;
+    routes->n_flows = phase->n_flows;
+done:
+    return status;
+}

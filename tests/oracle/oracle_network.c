@@ -1,0 +1,191 @@
+#include "oracle_network.h"
+#include "fab/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int is_fabric(const fab_fabric *f, fab_link_id l) {
+    return f->classes[f->cable_class[l / 2]].kind == FAB_LINK_FABRIC;
+}
+
+int *oracle_distances(const fab_fabric *f, fab_node_id leaf) {
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t n = f->n_nodes - base;
+    int *distance = malloc(n * sizeof *distance);
+    for (uint32_t i = 0; i < n; i++) {
+        distance[i] = -1;
+    }
+    distance[leaf - base] = 0;
+    for (int changed = 1, d = 0; changed; d++) { /* Bellman-Ford by rounds: no queue to get wrong */
+        changed = 0;
+        for (uint32_t l = 0; l < f->n_links; l++) {
+            if (is_fabric(f, l) && distance[f->end[l ^ 1] - base] == d && distance[f->end[l] - base] < 0) {
+                distance[f->end[l] - base] = d + 1;
+                changed = 1;
+            }
+        }
+    }
+    return distance;
+}
+
+uint32_t oracle_next_hops(const fab_fabric *f, const int *distance, fab_node_id v, fab_link_id *out) {
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t n = 0;
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        if (!is_fabric(f, l) || f->end[l] != v || distance[f->end[l ^ 1] - base] != distance[v - base] - 1) {
+            continue;
+        }
+        uint32_t at = n++;
+        for (; at > 0 && f->port[out[at - 1]] > f->port[l]; at--) {
+            out[at] = out[at - 1];
+        }
+        out[at] = l;
+    }
+    return n;
+}
+
+static fab_link_id access_link(const fab_fabric *f, uint32_t nic) {
+    for (uint32_t l = 0; l < f->n_links; l += 2) {
+        if (f->classes[f->cable_class[l / 2]].kind == FAB_LINK_ACCESS && f->end[l] == f->first[FAB_NODE_NIC] + nic) {
+            return l;
+        }
+    }
+    abort();
+}
+
+/* One NIC per GPU in all oracle cases; rail-only hands over to the GPU of the destination's rail. */
+static uint32_t sending_nic(const fab_fabric *f, uint32_t src, uint32_t dst) {
+    if (!f->forwards_in_domain || src % f->n_rails == dst % f->n_rails) {
+        return src;
+    }
+    return src / f->gpus_per_domain * f->gpus_per_domain + dst % f->n_rails;
+}
+
+static uint32_t crc32_bitwise(const uint8_t *bytes, int n) {
+    uint32_t crc = 0xffffffff;
+    for (int i = 0; i < n; i++) {
+        for (int bit = 0; bit < 8; bit++) {
+            uint32_t feedback = (crc ^ (uint32_t)(bytes[i] >> bit)) & 1;
+            crc >>= 1;
+            if (feedback) {
+                crc ^= 0xedb88320;
+            }
+        }
+    }
+    return ~crc;
+}
+
+static uint32_t flow_hash(uint64_t seed, uint32_t src_nic, uint32_t dst_nic, uint32_t flow, uint32_t qp) {
+    uint32_t label =
+        (uint32_t)(fab_draw(seed, (uint64_t)src_nic << 32 | dst_nic, (uint64_t)flow << 16 | qp) % (1 << 20));
+    uint32_t sport = ((label % 16384) ^ (label / 16384)) | 0xc000;
+    uint8_t packet[13] = {10,        (uint8_t)(src_nic >> 16), (uint8_t)(src_nic >> 8), (uint8_t)src_nic,
+                          10,        (uint8_t)(dst_nic >> 16), (uint8_t)(dst_nic >> 8), (uint8_t)dst_nic,
+                          17,        (uint8_t)(sport / 256),   (uint8_t)(sport % 256),  4791 / 256,
+                          4791 % 256};
+    return crc32_bitwise(packet, 13);
+}
+
+static uint32_t tier_of(const fab_fabric *f, fab_node_id v) {
+    uint32_t t = 1;
+    while (v >= f->first_of_tier[t + 1]) {
+        t++;
+    }
+    return t;
+}
+
+/* Distinct parents of the first switch of a tier. */
+static uint64_t parents_of_tier(const fab_fabric *f, uint32_t t) {
+    fab_node_id seen[4096];
+    uint64_t n = 0;
+    for (uint32_t l = 0; l < f->n_links; l += 2) {
+        if (!is_fabric(f, l) || f->end[l] != f->first_of_tier[t]) {
+            continue;
+        }
+        uint64_t i = 0;
+        while (i < n && seen[i] != f->end[l ^ 1]) {
+            i++;
+        }
+        if (i == n) {
+            seen[n++] = f->end[l ^ 1];
+        }
+    }
+    return n > 0 ? n : 1;
+}
+
+static uint32_t choose(const fab_fabric *f, const oracle_choice *choice, uint32_t tier, uint32_t hash, uint64_t number,
+                       uint32_t count) {
+    if (choice->kind == ORACLE_ECMP_CRC32) {
+        uint32_t turn = 8 * (tier - 1);
+        for (uint32_t i = 0; i < turn; i++) {
+            hash = hash / 2 + (hash % 2) * 0x80000000;
+        }
+        return hash % count;
+    }
+    for (uint32_t t = 1; t < tier; t++) {
+        number /= parents_of_tier(f, t);
+    }
+    return (uint32_t)(number % count);
+}
+
+double *oracle_load(const fab_fabric *f, const fab_phase *phase, const oracle_choice *choice) {
+    double *load = calloc(f->n_links, sizeof *load);
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint64_t widest = 0;
+    for (uint32_t l = 1; l < f->n_links; l += 2) {
+        if (f->classes[f->cable_class[l / 2]].kind == FAB_LINK_ACCESS && f->port[l] > widest) {
+            widest = f->port[l];
+        }
+    }
+    for (uint32_t i = 0; i < phase->n_flows; i++) {
+        if (f->gpus_per_domain > 1 && phase->src[i] / f->gpus_per_domain == phase->dst[i] / f->gpus_per_domain) {
+            continue;
+        }
+        uint32_t nic = sending_nic(f, phase->src[i], phase->dst[i]);
+        fab_link_id up = access_link(f, nic);
+        fab_link_id down = access_link(f, phase->dst[i]) ^ 1;
+        int *distance = oracle_distances(f, f->end[down]);
+        for (uint32_t qp = 0; qp < choice->queue_pairs; qp++) {
+            double part = (double)phase->bytes[i] / choice->queue_pairs;
+            uint32_t hash = flow_hash(choice->seed, nic, phase->dst[i], i, qp);
+            uint64_t number = (f->end[down] - base) * widest + f->port[down] - 1; /* leaves are the first switches */
+            load[up] += part;
+            load[down] += part;
+            for (fab_node_id v = f->end[up ^ 1]; v != f->end[down];) {
+                fab_link_id next[4096];
+                uint32_t count = oracle_next_hops(f, distance, v, next);
+                fab_link_id link = next[choose(f, choice, tier_of(f, v), hash, number, count)];
+                load[link] += part;
+                v = f->end[link ^ 1];
+            }
+        }
+        free(distance);
+    }
+    return load;
+}
+
+static void split(const fab_fabric *f, const int *distance, fab_node_id v, double part, double *load) {
+    fab_link_id next[4096];
+    uint32_t count = oracle_next_hops(f, distance, v, next);
+    for (uint32_t i = 0; i < count; i++) {
+        load[next[i]] += part / count;
+        split(f, distance, f->end[next[i] ^ 1], part / count, load);
+    }
+}
+
+double *oracle_spray(const fab_fabric *f, const fab_phase *phase) {
+    double *load = calloc(f->n_links, sizeof *load);
+    for (uint32_t i = 0; i < phase->n_flows; i++) {
+        if (f->gpus_per_domain > 1 && phase->src[i] / f->gpus_per_domain == phase->dst[i] / f->gpus_per_domain) {
+            continue;
+        }
+        fab_link_id up = access_link(f, sending_nic(f, phase->src[i], phase->dst[i]));
+        fab_link_id down = access_link(f, phase->dst[i]) ^ 1;
+        int *distance = oracle_distances(f, f->end[down]);
+        load[up] += (double)phase->bytes[i];
+        load[down] += (double)phase->bytes[i];
+        split(f, distance, f->end[up ^ 1], (double)phase->bytes[i], load);
+        free(distance);
+    }
+    return load;
+}

@@ -1,0 +1,32 @@
+/**
+ * @file oracle_network.h
+ * The network again, slowly: adjacency by scanning the cable list, distances by plain breadth-first search, hashes bit
+ * by bit, splitting by recursion. Shares no code with routing/ or src/analysis.
+ */
+#ifndef ORACLE_NETWORK_H
+#define ORACLE_NETWORK_H
+
+#include "fab/fabric.h"
+#include "fab/traffic.h"
+
+/** Distance of every switch to switch node `leaf` in cables, -1 where there is no path. Shape [n_switches], malloc'd.
+ */
+int *oracle_distances(const fab_fabric *f, fab_node_id leaf);
+
+/** Links from v to switches one nearer, by port number. Returns how many were written to out (at least 4096 wide). */
+uint32_t oracle_next_hops(const fab_fabric *f, const int *distance, fab_node_id v, fab_link_id *out);
+
+/** How a switch chooses among `count` next hops. */
+typedef struct oracle_choice {
+    enum { ORACLE_ECMP_CRC32, ORACLE_DMODK } kind;
+    uint64_t seed;
+    uint32_t queue_pairs;
+} oracle_choice;
+
+/** Bytes on every directed fabric and access link when flows are walked one by one. Shape [n_links], malloc'd. */
+double *oracle_load(const fab_fabric *f, const fab_phase *phase, const oracle_choice *choice);
+
+/** The same when every switch splits evenly. */
+double *oracle_spray(const fab_fabric *f, const fab_phase *phase);
+
+#endif

@@ -1,0 +1,75 @@
+/* igraph's view of small fabrics of every family: connectivity, diameter, and the minimum cut that reports state. */
+#include "fab/analysis.h"
+#include "fab/graph_check.h"
+#include "fab/topologies.h"
+#include "oracle_network.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const struct {
+    const char *design;
+    uint32_t network_components, diameter;
+} CASES[] = {
+    {"clos:gpus=16,radix=32", 1, 0},
+    {"clos:gpus=32,gpus-per-server=4,radix=16,tiers=2", 1, 2},
+    {"clos:gpus=96,gpus-per-server=2,radix=8", 1, 4},
+    {"clos:gpus=48,gpus-per-server=4,radix=16/12/8,taper=3/2,tiers=3,pod=24", 1, 4},
+    {"clos:gpus=64,gpus-per-server=8,radix=32,taper=5,tiers=2", 1, 2},
+    {"fat-tree:k=4,gpus-per-server=1", 1, 4},
+    {"fat-tree:k=8", 1, 4},
+    {"rail-spine:gpus=72,gpus-per-server=8,radix=16", 1, 2},
+    {"rail-spine:gpus=1024,radix=64", 1, 2},
+    {"rail-spine:gpus=512,radix=16", 1, 4},
+    {"rail-spine:gpus=512,radix=16,taper=2/3", 1, 4},
+    {"rail-only:gpus=64,gpus-per-server=8,domain=16,radix=8", 8, 0}, /* two rails a switch */
+    {"rail-only:gpus=256,gpus-per-server=8,domain=8,radix=16", 8, 2},
+};
+
+Test(graph, igraph_agrees) {
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        fab_design design;
+        fab_fabric *fabric = NULL;
+        fab_graph_facts facts = {0};
+        fab_error err = {0};
+        double cut = 0;
+        cr_assert_eq(fab_design_read(CASES[i].design, NULL, 0, &design, &err), FAB_OK, "%s: %s", CASES[i].design,
+                     err.text);
+        cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s: %s", CASES[i].design,
+                     err.text);
+        cr_assert_eq(fab_graph_check(fabric, &facts, &err), FAB_OK, "%s: %s", CASES[i].design, err.text);
+        cr_assert_eq(fab_bisection(fabric, &cut, &err), FAB_OK, "%s: %s", CASES[i].design, err.text);
+        cr_assert_eq(facts.components, 1, "%s: %u components", CASES[i].design, facts.components);
+        cr_assert_eq(facts.network_components, CASES[i].network_components, "%s: %u networks", CASES[i].design,
+                     facts.network_components);
+        cr_assert_eq(facts.diameter, CASES[i].diameter, "%s: diameter %u", CASES[i].design, facts.diameter);
+        cr_assert_eq(facts.bisection_bps, cut, "%s: igraph cuts %.17g, the report says %.17g", CASES[i].design,
+                     facts.bisection_bps, cut);
+        cr_assert_gt(cut, 0);
+        fab_fabric_free(fabric);
+    }
+}
+
+/* The largest of the oracle's distances is igraph's diameter. */
+Test(graph, distances_reach_the_diameter) {
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        fab_design design;
+        fab_fabric *fabric = NULL;
+        fab_graph_facts facts = {0};
+        fab_error err = {0};
+        int longest = 0;
+        cr_assert_eq(fab_design_read(CASES[i].design, NULL, 0, &design, &err), FAB_OK);
+        cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK);
+        cr_assert_eq(fab_graph_check(fabric, &facts, &err), FAB_OK);
+        for (fab_node_id v = fabric->first[FAB_NODE_SWITCH]; v < fabric->n_nodes; v++) {
+            int *distance = oracle_distances(fabric, v);
+            for (uint32_t u = 0; u < fab_n_switches(fabric); u++) {
+                longest = distance[u] > longest ? distance[u] : longest;
+            }
+            free(distance);
+        }
+        cr_assert_eq((uint32_t)longest, facts.diameter, "%s", CASES[i].design);
+        fab_fabric_free(fabric);
+    }
+}

@@ -1,0 +1,155 @@
+/* The fast path against the slow oracle, on every family. */
+#include "fab/analysis.h"
+#include "fab/routing.h"
+#include "fab/topologies.h"
+#include "oracle_network.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const DESIGNS[] = {
+    "clos:gpus=32,gpus-per-server=4,radix=16,tiers=2",
+    "clos:gpus=96,gpus-per-server=2,radix=8",
+    "clos:gpus=48,gpus-per-server=4,radix=16/12/8,taper=3/2,tiers=3,pod=24",
+    "fat-tree:k=4,gpus-per-server=1",
+    "fat-tree:k=6,gpus-per-server=1",
+    "fat-tree:gpus=40,gpus-per-server=1,radix=8,taper=1.5",
+    "rail-spine:gpus=64,gpus-per-server=4,radix=16",
+    "rail-spine:gpus=48,gpus-per-server=4,radix=8,tiers=3",
+    "rail-spine:gpus=64,gpus-per-server=8,radix=8,taper=2",
+    "rail-only:gpus=64,gpus-per-server=8,domain=16,radix=8",
+    "rail-only:gpus=64,gpus-per-server=4,radix=6",
+};
+#define N_DESIGNS (sizeof DESIGNS / sizeof DESIGNS[0])
+
+typedef struct setup {
+    fab_design design;
+    fab_fabric *fabric;
+    fab_next_hops *next_hops;
+    fab_traffic traffic;
+} setup;
+
+static setup make(const char *text, const char *traffic, uint64_t seed) {
+    setup s = {0};
+    fab_error err = {0};
+    cr_assert_eq(fab_design_read(text, NULL, 0, &s.design, &err), FAB_OK, "%s: %s", text, err.text);
+    cr_assert_eq(fab_topology_build(&s.design.fabric, &s.fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
+    cr_assert_eq(fab_next_hops_new(s.fabric, NULL, &s.next_hops, &err), FAB_OK, "%s: %s", text, err.text);
+    cr_assert_eq(fab_traffic_make(traffic, &s.design, s.fabric, seed, &s.traffic, &err), FAB_OK, "%s: %s", text,
+                 err.text);
+    return s;
+}
+
+static void discard(setup *s) {
+    fab_traffic_release(&s->traffic);
+    fab_next_hops_free(s->next_hops);
+    fab_fabric_free(s->fabric);
+}
+
+Test(oracle, next_hops_are_those_of_breadth_first_search) {
+    uint32_t n_routes = 0;
+    for (size_t i = 0; i < N_DESIGNS; i++) {
+        setup s = make(DESIGNS[i], "pattern:ring", 1);
+        uint32_t base = s.fabric->first[FAB_NODE_SWITCH];
+        for (uint32_t leaf = 0; leaf < s.next_hops->n_leaves; leaf++) {
+            int *distance = oracle_distances(s.fabric, s.next_hops->leaf_node[leaf]);
+            for (fab_node_id v = base; v < s.fabric->n_nodes; v++) {
+                fab_link_id slow[4096];
+                uint32_t n_slow = distance[v - base] > 0 ? oracle_next_hops(s.fabric, distance, v, slow) : 0;
+                uint32_t n_fast = 0;
+                const fab_link_id *fast = fab_next_hops_get(s.next_hops, v - base, leaf, &n_fast);
+                cr_assert_eq(n_fast, n_slow, "%s: switch %u to leaf %u", DESIGNS[i], v - base, leaf);
+                for (uint32_t k = 0; k < n_slow; k++) {
+                    cr_assert_eq(fast[k], slow[k], "%s: switch %u to leaf %u", DESIGNS[i], v - base, leaf);
+                }
+                n_routes += n_slow;
+            }
+            free(distance);
+        }
+        discard(&s);
+    }
+    cr_assert_gt(n_routes, 10000);
+}
+
+/* Access and fabric links; scale-up and PCIe links are outside the oracle's scope. */
+static void compare(const setup *s, const double *fast, const double *slow, const char *what) {
+    double total = 0;
+    for (uint32_t l = 0; l < s->fabric->n_links; l++) {
+        if (fab_class_of(s->fabric, l)->tier == 0) {
+            continue;
+        }
+        total += slow[l];
+        cr_assert_lt(fabs(fast[l] - slow[l]), 1e-9 * fmax(1, slow[l]), "%s, %s: link %u carries %g, not %g",
+                     s->design.origin, what, l, fast[l], slow[l]);
+    }
+    cr_assert_gt(total, 0, "%s, %s: nothing was sent", s->design.origin, what);
+}
+
+static void check_engine(const char *design, const char *engine, const oracle_choice *choice) {
+    setup s = make(design, "pattern:permutation", choice->seed);
+    fab_engine_spec spec = {.where = "test"};
+    fab_router router;
+    fab_routes routes = {0};
+    fab_error err = {0};
+    double *amount = calloc(s.traffic.phases[0].n_flows, sizeof *amount);
+    double *fast = calloc(s.fabric->n_links, sizeof *fast);
+    for (uint32_t i = 0; i < s.traffic.phases[0].n_flows; i++) {
+        amount[i] = (double)s.traffic.phases[0].bytes[i];
+    }
+    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
+    cr_assert_eq(fab_router_init(&spec, s.fabric, s.next_hops, &router, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_route_phase(&router, &s.traffic.phases[0], choice->seed, &routes, &err), FAB_OK, "%s", err.text);
+    fab_route_load(s.fabric, &routes, amount, fast);
+    cr_assert_eq(fab_check_conservation(s.fabric, fast, &err), FAB_OK, "%s: %s", design, err.text);
+    double *slow = oracle_load(s.fabric, &s.traffic.phases[0], choice);
+    compare(&s, fast, slow, engine);
+    free(slow);
+    free(fast);
+    free(amount);
+    fab_routes_release(&routes);
+    fab_router_release(&router);
+    discard(&s);
+}
+
+Test(oracle, ecmp_loads) {
+    for (size_t i = 0; i < N_DESIGNS; i++) {
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            oracle_choice one = {.kind = ORACLE_ECMP_CRC32, .seed = seed, .queue_pairs = 1};
+            oracle_choice four = {.kind = ORACLE_ECMP_CRC32, .seed = seed, .queue_pairs = 4};
+            check_engine(DESIGNS[i], "ecmp,hash=crc32", &one);
+            check_engine(DESIGNS[i], "ecmp,hash=crc32,qp=4", &four);
+        }
+    }
+}
+
+Test(oracle, dmodk_loads) {
+    for (size_t i = 0; i < N_DESIGNS; i++) {
+        oracle_choice choice = {.kind = ORACLE_DMODK, .seed = 7, .queue_pairs = 1};
+        check_engine(DESIGNS[i], "dmodk", &choice);
+    }
+}
+
+Test(oracle, spray_loads) {
+    for (size_t i = 0; i < N_DESIGNS; i++) {
+        for (int all = 0; all < 2; all++) {
+            setup s = make(DESIGNS[i], all ? "pattern:all-to-all" : "pattern:permutation", 5);
+            const fab_phase *phase = &s.traffic.phases[0];
+            double *amount = calloc(phase->n_flows, sizeof *amount);
+            double *fast = calloc(s.fabric->n_links, sizeof *fast);
+            fab_error err = {0};
+            for (uint32_t k = 0; k < phase->n_flows; k++) {
+                amount[k] = (double)phase->bytes[k];
+            }
+            cr_assert_eq(fab_spray_load(s.fabric, s.next_hops, phase, amount, fast, &err), FAB_OK, "%s", err.text);
+            double *slow = oracle_spray(s.fabric, phase);
+            compare(&s, fast, slow, "spray");
+            cr_assert_eq(fab_check_conservation(s.fabric, fast, &err), FAB_OK, "%s", err.text);
+            free(slow);
+            free(fast);
+            free(amount);
+            discard(&s);
+        }
+    }
+}
