@@ -1,0 +1,73 @@
+/**
+ * @file analysis.h
+ * Routes to loads, collisions, bisection and cost.
+ */
+#ifndef FAB_ANALYSIS_H
+#define FAB_ANALYSIS_H
+
+#include "fab/fabric.h"
+#include "fab/prices.h"
+#include "fab/result.h"
+#include "fab/routing.h"
+#include "fab/traffic.h"
+
+/**
+ * Offered rate of every flow that leaves its scale-up domain:
+ *     bytes * NIC rate / max(bytes that leave its source NICs, bytes that enter its destination NICs)
+ * so that neither end is asked for more than it can. 0 for flows inside a domain.
+ * @param[out] out_rate_bps  Shape [n_flows].
+ */
+fab_status fab_offered_rates(const fab_fabric *fabric, const fab_phase *phase, double *out_rate_bps,
+                             fab_error *err) FAB_MUST_USE;
+
+/**
+ * Load of every directed link when each flow follows its routes, its amount split evenly over its paths:
+ *     load[l] = sum over flows f and paths p of f with l in p of amount[f] / (paths of f)
+ * @param[in]  amount    Shape [n_flows]: bytes or an offered rate.
+ * @param[out] out_load  Shape [n_links], overwritten.
+ * Complexity: O(sum of route lengths + links).
+ */
+void fab_route_load(const fab_fabric *fabric, const fab_routes *routes, const double *amount, double *out_load);
+
+/**
+ * Checks that loads are conserved: every switch and domain sends what it receives; NIC - leaf links carry what enters
+ * the network, and as much leaves it.
+ * @retval FAB_EINTERNAL  names the node and both sums.
+ */
+fab_status fab_check_conservation(const fab_fabric *fabric, const double *load, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Minimum cut over network links, one direction, from the NICs of the first half of the servers to those of the second
+ * (a middle server counts to the second half).
+ * Complexity: maximum flow over switches with parallel cables merged (Dinic).
+ */
+fab_status fab_bisection(const fab_fabric *fabric, double *out_bps, fab_error *err) FAB_MUST_USE;
+
+/** Bill of materials and cost of a fabric, from its counts alone. */
+fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices, fab_cost *out,
+                       fab_error *err) FAB_MUST_USE;
+
+/** Distribution of n > 0 samples; sorts them. */
+void fab_stat_of(double *samples, size_t n, fab_stat *out);
+
+/** What to replay. */
+typedef struct fab_replay {
+    const fab_design *design;
+    const fab_fabric *fabric;
+    const char *traffic; /**< as for fab_traffic_make */
+    const fab_engine_spec *engines;
+    size_t n_engines;
+    uint64_t seed, n_seeds;
+    size_t n_threads;
+    bool keep_loads;                                            /**< fill load_bytes of the first seed */
+    void (*progress)(void *context, size_t done, size_t total); /**< may be NULL; called from one thread at a time */
+    void *progress_context;
+} fab_replay;
+
+/**
+ * Routes every phase under every engine for every seed, and measures. The same for any number of threads.
+ * @param[in,out] result  phases, n_phases and traffic are filled.
+ */
+fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_error *err) FAB_MUST_USE;
+
+#endif

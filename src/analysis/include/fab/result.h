@@ -1,0 +1,142 @@
+/**
+ * @file result.h
+ * What a command found, as plain structs: the one object that every report format renders.
+ */
+#ifndef FAB_RESULT_H
+#define FAB_RESULT_H
+
+#include "fab/design.h"
+#include "fab/fabric.h"
+#include "fab/prices.h"
+#include "fab/topologies.h"
+#include "fab/traffic.h"
+
+#define FAB_HOT_LINKS 10 /**< worst links kept per engine */
+#define FAB_HOT_FLOWS 16 /**< flows listed per hot link */
+#define FAB_HISTOGRAM                                                                                                  \
+    8 /**< bins of link utilisation: [0,.25) [.25,.5) [.5,.75) [.75,1] (1,1.5] (1.5,2] (2,3] (3,inf) */
+
+/** Distribution over seeds. With one seed all figures are that value and ci95 is 0. */
+typedef struct fab_stat {
+    double mean;
+    double ci95; /**< half width of the 95 % confidence interval of the mean (Student's t) */
+    double p50, p99, min, max;
+} fab_stat;
+
+typedef struct fab_cost_line {
+    char part[FAB_NAME_SIZE]; /**< "switch leaf radix 64", "transceiver 400 Gb/s" */
+    char tier[FAB_NAME_SIZE]; /**< "leaf", "leaf-spine", ... */
+    uint64_t quantity;
+    double unit_usd, total_usd, power_w;
+} fab_cost_line;
+
+typedef struct fab_cost {
+    char profile[FAB_NAME_SIZE];
+    char convention[192];
+    char source[512];
+    double total_usd, switch_usd, transceiver_usd, cable_usd, nic_usd, per_gpu_usd;
+    double power_w, energy_usd_per_year;
+    uint64_t transceivers;
+    fab_cost_line lines[4 * FAB_MAX_TIERS];
+    size_t n_lines;
+} fab_cost;
+
+/** A fabric as reports show it. */
+typedef struct fab_fabric_result {
+    char name[FAB_NAME_SIZE];
+    char family[FAB_NAME_SIZE];
+    char digest[17];
+    char source[512];
+    fab_fabric_spec spec; /**< resolved */
+    fab_counts counts;
+    double bisection_bps; /**< minimum cut over network links, one direction, first half of the servers to the second */
+    double bisection_ratio; /**< the same over half of the injection capacity */
+    fab_cost cost;
+    double reduction_ratio; /**< 1 - total_usd / total_usd of the first design */
+} fab_fabric_result;
+
+/** A flow that meets others on a hot link. */
+typedef struct fab_flow_ref {
+    uint32_t flow;
+    uint32_t src_gpu, dst_gpu, src_rank, dst_rank; /**< rank = GPU where there is no job */
+    double share;                                  /**< part of the flow's bytes that crosses the link */
+    char comm[FAB_NAME_SIZE];
+} fab_flow_ref;
+
+typedef struct fab_hot_link {
+    fab_link_id link;
+    char name[80];
+    uint32_t tier; /**< of the class */
+    bool up;
+    double factor, taper_factor, hash_factor;
+    uint32_t n_flows;
+    uint32_t n_listed;
+    fab_flow_ref flows[FAB_HOT_FLOWS];
+} fab_hot_link;
+
+/** Links of one tier boundary in one direction, for the first seed. */
+typedef struct fab_tier_load {
+    uint32_t tier; /**< 1 = NIC - leaf, 2 = leaf - spine, ... */
+    bool up;
+    uint64_t links, used, collided;
+    double bytes;
+    double max_utilisation, mean_utilisation; /**< mean over all links of the boundary */
+    double max_taper_factor;                  /**< largest utilisation under ideal spray */
+    uint64_t histogram[FAB_HISTOGRAM];
+} fab_tier_load;
+
+typedef struct fab_engine_result {
+    char engine[FAB_NAME_SIZE];
+    char label[192]; /**< name and all options */
+    uint64_t seed;
+    bool seeded;
+    uint64_t n_seeds;
+    fab_stat collided_links, collided_flows;
+    fab_stat max_collision_factor;  /**< largest utilisation of a fabric link */
+    fab_stat mean_collision_factor; /**< mean over flows that use a fabric link of the worst factor on their route */
+    fab_stat max_taper_factor, max_hash_factor;
+    fab_stat max_utilisation;     /**< network links */
+    fab_stat effective_bisection; /**< ORCS; has_effective_bisection only for the bisection pattern */
+    bool has_effective_bisection;
+    fab_tier_load tiers[2 * FAB_MAX_TIERS];
+    size_t n_tiers;
+    fab_hot_link hot[FAB_HOT_LINKS];
+    size_t n_hot;
+    double *load_bytes; /**< shape [n_links], first seed; NULL unless asked for (exports) */
+} fab_engine_result;
+
+typedef struct fab_phase_result {
+    char name[FAB_NAME_SIZE];
+    char collective[FAB_NAME_SIZE];
+    char formula[192];
+    uint64_t flows, network_flows, fabric_flows; /**< all; those that leave a domain; those that cross a fabric link */
+    uint64_t bytes, network_bytes;
+    uint64_t steps, executions, communicators;
+    uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes reach switch tier t */
+    double max_taper_factor;                    /**< over fabric links, ideal spray: what the design itself causes */
+    double taper_by_tier[FAB_MAX_TIERS + 1];    /**< [t], t >= 2: the same by boundary */
+    fab_engine_result *engines;
+    size_t n_engines;
+} fab_phase_result;
+
+typedef enum fab_command { FAB_COMMAND_RUN, FAB_COMMAND_BUILD, FAB_COMMAND_COST, FAB_COMMAND_ROUTE } fab_command;
+
+/** What a run found. */
+typedef struct fab_result {
+    fab_command command;
+    const char *version;
+    uint64_t seed, n_seeds;
+    char traffic[256]; /**< one line: what is replayed */
+    fab_fabric_result *fabrics;
+    size_t n_fabrics; /**< 1, or several for cost */
+    fab_phase_result *phases;
+    size_t n_phases;
+    const fab_fabric *graph; /**< borrowed; NULL for cost */
+} fab_result;
+
+void fab_result_release(fab_result *result);
+
+/** Counting conventions and what the model leaves out, as sentences; ended by NULL. */
+extern const char *const fab_conventions[];
+
+#endif

@@ -1,0 +1,241 @@
+/* Every phase under every engine for every seed: independent items over threads, each writing its own sample. */
+#include "fab/memory.h"
+#include "fab/parallel.h"
+#include "measure.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct scratch {
+    fab_routes routes;
+    double *use;
+} scratch;
+
+typedef struct item {
+    uint32_t phase, engine;
+    uint64_t draw; /* 0 ... n_seeds - 1 */
+} item;
+
+typedef struct context {
+    const fab_replay *replay;
+    fab_next_hops *next_hops;
+    fab_traffic traffic; /* of the first seed */
+    fab_router *routers;
+    fab_subject *subjects; /* [phase] of the first seed */
+    scratch *workers;
+    size_t n_workers;
+    item *items;
+    size_t n_items;
+    fab_sample *samples; /* [item] */
+    fab_phase_result *phases;
+    atomic_size_t n_done;
+} context;
+
+static bool varies(const context *c, size_t engine) {
+    return c->traffic.depends_on_seed || c->routers[engine].engine->seeded;
+}
+
+static fab_status prepare_subject(void *argument, size_t phase, size_t worker, fab_error *err) {
+    context *c = argument;
+    (void)worker;
+    return fab_subject_init(c->replay->fabric, c->next_hops, &c->traffic, &c->traffic.phases[phase],
+                            &c->subjects[phase], err);
+}
+
+static fab_status measure_item(context *c, size_t index, const fab_subject *subject, scratch *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_replay *replay = c->replay;
+    const item *it = &c->items[index];
+    bool bisection = strcmp(subject->phase->collective, "bisection") == 0;
+    FAB_TRY(fab_route_phase(&c->routers[it->engine], subject->phase, replay->seed + it->draw, &s->routes, err));
+    FAB_TRY(fab_measure(replay->fabric, subject, &s->routes, bisection, s->use, &c->samples[index], err));
+    if (it->draw == 0) {
+        fab_phase_result *phase = &c->phases[it->phase];
+        fab_engine_result *engine = &phase->engines[it->engine];
+        engine->has_effective_bisection = bisection;
+        FAB_TRY(fab_measure_detail(replay->fabric, subject, &s->routes, s->use, replay->keep_loads, engine, err));
+        if (it->engine == 0) {
+            fab_measure_phase(replay->fabric, subject, &s->routes, phase);
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status run_item(void *argument, size_t index, size_t worker, fab_error *err) {
+    fab_status status = FAB_OK;
+    context *c = argument;
+    const fab_replay *replay = c->replay;
+    const item *it = &c->items[index];
+    fab_traffic traffic = {0};
+    fab_subject own = {0};
+    const fab_subject *subject = &c->subjects[it->phase];
+    if (it->draw > 0 && c->traffic.depends_on_seed) {
+        FAB_TRY(
+            fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed + it->draw, &traffic, err));
+        FAB_TRY(fab_subject_init(replay->fabric, c->next_hops, &traffic, &traffic.phases[it->phase], &own, err));
+        subject = &own;
+    }
+    FAB_TRY(measure_item(c, index, subject, &c->workers[worker], err));
+    size_t n_done = atomic_fetch_add(&c->n_done, 1) + 1;
+    if (worker == 0 && replay->progress != NULL) {
+        replay->progress(replay->progress_context, n_done, c->n_items);
+    }
+done:
+    fab_subject_release(&own);
+    fab_traffic_release(&traffic);
+    return status;
+}
+
+static fab_status list_items(context *c, fab_error *err) {
+    const fab_replay *replay = c->replay;
+    fab_status status = FAB_OK;
+    size_t capacity = 0;
+    for (uint32_t phase = 0; phase < c->traffic.n_phases; phase++) {
+        for (uint32_t engine = 0; engine < replay->n_engines; engine++) {
+            uint64_t n = varies(c, engine) ? replay->n_seeds : 1;
+            FAB_TRY(FAB_GROW(c->items, capacity, c->n_items + n, err));
+            for (uint64_t draw = 0; draw < n; draw++) {
+                c->items[c->n_items++] = (item){phase, engine, draw};
+            }
+        }
+    }
+    FAB_TRY(FAB_NEW(c->samples, c->n_items, err));
+done:
+    return status;
+}
+
+static fab_status prepare(context *c, fab_error *err) {
+    const fab_replay *replay = c->replay;
+    fab_status status = FAB_OK;
+    FAB_TRY(fab_next_hops_new(replay->fabric, NULL, &c->next_hops, err));
+    FAB_TRY(fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed, &c->traffic, err));
+    FAB_TRY(FAB_NEW(c->routers, replay->n_engines, err));
+    for (size_t i = 0; i < replay->n_engines; i++) {
+        FAB_TRY(fab_router_init(&replay->engines[i], replay->fabric, c->next_hops, &c->routers[i], err));
+    }
+    FAB_TRY(FAB_NEW(c->subjects, c->traffic.n_phases, err));
+    FAB_TRY(FAB_NEW(c->workers, replay->n_threads, err));
+    c->n_workers = replay->n_threads;
+    for (size_t i = 0; i < c->n_workers; i++) {
+        FAB_TRY(FAB_NEW(c->workers[i].use, replay->fabric->n_links, err));
+    }
+    FAB_TRY(FAB_NEW(c->phases, c->traffic.n_phases, err));
+    for (size_t p = 0; p < c->traffic.n_phases; p++) {
+        FAB_TRY(FAB_NEW(c->phases[p].engines, replay->n_engines, err));
+        c->phases[p].n_engines = replay->n_engines;
+    }
+    FAB_TRY(list_items(c, err));
+done:
+    return status;
+}
+
+/* One figure of all draws of an engine. */
+static void gather(const fab_sample *samples, size_t n, size_t offset, double *values, fab_stat *out) {
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&values[i], (const char *)&samples[i] + offset, sizeof values[i]);
+    }
+    fab_stat_of(values, n, out);
+}
+
+static fab_status summarise(context *c, fab_error *err) {
+    const fab_replay *replay = c->replay;
+    double *values = NULL;
+    fab_status status = FAB_NEW(values, replay->n_seeds, err);
+    size_t first = 0;
+    for (size_t p = 0; status == FAB_OK && p < c->traffic.n_phases; p++) {
+        for (size_t e = 0; e < replay->n_engines; e++) {
+            fab_engine_result *r = &c->phases[p].engines[e];
+            const fab_router *router = &c->routers[e];
+            (void)snprintf(r->engine, sizeof r->engine, "%s", router->engine->name);
+            (void)snprintf(r->label, sizeof r->label, "%s", router->label);
+            r->seed = replay->seed;
+            r->seeded = varies(c, e);
+            r->n_seeds = r->seeded ? replay->n_seeds : 1;
+            const fab_sample *s = &c->samples[first];
+            size_t n = r->n_seeds;
+            gather(s, n, offsetof(fab_sample, collided_links), values, &r->collided_links);
+            gather(s, n, offsetof(fab_sample, collided_flows), values, &r->collided_flows);
+            gather(s, n, offsetof(fab_sample, max_collision), values, &r->max_collision_factor);
+            gather(s, n, offsetof(fab_sample, mean_collision), values, &r->mean_collision_factor);
+            gather(s, n, offsetof(fab_sample, max_taper), values, &r->max_taper_factor);
+            gather(s, n, offsetof(fab_sample, max_hash), values, &r->max_hash_factor);
+            gather(s, n, offsetof(fab_sample, max_utilisation), values, &r->max_utilisation);
+            gather(s, n, offsetof(fab_sample, effective_bisection), values, &r->effective_bisection);
+            first += n;
+        }
+    }
+    free(values);
+    return status;
+}
+
+static void free_phases(fab_phase_result *phases, size_t n_phases) {
+    for (size_t p = 0; phases != NULL && p < n_phases; p++) {
+        for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {
+            free(phases[p].engines[e].load_bytes);
+        }
+        free(phases[p].engines);
+    }
+    free(phases);
+}
+
+static void release(context *c) {
+    for (size_t i = 0; c->routers != NULL && i < c->replay->n_engines; i++) {
+        fab_router_release(&c->routers[i]);
+    }
+    for (size_t p = 0; c->subjects != NULL && p < c->traffic.n_phases; p++) {
+        fab_subject_release(&c->subjects[p]);
+    }
+    for (size_t i = 0; i < c->n_workers; i++) {
+        fab_routes_release(&c->workers[i].routes);
+        free(c->workers[i].use);
+    }
+    free_phases(c->phases, c->traffic.n_phases);
+    fab_next_hops_free(c->next_hops);
+    fab_traffic_release(&c->traffic);
+    free(c->routers);
+    free(c->subjects);
+    free(c->workers);
+    free(c->items);
+    free(c->samples);
+}
+
+fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_error *err) {
+    fab_status status = FAB_OK;
+    context c = {.replay = replay};
+    atomic_init(&c.n_done, 0);
+    FAB_TRY(prepare(&c, err));
+    FAB_TRY(fab_parallel_for(c.traffic.n_phases, replay->n_threads, prepare_subject, &c, err));
+    FAB_TRY(fab_parallel_for(c.n_items, replay->n_threads, run_item, &c, err));
+    FAB_TRY(summarise(&c, err));
+    (void)snprintf(result->traffic, sizeof result->traffic, "%s", c.traffic.summary);
+    result->seed = replay->seed;
+    result->n_seeds = replay->n_seeds;
+    result->phases = c.phases;
+    result->n_phases = c.traffic.n_phases;
+    c.phases = NULL;
+done:
+    release(&c);
+    return status;
+}
+
+void fab_result_release(fab_result *result) {
+    free_phases(result->phases, result->n_phases);
+    free(result->fabrics);
+    result->phases = NULL;
+    result->fabrics = NULL;
+}
+
+const char *const fab_conventions[] = {
+    "rates are per direction; 1 Gb/s = 1e9 bit/s; a cable is counted once",
+    "network links join NICs and switches; fabric links join switches",
+    "offered rate: bytes x NIC rate / max(bytes out of the source NIC, into the destination NIC)",
+    "collision factor of a fabric link = offered rate over it / its capacity; collided above 1",
+    "collision factor = taper factor (the same under ideal spray) x hash factor",
+    "bytes of a phase are those of one iteration",
+    "taper: capacity down / capacity up of the fullest switch of a tier",
+    "left out: priority flow control, congestion control, buffers, packet effects, rates and times",
+    NULL,
+};

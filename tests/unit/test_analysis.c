@@ -1,0 +1,121 @@
+/* Metrics by hand-computed values. */
+#include "fab/analysis.h"
+#include "fab/topologies.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static fab_fabric *fabric_of(const char *text, fab_design *design, fab_counts *counts) {
+    fab_fabric *fabric = NULL;
+    fab_error err = {0};
+    cr_assert_eq(fab_design_read(text, NULL, 0, design, &err), FAB_OK, "%s: %s", text, err.text);
+    cr_assert_eq(fab_topology_build(&design->fabric, &fabric, counts, &err), FAB_OK, "%s: %s", text, err.text);
+    return fabric;
+}
+
+Test(analysis, stat) {
+    double samples[] = {3, 1, 2, 4};
+    fab_stat s;
+    fab_stat_of(samples, 4, &s);
+    cr_expect_float_eq(s.mean, 2.5, 1e-12);
+    cr_expect_float_eq(s.p50, 2, 0);
+    cr_expect_float_eq(s.p99, 4, 0);
+    cr_expect_float_eq(s.ci95, 3.182 * sqrt(5.0 / 3 / 4), 1e-9);
+    double one[] = {7};
+    fab_stat_of(one, 1, &s);
+    cr_expect(s.mean == 7 && s.ci95 == 0 && s.min == 7 && s.p99 == 7 && s.max == 7);
+}
+
+/* Half of the injection at full bisection; behind a taper what the boundary carries. */
+Test(analysis, bisection) {
+    static const struct {
+        const char *text;
+        double gbps;
+    } CASES[] = {
+        {"rail-spine:gpus=1024,radix=64", 512 * 400.0},
+        {"fat-tree:k=8", 64 * 400.0},
+        {"clos:gpus=512,gpus-per-server=8,radix=48,taper=2,tiers=2", 8 * 16 * 400.0},
+        {"rail-only:gpus=256,radix=16", 128 * 400.0},
+        {"preset:llama3-24k-roce", 4 * 16 * 28 * 400.0},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        fab_design design;
+        fab_error err = {0};
+        double bps = 0;
+        fab_fabric *fabric = fabric_of(CASES[i].text, &design, NULL);
+        cr_assert_eq(fab_bisection(fabric, &bps, &err), FAB_OK);
+        cr_expect_eq(bps, CASES[i].gbps * 1e9, "%s: %g Gb/s, not %g", CASES[i].text, bps / 1e9, CASES[i].gbps);
+        fab_fabric_free(fabric);
+    }
+}
+
+/* Neither end is asked for more than it can: three senders share a receiver. */
+Test(analysis, offered_rates) {
+    fab_design design;
+    fab_fabric *fabric = fabric_of("clos:gpus=8,gpus-per-server=1,radix=16,nic=100Gb/s", &design, NULL);
+    uint32_t src[] = {0, 1, 2, 2};
+    uint32_t dst[] = {3, 3, 3, 4};
+    uint64_t bytes[] = {10, 10, 20, 60};
+    double rate[4];
+    fab_error err = {0};
+    fab_phase phase = {.n_flows = 4, .src = src, .dst = dst, .bytes = bytes};
+    cr_assert_eq(fab_offered_rates(fabric, &phase, rate, &err), FAB_OK);
+    cr_expect_float_eq(rate[0], 25e9, 1); /* 10 of 40 that enter gpu-3 */
+    cr_expect_float_eq(rate[1], 25e9, 1);
+    cr_expect_float_eq(rate[2], 25e9, 1); /* 20 of 80 that leave gpu-2 */
+    cr_expect_float_eq(rate[3], 75e9, 1);
+    fab_fabric_free(fabric);
+}
+
+Test(analysis, conservation_is_checked) {
+    fab_design design;
+    fab_fabric *fabric = fabric_of("clos:gpus=64,gpus-per-server=4,radix=16,tiers=2", &design, NULL);
+    double *load = calloc(fabric->n_links, sizeof *load);
+    fab_error err = {0};
+    cr_expect_eq(fab_check_conservation(fabric, load, &err), FAB_OK);
+    load[fabric->out_link[fabric->out_first[fabric->first_of_tier[2]]]] = 1; /* a spine sends what it never received */
+    cr_expect_eq(fab_check_conservation(fabric, load, &err), FAB_EINTERNAL);
+    cr_expect(strstr(err.where, "leaf") != NULL || strstr(err.where, "spine") != NULL, "%s", err.where);
+    free(load);
+    fab_fabric_free(fabric);
+}
+
+/* Published reductions of Wang et al., arXiv 2307.12169, under both price profiles of the paper's two editions. */
+Test(analysis, rail_only_cost_reduction) {
+    static const struct {
+        const char *gpus_radix;
+        int percent;
+    } ROWS[] = {{"gpus=32768,radix=64", 37},
+                {"gpus=32768,radix=128", 75},
+                {"gpus=32768,radix=256", 60},
+                {"gpus=65536,radix=64", 37},
+                {"gpus=65536,radix=128", 37}};
+    fab_prices prices;
+    fab_error err = {0};
+    cr_assert_eq(fab_prices_read("rail-only-2023", &prices, &err), FAB_OK, "%s", err.text);
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        double total[2];
+        for (int family = 0; family < 2; family++) {
+            char text[128];
+            fab_design design;
+            fab_counts counts;
+            fab_cost cost;
+            (void)snprintf(text, sizeof text, "%s:%s,domain=256", family == 0 ? "rail-spine" : "rail-only",
+                           ROWS[i].gpus_radix);
+            cr_assert_eq(fab_design_read(text, NULL, 0, &design, &err), FAB_OK, "%s", err.text);
+            cr_assert_eq(fab_topology_predict(&design.fabric, &counts, &err), FAB_OK, "%s", err.text);
+            cr_assert_eq(fab_cost_of(&design.fabric, &counts, &prices, &cost, &err), FAB_OK, "%s", err.text);
+            double lines = 0;
+            for (size_t k = 0; k < cost.n_lines; k++) {
+                lines += cost.lines[k].total_usd;
+            }
+            cr_expect_float_eq(lines, cost.total_usd, 1e-6 * cost.total_usd, "bill of materials does not add up");
+            total[family] = cost.total_usd;
+        }
+        cr_expect_eq((int)lround(100 * (1 - total[1] / total[0])), ROWS[i].percent, "%s: %g", ROWS[i].gpus_radix,
+                     100 * (1 - total[1] / total[0]));
+    }
+}
