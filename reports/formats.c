@@ -1,0 +1,29 @@
+/* The table of formats, and what they share. To add one, see README.md. */
+#include "report_formats.h"
+
+#include <errno.h>
+#include <string.h>
+
+const fab_report_format *const fab_report_formats[] = {
+    &fab_report_text, &fab_report_json, &fab_report_xml, &fab_report_graphml, NULL,
+};
+
+const fab_report_format *fab_report_format_find(const char *name) {
+    for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
+        if (strcmp(fab_report_formats[i]->name, name) == 0) {
+            return fab_report_formats[i];
+        }
+    }
+    return NULL;
+}
+
+fab_status fab_report_put(const fab_str *text, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(fab_str_status(text, err));
+    errno = 0;
+    if (ferror(out) || fwrite(text->data, 1, text->length, out) != text->length || fflush(out) != 0) {
+        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the report: %s", errno != 0 ? strerror(errno) : "a write failed");
+    }
+done:
+    return status;
+}

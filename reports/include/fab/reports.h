@@ -1,0 +1,46 @@
+/**
+ * @file reports.h
+ * Results to bytes: one file per format, a row per format in formats.c. To add one, see reports/README.md.
+ */
+#ifndef FAB_REPORTS_H
+#define FAB_REPORTS_H
+
+#include "fab/result.h"
+#include "fab/status.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct fab_report_style {
+    bool color; /**< ANSI colours (text) */
+    bool ascii; /**< no UTF-8 in bars (text) */
+    int width;  /**< columns (text); 80 by default */
+} fab_report_style;
+
+typedef struct fab_report_format {
+    const char *name;      /**< text, json, xml, graphml */
+    const char *file_name; /**< name under --out: report.json, fabric.graphml; NULL = stdout only */
+    const char *summary;
+    /**
+     * Writes the whole report.
+     * @param[in] style  May be NULL: 80 columns, no colour.
+     * @retval FAB_EIO           a write failed
+     * @retval FAB_EINTERNAL     a figure is infinite or not a number; nothing was written
+     * @retval FAB_EUNSUPPORTED  needs_graph, and the result has none
+     */
+    fab_status (*write)(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err);
+    bool needs_graph; /**< shows the graph itself: fab_reports_write_all() leaves it out where there is none */
+} fab_report_format;
+
+extern const fab_report_format *const fab_report_formats[]; /**< ended by NULL */
+
+const fab_report_format *fab_report_format_find(const char *name);
+
+/**
+ * Writes every format that has a file name into `folder` (made if missing): temporary files, renamed when all of them
+ * are complete, so nothing half-written stands under a final name. On failure no new file or folder is left behind.
+ * @param[in] force  Overwrite existing files; otherwise an existing one is FAB_EIO before anything is written.
+ */
+fab_status fab_reports_write_all(const fab_result *result, const char *folder, bool force, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,190 @@
+/* The whole result as one JSON object: the form that other programs read. Schema: schemas/result.schema.json. */
+#include "fab/str.h"
+#include "fab/utf8.h"
+#include "report_formats.h"
+#include "result_walk.h"
+
+#include <inttypes.h>
+
+#define DEPTH 16
+
+typedef struct json {
+    fab_str out;
+    int depth;
+    char close[DEPTH]; /* bracket that ends the container at each depth */
+    bool is_empty;     /* nothing written yet in the innermost container */
+    bool one_line;     /* the innermost container stands on one line */
+} json;
+
+static void put(json *j, const char *text) {
+    fab_str_add(&j->out, text);
+}
+
+static void put_string(json *j, const char *text) {
+    put(j, "\"");
+    while (*text != '\0') {
+        uint32_t code = 0;
+        size_t n = fab_utf8_decode(text, &code);
+        if (code == '"' || code == '\\') {
+            fab_str_printf(&j->out, "\\%c", (int)code);
+        } else if (code < 0x20 || code == 0x7F) {
+            fab_str_printf(&j->out, "\\u%04x", (unsigned)code);
+        } else if (code == FAB_UTF8_REPLACEMENT) {
+            put(j, FAB_UTF8_REPLACEMENT_TEXT);
+        } else {
+            fab_str_append(&j->out, text, n);
+        }
+        text += n;
+    }
+    put(j, "\"");
+}
+
+static void put_number(json *j, double value) {
+    char text[32];
+    fab_format_double(text, value);
+    put(j, text);
+}
+
+/* Comma, line and key of the next member. */
+static void next(json *j, const char *key) {
+    put(j, j->is_empty ? "" : ",");
+    if (j->one_line) {
+        put(j, " ");
+    } else if (j->depth > 0) {
+        fab_str_printf(&j->out, "\n%*s", 2 * j->depth, "");
+    }
+    j->is_empty = false;
+    if (key != NULL) {
+        put_string(j, key);
+        put(j, ": ");
+    }
+}
+
+static void begin(json *j, const char *key, const char *brackets, bool one_line) {
+    next(j, key);
+    fab_str_append(&j->out, brackets, 1);
+    j->close[j->depth++] = brackets[1]; /* the walk nests to 8 */
+    j->is_empty = true;
+    j->one_line = one_line;
+}
+
+static void begin_object(void *self, const char *key, bool one_line) {
+    begin(self, key, "{}", one_line);
+}
+
+static void begin_array(void *self, const char *key, const char *item) {
+    (void)item;
+    begin(self, key, "[]", false);
+}
+
+static void end(void *self) {
+    json *j = self;
+    j->depth--;
+    if (j->one_line) {
+        put(j, " ");
+    } else if (!j->is_empty) {
+        fab_str_printf(&j->out, "\n%*s", 2 * j->depth, "");
+    }
+    fab_str_append(&j->out, &j->close[j->depth], 1);
+    j->is_empty = false;
+    j->one_line = false;
+}
+
+static void integer(void *self, const char *key, uint64_t value) {
+    json *j = self;
+    next(j, key);
+    fab_str_printf(&j->out, "%" PRIu64, value);
+}
+
+static void number(void *self, const char *key, double value) {
+    next(self, key);
+    put_number(self, value);
+}
+
+static void boolean(void *self, const char *key, bool value) {
+    next(self, key);
+    put(self, value ? "true" : "false");
+}
+
+static void string(void *self, const char *key, const char *value) {
+    next(self, key);
+    put_string(self, value);
+}
+
+static void integers(void *self, const char *key, const uint64_t *values, size_t n) {
+    json *j = self;
+    next(j, key);
+    put(j, "[");
+    for (size_t i = 0; i < n; i++) {
+        fab_str_printf(&j->out, "%s%" PRIu64, i > 0 ? ", " : "", values[i]);
+    }
+    put(j, "]");
+}
+
+static void numbers(void *self, const char *key, const double *values, size_t n) {
+    json *j = self;
+    next(j, key);
+    put(j, "[");
+    for (size_t i = 0; i < n; i++) {
+        put(j, i > 0 ? ", " : "");
+        put_number(j, values[i]);
+    }
+    put(j, "]");
+}
+
+static void stat(void *self, const char *key, const fab_stat *stat, bool distribution) {
+    json *j = self;
+    if (!distribution) {
+        number(j, key, stat->mean);
+        return;
+    }
+    begin(j, key, "{}", true);
+    number(j, "mean", stat->mean);
+    number(j, "ci95", stat->ci95);
+    number(j, "p50", stat->p50);
+    number(j, "p99", stat->p99);
+    number(j, "min", stat->min);
+    number(j, "max", stat->max);
+    end(j);
+}
+
+static void strings(void *self, const char *key, const char *item, const char *const *values, size_t n) {
+    begin_array(self, key, item);
+    for (size_t i = 0; i < n; i++) {
+        string(self, NULL, values[i]);
+    }
+    end(self);
+}
+
+static const fab_emitter EMITTER = {
+    .begin_object = begin_object,
+    .begin_array = begin_array,
+    .end = end,
+    .integer = integer,
+    .number = number,
+    .boolean = boolean,
+    .string = string,
+    .integers = integers,
+    .numbers = numbers,
+    .stat = stat,
+    .strings = strings,
+};
+
+static fab_status write_json(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+    (void)style;
+    fab_status status = FAB_OK;
+    json j = {.out = FAB_STR_INIT, .is_empty = true};
+    FAB_TRY(fab_result_walk(result, &EMITTER, &j, err));
+    put(&j, "\n");
+    FAB_TRY(fab_report_put(&j.out, out, err));
+done:
+    fab_str_release(&j.out);
+    return status;
+}
+
+const fab_report_format fab_report_json = {
+    .name = "json",
+    .file_name = "report.json",
+    .summary = "the whole result as one JSON object",
+    .write = write_json,
+};

@@ -1,0 +1,19 @@
+/**
+ * @file report_formats.h
+ * The formats, one file each; formats.c lists them.
+ */
+#ifndef FAB_REPORT_FORMATS_H
+#define FAB_REPORT_FORMATS_H
+
+#include "fab/reports.h"
+#include "fab/str.h"
+
+extern const fab_report_format fab_report_text;
+extern const fab_report_format fab_report_json;
+extern const fab_report_format fab_report_xml;
+extern const fab_report_format fab_report_graphml;
+
+/** Writes a finished text and flushes. FAB_ENOMEM where an append to it had failed, FAB_EIO when a write fails. */
+fab_status fab_report_put(const fab_str *text, FILE *out, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,387 @@
+#include "result_walk.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const fab_histogram_names[FAB_HISTOGRAM] = {"0 - 0.25", "0.25 - 0.5", "0.5 - 0.75", "0.75 - 1",
+                                                        "1 - 1.5",  "1.5 - 2",    "2 - 3",      "above 3"};
+static const double HISTOGRAM_EDGES[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3};
+
+typedef struct walk {
+    const fab_emitter *emit; /* NULL while looking for figures that are not finite */
+    void *self;
+    const char *bad_key;
+    double bad_value;
+} walk;
+
+/* --- one call per kind of field ------------------------------------------------------------------------------------
+ */
+
+static void check(walk *w, const char *key, double value) {
+    if (w->bad_key == NULL && !isfinite(value)) {
+        w->bad_key = key;
+        w->bad_value = value;
+    }
+}
+
+static void object(walk *w, const char *key) {
+    if (w->emit != NULL) {
+        w->emit->begin_object(w->self, key, false);
+    }
+}
+
+static void row(walk *w) {
+    if (w->emit != NULL) {
+        w->emit->begin_object(w->self, NULL, true);
+    }
+}
+
+static void array(walk *w, const char *key, const char *item) {
+    if (w->emit != NULL) {
+        w->emit->begin_array(w->self, key, item);
+    }
+}
+
+static void end(walk *w) {
+    if (w->emit != NULL) {
+        w->emit->end(w->self);
+    }
+}
+
+static void integer(walk *w, const char *key, uint64_t value) {
+    if (w->emit != NULL) {
+        w->emit->integer(w->self, key, value);
+    }
+}
+
+static void number(walk *w, const char *key, double value) {
+    check(w, key, value);
+    if (w->emit != NULL) {
+        w->emit->number(w->self, key, value);
+    }
+}
+
+static void boolean(walk *w, const char *key, bool value) {
+    if (w->emit != NULL) {
+        w->emit->boolean(w->self, key, value);
+    }
+}
+
+static void string(walk *w, const char *key, const char *value) {
+    if (w->emit != NULL) {
+        w->emit->string(w->self, key, value);
+    }
+}
+
+/* Texts that may be missing are left out when empty. */
+static void text(walk *w, const char *key, const char *value) {
+    if (value != NULL && value[0] != '\0') {
+        string(w, key, value);
+    }
+}
+
+static void integers(walk *w, const char *key, const uint64_t *values, size_t n) {
+    if (w->emit != NULL) {
+        w->emit->integers(w->self, key, values, n);
+    }
+}
+
+static void numbers(walk *w, const char *key, const double *values, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        check(w, key, values[i]);
+    }
+    if (w->emit != NULL) {
+        w->emit->numbers(w->self, key, values, n);
+    }
+}
+
+static void stat(walk *w, const char *key, const fab_stat *value, bool distribution) {
+    check(w, key, value->mean);
+    if (distribution) {
+        check(w, key, value->ci95 + value->p50 + value->p99 + value->min + value->max);
+    }
+    if (w->emit != NULL) {
+        w->emit->stat(w->self, key, value, distribution);
+    }
+}
+
+/* --- the fields ----------------------------------------------------------------------------------------------------
+ */
+
+static void walk_tiers(walk *w, const fab_fabric_result *f) {
+    const fab_counts *c = &f->counts;
+    size_t n = c->tiers < FAB_MAX_TIERS ? (size_t)c->tiers : FAB_MAX_TIERS;
+    uint64_t radix[FAB_MAX_TIERS];
+    uint64_t breakout[FAB_MAX_TIERS];
+    double port_bps[FAB_MAX_TIERS];
+    double length_m[FAB_MAX_TIERS];
+    double taper[FAB_MAX_TIERS];
+    for (size_t i = 0; i < n; i++) {
+        radix[i] = f->spec.tier[i].radix;
+        breakout[i] = f->spec.tier[i].breakout;
+        port_bps[i] = f->spec.tier[i].port_bps > 0 ? f->spec.tier[i].port_bps : f->spec.nic_bps;
+        length_m[i] = f->spec.tier[i].length_m;
+        taper[i] = f->spec.tier[i].taper;
+    }
+    integers(w, "switches_by_tier", c->switches_by_tier, n);
+    integers(w, "cables_by_tier", c->cables_by_tier, n);
+    integers(w, "ports_by_tier", c->ports_by_tier, n);
+    integers(w, "radix_by_tier", radix, n);
+    integers(w, "breakout_by_tier", breakout, n);
+    numbers(w, "port_bps_by_tier", port_bps, n);
+    numbers(w, "cable_length_m_by_tier", length_m, n);
+    numbers(w, "taper", taper, n > 0 ? n - 1 : 0);
+    numbers(w, "built_taper", c->built_taper, n > 0 ? n - 1 : 0);
+}
+
+static void walk_fabric(walk *w, const fab_fabric_result *f, bool has_graph) {
+    const fab_counts *c = &f->counts;
+    object(w, "fabric");
+    string(w, "family", f->family);
+    integer(w, "gpus", c->gpus);
+    integer(w, "servers", c->servers);
+    integer(w, "nics", c->nics);
+    integer(w, "domains", c->domains);
+    integer(w, "rails", c->rails);
+    integer(w, "planes", c->planes);
+    integer(w, "pods", c->pods);
+    integer(w, "tiers", c->tiers);
+    integer(w, "switches", c->switches);
+    integer(w, "cables", c->cables);
+    integer(w, "ports", c->ports);
+    if (f->cost.profile[0] != '\0') {
+        integer(w, "transceivers", f->cost.transceivers);
+    }
+    walk_tiers(w, f);
+    if (has_graph || f->bisection_bps > 0) { /* without a graph there may have been nothing to cut */
+        number(w, "bisection_bps", f->bisection_bps);
+        number(w, "bisection_ratio", f->bisection_ratio);
+    }
+    integer(w, "gpus_per_server", f->spec.gpus_per_server);
+    integer(w, "nics_per_server", f->spec.nics_per_server);
+    integer(w, "gpus_per_domain", f->spec.domain);
+    integer(w, "spare_servers", f->spec.spares);
+    number(w, "nic_bps", f->spec.nic_bps);
+    number(w, "domain_bps", f->spec.domain_bps);
+    end(w);
+}
+
+static void walk_cost(walk *w, const fab_cost *cost) {
+    if (cost->profile[0] == '\0') {
+        return;
+    }
+    object(w, "cost");
+    string(w, "profile", cost->profile);
+    text(w, "convention", cost->convention);
+    text(w, "source", cost->source);
+    number(w, "total_usd", cost->total_usd);
+    number(w, "switch_usd", cost->switch_usd);
+    number(w, "transceiver_usd", cost->transceiver_usd);
+    number(w, "cable_usd", cost->cable_usd);
+    number(w, "nic_usd", cost->nic_usd);
+    number(w, "per_gpu_usd", cost->per_gpu_usd);
+    number(w, "power_w", cost->power_w);
+    number(w, "energy_usd_per_year", cost->energy_usd_per_year);
+    array(w, "lines", "line");
+    for (size_t i = 0; i < cost->n_lines; i++) {
+        const fab_cost_line *line = &cost->lines[i];
+        row(w);
+        string(w, "part", line->part);
+        text(w, "tier", line->tier);
+        integer(w, "quantity", line->quantity);
+        number(w, "unit_usd", line->unit_usd);
+        number(w, "total_usd", line->total_usd);
+        number(w, "power_w", line->power_w);
+        end(w);
+    }
+    end(w);
+    end(w);
+}
+
+static void walk_designs(walk *w, const fab_result *result) {
+    array(w, "designs", "design");
+    for (size_t i = 0; i < result->n_fabrics; i++) {
+        const fab_fabric_result *f = &result->fabrics[i];
+        object(w, NULL);
+        string(w, "name", f->name);
+        string(w, "design_digest", f->digest);
+        text(w, "source", f->source);
+        number(w, "reduction_ratio", f->reduction_ratio);
+        walk_fabric(w, f, result->graph != NULL);
+        walk_cost(w, &f->cost);
+        end(w);
+    }
+    end(w);
+}
+
+static void walk_link_loads(walk *w, const fab_engine_result *engine) {
+    array(w, "link_loads", "boundary");
+    for (size_t i = 0; i < engine->n_tiers; i++) {
+        const fab_tier_load *load = &engine->tiers[i];
+        object(w, NULL);
+        string(w, "boundary", fab_boundary_name(load->tier));
+        integer(w, "tier", load->tier);
+        string(w, "direction", load->up ? "up" : "down");
+        integer(w, "links", load->links);
+        integer(w, "used_links", load->used);
+        integer(w, "collided_links", load->collided);
+        number(w, "bytes", load->bytes);
+        number(w, "max_utilisation_ratio", load->max_utilisation);
+        number(w, "mean_utilisation_ratio", load->mean_utilisation);
+        number(w, "max_taper_factor", load->max_taper_factor);
+        integers(w, "histogram", load->histogram, FAB_HISTOGRAM);
+        end(w);
+    }
+    end(w);
+}
+
+static void walk_hot_links(walk *w, const fab_engine_result *engine) {
+    array(w, "hot_links", "hot_link");
+    for (size_t i = 0; i < engine->n_hot; i++) {
+        const fab_hot_link *hot = &engine->hot[i];
+        object(w, NULL);
+        string(w, "link", hot->name);
+        integer(w, "link_id", hot->link);
+        integer(w, "tier", hot->tier);
+        string(w, "direction", hot->up ? "up" : "down");
+        number(w, "factor", hot->factor);
+        number(w, "taper_factor", hot->taper_factor);
+        number(w, "hash_factor", hot->hash_factor);
+        integer(w, "n_flows", hot->n_flows);
+        array(w, "flows", "flow");
+        for (size_t j = 0; j < hot->n_listed; j++) {
+            const fab_flow_ref *flow = &hot->flows[j];
+            row(w);
+            integer(w, "flow", flow->flow);
+            integer(w, "src_gpu", flow->src_gpu);
+            integer(w, "dst_gpu", flow->dst_gpu);
+            integer(w, "src_rank", flow->src_rank);
+            integer(w, "dst_rank", flow->dst_rank);
+            number(w, "share", flow->share);
+            text(w, "comm", flow->comm);
+            end(w);
+        }
+        end(w);
+        end(w);
+    }
+    end(w);
+}
+
+static void walk_engine(walk *w, const fab_engine_result *engine) {
+    bool many = engine->n_seeds > 1;
+    object(w, NULL);
+    string(w, "engine", engine->engine);
+    text(w, "options", engine->label);
+    integer(w, "seed", engine->seed);
+    integer(w, "seeds", engine->n_seeds);
+    boolean(w, "seeded", engine->seeded);
+    stat(w, "collided_links", &engine->collided_links, many);
+    stat(w, "collided_flows", &engine->collided_flows, many);
+    stat(w, "max_collision_factor", &engine->max_collision_factor, many);
+    stat(w, "mean_collision_factor", &engine->mean_collision_factor, many);
+    stat(w, "max_taper_factor", &engine->max_taper_factor, many);
+    stat(w, "max_hash_factor", &engine->max_hash_factor, many);
+    stat(w, "max_utilisation_ratio", &engine->max_utilisation, many);
+    if (engine->has_effective_bisection) {
+        stat(w, "effective_bisection_ratio", &engine->effective_bisection, many);
+    }
+    walk_link_loads(w, engine);
+    walk_hot_links(w, engine);
+    end(w);
+}
+
+static void walk_phase(walk *w, const fab_phase_result *phase, uint64_t tiers) {
+    object(w, NULL);
+    string(w, "name", phase->name);
+    string(w, "collective", phase->collective);
+    text(w, "formula", phase->formula);
+    integer(w, "flows", phase->flows);
+    integer(w, "network_flows", phase->network_flows);
+    integer(w, "fabric_flows", phase->fabric_flows);
+    integer(w, "bytes", phase->bytes);
+    integer(w, "network_bytes", phase->network_bytes);
+    integer(w, "steps", phase->steps);
+    integer(w, "executions", phase->executions);
+    integer(w, "communicators", phase->communicators);
+    number(w, "max_taper_factor", phase->max_taper_factor);
+    array(w, "boundaries", "boundary");
+    for (uint32_t t = 2; t <= tiers && t <= FAB_MAX_TIERS; t++) {
+        row(w);
+        string(w, "boundary", fab_boundary_name(t));
+        integer(w, "tier", t);
+        integer(w, "crossing_flows", phase->crossing_flows[t]);
+        number(w, "max_taper_factor", phase->taper_by_tier[t]);
+        end(w);
+    }
+    end(w);
+    array(w, "engines", "engine");
+    for (size_t i = 0; i < phase->n_engines; i++) {
+        walk_engine(w, &phase->engines[i]);
+    }
+    end(w);
+    end(w);
+}
+
+static void walk_meta(walk *w, const fab_result *result) {
+    static const char *const COMMANDS[] = {
+        [FAB_COMMAND_RUN] = "run",
+        [FAB_COMMAND_BUILD] = "build",
+        [FAB_COMMAND_COST] = "cost",
+        [FAB_COMMAND_ROUTE] = "route",
+    };
+    size_t n_conventions = 0;
+    while (fab_conventions[n_conventions] != NULL) {
+        n_conventions++;
+    }
+    object(w, "meta");
+    string(w, "program", "fabriscope");
+    string(w, "version", result->version != NULL ? result->version : "");
+    string(w, "command", COMMANDS[result->command]);
+    if (result->n_fabrics > 0) {
+        string(w, "design", result->fabrics[0].name);
+        string(w, "design_digest", result->fabrics[0].digest);
+        text(w, "source", result->fabrics[0].source);
+    }
+    text(w, "traffic", result->traffic);
+    integer(w, "seed", result->seed);
+    integer(w, "seeds", result->n_seeds);
+    string(w, "threads", "any"); /* the outcome does not depend on them, so the report must not either */
+    numbers(w, "histogram_edges", HISTOGRAM_EDGES, FAB_HISTOGRAM - 1);
+    if (w->emit != NULL) {
+        w->emit->strings(w->self, "conventions", "convention", fab_conventions, n_conventions);
+    }
+    end(w);
+}
+
+static void walk_all(walk *w, const fab_result *result) {
+    object(w, NULL);
+    if (result->n_fabrics > 0) {
+        walk_fabric(w, &result->fabrics[0], result->graph != NULL);
+        walk_cost(w, &result->fabrics[0].cost);
+    }
+    if (result->command == FAB_COMMAND_COST && result->n_fabrics > 1) {
+        walk_designs(w, result);
+    }
+    if (result->n_phases > 0) {
+        array(w, "phases", "phase");
+        for (size_t i = 0; i < result->n_phases; i++) {
+            walk_phase(w, &result->phases[i], result->n_fabrics > 0 ? result->fabrics[0].counts.tiers : 0);
+        }
+        end(w);
+    }
+    walk_meta(w, result);
+    end(w);
+}
+
+fab_status fab_result_walk(const fab_result *result, const fab_emitter *emitter, void *self, fab_error *err) {
+    walk w = {NULL, self, NULL, 0};
+    walk_all(&w, result);
+    if (w.bad_key != NULL) {
+        return fab_fail(err, FAB_EINTERNAL, w.bad_key, "a figure of the result is %g", w.bad_value);
+    }
+    if (emitter != NULL) {
+        w.emit = emitter;
+        walk_all(&w, result);
+    }
+    return FAB_OK;
+}

@@ -1,0 +1,260 @@
+/* Text report: what a phase meets under one routing engine. */
+#include "fab/units.h"
+#include "result_walk.h"
+#include "text_sections.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHOWN_LINKS 3
+#define SHOWN_FLOWS 3
+#define BAR_CELLS   40
+
+/* --- in words ------------------------------------------------------------------------------------------------------
+ */
+
+static void add_seeds(fab_table *table, const char *what, const fab_stat *s) {
+    const double figures[] = {s->mean, s->ci95, s->p50, s->p99, s->min, s->max};
+    fab_table_row(table);
+    fab_table_set(table, 0, FAB_INK_PLAIN, "%s", what);
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        fab_table_set(table, i + 1, FAB_INK_PLAIN, "%.4g", figures[i]);
+    }
+}
+
+static void put_distribution(fab_page *page, const fab_engine_result *e) {
+    static const char *const HEADINGS[] = {"mean", "+- (95 %)", "median", "p99", "min", "max"};
+    char count[32];
+    fab_table table;
+    fab_table_init(&table, 7);
+    fab_table_row(&table);
+    fab_table_set(&table, 0, FAB_INK_DIM, "over %s seeds", fab_format_count(count, e->n_seeds));
+    for (size_t i = 0; i < sizeof HEADINGS / sizeof HEADINGS[0]; i++) {
+        fab_table_set(&table, i + 1, FAB_INK_DIM, "%s", HEADINGS[i]);
+    }
+    add_seeds(&table, "largest factor", &e->max_collision_factor);
+    add_seeds(&table, "mean factor of flows", &e->mean_collision_factor);
+    add_seeds(&table, "collided links", &e->collided_links);
+    add_seeds(&table, "collided flows", &e->collided_flows);
+    if (e->has_effective_bisection) {
+        add_seeds(&table, "effective bisection", &e->effective_bisection);
+    }
+    fab_table_print(&table, page, 4, NULL, NULL);
+    fab_table_release(&table);
+}
+
+static uint64_t n_fabric_links(const fab_engine_result *e) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < e->n_tiers; i++) {
+        n += e->tiers[i].tier >= 2 ? e->tiers[i].links : 0;
+    }
+    return n;
+}
+
+/* Rounds neither some to none nor most to all. */
+static double percent_of(double part, double whole) {
+    double percent = whole > 0 ? 100 * part / whole : 0;
+    if (part > 0 && percent < 0.1) {
+        return 0.1;
+    }
+    return part < whole && percent > 99.9 ? 99.9 : percent;
+}
+
+static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_engine_result *e) {
+    char a[40];
+    char b[40];
+    char c[40];
+    char d[40];
+    char text[512];
+    bool collides = e->max_collision_factor.max > FAB_FULL_LOAD;
+    if (!collides) {
+        (void)snprintf(text, sizeof text,
+                       "No collision: no fabric link is asked for more than its rate (at most %.2f).",
+                       e->max_collision_factor.max);
+        fab_page_wrap(page, FAB_INK_GOOD, 4, 4, text);
+    } else {
+        (void)snprintf(
+            text, sizeof text,
+            "%s%s of %s fabric links are asked for more than their rate; %s of %s flows cross one (%.1f %%).",
+            e->n_seeds > 1 ? "In the mean " : "", fab_text_mean_count(a, e->collided_links.mean),
+            fab_format_count(b, n_fabric_links(e)), fab_text_mean_count(c, e->collided_flows.mean),
+            fab_format_count(d, p->fabric_flows), percent_of(e->collided_flows.mean, (double)p->fabric_flows));
+        fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
+    }
+    if (e->n_seeds > 1) {
+        put_distribution(page, e);
+        return;
+    }
+    if (collides && e->n_hot > 0) {
+        (void)snprintf(text, sizeof text,
+                       "Largest collision factor %.2f = taper %.2f x hash %.2f; mean over flows %.2f.",
+                       e->hot[0].factor, e->hot[0].taper_factor, e->hot[0].hash_factor, e->mean_collision_factor.mean);
+        fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
+    }
+    if (e->has_effective_bisection) {
+        (void)snprintf(text, sizeof text, "Effective bisection bandwidth %.3f of the line rate.",
+                       e->effective_bisection.mean);
+        fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
+    }
+}
+
+/* --- loads by boundary ---------------------------------------------------------------------------------------------
+ */
+
+static uint64_t largest_bin(const fab_tier_load *load) {
+    uint64_t largest = 0;
+    for (size_t i = 0; i < FAB_HISTOGRAM; i++) {
+        largest = load->histogram[i] > largest ? load->histogram[i] : largest;
+    }
+    return largest;
+}
+
+/* Bins from the fifth on are above the rate of the link. */
+static fab_ink ink_of_bin(size_t bin) {
+    return bin < 4 ? FAB_INK_BAR : FAB_INK_BAD;
+}
+
+static void put_small_histogram(fab_page *page, size_t row, void *context) {
+    const fab_engine_result *const *engine = context;
+    size_t seen = 0;
+    for (size_t i = 0; i < (*engine)->n_tiers; i++) {
+        const fab_tier_load *load = &(*engine)->tiers[i];
+        if (load->used > 0 && ++seen == row) {
+            fab_page_put(page, FAB_INK_PLAIN, "  ");
+            for (size_t bin = 0; bin < FAB_HISTOGRAM; bin++) {
+                fab_page_column_bar(page, ink_of_bin(bin), (double)load->histogram[bin], (double)largest_bin(load));
+            }
+        }
+    }
+}
+
+static void put_loads(fab_page *page, const fab_engine_result *e) {
+    static const char *const HEADINGS[] = {"links", "number", "used", "mean", "max", "spray", "collided"};
+    char a[32];
+    fab_table table;
+    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
+    fab_table_row(&table);
+    for (size_t i = 0; i < table.n_columns; i++) {
+        fab_table_set(&table, i, FAB_INK_DIM, "%s", HEADINGS[i]);
+    }
+    for (size_t i = 0; i < e->n_tiers; i++) {
+        const fab_tier_load *load = &e->tiers[i];
+        if (load->used == 0) {
+            continue;
+        }
+        fab_ink ink = load->max_utilisation > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN;
+        fab_table_row(&table);
+        fab_table_set(&table, 0, FAB_INK_PLAIN, "%s %s", fab_boundary_name(load->tier), load->up ? "up" : "down");
+        fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", fab_format_count(a, load->links));
+        fab_table_set(&table, 2, FAB_INK_PLAIN, "%s", fab_format_count(a, load->used));
+        fab_table_set(&table, 3, FAB_INK_PLAIN, "%.2f", load->mean_utilisation);
+        fab_table_set(&table, 4, ink, "%.2f", load->max_utilisation);
+        fab_table_set(&table, 5, FAB_INK_PLAIN, "%.2f", load->max_taper_factor);
+        fab_table_set(&table, 6, ink, "%s", fab_format_count(a, load->collided));
+    }
+    fab_table_print(&table, page, 4, put_small_histogram, &e);
+    fab_table_release(&table);
+}
+
+/* The boundary between switches whose links are fullest. */
+static const fab_tier_load *fullest_boundary(const fab_engine_result *e) {
+    const fab_tier_load *fullest = NULL;
+    for (size_t i = 0; i < e->n_tiers; i++) {
+        const fab_tier_load *load = &e->tiers[i];
+        if (load->tier >= 2 && load->used > 0 &&
+            (fullest == NULL || load->max_utilisation > fullest->max_utilisation)) {
+            fullest = load;
+        }
+    }
+    return fullest;
+}
+
+static void put_histogram(fab_page *page, const fab_tier_load *load) {
+    size_t first = 0;
+    size_t last = FAB_HISTOGRAM - 1;
+    while (first < last && load->histogram[first] == 0) {
+        first++;
+    }
+    while (last > first && load->histogram[last] == 0) {
+        last--;
+    }
+    fab_page_line(page, FAB_INK_DIM, "    utilisation of the links %s %s", fab_boundary_name(load->tier),
+                  load->up ? "up" : "down");
+    size_t room = page->width > 34 ? page->width - 34 : 8;
+    size_t cells = room < BAR_CELLS ? room : BAR_CELLS;
+    for (size_t bin = first; bin <= last; bin++) {
+        char count[32];
+        fab_page_right(page, FAB_INK_PLAIN, 18, fab_histogram_names[bin]);
+        fab_page_put(page, FAB_INK_PLAIN, " ");
+        fab_page_bar(page, ink_of_bin(bin), (double)load->histogram[bin], (double)largest_bin(load), cells);
+        fab_page_printf(page, FAB_INK_PLAIN, " %s", fab_format_count(count, load->histogram[bin]));
+        fab_page_end_line(page);
+    }
+}
+
+/* --- who meets on the worst links ----------------------------------------------------------------------------------
+ */
+
+static void put_flow(fab_page *page, const fab_phase_result *phase, const fab_flow_ref *flow) {
+    char text[256];
+    bool is_job = strcmp(phase->name, phase->collective) != 0; /* a pattern has one name, and no ranks */
+    bool is_moved = flow->src_rank != flow->src_gpu || flow->dst_rank != flow->dst_gpu;
+    char share[32] = "";
+    if (flow->share < 1 - 1e-9) {
+        (void)snprintf(share, sizeof share, ", %.3g %% of it", 100 * flow->share);
+    }
+    if (is_moved) {
+        (void)snprintf(text, sizeof text, "rank %" PRIu32 " -> %" PRIu32 " (GPU %" PRIu32 " -> %" PRIu32 ")%s%s%s",
+                       flow->src_rank, flow->dst_rank, flow->src_gpu, flow->dst_gpu, share,
+                       flow->comm[0] != '\0' ? ", " : "", flow->comm);
+    } else {
+        (void)snprintf(text, sizeof text, "%s %" PRIu32 " -> %" PRIu32 "%s%s%s", is_job ? "rank" : "GPU", flow->src_gpu,
+                       flow->dst_gpu, share, flow->comm[0] != '\0' ? ", " : "", flow->comm);
+    }
+    fab_page_wrap(page, FAB_INK_PLAIN, 8, 10, text);
+}
+
+static void put_hot_links(fab_page *page, const fab_phase_result *phase, const fab_engine_result *e) {
+    fab_page_line(page, FAB_INK_DIM, "    worst links%s, and who meets there",
+                  e->n_seeds > 1 ? " for the first seed" : "");
+    for (size_t i = 0; i < e->n_hot && i < SHOWN_LINKS; i++) {
+        const fab_hot_link *hot = &e->hot[i];
+        char text[256];
+        char count[32];
+        (void)snprintf(text, sizeof text, "x%.2f %s, taper %.2f x hash %.2f, %s flow%s", hot->factor, hot->name,
+                       hot->taper_factor, hot->hash_factor, fab_format_count(count, hot->n_flows),
+                       hot->n_flows == 1 ? "" : "s");
+        fab_page_wrap(page, FAB_INK_BAD, 6, 8, text);
+        uint32_t shown = 0;
+        for (; shown < hot->n_listed && shown < SHOWN_FLOWS; shown++) {
+            put_flow(page, phase, &hot->flows[shown]);
+        }
+        if (hot->n_flows > shown && shown > 0) {
+            fab_page_line(page, FAB_INK_DIM, "        and %s more", fab_format_count(count, hot->n_flows - shown));
+        }
+    }
+}
+
+void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_engine_result *e) {
+    char text[256];
+    if (e->seeded) {
+        (void)snprintf(text, sizeof text, "%s, seed %" PRIu64, e->label, e->seed);
+    } else {
+        (void)snprintf(text, sizeof text, "%s", e->label);
+    }
+    fab_page_end_line(page);
+    fab_page_wrap(page, FAB_INK_BOLD, 2, 4, text);
+    if (phase->fabric_flows > 0) {
+        put_verdict(page, phase, e);
+    }
+    put_loads(page, e);
+    const fab_tier_load *fullest = fullest_boundary(e);
+    if (phase->fabric_flows == 0 || fullest == NULL) {
+        return;
+    }
+    put_histogram(page, fullest);
+    if (e->n_hot > 0 && e->hot[0].factor > FAB_FULL_LOAD) {
+        put_hot_links(page, phase, e);
+    }
+}

@@ -1,0 +1,130 @@
+/* Text report: what each phase of the traffic asks of the fabric, and what the design alone makes of it. */
+#include "fab/units.h"
+#include "text_sections.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_overview(fab_page *page, const fab_result *result) {
+    static const char *const HEADINGS[] = {"phase",     "bytes", "flows", "in network",
+                                           "in fabric", "taper", "worst", "collided flows"};
+    char a[40];
+    fab_table table;
+    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
+    fab_table_row(&table);
+    for (size_t i = 0; i < table.n_columns; i++) {
+        fab_table_set(&table, i, FAB_INK_DIM, "%s", HEADINGS[i]);
+    }
+    for (size_t i = 0; i < result->n_phases; i++) {
+        const fab_phase_result *p = &result->phases[i];
+        fab_table_row(&table);
+        fab_table_set(&table, 0, FAB_INK_BOLD, "%.16s", p->name);
+        fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", fab_quantity_format(a, (double)p->bytes, FAB_UNIT_BYTES));
+        fab_table_set(&table, 2, FAB_INK_PLAIN, "%s", fab_format_count(a, p->flows));
+        fab_table_set(&table, 3, FAB_INK_PLAIN, "%s", fab_format_count(a, p->network_flows));
+        fab_table_set(&table, 4, FAB_INK_PLAIN, "%s", fab_format_count(a, p->fabric_flows));
+        if (p->fabric_flows == 0 || p->n_engines == 0) {
+            fab_table_set(&table, 5, FAB_INK_PLAIN, "-");
+            fab_table_set(&table, 6, FAB_INK_PLAIN, "-");
+            fab_table_set(&table, 7, FAB_INK_PLAIN, "-");
+            continue;
+        }
+        const fab_engine_result *e = &p->engines[0];
+        fab_table_set(&table, 5, p->max_taper_factor > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN, "%.2f",
+                      p->max_taper_factor);
+        fab_table_set(&table, 6, e->max_collision_factor.mean > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN, "%.2f",
+                      e->max_collision_factor.mean);
+        fab_table_set(&table, 7, FAB_INK_PLAIN, "%s", fab_text_mean_count(a, e->collided_flows.mean));
+    }
+    fab_table_print(&table, page, 2, NULL, NULL);
+    fab_table_release(&table);
+    char text[320];
+    const fab_phase_result *first = &result->phases[0];
+    (void)snprintf(
+        text, sizeof text,
+        "taper: largest utilisation of a fabric link under ideal spraying; worst: largest collision factor%s%s",
+        first->n_engines > 0 ? " under " : "", first->n_engines > 0 ? first->engines[0].label : "");
+    fab_page_wrap(page, FAB_INK_DIM, 2, 2, text);
+}
+
+/* --- one phase -----------------------------------------------------------------------------------------------------
+ */
+
+static void put_shape(fab_page *page, const fab_phase_result *p) {
+    char a[40];
+    char b[40];
+    char c[40];
+    char d[40];
+    char e[40];
+    char text[512];
+    int n = snprintf(text, sizeof text, "%s in %s flow%s", fab_quantity_format(a, (double)p->bytes, FAB_UNIT_BYTES),
+                     fab_format_count(b, p->flows), p->flows == 1 ? "" : "s");
+    if (p->network_flows > 0 && n > 0) {
+        (void)snprintf(
+            text + n, sizeof text - (size_t)n, ", %s of them between scale-up domains (%s), %s over fabric links",
+            fab_format_count(c, p->network_flows), fab_quantity_format(d, (double)p->network_bytes, FAB_UNIT_BYTES),
+            fab_format_count(e, p->fabric_flows));
+    }
+    fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
+    (void)snprintf(text, sizeof text, "%s communicator%s, %s dependent step%s, executed %s time%s%s%s",
+                   fab_format_count(a, p->communicators), p->communicators == 1 ? "" : "s",
+                   fab_format_count(b, p->steps), p->steps == 1 ? "" : "s", fab_format_count(c, p->executions),
+                   p->executions == 1 ? "" : "s", p->formula[0] != '\0' ? "; bytes = " : "", p->formula);
+    fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
+}
+
+/* What a boundary does to the phase whatever the routing. */
+static void put_boundary(fab_page *page, const fab_phase_result *p, const fab_fabric_result *f, uint32_t tier) {
+    double utilisation = p->taper_by_tier[tier];
+    double taper = f->counts.built_taper[tier - 2];
+    bool is_tapered = taper > FAB_FULL_LOAD;
+    char a[32];
+    char text[256];
+    fab_ink ink = FAB_INK_PLAIN;
+    fab_page_printf(page, FAB_INK_PLAIN, "  %-12s %8s built: ", fab_boundary_name(tier), fab_text_taper(a, taper));
+    if (p->crossing_flows[tier] == 0) {
+        (void)snprintf(text, sizeof text, "no flow crosses it");
+    } else if (utilisation > FAB_FULL_LOAD) {
+        ink = FAB_INK_BAD;
+        (void)snprintf(text, sizeof text,
+                       "%s flows cross, x%.2f: this phase runs %.2f times slower whatever the routing",
+                       fab_format_count(a, p->crossing_flows[tier]), utilisation, utilisation);
+    } else {
+        (void)snprintf(text, sizeof text, "%s flows cross, utilisation under ideal spraying %.2f%s",
+                       fab_format_count(a, p->crossing_flows[tier]), utilisation,
+                       is_tapered ? ": the taper costs nothing here" : "");
+    }
+    fab_page_wrap(page, ink, 0, page->used, text);
+}
+
+static void put_phase(fab_page *page, const fab_result *result, const fab_phase_result *p) {
+    char title[2 * FAB_NAME_SIZE];
+    (void)snprintf(title, sizeof title, "PHASE %s", p->name);
+    fab_text_heading(page, title, strcmp(p->name, p->collective) == 0 ? NULL : p->collective);
+    put_shape(page, p);
+    if (p->network_flows == 0) {
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, "Stays inside the scale-up domains: the network carries nothing.");
+        return;
+    }
+    if (p->fabric_flows == 0) {
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
+                      "Every flow turns round at its leaf: no fabric link carries anything.");
+    } else if (result->n_fabrics > 0) {
+        const fab_fabric_result *f = &result->fabrics[0];
+        for (uint32_t t = 2; t <= f->counts.tiers && t <= FAB_MAX_TIERS; t++) {
+            put_boundary(page, p, f, t);
+        }
+    }
+    for (size_t i = 0; i < p->n_engines; i++) {
+        fab_text_engine(page, p, &p->engines[i]);
+    }
+}
+
+void fab_text_phases(fab_page *page, const fab_result *result) {
+    fab_text_heading(page, "TRAFFIC", result->traffic);
+    put_overview(page, result);
+    for (size_t i = 0; i < result->n_phases; i++) {
+        put_phase(page, result, &result->phases[i]);
+    }
+}

@@ -1,0 +1,30 @@
+/**
+ * @file text_sections.h
+ * The parts of the text report.
+ */
+#ifndef FAB_TEXT_SECTIONS_H
+#define FAB_TEXT_SECTIONS_H
+
+#include "text_layout.h"
+
+#define FAB_FULL_LOAD (1 + 1e-9) /**< a utilisation above this is a collision, as in the analysis */
+
+/** A heading, with a remark behind it (NULL: none). */
+void fab_text_heading(fab_page *page, const char *title, const char *remark);
+
+void fab_text_design(fab_page *page, const fab_fabric_result *fabric);
+void fab_text_fabric(fab_page *page, const fab_fabric_result *fabric, bool has_graph);
+void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *title);
+/** Profile, convention and source; belongs behind the last fab_text_cost() that uses them. */
+void fab_text_prices(fab_page *page, const fab_cost *cost);
+void fab_text_comparison(fab_page *page, const fab_result *result);
+void fab_text_phases(fab_page *page, const fab_result *result);
+void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_engine_result *engine);
+
+/** "6.86:1". `out` holds at least 32 bytes. Returns out. */
+const char *fab_text_taper(char *out, double taper);
+
+/** A count that may be a mean: "1,234" or "1,234.5". `out` holds at least 40 bytes. Returns out. */
+const char *fab_text_mean_count(char *out, double value);
+
+#endif

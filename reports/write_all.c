@@ -1,0 +1,182 @@
+/* Reports into a folder: all temporary files first, then all renames. */
+#include "fab/memory.h"
+#include "fab/str.h"
+#include "report_formats.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_FILES    16
+#define MAX_ATTEMPTS 100
+
+/* One file on its way. */
+typedef struct output {
+    const fab_report_format *format;
+    fab_str final;
+    fab_str temporary;
+    bool is_written; /* the temporary file exists */
+    bool is_new;     /* renamed to a name that did not exist before */
+} output;
+
+static bool exists(const char *path) {
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
+/* Makes a folder and those above it. `first_new` receives the length of the topmost new one, 0 if none was. */
+static fab_status make_folder(const char *folder, size_t *first_new, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str path = FAB_STR_INIT;
+    fab_str_add(&path, folder);
+    FAB_TRY(fab_str_status(&path, err));
+    for (size_t i = 1; i <= path.length; i++) {
+        if (i < path.length && path.data[i] != '/') {
+            continue;
+        }
+        path.data[i] = '\0';
+        if (mkdir(path.data, 0777) == 0) {
+            *first_new = *first_new == 0 ? i : *first_new;
+        } else if (errno != EEXIST) {
+            FAB_FAIL(err, FAB_EIO, path.data, "cannot make the folder: %s", strerror(errno));
+        }
+        path.data[i] = i < path.length ? '/' : '\0';
+    }
+    struct stat info;
+    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        FAB_FAIL(err, FAB_EIO, folder, "is not a folder");
+    }
+done:
+    fab_str_release(&path);
+    return status;
+}
+
+/* Removes the folders that make_folder() made, innermost first, as far as they are empty. */
+static void remove_folders(const char *folder, size_t first_new) {
+    char *path = first_new > 0 ? fab_strdup(folder, NULL) : NULL;
+    for (size_t i = path != NULL ? strlen(path) : 0; i >= first_new && i > 0; i--) {
+        if (path[i] == '\0' || path[i] == '/') {
+            path[i] = '\0';
+            (void)rmdir(path);
+        }
+    }
+    free(path);
+}
+
+/* Opens a new file beside the final one. O_EXCL: never writes through a link that somebody placed there. */
+static fab_status open_temporary(output *o, int *out_fd, fab_error *err) {
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        o->temporary.length = 0;
+        fab_str_printf(&o->temporary, "%s.%ld-%d.tmp", o->final.data, (long)getpid(), attempt);
+        fab_status status = fab_str_status(&o->temporary, err);
+        if (status != FAB_OK) {
+            return status;
+        }
+        int fd = open(o->temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            o->is_written = true;
+            *out_fd = fd;
+            return FAB_OK;
+        }
+        if (errno != EEXIST) {
+            break;
+        }
+    }
+    return fab_fail(err, FAB_EIO, o->final.data, "cannot write: %s", strerror(errno));
+}
+
+static fab_status write_one(const fab_result *result, output *o, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_error inner = {0};
+    FILE *file = NULL;
+    int fd = -1;
+    FAB_TRY(open_temporary(o, &fd, err));
+    file = fdopen(fd, "wb");
+    if (file == NULL) {
+        FAB_FAIL(err, FAB_EIO, o->final.data, "cannot write: %s", strerror(errno));
+    }
+    fd = -1;
+    status = o->format->write(result, NULL, file, &inner);
+    if (status != FAB_OK) {
+        /* A failed write names the file; anything else keeps the place it was found at. */
+        FAB_FAIL(err, status, status == FAB_EIO ? o->final.data : inner.where, "%s", inner.text);
+    }
+    FILE *closing = file;
+    file = NULL;
+    if (fclose(closing) != 0) {
+        FAB_FAIL(err, FAB_EIO, o->final.data, "cannot write: %s", strerror(errno));
+    }
+done:
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return status;
+}
+
+/* Which files there will be; an existing one is an error unless `force`. */
+static fab_status plan(const fab_result *result, const char *folder, bool force, output *outputs, size_t *n,
+                       fab_error *err) {
+    for (size_t i = 0; fab_report_formats[i] != NULL && *n < MAX_FILES; i++) {
+        const fab_report_format *format = fab_report_formats[i];
+        if (format->file_name == NULL || (format->needs_graph && result->graph == NULL)) {
+            continue;
+        }
+        output *o = &outputs[(*n)++];
+        o->format = format;
+        fab_str_printf(&o->final, "%s/%s", folder, format->file_name);
+        fab_status status = fab_str_status(&o->final, err);
+        if (status != FAB_OK) {
+            return status;
+        }
+        o->is_new = !exists(o->final.data);
+        if (!o->is_new && !force) {
+            return fab_fail(err, FAB_EIO, o->final.data, "exists already and is not overwritten without --force");
+        }
+    }
+    return FAB_OK;
+}
+
+fab_status fab_reports_write_all(const fab_result *result, const char *folder, bool force, fab_error *err) {
+    fab_status status = FAB_OK;
+    output outputs[MAX_FILES] = {{0}};
+    size_t n = 0;
+    size_t n_renamed = 0;
+    size_t first_new = 0;
+    if (folder[0] == '\0') {
+        FAB_FAIL(err, FAB_EIO, NULL, "the name of the folder for the reports is empty");
+    }
+    FAB_TRY(plan(result, folder, force, outputs, &n, err));
+    FAB_TRY(make_folder(folder, &first_new, err));
+    for (size_t i = 0; i < n; i++) {
+        FAB_TRY(write_one(result, &outputs[i], err));
+    }
+    for (; n_renamed < n; n_renamed++) {
+        output *o = &outputs[n_renamed];
+        if (rename(o->temporary.data, o->final.data) != 0) {
+            FAB_FAIL(err, FAB_EIO, o->final.data, "cannot write: %s", strerror(errno));
+        }
+        o->is_written = false;
+    }
+done:
+    for (size_t i = 0; i < n; i++) {
+        if (outputs[i].is_written) {
+            (void)unlink(outputs[i].temporary.data);
+        }
+        if (status != FAB_OK && i < n_renamed && outputs[i].is_new) {
+            (void)unlink(outputs[i].final.data);
+        }
+        fab_str_release(&outputs[i].final);
+        fab_str_release(&outputs[i].temporary);
+    }
+    if (status != FAB_OK) {
+        remove_folders(folder, first_new);
+    }
+    return status;
+}

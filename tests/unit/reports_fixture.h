@@ -1,0 +1,230 @@
+/* A small result filled by hand: two servers of two GPUs, two leaves, one spine with two cables to each leaf. */
+#ifndef REPORTS_FIXTURE_H
+#define REPORTS_FIXTURE_H
+
+#include "fab/fabric_builder.h"
+#include "fab/result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIXTURE_NASTY "a<b>&\"'\\ \x01\x1b[31m \xff\xc3( caf\xc3\xa9\n"
+
+static inline fab_fabric *fixture_graph(void) {
+    fab_builder_sizes sizes = {.n_gpus = 4, .n_nics = 4, .n_domains = 2, .n_tiers = 2, .n_cables = 16};
+    sizes.n_switches[1] = 2;
+    sizes.n_switches[2] = 1;
+    fab_builder *builder = NULL;
+    fab_fabric *out = NULL;
+    if (fab_builder_new(&sizes, &builder, NULL) != FAB_OK) {
+        return NULL;
+    }
+    fab_fabric *f = fab_builder_fabric(builder);
+    f->n_servers = f->n_rails = 2;
+    f->n_planes = f->n_pods = 1;
+    f->gpus_per_server = f->nics_per_server = f->gpus_per_domain = 2;
+    static const fab_link_class CLASSES[] = {
+        {FAB_LINK_SCALEUP, 0, 3.6e12, 0, 0},
+        {FAB_LINK_PCIE, 0, 512e9, 0, 0},
+        {FAB_LINK_ACCESS, 1, 400e9, 2.5, 1e-6},
+        {FAB_LINK_FABRIC, 2, 400e9, 30, 1e-6},
+    };
+    uint16_t id[4] = {0};
+    for (int i = 0; i < 4; i++) {
+        if (fab_builder_class(builder, &CLASSES[i], &id[i], NULL) != FAB_OK) {
+            return NULL;
+        }
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        f->switch_pod[i] = i < 2 ? i : FAB_NONE;
+        f->switch_rail[i] = UINT16_MAX;
+        f->switch_plane[i] = 0;
+        f->switch_radix[i] = 4;
+    }
+    for (uint32_t g = 0; g < 4; g++) {
+        fab_builder_cable(builder, id[0], g, 1, 8 + g / 2, 1 + g % 2);
+        fab_builder_cable(builder, id[1], g, 2, 4 + g, 1);
+        fab_builder_cable(builder, id[2], 4 + g, 2, 10 + g / 2, 1 + g % 2);
+        fab_builder_cable(builder, id[3], 10 + g / 2, 3 + g % 2, 12, 1 + g);
+    }
+    return fab_builder_freeze(&builder, &out, NULL) == FAB_OK ? out : NULL;
+}
+
+static inline void fixture_cost(fab_cost *c) {
+    *c = (fab_cost){
+        .profile = "today-400g",
+        .convention = "two transceivers per cable between switches, none at the NIC",
+        .source = "list prices",
+        .total_usd = 374400.5,
+        .switch_usd = 180000,
+        .transceiver_usd = 160000,
+        .cable_usd = 14400.5,
+        .nic_usd = 20000,
+        .per_gpu_usd = 93600.125,
+        .power_w = 1234.5,
+        .energy_usd_per_year = 1500.25,
+        .transceivers = 8,
+        .n_lines = 4,
+    };
+    c->lines[0] = (fab_cost_line){"switch leaf radix 4", "leaf", 2, 60000, 120000, 400};
+    c->lines[1] = (fab_cost_line){"switch spine radix 4", "spine", 1, 60000, 60000, 200};
+    c->lines[2] = (fab_cost_line){"transceiver 400 Gb/s", "leaf-spine", 8, 20000, 160000, 134.5};
+    c->lines[3] = (fab_cost_line){"cable 30 m", "leaf-spine", 4, 3600.125, 14400.5, 0};
+}
+
+static inline void fixture_fabric(fab_fabric_result *f, const char *name) {
+    *f = (fab_fabric_result){.family = "clos", .digest = "0123456789abcdef", .source = "by hand"};
+    (void)snprintf(f->name, sizeof f->name, "%s", name);
+    f->spec = (fab_fabric_spec){.family = "clos",
+                                .gpus = 4,
+                                .gpus_per_server = 2,
+                                .nics_per_server = 2,
+                                .nic_bps = 400e9,
+                                .domain = 2,
+                                .domain_bps = 3.6e12,
+                                .tiers = 2,
+                                .planes = 1};
+    for (int i = 0; i < 2; i++) {
+        f->spec.tier[i] =
+            (fab_tier_spec){.radix = 4, .port_bps = 400e9, .breakout = 1, .taper = 7, .length_m = 2.5 + 27.5 * i};
+    }
+    f->counts = (fab_counts){.gpus = 4,
+                             .servers = 2,
+                             .nics = 4,
+                             .domains = 2,
+                             .rails = 2,
+                             .planes = 1,
+                             .pods = 1,
+                             .tiers = 2,
+                             .switches = 3,
+                             .switches_by_tier = {2, 1},
+                             .cables = 8,
+                             .cables_by_tier = {4, 4},
+                             .ports = 12,
+                             .ports_by_tier = {8, 4},
+                             .built_taper = {192.0 / 28}};
+    f->bisection_bps = 800e9;
+    f->bisection_ratio = 1;
+    fixture_cost(&f->cost);
+}
+
+static inline fab_stat fixture_stat(double mean, bool many) {
+    return many ? (fab_stat){mean, 0.05, mean - 0.1, mean + 1, mean - 0.5, mean + 1.5}
+                : (fab_stat){mean, 0, mean, mean, mean, mean};
+}
+
+static inline void fixture_engine(fab_engine_result *e, uint64_t seeds, const fab_fabric *graph) {
+    bool many = seeds > 1;
+    *e = (fab_engine_result){.engine = "ecmp",
+                             .label = "ecmp,hash=crc32,qp=1,fields=5tuple,offset=0",
+                             .seed = 1,
+                             .seeded = true,
+                             .n_seeds = seeds,
+                             .has_effective_bisection = many,
+                             .n_tiers = 4,
+                             .n_hot = 1};
+    e->collided_links = fixture_stat(2, many);
+    e->collided_flows = fixture_stat(2, many);
+    e->max_collision_factor = fixture_stat(2.25, many);
+    e->mean_collision_factor = fixture_stat(1.5, many);
+    e->max_taper_factor = fixture_stat(1.125, many);
+    e->max_hash_factor = fixture_stat(2, many);
+    e->max_utilisation = fixture_stat(2.25, many);
+    e->effective_bisection = fixture_stat(0.55, many);
+    for (uint32_t i = 0; i < 4; i++) {
+        e->tiers[i] = (fab_tier_load){.tier = 1 + i / 2,
+                                      .up = i % 2 == 0,
+                                      .links = 4,
+                                      .used = 3,
+                                      .collided = i / 2,
+                                      .bytes = 3e9,
+                                      .max_utilisation = i < 2 ? 1 : 2.25,
+                                      .mean_utilisation = 0.1 + 0.2,
+                                      .max_taper_factor = 1};
+        e->tiers[i].histogram[0] = 1;
+        e->tiers[i].histogram[i < 2 ? 3 : 6] = 3;
+    }
+    fab_hot_link *hot = &e->hot[0];
+    *hot = (fab_hot_link){.link = 18,
+                          .name = "leaf-0:3 > spine-0:1",
+                          .tier = 2,
+                          .up = true,
+                          .factor = 2.25,
+                          .taper_factor = 1.125,
+                          .hash_factor = 2,
+                          .n_flows = 2,
+                          .n_listed = 2};
+    hot->flows[0] = (fab_flow_ref){0, 0, 2, 0, 2, 1, FIXTURE_NASTY};
+    hot->flows[1] = (fab_flow_ref){1, 1, 3, 16, 48, 1.0 / 3, "dp group tp=1 pp=0"};
+    if (graph != NULL) {
+        e->load_bytes = calloc(graph->n_links, sizeof *e->load_bytes);
+        for (uint32_t l = 0; e->load_bytes != NULL && l < graph->n_links; l++) {
+            e->load_bytes[l] = l % 3 == 0 ? 1e9 : l / 3.0;
+        }
+    }
+}
+
+/* Frees with fixture_release(). */
+static inline fab_result fixture_result(fab_command command, uint64_t seeds) {
+    fab_result r = {.command = command, .version = "0.1.0", .seed = 1, .n_seeds = seeds};
+    bool compares = command == FAB_COMMAND_COST;
+    r.n_fabrics = compares ? 2 : 1;
+    r.fabrics = calloc(r.n_fabrics, sizeof *r.fabrics);
+    fixture_fabric(&r.fabrics[0], FIXTURE_NASTY);
+    if (compares) {
+        fixture_fabric(&r.fabrics[1], "rail-only:gpus=32768,domain=256,radix=64,tiers=2,planes=1,x");
+        r.fabrics[1].reduction_ratio = 0.374;
+        return r;
+    }
+    r.graph = fixture_graph();
+    if (command == FAB_COMMAND_BUILD) {
+        return r;
+    }
+    (void)snprintf(r.traffic, sizeof r.traffic,
+                   "a job with a description that is longer than a line of the terminal: tp 2, "
+                   "pp 1, dp 2, %s",
+                   FIXTURE_NASTY);
+    r.n_phases = 2;
+    r.phases = calloc(2, sizeof *r.phases);
+    r.phases[0] = (fab_phase_result){.name = "tp",
+                                     .collective = "all-reduce",
+                                     .flows = 4,
+                                     .bytes = 4000,
+                                     .steps = 2,
+                                     .executions = 8,
+                                     .communicators = 2};
+    r.phases[1] = (fab_phase_result){.name = "dp",
+                                     .collective = "all-reduce",
+                                     .formula = "2 (d - 1) / d x parameters x bytes",
+                                     .flows = 4,
+                                     .network_flows = 4,
+                                     .fabric_flows = 4,
+                                     .bytes = UINT64_C(9007199254740993),
+                                     .network_bytes = 16000000000,
+                                     .steps = 2,
+                                     .executions = 1,
+                                     .communicators = 2,
+                                     .crossing_flows = {0, 0, 4},
+                                     .max_taper_factor = 1.125,
+                                     .taper_by_tier = {0, 0, 1.125}};
+    r.phases[1].n_engines = 1;
+    r.phases[1].engines = calloc(1, sizeof *r.phases[1].engines);
+    fixture_engine(&r.phases[1].engines[0], seeds, r.graph);
+    return r;
+}
+
+static inline void fixture_release(fab_result *r) {
+    for (size_t i = 0; i < r->n_phases; i++) {
+        for (size_t j = 0; j < r->phases[i].n_engines; j++) {
+            free(r->phases[i].engines[j].load_bytes);
+        }
+        free(r->phases[i].engines);
+    }
+    free(r->phases);
+    free(r->fabrics);
+    fab_fabric_free((fab_fabric *)r->graph);
+    *r = (fab_result){.command = FAB_COMMAND_RUN};
+}
+
+#endif
