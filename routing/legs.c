@@ -83,20 +83,18 @@ fab_status fab_legs_of(const fab_fabric *f, const fab_ports *ports, uint32_t src
     if (f->forwards_in_domain) {
         uint32_t src_rail = rail_of(f, fab_head(f, out_pcie) - f->first[FAB_NODE_NIC]);
         uint32_t dst_rail = rail_of(f, fab_head(f, in_pcie) - f->first[FAB_NODE_NIC]);
-        if (src_rail != dst_rail) { /* hand over in the source's domain, else in the destination's */
-            uint32_t via = src_up != FAB_NONE ? gpu_on_rail(f, ports, src, dst_rail, nic) : FAB_NONE;
-            if (via != FAB_NONE) {
-                out_gpu = via;
+        if (src_rail != dst_rail) {
+            uint32_t at_source = src_up != FAB_NONE ? gpu_on_rail(f, ports, src, dst_rail, nic) : FAB_NONE;
+            uint32_t at_destination = dst_up != FAB_NONE ? gpu_on_rail(f, ports, dst, src_rail, nic) : FAB_NONE;
+            if (at_source != FAB_NONE && (at_destination == FAB_NONE || !f->forwards_at_destination)) {
+                out_gpu = at_source;
+            } else if (at_destination != FAB_NONE) {
+                in_gpu = at_destination;
             } else {
-                via = dst_up != FAB_NONE ? gpu_on_rail(f, ports, dst, src_rail, nic) : FAB_NONE;
-                if (via == FAB_NONE) {
-                    return fab_fail(
-                        err, FAB_EUNREACHABLE, NULL,
-                        "gpu-%u (rail %u) cannot reach gpu-%u (rail %u): no link between rails, and no GPU of "
-                        "either scale-up domain has the other's rail",
-                        src, src_rail, dst, dst_rail);
-                }
-                in_gpu = via;
+                return fab_fail(err, FAB_EUNREACHABLE, NULL,
+                                "gpu-%u (rail %u) cannot reach gpu-%u (rail %u): no link between rails, and no GPU of "
+                                "either scale-up domain has the other's rail",
+                                src, src_rail, dst, dst_rail);
             }
         }
     }

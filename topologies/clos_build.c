@@ -4,6 +4,7 @@
 #include "fab/fabric_builder.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define MAX_GPUS 100000000U /* node ids are 32 bits wide */
 
@@ -146,6 +147,12 @@ static fab_status add_boundary(build *b, uint32_t t, fab_error *err) {
     return status;
 }
 
+/* Cables a switch could hold: a port not used above could serve as many cables as one below. */
+static uint64_t last_port(const fab_clos_tier *tier) {
+    uint64_t above = (tier->up + tier->split_up - 1) / tier->split_up;
+    return (tier->radix - above) * tier->split_down + tier->up;
+}
+
 static void describe_switches(build *b) {
     const fab_clos_plan *plan = b->plan;
     fab_fabric *f = b->f;
@@ -161,6 +168,7 @@ static void describe_switches(build *b) {
                 f->switch_pod[i] = has_pods && t <= 2 ? (uint32_t)(network * plan->tier[2].blocks + pod) : FAB_NONE;
                 f->switch_plane[i] = (uint16_t)(copy / plan->attach.n_networks);
                 f->switch_radix[i] = (uint16_t)tier->radix;
+                f->switch_ports[i] = (uint16_t)last_port(tier);
                 f->switch_rail[i] =
                     plan->attach.by_rail && plan->attach.n_columns == 1 && plan->attach.rails_per_network == 1
                         ? (uint16_t)network
@@ -184,7 +192,8 @@ static uint64_t total_cables(const fab_clos_plan *plan) {
 static fab_status check_limits(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_error *err) {
     uint64_t largest_radix = 0;
     for (uint32_t t = 1; t <= plan->n_tiers; t++) {
-        largest_radix = plan->tier[t].radix > largest_radix ? plan->tier[t].radix : largest_radix;
+        uint64_t ports = last_port(&plan->tier[t]);
+        largest_radix = ports > largest_radix ? ports : largest_radix;
     }
     if (plan->gpus > MAX_GPUS || plan->nics > MAX_GPUS || largest_radix > UINT16_MAX || spec->domain > UINT16_MAX ||
         plan->rails >= UINT16_MAX) {
@@ -222,6 +231,7 @@ fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan
     b.f->n_rails = (uint32_t)plan->rails;
     b.f->n_planes = (uint32_t)plan->planes;
     b.f->n_pods = plan->n_tiers >= 3 ? (uint32_t)(plan->tier[2].blocks * plan->attach.n_networks) : 0;
+    b.f->forwards_at_destination = strcmp(spec->forward, "destination") == 0;
     b.f->forwards_in_domain = plan->attach.by_rail && plan->attach.n_columns == 1 && plan->rails > 1;
     describe_switches(&b);
     FAB_TRY(add_servers(&b, err));

@@ -11,16 +11,24 @@ static uint64_t ceil_div(uint64_t a, uint64_t b) {
 }
 
 /* Uplinks that keep `down` cables within the taper. The slack forgives the rounding of a taper such as 192/28. */
-static uint64_t uplinks(uint64_t down, double down_bps, double taper, double up_bps) {
-    return (uint64_t)fmax(1, ceil((double)down * down_bps / (taper * up_bps) * (1 - 1e-12)));
+static uint64_t uplinks(const fab_clos_tier *tier, uint64_t down) {
+    return (uint64_t)fmax(1, ceil((double)down * tier->down_bps / (tier->taper * tier->up_bps) * (1 - 1e-12)));
 }
 
-static uint64_t most_downlinks(uint64_t radix, double down_bps, double taper, double up_bps) {
+/* Physical ports that a switch with `down` cables below needs. */
+static uint64_t ports_needed(const fab_clos_tier *tier, uint64_t down, bool top) {
+    return ceil_div(down, tier->split_down) + (top ? 0 : ceil_div(uplinks(tier, down), tier->split_up));
+}
+
+static uint64_t most_downlinks(const fab_clos_tier *tier, bool top) {
     uint64_t low = 0;
-    uint64_t high = radix;
-    while (low < high) { /* down + uplinks(down) grows with down */
+    uint64_t high = tier->radix * tier->split_down;
+    if (tier->most_down != 0 && tier->most_down < high) {
+        high = tier->most_down;
+    }
+    while (low < high) { /* the ports needed grow with the cables below */
         uint64_t middle = (low + high + 1) / 2;
-        if (middle + uplinks(middle, down_bps, taper, up_bps) <= radix) {
+        if (ports_needed(tier, middle, top) <= tier->radix) {
             low = middle;
         } else {
             high = middle - 1;
@@ -68,27 +76,22 @@ fab_status fab_clos_endpoints(const fab_fabric_spec *spec, fab_clos_plan *plan, 
     return FAB_OK;
 }
 
-static fab_status size_leaf(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers, fab_error *err) {
+static fab_status size_leaf(fab_clos_plan *plan, uint32_t n_tiers, fab_error *err) {
     const fab_clos_attach *attach = &plan->attach;
     fab_clos_tier *leaf = &plan->tier[1];
-    uint64_t most = leaf->radix;
-    if (n_tiers > 1) {
-        most = most_downlinks(leaf->radix, leaf->down_bps, spec->tier[0].taper, leaf->up_bps);
-    }
+    uint64_t most = most_downlinks(leaf, n_tiers == 1);
     if (most < attach->granule || most == 0) {
-        uint64_t need = attach->granule +
-                        (n_tiers > 1 ? uplinks(attach->granule, leaf->down_bps, spec->tier[0].taper, leaf->up_bps) : 0);
         return fab_fail(err, FAB_EINPUT, "leaf",
-                        "a leaf needs %" PRIu64 " ports for the %" PRIu64
-                        " NICs of one server and their uplinks; its radix is %" PRIu64,
-                        need, attach->granule, leaf->radix);
+                        "a leaf needs %" PRIu64 " ports for %" PRIu64
+                        " NICs that must share it and their uplinks; its radix is %" PRIu64,
+                        ports_needed(leaf, attach->granule, n_tiers == 1), attach->granule, leaf->radix);
     }
     most -= most % attach->granule;
     leaf->down = most < attach->column_ports ? most : attach->column_ports;
     leaf->children = leaf->down;
     leaf->blocks = attach->n_columns * ceil_div(attach->column_ports, leaf->down);
     leaf->block_switches = 1;
-    leaf->up = n_tiers > 1 ? uplinks(leaf->down, leaf->down_bps, spec->tier[0].taper, leaf->up_bps) : 0;
+    leaf->up = n_tiers > 1 ? uplinks(leaf, leaf->down) : 0;
     if (n_tiers == 1 && leaf->blocks > 1) {
         return fab_fail(err, FAB_EINPUT, "leaf", "one tier needs a switch of %" PRIu64 " ports; its radix is %" PRIu64,
                         attach->n_columns * attach->column_ports, leaf->radix);
@@ -121,10 +124,7 @@ static fab_status size_upper(const fab_fabric_spec *spec, fab_clos_plan *plan, u
     fab_clos_tier *below = &plan->tier[t - 1];
     fab_clos_tier *tier = &plan->tier[t];
     bool top = t == n_tiers;
-    uint64_t most = tier->radix;
-    if (!top) {
-        most = most_downlinks(tier->radix, tier->down_bps, spec->tier[t - 1].taper, tier->up_bps);
-    }
+    uint64_t most = most_downlinks(tier, top);
     uint64_t children = top ? below->blocks : most;
     if (t == 2 && spec->pod != 0) {
         uint64_t leaves = 0;
@@ -153,24 +153,32 @@ static fab_status size_upper(const fab_fabric_spec *spec, fab_clos_plan *plan, u
     tier->blocks = ceil_div(below->blocks, children);
     tier->block_switches = below->block_switches * below->parents;
     tier->down = children * below->trunk;
-    tier->up = top ? 0 : uplinks(tier->down, tier->down_bps, spec->tier[t - 1].taper, tier->up_bps);
+    tier->up = top ? 0 : uplinks(tier, tier->down);
     return FAB_OK;
 }
 
-static fab_status size_tiers(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers, fab_error *err) {
+void fab_clos_rates(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers) {
     double access_bps = spec->nic_bps / (double)spec->planes;
+    double below_bps = access_bps; /* what the end below offers a cable */
     for (uint32_t t = 1; t <= n_tiers; t++) {
         const fab_tier_spec *asked = &spec->tier[t - 1];
-        plan->tier[t] = (fab_clos_tier){.radix = asked->radix * asked->breakout};
-        plan->tier[t].port_bps = asked->port_bps > 0 ? asked->port_bps / (double)asked->breakout : access_bps;
-        double below = t == 1 ? access_bps : plan->tier[t - 1].port_bps;
-        plan->tier[t].down_bps = fmin(below, plan->tier[t].port_bps); /* a cable runs at the rate of its slower end */
+        fab_clos_tier *tier = &plan->tier[t];
+        *tier = (fab_clos_tier){
+            .radix = asked->radix, .taper = asked->taper, .most_down = asked->down, .split_down = asked->breakout};
+        tier->split_up = asked->breakout_up != 0 ? asked->breakout_up : asked->breakout;
+        tier->port_bps = asked->port_bps > 0 ? asked->port_bps : access_bps * (double)asked->breakout;
+        tier->down_bps = fmin(below_bps, tier->port_bps / (double)tier->split_down); /* the slower end decides */
+        below_bps = tier->port_bps / (double)tier->split_up;
         if (t > 1) {
-            plan->tier[t - 1].up_bps = plan->tier[t].down_bps;
+            plan->tier[t - 1].up_bps = tier->down_bps;
         }
     }
     plan->n_tiers = n_tiers;
-    fab_status status = size_leaf(spec, plan, n_tiers, err);
+}
+
+static fab_status size_tiers(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers, fab_error *err) {
+    fab_clos_rates(spec, plan, n_tiers);
+    fab_status status = size_leaf(plan, n_tiers, err);
     for (uint32_t t = 2; status == FAB_OK && t <= n_tiers; t++) {
         status = size_upper(spec, plan, t, n_tiers, err);
     }
@@ -195,7 +203,7 @@ fab_status fab_clos_size(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_e
     return fab_fail(err, last.code, last.where, "%s (with 4 tiers, the most that are tried)", last.text);
 }
 
-void fab_clos_count(const fab_clos_plan *plan, fab_counts *out) {
+void fab_clos_count(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_counts *out) {
     fab_counts c = {.gpus = plan->gpus,
                     .servers = plan->servers,
                     .nics = plan->nics,
@@ -212,6 +220,10 @@ void fab_clos_count(const fab_clos_plan *plan, fab_counts *out) {
         c.cables_by_tier[t - 1] =
             t == 1 ? plan->nics * plan->planes : copies * below->blocks * below->block_switches * below->up;
         c.ports_by_tier[t - 1] = c.switches_by_tier[t - 1] * tier->radix;
+        if (c.cables_by_tier[t - 1] > 0) {
+            c.kinds[c.n_kinds++] =
+                (fab_cable_kind){t, tier->down_bps, spec->tier[t - 1].length_m, c.cables_by_tier[t - 1]};
+        }
         c.switches += c.switches_by_tier[t - 1];
         c.cables += c.cables_by_tier[t - 1];
         c.ports += c.ports_by_tier[t - 1];

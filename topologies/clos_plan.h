@@ -26,14 +26,17 @@ typedef struct fab_clos_attach {
 } fab_clos_attach;
 
 typedef struct fab_clos_tier {
-    uint64_t radix;          /**< after breakout */
-    double port_bps;         /**< after breakout */
-    double down_bps, up_bps; /**< of one cable below and above */
-    uint64_t down, up;       /**< ports of the fullest switch; up = 0 in the top tier */
-    uint64_t children;       /**< blocks below in one block of this level; ports in the leaf */
-    uint64_t parents, trunk; /**< of one switch, towards the tier above; 0 in the top tier */
-    uint64_t blocks;         /**< in one network */
-    uint64_t block_switches; /**< in one block */
+    uint64_t radix;                /**< physical ports */
+    double port_bps;               /**< of a physical port */
+    uint64_t split_down, split_up; /**< cables per physical port (breakout) */
+    double down_bps, up_bps;       /**< of one cable below and above */
+    uint64_t most_down;            /**< asked, 0 = no limit */
+    double taper;                  /**< asked */
+    uint64_t down, up;             /**< cables of the fullest switch; up = 0 in the top tier */
+    uint64_t children;             /**< blocks below in one block of this level; ports in the leaf */
+    uint64_t parents, trunk;       /**< of one switch, towards the tier above; 0 in the top tier */
+    uint64_t blocks;               /**< in one network */
+    uint64_t block_switches;       /**< in one block */
 } fab_clos_tier;
 
 typedef struct fab_clos_plan {
@@ -47,11 +50,14 @@ typedef struct fab_clos_plan {
 /** Fills the counts of servers, NICs, domains and rails, which the families need to say how NICs attach. */
 fab_status fab_clos_endpoints(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) FAB_MUST_USE;
 
+/** Rates, splits and tapers of every tier; counts are zeroed. */
+void fab_clos_rates(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers);
+
 /** Sizes every tier for plan->attach. FAB_EINPUT names the switch and the ports that it lacks. */
 fab_status fab_clos_size(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) FAB_MUST_USE;
 
 /** Counts in closed form. */
-void fab_clos_count(const fab_clos_plan *plan, fab_counts *out);
+void fab_clos_count(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_counts *out);
 
 /** The graph. Complexity: O(nodes + cables). */
 fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_fabric **out,

@@ -18,7 +18,7 @@ extern const fab_family fab_family_rail_only;
         fab_clos_plan plan = {0};                                                                                      \
         fab_status status = plan_function(spec, &plan, err);                                                           \
         if (status == FAB_OK) {                                                                                        \
-            fab_clos_count(&plan, out);                                                                                \
+            fab_clos_count(spec, &plan, out);                                                                          \
         }                                                                                                              \
         return status;                                                                                                 \
     }                                                                                                                  \

@@ -23,8 +23,11 @@ static fab_status plan_rail_only(fab_fabric_spec *spec, fab_clos_plan *plan, fab
     if (status != FAB_OK) {
         return status;
     }
-    uint64_t radix = spec->tier[0].radix * spec->tier[0].breakout;
-    uint64_t sharing = spec->tiers <= 1 && plan->units > 0 ? radix / plan->units : 1;
+    uint64_t ports = spec->tier[0].radix * spec->tier[0].breakout;
+    uint64_t sharing = spec->rails_per_switch;
+    if (sharing == 0) {
+        sharing = spec->tiers <= 1 && plan->units > 0 ? ports / plan->units : 1;
+    }
     sharing = sharing > plan->rails ? plan->rails : sharing;
     sharing = sharing < 1 ? 1 : sharing;
     plan->attach = (fab_clos_attach){.n_networks = plan->rails / sharing + (plan->rails % sharing != 0),

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const fab_family *const fab_families[] = {&fab_family_clos, &fab_family_fat_tree, &fab_family_rail_spine,
@@ -32,11 +33,10 @@ static fab_status find(const fab_fabric_spec *spec, const fab_family **out, fab_
     return fab_fail(err, FAB_EINPUT, NULL, "unknown family '%s'; one of %s", spec->family, known);
 }
 
-fab_status fab_topology_predict(const fab_fabric_spec *spec, fab_counts *out, fab_error *err) {
+fab_status fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {
     const fab_family *family = NULL;
-    fab_fabric_spec copy = *spec;
     fab_status status = find(spec, &family, err);
-    return status == FAB_OK ? family->predict(&copy, out, err) : status;
+    return status == FAB_OK ? family->predict(spec, out, err) : status;
 }
 
 static void add_switches(const fab_fabric *f, fab_counts *c) {
@@ -64,6 +64,45 @@ static void add_switches(const fab_fabric *f, fab_counts *c) {
     }
 }
 
+static int by_tier_and_length(const void *a, const void *b) {
+    const fab_cable_kind *x = a;
+    const fab_cable_kind *y = b;
+    if (x->tier != y->tier) {
+        return x->tier < y->tier ? -1 : 1;
+    }
+    if (x->length_m != y->length_m) {
+        return x->length_m < y->length_m ? -1 : 1;
+    }
+    return (x->rate_bps > y->rate_bps) - (x->rate_bps < y->rate_bps);
+}
+
+static void add_kind(const fab_link_class *k, uint64_t count, fab_counts *c) {
+    size_t i = 0;
+    while (i < c->n_kinds && (c->kinds[i].tier != k->tier || c->kinds[i].rate_bps != k->capacity_bps ||
+                              c->kinds[i].length_m != k->length_m)) {
+        i++;
+    }
+    if (i == c->n_kinds) {
+        c->kinds[c->n_kinds++] = (fab_cable_kind){k->tier, k->capacity_bps, k->length_m, 0};
+    }
+    c->kinds[i].count += count;
+}
+
+static void count_cables(const fab_fabric *f, fab_counts *c) {
+    for (uint32_t i = 0; i < f->n_classes; i++) {
+        uint64_t count = 0;
+        for (uint32_t cable = 0; f->classes[i].tier > 0 && cable < f->n_cables; cable++) {
+            count += f->cable_class[cable] == i;
+        }
+        if (count > 0 && c->n_kinds < FAB_MAX_CABLE_KINDS) {
+            add_kind(&f->classes[i], count, c);
+            c->cables_by_tier[f->classes[i].tier - 1] += count;
+            c->cables += count;
+        }
+    }
+    qsort(c->kinds, c->n_kinds, sizeof c->kinds[0], by_tier_and_length);
+}
+
 void fab_fabric_count(const fab_fabric *f, fab_counts *out) {
     fab_counts c = {.gpus = fab_n_gpus(f),
                     .servers = f->n_servers,
@@ -74,13 +113,7 @@ void fab_fabric_count(const fab_fabric *f, fab_counts *out) {
                     .tiers = f->n_tiers,
                     .pods = f->n_pods};
     add_switches(f, &c);
-    for (uint32_t cable = 0; cable < f->n_cables; cable++) {
-        const fab_link_class *link_class = &f->classes[f->cable_class[cable]];
-        if (link_class->tier > 0) {
-            c.cables_by_tier[link_class->tier - 1]++;
-            c.cables++;
-        }
-    }
+    count_cables(f, &c);
     *out = c;
 }
 
@@ -117,16 +150,15 @@ static fab_status compare(const fab_counts *predicted, const fab_counts *built, 
     return FAB_OK;
 }
 
-fab_status fab_topology_build(const fab_fabric_spec *spec, fab_fabric **out, fab_counts *out_counts, fab_error *err) {
+fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_counts *out_counts, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_family *family = NULL;
     fab_fabric *fabric = NULL;
-    fab_fabric_spec copy = *spec;
     fab_counts predicted = {0};
     fab_counts built = {0};
     FAB_TRY(find(spec, &family, err));
-    FAB_TRY(family->predict(&copy, &predicted, err));
-    FAB_TRY(family->build(&copy, &fabric, err));
+    FAB_TRY(family->predict(spec, &predicted, err));
+    FAB_TRY(family->build(spec, &fabric, err));
     fab_fabric_count(fabric, &built);
     FAB_TRY(compare(&predicted, &built, err));
     if (out_counts != NULL) {

@@ -27,9 +27,12 @@ static bool is_fat_tree(const fab_fabric_spec *fabric) {
 }
 
 static uint64_t default_gpus_per_server(const fab_fabric_spec *fabric) {
-    uint64_t ports = fabric->k * fabric->k * fabric->k / 4;
+    fab_xgft xgft = {.ports = fabric->k * fabric->k * fabric->k / 4};
     uint64_t n = DEFAULT_GPUS_PER_SERVER;
-    while (is_fat_tree(fabric) && fabric->k > 0 && ports % n != 0) {
+    if (fabric->xgft[0] != '\0' && fab_xgft_parse(fabric->xgft, &xgft, NULL) != FAB_OK) {
+        return n; /* reported when the fabric is checked */
+    }
+    while (is_fat_tree(fabric) && xgft.ports > 0 && fabric->gpus == 0 && xgft.ports % n != 0) {
         n--;
     }
     return n;
@@ -96,6 +99,13 @@ static fab_status check_fabric(const reading *r, fab_error *err) {
     if (f->gpus == 0 && !(is_fat_tree(f) && (f->k > 0 || f->xgft[0] != '\0'))) {
         FAB_FAIL(err, FAB_EINPUT, r->origin_where, "gpus is required%s",
                  is_fat_tree(f) ? ", unless k or xgft is given" : "");
+    }
+    if (f->xgft[0] != '\0') {
+        fab_xgft xgft;
+        fab_error inner = {0};
+        if (fab_xgft_parse(f->xgft, &xgft, &inner) != FAB_OK) {
+            FAB_FAIL(err, FAB_EINPUT, where_of(r, "xgft", NULL), "%s", inner.text);
+        }
     }
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         if (f->tier[i].radix * f->tier[i].breakout > 65535) {

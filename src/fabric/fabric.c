@@ -18,6 +18,7 @@ void fab_fabric_free(fab_fabric *fabric) {
     free(fabric->switch_rail);
     free(fabric->switch_plane);
     free(fabric->switch_radix);
+    free(fabric->switch_ports);
     free(fabric);
 }
 

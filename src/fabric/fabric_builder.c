@@ -47,6 +47,7 @@ fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fa
     FAB_TRY(FAB_NEW(f->switch_rail, n_switches, err));
     FAB_TRY(FAB_NEW(f->switch_plane, n_switches, err));
     FAB_TRY(FAB_NEW(f->switch_radix, n_switches, err));
+    FAB_TRY(FAB_NEW(f->switch_ports, n_switches, err));
     *out = builder;
     builder = NULL;
 done:
@@ -138,9 +139,9 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
         if (i > 0 && f->port[links[i - 1]] == port) {
             return fab_fail(err, FAB_EINTERNAL, fab_node_name(f, v, name), "port %u holds two cables", port);
         }
-        if (v >= f->first[FAB_NODE_SWITCH] && (port == 0 || port > f->switch_radix[v - f->first[FAB_NODE_SWITCH]])) {
-            return fab_fail(err, FAB_EINTERNAL, fab_node_name(f, v, name), "port %u lies beyond the radix of %u", port,
-                            f->switch_radix[v - f->first[FAB_NODE_SWITCH]]);
+        if (v >= f->first[FAB_NODE_SWITCH] && (port == 0 || port > f->switch_ports[v - f->first[FAB_NODE_SWITCH]])) {
+            return fab_fail(err, FAB_EINTERNAL, fab_node_name(f, v, name), "port %u lies beyond the last, %u", port,
+                            f->switch_ports[v - f->first[FAB_NODE_SWITCH]]);
         }
     }
     return FAB_OK;

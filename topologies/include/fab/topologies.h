@@ -10,12 +10,22 @@
 #include "fab/fabric.h"
 #include "fab/status.h"
 
+/** Network cables that are alike: what a bill of materials needs to know of them. */
+typedef struct fab_cable_kind {
+    uint32_t tier; /**< of the boundary: 1 = NIC - leaf, 2 = leaf - spine, ... */
+    double rate_bps, length_m;
+    uint64_t count;
+} fab_cable_kind;
+#define FAB_MAX_CABLE_KINDS 128
+
 /** Counts of a fabric. Arrays are indexed from 0: switches_by_tier[0] leaves; cables_by_tier[0] NIC - leaf. */
 typedef struct fab_counts {
     uint64_t gpus, servers, nics, domains, rails, planes, pods, tiers;
     uint64_t switches, switches_by_tier[FAB_MAX_TIERS];
     uint64_t cables, cables_by_tier[FAB_MAX_TIERS];
-    uint64_t ports, ports_by_tier[FAB_MAX_TIERS]; /**< radix times switches, used or not, after breakout */
+    uint64_t ports, ports_by_tier[FAB_MAX_TIERS]; /**< physical ports of the switches, used or not */
+    fab_cable_kind kinds[FAB_MAX_CABLE_KINDS]; /**< by tier, then length; lengths of a floor plan only from the graph */
+    size_t n_kinds;
     double built_taper[FAB_MAX_TIERS]; /**< [i]: capacity down / up of the fullest switch of tier i + 1; tiers - 1
                                           entries */
 } fab_counts;
@@ -39,17 +49,19 @@ void fab_fabric_count(const fab_fabric *fabric, fab_counts *out);
 
 /**
  * Closed form only: what a design would be made of, without building it. O(tiers).
+ * @param[in,out] spec  What the family derives is filled in (the GPUs and radix of fat-tree:k=).
  * @retval FAB_EINPUT  parameters that cannot be built; the message names the switch and the ports it lacks.
  */
-fab_status fab_topology_predict(const fab_fabric_spec *spec, fab_counts *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) FAB_MUST_USE;
 
 /**
  * Builds the fabric of `spec`, and compares it with the closed form.
+ * @param[in,out] spec    As for fab_topology_predict.
  * @param[out] out_counts  May be NULL.
  * @retval FAB_EINPUT     parameters that cannot be built; the message names the switch and the ports it lacks.
  * @retval FAB_EINTERNAL  graph and closed form disagree.
  */
-fab_status fab_topology_build(const fab_fabric_spec *spec, fab_fabric **out, fab_counts *out_counts,
+fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_counts *out_counts,
                               fab_error *err) FAB_MUST_USE;
 
 #endif

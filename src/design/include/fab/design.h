@@ -21,12 +21,14 @@
 
 /** One switch tier; index 0 is the leaf tier. */
 typedef struct fab_tier_spec {
-    uint64_t radix;    /**< ports of one switch before breakout */
-    double port_bps;   /**< rate of one port after breakout; 0 = the NIC rate */
-    uint64_t breakout; /**< ports that one physical port splits into, >= 1 */
-    double taper;      /**< upper bound of capacity down / capacity up of one switch; unused in the top tier */
-    double length_m;   /**< cable length below this tier: tier 1 = NIC to leaf, tier 2 = leaf to spine, ... */
-    double latency_s;  /**< forwarding latency of one switch */
+    uint64_t radix;       /**< physical ports of one switch */
+    double port_bps;      /**< rate of one physical port; 0 = so that a cable below runs at the rate of a NIC port */
+    uint64_t down;        /**< most cables below one switch; 0 = what the taper leaves room for */
+    uint64_t breakout;    /**< cables below that one port serves, >= 1 */
+    uint64_t breakout_up; /**< cables above that one port serves; 0 = as below */
+    double taper;         /**< upper bound of capacity down / capacity up of one switch; unused in the top tier */
+    double length_m;      /**< cable length below this tier: tier 1 = NIC to leaf, tier 2 = leaf to spine, ... */
+    double latency_s;     /**< forwarding latency of one switch */
 } fab_tier_spec;
 
 typedef struct fab_fabric_spec {
@@ -40,8 +42,10 @@ typedef struct fab_fabric_spec {
     uint64_t tiers;    /**< 0 = the smallest number that suffices */
     uint64_t pod;      /**< GPUs per pod; 0 = what the radix of one spine allows */
     uint64_t planes, spares;
-    uint64_t k;               /**< fat-tree arity, 0 = not given */
-    char xgft[FAB_NAME_SIZE]; /**< "h;m1,..;w1,.." or empty */
+    uint64_t rails_per_switch;   /**< rail-only: 0 = as many as fit a single switch */
+    char forward[FAB_NAME_SIZE]; /**< rail-only: "source" or "destination": whose domain hands over between rails */
+    uint64_t k;                  /**< fat-tree arity, 0 = not given */
+    char xgft[FAB_NAME_SIZE];    /**< "h;m1,..;w1,.." or empty */
     fab_tier_spec tier[FAB_MAX_TIERS];
 } fab_fabric_spec;
 
@@ -112,6 +116,16 @@ void fab_design_digest(const fab_design *design, char out[17]);
 
 /** Appends the XML Schema of design files. */
 void fab_design_schema(fab_str *out);
+
+/** A general fat-tree XGFT(h; m1..mh; w1..wh), with p1..ph parallel cables [Ohring et al., IPPS 1995]. From index 1. */
+typedef struct fab_xgft {
+    uint32_t height;
+    uint64_t m[FAB_MAX_TIERS + 1], w[FAB_MAX_TIERS + 1], p[FAB_MAX_TIERS + 1];
+    uint64_t ports; /**< product of m: NIC ports */
+} fab_xgft;
+
+/** Reads "h;m1,...,mh;w1,...,wh" with an optional ";p1,...,ph" (default 1). */
+fab_status fab_xgft_parse(const char *text, fab_xgft *out, fab_error *err) FAB_MUST_USE;
 
 /** Fields a user may set, for help texts: calls `visit` for each in table order. */
 typedef void fab_design_visit(void *context, const char *path, const char *unit_example, const char *summary);

@@ -50,7 +50,8 @@ typedef struct fab_fabric {
     uint32_t gpus_per_server, nics_per_server, gpus_per_domain;
     uint32_t first[FAB_NODE_N_KINDS + 1];         /**< [kind]: first node of the kind; [kind + 1]: behind its last */
     uint32_t first_of_tier[FAB_FABRIC_TIERS + 2]; /**< [t], t = 1 ... n_tiers + 1: first switch of tier t */
-    bool forwards_in_domain; /**< pairs on different rails may hand over inside the scale-up domain (rail-only) */
+    bool forwards_in_domain;      /**< pairs on different rails hand over inside a scale-up domain (rail-only) */
+    bool forwards_at_destination; /**< in the destination's where it has the rail, else the source's */
 
     uint16_t n_classes;
     fab_link_class *classes; /**< shape [n_classes] */
@@ -62,7 +63,8 @@ typedef struct fab_fabric {
     uint32_t *switch_pod;    /**< shape [n_switches]: pod, or FAB_NONE above the pods */
     uint16_t *switch_rail;   /**< shape [n_switches]: rail, or UINT16_MAX when it serves several */
     uint16_t *switch_plane;  /**< shape [n_switches] */
-    uint16_t *switch_radix;  /**< shape [n_switches]: ports, used or not, after breakout */
+    uint16_t *switch_radix;  /**< shape [n_switches]: physical ports, used or not */
+    uint16_t *switch_ports;  /**< shape [n_switches]: highest port number; above the radix where ports break out */
 } fab_fabric;
 
 void fab_fabric_free(fab_fabric *fabric);

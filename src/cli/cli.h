@@ -1,0 +1,178 @@
+/**
+ * @file cli.h
+ * What the commands share. Only src/cli prints, exits and reads the environment.
+ *
+ * To add a command:
+ *  1. write cmd_NAME.c with one `const cli_command cli_command_NAME`: its operands, summary, options and `run`;
+ *  2. declare it below and add it to CLI_COMMANDS in main.c;
+ *  3. list its options in its table; a new option is one `cli_option` in options.c (or in the command's own file when
+ *     nobody shares it) and a field of cli_options. Help is made from these tables;
+ *  4. add a case to tests/cli/cases.
+ */
+#ifndef FAB_CLI_H
+#define FAB_CLI_H
+
+#include "fab/reports.h"
+#include "fab/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct cli_command cli_command;
+
+/** Texts of a repeatable option, or the operands; they point into argv. */
+typedef struct cli_list {
+    const char **items;
+    size_t n;
+} cli_list;
+
+typedef enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER } cli_when;
+
+/** A command line as read. */
+typedef struct cli_options {
+    const cli_command *command;
+    cli_list operands, overrides, jobs, engines;
+    const char *traffic, *prices, *format, *out, *export_path; /**< NULL when not given */
+    uint64_t seed, n_seeds, n_threads;
+    cli_when color;
+    bool quiet, force, help;
+} cli_options;
+
+typedef struct cli_option {
+    const char *name;     /**< without the dashes */
+    const char *argument; /**< its name in help, NULL for a flag */
+    const char *summary;
+    fab_status (*apply)(cli_options *options, const char *value, fab_error *err);
+} cli_option;
+
+struct cli_command {
+    const char *name;
+    const char *operands; /**< as in the usage line, "" for none */
+    size_t min_operands, max_operands;
+    const char *summary;              /**< one line */
+    const char *details;              /**< a paragraph for the command's help, or "" */
+    const char *const *examples;      /**< arguments that work as they stand; ended by NULL */
+    const cli_option *const *options; /**< ended by NULL */
+    bool tells_usage;                 /**< ends with a line about time and memory on stderr */
+    /** Writes the whole output to `out`, which reaches stdout only if this succeeds. */
+    fab_status (*run)(const cli_options *options, FILE *out, fab_error *err);
+};
+
+extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
+    cli_command_list, cli_command_schema, cli_command_version, cli_command_help;
+extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
+
+const cli_command *cli_find_command(const char *name);
+
+/** "; did you mean 'x'?" or nothing, while candidates are offered one by one. */
+typedef struct cli_hint {
+    const char *word;
+    size_t distance;
+    char text[96];
+} cli_hint;
+
+void cli_hint_offer(cli_hint *hint, const char *candidate);
+const char *cli_hint_text(const cli_hint *hint);
+
+/* --- options.c ---------------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_option_engine, cli_option_seeds,
+    cli_option_seed, cli_option_prices, cli_option_threads, cli_option_out, cli_option_format, cli_option_json,
+    cli_option_quiet, cli_option_force, cli_option_color, cli_option_help;
+
+/** Reads the arguments behind the command's name. `out` keeps pointers into argv. */
+fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out,
+                             fab_error *err) FAB_MUST_USE;
+void cli_options_release(cli_options *options);
+
+/* --- help.c ------------------------------------------------------------------------------------------------------- */
+
+void cli_print_help(FILE *out);
+void cli_print_command_help(const cli_command *command, FILE *out);
+
+/* --- session.c ---------------------------------------------------------------------------------------------------- */
+
+/** Reads a design and lays --set, --job, --engine and --prices over it. */
+fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
+
+/** Names the design in an error of a module that does not know where its values came from. */
+void cli_blame(const fab_design *design, fab_status status, fab_error *err);
+
+/** Builds the fabric of a design; counts, bisection and cost go to `out`. The graph is the caller's. */
+fab_status cli_measure_fabric(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
+                              fab_error *err) FAB_MUST_USE;
+
+/** An empty result of `command` with room for n_fabrics. Release with fab_result_release(). */
+fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
+                           fab_error *err) FAB_MUST_USE;
+
+/** Design, fabric, and the replay of `traffic` under the requested engines, reported. */
+fab_status cli_replay_and_report(const cli_options *options, fab_command command, const char *traffic, FILE *out,
+                                 fab_error *err) FAB_MUST_USE;
+
+/** Renders the result to `out` in the requested format, and all formats into --out. */
+fab_status cli_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) FAB_MUST_USE;
+
+/** Fails early when --out cannot be written, so that no run is lost for that. */
+fab_status cli_check_out(const cli_options *options, fab_error *err) FAB_MUST_USE;
+
+/* --- terminal.c --------------------------------------------------------------------------------------------------- */
+
+fab_report_style cli_style(const cli_options *options);
+
+/** Progress line on stderr: pass the two to fab_replay. */
+typedef struct cli_progress {
+    double started_s, shown_s;
+} cli_progress;
+
+bool cli_progress_wanted(const cli_options *options);
+void cli_progress_start(cli_progress *progress);
+void cli_progress_step(void *context, size_t done, size_t total);
+void cli_progress_end(void);
+
+/** Seconds of a clock that never jumps. */
+double cli_now_s(void);
+
+/** One line: wall time, processor time, peak memory, threads. */
+void cli_print_usage_line(double wall_s, uint64_t n_threads);
+
+/** Until cli_release_signals, an interrupt waits: a file that is being written is finished or not there at all. */
+void cli_hold_signals(void);
+void cli_release_signals(void);
+
+/* --- table.c ------------------------------------------------------------------------------------------------------ */
+
+typedef struct cli_column {
+    const char *title; /**< in text */
+    const char *field; /**< in JSON */
+    bool number;       /**< right-aligned; bare in JSON */
+} cli_column;
+
+/** Rows of short texts: aligned columns for people, an array of objects for programs. */
+typedef struct cli_table {
+    const cli_column *columns;
+    size_t n_columns;
+    char **cells; /**< shape [n_rows][n_columns] */
+    size_t n_cells, capacity;
+} cli_table;
+
+void cli_table_release(cli_table *table);
+
+/** Adds the next cell; rows fill up from the left. */
+fab_status cli_table_add(cli_table *table, const char *text, fab_error *err) FAB_MUST_USE;
+fab_status cli_table_add_number(cli_table *table, double value, fab_error *err) FAB_MUST_USE;
+
+/** Aligned text; the last column wraps at `width` columns. */
+void cli_table_text(const cli_table *table, size_t width, FILE *out);
+/** `[ {...}, ... ]` without a line feed at the end. */
+void cli_table_json(const cli_table *table, FILE *out);
+void cli_json_string(const char *text, FILE *out);
+
+/** Words of `text` from column `at` on, continued at column `indent`, ended by a line feed. */
+void cli_wrap(const char *text, size_t at, size_t indent, size_t width, FILE *out);
+/** The same for a command line, which stays one when it is copied into a shell. */
+void cli_wrap_shell(const char *text, size_t at, size_t indent, size_t width, FILE *out);
+
+#endif

@@ -1,0 +1,51 @@
+#include "cli.h"
+
+static const char *const NO_EXAMPLES[] = {NULL};
+static const cli_option *const NO_OPTIONS[] = {NULL};
+
+static fab_status run_help(const cli_options *options, FILE *out, fab_error *err) {
+    if (options->operands.n == 0) {
+        cli_print_help(out);
+        return FAB_OK;
+    }
+    const char *name = options->operands.items[0];
+    const cli_command *command = cli_find_command(name);
+    if (command == NULL) {
+        cli_hint hint = {.word = name};
+        for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
+            cli_hint_offer(&hint, (*c)->name);
+        }
+        return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, cli_hint_text(&hint));
+    }
+    cli_print_command_help(command, out);
+    return FAB_OK;
+}
+
+static fab_status run_version(const cli_options *options, FILE *out, fab_error *err) {
+    (void)options;
+    (void)err;
+    (void)fprintf(out, "fabriscope %s\n", FAB_VERSION);
+    return FAB_OK;
+}
+
+const cli_command cli_command_help = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .max_operands = 1,
+    .summary = "what a command does, its options and examples",
+    .details = "",
+    .examples = NO_EXAMPLES,
+    .options = NO_OPTIONS,
+    .run = run_help,
+};
+
+const cli_command cli_command_version = {
+    .name = "version",
+    .operands = "",
+    .max_operands = 0,
+    .summary = "the program's version",
+    .details = "",
+    .examples = NO_EXAMPLES,
+    .options = NO_OPTIONS,
+    .run = run_version,
+};

@@ -1,0 +1,286 @@
+#include "cli.h"
+
+#include "fab/builtin.h"
+#include "fab/prices.h"
+#include "fab/routing.h"
+#include "fab/units.h"
+
+#include <string.h>
+
+/* One thing that can be listed. */
+typedef struct list_topic {
+    const char *name, *summary;
+    cli_column columns[10];
+    size_t n_columns;
+    fab_status (*fill)(cli_table *table, fab_error *err);
+} list_topic;
+
+static fab_status add_quantity(cli_table *table, double value, fab_unit unit, fab_error *err) {
+    char text[40];
+    return cli_table_add(table, fab_quantity_format(text, value, unit), err);
+}
+
+/* "llama3-24k-roce.xml" -> "llama3-24k-roce" */
+static const char *stem(char *out, size_t size, const char *file_name) {
+    (void)snprintf(out, size, "%.*s", (int)strcspn(file_name, "."), file_name);
+    return out;
+}
+
+static fab_status fill_presets(cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++) {
+        char name[FAB_NAME_SIZE];
+        char text[FAB_NAME_SIZE + 8];
+        fab_design design;
+        fab_counts counts = {0};
+        (void)snprintf(text, sizeof text, "preset:%s", stem(name, sizeof name, b->name));
+        FAB_TRY(fab_design_read(text, NULL, 0, &design, err));
+        FAB_TRY(fab_topology_predict(&design.fabric, &counts, err));
+        FAB_TRY(cli_table_add(table, name, err));
+        FAB_TRY(cli_table_add(table, design.fabric.family, err));
+        FAB_TRY(cli_table_add_number(table, (double)counts.gpus, err));
+        FAB_TRY(cli_table_add(table, design.source, err));
+    }
+done:
+    return status;
+}
+
+static fab_status fill_models(cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (const fab_model *m = fab_models; m->name != NULL; m++) {
+        char text[32];
+        FAB_TRY(cli_table_add(table, m->name, err));
+        (void)snprintf(text, sizeof text, "%.1f", fab_model_parameters(m) * 1e-9);
+        FAB_TRY(cli_table_add(table, text, err));
+        FAB_TRY(cli_table_add_number(table, (double)m->layers, err));
+        FAB_TRY(cli_table_add_number(table, (double)m->hidden, err));
+        FAB_TRY(cli_table_add_number(table, (double)m->heads, err));
+        FAB_TRY(cli_table_add_number(table, (double)m->seq, err));
+        FAB_TRY(cli_table_add_number(table, (double)m->vocab, err));
+        FAB_TRY(cli_table_add_number(table, (double)m->batch, err));
+        FAB_TRY(cli_table_add_number(table, (double)m->gpus, err));
+        FAB_TRY(cli_table_add(table, m->source, err));
+    }
+done:
+    return status;
+}
+
+static fab_status fill_gpus(cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (const fab_gpu *g = fab_gpus; g->name != NULL; g++) {
+        char text[32];
+        FAB_TRY(cli_table_add(table, g->name, err));
+        (void)snprintf(text, sizeof text, "%.0f", g->flops * 1e-12);
+        FAB_TRY(cli_table_add(table, text, err));
+        FAB_TRY(add_quantity(table, g->memory_bytes, FAB_UNIT_BYTES, err));
+        (void)snprintf(text, sizeof text, "%.4g GB/s", g->nvlink_bps / 8e9);
+        FAB_TRY(cli_table_add(table, text, err));
+        if (g->power_w > 0) {
+            FAB_TRY(add_quantity(table, g->power_w, FAB_UNIT_POWER, err));
+        } else {
+            FAB_TRY(cli_table_add(table, "", err));
+        }
+        FAB_TRY(cli_table_add(table, g->source, err));
+    }
+done:
+    return status;
+}
+
+static fab_status fill_families(cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (size_t i = 0; fab_families[i] != NULL && fab_families[i]->name != NULL; i++) {
+        FAB_TRY(cli_table_add(table, fab_families[i]->name, err));
+        FAB_TRY(cli_table_add(table, fab_families[i]->summary, err));
+    }
+done:
+    return status;
+}
+
+static fab_status fill_engines(cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (size_t i = 0; fab_engines[i] != NULL; i++) {
+        FAB_TRY(cli_table_add(table, fab_engines[i]->name, err));
+        FAB_TRY(cli_table_add(table, "", err));
+        FAB_TRY(cli_table_add(table, "", err));
+        FAB_TRY(cli_table_add(table, fab_engines[i]->summary, err));
+        for (const fab_engine_option *o = fab_engines[i]->options; o != NULL && o->key != NULL; o++) {
+            FAB_TRY(cli_table_add(table, fab_engines[i]->name, err));
+            FAB_TRY(cli_table_add(table, o->key, err));
+            FAB_TRY(cli_table_add(table, o->value != NULL ? o->value : "", err));
+            FAB_TRY(cli_table_add(table, o->summary, err));
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status fill_patterns(cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (const fab_pattern_info *p = fab_patterns; p->name != NULL; p++) {
+        FAB_TRY(cli_table_add(table, p->name, err));
+        FAB_TRY(cli_table_add(table, p->summary, err));
+    }
+done:
+    return status;
+}
+
+static fab_status fill_prices(cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (const fab_builtin *b = fab_builtin_prices; b->name != NULL; b++) {
+        char name[FAB_NAME_SIZE];
+        fab_prices prices = {0};
+        FAB_TRY(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
+        FAB_TRY(cli_table_add(table, name, err));
+        FAB_TRY(cli_table_add_number(table, prices.switch_usd_per_port, err));
+        FAB_TRY(cli_table_add_number(table, prices.transceiver_usd, err));
+        FAB_TRY(cli_table_add_number(table, prices.nic_usd, err));
+        FAB_TRY(cli_table_add(table, prices.source, err));
+    }
+done:
+    return status;
+}
+
+typedef struct field_visit {
+    cli_table *table;
+    fab_status status;
+    fab_error *err;
+} field_visit;
+
+static void visit_field(void *context, const char *path, const char *unit_example, const char *summary) {
+    field_visit *visit = context;
+    const char *cells[] = {path, unit_example, summary};
+    for (size_t i = 0; i < 3 && visit->status == FAB_OK; i++) {
+        visit->status = cli_table_add(visit->table, cells[i] != NULL ? cells[i] : "", visit->err);
+    }
+}
+
+static fab_status fill_fields(cli_table *table, fab_error *err) {
+    field_visit visit = {table, FAB_OK, err};
+    fab_design_each_field(visit_field, &visit);
+    return visit.status;
+}
+
+static const list_topic TOPICS[] = {
+    {"presets",
+     "designs that ship with the program: preset:NAME",
+     {{"Preset", "name", false}, {"Family", "family", false}, {"GPUs", "gpus", true}, {"Source", "source", false}},
+     4,
+     fill_presets},
+    {"models",
+     "transformer models: --job model=NAME",
+     {{"Model", "name", false},
+      {"B param.", "billion_parameters", true},
+      {"Layers", "layers", true},
+      {"Hidden", "hidden", true},
+      {"Heads", "heads", true},
+      {"Seq.", "seq", true},
+      {"Vocab.", "vocab", true},
+      {"Batch", "batch", true},
+      {"GPUs", "gpus", true},
+      {"Source", "source", false}},
+     10,
+     fill_models},
+    {"gpus",
+     "accelerators: --job gpu=NAME",
+     {{"GPU", "name", false},
+      {"TFLOP/s", "tflops", true},
+      {"Memory", "memory", false},
+      {"NVLink", "nvlink", false},
+      {"Power", "power", false},
+      {"Source", "source", false}},
+     6,
+     fill_gpus},
+    {"families",
+     "topology families: FAMILY:key=value,... is a design",
+     {{"Family", "name", false}, {"Summary", "summary", false}},
+     2,
+     fill_families},
+    {"engines",
+     "routing engines and their options: --engine NAME[,key=value]",
+     {{"Engine", "name", false},
+      {"Option", "option", false},
+      {"Default", "default", false},
+      {"Summary", "summary", false}},
+     4,
+     fill_engines},
+    {"patterns",
+     "traffic patterns: --traffic pattern:NAME[,key=value]",
+     {{"Pattern", "name", false}, {"Summary", "summary", false}},
+     2,
+     fill_patterns},
+    {"prices",
+     "price profiles: --prices NAME",
+     {{"Profile", "name", false},
+      {"$/port", "switch_usd_per_port", true},
+      {"$/transc.", "transceiver_usd", true},
+      {"$/NIC", "nic_usd", true},
+      {"Source", "source", false}},
+     5,
+     fill_prices},
+    {"fields",
+     "values of a design: --set path=value",
+     {{"Path", "path", false}, {"Example", "example", false}, {"Summary", "summary", false}},
+     3,
+     fill_fields},
+};
+#define N_TOPICS (sizeof TOPICS / sizeof TOPICS[0])
+
+static fab_status fill_topics(cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (size_t i = 0; i < N_TOPICS; i++) {
+        FAB_TRY(cli_table_add(table, TOPICS[i].name, err));
+        FAB_TRY(cli_table_add(table, TOPICS[i].summary, err));
+    }
+done:
+    return status;
+}
+
+static const list_topic ALL_TOPICS = {
+    "topics", "", {{"What", "name", false}, {"Summary", "summary", false}}, 2, fill_topics};
+
+static fab_status find_topic(const char *name, const list_topic **out, fab_error *err) {
+    cli_hint hint = {.word = name};
+    for (size_t i = 0; i < N_TOPICS; i++) {
+        cli_hint_offer(&hint, TOPICS[i].name);
+        if (strcmp(TOPICS[i].name, name) == 0) {
+            *out = &TOPICS[i];
+            return FAB_OK;
+        }
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "command list: nothing is called '%.40s'%s", name, cli_hint_text(&hint));
+}
+
+static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const list_topic *topic = &ALL_TOPICS;
+    cli_table table = {0};
+    if (options->operands.n > 0) {
+        FAB_TRY(find_topic(options->operands.items[0], &topic, err));
+    }
+    table.columns = topic->columns;
+    table.n_columns = topic->n_columns;
+    FAB_TRY(topic->fill(&table, err));
+    if (options->format != NULL) {
+        cli_table_json(&table, out);
+        (void)fputc('\n', out);
+    } else {
+        cli_table_text(&table, (size_t)cli_style(options).width, out);
+    }
+done:
+    cli_table_release(&table);
+    return status;
+}
+
+static const char *const EXAMPLES[] = {"fabriscope list presets", "fabriscope list engines", NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_json, NULL};
+
+const cli_command cli_command_list = {
+    .name = "list",
+    .operands = "[WHAT]",
+    .max_operands = 1,
+    .summary = "what there is: presets, models, gpus, families, engines, patterns, prices, fields",
+    .details = "Without WHAT: what can be listed.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .run = run,
+};

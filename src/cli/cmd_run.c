@@ -1,0 +1,32 @@
+#include "cli.h"
+
+static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+    return cli_replay_and_report(options, FAB_COMMAND_RUN, "job", out, err);
+}
+
+static const char *const EXAMPLES[] = {
+    "fabriscope run preset:llama3-24k-roce", "fabriscope run preset:llama3-24k-roce --seeds 5 --out report",
+    "fabriscope run rail-spine:gpus=1024,taper=2 --job tp=8,pp=4 --engine ecmp,qp=16 --engine dmodk", NULL};
+
+static const cli_option *const OPTIONS[] = {&cli_option_set,     &cli_option_job,
+                                            &cli_option_engine,  &cli_option_seeds,
+                                            &cli_option_seed,    &cli_option_prices,
+                                            &cli_option_threads, &cli_option_out,
+                                            &cli_option_force,   &cli_option_format,
+                                            &cli_option_json,    &cli_option_color,
+                                            &cli_option_quiet,   NULL};
+
+const cli_command cli_command_run = {
+    .name = "run",
+    .operands = "DESIGN",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "everything: fabric, cost, the job's phases under every engine",
+    .details = "Builds the fabric, prices it, replays one iteration of the design's training job phase by phase under "
+               "every engine, and reports loads, collisions and what tapering does to each phase. With several seeds "
+               "every figure that depends on the seed is a distribution.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .tells_usage = true,
+    .run = run,
+};

@@ -1,0 +1,48 @@
+#include "cli.h"
+
+#include "fab/builtin.h"
+
+#include <string.h>
+
+static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+    const char *topic = options->operands.items[0];
+    if (strcmp(topic, "design") == 0) {
+        fab_str text = FAB_STR_INIT;
+        fab_design_schema(&text);
+        fab_status status = fab_str_status(&text, err);
+        if (status == FAB_OK) {
+            (void)fwrite(text.data, 1, text.length, out);
+        }
+        fab_str_release(&text);
+        return status;
+    }
+    const fab_builtin *schema = NULL;
+    if (strcmp(topic, "result") == 0 || strcmp(topic, "report") == 0) {
+        schema = fab_builtin_find(fab_builtin_schemas, topic);
+    }
+    if (schema == NULL) {
+        cli_hint hint = {.word = topic};
+        cli_hint_offer(&hint, "design");
+        cli_hint_offer(&hint, "result");
+        cli_hint_offer(&hint, "report");
+        return fab_fail(err, FAB_EUSAGE, NULL, "command schema: '%.40s' is not design, result or report%s", topic,
+                        cli_hint_text(&hint));
+    }
+    (void)fwrite(schema->data, 1, schema->size, out);
+    return FAB_OK;
+}
+
+static const char *const EXAMPLES[] = {"fabriscope schema design", "fabriscope schema result", NULL};
+static const cli_option *const OPTIONS[] = {NULL};
+
+const cli_command cli_command_schema = {
+    .name = "schema",
+    .operands = "design|result|report",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "the schema of design files, JSON results or XML reports",
+    .details = "",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .run = run,
+};

@@ -1,0 +1,232 @@
+#include "cli.h"
+
+#include "fab/memory.h"
+#include "fab/units.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static fab_status add_count(cli_table *table, uint64_t count, bool json, fab_error *err) {
+    char text[32];
+    if (json) {
+        (void)snprintf(text, sizeof text, "%" PRIu64, count);
+    }
+    return cli_table_add(table, json ? text : fab_format_count(text, count), err);
+}
+
+static fab_status add_bytes(cli_table *table, uint64_t bytes, bool json, fab_error *err) {
+    char text[32];
+    if (json) {
+        return add_count(table, bytes, json, err);
+    }
+    return cli_table_add(table, fab_quantity_format(text, (double)bytes, FAB_UNIT_BYTES), err);
+}
+
+static fab_status list_phases(const fab_traffic *traffic, bool json, cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (size_t i = 0; i < traffic->n_phases; i++) {
+        const fab_phase *phase = &traffic->phases[i];
+        FAB_TRY(cli_table_add(table, phase->name, err));
+        FAB_TRY(cli_table_add(table, phase->collective, err));
+        FAB_TRY(add_count(table, phase->n_comms, json, err));
+        FAB_TRY(add_count(table, phase->n_flows, json, err));
+        FAB_TRY(add_bytes(table, phase->total_bytes, json, err));
+        FAB_TRY(add_count(table, phase->steps, json, err));
+        FAB_TRY(add_count(table, phase->executions, json, err));
+        if (json) {
+            FAB_TRY(cli_table_add_number(table, phase->expected_bytes, err));
+            FAB_TRY(cli_table_add(table, phase->formula, err));
+        }
+    }
+done:
+    return status;
+}
+
+static void print_formulas(const fab_traffic *traffic, size_t width, FILE *out) {
+    const char *title = "\nBytes of a phase, all GPUs together:\n";
+    for (size_t i = 0; i < traffic->n_phases; i++) {
+        const fab_phase *phase = &traffic->phases[i];
+        if (phase->formula[0] != '\0') {
+            int n = fprintf(out, "%s  %-6s ", title, phase->name) - (int)strlen(title);
+            cli_wrap(phase->formula, (size_t)n, 9, width, out);
+            title = "";
+        }
+    }
+}
+
+static fab_status print_list(const cli_options *options, const fab_design *design, const fab_traffic *traffic,
+                             FILE *out, fab_error *err) {
+    static const cli_column COLUMNS[] = {{"Phase", "name", false},          {"Collective", "collective", false},
+                                         {"Groups", "communicators", true}, {"Flows", "flows", true},
+                                         {"Bytes", "bytes", true},          {"Steps", "steps", true},
+                                         {"Times", "executions", true},     {"Expected", "expected_bytes", true},
+                                         {"Formula", "formula", false}};
+    fab_status status = FAB_OK;
+    bool json = options->format != NULL;
+    fab_report_style style = cli_style(options);
+    cli_table table = {.columns = COLUMNS, .n_columns = json ? 9 : 7};
+    FAB_TRY(list_phases(traffic, json, &table, err));
+    if (json) {
+        char digest[17];
+        fab_design_digest(design, digest);
+        (void)fputs("{\"traffic\": ", out);
+        cli_json_string(traffic->summary, out);
+        (void)fputs(", \"phases\": ", out);
+        cli_table_json(&table, out);
+        (void)fprintf(out,
+                      ",\n\"meta\": {\"program\": \"fabriscope\", \"version\": \"%s\", \"design_digest\": \"%s\", "
+                      "\"seed\": %" PRIu64 "}}\n",
+                      FAB_VERSION, digest, options->seed);
+    } else {
+        cli_wrap(traffic->summary, 0, 0, (size_t)style.width, out);
+        (void)fputc('\n', out);
+        cli_table_text(&table, (size_t)style.width, out);
+        print_formulas(traffic, (size_t)style.width, out);
+    }
+done:
+    cli_table_release(&table);
+    return status;
+}
+
+/* Temporary file, then rename: nothing half-written stands under the final name. */
+static fab_status export_file(const cli_options *options, const fab_phase *phase, uint32_t n_gpus,
+                              fab_matrix_format format, fab_error *err) {
+    fab_status status = FAB_OK;
+    const char *path = options->export_path;
+    FILE *file = NULL;
+    char *temporary = NULL;
+    bool made = false;
+    size_t n = strlen(path) + sizeof ".partial";
+    FAB_TRY(FAB_NEW(temporary, n, err));
+    (void)snprintf(temporary, n, "%s.partial", path);
+    cli_hold_signals();
+    file = fopen(temporary, "wb");
+    if (file == NULL) {
+        FAB_FAIL(err, FAB_EIO, path, "cannot write: %s", strerror(errno));
+    }
+    made = true;
+    FAB_TRY(fab_matrix_write(phase, n_gpus, format, file, err));
+    bool failed = fflush(file) != 0 || ferror(file) != 0;
+    failed = fclose(file) != 0 || failed;
+    file = NULL;
+    if (failed || rename(temporary, path) != 0) {
+        FAB_FAIL(err, FAB_EIO, path, "cannot write: %s", strerror(errno));
+    }
+    made = false;
+done:
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    if (made) {
+        (void)remove(temporary);
+    }
+    cli_release_signals();
+    free(temporary);
+    return status;
+}
+
+static fab_status check_export(const cli_options *options, fab_matrix_format *format, fab_error *err) {
+    const char *path = options->export_path;
+    const char *dot = strrchr(path, '.');
+    struct stat about;
+    *format = FAB_MATRIX_CSV;
+    if (strcmp(path, "-") == 0) {
+        return FAB_OK;
+    }
+    if (dot != NULL && strcmp(dot, ".mtx") == 0) {
+        *format = FAB_MATRIX_MARKET;
+    } else if (dot == NULL || strcmp(dot, ".csv") != 0) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --export: '%.60s' ends neither in .csv nor in .mtx", path);
+    }
+    if (!options->force && stat(path, &about) == 0) {
+        return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+    }
+    return FAB_OK;
+}
+
+static fab_status export_phase(const cli_options *options, const fab_traffic *traffic, uint32_t n_gpus,
+                               fab_matrix_format format, FILE *out, fab_error *err) {
+    if (traffic->n_phases != 1) {
+        char names[256] = "";
+        for (size_t i = 0; i < traffic->n_phases; i++) {
+            size_t at = strlen(names);
+            (void)snprintf(names + at, sizeof names - at, "%s%s", i > 0 ? ", " : "", traffic->phases[i].name);
+        }
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "option --export writes one phase, not %zu (%s): choose with --traffic job:PHASE",
+                        traffic->n_phases, names);
+    }
+    const fab_phase *phase = &traffic->phases[0];
+    if (strcmp(options->export_path, "-") == 0) {
+        return fab_matrix_write(phase, n_gpus, format, out, err);
+    }
+    fab_status status = export_file(options, phase, n_gpus, format, err);
+    if (status == FAB_OK && !options->quiet) {
+        (void)fprintf(stderr, "fabriscope: phase %s written to %s\n", phase->name, options->export_path);
+    }
+    return status;
+}
+
+static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design design;
+    fab_fabric *graph = NULL;
+    fab_traffic traffic = {0};
+    fab_matrix_format format = FAB_MATRIX_CSV;
+    if (options->export_path != NULL) {
+        FAB_TRY(check_export(options, &format, err));
+    }
+    FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
+    status = fab_topology_build(&design.fabric, &graph, NULL, err);
+    if (status == FAB_OK) {
+        const char *text = options->traffic != NULL ? options->traffic : "job";
+        status = fab_traffic_make(text, &design, graph, options->seed, &traffic, err);
+    }
+    cli_blame(&design, status, err);
+    FAB_TRY(status);
+    if (options->export_path != NULL) {
+        FAB_TRY(export_phase(options, &traffic, fab_n_gpus(graph), format, out, err));
+    } else {
+        FAB_TRY(print_list(options, &design, &traffic, out, err));
+    }
+done:
+    fab_traffic_release(&traffic);
+    fab_fabric_free(graph);
+    return status;
+}
+
+static fab_status apply_export(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->export_path = value;
+    return FAB_OK;
+}
+
+static const cli_option OPTION_EXPORT = {
+    "export", "FILE", "write the matrix of one phase: FILE.csv, FILE.mtx (MatrixMarket), - for CSV on stdout",
+    apply_export};
+
+static const char *const EXAMPLES[] = {
+    "fabriscope traffic preset:llama3-24k-roce",
+    "fabriscope traffic rail-spine:gpus=1024 --job tp=8,pp=4 --traffic job:pp --export pp.mtx",
+    "fabriscope traffic fat-tree:k=4 --traffic pattern:ring --export -", NULL};
+
+static const cli_option *const OPTIONS[] = {&cli_option_traffic, &OPTION_EXPORT,    &cli_option_force,
+                                            &cli_option_job,     &cli_option_set,   &cli_option_seed,
+                                            &cli_option_json,    &cli_option_quiet, NULL};
+
+const cli_command cli_command_traffic = {
+    .name = "traffic",
+    .operands = "DESIGN",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "the phases of the job or a pattern: list, matrix export",
+    .details = "Lists what is in the network together: flows and bytes of every phase of one training iteration, with "
+               "the closed form that gives the bytes.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .run = run,
+};

@@ -1,0 +1,67 @@
+#include "cli.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define WIDTH 80
+
+static void print_row(const char *head, const char *summary, size_t indent, FILE *out) {
+    int n = fprintf(out, "  %s", head);
+    size_t at = n > 0 ? (size_t)n : 0;
+    if (at + 2 > indent) {
+        (void)fputc('\n', out);
+        at = 0;
+    }
+    (void)fprintf(out, "%*s", (int)(indent - at), "");
+    cli_wrap(summary, indent, indent, WIDTH, out);
+}
+
+static void print_examples(const char *const *examples, FILE *out) {
+    if (examples[0] != NULL) {
+        (void)fputs("\nExamples:\n", out);
+    }
+    for (const char *const *e = examples; *e != NULL; e++) {
+        (void)fputs("  ", out);
+        cli_wrap_shell(*e, 2, 6, WIDTH, out);
+    }
+}
+
+void cli_print_help(FILE *out) {
+    static const char *const EXAMPLES[] = {
+        "fabriscope run preset:llama3-24k-roce",
+        "fabriscope cost rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256",
+        "fabriscope route fat-tree:k=8 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk", NULL};
+    (void)fputs("Usage: fabriscope COMMAND [OPTIONS] [OPERANDS]\n\n"
+                "Designs and analyses the network fabric of an AI training cluster.\n\nCommands:\n",
+                out);
+    for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
+        char head[64];
+        (void)snprintf(head, sizeof head, "%s %s", (*c)->name, (*c)->operands);
+        print_row(head, (*c)->summary, 22, out);
+    }
+    (void)fputs("\nDESIGN is an XML file, preset:NAME (see 'fabriscope list presets') or a one-line\n"
+                "form FAMILY:key=value,... (see 'fabriscope list families').\n",
+                out);
+    print_examples(EXAMPLES, out);
+    (void)fputs("\n'fabriscope help COMMAND' explains a command and its options.\n", out);
+}
+
+void cli_print_command_help(const cli_command *command, FILE *out) {
+    (void)fprintf(out, "Usage: fabriscope %s%s%s%s\n\n", command->name, command->options[0] != NULL ? " [OPTIONS]" : "",
+                  command->operands[0] != '\0' ? " " : "", command->operands);
+    (void)fputc(toupper((unsigned char)command->summary[0]), out);
+    cli_wrap(command->summary + 1, 1, 0, WIDTH, out);
+    if (command->details[0] != '\0') {
+        (void)fputc('\n', out);
+        cli_wrap(command->details, 0, 0, WIDTH, out);
+    }
+    (void)fputs("\nOptions:\n", out);
+    for (const cli_option *const *o = command->options; *o != NULL; o++) {
+        char head[64];
+        (void)snprintf(head, sizeof head, "--%s%s%s", (*o)->name, (*o)->argument != NULL ? " " : "",
+                       (*o)->argument != NULL ? (*o)->argument : "");
+        print_row(head, (*o)->summary, 24, out);
+    }
+    print_row("--help", cli_option_help.summary, 24, out);
+    print_examples(command->examples, out);
+}

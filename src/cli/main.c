@@ -1,0 +1,163 @@
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const cli_command *const CLI_COMMANDS[] = {
+    &cli_command_run,  &cli_command_build,  &cli_command_cost,    &cli_command_traffic, &cli_command_route,
+    &cli_command_list, &cli_command_schema, &cli_command_version, &cli_command_help,    NULL};
+
+const cli_command *cli_find_command(const char *name) {
+    for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
+        if (strcmp((*c)->name, name) == 0) {
+            return *c;
+        }
+    }
+    return NULL;
+}
+
+static int exit_code(fab_status status) {
+    switch (status) {
+    case FAB_OK: return 0;
+    case FAB_EUSAGE: return 2;
+    case FAB_EINPUT:
+    case FAB_EUNSUPPORTED: return 3;
+    case FAB_EUNREACHABLE:
+    case FAB_ENOSOLUTION: return 4;
+    case FAB_EIO: return 5;
+    case FAB_ENOMEM:
+    case FAB_EINTERNAL: break;
+    }
+    return 70;
+}
+
+/* Texts from a design may hold control characters: they must not reach the terminal. */
+static void print_clean(const char *text) {
+    for (const char *c = text; *c != '\0'; c++) {
+        (void)fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, stderr);
+    }
+}
+
+static void print_error(const cli_command *command, fab_status status, const fab_error *err) {
+    if (err->code != FAB_OK && err->text[0] == '\0') {
+        return; /* the reader of a pipe went away: nothing to tell */
+    }
+    print_clean(err->where[0] != '\0' ? err->where : "fabriscope");
+    (void)fputs(": ", stderr);
+    print_clean(err->code != FAB_OK ? err->text : fab_status_name(status));
+    (void)fputc('\n', stderr);
+    if (status == FAB_EUSAGE) {
+        (void)fprintf(stderr, "See 'fabriscope help%s%s'.\n", command != NULL ? " " : "",
+                      command != NULL ? command->name : "");
+    }
+}
+
+static fab_status write_stdout(const char *bytes, size_t n, fab_error *err) {
+    errno = 0;
+    if (fwrite(bytes, 1, n, stdout) == n && fflush(stdout) == 0) {
+        return FAB_OK;
+    }
+    if (errno == EPIPE) {
+        return fab_fail(err, FAB_EIO, NULL, "%s", "");
+    }
+    return fab_fail(err, FAB_EIO, NULL, "cannot write to standard output: %s", strerror(errno));
+}
+
+/* Runs a command into memory, and prints what it wrote once it has succeeded. */
+static fab_status run_command(const cli_options *options, fab_error *err) {
+    fab_status status = FAB_OK;
+    char *bytes = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&bytes, &n);
+    if (out == NULL) {
+        FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the output");
+    }
+    if (options->help) {
+        cli_print_command_help(options->command, out);
+    } else {
+        FAB_TRY(options->command->run(options, out, err));
+    }
+    bool failed = ferror(out) != 0;
+    failed = fclose(out) != 0 || failed;
+    out = NULL;
+    if (failed) {
+        FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the output");
+    }
+    FAB_TRY(write_stdout(bytes, n, err));
+done:
+    if (out != NULL) {
+        (void)fclose(out);
+    }
+    free(bytes);
+    return status;
+}
+
+static fab_status unknown_command(const char *name, fab_error *err) {
+    if (name[0] == '-') {
+        return fab_fail(err, FAB_EUSAGE, NULL, "'%.60s' stands where the command is due", name);
+    }
+    cli_hint hint = {.word = name};
+    for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
+        cli_hint_offer(&hint, (*c)->name);
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, cli_hint_text(&hint));
+}
+
+/* A stream that is closed would be reopened by the next file: put something in its place that fails or stays empty. */
+static void fill_standard_streams(void) {
+    for (int stream = 0; stream <= 2; stream++) {
+        if (fcntl(stream, F_GETFD) == -1 && errno == EBADF) {
+            (void)open("/dev/null", stream == 1 ? O_RDONLY : O_RDWR);
+        }
+    }
+}
+
+static void on_interrupt(int number) {
+    _exit(128 + number);
+}
+
+static void set_signals(void) {
+    struct sigaction action = {.sa_handler = on_interrupt};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = SIG_IGN;
+    (void)sigaction(SIGPIPE, &action, NULL);
+}
+
+int main(int argc, char **argv) {
+    double started_s = cli_now_s();
+    fab_error err = {0};
+    cli_options options = {0};
+    fab_status status = FAB_OK;
+    const cli_command *command = NULL;
+    fill_standard_streams();
+    set_signals();
+    if (argc < 2) {
+        cli_print_help(stderr);
+        return exit_code(FAB_EUSAGE);
+    }
+    const char *name = argv[1];
+    name = strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ? "help" : name;
+    name = strcmp(name, "--version") == 0 ? "version" : name;
+    command = cli_find_command(name);
+    if (command == NULL) {
+        status = unknown_command(name, &err);
+        goto done;
+    }
+    FAB_TRY(cli_options_parse(command, argc - 2, argv + 2, &options, &err));
+    FAB_TRY(run_command(&options, &err));
+    if (command->tells_usage && !options.quiet && !options.help) {
+        cli_print_usage_line(cli_now_s() - started_s, options.n_threads);
+    }
+done:
+    cli_options_release(&options);
+    if (status != FAB_OK) {
+        print_error(command, status, &err);
+    }
+    return exit_code(status);
+}

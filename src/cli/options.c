@@ -1,0 +1,248 @@
+#include "cli.h"
+
+#include "fab/memory.h"
+#include "fab/parallel.h"
+#include "fab/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void push(cli_list *list, const char *text) {
+    list->items[list->n++] = text;
+}
+
+static fab_status read_count(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *out,
+                             fab_error *err) {
+    fab_error inner = {0};
+    if (fab_count_parse(value, min, max, out, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", name, inner.text);
+    }
+    return FAB_OK;
+}
+
+static fab_status apply_set(cli_options *options, const char *value, fab_error *err) {
+    if (strchr(value, '=') == NULL) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --set: '%.60s' is not path=value (see 'fabriscope list fields')",
+                        value);
+    }
+    push(&options->overrides, value);
+    return FAB_OK;
+}
+
+static fab_status apply_job(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    push(&options->jobs, value);
+    return FAB_OK;
+}
+
+static fab_status apply_engine(cli_options *options, const char *value, fab_error *err) {
+    if (options->engines.n == FAB_MAX_ENGINES) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --engine: given more than %d times", FAB_MAX_ENGINES);
+    }
+    push(&options->engines, value);
+    return FAB_OK;
+}
+
+static fab_status apply_traffic(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->traffic = value;
+    return FAB_OK;
+}
+
+static fab_status apply_prices(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->prices = value;
+    return FAB_OK;
+}
+
+static fab_status apply_seeds(cli_options *options, const char *value, fab_error *err) {
+    return read_count("seeds", value, 1, 1000000, &options->n_seeds, err);
+}
+
+static fab_status apply_seed(cli_options *options, const char *value, fab_error *err) {
+    return read_count("seed", value, 0, UINT64_C(1) << 53, &options->seed, err); /* exact as a JSON number */
+}
+
+static fab_status apply_threads(cli_options *options, const char *value, fab_error *err) {
+    return read_count("threads", value, 1, 1024, &options->n_threads, err);
+}
+
+static fab_status apply_out(cli_options *options, const char *value, fab_error *err) {
+    if (value[0] == '\0') {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --out: the folder's name is empty");
+    }
+    options->out = value;
+    return FAB_OK;
+}
+
+static fab_status apply_format(cli_options *options, const char *value, fab_error *err) {
+    if (fab_report_format_find(value) != NULL) {
+        options->format = value;
+        return FAB_OK;
+    }
+    cli_hint hint = {.word = value};
+    for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
+        cli_hint_offer(&hint, fab_report_formats[i]->name);
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --format: unknown format '%.40s'%s", value, cli_hint_text(&hint));
+}
+
+static fab_status apply_json(cli_options *options, const char *value, fab_error *err) {
+    (void)value;
+    (void)err;
+    options->format = "json";
+    return FAB_OK;
+}
+
+static fab_status apply_quiet(cli_options *options, const char *value, fab_error *err) {
+    (void)value;
+    (void)err;
+    options->quiet = true;
+    return FAB_OK;
+}
+
+static fab_status apply_force(cli_options *options, const char *value, fab_error *err) {
+    (void)value;
+    (void)err;
+    options->force = true;
+    return FAB_OK;
+}
+
+static fab_status apply_help(cli_options *options, const char *value, fab_error *err) {
+    (void)value;
+    (void)err;
+    options->help = true;
+    return FAB_OK;
+}
+
+static fab_status apply_color(cli_options *options, const char *value, fab_error *err) {
+    if (strcmp(value, "auto") == 0) {
+        options->color = CLI_AUTO;
+    } else if (strcmp(value, "always") == 0) {
+        options->color = CLI_ALWAYS;
+    } else if (strcmp(value, "never") == 0) {
+        options->color = CLI_NEVER;
+    } else {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --color: '%.40s' is not auto, always or never", value);
+    }
+    return FAB_OK;
+}
+
+const cli_option cli_option_set = {"set", "path=value", "override a value of the design (see 'list fields')",
+                                   apply_set};
+const cli_option cli_option_job = {"job", "key=value,...",
+                                   "set fields of the first job: model, tp, cp, pp, dp, batch, gpu, recompute, ...",
+                                   apply_job};
+const cli_option cli_option_traffic = {
+    "traffic", "TEXT", "job, job:PHASE, pattern:NAME[,key=value] (see 'list patterns') or file:PATH; default job",
+    apply_traffic};
+const cli_option cli_option_engine = {"engine", "NAME[,k=v]",
+                                      "route with this engine instead of the design's; repeatable (see 'list engines')",
+                                      apply_engine};
+const cli_option cli_option_seeds = {
+    "seeds", "N", "draws of every random choice, reported as a distribution; default 1", apply_seeds};
+const cli_option cli_option_seed = {"seed", "S", "first seed; the same seed gives the same bytes; default 1",
+                                    apply_seed};
+const cli_option cli_option_prices = {"prices", "PROFILE", "price profile (see 'list prices') or an XML file",
+                                      apply_prices};
+const cli_option cli_option_threads = {"threads", "N", "threads to use; default all processors. Changes no result",
+                                       apply_threads};
+const cli_option cli_option_out = {"out", "DIR", "also write the report in every file format into this folder",
+                                   apply_out};
+const cli_option cli_option_format = {"format", "NAME", "what to print: text (default), json, xml, graphml",
+                                      apply_format};
+const cli_option cli_option_json = {"json", NULL, "print one JSON object; short for --format json", apply_json};
+const cli_option cli_option_quiet = {"quiet", NULL, "no progress and no closing line on stderr", apply_quiet};
+const cli_option cli_option_force = {"force", NULL, "overwrite existing files", apply_force};
+const cli_option cli_option_color = {"color", "WHEN", "colours in text: auto (default), always, never", apply_color};
+const cli_option cli_option_help = {"help", NULL, "print this help", apply_help};
+
+static const cli_option *find_option(const cli_command *command, const char *name, size_t length) {
+    for (const cli_option *const *o = command->options; *o != NULL; o++) {
+        if (strlen((*o)->name) == length && strncmp((*o)->name, name, length) == 0) {
+            return *o;
+        }
+    }
+    return length == 4 && strncmp(name, "help", 4) == 0 ? &cli_option_help : NULL;
+}
+
+static fab_status unknown_option(const cli_command *command, const char *argument, size_t length, fab_error *err) {
+    char word[64];
+    (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), argument);
+    cli_hint hint = {.word = word};
+    for (const cli_option *const *o = command->options; *o != NULL; o++) {
+        char candidate[64];
+        (void)snprintf(candidate, sizeof candidate, "--%s", (*o)->name);
+        cli_hint_offer(&hint, candidate);
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "command %s: unknown option '%s'%s", command->name, word,
+                    cli_hint_text(&hint));
+}
+
+/* Reads the option at argv[*at] and moves *at to its last word. */
+static fab_status parse_option(int argc, char **argv, int *at, cli_options *out, fab_error *err) {
+    const char *argument = argv[*at];
+    size_t length = strcspn(argument, "=");
+    const cli_option *option = NULL;
+    if (strncmp(argument, "--", 2) == 0) {
+        option = find_option(out->command, argument + 2, length - 2);
+    } else if (strcmp(argument, "-h") == 0) {
+        option = &cli_option_help;
+    }
+    if (option == NULL) {
+        return unknown_option(out->command, argument, length, err);
+    }
+    const char *value = argument[length] == '=' ? argument + length + 1 : NULL;
+    if (option->argument == NULL) {
+        if (value != NULL) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --%s takes no value", option->name);
+        }
+    } else if (value == NULL) {
+        if (*at + 1 >= argc) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --%s needs a value: --%s %s", option->name, option->name,
+                            option->argument);
+        }
+        value = argv[++*at];
+    }
+    return option->apply(out, value, err);
+}
+
+fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    *out = (cli_options){.command = command, .seed = 1, .n_seeds = 1, .n_threads = fab_n_processors()};
+    size_t n = (size_t)argc;
+    const char **room = NULL; /* each of the four lists holds at most every word */
+    FAB_TRY(FAB_NEW(room, 4 * n + 4, err));
+    out->operands.items = room;
+    out->overrides.items = room + n;
+    out->jobs.items = room + 2 * n;
+    out->engines.items = room + 3 * n;
+    bool only_operands = false;
+    for (int i = 0; i < argc; i++) {
+        const char *argument = argv[i];
+        if (only_operands || argument[0] != '-' || argument[1] == '\0') {
+            push(&out->operands, argument);
+        } else if (strcmp(argument, "--") == 0) {
+            only_operands = true;
+        } else {
+            FAB_TRY(parse_option(argc, argv, &i, out, err));
+        }
+    }
+    if (out->help) {
+        goto done;
+    }
+    if (out->operands.n < command->min_operands) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "command %s needs %s", command->name, command->operands);
+    }
+    if (out->operands.n > command->max_operands) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "command %s: '%.60s' is one operand too many", command->name,
+                 out->operands.items[command->max_operands]);
+    }
+done:
+    return status;
+}
+
+void cli_options_release(cli_options *options) {
+    free(options->operands.items);
+    *options = (cli_options){0};
+}

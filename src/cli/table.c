@@ -1,0 +1,167 @@
+#include "cli.h"
+
+#include "fab/memory.h"
+#include "fab/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void cli_table_release(cli_table *table) {
+    for (size_t i = 0; i < table->n_cells; i++) {
+        free(table->cells[i]);
+    }
+    free(table->cells);
+    table->cells = NULL;
+    table->n_cells = table->capacity = 0;
+}
+
+fab_status cli_table_add(cli_table *table, const char *text, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_GROW(table->cells, table->capacity, table->n_cells + 1, err));
+    char *copy = fab_strdup(text, err);
+    if (copy == NULL) {
+        return FAB_ENOMEM;
+    }
+    table->cells[table->n_cells++] = copy;
+done:
+    return status;
+}
+
+fab_status cli_table_add_number(cli_table *table, double value, fab_error *err) {
+    char text[32];
+    fab_format_double(text, value);
+    return cli_table_add(table, text, err);
+}
+
+/* Columns on the screen: bytes that do not continue a UTF-8 sequence. */
+static size_t display_width(const char *text, size_t n) {
+    size_t width = 0;
+    for (size_t i = 0; i < n; i++) {
+        width += ((unsigned char)text[i] & 0xc0U) != 0x80 ? 1 : 0;
+    }
+    return width;
+}
+
+static void pad(size_t n, FILE *out) {
+    (void)fprintf(out, "%*s", (int)n, "");
+}
+
+static void wrap(const char *text, size_t at, size_t indent, size_t width, const char *line_end, FILE *out) {
+    bool first = true;
+    while (*text != '\0') {
+        size_t n = strcspn(text, " ");
+        size_t shown = display_width(text, n);
+        if (!first && at + 1 + shown > width) {
+            (void)fputs(line_end, out);
+            pad(indent, out);
+            at = indent;
+            first = true;
+        }
+        if (!first) {
+            (void)fputc(' ', out);
+            at++;
+        }
+        (void)fwrite(text, 1, n, out);
+        at += shown;
+        first = false;
+        text += n + strspn(text + n, " ");
+    }
+    (void)fputc('\n', out);
+}
+
+void cli_wrap(const char *text, size_t at, size_t indent, size_t width, FILE *out) {
+    wrap(text, at, indent, width, "\n", out);
+}
+
+void cli_wrap_shell(const char *text, size_t at, size_t indent, size_t width, FILE *out) {
+    wrap(text, at, indent, width - 2, " \\\n", out);
+}
+
+static size_t column_width(const cli_table *table, size_t column) {
+    size_t width = strlen(table->columns[column].title);
+    for (size_t i = column; i < table->n_cells; i += table->n_columns) {
+        size_t n = display_width(table->cells[i], strlen(table->cells[i]));
+        width = n > width ? n : width;
+    }
+    return width;
+}
+
+#define BELOW_INDENT 4
+#define LAST_ROOM    30 /* less than that for long texts: they go below their row */
+
+/* Column where the last cell of a row begins: behind the others, or below them. */
+static size_t last_column_at(const cli_table *table, size_t width) {
+    size_t last = table->n_columns - 1;
+    size_t at = 0;
+    for (size_t i = 0; i < last; i++) {
+        at += column_width(table, i) + 2;
+    }
+    bool fits = at + column_width(table, last) <= width || at + LAST_ROOM <= width;
+    return fits || table->columns[last].number ? at : BELOW_INDENT;
+}
+
+/* `cells` NULL prints the titles. */
+static void print_row(const cli_table *table, char *const *cells, size_t width, FILE *out) {
+    size_t last = table->n_columns - 1;
+    size_t last_at = last_column_at(table, width);
+    for (size_t i = 0; i <= last; i++) {
+        const char *text = cells != NULL ? cells[i] : table->columns[i].title;
+        bool number = table->columns[i].number;
+        size_t n = display_width(text, strlen(text));
+        size_t gap = (i < last || number) && column_width(table, i) > n ? column_width(table, i) - n : 0;
+        if (i == last && last_at == BELOW_INDENT && last > 0) {
+            (void)fputc('\n', out);
+            pad(BELOW_INDENT, out);
+        }
+        pad(number ? gap : 0, out);
+        if (i == last) {
+            cli_wrap(text, last_at, last_at, width, out);
+        } else {
+            (void)fputs(text, out);
+            bool ends_line = i + 1 == last && last_at == BELOW_INDENT;
+            pad(ends_line ? 0 : (number ? 0 : gap) + 2, out);
+        }
+    }
+}
+
+void cli_table_text(const cli_table *table, size_t width, FILE *out) {
+    print_row(table, NULL, width, out);
+    for (size_t row = 0; row + table->n_columns <= table->n_cells; row += table->n_columns) {
+        print_row(table, table->cells + row, width, out);
+    }
+}
+
+void cli_json_string(const char *text, FILE *out) {
+    (void)fputc('"', out);
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\') {
+            (void)fputc('\\', out);
+            (void)fputc(*c, out);
+        } else if ((unsigned char)*c < 0x20) {
+            (void)fprintf(out, "\\u%04x", (unsigned)*c);
+        } else {
+            (void)fputc(*c, out);
+        }
+    }
+    (void)fputc('"', out);
+}
+
+void cli_table_json(const cli_table *table, FILE *out) {
+    (void)fputc('[', out);
+    for (size_t i = 0; i + table->n_columns <= table->n_cells; i += table->n_columns) {
+        (void)fputs(i > 0 ? ",\n  {" : "\n  {", out);
+        for (size_t j = 0; j < table->n_columns; j++) {
+            const char *cell = table->cells[i + j];
+            (void)fputs(j > 0 ? ", " : "", out);
+            cli_json_string(table->columns[j].field, out);
+            (void)fputs(": ", out);
+            if (!table->columns[j].number) {
+                cli_json_string(cell, out);
+            } else {
+                (void)fputs(cell[0] != '\0' ? cell : "null", out);
+            }
+        }
+        (void)fputc('}', out);
+    }
+    (void)fputs(table->n_cells > 0 ? "\n]" : "]", out);
+}

@@ -1,0 +1,103 @@
+#include "cli.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *variable(const char *name) {
+    const char *value = getenv(name);
+    return value != NULL ? value : "";
+}
+
+static bool locale_is_utf8(void) {
+    const char *names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = variable(names[i]);
+        if (value[0] != '\0') { /* the first that is set decides */
+            return strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL || strstr(value, "utf-8") != NULL;
+        }
+    }
+    return false;
+}
+
+/* Into a file or pipe the bytes are always the same: 80 columns, UTF-8, no colours unless asked for. */
+fab_report_style cli_style(const cli_options *options) {
+    fab_report_style style = {.color = options->color == CLI_ALWAYS, .ascii = false, .width = 80};
+    if (!isatty(STDOUT_FILENO)) {
+        return style;
+    }
+    if (options->color == CLI_AUTO) {
+        style.color = variable("NO_COLOR")[0] == '\0' && strcmp(variable("TERM"), "dumb") != 0;
+    }
+    style.ascii = !locale_is_utf8();
+    struct winsize size = {0};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 80) {
+        style.width = size.ws_col < 160 ? size.ws_col : 160;
+    }
+    return style;
+}
+
+double cli_now_s(void) {
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+bool cli_progress_wanted(const cli_options *options) {
+    return !options->quiet && isatty(STDERR_FILENO);
+}
+
+void cli_progress_start(cli_progress *progress) {
+    progress->started_s = cli_now_s();
+    progress->shown_s = progress->started_s; /* nothing for what takes less than the first interval */
+}
+
+void cli_progress_step(void *context, size_t done, size_t total) {
+    cli_progress *progress = context;
+    double now_s = cli_now_s();
+    if (now_s - progress->shown_s < 0.2 || done == 0 || total == 0) {
+        return;
+    }
+    progress->shown_s = now_s;
+    double per_s = (double)done / (now_s - progress->started_s);
+    (void)fprintf(stderr, "\r%zu of %zu (%.0f %%), %.3g per second, %.0f s left\033[K", done, total,
+                  100.0 * (double)done / (double)total, per_s, (double)(total - done) / per_s);
+    (void)fflush(stderr);
+}
+
+void cli_progress_end(void) {
+    (void)fputs("\r\033[K", stderr);
+    (void)fflush(stderr);
+}
+
+static double seconds(struct timeval time) {
+    return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
+}
+
+void cli_print_usage_line(double wall_s, uint64_t n_threads) {
+    struct rusage usage = {0};
+    (void)getrusage(RUSAGE_SELF, &usage);
+    (void)fprintf(stderr, "fabriscope: %.2f s wall, %.2f s processor, %.1f MiB peak memory, %llu thread%s\n", wall_s,
+                  seconds(usage.ru_utime) + seconds(usage.ru_stime), (double)usage.ru_maxrss / 1024.0,
+                  (unsigned long long)n_threads, n_threads == 1 ? "" : "s");
+}
+
+static void mask_signals(int how) {
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigprocmask(how, &set, NULL);
+}
+
+void cli_hold_signals(void) {
+    mask_signals(SIG_BLOCK);
+}
+
+void cli_release_signals(void) {
+    mask_signals(SIG_UNBLOCK);
+}

@@ -1,0 +1,73 @@
+"""Runs the program on a pseudo-terminal. Run by test_terminal.sh."""
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+
+RUN = ["run", "rail-spine:gpus=64", "--quiet"]
+failures = 0
+
+
+def on_terminal(arguments, columns=80, on_stderr=False, **environment):
+    """Bytes that reach the terminal, which is stdout or stderr of the program."""
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    other = subprocess.DEVNULL
+    with subprocess.Popen([os.environ["PROGRAM"], *arguments], stdin=subprocess.DEVNULL,
+                          stdout=other if on_stderr else terminal, stderr=terminal if on_stderr else other,
+                          env={"TERM": "xterm", "LC_ALL": "C.UTF-8", **environment}) as process:
+        os.close(terminal)
+        seen = b""
+        while True:
+            try:
+                piece = os.read(controller, 65536)
+            except OSError:  # how Linux tells that the other end is closed
+                piece = b""
+            if not piece:
+                break
+            seen += piece
+    os.close(controller)
+    expect(f"{arguments}: exit code", process.returncode, 0)
+    return seen.replace(b"\r\n", b"\n")
+
+
+def expect(what, actual, wanted):
+    global failures
+    if actual != wanted:
+        print(f"FAIL: {what}: {actual}, not {wanted}")
+        failures += 1
+
+
+def is_ascii(text):
+    return all(byte < 0x80 for byte in text)
+
+
+def widest(text):
+    return max(len(line) for line in text.decode().splitlines())
+
+
+piped = subprocess.run([os.environ["PROGRAM"], *RUN], stdout=subprocess.PIPE, check=True,
+                       env={"TERM": "dumb", "LC_ALL": "C", "COLUMNS": "200"}).stdout
+expect("a pipe has colours", b"\x1b" in piped, False)
+expect("a pipe has UTF-8 bars in any locale", is_ascii(piped), False)
+expect("a pipe is at most 80 columns wide", widest(piped) <= 80, True)
+
+expect("a terminal has colours", b"\x1b[" in on_terminal(RUN), True)
+expect("NO_COLOR", b"\x1b" in on_terminal(RUN, NO_COLOR="1"), False)
+expect("TERM=dumb", b"\x1b" in on_terminal(RUN, TERM="dumb"), False)
+expect("--color never", b"\x1b" in on_terminal(RUN + ["--color", "never"]), False)
+expect("--color always", b"\x1b" in on_terminal(RUN + ["--color", "always"], NO_COLOR="1"), True)
+expect("the same text without colours", on_terminal(RUN, NO_COLOR="1"), piped)
+expect("a narrow terminal gets 80 columns", on_terminal(RUN, columns=40, NO_COLOR="1"), piped)
+expect("a wide terminal is used", widest(on_terminal(RUN, columns=120, NO_COLOR="1")) > 80, True)
+expect("bars without UTF-8", is_ascii(on_terminal(RUN, NO_COLOR="1", LC_ALL="C")), True)
+
+LONG = ["route", "fat-tree:k=12", "--traffic", "pattern:permutation", "--seeds", "4000", "--threads", "1"]
+progress = on_terminal(LONG, on_stderr=True)
+expect("progress with rate and time left", b"per second" in progress and b" left" in progress, True)
+expect("progress is wiped", b"\r\x1b[K" in progress, True)
+expect("--quiet shows nothing", on_terminal(LONG[:4] + ["--quiet"], on_stderr=True), b"")
+sys.exit(1 if failures else 0)

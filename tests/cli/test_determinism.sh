@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# The same command with the same seed prints the same bytes, on stdout and into --out, for 1 and 2 threads.
+set -euo pipefail
+program=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+fail() {
+  echo "FAIL: $1"
+  failures=$((failures + 1))
+}
+
+# Runs the arguments three times: one thread, two threads, two threads again.
+same() { # same HAS_OUT ARGUMENTS...
+  local has_out=$1 i
+  shift
+  for i in 1 2 3; do
+    local extra=()
+    rm -rf "out$i"
+    [[ $has_out == yes ]] && extra=(--threads $((i > 1 ? 2 : 1)) --quiet --out "out$i")
+    if ! "$program" "$@" "${extra[@]}" >"stdout$i" 2>"stderr$i"; then
+      cat "stderr$i"
+      fail "$*: exit code"
+      return
+    fi
+  done
+  [[ -s stdout1 ]] || fail "$*: nothing on stdout"
+  cmp stdout1 stdout2 && cmp stdout1 stdout3 || fail "$*: stdout differs"
+  if [[ $has_out == yes ]]; then
+    [[ -n $(ls out1) ]] || fail "$*: nothing in --out"
+    diff -r out1 out2 && diff -r out1 out3 || fail "$*: --out differs"
+  fi
+}
+
+design=rail-spine:gpus=256,radix=16,taper=2
+for seed in 1 2 77; do
+  same yes run $design --seed $seed --engine ecmp --engine dmodk
+  same yes run $design --seed $seed --seeds 5 --json
+  same yes route fat-tree:k=8 --seed $seed --seeds 8 --traffic pattern:permutation --engine ecmp,hash=ideal,qp=4
+  same yes route clos:gpus=128,radix=16 --seed $seed --traffic pattern:bisection --format xml
+  same no traffic $design --seed $seed --traffic pattern:permutation --json
+  same no traffic $design --seed $seed --traffic pattern:permutation --export -
+done
+same yes build preset:llama3-24k-roce --format xml
+same yes build rail-only:gpus=512,domain=16,radix=32 --format graphml
+same yes cost clos:gpus=512 rail-spine:gpus=512 rail-only:gpus=512 --json
+same no traffic $design
+for topic in presets models gpus families engines patterns prices fields; do
+  same no list $topic
+done
+for topic in design result report; do
+  same no schema $topic
+done
+
+"$program" route fat-tree:k=8 --traffic pattern:permutation --seed 1 --quiet --json >a
+"$program" route fat-tree:k=8 --traffic pattern:permutation --seed 2 --quiet --json >b
+cmp -s a b && fail "another seed gives the same report"
+[[ $failures -eq 0 ]]

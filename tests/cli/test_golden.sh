@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Runs every cases/NAME.case and compares exit code, stdout (NAME.out) and stderr (NAME.err, empty when missing).
+# A case is one line of arguments and one line "exit N"; lines that begin with # say what it is for.
+# UPDATE=1 bash tests/cli/test_golden.sh PROGRAM rewrites the expected files.
+set -euo pipefail
+program=$(realpath "$1")
+cd "$(dirname "${BASH_SOURCE[0]}")/cases"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+count=0
+fail() {
+  echo "FAIL $1"
+  failures=$((failures + 1))
+}
+
+compare() { # compare CASE KIND ACTUAL
+  local expected=$1.$2
+  if [[ -n ${UPDATE-} ]]; then
+    if [[ -s $3 ]]; then cp "$3" "$expected"; else rm -f "$expected"; fi
+  elif [[ -e $expected ]]; then
+    diff -u "$expected" "$3" || fail "$1: $2 differs"
+  elif [[ -s $3 ]]; then
+    cat "$3"
+    fail "$1: $2 is not empty"
+  fi
+}
+
+for file in *.case; do
+  [[ -e $file ]] || continue
+  name=${file%.case}
+  count=$((count + 1))
+  mapfile -t lines < <(grep -v '^#' "$file")
+  eval "arguments=(${lines[0]})"
+  wanted=${lines[1]#exit }
+  code=0
+  "$program" "${arguments[@]}" >"$work/out" 2>"$work/err" </dev/null || code=$?
+  [[ $code -eq $wanted ]] || fail "$name: exit code $code, not $wanted"
+  compare "$name" out "$work/out"
+  compare "$name" err "$work/err"
+done
+echo "$count cases, $failures failures"
+[[ $count -gt 0 && $failures -eq 0 ]]

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# scripts/check_layers.sh passes on this tree, and fails on a copy with one violation of each rule.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() {
+  echo "FAIL: $1"
+  failures=$((failures + 1))
+}
+
+"$root/scripts/check_layers.sh" || fail "the tree itself"
+
+fresh() {
+  rm -rf "$work/tree"
+  mkdir "$work/tree"
+  (cd "$root" && cp -r CMakeLists.txt src topologies routing reports scripts "$work/tree/" && mkdir "$work/tree/tests")
+}
+violate() { # violate NAME FILE TEXT EXPECTED: appends TEXT to FILE
+  fresh
+  printf '%s\n' "$3" >>"$work/tree/$2"
+  if (cd / && "$root/scripts/check_layers.sh" "$work/tree") >"$work/log" 2>&1; then
+    fail "$1 was not seen"
+  elif ! grep -q "$2.*$4" "$work/log"; then
+    fail "$1: the message does not name the file"
+    cat "$work/log"
+  fi
+}
+
+violate "libxml2 outside src/xml" src/base/str.c '#include <libxml/parser.h>' 'libxml2'
+violate "igraph outside src/graph" routing/routing_injected.c '#include <igraph/igraph.h>' 'igraph'
+violate "GLPK outside src/solve" src/analysis/injected.c '#include <glpk.h>' 'GLPK'
+violate "igraph type in a public header" src/graph/include/fab/injected.h 'struct x { igraph_t *graph; };' 'third-party'
+violate "topologies knows routing" topologies/injected.c '#include "fab/routing.h"' 'may not include'
+violate "routing knows topologies" routing/injected.c '#include "fab/topologies.h"' 'may not include'
+violate "reports knows routing" reports/injected.c '#include "fab/routing.h"' 'may not include'
+violate "base knows design" src/base/injected.c '#include "fab/design.h"' 'may not include'
+violate "a header of no module" src/base/injected.c '#include "fab/nothing.h"' 'no module'
+violate "printing library" src/base/str.c 'void f(void) { printf("x"); }' 'prints'
+violate "stderr in a library" routing/injected.c 'void f(void) { fputs("x", stderr); }' 'prints'
+violate "exit in a library" src/fabric/injected.c 'void f(void) { exit(1); }' 'exits'
+violate "environment in a library" src/design/injected.c 'void f(void) { getenv("X"); }' 'environment'
+violate "rand in a library" src/traffic/injected.c 'int f(void) { return rand(); }' 'prints'
+violate "long file" src/base/injected.c "$(awk 'BEGIN { for (i = 0; i < 601; i++) print "/* line */" }')" '600 lines'
+violate "leftover" src/base/injected.c '/* TO''DO later */' 'unfinished'
+violate "name" src/base/Injected.c '/* */' 'snake_case'
+
+fresh
+cp "$work/tree/src/base/str.c" "$work/tree/routing/"
+"$root/scripts/check_layers.sh" "$work/tree" >/dev/null 2>&1 && fail "two files of one name were not seen"
+
+fresh
+mkdir "$work/tree/lib"
+"$root/scripts/check_layers.sh" "$work/tree" >/dev/null 2>&1 && fail "another top-level folder was not seen"
+
+fresh # what looks like a violation but is none
+cat >>"$work/tree/src/base/str.c" <<'TEXT'
+/* call exit(1) or printf("x") only
+ * in the program: getenv("X") */
+static const char *const NOTE = "exit(1) // stderr";
+TEXT
+"$root/scripts/check_layers.sh" "$work/tree" || fail "comments and strings are not code"
+
+[[ $failures -eq 0 ]]

@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# The command line itself: help, hints, where options may stand, what a broken stdout gives.
+set -euo pipefail
+program=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+fail() {
+  echo "FAIL: $1"
+  failures=$((failures + 1))
+}
+
+# expect CODE TEXT ARGUMENTS...: exit code, TEXT (a pattern) in stderr, or in stdout when CODE is 0; the other is empty
+expect() {
+  local wanted=$1 text=$2 code=0
+  shift 2
+  "$program" "$@" >out 2>err </dev/null || code=$?
+  [[ $code -eq $wanted ]] || fail "$*: exit code $code, not $wanted"
+  if [[ $wanted -eq 0 ]]; then
+    grep -qE -e "$text" out || fail "$*: stdout lacks '$text'"
+    [[ ! -s err ]] || fail "$*: stderr is not empty"
+  else
+    grep -qE -e "$text" err || { cat err; fail "$*: stderr lacks '$text'"; }
+    [[ ! -s out ]] || fail "$*: stdout is not empty"
+  fi
+}
+
+small=fat-tree:k=4
+expect 2 'Usage: fabriscope'
+expect 0 'Usage: fabriscope' --help
+expect 0 'Usage: fabriscope' help
+expect 0 '^fabriscope [0-9]+\.[0-9]+' --version
+expect 0 '^fabriscope [0-9]+\.[0-9]+' version
+for command in run build cost traffic route list schema version help; do
+  expect 0 "Usage: fabriscope $command" help $command
+  expect 0 "Usage: fabriscope $command" $command --help
+  "$program" help $command >page
+  if [[ $(awk '{ if (length($0) > w) w = length($0) } END { print w }' page) -gt 80 ]]; then
+    fail "help $command is wider than 80 columns"
+  fi
+done
+expect 2 "did you mean 'route'" ruote $small
+expect 2 "did you mean '--seeds'" route $small --sedes 3
+expect 2 "did you mean 'engines'" list engine
+expect 2 "did you mean 'json'" build $small --format jsn
+expect 2 'unknown option .--seeds' build $small --seeds 3
+expect 2 'needs DESIGN' run
+expect 2 'one operand too many' run $small $small
+expect 2 'needs a value' route $small --seed
+expect 2 'takes no value' route $small --json=yes
+expect 2 'not a whole number' route $small --seeds=-1
+expect 2 'outside' route $small --seeds 0
+expect 2 'not path=value' build $small --set radix
+expect 2 'not key=value' run $small --job tp
+expect 2 'stands where the command' --json run $small
+expect 2 'design, result or report' schema desing
+expect 2 'csv nor in .mtx' traffic $small --traffic pattern:ring --export ring.txt
+expect 0 '"fabric"' build --json -- $small
+expect 0 '"fabric"' build $small --format=json
+expect 0 '"seed": *3' route --seed=3 --json $small --quiet --traffic pattern:shift,by=4 --engine dmodk
+expect 5 '^--json: ' build -- --json
+expect 3 '.' build preset:none
+expect 3 '.' route $small --engine nothing
+expect 3 '.' route $small --traffic pattern:nothing
+expect 3 '.' run $small --job nothing=1
+expect 3 '.' cost $small --prices nothing
+
+# Every option that help names is accepted, and every example runs.
+examples_of() {
+  "$program" help "$@" | sed -n '/^Examples/,$p' | sed -e ':a' -e '/\\$/{N;s/\\\n *//;ba' -e '}' |
+    { grep -E '^ +fabriscope ' || true; }
+}
+{
+  examples_of
+  for command in run build cost route traffic schema list; do
+    examples_of $command
+  done
+} >examples
+[[ $(wc -l <examples) -gt 10 ]] || fail "the help has only $(wc -l <examples) examples"
+while read -r _ arguments; do
+  # shellcheck disable=SC2086
+  "$program" $arguments >out 2>err || { cat err; echo "example: $arguments"; exit 1; }
+done <examples || fail "an example of the help does not work"
+
+# stdout: full, closed, or a pipe whose reader is gone
+code=0
+"$program" build $small >/dev/full 2>err || code=$?
+[[ $code -eq 5 ]] && grep -q 'standard output' err || fail "/dev/full: exit code $code"
+code=0
+"$program" build $small >&- 2>err || code=$?
+[[ $code -eq 5 ]] || fail "closed stdout: exit code $code"
+# A pipe larger than its buffer, read by nobody
+code=0
+set +o pipefail
+{ "$program" build fat-tree:k=16 --format graphml 2>err || echo $? >code; } | true
+set -o pipefail
+[[ $(cat code 2>/dev/null) == 5 && ! -s err ]] || fail "broken pipe: exit code $(cat code 2>/dev/null), $(cat err)"
+
+# --out: made, not overwritten, unwritable
+"$program" build $small --out made >/dev/null || fail "--out"
+[[ -s made/report.json ]] || fail "--out wrote no report.json"
+expect 5 'exists' build $small --out made
+"$program" build $small --out made --force >/dev/null || fail "--force"
+touch file
+expect 5 'not a folder' build $small --out file
+expect 5 '.' build $small --out file/below
+expect 5 '.' build $small --out /proc/fabriscope
+[[ -z $(find made -name '*.partial' -o -name '*.tmp') ]] || fail "temporary files are left"
+
+# matrix export
+"$program" traffic $small --traffic pattern:ring --export ring.csv 2>err || fail "export csv"
+grep -q ring.csv err || fail "export says nothing"
+[[ $(wc -l <ring.csv) -eq 17 ]] || fail "ring.csv has $(wc -l <ring.csv) lines, not 17"
+expect 5 'exists' traffic $small --traffic pattern:ring --export ring.csv
+"$program" traffic $small --traffic pattern:ring --export ring.csv --force --quiet 2>err || fail "export --force"
+[[ ! -s err ]] || fail "--quiet is not quiet"
+"$program" traffic $small --traffic pattern:ring --export ring.mtx --quiet
+head -n 1 ring.mtx | grep -q '^%%MatrixMarket matrix coordinate' || fail "ring.mtx is no MatrixMarket file"
+"$program" traffic $small --traffic pattern:ring --export - >dash
+cmp ring.csv dash || fail "--export - differs from the file"
+expect 5 '.' traffic $small --traffic pattern:ring --export missing/ring.csv
+expect 2 'choose with --traffic' traffic rail-spine:gpus=64 --job tp=8,pp=2 --export all.csv
+
+# out of memory: an error, no crash (a sanitizer needs the address space itself)
+if ! ldd "$program" | grep -qE 'lib[at]san'; then
+  code=0
+  (ulimit -v 60000 && "$program" run preset:llama3-24k-roce >out 2>err) || code=$?
+  [[ $code -eq 70 && ! -s out ]] && grep -q allocate err || fail "out of memory: exit code $code, $(cat err)"
+fi
+
+# interrupted
+"$program" route fat-tree:k=16 --seeds 1000000 --traffic pattern:all-to-all >out 2>err &
+pid=$!
+sleep 0.5
+kill -INT $pid
+code=0
+wait $pid || code=$?
+[[ $code -eq 130 && ! -s out ]] || fail "interrupt: exit code $code"
+[[ $failures -eq 0 ]]
