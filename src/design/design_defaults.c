@@ -26,13 +26,30 @@ static bool is_fat_tree(const fab_fabric_spec *fabric) {
     return strcmp(fabric->family, "fat-tree") == 0;
 }
 
-static uint64_t default_gpus_per_server(const fab_fabric_spec *fabric) {
-    fab_xgft xgft = {.ports = fabric->k * fabric->k * fabric->k / 4};
-    uint64_t n = DEFAULT_GPUS_PER_SERVER;
-    if (fabric->xgft[0] != '\0' && fab_xgft_parse(fabric->xgft, &xgft, NULL) != FAB_OK) {
-        return n; /* reported when the fabric is checked */
+static bool is_dragonfly(const fab_fabric_spec *fabric) {
+    return strcmp(fabric->family, "dragonfly") == 0;
+}
+
+/* NIC ports of a shape that decides the GPUs; 0 where none does. A wrong shape is reported when the fabric is checked.
+ */
+static uint64_t ports_of_shape(const fab_fabric_spec *fabric) {
+    fab_xgft xgft = {.ports = 0};
+    fab_dragonfly dragonfly = {.p = 0};
+    if (is_dragonfly(fabric) && fabric->dragonfly[0] != '\0') {
+        return fab_dragonfly_parse(fabric->dragonfly, &dragonfly, NULL) == FAB_OK
+                   ? dragonfly.p * dragonfly.a * dragonfly.g
+                   : 0;
     }
-    while (is_fat_tree(fabric) && xgft.ports > 0 && fabric->gpus == 0 && xgft.ports % n != 0) {
+    if (is_fat_tree(fabric) && fabric->xgft[0] != '\0') {
+        return fab_xgft_parse(fabric->xgft, &xgft, NULL) == FAB_OK ? xgft.ports : 0;
+    }
+    return is_fat_tree(fabric) ? fabric->k * fabric->k * fabric->k / 4 : 0;
+}
+
+static uint64_t default_gpus_per_server(const fab_fabric_spec *fabric) {
+    uint64_t ports = fabric->gpus == 0 ? ports_of_shape(fabric) : 0;
+    uint64_t n = DEFAULT_GPUS_PER_SERVER;
+    while (ports > 0 && ports % n != 0) {
         n--;
     }
     return n;
@@ -52,6 +69,33 @@ static void fill(fab_design *design) {
     if (design->name[0] == '\0') {
         (void)snprintf(design->name, sizeof design->name, "%s", fabric->family);
     }
+}
+
+void fab_design_front_end(const fab_design *design, uint64_t servers, fab_fabric_spec *out) {
+    *out = design->front_end;
+    out->gpus = servers + out->storage;
+    out->gpus_per_server = 1;
+    out->nics_per_server = out->nics_per_server != 0 ? out->nics_per_server : 1;
+    out->domain = 1;
+}
+
+/* The hosts of the front-end are the servers of the fabric. */
+static fab_status check_front_end(const reading *r, fab_error *err) {
+    const fab_design *d = &r->design;
+    const fab_fabric_spec *f = &d->front_end;
+    const char *where = r->front_end_where[0] != '\0' ? r->front_end_where : r->origin_where;
+    if (!d->has_front_end) {
+        return FAB_OK;
+    }
+    if (!field_is_word(f->family)) {
+        return fab_fail(err, FAB_EINPUT, where, "front-end: family is required: the name of a topology family");
+    }
+    if (f->gpus != 0 || f->gpus_per_server != 0 || f->domain != 0 || f->spares != 0) {
+        return fab_fail(err, FAB_EINPUT, where,
+                        "front-end: its hosts are the servers of the fabric and the storage servers; it has no gpus, "
+                        "gpus-per-server, domain or spares of its own");
+    }
+    return FAB_OK;
 }
 
 static fab_status check_servers(const reading *r, fab_error *err) {
@@ -86,6 +130,26 @@ static fab_status check_servers(const reading *r, fab_error *err) {
     return FAB_OK;
 }
 
+static fab_status check_shapes(const reading *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric_spec *f = &r->design.fabric;
+    fab_xgft xgft;
+    fab_dragonfly dragonfly;
+    fab_torus torus;
+    fab_error inner = {0};
+    if (f->xgft[0] != '\0' && fab_xgft_parse(f->xgft, &xgft, &inner) != FAB_OK) {
+        FAB_FAIL(err, FAB_EINPUT, where_of(r, "xgft", NULL), "%s", inner.text);
+    }
+    if (f->dragonfly[0] != '\0' && fab_dragonfly_parse(f->dragonfly, &dragonfly, &inner) != FAB_OK) {
+        FAB_FAIL(err, FAB_EINPUT, where_of(r, "dragonfly", NULL), "%s", inner.text);
+    }
+    if (f->torus[0] != '\0' && fab_torus_parse(f->torus, &torus, &inner) != FAB_OK) {
+        FAB_FAIL(err, FAB_EINPUT, where_of(r, "torus", NULL), "%s", inner.text);
+    }
+done:
+    return status;
+}
+
 static fab_status check_fabric(const reading *r, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric_spec *f = &r->design.fabric;
@@ -96,16 +160,12 @@ static fab_status check_fabric(const reading *r, fab_error *err) {
         FAB_FAIL(err, FAB_EINPUT, where_of(r, "k", NULL), "k: %" PRIu64 " is odd; a k-ary fat-tree needs an even k",
                  f->k);
     }
-    if (f->gpus == 0 && !(is_fat_tree(f) && (f->k > 0 || f->xgft[0] != '\0'))) {
+    FAB_TRY(check_shapes(r, err));
+    if (f->gpus == 0 && ports_of_shape(f) == 0) {
         FAB_FAIL(err, FAB_EINPUT, r->origin_where, "gpus is required%s",
-                 is_fat_tree(f) ? ", unless k or xgft is given" : "");
-    }
-    if (f->xgft[0] != '\0') {
-        fab_xgft xgft;
-        fab_error inner = {0};
-        if (fab_xgft_parse(f->xgft, &xgft, &inner) != FAB_OK) {
-            FAB_FAIL(err, FAB_EINPUT, where_of(r, "xgft", NULL), "%s", inner.text);
-        }
+                 is_fat_tree(f)    ? ", unless k or xgft is given"
+                 : is_dragonfly(f) ? ", unless dragonfly is given"
+                                   : "");
     }
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         if (f->tier[i].radix * f->tier[i].breakout > 65535) {
@@ -131,10 +191,14 @@ static fab_status check_jobs(const fab_design *design, const char *where, fab_er
 }
 
 fab_status reading_finish(reading *r, fab_error *err) {
+    (void)snprintf(r->design.fabric.where, sizeof r->design.fabric.where, "%s", r->origin_where);
+    (void)snprintf(r->design.front_end.where, sizeof r->design.front_end.where, "%s", r->front_end_where);
     fill(&r->design);
     fab_status status = FAB_OK;
     const field *id = design_field_find(SCOPE_JOB, "id");
     FAB_TRY(check_fabric(r, err));
+    FAB_TRY(check_front_end(r, err));
+    FAB_TRY(reading_finish_floor(r, err));
     FAB_TRY(check_jobs(&r->design, r->where[design_field_index(id)], err));
 done:
     return status;

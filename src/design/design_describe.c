@@ -41,16 +41,32 @@ static void add_job(const fab_job_spec *job, fab_str *out) {
     }
 }
 
+static void add_fabric(const fab_fabric_spec *fabric, bool front_end, fab_str *out) {
+    const char *prefix = front_end ? "front-end." : "fabric.";
+    for (const field *f = design_fields; f->key != NULL; f++) {
+        if (f->scope == SCOPE_FABRIC || (front_end && f->scope == SCOPE_FRONT_END)) {
+            add_line(f, prefix, fabric, out);
+        } else if (f->scope == SCOPE_TIER) {
+            fab_str_printf(out, "%s%s=", prefix, f->key);
+            add_list(f, fabric->tier, out);
+            fab_str_add(out, "\n");
+        }
+    }
+}
+
 void fab_design_describe(const fab_design *design, fab_str *out) {
     for (const field *f = design_fields; f->key != NULL; f++) {
         if (f->scope == SCOPE_DESIGN) {
             add_line(f, "", design, out);
-        } else if (f->scope == SCOPE_FABRIC) {
-            add_line(f, "fabric.", &design->fabric, out);
-        } else if (f->scope == SCOPE_TIER) {
-            fab_str_printf(out, "fabric.%s=", f->key);
-            add_list(f, design->fabric.tier, out);
-            fab_str_add(out, "\n");
+        }
+    }
+    add_fabric(&design->fabric, false, out);
+    if (design->has_front_end) {
+        add_fabric(&design->front_end, true, out);
+    }
+    for (const field *f = design_fields; design->fabric.floor.given && f->key != NULL; f++) {
+        if (f->scope == SCOPE_FLOOR) {
+            add_line(f, "floor.", &design->fabric.floor, out);
         }
     }
     for (size_t i = 0; i < design->n_jobs; i++) {
@@ -60,6 +76,9 @@ void fab_design_describe(const fab_design *design, fab_str *out) {
         fab_str_printf(out, "engine.%zu=%s\n", i + 1, design->engines[i].text);
     }
     add_line(design_field_find(SCOPE_PRICES, "profile"), "prices.", design, out);
+    if (design->convention[0] != '\0') {
+        add_line(design_field_find(SCOPE_PRICES, "convention"), "prices.", design, out);
+    }
 }
 
 void fab_design_digest(const fab_design *design, char out[17]) {
@@ -74,10 +93,15 @@ void fab_design_digest(const fab_design *design, char out[17]) {
 }
 
 void fab_design_each_field(fab_design_visit *visit, void *context) {
-    static const char *const PREFIX[] = {
-        [SCOPE_DESIGN] = "",  [SCOPE_FABRIC] = "fabric.",  [SCOPE_TIER] = "fabric.tier.N.",
-        [SCOPE_JOB] = "job.", [SCOPE_ENGINE] = "engine.N", [SCOPE_PRICES] = "prices.",
-        [SCOPE_BOOK] = ""};
+    static const char *const PREFIX[] = {[SCOPE_DESIGN] = "",
+                                         [SCOPE_FABRIC] = "fabric.",
+                                         [SCOPE_FRONT_END] = "front-end.",
+                                         [SCOPE_TIER] = "fabric.tier.N.",
+                                         [SCOPE_JOB] = "job.",
+                                         [SCOPE_ENGINE] = "engine.N",
+                                         [SCOPE_PRICES] = "prices.",
+                                         [SCOPE_FLOOR] = "floor.",
+                                         [SCOPE_BOOK] = ""};
     for (const field *f = design_fields; f->key != NULL; f++) {
         char path[64];
         char example[128];

@@ -1,4 +1,3 @@
-#include "fab/builtin.h"
 #include "fab/memory.h"
 #include "fab/xml_reader.h"
 #include "fields.h"
@@ -13,10 +12,21 @@
 /* --- one-line form: FAMILY:key=value,... ----------------------------------------------------------------------------
  */
 
-/* End of the setting at `text`: a comma, unless what follows has no key of its own, as inside xgft=2;4,4;1,4. */
+/* A value of digits with commas, as of xgft=2;4,4;1,4. */
+static bool is_list(const char *text) {
+    char key[32] = "";
+    size_t n = strcspn(text, "=,");
+    if (text[n] == '=' && n < sizeof key) {
+        memcpy(key, text, n);
+    }
+    const field *f = design_field_find(SCOPE_FABRIC, key);
+    return f != NULL && f->kind == FIELD_LIST;
+}
+
+/* End of the setting at `text`: a comma, unless what follows has no key of its own, as inside a list. */
 static size_t setting_length(const char *text) {
     size_t n = strcspn(text, ",");
-    while (strncmp(text, "xgft=", 5) == 0 && text[n] == ',' && text[n + 1 + strcspn(text + n + 1, "=,")] != '=') {
+    while (is_list(text) && text[n] == ',' && text[n + 1 + strcspn(text + n + 1, "=,")] != '=') {
         n += 1 + strcspn(text + n + 1, ",");
     }
     return n;
@@ -70,7 +80,7 @@ fab_status reading_one_line(reading *r, const char *text, fab_error *err) {
         FAB_FAIL(err, FAB_EINPUT, r->origin_where,
                  "neither a file nor a one-line form: '%.40s' before the colon is not the name of a family", text);
     }
-    target t = {design_field_find(SCOPE_FABRIC, "family"), 0, false};
+    target t = {.field = design_field_find(SCOPE_FABRIC, "family")};
     FAB_TRY(reading_set(r, &t, family, r->origin_where, err));
     for (const char *at = text + n_family + 1; *at != '\0';) {
         size_t length = setting_length(at);
@@ -89,44 +99,11 @@ done:
 /* --- what a text is -------------------------------------------------------------------------------------------------
  */
 
-static fab_status read_preset(reading *r, const char *text, fab_error *err) {
-    const char *name = text + strlen("preset:");
-    const fab_builtin *preset = fab_builtin_find(fab_builtin_presets, name);
-    if (preset != NULL && name[0] != '\0') {
-        return reading_xml(r, preset->data, preset->size, text, err);
-    }
-    char hint[360];
-    suggestion near;
-    suggestion_init(&near, name);
-    for (const fab_builtin *p = fab_builtin_presets; p->name != NULL; p++) {
-        char candidate[64];
-        (void)snprintf(candidate, sizeof candidate, "%.*s", (int)strcspn(p->name, "."), p->name);
-        suggestion_add(&near, candidate);
-    }
-    return fab_fail(err, FAB_EINPUT, text, "unknown preset '%.40s'%s", name,
-                    suggestion_finish(&near, hint, sizeof hint));
-}
-
-static fab_status read_file(reading *r, const char *path, fab_error *err) {
-    fab_str data = FAB_STR_INIT;
-    fab_status status = FAB_OK;
-    struct stat info;
-    bool is_stdin = strcmp(path, "-") == 0;
-    if (!is_stdin && stat(path, &info) != 0 && fab_builtin_find(fab_builtin_presets, path) != NULL) {
-        FAB_FAIL(err, FAB_EIO, path, "there is no such file; did you mean preset:%s?", path);
-    }
-    FAB_TRY(fab_read_file(path, FAB_XML_MAX_BYTES, &data, err));
-    FAB_TRY(reading_xml(r, data.data, data.length, is_stdin ? "stdin" : path, err));
-done:
-    fab_str_release(&data);
-    return status;
-}
-
 static fab_status read_text(reading *r, const char *text, fab_error *err) {
     struct stat info;
     (void)snprintf(r->design.origin, sizeof r->design.origin, "%s", text);
-    if (strncmp(text, "preset:", 7) == 0) {
-        return read_preset(r, text, err);
+    if (is_preset_text(text)) {
+        return reading_preset(r, text, NULL, text, err);
     }
     if (strchr(text, ':') != NULL && stat(text, &info) != 0) {
         if (strlen(text) > MAX_ONE_LINE) {
@@ -135,7 +112,7 @@ static fab_status read_text(reading *r, const char *text, fab_error *err) {
         }
         return reading_one_line(r, text, err);
     }
-    return read_file(r, text, err);
+    return reading_file(r, text, NULL, text, err);
 }
 
 static fab_status override(reading *r, const char *text, fab_error *err) {

@@ -39,7 +39,7 @@ static fab_status check_empty(const source *s, const fab_xml_element *element, f
 
 /* Attributes of an element: fields of `scope` for item `index`; for the fabric also fields of all its tiers. */
 static fab_status read_attributes(const source *s, const fab_xml_element *element, field_scope scope, size_t index,
-                                  fab_error *err) {
+                                  bool front_end, fab_error *err) {
     const field_scope scopes[2] = {scope, SCOPE_TIER};
     size_t n_scopes = scope == SCOPE_FABRIC ? 2 : 1;
     fab_status status = FAB_OK;
@@ -47,10 +47,14 @@ static fab_status read_attributes(const source *s, const fab_xml_element *elemen
     char what[96];
     for (size_t i = 0; i < element->n_attributes; i++) {
         const fab_xml_attribute *attribute = &element->attributes[i];
-        if (scope == SCOPE_TIER && strcmp(attribute->name, "level") == 0) {
-            continue;
+        if ((scope == SCOPE_TIER && strcmp(attribute->name, "level") == 0) ||
+            (scope == SCOPE_DESIGN && strcmp(attribute->name, "base") == 0)) {
+            continue; /* not values but what the values are for */
         }
-        target t = {design_field_find(scope, attribute->name), index, false};
+        target t = {design_field_find(scope, attribute->name), index, false, front_end};
+        if (t.field == NULL && front_end && scope == SCOPE_FABRIC) {
+            t.field = design_field_find(SCOPE_FRONT_END, attribute->name);
+        }
         if (t.field == NULL && scope == SCOPE_FABRIC) {
             t.field = design_field_find(SCOPE_TIER, attribute->name);
             t.all_tiers = true;
@@ -66,7 +70,8 @@ done:
     return status;
 }
 
-static fab_status read_tier(const source *s, const fab_xml_element *element, bool *seen, fab_error *err) {
+static fab_status read_tier(const source *s, const fab_xml_element *element, bool front_end, bool *seen,
+                            fab_error *err) {
     fab_status status = FAB_OK;
     char where[FAB_XML_PLACE_SIZE];
     uint64_t level = 0;
@@ -76,7 +81,8 @@ static fab_status read_tier(const source *s, const fab_xml_element *element, boo
     }
     FAB_TRY(check_empty(s, element, err));
     if (attribute == NULL) {
-        FAB_TRY(fail_at(s, element, err, "a tier needs its level: 1 = leaf", ""));
+        status = fail_at(s, element, err, "a tier needs its level: 1 = leaf", "");
+        goto done;
     }
     (void)place_value(s, attribute, where);
     if (fab_count_parse(attribute->value, 1, FAB_MAX_TIERS, &level, NULL) != FAB_OK) {
@@ -87,21 +93,21 @@ static fab_status read_tier(const source *s, const fab_xml_element *element, boo
         FAB_FAIL(err, FAB_EINPUT, where, "level: tier %.20s is given twice", attribute->value);
     }
     seen[level - 1] = true;
-    FAB_TRY(read_attributes(s, element, SCOPE_TIER, (size_t)level - 1, err));
+    FAB_TRY(read_attributes(s, element, SCOPE_TIER, (size_t)level - 1, front_end, err));
 done:
     return status;
 }
 
-static fab_status read_fabric(const source *s, const fab_xml_element *element, fab_error *err) {
+static fab_status read_fabric(const source *s, const fab_xml_element *element, bool front_end, fab_error *err) {
     fab_status status = FAB_OK;
     bool seen[FAB_MAX_TIERS] = {false};
     if (element->text[0] != '\0') {
         FAB_TRY(fail_at(s, element, err, "unexpected text inside ", element->name));
     }
-    (void)place(s, element, s->reading->origin_where);
-    FAB_TRY(read_attributes(s, element, SCOPE_FABRIC, 0, err));
+    (void)place(s, element, front_end ? s->reading->front_end_where : s->reading->origin_where);
+    FAB_TRY(read_attributes(s, element, SCOPE_FABRIC, 0, front_end, err));
     for (const fab_xml_element *child = element->first_child; child != NULL; child = child->next) {
-        FAB_TRY(read_tier(s, child, seen, err));
+        FAB_TRY(read_tier(s, child, front_end, seen, err));
     }
 done:
     return status;
@@ -114,7 +120,7 @@ static fab_status read_job(const source *s, const fab_xml_element *element, fab_
     size_t job = design->n_jobs;
     FAB_TRY(check_empty(s, element, err));
     FAB_TRY(reading_add_job(design, place(s, element, where), err));
-    FAB_TRY(read_attributes(s, element, SCOPE_JOB, job, err));
+    FAB_TRY(read_attributes(s, element, SCOPE_JOB, job, false, err));
     const fab_xml_attribute *id = fab_xml_find(element, "id");
     for (size_t i = 0; i < job; i++) {
         if (strcmp(design->jobs[i].id, design->jobs[job].id) == 0) {
@@ -129,7 +135,7 @@ done:
 static fab_status read_source(const source *s, const fab_xml_element *element, fab_error *err) {
     fab_status status = FAB_OK;
     char where[FAB_XML_PLACE_SIZE];
-    target t = {design_field_find(SCOPE_DESIGN, "source"), 0, false};
+    target t = {.field = design_field_find(SCOPE_DESIGN, "source")};
     if (element->first_child != NULL) {
         FAB_TRY(fail_at(s, element->first_child, err, "no element may stand inside ", element->name));
     }
@@ -146,7 +152,7 @@ static fab_status read_single(const source *s, const fab_xml_element *element, f
                               const char *required, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(check_empty(s, element, err));
-    FAB_TRY(read_attributes(s, element, scope, index, err));
+    FAB_TRY(read_attributes(s, element, scope, index, false, err));
     if (fab_xml_find(element, required) == NULL) {
         FAB_TRY(fail_at(s, element, err, "missing attribute: ", required));
     }
@@ -154,9 +160,19 @@ done:
     return status;
 }
 
-enum { PART_SOURCE, PART_FABRIC, PART_PRICES, PART_JOB, PART_ENGINE, N_PARTS };
-static const char *const PARTS[N_PARTS] = {"source", "fabric", "prices", "job", "engine"};
-#define N_SINGLE_PARTS 3 /* those that may stand once */
+/* An empty <floor/> is a floor with every default. */
+static fab_status read_floor(const source *s, const fab_xml_element *element, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(check_empty(s, element, err));
+    s->reading->design.fabric.floor.given = true;
+    FAB_TRY(read_attributes(s, element, SCOPE_FLOOR, 0, false, err));
+done:
+    return status;
+}
+
+enum { PART_SOURCE, PART_FABRIC, PART_FRONT_END, PART_FLOOR, PART_PRICES, PART_JOB, PART_ENGINE, N_PARTS };
+static const char *const PARTS[N_PARTS] = {"source", "fabric", "front-end", "floor", "prices", "job", "engine"};
+#define N_SINGLE_PARTS 5 /* those that may stand once */
 
 static fab_status read_part(const source *s, const fab_xml_element *element, bool *seen, fab_error *err) {
     fab_status status = FAB_OK;
@@ -173,7 +189,12 @@ static fab_status read_part(const source *s, const fab_xml_element *element, boo
     }
     switch (part) {
     case PART_SOURCE: FAB_TRY(read_source(s, element, err)); break;
-    case PART_FABRIC: FAB_TRY(read_fabric(s, element, err)); break;
+    case PART_FABRIC: FAB_TRY(read_fabric(s, element, false, err)); break;
+    case PART_FRONT_END:
+        s->reading->design.has_front_end = true;
+        FAB_TRY(read_fabric(s, element, true, err));
+        break;
+    case PART_FLOOR: FAB_TRY(read_floor(s, element, err)); break;
     case PART_PRICES: FAB_TRY(read_single(s, element, SCOPE_PRICES, 0, "profile", err)); break;
     case PART_JOB: FAB_TRY(read_job(s, element, err)); break;
     case PART_ENGINE: FAB_TRY(read_single(s, element, SCOPE_ENGINE, s->reading->design.n_engines, "use", err)); break;
@@ -201,14 +222,24 @@ static const fab_xml_element *find_namespace(const fab_xml_element *element) {
     return found;
 }
 
-fab_status reading_xml(reading *r, const char *data, size_t size, const char *file, fab_error *err) {
+/* Jobs and engines of a base stand until the file names its own. */
+static void drop_replaced(fab_design *design, const fab_xml_element *root) {
+    for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
+        design->n_jobs = strcmp(child->name, PARTS[PART_JOB]) == 0 ? 0 : design->n_jobs;
+        design->n_engines = strcmp(child->name, PARTS[PART_ENGINE]) == 0 ? 0 : design->n_engines;
+    }
+}
+
+fab_status reading_xml(reading *r, const char *data, size_t size, const document *d, fab_error *err) {
     fab_status status = FAB_OK;
     fab_xml *xml = NULL;
     bool seen[N_PARTS] = {false};
-    source s = {r, file};
-    FAB_TRY(fab_xml_parse(data, size, file, &xml, err));
+    source s = {r, d->file};
+    char where[FAB_XML_PLACE_SIZE];
+    FAB_TRY(fab_xml_parse(data, size, d->file, &xml, err));
     const fab_xml_element *root = fab_xml_root(xml);
     const fab_xml_element *foreign = find_namespace(root);
+    const fab_xml_attribute *base = fab_xml_find(root, "base");
     if (strcmp(root->name, "design") != 0) {
         FAB_TRY(fail_at(&s, root, err, "a design file begins with <design>, not with ", root->name));
     }
@@ -218,12 +249,16 @@ fab_status reading_xml(reading *r, const char *data, size_t size, const char *fi
     if (root->text[0] != '\0') {
         FAB_TRY(fail_at(&s, root, err, "unexpected text inside ", root->name));
     }
-    FAB_TRY(read_attributes(&s, root, SCOPE_DESIGN, 0, err));
+    if (base != NULL) {
+        FAB_TRY(reading_base(r, base->value, d, place_value(&s, base, where), err));
+        drop_replaced(&r->design, root);
+    }
+    FAB_TRY(read_attributes(&s, root, SCOPE_DESIGN, 0, false, err));
     for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
         FAB_TRY(read_part(&s, child, seen, err));
     }
-    if (!seen[PART_FABRIC]) {
-        FAB_TRY(fail_at(&s, root, err, "the design has no <fabric>", ""));
+    if (!seen[PART_FABRIC] && base == NULL) {
+        FAB_TRY(fail_at(&s, root, err, "the design has no <fabric> and no base", ""));
     }
 done:
     fab_xml_free(xml);

@@ -113,8 +113,13 @@ static fab_status parse_decimal(const field *f, const char *text, double *out, c
     if (length == 0 || length > 60 || strspn(text, "0123456789.eE+-") != length) {
         return bad_value(f, text, where, err);
     }
-    (void)snprintf(with_unit, sizeof with_unit, "%sW", text);
-    return fab_quantity_parse(with_unit, FAB_UNIT_POWER, out, NULL) == FAB_OK ? FAB_OK : bad_value(f, text, where, err);
+    bool negative = f->min < 0 && text[0] == '-';
+    (void)snprintf(with_unit, sizeof with_unit, "%sW", text + (negative ? 1 : 0));
+    if (fab_quantity_parse(with_unit, FAB_UNIT_POWER, out, NULL) != FAB_OK) {
+        return bad_value(f, text, where, err);
+    }
+    *out = negative ? -*out : *out;
+    return FAB_OK;
 }
 
 static fab_status set_double(const field *f, void *to, const char *text, const char *where, fab_error *err) {

@@ -27,13 +27,15 @@ typedef enum field_kind {
 
 /** Which struct the offset counts from. */
 typedef enum field_scope {
-    SCOPE_DESIGN, /**< fab_design */
-    SCOPE_FABRIC, /**< fab_fabric_spec */
-    SCOPE_TIER,   /**< fab_tier_spec, one per tier */
-    SCOPE_JOB,    /**< fab_job_spec */
-    SCOPE_ENGINE, /**< fab_engine_spec */
-    SCOPE_PRICES, /**< fab_design: attribute of its <prices> */
-    SCOPE_BOOK,   /**< fab_prices: see prices.c */
+    SCOPE_DESIGN,    /**< fab_design */
+    SCOPE_FABRIC,    /**< fab_fabric_spec */
+    SCOPE_FRONT_END, /**< fab_fabric_spec, of the front-end alone */
+    SCOPE_TIER,      /**< fab_tier_spec, one per tier */
+    SCOPE_JOB,       /**< fab_job_spec */
+    SCOPE_ENGINE,    /**< fab_engine_spec */
+    SCOPE_PRICES,    /**< fab_design: attribute of its <prices> */
+    SCOPE_FLOOR,     /**< fab_floor_spec */
+    SCOPE_BOOK,      /**< fab_prices: see prices.c */
 } field_scope;
 
 typedef struct field {

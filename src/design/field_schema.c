@@ -77,7 +77,7 @@ static void add_count_type(fab_str *out, int indent, const field *f) {
 static void add_number_type(fab_str *out, int indent, const field *f, bool list) {
     char item[256];
     char pattern[640];
-    (void)snprintf(item, sizeof item, "%s%s%s", f->kind == FIELD_COUNT ? "[0-9]+" : NUMBER,
+    (void)snprintf(item, sizeof item, "%s%s%s%s", f->min < 0 ? "\\-?" : "", f->kind == FIELD_COUNT ? "[0-9]+" : NUMBER,
                    f->kind == FIELD_QUANTITY ? unit_pattern(f->unit) : "", f->automatic ? "|auto" : "");
     if (list) {
         (void)snprintf(pattern, sizeof pattern, "(%s)(/(%s)){0,%d}", item, item, FAB_MAX_TIERS - 1);

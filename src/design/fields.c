@@ -24,6 +24,12 @@
     QUANTITY(SCOPE_FABRIC, key, FAB_UNIT_RATE, fab_fabric_spec, member, 1, MAX_RATE, automatic, initial, summary)
 #define TIER_COUNT(key, member, min, max, initial, summary) \
     COUNT(SCOPE_TIER, key, fab_tier_spec, member, min, max, false, initial, summary)
+#define FLOOR_COUNT(key, member, automatic, initial, summary) \
+    COUNT(SCOPE_FLOOR, key, fab_floor_spec, member, 1, 65535, automatic, initial, summary)
+#define FLOOR_POWER(key, member, summary) \
+    QUANTITY(SCOPE_FLOOR, key, FAB_UNIT_POWER, fab_floor_spec, member, 1, 1e9, true, "auto", summary)
+#define FLOOR_LENGTH(key, member, min, max, initial, summary) \
+    QUANTITY(SCOPE_FLOOR, key, FAB_UNIT_LENGTH, fab_floor_spec, member, min, max, false, initial, summary)
 #define JOB_COUNT(key, member, max, automatic, initial, summary) \
     COUNT(SCOPE_JOB, key, fab_job_spec, member, 1, max, automatic, initial, summary)
 #define JOB_TEXT(key, kind, member, initial, choices, summary) \
@@ -34,7 +40,7 @@ const field design_fields[] = {
     DESIGN_TEXT("source", FIELD_TEXT, source, "where the figures come from, and which of them are assumptions"),
 
     TEXT(SCOPE_FABRIC, "family", FIELD_WORD, fab_fabric_spec, family, NULL, NULL, "topology family (see list families)"),
-    FABRIC_COUNT("gpus", gpus, 1, MAX_GPUS, true, "auto", "GPUs; required, except for a fat-tree with k or xgft"),
+    FABRIC_COUNT("gpus", gpus, 1, MAX_GPUS, true, "auto", "GPUs; required, except for a fat-tree with k or xgft, or a dragonfly with p,a,h"),
     FABRIC_COUNT("gpus-per-server", gpus_per_server, 1, 65535, true, "auto", "GPUs of one server: 8; for a fat-tree with k the largest number up to 8 that divides its k^3/4 NIC ports"),
     FABRIC_COUNT("nics-per-server", nics_per_server, 1, 65535, true, "auto", "NICs of one server; default: gpus-per-server"),
     FABRIC_RATE("nic", nic_bps, false, "400Gb/s", "rate of one NIC, per direction"),
@@ -47,8 +53,12 @@ const field design_fields[] = {
     FABRIC_COUNT("spares", spares, 0, MAX_GPUS, false, "0", "spare servers"),
     FABRIC_COUNT("k", k, 2, 406, true, "auto", "fat-tree: arity; k^3/4 NIC ports"),
     TEXT(SCOPE_FABRIC, "xgft", FIELD_LIST, fab_fabric_spec, xgft, NULL, NULL, "fat-tree: h;m1,..,mh;w1,..,wh and, for parallel cables, ;p1,..,ph"),
+    TEXT(SCOPE_FABRIC, "dragonfly", FIELD_LIST, fab_fabric_spec, dragonfly, NULL, NULL, "dragonfly: p,a,h[,g[,t]]: NICs per switch, switches per group, global cables per switch, groups, parallel local cables; empty: a = 2p = 2h, the largest that fits the radix"),
+    TEXT(SCOPE_FABRIC, "torus", FIELD_LIST, fab_fabric_spec, torus, NULL, NULL, "torus: switches in each dimension: 4,4,8"),
     FABRIC_COUNT("rails-per-switch", rails_per_switch, 1, 65535, true, "auto", "rail-only: rails that share a network; auto: as many as fit a single switch"),
     TEXT(SCOPE_FABRIC, "forward", FIELD_CHOICE, fab_fabric_spec, forward, "source", "source|destination", "rail-only: whose scale-up domain hands over traffic between rails"),
+
+    COUNT(SCOPE_FRONT_END, "storage", fab_fabric_spec, storage, 0, MAX_GPUS, false, "0", "storage servers, with as many NICs as a server has there"),
 
     TIER_COUNT("radix", radix, 1, 65535, "64", "ports of one switch, before breakout"),
     QUANTITY(SCOPE_TIER, "port", FAB_UNIT_RATE, fab_tier_spec, port_bps, 1, MAX_RATE, true, "auto", "rate of one port, before breakout; auto: so that a cable below runs at the rate of a NIC port"),
@@ -58,6 +68,18 @@ const field design_fields[] = {
     QUANTITY(SCOPE_TIER, "taper", FAB_UNIT_RATIO, fab_tier_spec, taper, 1e-4, 1e4, false, "1", "most capacity down : up of one switch, towards the tier above"),
     QUANTITY(SCOPE_TIER, "length", FAB_UNIT_LENGTH, fab_tier_spec, length_m, 0, 1e6, false, "3m/30m/100m", "cable length below this tier (default: an assumption)"),
     QUANTITY(SCOPE_TIER, "latency", FAB_UNIT_TIME, fab_tier_spec, latency_s, 0, 1, false, "600ns", "forwarding latency of one switch (default: an assumption)"),
+
+    FLOOR_POWER("rack-power", rack_w, "most power of the servers of one rack, switches not counted; auto: no limit"),
+    FLOOR_POWER("hall-power", hall_w, "most power of the servers of one hall; auto: no limit"),
+    FLOOR_POWER("server-power", server_w, "power of one server; auto: 1.275kW per GPU, 10.2kW with eight (an assumption)"),
+    FLOOR_COUNT("servers-per-rack", servers_per_rack, true, "auto", "servers in one rack; auto: what the power limits allow, at most 4 (an assumption)"),
+    FLOOR_COUNT("switches-per-rack", switches_per_rack, false, "16", "switches in one network rack (default: an assumption)"),
+    FLOOR_COUNT("racks-per-row", racks_per_row, false, "16", "racks of servers in one row (default: an assumption)"),
+    FLOOR_LENGTH("rack-pitch", rack_pitch_m, 0.1, 10, "0.6m", "from rack to rack within a row"),
+    FLOOR_LENGTH("row-pitch", row_pitch_m, 0.1, 100, "3m", "from row to row (default: an assumption)"),
+    FLOOR_LENGTH("hall-distance", hall_distance_m, 0, 2e4, "100m", "from a place in one hall to the same place in the next (default: an assumption)"),
+    FLOOR_LENGTH("slack", slack_m, 0, 100, "2m", "length that an end of a cable needs to reach the tray; within a rack once, not twice (default: an assumption)"),
+    TEXT(SCOPE_FLOOR, "leaf-at", FIELD_CHOICE, fab_floor_spec, leaf_at, "auto", "auto|rack|row|hall", "where leaf switches stand: in the rack of their servers, in the middle of its row, or of the hall; auto: rack where all NICs of a server share a leaf, else row"),
 
     JOB_TEXT("id", FIELD_WORD, id, NULL, NULL, "name of the job"),
     JOB_TEXT("model", FIELD_WORD, model, NULL, NULL, "model (see list models); empty when the sizes are given"),
@@ -89,6 +111,7 @@ const field design_fields[] = {
 
     TEXT(SCOPE_ENGINE, "use", FIELD_TEXT, fab_engine_spec, text, NULL, NULL, "routing engine: name[,key=value...]"),
     TEXT(SCOPE_PRICES, "profile", FIELD_TEXT, fab_design, prices, NULL, NULL, "price book: name of a profile, or a file"),
+    TEXT(SCOPE_PRICES, "convention", FIELD_CHOICE, fab_design, convention, NULL, "per-link-end|switch-links|per-cable|twin-port", "which cables and transceivers are counted; default: as the price book says"),
     {.key = NULL},
 };
 /* clang-format on */

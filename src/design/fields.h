@@ -5,6 +5,7 @@
 #ifndef FAB_FIELDS_H
 #define FAB_FIELDS_H
 
+#include "fab/builtin.h"
 #include "fab/design.h"
 #include "field.h"
 
@@ -21,6 +22,7 @@ size_t design_field_index(const field *f);
 /** A design while it is read: its values, and where the fabric's came from (for errors that take several values). */
 typedef struct reading {
     fab_design design;
+    char front_end_where[192];   /**< of the <front-end> element */
     char origin_where[192];      /**< of the <fabric> element, or the whole text */
     char where[MAX_FIELDS][192]; /**< by design_field_index; empty = default. Tier fields: the last one set */
 } reading;
@@ -33,11 +35,12 @@ typedef struct target {
     const field *field;
     size_t index;   /**< tier, job or engine */
     bool all_tiers; /**< the value may be a list over the tiers */
+    bool front_end; /**< of the front-end network, not of the fabric */
 } target;
 
 /**
  * Finds what a path such as "fabric.tier.2.taper", "taper.2", "job.train.tp" means.
- * @param[in] fabric_only  One-line form: keys of the fabric alone.
+ * @param[in] fabric_only  One-line form: keys of the fabric and its floor alone.
  * @retval FAB_EINPUT  unknown; the message lists what is allowed.
  */
 fab_status reading_find(const reading *r, const char *path, bool fabric_only, target *out, const char *where,
@@ -50,14 +53,43 @@ fab_status reading_set(reading *r, const target *target, const char *value, cons
 /** Appends a job with defaults; its index is the old n_jobs. */
 fab_status reading_add_job(fab_design *design, const char *where, fab_error *err) FAB_MUST_USE;
 
+/** Fills in the power of a server and the servers of a rack, and checks them against the limits; see design_floor.c. */
+fab_status reading_finish_floor(reading *r, fab_error *err) FAB_MUST_USE;
+
 /** Fills derived defaults and checks values against each other. */
 fab_status reading_finish(reading *r, fab_error *err) FAB_MUST_USE;
 
 /** Reads the one-line form. */
 fab_status reading_one_line(reading *r, const char *text, fab_error *err) FAB_MUST_USE;
 
-/** Reads a design in XML from memory. */
-fab_status reading_xml(reading *r, const char *data, size_t size, const char *file, fab_error *err) FAB_MUST_USE;
+/** A file or preset that is being read, and the one whose base it is. */
+typedef struct document {
+    const char *file; /**< path, "preset:NAME" or "stdin" */
+    const struct document *derived;
+    const fab_builtin *preset; /**< NULL for a file */
+    bool is_file;              /**< device and inode are known */
+    uint64_t device, inode;
+} document;
+
+/** Reads a design in XML from memory, over what its base says. */
+fab_status reading_xml(reading *r, const char *data, size_t size, const document *d, fab_error *err) FAB_MUST_USE;
+
+/** True for "preset:..." */
+bool is_preset_text(const char *text);
+
+/**
+ * Reads preset:NAME or a file.
+ * @param[in] derived  Whose base it is, or NULL.
+ * @param[in] where    For errors of `text` itself: the place of the base attribute.
+ */
+fab_status reading_preset(reading *r, const char *text, const document *derived, const char *where,
+                          fab_error *err) FAB_MUST_USE;
+fab_status reading_file(reading *r, const char *path, const document *derived, const char *where,
+                        fab_error *err) FAB_MUST_USE;
+
+/** Reads the base of a design: preset:NAME, or a path from the folder of the file. Takes away the base's name. */
+fab_status reading_base(reading *r, const char *base, const document *d, const char *where,
+                        fab_error *err) FAB_MUST_USE;
 
 /** Fails with "unknown WHAT 'word'", near names and what is allowed: the keys of `scopes`. */
 fab_status fail_unknown(const char *what, const char *word, const field_scope *scopes, size_t n_scopes,

@@ -4,125 +4,265 @@
 #include "fab/xml_reader.h"
 #include "field_schema.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/** A field of a price book, and the element it is an attribute of. Every one is required: no price is ever guessed. */
-typedef struct row {
-    const char *element; /**< NULL: the root */
-    field field;
-} row;
+/** Whether an attribute must be given. No price and no power is ever guessed: of each group at least one is given. */
+typedef enum need { NEED_NONE, NEED_ALWAYS, NEED_USD, NEED_POWER } need;
 
-#define PLACE(member) offsetof(fab_prices, member), sizeof(((fab_prices *)0)->member)
+typedef struct attribute {
+    need need;
+    field field; /**< offset from the start of the row */
+} attribute;
+
+/** An element of a price book: one row of an array, or (max 1) members of the book itself. */
+typedef struct element {
+    const char *name; /**< NULL: the root */
+    const char *summary;
+    const attribute *attributes; /**< ended by one without key */
+    bool is_text;                /**< the only attribute is the text inside */
+    size_t max;
+    size_t offset, stride, count_offset; /**< of the array in fab_prices, and of the number of rows */
+} element;
+
+#define PLACE(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 
 /* clang-format off */
-#define BOOK_TEXT(key, kind, member, summary) \
-    {SCOPE_BOOK, key, kind, FAB_UNIT_COUNT, PLACE(member), 0, 0, false, NULL, NULL, summary}
-#define BOOK_USD(key, member, summary) \
-    {SCOPE_BOOK, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(member), 0, 1e9, false, NULL, NULL, summary}
-#define BOOK_NUMBER(key, member, min, max, summary) \
-    {SCOPE_BOOK, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(member), min, max, false, NULL, NULL, summary}
-#define BOOK_POWER(key, member, summary) \
-    {SCOPE_BOOK, key, FIELD_QUANTITY, FAB_UNIT_POWER, PLACE(member), 0, 1e6, false, NULL, NULL, summary}
-#define BOOK_FLAG(key, member, summary) \
-    {SCOPE_BOOK, key, FIELD_FLAG, FAB_UNIT_COUNT, PLACE(member), 0, 1, false, NULL, NULL, summary}
+#define TEXT(need, key, kind, type, member, choices, summary) \
+    {need, {SCOPE_BOOK, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, NULL, choices, summary}}
+#define QUANTITY(need, key, unit, type, member, min, max, summary) \
+    {need, {SCOPE_BOOK, key, FIELD_QUANTITY, unit, PLACE(type, member), min, max, false, NULL, NULL, summary}}
+#define NUMBER(need, key, type, member, min, max, summary) \
+    {need, {SCOPE_BOOK, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(type, member), min, max, false, NULL, NULL, summary}}
+#define COUNT(key, type, member, min, max, initial, summary) \
+    {NEED_NONE, {SCOPE_BOOK, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(type, member), min, max, false, initial, NULL, summary}}
+#define RATE(type, summary) QUANTITY(NEED_NONE, "rate", FAB_UNIT_RATE, type, rate_bps, 1, 1e15, summary)
+#define USD(key, type, member, summary) NUMBER(NEED_USD, key, type, member, 0, 1e9, summary)
+#define POWER(need, key, type, member, summary) QUANTITY(need, key, FAB_UNIT_POWER, type, member, 0, 1e6, summary)
+#define END {NEED_NONE, {.key = NULL}}
 
-static const row ROWS[] = {
-    {NULL, BOOK_TEXT("name", FIELD_WORD, name, "name of the profile")},
-    {"source", BOOK_TEXT("source", FIELD_TEXT, source, "where the figures come from, and how good they are")},
-    {"convention", BOOK_TEXT("convention", FIELD_TEXT, convention, "how transceivers are counted")},
-    {"switch", BOOK_USD("usd-per-port", switch_usd_per_port, "price of a switch / its ports, used or not")},
-    {"switch", BOOK_POWER("power-per-port", switch_w_per_port, "power of a switch / its ports, without optics")},
-    {"transceiver", BOOK_USD("usd", transceiver_usd, "price of one; one at either end of every counted cable")},
-    {"transceiver", BOOK_POWER("power", transceiver_w, "power of one")},
-    {"transceiver", BOOK_FLAG("nic-cables", count_nic_cables, "whether cables between NIC and leaf carry transceivers")},
-    {"cable", BOOK_USD("usd", cable_usd, "price per cable")},
-    {"cable", BOOK_USD("usd-per-m", cable_usd_per_m, "price per metre of cable, on top")},
-    {"nic", BOOK_USD("usd", nic_usd, "price of one NIC")},
-    {"nic", BOOK_POWER("power", nic_w, "power of one NIC")},
-    {"energy", BOOK_USD("usd-per-kwh", usd_per_kwh, "price of energy")},
-    {"energy", BOOK_NUMBER("pue", pue, 1, 10, "facility power / IT power")},
-    {"life", BOOK_NUMBER("years", years, 0.1, 100, "depreciation")},
+static const attribute ROOT[] = {
+    TEXT(NEED_ALWAYS, "name", FIELD_WORD, fab_prices, name, NULL, "name of the profile"),
+    TEXT(NEED_ALWAYS, "convention", FIELD_CHOICE, fab_prices, convention, "per-link-end|switch-links|per-cable|twin-port",
+         "which cables and transceivers are counted"),
+    END,
+};
+static const attribute SOURCE[] = {
+    TEXT(NEED_ALWAYS, "source", FIELD_TEXT, fab_prices, source, NULL, "where the figures come from, and how good they are"),
+    END,
+};
+static const attribute SWITCH[] = {
+    COUNT("radix", fab_price_switch, radix, 1, 65535, NULL, "ports of this model; left out: any radix"),
+    RATE(fab_price_switch, "of one port, before breakout; left out: any rate"),
+    NUMBER(NEED_USD, "usd", fab_price_switch, usd, -1e9, 1e9, "price of a switch; may be negative beside usd-per-port"),
+    USD("usd-per-port", fab_price_switch, usd_per_port, "plus this for every port, used or not"),
+    USD("usd-per-port-gbps", fab_price_switch, usd_per_port_gbps, "plus this for every Gb/s of every port"),
+    POWER(NEED_POWER, "power", fab_price_switch, power_w, "power of a switch without optics"),
+    POWER(NEED_POWER, "power-per-port", fab_price_switch, w_per_port, "plus this for every port"),
+    POWER(NEED_POWER, "power-per-port-gbps", fab_price_switch, w_per_port_gbps, "plus this for every Gb/s of every port"),
+    END,
+};
+static const attribute TRANSCEIVER[] = {
+    TEXT(NEED_NONE, "name", FIELD_WORD, fab_price_module, name, NULL, "type, such as DR4"),
+    RATE(fab_price_module, "of one of its ports; left out: any rate"),
+    QUANTITY(NEED_NONE, "reach", FAB_UNIT_LENGTH, fab_price_module, reach_m, 0.01, 1e6, "longest cable; left out: any length"),
+    COUNT("ports", fab_price_module, ports, 1, 2, "1", "2: twin-port, serves two ports of a switch"),
+    USD("usd", fab_price_module, usd, "price of one module"),
+    USD("usd-per-gbps", fab_price_module, usd_per_gbps, "plus this for every Gb/s of all its ports"),
+    POWER(NEED_POWER, "power", fab_price_module, power_w, "power of one module"),
+    POWER(NEED_POWER, "power-per-gbps", fab_price_module, w_per_gbps, "plus this for every Gb/s of all its ports"),
+    END,
+};
+static const attribute CABLE[] = {
+    TEXT(NEED_NONE, "medium", FIELD_WORD, fab_price_cable, medium, NULL, "DAC, AOC, fibre, ...; left out: not distinguished"),
+    RATE(fab_price_cable, "left out: any rate"),
+    QUANTITY(NEED_NONE, "max-length", FAB_UNIT_LENGTH, fab_price_cable, max_length_m, 0.01, 1e6, "left out: any length"),
+    {NEED_ALWAYS, {SCOPE_BOOK, "transceivers", FIELD_FLAG, FAB_UNIT_COUNT, PLACE(fab_price_cable, modules), 0, 1, false, NULL, NULL,
+         "whether its ends plug into transceivers"}},
+    USD("usd", fab_price_cable, usd, "price per cable"),
+    USD("usd-per-m", fab_price_cable, usd_per_m, "plus this for every metre"),
+    USD("usd-per-gbps", fab_price_cable, usd_per_gbps, "plus this for every Gb/s"),
+    USD("usd-per-m-gbps", fab_price_cable, usd_per_m_gbps, "plus this for every metre and Gb/s"),
+    POWER(NEED_NONE, "power-per-end", fab_price_cable, w_per_end, "power of either end without transceiver"),
+    POWER(NEED_NONE, "power-per-end-gbps", fab_price_cable, w_per_end_gbps, "plus this for every Gb/s"),
+    END,
+};
+static const attribute NIC[] = {
+    RATE(fab_price_nic, "of the NIC; left out: any rate"),
+    USD("usd", fab_price_nic, usd, "price of one NIC"),
+    USD("usd-per-gbps", fab_price_nic, usd_per_gbps, "plus this for every Gb/s"),
+    POWER(NEED_POWER, "power", fab_price_nic, power_w, "power of one NIC"),
+    POWER(NEED_POWER, "power-per-gbps", fab_price_nic, w_per_gbps, "plus this for every Gb/s"),
+    END,
+};
+static const attribute INSTALLATION[] = {
+    NUMBER(NEED_ALWAYS, "usd-per-cable", fab_prices, install_usd_per_cable, 0, 1e9, "work for one cable"),
+    NUMBER(NEED_ALWAYS, "usd-per-switch", fab_prices, install_usd_per_switch, 0, 1e9, "work for one switch"),
+    END,
+};
+static const attribute ENERGY[] = {
+    NUMBER(NEED_ALWAYS, "usd-per-kwh", fab_prices, usd_per_kwh, 0, 1e9, "price of energy"),
+    NUMBER(NEED_ALWAYS, "pue", fab_prices, pue, 1, 10, "facility power / IT power"),
+    END,
+};
+static const attribute LIFE[] = {
+    NUMBER(NEED_ALWAYS, "years", fab_prices, years, 0.1, 100, "depreciation"),
+    END,
+};
+
+#define ROWS(type, array, n) \
+    FAB_MAX_PRICE_ROWS, offsetof(fab_prices, array), sizeof(type), offsetof(fab_prices, n)
+#define ONCE 1, 0, 0, 0
+
+enum { ELEMENT_SWITCH = 1, ELEMENT_NIC = 4, N_ELEMENTS = 8 };
+static const element ROOT_ELEMENT = {NULL, "", ROOT, false, ONCE};
+static const element ELEMENTS[N_ELEMENTS] = {
+    {"source", "", SOURCE, true, ONCE},
+    {"switch", "one model, or every switch of a rate", SWITCH, false, ROWS(fab_price_switch, switches, n_switches)},
+    {"transceiver", "one type of module; left out: no cable needs any", TRANSCEIVER, false, ROWS(fab_price_module, modules, n_modules)},
+    {"cable", "one medium; of those that reach, the cheapest is taken", CABLE, false, ROWS(fab_price_cable, cables, n_cables)},
+    {"nic", "NICs of a rate", NIC, false, ROWS(fab_price_nic, nics, n_nics)},
+    {"installation", "work on site; left out: none", INSTALLATION, false, ONCE},
+    {"energy", "energy", ENERGY, false, ONCE},
+    {"life", "years over which the price is spread", LIFE, false, ONCE},
 };
 /* clang-format on */
-#define N_ROWS (sizeof ROWS / sizeof ROWS[0])
+/* DACs and AOCs need no transceiver; whatever does need one and finds none is an error of the design that asks. */
+#define IS_OPTIONAL(e) ((e)->attributes == TRANSCEIVER || (e)->attributes == INSTALLATION)
 
 typedef struct book {
     fab_prices prices;
     const char *file;
-    bool seen[N_ROWS];
+    size_t n_seen[N_ELEMENTS];
 } book;
 
-static bool same_element(const char *a, const char *b) {
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-static bool is_text(const row *r) {
-    return r->element != NULL && strcmp(r->element, r->field.key) == 0;
-}
-
-static fab_status fail_at(const book *b, const fab_xml_element *element, fab_error *err, const char *text,
+static fab_status fail_at(const book *b, const fab_xml_element *at, fab_error *err, const char *text,
                           const char *what) {
     char where[FAB_XML_PLACE_SIZE];
-    return fab_fail(err, FAB_EINPUT, fab_xml_place(where, b->file, element->line, element->column), "%s%.60s", text,
-                    what);
+    return fab_fail(err, FAB_EINPUT, fab_xml_place(where, b->file, at->line, at->column), "%s%.60s", text, what);
 }
 
-static fab_status set_attribute(book *b, const char *element, const fab_xml_attribute *attribute, fab_error *err) {
+/* --- one element -------------------------------------------------------------------------------------------------- */
+
+static fab_status set_attribute(const book *b, const element *e, void *to, const fab_xml_attribute *given,
+                                fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
     char hint[256];
     suggestion near;
-    (void)fab_xml_place(where, b->file, attribute->line, attribute->column);
-    suggestion_init(&near, attribute->name);
-    for (size_t i = 0; i < N_ROWS; i++) {
-        if (!same_element(ROWS[i].element, element) || is_text(&ROWS[i])) {
-            continue;
-        }
-        if (strcmp(ROWS[i].field.key, attribute->name) == 0) {
-            b->seen[i] = true;
+    (void)fab_xml_place(where, b->file, given->line, given->column);
+    suggestion_init(&near, given->name);
+    for (const attribute *a = e->attributes; a->field.key != NULL && !e->is_text; a++) {
+        if (strcmp(a->field.key, given->name) == 0) {
             fab_str_release(&near.all);
-            return field_set(&ROWS[i].field, &b->prices, attribute->value, where, err);
+            return field_set(&a->field, to, given->value, where, err);
         }
-        suggestion_add(&near, ROWS[i].field.key);
+        suggestion_add(&near, a->field.key);
     }
     (void)suggestion_finish(&near, hint, sizeof hint);
     return fab_fail(err, FAB_EINPUT, where, "unknown attribute of %.40s '%.40s'%s",
-                    element != NULL ? element : "prices", attribute->name, hint);
+                    e->name != NULL ? e->name : "prices", given->name, hint);
 }
 
-/* Elements appear once each. */
-static fab_status read_element(book *b, const fab_xml_element *element, fab_error *err) {
+static fab_status check_needs(const book *b, const element *e, const fab_xml_element *at, fab_error *err) {
     fab_status status = FAB_OK;
-    char where[FAB_XML_PLACE_SIZE];
-    size_t i = 0;
-    while (i < N_ROWS && !same_element(ROWS[i].element, element->name)) {
-        i++;
-    }
-    if (i == N_ROWS || element->uri != NULL) {
-        FAB_TRY(fail_at(b, element, err, "unknown element of a price book: ", element->name));
-    }
-    if (element->first_child != NULL) {
-        FAB_TRY(fail_at(b, element->first_child, err, "no element may stand inside ", element->name));
-    }
-    for (size_t j = i; j < N_ROWS && same_element(ROWS[j].element, element->name); j++) {
-        if (b->seen[j]) {
-            FAB_TRY(fail_at(b, element, err, "a price book has this element once: ", element->name));
+    bool has[NEED_POWER + 1] = {false};
+    const char *first[NEED_POWER + 1] = {NULL};
+    char what[64];
+    for (const attribute *a = e->attributes; a->field.key != NULL; a++) {
+        bool given = fab_xml_find(at, a->field.key) != NULL;
+        if (a->need == NEED_ALWAYS && !given) {
+            (void)snprintf(what, sizeof what, "%s %s", e->name != NULL ? e->name : "prices", a->field.key);
+            FAB_TRY(fail_at(b, at, err, "the price book does not give ", what));
         }
+        has[a->need] |= given;
+        first[a->need] = first[a->need] == NULL ? a->field.key : first[a->need];
     }
-    if (is_text(&ROWS[i])) {
-        b->seen[i] = true;
-        (void)fab_xml_place(where, b->file, element->line, element->column);
-        FAB_TRY(field_set(&ROWS[i].field, &b->prices, element->text, where, err));
-    } else if (element->text[0] != '\0') {
-        FAB_TRY(fail_at(b, element, err, "unexpected text inside ", element->name));
-    }
-    for (size_t j = 0; j < element->n_attributes; j++) {
-        FAB_TRY(set_attribute(b, element->name, &element->attributes[j], err));
+    for (size_t i = NEED_USD; i <= NEED_POWER; i++) {
+        if (first[i] != NULL && !has[i]) {
+            (void)snprintf(what, sizeof what, "%s, per port or per Gb/s, of this %s", first[i], e->name);
+            FAB_TRY(fail_at(b, at, err, "the price book does not give ", what));
+        }
     }
 done:
     return status;
 }
+
+/* Two rows for the same switch or NIC: one of them would be ignored. */
+static fab_status check_unlike(const book *b, size_t i_element, const fab_xml_element *at, fab_error *err) {
+    const fab_prices *p = &b->prices;
+    for (size_t i = 0; i_element == ELEMENT_SWITCH && i + 1 < p->n_switches; i++) {
+        const fab_price_switch *last = &p->switches[p->n_switches - 1];
+        if (p->switches[i].radix == last->radix && p->switches[i].rate_bps == last->rate_bps) {
+            return fail_at(b, at, err, "radix and rate are those of another ", at->name);
+        }
+    }
+    for (size_t i = 0; i_element == ELEMENT_NIC && i + 1 < p->n_nics; i++) {
+        if (p->nics[i].rate_bps == p->nics[p->n_nics - 1].rate_bps) {
+            return fail_at(b, at, err, "the rate is that of another ", at->name);
+        }
+    }
+    return FAB_OK;
+}
+
+/* Where the next row of an element goes. */
+static fab_status add_row(book *b, const element *e, const fab_xml_element *at, void **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t *n_seen = &b->n_seen[e - ELEMENTS];
+    char what[80];
+    if (*n_seen == e->max) {
+        (void)snprintf(what, sizeof what, "%s at most %zu time%s", e->name, e->max, e->max == 1 ? "" : "s");
+        FAB_TRY(fail_at(b, at, err, "a price book has ", what));
+    }
+    *out = (char *)&b->prices + e->offset + *n_seen * e->stride;
+    (*n_seen)++;
+    if (e->stride > 0) {
+        memcpy((char *)&b->prices + e->count_offset, n_seen, sizeof *n_seen);
+    }
+    for (const attribute *a = e->attributes; a->field.key != NULL; a++) {
+        if (a->field.initial != NULL) {
+            FAB_TRY(field_set(&a->field, *out, a->field.initial, "default", err));
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status read_element(book *b, const fab_xml_element *at, fab_error *err) {
+    fab_status status = FAB_OK;
+    char where[FAB_XML_PLACE_SIZE];
+    void *to = NULL;
+    size_t i = 0;
+    while (i < N_ELEMENTS && strcmp(ELEMENTS[i].name, at->name) != 0) {
+        i++;
+    }
+    if (i == N_ELEMENTS || at->uri != NULL) {
+        return fail_at(b, at, err, "unknown element of a price book: ", at->name);
+    }
+    const element *e = &ELEMENTS[i];
+    if (at->first_child != NULL) {
+        FAB_TRY(fail_at(b, at->first_child, err, "no element may stand inside ", at->name));
+    }
+    if (!e->is_text && at->text[0] != '\0') {
+        FAB_TRY(fail_at(b, at, err, "unexpected text inside ", at->name));
+    }
+    FAB_TRY(add_row(b, e, at, &to, err));
+    for (size_t j = 0; j < at->n_attributes; j++) {
+        FAB_TRY(set_attribute(b, e, to, &at->attributes[j], err));
+    }
+    if (e->is_text) {
+        (void)fab_xml_place(where, b->file, at->line, at->column);
+        FAB_TRY(field_set(&e->attributes[0].field, to, at->text, where, err));
+    } else {
+        FAB_TRY(check_needs(b, e, at, err));
+        FAB_TRY(check_unlike(b, i, at, err));
+    }
+done:
+    return status;
+}
+
+/* --- the book ----------------------------------------------------------------------------------------------------- */
 
 static fab_status read_book(book *b, const char *data, size_t size, fab_error *err) {
     fab_status status = FAB_OK;
@@ -136,20 +276,18 @@ static fab_status read_book(book *b, const char *data, size_t size, fab_error *e
         FAB_TRY(fail_at(b, root, err, "unexpected text inside ", root->name));
     }
     for (size_t i = 0; i < root->n_attributes; i++) {
-        FAB_TRY(set_attribute(b, NULL, &root->attributes[i], err));
+        FAB_TRY(set_attribute(b, &ROOT_ELEMENT, &b->prices, &root->attributes[i], err));
     }
     for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
         FAB_TRY(read_element(b, child, err));
     }
-    for (size_t i = 0; i < N_ROWS; i++) {
-        if (!b->seen[i]) {
-            char what[64];
-            (void)snprintf(what, sizeof what, "%s%s%s", ROWS[i].element != NULL ? ROWS[i].element : "",
-                           ROWS[i].element != NULL && !is_text(&ROWS[i]) ? " " : "",
-                           is_text(&ROWS[i]) ? "" : ROWS[i].field.key);
-            FAB_TRY(fail_at(b, root, err, "the price book does not give ", what));
+    FAB_TRY(check_needs(b, &ROOT_ELEMENT, root, err));
+    for (size_t i = 0; i < N_ELEMENTS; i++) {
+        if (b->n_seen[i] == 0 && !IS_OPTIONAL(&ELEMENTS[i])) {
+            FAB_TRY(fail_at(b, root, err, "the price book does not give ", ELEMENTS[i].name));
         }
     }
+    (void)snprintf(b->prices.origin, sizeof b->prices.origin, "%s", b->file);
 done:
     fab_xml_free(xml);
     return status;
@@ -182,7 +320,8 @@ fab_status fab_prices_read(const char *text, fab_prices *out, fab_error *err) {
     } else {
         const fab_builtin *profile = length > 0 ? fab_builtin_find(fab_builtin_prices, text) : NULL;
         if (profile == NULL) {
-            FAB_TRY(fail_unknown_profile(text, err));
+            status = fail_unknown_profile(text, err);
+            goto done;
         }
         (void)snprintf(file, sizeof file, "prices:%.60s", text);
         b->file = file;
@@ -195,26 +334,31 @@ done:
     return status;
 }
 
+/* --- schema ------------------------------------------------------------------------------------------------------- */
+
 void fab_prices_schema(fab_str *out) {
     schema_begin(out, "Price book: what the parts of a fabric cost and draw.");
-    fab_str_add(out, "  <xs:element name=\"prices\">\n    <xs:complexType>\n      <xs:all>\n");
-    for (size_t i = 0; i < N_ROWS;) {
-        const char *element = ROWS[i].element;
-        if (element == NULL) {
-            i++;
-        } else if (is_text(&ROWS[i])) {
-            schema_text_element(out, 8, element, &ROWS[i].field, true);
-            i++;
-        } else {
-            fab_str_printf(out, "        <xs:element name=\"%s\">\n          <xs:complexType>\n", element);
-            for (; i < N_ROWS && same_element(ROWS[i].element, element); i++) {
-                schema_attribute(out, 12, &ROWS[i].field, false, true);
-            }
-            fab_str_add(out, "          </xs:complexType>\n        </xs:element>\n");
+    fab_str_add(out, "  <xs:element name=\"prices\">\n    <xs:complexType>\n"
+                     "      <xs:choice minOccurs=\"0\" maxOccurs=\"unbounded\">\n");
+    for (const element *e = ELEMENTS; e < ELEMENTS + N_ELEMENTS; e++) {
+        if (e->is_text) {
+            schema_text_element(out, 8, e->name, &e->attributes[0].field, true);
+            continue;
         }
+        fab_str_printf(out,
+                       "        <xs:element name=\"%s\">\n"
+                       "          <xs:annotation><xs:documentation>%s</xs:documentation></xs:annotation>\n"
+                       "          <xs:complexType>\n",
+                       e->name, e->summary);
+        for (const attribute *a = e->attributes; a->field.key != NULL; a++) {
+            schema_attribute(out, 12, &a->field, false, a->need == NEED_ALWAYS);
+        }
+        fab_str_add(out, "          </xs:complexType>\n        </xs:element>\n");
     }
-    fab_str_add(out, "      </xs:all>\n");
-    schema_attribute(out, 6, &ROWS[0].field, false, true);
+    fab_str_add(out, "      </xs:choice>\n");
+    for (const attribute *a = ROOT; a->field.key != NULL; a++) {
+        schema_attribute(out, 6, &a->field, false, true);
+    }
     fab_str_add(out, "    </xs:complexType>\n  </xs:element>\n");
     schema_end(out);
 }

@@ -96,6 +96,9 @@ fab_status reading_init(reading *r, fab_error *err) {
             FAB_TRY(set_list(f, r->design.fabric.tier, f->initial, "default", err));
         }
     }
+    FAB_TRY(set_defaults(SCOPE_FLOOR, &r->design.fabric.floor, err));
+    r->design.front_end = r->design.fabric;
+    FAB_TRY(set_defaults(SCOPE_FRONT_END, &r->design.front_end, err));
 done:
     return status;
 }
@@ -113,6 +116,7 @@ fab_status reading_add_job(fab_design *design, const char *where, fab_error *err
         } else {
             (void)snprintf(job->id, sizeof job->id, "job%zu", design->n_jobs + 1);
         }
+        (void)snprintf(job->where, sizeof job->where, "%s", where);
         design->n_jobs++;
     }
     return status;
@@ -154,14 +158,19 @@ static fab_status find_number(const char *what, const char *text, size_t max, si
 }
 
 /* KEY, KEY.TIER or tier.TIER.KEY, from part `i` on. */
-static fab_status find_in_fabric(const path *p, size_t i, target *out, const char *where, fab_error *err) {
+static fab_status find_in_fabric(const path *p, size_t i, bool front_end, target *out, const char *where,
+                                 fab_error *err) {
     static const field_scope SCOPES[] = {SCOPE_FABRIC, SCOPE_TIER};
     fab_status status = FAB_OK;
     size_t n = p->n - i;
     bool long_form = is_at(p, i, "tier") && n == 3;
     const char *key = p->part[long_form ? i + 2 : i];
     const char *tier = long_form ? p->part[i + 1] : n == 2 ? p->part[i + 1] : NULL;
+    out->front_end = front_end;
     out->field = tier == NULL ? design_field_find(SCOPE_FABRIC, key) : NULL;
+    if (out->field == NULL && tier == NULL && front_end) {
+        out->field = design_field_find(SCOPE_FRONT_END, key);
+    }
     if (out->field != NULL && n == 1) {
         return FAB_OK;
     }
@@ -205,6 +214,15 @@ static fab_status find_in_job(const reading *r, const path *p, target *out, cons
     return FAB_OK;
 }
 
+static fab_status find_in_floor(const path *p, target *out, const char *where, fab_error *err) {
+    static const field_scope SCOPE = SCOPE_FLOOR;
+    if (p->n != 2) {
+        return fab_fail(err, FAB_EINPUT, where, "write floor.KEY");
+    }
+    out->field = design_field_find(SCOPE_FLOOR, p->part[1]);
+    return out->field != NULL ? FAB_OK : fail_unknown("floor key", p->part[1], &SCOPE, 1, where, err);
+}
+
 /* The path may hold words of any scope: suggest from all that need no further part. */
 static fab_status find_by_key(const path *p, target *out, const char *where, fab_error *err) {
     static const field_scope SCOPES[] = {SCOPE_DESIGN, SCOPE_FABRIC, SCOPE_TIER};
@@ -219,26 +237,32 @@ static fab_status find_by_key(const path *p, target *out, const char *where, fab
     if (p->n == 1 && design_field_find(SCOPE_FABRIC, key) == NULL && design_field_find(SCOPE_TIER, key) == NULL) {
         return fail_unknown("path", key, SCOPES, 3, where, err);
     }
-    return find_in_fabric(p, 0, out, where, err);
+    return find_in_fabric(p, 0, false, out, where, err);
 }
 
 fab_status reading_find(const reading *r, const char *text, bool fabric_only, target *out, const char *where,
                         fab_error *err) {
     fab_status status = FAB_OK;
     path p;
-    target found = {NULL, 0, false};
+    target found = {.field = NULL};
     if (!split(text, &p)) {
         FAB_FAIL(err, FAB_EINPUT, where, "path '%.60s' has more than %d parts or %d characters", text, MAX_PARTS,
                  MAX_PATH - 1);
     }
-    if (fabric_only) {
-        FAB_TRY(find_in_fabric(&p, 0, &found, where, err));
+    if (is_at(&p, 0, "floor")) {
+        FAB_TRY(find_in_floor(&p, &found, where, err));
+    } else if (fabric_only) {
+        FAB_TRY(find_in_fabric(&p, 0, false, &found, where, err));
     } else if (is_at(&p, 0, "fabric") && p.n > 1) {
-        FAB_TRY(find_in_fabric(&p, 1, &found, where, err));
+        FAB_TRY(find_in_fabric(&p, 1, false, &found, where, err));
+    } else if (is_at(&p, 0, "front-end") && p.n > 1) {
+        FAB_TRY(find_in_fabric(&p, 1, true, &found, where, err));
     } else if (is_at(&p, 0, "job")) {
         FAB_TRY(find_in_job(r, &p, &found, where, err));
     } else if (is_at(&p, 0, "prices") && (p.n == 1 || (p.n == 2 && is_at(&p, 1, "profile")))) {
         found.field = design_field_find(SCOPE_PRICES, "profile");
+    } else if (is_at(&p, 0, "prices") && p.n == 2 && is_at(&p, 1, "convention")) {
+        found.field = design_field_find(SCOPE_PRICES, "convention");
     } else if (is_at(&p, 0, "engine") && p.n <= 2) {
         found.field = design_field_find(SCOPE_ENGINE, "use");
         if (p.n == 2) {
@@ -269,10 +293,16 @@ static fab_status set_engine(fab_design *design, const target *t, const char *va
 
 fab_status reading_set(reading *r, const target *t, const char *value, const char *where, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_fabric_spec *fabric = &r->design.fabric;
+    fab_fabric_spec *fabric = t->front_end ? &r->design.front_end : &r->design.fabric;
+    r->design.has_front_end |= t->front_end;
     switch (t->field->scope) {
-    case SCOPE_DESIGN:
-    case SCOPE_PRICES: FAB_TRY(field_set(t->field, &r->design, value, where, err)); break;
+    case SCOPE_PRICES:
+        if (strcmp(t->field->key, "profile") == 0) {
+            (void)snprintf(r->design.prices_where, sizeof r->design.prices_where, "%s", where);
+        }
+        FAB_TRY(field_set(t->field, &r->design, value, where, err));
+        break;
+    case SCOPE_DESIGN: FAB_TRY(field_set(t->field, &r->design, value, where, err)); break;
     case SCOPE_ENGINE: FAB_TRY(set_engine(&r->design, t, value, where, err)); break;
     case SCOPE_JOB:
         if (t->index == r->design.n_jobs) {
@@ -287,7 +317,12 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
             FAB_TRY(field_set(t->field, &fabric->tier[t->index], value, where, err));
         }
         break;
-    case SCOPE_FABRIC: FAB_TRY(field_set(t->field, fabric, value, where, err)); break;
+    case SCOPE_FABRIC:
+    case SCOPE_FRONT_END: FAB_TRY(field_set(t->field, fabric, value, where, err)); break;
+    case SCOPE_FLOOR:
+        FAB_TRY(field_set(t->field, &fabric->floor, value, where, err));
+        fabric->floor.given = true;
+        break;
     case SCOPE_BOOK: FAB_FAIL(err, FAB_EINTERNAL, where, "a design has no field of a price book");
     }
     (void)snprintf(r->where[design_field_index(t->field)], sizeof r->where[0], "%s", where);

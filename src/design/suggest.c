@@ -49,6 +49,17 @@ void suggestion_add(suggestion *s, const char *candidate) {
     fab_str_printf(&s->all, "%s%s", s->all.length > 0 ? ", " : "", candidate);
 }
 
+/* A list that is too long ends with a whole word and dots. */
+static void end_at_a_word(char *text, size_t size) {
+    static const char DOTS[] = ", ...";
+    if (size >= sizeof DOTS) {
+        text[size - sizeof DOTS + 1] = '\0';
+        char *comma = strrchr(text, ',');
+        char *end = comma != NULL ? comma : text + strlen(text);
+        memcpy(end, DOTS, sizeof DOTS);
+    }
+}
+
 const char *suggestion_finish(suggestion *s, char *out, size_t size) {
     size_t allowed = (strlen(s->word) + 1) / 3;
     allowed = allowed < 1 ? 1 : allowed > 3 ? 3 : allowed;
@@ -57,7 +68,10 @@ const char *suggestion_finish(suggestion *s, char *out, size_t size) {
         (void)snprintf(near, sizeof near, "did you mean '%s'? ", s->best);
     }
     bool complete = s->all.data != NULL && !s->all.failed;
-    (void)snprintf(out, size, "; %s%s%s", near, complete ? "allowed: " : "", complete ? s->all.data : "");
+    int n = snprintf(out, size, "; %s%s%s", near, complete ? "allowed: " : "", complete ? s->all.data : "");
+    if (n >= 0 && (size_t)n >= size) {
+        end_at_a_word(out, size);
+    }
     fab_str_release(&s->all);
     return out;
 }

@@ -300,7 +300,11 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
     } else {
         job.spec.scatter_gather = true;
     }
-    (void)snprintf(job.where, sizeof job.where, "job%s%s", job.spec.id[0] != '\0' ? " " : "", job.spec.id);
+    if (job.spec.where[0] != '\0') {
+        (void)snprintf(job.where, sizeof job.where, "%s", job.spec.where);
+    } else {
+        (void)snprintf(job.where, sizeof job.where, "job%s%s", job.spec.id[0] != '\0' ? " " : "", job.spec.id);
+    }
     FAB_TRY(check_supported(&job, err));
     FAB_TRY(fab_job_find_servers(&job, design, fabric, err));
     FAB_TRY(check_sizes(&job, err));

@@ -22,6 +22,8 @@ const fab_model fab_models[] = {
      "Llama 3, arXiv 2407.21783, Table 3; batch assumed (4M tokens)"},
     {"llama3-405b", 126, 16384, 128, 8, 53248, 8192, 128256, 2048, true, false, 16384,
      "Llama 3, arXiv 2407.21783, Tables 3 and 4"},
+    {"bloom-176b", 70, 14336, 112, 112, 57344, 2048, 250880, 2048, false, true, 384,
+     "BLOOM, arXiv 2211.05100; counted as a GPT, though it learns no positions"},
     {NULL, 0, 0, 0, 0, 0, 0, 0, 0, false, false, 0, NULL},
 };
 

@@ -58,7 +58,7 @@ typedef struct fab_job {
     uint64_t microbatches; /* per pipeline and iteration */
     uint32_t size[FAB_N_DIMS];
     uint32_t stride[FAB_N_DIMS]; /* distance in ranks between neighbours along a dimension */
-    char where[FAB_NAME_SIZE + 8];
+    char where[FAB_WHERE_SIZE];
 } fab_job;
 
 void fab_job_release(fab_job *job);

@@ -18,6 +18,7 @@
 #define FAB_MAX_ENGINES 16
 #define FAB_MAX_JOBS    16
 #define FAB_NAME_SIZE   64
+#define FAB_WHERE_SIZE  192
 
 /** One switch tier; index 0 is the leaf tier. */
 typedef struct fab_tier_spec {
@@ -31,6 +32,19 @@ typedef struct fab_tier_spec {
     double latency_s;     /**< forwarding latency of one switch */
 } fab_tier_spec;
 
+/** Where racks stand; decides the lengths of the cables. Defaults that are not derived stand in fields.c. */
+typedef struct fab_floor_spec {
+    bool given;                 /**< false: cables have the lengths of their tiers */
+    double server_w;            /**< power of one server, resolved */
+    double rack_w, hall_w;      /**< most power of the servers of a rack and of a hall; 0 = no limit */
+    uint64_t servers_per_rack;  /**< resolved */
+    uint64_t racks_per_row;     /**< racks of servers */
+    uint64_t switches_per_rack; /**< of a network rack */
+    double rack_pitch_m, row_pitch_m, hall_distance_m;
+    double slack_m;   /**< per end of a cable */
+    char leaf_at[16]; /**< auto | rack | row | hall */
+} fab_floor_spec;
+
 typedef struct fab_fabric_spec {
     char family[FAB_NAME_SIZE];
     uint64_t gpus; /**< 0 only where the family derives it (fat-tree with k) */
@@ -42,11 +56,16 @@ typedef struct fab_fabric_spec {
     uint64_t tiers;    /**< 0 = the smallest number that suffices */
     uint64_t pod;      /**< GPUs per pod; 0 = what the radix of one spine allows */
     uint64_t planes, spares;
-    uint64_t rails_per_switch;   /**< rail-only: 0 = as many as fit a single switch */
-    char forward[FAB_NAME_SIZE]; /**< rail-only: "source" or "destination": whose domain hands over between rails */
-    uint64_t k;                  /**< fat-tree arity, 0 = not given */
-    char xgft[FAB_NAME_SIZE];    /**< "h;m1,..;w1,.." or empty */
+    uint64_t storage;              /**< front-end only: storage servers, with as many NICs as a server has there */
+    uint64_t rails_per_switch;     /**< rail-only: 0 = as many as fit a single switch */
+    char forward[FAB_NAME_SIZE];   /**< rail-only: "source" or "destination": whose domain hands over between rails */
+    uint64_t k;                    /**< fat-tree arity, 0 = not given */
+    char xgft[FAB_NAME_SIZE];      /**< "h;m1,..;w1,.." or empty */
+    char dragonfly[FAB_NAME_SIZE]; /**< "p,a,h[,g[,t]]" or empty */
+    char torus[FAB_NAME_SIZE];     /**< "4,4,8" or empty */
     fab_tier_spec tier[FAB_MAX_TIERS];
+    fab_floor_spec floor;
+    char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
 } fab_fabric_spec;
 
 typedef struct fab_job_spec {
@@ -65,6 +84,7 @@ typedef struct fab_job_spec {
     bool scatter_gather;             /**< pipeline sends 1/tp per GPU pair */
     char order[FAB_NAME_SIZE];       /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
     char servers[256];               /**< "0-15,20": servers the job runs on, in this order; empty = all but spares */
+    char where[FAB_WHERE_SIZE];      /**< file:line:column of the element, for errors */
 } fab_job_spec;
 
 /** One requested routing engine, `name[,key=value...]` as on the command line; parsed by routing/. */
@@ -78,28 +98,40 @@ typedef struct fab_design {
     char origin[192]; /**< file name, "preset:NAME" or the one-line form */
     char source[512]; /**< where the figures come from */
     fab_fabric_spec fabric;
+    fab_fabric_spec front_end; /**< second network of the servers, for storage and data; has no GPUs of its own */
+    bool has_front_end;
     fab_job_spec jobs[FAB_MAX_JOBS];
     size_t n_jobs;
     fab_engine_spec engines[FAB_MAX_ENGINES];
     size_t n_engines;
-    char prices[192]; /**< price profile name or file; empty = the default profile */
+    char prices[192];                  /**< price profile name or file; empty = the default profile */
+    char convention[FAB_NAME_SIZE];    /**< one of fab_count_rules (prices.h); empty = that of the price book */
+    char prices_where[FAB_WHERE_SIZE]; /**< file:line:column of the value, or empty */
 } fab_design;
 
 /**
  * Reads a design from `text`: `preset:NAME`, a one-line form `FAMILY:key=value,...`, or the path of an XML file ("-" is
- * stdin). Then applies the overrides `path=value` in order, fills the defaults, and checks every value by itself and
- * those that only make sense together (servers, scale-up domains, pods).
+ * stdin). A file or preset may stand on another (base="preset:NAME" or a path from its folder), whose values its own
+ * replace; jobs or engines that it gives replace all of the base's. Then applies the overrides `path=value` in order,
+ * fills the defaults, and checks every value by itself and those that only make sense together (servers, scale-up
+ * domains, pods).
  *
  * Paths: name, source; fabric.KEY or KEY (gpus, nic, ...); for values per tier fabric.tier.2.taper, fabric.taper.2 or
  * taper.2, and without a tier a list separated by '/': the last value holds for the tiers above it, except that tapers
- * left out are 1; job.KEY (the first job, made if there is none) or job.ID.KEY; engine or engine.2; prices. The
- * one-line form takes the keys of the fabric. "auto" leaves a value to its default.
+ * left out are 1; floor.KEY; job.KEY (the first job, made if there is none) or job.ID.KEY; engine or engine.2; prices.
+ * The one-line form takes the keys of the fabric. "auto" leaves a value to its default.
  * @param[in]  overrides  n_overrides strings such as "fabric.taper.2=4". May be NULL when n_overrides is 0.
  * @param[out] out        Written on success only; plain values, nothing to release.
  * @retval FAB_EINPUT  err->where is file:line:column (or the option), err->text names what, the value and the limit.
  */
 fab_status fab_design_read(const char *text, const char *const *overrides, size_t n_overrides, fab_design *out,
                            fab_error *err) FAB_MUST_USE;
+
+/**
+ * The front-end network as a fabric of hosts: one "GPU" per server and per storage server, no scale-up domain.
+ * @param[in] servers  Servers of the built back-end, spares included.
+ */
+void fab_design_front_end(const fab_design *design, uint64_t servers, fab_fabric_spec *out);
 
 /** Sets one field of `design->jobs[job]` from its key, as --job and XML do. Appends a job when job == n_jobs. */
 fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, const char *value, const char *where,
@@ -126,6 +158,27 @@ typedef struct fab_xgft {
 
 /** Reads "h;m1,...,mh;w1,...,wh" with an optional ";p1,...,ph" (default 1). */
 fab_status fab_xgft_parse(const char *text, fab_xgft *out, fab_error *err) FAB_MUST_USE;
+
+/** A dragonfly [Kim et al., ISCA 2008]: groups of switches, all joined inside a group, and every group to every other.
+ */
+typedef struct fab_dragonfly {
+    uint64_t p, a, h, g; /**< NICs and global cables per switch, switches per group (a), groups: at most a h + 1 */
+    uint64_t trunk;      /**< parallel cables between two switches of a group */
+} fab_dragonfly;
+
+/** Reads "p,a,h", with an optional number of groups (default a h + 1) and of parallel local cables (default 1). */
+fab_status fab_dragonfly_parse(const char *text, fab_dragonfly *out, fab_error *err) FAB_MUST_USE;
+
+#define FAB_MAX_DIMENSIONS 6
+
+typedef struct fab_torus {
+    uint32_t n_dimensions;
+    uint64_t size[FAB_MAX_DIMENSIONS];
+    uint64_t switches; /**< product of the sizes */
+} fab_torus;
+
+/** Reads 1 to 6 sizes: "4,4,8". */
+fab_status fab_torus_parse(const char *text, fab_torus *out, fab_error *err) FAB_MUST_USE;
 
 /** Fields a user may set, for help texts: calls `visit` for each in table order. */
 typedef void fab_design_visit(void *context, const char *path, const char *unit_example, const char *summary);

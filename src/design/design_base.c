@@ -1,0 +1,115 @@
+/*
+ * Designs in files and presets, and the designs that they stand on.
+ */
+#include "fab/builtin.h"
+#include "fab/xml_reader.h"
+#include "fields.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_BASES 8
+
+#define PRESET_PREFIX "preset:"
+
+bool is_preset_text(const char *text) {
+    return strncmp(text, PRESET_PREFIX, strlen(PRESET_PREFIX)) == 0;
+}
+
+static bool is_same(const document *a, const document *b) {
+    if (a->preset != NULL || b->preset != NULL) {
+        return a->preset == b->preset;
+    }
+    return a->is_file && b->is_file && a->device == b->device && a->inode == b->inode;
+}
+
+/* A chain of bases must end. `where` is the place that asks for the last of them. */
+static fab_status check_chain(const document *d, const char *where, fab_error *err) {
+    size_t n_bases = 0;
+    for (const document *above = d->derived; above != NULL; above = above->derived) {
+        n_bases++;
+        if (is_same(above, d)) {
+            return fab_fail(err, FAB_EINPUT, where, "base: '%.120s' stands on itself%s", d->file,
+                            n_bases > 1 ? ", through its bases" : "");
+        }
+    }
+    if (n_bases > MAX_BASES) {
+        return fab_fail(err, FAB_EINPUT, where, "base: more than %d designs stand on one another", MAX_BASES);
+    }
+    return FAB_OK;
+}
+
+static fab_status unknown_preset(const char *name, const char *where, fab_error *err) {
+    char hint[360];
+    suggestion near;
+    suggestion_init(&near, name);
+    for (const fab_builtin *p = fab_builtin_presets; p->name != NULL; p++) {
+        char candidate[64];
+        (void)snprintf(candidate, sizeof candidate, "%.*s", (int)strcspn(p->name, "."), p->name);
+        suggestion_add(&near, candidate);
+    }
+    return fab_fail(err, FAB_EINPUT, where, "unknown preset '%.40s'%s", name,
+                    suggestion_finish(&near, hint, sizeof hint));
+}
+
+fab_status reading_preset(reading *r, const char *text, const document *derived, const char *where, fab_error *err) {
+    fab_status status = FAB_OK;
+    const char *name = text + strlen(PRESET_PREFIX);
+    document d = {.file = text, .derived = derived, .preset = fab_builtin_find(fab_builtin_presets, name)};
+    if (d.preset == NULL || name[0] == '\0') {
+        status = unknown_preset(name, where, err);
+        goto done;
+    }
+    FAB_TRY(check_chain(&d, where, err));
+    FAB_TRY(reading_xml(r, d.preset->data, d.preset->size, &d, err));
+done:
+    return status;
+}
+
+fab_status reading_file(reading *r, const char *path, const document *derived, const char *where, fab_error *err) {
+    fab_str data = FAB_STR_INIT;
+    fab_status status = FAB_OK;
+    struct stat info;
+    bool is_stdin = derived == NULL && strcmp(path, "-") == 0;
+    bool exists = is_stdin || stat(path, &info) == 0;
+    document d = {.file = is_stdin ? "stdin" : path, .derived = derived, .is_file = exists && !is_stdin};
+    if (!exists && derived != NULL) {
+        FAB_FAIL(err, FAB_EINPUT, where, "base: there is no file '%.160s'", path);
+    }
+    if (!exists && fab_builtin_find(fab_builtin_presets, path) != NULL) {
+        FAB_FAIL(err, FAB_EIO, path, "there is no such file; did you mean " PRESET_PREFIX "%s?", path);
+    }
+    if (d.is_file) {
+        d.device = (uint64_t)info.st_dev;
+        d.inode = (uint64_t)info.st_ino;
+    }
+    FAB_TRY(check_chain(&d, where, err));
+    FAB_TRY(fab_read_file(path, FAB_XML_MAX_BYTES, &data, err));
+    FAB_TRY(reading_xml(r, data.data, data.length, &d, err));
+done:
+    fab_str_release(&data);
+    return status;
+}
+
+fab_status reading_base(reading *r, const char *base, const document *d, const char *where, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str path = FAB_STR_INIT;
+    const char *slash = strrchr(d->file, '/');
+    if (is_preset_text(base)) {
+        FAB_TRY(reading_preset(r, base, d, where, err));
+    } else {
+        if (d->preset != NULL || base[0] == '\0' || strcmp(base, "-") == 0) {
+            FAB_FAIL(err, FAB_EINPUT, where, "base: '%.60s' is not " PRESET_PREFIX "NAME%s", base,
+                     d->preset != NULL ? ", and a preset has no files beside it" : " or a file");
+        }
+        bool is_beside = base[0] != '/' && slash != NULL; /* the path is meant from the folder of the file */
+        fab_str_printf(&path, "%.*s%s", is_beside ? (int)(slash + 1 - d->file) : 0, d->file, base);
+        FAB_TRY(fab_str_status(&path, err));
+        FAB_TRY(reading_file(r, path.data, d, where, err));
+    }
+    r->design.name[0] = '\0'; /* a changed design is another one */
+done:
+    fab_str_release(&path);
+    return status;
+}

@@ -1,0 +1,72 @@
+/*
+ * The floor plan of a design: what is derived from the servers, and the power limits.
+ */
+#include "fields.h"
+
+#include <inttypes.h>
+
+#define SERVER_W_PER_GPU      1275.0 /* a server of 8 H100 draws 10.2 kW at most (NVIDIA DGX H100 data sheet) */
+#define MOST_SERVERS_PER_RACK 4
+
+/* Place of the value that decides: the first of the given keys that was set. */
+static const char *where_of(const reading *r, const char *const *keys) {
+    for (; *keys != NULL; keys++) {
+        const char *where = r->where[design_field_index(design_field_find(SCOPE_FLOOR, *keys))];
+        if (where[0] != '\0') {
+            return where;
+        }
+    }
+    return r->origin_where;
+}
+
+/* Servers that a limit leaves room for; a server more where only rounding is against it. */
+static double servers_within(double limit_w, double server_w) {
+    return limit_w / server_w * (1 + 1e-12);
+}
+
+static fab_status check_limit(const reading *r, const char *key, double limit_w, fab_error *err) {
+    const fab_floor_spec *f = &r->design.fabric.floor;
+    const char *keys[] = {key, "servers-per-rack", "server-power", NULL};
+    char a[32];
+    char b[32];
+    if (limit_w <= 0 || servers_within(limit_w, f->server_w) >= (double)f->servers_per_rack) {
+        return FAB_OK;
+    }
+    fab_quantity_format(b, limit_w, FAB_UNIT_POWER);
+    if (f->servers_per_rack == 1) {
+        return fab_fail(err, FAB_EINPUT, where_of(r, keys), "%s: a server draws %s, more than the limit of %s", key,
+                        fab_quantity_format(a, f->server_w, FAB_UNIT_POWER), b);
+    }
+    return fab_fail(err, FAB_EINPUT, where_of(r, keys),
+                    "%s: servers-per-rack %" PRIu64 " of %s each are more than the limit of %s", key,
+                    f->servers_per_rack, fab_quantity_format(a, f->server_w, FAB_UNIT_POWER), b);
+}
+
+static uint64_t default_servers_per_rack(const fab_floor_spec *f) {
+    double most = MOST_SERVERS_PER_RACK;
+    const double limits_w[] = {f->rack_w, f->hall_w};
+    for (size_t i = 0; i < 2; i++) {
+        if (limits_w[i] > 0 && servers_within(limits_w[i], f->server_w) < most) {
+            most = servers_within(limits_w[i], f->server_w);
+        }
+    }
+    return most >= 1 ? (uint64_t)most : 1;
+}
+
+fab_status reading_finish_floor(reading *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_floor_spec *f = &r->design.fabric.floor;
+    if (!f->given) {
+        return FAB_OK;
+    }
+    if (f->server_w <= 0) {
+        f->server_w = SERVER_W_PER_GPU * (double)r->design.fabric.gpus_per_server;
+    }
+    if (f->servers_per_rack == 0) {
+        f->servers_per_rack = default_servers_per_rack(f);
+    }
+    FAB_TRY(check_limit(r, "rack-power", f->rack_w, err));
+    FAB_TRY(check_limit(r, "hall-power", f->hall_w, err));
+done:
+    return status;
+}

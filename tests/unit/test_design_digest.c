@@ -1,0 +1,162 @@
+/* Canonical text and digest of a design: it reads back, and every field is in it. */
+#include "fab/design.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void read_with(const char *text, const char *const *overrides, size_t n, fab_design *out) {
+    fab_error err = {0};
+    cr_assert_eq(fab_design_read(text, overrides, n, out, &err), FAB_OK, "%s: %s: %s", text, err.where, err.text);
+}
+
+static char *describe(const char *text, const char *override) {
+    fab_design *design = calloc(1, sizeof *design);
+    fab_str out = FAB_STR_INIT;
+    read_with(text, &override, override != NULL ? 1 : 0, design);
+    fab_design_describe(design, &out);
+    free(design);
+    return out.data;
+}
+
+Test(design_digest, canonical_text_reads_back) {
+    static const char *const TEXTS[] = {"preset:llama3-24k-roce", "preset:railonly-32768",
+                                        "clos:gpus=64,taper=2/1/3,port=400Gb/s/auto/800Gb/s,length=1m/2m/3m/4m",
+                                        "clos:gpus=64,floor.rack-power=20.4kW,floor.rack-pitch=75cm"};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+        char *text = describe(TEXTS[i], NULL);
+        char *lines = strdup(text);
+        for (char *line = strtok(lines, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+            char *same = describe(TEXTS[i], line);
+            cr_assert_str_eq(same, text, "%s changes the design", line);
+            free(same);
+        }
+        free(lines);
+        free(text);
+    }
+}
+
+static void digest_of(const char *text, const char *override, char out[17]) {
+    fab_design *d = calloc(1, sizeof *d);
+    read_with(text, &override, override != NULL ? 1 : 0, d);
+    fab_design_digest(d, out);
+    free(d);
+}
+
+/* Every field the program knows, changed: the list here must grow with the table. */
+static const char *const CHANGES[] = {"name=other",
+                                      "source=other",
+                                      "fabric.family=clos",
+                                      "fabric.gpus=65536",
+                                      "fabric.gpus-per-server=4",
+                                      "fabric.nics-per-server=4",
+                                      "fabric.nic=200Gb/s",
+                                      "fabric.domain=512",
+                                      "fabric.domain-rate=900GB/s",
+                                      "fabric.pcie=500Gb/s",
+                                      "fabric.tiers=3",
+                                      "fabric.pod=1024",
+                                      "fabric.planes=2",
+                                      "fabric.spares=1",
+                                      "fabric.k=4",
+                                      "fabric.xgft=2;4,4;1,4",
+                                      "fabric.dragonfly=2,4,2",
+                                      "fabric.torus=4,4",
+                                      "fabric.rails-per-switch=2",
+                                      "fabric.forward=destination",
+                                      "front-end.storage=2",
+                                      "fabric.tier.N.radix=128",
+                                      "fabric.tier.N.port=100Gb/s",
+                                      "fabric.tier.N.breakout=2",
+                                      "fabric.tier.N.down=16",
+                                      "fabric.tier.N.breakout-up=2",
+                                      "fabric.tier.N.taper=2",
+                                      "fabric.tier.N.length=5m",
+                                      "fabric.tier.N.latency=1us",
+                                      "floor.rack-power=400kW",
+                                      "floor.hall-power=10MW",
+                                      "floor.server-power=9kW",
+                                      "floor.servers-per-rack=2",
+                                      "floor.switches-per-rack=8",
+                                      "floor.racks-per-row=8",
+                                      "floor.rack-pitch=0.7m",
+                                      "floor.row-pitch=4m",
+                                      "floor.hall-distance=50m",
+                                      "floor.slack=1m",
+                                      "floor.leaf-at=hall",
+                                      "job.id=other",
+                                      "job.model=gpt3",
+                                      "job.layers=2",
+                                      "job.hidden=2",
+                                      "job.heads=2",
+                                      "job.kv-heads=2",
+                                      "job.ffn=2",
+                                      "job.seq=2",
+                                      "job.vocab=2",
+                                      "job.experts=2",
+                                      "job.tp=2",
+                                      "job.cp=2",
+                                      "job.pp=2",
+                                      "job.dp=2",
+                                      "job.ep=2",
+                                      "job.microbatch=2",
+                                      "job.interleave=2",
+                                      "job.batch=2",
+                                      "job.gpu=v100-32gb",
+                                      "job.recompute=selective",
+                                      "job.activation-bytes=4",
+                                      "job.gradient-bytes=2",
+                                      "job.parameter-bytes=4",
+                                      "job.sharded=no",
+                                      "job.scatter-gather=no",
+                                      "job.order=dp-pp-cp-tp",
+                                      "job.servers=0-3",
+                                      "engine.N=dmodk",
+                                      "prices.profile=today-400g",
+                                      "prices.convention=per-cable"};
+#define N_CHANGES (sizeof CHANGES / sizeof CHANGES[0])
+
+static void check_change(void *context, const char *path, const char *example, const char *summary) {
+    size_t *n = context;
+    size_t i = 0;
+    size_t length = strlen(path);
+    cr_assert(strlen(example) > 0 && strlen(summary) > 0, "%s", path);
+    while (i < N_CHANGES && (strncmp(CHANGES[i], path, length) != 0 || CHANGES[i][length] != '=')) {
+        i++;
+    }
+    cr_assert_lt(i, N_CHANGES, "no change for %s", path);
+    char change[64];
+    char before[17];
+    char after[17];
+    (void)snprintf(change, sizeof change, "%s", CHANGES[i]);
+    char *any = strstr(change, ".N");
+    if (any != NULL) {
+        any[1] = any[2] == '=' ? '1' : '3';
+    }
+    const char *base = strncmp(path, "job.", 4) == 0          ? "preset:llama3-24k-ib"
+                       : strncmp(path, "front-end.", 10) == 0 ? FAB_TEST_DATA "/front_end.xml"
+                                                              : "preset:railonly-32768";
+    digest_of(base, NULL, before);
+    digest_of(base, change, after);
+    cr_assert_str_neq(before, after, "%s leaves the digest", change);
+    (*n)++;
+}
+
+Test(design_digest, every_field_changes_the_digest) {
+    size_t n = 0;
+    fab_design_each_field(check_change, &n);
+    cr_assert_eq(n, N_CHANGES, "a change without a field");
+}
+
+Test(design_digest, digest_depends_on_values_alone) {
+    char a[17];
+    char b[17];
+    digest_of("clos:gpus=64,nic=400Gb/s", NULL, a);
+    digest_of("clos:nic=50GB/s,gpus=64", NULL, b);
+    cr_assert_str_eq(a, b);
+    digest_of("clos:gpus=128", "gpus=64", b);
+    cr_assert_str_eq(a, b);
+    cr_assert_eq(strlen(a), 16);
+    cr_assert_eq(strspn(a, "0123456789abcdef"), 16);
+}

@@ -1,0 +1,504 @@
+/* Presets against what is published of them, designs that stand on others, and the counting rules at other sizes. */
+#include "fab/analysis.h"
+#include "fab/builtin.h"
+#include "fab/rng.h"
+#include "fab/topologies.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void read_preset(const char *name, fab_design *out) {
+    char text[96];
+    fab_error err = {0};
+    (void)snprintf(text, sizeof text, "preset:%s", name);
+    cr_assert_eq(fab_design_read(text, NULL, 0, out, &err), FAB_OK, "%s: %s: %s", name, err.where, err.text);
+}
+
+static fab_fabric *build(fab_design *design, fab_counts *counts) {
+    fab_fabric *fabric = NULL;
+    fab_error err = {0};
+    cr_assert_eq(fab_topology_build(&design->fabric, &fabric, counts, &err), FAB_OK, "%s: %s: %s", design->name,
+                 err.where, err.text);
+    return fabric;
+}
+
+static void stem_of(const fab_builtin *preset, char *out, size_t size) {
+    (void)snprintf(out, size, "%.*s", (int)strcspn(preset->name, "."), preset->name);
+}
+
+/* --- published counts ------------------------------------------------------------------------------------------- */
+
+/* 0: not published, so not checked. Switch tiers that must not be there are asked for by `tiers`. */
+typedef struct published {
+    const char *name;
+    uint64_t gpus, servers, nics, domains, tiers, pods;
+    uint64_t switches, leaf, spine, core;
+    uint64_t access, leaf_spine, spine_core; /* cables */
+    double taper_1, taper_2;
+    double bisection_ratio;
+    double scaleup_bytes_s;
+} published;
+
+static const published PUBLISHED[] = {
+    /* section 3.3.1: 3,072 servers, a switch per two of them, 8 pods, 7:1 above (192 down are 28 up) */
+    {.name = "llama3-24k-roce",
+     .gpus = 24576,
+     .servers = 3072,
+     .nics = 24576,
+     .tiers = 3,
+     .pods = 8,
+     .leaf = 1536,
+     .access = 24576,
+     .leaf_spine = 24576,
+     .taper_1 = 1,
+     .taper_2 = 192.0 / 28},
+    {.name = "llama3-24k-ib",
+     .gpus = 24576,
+     .servers = 3072,
+     .nics = 24576,
+     .tiers = 3,
+     .pods = 8,
+     .leaf = 1536,
+     .access = 24576,
+     .leaf_spine = 24576,
+     .taper_1 = 1,
+     .taper_2 = 192.0 / 28},
+    {.name = "dgx-a100-4node", .gpus = 32, .servers = 4, .nics = 32, .domains = 4, .access = 32},
+    /* RA-11333-001 */
+    {.name = "dgx-h100-superpod-1su",
+     .gpus = 256,
+     .servers = 32,
+     .tiers = 2,
+     .switches = 12,
+     .leaf = 8,
+     .spine = 4,
+     .access = 256,
+     .leaf_spine = 256,
+     .taper_1 = 1,
+     .bisection_ratio = 1},
+    {.name = "dgx-h100-superpod-2su",
+     .gpus = 512,
+     .servers = 64,
+     .tiers = 2,
+     .switches = 24,
+     .leaf = 16,
+     .spine = 8,
+     .access = 512,
+     .leaf_spine = 512,
+     .taper_1 = 1,
+     .bisection_ratio = 1},
+    {.name = "dgx-h100-superpod-3su",
+     .gpus = 768,
+     .servers = 96,
+     .tiers = 2,
+     .switches = 40,
+     .leaf = 24,
+     .spine = 16,
+     .access = 768,
+     .leaf_spine = 768,
+     .taper_1 = 1,
+     .bisection_ratio = 1},
+    {.name = "dgx-h100-superpod",
+     .gpus = 1024,
+     .servers = 128,
+     .tiers = 2,
+     .switches = 48,
+     .leaf = 32,
+     .spine = 16,
+     .access = 1024,
+     .leaf_spine = 1024,
+     .taper_1 = 1,
+     .bisection_ratio = 1},
+    {.name = "dgx-h100-superpod-16su",
+     .gpus = 4096,
+     .servers = 512,
+     .tiers = 3,
+     .switches = 320,
+     .leaf = 128,
+     .spine = 128,
+     .core = 64,
+     .access = 4096,
+     .leaf_spine = 4096,
+     .spine_core = 4096,
+     .taper_1 = 1,
+     .taper_2 = 1,
+     .bisection_ratio = 1},
+    /* SC'21, section 5: three levels; not the 850 switches of the whole machine */
+    {.name = "selene-3072",
+     .gpus = 3072,
+     .servers = 384,
+     .nics = 3072,
+     .domains = 384,
+     .tiers = 3,
+     .access = 3072,
+     .taper_1 = 1,
+     .taper_2 = 1,
+     .bisection_ratio = 1},
+    {.name = "p4d-ultracluster", .gpus = 4000, .servers = 500, .nics = 2000, .domains = 500, .access = 2000},
+    {.name = "p5-ultracluster", .gpus = 20000, .servers = 2500, .nics = 80000, .domains = 2500, .access = 80000},
+    {.name = "gh200-nvl256", .gpus = 256, .domains = 1, .scaleup_bytes_s = 57.6e12},
+    {.name = "ceiba-16384", .gpus = 16384},
+    /* cost table: transceivers are two per cable */
+    {.name = "railonly-32768",
+     .gpus = 32768,
+     .domains = 128,
+     .tiers = 2,
+     .switches = 1536,
+     .access = 32768,
+     .leaf_spine = 131072 / 2 - 32768,
+     .taper_1 = 1},
+    {.name = "railonly-65536",
+     .gpus = 65536,
+     .domains = 256,
+     .tiers = 2,
+     .switches = 3072,
+     .access = 65536,
+     .leaf_spine = 262144 / 2 - 65536,
+     .taper_1 = 1},
+    {.name = "climategpt-160", .gpus = 160, .servers = 20, .domains = 20},
+    {.name = "jeanzay-bloom", .gpus = 384, .servers = 48, .nics = 192, .domains = 48, .access = 192},
+    {.name = "alvis-a100"},
+    /* SIGCOMM 2024: 15 segments of 16 ToRs, 60 aggregation switches per plane */
+    {.name = "hpn-pod",
+     .gpus = 15360,
+     .servers = 1920,
+     .nics = 15360,
+     .tiers = 2,
+     .switches = 360,
+     .leaf = 240,
+     .spine = 120,
+     .access = 30720,
+     .leaf_spine = 14400,
+     .taper_1 = 16.0 / 15},
+};
+#define N_PUBLISHED (sizeof PUBLISHED / sizeof PUBLISHED[0])
+
+static void check_count(const char *name, const char *what, uint64_t built, uint64_t expected) {
+    if (expected != 0) {
+        cr_expect_eq(built, expected, "%s: %" PRIu64 " %s, published %" PRIu64, name, built, what, expected);
+    }
+}
+
+static void check_ratio(const char *name, const char *what, double built, double expected) {
+    if (expected != 0) {
+        cr_expect_float_eq(built, expected, 1e-9 * expected, "%s: %s %g, published %g", name, what, built, expected);
+    }
+}
+
+static void check_published(const published *p, const fab_counts *c) {
+    check_count(p->name, "GPUs", c->gpus, p->gpus);
+    check_count(p->name, "servers", c->servers, p->servers);
+    check_count(p->name, "NICs", c->nics, p->nics);
+    check_count(p->name, "domains", c->domains, p->domains);
+    check_count(p->name, "tiers", c->tiers, p->tiers);
+    check_count(p->name, "pods", c->pods, p->pods);
+    check_count(p->name, "switches", c->switches, p->switches);
+    check_count(p->name, "leaves", c->switches_by_tier[0], p->leaf);
+    check_count(p->name, "spines", c->switches_by_tier[1], p->spine);
+    check_count(p->name, "cores", c->switches_by_tier[2], p->core);
+    check_count(p->name, "NIC cables", c->cables_by_tier[0], p->access);
+    check_count(p->name, "leaf-spine cables", c->cables_by_tier[1], p->leaf_spine);
+    check_count(p->name, "spine-core cables", c->cables_by_tier[2], p->spine_core);
+    check_ratio(p->name, "taper above the leaves", c->built_taper[0], p->taper_1);
+    check_ratio(p->name, "taper above the spines", c->built_taper[1], p->taper_2);
+}
+
+Test(presets, every_preset_has_its_published_counts) {
+    for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++) {
+        char name[FAB_NAME_SIZE];
+        size_t i = 0;
+        stem_of(b, name, sizeof name);
+        while (i < N_PUBLISHED && strcmp(PUBLISHED[i].name, name) != 0) {
+            i++;
+        }
+        cr_assert_lt(i, N_PUBLISHED, "%s has no row", name);
+        const published *p = &PUBLISHED[i];
+        fab_design design;
+        fab_counts counts;
+        read_preset(name, &design);
+        cr_expect_str_eq(design.name, name);
+        fab_fabric *fabric = build(&design, &counts);
+        check_published(p, &counts);
+        check_ratio(name, "scale-up bisection", fab_scaleup_bisection(&design.fabric, &counts) / 8, p->scaleup_bytes_s);
+        if (p->bisection_ratio != 0) {
+            double bisection_bps = 0;
+            cr_assert_eq(fab_bisection(fabric, &bisection_bps, NULL), FAB_OK);
+            double injection_bps = (double)counts.nics * design.fabric.nic_bps;
+            check_ratio(name, "bisection", bisection_bps / (injection_bps / 2), p->bisection_ratio);
+        }
+        fab_fabric_free(fabric);
+    }
+    for (size_t i = 0; i < N_PUBLISHED; i++) {
+        cr_assert_not_null(fab_builtin_find(fab_builtin_presets, PUBLISHED[i].name), "%s is missing",
+                           PUBLISHED[i].name);
+    }
+}
+
+/* What is published and no count. */
+Test(presets, ends_of_the_servers) {
+    static const struct {
+        const char *name;
+        uint64_t gpus_per_server, nics_per_server, domain;
+        double nic_gbps, domain_gbytes;
+    } ROWS[] = {
+        {"llama3-24k-roce", 8, 8, 8, 400, 450},   {"dgx-a100-4node", 8, 8, 8, 200, 300},
+        {"dgx-h100-superpod", 8, 8, 8, 400, 450}, {"dgx-h100-superpod-16su", 8, 8, 8, 400, 450},
+        {"selene-3072", 8, 8, 8, 200, 300},       {"p4d-ultracluster", 8, 4, 8, 100, 300},
+        {"p5-ultracluster", 8, 32, 8, 100, 450},  {"gh200-nvl256", 1, 1, 256, 400, 450},
+        {"railonly-65536", 8, 8, 256, 400, 450},  {"climategpt-160", 8, 8, 8, 400, 450},
+        {"jeanzay-bloom", 8, 4, 8, 100, 300},     {"alvis-a100", 4, 1, 4, 100, 300},
+        {"hpn-pod", 8, 8, 8, 400, 450},
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        fab_design d;
+        read_preset(ROWS[i].name, &d);
+        cr_expect_eq(d.fabric.gpus_per_server, ROWS[i].gpus_per_server, "%s", ROWS[i].name);
+        cr_expect_eq(d.fabric.nics_per_server, ROWS[i].nics_per_server, "%s", ROWS[i].name);
+        cr_expect_eq(d.fabric.domain, ROWS[i].domain, "%s", ROWS[i].name);
+        cr_expect_float_eq(d.fabric.nic_bps, ROWS[i].nic_gbps * 1e9, 1, "%s", ROWS[i].name);
+        cr_expect_float_eq(d.fabric.domain_bps, ROWS[i].domain_gbytes * 8e9, 1, "%s", ROWS[i].name);
+    }
+}
+
+Test(presets, every_preset_names_source_and_assumptions) {
+    for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++) {
+        char name[FAB_NAME_SIZE];
+        fab_design design;
+        stem_of(b, name, sizeof name);
+        read_preset(name, &design);
+        const char *end = strstr(design.source, ". ");
+        cr_expect(end != NULL && end - design.source <= 76, "%s: the first sentence must fit a line of the list", name);
+        cr_expect(strstr(design.source, "ssum") != NULL, "%s: no assumption is named: %s", name, design.source);
+        cr_expect_not_null(strstr(b->data, "<source>"), "%s has no source of its own", name);
+    }
+}
+
+/* --- jobs ------------------------------------------------------------------------------------------------------- */
+
+Test(presets, published_jobs) {
+    static const struct {
+        const char *name, *model;
+        uint64_t tp, pp, dp, batch;
+    } ROWS[] = {{"selene-3072", "gpt-1t", 8, 64, 6, 3072},
+                {"jeanzay-bloom", "bloom-176b", 4, 12, 8, 2048},
+                {"llama3-24k-ib", "llama3-405b", 8, 16, 192, 1920}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        fab_design d;
+        read_preset(ROWS[i].name, &d);
+        cr_assert_eq(d.n_jobs, 1, "%s", ROWS[i].name);
+        cr_expect_str_eq(d.jobs[0].model, ROWS[i].model);
+        cr_expect(d.jobs[0].tp == ROWS[i].tp && d.jobs[0].pp == ROWS[i].pp && d.jobs[0].dp == ROWS[i].dp, "%s",
+                  ROWS[i].name);
+        cr_expect_eq(d.jobs[0].batch, ROWS[i].batch, "%s", ROWS[i].name);
+        cr_expect_eq(ROWS[i].tp * ROWS[i].pp * ROWS[i].dp, d.fabric.gpus, "%s", ROWS[i].name);
+    }
+    double bloom = fab_model_parameters(fab_model_find("bloom-176b"));
+    cr_expect_float_eq(bloom, 176.2e9, 0.2e9, "%g", bloom);
+}
+
+static void route_first_phase(fab_design *design) {
+    fab_counts counts;
+    fab_error err = {0};
+    fab_fabric *fabric = build(design, &counts);
+    fab_traffic traffic = {0};
+    fab_next_hops *next_hops = NULL;
+    cr_assert_eq(fab_traffic_make("job", design, fabric, 1, &traffic, &err), FAB_OK, "%s: %s: %s", design->name,
+                 err.where, err.text);
+    cr_assert_gt(traffic.n_phases, 0, "%s", design->name);
+    cr_assert_eq(fab_next_hops_new(fabric, NULL, &next_hops, &err), FAB_OK, "%s: %s", design->name, err.text);
+    if (design->n_engines == 0) {
+        design->engines[design->n_engines++] = (fab_engine_spec){.text = "ecmp", .where = "default engine"};
+    }
+    for (size_t i = 0; i < design->n_engines; i++) {
+        fab_router router = {0};
+        fab_routes routes = {0};
+        cr_assert_eq(fab_router_init(&design->engines[i], fabric, next_hops, &router, &err), FAB_OK, "%s: %s: %s",
+                     design->name, err.where, err.text);
+        cr_assert_eq(fab_route_phase(&router, &traffic.phases[0], 1, &routes, &err), FAB_OK, "%s: %s: %s", design->name,
+                     err.where, err.text);
+        cr_expect_eq(routes.n_flows, traffic.phases[0].n_flows);
+        fab_routes_release(&routes);
+        fab_router_release(&router);
+    }
+    fab_next_hops_free(next_hops);
+    fab_traffic_release(&traffic);
+    fab_fabric_free(fabric);
+}
+
+Test(presets, jobs_route_under_their_engines, .timeout = 300) {
+    size_t n = 0;
+    for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++) {
+        char name[FAB_NAME_SIZE];
+        fab_design design;
+        stem_of(b, name, sizeof name);
+        read_preset(name, &design);
+        if (design.fabric.gpus <= 4096) {
+            route_first_phase(&design);
+            n++;
+        }
+    }
+    cr_expect_geq(n, 10);
+}
+
+/* --- bisection of the scale-up domains ---------------------------------------------------------------------------- */
+
+Test(presets, scaleup_bisection) {
+    static const struct {
+        const char *text;
+        double gpus; /* that send at once */
+    } ROWS[] = {{"clos:gpus=64", 32},
+                {"clos:gpus=64,gpus-per-server=1", 0},
+                {"clos:gpus=60,gpus-per-server=5", 24},
+                {"clos:gpus=256,gpus-per-server=4,domain=32", 128},
+                {"clos:gpus=64,gpus-per-server=4,domain=32,spares=1", 34}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        fab_design d;
+        fab_counts counts;
+        fab_error err = {0};
+        cr_assert_eq(fab_design_read(ROWS[i].text, NULL, 0, &d, &err), FAB_OK, "%s", err.text);
+        fab_fabric_free(build(&d, &counts));
+        cr_expect_float_eq(fab_scaleup_bisection(&d.fabric, &counts), ROWS[i].gpus * 3.6e12, 1, "%s: %g", ROWS[i].text,
+                           fab_scaleup_bisection(&d.fabric, &counts));
+    }
+}
+
+/* --- the rules at other sizes: a slow second computation -------------------------------------------------------- */
+
+typedef struct slow {
+    uint64_t tiers, leaves, spines, cores, leaf_up, spine_up;
+} slow;
+
+/* Fewest parents that take the same number of cables from every child and have the ports. */
+static uint64_t slow_parents(uint64_t up, uint64_t children, uint64_t ports) {
+    for (uint64_t parents = 1; parents <= up; parents++) {
+        uint64_t each = up / parents;
+        if (each * parents == up && each * children <= ports) {
+            return parents;
+        }
+    }
+    return 0;
+}
+
+static uint64_t slow_up(uint64_t down, double taper) {
+    uint64_t up = 1;
+    while ((double)down > taper * (double)up + 1e-9) {
+        up++;
+    }
+    return up;
+}
+
+static uint64_t slow_down(uint64_t radix, double taper) {
+    uint64_t down = 0;
+    while (down + 1 + slow_up(down + 1, taper) <= radix) {
+        down++;
+    }
+    return down;
+}
+
+/* rail-spine with servers of 8 GPUs, which are the domains, and one radix and taper. */
+static slow slow_rail_spine(uint64_t gpus, uint64_t radix, double taper) {
+    slow s = {.tiers = 2};
+    uint64_t servers = gpus / 8;
+    uint64_t down = slow_down(radix, taper);
+    down = down > servers ? servers : down;
+    for (uint64_t rail = 0; rail < 8; rail++) {
+        for (uint64_t served = 0; served < servers; served += down) {
+            s.leaves++;
+        }
+    }
+    s.leaf_up = slow_up(down, taper);
+    s.spines = slow_parents(s.leaf_up, s.leaves, radix);
+    if (s.spines != 0) {
+        return s;
+    }
+    s.tiers = 3; /* pods of as many leaves as a spine has ports below */
+    uint64_t pod = slow_down(radix, taper);
+    pod = pod > s.leaves ? s.leaves : pod;
+    uint64_t per_pod = slow_parents(s.leaf_up, pod, slow_down(radix, taper));
+    uint64_t pods = 0;
+    for (uint64_t in_pods = 0; in_pods < s.leaves; in_pods += pod) {
+        pods++;
+    }
+    s.spines = pods * per_pod;
+    s.spine_up = slow_up(pod * (s.leaf_up / per_pod), taper);
+    s.cores = per_pod * slow_parents(s.spine_up, pods, radix);
+    return s;
+}
+
+/* Every switch below the top has its uplinks spread evenly; no switch has more cables than ports. */
+static void check_trunks(const fab_fabric *f, uint64_t radix, const char *text) {
+    uint32_t *cables = calloc(f->n_nodes, sizeof *cables);
+    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
+        uint32_t most = 0;
+        uint32_t up = 0;
+        uint32_t n_parents = 0;
+        cr_assert_leq(f->out_first[v + 1] - f->out_first[v], radix, "%s: switch %u", text, v);
+        for (int pass = 0; pass < 2; pass++) { /* count, then clear */
+            for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
+                fab_link_id l = f->out_link[i];
+                if (fab_is_up(l) && pass == 0) {
+                    uint32_t *n = &cables[fab_head(f, l)];
+                    n_parents += *n == 0;
+                    up++;
+                    most = ++*n > most ? *n : most;
+                } else if (fab_is_up(l)) {
+                    cables[fab_head(f, l)] = 0;
+                }
+            }
+        }
+        cr_assert_eq(up, most * n_parents, "%s: switch %u spreads %u uplinks unevenly over %u", text, v, up, n_parents);
+    }
+    free(cables);
+}
+
+static void check_rules(uint64_t gpus, uint64_t radix, double taper) {
+    char text[96];
+    fab_design d;
+    fab_counts c;
+    fab_error err = {0};
+    (void)snprintf(text, sizeof text, "rail-spine:gpus=%" PRIu64 ",radix=%" PRIu64 ",taper=%g/%g", gpus, radix, taper,
+                   taper);
+    cr_assert_eq(fab_design_read(text, NULL, 0, &d, &err), FAB_OK, "%s: %s", text, err.text);
+    slow s = slow_rail_spine(gpus, radix, taper);
+    fab_fabric *f = build(&d, &c);      /* compares the closed form with the graph */
+    if (s.tiers == 3 && s.cores == 0) { /* no core has the ports: more tiers than are computed here */
+        cr_expect_eq(c.tiers, 4, "%s: %" PRIu64 " tiers", text, c.tiers);
+        fab_fabric_free(f);
+        return;
+    }
+    cr_expect_eq(c.tiers, s.tiers, "%s: %" PRIu64 " tiers", text, c.tiers);
+    cr_expect_eq(c.switches_by_tier[0], s.leaves, "%s: %" PRIu64 " leaves", text, c.switches_by_tier[0]);
+    cr_expect_eq(c.switches_by_tier[1], s.spines, "%s: %" PRIu64 " spines", text, c.switches_by_tier[1]);
+    cr_expect_eq(c.switches_by_tier[2], s.cores, "%s: %" PRIu64 " cores", text, c.switches_by_tier[2]);
+    cr_expect_eq(c.cables_by_tier[0], gpus, "%s", text);
+    cr_expect_eq(c.cables_by_tier[1], s.leaves * s.leaf_up, "%s: %" PRIu64, text, c.cables_by_tier[1]);
+    cr_expect_eq(c.cables_by_tier[2], s.spines * s.spine_up, "%s: %" PRIu64, text, c.cables_by_tier[2]);
+    for (uint64_t t = 0; t + 1 < c.tiers; t++) {
+        cr_expect_leq(c.built_taper[t], taper * (1 + 1e-9), "%s: %g at tier %" PRIu64, text, c.built_taper[t], t + 1);
+    }
+    check_trunks(f, radix, text);
+    fab_fabric_free(f);
+}
+
+Test(presets, rules_hold_at_any_size_and_radix) {
+    static const uint64_t UNITS[] = {1, 2, 3, 4, 5, 16, 18};
+    static const uint64_t RADIX[] = {64, 144};
+    static const double TAPER[] = {1, 2, 3, 0.5, 2.5};
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        for (size_t j = 0; j < 2; j++) {
+            for (size_t k = 0; k < sizeof TAPER / sizeof TAPER[0]; k++) {
+                check_rules(UNITS[i] * 256, RADIX[j], TAPER[k]);
+            }
+        }
+    }
+    fab_rng rng = fab_rng_make(7, 1);
+    for (int draw = 0; draw < 200; draw++) {
+        check_rules(8 * (1 + fab_rng_below(&rng, 900)), 24 + 2 * fab_rng_below(&rng, 80), 1);
+    }
+}
