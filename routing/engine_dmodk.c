@@ -14,5 +14,6 @@ const fab_engine fab_engine_dmodk = {
     .name = "dmodk",
     .summary = "a digit of the destination's number selects the uplink",
     .options = OPTIONS,
+    .needs_tree = true,
     .pick = pick,
 };

@@ -130,6 +130,10 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
         status = unknown_engine(spec, text, err);
         goto done;
     }
+    if (router.engine->needs_tree && !fab_is_tree(fabric)) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, spec->where, "engine %s chooses among the uplinks of a tree; a %s has none",
+                 router.engine->name, fab_wiring_name(fabric->wiring));
+    }
     FAB_TRY(fab_allocate(1, router.engine->state_size, &router.state, err));
     FAB_TRY(apply_options(spec, &router, options, err));
     FAB_TRY(fab_ports_init(fabric, &router.ports, err));

@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MAX_GPUS 100000000U /* node ids are 32 bits wide */
-
 typedef struct build {
     const fab_fabric_spec *spec;
     const fab_clos_plan *plan;
@@ -15,47 +13,9 @@ typedef struct build {
     fab_fabric *f;
 } build;
 
-static double latency_of(double length_m, double device_s) {
-    return device_s + length_m * 4.9e-9; /* light in fibre */
-}
-
 static fab_node_id switch_id(const build *b, uint32_t t, uint64_t copy, uint64_t block, uint64_t j) {
     const fab_clos_tier *tier = &b->plan->tier[t];
     return b->f->first_of_tier[t] + (uint32_t)((copy * tier->blocks + block) * tier->block_switches + j);
-}
-
-static fab_status add_servers(build *b, fab_error *err) {
-    const fab_fabric_spec *spec = b->spec;
-    fab_fabric *f = b->f;
-    uint32_t n_gpus = (uint32_t)b->plan->gpus;
-    uint16_t scaleup = 0;
-    uint16_t pcie = 0;
-    fab_link_class scaleup_class = {.kind = FAB_LINK_SCALEUP, .capacity_bps = spec->domain_bps};
-    fab_link_class pcie_class = {.kind = FAB_LINK_PCIE,
-                                 .capacity_bps = spec->pcie_bps > 0 ? spec->pcie_bps : spec->nic_bps};
-    fab_status status = fab_builder_class(b->builder, &pcie_class, &pcie, err);
-    if (status == FAB_OK && b->plan->domains > 0) {
-        status = fab_builder_class(b->builder, &scaleup_class, &scaleup, err);
-    }
-    if (status != FAB_OK) {
-        return status;
-    }
-    if (b->plan->domains > 0) {
-        for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
-            uint32_t domain = gpu / f->gpus_per_domain;
-            fab_builder_cable(b->builder, scaleup, gpu, 1, f->first[FAB_NODE_DOMAIN] + domain,
-                              gpu % f->gpus_per_domain + 1);
-        }
-    }
-    uint32_t sharing = f->gpus_per_server > f->nics_per_server ? f->gpus_per_server / f->nics_per_server : 1;
-    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
-        uint32_t first = 0;
-        uint32_t n = fab_nics_of_gpu(f, gpu, &first);
-        for (uint32_t i = 0; i < n; i++) {
-            fab_builder_cable(b->builder, pcie, gpu, 2 + i, f->first[FAB_NODE_NIC] + first + i, gpu % sharing + 1);
-        }
-    }
-    return FAB_OK;
 }
 
 /* Where a NIC plugs in: network, leaf within it, port. */
@@ -66,14 +26,14 @@ static void locate(const build *b, uint32_t nic, uint64_t *network, uint64_t *le
     uint64_t column = 0;
     *network = 0;
     if (attach->by_rail) {
-        uint64_t unit = nic / plan->rails;
-        uint64_t rail = nic % plan->rails;
+        uint64_t unit = nic / plan->ends.rails;
+        uint64_t rail = nic % plan->ends.rails;
         *network = rail / attach->rails_per_network;
         position = unit;
         if (attach->n_columns > 1) {
             column = rail;
         } else {
-            position += rail % attach->rails_per_network * plan->units;
+            position += rail % attach->rails_per_network * plan->ends.units;
         }
     }
     *leaf = position / plan->tier[1].down * attach->n_columns + column;
@@ -83,26 +43,21 @@ static void locate(const build *b, uint32_t nic, uint64_t *network, uint64_t *le
 static fab_status add_access(build *b, fab_error *err) {
     const fab_clos_plan *plan = b->plan;
     const fab_tier_spec *spec = &b->spec->tier[0];
-    uint32_t sharing =
-        b->f->gpus_per_server > b->f->nics_per_server ? b->f->gpus_per_server / b->f->nics_per_server : 1;
     uint16_t access = 0;
-    fab_link_class link_class = {.kind = FAB_LINK_ACCESS,
-                                 .tier = 1,
-                                 .capacity_bps = plan->tier[1].down_bps,
-                                 .length_m = spec->length_m,
-                                 .latency_s = latency_of(spec->length_m, spec->latency_s)};
+    fab_link_class link_class =
+        fab_cable_class(FAB_LINK_ACCESS, 1, plan->tier[1].down_bps, spec->length_m, spec->latency_s);
     fab_status status = fab_builder_class(b->builder, &link_class, &access, err);
-    for (uint32_t plane = 0; status == FAB_OK && plane < plan->planes; plane++) {
-        for (uint32_t nic = 0; nic < plan->nics; nic++) {
+    for (uint32_t plane = 0; status == FAB_OK && plane < plan->ends.planes; plane++) {
+        for (uint32_t nic = 0; nic < plan->ends.nics; nic++) {
             uint64_t network = 0;
             uint64_t leaf = 0;
             uint64_t port = 0;
             locate(b, nic, &network, &leaf, &port);
             fab_node_id node = switch_id(b, 1, plane * plan->attach.n_networks + network, leaf, 0);
-            fab_builder_cable(b->builder, access, b->f->first[FAB_NODE_NIC] + nic, sharing + 1 + plane, node,
+            fab_builder_cable(b->builder, access, b->f->first[FAB_NODE_NIC] + nic, fab_ends_nic_port(b->f, plane), node,
                               (uint32_t)port);
             if (plan->attach.n_columns > 1) {
-                b->f->switch_rail[node - b->f->first[FAB_NODE_SWITCH]] = (uint16_t)(nic % plan->rails);
+                b->f->switch_rail[node - b->f->first[FAB_NODE_SWITCH]] = (uint16_t)(nic % plan->ends.rails);
             }
         }
     }
@@ -132,25 +87,16 @@ static fab_status add_boundary(build *b, uint32_t t, fab_error *err) {
     const fab_clos_plan *plan = b->plan;
     const fab_tier_spec *spec = &b->spec->tier[t - 1];
     uint16_t index = 0;
-    fab_link_class link_class = {.kind = FAB_LINK_FABRIC,
-                                 .tier = t,
-                                 .capacity_bps = plan->tier[t].down_bps,
-                                 .length_m = spec->length_m,
-                                 .latency_s = latency_of(spec->length_m, spec->latency_s)};
+    fab_link_class link_class =
+        fab_cable_class(FAB_LINK_FABRIC, t, plan->tier[t].down_bps, spec->length_m, spec->latency_s);
     fab_status status = fab_builder_class(b->builder, &link_class, &index, err);
-    uint64_t copies = plan->attach.n_networks * plan->planes;
+    uint64_t copies = plan->attach.n_networks * plan->ends.planes;
     for (uint64_t copy = 0; status == FAB_OK && copy < copies; copy++) {
         for (uint64_t block = 0; block < plan->tier[t - 1].blocks; block++) {
             wire_block(b, t, copy, block, index);
         }
     }
     return status;
-}
-
-/* Cables a switch could hold: a port not used above could serve as many cables as one below. */
-static uint64_t last_port(const fab_clos_tier *tier) {
-    uint64_t above = (tier->up + tier->split_up - 1) / tier->split_up;
-    return (tier->radix - above) * tier->split_down + tier->up;
 }
 
 static void describe_switches(build *b) {
@@ -160,7 +106,7 @@ static void describe_switches(build *b) {
     uint32_t i = 0;
     for (uint32_t t = 1; t <= plan->n_tiers; t++) {
         const fab_clos_tier *tier = &plan->tier[t];
-        for (uint64_t copy = 0; copy < plan->attach.n_networks * plan->planes; copy++) {
+        for (uint64_t copy = 0; copy < plan->attach.n_networks * plan->ends.planes; copy++) {
             uint64_t network = copy % plan->attach.n_networks;
             for (uint64_t s = 0; s < tier->blocks * tier->block_switches; s++, i++) {
                 uint64_t block = s / tier->block_switches;
@@ -168,7 +114,7 @@ static void describe_switches(build *b) {
                 f->switch_pod[i] = has_pods && t <= 2 ? (uint32_t)(network * plan->tier[2].blocks + pod) : FAB_NONE;
                 f->switch_plane[i] = (uint16_t)(copy / plan->attach.n_networks);
                 f->switch_radix[i] = (uint16_t)tier->radix;
-                f->switch_ports[i] = (uint16_t)last_port(tier);
+                f->switch_ports[i] = (uint16_t)fab_tier_last_port(tier);
                 f->switch_rail[i] =
                     plan->attach.by_rail && plan->attach.n_columns == 1 && plan->attach.rails_per_network == 1
                         ? (uint16_t)network
@@ -179,62 +125,51 @@ static void describe_switches(build *b) {
 }
 
 static uint64_t total_cables(const fab_clos_plan *plan) {
-    uint64_t n = plan->domains > 0 ? plan->gpus : 0;
-    n += plan->gpus > plan->nics ? plan->gpus : plan->nics;
-    n += plan->nics * plan->planes;
+    uint64_t n = fab_ends_cables(&plan->ends);
+    n += plan->ends.nics * plan->ends.planes;
     for (uint32_t t = 1; t < plan->n_tiers; t++) {
         const fab_clos_tier *tier = &plan->tier[t];
-        n += plan->attach.n_networks * plan->planes * tier->blocks * tier->block_switches * tier->up;
+        n += plan->attach.n_networks * plan->ends.planes * tier->blocks * tier->block_switches * tier->up;
     }
     return n;
 }
 
 static fab_status check_limits(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_error *err) {
-    uint64_t largest_radix = 0;
     for (uint32_t t = 1; t <= plan->n_tiers; t++) {
-        uint64_t ports = last_port(&plan->tier[t]);
-        largest_radix = ports > largest_radix ? ports : largest_radix;
+        uint64_t ports = fab_tier_last_port(&plan->tier[t]);
+        if (ports > UINT16_MAX) {
+            return fab_fail(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
+                            "a %s has %" PRIu64 " ports; the limit is %u", fab_tier_name(FAB_WIRING_TREE, t), ports,
+                            UINT16_MAX);
+        }
     }
-    if (plan->gpus > MAX_GPUS || plan->nics > MAX_GPUS || largest_radix > UINT16_MAX || spec->domain > UINT16_MAX ||
-        plan->rails >= UINT16_MAX) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "%" PRIu64 " GPUs, radix %" PRIu64 ", domain %" PRIu64 ", %" PRIu64
-                        " rails: the last three must each stay below %u",
-                        plan->gpus, largest_radix, spec->domain, plan->rails, UINT16_MAX);
-    }
-    return FAB_OK;
+    return fab_ends_check(spec, &plan->ends, err);
 }
 
 fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_fabric **out, fab_error *err) {
     fab_status status = FAB_OK;
     build b = {.spec = spec, .plan = plan};
     FAB_TRY(check_limits(spec, plan, err));
-    fab_builder_sizes sizes = {.n_gpus = (uint32_t)plan->gpus,
-                               .n_nics = (uint32_t)plan->nics,
-                               .n_domains = (uint32_t)plan->domains,
+    fab_builder_sizes sizes = {.n_gpus = (uint32_t)plan->ends.gpus,
+                               .n_nics = (uint32_t)plan->ends.nics,
+                               .n_domains = (uint32_t)plan->ends.domains,
                                .n_tiers = plan->n_tiers,
                                .n_cables = total_cables(plan)};
     for (uint32_t t = 1; t <= plan->n_tiers; t++) {
-        uint64_t n = plan->attach.n_networks * plan->planes * plan->tier[t].blocks * plan->tier[t].block_switches;
+        uint64_t n = plan->attach.n_networks * plan->ends.planes * plan->tier[t].blocks * plan->tier[t].block_switches;
         if (n > UINT32_MAX / 4) {
-            FAB_FAIL(err, FAB_EINPUT, fab_tier_name(t), "%" PRIu64 " switches exceed the limit of %u", n,
-                     UINT32_MAX / 4);
+            FAB_FAIL(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t), "%" PRIu64 " switches exceed the limit of %u",
+                     n, UINT32_MAX / 4);
         }
         sizes.n_switches[t] = (uint32_t)n;
     }
     FAB_TRY(fab_builder_new(&sizes, &b.builder, err));
     b.f = fab_builder_fabric(b.builder);
-    b.f->gpus_per_server = (uint32_t)spec->gpus_per_server;
-    b.f->nics_per_server = (uint32_t)spec->nics_per_server;
-    b.f->gpus_per_domain = (uint32_t)spec->domain;
-    b.f->n_servers = (uint32_t)plan->servers;
-    b.f->n_rails = (uint32_t)plan->rails;
-    b.f->n_planes = (uint32_t)plan->planes;
     b.f->n_pods = plan->n_tiers >= 3 ? (uint32_t)(plan->tier[2].blocks * plan->attach.n_networks) : 0;
     b.f->forwards_at_destination = strcmp(spec->forward, "destination") == 0;
-    b.f->forwards_in_domain = plan->attach.by_rail && plan->attach.n_columns == 1 && plan->rails > 1;
+    b.f->forwards_in_domain = plan->attach.by_rail && plan->attach.n_columns == 1 && plan->ends.rails > 1;
     describe_switches(&b);
-    FAB_TRY(add_servers(&b, err));
+    FAB_TRY(fab_ends_build(spec, &plan->ends, b.builder, err));
     FAB_TRY(add_access(&b, err));
     for (uint32_t t = 2; t <= plan->n_tiers; t++) {
         FAB_TRY(add_boundary(&b, t, err));

@@ -6,10 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-static uint64_t ceil_div(uint64_t a, uint64_t b) {
-    return b > 0 ? (a + b - 1) / b : 0;
-}
-
 /* Uplinks that keep `down` cables within the taper. The slack forgives the rounding of a taper such as 192/28. */
 static uint64_t uplinks(const fab_clos_tier *tier, uint64_t down) {
     return (uint64_t)fmax(1, ceil((double)down * tier->down_bps / (tier->taper * tier->up_bps) * (1 - 1e-12)));
@@ -17,7 +13,7 @@ static uint64_t uplinks(const fab_clos_tier *tier, uint64_t down) {
 
 /* Physical ports that a switch with `down` cables below needs. */
 static uint64_t ports_needed(const fab_clos_tier *tier, uint64_t down, bool top) {
-    return ceil_div(down, tier->split_down) + (top ? 0 : ceil_div(uplinks(tier, down), tier->split_up));
+    return fab_ceil_div(down, tier->split_down) + (top ? 0 : fab_ceil_div(uplinks(tier, down), tier->split_up));
 }
 
 static uint64_t most_downlinks(const fab_clos_tier *tier, bool top) {
@@ -47,35 +43,6 @@ static uint64_t fewest_parents(uint64_t up, uint64_t children, uint64_t radix) {
     return 0;
 }
 
-fab_status fab_clos_endpoints(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
-    uint64_t g = spec->gpus_per_server;
-    uint64_t n = spec->nics_per_server;
-    if (g == 0 || n == 0 || (n % g != 0 && g % n != 0)) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "%" PRIu64 " NICs do not divide evenly over %" PRIu64 " GPUs of a server", n, g);
-    }
-    if (spec->gpus == 0 || spec->gpus % g != 0) {
-        return fab_fail(err, FAB_EINPUT, NULL, "%" PRIu64 " GPUs do not fill servers of %" PRIu64, spec->gpus, g);
-    }
-    plan->servers = spec->gpus / g + spec->spares;
-    plan->gpus = plan->servers * g;
-    plan->nics = plan->servers * n;
-    plan->planes = spec->planes;
-    plan->domains = spec->domain > 1 ? ceil_div(plan->gpus, spec->domain) : 0;
-    uint64_t unit =
-        spec->domain > g ? spec->domain : g; /* rails are counted inside a domain, or a server where it is larger */
-    if (unit % g != 0) {
-        return fab_fail(err, FAB_EINPUT, NULL,
-                        "a scale-up domain of %" PRIu64 " GPUs is not a whole number of servers of %" PRIu64, unit, g);
-    }
-    plan->units = ceil_div(plan->gpus, unit);
-    plan->rails = unit / g * n;
-    if (plan->units == 1) { /* a single, partly filled unit has no more rails than NICs */
-        plan->rails = plan->nics;
-    }
-    return FAB_OK;
-}
-
 static fab_status size_leaf(fab_clos_plan *plan, uint32_t n_tiers, fab_error *err) {
     const fab_clos_attach *attach = &plan->attach;
     fab_clos_tier *leaf = &plan->tier[1];
@@ -89,7 +56,7 @@ static fab_status size_leaf(fab_clos_plan *plan, uint32_t n_tiers, fab_error *er
     most -= most % attach->granule;
     leaf->down = most < attach->column_ports ? most : attach->column_ports;
     leaf->children = leaf->down;
-    leaf->blocks = attach->n_columns * ceil_div(attach->column_ports, leaf->down);
+    leaf->blocks = attach->n_columns * fab_ceil_div(attach->column_ports, leaf->down);
     leaf->block_switches = 1;
     leaf->up = n_tiers > 1 ? uplinks(leaf, leaf->down) : 0;
     if (n_tiers == 1 && leaf->blocks > 1) {
@@ -103,7 +70,7 @@ static fab_status size_leaf(fab_clos_plan *plan, uint32_t n_tiers, fab_error *er
 static fab_status leaves_of_pod(const fab_fabric_spec *spec, const fab_clos_plan *plan, uint64_t *out, fab_error *err) {
     const fab_clos_attach *attach = &plan->attach;
     uint64_t granule =
-        attach->by_rail ? plan->rails / spec->nics_per_server * spec->gpus_per_server : spec->gpus_per_server;
+        attach->by_rail ? plan->ends.rails / spec->nics_per_server * spec->gpus_per_server : spec->gpus_per_server;
     if (granule == 0) {
         return fab_fail(err, FAB_EINTERNAL, NULL, "a rail group of no GPUs");
     }
@@ -115,7 +82,7 @@ static fab_status leaves_of_pod(const fab_fabric_spec *spec, const fab_clos_plan
                         "a pod of %" PRIu64 " GPUs is not a whole number of leaf groups of %" PRIu64 " GPUs", spec->pod,
                         group);
     }
-    *out = ceil_div(ports, down) * attach->n_columns;
+    *out = fab_ceil_div(ports, down) * attach->n_columns;
     return FAB_OK;
 }
 
@@ -143,14 +110,15 @@ static fab_status size_upper(const fab_fabric_spec *spec, fab_clos_plan *plan, u
     }
     below->parents = children == 0 ? 0 : fewest_parents(below->up, children, most);
     if (below->parents == 0) {
-        return fab_fail(err, FAB_EINPUT, fab_tier_name(t),
+        return fab_fail(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
                         "a %s needs %" PRIu64 " ports towards the %s below, one for each block; it has %" PRIu64
                         " to give (radix %" PRIu64 ")",
-                        fab_tier_name(t), children == 0 ? 1 : children, fab_tier_name(t - 1), most, tier->radix);
+                        fab_tier_name(FAB_WIRING_TREE, t), children == 0 ? 1 : children,
+                        fab_tier_name(FAB_WIRING_TREE, t - 1), most, tier->radix);
     }
     below->trunk = below->up / below->parents;
     tier->children = children;
-    tier->blocks = ceil_div(below->blocks, children);
+    tier->blocks = fab_ceil_div(below->blocks, children);
     tier->block_switches = below->block_switches * below->parents;
     tier->down = children * below->trunk;
     tier->up = top ? 0 : uplinks(tier, tier->down);
@@ -203,22 +171,23 @@ fab_status fab_clos_size(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_e
     return fab_fail(err, last.code, last.where, "%s (with 4 tiers, the most that are tried)", last.text);
 }
 
+void fab_clos_resolve(const fab_clos_plan *plan, fab_fabric_spec *spec) {
+    for (uint32_t t = 1; t <= plan->n_tiers; t++) {
+        spec->tier[t - 1].port_bps = plan->tier[t].port_bps;
+    }
+}
+
 void fab_clos_count(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_counts *out) {
-    fab_counts c = {.gpus = plan->gpus,
-                    .servers = plan->servers,
-                    .nics = plan->nics,
-                    .domains = plan->domains,
-                    .rails = plan->rails,
-                    .planes = plan->planes,
-                    .tiers = plan->n_tiers};
-    uint64_t copies = plan->attach.n_networks * plan->planes;
+    fab_counts c = fab_ends_counts(&plan->ends);
+    c.tiers = c.n_boundaries = plan->n_tiers;
+    uint64_t copies = plan->attach.n_networks * plan->ends.planes;
     c.pods = plan->n_tiers >= 3 ? plan->tier[2].blocks * plan->attach.n_networks : 0;
     for (uint32_t t = 1; t <= plan->n_tiers; t++) {
         const fab_clos_tier *tier = &plan->tier[t];
         const fab_clos_tier *below = &plan->tier[t - 1];
         c.switches_by_tier[t - 1] = copies * tier->blocks * tier->block_switches;
         c.cables_by_tier[t - 1] =
-            t == 1 ? plan->nics * plan->planes : copies * below->blocks * below->block_switches * below->up;
+            t == 1 ? plan->ends.nics * plan->ends.planes : copies * below->blocks * below->block_switches * below->up;
         c.ports_by_tier[t - 1] = c.switches_by_tier[t - 1] * tier->radix;
         if (c.cables_by_tier[t - 1] > 0) {
             c.kinds[c.n_kinds++] =

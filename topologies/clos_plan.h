@@ -13,6 +13,7 @@
 #include "fab/design.h"
 #include "fab/fabric.h"
 #include "fab/topologies.h"
+#include "ends.h"
 
 /** How NICs meet leaves. Networks are disjoint copies (rails of rail-only); columns are the rails of one network. */
 typedef struct fab_clos_attach {
@@ -41,23 +42,36 @@ typedef struct fab_clos_tier {
 
 typedef struct fab_clos_plan {
     fab_clos_attach attach;
-    uint64_t gpus, servers, nics, domains, rails, planes,
-        units; /**< unit: what rails are counted in (domain or server) */
+    fab_ends ends;
     uint32_t n_tiers;
     fab_clos_tier tier[FAB_MAX_TIERS + 1]; /**< from 1 */
 } fab_clos_plan;
 
-/** Fills the counts of servers, NICs, domains and rails, which the families need to say how NICs attach. */
-fab_status fab_clos_endpoints(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) FAB_MUST_USE;
+/** Physical ports in use. */
+static inline uint64_t fab_tier_ports(const fab_clos_tier *tier) {
+    return fab_ceil_div(tier->down, tier->split_down) + fab_ceil_div(tier->up, tier->split_up);
+}
+
+/** Cables a switch could hold: a port not used above could serve as many cables as one below. */
+static inline uint64_t fab_tier_last_port(const fab_clos_tier *tier) {
+    return (tier->radix - fab_ceil_div(tier->up, tier->split_up)) * tier->split_down + tier->up;
+}
 
 /** Rates, splits and tapers of every tier; counts are zeroed. */
 void fab_clos_rates(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers);
 
-/** Sizes every tier for plan->attach. FAB_EINPUT names the switch and the ports that it lacks. */
+/** Sizes every tier for plan->ends and plan->attach. FAB_EINPUT names the switch and the ports that it lacks. */
 fab_status fab_clos_size(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) FAB_MUST_USE;
+
+/** Writes what was derived back into the parameters: the port rates that were left to the NICs. */
+void fab_clos_resolve(const fab_clos_plan *plan, fab_fabric_spec *spec);
 
 /** Counts in closed form. */
 void fab_clos_count(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_counts *out);
+
+/** Pattern of every tier and the bisection, from a sized plan (clos_tree.c). Complexity: O(leaves). */
+fab_status fab_clos_tree(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_tree *out,
+                         fab_error *err) FAB_MUST_USE;
 
 /** The graph. Complexity: O(nodes + cables). */
 fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_fabric **out,

@@ -11,6 +11,8 @@ extern const fab_family fab_family_clos;
 extern const fab_family fab_family_fat_tree;
 extern const fab_family fab_family_rail_spine;
 extern const fab_family fab_family_rail_only;
+extern const fab_family fab_family_dragonfly;
+extern const fab_family fab_family_torus;
 
 /** Defines a family that is a folded Clos, from the function that plans it. */
 #define FAB_CLOS_FAMILY(variable, family_name, text, plan_function)                                                    \
@@ -18,6 +20,7 @@ extern const fab_family fab_family_rail_only;
         fab_clos_plan plan = {0};                                                                                      \
         fab_status status = plan_function(spec, &plan, err);                                                           \
         if (status == FAB_OK) {                                                                                        \
+            fab_clos_resolve(&plan, spec);                                                                             \
             fab_clos_count(spec, &plan, out);                                                                          \
         }                                                                                                              \
         return status;                                                                                                 \
@@ -28,6 +31,15 @@ extern const fab_family fab_family_rail_only;
         fab_status status = plan_function(&copy, &plan, err);                                                          \
         return status == FAB_OK ? fab_clos_build(&copy, &plan, out, err) : status;                                     \
     }                                                                                                                  \
-    const fab_family variable = {family_name, text, predict_##variable, build_##variable};
+    static fab_status tree_##variable(fab_fabric_spec *spec, fab_counts *out_counts, fab_tree *out, fab_error *err) {  \
+        fab_clos_plan plan = {0};                                                                                      \
+        fab_status status = plan_function(spec, &plan, err);                                                           \
+        if (status == FAB_OK) {                                                                                        \
+            fab_clos_count(spec, &plan, out_counts);                                                                   \
+            status = fab_clos_tree(spec, &plan, out, err);                                                             \
+        }                                                                                                              \
+        return status;                                                                                                 \
+    }                                                                                                                  \
+    const fab_family variable = {family_name, text, predict_##variable, build_##variable, tree_##variable};
 
 #endif

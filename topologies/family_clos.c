@@ -6,23 +6,17 @@
 #include <inttypes.h>
 
 static fab_status plan_clos(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
-    fab_status status = fab_clos_endpoints(spec, plan, err);
+    fab_status status = fab_ends_count(spec, &plan->ends, err);
     if (status == FAB_OK) {
         plan->attach = (fab_clos_attach){.n_networks = 1,
                                          .n_columns = 1,
-                                         .column_ports = plan->nics,
+                                         .column_ports = plan->ends.nics,
                                          .granule = spec->nics_per_server,
                                          .min_tiers = 1,
                                          .rails_per_network = 1};
         status = fab_clos_size(spec, plan, err);
     }
     return status;
-}
-
-static uint64_t gpus_behind(const fab_fabric_spec *spec, uint64_t nic_ports) {
-    uint64_t gpus = nic_ports * spec->gpus_per_server / spec->nics_per_server;
-    uint64_t spares = spec->spares * spec->gpus_per_server;
-    return gpus > spares ? gpus - spares : gpus;
 }
 
 /* Sizes are given, not derived; only the filling and the ports are checked. */
@@ -35,36 +29,36 @@ static fab_status plan_xgft(fab_fabric_spec *spec, fab_clos_plan *plan, fab_erro
                  "xgft: w1 = %" PRIu64 ", p1 = %" PRIu64 ": a NIC port has one cable; use planes", x.w[1], x.p[1]);
     }
     if (spec->gpus == 0) {
-        spec->gpus = gpus_behind(spec, x.ports);
+        spec->gpus = fab_ends_behind(spec, x.ports);
     }
-    FAB_TRY(fab_clos_endpoints(spec, plan, err));
-    if (plan->nics > x.ports) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: %" PRIu64 " NICs, but only %" PRIu64 " ports", plan->nics, x.ports);
+    FAB_TRY(fab_ends_count(spec, &plan->ends, err));
+    if (plan->ends.nics > x.ports) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: %" PRIu64 " NICs, but only %" PRIu64 " ports", plan->ends.nics, x.ports);
     }
     plan->attach = (fab_clos_attach){.n_networks = 1,
                                      .n_columns = 1,
-                                     .column_ports = plan->nics,
+                                     .column_ports = plan->ends.nics,
                                      .granule = 1,
                                      .min_tiers = 1,
                                      .rails_per_network = 1};
     fab_clos_rates(spec, plan, x.height);
-    uint64_t blocks = plan->nics;
+    uint64_t blocks = plan->ends.nics;
     for (uint32_t t = 1; t <= x.height; t++) {
         fab_clos_tier *tier = &plan->tier[t];
         bool top = t == x.height;
         tier->children = x.m[t];
-        tier->down = (t == 1 && plan->nics < x.m[1] ? plan->nics : x.m[t]) * x.p[t];
+        tier->down = (t == 1 && plan->ends.nics < x.m[1] ? plan->ends.nics : x.m[t]) * x.p[t];
         tier->parents = top ? 0 : x.w[t + 1];
         tier->trunk = top ? 0 : x.p[t + 1];
         tier->up = tier->parents * tier->trunk;
         blocks = (blocks + x.m[t] - 1) / x.m[t];
         tier->blocks = blocks;
         tier->block_switches = t == 1 ? 1 : plan->tier[t - 1].block_switches * x.w[t];
-        uint64_t need =
-            (tier->down + tier->split_down - 1) / tier->split_down + (tier->up + tier->split_up - 1) / tier->split_up;
+        uint64_t need = fab_tier_ports(tier);
         if (need > tier->radix) {
-            FAB_FAIL(err, FAB_EINPUT, fab_tier_name(t), "a %s needs %" PRIu64 " ports; its radix is %" PRIu64,
-                     fab_tier_name(t), need, tier->radix);
+            FAB_FAIL(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
+                     "a %s needs %" PRIu64 " ports; its radix is %" PRIu64, fab_tier_name(FAB_WIRING_TREE, t), need,
+                     tier->radix);
         }
     }
 done:
@@ -86,14 +80,14 @@ static fab_status plan_fat_tree(fab_fabric_spec *spec, fab_clos_plan *plan, fab_
             spec->tiers = 3;
         }
         if (spec->gpus == 0) {
-            spec->gpus = gpus_behind(spec, spec->k * spec->k * spec->k / 4);
+            spec->gpus = fab_ends_behind(spec, spec->k * spec->k * spec->k / 4);
         }
     }
-    fab_status status = fab_clos_endpoints(spec, plan, err);
+    fab_status status = fab_ends_count(spec, &plan->ends, err);
     if (status == FAB_OK) {
         plan->attach = (fab_clos_attach){.n_networks = 1,
                                          .n_columns = 1,
-                                         .column_ports = plan->nics,
+                                         .column_ports = plan->ends.nics,
                                          .granule = 1,
                                          .min_tiers = 1,
                                          .rails_per_network = 1};

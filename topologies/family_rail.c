@@ -4,14 +4,14 @@
 #include "families.h"
 
 static fab_status plan_rail_spine(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
-    fab_status status = fab_clos_endpoints(spec, plan, err);
+    fab_status status = fab_ends_count(spec, &plan->ends, err);
     if (status == FAB_OK) {
         plan->attach = (fab_clos_attach){.n_networks = 1,
-                                         .n_columns = plan->rails,
-                                         .column_ports = plan->units,
+                                         .n_columns = plan->ends.rails,
+                                         .column_ports = plan->ends.units,
                                          .granule = 1,
                                          .min_tiers = 2,
-                                         .rails_per_network = plan->rails,
+                                         .rails_per_network = plan->ends.rails,
                                          .by_rail = true};
         status = fab_clos_size(spec, plan, err);
     }
@@ -19,20 +19,20 @@ static fab_status plan_rail_spine(fab_fabric_spec *spec, fab_clos_plan *plan, fa
 }
 
 static fab_status plan_rail_only(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
-    fab_status status = fab_clos_endpoints(spec, plan, err);
+    fab_status status = fab_ends_count(spec, &plan->ends, err);
     if (status != FAB_OK) {
         return status;
     }
     uint64_t ports = spec->tier[0].radix * spec->tier[0].breakout;
     uint64_t sharing = spec->rails_per_switch;
     if (sharing == 0) {
-        sharing = spec->tiers <= 1 && plan->units > 0 ? ports / plan->units : 1;
+        sharing = spec->tiers <= 1 && plan->ends.units > 0 ? ports / plan->ends.units : 1;
     }
-    sharing = sharing > plan->rails ? plan->rails : sharing;
+    sharing = sharing > plan->ends.rails ? plan->ends.rails : sharing;
     sharing = sharing < 1 ? 1 : sharing;
-    plan->attach = (fab_clos_attach){.n_networks = plan->rails / sharing + (plan->rails % sharing != 0),
+    plan->attach = (fab_clos_attach){.n_networks = plan->ends.rails / sharing + (plan->ends.rails % sharing != 0),
                                      .n_columns = 1,
-                                     .column_ports = plan->units * sharing,
+                                     .column_ports = plan->ends.units * sharing,
                                      .granule = 1,
                                      .min_tiers = 1,
                                      .rails_per_network = sharing,

@@ -1,6 +1,8 @@
 /* The table of families, and the check that graph and closed form agree. */
 #include "fab/topologies.h"
+#include "fab/floor_plan.h"
 #include "families.h"
+#include "floor_cables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,8 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const fab_family *const fab_families[] = {&fab_family_clos, &fab_family_fat_tree, &fab_family_rail_spine,
-                                          &fab_family_rail_only, NULL};
+const fab_family *const fab_families[] = {&fab_family_clos,
+                                          &fab_family_fat_tree,
+                                          &fab_family_rail_spine,
+                                          &fab_family_rail_only,
+                                          &fab_family_dragonfly,
+                                          &fab_family_torus,
+                                          NULL};
 
 const fab_family *fab_family_find(const char *name) {
     for (const fab_family *const *family = fab_families; *family != NULL; family++) {
@@ -88,16 +95,20 @@ static void add_kind(const fab_link_class *k, uint64_t count, fab_counts *c) {
     c->kinds[i].count += count;
 }
 
+/* A pass over the cables for every 256 classes: nobody has more. */
 static void count_cables(const fab_fabric *f, fab_counts *c) {
-    for (uint32_t i = 0; i < f->n_classes; i++) {
-        uint64_t count = 0;
-        for (uint32_t cable = 0; f->classes[i].tier > 0 && cable < f->n_cables; cable++) {
-            count += f->cable_class[cable] == i;
+    for (uint32_t first = 0; first < f->n_classes; first += 256) {
+        uint64_t count[256] = {0};
+        for (uint32_t cable = 0; cable < f->n_cables; cable++) {
+            uint32_t i = (uint32_t)f->cable_class[cable] - first; /* wraps below `first` */
+            count[i < 256 ? i : 0] += i < 256;
         }
-        if (count > 0 && c->n_kinds < FAB_MAX_CABLE_KINDS) {
-            add_kind(&f->classes[i], count, c);
-            c->cables_by_tier[f->classes[i].tier - 1] += count;
-            c->cables += count;
+        for (uint32_t i = first; i < f->n_classes && i < first + 256; i++) {
+            if (f->classes[i].tier > 0 && count[i - first] > 0 && c->n_kinds < FAB_MAX_CABLE_KINDS) {
+                add_kind(&f->classes[i], count[i - first], c);
+                c->cables_by_tier[f->classes[i].tier - 1] += count[i - first];
+                c->cables += count[i - first];
+            }
         }
     }
     qsort(c->kinds, c->n_kinds, sizeof c->kinds[0], by_tier_and_length);
@@ -111,6 +122,8 @@ void fab_fabric_count(const fab_fabric *f, fab_counts *out) {
                     .rails = f->n_rails,
                     .planes = f->n_planes,
                     .tiers = f->n_tiers,
+                    .n_boundaries = f->n_boundaries,
+                    .wiring = f->wiring,
                     .pods = f->n_pods};
     add_switches(f, &c);
     count_cables(f, &c);
@@ -121,26 +134,23 @@ static fab_status compare(const fab_counts *predicted, const fab_counts *built, 
     const struct {
         const char *name;
         uint64_t a, b;
-    } rows[] = {{"GPUs", predicted->gpus, built->gpus},
-                {"servers", predicted->servers, built->servers},
-                {"NICs", predicted->nics, built->nics},
-                {"domains", predicted->domains, built->domains},
-                {"tiers", predicted->tiers, built->tiers},
-                {"pods", predicted->pods, built->pods},
-                {"switches", predicted->switches, built->switches},
-                {"cables", predicted->cables, built->cables},
-                {"ports", predicted->ports, built->ports}};
+    } rows[] = {
+        {"GPUs", predicted->gpus, built->gpus},       {"servers", predicted->servers, built->servers},
+        {"NICs", predicted->nics, built->nics},       {"domains", predicted->domains, built->domains},
+        {"tiers", predicted->tiers, built->tiers},    {"boundaries", predicted->n_boundaries, built->n_boundaries},
+        {"pods", predicted->pods, built->pods},       {"switches", predicted->switches, built->switches},
+        {"cables", predicted->cables, built->cables}, {"ports", predicted->ports, built->ports}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].a != rows[i].b) {
             return fab_fail(err, FAB_EINTERNAL, NULL, "closed form says %" PRIu64 " %s, the graph has %" PRIu64,
                             rows[i].a, rows[i].name, rows[i].b);
         }
     }
-    for (uint32_t t = 0; t < predicted->tiers; t++) {
+    for (uint32_t t = 0; t < predicted->n_boundaries; t++) {
         if (predicted->switches_by_tier[t] != built->switches_by_tier[t] ||
             predicted->cables_by_tier[t] != built->cables_by_tier[t] ||
             fabs(predicted->built_taper[t] - built->built_taper[t]) > 1e-9 * predicted->built_taper[t]) {
-            return fab_fail(err, FAB_EINTERNAL, fab_tier_name(t + 1),
+            return fab_fail(err, FAB_EINTERNAL, fab_boundary_name(predicted->wiring, t + 1),
                             "closed form says %" PRIu64 " switches, %" PRIu64
                             " cables below, taper %g; the graph has %" PRIu64 ", %" PRIu64 ", %g",
                             predicted->switches_by_tier[t], predicted->cables_by_tier[t], predicted->built_taper[t],
@@ -154,12 +164,20 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     fab_status status = FAB_OK;
     const fab_family *family = NULL;
     fab_fabric *fabric = NULL;
+    fab_floor *floor = NULL;
+    fab_floor_counts on_floor = {0};
     fab_counts predicted = {0};
     fab_counts built = {0};
     FAB_TRY(find(spec, &family, err));
     FAB_TRY(family->predict(spec, &predicted, err));
     FAB_TRY(family->build(spec, &fabric, err));
+    if (spec->floor.given) {
+        FAB_TRY(fab_floor_make(spec, fabric, &floor, err));
+        FAB_TRY(fab_floor_apply(spec, floor, fabric, err));
+        FAB_TRY(fab_floor_count(spec, floor, fabric, &on_floor, err));
+    }
     fab_fabric_count(fabric, &built);
+    built.floor = on_floor;
     FAB_TRY(compare(&predicted, &built, err));
     if (out_counts != NULL) {
         *out_counts = built;
@@ -167,6 +185,7 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     *out = fabric;
     fabric = NULL;
 done:
+    fab_floor_free(floor);
     fab_fabric_free(fabric);
     return status;
 }

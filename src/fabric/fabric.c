@@ -46,16 +46,36 @@ uint64_t fab_count_cables(const fab_fabric *f, fab_link_kind kind, uint32_t tier
     return count;
 }
 
-static const char *const TIER_NAMES[] = {"nic", "leaf", "spine", "core", "tier4", "tier5", "tier6", "tier7", "tier8"};
-
-const char *fab_tier_name(uint32_t tier) {
-    return tier < sizeof TIER_NAMES / sizeof TIER_NAMES[0] ? TIER_NAMES[tier] : "tier?";
+const char *fab_tier_name(fab_wiring wiring, uint32_t tier) {
+    static const char *const NAMES[] = {"nic", "leaf", "spine", "core", "tier4", "tier5", "tier6", "tier7", "tier8"};
+    if (wiring != FAB_WIRING_TREE && tier > 0) {
+        return "switch";
+    }
+    return tier < sizeof NAMES / sizeof NAMES[0] ? NAMES[tier] : "tier?";
 }
 
-const char *fab_boundary_name(uint32_t tier) {
-    static const char *const NAMES[] = {"server",      "nic-leaf",    "leaf-spine",  "spine-core", "core-tier4",
-                                        "tier4-tier5", "tier5-tier6", "tier6-tier7", "tier7-tier8"};
-    return tier < sizeof NAMES / sizeof NAMES[0] ? NAMES[tier] : "tier?";
+const char *fab_boundary_name(fab_wiring wiring, uint32_t boundary) {
+    static const char *const NAMES[][FAB_FABRIC_TIERS + 1] = {
+        [FAB_WIRING_TREE] = {"server", "nic-leaf", "leaf-spine", "spine-core", "core-tier4", "tier4-tier5",
+                             "tier5-tier6", "tier6-tier7", "tier7-tier8"},
+        [FAB_WIRING_DRAGONFLY] = {"server", "nic-switch", "local", "global"},
+        [FAB_WIRING_TORUS] = {"server", "nic-switch", "torus"},
+    };
+    const char *name = boundary <= FAB_FABRIC_TIERS ? NAMES[wiring][boundary] : NULL;
+    return name != NULL ? name : "tier?";
+}
+
+const char *fab_wiring_name(fab_wiring wiring) {
+    static const char *const NAMES[] = {
+        [FAB_WIRING_TREE] = "tree", [FAB_WIRING_DRAGONFLY] = "dragonfly", [FAB_WIRING_TORUS] = "torus"};
+    return NAMES[wiring];
+}
+
+const char *fab_direction_name(fab_wiring wiring, uint32_t boundary, bool up) {
+    if (wiring == FAB_WIRING_TREE || boundary <= 1) {
+        return up ? "up" : "down";
+    }
+    return up ? "there" : "back";
 }
 
 const char *fab_node_name(const fab_fabric *f, fab_node_id v, char *out) {
@@ -63,7 +83,7 @@ const char *fab_node_name(const fab_fabric *f, fab_node_id v, char *out) {
     fab_node_kind kind = fab_kind_of(f, v);
     if (kind == FAB_NODE_SWITCH) {
         uint32_t tier = fab_tier_of(f, v);
-        (void)snprintf(out, 32, "%s-%u", fab_tier_name(tier), v - f->first_of_tier[tier]);
+        (void)snprintf(out, 32, "%s-%u", fab_tier_name(f->wiring, tier), v - f->first_of_tier[tier]);
     } else {
         (void)snprintf(out, 32, "%s-%u", KINDS[kind], v - f->first[kind]);
     }

@@ -32,6 +32,7 @@ fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fa
     f->n_cables = (uint32_t)sizes->n_cables;
     f->n_links = 2 * f->n_cables;
     f->n_tiers = sizes->n_tiers;
+    f->n_boundaries = sizes->n_tiers;
     f->first[FAB_NODE_NIC] = sizes->n_gpus;
     f->first[FAB_NODE_DOMAIN] = f->first[FAB_NODE_NIC] + sizes->n_nics;
     f->first[FAB_NODE_SWITCH] = f->first[FAB_NODE_DOMAIN] + sizes->n_domains;
@@ -182,6 +183,11 @@ fab_status fab_builder_freeze(fab_builder **builder, fab_fabric **out, fab_error
     fab_fabric *f = b->fabric;
     if (b->n_added != f->n_cables) {
         return fab_fail(err, FAB_EINTERNAL, NULL, "%u cables were added, %u announced", b->n_added, f->n_cables);
+    }
+    for (uint32_t i = 0; i < fab_n_switches(f); i++) {
+        if (f->switch_ports[i] == 0) { /* no breakout */
+            f->switch_ports[i] = f->switch_radix[i];
+        }
     }
     fab_status status = make_adjacency(f, err);
     if (status == FAB_OK) {

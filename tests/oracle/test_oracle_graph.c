@@ -25,6 +25,14 @@ static const struct {
     {"rail-spine:gpus=512,radix=16,taper=2/3", 1, 4},
     {"rail-only:gpus=64,gpus-per-server=8,domain=16,radix=8", 8, 0}, /* two rails a switch */
     {"rail-only:gpus=256,gpus-per-server=8,domain=8,radix=16", 8, 2},
+    {"dragonfly:dragonfly=2,4,2,radix=7", 1, 3},
+    {"dragonfly:gpus=60,gpus-per-server=4,dragonfly=2,5,3,7,2,radix=16", 1, 3}, /* fewer groups, trunks, free ports */
+    {"dragonfly:gpus=24,gpus-per-server=4,dragonfly=4,6,2,1,radix=16", 1, 1},
+    {"dragonfly:gpus=64,gpus-per-server=4,radix=7,planes=2", 2, 3},
+    {"torus:gpus=64,gpus-per-server=1,torus=4,4,4,radix=7", 1, 6},
+    {"torus:gpus=96,gpus-per-server=4,torus=2,3,5", 1, 4},
+    {"torus:gpus=64,gpus-per-server=4,torus=5,4,down=4,radix=8", 1, 4}, /* four switches without NICs */
+    {"torus:gpus=48,gpus-per-server=4,torus=6,planes=2", 2, 3},
 };
 
 Test(graph, igraph_agrees) {

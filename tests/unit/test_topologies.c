@@ -1,6 +1,6 @@
 /* Counts: published tables, and closed form against graph over random parameters. */
-#include "fab/rng.h"
 #include "fab/topologies.h"
+#include "random_design.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -113,55 +113,35 @@ Test(topologies, fat_tree_is_k_cubed_over_four) {
     }
 }
 
-static const char *pick(fab_rng *rng, const char *const *words, size_t n) {
-    return words[fab_rng_below(rng, n)];
-}
-
 /* Parameters at random. What can be built must agree with its closed form (fab_topology_build compares) and obey the
  * rules: tapers kept, radix kept (the builder checks every port), nothing lost. */
 Test(topologies, closed_form_equals_graph_at_random) {
-    static const char *const FAMILIES[] = {"clos", "fat-tree", "rail-spine", "rail-only"};
-    static const char *const RADIX[] = {"8", "16", "32", "64", "144", "7", "12/20", "32/16/64"};
-    static const char *const TAPER[] = {"1", "2", "3:2", "0.5", "7/3", "1/7", "2.5/1.5/4"};
-    static const char *const SHAPE[] = {"1,nics-per-server=1", "2", "4", "8", "8,nics-per-server=4",
-                                        "4,nics-per-server=8"};
     fab_rng rng = fab_rng_make(2026, 1);
     uint32_t n_built = 0;
-    uint32_t by_family[4] = {0};
-    for (uint32_t draw = 0; draw < 4000; draw++) {
-        char text[256];
-        size_t family = (size_t)fab_rng_below(&rng, 4);
-        const char *shape = pick(&rng, SHAPE, 6);
-        uint64_t per_server = strtoull(shape, NULL, 10);
-        uint64_t servers = 1 + fab_rng_below(&rng, 300);
-        uint64_t per_domain = fab_rng_below(&rng, 4) == 0 && per_server > 1 ? 1 + fab_rng_below(&rng, 4) : 1;
-        const char *taper = pick(&rng, TAPER, 7);
-        (void)snprintf(text, sizeof text,
-                       "%s:gpus=%" PRIu64 ",gpus-per-server=%s,domain=%" PRIu64 ",radix=%s,taper=%s,planes=%" PRIu64
-                       ",spares=%" PRIu64,
-                       FAMILIES[family], servers * per_domain * per_server, shape, per_domain * per_server,
-                       pick(&rng, RADIX, 8), taper, 1 + fab_rng_below(&rng, 2), fab_rng_below(&rng, 3));
+    uint32_t by_family[RANDOM_N_FAMILIES] = {0};
+    for (uint32_t draw = 0; draw < 6000; draw++) {
+        random_design drawn = random_design_next(&rng, 300);
         fab_error err = {0};
         fab_counts c = {0};
-        fab_status status = try_build(text, &c, &err);
+        fab_status status = try_build(drawn.text, &c, &err);
         if (status != FAB_OK) {
-            cr_assert_eq(status, FAB_EINPUT, "%s: %s: %s", text, err.where, err.text);
-            cr_assert_gt(strlen(err.text), 10, "%s: no explanation", text);
+            cr_assert_eq(status, FAB_EINPUT, "%s: %s: %s", drawn.text, err.where, err.text);
+            cr_assert_gt(strlen(err.text), 10, "%s: no explanation", drawn.text);
             continue;
         }
         n_built++;
-        by_family[family]++;
-        cr_assert_eq(c.nics * c.planes, c.cables_by_tier[0], "%s", text);
+        by_family[drawn.family]++;
+        cr_assert_eq(c.nics * c.planes, c.cables_by_tier[0], "%s", drawn.text);
         fab_design design;
-        cr_assert_eq(fab_design_read(text, NULL, 0, &design, &err), FAB_OK);
+        cr_assert_eq(fab_design_read(drawn.text, NULL, 0, &design, &err), FAB_OK);
         for (uint64_t t = 0; t + 1 < c.tiers; t++) {
             cr_assert_leq(c.built_taper[t], design.fabric.tier[t].taper * (1 + 1e-9), "%s: taper %g at tier %" PRIu64,
-                          text, c.built_taper[t], t + 1);
+                          drawn.text, c.built_taper[t], t + 1);
         }
     }
-    cr_assert_gt(n_built, 2000, "only %u designs could be built", n_built);
-    for (int i = 0; i < 4; i++) {
-        cr_assert_gt(by_family[i], 300, "%s: %u", FAMILIES[i], by_family[i]);
+    cr_assert_gt(n_built, 3000, "only %u designs could be built", n_built);
+    for (int i = 0; i < RANDOM_N_FAMILIES; i++) {
+        cr_assert_gt(by_family[i], 300, "%s: %u", RANDOM_FAMILIES[i], by_family[i]);
     }
 }
 
@@ -175,6 +155,20 @@ Test(topologies, errors_name_the_part) {
         {"clos:gpus=4096,radix=16,tiers=2", "radix 16"},
         {"rail-spine:gpus=64,tiers=1", "at least 2 tiers"},
         {"clos:gpus=1024,radix=32,pod=100", "pod"},
+        {"dragonfly:dragonfly=4,4,2,radix=8", "needs 9 ports"},
+        {"dragonfly:gpus=80,dragonfly=2,4,2", "hold 72 NICs, not 80"},
+        {"dragonfly:gpus=16,dragonfly=2,4,2,10", "at most 9"},
+        {"dragonfly:gpus=16,dragonfly=2,4", "p,a,h"},
+        {"dragonfly:gpus=16,radix=2", "3 ports"},
+        {"dragonfly:gpus=80,radix=7", "at most 9 groups"},
+        {"dragonfly:gpus=64,taper=2", "taper"},
+        {"dragonfly:gpus=64,tiers=2", "one tier"},
+        {"torus:gpus=64", "needs torus="},
+        {"torus:gpus=64,torus=4,0,4", "torus"},
+        {"torus:gpus=64,torus=1,1,1,1,1,1,1", "more than 6"},
+        {"torus:gpus=64,gpus-per-server=4,torus=4,4,radix=7", "needs 8 ports for 4 NICs and 4 cables"},
+        {"torus:gpus=64,gpus-per-server=4,torus=4,4,down=3", "hold 48 NICs, not 64"},
+        {"torus:gpus=64,torus=4,4,pod=32", "pod"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         fab_error err = {0};

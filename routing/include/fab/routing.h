@@ -79,6 +79,7 @@ struct fab_engine {
     const char *summary;
     const fab_engine_option *options; /**< ended by a NULL key */
     bool seeded;                      /**< routes depend on the seed */
+    bool needs_tree;                  /**< refuses fabrics without tiers, where its choices mean nothing */
     size_t state_size;                /**< bytes of plain, zeroed data */
     /** Reads option `key`; FAB_EINPUT names the value and what is allowed. */
     fab_status (*set)(fab_router *router, const char *key, const char *value, fab_error *err);
@@ -94,6 +95,7 @@ extern const fab_engine *const fab_engines[]; /**< ended by NULL */
  * Makes a router from `name[,key=value...]`.
  * @param[in]  next_hops  Of this fabric. Borrowed, must outlive the router.
  * @retval FAB_EINPUT  unknown engine, key or value; err->where is spec->where.
+ * @retval FAB_EUNSUPPORTED  the engine needs a tree and the fabric is none.
  */
 fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
                            fab_router *out, fab_error *err) FAB_MUST_USE;

@@ -35,10 +35,20 @@ typedef enum fab_link_kind {
     FAB_LINK_FABRIC,  /**< switch - switch */
 } fab_link_kind;
 
+/** Which graph the cables make: what switches and boundaries are called, and what engines may rely on. */
+typedef enum fab_wiring {
+    FAB_WIRING_TREE,      /**< tiers: every cable leads from a tier to the one above; boundary t lies below tier t */
+    FAB_WIRING_DRAGONFLY, /**< one tier; boundaries: NIC - switch, inside a group, between groups */
+    FAB_WIRING_TORUS,     /**< one tier; boundaries: NIC - switch, between neighbours */
+} fab_wiring;
+
+#define FAB_FIBRE_S_PER_M 4.9e-9 /**< light in fibre */
+
 /** What links have in common. */
 typedef struct fab_link_class {
     fab_link_kind kind;
-    uint32_t tier; /**< switch tier at the upper end: 1 for NIC - leaf, 2 for leaf - spine, ...; 0 inside a server */
+    uint32_t tier; /**< boundary: in a tree the switch tier at the upper end (1 for NIC - leaf, 2 for leaf - spine,
+                      ...); 0 inside a server */
     double capacity_bps; /**< per direction */
     double length_m;
     double latency_s; /**< device + length */
@@ -47,6 +57,8 @@ typedef struct fab_link_class {
 typedef struct fab_fabric {
     uint32_t n_nodes, n_links, n_cables;
     uint32_t n_servers, n_rails, n_planes, n_pods, n_tiers;
+    uint32_t n_boundaries; /**< numbered from 1, as the tier of a link class; n_tiers in a tree */
+    fab_wiring wiring;
     uint32_t gpus_per_server, nics_per_server, gpus_per_domain;
     uint32_t first[FAB_NODE_N_KINDS + 1];         /**< [kind]: first node of the kind; [kind + 1]: behind its last */
     uint32_t first_of_tier[FAB_FABRIC_TIERS + 2]; /**< [t], t = 1 ... n_tiers + 1: first switch of tier t */
@@ -95,7 +107,11 @@ static inline fab_node_id fab_head(const fab_fabric *f, fab_link_id l) {
 static inline const fab_link_class *fab_class_of(const fab_fabric *f, fab_link_id l) {
     return &f->classes[f->cable_class[l >> 1]];
 }
-/** Link leaves its lower end (towards the spines). */
+/** Every cable leads from one tier to the next, so that up and down mean something. */
+static inline bool fab_is_tree(const fab_fabric *f) {
+    return f->wiring == FAB_WIRING_TREE;
+}
+/** Link leaves its lower end (towards the spines); between switches without an order just its first end. */
 static inline bool fab_is_up(fab_link_id l) {
     return (l & 1U) == 0;
 }
@@ -114,17 +130,25 @@ uint32_t fab_nics_of_gpu(const fab_fabric *f, uint32_t gpu, uint32_t *first);
 /** Number of cables whose class has this kind and tier. */
 uint64_t fab_count_cables(const fab_fabric *f, fab_link_kind kind, uint32_t tier);
 
-/** "gpu-17", "nic-3", "domain-2", "leaf-5", "spine-8", "core-0", "tier4-2". `out` holds at least 32 bytes. Returns out.
+/** "gpu-17", "nic-3", "domain-2", "leaf-5", "spine-8", "core-0", "tier4-2", "switch-9". `out` holds at least 32 bytes.
+ * Returns out.
  */
 const char *fab_node_name(const fab_fabric *f, fab_node_id v, char *out);
 
 /** "leaf-5:17 > spine-8:3" (node:port at either end). `out` holds at least 80 bytes. Returns out. */
 const char *fab_link_name(const fab_fabric *f, fab_link_id l, char *out);
 
-/** "leaf", "spine", "core", "tier4". */
-const char *fab_tier_name(uint32_t tier);
+/** "leaf", "spine", "core", "tier4"; "switch" where the wiring is no tree. */
+const char *fab_tier_name(fab_wiring wiring, uint32_t tier);
 
-/** "nic-leaf", "leaf-spine", "spine-core", "core-tier4": cables below switch tier `tier`. */
-const char *fab_boundary_name(uint32_t tier);
+/** "nic-leaf", "leaf-spine", "spine-core", "core-tier4": cables below switch tier `boundary` of a tree. Else
+ * "nic-switch", then "local" and "global" of a dragonfly, "torus" of a torus. */
+const char *fab_boundary_name(fab_wiring wiring, uint32_t boundary);
+
+/** "tree", "dragonfly", "torus". */
+const char *fab_wiring_name(fab_wiring wiring);
+
+/** "up" or "down"; "there" (from the first end of the cable) or "back" between switches that have no order. */
+const char *fab_direction_name(fab_wiring wiring, uint32_t boundary, bool up);
 
 #endif

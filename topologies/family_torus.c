@@ -1,0 +1,73 @@
+/* torus: a grid of up to six dimensions whose ends are joined; switches have NICs and two cables per dimension. The
+ * first dimension varies fastest: switch = x1 + n1 (x2 + n2 (x3 + ...)), so that halves of the servers are halves of
+ * the last dimension. */
+#include "direct.h"
+#include "families.h"
+
+#define CABLES 2 /* boundary */
+
+/* Cables that leave a switch along one dimension: both ways round, one where they meet, none to itself. */
+static uint64_t degree(uint64_t size) {
+    return size > 2 ? 2 : size - 1;
+}
+
+static fab_status plan_torus(const fab_fabric_spec *spec, fab_direct_plan *plan, fab_torus *t, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (spec->torus[0] == '\0') {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "a torus needs torus=, its switches in each dimension, such as torus=4,4,8");
+    }
+    FAB_TRY(fab_direct_init(spec, FAB_WIRING_TORUS, plan, err));
+    FAB_TRY(fab_torus_parse(spec->torus, t, err));
+    FAB_TRY(fab_ends_count(spec, &plan->ends, err));
+    plan->switches = t->switches;
+    plan->even = spec->tier[0].down == 0;
+    plan->tier.down = plan->even ? fab_ceil_div(plan->ends.nics, t->switches) : spec->tier[0].down;
+    plan->n_boundaries = CABLES;
+    for (uint32_t i = 0; i < t->n_dimensions; i++) {
+        plan->tier.up += degree(t->size[i]);
+        plan->cables[CABLES - 1] += t->switches * degree(t->size[i]) / 2;
+    }
+    FAB_TRY(fab_direct_check(spec, plan, err));
+done:
+    return status;
+}
+
+static void wire(const void *argument, const fab_direct_site *site) {
+    const fab_torus *t = argument;
+    uint64_t stride = 1;
+    uint64_t port = 0;
+    for (uint32_t i = 0; i < t->n_dimensions; i++) {
+        uint64_t size = t->size[i];
+        for (uint64_t v = 0; size > 1 && v < t->switches; v++) {
+            uint64_t x = v / stride % size;
+            if (x + 1 < size) {
+                fab_direct_cable(site, CABLES, v, port, v + stride, port + degree(size) - 1);
+            } else if (size > 2) {
+                fab_direct_cable(site, CABLES, v, port, v - x * stride, port + 1);
+            }
+        }
+        port += degree(size);
+        stride *= size;
+    }
+}
+
+static fab_status predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {
+    fab_direct_plan plan = {0};
+    fab_torus t = {0};
+    fab_status status = plan_torus(spec, &plan, &t, err);
+    if (status == FAB_OK) {
+        spec->tier[0].port_bps = plan.tier.port_bps;
+        fab_direct_count(spec, &plan, out);
+    }
+    return status;
+}
+
+static fab_status build(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {
+    fab_direct_plan plan = {0};
+    fab_torus t = {0};
+    fab_status status = plan_torus(spec, &plan, &t, err);
+    return status == FAB_OK ? fab_direct_build(spec, &plan, wire, &t, out, err) : status;
+}
+
+const fab_family fab_family_torus = {"torus", "a grid of up to six dimensions with its ends joined (torus=)", predict,
+                                     build, NULL};
