@@ -76,16 +76,22 @@ static void put_result(fab_page *page, const fab_result *result) {
             (void)snprintf(title, sizeof title, "BILL OF MATERIALS [%zu]", i + 1);
             fab_text_cost(page, &result->fabrics[i], title);
         }
-        fab_text_prices(page, &result->fabrics[0].cost); /* one profile for all */
+        fab_text_prices(page, result);
     } else if (result->n_fabrics > 0) {
         const fab_fabric_result *f = &result->fabrics[0];
+        if (result->optimum != NULL) {
+            fab_text_optimum(page, result->optimum);
+        }
         fab_text_design(page, f);
         if (result->command == FAB_COMMAND_ROUTE) {
             put_short_fabric(page, f);
         } else {
             fab_text_fabric(page, f, result->graph != NULL);
+            fab_text_floor(page, f);
             fab_text_cost(page, f, "COST");
-            fab_text_prices(page, &f->cost);
+            fab_text_front_end(page, f);
+            fab_text_growth(page, result);
+            fab_text_prices(page, result);
         }
     }
     if (result->n_phases > 0) {

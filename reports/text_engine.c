@@ -145,7 +145,8 @@ static void put_loads(fab_page *page, const fab_engine_result *e) {
         }
         fab_ink ink = load->max_utilisation > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN;
         fab_table_row(&table);
-        fab_table_set(&table, 0, FAB_INK_PLAIN, "%s %s", fab_boundary_name(load->tier), load->up ? "up" : "down");
+        fab_table_set(&table, 0, FAB_INK_PLAIN, "%s %s", fab_boundary_name(e->wiring, load->tier),
+                      fab_direction_name(e->wiring, load->tier, load->up));
         fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", fab_format_count(a, load->links));
         fab_table_set(&table, 2, FAB_INK_PLAIN, "%s", fab_format_count(a, load->used));
         fab_table_set(&table, 3, FAB_INK_PLAIN, "%.2f", load->mean_utilisation);
@@ -170,7 +171,7 @@ static const fab_tier_load *fullest_boundary(const fab_engine_result *e) {
     return fullest;
 }
 
-static void put_histogram(fab_page *page, const fab_tier_load *load) {
+static void put_histogram(fab_page *page, const fab_engine_result *e, const fab_tier_load *load) {
     size_t first = 0;
     size_t last = FAB_HISTOGRAM - 1;
     while (first < last && load->histogram[first] == 0) {
@@ -179,8 +180,8 @@ static void put_histogram(fab_page *page, const fab_tier_load *load) {
     while (last > first && load->histogram[last] == 0) {
         last--;
     }
-    fab_page_line(page, FAB_INK_DIM, "    utilisation of the links %s %s", fab_boundary_name(load->tier),
-                  load->up ? "up" : "down");
+    fab_page_line(page, FAB_INK_DIM, "    utilisation of the links %s %s", fab_boundary_name(e->wiring, load->tier),
+                  fab_direction_name(e->wiring, load->tier, load->up));
     size_t room = page->width > 34 ? page->width - 34 : 8;
     size_t cells = room < BAR_CELLS ? room : BAR_CELLS;
     for (size_t bin = first; bin <= last; bin++) {
@@ -253,7 +254,7 @@ void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_en
     if (phase->fabric_flows == 0 || fullest == NULL) {
         return;
     }
-    put_histogram(page, fullest);
+    put_histogram(page, e, fullest);
     if (e->n_hot > 0 && e->hot[0].factor > FAB_FULL_LOAD) {
         put_hot_links(page, phase, e);
     }

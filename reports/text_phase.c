@@ -82,9 +82,19 @@ static void put_boundary(fab_page *page, const fab_phase_result *p, const fab_fa
     char a[32];
     char text[256];
     fab_ink ink = FAB_INK_PLAIN;
-    fab_page_printf(page, FAB_INK_PLAIN, "  %-12s %8s built: ", fab_boundary_name(tier), fab_text_taper(a, taper));
+    const char *name = fab_boundary_name(f->counts.wiring, tier);
+    bool is_tree = f->counts.wiring == FAB_WIRING_TREE;
+    if (is_tree) {
+        fab_page_printf(page, FAB_INK_PLAIN, "  %-12s %8s built: ", name, fab_text_taper(a, taper));
+    } else {
+        fab_page_printf(page, FAB_INK_PLAIN, "  %-7s ", name);
+    }
     if (p->crossing_flows[tier] == 0) {
         (void)snprintf(text, sizeof text, "no flow crosses it");
+    } else if (!is_tree) { /* no bound: other routes than the shortest may carry more */
+        ink = utilisation > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN;
+        (void)snprintf(text, sizeof text, "%s flows cross, utilisation under ideal spraying over shortest routes %.2f",
+                       fab_format_count(a, p->crossing_flows[tier]), utilisation);
     } else if (utilisation > FAB_FULL_LOAD) {
         ink = FAB_INK_BAD;
         (void)snprintf(text, sizeof text,
@@ -108,11 +118,14 @@ static void put_phase(fab_page *page, const fab_result *result, const fab_phase_
         return;
     }
     if (p->fabric_flows == 0) {
-        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
-                      "Every flow turns round at its leaf: no fabric link carries anything.");
+        fab_wiring wiring = result->n_fabrics > 0 ? result->fabrics[0].counts.wiring : FAB_WIRING_TREE;
+        char text[128];
+        (void)snprintf(text, sizeof text, "Every flow turns round at its %s: no fabric link carries anything.",
+                       fab_tier_name(wiring, 1));
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
     } else if (result->n_fabrics > 0) {
         const fab_fabric_result *f = &result->fabrics[0];
-        for (uint32_t t = 2; t <= f->counts.tiers && t <= FAB_MAX_TIERS; t++) {
+        for (uint32_t t = 2; t <= f->counts.n_boundaries && t <= FAB_MAX_TIERS; t++) {
             put_boundary(page, p, f, t);
         }
     }

@@ -14,9 +14,17 @@ void fab_text_heading(fab_page *page, const char *title, const char *remark);
 
 void fab_text_design(fab_page *page, const fab_fabric_result *fabric);
 void fab_text_fabric(fab_page *page, const fab_fabric_result *fabric, bool has_graph);
+/** Nothing where the design has no front-end. */
+void fab_text_front_end(fab_page *page, const fab_fabric_result *fabric);
+/** What every step of a fabric built in steps buys, moves and leaves unused; nothing without steps. */
+void fab_text_growth(fab_page *page, const fab_result *result);
+/** Nothing where the design has no floor. */
+void fab_text_floor(fab_page *page, const fab_fabric_result *fabric);
 void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *title);
-/** Profile, convention and source; belongs behind the last fab_text_cost() that uses them. */
-void fab_text_prices(fab_page *page, const fab_cost *cost);
+/** Profile, convention and source of every price book in use; belongs behind the last fab_text_cost(). */
+void fab_text_prices(fab_page *page, const fab_result *result);
+/** Winner, runners-up, fronts and why the others lost. */
+void fab_text_optimum(fab_page *page, const fab_optimum *optimum);
 void fab_text_comparison(fab_page *page, const fab_result *result);
 void fab_text_phases(fab_page *page, const fab_result *result);
 void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_engine_result *engine);

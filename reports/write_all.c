@@ -1,18 +1,16 @@
 /* Reports into a folder: all temporary files first, then all renames. */
 #include "fab/memory.h"
 #include "fab/str.h"
+#include "report_file.h"
 #include "report_formats.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_FILES    16
-#define MAX_ATTEMPTS 100
+#define MAX_FILES 16
 
 /* One file on its way. */
 typedef struct output {
@@ -22,11 +20,6 @@ typedef struct output {
     bool is_written; /* the temporary file exists */
     bool is_new;     /* renamed to a name that did not exist before */
 } output;
-
-static bool exists(const char *path) {
-    struct stat info;
-    return lstat(path, &info) == 0;
-}
 
 /* Makes a folder and those above it. `first_new` receives the length of the topmost new one, 0 if none was. */
 static fab_status make_folder(const char *folder, size_t *first_new, fab_error *err) {
@@ -67,34 +60,13 @@ static void remove_folders(const char *folder, size_t first_new) {
     free(path);
 }
 
-/* Opens a new file beside the final one. O_EXCL: never writes through a link that somebody placed there. */
-static fab_status open_temporary(output *o, int *out_fd, fab_error *err) {
-    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        o->temporary.length = 0;
-        fab_str_printf(&o->temporary, "%s.%ld-%d.tmp", o->final.data, (long)getpid(), attempt);
-        fab_status status = fab_str_status(&o->temporary, err);
-        if (status != FAB_OK) {
-            return status;
-        }
-        int fd = open(o->temporary.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) {
-            o->is_written = true;
-            *out_fd = fd;
-            return FAB_OK;
-        }
-        if (errno != EEXIST) {
-            break;
-        }
-    }
-    return fab_fail(err, FAB_EIO, o->final.data, "cannot write: %s", strerror(errno));
-}
-
 static fab_status write_one(const fab_result *result, output *o, fab_error *err) {
     fab_status status = FAB_OK;
     fab_error inner = {0};
     FILE *file = NULL;
     int fd = -1;
-    FAB_TRY(open_temporary(o, &fd, err));
+    FAB_TRY(fab_report_open_temporary(o->final.data, &o->temporary, &fd, err));
+    o->is_written = true;
     file = fdopen(fd, "wb");
     if (file == NULL) {
         FAB_FAIL(err, FAB_EIO, o->final.data, "cannot write: %s", strerror(errno));
@@ -135,7 +107,7 @@ static fab_status plan(const fab_result *result, const char *folder, bool force,
         if (status != FAB_OK) {
             return status;
         }
-        o->is_new = !exists(o->final.data);
+        o->is_new = !fab_report_file_exists(o->final.data);
         if (!o->is_new && !force) {
             return fab_fail(err, FAB_EIO, o->final.data, "exists already and is not overwritten without --force");
         }

@@ -175,3 +175,12 @@ done:
     release(&g);
     return status;
 }
+
+double fab_scaleup_bisection(const fab_fabric_spec *spec, const fab_counts *counts) {
+    if (counts->domains == 0 || spec->domain == 0) {
+        return 0;
+    }
+    uint64_t rest = counts->gpus % spec->domain; /* spare servers may leave the last domain partly filled */
+    uint64_t half = counts->gpus / spec->domain * (spec->domain / 2) + rest / 2;
+    return (double)half * spec->domain_bps;
+}

@@ -1,62 +1,222 @@
 /* Bill of materials from counts and a price book. */
 #include "fab/analysis.h"
+#include "fab/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-static void add_line(fab_cost *cost, const char *part, const char *tier, uint64_t quantity, double unit_usd,
-                     double unit_w) {
-    if (quantity == 0 || cost->n_lines == sizeof cost->lines / sizeof cost->lines[0]) {
-        return;
-    }
-    fab_cost_line *line = &cost->lines[cost->n_lines++];
-    (void)snprintf(line->part, sizeof line->part, "%s", part);
+typedef struct bill {
+    const fab_fabric_spec *spec;
+    const fab_counts *counts;
+    const fab_prices *prices;
+    const fab_count_rule *rule;
+    fab_cost *cost;
+} bill;
+
+/* A line by what makes it a line of its own; its part is named by the caller. There is room: see FAB_MAX_COST_LINES. */
+static fab_cost_line *add_line(bill *b, fab_part kind, const char *tier, uint64_t quantity, fab_price each) {
+    fab_cost_line *line = &b->cost->lines[b->cost->n_lines++];
+    *line = (fab_cost_line){.kind = kind,
+                            .quantity = quantity,
+                            .unit_usd = each.usd,
+                            .total_usd = (double)quantity * each.usd,
+                            .power_w = (double)quantity * each.power_w};
     (void)snprintf(line->tier, sizeof line->tier, "%s", tier);
-    line->quantity = quantity;
-    line->unit_usd = unit_usd;
-    line->total_usd = (double)quantity * unit_usd;
-    line->power_w = (double)quantity * unit_w;
-    cost->power_w += line->power_w;
+    return line;
 }
 
-static void add_tier(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices, uint32_t t,
-                     fab_cost *cost) {
+/* --- NICs and switches -------------------------------------------------------------------------------------------- */
+
+static fab_status add_nics(bill *b, fab_error *err) {
+    fab_price each = {0, 0};
+    char rate[32];
+    if (b->counts->nics == 0) {
+        return FAB_OK;
+    }
+    fab_status status = fab_prices_nic(b->prices, b->spec->nic_bps, &each, err);
+    if (status == FAB_OK) {
+        fab_cost_line *line = add_line(b, FAB_PART_NIC, "server", b->counts->nics, each);
+        line->rate_bps = b->spec->nic_bps;
+        (void)snprintf(line->part, sizeof line->part, "NIC %s",
+                       fab_quantity_format(rate, line->rate_bps, FAB_UNIT_RATE));
+    }
+    return status;
+}
+
+static fab_status add_switches(bill *b, uint32_t t, fab_error *err) {
+    const fab_tier_spec *tier = &b->spec->tier[t - 1];
+    uint64_t n = b->counts->switches_by_tier[t - 1];
+    fab_price each = {0, 0};
+    char rate[32];
+    if (n == 0) {
+        return FAB_OK;
+    }
+    double ports = (double)b->counts->ports_by_tier[t - 1] / (double)n;
+    double access_bps = b->spec->nic_bps / (double)b->spec->planes;
+    double rate_bps = tier->port_bps > 0 ? tier->port_bps : access_bps * (double)tier->breakout;
+    fab_status status = fab_prices_switch(b->prices, ports, rate_bps, &each, err);
+    if (status == FAB_OK) {
+        fab_cost_line *line = add_line(b, FAB_PART_SWITCH, fab_tier_name(b->counts->wiring, t), n, each);
+        line->rate_bps = rate_bps;
+        (void)snprintf(line->part, sizeof line->part, "switch %.6gx%s", ports,
+                       fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE));
+    }
+    return status;
+}
+
+/* --- cables ------------------------------------------------------------------------------------------------------- */
+
+/* Cables of one boundary may differ in length and share their transceivers' line. */
+static void add_modules(bill *b, const fab_cable_kind *kind, const fab_price_module *module, fab_price each,
+                        uint64_t quantity) {
+    const char *boundary = fab_boundary_name(b->counts->wiring, kind->tier);
     char part[FAB_NAME_SIZE];
-    const fab_tier_spec *tier = &spec->tier[t - 1];
-    uint64_t switches = counts->switches_by_tier[t - 1];
-    uint64_t cables = counts->cables_by_tier[t - 1];
-    uint64_t modules = t > 1 || prices->count_nic_cables ? 2 * cables : 0;
-    double ports = switches > 0 ? (double)counts->ports_by_tier[t - 1] / (double)switches : 0;
-    double cable_usd = prices->cable_usd + prices->cable_usd_per_m * tier->length_m;
-    (void)snprintf(part, sizeof part, "switch, %.0f ports", ports);
-    add_line(cost, part, fab_tier_name(t), switches, ports * prices->switch_usd_per_port,
-             ports * prices->switch_w_per_port);
-    add_line(cost, "transceiver", fab_boundary_name(t), modules, prices->transceiver_usd, prices->transceiver_w);
-    (void)snprintf(part, sizeof part, "cable, %.4g m", tier->length_m);
-    add_line(cost, part, fab_boundary_name(t), cables, cable_usd, 0);
-    cost->switch_usd += (double)counts->ports_by_tier[t - 1] * prices->switch_usd_per_port;
-    cost->transceivers += modules;
-    cost->cable_usd += (double)cables * cable_usd;
+    char rate[32];
+    if (module == NULL || quantity == 0) {
+        return;
+    }
+    (void)snprintf(part, sizeof part, "transceiver %s%s", module->ports == 2 ? "2x" : "",
+                   fab_quantity_format(rate, kind->rate_bps, FAB_UNIT_RATE));
+    b->cost->transceivers += quantity;
+    for (size_t i = 0; i < b->cost->n_lines; i++) {
+        fab_cost_line *line = &b->cost->lines[i];
+        if (line->kind == FAB_PART_TRANSCEIVER && line->rate_bps == kind->rate_bps && line->unit_usd == each.usd &&
+            strcmp(line->part, part) == 0 && strcmp(line->tier, boundary) == 0 &&
+            strcmp(line->medium, module->name) == 0) {
+            line->quantity += quantity;
+            line->total_usd = (double)line->quantity * each.usd;
+            line->power_w = (double)line->quantity * each.power_w;
+            return;
+        }
+    }
+    fab_cost_line *line = add_line(b, FAB_PART_TRANSCEIVER, boundary, quantity, each);
+    line->rate_bps = kind->rate_bps;
+    (void)snprintf(line->part, sizeof line->part, "%s", part);
+    (void)snprintf(line->medium, sizeof line->medium, "%s", module->name);
+}
+
+/* Boundary 1 has a NIC at one end; every other end is at a switch. */
+static void add_transceivers(bill *b, const fab_cable_kind *kind, const fab_link_price *link) {
+    bool to_nic = kind->tier == 1;
+    uint64_t at_nics = to_nic ? kind->count : 0;
+    uint64_t at_switches = (b->rule->ends - (to_nic ? 1 : 0)) * kind->count;
+    if (b->rule->twin && link->twin != NULL) {
+        uint64_t per_end = kind->count / 2 + kind->count % 2;
+        add_modules(b, kind, link->module, link->module_price, at_nics);
+        add_modules(b, kind, link->twin, link->twin_price, (to_nic ? 1U : 2U) * per_end);
+    } else {
+        add_modules(b, kind, link->module, link->module_price, at_nics + at_switches);
+    }
+}
+
+static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_link_price link = {0};
+    char rate[32];
+    bool counted = t > 1 || b->rule->nic_cables;
+    uint64_t n_cables = 0;
+    for (size_t i = 0; i < b->counts->n_kinds; i++) {
+        const fab_cable_kind *kind = &b->counts->kinds[i];
+        if (kind->tier == t && counted) {
+            FAB_TRY(fab_prices_link(b->prices, kind->rate_bps, kind->length_m, &link, err));
+            add_transceivers(b, kind, &link);
+        }
+    }
+    for (size_t i = 0; i < b->counts->n_kinds; i++) {
+        const fab_cable_kind *kind = &b->counts->kinds[i];
+        if (kind->tier != t) {
+            continue;
+        }
+        link = (fab_link_price){0}; /* what is not counted costs nothing, and has no medium */
+        if (counted) {
+            FAB_TRY(fab_prices_link(b->prices, kind->rate_bps, kind->length_m, &link, err));
+        }
+        fab_cost_line *line =
+            add_line(b, FAB_PART_CABLE, fab_boundary_name(b->counts->wiring, t), kind->count, link.cable);
+        line->rate_bps = kind->rate_bps;
+        line->length_m = kind->length_m;
+        (void)snprintf(line->medium, sizeof line->medium, "%s", link.medium != NULL ? link.medium : "");
+        (void)snprintf(line->part, sizeof line->part, "cable %s %.6g m",
+                       fab_quantity_format(rate, kind->rate_bps, FAB_UNIT_RATE), kind->length_m);
+        n_cables += kind->count;
+    }
+    if (n_cables != b->counts->cables_by_tier[t - 1]) {
+        FAB_FAIL(err, FAB_EINTERNAL, fab_boundary_name(b->counts->wiring, t),
+                 "%" PRIu64 " cables by kind, %" PRIu64 " counted", n_cables, b->counts->cables_by_tier[t - 1]);
+    }
+done:
+    return status;
+}
+
+/* --- sums --------------------------------------------------------------------------------------------------------- */
+
+static void add_installation(bill *b) {
+    const struct {
+        const char *part;
+        uint64_t quantity;
+        double usd;
+    } rows[] = {{"installation of switches", b->counts->switches, b->prices->install_usd_per_switch},
+                {"installation of cables", b->counts->cables, b->prices->install_usd_per_cable}};
+    for (size_t i = 0; i < 2; i++) {
+        if (rows[i].quantity > 0 && rows[i].usd > 0) {
+            fab_cost_line *line = add_line(b, FAB_PART_INSTALLATION, "", rows[i].quantity, (fab_price){rows[i].usd, 0});
+            (void)snprintf(line->part, sizeof line->part, "%s", rows[i].part);
+        }
+    }
+}
+
+/* The totals are those of the lines, so that a bill always adds up. */
+static void add_up(bill *b) {
+    fab_cost *cost = b->cost;
+    double *const of_kind[FAB_PART_N] = {[FAB_PART_SWITCH] = &cost->switch_usd,
+                                         [FAB_PART_TRANSCEIVER] = &cost->transceiver_usd,
+                                         [FAB_PART_CABLE] = &cost->cable_usd,
+                                         [FAB_PART_NIC] = &cost->nic_usd,
+                                         [FAB_PART_INSTALLATION] = &cost->installation_usd};
+    for (size_t i = 0; i < cost->n_lines; i++) {
+        *of_kind[cost->lines[i].kind] += cost->lines[i].total_usd;
+        cost->power_w += cost->lines[i].power_w;
+    }
+    for (size_t kind = 0; kind < FAB_PART_N; kind++) {
+        cost->total_usd += *of_kind[kind];
+    }
+    cost->per_gpu_usd = b->counts->gpus > 0 ? cost->total_usd / (double)b->counts->gpus : 0;
+    cost->capital_usd_per_year = cost->total_usd / b->prices->years;
+    cost->energy_usd_per_year = cost->power_w / 1e3 * 24 * 365 * b->prices->pue * b->prices->usd_per_kwh;
+}
+
+void fab_cost_set_bisection(fab_cost *cost, double bisection_bps) {
+    cost->per_bisection_gbps_usd = bisection_bps > 0 ? cost->total_usd / (bisection_bps / 1e9) : 0;
 }
 
 fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices, fab_cost *out,
                        fab_error *err) {
-    if (counts->tiers > FAB_MAX_TIERS) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "%" PRIu64 " tiers exceed %d", counts->tiers, FAB_MAX_TIERS);
-    }
+    fab_status status = FAB_OK;
     fab_cost cost = {0};
+    bill b = {spec, counts, prices, fab_count_rule_find(prices->convention), &cost};
+    if (counts->n_boundaries > FAB_MAX_TIERS || counts->tiers > counts->n_boundaries ||
+        counts->n_kinds > FAB_MAX_CABLE_KINDS) {
+        FAB_FAIL(err, FAB_EINTERNAL, NULL, "%" PRIu64 " tiers, %" PRIu64 " boundaries, %zu kinds of cables; at most %d",
+                 counts->tiers, counts->n_boundaries, counts->n_kinds, FAB_MAX_TIERS);
+    }
+    if (b.rule == NULL) {
+        FAB_FAIL(err, FAB_EINTERNAL, prices->origin, "counting convention '%s'", prices->convention);
+    }
     (void)snprintf(cost.profile, sizeof cost.profile, "%s", prices->name);
     (void)snprintf(cost.convention, sizeof cost.convention, "%s", prices->convention);
+    (void)snprintf(cost.counting, sizeof cost.counting, "%s", b.rule->summary);
     (void)snprintf(cost.source, sizeof cost.source, "%s", prices->source);
-    add_line(&cost, "NIC", "server", counts->nics, prices->nic_usd, prices->nic_w);
-    for (uint32_t t = 1; t <= counts->tiers; t++) {
-        add_tier(spec, counts, prices, t, &cost);
+    FAB_TRY(add_nics(&b, err));
+    for (uint32_t t = 1; t <= counts->n_boundaries; t++) {
+        if (t <= counts->tiers) {
+            FAB_TRY(add_switches(&b, t, err));
+        }
+        FAB_TRY(add_boundary(&b, t, err));
     }
-    cost.nic_usd = (double)counts->nics * prices->nic_usd;
-    cost.transceiver_usd = (double)cost.transceivers * prices->transceiver_usd;
-    cost.total_usd = cost.switch_usd + cost.transceiver_usd + cost.cable_usd + cost.nic_usd;
-    cost.per_gpu_usd = counts->gpus > 0 ? cost.total_usd / (double)counts->gpus : 0;
-    cost.energy_usd_per_year = cost.power_w / 1e3 * 24 * 365 * prices->pue * prices->usd_per_kwh;
+    add_installation(&b);
+    add_up(&b);
     *out = cost;
-    return FAB_OK;
+done:
+    return status;
 }

@@ -127,7 +127,8 @@ static size_t histogram_bin(double use) {
 
 static void measure_tiers(const fab_fabric *f, const fab_subject *subject, const double *use, const double *bytes,
                           fab_engine_result *out) {
-    out->n_tiers = 2 * (size_t)f->n_tiers;
+    out->wiring = f->wiring;
+    out->n_tiers = 2 * (size_t)f->n_boundaries;
     for (size_t i = 0; i < out->n_tiers; i++) {
         out->tiers[i] = (fab_tier_load){.tier = (uint32_t)(i / 2 + 1), .up = i % 2 == 0};
     }
@@ -266,17 +267,16 @@ void fab_measure_phase(const fab_fabric *f, const fab_subject *subject, const fa
     out->executions = phase->executions;
     out->communicators = phase->n_comms;
     for (uint32_t flow = 0; flow < routes->n_flows; flow++) {
-        uint32_t tier = 0;
+        uint32_t crossed = 0; /* a bit per boundary; bit 0: inside servers */
         size_t last = routes->path_first[routes->flow_first[flow + 1]];
         for (size_t i = routes->path_first[routes->flow_first[flow]]; i < last; i++) {
-            uint32_t t = fab_class_of(f, routes->link[i])->tier;
-            tier = t > tier ? t : tier;
+            crossed |= 1U << fab_class_of(f, routes->link[i])->tier;
         }
-        out->network_flows += tier > 0;
-        out->network_bytes += tier > 0 ? phase->bytes[flow] : 0;
-        out->fabric_flows += tier > 1;
-        for (uint32_t t = 2; t <= tier; t++) {
-            out->crossing_flows[t]++;
+        out->network_flows += crossed > 1;
+        out->network_bytes += crossed > 1 ? phase->bytes[flow] : 0;
+        out->fabric_flows += crossed > 3;
+        for (uint32_t t = 2; t <= f->n_boundaries; t++) {
+            out->crossing_flows[t] += crossed >> t & 1U;
         }
     }
     for (uint32_t l = 0; l < f->n_links; l++) {

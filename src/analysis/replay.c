@@ -223,9 +223,18 @@ done:
 
 void fab_result_release(fab_result *result) {
     free_phases(result->phases, result->n_phases);
+    for (size_t i = 0; result->fabrics != NULL && i < result->n_fabrics; i++) {
+        free(result->fabrics[i].front_end);
+    }
+    for (size_t i = 0; i < result->n_growth; i++) {
+        free(result->growth[i].parts);
+    }
     free(result->fabrics);
+    free(result->growth);
     result->phases = NULL;
     result->fabrics = NULL;
+    result->growth = NULL;
+    result->n_growth = 0;
 }
 
 const char *const fab_conventions[] = {

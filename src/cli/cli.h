@@ -30,14 +30,24 @@ typedef struct cli_list {
 
 typedef enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER } cli_when;
 
+/** What `optimize` is asked for; 0 and NULL where not given. */
+typedef struct cli_search {
+    uint64_t gpus, gpus_per_server, domain;
+    double nic_bps, time_limit_s;
+    fab_limits limits;
+    const char *catalog;
+} cli_search;
+
 /** A command line as read. */
 typedef struct cli_options {
     const cli_command *command;
     cli_list operands, overrides, jobs, engines;
-    const char *traffic, *prices, *format, *out, *export_path; /**< NULL when not given */
+    const char *traffic, *prices, *format, *out, *export_path, *patch; /**< NULL when not given */
+    cli_search search;
     uint64_t seed, n_seeds, n_threads;
     cli_when color;
-    bool quiet, force, help;
+    const char *steps; /**< cost: "256,512,1024", or NULL */
+    bool quiet, force, help, verify;
 } cli_options;
 
 typedef struct cli_option {
@@ -61,7 +71,7 @@ struct cli_command {
 };
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
-    cli_command_list, cli_command_schema, cli_command_version, cli_command_help;
+    cli_command_optimize, cli_command_list, cli_command_schema, cli_command_version, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -156,9 +166,13 @@ typedef struct cli_table {
     size_t n_columns;
     char **cells; /**< shape [n_rows][n_columns] */
     size_t n_cells, capacity;
+    bool one_line; /**< in text, the last column is cut at the width instead of wrapped */
 } cli_table;
 
 void cli_table_release(cli_table *table);
+
+/** Drops the cells behind the first n_cells. */
+void cli_table_cut(cli_table *table, size_t n_cells);
 
 /** Adds the next cell; rows fill up from the left. */
 fab_status cli_table_add(cli_table *table, const char *text, fab_error *err) FAB_MUST_USE;

@@ -1,6 +1,95 @@
 #include "cli.h"
 
 #include "fab/analysis.h"
+#include "fab/graph_check.h"
+#include "fab/patch.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_stdout(const char *path) {
+    return strcmp(path, "-") == 0;
+}
+
+/* Before anything is computed: a name that is taken. */
+static fab_status check_patch(const cli_options *options, fab_error *err) {
+    struct stat about;
+    const char *path = options->patch;
+    if (path != NULL && !is_stdout(path) && !options->force && stat(path, &about) == 0) {
+        return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+    }
+    if (path != NULL && is_stdout(path) && options->format != NULL) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --patch -: the plan and --format both want standard output");
+    }
+    return FAB_OK;
+}
+
+static fab_status write_patch(const cli_options *options, const fab_design *design, const fab_fabric_result *fabric,
+                              const fab_fabric *graph, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_floor *floor = NULL;
+    fab_prices prices = {0};
+    FAB_TRY(fab_prices_read(design->prices, &prices, err));
+    if (fabric->spec.floor.given) {
+        FAB_TRY(fab_floor_make(&fabric->spec, graph, &floor, err));
+    }
+    fab_patch patch = {.spec = &fabric->spec, .fabric = graph, .floor = floor, .prices = &prices};
+    if (is_stdout(options->patch)) {
+        FAB_TRY(fab_patch_write(&patch, out, err));
+        goto done;
+    }
+    cli_hold_signals();
+    status = fab_patch_save(&patch, options->patch, options->force, err);
+    cli_release_signals();
+    FAB_TRY(status);
+    if (!options->quiet) {
+        char count[32];
+        (void)fprintf(stderr, "fabriscope: %s cables written to %s%s\n", fab_format_count(count, fabric->counts.cables),
+                      options->patch, floor == NULL ? "; racks are empty: the design has no floor" : "");
+    }
+done:
+    fab_floor_free(floor);
+    return status;
+}
+
+static fab_status apply_verify(cli_options *options, const char *value, fab_error *err) {
+    (void)value;
+    (void)err;
+    options->verify = true;
+    return FAB_OK;
+}
+
+static const cli_option OPTION_VERIFY = {
+    "verify", NULL, "have igraph confirm connectivity and bisection; says what it found on stderr", apply_verify};
+
+/* A second opinion on the graph, from a library that knows nothing of how it was built. */
+static fab_status verify(const fab_fabric_result *fabric, const fab_fabric *graph, fab_error *err) {
+    fab_graph_facts facts = {0};
+    fab_status status = fab_graph_check(graph, &facts, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    if (facts.components != 1) {
+        return fab_fail(err, FAB_EINTERNAL, NULL, "the fabric falls into %u parts", facts.components);
+    }
+    if (facts.bisection_bps != fabric->bisection_bps) {
+        return fab_fail(err, FAB_EINTERNAL, NULL, "igraph cuts %.17g bit/s, the report says %.17g", facts.bisection_bps,
+                        fabric->bisection_bps);
+    }
+    (void)fprintf(stderr,
+                  "fabriscope: igraph agrees: connected, %u network%s, diameter %u cables between switches, the same "
+                  "bisection\n",
+                  facts.network_components, facts.network_components == 1 ? "" : "s", facts.diameter);
+    return FAB_OK;
+}
+
+/* A plan on stdout takes the place of the report there. */
+static fab_status report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) {
+    if (options->patch == NULL || !is_stdout(options->patch)) {
+        return cli_report(options, result, out, err);
+    }
+    return options->out != NULL ? fab_reports_write_all(result, options->out, options->force, err) : FAB_OK;
+}
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -8,24 +97,46 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_fabric *graph = NULL;
     fab_result result = {0};
     FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(check_patch(options, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_BUILD, 1, &result, err));
     FAB_TRY(cli_measure_fabric(&design, &result.fabrics[0], &graph, err));
     result.graph = graph;
-    FAB_TRY(cli_report(options, &result, out, err));
+    if (options->verify) {
+        FAB_TRY(verify(&result.fabrics[0], graph, err));
+    }
+    if (options->patch != NULL) {
+        FAB_TRY(write_patch(options, &design, &result.fabrics[0], graph, out, err));
+    }
+    FAB_TRY(report(options, &result, out, err));
 done:
     fab_result_release(&result);
     fab_fabric_free(graph);
     return status;
 }
 
+static fab_status apply_patch(cli_options *options, const char *value, fab_error *err) {
+    if (value[0] == '\0') {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --patch: the file's name is empty");
+    }
+    options->patch = value;
+    return FAB_OK;
+}
+
+static const cli_option OPTION_PATCH = {
+    "patch", "FILE", "also write the patch plan as CSV: rack, device, port of both ends of every cable; - is stdout",
+    apply_patch};
+
 static const char *const EXAMPLES[] = {"fabriscope build preset:llama3-24k-roce",
                                        "fabriscope build fat-tree:k=8 --format graphml",
-                                       "fabriscope build rail-spine:gpus=1024,taper=2 --out fabric", NULL};
+                                       "fabriscope build rail-spine:gpus=1024,taper=2 --out fabric",
+                                       "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv", NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_set,
+static const cli_option *const OPTIONS[] = {&OPTION_VERIFY,
+                                            &cli_option_set,
                                             &cli_option_prices,
                                             &cli_option_out,
+                                            &OPTION_PATCH,
                                             &cli_option_force,
                                             &cli_option_format,
                                             &cli_option_json,
@@ -42,8 +153,10 @@ const cli_command cli_command_build = {
     .max_operands = 1,
     .summary = "the fabric: counts, bisection, cost, export",
     .details = "Builds the fabric, checks the graph against the closed form of its family, and reports what it is "
-               "made of. --format graphml prints the graph itself.",
+               "made of. --format graphml prints the graph itself. Racks and lengths in the patch plan come from the "
+               "floor of the design (--set floor.rack-power=40kW); without one the racks are empty.",
     .examples = EXAMPLES,
     .options = OPTIONS,
+    .tells_usage = true,
     .run = run,
 };

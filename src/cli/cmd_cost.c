@@ -1,6 +1,20 @@
 #include "cli.h"
 
 #include "fab/analysis.h"
+#include "fab/growth.h"
+#include "fab/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static fab_status apply_steps(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->steps = value;
+    return FAB_OK;
+}
+
+static const cli_option OPTION_STEPS = {
+    "steps", "GPUS,...", "one design built in steps of so many GPUs: parts bought, cables moved", apply_steps};
 
 static fab_status measure(const cli_options *options, const char *text, fab_fabric_result *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -13,12 +27,79 @@ done:
     return status;
 }
 
+static size_t count_steps(const char *text) {
+    size_t n = 1;
+    for (; *text != '\0'; text++) {
+        n += *text == ',';
+    }
+    return n;
+}
+
+/* The design with `gpus` GPUs: as --set would have it. */
+static fab_status measure_step(const cli_options *options, const char *gpus, fab_fabric_result *out, fab_fabric **graph,
+                               fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design design;
+    char override[64];
+    cli_options with = *options;
+    with.overrides.items = NULL;
+    FAB_TRY(FAB_NEW(with.overrides.items, options->overrides.n + 1, err));
+    if (options->overrides.n > 0) {
+        memcpy(with.overrides.items, options->overrides.items, options->overrides.n * sizeof *with.overrides.items);
+    }
+    (void)snprintf(override, sizeof override, "fabric.gpus=%s", gpus);
+    with.overrides.items[with.overrides.n++] = override;
+    FAB_TRY(cli_read_design(&with, options->operands.items[0], &design, err));
+    FAB_TRY(cli_measure_fabric(&design, out, graph, err));
+done:
+    free(with.overrides.items);
+    return status;
+}
+
+static fab_status grow(const cli_options *options, fab_result *result, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *graph = NULL;
+    fab_fabric *before_graph = NULL;
+    fab_fabric_result *before = NULL;
+    size_t n = count_steps(options->steps);
+    const char *at = options->steps;
+    if (options->operands.n != 1) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --steps: one design grows, not %zu", options->operands.n);
+    }
+    FAB_TRY(FAB_NEW(result->growth, n, err));
+    FAB_TRY(FAB_NEW(before, 1, err));
+    for (size_t i = 0; i < n; i++) {
+        char gpus[24];
+        size_t length = strcspn(at, ",");
+        (void)snprintf(gpus, sizeof gpus, "%.*s", (int)(length < sizeof gpus ? length : sizeof gpus - 1), at);
+        at += length + (at[length] == ',');
+        free(result->fabrics[0].front_end);
+        memset(&result->fabrics[0], 0, sizeof result->fabrics[0]);
+        FAB_TRY(measure_step(options, gpus, &result->fabrics[0], &graph, err));
+        FAB_TRY(fab_growth_step_of(i > 0 ? before : NULL, before_graph, &result->fabrics[0], graph, &result->growth[i],
+                                   err));
+        result->n_growth++;
+        *before = result->fabrics[0];
+        fab_fabric_free(before_graph);
+        before_graph = graph;
+        graph = NULL;
+    }
+done:
+    free(before);
+    fab_fabric_free(before_graph);
+    fab_fabric_free(graph);
+    return status;
+}
+
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_result result = {0};
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_COST, options->operands.n, &result, err));
-    for (size_t i = 0; i < result.n_fabrics; i++) {
+    if (options->steps != NULL) {
+        FAB_TRY(grow(options, &result, err));
+    }
+    for (size_t i = 0; options->steps == NULL && i < result.n_fabrics; i++) {
         fab_fabric_result *fabric = &result.fabrics[i];
         FAB_TRY(measure(options, options->operands.items[i], fabric, err));
         double baseline_usd = result.fabrics[0].cost.total_usd;
@@ -33,19 +114,12 @@ done:
 static const char *const EXAMPLES[] = {
     "fabriscope cost rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256",
     "fabriscope cost --prices rail-only-2023 rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256",
-    "fabriscope cost clos:gpus=4096 clos:gpus=4096,taper=2 clos:gpus=4096,taper=7 --json", NULL};
+    "fabriscope cost clos:gpus=4096 clos:gpus=4096,taper=2 clos:gpus=4096,taper=7 --json",
+    "fabriscope cost rail-spine:gpus=1024 --steps 256,512,1024", NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_prices,
-                                            &cli_option_set,
-                                            &cli_option_out,
-                                            &cli_option_force,
-                                            &cli_option_format,
-                                            &cli_option_json,
-                                            &cli_option_color,
-                                            &cli_option_quiet,
-                                            &cli_option_seed,
-                                            &cli_option_threads,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {
+    &OPTION_STEPS,    &cli_option_prices, &cli_option_set,   &cli_option_out,  &cli_option_force,   &cli_option_format,
+    &cli_option_json, &cli_option_color,  &cli_option_quiet, &cli_option_seed, &cli_option_threads, NULL};
 
 const cli_command cli_command_cost = {
     .name = "cost",
@@ -53,7 +127,9 @@ const cli_command cli_command_cost = {
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .summary = "bill of materials, price and power; several designs side by side",
-    .details = "The first design is the baseline of the others' reduction.",
+    .details =
+        "The first design is the baseline of the others' reduction. With --steps, one design is built from day 1 "
+        "to day N.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = run,

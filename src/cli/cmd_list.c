@@ -26,11 +26,24 @@ static const char *stem(char *out, size_t size, const char *file_name) {
     return out;
 }
 
+/* "1:1 / 6.86:1": leaf first; empty with one tier. */
+static const char *built_tapers(char *out, size_t size, const fab_counts *counts) {
+    size_t n = 0;
+    out[0] = '\0';
+    for (uint64_t t = 0; t + 1 < counts->tiers && n < size; t++) {
+        char ratio[24];
+        (void)snprintf(ratio, sizeof ratio, "%.3g", counts->built_taper[t]);
+        n += (size_t)snprintf(out + n, size - n, "%s%s:1", t > 0 ? " / " : "", ratio);
+    }
+    return out;
+}
+
 static fab_status fill_presets(cli_table *table, fab_error *err) {
     fab_status status = FAB_OK;
     for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         char text[FAB_NAME_SIZE + 8];
+        char tapers[64];
         fab_design design;
         fab_counts counts = {0};
         (void)snprintf(text, sizeof text, "preset:%s", stem(name, sizeof name, b->name));
@@ -39,6 +52,9 @@ static fab_status fill_presets(cli_table *table, fab_error *err) {
         FAB_TRY(cli_table_add(table, name, err));
         FAB_TRY(cli_table_add(table, design.fabric.family, err));
         FAB_TRY(cli_table_add_number(table, (double)counts.gpus, err));
+        FAB_TRY(cli_table_add_number(table, (double)counts.tiers, err));
+        FAB_TRY(cli_table_add(table, built_tapers(tapers, sizeof tapers, &counts), err));
+        FAB_TRY(cli_table_add_number(table, (double)counts.switches, err));
         FAB_TRY(cli_table_add(table, design.source, err));
     }
 done:
@@ -124,6 +140,15 @@ done:
     return status;
 }
 
+/* Price of a switch; nothing where the book has none such. */
+static fab_status add_switch(cli_table *table, const fab_prices *prices, double rate_bps, fab_error *err) {
+    fab_price price = {0, 0};
+    if (fab_prices_switch(prices, 64, rate_bps, &price, NULL) != FAB_OK) {
+        return cli_table_add(table, "", err);
+    }
+    return cli_table_add_number(table, price.usd, err);
+}
+
 static fab_status fill_prices(cli_table *table, fab_error *err) {
     fab_status status = FAB_OK;
     for (const fab_builtin *b = fab_builtin_prices; b->name != NULL; b++) {
@@ -131,9 +156,9 @@ static fab_status fill_prices(cli_table *table, fab_error *err) {
         fab_prices prices = {0};
         FAB_TRY(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
         FAB_TRY(cli_table_add(table, name, err));
-        FAB_TRY(cli_table_add_number(table, prices.switch_usd_per_port, err));
-        FAB_TRY(cli_table_add_number(table, prices.transceiver_usd, err));
-        FAB_TRY(cli_table_add_number(table, prices.nic_usd, err));
+        FAB_TRY(cli_table_add(table, prices.convention, err));
+        FAB_TRY(add_switch(table, &prices, 400e9, err));
+        FAB_TRY(add_switch(table, &prices, 800e9, err));
         FAB_TRY(cli_table_add(table, prices.source, err));
     }
 done:
@@ -163,8 +188,14 @@ static fab_status fill_fields(cli_table *table, fab_error *err) {
 static const list_topic TOPICS[] = {
     {"presets",
      "designs that ship with the program: preset:NAME",
-     {{"Preset", "name", false}, {"Family", "family", false}, {"GPUs", "gpus", true}, {"Source", "source", false}},
-     4,
+     {{"Preset", "name", false},
+      {"Family", "family", false},
+      {"GPUs", "gpus", true},
+      {"Tiers", "tiers", true},
+      {"Taper", "built_taper", false},
+      {"Switches", "switches", true},
+      {"Source", "source", false}},
+     7,
      fill_presets},
     {"models",
      "transformer models: --job model=NAME",
@@ -211,9 +242,9 @@ static const list_topic TOPICS[] = {
     {"prices",
      "price profiles: --prices NAME",
      {{"Profile", "name", false},
-      {"$/port", "switch_usd_per_port", true},
-      {"$/transc.", "transceiver_usd", true},
-      {"$/NIC", "nic_usd", true},
+      {"Counted", "convention", false},
+      {"$/64x400G", "switch_64x400g_usd", true},
+      {"$/64x800G", "switch_64x800g_usd", true},
       {"Source", "source", false}},
      5,
      fill_prices},
@@ -250,6 +281,37 @@ static fab_status find_topic(const char *name, const list_topic **out, fab_error
     return fab_fail(err, FAB_EUSAGE, NULL, "command list: nothing is called '%.40s'%s", name, cli_hint_text(&hint));
 }
 
+/* Keeps the rows whose first cell is `name`. */
+static fab_status keep_rows(cli_table *table, const char *topic, const char *name, fab_error *err) {
+    cli_hint hint = {.word = name};
+    size_t n_kept = 0;
+    for (size_t row = 0; row + table->n_columns <= table->n_cells; row += table->n_columns) {
+        cli_hint_offer(&hint, table->cells[row]);
+        bool is_kept = strcmp(table->cells[row], name) == 0;
+        for (size_t i = 0; is_kept && i < table->n_columns; i++) { /* swapped, so that every cell stays to be freed */
+            char *cell = table->cells[n_kept];
+            table->cells[n_kept++] = table->cells[row + i];
+            table->cells[row + i] = cell;
+        }
+    }
+    if (n_kept == 0) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic, name,
+                        cli_hint_text(&hint));
+    }
+    cli_table_cut(table, n_kept);
+    return FAB_OK;
+}
+
+/* Leaves the first sentence of the last cell of every row. */
+static void keep_first_sentences(cli_table *table) {
+    for (size_t i = table->n_columns; table->n_columns > 0 && i <= table->n_cells; i += table->n_columns) {
+        char *end = strstr(table->cells[i - 1], ". ");
+        if (end != NULL) {
+            end[1] = '\0';
+        }
+    }
+}
+
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const list_topic *topic = &ALL_TOPICS;
@@ -260,10 +322,18 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     table.columns = topic->columns;
     table.n_columns = topic->n_columns;
     FAB_TRY(topic->fill(&table, err));
+    bool is_one = options->operands.n > 1;
+    if (is_one) {
+        FAB_TRY(keep_rows(&table, topic->name, options->operands.items[1], err));
+    }
     if (options->format != NULL) {
         cli_table_json(&table, out);
         (void)fputc('\n', out);
     } else {
+        if (topic->fill == fill_presets && !is_one) { /* the full source is long: list presets NAME shows it */
+            table.one_line = true;
+            keep_first_sentences(&table);
+        }
         cli_table_text(&table, (size_t)cli_style(options).width, out);
     }
 done:
@@ -271,15 +341,16 @@ done:
     return status;
 }
 
-static const char *const EXAMPLES[] = {"fabriscope list presets", "fabriscope list engines", NULL};
+static const char *const EXAMPLES[] = {"fabriscope list presets", "fabriscope list presets selene-3072",
+                                       "fabriscope list engines", NULL};
 static const cli_option *const OPTIONS[] = {&cli_option_json, NULL};
 
 const cli_command cli_command_list = {
     .name = "list",
-    .operands = "[WHAT]",
-    .max_operands = 1,
+    .operands = "[WHAT [NAME]]",
+    .max_operands = 2,
     .summary = "what there is: presets, models, gpus, families, engines, patterns, prices, fields",
-    .details = "Without WHAT: what can be listed.",
+    .details = "Without WHAT: what can be listed. With NAME: that row alone, and all of its source.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = run,

@@ -1,20 +1,32 @@
 #include "cli.h"
 
 #include "fab/builtin.h"
+#include "fab/catalog.h"
+#include "fab/prices.h"
 
 #include <string.h>
+
+static fab_status print(void (*schema)(fab_str *), FILE *out, fab_error *err) {
+    fab_str text = FAB_STR_INIT;
+    schema(&text);
+    fab_status status = fab_str_status(&text, err);
+    if (status == FAB_OK) {
+        (void)fwrite(text.data, 1, text.length, out);
+    }
+    fab_str_release(&text);
+    return status;
+}
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     const char *topic = options->operands.items[0];
     if (strcmp(topic, "design") == 0) {
-        fab_str text = FAB_STR_INIT;
-        fab_design_schema(&text);
-        fab_status status = fab_str_status(&text, err);
-        if (status == FAB_OK) {
-            (void)fwrite(text.data, 1, text.length, out);
-        }
-        fab_str_release(&text);
-        return status;
+        return print(fab_design_schema, out, err);
+    }
+    if (strcmp(topic, "prices") == 0) {
+        return print(fab_prices_schema, out, err);
+    }
+    if (strcmp(topic, "catalog") == 0) {
+        return print(fab_catalog_schema, out, err);
     }
     const fab_builtin *schema = NULL;
     if (strcmp(topic, "result") == 0 || strcmp(topic, "report") == 0) {
@@ -23,24 +35,28 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     if (schema == NULL) {
         cli_hint hint = {.word = topic};
         cli_hint_offer(&hint, "design");
+        cli_hint_offer(&hint, "prices");
+        cli_hint_offer(&hint, "catalog");
         cli_hint_offer(&hint, "result");
         cli_hint_offer(&hint, "report");
-        return fab_fail(err, FAB_EUSAGE, NULL, "command schema: '%.40s' is not design, result or report%s", topic,
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "command schema: '%.40s' is not design, prices, catalog, result or report%s", topic,
                         cli_hint_text(&hint));
     }
     (void)fwrite(schema->data, 1, schema->size, out);
     return FAB_OK;
 }
 
-static const char *const EXAMPLES[] = {"fabriscope schema design", "fabriscope schema result", NULL};
+static const char *const EXAMPLES[] = {"fabriscope schema design", "fabriscope schema prices",
+                                       "fabriscope schema result", NULL};
 static const cli_option *const OPTIONS[] = {NULL};
 
 const cli_command cli_command_schema = {
     .name = "schema",
-    .operands = "design|result|report",
+    .operands = "design|prices|catalog|result|report",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "the schema of design files, JSON results or XML reports",
+    .summary = "the schema of design files, price books, catalogs, JSON results or XML reports",
     .details = "",
     .examples = EXAMPLES,
     .options = OPTIONS,

@@ -76,6 +76,7 @@ fab_status cli_read_design(const cli_options *options, const char *text, fab_des
                      sizeof out->prices - 1);
         }
         (void)snprintf(out->prices, sizeof out->prices, "%s", options->prices);
+        (void)snprintf(out->prices_where, sizeof out->prices_where, "--prices %s", options->prices);
     } else if (out->prices[0] == '\0') {
         (void)snprintf(out->prices, sizeof out->prices, "%s", FAB_DEFAULT_PRICES);
     }
@@ -106,11 +107,47 @@ void cli_blame(const fab_design *design, fab_status status, fab_error *err) {
     bool wrong_design =
         status == FAB_EINPUT || status == FAB_EUNSUPPORTED || status == FAB_EUNREACHABLE || status == FAB_ENOSOLUTION;
     if (wrong_design && !says_where_typed(err->where)) {
-        char where[sizeof err->where];
-        (void)snprintf(where, sizeof where, "%s", err->where);
-        (void)snprintf(err->where, sizeof err->where, "%.120s%s%.60s", design->origin, where[0] != '\0' ? ": " : "",
-                       where);
+        char part[sizeof err->where];
+        (void)snprintf(part, sizeof part, "%s", err->where);
+        (void)snprintf(err->where, sizeof err->where, "%.120s%s%.60s", design->fabric.where,
+                       part[0] != '\0' ? ": " : "", part);
     }
+}
+
+/* Builds out->spec, and fills counts, cost and bisection. */
+static fab_status measure_network(const fab_prices *prices, fab_fabric_result *out, fab_fabric **out_graph,
+                                  fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *graph = NULL;
+    FAB_TRY(fab_topology_build(&out->spec, &graph, &out->counts, err));
+    FAB_TRY(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
+    FAB_TRY(fab_bisection(graph, &out->bisection_bps, err));
+    fab_cost_set_bisection(&out->cost, out->bisection_bps);
+    double half_bps = injection_bps(graph) / 2;
+    out->bisection_ratio = half_bps > 0 ? out->bisection_bps / half_bps : 0;
+    out->scaleup_bisection_bps = fab_scaleup_bisection(&out->spec, &out->counts);
+    (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);
+    *out_graph = graph;
+    graph = NULL;
+done:
+    fab_fabric_free(graph);
+    return status;
+}
+
+static fab_status measure_front_end(const fab_design *design, const fab_prices *prices, fab_fabric_result *out,
+                                    fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *graph = NULL;
+    FAB_TRY(FAB_NEW(out->front_end, 1, err));
+    fab_design_front_end(design, out->counts.servers, &out->front_end->spec);
+    (void)snprintf(out->front_end->name, sizeof out->front_end->name, "front-end");
+    status = measure_network(prices, out->front_end, &graph, err);
+    if (status == FAB_EINPUT && err != NULL && !says_where_typed(err->where)) {
+        (void)snprintf(err->where, sizeof err->where, "%s", design->front_end.where);
+    }
+done:
+    fab_fabric_free(graph);
+    return status;
 }
 
 fab_status cli_measure_fabric(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
@@ -118,17 +155,22 @@ fab_status cli_measure_fabric(const fab_design *design, fab_fabric_result *out, 
     fab_status status = FAB_OK;
     fab_fabric *graph = NULL;
     fab_prices prices = {0};
-    FAB_TRY(fab_prices_read(design->prices, &prices, err)); /* before the graph: cheaper errors first */
+    status = fab_prices_read(design->prices, &prices, err); /* before the graph: cheaper errors first */
+    if (status == FAB_EINPUT && err != NULL && err->where[0] == '\0') {
+        (void)snprintf(err->where, sizeof err->where, "%s", design->prices_where);
+    }
+    FAB_TRY(status);
+    if (design->convention[0] != '\0') {
+        FAB_TRY(fab_prices_set_convention(&prices, design->convention, err));
+    }
     out->spec = design->fabric;
-    FAB_TRY(fab_topology_build(&out->spec, &graph, &out->counts, err));
-    FAB_TRY(fab_cost_of(&out->spec, &out->counts, &prices, &out->cost, err));
-    FAB_TRY(fab_bisection(graph, &out->bisection_bps, err));
-    double half_bps = injection_bps(graph) / 2;
-    out->bisection_ratio = half_bps > 0 ? out->bisection_bps / half_bps : 0;
+    FAB_TRY(measure_network(&prices, out, &graph, err));
+    if (design->has_front_end) {
+        FAB_TRY(measure_front_end(design, &prices, out, err));
+    }
     bool is_named = strcmp(design->name, design->fabric.family) != 0; /* a one-line form is its own best name */
     (void)snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1,
                    is_named ? design->name : design->origin);
-    (void)snprintf(out->family, sizeof out->family, "%s", design->fabric.family);
     (void)snprintf(out->source, sizeof out->source, "%s", design->source);
     fab_design_digest(design, out->digest);
     *out_graph = graph;

@@ -15,6 +15,12 @@ void cli_table_release(cli_table *table) {
     table->n_cells = table->capacity = 0;
 }
 
+void cli_table_cut(cli_table *table, size_t n_cells) {
+    while (table->n_cells > n_cells) {
+        free(table->cells[--table->n_cells]);
+    }
+}
+
 fab_status cli_table_add(cli_table *table, const char *text, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_GROW(table->cells, table->capacity, table->n_cells + 1, err));
@@ -86,6 +92,19 @@ static size_t column_width(const cli_table *table, size_t column) {
     return width;
 }
 
+/* One line of at most `width` columns; a longer text ends in dots. */
+static void put_cut(const char *text, size_t width, FILE *out) {
+    size_t n = strlen(text);
+    bool fits = display_width(text, n) <= width;
+    while (!fits && n > 0 && display_width(text, n) + 3 > width) {
+        n--;
+    }
+    while (!fits && n > 0 && ((unsigned char)text[n] & 0xc0U) == 0x80) { /* a whole character */
+        n--;
+    }
+    (void)fprintf(out, "%.*s%s\n", (int)n, text, fits ? "" : "...");
+}
+
 #define BELOW_INDENT 4
 #define LAST_ROOM    30 /* less than that for long texts: they go below their row */
 
@@ -114,7 +133,9 @@ static void print_row(const cli_table *table, char *const *cells, size_t width, 
             pad(BELOW_INDENT, out);
         }
         pad(number ? gap : 0, out);
-        if (i == last) {
+        if (i == last && table->one_line) {
+            put_cut(text, width > last_at ? width - last_at : 0, out);
+        } else if (i == last) {
             cli_wrap(text, last_at, last_at, width, out);
         } else {
             (void)fputs(text, out);

@@ -34,7 +34,7 @@ bad() {
 bad_later() {
   local name=$1
   cat >"$name.xml"
-  check "$name" "$name\.xml(:[0-9]+:[0-9]+)?" "$2" run "$name.xml"
+  check "$name" "$name\.xml:[0-9]+:[0-9]+" "$2" run "$name.xml"
 }
 
 bad missing-unit 2 "'400'" <<'XML'
@@ -72,6 +72,31 @@ XML
 bad_later seven-ports-per-server "7" <<'XML'
 <design>
   <fabric family="clos" gpus="64" radix="7"/>
+</design>
+XML
+bad rack-power 3 "10.2 kW.*8 kW" <<'XML'
+<design>
+  <fabric family="clos" gpus="64"/>
+  <floor rack-power="8kW"/>
+</design>
+XML
+bad servers-per-rack 3 "servers-per-rack 6 of 10.2 kW.*41 kW" <<'XML'
+<design>
+  <fabric family="clos" gpus="64"/>
+  <floor servers-per-rack="6" rack-power="41kW"/>
+</design>
+XML
+bad floor-key 3 "attribute of floor 'rack-pwer'; did you mean 'rack-power'" <<'XML'
+<design>
+  <fabric family="clos" gpus="64"/>
+  <floor rack-pwer="41kW"/>
+</design>
+XML
+bad two-floors 4 "one <floor>" <<'XML'
+<design>
+  <fabric family="clos" gpus="64"/>
+  <floor/>
+  <floor/>
 </design>
 XML
 bad unknown-attribute 2 "gpu.*did you mean" <<'XML'
@@ -183,6 +208,17 @@ check "--job" '.*--job.*' "'-1'" run clos:gpus=64 --job tp=-1
 check "--engine" '.*--engine.*' "qp" run clos:gpus=64 --engine ecmp,qp=0
 check "--traffic" '.+' "nothing" route clos:gpus=64 --traffic job:nothing
 check "more GPUs than ids" '.+' "16777216" build clos:gpus=100000000
+
+# a price book of the user's
+cat >book.xml <<'XML'
+<prices name="own" convention="per-link-end">
+  <source>own</source>
+  <switch radix="64" rate="400Gb/s" usd="80000"/>
+</prices>
+XML
+check "price book" 'book\.xml:3:3' "power" cost clos:gpus=64 --prices book.xml
+sed -i 's/rate="400Gb/rate="400/' book.xml
+check "price book, a value" 'book\.xml:3:28' "'400/s'" cost clos:gpus=64 --prices book.xml
 
 # a stream instead of a file
 code=0

@@ -42,6 +42,7 @@ check run rail-only:gpus=64,radix=16,domain=16
 check run clos:gpus=128,radix=16,taper=3 --seeds 3
 check run fat-tree:k=8
 check build clos:gpus=64,radix=16
+check build clos:gpus=64,radix=16,floor.rack-power=21kW,floor.hall-power=50kW
 check route fat-tree:k=4 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk
 
 # an existing file stays as it is, and the message names it

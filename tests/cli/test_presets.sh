@@ -1,22 +1,68 @@
 #!/usr/bin/env bash
-# Every preset that is listed runs, and reports the number of GPUs that the list states.
+# Every preset that is listed runs, and reports the counts that the list states; the list shows short sources and, of
+# one preset, all of it.
 set -euo pipefail
 program=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$program" list presets --json >"$work/presets"
-/usr/bin/python3 - "$program" "$work/presets" <<'PY'
+"$program" list presets >"$work/text"
+/usr/bin/python3 - "$program" "$work/presets" "$work/text" <<'PY'
 import json, subprocess, sys
 program, presets = sys.argv[1], json.load(open(sys.argv[2]))
-bad = 0 if len(presets) >= 5 else 1
+lines = open(sys.argv[3], encoding="utf-8").read().splitlines()
+bad = 0
+
+
+def fail(text):
+    global bad
+    bad += 1
+    print("FAIL:", text)
+
+
+def call(*arguments):
+    return subprocess.run([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+
+def taper(ratios):
+    return " / ".join(f"{ratio:.3g}:1" for ratio in ratios)
+
+
+if len(presets) < 15:
+    fail(f"only {len(presets)} presets")
+if max(map(len, lines)) > 80:
+    fail("the list is wider than 80 columns")
+if len(lines) != 2 * (len(presets) + 1):
+    fail("a preset of the list has more than its row and one line of source")
+
 for preset in presets:
-    done = subprocess.run([program, "run", f"preset:{preset['name']}", "--json", "--quiet"], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=False)
+    name = preset["name"]
+    done = call("run", f"preset:{name}", "--json", "--quiet")
     if done.returncode != 0:
-        print(f"FAIL: {preset['name']}: exit code {done.returncode}: {done.stderr.decode()[-2000:]}")
-        bad += 1
-    elif json.loads(done.stdout)["fabric"]["gpus"] != preset["gpus"]:
-        print(f"FAIL: {preset['name']}: other GPUs than listed")
-        bad += 1
+        fail(f"{name}: exit code {done.returncode}: {done.stderr.decode()[-2000:]}")
+        continue
+    result = json.loads(done.stdout)
+    fabric = result["fabric"]
+    for field in ("gpus", "tiers", "switches", "family"):
+        if fabric[field] != preset[field]:
+            fail(f"{name}: {field} {fabric[field]}, listed {preset[field]}")
+    if taper(fabric["built_taper"]) != preset["built_taper"]:
+        fail(f"{name}: taper {taper(fabric['built_taper'])}, listed {preset['built_taper']}")
+    domains, size = fabric["domains"], fabric["gpus_per_domain"]
+    wanted = domains * (size // 2) * fabric["domain_bps"]
+    if domains > 0 and abs(fabric["scaleup_bisection_bps"] - wanted) > 1e-9 * wanted:
+        fail(f"{name}: scale-up bisection {fabric['scaleup_bisection_bps']}, not {wanted}")
+    if result["meta"]["source"] != preset["source"]:
+        fail(f"{name}: other source than listed")
+    one = call("list", "presets", name)
+    if one.returncode != 0 or "".join(preset["source"].split()) not in "".join(one.stdout.decode().split()):
+        fail(f"list presets {name} does not show the whole source")
+
+one = json.loads(call("list", "presets", presets[0]["name"], "--json").stdout)
+if one != presets[:1]:
+    fail("list presets NAME --json is not the row of NAME")
+done = call("list", "presets", presets[0]["name"] + "x")
+if done.returncode != 2 or b"did you mean" not in done.stderr:
+    fail("an unknown preset is not refused with a hint")
 sys.exit(1 if bad else 0)
 PY

@@ -54,7 +54,8 @@ static inline fab_fabric *fixture_graph(void) {
 static inline void fixture_cost(fab_cost *c) {
     *c = (fab_cost){
         .profile = "today-400g",
-        .convention = "two transceivers per cable between switches, none at the NIC",
+        .convention = "switch-links",
+        .counting = "two transceivers per cable between switches, none at the NIC",
         .source = "list prices",
         .total_usd = 374400.5,
         .switch_usd = 180000,
@@ -62,15 +63,18 @@ static inline void fixture_cost(fab_cost *c) {
         .cable_usd = 14400.5,
         .nic_usd = 20000,
         .per_gpu_usd = 93600.125,
+        .capital_usd_per_year = 74880.1,
         .power_w = 1234.5,
         .energy_usd_per_year = 1500.25,
         .transceivers = 8,
         .n_lines = 4,
     };
-    c->lines[0] = (fab_cost_line){"switch leaf radix 4", "leaf", 2, 60000, 120000, 400};
-    c->lines[1] = (fab_cost_line){"switch spine radix 4", "spine", 1, 60000, 60000, 200};
-    c->lines[2] = (fab_cost_line){"transceiver 400 Gb/s", "leaf-spine", 8, 20000, 160000, 134.5};
-    c->lines[3] = (fab_cost_line){"cable 30 m", "leaf-spine", 4, 3600.125, 14400.5, 0};
+    c->lines[0] = (fab_cost_line){"switch 4x400 Gb/s", "leaf", 2, 60000, 120000, 400, FAB_PART_SWITCH, "", 4e11, 0};
+    c->lines[1] = (fab_cost_line){"switch 4x400 Gb/s", "spine", 1, 60000, 60000, 200, FAB_PART_SWITCH, "", 4e11, 0};
+    c->lines[2] = (fab_cost_line){"transceiver 400 Gb/s", "leaf-spine", 8,    20000, 160000, 134.5,
+                                  FAB_PART_TRANSCEIVER,   "DR4",        4e11, 0};
+    c->lines[3] = (fab_cost_line){"cable 400 Gb/s 30 m", "leaf-spine", 4,    3600.125, 14400.5, 0,
+                                  FAB_PART_CABLE,        "fibre",      4e11, 30};
 }
 
 static inline void fixture_fabric(fab_fabric_result *f, const char *name) {
@@ -97,6 +101,7 @@ static inline void fixture_fabric(fab_fabric_result *f, const char *name) {
                              .planes = 1,
                              .pods = 1,
                              .tiers = 2,
+                             .n_boundaries = 2,
                              .switches = 3,
                              .switches_by_tier = {2, 1},
                              .cables = 8,

@@ -43,9 +43,28 @@ fab_status fab_check_conservation(const fab_fabric *fabric, const double *load, 
  */
 fab_status fab_bisection(const fab_fabric *fabric, double *out_bps, fab_error *err) FAB_MUST_USE;
 
-/** Bill of materials and cost of a fabric, from its counts alone. */
+/**
+ * Bisection of the scale-up domains, one direction: half of the GPUs of each domain (the smaller half where they are
+ * odd) at the scale-up rate of one, summed over the domains. 0 without domains. The domain itself is taken to be
+ * non-blocking: 256 GPUs at 450 GB/s give 57.6 TB/s.
+ */
+double fab_scaleup_bisection(const fab_fabric_spec *spec, const fab_counts *counts);
+
+/**
+ * Bill of materials and cost of a fabric, from its counts alone: NICs, the switches of every tier, and of every kind of
+ * cable the medium that the book chooses for its rate and length, and the transceivers that the convention counts.
+ *
+ *     total = sum of quantity * unit price over the lines
+ *
+ * Both ports of a twin-port module belong to cables of one kind, at one of its ends: ceil(cables / 2) modules there.
+ * @retval FAB_EINPUT  a part that the book does not price; the message names it and what the book has.
+ * Complexity: O(kinds of cables * rows of the book).
+ */
 fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices, fab_cost *out,
                        fab_error *err) FAB_MUST_USE;
+
+/** Fills the price per Gb/s of bisection; leaves it 0 where there is no bisection. */
+void fab_cost_set_bisection(fab_cost *cost, double bisection_bps);
 
 /** Distribution of n > 0 samples; sorts them. */
 void fab_stat_of(double *samples, size_t n, fab_stat *out);

@@ -7,6 +7,7 @@
 
 #include "fab/design.h"
 #include "fab/fabric.h"
+#include "fab/optimum.h"
 #include "fab/prices.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
@@ -23,21 +24,41 @@ typedef struct fab_stat {
     double p50, p99, min, max;
 } fab_stat;
 
+/** What a line of a bill of materials is. */
+typedef enum fab_part {
+    FAB_PART_SWITCH,
+    FAB_PART_TRANSCEIVER,
+    FAB_PART_CABLE,
+    FAB_PART_NIC,
+    FAB_PART_INSTALLATION,
+    FAB_PART_N
+} fab_part;
+
 typedef struct fab_cost_line {
-    char part[FAB_NAME_SIZE]; /**< "switch leaf radix 64", "transceiver 400 Gb/s" */
+    char part[FAB_NAME_SIZE]; /**< "switch 64x400 Gb/s", "transceiver 2x400 Gb/s", "cable 400 Gb/s 30 m" */
     char tier[FAB_NAME_SIZE]; /**< "leaf", "leaf-spine", ... */
     uint64_t quantity;
     double unit_usd, total_usd, power_w;
+    fab_part kind;
+    char medium[FAB_NAME_SIZE]; /**< of a cable: "DAC"; of a transceiver its type: "DR4"; or empty */
+    double rate_bps;            /**< of a port, module port, cable or NIC */
+    double length_m;            /**< of a cable */
 } fab_cost_line;
+
+/** NICs, switches of every tier, cables of every kind with their transceivers at either end, installation of both. */
+#define FAB_MAX_COST_LINES (1 + FAB_MAX_TIERS + 3 * FAB_MAX_CABLE_KINDS + 2)
 
 typedef struct fab_cost {
     char profile[FAB_NAME_SIZE];
-    char convention[192];
+    char convention[FAB_NAME_SIZE]; /**< name of a fab_count_rule */
+    char counting[192];             /**< the same as a sentence */
     char source[512];
-    double total_usd, switch_usd, transceiver_usd, cable_usd, nic_usd, per_gpu_usd;
+    double total_usd, switch_usd, transceiver_usd, cable_usd, nic_usd, installation_usd, per_gpu_usd;
+    double per_bisection_gbps_usd; /**< total_usd over the bisection in Gb/s; 0 where it is not known */
+    double capital_usd_per_year;   /**< total_usd over the years of the price book */
     double power_w, energy_usd_per_year;
-    uint64_t transceivers;
-    fab_cost_line lines[4 * FAB_MAX_TIERS];
+    uint64_t transceivers; /**< modules; one twin-port module counts once */
+    fab_cost_line lines[FAB_MAX_COST_LINES];
     size_t n_lines;
 } fab_cost;
 
@@ -50,10 +71,30 @@ typedef struct fab_fabric_result {
     fab_fabric_spec spec; /**< resolved */
     fab_counts counts;
     double bisection_bps; /**< minimum cut over network links, one direction, first half of the servers to the second */
-    double bisection_ratio; /**< the same over half of the injection capacity */
+    double bisection_ratio;       /**< the same over half of the injection capacity */
+    double scaleup_bisection_bps; /**< sum over scale-up domains of the rate of half of their GPUs, one direction */
     fab_cost cost;
-    double reduction_ratio; /**< 1 - total_usd / total_usd of the first design */
+    double reduction_ratio;              /**< 1 - total_usd / total_usd of the first design */
+    struct fab_fabric_result *front_end; /**< the network for storage and data beside this one, or NULL; owned */
 } fab_fabric_result;
+
+/** Parts of one kind that a step of growth buys or leaves over. */
+typedef struct fab_growth_part {
+    char part[FAB_NAME_SIZE], tier[FAB_NAME_SIZE]; /**< as in fab_cost_line */
+    uint64_t bought, retired;
+    double bought_usd;
+} fab_growth_part;
+
+/** One step of a fabric that is built in steps. */
+typedef struct fab_growth_step {
+    uint64_t gpus, switches, cables;
+    double total_usd, bought_usd; /**< of all that stands after the step; of what the step buys */
+    double bisection_ratio;
+    uint64_t free_ports;    /**< of switches: stranded until the fabric grows into them */
+    uint64_t cables_moved;  /**< standing cables that must be plugged elsewhere */
+    fab_growth_part *parts; /**< owned; those that change */
+    size_t n_parts;
+} fab_growth_step;
 
 /** A flow that meets others on a hot link. */
 typedef struct fab_flow_ref {
@@ -76,7 +117,7 @@ typedef struct fab_hot_link {
 
 /** Links of one tier boundary in one direction, for the first seed. */
 typedef struct fab_tier_load {
-    uint32_t tier; /**< 1 = NIC - leaf, 2 = leaf - spine, ... */
+    uint32_t tier; /**< boundary: 1 = NIC - leaf, 2 = leaf - spine, ... (see fab_boundary_name) */
     bool up;
     uint64_t links, used, collided;
     double bytes;
@@ -98,8 +139,9 @@ typedef struct fab_engine_result {
     fab_stat max_utilisation;     /**< network links */
     fab_stat effective_bisection; /**< ORCS; has_effective_bisection only for the bisection pattern */
     bool has_effective_bisection;
+    fab_wiring wiring; /**< of the fabric: what the boundaries below are called */
     fab_tier_load tiers[2 * FAB_MAX_TIERS];
-    size_t n_tiers;
+    size_t n_tiers; /**< two for each boundary */
     fab_hot_link hot[FAB_HOT_LINKS];
     size_t n_hot;
     double *load_bytes; /**< shape [n_links], first seed; NULL unless asked for (exports) */
@@ -112,14 +154,20 @@ typedef struct fab_phase_result {
     uint64_t flows, network_flows, fabric_flows; /**< all; those that leave a domain; those that cross a fabric link */
     uint64_t bytes, network_bytes;
     uint64_t steps, executions, communicators;
-    uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes reach switch tier t */
+    uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes cross boundary t */
     double max_taper_factor;                    /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1];    /**< [t], t >= 2: the same by boundary */
     fab_engine_result *engines;
     size_t n_engines;
 } fab_phase_result;
 
-typedef enum fab_command { FAB_COMMAND_RUN, FAB_COMMAND_BUILD, FAB_COMMAND_COST, FAB_COMMAND_ROUTE } fab_command;
+typedef enum fab_command {
+    FAB_COMMAND_RUN,
+    FAB_COMMAND_BUILD,
+    FAB_COMMAND_COST,
+    FAB_COMMAND_ROUTE,
+    FAB_COMMAND_OPTIMIZE
+} fab_command;
 
 /** What a run found. */
 typedef struct fab_result {
@@ -131,7 +179,10 @@ typedef struct fab_result {
     size_t n_fabrics; /**< 1, or several for cost */
     fab_phase_result *phases;
     size_t n_phases;
-    const fab_fabric *graph; /**< borrowed; NULL for cost */
+    fab_growth_step *growth; /**< of cost with steps; the last step is fabrics[0] */
+    size_t n_growth;
+    const fab_fabric *graph;    /**< borrowed; NULL for cost */
+    const fab_optimum *optimum; /**< borrowed; NULL unless something was optimised */
 } fab_result;
 
 void fab_result_release(fab_result *result);

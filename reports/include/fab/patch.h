@@ -1,0 +1,42 @@
+/**
+ * @file patch.h
+ * Patch plan: what to plug where, one row of CSV per network cable.
+ *
+ *     cable,a_rack,a_device,a_port,z_rack,z_device,z_port,boundary,rate,medium,length_m
+ *     c129,hall-0/row-0/rack-3,server-12/nic-3,1,hall-0/row-0/rack-3,leaf-3,7,nic-leaf,400Gb/s,DAC,2
+ *
+ * a is the lower end. Cables keep the ids of the GraphML export. Ports count from 1 as they are printed on the switch;
+ * of a port that breaks out, port/lane. Racks are empty without a floor plan, the medium where the price book
+ * distinguishes none: neither is made up.
+ */
+#ifndef FAB_PATCH_H
+#define FAB_PATCH_H
+
+#include "fab/floor_plan.h"
+#include "fab/prices.h"
+#include "fab/status.h"
+
+#include <stdio.h>
+
+typedef struct fab_patch {
+    const fab_fabric_spec *spec; /**< of the fabric, resolved */
+    const fab_fabric *fabric;
+    const fab_floor *floor; /**< NULL: racks are left empty */
+    const fab_prices *prices;
+} fab_patch;
+
+/**
+ * Writes the plan. The same bytes for equal inputs.
+ * @retval FAB_EIO        a write failed
+ * @retval FAB_EINTERNAL  a cable ends at a port that its switch does not have
+ * Complexity: O(cables); nothing is kept per cable.
+ */
+fab_status fab_patch_write(const fab_patch *patch, FILE *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * The same into a file: a temporary one, renamed when it is complete.
+ * @param[in] force  Overwrite an existing file; otherwise FAB_EIO before anything is written.
+ */
+fab_status fab_patch_save(const fab_patch *patch, const char *path, bool force, fab_error *err) FAB_MUST_USE;
+
+#endif

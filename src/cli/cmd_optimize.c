@@ -1,0 +1,209 @@
+#include "cli.h"
+
+#include "fab/memory.h"
+#include "fab/optimize.h"
+#include "fab/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+static fab_status usage(const char *name, const fab_error *inner, fab_error *err) {
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", name, inner->text);
+}
+
+static fab_status read_count(const char *name, const char *value, uint64_t max, uint64_t *out, fab_error *err) {
+    fab_error inner = {0};
+    return fab_count_parse(value, 1, max, out, &inner) == FAB_OK ? FAB_OK : usage(name, &inner, err);
+}
+
+static fab_status read_quantity(const char *name, const char *value, fab_unit unit, double *out, fab_error *err) {
+    fab_error inner = {0};
+    if (fab_quantity_parse(value, unit, out, &inner) != FAB_OK) {
+        return usage(name, &inner, err);
+    }
+    if (!(*out > 0)) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.60s' is not above 0", name, value);
+    }
+    return FAB_OK;
+}
+
+/* A plain number, with no sign, blanks, inf or nan. */
+static fab_status read_number(const char *name, const char *value, double min, double max, double *out,
+                              fab_error *err) {
+    char *end = NULL;
+    double number = 0;
+    if (value[0] != '\0' && strspn(value, "0123456789.eE+") == strlen(value) && value[0] != '+') {
+        number = strtod(value, &end);
+    }
+    if (end == NULL || *end != '\0' || end == value || !(number >= min && number <= max)) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.60s' is not a plain number from %g to %g", name, value,
+                        min, max);
+    }
+    *out = number;
+    return FAB_OK;
+}
+
+static fab_status apply_gpus(cli_options *options, const char *value, fab_error *err) {
+    return read_count("gpus", value, 16777216, &options->search.gpus, err);
+}
+
+static fab_status apply_gpus_per_server(cli_options *options, const char *value, fab_error *err) {
+    return read_count("gpus-per-server", value, 65535, &options->search.gpus_per_server, err);
+}
+
+static fab_status apply_domain(cli_options *options, const char *value, fab_error *err) {
+    return read_count("domain", value, 16777216, &options->search.domain, err);
+}
+
+static fab_status apply_nic(cli_options *options, const char *value, fab_error *err) {
+    return read_quantity("nic", value, FAB_UNIT_RATE, &options->search.nic_bps, err);
+}
+
+static fab_status apply_min_bisection(cli_options *options, const char *value, fab_error *err) {
+    options->search.limits.has_bisection = true;
+    return read_number("min-bisection", value, 0, 1, &options->search.limits.min_bisection_ratio, err);
+}
+
+static fab_status apply_max_taper(cli_options *options, const char *value, fab_error *err) {
+    options->search.limits.has_taper = true;
+    return read_quantity("max-taper", value, FAB_UNIT_RATIO, &options->search.limits.max_taper, err);
+}
+
+static fab_status apply_max_power(cli_options *options, const char *value, fab_error *err) {
+    options->search.limits.has_power = true;
+    return read_quantity("max-power", value, FAB_UNIT_POWER, &options->search.limits.max_power_w, err);
+}
+
+static fab_status apply_budget(cli_options *options, const char *value, fab_error *err) {
+    options->search.limits.has_budget = true;
+    return read_number("budget", value, 1, 1e15, &options->search.limits.budget_usd, err);
+}
+
+static fab_status apply_catalog(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->search.catalog = value;
+    return FAB_OK;
+}
+
+static fab_status apply_time_limit(cli_options *options, const char *value, fab_error *err) {
+    return read_quantity("time-limit", value, FAB_UNIT_TIME, &options->search.time_limit_s, err);
+}
+
+static const cli_option OPTION_GPUS = {"gpus", "N", "GPUs to connect; required", apply_gpus};
+static const cli_option OPTION_MIN_BISECTION = {"min-bisection", "R", "least bisection, as a share of full: 0 to 1",
+                                                apply_min_bisection};
+static const cli_option OPTION_MAX_TAPER = {"max-taper", "A:B", "largest built taper at any boundary: 2:1 or 2",
+                                            apply_max_taper};
+static const cli_option OPTION_MAX_POWER = {
+    "max-power", "POWER", "most power of switches, optics and NICs, with its unit: 1.2MW", apply_max_power};
+static const cli_option OPTION_BUDGET = {"budget", "USD", "most capital, a plain number of dollars: 25e6",
+                                         apply_budget};
+static const cli_option OPTION_CATALOG = {
+    "catalog", "NAME", "built-in catalog or XML file (see 'fabriscope schema catalog'); default today", apply_catalog};
+static const cli_option OPTION_GPUS_PER_SERVER = {
+    "gpus-per-server", "N", "GPUs of one server instead of the catalog's; NICs scale with them", apply_gpus_per_server};
+static const cli_option OPTION_DOMAIN = {"domain", "N", "GPUs per scale-up domain instead of the catalog's",
+                                         apply_domain};
+static const cli_option OPTION_NIC = {"nic", "RATE", "rate of one NIC instead of the catalog's: 400Gb/s", apply_nic};
+static const cli_option OPTION_TIME_LIMIT = {
+    "time-limit", "TIME", "stop searching after that long, with the best so far and a bound: 30s", apply_time_limit};
+
+/* --- run ---------------------------------------------------------------------------------------------------------- */
+
+static fab_status search(const cli_options *options, const fab_catalog *catalog, const fab_prices *prices,
+                         fab_optimum **out, fab_error *err) {
+    cli_progress progress = {0};
+    bool shows = cli_progress_wanted(options);
+    fab_optimize_request request = {.catalog = catalog,
+                                    .prices = prices,
+                                    .gpus = options->search.gpus,
+                                    .gpus_per_server = options->search.gpus_per_server,
+                                    .domain = options->search.domain,
+                                    .nic_bps = options->search.nic_bps,
+                                    .limits = options->search.limits,
+                                    .time_limit_s = options->search.time_limit_s,
+                                    .progress = shows ? cli_progress_step : NULL,
+                                    .progress_context = &progress};
+    cli_progress_start(&progress);
+    fab_status status = fab_optimize(&request, out, err);
+    if (shows) {
+        cli_progress_end();
+    }
+    return status;
+}
+
+/* The winner as a fabric of its own, with bill of materials and graph. */
+static fab_status measure_winner(const fab_optimum *optimum, const char *prices, fab_fabric_result *out,
+                                 fab_fabric **out_graph, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_TRY(fab_design_read(optimum->winner.design, NULL, 0, design, err));
+    (void)snprintf(design->prices, sizeof design->prices, "%s", prices);
+    (void)snprintf(design->name, sizeof design->name, "optimum");
+    FAB_TRY(cli_measure_fabric(design, out, out_graph, err));
+done:
+    free(design);
+    return status;
+}
+
+static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_catalog *catalog = NULL;
+    fab_prices *prices = NULL;
+    fab_optimum *optimum = NULL;
+    fab_fabric *graph = NULL;
+    fab_result result = {0};
+    if (options->search.gpus == 0) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "command optimize needs --gpus N");
+    }
+    FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(FAB_NEW(catalog, 1, err));
+    FAB_TRY(FAB_NEW(prices, 1, err));
+    FAB_TRY(fab_catalog_read(options->search.catalog != NULL ? options->search.catalog : FAB_DEFAULT_CATALOG, catalog,
+                             err));
+    const char *profile = options->prices != NULL ? options->prices : catalog->prices;
+    FAB_TRY(fab_prices_read(profile, prices, err));
+    FAB_TRY(search(options, catalog, prices, &optimum, err));
+    FAB_TRY(cli_result_init(options, FAB_COMMAND_OPTIMIZE, 1, &result, err));
+    FAB_TRY(measure_winner(optimum, profile, &result.fabrics[0], &graph, err));
+    result.graph = graph;
+    result.optimum = optimum;
+    FAB_TRY(cli_report(options, &result, out, err));
+done:
+    fab_result_release(&result);
+    fab_fabric_free(graph);
+    fab_optimum_free(optimum);
+    free(prices);
+    free(catalog);
+    return status;
+}
+
+static const char *const EXAMPLES[] = {
+    "fabriscope optimize --gpus 16384", "fabriscope optimize --gpus 16384 --min-bisection 0.5 --max-power 1.5MW",
+    "fabriscope optimize --gpus 4096 --max-taper 2:1 --budget 12e6 --json",
+    "fabriscope optimize --gpus 1024 --catalog parts.xml --prices today-400g --out optimum", NULL};
+
+static const cli_option *const OPTIONS[] = {&OPTION_GPUS,       &OPTION_MIN_BISECTION,   &OPTION_MAX_TAPER,
+                                            &OPTION_MAX_POWER,  &OPTION_BUDGET,          &OPTION_CATALOG,
+                                            &cli_option_prices, &OPTION_GPUS_PER_SERVER, &OPTION_DOMAIN,
+                                            &OPTION_NIC,        &OPTION_TIME_LIMIT,      &cli_option_out,
+                                            &cli_option_force,  &cli_option_format,      &cli_option_json,
+                                            &cli_option_color,  &cli_option_quiet,       NULL};
+
+const cli_command cli_command_optimize = {
+    .name = "optimize",
+    .operands = "",
+    .min_operands = 0,
+    .max_operands = 0,
+    .summary = "the cheapest fabric that meets the targets",
+    .details = "Tries the families, tiers, switches, breakouts, planes and tapers of a catalog. Prints the cheapest "
+               "design that keeps every limit, in a form that 'fabriscope run' takes, the runners-up, what bisection "
+               "and power cost, and why the others lost. Where nothing keeps the limits it says which one cannot be "
+               "kept and by how much, and ends with exit code 4.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .run = run,
+};

@@ -1,0 +1,299 @@
+/* GLPK behind our own interface. Its errors arrive in a hook that must not return: the hook jumps back into fab_solve,
+ * which throws the whole environment away, the only thing GLPK allows afterwards. Everything that GLPK would call an
+ * error is checked before it is called, so that the jump is the second line of defence. */
+#include "fab/solve.h"
+#include "fab/memory.h"
+
+#include <glpk.h>
+#include <limits.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a call owns. It lives on the heap: automatic variables changed after setjmp are lost by the jump. */
+typedef struct call {
+    jmp_buf back;
+    const fab_program *program;
+    const fab_solve_limits *limits;
+    glp_prob *problem;
+    int *row, *column; /* of entries, counted from 1 as GLPK does */
+    double *value;
+    fab_solution solution;
+    fab_status status;
+    char said[200]; /* last line that GLPK would have printed */
+} call;
+
+static void on_error(void *info) {
+    call *c = info;
+    longjmp(c->back, 1);
+}
+
+/* Keeps the last words for a message. Not 0: GLPK is not to print them. */
+static int on_print(void *info, const char *text) {
+    call *c = info;
+    size_t n = strcspn(text, "\n");
+    bool is_place = strncmp(text, "Error detected", 14) == 0; /* a line of GLPK's source */
+    if (n > 0 && n < sizeof c->said && !is_place) {
+        memcpy(c->said, text, n);
+        c->said[n] = '\0';
+    }
+    return 1;
+}
+
+/* --- is it a program at all? -------------------------------------------------------------------------------------- */
+
+static bool bad_bounds(double lower, double upper) {
+    return isnan(lower) || isnan(upper) || lower > upper || lower == INFINITY || upper == -INFINITY;
+}
+
+static int by_place(const void *a, const void *b) {
+    const fab_entry *x = a;
+    const fab_entry *y = b;
+    if (x->row != y->row) {
+        return x->row < y->row ? -1 : 1;
+    }
+    return (x->column > y->column) - (x->column < y->column);
+}
+
+static fab_status check_entries(const fab_program *p, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_entry *sorted = NULL;
+    FAB_TRY(FAB_NEW(sorted, p->n_entries, err));
+    for (size_t i = 0; i < p->n_entries; i++) {
+        const fab_entry *e = &p->entries[i];
+        if (e->row >= p->n_rows || e->column >= p->n_columns) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "entry %zu at row %u, column %u is outside %zu rows and %zu columns", i,
+                     e->row, e->column, p->n_rows, p->n_columns);
+        }
+        if (!isfinite(e->value)) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "entry %zu at row %u, column %u is %g", i, e->row, e->column, e->value);
+        }
+        sorted[i] = *e;
+    }
+    qsort(sorted, p->n_entries, sizeof *sorted, by_place);
+    for (size_t i = 1; i < p->n_entries; i++) {
+        if (by_place(&sorted[i - 1], &sorted[i]) == 0) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "row %u has column %u twice", sorted[i].row, sorted[i].column);
+        }
+    }
+done:
+    free(sorted);
+    return status;
+}
+
+static fab_status check(const fab_program *p, fab_error *err) {
+    if (p->n_columns == 0 || p->n_columns > INT_MAX / 4 || p->n_rows > INT_MAX / 4 || p->n_entries > INT_MAX / 4) {
+        return fab_fail(err, FAB_EINPUT, NULL, "a program of %zu columns, %zu rows and %zu entries", p->n_columns,
+                        p->n_rows, p->n_entries);
+    }
+    for (size_t i = 0; i < p->n_columns; i++) {
+        const fab_column *c = &p->columns[i];
+        if (bad_bounds(c->lower, c->upper) || !isfinite(c->cost)) {
+            return fab_fail(err, FAB_EINPUT, NULL, "column %zu has the bounds %g and %g and the cost %g", i, c->lower,
+                            c->upper, c->cost);
+        }
+    }
+    for (size_t i = 0; i < p->n_rows; i++) {
+        if (bad_bounds(p->rows[i].lower, p->rows[i].upper)) {
+            return fab_fail(err, FAB_EINPUT, NULL, "row %zu has the bounds %g and %g", i, p->rows[i].lower,
+                            p->rows[i].upper);
+        }
+    }
+    return check_entries(p, err);
+}
+
+/* Integer bounds that are no whole numbers leave no integer between them, or fewer. */
+static bool no_integer_between(const fab_program *p) {
+    for (size_t i = 0; i < p->n_columns; i++) {
+        const fab_column *c = &p->columns[i];
+        if (c->is_integer && ceil(c->lower) > floor(c->upper)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- inside GLPK -------------------------------------------------------------------------------------------------- */
+
+static int bound_kind(double lower, double upper) {
+    if (lower == upper) {
+        return GLP_FX;
+    }
+    if (isinf(lower)) {
+        return isinf(upper) ? GLP_FR : GLP_UP;
+    }
+    return isinf(upper) ? GLP_LO : GLP_DB;
+}
+
+static void load(call *c) {
+    const fab_program *p = c->program;
+    c->problem = glp_create_prob();
+    glp_set_obj_dir(c->problem, p->maximise ? GLP_MAX : GLP_MIN);
+    glp_add_cols(c->problem, (int)p->n_columns);
+    if (p->n_rows > 0) {
+        glp_add_rows(c->problem, (int)p->n_rows);
+    }
+    for (size_t i = 0; i < p->n_columns; i++) {
+        const fab_column *from = &p->columns[i];
+        double lower = from->is_integer ? ceil(from->lower) : from->lower;
+        double upper = from->is_integer ? floor(from->upper) : from->upper;
+        glp_set_col_kind(c->problem, (int)i + 1, from->is_integer ? GLP_IV : GLP_CV);
+        glp_set_col_bnds(c->problem, (int)i + 1, bound_kind(lower, upper), lower, upper);
+        glp_set_obj_coef(c->problem, (int)i + 1, from->cost);
+    }
+    for (size_t i = 0; i < p->n_rows; i++) {
+        glp_set_row_bnds(c->problem, (int)i + 1, bound_kind(p->rows[i].lower, p->rows[i].upper), p->rows[i].lower,
+                         p->rows[i].upper);
+    }
+    int n = 0;
+    for (size_t i = 0; i < p->n_entries; i++) {
+        if (p->entries[i].value != 0) {
+            n++;
+            c->row[n] = (int)p->entries[i].row + 1;
+            c->column[n] = (int)p->entries[i].column + 1;
+            c->value[n] = p->entries[i].value;
+        }
+    }
+    glp_load_matrix(c->problem, n, c->row, c->column, c->value);
+}
+
+static int milliseconds(const call *c) {
+    double ms = c->limits != NULL && c->limits->time_s > 0 ? ceil(c->limits->time_s * 1e3) : INT_MAX;
+    return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+/* The linear program. True when it has an optimum, from which branch and bound can start. */
+static bool relax(call *c) {
+    glp_smcp options;
+    glp_init_smcp(&options);
+    options.msg_lev = GLP_MSG_ERR;
+    options.tm_lim = milliseconds(c);
+    options.presolve = GLP_OFF;
+    int code = glp_simplex(c->problem, &options);
+    int found = glp_get_status(c->problem);
+    if (code == GLP_ETMLIM || code == GLP_EITLIM) {
+        c->solution.outcome = FAB_SOLVE_TIME_LIMIT;
+    } else if (code == 0 && found == GLP_NOFEAS) {
+        c->solution.outcome = FAB_SOLVE_INFEASIBLE;
+    } else if (code == 0 && found == GLP_UNBND) {
+        c->solution.outcome = FAB_SOLVE_UNBOUNDED;
+    } else if (code == 0 && found == GLP_OPT) {
+        c->solution.outcome = FAB_SOLVE_OPTIMAL;
+        c->solution.bound = glp_get_obj_val(c->problem);
+    } else {
+        c->status = FAB_EINTERNAL;
+    }
+    return c->status == FAB_OK && c->solution.outcome == FAB_SOLVE_OPTIMAL;
+}
+
+/* Called between nodes: the best bound of what is still open. */
+static void on_node(glp_tree *tree, void *info) {
+    call *c = info;
+    int node = glp_ios_best_node(tree);
+    if (node != 0 && glp_ios_reason(tree) == GLP_ISELECT) {
+        c->solution.bound = glp_ios_node_bound(tree, node);
+    }
+}
+
+static void branch(call *c) {
+    glp_iocp options;
+    glp_init_iocp(&options);
+    options.msg_lev = GLP_MSG_ERR;
+    options.tm_lim = milliseconds(c);
+    options.cb_func = on_node;
+    options.cb_info = c;
+    int code = glp_intopt(c->problem, &options);
+    int found = glp_mip_status(c->problem);
+    c->solution.has_point = found == GLP_OPT || found == GLP_FEAS;
+    if (code == GLP_ETMLIM || code == GLP_ESTOP || code == GLP_EMIPGAP) {
+        c->solution.outcome = FAB_SOLVE_TIME_LIMIT;
+    } else if (code != 0 || found == GLP_UNDEF) {
+        c->status = FAB_EINTERNAL;
+    } else {
+        c->solution.outcome = c->solution.has_point ? FAB_SOLVE_OPTIMAL : FAB_SOLVE_INFEASIBLE;
+    }
+}
+
+static bool has_integers(const fab_program *p) {
+    for (size_t i = 0; i < p->n_columns; i++) {
+        if (p->columns[i].is_integer) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void copy_out(call *c, double *x) {
+    const fab_program *p = c->program;
+    bool whole = has_integers(p);
+    c->solution.objective = whole ? glp_mip_obj_val(c->problem) : glp_get_obj_val(c->problem);
+    for (size_t i = 0; i < p->n_columns; i++) {
+        double value = whole ? glp_mip_col_val(c->problem, (int)i + 1) : glp_get_col_prim(c->problem, (int)i + 1);
+        x[i] = p->columns[i].is_integer ? nearbyint(value) : value;
+    }
+}
+
+static void run(call *c, double *x) {
+    glp_term_hook(on_print, c);
+    glp_error_hook(on_error, c);
+    if (c->limits != NULL && c->limits->memory_mb > 0) {
+        glp_mem_limit(c->limits->memory_mb < INT_MAX ? (int)c->limits->memory_mb : INT_MAX);
+    }
+    load(c);
+    if (relax(c)) {
+        if (has_integers(c->program)) {
+            branch(c);
+        } else {
+            c->solution.has_point = true;
+        }
+    }
+    if (c->solution.has_point) {
+        copy_out(c, x);
+    }
+    if (c->solution.outcome == FAB_SOLVE_OPTIMAL) {
+        c->solution.bound = c->solution.objective;
+    }
+}
+
+/* Nothing but the call itself is touched on both sides of the jump. */
+static void run_guarded(call *c, double *x) {
+    if (setjmp(c->back) == 0) {
+        run(c, x);
+    } else {
+        c->status = strstr(c->said, "mem") != NULL ? FAB_ENOMEM : FAB_EINTERNAL;
+    }
+    (void)glp_free_env(); /* frees the problem too, and forgets the hooks */
+}
+
+fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, fab_solution *out,
+                     fab_error *err) {
+    fab_status status = FAB_OK;
+    call *c = NULL;
+    FAB_TRY(check(program, err));
+    FAB_TRY(FAB_NEW(c, 1, err));
+    c->program = program;
+    c->limits = limits;
+    c->solution.bound = program->maximise ? INFINITY : -INFINITY;
+    FAB_TRY(FAB_NEW(c->row, program->n_entries + 1, err));
+    FAB_TRY(FAB_NEW(c->column, program->n_entries + 1, err));
+    FAB_TRY(FAB_NEW(c->value, program->n_entries + 1, err));
+    if (no_integer_between(program)) {
+        c->solution.outcome = FAB_SOLVE_INFEASIBLE;
+    } else {
+        run_guarded(c, x);
+    }
+    if (c->status != FAB_OK) {
+        FAB_FAIL(err, c->status, NULL, "the solver gave up on %zu columns and %zu rows%s%s", program->n_columns,
+                 program->n_rows, c->said[0] != '\0' ? ": " : "", c->said);
+    }
+    *out = c->solution;
+done:
+    if (c != NULL) {
+        free(c->row);
+        free(c->column);
+        free(c->value);
+        free(c);
+    }
+    return status;
+}

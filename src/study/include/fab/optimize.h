@@ -1,0 +1,41 @@
+/**
+ * @file optimize.h
+ * The cheapest fabric of a catalog that keeps to given limits.
+ */
+#ifndef FAB_OPTIMIZE_H
+#define FAB_OPTIMIZE_H
+
+#include "fab/catalog.h"
+#include "fab/optimum.h"
+#include "fab/prices.h"
+#include "fab/status.h"
+
+typedef struct fab_optimize_request {
+    const fab_catalog *catalog;
+    const fab_prices *prices;
+    uint64_t gpus;
+    uint64_t gpus_per_server; /**< 0 = the catalog's; NICs then scale with it */
+    uint64_t domain;          /**< 0 = those of the catalog */
+    double nic_bps;           /**< 0 = those of the catalog */
+    fab_limits limits;
+    double time_limit_s;                                        /**< 0 = none */
+    void (*progress)(void *context, size_t done, size_t total); /**< may be NULL */
+    void *progress_context;
+} fab_optimize_request;
+
+/**
+ * Structural choices (family, tiers, switch and breakout of every tier, planes, domain, NIC rate) are enumerated;
+ * inside each, an integer program picks the down/up split of every tier. Choices whose lower bound cannot win are not
+ * solved. See src/doc/adr/0014-optimise.md.
+ * @param[out] out  Written on success only; release with fab_optimum_free().
+ * @retval FAB_EINPUT       the request or the catalog makes no sense
+ * @retval FAB_ENOSOLUTION  nothing keeps the limits; err->text says which cannot be kept and what is the best value
+ * @retval FAB_EINTERNAL    program, closed form, bill of materials and graph of the winner disagree
+ * Complexity: choices x tapers^(tiers - 1) closed forms, plus one integer program for each choice that may win and each
+ * point of the fronts. The winner is built as a graph. Threads: see fab_solve().
+ */
+fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, fab_error *err) FAB_MUST_USE;
+
+void fab_optimum_free(fab_optimum *optimum);
+
+#endif

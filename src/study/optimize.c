@@ -1,0 +1,359 @@
+/* The search from request to result, and the check that the winner is what the search believed it to be. */
+#include "fab/optimize.h"
+#include "optimize_internal.h"
+
+#include "fab/analysis.h"
+#include "fab/memory.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLOSE 1e-6 /* relative difference of two ways to the same figure */
+
+/* --- one-line form ------------------------------------------------------------------------------------------------ */
+
+typedef enum tier_key { KEY_RADIX, KEY_PORT, KEY_BREAKOUT, KEY_BREAKOUT_UP, KEY_TAPER } tier_key;
+
+static void tier_value(const fab_fabric_spec *spec, size_t i, tier_key key, char *out) {
+    const fab_tier_spec *t = &spec->tier[i];
+    switch (key) {
+    case KEY_RADIX: (void)snprintf(out, 40, "%" PRIu64, t->radix); break;
+    case KEY_PORT: (void)fab_quantity_exact(out, t->port_bps, FAB_UNIT_RATE); break;
+    case KEY_BREAKOUT: (void)snprintf(out, 40, "%" PRIu64, t->breakout); break;
+    case KEY_BREAKOUT_UP: (void)snprintf(out, 40, "%" PRIu64, t->breakout_up); break;
+    case KEY_TAPER: fab_format_double(out, t->taper); break;
+    }
+}
+
+/* ",key=a/b/c", shorter where the last values repeat as the reader repeats them. */
+static void add_list(const fab_fabric_spec *spec, const char *name, tier_key key, fab_str *out) {
+    char value[40];
+    char last[40];
+    size_t n = (size_t)spec->tiers;
+    if (key == KEY_TAPER) {
+        while (n > 0 && (n == spec->tiers || spec->tier[n - 1].taper == 1)) {
+            n--;
+        }
+    } else {
+        for (; n > 1; n--) {
+            tier_value(spec, n - 1, key, last);
+            tier_value(spec, n - 2, key, value);
+            if (strcmp(value, last) != 0) {
+                break;
+            }
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        tier_value(spec, i, key, value);
+        fab_str_printf(out, "%s%s%s%s", i == 0 ? "," : "/", i == 0 ? name : "", i == 0 ? "=" : "", value);
+    }
+}
+
+static void add_one_line(const fab_fabric_spec *spec, fab_str *out) {
+    char rate[40];
+    bool splits = false;
+    bool splits_up = false;
+    for (size_t i = 0; i < spec->tiers; i++) {
+        splits = splits || spec->tier[i].breakout != 1;
+        splits_up = splits_up || (i + 1 < spec->tiers && spec->tier[i].breakout_up != spec->tier[i].breakout);
+    }
+    fab_str_printf(out, "%s:gpus=%" PRIu64, spec->family, spec->gpus);
+    if (spec->gpus_per_server != 8) {
+        fab_str_printf(out, ",gpus-per-server=%" PRIu64, spec->gpus_per_server);
+    }
+    if (spec->nics_per_server != spec->gpus_per_server) {
+        fab_str_printf(out, ",nics-per-server=%" PRIu64, spec->nics_per_server);
+    }
+    if (spec->domain != spec->gpus_per_server) {
+        fab_str_printf(out, ",domain=%" PRIu64, spec->domain);
+    }
+    fab_str_printf(out, ",nic=%s", fab_quantity_exact(rate, spec->nic_bps, FAB_UNIT_RATE));
+    if (spec->planes != 1) {
+        fab_str_printf(out, ",planes=%" PRIu64, spec->planes);
+    }
+    fab_str_printf(out, ",tiers=%" PRIu64, spec->tiers);
+    add_list(spec, "radix", KEY_RADIX, out);
+    add_list(spec, "port", KEY_PORT, out);
+    if (splits) {
+        add_list(spec, "breakout", KEY_BREAKOUT, out);
+    }
+    if (splits_up) {
+        add_list(spec, "breakout-up", KEY_BREAKOUT_UP, out);
+    }
+    add_list(spec, "taper", KEY_TAPER, out);
+}
+
+/* --- a design of the search as a result ----------------------------------------------------------------------------
+ */
+
+static fab_status describe(const search *s, found f, fab_optimum_point *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const structure *x = &s->structures[f.structure];
+    const pattern *top = &x->patterns[f.top];
+    fab_fabric_spec spec;
+    fab_str text = FAB_STR_INIT;
+    double asked[FAB_MAX_TIERS];
+    fab_optimum_point p = {.tiers = x->n_tiers,
+                           .planes = x->planes,
+                           .domain = x->domain,
+                           .nic_bps = x->nic_bps,
+                           .max_taper = top->path_taper,
+                           .total_usd = top->path_usd,
+                           .power_w = top->path_w,
+                           .bisection_ratio = top->bisection_ratio};
+    FAB_TRY(optimize_base_spec(s, x, &spec, err));
+    optimize_path_tapers(x, f.top, asked, p.built_taper);
+    for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
+        spec.tier[i].taper = asked[i];
+    }
+    add_one_line(&spec, &text);
+    FAB_TRY(fab_str_status(&text, err));
+    if (text.length >= sizeof p.design) {
+        FAB_FAIL(err, FAB_EINTERNAL, NULL, "a one-line form of %zu characters", text.length);
+    }
+    (void)snprintf(p.design, sizeof p.design, "%s", text.data);
+    (void)snprintf(p.family, sizeof p.family, "%s", x->family);
+    optimize_switch_text(x, p.switches, sizeof p.switches);
+    for (uint32_t a = f.top; a != NO_PATTERN; a = x->patterns[a].parent) {
+        p.n_switches += x->patterns[a].switches;
+        p.n_cables += x->patterns[a].cables_below;
+    }
+    *out = p;
+done:
+    fab_str_release(&text);
+    return status;
+}
+
+static bool differ(double a, double b) {
+    return fabs(a - b) > CLOSE * fmax(fabs(a), fabs(b));
+}
+
+/* The one-line form, read as a user's, must give the counts and the cost that the search worked with. */
+static fab_status verify(const search *s, const fab_optimum_point *p, bool build, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    fab_counts *counts = NULL;
+    fab_cost *cost = NULL;
+    fab_fabric *graph = NULL;
+    double cut_bps = 0;
+    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_TRY(FAB_NEW(counts, 1, err));
+    FAB_TRY(FAB_NEW(cost, 1, err));
+    FAB_TRY(fab_design_read(p->design, NULL, 0, design, err));
+    FAB_TRY(fab_topology_predict(&design->fabric, counts, err));
+    FAB_TRY(fab_cost_of(&design->fabric, counts, s->request->prices, cost, err));
+    if (counts->switches != p->n_switches || counts->cables != p->n_cables || differ(cost->total_usd, p->total_usd) ||
+        differ(cost->power_w, p->power_w)) {
+        FAB_FAIL(err, FAB_EINTERNAL, p->design,
+                 "the search counts %" PRIu64 " switches, %" PRIu64 " cables, %.10g USD; the design has %" PRIu64
+                 ", %" PRIu64 ", %.10g",
+                 p->n_switches, p->n_cables, p->total_usd, counts->switches, counts->cables, cost->total_usd);
+    }
+    if (build) {
+        double full_bps = (double)counts->nics * design->fabric.nic_bps / 2;
+        FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
+        FAB_TRY(fab_bisection(graph, &cut_bps, err));
+        if (differ(cut_bps / full_bps, p->bisection_ratio)) {
+            FAB_FAIL(err, FAB_EINTERNAL, p->design, "closed form says a bisection of %.10g, the graph has %.10g",
+                     p->bisection_ratio, cut_bps / full_bps);
+        }
+    }
+done:
+    fab_fabric_free(graph);
+    free(design);
+    free(counts);
+    free(cost);
+    return status;
+}
+
+/* --- the result --------------------------------------------------------------------------------------------------- */
+
+/* Index of the cheapest solved choice that is not taken yet; the first of equals. */
+static size_t cheapest(const search *s, const bool *taken) {
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < s->n_structures; i++) {
+        const structure *x = &s->structures[i];
+        if (x->verdict == VERDICT_SOLVED && !taken[i] &&
+            (best == SIZE_MAX ||
+             x->patterns[x->best].path_usd < s->structures[best].patterns[s->structures[best].best].path_usd)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static fab_status add_best(const search *s, fab_optimum *o, fab_error *err) {
+    fab_status status = FAB_OK;
+    bool *taken = NULL;
+    FAB_TRY(FAB_NEW(taken, s->n_structures, err));
+    for (size_t i = 0; i <= FAB_RUNNERS_UP; i++) {
+        size_t next = cheapest(s, taken);
+        if (next == SIZE_MAX) {
+            break;
+        }
+        fab_optimum_point *p = i == 0 ? &o->winner : &o->runners_up[i - 1];
+        taken[next] = true;
+        FAB_TRY(describe(s, (found){(uint32_t)next, s->structures[next].best}, p, err));
+        FAB_TRY(verify(s, p, i == 0, err));
+        p->difference_ratio = p->total_usd / o->winner.total_usd - 1;
+        o->n_runners_up = i;
+    }
+done:
+    free(taken);
+    return status;
+}
+
+static fab_status add_front(search *s, goal_kind other, double winner_usd, fab_optimum_point **out, size_t *out_n,
+                            fab_error *err) {
+    fab_status status = FAB_OK;
+    found *front = NULL;
+    fab_optimum_point *points = NULL;
+    size_t n = 0;
+    FAB_TRY(optimize_front(s, other, &front, &n, err));
+    FAB_TRY(FAB_NEW(points, n, err));
+    for (size_t i = 0; i < n; i++) {
+        FAB_TRY(describe(s, front[i], &points[i], err));
+        FAB_TRY(verify(s, &points[i], false, err));
+        points[i].difference_ratio = points[i].total_usd / winner_usd - 1;
+    }
+    *out = points;
+    *out_n = n;
+    points = NULL;
+done:
+    free(front);
+    free(points);
+    return status;
+}
+
+static fab_optimum_loser describe_loser(const structure *x, double winner_usd) {
+    static const fab_loss LOSSES[] = {[VERDICT_OPEN] = FAB_LOSS_BOUND,
+                                      [VERDICT_SOLVED] = FAB_LOSS_COST,
+                                      [VERDICT_LIMIT] = FAB_LOSS_LIMIT,
+                                      [VERDICT_UNBUILDABLE] = FAB_LOSS_UNBUILDABLE,
+                                      [VERDICT_UNSEEN] = FAB_LOSS_UNSEEN};
+    char money[32];
+    fab_optimum_loser l = {.tiers = x->n_tiers,
+                           .planes = x->planes,
+                           .domain = x->domain,
+                           .nic_bps = x->nic_bps,
+                           .loss = LOSSES[x->verdict]};
+    (void)snprintf(l.family, sizeof l.family, "%s", x->family);
+    optimize_switch_text(x, l.switches, sizeof l.switches);
+    if (l.loss == FAB_LOSS_COST || l.loss == FAB_LOSS_BOUND) {
+        l.total_usd = l.loss == FAB_LOSS_COST ? x->patterns[x->best].path_usd : x->bound_usd;
+        l.difference_ratio = l.total_usd / winner_usd - 1;
+        (void)snprintf(l.reason, sizeof l.reason, "costs %s%s (%s%+.1f %%)",
+                       l.loss == FAB_LOSS_BOUND ? "at least " : "", fab_money_format(money, l.total_usd),
+                       l.loss == FAB_LOSS_BOUND ? "at least " : "", 100 * l.difference_ratio);
+        return l;
+    }
+    (void)snprintf(l.reason, sizeof l.reason, "%s",
+                   l.loss == FAB_LOSS_UNSEEN ? "not looked at: time limit" : x->reason);
+    return l;
+}
+
+static fab_status add_losers(const search *s, fab_optimum *o, fab_error *err) {
+    fab_status status = FAB_OK;
+    bool *none = NULL;
+    FAB_TRY(FAB_NEW(none, s->n_structures, err));
+    FAB_TRY(FAB_NEW(o->rejected, s->n_structures, err));
+    size_t winner = cheapest(s, none);
+    o->lower_bound_usd = o->winner.total_usd;
+    for (size_t i = 0; i < s->n_structures; i++) {
+        const structure *x = &s->structures[i];
+        if (i != winner) {
+            o->rejected[o->n_rejected++] = describe_loser(x, o->winner.total_usd);
+        }
+        if (x->verdict == VERDICT_OPEN || x->verdict == VERDICT_UNSEEN) {
+            o->lower_bound_usd = fmin(o->lower_bound_usd, x->verdict == VERDICT_OPEN ? x->bound_usd : 0);
+            o->is_proven = o->is_proven && x->verdict == VERDICT_OPEN;
+        }
+        o->n_patterns += x->n_patterns;
+    }
+done:
+    free(none);
+    return status;
+}
+
+/* --- request ------------------------------------------------------------------------------------------------------ */
+
+static bool is_positive(bool given, double value) {
+    return !given || (value > 0 && isfinite(value));
+}
+
+static fab_status check_request(const fab_optimize_request *q, fab_error *err) {
+    const fab_limits *l = &q->limits;
+    if (q->gpus == 0 || q->catalog->n_switches == 0 || q->catalog->n_tapers == 0) {
+        return fab_fail(err, FAB_EINPUT, "optimize", "GPUs, switches and tapers are needed");
+    }
+    if (l->has_bisection && !(l->min_bisection_ratio >= 0 && l->min_bisection_ratio <= 1)) {
+        return fab_fail(err, FAB_EINPUT, "optimize", "a bisection of %g is not between 0 and 1",
+                        l->min_bisection_ratio);
+    }
+    if (!is_positive(l->has_taper, l->max_taper) || !is_positive(l->has_power, l->max_power_w) ||
+        !is_positive(l->has_budget, l->budget_usd) || !is_positive(q->nic_bps != 0, q->nic_bps)) {
+        return fab_fail(err, FAB_EINPUT, "optimize", "taper, power, budget and NIC rate must be above 0");
+    }
+    return FAB_OK;
+}
+
+static void release(search *s) {
+    for (size_t i = 0; i < s->n_structures; i++) {
+        free(s->structures[i].patterns);
+    }
+    free(s->structures);
+    free(s->order);
+    free(s->bound);
+}
+
+static double deadline(double limit_s) {
+    return limit_s > 0 ? optimize_now_s() + limit_s : INFINITY;
+}
+
+fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_optimum *o = NULL;
+    search s = {.request = request,
+                .limits = request->limits,
+                .deadline_s = deadline(request->time_limit_s),
+                .enumeration_deadline_s = deadline(request->time_limit_s / 2)};
+    FAB_TRY(check_request(request, err));
+    FAB_TRY(FAB_NEW(o, 1, err));
+    FAB_TRY(optimize_enumerate(&s, err));
+    FAB_TRY(FAB_NEW(s.order, s.n_structures, err));
+    FAB_TRY(FAB_NEW(s.bound, s.n_structures, err));
+    FAB_TRY(optimize_rank(&s, FAB_RUNNERS_UP + 1, err));
+    FAB_TRY(add_best(&s, o, err));
+    if (o->winner.design[0] == '\0') {
+        FAB_TRY(optimize_explain_infeasible(&s, err));
+    }
+    o->is_proven = !s.timed_out;
+    FAB_TRY(add_losers(&s, o, err));
+    FAB_TRY(add_front(&s, GOAL_BISECTION, o->winner.total_usd, &o->by_bisection, &o->n_by_bisection, err));
+    FAB_TRY(add_front(&s, GOAL_POWER, o->winner.total_usd, &o->by_power, &o->n_by_power, err));
+    o->gpus = request->gpus;
+    o->limits = request->limits;
+    o->n_structures = s.n_structures;
+    o->n_programs = s.n_programs;
+    (void)snprintf(o->catalog, sizeof o->catalog, "%s", request->catalog->name);
+    (void)snprintf(o->source, sizeof o->source, "%s", request->catalog->source);
+    *out = o;
+    o = NULL;
+done:
+    release(&s);
+    fab_optimum_free(o);
+    return status;
+}
+
+void fab_optimum_free(fab_optimum *optimum) {
+    if (optimum != NULL) {
+        free(optimum->by_bisection);
+        free(optimum->by_power);
+        free(optimum->rejected);
+        free(optimum);
+    }
+}

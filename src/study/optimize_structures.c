@@ -1,0 +1,413 @@
+/* Which structural choices there are, and the patterns inside each. Every count comes from the closed form of the
+ * topology and every price from the bill of materials: no rule of either stands here a second time. */
+#include "optimize_internal.h"
+
+#include "fab/analysis.h"
+#include "fab/memory.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_TIERS_TRIED 4
+#define SAME            1e-9 /* rates closer than this are equal */
+
+/* --- specification ------------------------------------------------------------------------------------------------ */
+
+static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fab_fabric_spec *out, fab_error *err) {
+    const fab_optimize_request *q = s->request;
+    const fab_catalog *c = q->catalog;
+    char text[256];
+    char rate[40];
+    fab_design design;
+    fab_error inner = {0};
+    uint64_t g = q->gpus_per_server != 0 ? q->gpus_per_server : c->gpus_per_server;
+    uint64_t n = g == c->gpus_per_server ? c->nics_per_server : g * c->nics_per_server / c->gpus_per_server;
+    (void)snprintf(text, sizeof text,
+                   "clos:gpus=%" PRIu64 ",gpus-per-server=%" PRIu64 ",nics-per-server=%" PRIu64 ",domain=%" PRIu64
+                   ",nic=%s",
+                   q->gpus, g, n > 0 ? n : 1, domain, fab_quantity_exact(rate, nic_bps, FAB_UNIT_RATE));
+    if (fab_design_read(text, NULL, 0, &design, &inner) != FAB_OK) {
+        return fab_fail(err, inner.code, "optimize", "%s", inner.text);
+    }
+    *out = design.fabric;
+    return FAB_OK;
+}
+
+fab_status optimize_base_spec(const search *s, const structure *x, fab_fabric_spec *out, fab_error *err) {
+    fab_status status = read_base(s, x->domain, x->nic_bps, out, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    (void)snprintf(out->family, sizeof out->family, "%s", x->family);
+    out->tiers = x->n_tiers;
+    out->planes = x->planes;
+    for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
+        const tier_option *option = &x->tier[i < x->n_tiers ? i : x->n_tiers - 1];
+        out->tier[i].radix = option->model->radix;
+        out->tier[i].port_bps = option->model->port_bps;
+        out->tier[i].breakout = option->breakout;
+        out->tier[i].breakout_up = option->breakout_up;
+        out->tier[i].taper = 1;
+    }
+    return FAB_OK;
+}
+
+void optimize_path_tapers(const structure *x, uint32_t top, double *asked, double *built) {
+    for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
+        asked[i] = 1;
+        built[i] = 0;
+    }
+    for (uint32_t a = top; a != NO_PATTERN; a = x->patterns[a].parent) {
+        const pattern *p = &x->patterns[a];
+        asked[p->tier] = p->taper;
+        built[p->tier] = p->built_taper;
+    }
+}
+
+void optimize_switch_text(const structure *x, char *out, size_t size) {
+    size_t n = 0;
+    bool same = true;
+    out[0] = '\0';
+    for (uint32_t t = 1; t < x->n_tiers; t++) {
+        same = same && x->tier[t].model == x->tier[0].model && x->tier[t].breakout == x->tier[0].breakout;
+    }
+    for (uint32_t t = 0; t < (same ? 1 : x->n_tiers) && n < size; t++) {
+        char split[16] = "";
+        if (x->tier[t].breakout > 1) {
+            (void)snprintf(split, sizeof split, "*%" PRIu64, x->tier[t].breakout);
+        }
+        n += (size_t)snprintf(out + n, size - n, "%s%.40s%s", t > 0 ? " / " : "", x->tier[t].model->name, split);
+    }
+}
+
+/* --- patterns ----------------------------------------------------------------------------------------------------- */
+
+/* The same fabric with nothing but the switches of one tier and the cables below it. */
+static void isolate(const fab_counts *all, uint32_t t, fab_counts *out) {
+    *out = *all;
+    out->nics = 0;
+    out->n_kinds = 0;
+    for (uint32_t i = 0; i < FAB_MAX_TIERS; i++) {
+        if (i != t) {
+            out->switches_by_tier[i] = out->cables_by_tier[i] = out->ports_by_tier[i] = 0;
+        }
+    }
+    out->switches = out->switches_by_tier[t];
+    out->cables = out->cables_by_tier[t];
+    out->ports = out->ports_by_tier[t];
+    for (size_t i = 0; i < all->n_kinds; i++) {
+        if (all->kinds[i].tier == t + 1) {
+            out->kinds[out->n_kinds++] = all->kinds[i];
+        }
+    }
+}
+
+static uint32_t find_child(const structure *x, uint32_t parent, uint32_t tier, const fab_tree_tier *shape) {
+    for (size_t i = 0; i < x->n_patterns; i++) {
+        const pattern *p = &x->patterns[i];
+        /* `parents` of the top pattern so far depends on the tier above and is no part of what makes it. */
+        if (p->parent == parent && p->tier == tier && p->shape.down == shape->down && p->shape.up == shape->up &&
+            p->shape.blocks == shape->blocks && p->shape.switches == shape->switches) {
+            return (uint32_t)i;
+        }
+    }
+    return NO_PATTERN;
+}
+
+/* One design: what it is made of and what it costs. */
+typedef struct sample {
+    fab_fabric_spec spec;
+    fab_counts counts, alone;
+    fab_tree tree;
+    fab_cost cost, part;
+} sample;
+
+static fab_status add_pattern(const search *s, structure *x, sample *m, uint32_t t, uint32_t parent, uint32_t *out,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_counts *c = &m->counts;
+    const pattern *below = parent != NO_PATTERN ? &x->patterns[parent] : NULL;
+    bool top = t + 1 == x->n_tiers;
+    pattern p = {.tier = t,
+                 .parent = parent,
+                 .taper = top ? 1 : m->spec.tier[t].taper,
+                 .built_taper = top ? 0 : c->built_taper[t],
+                 .shape = m->tree.tier[t],
+                 .switches = c->switches_by_tier[t],
+                 .cables_below = c->cables_by_tier[t],
+                 .cables_above = top ? 0 : c->cables_by_tier[t + 1]};
+    if (top) {
+        p.usd = m->cost.total_usd - (below != NULL ? below->path_usd : 0);
+        p.power_w = m->cost.power_w - (below != NULL ? below->path_w : 0);
+        p.bisection_ratio = m->tree.injection_bps > 0 ? 2 * m->tree.bisection_bps / m->tree.injection_bps : 0;
+    } else {
+        isolate(c, t, &m->alone);
+        FAB_TRY(fab_cost_of(&m->spec, &m->alone, s->request->prices, &m->part, err));
+        p.usd = m->part.total_usd;
+        p.power_w = m->part.power_w;
+    }
+    p.path_usd = p.usd + (below != NULL ? below->path_usd : 0);
+    p.path_w = p.power_w + (below != NULL ? below->path_w : 0);
+    p.path_taper = fmax(p.built_taper, below != NULL ? below->path_taper : 0);
+    FAB_TRY(FAB_GROW(x->patterns, x->capacity, x->n_patterns + 1, err));
+    *out = (uint32_t)x->n_patterns;
+    x->patterns[x->n_patterns++] = p;
+done:
+    return status;
+}
+
+static fab_status add_path(const search *s, structure *x, sample *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(fab_topology_tree(&m->spec, &m->counts, &m->tree, err));
+    FAB_TRY(fab_cost_of(&m->spec, &m->counts, s->request->prices, &m->cost, err));
+    uint32_t at = NO_PATTERN;
+    for (uint32_t t = 0; t < x->n_tiers; t++) {
+        uint32_t next = find_child(x, at, t, &m->tree.tier[t]);
+        if (next == NO_PATTERN) {
+            FAB_TRY(add_pattern(s, x, m, t, at, &next, err));
+        }
+        at = next;
+    }
+done:
+    return status;
+}
+
+/* Tapers of combination number `i`, the last boundary fastest: false past the end. */
+static bool set_tapers(const fab_catalog *c, uint32_t n_tiers, size_t i, fab_fabric_spec *spec) {
+    for (uint32_t t = n_tiers - 1; t-- > 0;) {
+        spec->tier[t].taper = c->tapers[i % c->n_tapers];
+        i /= c->n_tapers;
+    }
+    return i == 0;
+}
+
+/* Patterns of all combinations of tapers. What cannot be built or priced is left out; `why` keeps the first reason. */
+static fab_status add_patterns(const search *s, structure *x, sample *m, fab_error *why, fab_error *err) {
+    const fab_catalog *c = s->request->catalog;
+    fab_fabric_spec base;
+    fab_status status = optimize_base_spec(s, x, &base, why);
+    if (status != FAB_OK) {
+        return FAB_OK; /* no patterns */
+    }
+    m->spec = base;
+    for (size_t i = 0; set_tapers(c, x->n_tiers, i, &m->spec); i++) {
+        fab_error inner = {0};
+        size_t n = x->n_patterns;
+        status = add_path(s, x, m, &inner);
+        if (status == FAB_EINPUT || status == FAB_EUNSUPPORTED) {
+            x->n_patterns = n;
+            (void)fab_fail(why, status, inner.where, "%s", inner.text);
+        } else if (status != FAB_OK) {
+            return fab_fail(err, status, inner.where, "%s", inner.text);
+        }
+    }
+    return FAB_OK;
+}
+
+/* --- why not ------------------------------------------------------------------------------------------------------ */
+
+static bool can_build(const search *s, const structure *x, uint64_t gpus) {
+    const fab_catalog *c = s->request->catalog;
+    fab_fabric_spec spec;
+    fab_counts counts;
+    if (optimize_base_spec(s, x, &spec, NULL) != FAB_OK) {
+        return false;
+    }
+    spec.gpus = gpus;
+    for (size_t i = 0; set_tapers(c, x->n_tiers, i, &spec); i++) {
+        fab_fabric_spec copy = spec;
+        if (fab_topology_predict(&copy, &counts, NULL) == FAB_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Most GPUs, in whole units, that the choice can connect; 0 if not even one unit. */
+static uint64_t most_gpus(const search *s, const structure *x, uint64_t unit) {
+    uint64_t low = 0;
+    uint64_t high = s->request->gpus / unit;
+    while (low + 1 < high) {
+        uint64_t middle = (low + high) / 2;
+        if (can_build(s, x, middle * unit)) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low * unit;
+}
+
+void optimize_explain_unbuildable(const search *s, structure *x, const fab_error *why) {
+    char switches[160];
+    char count[32];
+    uint64_t g = s->request->gpus_per_server != 0 ? s->request->gpus_per_server : s->request->catalog->gpus_per_server;
+    uint64_t most = why->code == FAB_EINPUT ? most_gpus(s, x, x->domain > g ? x->domain : g) : 0;
+    if (most == 0 || can_build(s, x, s->request->gpus)) { /* not a question of size */
+        (void)snprintf(x->reason, sizeof x->reason, "%.200s", why->text);
+        return;
+    }
+    structure taller = *x;
+    while (taller.n_tiers < MAX_TIERS_TRIED) {
+        taller.tier[taller.n_tiers] = taller.tier[taller.n_tiers - 1];
+        taller.n_tiers++;
+        if (can_build(s, &taller, s->request->gpus)) {
+            break;
+        }
+    }
+    bool helps = taller.n_tiers > x->n_tiers && can_build(s, &taller, s->request->gpus);
+    optimize_switch_text(x, switches, sizeof switches);
+    int n = snprintf(x->reason, sizeof x->reason, "%.100s holds %s GPUs in %u tier%s", switches,
+                     fab_format_count(count, most), x->n_tiers, x->n_tiers == 1 ? "" : "s");
+    if (n > 0 && helps) {
+        (void)snprintf(x->reason + n, sizeof x->reason - (size_t)n, "; needs %u tiers", taller.n_tiers);
+    }
+}
+
+/* --- enumeration -------------------------------------------------------------------------------------------------- */
+
+/* The coarsest split of the ports upwards whose cables are no faster than what the tier above offers. */
+static uint64_t split_up(const fab_catalog_switch *model, double above_bps) {
+    for (size_t i = 0; i < model->n_breakouts; i++) {
+        if (model->port_bps / (double)model->breakouts[i] <= above_bps * (1 + SAME)) {
+            return model->breakouts[i];
+        }
+    }
+    return model->breakouts[model->n_breakouts - 1];
+}
+
+static void fit_splits(structure *x) {
+    for (uint32_t t = 0; t < x->n_tiers; t++) {
+        tier_option *o = &x->tier[t];
+        o->breakout_up = o->breakout;
+        if (t + 1 < x->n_tiers) {
+            const tier_option *above = &x->tier[t + 1];
+            o->breakout_up = split_up(o->model, above->model->port_bps / (double)above->breakout);
+        }
+    }
+}
+
+/* Option number i of a catalog: a switch and a way to split its ports. */
+static bool option_at(const fab_catalog *c, size_t i, tier_option *out) {
+    for (size_t m = 0; m < c->n_switches; m++) {
+        if (i < c->switches[m].n_breakouts) {
+            *out = (tier_option){&c->switches[m], c->switches[m].breakouts[i], 0};
+            return true;
+        }
+        i -= c->switches[m].n_breakouts;
+    }
+    return false;
+}
+
+static fab_status finish(const search *s, structure *x, sample *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_error why = {0};
+    const tier_option *leaf = &x->tier[0];
+    double leaf_bps = leaf->model->port_bps / (double)leaf->breakout;
+    double nic_port_bps = x->nic_bps / (double)x->planes;
+    char a[32];
+    char b[32];
+    fit_splits(x);
+    if (leaf_bps < nic_port_bps * (1 - SAME)) {
+        (void)snprintf(x->reason, sizeof x->reason, "leaf ports of %s are slower than the NIC's %s",
+                       fab_quantity_format(a, leaf_bps, FAB_UNIT_RATE),
+                       fab_quantity_format(b, nic_port_bps, FAB_UNIT_RATE));
+    } else {
+        FAB_TRY(add_patterns(s, x, m, &why, err));
+        if (x->n_patterns == 0) {
+            optimize_explain_unbuildable(s, x, &why);
+        }
+    }
+    x->verdict = x->n_patterns == 0 ? VERDICT_UNBUILDABLE : VERDICT_OPEN;
+done:
+    return status;
+}
+
+/* All combinations of switches for a choice of everything else. */
+static fab_status add_switch_choices(search *s, const structure *rest, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_catalog *c = s->request->catalog;
+    size_t n_options = 0;
+    size_t n_all = 1;
+    tier_option option;
+    while (option_at(c, n_options, &option)) {
+        n_options++;
+    }
+    for (uint32_t t = 0; t < rest->n_tiers; t++) {
+        n_all *= n_options;
+    }
+    for (size_t i = 0; i < n_all; i++) {
+        structure x = *rest;
+        size_t left = i;
+        for (uint32_t t = x.n_tiers; t-- > 0;) {
+            (void)option_at(c, left % n_options, &x.tier[t]);
+            left /= n_options;
+        }
+        FAB_TRY(FAB_GROW(s->structures, s->capacity, s->n_structures + 1, err));
+        s->structures[s->n_structures++] = x;
+    }
+done:
+    return status;
+}
+
+static fab_status add_families(search *s, structure *rest, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_catalog *c = s->request->catalog;
+    for (size_t f = 0; f < c->n_families; f++) {
+        const fab_family *family = fab_family_find(c->families[f]);
+        if (family == NULL || family->tree == NULL) {
+            FAB_FAIL(err, FAB_EINPUT, c->families_where, "families: '%s' is %s", c->families[f],
+                     family == NULL ? "no family (see 'fabriscope list families')"
+                                    : "not a tree of tiers and cannot be optimised");
+        }
+        rest->family = family->name;
+        for (size_t t = 0; t < c->n_tiers; t++) {
+            rest->n_tiers = (uint32_t)c->tiers[t];
+            for (size_t p = 0; p < c->n_planes; p++) {
+                rest->planes = c->planes[p];
+                FAB_TRY(add_switch_choices(s, rest, err));
+            }
+        }
+    }
+done:
+    return status;
+}
+
+fab_status optimize_enumerate(search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_optimize_request *q = s->request;
+    const fab_catalog *c = q->catalog;
+    sample *m = NULL;
+    fab_error misfit = {0};
+    fab_fabric_spec spec;
+    size_t n_fitting = 0;
+    for (size_t r = 0; r < (q->nic_bps > 0 ? 1 : c->n_nics); r++) {
+        for (size_t d = 0; d < (q->domain != 0 ? 1 : c->n_domains); d++) {
+            structure rest = {.nic_bps = q->nic_bps > 0 ? q->nic_bps : c->nics_bps[r],
+                              .domain = q->domain != 0 ? q->domain : c->domains[d]};
+            n_fitting += read_base(s, rest.domain, rest.nic_bps, &spec, &misfit) == FAB_OK;
+            FAB_TRY(add_families(s, &rest, err));
+        }
+    }
+    if (n_fitting == 0) {
+        FAB_FAIL(err, misfit.code, misfit.where, "%s", misfit.text);
+    }
+    FAB_TRY(FAB_NEW(m, 1, err));
+    for (size_t i = 0; i < s->n_structures; i++) {
+        if (optimize_now_s() > s->enumeration_deadline_s) {
+            s->structures[i].verdict = VERDICT_UNSEEN;
+            continue;
+        }
+        FAB_TRY(finish(s, &s->structures[i], m, err));
+        if (q->progress != NULL) {
+            q->progress(q->progress_context, i + 1, s->n_structures);
+        }
+    }
+done:
+    free(m);
+    return status;
+}

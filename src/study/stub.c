@@ -1,0 +1,1 @@
+typedef int fab_study_stub;

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# The optimiser as a user calls it: results that validate and can be pasted, errors that name their place, exit codes.
+set -euo pipefail
+program=$(realpath "$1")
+root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+fail() {
+  echo "FAIL: $1"
+  failures=$((failures + 1))
+}
+
+# expect CODE TEXT ARGUMENTS...: exit code of optimize, TEXT (a pattern) in its stderr, or in stdout when CODE is 0
+expect() {
+  local wanted=$1 text=$2 code=0
+  shift 2
+  "$program" optimize "$@" >out 2>err </dev/null || code=$?
+  [[ $code -eq $wanted ]] || { cat err; fail "$*: exit code $code, not $wanted"; }
+  if [[ $wanted -eq 0 ]]; then
+    grep -qE -e "$text" out || fail "$*: stdout lacks '$text'"
+    [[ ! -s err ]] || fail "$*: stderr is not empty"
+  else
+    grep -qE -e "$text" err || { cat err; fail "$*: stderr lacks '$text'"; }
+    [[ ! -s out ]] || fail "$*: stdout is not empty"
+  fi
+}
+
+# --- a catalog of one's own ---
+cat >parts.xml <<'XML'
+<catalog name="parts" prices="today-400g">
+  <source>test</source>
+  <search families="clos/rail-spine" tiers="1/2/3" planes="1/2" tapers="1/2/3:1"/>
+  <server gpus="8" nics="8" domains="8"/>
+  <nic rates="400Gb/s"/>
+  <switch name="small" radix="16" port="400Gb/s"/>
+  <switch name="large" radix="32" port="800Gb/s" breakouts="1/2"/>
+</catalog>
+XML
+"$program" schema catalog >catalog.xsd
+xmllint --noout --schema catalog.xsd parts.xml "$root"/topologies/catalogs/*.xml 2>log || { cat log; fail "catalogs do not validate"; }
+
+expect 0 'OPTIMUM' --gpus 256 --catalog parts.xml
+[[ $(awk '{ if (length($0) > w) w = length($0) } END { print w }' out) -le 80 ]] || fail "wider than 80 columns"
+pasted=$(sed -n '/^  clos:/,/[^\\]$/p' out)
+eval "set -- build $pasted"
+"$program" "$@" --quiet >/dev/null || fail "the printed design cannot be pasted: $pasted"
+expect 0 '"optimize"' --gpus 256 --catalog parts.xml --min-bisection 0.5 --json
+cp out first.json
+expect 0 '"optimize"' --gpus 256 --catalog parts.xml --min-bisection 0.5 --json
+cmp -s first.json out || fail "two runs differ"
+
+# --- what is printed is what it is ---
+"$program" schema result >result.schema.json
+"$program" schema report >report.xsd
+python3 - "$program" <<'PYTHON' || fail "the JSON result is wrong"
+import json, subprocess, sys
+import jsonschema
+result = json.load(open("first.json"))
+jsonschema.validate(result, json.load(open("result.schema.json")))
+o = result["optimize"]
+w = o["winner"]
+assert w["bisection_ratio"] >= 0.5 and w["difference_ratio"] == 0
+assert o["proven"] and o["lower_bound_usd"] == w["total_usd"]
+assert len(o["rejected"]) == o["choices"] - 1
+assert all(r["reason"] for r in o["rejected"])
+assert abs(result["fabric"]["bisection_ratio"] / w["bisection_ratio"] - 1) < 1e-9
+assert abs(result["cost"]["total_usd"] / w["total_usd"] - 1) < 1e-9
+points = [w] + o["runners_up"] + o["pareto_bisection"] + o["pareto_power"]
+for p in points:
+    out = subprocess.run([sys.argv[1], "build", p["design"], "--prices", "today-400g", "--json"],
+                         capture_output=True, check=True).stdout
+    built = json.loads(out)
+    assert built["fabric"]["switches"] == p["switches"] and built["fabric"]["cables"] == p["cables"], p["design"]
+    assert abs(built["fabric"]["bisection_ratio"] - p["bisection_ratio"]) < 1e-9, p["design"]
+    assert abs(built["cost"]["total_usd"] / p["total_usd"] - 1) < 1e-9, p["design"]
+    assert abs(built["cost"]["power_w"] / p["power_w"] - 1) < 1e-9, p["design"]
+for front, key, sign in ((o["pareto_bisection"], "bisection_ratio", 1), (o["pareto_power"], "power_w", -1)):
+    for a, b in zip(front, front[1:]):
+        assert a["total_usd"] < b["total_usd"] and sign * a[key] < sign * b[key]
+PYTHON
+"$program" optimize --gpus 256 --catalog parts.xml --out report >/dev/null
+xmllint --noout --schema report.xsd report/report.xml 2>log || { cat log; fail "the XML report does not validate"; }
+design=$(python3 -c 'import json; print(json.load(open("first.json"))["optimize"]["winner"]["design"])')
+"$program" run "$design" --quiet >/dev/null || fail "the winner does not run: $design"
+
+# --- nothing keeps the limits ---
+expect 4 'budget \$1\.0M: the cheapest is \$[0-9.]+[kM] \(\+[0-9.]+ %\)' --gpus 1024 --catalog parts.xml --budget 1e6
+expect 4 'power 1 kW: the least is [0-9.]+ [kM]W \(\+' --gpus 256 --catalog parts.xml --max-power 1kW
+expect 4 'taper 0\.5:1: the least is 0\.[0-9]+:1' --gpus 256 --catalog parts.xml --max-taper 1:2
+expect 4 'with the other limits' --gpus 256 --catalog parts.xml --min-bisection 0.9 --budget 1.3e6
+expect 4 'holds [0-9,]+ GPUs' --gpus 1000000 --catalog parts.xml
+
+expect 4 'the time limit struck' --gpus 256 --catalog parts.xml --time-limit 1ns
+
+# --- wrong input ---
+expect 2 'needs --gpus'
+expect 2 'not a plain number from 0 to 1' --gpus 64 --min-bisection 1.5
+expect 2 'not a plain number' --gpus 64 --budget '$5M'
+expect 2 'has no unit' --gpus 64 --max-power 1000
+expect 2 'not a ratio' --gpus 64 --max-taper 0
+expect 2 'not above 0' --gpus 64 --time-limit 0s
+expect 2 'one operand too many' --gpus 64 extra
+expect 3 'do not fill servers' --gpus 65
+expect 3 'one must divide the other' --gpus 64 --domain 12
+expect 3 "unknown catalog 'tody'; did you mean 'today'" --gpus 64 --catalog tody
+expect 5 'nowhere.xml' --gpus 64 --catalog nowhere.xml
+bad() { # bad PLACE TEXT SED-SCRIPT
+  sed "$3" parts.xml >bad.xml
+  expect 3 "^bad.xml:$1: .*$2" --gpus 64 --catalog bad.xml
+}
+bad 3:21 "families: 'klos' is no family" 's/clos/klos/'
+bad 3:21 'not a tree of tiers' 's/clos/torus/'
+bad 3:45 "tiers: '0' is outside" 's/tiers="1/tiers="0/'
+bad 3:73 "tapers: '1' does not ascend" 's,tapers="1/2,tapers="2/1,'
+bad 5:15 'has no unit' 's/rates="400Gb.s"/rates="400"/'
+bad 6:31 'radix: ' 's/radix="16"/radix="many"/'
+bad 6:3 'switch needs the attribute port' 's/radix="16" port="400Gb.s"/radix="16"/'
+bad 6:40 "unknown attribute of switch 'prt'; did you mean 'port'" 's/radix="16" port/radix="16" prt/'
+bad 7:3 'two switches have the name small' 's/"large"/"small"/'
+bad 4:3 'unknown element of a catalog: sever' 's/<server/<sever/'
+bad 1:1 'has no element nic' '/<nic/d'
+bad 1:1 'begins with <catalog>' 's/catalog/katalog/'
+
+echo "$failures failures"
+[[ $failures -eq 0 ]]

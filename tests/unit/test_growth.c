@@ -1,0 +1,56 @@
+/* Growth in steps, by hand-counted cables. */
+#include "fab/growth.h"
+#include "fab/topologies.h"
+
+#include <criterion/criterion.h>
+
+static fab_fabric *fabric_of(const char *text) {
+    fab_design design;
+    fab_fabric *fabric = NULL;
+    fab_error err = {0};
+    cr_assert_eq(fab_design_read(text, NULL, 0, &design, &err), FAB_OK, "%s: %s", text, err.text);
+    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
+    return fabric;
+}
+
+static uint64_t moved(const char *before, const char *after) {
+    fab_fabric *a = fabric_of(before);
+    fab_fabric *b = fabric_of(after);
+    fab_error err = {0};
+    uint64_t n = 0;
+    cr_assert_eq(fab_cables_moved(a, b, &n, &err), FAB_OK, "%s", err.text);
+    fab_fabric_free(a);
+    fab_fabric_free(b);
+    return n;
+}
+
+Test(growth, nothing_moves_when_nothing_changes) {
+    cr_expect_eq(moved("rail-spine:gpus=1024", "rail-spine:gpus=1024"), 0);
+    cr_expect_eq(moved("preset:dgx-h100-superpod", "preset:dgx-h100-superpod"), 0);
+}
+
+/* 1 SU has 8 leaves with 8 cables to each of 4 spines; 2 SU 4 to each of 8: half of the 256 uplinks move. 4 SU: 2 to
+ * each of 16, so half of the 512 of 2 SU. */
+Test(growth, superpod_steps) {
+    cr_expect_eq(moved("rail-spine:gpus=256", "rail-spine:gpus=512"), 128);
+    cr_expect_eq(moved("rail-spine:gpus=512", "rail-spine:gpus=1024"), 256);
+}
+
+/* Pods are added beside the old ones, but the core trunks thin out: 4 to 8 pods of a k = 8 tree halve them. */
+Test(growth, pods) {
+    cr_expect_eq(moved("fat-tree:k=8,gpus=64", "fat-tree:k=8,gpus=128"), 32);
+    cr_expect_eq(moved("fat-tree:k=8,gpus=112", "fat-tree:k=8,gpus=128"), 0);
+}
+
+Test(growth, shrinking_unplugs_what_goes) {
+    cr_expect_eq(moved("clos:gpus=64,radix=32,tiers=2", "clos:gpus=32,radix=32,tiers=2"), 32 + 32 + 16);
+}
+
+Test(growth, free_ports) {
+    fab_fabric *f = fabric_of("rail-spine:gpus=1024"); /* 32 leaves full, 16 spines full */
+    cr_expect_eq(fab_free_ports(f), 0);
+    fab_fabric_free(f);
+    f = fabric_of("clos:gpus=32,radix=64,tiers=1");
+    cr_expect_eq(fab_free_ports(f), 32);
+    fab_fabric_free(f);
+}
