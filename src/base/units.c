@@ -151,7 +151,9 @@ const char *fab_quantity_format(char *out, double value, fab_unit unit) {
     case FAB_UNIT_RATIO: (void)snprintf(out, 32, "%.4g", value); return out;
     case FAB_UNIT_RATE: return with_prefix(out, value, "b/s");
     case FAB_UNIT_BYTES: return with_prefix(out, value, "B");
-    case FAB_UNIT_LENGTH: (void)snprintf(out, 32, "%.4g m", value); return out;
+    case FAB_UNIT_LENGTH:
+        (void)snprintf(out, 32, value < 1e4 ? "%.4g m" : "%.4g km", value < 1e4 ? value : value / 1e3);
+        return out;
     case FAB_UNIT_TIME:
         return value < 60 ? with_prefix(out, value, "s") : ((void)snprintf(out, 32, "%.4g s", value), out);
     case FAB_UNIT_POWER: return with_prefix(out, value, "W");
