@@ -106,7 +106,7 @@ static bool says_where_typed(const char *where) {
 void cli_blame(const fab_design *design, fab_status status, fab_error *err) {
     bool wrong_design =
         status == FAB_EINPUT || status == FAB_EUNSUPPORTED || status == FAB_EUNREACHABLE || status == FAB_ENOSOLUTION;
-    if (wrong_design && !says_where_typed(err->where)) {
+    if (wrong_design && err != NULL && !says_where_typed(err->where)) {
         char part[sizeof err->where];
         (void)snprintf(part, sizeof part, "%s", err->where);
         (void)snprintf(err->where, sizeof err->where, "%.120s%s%.60s", design->fabric.where,

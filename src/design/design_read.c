@@ -16,7 +16,7 @@
 static bool is_list(const char *text) {
     char key[32] = "";
     size_t n = strcspn(text, "=,");
-    if (text[n] == '=' && n < sizeof key) {
+    if (n < sizeof key && text[n] == '=') {
         memcpy(key, text, n);
     }
     const field *f = design_field_find(SCOPE_FABRIC, key);

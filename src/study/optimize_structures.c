@@ -76,7 +76,7 @@ void optimize_switch_text(const structure *x, char *out, size_t size) {
         same = same && x->tier[t].model == x->tier[0].model && x->tier[t].breakout == x->tier[0].breakout;
     }
     for (uint32_t t = 0; t < (same ? 1 : x->n_tiers) && n < size; t++) {
-        char split[16] = "";
+        char split[24] = "";
         if (x->tier[t].breakout > 1) {
             (void)snprintf(split, sizeof split, "*%" PRIu64, x->tier[t].breakout);
         }

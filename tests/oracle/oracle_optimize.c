@@ -88,7 +88,7 @@ static void try_design(chosen *c) {
 }
 
 static void try_tapers(chosen *c, uint64_t t) {
-    if (t + 1 >= c->n_tiers) {
+    if (t + 1 >= c->n_tiers || t >= sizeof c->taper / sizeof c->taper[0]) {
         try_design(c);
         return;
     }
@@ -99,7 +99,7 @@ static void try_tapers(chosen *c, uint64_t t) {
 }
 
 static void try_switches(chosen *c, uint64_t t) {
-    if (t == c->n_tiers) {
+    if (t == c->n_tiers || t >= sizeof c->model / sizeof c->model[0]) {
         if (c->model[0]->port_bps / (double)c->split[0] + 1 >= c->nic_bps / (double)c->planes) {
             try_tapers(c, 0);
         }

@@ -448,14 +448,13 @@ static void check_schema(const fab_builtin *table, void (*schema)(fab_str *), co
 }
 
 Test(design, presets_match_the_schema) {
-    static const char *const INVALID[] = {"missing_unit.xml",       "negative_radix.xml",
-                                          "unknown_attribute.xml",  "unknown_tier_attribute.xml",
-                                          "unknown_element.xml",    "unknown_element_in_fabric.xml",
-                                          "duplicate_job_id.xml",   "duplicate_tier_level.xml",
-                                          "two_fabrics.xml",
-                                          "missing_level.xml",      "wrong_root.xml",
-                                          "text_in_fabric.xml",     "bad_choice.xml",
-                                          "umlaut_before_value.xml"};
+    static const char *const INVALID[] = {"missing_unit.xml",      "negative_radix.xml",
+                                          "unknown_attribute.xml", "unknown_tier_attribute.xml",
+                                          "unknown_element.xml",   "unknown_element_in_fabric.xml",
+                                          "duplicate_job_id.xml",  "duplicate_tier_level.xml",
+                                          "two_fabrics.xml",       "missing_level.xml",
+                                          "wrong_root.xml",        "text_in_fabric.xml",
+                                          "bad_choice.xml",        "umlaut_before_value.xml"};
     check_schema(fab_builtin_presets, fab_design_schema, INVALID, sizeof INVALID / sizeof INVALID[0]);
 }
 

@@ -31,7 +31,7 @@ typedef struct fab_floor_counts {
     uint64_t halls, rows, racks, server_racks, network_racks; /**< racks = server_racks + network_racks */
     uint64_t servers_per_rack;
     double server_w;
-    double cable_m;                                /**< of all network cables */
+    double cable_m;                               /**< of all network cables */
     fab_boundary_lengths boundary[FAB_MAX_TIERS]; /**< [0] = NIC - leaf */
 } fab_floor_counts;
 
@@ -48,7 +48,7 @@ typedef struct fab_counts {
     size_t n_kinds;
     double built_taper[FAB_MAX_TIERS]; /**< [i]: capacity down / up of the fullest switch of tier i + 1; tiers - 1
                                           entries */
-    fab_floor_counts floor;         /**< of the graph only */
+    fab_floor_counts floor;            /**< of the graph only */
 } fab_counts;
 
 /** A switch of one tier of a tree family, and how many there are. All networks and planes are alike. */

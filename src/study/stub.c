@@ -1,1 +1,0 @@
-typedef int fab_study_stub;
