@@ -1,15 +1,6 @@
 #!/usr/bin/env bash
 # The same command with the same seed prints the same bytes, on stdout and into --out, for 1 and 2 threads.
-set -euo pipefail
-program=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() {
-  echo "FAIL: $1"
-  failures=$((failures + 1))
-}
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # Runs the arguments three times: one thread, two threads, two threads again.
 same() { # same HAS_OUT ARGUMENTS...

@@ -1,16 +1,7 @@
 #!/usr/bin/env bash
 # Bad designs of every kind: exit code 3, nothing on stdout, and one line on stderr that begins with file:line:column and
 # says what is wrong. Never a crash, never a partial report.
-set -euo pipefail
-program=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() {
-  echo "FAIL: $1"
-  failures=$((failures + 1))
-}
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # check NAME PLACE TEXT ARGUMENTS...: PLACE begins the message, TEXT (a pattern) is in it
 check() {

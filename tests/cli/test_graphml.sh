@@ -7,7 +7,7 @@ set -euo pipefail
 program=$1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 schemas=$here/../../reports/schemas
-xsd=${FAB_GRAPHML_XSD:-} # folder with graphml.xsd and a catalog that keeps xmllint off the network; optional
+xsd=${FABRISCOPE_SAMPLES:+$FABRISCOPE_SAMPLES/graphml-xsd} # with a catalog that keeps xmllint off the network; optional
 python=/usr/bin/python3  # Debian's, which sees Debian's packages
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

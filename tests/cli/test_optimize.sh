@@ -1,16 +1,6 @@
 #!/usr/bin/env bash
 # The optimiser as a user calls it: results that validate and can be pasted, errors that name their place, exit codes.
-set -euo pipefail
-program=$(realpath "$1")
-root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() {
-  echo "FAIL: $1"
-  failures=$((failures + 1))
-}
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # expect CODE TEXT ARGUMENTS...: exit code of optimize, TEXT (a pattern) in its stderr, or in stdout when CODE is 0
 expect() {

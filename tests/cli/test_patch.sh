@@ -1,15 +1,6 @@
 #!/usr/bin/env bash
 # Patch plans: one row per cable, no port twice, no port beyond the radix, files that are whole or not there.
-set -euo pipefail
-program=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() {
-  echo "FAIL: $1"
-  failures=$((failures + 1))
-}
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >check.py <<'PY'
 import csv, json, sys

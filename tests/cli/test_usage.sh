@@ -1,15 +1,6 @@
 #!/usr/bin/env bash
 # The command line itself: help, hints, where options may stand, what a broken stdout gives.
-set -euo pipefail
-program=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() {
-  echo "FAIL: $1"
-  failures=$((failures + 1))
-}
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # expect CODE TEXT ARGUMENTS...: exit code, TEXT (a pattern) in stderr, or in stdout when CODE is 0; the other is empty
 expect() {

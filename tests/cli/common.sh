@@ -1,0 +1,12 @@
+# Sourced by the tests: $program, $root (of the checkout), an empty working folder that is removed at the end, and fail.
+set -euo pipefail
+program=$(realpath "$1")
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+fail() {
+  echo "FAIL: $1"
+  failures=$((failures + 1))
+}
