@@ -99,8 +99,7 @@ static uint32_t pod_of_nic(const fab_fabric *f, fab_node_id nic) {
 }
 
 static uint32_t rail_of_nic(const fab_fabric *f, uint32_t nic) {
-    uint64_t per_domain = (uint64_t)f->nics_per_server * f->gpus_per_domain / f->gpus_per_server;
-    return per_domain > 0 ? (uint32_t)(nic % per_domain) : 0;
+    return f->n_rails > 0 ? nic % f->n_rails : 0;
 }
 
 static node_facts facts_of(const fab_fabric *f, fab_node_id v) {

@@ -486,6 +486,7 @@ static void walk_losers(walk *w, const fab_optimum *o) {
 static void walk_optimum(walk *w, const fab_optimum *o) {
     object(w, "optimize");
     string(w, "catalog", o->catalog);
+    string(w, "prices", o->prices);
     text(w, "source", o->source);
     integer(w, "gpus", o->gpus);
     integer(w, "choices", o->n_structures);

@@ -14,17 +14,22 @@
 /* --- in words ------------------------------------------------------------------------------------------------------
  */
 
-static void add_seeds(fab_table *table, const char *what, const fab_stat *s) {
+static void add_seeds(fab_table *table, const char *what, const fab_stat *s, bool is_count) {
     const double figures[] = {s->mean, s->ci95, s->p50, s->p99, s->min, s->max};
+    char count[40];
     fab_table_row(table);
     fab_table_set(table, 0, FAB_INK_PLAIN, "%s", what);
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
-        fab_table_set(table, i + 1, FAB_INK_PLAIN, "%.4g", figures[i]);
+        if (is_count) {
+            fab_table_set(table, i + 1, FAB_INK_PLAIN, "%s", fab_text_mean_count(count, figures[i]));
+        } else {
+            fab_table_set(table, i + 1, FAB_INK_PLAIN, "%.3f", figures[i]);
+        }
     }
 }
 
 static void put_distribution(fab_page *page, const fab_engine_result *e) {
-    static const char *const HEADINGS[] = {"mean", "+- (95 %)", "median", "p99", "min", "max"};
+    static const char *const HEADINGS[] = {"mean", "+- 95 %", "median", "p99", "min", "max"};
     char count[32];
     fab_table table;
     fab_table_init(&table, 7);
@@ -33,12 +38,12 @@ static void put_distribution(fab_page *page, const fab_engine_result *e) {
     for (size_t i = 0; i < sizeof HEADINGS / sizeof HEADINGS[0]; i++) {
         fab_table_set(&table, i + 1, FAB_INK_DIM, "%s", HEADINGS[i]);
     }
-    add_seeds(&table, "largest factor", &e->max_collision_factor);
-    add_seeds(&table, "mean factor of flows", &e->mean_collision_factor);
-    add_seeds(&table, "collided links", &e->collided_links);
-    add_seeds(&table, "collided flows", &e->collided_flows);
+    add_seeds(&table, "largest factor", &e->max_collision_factor, false);
+    add_seeds(&table, "mean of flows", &e->mean_collision_factor, false);
+    add_seeds(&table, "collided links", &e->collided_links, true);
+    add_seeds(&table, "collided flows", &e->collided_flows, true);
     if (e->has_effective_bisection) {
-        add_seeds(&table, "effective bisection", &e->effective_bisection);
+        add_seeds(&table, "effective bisection", &e->effective_bisection, false);
     }
     fab_table_print(&table, page, 4, NULL, NULL);
     fab_table_release(&table);
@@ -81,6 +86,16 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
             fab_format_count(b, n_fabric_links(e)), fab_text_mean_count(c, e->collided_flows.mean),
             fab_format_count(d, p->fabric_flows), percent_of(e->collided_flows.mean, (double)p->fabric_flows));
         fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
+    }
+    for (size_t i = 0; i < e->n_tiers && i < 2; i++) {
+        if (e->tiers[i].max_utilisation > FAB_FULL_LOAD) {
+            (void)snprintf(
+                text, sizeof text,
+                "Links %s %s are asked for up to %.2f times their rate: NICs send more than their ports carry.",
+                fab_boundary_name(e->wiring, e->tiers[i].tier),
+                fab_direction_name(e->wiring, e->tiers[i].tier, e->tiers[i].up), e->tiers[i].max_utilisation);
+            fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
+        }
     }
     if (e->n_seeds > 1) {
         put_distribution(page, e);
@@ -156,6 +171,12 @@ static void put_loads(fab_page *page, const fab_engine_result *e) {
     }
     fab_table_print(&table, page, 4, put_small_histogram, &e);
     fab_table_release(&table);
+    char remark[200];
+    (void)snprintf(remark, sizeof remark,
+                   "%smean, max: utilisation; spray: the largest under ideal spraying; last column: links by "
+                   "utilisation, from idle to 3 and more",
+                   e->n_seeds > 1 ? "first seed; " : "");
+    fab_page_wrap(page, FAB_INK_DIM, 4, 4, remark);
 }
 
 /* The boundary between switches whose links are fullest. */
@@ -180,8 +201,8 @@ static void put_histogram(fab_page *page, const fab_engine_result *e, const fab_
     while (last > first && load->histogram[last] == 0) {
         last--;
     }
-    fab_page_line(page, FAB_INK_DIM, "    utilisation of the links %s %s", fab_boundary_name(e->wiring, load->tier),
-                  fab_direction_name(e->wiring, load->tier, load->up));
+    fab_page_line(page, FAB_INK_DIM, "    utilisation of the links %s %s%s", fab_boundary_name(e->wiring, load->tier),
+                  fab_direction_name(e->wiring, load->tier, load->up), e->n_seeds > 1 ? ", first seed" : "");
     size_t room = page->width > 34 ? page->width - 34 : 8;
     size_t cells = room < BAR_CELLS ? room : BAR_CELLS;
     for (size_t bin = first; bin <= last; bin++) {
@@ -239,7 +260,10 @@ static void put_hot_links(fab_page *page, const fab_phase_result *phase, const f
 
 void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_engine_result *e) {
     char text[256];
-    if (e->seeded) {
+    if (e->n_seeds > 1) {
+        (void)snprintf(text, sizeof text, "%s, seeds %" PRIu64 " to %" PRIu64, e->label, e->seed,
+                       e->seed + e->n_seeds - 1);
+    } else if (e->seeded) {
         (void)snprintf(text, sizeof text, "%s, seed %" PRIu64, e->label, e->seed);
     } else {
         (void)snprintf(text, sizeof text, "%s", e->label);

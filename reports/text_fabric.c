@@ -133,6 +133,21 @@ static void put_scaleup(fab_page *page, const fab_fabric_result *f) {
     }
 }
 
+/* Tapers above the top tier: a value the user gave and the fabric has no place for. */
+static void put_unused_tapers(fab_page *page, const fab_fabric_result *f) {
+    for (uint64_t t = f->counts.tiers; t > 0 && t <= FAB_MAX_TIERS; t++) {
+        double taper = f->spec.tier[t - 1].taper;
+        char text[160];
+        char asked[32];
+        if (taper != 1) {
+            (void)snprintf(text, sizeof text,
+                           "Not used: taper %s above tier %" PRIu64 "; the fabric has %" PRIu64 " tier%s.",
+                           fab_text_taper(asked, taper), t, f->counts.tiers, f->counts.tiers == 1 ? "" : "s");
+            fab_page_wrap(page, FAB_INK_BAD, 2, 2, text);
+        }
+    }
+}
+
 /* The table of tiers, and the bisection. */
 static void put_structure(fab_page *page, const fab_fabric_result *f, bool has_graph) {
     static const char *const TREE[] = {"tier",  "switches", "radix",  "port",  "down/up",
@@ -162,6 +177,7 @@ static void put_structure(fab_page *page, const fab_fabric_result *f, bool has_g
             ? "down/up: ports in use per switch (mean); taper: capacity down to up of the fullest switch, as built; "
               "cables and length: those below the tier"
             : "down/up: ports in use per switch (mean), to NICs and to other switches");
+    put_unused_tapers(page, f);
     if (has_graph || f->bisection_bps > 0) {
         char text[256];
         (void)snprintf(text, sizeof text,
@@ -176,6 +192,10 @@ static void put_structure(fab_page *page, const fab_fabric_result *f, bool has_g
 void fab_text_fabric(fab_page *page, const fab_fabric_result *f, bool has_graph) {
     fab_text_heading(page, "FABRIC", NULL);
     put_ends(page, f);
+    if (strcmp(f->family, "rail-only") == 0) {
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
+                      "No link between rails: traffic between them is handed over inside the scale-up domains.");
+    }
     put_structure(page, f, has_graph);
     put_scaleup(page, f);
 }

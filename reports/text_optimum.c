@@ -184,12 +184,21 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o) {
     put_limits(page, o);
     fab_page_end_line(page);
     put_design(page, o->winner.design);
+    (void)snprintf(text, sizeof text, "priced by %s: give --prices %s to the other commands too", o->prices, o->prices);
+    fab_page_wrap(page, FAB_INK_DIM, 2, 2, text);
+    if (strcmp(o->winner.family, "rail-only") == 0) {
+        fab_page_wrap(
+            page, FAB_INK_DIM, 2, 2,
+            "rail-only has no link between rails: traffic between them is handed over inside the scale-up domains");
+    }
     fab_page_end_line(page);
     put_points(page, &o->winner, o->runners_up, o->n_runners_up);
     (void)snprintf(
         text, sizeof text,
-        "The cheapest, then the best of the next choices. Taper as built, leaf first; bisection as a share "
-        "of full; a, b, ...: switches, leaf first, *2 = ports split in two. %s choices of family, tiers, switches and "
+        "The cheapest, then the best of the next choices. Taper as built, leaf first; bisection: what any pattern may "
+        "count "
+        "on, as a share of full: the least of the cut between the halves of the servers and of what the tapers let "
+        "through; a, b, ...: switches, leaf first, *2 = ports split in two. %s choices of family, tiers, switches and "
         "planes, %" PRIu64 " integer programs.",
         fab_format_count(count, o->n_structures), o->n_programs);
     fab_page_wrap(page, FAB_INK_DIM, 2, 2, text);

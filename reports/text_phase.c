@@ -6,46 +6,64 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_overview(fab_page *page, const fab_result *result) {
-    static const char *const HEADINGS[] = {"phase",     "bytes", "flows", "in network",
-                                           "in fabric", "taper", "worst", "collided flows"};
+static void put_phase_row(fab_table *table, const fab_phase_result *p, size_t engine) {
     char a[40];
+    bool first = engine == 0;
+    size_t column = 0;
+    fab_table_row(table);
+    fab_table_set(table, column++, FAB_INK_BOLD, "%.16s", first ? p->name : "");
+    fab_table_set(table, column++, FAB_INK_PLAIN, "%s",
+                  first ? fab_quantity_format(a, (double)p->bytes, FAB_UNIT_BYTES) : "");
+    fab_table_set(table, column++, FAB_INK_PLAIN, "%s", first ? fab_format_count(a, p->flows) : "");
+    fab_table_set(table, column++, FAB_INK_PLAIN, "%s", first ? fab_format_count(a, p->fabric_flows) : "");
+    bool quiet = p->fabric_flows == 0 || p->n_engines == 0;
+    fab_ink taper = p->max_taper_factor > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN;
+    fab_table_set(table, column++, taper, first && !quiet ? "%.2f" : first ? "-" : "", p->max_taper_factor);
+    if (p->n_engines > 1) {
+        fab_table_set(table, column++, FAB_INK_PLAIN, "[%zu]", engine + 1);
+    }
+    if (quiet) {
+        fab_table_set(table, column++, FAB_INK_PLAIN, "-");
+        fab_table_set(table, column++, FAB_INK_PLAIN, "-");
+        return;
+    }
+    const fab_engine_result *e = &p->engines[engine];
+    fab_table_set(table, column++, e->max_collision_factor.mean > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN, "%.2f",
+                  e->max_collision_factor.mean);
+    fab_table_set(table, column++, FAB_INK_PLAIN, "%s", fab_text_mean_count(a, e->collided_flows.mean));
+}
+
+/* One row per phase and engine. */
+static void put_overview(fab_page *page, const fab_result *result) {
+    static const char *const HEADINGS[] = {"phase", "bytes",  "flows", "in fabric",
+                                           "taper", "engine", "worst", "collided"};
+    const fab_phase_result *first = &result->phases[0];
+    bool several = first->n_engines > 1;
     fab_table table;
-    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
+    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0] - (several ? 0 : 1));
     fab_table_row(&table);
-    for (size_t i = 0; i < table.n_columns; i++) {
-        fab_table_set(&table, i, FAB_INK_DIM, "%s", HEADINGS[i]);
+    for (size_t i = 0, column = 0; i < sizeof HEADINGS / sizeof HEADINGS[0]; i++) {
+        if (several || strcmp(HEADINGS[i], "engine") != 0) {
+            fab_table_set(&table, column++, FAB_INK_DIM, "%s", HEADINGS[i]);
+        }
     }
     for (size_t i = 0; i < result->n_phases; i++) {
-        const fab_phase_result *p = &result->phases[i];
-        fab_table_row(&table);
-        fab_table_set(&table, 0, FAB_INK_BOLD, "%.16s", p->name);
-        fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", fab_quantity_format(a, (double)p->bytes, FAB_UNIT_BYTES));
-        fab_table_set(&table, 2, FAB_INK_PLAIN, "%s", fab_format_count(a, p->flows));
-        fab_table_set(&table, 3, FAB_INK_PLAIN, "%s", fab_format_count(a, p->network_flows));
-        fab_table_set(&table, 4, FAB_INK_PLAIN, "%s", fab_format_count(a, p->fabric_flows));
-        if (p->fabric_flows == 0 || p->n_engines == 0) {
-            fab_table_set(&table, 5, FAB_INK_PLAIN, "-");
-            fab_table_set(&table, 6, FAB_INK_PLAIN, "-");
-            fab_table_set(&table, 7, FAB_INK_PLAIN, "-");
-            continue;
+        size_t n = result->phases[i].n_engines > 0 ? result->phases[i].n_engines : 1;
+        for (size_t engine = 0; engine < n; engine++) {
+            put_phase_row(&table, &result->phases[i], engine);
         }
-        const fab_engine_result *e = &p->engines[0];
-        fab_table_set(&table, 5, p->max_taper_factor > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN, "%.2f",
-                      p->max_taper_factor);
-        fab_table_set(&table, 6, e->max_collision_factor.mean > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN, "%.2f",
-                      e->max_collision_factor.mean);
-        fab_table_set(&table, 7, FAB_INK_PLAIN, "%s", fab_text_mean_count(a, e->collided_flows.mean));
     }
     fab_table_print(&table, page, 2, NULL, NULL);
     fab_table_release(&table);
-    char text[320];
-    const fab_phase_result *first = &result->phases[0];
-    (void)snprintf(
-        text, sizeof text,
-        "taper: largest utilisation of a fabric link under ideal spraying; worst: largest collision factor%s%s",
-        first->n_engines > 0 ? " under " : "", first->n_engines > 0 ? first->engines[0].label : "");
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2, text);
+    fab_page_wrap(
+        page, FAB_INK_DIM, 2, 2,
+        "taper: largest utilisation of a fabric link under ideal spraying, what the design itself causes; worst: "
+        "largest collision factor; collided: flows that cross a link with a factor above 1");
+    for (size_t i = 0; i < first->n_engines; i++) {
+        char text[256];
+        (void)snprintf(text, sizeof text, "[%zu] %s", i + 1, first->engines[i].label);
+        fab_page_wrap(page, FAB_INK_DIM, 2, 6, several ? text : text + 4);
+    }
 }
 
 /* --- one phase -----------------------------------------------------------------------------------------------------

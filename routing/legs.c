@@ -90,7 +90,7 @@ fab_status fab_legs_of(const fab_fabric *f, const fab_ports *ports, uint32_t src
                 out_gpu = at_source;
             } else if (at_destination != FAB_NONE) {
                 in_gpu = at_destination;
-            } else {
+            } else if (src_rail / f->rails_per_network != dst_rail / f->rails_per_network) {
                 return fab_fail(err, FAB_EUNREACHABLE, NULL,
                                 "gpu-%u (rail %u) cannot reach gpu-%u (rail %u): no link between rails, and no GPU of "
                                 "either scale-up domain has the other's rail",
@@ -123,4 +123,15 @@ fab_status fab_legs_of(const fab_fabric *f, const fab_ports *ports, uint32_t src
     }
     *out = legs;
     return FAB_OK;
+}
+
+fab_status fab_flow_nics(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t nic,
+                         uint32_t *out_src_nic, uint32_t *out_dst_nic, fab_error *err) {
+    fab_legs legs = {0};
+    fab_status status = fab_legs_of(fabric, ports, src, dst, nic, 0, &legs, err);
+    if (status == FAB_OK) {
+        *out_src_nic = legs.in_domain ? FAB_NONE : legs.src_nic;
+        *out_dst_nic = legs.in_domain ? FAB_NONE : legs.dst_nic;
+    }
+    return status;
 }

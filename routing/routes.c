@@ -67,9 +67,11 @@ static fab_status route_path(const fab_router *router, const fab_phase *phase, u
     uint32_t dst = phase->dst[flow];
     uint32_t plane = 0;
     if (ports->n_planes > 1) { /* queue pairs take the planes in turn, from one drawn per flow */
-        plane = (fab_scale32((uint32_t)(fab_draw(0, (uint64_t)src << 32 | dst, flow) >> 32), ports->n_planes) +
-                 key.queue_pair) %
-                ports->n_planes;
+        plane =
+            (fab_scale32((uint32_t)(fab_draw(router->engine->seeded ? seed : 0, (uint64_t)src << 32 | dst, flow) >> 32),
+                         ports->n_planes) +
+             key.queue_pair) %
+            ports->n_planes;
     }
     FAB_TRY(fab_legs_of(router->fabric, ports, src, dst, path % ports->nics_per_gpu, plane, &legs, err));
     FAB_TRY(append(routes, n, legs.head, legs.n_head, err));
@@ -87,7 +89,10 @@ fab_status fab_route_phase(const fab_router *router, const fab_phase *phase, uin
                            fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
-    size_t paths_per_flow = (size_t)router->queue_pairs * router->ports.nics_per_gpu;
+    /* Every port of a NIC carries its share: as many queue pairs on each plane. */
+    size_t planes = router->ports.n_planes;
+    size_t queue_pairs = (router->queue_pairs + planes - 1) / planes * planes;
+    size_t paths_per_flow = queue_pairs * router->ports.nics_per_gpu;
     size_t n_paths = 0;
     size_t n_links = 0;
     routes->n_flows = 0;

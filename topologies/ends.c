@@ -56,6 +56,13 @@ fab_status fab_ends_check(const fab_fabric_spec *spec, const fab_ends *ends, fab
         return fab_fail(err, FAB_EINPUT, NULL, "domain %" PRIu64 ", %" PRIu64 " rails: both must stay below %u",
                         spec->domain, ends->rails, UINT16_MAX);
     }
+    uint64_t nic_ports = spec->gpus_per_server / spec->nics_per_server + 1 + spec->planes;
+    uint64_t gpu_ports = spec->nics_per_server / spec->gpus_per_server + 2;
+    if (nic_ports > UINT16_MAX || gpu_ports > UINT16_MAX) {
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "a NIC with %" PRIu64 " ports or a GPU with %" PRIu64 "; the limit of either is %u", nic_ports,
+                        gpu_ports, UINT16_MAX);
+    }
     return FAB_OK;
 }
 

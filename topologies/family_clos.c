@@ -47,7 +47,7 @@ static fab_status plan_xgft(fab_fabric_spec *spec, fab_clos_plan *plan, fab_erro
         fab_clos_tier *tier = &plan->tier[t];
         bool top = t == x.height;
         tier->children = x.m[t];
-        tier->down = (t == 1 && plan->ends.nics < x.m[1] ? plan->ends.nics : x.m[t]) * x.p[t];
+        tier->down = (blocks < x.m[t] ? blocks : x.m[t]) * x.p[t];
         tier->parents = top ? 0 : x.w[t + 1];
         tier->trunk = top ? 0 : x.p[t + 1];
         tier->up = tier->parents * tier->trunk;

@@ -3,6 +3,8 @@
 #include "clos_plan.h"
 #include "families.h"
 
+#include <inttypes.h>
+
 static fab_status plan_rail_spine(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
     fab_status status = fab_ends_count(spec, &plan->ends, err);
     if (status == FAB_OK) {
@@ -24,7 +26,14 @@ static fab_status plan_rail_only(fab_fabric_spec *spec, fab_clos_plan *plan, fab
         return status;
     }
     uint64_t ports = spec->tier[0].radix * spec->tier[0].breakout;
+    if (spec->tier[0].down != 0 && spec->tier[0].down < ports) {
+        ports = spec->tier[0].down;
+    }
     uint64_t sharing = spec->rails_per_switch;
+    if (sharing != 0 && plan->ends.rails % sharing != 0) {
+        return fab_fail(err, FAB_EINPUT, NULL, "rails-per-switch %" PRIu64 " does not divide the %" PRIu64 " rails",
+                        sharing, plan->ends.rails);
+    }
     if (sharing == 0) {
         sharing = spec->tiers <= 1 && plan->ends.units > 0 ? ports / plan->ends.units : 1;
     }

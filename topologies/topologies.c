@@ -27,10 +27,30 @@ const fab_family *fab_family_find(const char *name) {
     return NULL;
 }
 
+/* Keys that only some families know: elsewhere they would be ignored, and the user's intent with them. */
+static fab_status check_keys(const fab_fabric_spec *spec, fab_error *err) {
+    const struct {
+        const char *key, *family;
+        bool given;
+    } keys[] = {{"k", "fat-tree", spec->k != 0},
+                {"xgft", "fat-tree", spec->xgft[0] != '\0'},
+                {"dragonfly", "dragonfly", spec->dragonfly[0] != '\0'},
+                {"torus", "torus", spec->torus[0] != '\0'},
+                {"rails-per-switch", "rail-only", spec->rails_per_switch != 0},
+                {"forward", "rail-only", strcmp(spec->forward, "destination") == 0}};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (keys[i].given && strcmp(spec->family, keys[i].family) != 0) {
+            return fab_fail(err, FAB_EINPUT, NULL, "%s is a key of %s; the family is %s", keys[i].key, keys[i].family,
+                            spec->family);
+        }
+    }
+    return FAB_OK;
+}
+
 static fab_status find(const fab_fabric_spec *spec, const fab_family **out, fab_error *err) {
     *out = fab_family_find(spec->family);
     if (*out != NULL) {
-        return FAB_OK;
+        return check_keys(spec, err);
     }
     char known[256] = "";
     size_t n = 0;

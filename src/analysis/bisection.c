@@ -4,6 +4,7 @@
 #include "fab/analysis.h"
 #include "fab/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ static int by_nodes(const void *a, const void *b) {
 }
 
 /* Directed capacities as (tail << 32 | head, bit/s): source and sink edges from the NICs, then switch links. */
-static size_t list_edges(const fab_fabric *f, uint64_t (*out)[2]) {
+static size_t list_edges(const fab_fabric *f, int shift, uint64_t (*out)[2]) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t source = fab_n_switches(f);
     uint32_t sink = source + 1;
@@ -97,7 +98,7 @@ static size_t list_edges(const fab_fabric *f, uint64_t (*out)[2]) {
     size_t n = 0;
     for (uint32_t c = 0; c < f->n_cables; c++) {
         const fab_link_class *k = &f->classes[f->cable_class[c]];
-        uint64_t capacity = (uint64_t)(k->capacity_bps + 0.5);
+        uint64_t capacity = (uint64_t)(ldexp(k->capacity_bps, shift) + 0.5);
         uint64_t upper = f->end[2 * (size_t)c + 1] - base;
         if (k->kind == FAB_LINK_ACCESS) {
             bool in_first = f->end[2 * (size_t)c] - f->first[FAB_NODE_NIC] < half;
@@ -124,12 +125,20 @@ static size_t list_edges(const fab_fabric *f, uint64_t (*out)[2]) {
     return merged;
 }
 
-static fab_status make_network(const fab_fabric *f, network *g, fab_error *err) {
+static int scale_of(const fab_fabric *f) {
+    double sum = 1;
+    for (uint32_t c = 0; c < f->n_cables; c++) {
+        sum += 2 * f->classes[f->cable_class[c]].capacity_bps;
+    }
+    return 60 - ilogb(sum);
+}
+
+static fab_status make_network(const fab_fabric *f, int shift, network *g, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t(*edges)[2] = NULL;
     g->n = fab_n_switches(f) + 2;
     FAB_TRY(fab_allocate((size_t)f->n_cables * 2, sizeof *edges, &edges, err));
-    size_t n = list_edges(f, edges);
+    size_t n = list_edges(f, shift, edges);
     FAB_TRY(FAB_NEW(g->first, (size_t)g->n + 1, err));
     FAB_TRY(FAB_NEW(g->arcs, 2 * n, err));
     FAB_TRY(FAB_NEW(g->level, g->n, err));
@@ -161,7 +170,8 @@ fab_status fab_bisection(const fab_fabric *f, double *out_bps, fab_error *err) {
     fab_status status = FAB_OK;
     network g = {0};
     uint64_t total = 0;
-    FAB_TRY(make_network(f, &g, err));
+    int shift = scale_of(f);
+    FAB_TRY(make_network(f, shift, &g, err));
     uint32_t source = g.n - 2;
     uint32_t sink = g.n - 1;
     while (label_levels(&g, source, sink)) {
@@ -170,7 +180,7 @@ fab_status fab_bisection(const fab_fabric *f, double *out_bps, fab_error *err) {
             total += pushed;
         }
     }
-    *out_bps = (double)total;
+    *out_bps = ldexp((double)total, -shift);
 done:
     release(&g);
     return status;

@@ -21,14 +21,23 @@ static uint32_t parents_of(const fab_fabric *f, fab_node_id v) {
     return low == FAB_NONE ? 1 : high - low + 1;
 }
 
-/* A number that a device keeps while the fabric grows: block and position in each group on the way up. */
+/* Equal networks side by side: planes, and the rails of rail-only. Switches of a tier are numbered network by network.
+ */
+static uint64_t copies_of(const fab_fabric *f) {
+    uint64_t networks = f->forwards_in_domain ? (f->n_rails + f->rails_per_network - 1) / f->rails_per_network : 1;
+    return networks * f->n_planes;
+}
+
+/* A number that a device keeps while the fabric grows: network, block, and position in each group on the way up. */
 static uint64_t place_of(const fab_fabric *f, fab_node_id v, const uint32_t *parents) {
     if (v < f->first[FAB_NODE_SWITCH]) {
         return v - f->first[FAB_NODE_NIC];
     }
     uint32_t tier = fab_tier_of(f, v);
     uint64_t index = v - f->first_of_tier[tier];
-    uint64_t place = tier;
+    uint64_t in_copy = (f->first_of_tier[tier + 1] - f->first_of_tier[tier]) / copies_of(f);
+    uint64_t place = fab_draw(tier, index / in_copy, 0);
+    index %= in_copy;
     for (uint32_t t = tier; t > 1; t--) {
         place = fab_mix64(place ^ index % parents[t]);
         index /= parents[t];
@@ -107,7 +116,8 @@ uint64_t fab_free_ports(const fab_fabric *f) {
 static uint64_t quantity_of(const fab_cost *cost, const fab_cost_line *like) {
     uint64_t quantity = 0;
     for (size_t i = 0; i < cost->n_lines; i++) {
-        if (strcmp(cost->lines[i].part, like->part) == 0 && strcmp(cost->lines[i].tier, like->tier) == 0) {
+        if (strcmp(cost->lines[i].part, like->part) == 0 && strcmp(cost->lines[i].tier, like->tier) == 0 &&
+            strcmp(cost->lines[i].medium, like->medium) == 0) {
             quantity += cost->lines[i].quantity;
         }
     }
@@ -124,7 +134,8 @@ static void add_parts(const fab_cost *lines, const fab_cost *others, bool bought
         }
         uint64_t more = line->quantity - other;
         fab_growth_part *part = &step->parts[step->n_parts++];
-        (void)snprintf(part->part, sizeof part->part, "%s", line->part);
+        (void)snprintf(part->part, sizeof part->part, "%.40s%s%.20s", line->part, line->medium[0] != '\0' ? ", " : "",
+                       line->medium);
         (void)snprintf(part->tier, sizeof part->tier, "%s", line->tier);
         if (bought) {
             part->bought = more;

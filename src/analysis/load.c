@@ -1,53 +1,62 @@
 /* Offered rates, loads, and their conservation. */
 #include "fab/analysis.h"
 #include "fab/memory.h"
+#include "fab/routing.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Rate at which a GPU can send or receive through its NICs: its share of a NIC where GPUs share one is the whole NIC.
- */
-static double nic_rate_of_gpu(const fab_fabric *f) {
+double fab_nic_rate(const fab_fabric *f) {
     double rate = 0;
     for (uint32_t c = 0; c < f->n_classes; c++) {
         if (f->classes[c].kind == FAB_LINK_ACCESS) {
             rate = fmax(rate, f->classes[c].capacity_bps);
         }
     }
-    uint32_t first = 0;
-    return rate * f->n_planes * fab_nics_of_gpu(f, 0, &first);
+    return rate * f->n_planes;
+}
+
+/* Adds the flow's bytes to its NICs (pass 0), or finds the fullest of them (pass 1). */
+static fab_status visit_nics(const fab_fabric *f, const fab_ports *ports, const fab_phase *phase, uint32_t flow,
+                             int pass, double *sent, double *received, double *most, fab_error *err) {
+    double part = (double)phase->bytes[flow] / ports->nics_per_gpu;
+    *most = 0;
+    for (uint32_t i = 0; i < ports->nics_per_gpu; i++) {
+        uint32_t src = 0;
+        uint32_t dst = 0;
+        fab_status status = fab_flow_nics(f, ports, phase->src[flow], phase->dst[flow], i, &src, &dst, err);
+        if (status != FAB_OK || src == FAB_NONE) {
+            return status;
+        }
+        if (pass == 0) {
+            sent[src] += part;
+            received[dst] += part;
+        } else {
+            *most = fmax(*most, fmax(sent[src], received[dst]));
+        }
+    }
+    return FAB_OK;
 }
 
 fab_status fab_offered_rates(const fab_fabric *f, const fab_phase *phase, double *out_rate_bps, fab_error *err) {
     fab_status status = FAB_OK;
-    double *sent = NULL; /* by first NIC of the GPU: GPUs that share a NIC share its rate */
+    fab_ports ports = {0};
+    double *sent = NULL; /* by NIC: GPUs that share one, or hand over for others, share its rate */
     double *received = NULL;
     uint32_t n_nics = fab_n_of(f, FAB_NODE_NIC);
+    double rate = fab_nic_rate(f);
+    FAB_TRY(fab_ports_init(f, &ports, err));
     FAB_TRY(FAB_NEW(sent, n_nics, err));
     FAB_TRY(FAB_NEW(received, n_nics, err));
-    bool has_domains = fab_n_of(f, FAB_NODE_DOMAIN) > 0;
     for (int pass = 0; pass < 2; pass++) {
-        double rate = pass == 0 ? 0 : nic_rate_of_gpu(f);
         for (uint32_t i = 0; i < phase->n_flows; i++) {
-            uint32_t src = 0;
-            uint32_t dst = 0;
-            if (has_domains && fab_domain_of(f, phase->src[i]) == fab_domain_of(f, phase->dst[i])) {
-                out_rate_bps[i] = 0;
-                continue;
-            }
-            (void)fab_nics_of_gpu(f, phase->src[i], &src);
-            (void)fab_nics_of_gpu(f, phase->dst[i], &dst);
-            double bytes = (double)phase->bytes[i];
-            if (pass == 0) {
-                sent[src] += bytes;
-                received[dst] += bytes;
-            } else {
-                double most = fmax(sent[src], received[dst]);
-                out_rate_bps[i] = most > 0 ? bytes * rate / most : 0;
-            }
+            double most = 0;
+            FAB_TRY(visit_nics(f, &ports, phase, i, pass, sent, received, &most, err));
+            out_rate_bps[i] = most > 0 ? (double)phase->bytes[i] * rate / most : 0;
         }
     }
 done:
+    fab_ports_release(&ports);
     free(sent);
     free(received);
     return status;

@@ -45,6 +45,7 @@ static fab_status effective_bisection(const fab_fabric *f, const fab_routes *rou
     double *one = NULL;
     double *count = NULL;
     double sum = 0;
+    double line_bps = fab_nic_rate(f);
     FAB_TRY(FAB_NEW(one, routes->n_flows, err));
     FAB_TRY(FAB_NEW(count, f->n_links, err));
     for (uint32_t i = 0; i < routes->n_flows; i++) {
@@ -55,8 +56,9 @@ static fab_status effective_bisection(const fab_fabric *f, const fab_routes *rou
         double worst = 1;
         size_t last = routes->path_first[routes->flow_first[flow + 1]];
         for (size_t i = routes->path_first[routes->flow_first[flow]]; i < last; i++) {
-            if (fab_class_of(f, routes->link[i])->tier > 0) {
-                worst = fmax(worst, count[routes->link[i]]);
+            const fab_link_class *k = fab_class_of(f, routes->link[i]);
+            if (k->tier > 0) {
+                worst = fmax(worst, count[routes->link[i]] * line_bps / k->capacity_bps);
             }
         }
         sum += 1 / worst;

@@ -239,12 +239,15 @@ void fab_result_release(fab_result *result) {
 
 const char *const fab_conventions[] = {
     "rates are per direction; 1 Gb/s = 1e9 bit/s; a cable is counted once",
+    "taper: capacity down / capacity up of the fullest switch of a tier",
+    "bisection: minimum cut over network links, one direction, between the halves of the servers in their order",
+    /* from here on of traffic: FAB_GENERAL_CONVENTIONS */
     "network links join NICs and switches; fabric links join switches",
     "offered rate: bytes x NIC rate / max(bytes out of the source NIC, into the destination NIC)",
     "collision factor of a fabric link = offered rate over it / its capacity; collided above 1",
     "collision factor = taper factor (the same under ideal spray) x hash factor",
+    "mean collision factor: over the flows that cross a fabric link",
     "bytes of a phase are those of one iteration",
-    "taper: capacity down / capacity up of the fullest switch of a tier",
     "left out: priority flow control, congestion control, buffers, packet effects, rates and times",
     NULL,
 };

@@ -41,6 +41,7 @@ typedef struct cli_search {
 /** A command line as read. */
 typedef struct cli_options {
     const cli_command *command;
+    uint64_t given; /**< bit i: option i of the command's table was given */
     cli_list operands, overrides, jobs, engines;
     const char *traffic, *prices, *format, *out, *export_path, *patch; /**< NULL when not given */
     cli_search search;

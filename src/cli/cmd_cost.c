@@ -76,6 +76,10 @@ static fab_status grow(const cli_options *options, fab_result *result, fab_error
         free(result->fabrics[0].front_end);
         memset(&result->fabrics[0], 0, sizeof result->fabrics[0]);
         FAB_TRY(measure_step(options, gpus, &result->fabrics[0], &graph, err));
+        if (i > 0 && result->fabrics[0].counts.gpus <= before->counts.gpus) {
+            FAB_FAIL(err, FAB_EUSAGE, NULL,
+                     "option --steps: %.20s does not grow: a step has more GPUs than the one before", gpus);
+        }
         FAB_TRY(fab_growth_step_of(i > 0 ? before : NULL, before_graph, &result->fabrics[0], graph, &result->growth[i],
                                    err));
         result->n_growth++;

@@ -92,8 +92,9 @@ static fab_status apply_time_limit(cli_options *options, const char *value, fab_
 }
 
 static const cli_option OPTION_GPUS = {"gpus", "N", "GPUs to connect; required", apply_gpus};
-static const cli_option OPTION_MIN_BISECTION = {"min-bisection", "R", "least bisection, as a share of full: 0 to 1",
-                                                apply_min_bisection};
+static const cli_option OPTION_MIN_BISECTION = {
+    "min-bisection", "R", "least bisection that any pattern may count on, as a share of full: 0 to 1",
+    apply_min_bisection};
 static const cli_option OPTION_MAX_TAPER = {"max-taper", "A:B", "largest built taper at any boundary: 2:1 or 2",
                                             apply_max_taper};
 static const cli_option OPTION_MAX_POWER = {
@@ -182,7 +183,8 @@ done:
 }
 
 static const char *const EXAMPLES[] = {
-    "fabriscope optimize --gpus 16384", "fabriscope optimize --gpus 16384 --min-bisection 0.5 --max-power 1.5MW",
+    "fabriscope optimize --gpus 16384 --min-bisection 1",
+    "fabriscope optimize --gpus 16384 --min-bisection 0.5 --max-power 1.5MW",
     "fabriscope optimize --gpus 4096 --max-taper 2:1 --budget 12e6 --json",
     "fabriscope optimize --gpus 1024 --catalog parts.xml --prices today-400g --out optimum", NULL};
 

@@ -179,6 +179,10 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
                     cli_hint_text(&hint));
 }
 
+static bool is_repeatable(const cli_option *option) {
+    return option == &cli_option_set || option == &cli_option_job || option == &cli_option_engine;
+}
+
 /* Reads the option at argv[*at] and moves *at to its last word. */
 static fab_status parse_option(int argc, char **argv, int *at, cli_options *out, fab_error *err) {
     const char *argument = argv[*at];
@@ -191,6 +195,14 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
     }
     if (option == NULL) {
         return unknown_option(out->command, argument, length, err);
+    }
+    for (size_t i = 0; out->command->options[i] != NULL; i++) {
+        if (out->command->options[i] == option && !is_repeatable(option)) {
+            if ((out->given >> i & 1) != 0) {
+                return fab_fail(err, FAB_EUSAGE, NULL, "option --%s is given twice", option->name);
+            }
+            out->given |= UINT64_C(1) << i;
+        }
     }
     const char *value = argument[length] == '=' ? argument + length + 1 : NULL;
     if (option->argument == NULL) {

@@ -96,10 +96,10 @@ static double injection_bps(const fab_fabric *fabric) {
     return sum;
 }
 
-/* "design.xml:14:9", "--set" and the like say where a value was typed; "leaf 7" does not. */
+/* "design.xml:14:9", "--set", "pattern:ring" and the like say where a value was typed; "leaf 7" does not. */
 static bool says_where_typed(const char *where) {
     const char *colon = strrchr(where, ':');
-    return strncmp(where, "--", 2) == 0 ||
+    return strncmp(where, "--", 2) == 0 || strncmp(where, "pattern:", 8) == 0 || strncmp(where, "job:", 4) == 0 ||
            (colon != NULL && colon[1] != '\0' && strspn(colon + 1, "0123456789") == strlen(colon + 1));
 }
 
@@ -123,7 +123,8 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
     FAB_TRY(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
     FAB_TRY(fab_bisection(graph, &out->bisection_bps, err));
     fab_cost_set_bisection(&out->cost, out->bisection_bps);
-    double half_bps = injection_bps(graph) / 2;
+    /* a middle server belongs to neither half */
+    double half_bps = injection_bps(graph) * (double)(out->counts.servers / 2) / (double)out->counts.servers;
     out->bisection_ratio = half_bps > 0 ? out->bisection_bps / half_bps : 0;
     out->scaleup_bisection_bps = fab_scaleup_bisection(&out->spec, &out->counts);
     (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);

@@ -80,6 +80,10 @@ fab_status reading_file(reading *r, const char *path, const document *derived, c
     if (!exists && fab_builtin_find(fab_builtin_presets, path) != NULL) {
         FAB_FAIL(err, FAB_EIO, path, "there is no such file; did you mean " PRESET_PREFIX "%s?", path);
     }
+    if (!exists) {
+        FAB_FAIL(err, FAB_EIO, path,
+                 "there is no such file (a preset is preset:NAME, a one-line design FAMILY:key=value,...)");
+    }
     if (d.is_file) {
         d.device = (uint64_t)info.st_dev;
         d.inode = (uint64_t)info.st_ino;

@@ -11,11 +11,12 @@
 #define LIST_SIZE 200 /* of what a book has, in a message */
 
 const fab_count_rule fab_count_rules[] = {
-    {"per-link-end", "one transceiver at either end of every cable, the NIC side included", true, false, 2},
+    {"per-link-end", "a transceiver at either end of every cable whose medium needs them, the NIC side included", true,
+     false, 2},
     {"switch-links",
      "cables between switches only, with a transceiver at either end; cables between NIC and switch cost nothing",
      false, false, 2},
-    {"per-cable", "one transceiver for every cable, the NIC side included", true, false, 1},
+    {"per-cable", "one transceiver for every cable whose medium needs them, the NIC side included", true, false, 1},
     {"twin-port",
      "one transceiver at every NIC end; at switches one module for two ports where the book has twin-port modules",
      true, true, 2},

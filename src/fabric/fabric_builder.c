@@ -189,6 +189,9 @@ fab_status fab_builder_freeze(fab_builder **builder, fab_fabric **out, fab_error
             f->switch_ports[i] = f->switch_radix[i];
         }
     }
+    if (f->rails_per_network == 0) {
+        f->rails_per_network = f->n_rails > 0 ? f->n_rails : 1;
+    }
     fab_status status = make_adjacency(f, err);
     if (status == FAB_OK) {
         *out = f;

@@ -154,12 +154,14 @@ static fab_status verify(const search *s, const fab_optimum_point *p, bool build
                  p->n_switches, p->n_cables, p->total_usd, counts->switches, counts->cables, cost->total_usd);
     }
     if (build) {
-        double full_bps = (double)counts->nics * design->fabric.nic_bps / 2;
+        double full_bps = (double)(counts->servers / 2 * design->fabric.nics_per_server) * design->fabric.nic_bps;
         FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
         FAB_TRY(fab_bisection(graph, &cut_bps, err));
-        if (differ(cut_bps / full_bps, p->bisection_ratio)) {
+        double ratio =
+            fmin(full_bps > 0 ? cut_bps / full_bps : 1, optimize_guarantee(counts->built_taper, counts->tiers - 1));
+        if (differ(ratio, p->bisection_ratio)) {
             FAB_FAIL(err, FAB_EINTERNAL, p->design, "closed form says a bisection of %.10g, the graph has %.10g",
-                     p->bisection_ratio, cut_bps / full_bps);
+                     p->bisection_ratio, ratio);
         }
     }
 done:
@@ -332,6 +334,7 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
         FAB_TRY(optimize_explain_infeasible(&s, err));
     }
     o->is_proven = !s.timed_out;
+    (void)snprintf(o->prices, sizeof o->prices, "%s", request->prices->name);
     FAB_TRY(add_losers(&s, o, err));
     FAB_TRY(add_front(&s, GOAL_BISECTION, o->winner.total_usd, &o->by_bisection, &o->n_by_bisection, err));
     FAB_TRY(add_front(&s, GOAL_POWER, o->winner.total_usd, &o->by_power, &o->n_by_power, err));

@@ -132,7 +132,7 @@ static fab_status make_pp(training *t, const char *name, fab_phase_builder *buil
     }
     add_exchange(t, builder, n - 1, 0, bytes, s->interleave - 1);
     phase->n_comms = n_tp * size_of(t, FAB_DIM_DP);
-    phase->executions = 2 * s->interleave * t->job->microbatches;
+    phase->executions = s->interleave * t->job->microbatches; /* both directions at once */
     (void)snprintf(phase->formula, sizeof phase->formula,
                    "b s h%s elements per GPU pair, microbatch, chunk boundary and direction, x 2 (p v - 1) t m d",
                    s->scatter_gather ? "/t (scatter/gather)" : "");

@@ -24,7 +24,7 @@ void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder) {
 }
 
 /* "gpt-145.6b: tp 8, pp 8, dp 24 on 1,536 GPUs, batch 2304 in 96 microbatches of 1" */
-static void summarize_job(const fab_job *job, fab_traffic *traffic) {
+static void summarize_job(const fab_job *job, bool is_default, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
     char gpus[32];
     char interleave[40] = "";
@@ -32,9 +32,9 @@ static void summarize_job(const fab_job *job, fab_traffic *traffic) {
         (void)snprintf(interleave, sizeof interleave, ", interleave %" PRIu64, s->interleave);
     }
     (void)snprintf(traffic->summary, sizeof traffic->summary,
-                   "%s: tp %" PRIu64 ", pp %" PRIu64 ", dp %" PRIu64 "%s%s on %s GPUs, batch %" PRIu64 " in %" PRIu64
+                   "%s%s: tp %" PRIu64 ", pp %" PRIu64 ", dp %" PRIu64 "%s%s on %s GPUs, batch %" PRIu64 " in %" PRIu64
                    " microbatch%s of %" PRIu64,
-                   s->model, s->tp, s->pp, s->dp, s->sharded ? " sharded" : "", interleave,
+                   is_default ? "default job " : "", s->model, s->tp, s->pp, s->dp, s->sharded ? " sharded" : "", interleave,
                    fab_format_count(gpus, job->n_gpus), s->batch, job->microbatches, job->microbatches == 1 ? "" : "es",
                    s->microbatch);
 }
@@ -47,7 +47,7 @@ static fab_status make_job(const char *wanted, const fab_design *design, const f
     FAB_TRY(fab_job_place(&job, fabric, traffic, err));
     traffic->job = job.spec;
     traffic->parameters = fab_model_parameters(&job.model);
-    summarize_job(&job, traffic);
+    summarize_job(&job, design->n_jobs == 0, traffic);
     FAB_TRY(fab_training_make(&job, fabric, wanted, traffic, err));
 done:
     fab_job_release(&job);

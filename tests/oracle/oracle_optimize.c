@@ -71,11 +71,14 @@ static void try_design(chosen *c) {
         fab_cost_of(&design->fabric, counts, c->prices, cost, NULL) == FAB_OK &&
         fab_topology_build(&design->fabric, &graph, NULL, NULL) == FAB_OK &&
         fab_bisection(graph, &d.bisection_ratio, NULL) == FAB_OK) {
-        d.bisection_ratio /= (double)counts->nics * c->nic_bps / 2;
+        d.bisection_ratio /= (double)(counts->servers / 2 * c->catalog->nics_per_server) * c->nic_bps;
         d.usd = cost->total_usd;
         d.power_w = cost->power_w;
-        for (uint64_t t = 0; t + 1 < c->n_tiers; t++) {
+        double product = 1;
+        for (uint64_t t = 0; t + 1 < c->n_tiers; t++) { /* tapers bound what climbs, whatever the halves */
             d.max_taper = fmax(d.max_taper, counts->built_taper[t]);
+            product *= counts->built_taper[t];
+            d.bisection_ratio = fmin(d.bisection_ratio, 1 / product);
         }
         if (FAB_GROW(c->designs, c->capacity, c->n + 1, NULL) == FAB_OK) {
             c->designs[c->n++] = d;

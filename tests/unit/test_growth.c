@@ -46,6 +46,16 @@ Test(growth, shrinking_unplugs_what_goes) {
     cr_expect_eq(moved("clos:gpus=64,radix=32,tiers=2", "clos:gpus=32,radix=32,tiers=2"), 32 + 32 + 16);
 }
 
+/* Planes and rails are networks of their own: what one moves, each moves. */
+Test(growth, networks_side_by_side) {
+    uint64_t one = moved("clos:gpus=256,radix=32", "clos:gpus=512,radix=32");
+    cr_expect_gt(one, 0);
+    cr_expect_eq(moved("clos:gpus=256,radix=32,planes=2", "clos:gpus=512,radix=32,planes=2"), 2 * one);
+    uint64_t rail =
+        moved("clos:gpus=32,gpus-per-server=1,radix=16,tiers=2", "clos:gpus=64,gpus-per-server=1,radix=16,tiers=2");
+    cr_expect_eq(moved("rail-only:gpus=256,radix=16,tiers=2", "rail-only:gpus=512,radix=16,tiers=2"), 8 * rail);
+}
+
 Test(growth, free_ports) {
     fab_fabric *f = fabric_of("rail-spine:gpus=1024"); /* 32 leaves full, 16 spines full */
     cr_expect_eq(fab_free_ports(f), 0);

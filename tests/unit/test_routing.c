@@ -138,6 +138,41 @@ Test(routing, shared_nic) {
     fab_result_release(&r);
 }
 
+/* Whatever the family and the hand-over, no NIC is asked for more than it has. */
+Test(routing, no_nic_is_overloaded) {
+    static const char *const DESIGNS[] = {"rail-only:gpus=128,radix=16",
+                                          "rail-only:gpus=128,radix=16,tiers=2,forward=destination",
+                                          "rail-spine:gpus=128,radix=16",
+                                          "clos:gpus=64,radix=32,planes=2",
+                                          "clos:gpus=64,radix=64,planes=4",
+                                          "clos:gpus=64,gpus-per-server=8,nics-per-server=2,radix=16",
+                                          "clos:gpus=64,nics-per-server=16,radix=64",
+                                          "dragonfly:gpus=72,gpus-per-server=1,dragonfly=2,4,2",
+                                          "rail-only:gpus=64,radix=16,rails-per-switch=2,domain=16"};
+    static const char *const ENGINES[] = {"ecmp", "ecmp,hash=ideal,qp=3"};
+    for (size_t i = 0; i < sizeof DESIGNS / sizeof DESIGNS[0]; i++) {
+        for (size_t e = 0; e < sizeof ENGINES / sizeof ENGINES[0]; e++) {
+            fab_result r = replay(DESIGNS[i], "pattern:permutation", ENGINES[e], 3, 1);
+            for (size_t t = 0; t < 2; t++) {
+                const fab_tier_load *load = &r.phases[0].engines[0].tiers[t];
+                cr_expect_leq(load->max_utilisation, 1 + 1e-9, "%s, %s: %g", DESIGNS[i], ENGINES[e],
+                              load->max_utilisation);
+            }
+            cr_expect_gt(r.phases[0].network_flows, 0);
+            fab_result_release(&r);
+        }
+    }
+}
+
+/* A single flow meets nobody, over one plane or several. */
+Test(routing, one_flow_never_collides) {
+    fab_result r =
+        replay("clos:gpus=64,gpus-per-server=1,radix=8,planes=2", "pattern:shift,by=9,from=0-0", "ecmp", 1, 1);
+    cr_expect_eq(r.phases[0].engines[0].collided_links.mean, 0);
+    cr_expect_float_eq(r.phases[0].engines[0].max_utilisation.mean, 1, 1e-9);
+    fab_result_release(&r);
+}
+
 Test(routing, wrong_engines_are_errors) {
     static const char *const WRONG[] = {"magic",     "ecmp,hash=md5", "ecmp,qp=0",      "ecmp,colour=red",
                                         "ecmp,hash", "dmodk,qp=2",    "ecmp,offset=40", ""};

@@ -102,6 +102,19 @@ Test(topologies, llama3) {
     cr_expect_float_eq(c.built_taper[1], 192.0 / 28, 1e-12);
 }
 
+Test(topologies, xgft) {
+    fab_counts full = build("fat-tree:xgft=3;4,4,8;1,4,4;1,1,1,gpus-per-server=1");
+    cr_expect_eq(full.nics, 128);
+    cr_expect_eq(full.switches, 32 + 32 + 16);
+    cr_expect_eq(full.cables, 3 * 128);
+    fab_counts part =
+        build("fat-tree:gpus=8,gpus-per-server=1,radix=33,xgft=3;3,4,4;1,2,2"); /* 3 of 4 leaves in the only block */
+    cr_expect_eq(part.switches_by_tier[0], 3);
+    cr_expect_eq(part.switches_by_tier[1], 2);
+    cr_expect_eq(part.switches_by_tier[2], 4);
+    cr_expect_float_eq(part.built_taper[1], 1.5, 1e-12);
+}
+
 Test(topologies, fat_tree_is_k_cubed_over_four) {
     for (uint64_t k = 2; k <= 24; k += 2) {
         char text[64];
@@ -155,6 +168,10 @@ Test(topologies, errors_name_the_part) {
         {"clos:gpus=4096,radix=16,tiers=2", "radix 16"},
         {"rail-spine:gpus=64,tiers=1", "at least 2 tiers"},
         {"clos:gpus=1024,radix=32,pod=100", "pod"},
+        {"clos:gpus=64,k=4", "key of fat-tree"},
+        {"rail-spine:gpus=64,rails-per-switch=2", "key of rail-only"},
+        {"rail-only:gpus=512,radix=32,rails-per-switch=3,tiers=2", "does not divide"},
+        {"clos:gpus=65535,gpus-per-server=65535,nics-per-server=1,domain=1,radix=64,planes=2", "limit"},
         {"dragonfly:dragonfly=4,4,2,radix=8", "needs 9 ports"},
         {"dragonfly:gpus=80,dragonfly=2,4,2", "hold 72 NICs, not 80"},
         {"dragonfly:gpus=16,dragonfly=2,4,2,10", "at most 9"},

@@ -39,6 +39,14 @@ typedef struct fab_ports {
 fab_status fab_ports_init(const fab_fabric *fabric, fab_ports *out, fab_error *err) FAB_MUST_USE;
 void fab_ports_release(fab_ports *ports);
 
+/**
+ * NICs through which a flow leaves and enters: those of its GPUs, or of the GPU that hands it over between rails.
+ * @param[in]  nic          Which of the GPUs' NICs: 0 ... nics_per_gpu - 1.
+ * @param[out] out_src_nic  Index among the NICs; FAB_NONE, as *out_dst_nic, for a flow inside a scale-up domain.
+ */
+fab_status fab_flow_nics(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t nic,
+                         uint32_t *out_src_nic, uint32_t *out_dst_nic, fab_error *err) FAB_MUST_USE;
+
 /** What a switch sees of a packet, and what the engine derived from it once per path. */
 typedef struct fab_hop_key {
     uint32_t src_nic, dst_nic; /**< index among the NICs */

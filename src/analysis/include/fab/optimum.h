@@ -58,7 +58,8 @@ typedef struct fab_optimum_loser {
 
 typedef struct fab_optimum {
     char catalog[FAB_NAME_SIZE];
-    char source[512]; /**< of the catalog */
+    char source[512];           /**< of the catalog */
+    char prices[FAB_NAME_SIZE]; /**< name of the price book */
     uint64_t gpus;
     fab_limits limits;
     fab_optimum_point winner;

@@ -64,7 +64,7 @@ typedef struct fab_cost {
 
 /** A fabric as reports show it. */
 typedef struct fab_fabric_result {
-    char name[FAB_NAME_SIZE];
+    char name[512]; /**< of the design, or its one-line form */
     char family[FAB_NAME_SIZE];
     char digest[17];
     char source[512];
@@ -189,5 +189,6 @@ void fab_result_release(fab_result *result);
 
 /** Counting conventions and what the model leaves out, as sentences; ended by NULL. */
 extern const char *const fab_conventions[];
+#define FAB_GENERAL_CONVENTIONS 3 /**< the first so many hold without traffic too */
 
 #endif

@@ -83,7 +83,7 @@ typedef struct fab_job_spec {
     bool sharded;                    /**< data parallel: reduce-scatter + all-gather instead of all-reduce */
     bool scatter_gather;             /**< pipeline sends 1/tp per GPU pair */
     char order[FAB_NAME_SIZE];       /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
-    char servers[256];               /**< "0-15,20": servers the job runs on, in this order; empty = all but spares */
+    char servers[1024];              /**< "0-15,20": servers the job runs on, in this order; empty = all but spares */
     char where[FAB_WHERE_SIZE];      /**< file:line:column of the element, for errors */
 } fab_job_spec;
 
