@@ -37,6 +37,13 @@ fab_status fab_measure(const fab_fabric *fabric, const fab_subject *subject, con
 fab_status fab_measure_detail(const fab_fabric *fabric, const fab_subject *subject, const fab_routes *routes,
                               const double *use, bool keep_loads, fab_engine_result *out, fab_error *err) FAB_MUST_USE;
 
+/**
+ * Next hops that switches use, by boundary, and whether hashes polarize. Needs the rows of fab_measure_detail().
+ * Complexity: O(sum of route lengths * next hops of a switch).
+ */
+fab_status fab_measure_next_hops(const fab_fabric *fabric, const fab_router *router, const fab_routes *routes,
+                                 fab_engine_result *out, fab_error *err) FAB_MUST_USE;
+
 /** What the phase is, and what the design itself does to it; crossings are read off the routes of any engine. */
 void fab_measure_phase(const fab_fabric *fabric, const fab_subject *subject, const fab_routes *routes,
                        fab_phase_result *out);

@@ -56,6 +56,7 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
         fab_engine_result *engine = &phase->engines[it->engine];
         engine->has_effective_bisection = bisection;
         FAB_TRY(fab_measure_detail(replay->fabric, subject, &s->routes, s->use, replay->keep_loads, engine, err));
+        FAB_TRY(fab_measure_next_hops(replay->fabric, &c->routers[it->engine], &s->routes, engine, err));
         if (it->engine == 0) {
             fab_measure_phase(replay->fabric, subject, &s->routes, phase);
         }

@@ -44,8 +44,9 @@ typedef struct fab_hop_key {
     uint32_t src_nic, dst_nic; /**< index among the NICs */
     uint32_t flow;             /**< index in the phase */
     uint32_t queue_pair;
-    uint32_t destination; /**< number of the destination port, leaf by leaf */
-    uint64_t hash;        /**< set by begin */
+    uint32_t destination;             /**< number of the destination port, leaf by leaf */
+    uint64_t hash;                    /**< set by begin: a draw of this path */
+    uint32_t value[FAB_FABRIC_TIERS]; /**< set by begin: hashes that the engine's tiers look at */
 } fab_hop_key;
 
 /** A choice to make. */
@@ -65,12 +66,15 @@ typedef struct fab_router {
     uint32_t queue_pairs;                   /**< paths per flow and NIC */
     uint32_t port_stride;                   /**< destination number = leaf * port_stride + port - 1 */
     uint64_t divisor[FAB_FABRIC_TIERS + 1]; /**< [t]: product of the parents of tiers below t (D-mod-K) */
-    char label[192];                        /**< "ecmp,hash=crc32,qp=16": name and all options, defaults included */
-    void *state;                            /**< the engine's own options */
+    bool draws_per_queue_pair;              /**< queue pairs of a flow hash differently (engines that hash) */
+    char label[192]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they differ from the
+                        default */
+    void *state;     /**< the engine's own options */
 } fab_router;
 
 typedef struct fab_engine_option {
     const char *key, *value, *summary; /**< value: the default */
+    bool quiet;                        /**< left out of the label while it has its default */
 } fab_engine_option;
 
 /** One row of the table in engines.c. */
@@ -79,11 +83,14 @@ struct fab_engine {
     const char *summary;
     const fab_engine_option *options; /**< ended by a NULL key */
     bool seeded;                      /**< routes depend on the seed */
+    bool hashes;                      /**< spreads flows by a hash, which can polarize */
     bool needs_tree;                  /**< refuses fabrics without tiers, where its choices mean nothing */
     size_t state_size;                /**< bytes of plain, zeroed data */
     /** Reads option `key`; FAB_EINPUT names the value and what is allowed. */
     fab_status (*set)(fab_router *router, const char *key, const char *value, fab_error *err);
-    /** Once per path: fills key->hash. May be NULL. */
+    /** Once, when all options are set: checks them together and derives what routing needs. May be NULL. */
+    fab_status (*ready)(fab_router *router, fab_error *err);
+    /** Once per path: fills key->hash and key->value. May be NULL. */
     void (*begin)(const fab_router *router, uint64_t seed, fab_hop_key *key);
     /** Index of the next hop to take, below hop->count. */
     uint32_t (*pick)(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key);
