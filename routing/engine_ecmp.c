@@ -6,6 +6,7 @@
  * value; tiers with the same hash make the second choice depend on the first (polarization). ADR 0016. */
 #include "engines.h"
 #include "fab/hash.h"
+#include "hash_group.h"
 #include "fab/rng.h"
 #include "fab/units.h"
 
@@ -103,6 +104,14 @@ static fab_status set_tiers(options *o, const char *value, size_t at,
     return FAB_OK;
 }
 
+static fab_status read_choice(const char *value, const char *no, const char *yes, bool *out, fab_error *err) {
+    if (strcmp(value, no) != 0 && strcmp(value, yes) != 0) {
+        return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of %s, %s", value, no, yes);
+    }
+    *out = strcmp(value, yes) == 0;
+    return FAB_OK;
+}
+
 static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
     static const struct {
         const char *key;
@@ -112,6 +121,12 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
                    {"fields", offsetof(tier_options, fields), read_fields},
                    {"hash-seed", offsetof(tier_options, seed), read_seed},
                    {"offset", offsetof(tier_options, offset), read_offset}};
+    if (strcmp(key, "weights") == 0) {
+        return read_choice(value, "equal", "capacity", &router->by_capacity, err);
+    }
+    if (strcmp(key, "member-loss") == 0) {
+        return read_choice(value, "modulo", "resilient", &router->resilient, err);
+    }
     for (size_t i = 0; i < sizeof BY_TIER / sizeof BY_TIER[0]; i++) {
         if (strcmp(key, BY_TIER[i].key) == 0) {
             return set_tiers(router->state, value, BY_TIER[i].at, BY_TIER[i].read, err);
@@ -124,6 +139,7 @@ static fab_status ready(fab_router *router, fab_error *err) {
     options *o = router->state;
     const uint32_t per_queue_pair = FAB_FIELD_SPORT | FAB_FIELD_DQP;
     router->draws_per_queue_pair = true;
+    router->weight_unit_bps = fab_hash_group_unit(router->fabric);
     for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
         tier_options *tier = &o->tier[t];
         fab_hash_family family = (fab_hash_family)tier->family;
@@ -186,11 +202,11 @@ static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop
     const tier_options *tier = &o->tier[hop->tier];
     if (tier->family == FAB_HASH_IDEAL) {
         uint64_t draw = fab_mix64(key->hash ^ hop->node ^ tier->seed << 32);
-        return fab_scale32((uint32_t)(draw >> 32), hop->count);
+        return fab_hash_group_pick(router, hop, (uint32_t)(draw >> 32), true);
     }
-    return fab_hash_rotate(key->value[tier->slot], fab_hash_width((fab_hash_family)tier->family),
-                           (uint32_t)tier->offset) %
-           hop->count;
+    uint32_t value =
+        fab_hash_rotate(key->value[tier->slot], fab_hash_width((fab_hash_family)tier->family), (uint32_t)tier->offset);
+    return fab_hash_group_pick(router, hop, value, false);
 }
 
 static const fab_engine_option OPTIONS[] = {
@@ -206,6 +222,11 @@ static const fab_engine_option OPTIONS[] = {
      "pair: E-ECMP), joined by '+'",
      true},
     {"hash-seed", "0", "by tier, changes the initial value; cures no polarization of a CRC over powers of two", true},
+    {"weights", "equal", "of next hops: equal, or capacity (of the link)", true},
+    {"member-loss", "modulo",
+     "when links die: modulo (over what is left: nearly all flows move) or resilient (fixed "
+     "buckets: only flows of the dead member move)",
+     true},
     {NULL, NULL, NULL, false},
 };
 

@@ -40,7 +40,7 @@ static fab_status walk(const fab_router *router, uint64_t seed, const fab_legs *
     if (router->engine->begin != NULL && legs->src_leaf != legs->dst_leaf) {
         router->engine->begin(router, seed, key);
     }
-    fab_hop hop = {.node = legs->src_leaf};
+    fab_hop hop = {.node = legs->src_leaf, .leaf = leaf};
     while (hop.node != legs->dst_leaf) {
         hop.next = fab_next_hops_get(t, hop.node - base, leaf, &hop.count);
         if (hop.count == 0) {

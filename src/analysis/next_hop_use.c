@@ -86,7 +86,18 @@ static uint32_t used_of(const use *u, uint32_t group, uint8_t mask, uint64_t n, 
     for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
         used += (u->used[i] & mask) != 0;
     }
-    *out_unused = count * exp((double)n * log1p(-1.0 / count));
+    if (!u->router->by_capacity) {
+        *out_unused = count * exp((double)n * log1p(-1.0 / count));
+        return used;
+    }
+    double weight = 0;
+    *out_unused = 0;
+    for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
+        weight += fab_next_hop_weight(u->router, t->member[i]);
+    }
+    for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
+        *out_unused += exp((double)n * log1p(-fab_next_hop_weight(u->router, t->member[i]) / weight));
+    }
     return used;
 }
 

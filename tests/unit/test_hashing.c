@@ -172,7 +172,10 @@ Test(hashing, wrong_options_are_errors) {
                                         "ecmp,hash=ideal,fields=ips",
                                         "ecmp,hash=",
                                         "ecmp,offset=0/1/2/3/4/5/6/7/8",
-                                        "ecmp,fields=ips+"};
+                                        "ecmp,fields=ips+",
+                                        "ecmp,weights=heavy",
+                                        "ecmp,member-loss=",
+                                        "ecmp,weights=capacity/equal"};
     fab_design design;
     fab_fabric *fabric = NULL;
     fab_next_hops *next_hops = NULL;
@@ -189,4 +192,173 @@ Test(hashing, wrong_options_are_errors) {
     }
     fab_next_hops_free(next_hops);
     fab_fabric_free(fabric);
+}
+
+/* --- groups --------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct network {
+    fab_design design;
+    fab_fabric *fabric;
+    fab_next_hops *healthy, *broken;
+    fab_traffic traffic;
+} network;
+
+static network make_network(const char *design, const char *traffic) {
+    network n = {0};
+    cr_assert_eq(fab_design_read(design, NULL, 0, &n.design, NULL), FAB_OK);
+    cr_assert_eq(fab_topology_build(&n.design.fabric, &n.fabric, NULL, NULL), FAB_OK);
+    cr_assert_eq(fab_next_hops_new(n.fabric, NULL, &n.healthy, NULL), FAB_OK);
+    cr_assert_eq(fab_traffic_make(traffic, &n.design, n.fabric, 1, &n.traffic, NULL), FAB_OK);
+    return n;
+}
+
+static void discard_network(network *n) {
+    fab_traffic_release(&n->traffic);
+    fab_next_hops_free(n->healthy);
+    fab_next_hops_free(n->broken);
+    fab_fabric_free(n->fabric);
+}
+
+static fab_routes routes_of(const network *n, const fab_next_hops *next_hops, const char *engine) {
+    fab_engine_spec spec = {.where = "test"};
+    fab_router router;
+    fab_routes routes = {0};
+    fab_error err = {0};
+    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
+    cr_assert_eq(fab_router_init(&spec, n->fabric, next_hops, &router, &err), FAB_OK, "%s", err.text);
+    router.healthy = n->healthy;
+    cr_assert_eq(fab_route_phase(&router, &n->traffic.phases[0], 1, &routes, &err), FAB_OK, "%s", err.text);
+    fab_router_release(&router);
+    return routes;
+}
+
+static fab_link_id uplink(const network *n, fab_node_id v, uint32_t which) {
+    for (uint32_t k = n->fabric->out_first[v]; k < n->fabric->out_first[v + 1]; k++) {
+        fab_link_id link = n->fabric->out_link[k];
+        if (fab_class_of(n->fabric, link)->kind == FAB_LINK_FABRIC && fab_is_up(link) && which-- == 0) {
+            return link;
+        }
+    }
+    cr_assert_fail("no such uplink");
+    return FAB_NONE;
+}
+
+typedef struct moves {
+    uint32_t n_dead, n_dead_moved; /* paths over a dead cable */
+    uint32_t n_near, n_near_moved; /* paths that leave or enter the leaf with the dead cable, over another one */
+    uint32_t n_far_moved;          /* all others */
+    uint32_t to[64];               /* paths over the dead uplink: uplink of the first leaf that they take now */
+} moves;
+
+static moves compare_routes(const network *n, const fab_routes *a, const fab_routes *b, uint32_t dead_cable) {
+    moves m = {0};
+    fab_node_id leaf = n->fabric->first[FAB_NODE_SWITCH];
+    cr_assert_eq(a->flow_first[a->n_flows], b->flow_first[b->n_flows]);
+    for (uint32_t p = 0; p < a->flow_first[a->n_flows]; p++) {
+        size_t length = a->path_first[p + 1] - a->path_first[p];
+        bool same = length == b->path_first[p + 1] - b->path_first[p];
+        bool dead = false;
+        bool near = false;
+        for (size_t i = 0; same && i < length; i++) {
+            fab_link_id link = a->link[a->path_first[p] + i];
+            dead = dead || link / 2 == dead_cable;
+            near = near || fab_tail(n->fabric, link) == leaf || fab_head(n->fabric, link) == leaf;
+        }
+        same = same && memcmp(a->link + a->path_first[p], b->link + b->path_first[p], length * sizeof *a->link) == 0;
+        m.n_dead += dead;
+        m.n_dead_moved += dead && !same;
+        m.n_near += near && !dead;
+        m.n_near_moved += near && !dead && !same;
+        m.n_far_moved += !near && !same;
+        for (size_t i = b->path_first[p]; dead && i < b->path_first[p + 1]; i++) {
+            cr_assert_neq(b->link[i] / 2, dead_cable);
+            for (uint32_t k = 0; k < 8; k++) {
+                m.to[k] += b->link[i] == uplink(n, leaf, k);
+            }
+        }
+    }
+    return m;
+}
+
+Test(hashing, member_loss) {
+    static const char *const HASHES[] = {"crc32", "crc16", "ideal"};
+    network n = make_network("clos:gpus=128,gpus-per-server=1,radix=16,tiers=2", "pattern:all-to-all");
+    uint32_t cable = uplink(&n, n.fabric->first[FAB_NODE_SWITCH], 3) / 2;
+    uint64_t *dead = calloc(n.fabric->n_links / 64 + 1, sizeof *dead);
+    dead[2 * cable / 64] |= UINT64_C(3) << (2 * cable % 64);
+    cr_assert_eq(fab_next_hops_new(n.fabric, dead, &n.broken, NULL), FAB_OK);
+    for (size_t i = 0; i < 3; i++) {
+        for (int resilient = 0; resilient < 2; resilient++) {
+            char engine[128];
+            (void)snprintf(engine, sizeof engine, "ecmp,hash=%s,qp=2,member-loss=%s", HASHES[i],
+                           resilient ? "resilient" : "modulo");
+            fab_routes before = routes_of(&n, n.healthy, engine);
+            fab_routes after = routes_of(&n, n.broken, engine);
+            moves m = compare_routes(&n, &before, &after, cable);
+            cr_expect_gt(m.n_dead, 400);
+            cr_expect_eq(m.n_dead_moved, m.n_dead, "%s", engine);
+            cr_expect_eq(m.n_far_moved, 0, "%s", engine);
+            if (resilient) {
+                cr_expect_eq(m.n_near_moved, 0, "%s: %u of %u", engine, m.n_near_moved, m.n_near);
+                for (uint32_t k = 0; k < 8; k++) {                  /* and they spread over all that are left */
+                    double share = m.to[k] / (double)m.n_dead * 14; /* half of them leave the leaf, over 7 */
+                    cr_expect(k == 3 ? share == 0 : share > 0.5 && share < 1.5, "%s: %u: %g", engine, k, share);
+                }
+            } else if (i < 2) { /* scaling an ideal draw moves fewer than a remainder does */
+                cr_expect_gt(m.n_near_moved, 0.8 * m.n_near, "%s: %u of %u", engine, m.n_near_moved, m.n_near);
+            }
+            fab_routes_release(&before);
+            fab_routes_release(&after);
+        }
+    }
+    free(dead);
+    discard_network(&n);
+}
+
+/* While nothing is dead, the bucket table of resilient hashing chooses what the plain remainder does. */
+Test(hashing, resilient_is_modulo_while_healthy) {
+    network n = make_network("fat-tree:k=12,gpus-per-server=1", "pattern:permutation");
+    const char *const engines[][2] = {{"ecmp,member-loss=resilient,qp=4", "ecmp,qp=4"},
+                                      {"ecmp,hash=ideal,member-loss=resilient", "ecmp,hash=ideal"},
+                                      {"ecmp,weights=capacity", "ecmp"}};
+    for (size_t i = 0; i < 3; i++) {
+        fab_routes a = routes_of(&n, n.healthy, engines[i][0]);
+        fab_routes b = routes_of(&n, n.healthy, engines[i][1]);
+        cr_expect_eq(memcmp(a.link, b.link, a.path_first[a.flow_first[a.n_flows]] * sizeof *a.link), 0, "%s",
+                     engines[i][0]);
+        fab_routes_release(&a);
+        fab_routes_release(&b);
+    }
+    discard_network(&n);
+}
+
+/* One uplink of the first leaf is made three times as fast as the seven others: it carries three tenths. */
+Test(hashing, weights) {
+    network n = make_network("clos:gpus=128,gpus-per-server=1,radix=16,tiers=2", "pattern:all-to-all");
+    fab_fabric *f = n.fabric;
+    fab_link_id fast = uplink(&n, f->first[FAB_NODE_SWITCH], 3);
+    fab_link_class class = *fab_class_of(f, fast);
+    class.capacity_bps *= 3;
+    f->classes = realloc(f->classes, (f->n_classes + 1U) * sizeof *f->classes);
+    f->classes[f->n_classes] = class;
+    f->cable_class[fast / 2] = f->n_classes++;
+    const char *const engines[] = {"ecmp,weights=capacity", "ecmp,hash=ideal,weights=capacity",
+                                   "ecmp,hash=crc16,weights=capacity,member-loss=resilient", "ecmp"};
+    for (size_t e = 0; e < 4; e++) {
+        fab_routes r = routes_of(&n, n.healthy, engines[e]);
+        double n_fast = 0;
+        double n_up = 0;
+        for (size_t i = 0; i < r.path_first[r.flow_first[r.n_flows]]; i++) {
+            bool up = false;
+            for (uint32_t k = 0; k < 8; k++) {
+                up = up || r.link[i] == uplink(&n, f->first[FAB_NODE_SWITCH], k);
+            }
+            n_up += up;
+            n_fast += r.link[i] == fast;
+        }
+        cr_expect_float_eq(n_fast / n_up, e < 3 ? 0.3 : 0.125, 0.04, "%s: %g", engines[e], n_fast / n_up);
+        fab_routes_release(&r);
+    }
+    discard_network(&n);
 }

@@ -53,6 +53,7 @@ typedef struct fab_hop_key {
 typedef struct fab_hop {
     fab_node_id node;
     uint32_t tier;
+    uint32_t leaf;           /**< column of the destination leaf */
     const fab_link_id *next; /**< equal-cost next hops, by port */
     uint32_t count;          /**< >= 1 */
 } fab_hop;
@@ -62,10 +63,15 @@ typedef struct fab_router {
     const fab_engine *engine;
     const fab_fabric *fabric;
     const fab_next_hops *next_hops;
+    const fab_next_hops *healthy; /**< of the same fabric without dead links: the groups that resilient hashing keeps;
+                                     NULL: the same as next_hops. Borrowed, set by the caller after init */
     fab_ports ports;
     uint32_t queue_pairs;                   /**< paths per flow and NIC */
     uint32_t port_stride;                   /**< destination number = leaf * port_stride + port - 1 */
     uint64_t divisor[FAB_FABRIC_TIERS + 1]; /**< [t]: product of the parents of tiers below t (D-mod-K) */
+    bool by_capacity;                       /**< groups are weighted by the capacity of their links (ecmp) */
+    bool resilient;                         /**< only flows of dead members move (ecmp) */
+    double weight_unit_bps;                 /**< largest rate that divides the capacity of every fabric link */
     bool draws_per_queue_pair;              /**< queue pairs of a flow hash differently (engines that hash) */
     char label[192]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they differ from the
                         default */
@@ -76,6 +82,13 @@ typedef struct fab_engine_option {
     const char *key, *value, *summary; /**< value: the default */
     bool quiet;                        /**< left out of the label while it has its default */
 } fab_engine_option;
+
+/** Share of a next hop in its group, in whole units. */
+static inline uint32_t fab_next_hop_weight(const fab_router *router, fab_link_id link) {
+    return router->by_capacity
+               ? (uint32_t)(fab_class_of(router->fabric, link)->capacity_bps / router->weight_unit_bps + 0.5)
+               : 1;
+}
 
 /** One row of the table in engines.c. */
 struct fab_engine {
