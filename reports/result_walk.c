@@ -313,6 +313,9 @@ static void walk_engine(walk *w, const fab_engine_result *engine) {
     integer(w, "seed", engine->seed);
     integer(w, "seeds", engine->n_seeds);
     boolean(w, "seeded", engine->seeded);
+    if (engine->n_rounds > 1) {
+        integer(w, "rounds", engine->n_rounds);
+    }
     boolean(w, "polarized", engine->polarized); /* of the first seed */
     stat(w, "collided_links", &engine->collided_links, many);
     stat(w, "collided_flows", &engine->collided_flows, many);

@@ -77,7 +77,7 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
         (void)snprintf(
             text, sizeof text,
             "%s%s of %s fabric links are asked for more than their rate; %s of %s flows cross one (%.1f %%).",
-            e->n_seeds > 1 ? "In the mean " : "", fab_text_mean_count(a, e->collided_links.mean),
+            e->n_seeds > 1 || e->n_rounds > 1 ? "In the mean " : "", fab_text_mean_count(a, e->collided_links.mean),
             fab_format_count(b, n_fabric_links(e)), fab_text_mean_count(c, e->collided_flows.mean),
             fab_format_count(d, p->fabric_flows), percent_of(e->collided_flows.mean, (double)p->fabric_flows));
         fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
@@ -86,7 +86,14 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
         put_distribution(page, e);
         return;
     }
-    if (collides && e->n_hot > 0) {
+    if (collides && e->n_rounds > 1) {
+        (void)snprintf(
+            text, sizeof text,
+            "Queue pairs take turns: largest collision factor %.2f, mean over flows %.2f, as means over %" PRIu32
+            " rounds. Links below are those of the first round.",
+            e->max_collision_factor.mean, e->mean_collision_factor.mean, e->n_rounds);
+        fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
+    } else if (collides && e->n_hot > 0) {
         (void)snprintf(text, sizeof text,
                        "Largest collision factor %.2f = taper %.2f x hash %.2f; mean over flows %.2f.",
                        e->hot[0].factor, e->hot[0].taper_factor, e->hot[0].hash_factor, e->mean_collision_factor.mean);

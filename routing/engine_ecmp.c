@@ -22,6 +22,7 @@ typedef struct options {
     tier_options tier[FAB_FABRIC_TIERS + 1]; /* [t], t >= 1 */
     fab_hash_rule rule[FAB_FABRIC_TIERS];    /* [slot] */
     uint32_t n_rules;
+    bool round_robin;
     fab_crc crc[FAB_HASH_N_CRC]; /* [family], those in use */
 } options;
 
@@ -121,6 +122,10 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
                    {"fields", offsetof(tier_options, fields), read_fields},
                    {"hash-seed", offsetof(tier_options, seed), read_seed},
                    {"offset", offsetof(tier_options, offset), read_offset}};
+    if (strcmp(key, "spread") == 0) {
+        options *o = router->state;
+        return read_choice(value, "split", "round-robin", &o->round_robin, err);
+    }
     if (strcmp(key, "weights") == 0) {
         return read_choice(value, "equal", "capacity", &router->by_capacity, err);
     }
@@ -138,6 +143,7 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
 static fab_status ready(fab_router *router, fab_error *err) {
     options *o = router->state;
     const uint32_t per_queue_pair = FAB_FIELD_SPORT | FAB_FIELD_DQP;
+    router->n_rounds = o->round_robin ? router->queue_pairs : 1;
     router->draws_per_queue_pair = true;
     router->weight_unit_bps = fab_hash_group_unit(router->fabric);
     for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
@@ -222,6 +228,10 @@ static const fab_engine_option OPTIONS[] = {
      "pair: E-ECMP), joined by '+'",
      true},
     {"hash-seed", "0", "by tier, changes the initial value; cures no polarization of a CRC over powers of two", true},
+    {"spread", "split",
+     "split (a flow uses its queue pairs at once) or round-robin (one message after the other; figures "
+     "are means over the rounds)",
+     true},
     {"weights", "equal", "of next hops: equal, or capacity (of the link)", true},
     {"member-loss", "modulo",
      "when links die: modulo (over what is left: nearly all flows move) or resilient (fixed "

@@ -128,7 +128,7 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
 fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
                            fab_router *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_router router = {.fabric = fabric, .next_hops = next_hops, .queue_pairs = 1};
+    fab_router router = {.fabric = fabric, .next_hops = next_hops, .queue_pairs = 1, .n_rounds = 1};
     char text[sizeof spec->text];
     (void)snprintf(text, sizeof text, "%s", spec->text);
     char *options = strchr(text, ',');

@@ -175,7 +175,8 @@ Test(hashing, wrong_options_are_errors) {
                                         "ecmp,fields=ips+",
                                         "ecmp,weights=heavy",
                                         "ecmp,member-loss=",
-                                        "ecmp,weights=capacity/equal"};
+                                        "ecmp,weights=capacity/equal",
+                                        "ecmp,spread=even"};
     fab_design design;
     fab_fabric *fabric = NULL;
     fab_next_hops *next_hops = NULL;
@@ -192,6 +193,32 @@ Test(hashing, wrong_options_are_errors) {
     }
     fab_next_hops_free(next_hops);
     fab_fabric_free(fabric);
+}
+
+/* Split queue pairs share the load of a flow at any instant. In turns, one of them carries all of it: at every instant
+ * a draw of one queue pair, so that the factor is that of one (3.08 for 16 flows over 16 uplinks) however many there
+ * are, while the bytes of the whole phase are those of splitting. */
+Test(hashing, round_robin_collides_like_one_queue_pair) {
+    const char *design = "clos:gpus=512,gpus-per-server=1,nics-per-server=1,radix=32,tiers=2";
+    const char *traffic = "pattern:shift,by=16,from=0-15";
+    double split = 0;
+    double turns = 0;
+    const int n = 40;
+    for (int seed = 1; seed <= n; seed++) {
+        fab_engine_result a = route(design, traffic, "ecmp,hash=ideal,qp=16", (uint64_t)seed);
+        fab_engine_result b = route(design, traffic, "ecmp,hash=ideal,qp=16,spread=round-robin", (uint64_t)seed);
+        cr_assert_eq(b.n_rounds, 16);
+        split += a.max_collision_factor.mean / n;
+        turns += b.max_collision_factor.mean / n;
+        for (size_t i = 0; i < a.n_tiers; i++) {
+            cr_assert_float_eq(a.tiers[i].bytes, b.tiers[i].bytes, 1e-6 * a.tiers[i].bytes);
+        }
+    }
+    cr_expect_float_eq(split, 1.47, 0.05, "%g", split);
+    cr_expect_float_eq(turns, 3.08, 0.1, "%g", turns);
+    fab_engine_result one = route(design, traffic, "ecmp", 1);
+    fab_engine_result same = route(design, traffic, "ecmp,spread=round-robin", 1);
+    cr_expect_eq(one.max_collision_factor.mean, same.max_collision_factor.mean);
 }
 
 /* --- groups --------------------------------------------------------------------------------------------------------

@@ -26,6 +26,14 @@ typedef struct fab_routes {
 
 void fab_routes_release(fab_routes *routes);
 
+/**
+ * The paths in use while every flow sends over queue pair `round` of `n_rounds` alone; a flow with fewer paths keeps
+ * them all.
+ * @param[in,out] out  Zero-initialised or from an earlier call; its memory is reused.
+ */
+fab_status fab_routes_of_round(const fab_routes *all, uint32_t round, uint32_t n_rounds, fab_routes *out,
+                               fab_error *err) FAB_MUST_USE;
+
 typedef struct fab_engine fab_engine;
 
 /** Where GPUs and NICs plug in, looked up once per fabric. */
@@ -69,10 +77,11 @@ typedef struct fab_router {
     uint32_t queue_pairs;                   /**< paths per flow and NIC */
     uint32_t port_stride;                   /**< destination number = leaf * port_stride + port - 1 */
     uint64_t divisor[FAB_FABRIC_TIERS + 1]; /**< [t]: product of the parents of tiers below t (D-mod-K) */
-    bool by_capacity;                       /**< groups are weighted by the capacity of their links (ecmp) */
-    bool resilient;                         /**< only flows of dead members move (ecmp) */
-    double weight_unit_bps;                 /**< largest rate that divides the capacity of every fabric link */
-    bool draws_per_queue_pair;              /**< queue pairs of a flow hash differently (engines that hash) */
+    uint32_t n_rounds;         /**< 1: a flow uses its queue pairs at once; else they take turns, one in each round */
+    bool by_capacity;          /**< groups are weighted by the capacity of their links (ecmp) */
+    bool resilient;            /**< only flows of dead members move (ecmp) */
+    double weight_unit_bps;    /**< largest rate that divides the capacity of every fabric link */
+    bool draws_per_queue_pair; /**< queue pairs of a flow hash differently (engines that hash) */
     char label[192]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they differ from the
                         default */
     void *state;     /**< the engine's own options */

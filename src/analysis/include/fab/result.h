@@ -146,6 +146,8 @@ typedef struct fab_engine_result {
     uint64_t seed;
     bool seeded;
     uint64_t n_seeds;
+    uint32_t n_rounds; /**< above 1: queue pairs take turns; figures are means over the rounds of a seed, loads and hot
+                          links those of the first round */
     fab_stat collided_links, collided_flows;
     fab_stat max_collision_factor;  /**< largest utilisation of a fabric link */
     fab_stat mean_collision_factor; /**< mean over flows that use a fabric link of the worst factor on their route */
