@@ -29,15 +29,16 @@ static bool is_even(const fab_router *router, const fab_link_id *links, uint32_t
     return even;
 }
 
+/* At least 1: groups have members. */
 static uint32_t n_slots(const fab_router *router, const fab_link_id *links, uint32_t count) {
-    if (is_even(router, links, count)) {
-        return count;
+    uint32_t n = count;
+    if (!is_even(router, links, count)) {
+        n = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            n += fab_next_hop_weight(router, links[i]);
+        }
     }
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        n += fab_next_hop_weight(router, links[i]);
-    }
-    return n;
+    return n > 0 ? n : 1;
 }
 
 static uint32_t member_of_slot(const fab_router *router, const fab_link_id *links, uint32_t count, uint32_t slot) {
