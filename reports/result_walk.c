@@ -1,109 +1,10 @@
-#include "result_walk.h"
+#include "result_fields.h"
 
-#include <math.h>
 #include <string.h>
 
 const char *const fab_histogram_names[FAB_HISTOGRAM] = {"0 - 0.25", "0.25 - 0.5", "0.5 - 0.75", "0.75 - 1",
                                                         "1 - 1.5",  "1.5 - 2",    "2 - 3",      "above 3"};
 static const double HISTOGRAM_EDGES[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3};
-
-typedef struct walk {
-    const fab_emitter *emit; /* NULL while looking for figures that are not finite */
-    void *self;
-    const char *bad_key;
-    double bad_value;
-} walk;
-
-/* --- one call per kind of field ------------------------------------------------------------------------------------
- */
-
-static void check(walk *w, const char *key, double value) {
-    if (w->bad_key == NULL && !isfinite(value)) {
-        w->bad_key = key;
-        w->bad_value = value;
-    }
-}
-
-static void object(walk *w, const char *key) {
-    if (w->emit != NULL) {
-        w->emit->begin_object(w->self, key, false);
-    }
-}
-
-static void row(walk *w) {
-    if (w->emit != NULL) {
-        w->emit->begin_object(w->self, NULL, true);
-    }
-}
-
-static void array(walk *w, const char *key, const char *item) {
-    if (w->emit != NULL) {
-        w->emit->begin_array(w->self, key, item);
-    }
-}
-
-static void end(walk *w) {
-    if (w->emit != NULL) {
-        w->emit->end(w->self);
-    }
-}
-
-static void integer(walk *w, const char *key, uint64_t value) {
-    if (w->emit != NULL) {
-        w->emit->integer(w->self, key, value);
-    }
-}
-
-static void number(walk *w, const char *key, double value) {
-    check(w, key, value);
-    if (w->emit != NULL) {
-        w->emit->number(w->self, key, value);
-    }
-}
-
-static void boolean(walk *w, const char *key, bool value) {
-    if (w->emit != NULL) {
-        w->emit->boolean(w->self, key, value);
-    }
-}
-
-static void string(walk *w, const char *key, const char *value) {
-    if (w->emit != NULL) {
-        w->emit->string(w->self, key, value);
-    }
-}
-
-/* Texts that may be missing are left out when empty. */
-static void text(walk *w, const char *key, const char *value) {
-    if (value != NULL && value[0] != '\0') {
-        string(w, key, value);
-    }
-}
-
-static void integers(walk *w, const char *key, const uint64_t *values, size_t n) {
-    if (w->emit != NULL) {
-        w->emit->integers(w->self, key, values, n);
-    }
-}
-
-static void numbers(walk *w, const char *key, const double *values, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        check(w, key, values[i]);
-    }
-    if (w->emit != NULL) {
-        w->emit->numbers(w->self, key, values, n);
-    }
-}
-
-static void stat(walk *w, const char *key, const fab_stat *value, bool distribution) {
-    check(w, key, value->mean);
-    if (distribution) {
-        check(w, key, value->ci95 + value->p50 + value->p99 + value->min + value->max);
-    }
-    if (w->emit != NULL) {
-        w->emit->stat(w->self, key, value, distribution);
-    }
-}
 
 /* --- the fields ----------------------------------------------------------------------------------------------------
  */
@@ -342,6 +243,36 @@ static void walk_link_loads(walk *w, const fab_engine_result *engine) {
     end(w);
 }
 
+static void walk_next_hops(walk *w, const fab_engine_result *engine) {
+    array(w, "next_hops_used", "boundary");
+    for (size_t i = 0; i < engine->n_tiers; i++) {
+        const fab_tier_load *load = &engine->tiers[i];
+        if (load->choices == 0) {
+            continue;
+        }
+        row(w);
+        string(w, "boundary", fab_boundary_name(engine->wiring, load->tier));
+        integer(w, "tier", load->tier);
+        string(w, "direction", fab_direction_name(engine->wiring, load->tier, load->up));
+        integer(w, "choices", load->choices);
+        integer(w, "full_choices", load->full_choices);
+        if (load->full_choices > 0) {
+            number(w, "mean_used_ratio", load->mean_used);
+            number(w, "min_used_ratio", load->min_used);
+        }
+        integer(w, "later_choices", load->later_choices);
+        if (load->later_choices > 0) {
+            integer(w, "later_next_hops", load->later_next_hops);
+            integer(w, "later_used", load->later_used);
+            number(w, "later_expected", load->later_expected);
+            number(w, "ideal_probability", load->chance);
+        }
+        boolean(w, "polarized", load->polarized);
+        end(w);
+    }
+    end(w);
+}
+
 static void walk_hot_links(walk *w, const fab_engine_result *engine) {
     array(w, "hot_links", "hot_link");
     for (size_t i = 0; i < engine->n_hot; i++) {
@@ -382,6 +313,10 @@ static void walk_engine(walk *w, const fab_engine_result *engine) {
     integer(w, "seed", engine->seed);
     integer(w, "seeds", engine->n_seeds);
     boolean(w, "seeded", engine->seeded);
+    if (engine->n_rounds > 1) {
+        integer(w, "rounds", engine->n_rounds);
+    }
+    boolean(w, "polarized", engine->polarized); /* of the first seed */
     stat(w, "collided_links", &engine->collided_links, many);
     stat(w, "collided_flows", &engine->collided_flows, many);
     stat(w, "max_collision_factor", &engine->max_collision_factor, many);
@@ -393,6 +328,7 @@ static void walk_engine(walk *w, const fab_engine_result *engine) {
         stat(w, "effective_bisection_ratio", &engine->effective_bisection, many);
     }
     walk_link_loads(w, engine);
+    walk_next_hops(w, engine);
     walk_hot_links(w, engine);
     end(w);
 }

@@ -82,7 +82,7 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
         (void)snprintf(
             text, sizeof text,
             "%s%s of %s fabric links are asked for more than their rate; %s of %s flows cross one (%.1f %%).",
-            e->n_seeds > 1 ? "In the mean " : "", fab_text_mean_count(a, e->collided_links.mean),
+            e->n_seeds > 1 || e->n_rounds > 1 ? "In the mean " : "", fab_text_mean_count(a, e->collided_links.mean),
             fab_format_count(b, n_fabric_links(e)), fab_text_mean_count(c, e->collided_flows.mean),
             fab_format_count(d, p->fabric_flows), percent_of(e->collided_flows.mean, (double)p->fabric_flows));
         fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
@@ -101,7 +101,14 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
         put_distribution(page, e);
         return;
     }
-    if (collides && e->n_hot > 0) {
+    if (collides && e->n_rounds > 1) {
+        (void)snprintf(
+            text, sizeof text,
+            "Queue pairs take turns: largest collision factor %.2f, mean over flows %.2f, as means over %" PRIu32
+            " rounds. Links below are those of the first round.",
+            e->max_collision_factor.mean, e->mean_collision_factor.mean, e->n_rounds);
+        fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
+    } else if (collides && e->n_hot > 0) {
         (void)snprintf(text, sizeof text,
                        "Largest collision factor %.2f = taper %.2f x hash %.2f; mean over flows %.2f.",
                        e->hot[0].factor, e->hot[0].taper_factor, e->hot[0].hash_factor, e->mean_collision_factor.mean);
@@ -111,6 +118,40 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
         (void)snprintf(text, sizeof text, "Effective bisection bandwidth %.3f of the line rate.",
                        e->effective_bisection.mean);
         fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
+    }
+}
+
+/* What part of their next hops switches use that meet enough flows to use all. */
+static void put_next_hops(fab_page *page, const fab_engine_result *e) {
+    char text[512] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < e->n_tiers; i++) {
+        const fab_tier_load *load = &e->tiers[i];
+        if (load->full_choices > 0 && n < sizeof text) {
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s %.0f %% (least %.0f %%)",
+                                  n == 0 ? "Next hops used: " : ", ", fab_boundary_name(e->wiring, load->tier),
+                                  fab_direction_name(e->wiring, load->tier, load->up), 100 * load->mean_used,
+                                  100 * load->min_used);
+        }
+    }
+    if (n > 0) {
+        fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
+    }
+    for (size_t i = 0; i < e->n_tiers; i++) {
+        const fab_tier_load *load = &e->tiers[i];
+        char a[32];
+        char b[32];
+        char c[40];
+        if (load->polarized) {
+            (void)snprintf(
+                text, sizeof text,
+                "Polarized: %s %s, flows whose path was chosen before use %s of %s next hops, where an ideal "
+                "hash would use %s. Give the tiers different hash families.",
+                fab_boundary_name(e->wiring, load->tier), fab_direction_name(e->wiring, load->tier, load->up),
+                fab_format_count(a, load->later_used), fab_format_count(b, load->later_next_hops),
+                fab_text_mean_count(c, load->later_expected));
+            fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
+        }
     }
 }
 
@@ -273,6 +314,7 @@ void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_en
     if (phase->fabric_flows > 0) {
         put_verdict(page, phase, e);
     }
+    put_next_hops(page, e);
     put_loads(page, e);
     const fab_tier_load *fullest = fullest_boundary(e);
     if (phase->fabric_flows == 0 || fullest == NULL) {

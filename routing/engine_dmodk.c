@@ -8,7 +8,7 @@ static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop
     return (uint32_t)(key->destination / router->divisor[hop->tier] % hop->count);
 }
 
-static const fab_engine_option OPTIONS[] = {{NULL, NULL, NULL}};
+static const fab_engine_option OPTIONS[] = {{NULL, NULL, NULL, false}};
 
 const fab_engine fab_engine_dmodk = {
     .name = "dmodk",

@@ -1,61 +1,181 @@
-/* ecmp: every switch hashes the packet's 5-tuple and takes the next hop that the hash selects.
+/* ecmp: every switch hashes header fields of the packet and takes the next hop that the hash selects.
  *
- * RoCEv2 packets of one queue pair differ from those of another only in the UDP source port, which Linux derives from a
- * 20-bit flow label. The seed draws the flow labels (crc32), or every choice (ideal). Each tier looks at the hash
- * rotated by its own offset; equal offsets at two tiers make the second choice depend on the first (polarization). */
+ * RoCEv2 packets of one queue pair differ from those of another in the UDP source port, which Linux derives from a
+ * 20-bit flow label, and in the number of the destination queue pair, which only E-ECMP reads. The seed draws both, or
+ * every choice (ideal). Each tier has its own hash family, fields, seed and offset, the bits by which it rotates the
+ * value; tiers with the same hash make the second choice depend on the first (polarization). ADR 0016. */
 #include "engines.h"
-#include "fab/crc32.h"
+#include "fab/hash.h"
+#include "hash_group.h"
 #include "fab/rng.h"
 #include "fab/units.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { HASH_CRC32, HASH_IDEAL };
+typedef struct tier_options {
+    uint64_t family, fields, seed, offset;
+    uint32_t slot; /* of its value in fab_hop_key.value; tiers with equal rules share one */
+} tier_options;
 
 typedef struct options {
-    int hash;
-    uint32_t offset[FAB_FABRIC_TIERS + 1]; /* [t]: bits */
+    tier_options tier[FAB_FABRIC_TIERS + 1]; /* [t], t >= 1 */
+    fab_hash_rule rule[FAB_FABRIC_TIERS];    /* [slot] */
+    uint32_t n_rules;
+    bool round_robin;
+    fab_crc crc[FAB_HASH_N_CRC]; /* [family], those in use */
 } options;
 
-static fab_status set_offsets(options *o, const char *value, fab_error *err) {
-    char text[64];
+/* --- options -------------------------------------------------------------------------------------------------------
+ */
+
+static fab_status read_family(const char *item, uint64_t *out, fab_error *err) {
+    for (uint64_t family = 0; family < FAB_HASH_N; family++) {
+        if (strcmp(item, fab_hash_names[family]) == 0) {
+            *out = family;
+            return FAB_OK;
+        }
+    }
+    return fab_fail(err, FAB_EINPUT, NULL, "unknown hash '%s'; one of crc32, crc32c, crc32k, crc16, xor, ideal", item);
+}
+
+static fab_status read_fields(const char *item, uint64_t *out, fab_error *err) {
+    static const struct {
+        const char *name;
+        uint32_t fields;
+    } NAMES[] = {{"5tuple", FAB_FIELD_5TUPLE}, {"ips", FAB_FIELD_SRCIP | FAB_FIELD_DSTIP},
+                 {"srcip", FAB_FIELD_SRCIP},   {"dstip", FAB_FIELD_DSTIP},
+                 {"proto", FAB_FIELD_PROTO},   {"sport", FAB_FIELD_SPORT},
+                 {"dport", FAB_FIELD_DPORT},   {"dqp", FAB_FIELD_DQP}};
+    uint64_t fields = 0;
+    for (const char *name = item; name != NULL;) {
+        const char *plus = strchr(name, '+');
+        size_t length = plus != NULL ? (size_t)(plus - name) : strlen(name);
+        uint32_t found = 0;
+        for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+            if (strlen(NAMES[i].name) == length && strncmp(name, NAMES[i].name, length) == 0) {
+                found = NAMES[i].fields;
+            }
+        }
+        if (found == 0) {
+            return fab_fail(err, FAB_EINPUT, NULL,
+                            "unknown field '%.*s'; 5tuple, ips, srcip, dstip, proto, sport, dport, dqp, joined by '+'",
+                            (int)length, name);
+        }
+        fields |= found;
+        name = plus != NULL ? plus + 1 : NULL;
+    }
+    *out = fields;
+    return FAB_OK;
+}
+
+static fab_status read_seed(const char *item, uint64_t *out, fab_error *err) {
+    return fab_count_parse(item, 0, UINT32_MAX, out, err);
+}
+
+static fab_status read_offset(const char *item, uint64_t *out, fab_error *err) {
+    return fab_count_parse(item, 0, 31, out, err);
+}
+
+/* One value per tier, leaf first, separated by '/'; the last one holds for the tiers above. `at` is the member of
+ * tier_options to fill. */
+static fab_status set_tiers(options *o, const char *value, size_t at,
+                            fab_status (*read)(const char *, uint64_t *, fab_error *), fab_error *err) {
+    char text[192];
     (void)snprintf(text, sizeof text, "%s", value);
-    uint32_t t = 1;
+    uint64_t last = 0;
     char *item = text;
-    while (item != NULL && t <= FAB_FABRIC_TIERS) {
-        char *next = strchr(item, '/');
-        if (next != NULL) {
-            *next++ = '\0';
+    for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
+        if (item != NULL) {
+            char *next = strchr(item, '/');
+            if (next != NULL) {
+                *next++ = '\0';
+            }
+            fab_status status = read(item, &last, err);
+            if (status != FAB_OK) {
+                return status;
+            }
+            item = next;
         }
-        uint64_t bits = 0;
-        fab_status status = fab_count_parse(item, 0, 31, &bits, err);
-        if (status != FAB_OK) {
-            return status;
-        }
-        o->offset[t++] = (uint32_t)bits;
-        item = next;
+        memcpy((char *)&o->tier[t] + at, &last, sizeof last);
     }
-    for (; t <= FAB_FABRIC_TIERS; t++) {
-        o->offset[t] = o->offset[t - 1];
+    if (item != NULL) {
+        return fab_fail(err, FAB_EINPUT, NULL, "'%s' has more than %d tiers", value, FAB_FABRIC_TIERS);
     }
+    return FAB_OK;
+}
+
+static fab_status read_choice(const char *value, const char *no, const char *yes, bool *out, fab_error *err) {
+    if (strcmp(value, no) != 0 && strcmp(value, yes) != 0) {
+        return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of %s, %s", value, no, yes);
+    }
+    *out = strcmp(value, yes) == 0;
     return FAB_OK;
 }
 
 static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
-    options *o = router->state;
-    if (strcmp(key, "offset") == 0) {
-        return set_offsets(o, value, err);
+    static const struct {
+        const char *key;
+        size_t at;
+        fab_status (*read)(const char *, uint64_t *, fab_error *);
+    } BY_TIER[] = {{"hash", offsetof(tier_options, family), read_family},
+                   {"fields", offsetof(tier_options, fields), read_fields},
+                   {"hash-seed", offsetof(tier_options, seed), read_seed},
+                   {"offset", offsetof(tier_options, offset), read_offset}};
+    if (strcmp(key, "spread") == 0) {
+        options *o = router->state;
+        return read_choice(value, "split", "round-robin", &o->round_robin, err);
     }
-    if (strcmp(value, "crc32") == 0) {
-        o->hash = HASH_CRC32;
-    } else if (strcmp(value, "ideal") == 0) {
-        o->hash = HASH_IDEAL;
-    } else {
-        return fab_fail(err, FAB_EINPUT, NULL, "unknown hash '%s'; one of crc32, ideal", value);
+    if (strcmp(key, "weights") == 0) {
+        return read_choice(value, "equal", "capacity", &router->by_capacity, err);
+    }
+    if (strcmp(key, "member-loss") == 0) {
+        return read_choice(value, "modulo", "resilient", &router->resilient, err);
+    }
+    for (size_t i = 0; i < sizeof BY_TIER / sizeof BY_TIER[0]; i++) {
+        if (strcmp(key, BY_TIER[i].key) == 0) {
+            return set_tiers(router->state, value, BY_TIER[i].at, BY_TIER[i].read, err);
+        }
+    }
+    return fab_fail(err, FAB_EINTERNAL, NULL, "option '%s' is in the table but nobody reads it", key);
+}
+
+static fab_status ready(fab_router *router, fab_error *err) {
+    options *o = router->state;
+    const uint32_t per_queue_pair = FAB_FIELD_SPORT | FAB_FIELD_DQP;
+    router->n_rounds = o->round_robin ? router->queue_pairs : 1;
+    router->draws_per_queue_pair = true;
+    router->weight_unit_bps = fab_hash_group_unit(router->fabric);
+    for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
+        tier_options *tier = &o->tier[t];
+        fab_hash_family family = (fab_hash_family)tier->family;
+        if (family == FAB_HASH_IDEAL) {
+            if (tier->fields != FAB_FIELD_5TUPLE) {
+                return fab_fail(err, FAB_EINPUT, NULL, "an ideal hash is drawn: it reads no fields (tier %u)", t);
+            }
+            continue;
+        }
+        router->draws_per_queue_pair = router->draws_per_queue_pair && (tier->fields & per_queue_pair) != 0;
+        if (family < FAB_HASH_N_CRC) {
+            fab_crc_init(family, &o->crc[family]);
+        }
+        fab_hash_rule rule = fab_hash_rule_make(family, family < FAB_HASH_N_CRC ? &o->crc[family] : NULL,
+                                                (uint32_t)tier->fields, (uint32_t)tier->seed);
+        for (tier->slot = 0; tier->slot < o->n_rules; tier->slot++) {
+            const fab_hash_rule *known = &o->rule[tier->slot];
+            if (known->family == family && known->fields == rule.fields && known->seed == rule.seed) {
+                break;
+            }
+        }
+        if (tier->slot == o->n_rules && t <= router->fabric->n_tiers) {
+            o->rule[o->n_rules++] = rule;
+        }
     }
     return FAB_OK;
 }
+
+/* --- hashing -------------------------------------------------------------------------------------------------------
+ */
 
 /* UDP source port of a flow label: Linux, rdma_flow_label_to_udp_sport. */
 static uint16_t source_port(uint32_t flow_label) {
@@ -64,58 +184,71 @@ static uint16_t source_port(uint32_t flow_label) {
     return (uint16_t)((low ^ high) | 0xc000);
 }
 
-/* Source and destination address, protocol, source and destination port, as they stand in the packet. */
-static void five_tuple(const fab_hop_key *key, uint16_t sport, uint8_t out[13]) {
-    const uint32_t network = 10U << 24; /* NIC i has address 10.0.0.0 + i */
-    const uint32_t words[2] = {network + key->src_nic, network + key->dst_nic};
-    for (int i = 0; i < 8; i++) {
-        out[i] = (uint8_t)(words[i / 4] >> (24 - 8 * (i % 4)));
-    }
-    out[8] = 17; /* UDP */
-    out[9] = (uint8_t)(sport >> 8);
-    out[10] = (uint8_t)sport;
-    out[11] = 4791 >> 8; /* RoCEv2 */
-    out[12] = 4791 & 0xff;
-}
-
 static void begin(const fab_router *router, uint64_t seed, fab_hop_key *key) {
     const options *o = router->state;
-    uint64_t draw =
+    const uint32_t network = 10U << 24; /* NIC i has address 10.0.0.0 + i */
+    key->hash =
         fab_draw(seed, (uint64_t)key->src_nic << 32 | key->dst_nic, (uint64_t)key->flow << 16 | key->queue_pair);
-    key->hash = draw;
-    if (o->hash == HASH_CRC32) {
-        uint8_t tuple[13];
-        five_tuple(key, source_port((uint32_t)draw & 0xfffff), tuple);
-        key->hash = fab_crc32(tuple, sizeof tuple);
+    const fab_hash_packet packet = {.src = network + key->src_nic,
+                                    .dst = network + key->dst_nic,
+                                    .dqp = (uint32_t)(key->hash >> 40),
+                                    .sport = source_port((uint32_t)key->hash & 0xfffff),
+                                    .dport = 4791, /* RoCEv2 */
+                                    .proto = 17 /* UDP */};
+    for (uint32_t slot = 0; slot < o->n_rules; slot++) {
+        const fab_hash_rule *rule = &o->rule[slot];
+        key->value[slot] =
+            fab_hash_packet_value(rule, rule->family < FAB_HASH_N_CRC ? &o->crc[rule->family] : NULL, &packet);
     }
 }
 
 static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
     (void)seed;
     const options *o = router->state;
-    if (o->hash == HASH_IDEAL) {
-        return fab_scale32((uint32_t)(fab_mix64(key->hash ^ hop->node) >> 32), hop->count);
+    const tier_options *tier = &o->tier[hop->tier];
+    if (tier->family == FAB_HASH_IDEAL) {
+        uint64_t draw = fab_mix64(key->hash ^ hop->node ^ tier->seed << 32);
+        return fab_hash_group_pick(router, hop, (uint32_t)(draw >> 32), true);
     }
-    uint32_t hash = (uint32_t)key->hash;
-    uint32_t offset = o->offset[hop->tier];
-    uint32_t rotated = offset == 0 ? hash : hash >> offset | hash << (32 - offset);
-    return rotated % hop->count;
+    uint32_t value =
+        fab_hash_rotate(key->value[tier->slot], fab_hash_width((fab_hash_family)tier->family), (uint32_t)tier->offset);
+    return fab_hash_group_pick(router, hop, value, false);
 }
 
 static const fab_engine_option OPTIONS[] = {
-    {"hash", "crc32", "crc32 (IEEE 802.3, of the 5-tuple) or ideal (independent draw per switch and queue pair)"},
-    {"qp", "1", "queue pairs per flow, each with its own UDP source port"},
-    {"offset", "0/8/16/24", "bits by which a tier rotates the hash, leaf first; equal ones polarize"},
-    {NULL, NULL, NULL},
+    {"hash", "crc32",
+     "by tier, leaf first, separated by '/': crc32 (IEEE 802.3), crc32c, crc32k, crc16 (CCITT), xor, or "
+     "ideal (independent draw per switch and queue pair)",
+     false},
+    {"qp", "1", "queue pairs per flow, each with its own UDP source port and destination queue pair", false},
+    {"offset", "0/8/16/24", "bits by which a tier rotates the hash (modulo its width), leaf first; equal ones polarize",
+     false},
+    {"fields", "5tuple",
+     "by tier, what is hashed: 5tuple, ips, srcip, dstip, proto, sport, dport, dqp (destination queue "
+     "pair: E-ECMP), joined by '+'",
+     true},
+    {"hash-seed", "0", "by tier, changes the initial value; cures no polarization of a CRC over powers of two", true},
+    {"spread", "split",
+     "split (a flow uses its queue pairs at once) or round-robin (one message after the other; figures "
+     "are means over the rounds)",
+     true},
+    {"weights", "equal", "of next hops: equal, or capacity (of the link)", true},
+    {"member-loss", "modulo",
+     "when links die: modulo (over what is left: nearly all flows move) or resilient (fixed "
+     "buckets: only flows of the dead member move)",
+     true},
+    {NULL, NULL, NULL, false},
 };
 
 const fab_engine fab_engine_ecmp = {
     .name = "ecmp",
-    .summary = "a hash of the 5-tuple selects among equal-cost next hops",
+    .summary = "a hash of header fields selects among equal-cost next hops",
     .options = OPTIONS,
     .seeded = true,
+    .hashes = true,
     .state_size = sizeof(options),
     .set = set,
+    .ready = ready,
     .begin = begin,
     .pick = pick,
 };

@@ -87,10 +87,20 @@ static fab_status apply_options(const fab_engine_spec *spec, fab_router *router,
     (void)snprintf(router->label, sizeof router->label, "%s", router->engine->name);
     for (size_t i = 0; table[i].key != NULL; i++) {
         size_t n = strlen(router->label);
+        if (table[i].quiet && strcmp(values[i], table[i].value) == 0) {
+            continue;
+        }
         (void)snprintf(router->label + n, sizeof router->label - n, ",%s=%s", table[i].key, values[i]);
     }
 done:
     return status;
+}
+
+static fab_status finish_options(const fab_engine_spec *spec, fab_router *router, fab_error *err) {
+    fab_error inner = {0};
+    fab_status status = router->engine->ready != NULL ? router->engine->ready(router, &inner) : FAB_OK;
+    return status == FAB_OK ? FAB_OK
+                            : fab_fail(err, status, spec->where, "engine %s: %s", router->engine->name, inner.text);
 }
 
 /* Digits of D-mod-K: parents of a switch of each tier, and ports of the widest leaf. */
@@ -118,7 +128,7 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
 fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
                            fab_router *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_router router = {.fabric = fabric, .next_hops = next_hops, .queue_pairs = 1};
+    fab_router router = {.fabric = fabric, .next_hops = next_hops, .queue_pairs = 1, .n_rounds = 1};
     char text[sizeof spec->text];
     (void)snprintf(text, sizeof text, "%s", spec->text);
     char *options = strchr(text, ',');
@@ -136,6 +146,7 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     }
     FAB_TRY(fab_allocate(1, router.engine->state_size, &router.state, err));
     FAB_TRY(apply_options(spec, &router, options, err));
+    FAB_TRY(finish_options(spec, &router, err));
     FAB_TRY(fab_ports_init(fabric, &router.ports, err));
     measure_digits(fabric, &router);
     *out = router;

@@ -40,7 +40,7 @@ static fab_status walk(const fab_router *router, uint64_t seed, const fab_legs *
     if (router->engine->begin != NULL && legs->src_leaf != legs->dst_leaf) {
         router->engine->begin(router, seed, key);
     }
-    fab_hop hop = {.node = legs->src_leaf};
+    fab_hop hop = {.node = legs->src_leaf, .leaf = leaf};
     while (hop.node != legs->dst_leaf) {
         hop.next = fab_next_hops_get(t, hop.node - base, leaf, &hop.count);
         if (hop.count == 0) {
@@ -116,6 +116,36 @@ fab_status fab_route_phase(const fab_router *router, const fab_phase *phase, uin
     routes->flow_first[phase->n_flows] = (uint32_t)n_paths;
     routes->path_first[n_paths] = n_links;
     routes->n_flows = phase->n_flows;
+done:
+    return status;
+}
+
+fab_status fab_routes_of_round(const fab_routes *all, uint32_t round, uint32_t n_rounds, fab_routes *out,
+                               fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n_paths = 0;
+    size_t n_links = 0;
+    out->n_flows = 0;
+    FAB_TRY(FAB_GROW(out->flow_first, out->flow_capacity, (size_t)all->n_flows + 1, err));
+    for (uint32_t flow = 0; flow < all->n_flows; flow++) {
+        size_t first = all->flow_first[flow];
+        size_t count = all->flow_first[flow + 1] - first;
+        if (count >= n_rounds) { /* the paths of a queue pair, one for each NIC, follow one another */
+            count /= n_rounds;
+            first += count * round;
+        }
+        out->flow_first[flow] = (uint32_t)n_paths;
+        FAB_TRY(FAB_GROW(out->path_first, out->path_capacity, n_paths + count + 1, err));
+        for (size_t path = first; path < first + count; path++) {
+            out->path_first[n_paths++] = n_links;
+            FAB_TRY(append(out, &n_links, all->link + all->path_first[path],
+                           (uint32_t)(all->path_first[path + 1] - all->path_first[path]), err));
+        }
+    }
+    FAB_TRY(FAB_GROW(out->path_first, out->path_capacity, n_paths + 1, err));
+    out->flow_first[all->n_flows] = (uint32_t)n_paths;
+    out->path_first[n_paths] = n_links;
+    out->n_flows = all->n_flows;
 done:
     return status;
 }

@@ -118,6 +118,29 @@ fab_status fab_measure(const fab_fabric *f, const fab_subject *subject, const fa
     return status;
 }
 
+fab_status fab_measure_rounds(const fab_fabric *f, const fab_subject *subject, const fab_routes *routes,
+                              uint32_t n_rounds, bool bisection, fab_routes *scratch, double *use, fab_sample *out,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_sample sum = {0};
+    for (uint32_t round = n_rounds; round-- > 0;) { /* the first one last, whose loads are shown */
+        fab_sample one = {0};
+        FAB_TRY(fab_routes_of_round(routes, round, n_rounds, scratch, err));
+        FAB_TRY(fab_measure(f, subject, scratch, bisection, use, &one, err));
+        sum.collided_links += one.collided_links / n_rounds;
+        sum.collided_flows += one.collided_flows / n_rounds;
+        sum.max_collision += one.max_collision / n_rounds;
+        sum.mean_collision += one.mean_collision / n_rounds;
+        sum.max_taper += one.max_taper / n_rounds;
+        sum.max_hash += one.max_hash / n_rounds;
+        sum.max_utilisation += one.max_utilisation / n_rounds;
+        sum.effective_bisection += one.effective_bisection / n_rounds;
+    }
+    *out = sum;
+done:
+    return status;
+}
+
 static size_t histogram_bin(double use) {
     static const double UPPER[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, COLLIDED, 1.5, 2, 3};
     size_t bin = 0;
@@ -227,7 +250,8 @@ static void find_meetings(const fab_subject *subject, const fab_routes *routes, 
 }
 
 fab_status fab_measure_detail(const fab_fabric *f, const fab_subject *subject, const fab_routes *routes,
-                              const double *use, bool keep_loads, fab_engine_result *out, fab_error *err) {
+                              const fab_routes *at_once, const double *use, bool keep_loads, fab_engine_result *out,
+                              fab_error *err) {
     fab_status status = FAB_OK;
     double *amount = NULL;
     double *bytes = NULL;
@@ -245,7 +269,7 @@ fab_status fab_measure_detail(const fab_fabric *f, const fab_subject *subject, c
     for (size_t i = 0; i < out->n_hot; i++) {
         hot_of[out->hot[i].link] = (uint8_t)(i + 1);
     }
-    find_meetings(subject, routes, hot_of, out);
+    find_meetings(subject, at_once, hot_of, out);
     if (keep_loads) {
         out->load_bytes = bytes;
         bytes = NULL;

@@ -33,9 +33,26 @@ typedef struct fab_sample {
 fab_status fab_measure(const fab_fabric *fabric, const fab_subject *subject, const fab_routes *routes, bool bisection,
                        double *use, fab_sample *out, fab_error *err) FAB_MUST_USE;
 
-/** Load tables and hot links of the draw whose utilisation is `use`. */
+/** The same as a mean over the rounds in which queue pairs take turns; `use` and `scratch` are left as the first round
+ * has them. */
+fab_status fab_measure_rounds(const fab_fabric *fabric, const fab_subject *subject, const fab_routes *routes,
+                              uint32_t n_rounds, bool bisection, fab_routes *scratch, double *use, fab_sample *out,
+                              fab_error *err) FAB_MUST_USE;
+
+/**
+ * Load tables and hot links of the draw whose utilisation is `use`.
+ * @param[in] at_once  The paths in use at the same time: `routes`, or those of the first round.
+ */
 fab_status fab_measure_detail(const fab_fabric *fabric, const fab_subject *subject, const fab_routes *routes,
-                              const double *use, bool keep_loads, fab_engine_result *out, fab_error *err) FAB_MUST_USE;
+                              const fab_routes *at_once, const double *use, bool keep_loads, fab_engine_result *out,
+                              fab_error *err) FAB_MUST_USE;
+
+/**
+ * Next hops that switches use, by boundary, and whether hashes polarize. Needs the rows of fab_measure_detail().
+ * Complexity: O(sum of route lengths * next hops of a switch).
+ */
+fab_status fab_measure_next_hops(const fab_fabric *fabric, const fab_router *router, const fab_routes *routes,
+                                 fab_engine_result *out, fab_error *err) FAB_MUST_USE;
 
 /** What the phase is, and what the design itself does to it; crossings are read off the routes of any engine. */
 void fab_measure_phase(const fab_fabric *fabric, const fab_subject *subject, const fab_routes *routes,

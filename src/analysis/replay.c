@@ -9,7 +9,7 @@
 #include <string.h>
 
 typedef struct scratch {
-    fab_routes routes;
+    fab_routes routes, round;
     double *use;
 } scratch;
 
@@ -48,14 +48,23 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
     fab_status status = FAB_OK;
     const fab_replay *replay = c->replay;
     const item *it = &c->items[index];
+    const fab_router *router = &c->routers[it->engine];
     bool bisection = strcmp(subject->phase->collective, "bisection") == 0;
-    FAB_TRY(fab_route_phase(&c->routers[it->engine], subject->phase, replay->seed + it->draw, &s->routes, err));
-    FAB_TRY(fab_measure(replay->fabric, subject, &s->routes, bisection, s->use, &c->samples[index], err));
+    FAB_TRY(fab_route_phase(router, subject->phase, replay->seed + it->draw, &s->routes, err));
+    if (router->n_rounds > 1) {
+        FAB_TRY(fab_measure_rounds(replay->fabric, subject, &s->routes, router->n_rounds, bisection, &s->round, s->use,
+                                   &c->samples[index], err));
+    } else {
+        FAB_TRY(fab_measure(replay->fabric, subject, &s->routes, bisection, s->use, &c->samples[index], err));
+    }
     if (it->draw == 0) {
         fab_phase_result *phase = &c->phases[it->phase];
         fab_engine_result *engine = &phase->engines[it->engine];
         engine->has_effective_bisection = bisection;
-        FAB_TRY(fab_measure_detail(replay->fabric, subject, &s->routes, s->use, replay->keep_loads, engine, err));
+        FAB_TRY(fab_measure_detail(replay->fabric, subject, &s->routes, router->n_rounds > 1 ? &s->round : &s->routes,
+                                   s->use, replay->keep_loads, engine, err));
+        engine->n_rounds = router->n_rounds;
+        FAB_TRY(fab_measure_next_hops(replay->fabric, router, &s->routes, engine, err));
         if (it->engine == 0) {
             fab_measure_phase(replay->fabric, subject, &s->routes, phase);
         }
@@ -190,6 +199,7 @@ static void release(context *c) {
     }
     for (size_t i = 0; i < c->n_workers; i++) {
         fab_routes_release(&c->workers[i].routes);
+        fab_routes_release(&c->workers[i].round);
         free(c->workers[i].use);
     }
     free_phases(c->phases, c->traffic.n_phases);

@@ -8,6 +8,8 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
 static const char *const EXAMPLES[] = {
     "fabriscope route fat-tree:k=8 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk",
     "fabriscope route preset:llama3-24k-roce --traffic job:dp-rs --engine ecmp,qp=1 --engine ecmp,qp=16",
+    "fabriscope route fat-tree:k=16 --traffic pattern:permutation "
+    "--engine ecmp,qp=16,hash=crc32/crc16,fields=5tuple+dqp",
     "fabriscope route clos:gpus=512,radix=32 --traffic pattern:bisection --seeds 100 --json", NULL};
 
 static const cli_option *const OPTIONS[] = {

@@ -61,29 +61,65 @@ static uint32_t sending_nic(const fab_fabric *f, uint32_t src, uint32_t dst) {
     return src / f->gpus_per_domain * f->gpus_per_domain + dst % f->n_rails;
 }
 
-static uint32_t crc32_bitwise(const uint8_t *bytes, int n) {
-    uint32_t crc = 0xffffffff;
-    for (int i = 0; i < n; i++) {
-        for (int bit = 0; bit < 8; bit++) {
-            uint32_t feedback = (crc ^ (uint32_t)(bytes[i] >> bit)) & 1;
-            crc >>= 1;
-            if (feedback) {
-                crc ^= 0xedb88320;
-            }
-        }
+/* One bit after the other, as the polynomials are written in books: high bit first. `mirror` turns bytes and result. */
+static uint32_t crc_bitwise(const uint8_t *bytes, int n, int width, uint32_t polynomial, uint32_t start, int mirror) {
+    uint64_t top = (uint64_t)1 << (width - 1);
+    uint64_t mask = 2 * top - 1;
+    uint64_t crc = 0;
+    for (int bit = 0; bit < width; bit++) { /* the seed stands in the order of the result */
+        crc |= (uint64_t)(start >> (mirror ? width - 1 - bit : bit) & 1) << bit;
     }
-    return ~crc;
+    for (int i = 0; i < 8 * n; i++) {
+        uint64_t in = bytes[i / 8] >> (mirror ? i % 8 : 7 - i % 8) & 1;
+        uint64_t out = (crc & top) != 0;
+        crc = (crc << 1) & mask;
+        crc ^= in != out ? polynomial : 0;
+    }
+    uint64_t result = 0;
+    for (int bit = 0; bit < width; bit++) {
+        result |= (crc >> (mirror ? width - 1 - bit : bit) & 1) << bit;
+    }
+    return (uint32_t)(width == 32 ? ~result : result);
 }
 
-static uint32_t flow_hash(uint64_t seed, uint32_t src_nic, uint32_t dst_nic, uint32_t flow, uint32_t qp) {
-    uint32_t label =
-        (uint32_t)(fab_draw(seed, (uint64_t)src_nic << 32 | dst_nic, (uint64_t)flow << 16 | qp) % (1 << 20));
+/* `fields` is a text of letters: s, d addresses, p protocol, S, D ports, q destination queue pair. */
+static uint32_t packet_hash(const oracle_tier *tier, const uint8_t *packet) {
+    static const struct {
+        char letter;
+        int at, n;
+    } FIELDS[] = {{'s', 0, 4}, {'d', 4, 4}, {'p', 8, 1}, {'S', 9, 2}, {'D', 11, 2}, {'q', 13, 3}};
+    uint8_t bytes[16];
+    int n = 0;
+    uint32_t sum = 0;
+    for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
+        if (strchr(tier->fields, FIELDS[i].letter) == NULL) {
+            continue;
+        }
+        for (int k = 0; k < FIELDS[i].n; k++) {
+            bytes[n++] = packet[FIELDS[i].at + k];
+            sum ^= (uint32_t)packet[FIELDS[i].at + k] << ((FIELDS[i].n - 1 - k) % 2 * 8); /* by 16-bit halves */
+        }
+    }
+    uint32_t seed16 = tier->seed / 65536 ^ tier->seed % 65536;
+    switch (tier->hash) {
+    case ORACLE_CRC32: return crc_bitwise(bytes, n, 32, 0x04c11db7, 0xffffffff ^ tier->seed, 1);
+    case ORACLE_CRC32C: return crc_bitwise(bytes, n, 32, 0x1edc6f41, 0xffffffff ^ tier->seed, 1);
+    case ORACLE_CRC32K: return crc_bitwise(bytes, n, 32, 0x741b8cd7, 0xffffffff ^ tier->seed, 1);
+    case ORACLE_CRC16: return crc_bitwise(bytes, n, 16, 0x1021, 0xffff ^ seed16, 0);
+    case ORACLE_XOR: return sum ^ seed16;
+    }
+    abort();
+}
+
+static void make_packet(uint64_t seed, uint32_t src_nic, uint32_t dst_nic, uint32_t flow, uint32_t qp, uint8_t *out) {
+    uint64_t draw = fab_draw(seed, (uint64_t)src_nic << 32 | dst_nic, (uint64_t)flow << 16 | qp);
+    uint32_t label = (uint32_t)(draw % (1 << 20));
     uint32_t sport = ((label % 16384) ^ (label / 16384)) | 0xc000;
-    uint8_t packet[13] = {10,        (uint8_t)(src_nic >> 16), (uint8_t)(src_nic >> 8), (uint8_t)src_nic,
-                          10,        (uint8_t)(dst_nic >> 16), (uint8_t)(dst_nic >> 8), (uint8_t)dst_nic,
-                          17,        (uint8_t)(sport / 256),   (uint8_t)(sport % 256),  4791 / 256,
-                          4791 % 256};
-    return crc32_bitwise(packet, 13);
+    const uint8_t packet[16] = {10,         (uint8_t)(src_nic >> 16), (uint8_t)(src_nic >> 8), (uint8_t)src_nic,
+                                10,         (uint8_t)(dst_nic >> 16), (uint8_t)(dst_nic >> 8), (uint8_t)dst_nic,
+                                17,         (uint8_t)(sport / 256),   (uint8_t)(sport % 256),  4791 / 256,
+                                4791 % 256, (uint8_t)(draw >> 56),    (uint8_t)(draw >> 48),   (uint8_t)(draw >> 40)};
+    memcpy(out, packet, sizeof packet);
 }
 
 static uint32_t tier_of(const fab_fabric *f, fab_node_id v) {
@@ -113,12 +149,14 @@ static uint64_t parents_of_tier(const fab_fabric *f, uint32_t t) {
     return n > 0 ? n : 1;
 }
 
-static uint32_t choose(const fab_fabric *f, const oracle_choice *choice, uint32_t tier, uint32_t hash, uint64_t number,
-                       uint32_t count) {
-    if (choice->kind == ORACLE_ECMP_CRC32) {
-        uint32_t turn = 8 * (tier - 1);
-        for (uint32_t i = 0; i < turn; i++) {
-            hash = hash / 2 + (hash % 2) * 0x80000000;
+static uint32_t choose(const fab_fabric *f, const oracle_choice *choice, uint32_t tier, const uint8_t *packet,
+                       uint64_t number, uint32_t count) {
+    if (choice->kind == ORACLE_ECMP) {
+        const oracle_tier *rule = &choice->tier[tier < 4 ? tier - 1 : 3];
+        uint32_t half = rule->hash == ORACLE_CRC16 || rule->hash == ORACLE_XOR ? 0x8000 : 0x80000000;
+        uint32_t hash = packet_hash(rule, packet);
+        for (uint32_t i = 0; i < rule->offset; i++) {
+            hash = hash / 2 + (hash % 2) * half;
         }
         return hash % count;
     }
@@ -147,14 +185,15 @@ double *oracle_load(const fab_fabric *f, const fab_phase *phase, const oracle_ch
         int *distance = oracle_distances(f, f->end[down]);
         for (uint32_t qp = 0; qp < choice->queue_pairs; qp++) {
             double part = (double)phase->bytes[i] / choice->queue_pairs;
-            uint32_t hash = flow_hash(choice->seed, nic, phase->dst[i], i, qp);
+            uint8_t packet[16];
+            make_packet(choice->seed, nic, phase->dst[i], i, qp, packet);
             uint64_t number = (f->end[down] - base) * widest + f->port[down] - 1; /* leaves are the first switches */
             load[up] += part;
             load[down] += part;
             for (fab_node_id v = f->end[up ^ 1]; v != f->end[down];) {
                 fab_link_id next[4096];
                 uint32_t count = oracle_next_hops(f, distance, v, next);
-                fab_link_id link = next[choose(f, choice, tier_of(f, v), hash, number, count)];
+                fab_link_id link = next[choose(f, choice, tier_of(f, v), packet, number, count)];
                 load[link] += part;
                 v = f->end[link ^ 1];
             }

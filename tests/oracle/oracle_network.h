@@ -16,11 +16,19 @@ int *oracle_distances(const fab_fabric *f, fab_node_id leaf);
 /** Links from v to switches one nearer, by port number. Returns how many were written to out (at least 4096 wide). */
 uint32_t oracle_next_hops(const fab_fabric *f, const int *distance, fab_node_id v, fab_link_id *out);
 
+/** What the switches of a tier hash. */
+typedef struct oracle_tier {
+    enum { ORACLE_CRC32, ORACLE_CRC32C, ORACLE_CRC32K, ORACLE_CRC16, ORACLE_XOR } hash;
+    const char *fields; /**< of s, d (addresses), p (protocol), S, D (ports), q (destination queue pair) */
+    uint32_t seed, offset;
+} oracle_tier;
+
 /** How a switch chooses among `count` next hops. */
 typedef struct oracle_choice {
-    enum { ORACLE_ECMP_CRC32, ORACLE_DMODK } kind;
+    enum { ORACLE_ECMP, ORACLE_DMODK } kind;
     uint64_t seed;
     uint32_t queue_pairs;
+    oracle_tier tier[4]; /**< leaf first; the last holds for all above */
 } oracle_choice;
 
 /** Bytes on every directed fabric and access link when flows are walked one by one. Shape [n_links], malloc'd. */

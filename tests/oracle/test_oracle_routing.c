@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const DESIGNS[] = {
     "clos:gpus=32,gpus-per-server=4,radix=16,tiers=2",
@@ -118,13 +119,58 @@ static void check_engine(const char *design, const char *engine, const oracle_ch
     discard(&s);
 }
 
+#define EVERY "sdpSD"
+
 Test(oracle, ecmp_loads) {
+    static const struct {
+        const char *engine;
+        uint32_t queue_pairs;
+        oracle_tier tier[4];
+    } ROWS[] = {
+        {"ecmp,hash=crc32",
+         1,
+         {{ORACLE_CRC32, EVERY, 0, 0},
+          {ORACLE_CRC32, EVERY, 0, 8},
+          {ORACLE_CRC32, EVERY, 0, 16},
+          {ORACLE_CRC32, EVERY, 0, 24}}},
+        {"ecmp,hash=crc32,qp=4",
+         4,
+         {{ORACLE_CRC32, EVERY, 0, 0},
+          {ORACLE_CRC32, EVERY, 0, 8},
+          {ORACLE_CRC32, EVERY, 0, 16},
+          {ORACLE_CRC32, EVERY, 0, 24}}},
+        {"ecmp,hash=crc32c,qp=2,offset=3,fields=5tuple+dqp",
+         2,
+         {{ORACLE_CRC32C, "sdpSDq", 0, 3},
+          {ORACLE_CRC32C, "sdpSDq", 0, 3},
+          {ORACLE_CRC32C, "sdpSDq", 0, 3},
+          {ORACLE_CRC32C, "sdpSDq", 0, 3}}},
+        {"ecmp,hash=crc32/crc32k/crc16/xor,offset=0/5,fields=ips/sport+dqp/dstip/5tuple,hash-seed=0/77/4000000000",
+         1,
+         {{ORACLE_CRC32, "sd", 0, 0},
+          {ORACLE_CRC32K, "Sq", 77, 5},
+          {ORACLE_CRC16, "d", 4000000000, 5},
+          {ORACLE_XOR, EVERY, 4000000000, 5}}},
+        {"ecmp,qp=3,hash=crc16/crc32k,offset=9/20",
+         3,
+         {{ORACLE_CRC16, EVERY, 0, 9},
+          {ORACLE_CRC32K, EVERY, 0, 20},
+          {ORACLE_CRC32K, EVERY, 0, 20},
+          {ORACLE_CRC32K, EVERY, 0, 20}}},
+        {"ecmp,qp=2,hash=xor,offset=0/4/20,fields=srcip+sport/5tuple/dqp+dport,hash-seed=99999",
+         2,
+         {{ORACLE_XOR, "sS", 99999, 0},
+          {ORACLE_XOR, EVERY, 99999, 4},
+          {ORACLE_XOR, "qD", 99999, 20},
+          {ORACLE_XOR, "qD", 99999, 20}}},
+    };
     for (size_t i = 0; i < N_DESIGNS; i++) {
-        for (uint64_t seed = 1; seed <= 3; seed++) {
-            oracle_choice one = {.kind = ORACLE_ECMP_CRC32, .seed = seed, .queue_pairs = 1};
-            oracle_choice four = {.kind = ORACLE_ECMP_CRC32, .seed = seed, .queue_pairs = 4};
-            check_engine(DESIGNS[i], "ecmp,hash=crc32", &one);
-            check_engine(DESIGNS[i], "ecmp,hash=crc32,qp=4", &four);
+        for (size_t row = 0; row < sizeof ROWS / sizeof ROWS[0]; row++) {
+            for (uint64_t seed = 1; seed <= 2; seed++) {
+                oracle_choice choice = {.kind = ORACLE_ECMP, .seed = seed, .queue_pairs = ROWS[row].queue_pairs};
+                memcpy(choice.tier, ROWS[row].tier, sizeof choice.tier);
+                check_engine(DESIGNS[i], ROWS[row].engine, &choice);
+            }
         }
     }
 }

@@ -147,6 +147,16 @@ static inline void fixture_engine(fab_engine_result *e, uint64_t seeds, const fa
                                       .max_utilisation = i < 2 ? 1 : 2.25,
                                       .mean_utilisation = 0.1 + 0.2,
                                       .max_taper_factor = 1};
+        if (i == 2) {
+            e->tiers[i].choices = e->tiers[i].later_choices = 2;
+            e->tiers[i].full_choices = 1;
+            e->tiers[i].mean_used = e->tiers[i].min_used = 0.5;
+            e->tiers[i].later_next_hops = 4;
+            e->tiers[i].later_used = 2;
+            e->tiers[i].later_expected = 3.75;
+            e->tiers[i].chance = 1e-7;
+            e->tiers[i].polarized = e->polarized = true;
+        }
         e->tiers[i].histogram[0] = 1;
         e->tiers[i].histogram[i < 2 ? 3 : 6] = 3;
     }

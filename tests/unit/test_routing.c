@@ -1,6 +1,6 @@
 /* Engines and hashes against published values. */
 #include "fab/analysis.h"
-#include "fab/crc32.h"
+#include "fab/hash.h"
 #include "fab/routing.h"
 #include "fab/topologies.h"
 
@@ -32,10 +32,16 @@ static fab_result replay(const char *design_text, const char *traffic, const cha
     return result;
 }
 
-Test(routing, crc32_check_value) {
-    cr_assert_eq(fab_crc32((const uint8_t *)"123456789", 9),
-                 0xcbf43926U); /* catalogue of CRC parameters, CRC-32/ISO-HDLC */
-    cr_assert_eq(fab_crc32(NULL, 0), 0);
+/* Catalogue of CRC parameters: CRC-32/ISO-HDLC, CRC-32/ISCSI, Koopman's, CRC-16/IBM-3740 (CCITT-FALSE). */
+Test(routing, crc_check_values) {
+    static const uint32_t CHECK[FAB_HASH_N_CRC] = {0xcbf43926, 0xe3069283, 0x2d3dd0ae, 0x29b1};
+    static fab_crc crc;
+    for (int family = 0; family < FAB_HASH_N_CRC; family++) {
+        fab_crc_init((fab_hash_family)family, &crc);
+        uint32_t value = fab_crc_value((fab_hash_family)family, &crc, 0, (const uint8_t *)"123456789", 9);
+        cr_expect_eq(value, CHECK[family], "%s: %08x", fab_hash_names[family], value);
+    }
+    cr_assert_eq(fab_crc_value(FAB_HASH_CRC16, &crc, 0, NULL, 0), 0xffff);
 }
 
 /* Zahavi: on a full fat-tree D-mod-K serves every shift without contention. */

@@ -26,6 +26,14 @@ typedef struct fab_routes {
 
 void fab_routes_release(fab_routes *routes);
 
+/**
+ * The paths in use while every flow sends over queue pair `round` of `n_rounds` alone; a flow with fewer paths keeps
+ * them all.
+ * @param[in,out] out  Zero-initialised or from an earlier call; its memory is reused.
+ */
+fab_status fab_routes_of_round(const fab_routes *all, uint32_t round, uint32_t n_rounds, fab_routes *out,
+                               fab_error *err) FAB_MUST_USE;
+
 typedef struct fab_engine fab_engine;
 
 /** Where GPUs and NICs plug in, looked up once per fabric. */
@@ -52,14 +60,16 @@ typedef struct fab_hop_key {
     uint32_t src_nic, dst_nic; /**< index among the NICs */
     uint32_t flow;             /**< index in the phase */
     uint32_t queue_pair;
-    uint32_t destination; /**< number of the destination port, leaf by leaf */
-    uint64_t hash;        /**< set by begin */
+    uint32_t destination;             /**< number of the destination port, leaf by leaf */
+    uint64_t hash;                    /**< set by begin: a draw of this path */
+    uint32_t value[FAB_FABRIC_TIERS]; /**< set by begin: hashes that the engine's tiers look at */
 } fab_hop_key;
 
 /** A choice to make. */
 typedef struct fab_hop {
     fab_node_id node;
     uint32_t tier;
+    uint32_t leaf;           /**< column of the destination leaf */
     const fab_link_id *next; /**< equal-cost next hops, by port */
     uint32_t count;          /**< >= 1 */
 } fab_hop;
@@ -69,17 +79,33 @@ typedef struct fab_router {
     const fab_engine *engine;
     const fab_fabric *fabric;
     const fab_next_hops *next_hops;
+    const fab_next_hops *healthy; /**< of the same fabric without dead links: the groups that resilient hashing keeps;
+                                     NULL: the same as next_hops. Borrowed, set by the caller after init */
     fab_ports ports;
     uint32_t queue_pairs;                   /**< paths per flow and NIC */
     uint32_t port_stride;                   /**< destination number = leaf * port_stride + port - 1 */
     uint64_t divisor[FAB_FABRIC_TIERS + 1]; /**< [t]: product of the parents of tiers below t (D-mod-K) */
-    char label[192];                        /**< "ecmp,hash=crc32,qp=16": name and all options, defaults included */
-    void *state;                            /**< the engine's own options */
+    uint32_t n_rounds;         /**< 1: a flow uses its queue pairs at once; else they take turns, one in each round */
+    bool by_capacity;          /**< groups are weighted by the capacity of their links (ecmp) */
+    bool resilient;            /**< only flows of dead members move (ecmp) */
+    double weight_unit_bps;    /**< largest rate that divides the capacity of every fabric link */
+    bool draws_per_queue_pair; /**< queue pairs of a flow hash differently (engines that hash) */
+    char label[192]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they differ from the
+                        default */
+    void *state;     /**< the engine's own options */
 } fab_router;
 
 typedef struct fab_engine_option {
     const char *key, *value, *summary; /**< value: the default */
+    bool quiet;                        /**< left out of the label while it has its default */
 } fab_engine_option;
+
+/** Share of a next hop in its group, in whole units. */
+static inline uint32_t fab_next_hop_weight(const fab_router *router, fab_link_id link) {
+    return router->by_capacity
+               ? (uint32_t)(fab_class_of(router->fabric, link)->capacity_bps / router->weight_unit_bps + 0.5)
+               : 1;
+}
 
 /** One row of the table in engines.c. */
 struct fab_engine {
@@ -87,11 +113,14 @@ struct fab_engine {
     const char *summary;
     const fab_engine_option *options; /**< ended by a NULL key */
     bool seeded;                      /**< routes depend on the seed */
+    bool hashes;                      /**< spreads flows by a hash, which can polarize */
     bool needs_tree;                  /**< refuses fabrics without tiers, where its choices mean nothing */
     size_t state_size;                /**< bytes of plain, zeroed data */
     /** Reads option `key`; FAB_EINPUT names the value and what is allowed. */
     fab_status (*set)(fab_router *router, const char *key, const char *value, fab_error *err);
-    /** Once per path: fills key->hash. May be NULL. */
+    /** Once, when all options are set: checks them together and derives what routing needs. May be NULL. */
+    fab_status (*ready)(fab_router *router, fab_error *err);
+    /** Once per path: fills key->hash and key->value. May be NULL. */
     void (*begin)(const fab_router *router, uint64_t seed, fab_hop_key *key);
     /** Index of the next hop to take, below hop->count. */
     uint32_t (*pick)(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key);

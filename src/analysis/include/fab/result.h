@@ -17,6 +17,11 @@
 #define FAB_HISTOGRAM                                                                                                  \
     8 /**< bins of link utilisation: [0,.25) [.25,.5) [.5,.75) [.75,1] (1,1.5] (1.5,2] (2,3] (3,inf) */
 
+#define FAB_EXPECT_ALL                                                                                                 \
+    0.05 /**< next hops that an ideal hash leaves unused, on average, where it is expected to use all */
+#define FAB_POLAR_SHARE  0.75 /**< polarized: at most this part of the next hops that an ideal hash would use, ... */
+#define FAB_POLAR_CHANCE 1e-6 /**< ... which an ideal hash does with less than this probability */
+
 /** Distribution over seeds. With one seed all figures are that value and ci95 is 0. */
 typedef struct fab_stat {
     double mean;
@@ -124,6 +129,15 @@ typedef struct fab_tier_load {
     double max_utilisation, mean_utilisation; /**< mean over all links of the boundary */
     double max_taper_factor;                  /**< largest utilisation under ideal spray */
     uint64_t histogram[FAB_HISTOGRAM];
+    /* Choices among equal-cost next hops that lie in this boundary: one per switch and group of next hops. */
+    uint64_t choices;           /**< that some flow met */
+    uint64_t full_choices;      /**< with so many flows that an ideal hash is expected to use all next hops */
+    double mean_used, min_used; /**< share of its next hops that a full choice uses */
+    /* Those made for flows that another switch has chosen for before. */
+    uint64_t later_choices, later_next_hops, later_used;
+    double later_expected; /**< next hops that an ideal hash would use, on average */
+    double chance;         /**< bound of the probability that an ideal hash uses as few */
+    bool polarized;
 } fab_tier_load;
 
 typedef struct fab_engine_result {
@@ -132,6 +146,8 @@ typedef struct fab_engine_result {
     uint64_t seed;
     bool seeded;
     uint64_t n_seeds;
+    uint32_t n_rounds; /**< above 1: queue pairs take turns; figures are means over the rounds of a seed, loads and hot
+                          links those of the first round */
     fab_stat collided_links, collided_flows;
     fab_stat max_collision_factor;  /**< largest utilisation of a fabric link */
     fab_stat mean_collision_factor; /**< mean over flows that use a fabric link of the worst factor on their route */
@@ -142,6 +158,7 @@ typedef struct fab_engine_result {
     fab_wiring wiring; /**< of the fabric: what the boundaries below are called */
     fab_tier_load tiers[2 * FAB_MAX_TIERS];
     size_t n_tiers; /**< two for each boundary */
+    bool polarized; /**< of the first seed: some boundary is; only engines that hash */
     fab_hot_link hot[FAB_HOT_LINKS];
     size_t n_hot;
     double *load_bytes; /**< shape [n_links], first seed; NULL unless asked for (exports) */

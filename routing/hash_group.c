@@ -1,0 +1,87 @@
+/* A group is a table of slots, as many per next hop as it has weight; the value modulo the slots selects one.
+ *
+ * Resilient hashing keeps the table of the healthy group, RESILIENT_BUCKETS buckets to a slot. A bucket whose owner is
+ * dead is handed to a living next hop, in turn; all others stay, so that only flows of dead members move. */
+#include "hash_group.h"
+#include "fab/rng.h"
+
+#define RESILIENT_BUCKETS 64
+
+double fab_hash_group_unit(const fab_fabric *f) {
+    uint64_t unit = 0;
+    for (uint16_t i = 0; i < f->n_classes; i++) {
+        uint64_t rest = f->classes[i].kind == FAB_LINK_FABRIC ? (uint64_t)(f->classes[i].capacity_bps + 0.5) : 0;
+        while (rest != 0) { /* greatest common divisor */
+            uint64_t next = unit % rest;
+            unit = rest;
+            rest = next;
+        }
+    }
+    return unit > 0 ? (double)unit : 1;
+}
+
+/* Equal capacities are equal weights, whatever they are. */
+static bool is_even(const fab_router *router, const fab_link_id *links, uint32_t count) {
+    bool even = true;
+    for (uint32_t i = 1; router->by_capacity && even && i < count; i++) {
+        even = fab_next_hop_weight(router, links[i]) == fab_next_hop_weight(router, links[0]);
+    }
+    return even;
+}
+
+/* At least 1: groups have members. */
+static uint32_t n_slots(const fab_router *router, const fab_link_id *links, uint32_t count) {
+    uint32_t n = count;
+    if (!is_even(router, links, count)) {
+        n = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            n += fab_next_hop_weight(router, links[i]);
+        }
+    }
+    return n > 0 ? n : 1;
+}
+
+static uint32_t member_of_slot(const fab_router *router, const fab_link_id *links, uint32_t count, uint32_t slot) {
+    if (is_even(router, links, count)) {
+        return slot;
+    }
+    uint32_t member = 0;
+    while (slot >= fab_next_hop_weight(router, links[member])) {
+        slot -= fab_next_hop_weight(router, links[member++]);
+    }
+    return member;
+}
+
+static uint32_t pick_resilient(const fab_router *router, const fab_hop *hop, uint32_t value, bool is_uniform) {
+    const fab_link_id *full = NULL;
+    uint32_t n_full = 0;
+    if (router->healthy != NULL) {
+        uint32_t index = hop->node - router->fabric->first[FAB_NODE_SWITCH];
+        full = fab_next_hops_get(router->healthy, index, hop->leaf, &n_full);
+    }
+    if (n_full == 0) {
+        full = hop->next;
+        n_full = hop->count;
+    }
+    uint32_t slots = n_slots(router, full, n_full);
+    uint32_t n_buckets = slots * RESILIENT_BUCKETS;
+    uint32_t bucket = is_uniform ? fab_scale32(value, n_buckets) : value % n_buckets;
+    uint32_t slot = is_uniform ? bucket / RESILIENT_BUCKETS : bucket % slots; /* as without buckets */
+    uint32_t turn = is_uniform ? bucket % RESILIENT_BUCKETS : bucket / slots;
+    fab_link_id owner = full[member_of_slot(router, full, n_full, slot)];
+    for (uint32_t i = 0; i < hop->count; i++) {
+        if (hop->next[i] == owner) {
+            return i;
+        }
+    }
+    return member_of_slot(router, hop->next, hop->count, (turn + slot) % n_slots(router, hop->next, hop->count));
+}
+
+uint32_t fab_hash_group_pick(const fab_router *router, const fab_hop *hop, uint32_t value, bool is_uniform) {
+    if (router->resilient) {
+        return pick_resilient(router, hop, value, is_uniform);
+    }
+    uint32_t slots = router->by_capacity ? n_slots(router, hop->next, hop->count) : hop->count;
+    uint32_t slot = is_uniform ? fab_scale32(value, slots) : value % slots;
+    return router->by_capacity ? member_of_slot(router, hop->next, hop->count, slot) : slot;
+}

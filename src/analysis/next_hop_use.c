@@ -1,0 +1,166 @@
+/* Which of their next hops switches use, and whether less than a hash would: polarization.
+ *
+ * When two tiers apply the same hash to the same fields, the flows that reach a switch of the second have the same
+ * value there as well, and take few of its next hops. What an ideal hash would do is known exactly: n independent draws
+ * leave next hop i of share p_i unused with probability (1 - p_i)^n. The events are negatively associated, within a
+ * switch and over switches, so that Chernoff's bound holds for their number Z with mean m [Dubhashi, Ranjan, 1998]:
+ *
+ *     P(Z >= z) <= exp(z - m) (m / z)^z    for z > m
+ *
+ * A boundary is named polarized when the switches that choose after another one has chosen use at most FAB_POLAR_SHARE
+ * of what an ideal hash would, and the bound says that it does so in fewer than FAB_POLAR_CHANCE of cases. */
+#include "fab/memory.h"
+#include "measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct use {
+    const fab_fabric *f;
+    const fab_router *router;
+    const fab_routes *routes;
+    size_t n_groups;
+    uint64_t *draws[2]; /* [later][group] */
+    uint32_t *last[2];  /* [later][group]: flow that was counted last, + 1 */
+    uint8_t *used;      /* [member]: bit 0 at a first choice, bit 1 at a later one */
+} use;
+
+/* The group of next hops that a link was taken from, FAB_NONE where there was no choice. */
+static uint32_t group_of(const use *u, fab_link_id link, uint32_t leaf) {
+    const fab_next_hops *t = u->router->next_hops;
+    uint32_t v = fab_tail(u->f, link) - u->f->first[FAB_NODE_SWITCH];
+    uint32_t group = t->row[(size_t)t->row_of[v] * t->n_leaves + leaf];
+    if (group == 0) {
+        return FAB_NONE;
+    }
+    uint32_t entry = t->group_first[v] + group - 1;
+    return t->group_link[entry + 1] - t->group_link[entry] > 1 ? entry : FAB_NONE;
+}
+
+static void count_hop(use *u, uint32_t flow, fab_link_id link, uint32_t group, size_t later) {
+    const fab_next_hops *t = u->router->next_hops;
+    if (u->router->draws_per_queue_pair || u->last[later][group] != flow + 1) {
+        u->last[later][group] = flow + 1;
+        u->draws[later][group]++;
+    }
+    for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
+        if (t->member[i] == link) {
+            u->used[i] |= (uint8_t)(1U << later);
+            break;
+        }
+    }
+}
+
+static void count_path(use *u, uint32_t flow, size_t path) {
+    const fab_routes *routes = u->routes;
+    uint32_t base = u->f->first[FAB_NODE_SWITCH];
+    fab_node_id leaf_node = FAB_NONE; /* behind the last link between switches */
+    for (size_t i = routes->path_first[path + 1]; i > routes->path_first[path] && leaf_node == FAB_NONE; i--) {
+        if (fab_class_of(u->f, routes->link[i - 1])->kind == FAB_LINK_FABRIC) {
+            leaf_node = fab_head(u->f, routes->link[i - 1]);
+        }
+    }
+    if (leaf_node == FAB_NONE) {
+        return;
+    }
+    uint32_t leaf = u->router->next_hops->leaf_index[leaf_node - base];
+    size_t later = 0;
+    for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
+        fab_link_id link = routes->link[i];
+        if (fab_class_of(u->f, link)->kind != FAB_LINK_FABRIC) {
+            continue;
+        }
+        uint32_t group = group_of(u, link, leaf);
+        if (group != FAB_NONE) {
+            count_hop(u, flow, link, group, later);
+            later = 1;
+        }
+    }
+}
+
+/* Next hops of a group that were used, and that n ideal draws would leave unused. */
+static uint32_t used_of(const use *u, uint32_t group, uint8_t mask, uint64_t n, double *out_unused) {
+    const fab_next_hops *t = u->router->next_hops;
+    uint32_t count = t->group_link[group + 1] - t->group_link[group];
+    uint32_t used = 0;
+    for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
+        used += (u->used[i] & mask) != 0;
+    }
+    if (!u->router->by_capacity) {
+        *out_unused = count * exp((double)n * log1p(-1.0 / count));
+        return used;
+    }
+    double weight = 0;
+    *out_unused = 0;
+    for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
+        weight += fab_next_hop_weight(u->router, t->member[i]);
+    }
+    for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
+        *out_unused += exp((double)n * log1p(-fab_next_hop_weight(u->router, t->member[i]) / weight));
+    }
+    return used;
+}
+
+static void add_group(const use *u, uint32_t group, fab_engine_result *out) {
+    const fab_next_hops *t = u->router->next_hops;
+    fab_link_id link = t->member[t->group_link[group]];
+    uint32_t count = t->group_link[group + 1] - t->group_link[group];
+    fab_tier_load *row = &out->tiers[2 * (fab_class_of(u->f, link)->tier - 1) + (fab_is_up(link) ? 0 : 1)];
+    double unused = 0;
+    double share = (double)used_of(u, group, 3, u->draws[0][group] + u->draws[1][group], &unused) / count;
+    row->choices++;
+    if (unused < FAB_EXPECT_ALL) {
+        row->min_used = row->full_choices == 0 ? share : fmin(row->min_used, share);
+        row->mean_used += share;
+        row->full_choices++;
+    }
+    if (u->draws[1][group] > 0) {
+        row->later_choices++;
+        row->later_used += used_of(u, group, 2, u->draws[1][group], &unused);
+        row->later_next_hops += count;
+        row->later_expected += count - unused;
+    }
+}
+
+static void judge(fab_tier_load *row, bool hashes) {
+    row->mean_used /= row->full_choices > 0 ? (double)row->full_choices : 1;
+    double unused = (double)(row->later_next_hops - row->later_used);
+    double mean = (double)row->later_next_hops - row->later_expected;
+    row->chance = unused <= mean ? 1 : mean > 0 ? exp(unused - mean + unused * log(mean / unused)) : 0;
+    row->polarized = hashes && row->later_choices > 0 && row->chance < FAB_POLAR_CHANCE &&
+                     (double)row->later_used <= FAB_POLAR_SHARE * row->later_expected;
+}
+
+fab_status fab_measure_next_hops(const fab_fabric *f, const fab_router *router, const fab_routes *routes,
+                                 fab_engine_result *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_next_hops *t = router->next_hops;
+    use u = {.f = f, .router = router, .routes = routes, .n_groups = t->group_first[fab_n_switches(f)]};
+    for (size_t later = 0; later < 2; later++) {
+        FAB_TRY(FAB_NEW(u.draws[later], u.n_groups, err));
+        FAB_TRY(FAB_NEW(u.last[later], u.n_groups, err));
+    }
+    FAB_TRY(FAB_NEW(u.used, u.n_groups > 0 ? t->group_link[u.n_groups] : 0, err));
+    for (uint32_t flow = 0; flow < routes->n_flows; flow++) {
+        for (size_t path = routes->flow_first[flow]; path < routes->flow_first[flow + 1]; path++) {
+            count_path(&u, flow, path);
+        }
+    }
+    for (uint32_t group = 0; group < u.n_groups; group++) {
+        if (u.draws[0][group] + u.draws[1][group] > 0) {
+            add_group(&u, group, out);
+        }
+    }
+    out->polarized = false;
+    for (size_t i = 0; i < out->n_tiers; i++) {
+        judge(&out->tiers[i], router->engine->hashes);
+        out->polarized = out->polarized || out->tiers[i].polarized;
+    }
+done:
+    for (size_t later = 0; later < 2; later++) {
+        free(u.draws[later]);
+        free(u.last[later]);
+    }
+    free(u.used);
+    return status;
+}
