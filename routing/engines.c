@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const fab_engine *const fab_engines[] = {&fab_engine_ecmp, &fab_engine_dmodk, NULL};
+const fab_engine *const fab_engines[] = {&fab_engine_ecmp, &fab_engine_dmodk, &fab_engine_pinned, NULL};
 
 static const fab_engine *find_engine(const char *name) {
     for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
@@ -115,6 +115,16 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
     }
 }
 
+static fab_status prepare(const fab_engine_spec *spec, fab_router *router, fab_error *err) {
+    fab_error inner = {0};
+    fab_status status = router->engine->prepare(router, &inner);
+    if (status != FAB_OK) {
+        (void)fab_fail(err, status, inner.where[0] != '\0' ? inner.where : spec->where, "engine %s: %s",
+                       router->engine->name, inner.text);
+    }
+    return status;
+}
+
 fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
                            fab_router *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -138,6 +148,9 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     FAB_TRY(apply_options(spec, &router, options, err));
     FAB_TRY(fab_ports_init(fabric, &router.ports, err));
     measure_digits(fabric, &router);
+    if (router.engine->prepare != NULL) {
+        FAB_TRY(prepare(spec, &router, err));
+    }
     *out = router;
     router = (fab_router){0};
 done:
@@ -146,6 +159,9 @@ done:
 }
 
 void fab_router_release(fab_router *router) {
+    if (router->engine != NULL && router->engine->release != NULL && router->state != NULL) {
+        router->engine->release(router);
+    }
     free(router->state);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};

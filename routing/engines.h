@@ -9,5 +9,6 @@
 
 extern const fab_engine fab_engine_ecmp;
 extern const fab_engine fab_engine_dmodk;
+extern const fab_engine fab_engine_pinned;
 
 #endif

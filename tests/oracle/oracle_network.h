@@ -18,9 +18,10 @@ uint32_t oracle_next_hops(const fab_fabric *f, const int *distance, fab_node_id 
 
 /** How a switch chooses among `count` next hops. */
 typedef struct oracle_choice {
-    enum { ORACLE_ECMP_CRC32, ORACLE_DMODK } kind;
+    enum { ORACLE_ECMP_CRC32, ORACLE_DMODK, ORACLE_PINNED } kind;
     uint64_t seed;
     uint32_t queue_pairs;
+    uint32_t slices; /**< of ORACLE_PINNED */
 } oracle_choice;
 
 /** Bytes on every directed fabric and access link when flows are walked one by one. Shape [n_links], malloc'd. */

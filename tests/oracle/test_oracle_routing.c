@@ -136,6 +136,15 @@ Test(oracle, dmodk_loads) {
     }
 }
 
+Test(oracle, pinned_loads) {
+    for (size_t i = 0; i < N_TREES; i++) {
+        oracle_choice two = {.kind = ORACLE_PINNED, .seed = 7, .queue_pairs = 1, .slices = 2};
+        oracle_choice three = {.kind = ORACLE_PINNED, .seed = 8, .queue_pairs = 1, .slices = 3};
+        check_engine(DESIGNS[i], "pinned", &two);
+        check_engine(DESIGNS[i], "pinned,slices=3", &three);
+    }
+}
+
 Test(oracle, spray_loads) {
     for (size_t i = 0; i < N_DESIGNS; i++) {
         for (int all = 0; all < 2; all++) {

@@ -80,9 +80,14 @@ struct fab_engine {
     const fab_engine_option *options; /**< ended by a NULL key */
     bool seeded;                      /**< routes depend on the seed */
     bool needs_tree;                  /**< refuses fabrics without tiers, where its choices mean nothing */
+    bool by_destination;              /**< routes depend on the destination alone: they fit into forwarding tables */
     size_t state_size;                /**< bytes of plain, zeroed data */
     /** Reads option `key`; FAB_EINPUT names the value and what is allowed. */
     fab_status (*set)(fab_router *router, const char *key, const char *value, fab_error *err);
+    /** Once per router, when all options and the router's own fields are set: derives tables. May be NULL. */
+    fab_status (*prepare)(fab_router *router, fab_error *err);
+    /** Frees what state points to, also after a failed prepare. May be NULL. */
+    void (*release)(fab_router *router);
     /** Once per path: fills key->hash. May be NULL. */
     void (*begin)(const fab_router *router, uint64_t seed, fab_hop_key *key);
     /** Index of the next hop to take, below hop->count. */
