@@ -90,6 +90,8 @@ struct fab_engine {
     void (*release)(fab_router *router);
     /** Once per path: fills key->hash. May be NULL. */
     void (*begin)(const fab_router *router, uint64_t seed, fab_hop_key *key);
+    /** Next hop from the engine's own tables, or FAB_NONE; they must not loop. NULL: minimal next hops and `pick`. */
+    fab_link_id (*next)(const fab_router *router, fab_node_id v, const fab_hop_key *key);
     /** Index of the next hop to take, below hop->count. */
     uint32_t (*pick)(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key);
 };
