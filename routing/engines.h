@@ -10,6 +10,7 @@
 extern const fab_engine fab_engine_ecmp;
 extern const fab_engine fab_engine_dmodk;
 extern const fab_engine fab_engine_pinned;
+extern const fab_engine fab_engine_updn;
 extern const fab_engine fab_engine_file;
 
 /** The link that a packet with this key takes from switch v towards leaf column `leaf`, or FAB_NONE. */

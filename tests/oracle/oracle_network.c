@@ -248,3 +248,80 @@ double *oracle_spray(const fab_fabric *f, const fab_phase *phase) {
     }
     return load;
 }
+
+int *oracle_nearness(const fab_fabric *f) {
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t n = f->n_nodes - base;
+    if (f->wiring == FAB_WIRING_TREE) {
+        int *tiers = malloc(n * sizeof *tiers);
+        for (uint32_t v = 0; v < n; v++) {
+            tiers[v] = -(int)tier_of(f, base + v);
+        }
+        return tiers;
+    }
+    uint32_t root = 0;
+    uint32_t most = 0;
+    for (uint32_t v = 0; v < n; v++) {
+        uint32_t cables = 0;
+        for (uint32_t l = 0; l < f->n_links; l++) {
+            cables += is_fabric(f, l) && f->end[l] == base + v;
+        }
+        if (cables > most) {
+            most = cables;
+            root = v;
+        }
+    }
+    return oracle_distances(f, base + root);
+}
+
+int oracle_climbs(const fab_fabric *f, const int *nearness, fab_link_id l) {
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t from = f->end[l] - base;
+    uint32_t to = f->end[l ^ 1] - base;
+    return nearness[to] != nearness[from] ? nearness[to] < nearness[from] : to < from;
+}
+
+/* One round over all links: lengths through links that climb, or through those that descend, where shorter. */
+static int relax(const fab_fabric *f, const int *nearness, int climbing, const int *fixed, const int *beyond,
+                 int *out) {
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    int changed = 0;
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        if (is_fabric(f, l) && oracle_climbs(f, nearness, l) == climbing) {
+            uint32_t v = f->end[l] - base;
+            int through = beyond[f->end[l ^ 1] - base] + 1;
+            if (through < out[v] && (fixed == NULL || !fixed[v])) {
+                out[v] = through;
+                changed = 1;
+            }
+        }
+    }
+    return changed;
+}
+
+/* States are (switch, has descended); lengths are relaxed until nothing changes. */
+int *oracle_updn_distances(const fab_fabric *f, const int *nearness, fab_node_id leaf, int turns) {
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t n = f->n_nodes - base;
+    const int far = 1000000;
+    int *descent = malloc(n * sizeof *descent);
+    int *route = malloc(n * sizeof *route);
+    int *fixed = calloc(n, sizeof *fixed);
+    for (uint32_t v = 0; v < n; v++) {
+        descent[v] = v + base == leaf ? 0 : far;
+    }
+    while (relax(f, nearness, 0, NULL, descent, descent)) {
+    }
+    for (uint32_t v = 0; v < n; v++) {
+        route[v] = descent[v];
+        fixed[v] = turns && descent[v] < far;
+    }
+    while (relax(f, nearness, 1, fixed, route, route)) {
+    }
+    for (uint32_t v = 0; v < n; v++) {
+        route[v] = route[v] < far ? route[v] : -1;
+    }
+    free(fixed);
+    free(descent);
+    return route;
+}

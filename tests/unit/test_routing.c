@@ -32,6 +32,19 @@ static fab_result replay(const char *design_text, const char *traffic, const cha
     return result;
 }
 
+/* Up/down routes leave the minimal paths: what they load there is all the routing's doing, and finite. */
+Test(routing, factors_off_the_minimal_paths) {
+    fab_result r = replay("dragonfly:dragonfly=2,4,2,gpus-per-server=4,radix=7", "pattern:permutation", "updn", 1, 1);
+    const fab_engine_result *e = &r.phases[0].engines[0];
+    cr_assert(e->max_hash_factor.max <= 1e6, "%g", e->max_hash_factor.max);
+    for (size_t i = 0; i < e->n_hot; i++) {
+        const fab_hot_link *hot = &e->hot[i];
+        double taper = hot->taper_factor > 0 ? hot->taper_factor : 1;
+        cr_assert_float_eq(hot->factor, taper * hot->hash_factor, 1e-9 * hot->factor);
+    }
+    fab_result_release(&r);
+}
+
 Test(routing, crc32_check_value) {
     cr_assert_eq(fab_crc32((const uint8_t *)"123456789", 9),
                  0xcbf43926U); /* catalogue of CRC parameters, CRC-32/ISO-HDLC */

@@ -20,6 +20,11 @@ static const char *const TREES[] = {
     "rail-only:gpus=64,gpus-per-server=8,domain=16,radix=8",
 };
 
+static const char *const DIRECT[] = {
+    "dragonfly:dragonfly=2,4,2,gpus-per-server=4,radix=7",
+    "torus:gpus=60,gpus-per-server=4,torus=3,5,down=4,radix=9",
+};
+
 typedef struct setup {
     fab_design design;
     fab_fabric *fabric;
@@ -136,6 +141,21 @@ Test(tables, round_trip_gives_the_same_routes) {
         check_round_trip(TREES[i], "dmodk");
         check_round_trip(TREES[i], "pinned");
         check_round_trip(TREES[i], "pinned,slices=3");
+        check_round_trip(TREES[i], "updn");
+    }
+    for (size_t i = 0; i < sizeof DIRECT / sizeof DIRECT[0]; i++) {
+        check_round_trip(DIRECT[i], "updn");
+    }
+}
+
+/* In an intact tree the shortest route is up and down, and both take the same digit. */
+Test(tables, updn_is_dmodk_in_a_tree) {
+    for (size_t i = 0; i < sizeof TREES / sizeof TREES[0]; i++) {
+        setup s = make(TREES[i]);
+        char *updn = dump(&s, "updn");
+        check_same_routes(&s, "dmodk", updn);
+        free(updn);
+        discard(&s);
     }
 }
 
