@@ -38,7 +38,8 @@ static bool neighbour(const search *s, fab_link_id link, uint32_t *out) {
 }
 
 static bool is_above(const search *s, uint32_t a, uint32_t b) {
-    return s->rank[a] < s->rank[b] || (s->rank[a] == s->rank[b] && a < b);
+    uint32_t rank = s->rank[a];
+    return rank != s->rank[b] ? rank < s->rank[b] : a < b;
 }
 
 static uint32_t cables_of(const search *s, uint32_t v) {
@@ -67,34 +68,37 @@ static void rank_part(search *s, uint32_t root) {
     }
 }
 
+typedef struct candidate {
+    uint32_t cables, node;
+} candidate;
+
 static int by_cables(const void *a, const void *b) {
-    const uint32_t *x = a; /* cables, switch */
-    const uint32_t *y = b;
-    if (x[0] != y[0]) {
-        return x[0] > y[0] ? -1 : 1;
+    const candidate *x = a;
+    const candidate *y = b;
+    if (x->cables != y->cables) {
+        return x->cables > y->cables ? -1 : 1;
     }
-    return x[1] < y[1] ? -1 : 1;
+    return x->node < y->node ? -1 : 1;
 }
 
 static fab_status rank_switches(search *s, fab_error *err) {
     fab_status status = FAB_OK;
-    uint32_t *roots = NULL; /* shape [n][2]: cables, switch */
+    candidate *roots = NULL;
     uint32_t n = 0;
     if (fab_is_tree(s->f)) {
         for (uint32_t v = 0; v < s->n; v++) {
             s->rank[v] = s->f->n_tiers - fab_tier_of(s->f, s->base + v);
         }
     } else {
-        FAB_TRY(FAB_NEW(roots, (size_t)s->n * 2, err));
+        FAB_TRY(FAB_NEW(roots, s->n, err));
         for (uint32_t v = 0; v < s->n; v++) {
             s->rank[v] = FAR;
-            roots[2 * v] = cables_of(s, v);
-            roots[2 * v + 1] = v;
+            roots[v] = (candidate){cables_of(s, v), v};
         }
-        qsort(roots, s->n, 2 * sizeof *roots, by_cables);
+        qsort(roots, s->n, sizeof *roots, by_cables);
         for (uint32_t i = 0; i < s->n; i++) {
-            if (s->rank[roots[2 * i + 1]] == FAR) {
-                rank_part(s, roots[2 * i + 1]);
+            if (s->rank[roots[i].node] == FAR) {
+                rank_part(s, roots[i].node);
             }
         }
     }

@@ -1,15 +1,7 @@
 #!/usr/bin/env bash
 # route --dump and engine file, as an operator calls them.
-set -euo pipefail
-program=$(realpath "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() {
-  echo "FAIL $1"
-  failures=$((failures + 1))
-}
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
 fails() { # fails CODE TEXT ARGUMENTS...: exit code, and what stderr must say
   local code=0
   "$program" "${@:3}" >out 2>err || code=$?
