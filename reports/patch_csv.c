@@ -1,14 +1,13 @@
 /* Patch plan. What cables of one class have in common is formatted once; rows are streamed. */
 #include "fab/patch.h"
 #include "fab/memory.h"
+#include "fab/reports.h"
 #include "fab/units.h"
-#include "report_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TAIL_SIZE 256
 
@@ -163,39 +162,10 @@ done:
     return status;
 }
 
+static fab_status write_patch(const void *patch, FILE *out, fab_error *err) {
+    return fab_patch_write(patch, out, err);
+}
+
 fab_status fab_patch_save(const fab_patch *patch, const char *path, bool force, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str temporary = FAB_STR_INIT;
-    FILE *file = NULL;
-    int fd = -1;
-    bool made = false;
-    if (!force && fab_report_file_exists(path)) {
-        FAB_FAIL(err, FAB_EIO, path, "exists already; give --force to overwrite it");
-    }
-    FAB_TRY(fab_report_open_temporary(path, &temporary, &fd, err));
-    made = true;
-    file = fdopen(fd, "wb");
-    if (file == NULL) {
-        FAB_FAIL(err, FAB_EIO, path, "cannot write: %s", strerror(errno));
-    }
-    fd = -1;
-    FAB_TRY(fab_patch_write(patch, file, err));
-    FILE *closing = file;
-    file = NULL;
-    if (fclose(closing) != 0 || rename(temporary.data, path) != 0) {
-        FAB_FAIL(err, FAB_EIO, path, "cannot write: %s", strerror(errno));
-    }
-    made = false;
-done:
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    if (made) {
-        (void)unlink(temporary.data);
-    }
-    fab_str_release(&temporary);
-    return status;
+    return fab_save_file(path, force, write_patch, patch, err);
 }

@@ -1,7 +1,9 @@
 #include "report_file.h"
+#include "fab/reports.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,4 +34,41 @@ fab_status fab_report_open_temporary(const char *final, fab_str *temporary, int 
         }
     }
     return fab_fail(err, FAB_EIO, final, "cannot write: %s", strerror(errno));
+}
+
+fab_status fab_save_file(const char *path, bool force, fab_save_writer *write_to, const void *context, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str temporary = FAB_STR_INIT;
+    FILE *file = NULL;
+    int fd = -1;
+    bool made = false;
+    if (!force && fab_report_file_exists(path)) {
+        FAB_FAIL(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+    }
+    FAB_TRY(fab_report_open_temporary(path, &temporary, &fd, err));
+    made = true;
+    file = fdopen(fd, "wb");
+    if (file == NULL) {
+        FAB_FAIL(err, FAB_EIO, path, "cannot write: %s", strerror(errno));
+    }
+    fd = -1;
+    FAB_TRY(write_to(context, file, err));
+    FILE *closing = file;
+    file = NULL;
+    if (fclose(closing) != 0 || rename(temporary.data, path) != 0) {
+        FAB_FAIL(err, FAB_EIO, path, "cannot write: %s", strerror(errno));
+    }
+    made = false;
+done:
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (made) {
+        (void)unlink(temporary.data);
+    }
+    fab_str_release(&temporary);
+    return status;
 }

@@ -66,6 +66,16 @@ static double percent_of(double part, double whole) {
     return part < whole && percent > 99.9 ? 99.9 : percent;
 }
 
+/* `out` holds 64 bytes. Returns out. */
+static const char *factors(const fab_hot_link *hot, char *out) {
+    if (hot->taper_factor > 0) {
+        (void)snprintf(out, 64, "taper %.2f x hash %.2f", hot->taper_factor, hot->hash_factor);
+    } else {
+        (void)snprintf(out, 64, "off every shortest path");
+    }
+    return out;
+}
+
 static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_engine_result *e) {
     char a[40];
     char b[40];
@@ -109,9 +119,10 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
             e->max_collision_factor.mean, e->mean_collision_factor.mean, e->n_rounds);
         fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
     } else if (collides && e->n_hot > 0) {
-        (void)snprintf(text, sizeof text,
-                       "Largest collision factor %.2f = taper %.2f x hash %.2f; mean over flows %.2f.",
-                       e->hot[0].factor, e->hot[0].taper_factor, e->hot[0].hash_factor, e->mean_collision_factor.mean);
+        char parts[64];
+        (void)snprintf(text, sizeof text, "Largest collision factor %.2f%s%s; mean over flows %.2f.", e->hot[0].factor,
+                       e->hot[0].taper_factor > 0 ? " = " : ", ", factors(&e->hot[0], parts),
+                       e->mean_collision_factor.mean);
         fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
     }
     if (e->has_effective_bisection) {
@@ -285,9 +296,9 @@ static void put_hot_links(fab_page *page, const fab_phase_result *phase, const f
         const fab_hot_link *hot = &e->hot[i];
         char text[256];
         char count[32];
-        (void)snprintf(text, sizeof text, "x%.2f %s, taper %.2f x hash %.2f, %s flow%s", hot->factor, hot->name,
-                       hot->taper_factor, hot->hash_factor, fab_format_count(count, hot->n_flows),
-                       hot->n_flows == 1 ? "" : "s");
+        char parts[64];
+        (void)snprintf(text, sizeof text, "x%.2f %s, %s, %s flow%s", hot->factor, hot->name, factors(hot, parts),
+                       fab_format_count(count, hot->n_flows), hot->n_flows == 1 ? "" : "s");
         fab_page_wrap(page, FAB_INK_BAD, 6, 8, text);
         uint32_t shown = 0;
         for (; shown < hot->n_listed && shown < SHOWN_FLOWS; shown++) {

@@ -15,5 +15,6 @@ const fab_engine fab_engine_dmodk = {
     .summary = "a digit of the destination's number selects the uplink",
     .options = OPTIONS,
     .needs_tree = true,
+    .by_destination = true,
     .pick = pick,
 };

@@ -2,8 +2,8 @@
  *
  * RoCEv2 packets of one queue pair differ from those of another in the UDP source port, which Linux derives from a
  * 20-bit flow label, and in the number of the destination queue pair, which only E-ECMP reads. The seed draws both, or
- * every choice (ideal). Each tier has its own hash family, fields, seed and offset, the bits by which it rotates the
- * value; tiers with the same hash make the second choice depend on the first (polarization). ADR 0016. */
+ * every choice (ideal). Each tier has its own hash family, fields, seed and offset, the lowest bits of the
+ * value that it drops; tiers with the same hash make the second choice depend on the first (polarization). ADR 0016. */
 #include "engines.h"
 #include "fab/hash.h"
 #include "hash_group.h"
@@ -140,7 +140,7 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
     return fab_fail(err, FAB_EINTERNAL, NULL, "option '%s' is in the table but nobody reads it", key);
 }
 
-static fab_status ready(fab_router *router, fab_error *err) {
+static fab_status prepare(fab_router *router, fab_error *err) {
     options *o = router->state;
     const uint32_t per_queue_pair = FAB_FIELD_SPORT | FAB_FIELD_DQP;
     router->n_rounds = o->round_robin ? router->queue_pairs : 1;
@@ -211,7 +211,7 @@ static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop
         return fab_hash_group_pick(router, hop, (uint32_t)(draw >> 32), true);
     }
     uint32_t value =
-        fab_hash_rotate(key->value[tier->slot], fab_hash_width((fab_hash_family)tier->family), (uint32_t)tier->offset);
+        fab_hash_window(key->value[tier->slot], fab_hash_width((fab_hash_family)tier->family), (uint32_t)tier->offset);
     return fab_hash_group_pick(router, hop, value, false);
 }
 
@@ -221,8 +221,8 @@ static const fab_engine_option OPTIONS[] = {
      "ideal (independent draw per switch and queue pair)",
      false},
     {"qp", "1", "queue pairs per flow, each with its own UDP source port and destination queue pair", false},
-    {"offset", "0/8/16/24", "bits by which a tier rotates the hash (modulo its width), leaf first; equal ones polarize",
-     false},
+    {"offset", "0/8/16/24",
+     "lowest bits of the hash that a tier drops (modulo its width), leaf first; equal ones polarize", false},
     {"fields", "5tuple",
      "by tier, what is hashed: 5tuple, ips, srcip, dstip, proto, sport, dport, dqp (destination queue "
      "pair: E-ECMP), joined by '+'",
@@ -248,7 +248,7 @@ const fab_engine fab_engine_ecmp = {
     .hashes = true,
     .state_size = sizeof(options),
     .set = set,
-    .ready = ready,
+    .prepare = prepare,
     .begin = begin,
     .pick = pick,
 };

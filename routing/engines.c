@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const fab_engine *const fab_engines[] = {&fab_engine_ecmp, &fab_engine_dmodk, NULL};
+const fab_engine *const fab_engines[] = {&fab_engine_ecmp, &fab_engine_dmodk, &fab_engine_pinned,
+                                         &fab_engine_updn, &fab_engine_file,  NULL};
 
 static const fab_engine *find_engine(const char *name) {
     for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
@@ -96,13 +97,6 @@ done:
     return status;
 }
 
-static fab_status finish_options(const fab_engine_spec *spec, fab_router *router, fab_error *err) {
-    fab_error inner = {0};
-    fab_status status = router->engine->ready != NULL ? router->engine->ready(router, &inner) : FAB_OK;
-    return status == FAB_OK ? FAB_OK
-                            : fab_fail(err, status, spec->where, "engine %s: %s", router->engine->name, inner.text);
-}
-
 /* Digits of D-mod-K: parents of a switch of each tier, and ports of the widest leaf. */
 static void measure_digits(const fab_fabric *f, fab_router *router) {
     router->divisor[1] = 1;
@@ -123,6 +117,16 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
             router->port_stride = f->port[2 * c + 1];
         }
     }
+}
+
+static fab_status prepare(const fab_engine_spec *spec, fab_router *router, fab_error *err) {
+    fab_error inner = {0};
+    fab_status status = router->engine->prepare(router, &inner);
+    if (status != FAB_OK) {
+        (void)fab_fail(err, status, inner.where[0] != '\0' ? inner.where : spec->where, "engine %s: %s",
+                       router->engine->name, inner.text);
+    }
+    return status;
 }
 
 fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
@@ -146,9 +150,11 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     }
     FAB_TRY(fab_allocate(1, router.engine->state_size, &router.state, err));
     FAB_TRY(apply_options(spec, &router, options, err));
-    FAB_TRY(finish_options(spec, &router, err));
     FAB_TRY(fab_ports_init(fabric, &router.ports, err));
     measure_digits(fabric, &router);
+    if (router.engine->prepare != NULL) {
+        FAB_TRY(prepare(spec, &router, err));
+    }
     *out = router;
     router = (fab_router){0};
 done:
@@ -157,6 +163,9 @@ done:
 }
 
 void fab_router_release(fab_router *router) {
+    if (router->engine != NULL && router->engine->release != NULL && router->state != NULL) {
+        router->engine->release(router);
+    }
     free(router->state);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};

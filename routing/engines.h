@@ -9,5 +9,20 @@
 
 extern const fab_engine fab_engine_ecmp;
 extern const fab_engine fab_engine_dmodk;
+extern const fab_engine fab_engine_pinned;
+extern const fab_engine fab_engine_updn;
+extern const fab_engine fab_engine_file;
+
+/** The link that a packet with this key takes from switch v towards leaf column `leaf`, or FAB_NONE. */
+fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id v, uint32_t leaf,
+                            const fab_hop_key *key);
+
+/* Forwarding tables as text: what writer and reader share. */
+#define FAB_TABLES_MAGIC  "fabriscope-tables 1"
+#define FAB_TABLES_HEADER 96
+
+/** "fabric nics=48 switches=19 cables=144": tables fit this fabric. `out` holds FAB_TABLES_HEADER bytes. Returns out.
+ */
+const char *fab_tables_fabric_line(const fab_fabric *f, char *out);
 
 #endif

@@ -29,7 +29,22 @@ static fab_status unreachable(const fab_fabric *f, const fab_legs *legs, const f
                     fab_node_name(f, legs->dst_leaf, b));
 }
 
-/* Switch to switch. Every hop comes one nearer to the leaf, so the walk ends. */
+fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id v, uint32_t leaf,
+                            const fab_hop_key *key) {
+    const fab_fabric *f = router->fabric;
+    if (router->engine->next != NULL) {
+        return router->engine->next(router, v, key);
+    }
+    fab_hop hop = {.node = v, .leaf = leaf};
+    hop.next = fab_next_hops_get(router->next_hops, v - f->first[FAB_NODE_SWITCH], leaf, &hop.count);
+    if (hop.count == 0) {
+        return FAB_NONE;
+    }
+    hop.tier = fab_tier_of(f, v);
+    return hop.next[hop.count == 1 ? 0 : router->engine->pick(router, seed, &hop, key)];
+}
+
+/* Switch to switch. Every minimal hop comes one nearer to the leaf, and own tables have no loop, so the walk ends. */
 static fab_status walk(const fab_router *router, uint64_t seed, const fab_legs *legs, fab_hop_key *key,
                        fab_routes *routes, size_t *n, fab_error *err) {
     const fab_fabric *f = router->fabric;
@@ -40,19 +55,16 @@ static fab_status walk(const fab_router *router, uint64_t seed, const fab_legs *
     if (router->engine->begin != NULL && legs->src_leaf != legs->dst_leaf) {
         router->engine->begin(router, seed, key);
     }
-    fab_hop hop = {.node = legs->src_leaf, .leaf = leaf};
-    while (hop.node != legs->dst_leaf) {
-        hop.next = fab_next_hops_get(t, hop.node - base, leaf, &hop.count);
-        if (hop.count == 0) {
+    for (fab_node_id v = legs->src_leaf; v != legs->dst_leaf;) {
+        fab_link_id link = fab_router_next(router, seed, v, leaf, key);
+        if (link == FAB_NONE) {
             return unreachable(f, legs, key, err);
         }
-        hop.tier = fab_tier_of(f, hop.node);
-        fab_link_id link = hop.next[hop.count == 1 ? 0 : router->engine->pick(router, seed, &hop, key)];
         fab_status status = append(routes, n, &link, 1, err);
         if (status != FAB_OK) {
             return status;
         }
-        hop.node = fab_head(f, link);
+        v = fab_head(f, link);
     }
     return FAB_OK;
 }

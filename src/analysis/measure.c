@@ -70,6 +70,11 @@ done:
     return status;
 }
 
+/* Off every minimal path there is nothing that the design causes: all of it is the routing's. */
+static double hash_factor(double factor, double taper_factor) {
+    return taper_factor > 0 ? factor / taper_factor : factor;
+}
+
 fab_status fab_measure(const fab_fabric *f, const fab_subject *subject, const fab_routes *routes, bool bisection,
                        double *use, fab_sample *out, fab_error *err) {
     fab_sample sample = {0};
@@ -88,7 +93,7 @@ fab_status fab_measure(const fab_fabric *f, const fab_subject *subject, const fa
         if (k->kind == FAB_LINK_FABRIC) {
             sample.collided_links += use[l] > COLLIDED;
             sample.max_collision = fmax(sample.max_collision, use[l]);
-            sample.max_hash = fmax(sample.max_hash, use[l] / subject->spray[l]);
+            sample.max_hash = fmax(sample.max_hash, hash_factor(use[l], subject->spray[l]));
         }
     }
     for (uint32_t l = 0; l < f->n_links; l++) {
@@ -201,7 +206,7 @@ static void find_hot(const fab_fabric *f, const fab_subject *subject, const doub
         hot->tier = fab_class_of(f, hot->link)->tier;
         hot->up = fab_is_up(hot->link);
         hot->taper_factor = subject->spray[hot->link];
-        hot->hash_factor = hot->factor / hot->taper_factor;
+        hot->hash_factor = hash_factor(hot->factor, hot->taper_factor);
     }
 }
 

@@ -1,21 +1,113 @@
 #include "cli.h"
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
-    return cli_replay_and_report(options, FAB_COMMAND_ROUTE, options->traffic != NULL ? options->traffic : "job", out,
-                                 err);
+#include "fab/tables.h"
+#include "fab/topologies.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static bool to_stdout(const cli_options *options) {
+    return strcmp(options->dump, "-") == 0;
 }
+
+/* Before anything is computed: a name that is taken. */
+static fab_status check_dump(const cli_options *options, fab_error *err) {
+    struct stat about;
+    if (to_stdout(options) && (options->format != NULL || options->out != NULL)) {
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "option --dump -: the tables take the place of the report; --format, --json and --out need it");
+    }
+    if (!to_stdout(options) && !options->force && stat(options->dump, &about) == 0) {
+        return fab_fail(err, FAB_EIO, options->dump, "exists already; give --force to overwrite it");
+    }
+    return FAB_OK;
+}
+
+static fab_status write_tables(const void *router, FILE *out, fab_error *err) {
+    return fab_tables_write(router, out, err);
+}
+
+static fab_status save_tables(const cli_options *options, const fab_router *router, FILE *out, fab_error *err) {
+    if (to_stdout(options)) {
+        return fab_tables_write(router, out, err);
+    }
+    cli_hold_signals();
+    fab_status status = fab_save_file(options->dump, options->force, write_tables, router, err);
+    cli_release_signals();
+    if (status == FAB_OK && !options->quiet) {
+        (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", router->label, options->dump);
+    }
+    return status;
+}
+
+static fab_status dump(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design design;
+    fab_fabric *graph = NULL;
+    fab_next_hops *next_hops = NULL;
+    fab_router router = {0};
+    FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
+    if (design.n_engines != 1) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL,
+                 "option --dump writes the tables of one engine; there are %zu: give one --engine", design.n_engines);
+    }
+    status = fab_topology_build(&design.fabric, &graph, NULL, err);
+    if (status == FAB_OK) {
+        status = fab_next_hops_new(graph, NULL, &next_hops, err);
+    }
+    if (status == FAB_OK) {
+        status = fab_router_init(&design.engines[0], graph, next_hops, &router, err);
+    }
+    cli_blame(&design, status, err);
+    FAB_TRY(status);
+    FAB_TRY(save_tables(options, &router, out, err));
+done:
+    fab_router_release(&router);
+    fab_next_hops_free(next_hops);
+    fab_fabric_free(graph);
+    return status;
+}
+
+static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (options->dump != NULL) {
+        FAB_TRY(check_dump(options, err));
+        FAB_TRY(dump(options, out, err));
+    }
+    if (options->dump == NULL || !to_stdout(options)) {
+        FAB_TRY(cli_replay_and_report(options, FAB_COMMAND_ROUTE, options->traffic != NULL ? options->traffic : "job",
+                                      out, err));
+    }
+done:
+    return status;
+}
+
+static fab_status apply_dump(cli_options *options, const char *value, fab_error *err) {
+    if (value[0] == '\0') {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --dump: the file's name is empty");
+    }
+    options->dump = value;
+    return FAB_OK;
+}
+
+static const cli_option OPTION_DUMP = {
+    "dump", "FILE", "also write the forwarding tables of the engine, which --engine file,path=FILE reads; - is stdout",
+    apply_dump};
 
 static const char *const EXAMPLES[] = {
     "fabriscope route fat-tree:k=8 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk",
     "fabriscope route preset:llama3-24k-roce --traffic job:dp-rs --engine ecmp,qp=1 --engine ecmp,qp=16",
     "fabriscope route fat-tree:k=16 --traffic pattern:permutation "
     "--engine ecmp,qp=16,hash=crc32/crc16,fields=5tuple+dqp",
-    "fabriscope route clos:gpus=512,radix=32 --traffic pattern:bisection --seeds 100 --json", NULL};
+    "fabriscope route clos:gpus=512,radix=32 --traffic pattern:bisection --seeds 100 --json",
+    "fabriscope route preset:llama3-talk-racks --engine pinned --dump -",
+    NULL};
 
 static const cli_option *const OPTIONS[] = {
-    &cli_option_traffic, &cli_option_engine, &cli_option_seeds, &cli_option_seed,    &cli_option_set,
-    &cli_option_job,     &cli_option_prices, &cli_option_out,   &cli_option_force,   &cli_option_format,
-    &cli_option_json,    &cli_option_color,  &cli_option_quiet, &cli_option_threads, NULL};
+    &cli_option_traffic, &cli_option_engine, &OPTION_DUMP,        &cli_option_seeds,
+    &cli_option_seed,    &cli_option_set,    &cli_option_job,     &cli_option_prices,
+    &cli_option_out,     &cli_option_force,  &cli_option_format,  &cli_option_json,
+    &cli_option_color,   &cli_option_quiet,  &cli_option_threads, NULL};
 
 const cli_command cli_command_route = {
     .name = "route",

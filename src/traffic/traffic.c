@@ -34,9 +34,9 @@ static void summarize_job(const fab_job *job, bool is_default, fab_traffic *traf
     (void)snprintf(traffic->summary, sizeof traffic->summary,
                    "%s%s: tp %" PRIu64 ", pp %" PRIu64 ", dp %" PRIu64 "%s%s on %s GPUs, batch %" PRIu64 " in %" PRIu64
                    " microbatch%s of %" PRIu64,
-                   is_default ? "default job " : "", s->model, s->tp, s->pp, s->dp, s->sharded ? " sharded" : "", interleave,
-                   fab_format_count(gpus, job->n_gpus), s->batch, job->microbatches, job->microbatches == 1 ? "" : "es",
-                   s->microbatch);
+                   is_default ? "default job " : "", s->model, s->tp, s->pp, s->dp, s->sharded ? " sharded" : "",
+                   interleave, fab_format_count(gpus, job->n_gpus), s->batch, job->microbatches,
+                   job->microbatches == 1 ? "" : "es", s->microbatch);
 }
 
 static fab_status make_job(const char *wanted, const fab_design *design, const fab_fabric *fabric, fab_traffic *traffic,

@@ -92,6 +92,24 @@ def ideal_hash():
             expect(f"{n} flows, {queue_pairs} queue pairs", engine["max_collision_factor"]["mean"], factor, 0.02)
 
 
-for check in (rail_only_table, llama3, superpod, destination_routing, ideal_hash):
+def llama3_talk():
+    """Three racks of two servers, Meta, SIGCOMM 2024: a replaced server puts two of the job on one half."""
+    def engines(servers):
+        phases = run("route", "preset:llama3-talk-racks", "--json", "--quiet", "--traffic", "job:dp",
+                     "--job", f"servers={servers}")["phases"]
+        expect("engines of the talk's report", [engine["engine"] for engine in phases[0]["engines"]],
+               ["pinned", "dmodk", "ecmp", "ecmp"])
+        return phases[0]["engines"]
+
+    whole, replaced = engines("0,1,2,3"), engines("0,1,2,4")
+    expect("pinned, servers 1 2 3 4, collided links", whole[0]["collided_links"], 0)
+    expect("pinned, servers 1 2 3 4", whole[0]["max_collision_factor"], 1, 1e-9)
+    expect("pinned, servers 1 2 3 5", replaced[0]["max_collision_factor"], 2, 1e-9)
+    expect("pinned, servers 1 2 3 5, uplinks of the first rack", replaced[0]["collided_links"], 8)
+    expect("servers 1 2 3 5, what the design causes", replaced[0]["max_taper_factor"], 1, 1e-9)
+    expect("16 queue pairs collide less than one", replaced[3]["max_collision_factor"] < replaced[2]["max_collision_factor"], True)
+
+
+for check in (rail_only_table, llama3, superpod, destination_routing, ideal_hash, llama3_talk):
     check()
 sys.exit(1 if failures else 0)

@@ -153,10 +153,10 @@ static uint32_t choose(const fab_fabric *f, const oracle_choice *choice, uint32_
                        uint64_t number, uint32_t count) {
     if (choice->kind == ORACLE_ECMP) {
         const oracle_tier *rule = &choice->tier[tier < 4 ? tier - 1 : 3];
-        uint32_t half = rule->hash == ORACLE_CRC16 || rule->hash == ORACLE_XOR ? 0x8000 : 0x80000000;
+        uint32_t width = rule->hash == ORACLE_CRC16 || rule->hash == ORACLE_XOR ? 16 : 32;
         uint32_t hash = packet_hash(rule, packet);
-        for (uint32_t i = 0; i < rule->offset; i++) {
-            hash = hash / 2 + (hash % 2) * half;
+        for (uint32_t i = 0; i < rule->offset % width; i++) {
+            hash /= 2;
         }
         return hash % count;
     }
@@ -164,6 +164,58 @@ static uint32_t choose(const fab_fabric *f, const oracle_choice *choice, uint32_
         number /= parents_of_tier(f, t);
     }
     return (uint32_t)(number % count);
+}
+
+/* Servers with a port on the leaf and a smaller number than that of `nic`. */
+static uint32_t slot_on_leaf(const fab_fabric *f, fab_node_id leaf, uint32_t nic) {
+    uint32_t slot = 0;
+    for (uint32_t server = 0; server < nic / f->nics_per_server; server++) {
+        int here = 0;
+        for (uint32_t i = 0; i < f->nics_per_server; i++) {
+            uint32_t other = server * f->nics_per_server + i;
+            here |= f->end[access_link(f, other) ^ 1] == leaf;
+        }
+        slot += here != 0;
+    }
+    return slot;
+}
+
+/* The cable of the leaf's uplink that the port of `nic` is pinned to, taken from either end. */
+static fab_link_id pinned_uplink(const fab_fabric *f, fab_node_id leaf, fab_node_id from, uint32_t nic, uint32_t slices,
+                                 const fab_link_id *next, uint32_t count) {
+    fab_node_id dst_leaf = f->end[access_link(f, nic) ^ 1];
+    uint32_t slice = slot_on_leaf(f, dst_leaf, nic) % slices;
+    uint32_t before = 0; /* ports of the slice that come first on the leaf */
+    for (uint32_t other = 0; other < f->first[FAB_NODE_DOMAIN] - f->first[FAB_NODE_NIC]; other++) {
+        fab_link_id l = access_link(f, other);
+        before += f->end[l ^ 1] == dst_leaf && f->port[l ^ 1] < f->port[access_link(f, nic) ^ 1] &&
+                  slot_on_leaf(f, dst_leaf, other) % slices == slice;
+    }
+    fab_link_id sorted[4096]; /* uplinks of the leaf, by spine and port */
+    uint32_t n = 0;
+    for (uint32_t l = 0; l < f->n_links; l += 2) {
+        if (!is_fabric(f, l) || f->end[l] != leaf) {
+            continue;
+        }
+        uint32_t at = n++;
+        for (; at > 0 && (f->end[sorted[at - 1] ^ 1] > f->end[l ^ 1] ||
+                          (f->end[sorted[at - 1] ^ 1] == f->end[l ^ 1] && f->port[sorted[at - 1]] > f->port[l]));
+             at--) {
+            sorted[at] = sorted[at - 1];
+        }
+        sorted[at] = l;
+    }
+    uint32_t first = slice * n / slices;
+    uint32_t size = (slice + 1) * n / slices - first;
+    uint32_t at = first + (size > 0 ? before % size : 0);
+    if (from == leaf) {
+        return sorted[at];
+    }
+    uint32_t cable = 0; /* of the trunk to its spine */
+    while (cable < at && f->end[sorted[at - cable - 1] ^ 1] == f->end[sorted[at] ^ 1]) {
+        cable++;
+    }
+    return next[cable % count];
 }
 
 double *oracle_load(const fab_fabric *f, const fab_phase *phase, const oracle_choice *choice) {
@@ -193,7 +245,14 @@ double *oracle_load(const fab_fabric *f, const fab_phase *phase, const oracle_ch
             for (fab_node_id v = f->end[up ^ 1]; v != f->end[down];) {
                 fab_link_id next[4096];
                 uint32_t count = oracle_next_hops(f, distance, v, next);
-                fab_link_id link = next[choose(f, choice, tier_of(f, v), packet, number, count)];
+                uint32_t tier = tier_of(f, v);
+                fab_link_id link = 0;
+                if (choice->kind == ORACLE_PINNED && (tier == 1 || (tier == 2 && next[0] % 2 == 1))) {
+                    fab_node_id leaf = tier == 1 ? v : f->end[down];
+                    link = pinned_uplink(f, leaf, v, phase->dst[i], choice->slices, next, count);
+                } else {
+                    link = next[choose(f, choice, tier, packet, number, count)];
+                }
                 load[link] += part;
                 v = f->end[link ^ 1];
             }
@@ -227,4 +286,81 @@ double *oracle_spray(const fab_fabric *f, const fab_phase *phase) {
         free(distance);
     }
     return load;
+}
+
+int *oracle_nearness(const fab_fabric *f) {
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t n = f->n_nodes - base;
+    if (f->wiring == FAB_WIRING_TREE) {
+        int *tiers = malloc(n * sizeof *tiers);
+        for (uint32_t v = 0; v < n; v++) {
+            tiers[v] = -(int)tier_of(f, base + v);
+        }
+        return tiers;
+    }
+    uint32_t root = 0;
+    uint32_t most = 0;
+    for (uint32_t v = 0; v < n; v++) {
+        uint32_t cables = 0;
+        for (uint32_t l = 0; l < f->n_links; l++) {
+            cables += is_fabric(f, l) && f->end[l] == base + v;
+        }
+        if (cables > most) {
+            most = cables;
+            root = v;
+        }
+    }
+    return oracle_distances(f, base + root);
+}
+
+int oracle_climbs(const fab_fabric *f, const int *nearness, fab_link_id l) {
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t from = f->end[l] - base;
+    uint32_t to = f->end[l ^ 1] - base;
+    return nearness[to] != nearness[from] ? nearness[to] < nearness[from] : to < from;
+}
+
+/* One round over all links: lengths through links that climb, or through those that descend, where shorter. */
+static int relax(const fab_fabric *f, const int *nearness, int climbing, const int *fixed, const int *beyond,
+                 int *out) {
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    int changed = 0;
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        if (is_fabric(f, l) && oracle_climbs(f, nearness, l) == climbing) {
+            uint32_t v = f->end[l] - base;
+            int through = beyond[f->end[l ^ 1] - base] + 1;
+            if (through < out[v] && (fixed == NULL || !fixed[v])) {
+                out[v] = through;
+                changed = 1;
+            }
+        }
+    }
+    return changed;
+}
+
+/* States are (switch, has descended); lengths are relaxed until nothing changes. */
+int *oracle_updn_distances(const fab_fabric *f, const int *nearness, fab_node_id leaf, int turns) {
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t n = f->n_nodes - base;
+    const int far = 1000000;
+    int *descent = malloc(n * sizeof *descent);
+    int *route = malloc(n * sizeof *route);
+    int *fixed = calloc(n, sizeof *fixed);
+    for (uint32_t v = 0; v < n; v++) {
+        descent[v] = v + base == leaf ? 0 : far;
+    }
+    while (relax(f, nearness, 0, NULL, descent, descent)) {
+    }
+    for (uint32_t v = 0; v < n; v++) {
+        route[v] = descent[v];
+        fixed[v] = turns && descent[v] < far;
+    }
+    while (relax(f, nearness, 1, fixed, route, route)) {
+    }
+    for (uint32_t v = 0; v < n; v++) {
+        route[v] = route[v] < far ? route[v] : -1;
+    }
+    free(fixed);
+    free(descent);
+    return route;
 }

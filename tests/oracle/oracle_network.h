@@ -25,16 +25,28 @@ typedef struct oracle_tier {
 
 /** How a switch chooses among `count` next hops. */
 typedef struct oracle_choice {
-    enum { ORACLE_ECMP, ORACLE_DMODK } kind;
+    enum { ORACLE_ECMP, ORACLE_DMODK, ORACLE_PINNED } kind;
     uint64_t seed;
     uint32_t queue_pairs;
+    uint32_t slices;     /**< of ORACLE_PINNED */
     oracle_tier tier[4]; /**< leaf first; the last holds for all above */
 } oracle_choice;
 
 /** Bytes on every directed fabric and access link when flows are walked one by one. Shape [n_links], malloc'd. */
 double *oracle_load(const fab_fabric *f, const fab_phase *phase, const oracle_choice *choice);
 
-/** The same when every switch splits evenly. */
+/** A value per switch for oracle_climbs(), malloc'd. Connected fabrics only, unless they are trees. */
+int *oracle_nearness(const fab_fabric *f);
+
+/** Whether link l leads towards the roots: in a tree upwards; else nearer to the switch with the most cables to others
+ * (the first of these), or between equally near ones towards the first. */
+int oracle_climbs(const fab_fabric *f, const int *nearness, fab_link_id l);
+
+/** Cables of the shortest route from every switch to `leaf` that never climbs after it descended, -1 where there is
+ * none. `turns`: only routes that turn at the first switch from which a descent leads there. Malloc'd. */
+int *oracle_updn_distances(const fab_fabric *f, const int *nearness, fab_node_id leaf, int turns);
+
+/** The same as oracle_load() when every switch splits evenly. */
 double *oracle_spray(const fab_fabric *f, const fab_phase *phase);
 
 #endif

@@ -182,6 +182,99 @@ Test(oracle, dmodk_loads) {
     }
 }
 
+Test(oracle, pinned_loads) {
+    for (size_t i = 0; i < N_TREES; i++) {
+        oracle_choice two = {.kind = ORACLE_PINNED, .seed = 7, .queue_pairs = 1, .slices = 2};
+        oracle_choice three = {.kind = ORACLE_PINNED, .seed = 8, .queue_pairs = 1, .slices = 3};
+        check_engine(DESIGNS[i], "pinned", &two);
+        check_engine(DESIGNS[i], "pinned,slices=3", &three);
+    }
+}
+
+typedef struct updn_check {
+    int *nearness;
+    int **rule, **best; /* [switch]: distances to it, made when asked for */
+    uint64_t hops, best_hops;
+} updn_check;
+
+/* Never climbs after it descended, and is as short as the rule allows: in a tree the shortest up/down route; elsewhere
+ * tables by destination must turn at the first chance, and some routes are longer. */
+static void check_updn_path(const setup *s, const fab_link_id *links, size_t n, bool is_tree, updn_check *c) {
+    const fab_fabric *f = s->fabric;
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    int hops = 0;
+    bool descended = false;
+    uint32_t from = 0;
+    uint32_t to = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (fab_class_of(f, links[i])->kind != FAB_LINK_FABRIC) {
+            continue;
+        }
+        bool climbs = oracle_climbs(f, c->nearness, links[i]) != 0;
+        cr_assert(!climbs || !descended, "%s: climbs after it descended", s->design.origin);
+        descended = descended || !climbs;
+        from = hops == 0 ? fab_tail(f, links[i]) - base : from;
+        to = fab_head(f, links[i]) - base;
+        hops++;
+    }
+    if (hops == 0) {
+        return;
+    }
+    if (c->rule[to] == NULL) {
+        c->rule[to] = oracle_updn_distances(f, c->nearness, base + to, 1);
+        c->best[to] = oracle_updn_distances(f, c->nearness, base + to, 0);
+    }
+    cr_assert_eq(hops, c->rule[to][from], "%s: %d cables from %u to %u, not %d", s->design.origin, hops, from, to,
+                 c->rule[to][from]);
+    cr_assert_geq(hops, c->best[to][from]);
+    cr_assert(!is_tree || hops == c->best[to][from], "%s: from %u to %u", s->design.origin, from, to);
+    c->hops += (uint64_t)hops;
+    c->best_hops += (uint64_t)c->best[to][from];
+}
+
+static void check_updn(const char *design, bool is_tree) {
+    setup s = make(design, "pattern:all-to-all", 1);
+    uint32_t n_switches = fab_n_switches(s.fabric);
+    fab_engine_spec spec = {.text = "updn", .where = "test"};
+    fab_router router;
+    fab_routes routes = {0};
+    fab_error err = {0};
+    updn_check c = {.nearness = oracle_nearness(s.fabric),
+                    .rule = calloc(n_switches, sizeof *c.rule),
+                    .best = calloc(n_switches, sizeof *c.best)};
+    cr_assert_eq(fab_router_init(&spec, s.fabric, s.next_hops, &router, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_route_phase(&router, &s.traffic.phases[0], 1, &routes, &err), FAB_OK, "%s", err.text);
+    for (uint32_t path = 0; path < routes.flow_first[routes.n_flows]; path++) {
+        size_t first = routes.path_first[path];
+        check_updn_path(&s, routes.link + first, routes.path_first[path + 1] - first, is_tree, &c);
+    }
+    cr_assert_leq((double)c.hops, 1.2 * (double)c.best_hops, "%s: %llu hops, %llu at best", design,
+                  (unsigned long long)c.hops, (unsigned long long)c.best_hops);
+    for (uint32_t v = 0; v < n_switches; v++) {
+        free(c.rule[v]);
+        free(c.best[v]);
+    }
+    free(c.rule);
+    free(c.best);
+    free(c.nearness);
+    fab_routes_release(&routes);
+    fab_router_release(&router);
+    discard(&s);
+}
+
+Test(oracle, updn_routes) {
+    for (size_t i = 0; i < N_DESIGNS; i++) {
+        check_updn(DESIGNS[i], i < N_TREES);
+    }
+}
+
+Test(oracle, updn_loads) {
+    for (size_t i = 0; i < N_TREES; i++) { /* in a tree both take the same digit */
+        oracle_choice choice = {.kind = ORACLE_DMODK, .seed = 9, .queue_pairs = 1};
+        check_engine(DESIGNS[i], "updn", &choice);
+    }
+}
+
 Test(oracle, spray_loads) {
     for (size_t i = 0; i < N_DESIGNS; i++) {
         for (int all = 0; all < 2; all++) {

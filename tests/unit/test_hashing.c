@@ -33,8 +33,8 @@ static uint32_t used_behind(hash first, uint32_t k1, hash second, uint32_t k2) {
                              .proto = (uint8_t)(draw >> 32),
                              .sport = (uint16_t)draw,
                              .dport = (uint16_t)(draw >> 16)};
-        uint32_t x = fab_hash_rotate(fab_hash_packet_value(&a, &crc[0], &p), fab_hash_width(a.family), first.offset);
-        uint32_t y = fab_hash_rotate(fab_hash_packet_value(&b, &crc[1], &p), fab_hash_width(b.family), second.offset);
+        uint32_t x = fab_hash_window(fab_hash_packet_value(&a, &crc[0], &p), fab_hash_width(a.family), first.offset);
+        uint32_t y = fab_hash_window(fab_hash_packet_value(&b, &crc[1], &p), fab_hash_width(b.family), second.offset);
         seen[x % k1][y % k2] = 1;
     }
     uint32_t most = 0;
@@ -70,10 +70,9 @@ Test(hashing, polarization) {
     cr_expect_gt(used_behind(first, 6, seeded, 6), 1);
 }
 
-/* Rotating multiplies by a power of two modulo 2^32 - 1, which 3, 5 and 17 divide: an offset does not separate the
- * remainders. */
-Test(hashing, rotation_keeps_remainders) {
-    static const uint32_t GROUPS[][2] = {{3, 1}, {5, 1}, {17, 1}, {12, 4}, {20, 4}, {7, 7}, {11, 11}, {8, 8}};
+/* An offset separates the choices of any group, whatever its factors. */
+Test(hashing, offsets_separate_any_group) {
+    static const uint32_t GROUPS[][2] = {{3, 3}, {5, 5}, {17, 17}, {12, 12}, {20, 20}, {7, 7}, {11, 11}, {8, 8}};
     for (size_t i = 0; i < sizeof GROUPS / sizeof GROUPS[0]; i++) {
         for (uint32_t offset = 8; offset <= 24; offset += 8) {
             const hash first = {FAB_HASH_CRC32, 0, 0};

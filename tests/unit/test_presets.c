@@ -46,6 +46,8 @@ typedef struct published {
 } published;
 
 static const published PUBLISHED[] = {
+    /* the talk: three racks of two servers, pinned uplinks as many as NICs */
+    {.name = "llama3-talk-racks", .servers = 6, .tiers = 2, .leaf = 3, .taper_1 = 1},
     /* section 3.3.1: 3,072 servers, a switch per two of them, 8 pods, 7:1 above (192 down are 28 up) */
     {.name = "llama3-24k-roce",
      .gpus = 24576,

@@ -32,6 +32,19 @@ static fab_result replay(const char *design_text, const char *traffic, const cha
     return result;
 }
 
+/* Up/down routes leave the minimal paths: what they load there is all the routing's doing, and finite. */
+Test(routing, factors_off_the_minimal_paths) {
+    fab_result r = replay("dragonfly:dragonfly=2,4,2,gpus-per-server=4,radix=7", "pattern:permutation", "updn", 1, 1);
+    const fab_engine_result *e = &r.phases[0].engines[0];
+    cr_assert(e->max_hash_factor.max <= 1e6, "%g", e->max_hash_factor.max);
+    for (size_t i = 0; i < e->n_hot; i++) {
+        const fab_hot_link *hot = &e->hot[i];
+        double taper = hot->taper_factor > 0 ? hot->taper_factor : 1;
+        cr_assert_float_eq(hot->factor, taper * hot->hash_factor, 1e-9 * hot->factor);
+    }
+    fab_result_release(&r);
+}
+
 /* Catalogue of CRC parameters: CRC-32/ISO-HDLC, CRC-32/ISCSI, Koopman's, CRC-16/IBM-3740 (CCITT-FALSE). */
 Test(routing, crc_check_values) {
     static const uint32_t CHECK[FAB_HASH_N_CRC] = {0xcbf43926, 0xe3069283, 0x2d3dd0ae, 0x29b1};

@@ -43,4 +43,13 @@ const fab_report_format *fab_report_format_find(const char *name);
  */
 fab_status fab_reports_write_all(const fab_result *result, const char *folder, bool force, fab_error *err) FAB_MUST_USE;
 
+typedef fab_status fab_save_writer(const void *context, FILE *out, fab_error *err);
+
+/**
+ * Writes a file: a temporary one, renamed when it is complete.
+ * @param[in] force  Overwrite an existing file; otherwise FAB_EIO before anything is written.
+ */
+fab_status fab_save_file(const char *path, bool force, fab_save_writer *write_to, const void *context,
+                         fab_error *err) FAB_MUST_USE;
+
 #endif

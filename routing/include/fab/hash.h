@@ -74,14 +74,13 @@ uint32_t fab_hash_packet_value(const fab_hash_rule *rule, const fab_crc *crc, co
 /** CRC of n <= FAB_HASH_BYTES bytes. */
 uint32_t fab_crc_value(fab_hash_family family, const fab_crc *crc, uint32_t seed, const uint8_t *bytes, size_t n);
 
-/** The value rotated right by `offset` bits (modulo its width). */
-static inline uint32_t fab_hash_rotate(uint32_t value, uint32_t width, uint32_t offset) {
-    offset &= width - 1;
-    if (offset == 0) {
-        return value;
-    }
-    value = value >> offset | value << (width - offset);
-    return width == 16 ? value & 0xffff : value;
+/**
+ * The value from bit `offset` (modulo its width) on, as a switch hands a window of its hash to the selection. A
+ * rotation would not do: it multiplies by a power of two modulo 2^32 - 1, and keeps what groups of 3, 5, 6, 12 or 20
+ * look at.
+ */
+static inline uint32_t fab_hash_window(uint32_t value, uint32_t width, uint32_t offset) {
+    return value >> (offset & (width - 1));
 }
 
 #endif

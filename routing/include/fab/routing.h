@@ -115,13 +115,19 @@ struct fab_engine {
     bool seeded;                      /**< routes depend on the seed */
     bool hashes;                      /**< spreads flows by a hash, which can polarize */
     bool needs_tree;                  /**< refuses fabrics without tiers, where its choices mean nothing */
+    bool by_destination;              /**< routes depend on the destination alone: they fit into forwarding tables */
     size_t state_size;                /**< bytes of plain, zeroed data */
     /** Reads option `key`; FAB_EINPUT names the value and what is allowed. */
     fab_status (*set)(fab_router *router, const char *key, const char *value, fab_error *err);
-    /** Once, when all options are set: checks them together and derives what routing needs. May be NULL. */
-    fab_status (*ready)(fab_router *router, fab_error *err);
+    /** Once per router, when all options and the router's own fields are set: checks the options together and derives
+     * tables. May be NULL. */
+    fab_status (*prepare)(fab_router *router, fab_error *err);
+    /** Frees what state points to, also after a failed prepare. May be NULL. */
+    void (*release)(fab_router *router);
     /** Once per path: fills key->hash and key->value. May be NULL. */
     void (*begin)(const fab_router *router, uint64_t seed, fab_hop_key *key);
+    /** Next hop from the engine's own tables, or FAB_NONE; they must not loop. NULL: minimal next hops and `pick`. */
+    fab_link_id (*next)(const fab_router *router, fab_node_id v, const fab_hop_key *key);
     /** Index of the next hop to take, below hop->count. */
     uint32_t (*pick)(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key);
 };

@@ -62,7 +62,7 @@ typedef struct fab_fabric {
     uint32_t gpus_per_server, nics_per_server, gpus_per_domain;
     uint32_t first[FAB_NODE_N_KINDS + 1];         /**< [kind]: first node of the kind; [kind + 1]: behind its last */
     uint32_t first_of_tier[FAB_FABRIC_TIERS + 2]; /**< [t], t = 1 ... n_tiers + 1: first switch of tier t */
-    uint32_t rails_per_network; /**< rails that share a network: all of them but in rail-only */
+    uint32_t rails_per_network;                   /**< rails that share a network: all of them but in rail-only */
     bool forwards_in_domain;      /**< pairs on different rails hand over inside a scale-up domain (rail-only) */
     bool forwards_at_destination; /**< in the destination's where it has the rail, else the source's */
 

@@ -1,0 +1,114 @@
+/* pinned: where a server is plugged in on its leaf decides which part of the uplinks its traffic comes through (Meta,
+ * SIGCOMM 2024). See src/doc/adr/0017-static-engines.md.
+ *
+ * A leaf's uplinks, by spine and then by port, are cut into as many groups as there are slices. Traffic to the s-th
+ * server of its leaf takes group s mod slices, and the ports of a slice take the members of its group in turn. A spine
+ * goes down over the cable of a trunk that mirrors the one up. Above, the slice has its spines to itself already: there
+ * the digit of the destination's number decides, as under D-mod-K. */
+#include "engines.h"
+#include "fab/memory.h"
+#include "fab/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct place {
+    uint32_t slice;
+    uint32_t index; /* among the ports of the slice on the leaf */
+} place;
+
+typedef struct state {
+    uint64_t slices;
+    place *places; /* shape [destinations] */
+} state;
+
+static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
+    state *s = router->state;
+    (void)key;
+    return fab_count_parse(value, 1, 4096, &s->slices, err);
+}
+
+static fab_status prepare(fab_router *router, fab_error *err) {
+    fab_status status = FAB_OK;
+    state *s = router->state;
+    const fab_fabric *f = router->fabric;
+    const fab_next_hops *t = router->next_hops;
+    uint32_t *seen_on = NULL; /* of a server: leaf + 1 on which it was met last */
+    uint32_t *slot_of = NULL; /* of a server: its place there */
+    uint32_t *taken = NULL;   /* of a slice: ports so far */
+    FAB_TRY(FAB_NEW(s->places, (size_t)t->n_leaves * router->port_stride, err));
+    FAB_TRY(FAB_NEW(seen_on, f->n_servers, err));
+    FAB_TRY(FAB_NEW(slot_of, f->n_servers, err));
+    FAB_TRY(FAB_NEW(taken, s->slices, err));
+    for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
+        fab_node_id v = t->leaf_node[leaf];
+        uint32_t n_slots = 0;
+        memset(taken, 0, s->slices * sizeof *taken);
+        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
+            fab_link_id link = f->out_link[k];
+            if (fab_class_of(f, link)->kind != FAB_LINK_ACCESS) {
+                continue;
+            }
+            uint32_t server = (fab_head(f, link) - f->first[FAB_NODE_NIC]) / f->nics_per_server;
+            if (seen_on[server] != leaf + 1) {
+                seen_on[server] = leaf + 1;
+                slot_of[server] = n_slots++;
+            }
+            uint32_t slice = slot_of[server] % (uint32_t)s->slices;
+            s->places[(size_t)leaf * router->port_stride + f->port[link] - 1] = (place){slice, taken[slice]++};
+        }
+    }
+done:
+    free(seen_on);
+    free(slot_of);
+    free(taken);
+    return status;
+}
+
+static void release(fab_router *router) {
+    state *s = router->state;
+    free(s->places);
+}
+
+/* Number of the uplink among `count`, by spine and then by port. A group is never empty: where there are fewer uplinks
+ * than slices, neighbouring slices share one. */
+static uint32_t uplink_of(const state *s, place at, uint32_t count) {
+    uint32_t first = (uint32_t)((uint64_t)at.slice * count / s->slices);
+    uint32_t behind = (uint32_t)(((uint64_t)at.slice + 1) * count / s->slices);
+    return first + (behind > first ? at.index % (behind - first) : 0);
+}
+
+static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
+    (void)seed;
+    const state *s = router->state;
+    place at = s->places[key->destination];
+    bool up = fab_is_up(hop->next[0]);
+    uint32_t spines = (uint32_t)router->divisor[2];
+    if (hop->tier == 1 && up) {
+        uint32_t uplink = uplink_of(s, at, hop->count);
+        uint32_t trunk = hop->count % spines == 0 ? hop->count / spines : 1;
+        return uplink % trunk * (hop->count / trunk) + uplink / trunk; /* ports go round the spines */
+    }
+    if (hop->tier == 2 && !up) {
+        return uplink_of(s, at, hop->count * spines) % hop->count;
+    }
+    return (uint32_t)(key->destination / router->divisor[hop->tier] % hop->count);
+}
+
+static const fab_engine_option OPTIONS[] = {
+    {"slices", "2", "groups of uplinks; the s-th server of a leaf is reached through group s mod slices", false},
+    {NULL, NULL, NULL, false},
+};
+
+const fab_engine fab_engine_pinned = {
+    .name = "pinned",
+    .summary = "the destination server's place on its leaf selects a group of uplinks",
+    .options = OPTIONS,
+    .needs_tree = true,
+    .by_destination = true,
+    .state_size = sizeof(state),
+    .set = set,
+    .prepare = prepare,
+    .release = release,
+    .pick = pick,
+};

@@ -1,0 +1,40 @@
+/**
+ * @file forwarding.h
+ * One next hop per switch and destination: the tables of engines that do not choose among minimal next hops.
+ */
+#ifndef FAB_FORWARDING_H
+#define FAB_FORWARDING_H
+
+#include "fab/routing.h"
+
+typedef struct fab_forwarding {
+    uint32_t n_destinations; /**< leaves * port_stride */
+    uint16_t *entry;         /**< shape [n_switches][n_destinations]: 1 + place among the links that leave the switch,
+                                by port; 0 where there is no route */
+} fab_forwarding;
+
+/** Needs port_stride and next_hops of the router. Release with free(out->entry). */
+fab_status fab_forwarding_init(const fab_router *router, fab_forwarding *out, fab_error *err) FAB_MUST_USE;
+
+/** `link` leaves the switch. */
+void fab_forwarding_set(const fab_fabric *f, fab_forwarding *t, uint32_t destination, fab_link_id link);
+
+/** Next hop, or FAB_NONE. */
+static inline fab_link_id fab_forwarding_get(const fab_fabric *f, const fab_forwarding *t, fab_node_id v,
+                                             uint32_t destination) {
+    uint16_t entry = t->entry[(size_t)(v - f->first[FAB_NODE_SWITCH]) * t->n_destinations + destination];
+    return entry == 0 ? FAB_NONE : f->out_link[f->out_first[v] + entry - 1U];
+}
+
+/** The link behind a port of node v, or FAB_NONE. */
+fab_link_id fab_link_at_port(const fab_fabric *f, fab_node_id v, uint32_t port);
+
+/**
+ * Follows every destination from every switch.
+ * @param[out] out_switch, out_destination  A switch of the loop and the destination, where there is one.
+ * @retval true  some destination runs in a circle
+ */
+bool fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t, uint32_t *mark,
+                              fab_node_id *out_switch, uint32_t *out_destination);
+
+#endif

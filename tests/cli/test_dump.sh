@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# route --dump and engine file, as an operator calls them.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+fails() { # fails CODE TEXT ARGUMENTS...: exit code, and what stderr must say
+  local code=0
+  "$program" "${@:3}" >out 2>err || code=$?
+  [[ $code -eq $1 ]] || fail "${*:3}: exit code $code, not $1"
+  grep -qF -- "$2" err || fail "${*:3}: $(cat err)"
+  [[ ! -s out ]] || fail "${*:3}: something on stdout"
+}
+loads() { # loads ENGINE: what the report says of the links, without the engine's name
+  "$program" route fat-tree:k=4 --traffic pattern:shift,by=5 --engine "$1" --quiet | sed -n '/links  /,/^HOW/p'
+}
+
+"$program" route fat-tree:k=4 --engine pinned --dump tables --quiet >report
+grep -q '^PHASE' report || fail "the report is missing"
+[[ $(ls) == $'report\ntables' ]] || fail "left behind: $(ls)"
+[[ -n $(loads pinned) && $(loads pinned) == "$(loads file,path=tables)" ]] || fail "other loads after the round trip"
+fails 5 "exists already" route fat-tree:k=4 --engine dmodk --dump tables --quiet
+"$program" route fat-tree:k=4 --engine dmodk --dump tables --force --quiet >report
+[[ $(loads dmodk) == "$(loads file,path=tables)" ]] || fail "--force did not overwrite"
+fails 2 "one --engine" route fat-tree:k=4 --engine dmodk --engine ecmp --dump other --quiet
+fails 2 "take the place of the report" route fat-tree:k=4 --engine dmodk --dump - --json --quiet
+fails 2 "name is empty" route fat-tree:k=4 --engine dmodk --dump= --quiet
+fails 5 "cannot write" route fat-tree:k=4 --engine dmodk --dump nowhere/tables --quiet
+fails 3 "tables:3:1: engine file" route fat-tree:k=6 --engine file,path=tables --quiet
+fails 5 "cannot open" route fat-tree:k=4 --engine file,path=missing --quiet
+printf 'Unicast lids [0-33] of switch Lid 4 guid 0x0000000000000001 (%s):\n' "'sw'" >opensm-lfts.dump
+fails 3 "OpenSM" route fat-tree:k=4 --engine file,path=opensm-lfts.dump --quiet
+exit $((failures > 0))
