@@ -292,5 +292,15 @@ void fab_text_comparison(fab_page *page, const fab_result *result) {
     fab_table_print(&table, page, 2, put_cost_bar, &copy);
     fab_table_release(&table);
     fab_page_wrap(page, FAB_INK_DIM, 2, 2, "optics: transceivers that the price book counts; saved: against [1]");
+    for (size_t i = 0; i < result->n_fabrics; i++) {
+        if (strcmp(result->fabrics[i].family, "rail-only") == 0) {
+            char remark[160];
+            (void)snprintf(
+                remark, sizeof remark,
+                "[%zu] has no link between rails: traffic between them is handed over inside the scale-up domains",
+                i + 1);
+            fab_page_wrap(page, FAB_INK_DIM, 2, 2, remark);
+        }
+    }
     put_differences(page, result);
 }

@@ -111,10 +111,12 @@ static fab_status size_upper(const fab_fabric_spec *spec, fab_clos_plan *plan, u
     below->parents = children == 0 ? 0 : fewest_parents(below->up, children, most);
     if (below->parents == 0) {
         return fab_fail(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
-                        "a %s needs %" PRIu64 " ports towards the %s below, one for each block; it has %" PRIu64
-                        " to give (radix %" PRIu64 ")",
-                        fab_tier_name(FAB_WIRING_TREE, t), children == 0 ? 1 : children,
-                        fab_tier_name(FAB_WIRING_TREE, t - 1), most, tier->radix);
+                        "radix %" PRIu64 " is too small: a %s has %" PRIu64
+                        " ports for what is below, and must reach %" PRIu64 " %s",
+                        tier->radix, fab_tier_name(FAB_WIRING_TREE, t), most, children == 0 ? 1 : children,
+                        t == 2   ? "leaves"
+                        : t == 3 ? "pods"
+                                 : "groups of pods");
     }
     below->trunk = below->up / below->parents;
     tier->children = children;

@@ -171,10 +171,11 @@ typedef struct field_visit {
     fab_error *err;
 } field_visit;
 
-static void visit_field(void *context, const char *path, const char *unit_example, const char *summary) {
+static void visit_field(void *context, const char *path, const char *unit_example, const char *initial,
+                        const char *summary) {
     field_visit *visit = context;
-    const char *cells[] = {path, unit_example, summary};
-    for (size_t i = 0; i < 3 && visit->status == FAB_OK; i++) {
+    const char *cells[] = {path, unit_example, initial, summary};
+    for (size_t i = 0; i < 4 && visit->status == FAB_OK; i++) {
         visit->status = cli_table_add(visit->table, cells[i] != NULL ? cells[i] : "", visit->err);
     }
 }
@@ -249,9 +250,12 @@ static const list_topic TOPICS[] = {
      5,
      fill_prices},
     {"fields",
-     "values of a design: --set path=value",
-     {{"Path", "path", false}, {"Example", "example", false}, {"Summary", "summary", false}},
-     3,
+     "values of a design: --set path=value; in a one-line design radix=64 and taper.2=7 do",
+     {{"Path", "path", false},
+      {"Example", "example", false},
+      {"Default", "default", false},
+      {"Summary", "summary", false}},
+     4,
      fill_fields},
 };
 #define N_TOPICS (sizeof TOPICS / sizeof TOPICS[0])

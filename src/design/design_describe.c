@@ -106,6 +106,6 @@ void fab_design_each_field(fab_design_visit *visit, void *context) {
         char path[64];
         char example[128];
         (void)snprintf(path, sizeof path, "%s%s", PREFIX[f->scope], f->scope == SCOPE_ENGINE ? "" : f->key);
-        visit(context, path, field_example(f, example), f->summary);
+        visit(context, path, field_example(f, example), f->initial != NULL ? f->initial : "", f->summary);
     }
 }

@@ -117,7 +117,9 @@ static const char *const CHANGES[] = {"name=other",
                                       "prices.convention=per-cable"};
 #define N_CHANGES (sizeof CHANGES / sizeof CHANGES[0])
 
-static void check_change(void *context, const char *path, const char *example, const char *summary) {
+static void check_change(void *context, const char *path, const char *example, const char *initial,
+                         const char *summary) {
+    (void)initial;
     size_t *n = context;
     size_t i = 0;
     size_t length = strlen(path);

@@ -181,7 +181,8 @@ typedef struct fab_torus {
 fab_status fab_torus_parse(const char *text, fab_torus *out, fab_error *err) FAB_MUST_USE;
 
 /** Fields a user may set, for help texts: calls `visit` for each in table order. */
-typedef void fab_design_visit(void *context, const char *path, const char *unit_example, const char *summary);
+typedef void fab_design_visit(void *context, const char *path, const char *unit_example, const char *initial,
+                              const char *summary);
 void fab_design_each_field(fab_design_visit *visit, void *context);
 
 #endif
