@@ -18,7 +18,12 @@ static void put_phase_row(fab_table *table, const fab_phase_result *p, size_t en
     fab_table_set(table, column++, FAB_INK_PLAIN, "%s", first ? fab_format_count(a, p->fabric_flows) : "");
     bool quiet = p->fabric_flows == 0 || p->n_engines == 0;
     fab_ink taper = p->max_taper_factor > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN;
-    fab_table_set(table, column++, taper, first && !quiet ? "%.2f" : first ? "-" : "", p->max_taper_factor);
+    if (first && !quiet) {
+        fab_table_set(table, column, taper, "%.2f", p->max_taper_factor);
+    } else if (first) {
+        fab_table_set(table, column, FAB_INK_PLAIN, "-");
+    }
+    column++;
     if (p->n_engines > 1) {
         fab_table_set(table, column++, FAB_INK_PLAIN, "[%zu]", engine + 1);
     }

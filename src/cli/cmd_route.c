@@ -97,8 +97,7 @@ static const cli_option OPTION_DUMP = {
 static const char *const EXAMPLES[] = {
     "fabriscope route fat-tree:k=8 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk",
     "fabriscope route preset:llama3-24k-roce --traffic job:dp-rs --engine ecmp,qp=1 --engine ecmp,qp=16",
-    "fabriscope route fat-tree:k=16 --traffic pattern:permutation "
-    "--engine ecmp,qp=16,hash=crc32/crc16,fields=5tuple+dqp",
+    "fabriscope route fat-tree:k=16 --traffic pattern:permutation --engine ecmp,qp=16,hash=crc32/crc16",
     "fabriscope route clos:gpus=512,radix=32 --traffic pattern:bisection --seeds 100 --json",
     "fabriscope route preset:llama3-talk-racks --engine pinned --dump -",
     NULL};

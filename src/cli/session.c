@@ -124,7 +124,8 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
     FAB_TRY(fab_bisection(graph, &out->bisection_bps, err));
     fab_cost_set_bisection(&out->cost, out->bisection_bps);
     /* a middle server belongs to neither half */
-    double half_bps = injection_bps(graph) * (double)(out->counts.servers / 2) / (double)out->counts.servers;
+    uint64_t half = out->counts.servers / 2;
+    double half_bps = injection_bps(graph) * (double)half / (double)out->counts.servers;
     out->bisection_ratio = half_bps > 0 ? out->bisection_bps / half_bps : 0;
     out->scaleup_bisection_bps = fab_scaleup_bisection(&out->spec, &out->counts);
     (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);

@@ -154,7 +154,8 @@ static fab_status verify(const search *s, const fab_optimum_point *p, bool build
                  p->n_switches, p->n_cables, p->total_usd, counts->switches, counts->cables, cost->total_usd);
     }
     if (build) {
-        double full_bps = (double)(counts->servers / 2 * design->fabric.nics_per_server) * design->fabric.nic_bps;
+        uint64_t half = counts->servers / 2 * design->fabric.nics_per_server;
+        double full_bps = (double)half * design->fabric.nic_bps;
         FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
         FAB_TRY(fab_bisection(graph, &cut_bps, err));
         double ratio =

@@ -155,7 +155,8 @@ static fab_status add_pattern(const search *s, structure *x, sample *m, uint32_t
     if (top) {
         p.usd = m->cost.total_usd - (below != NULL ? below->path_usd : 0);
         p.power_w = m->cost.power_w - (below != NULL ? below->path_w : 0);
-        double half_bps = m->tree.injection_bps * (double)(c->servers / 2) / (double)c->servers;
+        uint64_t half = c->servers / 2;
+        double half_bps = m->tree.injection_bps * (double)half / (double)c->servers;
         double halves = half_bps > 0 ? m->tree.bisection_bps / half_bps : 1; /* one server: nothing to cut */
         p.bisection_ratio = fmin(halves, optimize_guarantee(c->built_taper, t));
     } else {
