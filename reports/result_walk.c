@@ -429,6 +429,7 @@ static void walk_optimum(walk *w, const fab_optimum *o) {
     integer(w, "patterns", o->n_patterns);
     integer(w, "programs", o->n_programs);
     boolean(w, "proven", o->is_proven);
+    boolean(w, "fronts_complete", o->fronts_complete);
     number(w, "lower_bound_usd", o->lower_bound_usd);
     object(w, "constraints");
     if (o->limits.has_bisection) {

@@ -208,6 +208,10 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o) {
                        o->lower_bound_usd > 0 ? fab_money_format(money, o->lower_bound_usd) : "");
         fab_page_wrap(page, FAB_INK_BAD, 2, 2, text);
     }
+    if (!o->fronts_complete) {
+        fab_page_wrap(page, FAB_INK_BAD, 2, 2,
+                      "The two fronts below are incomplete: time ran out, or they have too many points.");
+    }
     fab_text_heading(page, "COST OF BISECTION", "without min-bisection and budget");
     put_points(page, NULL, o->by_bisection, o->n_by_bisection);
     fab_text_heading(page, "COST OF POWER", "without max-power and budget");

@@ -8,9 +8,11 @@ fab_status fab_direct_init(const fab_fabric_spec *spec, fab_wiring wiring, fab_d
         return fab_fail(err, FAB_EINPUT, NULL, "a %s has one tier of switches, not %" PRIu64, spec->family,
                         spec->tiers);
     }
-    if (spec->tier[0].taper != 1) {
-        return fab_fail(err, FAB_EINPUT, NULL, "taper: a %s has no tier above its switches that could be tapered",
-                        spec->family);
+    for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
+        if (spec->tier[i].taper != 1) {
+            return fab_fail(err, FAB_EINPUT, NULL, "taper: a %s has no tier above its switches that could be tapered",
+                            spec->family);
+        }
     }
     if (spec->pod != 0) {
         return fab_fail(err, FAB_EINPUT, NULL, "pod: the shape of a %s decides which switches stand together",

@@ -339,6 +339,7 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
     FAB_TRY(add_losers(&s, o, err));
     FAB_TRY(add_front(&s, GOAL_BISECTION, o->winner.total_usd, &o->by_bisection, &o->n_by_bisection, err));
     FAB_TRY(add_front(&s, GOAL_POWER, o->winner.total_usd, &o->by_power, &o->n_by_power, err));
+    o->fronts_complete = !s.timed_out && o->n_by_bisection < MAX_FRONT && o->n_by_power < MAX_FRONT;
     o->gpus = request->gpus;
     o->limits = request->limits;
     o->n_structures = s.n_structures;

@@ -14,6 +14,8 @@
 
 #define NO_PATTERN UINT32_MAX
 
+#define MAX_FRONT 256 /* points of a front; one that long is called incomplete */
+
 /** Switch of one tier. */
 typedef struct tier_option {
     const fab_catalog_switch *model;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FRONT  256
 #define FRONT_STEP 1e-7 /* points of a front differ by more than this share */
 
 /* No design of the choice under the limits has a smaller value; INFINITY where none keeps even one limit by itself. */

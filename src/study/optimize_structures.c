@@ -25,11 +25,17 @@ static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fa
     fab_design design;
     fab_error inner = {0};
     uint64_t g = q->gpus_per_server != 0 ? q->gpus_per_server : c->gpus_per_server;
-    uint64_t n = g == c->gpus_per_server ? c->nics_per_server : g * c->nics_per_server / c->gpus_per_server;
+    uint64_t n = g * c->nics_per_server / c->gpus_per_server;
+    if (n * c->gpus_per_server != g * c->nics_per_server) {
+        return fab_fail(err, FAB_EINPUT, "optimize",
+                        "servers of %" PRIu64 " GPUs get no whole number of NICs: the catalog has %" PRIu64
+                        " for %" PRIu64 " GPUs",
+                        g, c->nics_per_server, c->gpus_per_server);
+    }
     (void)snprintf(text, sizeof text,
                    "clos:gpus=%" PRIu64 ",gpus-per-server=%" PRIu64 ",nics-per-server=%" PRIu64 ",domain=%" PRIu64
                    ",nic=%s",
-                   q->gpus, g, n > 0 ? n : 1, domain, fab_quantity_exact(rate, nic_bps, FAB_UNIT_RATE));
+                   q->gpus, g, n, domain, fab_quantity_exact(rate, nic_bps, FAB_UNIT_RATE));
     if (fab_design_read(text, NULL, 0, &design, &inner) != FAB_OK) {
         return fab_fail(err, inner.code, "optimize", "%s", inner.text);
     }

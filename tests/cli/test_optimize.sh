@@ -52,7 +52,7 @@ jsonschema.validate(result, json.load(open("result.schema.json")))
 o = result["optimize"]
 w = o["winner"]
 assert w["bisection_ratio"] >= 0.5 and w["difference_ratio"] == 0
-assert o["proven"] and o["lower_bound_usd"] == w["total_usd"]
+assert o["fronts_complete"] and o["proven"] and o["lower_bound_usd"] == w["total_usd"]
 assert len(o["rejected"]) == o["choices"] - 1
 assert all(r["reason"] for r in o["rejected"])
 assert result["fabric"]["bisection_ratio"] >= w["bisection_ratio"] - 1e-9  # tapers may let less through than the cut
@@ -97,6 +97,8 @@ expect 2 'not above 0' --gpus 64 --time-limit 0s
 expect 2 'one operand too many' --gpus 64 extra
 expect 3 'do not fill servers' --gpus 65
 expect 3 'one must divide the other' --gpus 64 --domain 12
+sed 's/nics="8"/nics="4"/' "$root/topologies/catalogs/today.xml" >four-nics.xml
+expect 3 'no whole number of NICs' --gpus 99 --gpus-per-server 3 --domain 3 --catalog ./four-nics.xml
 expect 3 "unknown catalog 'tody'; did you mean 'today'" --gpus 64 --catalog tody
 expect 5 'nowhere.xml' --gpus 64 --catalog nowhere.xml
 bad() { # bad PLACE TEXT SED-SCRIPT

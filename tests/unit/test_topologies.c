@@ -169,6 +169,8 @@ Test(topologies, errors_name_the_part) {
         {"rail-spine:gpus=64,tiers=1", "at least 2 tiers"},
         {"clos:gpus=1024,radix=32,pod=100", "pod"},
         {"clos:gpus=64,k=4", "key of fat-tree"},
+        {"torus:gpus=8,gpus-per-server=1,torus=2/2/2", "torus"},
+        {"torus:gpus=64,torus=4,4,taper=1/4", "taper"},
         {"rail-spine:gpus=64,rails-per-switch=2", "key of rail-only"},
         {"rail-only:gpus=512,radix=32,rails-per-switch=3,tiers=2", "does not divide"},
         {"clos:gpus=65535,gpus-per-server=65535,nics-per-server=1,domain=1,radix=64,planes=2", "limit"},

@@ -72,6 +72,7 @@ typedef struct fab_optimum {
     size_t n_rejected;
     uint64_t n_structures, n_patterns, n_programs; /**< choices, switch patterns in them, integer programs solved */
     bool is_proven;                                /**< false when the time limit struck first */
+    bool fronts_complete;   /**< false when the time limit or the limit of points ended a front */
     double lower_bound_usd; /**< no design of the catalog costs less; = winner's cost when proven */
 } fab_optimum;
 
