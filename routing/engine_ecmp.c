@@ -188,7 +188,7 @@ static void begin(const fab_router *router, uint64_t seed, fab_hop_key *key) {
     const options *o = router->state;
     const uint32_t network = 10U << 24; /* NIC i has address 10.0.0.0 + i */
     key->hash =
-        fab_draw(seed, (uint64_t)key->src_nic << 32 | key->dst_nic, (uint64_t)key->flow << 16 | key->queue_pair);
+        fab_draw(seed, (uint64_t)key->src_nic << 32 | key->dst_nic, (uint64_t)key->ordinal << 16 | key->queue_pair);
     const fab_hash_packet packet = {.src = network + key->src_nic,
                                     .dst = network + key->dst_nic,
                                     .dqp = (uint32_t)(key->hash >> 40),

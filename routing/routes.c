@@ -21,12 +21,11 @@ static fab_status append(fab_routes *routes, size_t *n, const fab_link_id *links
     return status;
 }
 
-static fab_status unreachable(const fab_fabric *f, const fab_legs *legs, const fab_hop_key *key, fab_error *err) {
+static fab_status unreachable(const fab_fabric *f, const fab_legs *legs, fab_error *err) {
     char a[32];
     char b[32];
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "flow %u: no route from nic-%u on %s to nic-%u on %s", key->flow,
-                    legs->src_nic, fab_node_name(f, legs->src_leaf, a), legs->dst_nic,
-                    fab_node_name(f, legs->dst_leaf, b));
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", legs->src_nic,
+                    fab_node_name(f, legs->src_leaf, a), legs->dst_nic, fab_node_name(f, legs->dst_leaf, b));
 }
 
 fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id v, uint32_t leaf,
@@ -58,7 +57,7 @@ static fab_status walk(const fab_router *router, uint64_t seed, const fab_legs *
     for (fab_node_id v = legs->src_leaf; v != legs->dst_leaf;) {
         fab_link_id link = fab_router_next(router, seed, v, leaf, key);
         if (link == FAB_NONE) {
-            return unreachable(f, legs, key, err);
+            return unreachable(f, legs, err);
         }
         fab_status status = append(routes, n, &link, 1, err);
         if (status != FAB_OK) {
@@ -69,23 +68,19 @@ static fab_status walk(const fab_router *router, uint64_t seed, const fab_legs *
     return FAB_OK;
 }
 
-static fab_status route_path(const fab_router *router, const fab_phase *phase, uint32_t flow, uint32_t path,
-                             uint64_t seed, fab_routes *routes, size_t *n, fab_error *err) {
+static fab_status route_path(const fab_router *router, const fab_flow *flow, uint32_t path, uint64_t seed,
+                             fab_routes *routes, size_t *n, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_ports *ports = &router->ports;
     fab_legs legs = {0};
-    fab_hop_key key = {.flow = flow, .queue_pair = path / ports->nics_per_gpu};
-    uint32_t src = phase->src[flow];
-    uint32_t dst = phase->dst[flow];
+    fab_hop_key key = {.ordinal = flow->ordinal, .queue_pair = path / ports->nics_per_gpu};
     uint32_t plane = 0;
     if (ports->n_planes > 1) { /* queue pairs take the planes in turn, from one drawn per flow */
-        plane =
-            (fab_scale32((uint32_t)(fab_draw(router->engine->seeded ? seed : 0, (uint64_t)src << 32 | dst, flow) >> 32),
-                         ports->n_planes) +
-             key.queue_pair) %
-            ports->n_planes;
+        uint64_t draw =
+            fab_draw(router->engine->seeded ? seed : 0, (uint64_t)flow->src << 32 | flow->dst, flow->ordinal);
+        plane = (fab_scale32((uint32_t)(draw >> 32), ports->n_planes) + key.queue_pair) % ports->n_planes;
     }
-    FAB_TRY(fab_legs_of(router->fabric, ports, src, dst, path % ports->nics_per_gpu, plane, &legs, err));
+    FAB_TRY(fab_legs_of(router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, plane, &legs, err));
     FAB_TRY(append(routes, n, legs.head, legs.n_head, err));
     if (!legs.in_domain) {
         key.src_nic = legs.src_nic;
@@ -97,37 +92,44 @@ done:
     return status;
 }
 
-fab_status fab_route_phase(const fab_router *router, const fab_phase *phase, uint64_t seed, fab_routes *routes,
-                           fab_error *err) {
+/* Every port of a NIC carries its share: as many queue pairs on each plane. */
+uint32_t fab_paths_per_flow(const fab_router *router) {
+    uint32_t planes = router->ports.n_planes;
+    return (router->queue_pairs + planes - 1) / planes * planes * router->ports.nics_per_gpu;
+}
+
+fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uint64_t first, uint32_t n_flows,
+                           const double *rate, uint64_t seed, fab_routes *routes, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
-    /* Every port of a NIC carries its share: as many queue pairs on each plane. */
-    size_t planes = router->ports.n_planes;
-    size_t queue_pairs = (router->queue_pairs + planes - 1) / planes * planes;
-    size_t paths_per_flow = queue_pairs * router->ports.nics_per_gpu;
+    uint32_t paths_per_flow = fab_paths_per_flow(router);
     size_t n_paths = 0;
     size_t n_links = 0;
     routes->n_flows = 0;
-    FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)phase->n_flows + 1, err));
-    for (uint32_t flow = 0; flow < phase->n_flows; flow++) {
-        bool in_domain = router->ports.gpu_scaleup[phase->src[flow]] != FAB_NONE &&
-                         fab_domain_of(f, phase->src[flow]) == fab_domain_of(f, phase->dst[flow]);
+    if (router->engine->route != NULL) {
+        return router->engine->route(router, phase, rate, seed, routes, err);
+    }
+    FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n_flows + 1, err));
+    for (uint32_t i = 0; i < n_flows; i++) {
+        fab_flow flow = fab_phase_flow(phase, first + i);
+        bool in_domain =
+            router->ports.gpu_scaleup[flow.src] != FAB_NONE && fab_domain_of(f, flow.src) == fab_domain_of(f, flow.dst);
         size_t count = in_domain ? 1 : paths_per_flow; /* queue pairs differ only where switches choose */
-        routes->flow_first[flow] = (uint32_t)n_paths;
+        routes->flow_first[i] = (uint32_t)n_paths;
         if (n_paths + count > UINT32_MAX) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "%u flows of %zu queue pairs exceed the limit of %u paths", phase->n_flows,
+            FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%u flows of %u queue pairs exceed the limit of %u paths", n_flows,
                      paths_per_flow, UINT32_MAX);
         }
         FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, n_paths + count + 1, err));
         for (size_t path = 0; path < count; path++) {
             routes->path_first[n_paths++] = n_links;
-            FAB_TRY(route_path(router, phase, flow, (uint32_t)path, seed, routes, &n_links, err));
+            FAB_TRY(route_path(router, &flow, (uint32_t)path, seed, routes, &n_links, err));
         }
     }
     FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, n_paths + 1, err));
-    routes->flow_first[phase->n_flows] = (uint32_t)n_paths;
+    routes->flow_first[n_flows] = (uint32_t)n_paths;
     routes->path_first[n_paths] = n_links;
-    routes->n_flows = phase->n_flows;
+    routes->n_flows = n_flows;
 done:
     return status;
 }

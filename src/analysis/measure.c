@@ -1,5 +1,6 @@
 /* Utilisation, collisions and the factors behind them: every metric has its one definition here. */
 #include "measure.h"
+#include "fab/offer.h"
 #include "fab/memory.h"
 
 #include <math.h>

@@ -50,7 +50,8 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
     const item *it = &c->items[index];
     const fab_router *router = &c->routers[it->engine];
     bool bisection = strcmp(subject->phase->collective, "bisection") == 0;
-    FAB_TRY(fab_route_phase(router, subject->phase, replay->seed + it->draw, &s->routes, err));
+    FAB_TRY(fab_route_flows(router, subject->phase, 0, (uint32_t)subject->phase->n_flows, subject->rate,
+                            replay->seed + it->draw, &s->routes, err));
     if (router->n_rounds > 1) {
         FAB_TRY(fab_measure_rounds(replay->fabric, subject, &s->routes, router->n_rounds, bisection, &s->round, s->use,
                                    &c->samples[index], err));

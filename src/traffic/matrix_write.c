@@ -67,8 +67,8 @@ fab_status fab_matrix_write(const fab_phase *phase, uint32_t n_gpus, fab_matrix_
     FAB_TRY(FAB_NEW(first, (size_t)n_gpus + 1, err));
     FAB_TRY(FAB_NEW(by_dst, phase->n_flows, err));
     FAB_TRY(FAB_NEW(order, phase->n_flows, err));
-    sort_by(phase->dst, n_gpus, NULL, phase->n_flows, first, by_dst);
-    sort_by(phase->src, n_gpus, by_dst, phase->n_flows, first, order);
+    sort_by(phase->dst, n_gpus, NULL, (uint32_t)phase->n_flows, first, by_dst);
+    sort_by(phase->src, n_gpus, by_dst, (uint32_t)phase->n_flows, first, order);
     write_header(phase, order, n_gpus, format, out);
     for (uint32_t i = 0; i < phase->n_flows;) {
         uint32_t src = phase->src[order[i]];

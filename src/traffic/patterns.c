@@ -65,13 +65,13 @@ static fab_status make_permutation(pattern *p, fab_phase_builder *builder, fab_e
         if (to[i] == i) {
             fixed++;
         } else {
-            add(p, builder, i, to[i], builder->phase.n_flows);
+            add(p, builder, i, to[i], (uint32_t)builder->phase.n_flows);
         }
     }
     if (fixed > 0) {
         (void)snprintf(p->note, sizeof p->note, " (%" PRIu32 " drawn to themselves send nothing)", fixed);
     }
-    builder->phase.n_comms = builder->phase.n_flows;
+    builder->phase.n_comms = (uint32_t)builder->phase.n_flows;
     free(to);
     return status;
 }
@@ -94,10 +94,10 @@ static fab_status make_shift(pattern *p, fab_phase_builder *builder, fab_error *
     }
     for (uint64_t gpu = from; gpu <= until; gpu++) {
         uint64_t i = gpu - p->first;
-        add(p, builder, (uint32_t)i, (uint32_t)((i + p->by % n) % n), builder->phase.n_flows);
+        add(p, builder, (uint32_t)i, (uint32_t)((i + p->by % n) % n), (uint32_t)builder->phase.n_flows);
     }
     (void)snprintf(p->note, sizeof p->note, " by %" PRIu64, p->by);
-    builder->phase.n_comms = builder->phase.n_flows;
+    builder->phase.n_comms = (uint32_t)builder->phase.n_flows;
     return FAB_OK;
 }
 

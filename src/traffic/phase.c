@@ -1,6 +1,7 @@
 #include "traffic_internal.h"
 
 #include "fab/memory.h"
+#include "fab/rng.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,6 +12,7 @@ void fab_phase_release(fab_phase *phase) {
     free(phase->dst);
     free(phase->bytes);
     free(phase->comm);
+    free(phase->ordinal);
     *phase = (fab_phase){.n_flows = 0};
 }
 
@@ -34,6 +36,41 @@ fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const ch
     made = (fab_phase_builder){.capacity = 0};
 done:
     fab_phase_release(&made.phase);
+    return status;
+}
+
+/* Places in an open-addressing table of pairs: how often a pair was seen. */
+typedef struct pair_count {
+    uint64_t pair;
+    uint32_t n;
+} pair_count;
+
+fab_status fab_phase_number(fab_phase *phase, fab_error *err) {
+    fab_status status = FAB_OK;
+    pair_count *table = NULL;
+    size_t size = 16;
+    bool repeats = false;
+    while (size < 2 * phase->n_flows) {
+        size *= 2;
+    }
+    FAB_TRY(FAB_NEW(table, size, err));
+    FAB_TRY(FAB_NEW(phase->ordinal, phase->n_flows, err));
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        uint64_t pair = (uint64_t)phase->src[i] << 32 | phase->dst[i];
+        size_t at = (size_t)fab_mix64(pair) & (size - 1);
+        while (table[at].n > 0 && table[at].pair != pair) {
+            at = (at + 1) & (size - 1);
+        }
+        table[at].pair = pair;
+        phase->ordinal[i] = table[at].n++;
+        repeats = repeats || phase->ordinal[i] > 0;
+    }
+    if (!repeats) {
+        free(phase->ordinal);
+        phase->ordinal = NULL;
+    }
+done:
+    free(table);
     return status;
 }
 

@@ -70,6 +70,9 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
         FAB_FAIL(err, FAB_EINPUT, NULL,
                  "traffic '%.60s' is none of job, job:PHASE, pattern:NAME[,key=value...], file:PATH", text);
     }
+    for (size_t i = 0; i < traffic.n_phases; i++) {
+        FAB_TRY(fab_phase_number(&traffic.phases[i], err));
+    }
     *out = traffic;
     traffic = (fab_traffic){.n_phases = 0};
 done:

@@ -111,8 +111,9 @@ static uint32_t packet_hash(const oracle_tier *tier, const uint8_t *packet) {
     abort();
 }
 
-static void make_packet(uint64_t seed, uint32_t src_nic, uint32_t dst_nic, uint32_t flow, uint32_t qp, uint8_t *out) {
-    uint64_t draw = fab_draw(seed, (uint64_t)src_nic << 32 | dst_nic, (uint64_t)flow << 16 | qp);
+static void make_packet(uint64_t seed, uint32_t src_nic, uint32_t dst_nic, uint32_t ordinal, uint32_t qp,
+                        uint8_t *out) {
+    uint64_t draw = fab_draw(seed, (uint64_t)src_nic << 32 | dst_nic, (uint64_t)ordinal << 16 | qp);
     uint32_t label = (uint32_t)(draw % (1 << 20));
     uint32_t sport = ((label % 16384) ^ (label / 16384)) | 0xc000;
     const uint8_t packet[16] = {10,         (uint8_t)(src_nic >> 16), (uint8_t)(src_nic >> 8), (uint8_t)src_nic,
@@ -235,10 +236,14 @@ double *oracle_load(const fab_fabric *f, const fab_phase *phase, const oracle_ch
         fab_link_id up = access_link(f, nic);
         fab_link_id down = access_link(f, phase->dst[i]) ^ 1;
         int *distance = oracle_distances(f, f->end[down]);
+        uint32_t ordinal = 0; /* earlier flows of the same pair */
+        for (uint32_t k = 0; k < i; k++) {
+            ordinal += phase->src[k] == phase->src[i] && phase->dst[k] == phase->dst[i];
+        }
         for (uint32_t qp = 0; qp < choice->queue_pairs; qp++) {
             double part = (double)phase->bytes[i] / choice->queue_pairs;
             uint8_t packet[16];
-            make_packet(choice->seed, nic, phase->dst[i], i, qp, packet);
+            make_packet(choice->seed, nic, phase->dst[i], ordinal, qp, packet);
             uint64_t number = (f->end[down] - base) * widest + f->port[down] - 1; /* leaves are the first switches */
             load[up] += part;
             load[down] += part;

@@ -35,6 +35,9 @@ fab_status fab_routes_of_round(const fab_routes *all, uint32_t round, uint32_t n
                                fab_error *err) FAB_MUST_USE;
 
 typedef struct fab_engine fab_engine;
+typedef struct fab_dag fab_dag;
+typedef struct fab_split fab_split;
+typedef struct fab_demand fab_demand;
 
 /** Where GPUs and NICs plug in, looked up once per fabric. */
 typedef struct fab_ports {
@@ -58,7 +61,7 @@ fab_status fab_flow_nics(const fab_fabric *fabric, const fab_ports *ports, uint3
 /** What a switch sees of a packet, and what the engine derived from it once per path. */
 typedef struct fab_hop_key {
     uint32_t src_nic, dst_nic; /**< index among the NICs */
-    uint32_t flow;             /**< index in the phase */
+    uint32_t ordinal;          /**< of the flow among those of its pair of GPUs */
     uint32_t queue_pair;
     uint32_t destination;             /**< number of the destination port, leaf by leaf */
     uint64_t hash;                    /**< set by begin: a draw of this path */
@@ -89,6 +92,9 @@ typedef struct fab_router {
     bool by_capacity;          /**< groups are weighted by the capacity of their links (ecmp) */
     bool resilient;            /**< only flows of dead members move (ecmp) */
     double weight_unit_bps;    /**< largest rate that divides the capacity of every fabric link */
+    bool reorders;             /**< packets of a flow take several paths: the receiver's window limits the rate */
+    double window_bytes;       /**< that a receiver holds per flow to put packets in order */
+    double queueing_s;         /**< allowance for queues, added to the round trip */
     bool draws_per_queue_pair; /**< queue pairs of a flow hash differently (engines that hash) */
     char label[192]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they differ from the
                         default */
@@ -130,6 +136,13 @@ struct fab_engine {
     fab_link_id (*next)(const fab_router *router, fab_node_id v, const fab_hop_key *key);
     /** Index of the next hop to take, below hop->count. */
     uint32_t (*pick)(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key);
+    /** Instead of the three above: routes all flows at once, where a path depends on the other flows. `rate`: shape
+     * [n_flows], offered. */
+    fab_status (*route)(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
+                        fab_routes *routes, fab_error *err);
+    /** Instead of all of these: how switches split what they hold. */
+    fab_status (*split)(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
+                        fab_error *err);
 };
 
 extern const fab_engine *const fab_engines[]; /**< ended by NULL */
@@ -145,24 +158,29 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
 void fab_router_release(fab_router *router);
 
 /**
- * Routes every flow of a phase.
- * @param[in]     seed    Of this draw (flow labels, ideal hash).
+ * Routes flows first ... first + n - 1 of a phase; they are flows 0 ... n - 1 of the routes. Engines that route all
+ * flows at once take the whole phase only.
+ * @param[in]     rate    Shape [n_flows]: offered rates; NULL unless the engine has `route`.
+ * @param[in]     seed    Of this draw (flow labels, ideal hash, arrival).
  * @param[in,out] routes  Zero-initialised or from an earlier call; its memory is reused.
  * @retval FAB_EUNREACHABLE  a flow has no route; the message names the pair.
+ * @retval FAB_EUNSUPPORTED  too many paths at once
  * Complexity: O(sum of route lengths). Threads: concurrent calls on one router with different routes are safe.
  */
-fab_status fab_route_phase(const fab_router *router, const fab_phase *phase, uint64_t seed, fab_routes *routes,
-                           fab_error *err) FAB_MUST_USE;
+fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uint64_t first, uint32_t n,
+                           const double *rate, uint64_t seed, fab_routes *routes, fab_error *err) FAB_MUST_USE;
 
-/**
- * Ideal spray: load of every link when each switch splits evenly over all minimal next hops, and flows evenly over the
- * NICs and planes of their GPUs.
- * @param[in]  amount    Shape [n_flows]: bytes, or an offered rate.
- * @param[out] out_load  Shape [n_links], overwritten.
- * @retval FAB_EUNREACHABLE  a flow has no route; the message names the pair.
- * Complexity: O(flows + for every destination leaf the links of its shortest-path DAG that carry traffic).
- */
+/** All flows of a listed phase, under an engine that needs no rates. */
+static inline FAB_MUST_USE fab_status fab_route_phase(const fab_router *router, const fab_phase *phase, uint64_t seed,
+                                                      fab_routes *routes, fab_error *err) {
+    return fab_route_flows(router, phase, 0, (uint32_t)phase->n_flows, NULL, seed, routes, err);
+}
+
+/** Ideal spray of a listed phase. */
 fab_status fab_spray_load(const fab_fabric *fabric, const fab_next_hops *next_hops, const fab_phase *phase,
                           const double *amount, double *out_load, fab_error *err) FAB_MUST_USE;
+
+/** Paths that every flow between scale-up domains has. */
+uint32_t fab_paths_per_flow(const fab_router *router);
 
 #endif

@@ -20,9 +20,6 @@
 fab_status fab_offered_rates(const fab_fabric *fabric, const fab_phase *phase, double *out_rate_bps,
                              fab_error *err) FAB_MUST_USE;
 
-/** Rate of one NIC over all its ports. */
-double fab_nic_rate(const fab_fabric *fabric);
-
 /**
  * Load of every directed link when each flow follows its routes, its amount split evenly over its paths:
  *     load[l] = sum over flows f and paths p of f with l in p of amount[f] / (paths of f)

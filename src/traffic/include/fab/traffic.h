@@ -12,14 +12,23 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/** Flows that are in the network together. GPUs are node ids of the fabric. */
+/** GPUs first ... first + n - 1 that all send to each other; flow i is from first + i / (n - 1), to the others in turn.
+ */
+typedef struct fab_all_to_all {
+    uint32_t first, n; /**< n = 0: the flows are listed */
+    uint64_t bytes;    /**< of each flow */
+} fab_all_to_all;
+
+/** Flows that are in the network together. GPUs are node ids of the fabric. Read flows through fab_phase_flow(). */
 typedef struct fab_phase {
     char name[FAB_NAME_SIZE];       /**< tp, pp, dp, dp-rs, dp-ag, the pattern's name, or "matrix" */
     char collective[FAB_NAME_SIZE]; /**< all-reduce, reduce-scatter, all-gather, send-recv, or as the name */
-    uint32_t n_flows;
-    uint32_t *src, *dst; /**< shape [n_flows]: GPUs, src != dst */
+    uint64_t n_flows;               /**< below 2^32 where they are listed */
+    uint32_t *src, *dst; /**< shape [n_flows]: GPUs, src != dst; these and the next four NULL in an all-to-all */
     uint64_t *bytes;     /**< shape [n_flows]: over the whole iteration (a pattern: as given) */
     uint32_t *comm;      /**< shape [n_flows]: communicator, 0 ... n_comms - 1 */
+    uint32_t *ordinal;   /**< shape [n_flows]: how many flows before it have the same GPUs; NULL: none has */
+    fab_all_to_all all;  /**< an all-to-all is not listed: it may have billions of flows */
     uint32_t n_comms;
     uint64_t steps;        /**< dependent steps of one execution: 2(r - 1) for a ring all-reduce */
     uint64_t executions;   /**< times per iteration: layers x microbatches x ... */
@@ -27,6 +36,21 @@ typedef struct fab_phase {
     char formula[192];     /**< closed form of total_bytes in words, or empty */
     double expected_bytes; /**< what the formula gives, or 0 */
 } fab_phase;
+
+typedef struct fab_flow {
+    uint32_t src, dst, comm, ordinal;
+    uint64_t bytes;
+} fab_flow;
+
+/** Flow i < n_flows. */
+static inline fab_flow fab_phase_flow(const fab_phase *p, uint64_t i) {
+    if (p->all.n > 0) {
+        uint32_t from = (uint32_t)(i / (p->all.n - 1));
+        uint32_t to = (uint32_t)(i % (p->all.n - 1));
+        return (fab_flow){.src = p->all.first + from, .dst = p->all.first + to + (to >= from), .bytes = p->all.bytes};
+    }
+    return (fab_flow){p->src[i], p->dst[i], p->comm[i], p->ordinal != NULL ? p->ordinal[i] : 0, p->bytes[i]};
+}
 
 typedef struct fab_traffic {
     fab_phase *phases;

@@ -1,0 +1,51 @@
+/**
+ * @file bound.h
+ * The least maximum utilisation of network links that any splitting of a demand over minimal paths can reach: exact
+ * where small, else between a routing and a certificate.
+ */
+#ifndef FAB_BOUND_H
+#define FAB_BOUND_H
+
+#include "fab/split.h"
+
+typedef enum fab_bound_method {
+    FAB_BOUND_TRIVIAL, /**< no demand crosses a fabric link */
+    FAB_BOUND_LP,      /**< exact: simplex */
+    FAB_BOUND_WEIGHTS, /**< multiplicative weights */
+} fab_bound_method;
+
+/**
+ * Utilisation of a link = offered rate over it / its capacity. Links of the legs, which no routing changes, count as
+ * well (network ones).
+ *
+ * The certificate: with lengths y >= 0 on fabric links, every routing over minimal paths has
+ *     max utilisation >= sum over pairs of rate * (least sum of y along a minimal path) / sum over links of y *
+ * capacity so that anybody who can find shortest paths can check `lower`.
+ */
+typedef struct fab_bound {
+    fab_bound_method method;
+    double upper; /**< largest utilisation of a fabric link under `split` */
+    double lower; /**< certified: no minimal routing has less on its fullest fabric link; <= upper */
+    double leg;   /**< largest utilisation of a NIC - switch link, the same under every routing */
+    fab_split split;
+    double *length;         /**< shape [n_links]: y, 0 off fabric links */
+    uint64_t rounds;        /**< of the approximation */
+    uint64_t columns, rows; /**< of the linear program */
+} fab_bound;
+
+/** Columns up to which the linear program is solved exactly; above it the approximation takes over. */
+#define FAB_BOUND_LP_COLUMNS 20000
+
+/** Largest gap upper / lower - 1 of the approximation. */
+#define FAB_BOUND_GAP 0.01
+
+/**
+ * @param[in] method  FAB_BOUND_LP or FAB_BOUND_WEIGHTS to insist on one; FAB_BOUND_TRIVIAL: by size.
+ * @retval FAB_ENOSOLUTION  the gap stayed above FAB_BOUND_GAP; the message says where it stopped.
+ */
+fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fab_next_hops *next_hops,
+                          const fab_demand *demand, fab_bound_method method, fab_bound *out,
+                          fab_error *err) FAB_MUST_USE;
+void fab_bound_release(fab_bound *bound);
+
+#endif

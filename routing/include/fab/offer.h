@@ -1,0 +1,65 @@
+/**
+ * @file offer.h
+ * What flows ask of the network: offered rates, and the demands between leaves that they add up to.
+ */
+#ifndef FAB_OFFER_H
+#define FAB_OFFER_H
+
+#include "fab/fabric.h"
+#include "fab/next_hops.h"
+#include "fab/routing.h"
+#include "fab/status.h"
+#include "fab/traffic.h"
+
+/** Bytes that leave and enter every NIC in a phase: GPUs that share one, or hand over for others, share its rate. */
+typedef struct fab_offer {
+    const fab_fabric *fabric;
+    const fab_ports *ports;
+    double line_bps;         /**< of a NIC over all its ports */
+    double *sent, *received; /**< shape [n_nics] */
+    double *rate;            /**< shape [n_flows]: offered rates; NULL for an all-to-all, see fab_offer_rate() */
+} fab_offer;
+
+/** Rate of one NIC over all its ports. */
+double fab_nic_rate(const fab_fabric *fabric);
+
+/** Release with fab_offer_release(). */
+fab_status fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, const fab_phase *phase, fab_offer *out,
+                          fab_error *err) FAB_MUST_USE;
+void fab_offer_release(fab_offer *offer);
+
+/**
+ * Offered rate of flow `i` of the phase:
+ *     bytes * NIC rate / max(bytes that leave its source NICs, bytes that enter its destination NICs)
+ * so that neither end is asked for more than it can. 0 for flows inside a scale-up domain.
+ */
+double fab_offer_rate(const fab_offer *offer, const fab_phase *phase, uint64_t i);
+
+/**
+ * What a phase asks of the switches, flows of a pair of leaves added up; every flow split evenly over the NICs and
+ * planes of its GPUs, as all engines do.
+ */
+typedef struct fab_demand {
+    uint32_t n_leaves;
+    uint32_t n_parts; /**< of a flow: NICs of its GPU x planes */
+    uint32_t n_pairs;
+    uint32_t *first; /**< shape [n_leaves + 1]: pairs towards destination leaf d are first[d] ... first[d + 1] - 1 */
+    uint32_t *src;   /**< shape [n_pairs]: column of the source leaf, ascending within a destination, never d itself */
+    double *rate;    /**< shape [n_pairs]: offered, bit/s */
+    double *bytes;   /**< shape [n_pairs] */
+    uint64_t *parts; /**< shape [n_pairs]: parts of flows */
+    uint32_t *pair_of; /**< shape [n_flows][n_parts]: pair of a part, FAB_NONE where it crosses no fabric link; NULL for
+                          an all-to-all */
+    double *leg_rate, *leg_bytes; /**< shape [n_links]: on the links that no switch chooses */
+} fab_demand;
+
+/**
+ * @retval FAB_EUNREACHABLE  rails differ and no GPU of either domain has the other's rail
+ * Complexity: O(flows * parts + leaves), and for an all-to-all O(GPUs * leaves) where flows do not change rails.
+ */
+fab_status fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
+                           const fab_phase *phase, const fab_offer *offer, fab_demand *out,
+                           fab_error *err) FAB_MUST_USE;
+void fab_demand_release(fab_demand *demand);
+
+#endif

@@ -1,0 +1,84 @@
+/* Offered rates: what flows ask of the network. */
+#include "fab/offer.h"
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+double fab_nic_rate(const fab_fabric *f) {
+    double rate = 0;
+    for (uint32_t c = 0; c < f->n_classes; c++) {
+        if (f->classes[c].kind == FAB_LINK_ACCESS) {
+            rate = fmax(rate, f->classes[c].capacity_bps);
+        }
+    }
+    return rate * f->n_planes;
+}
+
+/* Adds the flow's bytes to its NICs (pass 0), or finds the fullest of them (pass 1). */
+static fab_status visit_nics(const fab_offer *offer, const fab_flow *flow, int pass, double *most, fab_error *err) {
+    const fab_ports *ports = offer->ports;
+    double part = (double)flow->bytes / ports->nics_per_gpu;
+    *most = 0;
+    for (uint32_t i = 0; i < ports->nics_per_gpu; i++) {
+        uint32_t src = 0;
+        uint32_t dst = 0;
+        fab_status status = fab_flow_nics(offer->fabric, ports, flow->src, flow->dst, i, &src, &dst, err);
+        if (status != FAB_OK || src == FAB_NONE) {
+            return status;
+        }
+        if (pass == 0) {
+            offer->sent[src] += part;
+            offer->received[dst] += part;
+        } else {
+            *most = fmax(*most, fmax(offer->sent[src], offer->received[dst]));
+        }
+    }
+    return FAB_OK;
+}
+
+double fab_offer_rate(const fab_offer *offer, const fab_phase *phase, uint64_t i) {
+    if (offer->rate != NULL) {
+        return offer->rate[i];
+    }
+    fab_flow flow = fab_phase_flow(phase, i);
+    double most = 0;
+    (void)visit_nics(offer, &flow, 1, &most, NULL); /* init has found a way for every pair */
+    return most > 0 ? (double)flow.bytes * offer->line_bps / most : 0;
+}
+
+fab_status fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, const fab_phase *phase, fab_offer *out,
+                          fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_offer offer = {.fabric = fabric, .ports = ports, .line_bps = fab_nic_rate(fabric)};
+    double *rate = NULL;
+    uint32_t n_nics = fab_n_of(fabric, FAB_NODE_NIC);
+    FAB_TRY(FAB_NEW(offer.sent, n_nics, err));
+    FAB_TRY(FAB_NEW(offer.received, n_nics, err));
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        fab_flow flow = fab_phase_flow(phase, i);
+        double most = 0;
+        FAB_TRY(visit_nics(&offer, &flow, 0, &most, err));
+    }
+    if (phase->all.n == 0) {
+        FAB_TRY(FAB_NEW(rate, phase->n_flows, err));
+        for (uint64_t i = 0; i < phase->n_flows; i++) {
+            rate[i] = fab_offer_rate(&offer, phase, i);
+        }
+        offer.rate = rate;
+        rate = NULL;
+    }
+    *out = offer;
+    offer = (fab_offer){0};
+done:
+    free(rate);
+    fab_offer_release(&offer);
+    return status;
+}
+
+void fab_offer_release(fab_offer *offer) {
+    free(offer->sent);
+    free(offer->received);
+    free(offer->rate);
+    *offer = (fab_offer){0};
+}
