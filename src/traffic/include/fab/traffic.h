@@ -24,11 +24,12 @@ typedef struct fab_phase {
     char name[FAB_NAME_SIZE];       /**< tp, pp, dp, dp-rs, dp-ag, the pattern's name, or "matrix" */
     char collective[FAB_NAME_SIZE]; /**< all-reduce, reduce-scatter, all-gather, send-recv, or as the name */
     uint64_t n_flows;               /**< below 2^32 where they are listed */
-    uint32_t *src, *dst; /**< shape [n_flows]: GPUs, src != dst; these and the next four NULL in an all-to-all */
+    uint32_t *src, *dst; /**< shape [n_flows]: GPUs, src != dst; these and the next three NULL in an all-to-all */
     uint64_t *bytes;     /**< shape [n_flows]: over the whole iteration (a pattern: as given) */
     uint32_t *comm;      /**< shape [n_flows]: communicator, 0 ... n_comms - 1 */
-    uint32_t *ordinal;   /**< shape [n_flows]: how many flows before it have the same GPUs; NULL: none has */
-    fab_all_to_all all;  /**< an all-to-all is not listed: it may have billions of flows */
+    uint32_t
+        *ordinal; /**< shape [n_flows]: how many flows before it have the same GPUs; NULL: none has any before it */
+    fab_all_to_all all; /**< an all-to-all is not listed: it may have billions of flows */
     uint32_t n_comms;
     uint64_t steps;        /**< dependent steps of one execution: 2(r - 1) for a ring all-reduce */
     uint64_t executions;   /**< times per iteration: layers x microbatches x ... */
