@@ -118,9 +118,15 @@ void fab_ring_emit(fab_ring_scratch *scratch, const fab_fabric *fabric, const ui
 /* --- the three sources of phases ------------------------------------------------------------------------------------
  */
 
-/* `wanted` is a phase name or NULL for all. */
-fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const char *wanted, fab_traffic *traffic,
-                             fab_error *err) FAB_MUST_USE;
+/* What is wanted of a job. */
+typedef struct fab_wanted {
+    const char *text;  /* as given, for messages */
+    const char *phase; /* NULL: all of them */
+    uint32_t comm;     /* communicator of that phase, FAB_NONE: all of them */
+} fab_wanted;
+
+fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const fab_wanted *wanted,
+                             fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
 fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t seed, fab_traffic *traffic,
                             fab_error *err) FAB_MUST_USE;
 fab_status fab_matrix_read(const char *path, const fab_fabric *fabric, fab_traffic *traffic,
