@@ -185,6 +185,7 @@ static void put_phase(fab_page *page, const fab_result *result, const fab_phase_
 void fab_text_phases(fab_page *page, const fab_result *result) {
     fab_text_heading(page, "TRAFFIC", result->traffic);
     put_overview(page, result);
+    fab_text_collectives(page, result);
     for (size_t i = 0; i < result->n_phases; i++) {
         put_phase(page, result, &result->phases[i]);
     }
