@@ -29,7 +29,7 @@ typedef fab_next_hop_use use;
 static uint32_t group_of(const use *u, fab_link_id link, uint32_t leaf) {
     const fab_next_hops *t = u->router->next_hops;
     uint32_t v = fab_tail(u->f, link) - u->f->first[FAB_NODE_SWITCH];
-    uint32_t group = t->row[(size_t)t->row_of[v] * t->n_leaves + leaf];
+    uint32_t group = fab_next_hops_group(t, v, leaf);
     if (group == 0) {
         return FAB_NONE;
     }
