@@ -152,6 +152,11 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     FAB_TRY(apply_options(spec, &router, options, err));
     FAB_TRY(fab_ports_init(fabric, &router.ports, err));
     measure_digits(fabric, &router);
+    router.splits = router.engine->split != NULL;
+    FAB_TRY(FAB_NEW(router.switch_tier, fab_n_switches(fabric), err));
+    for (uint32_t i = 0; i < fab_n_switches(fabric); i++) {
+        router.switch_tier[i] = (uint8_t)fab_tier_of(fabric, fabric->first[FAB_NODE_SWITCH] + i);
+    }
     if (router.engine->prepare != NULL) {
         FAB_TRY(prepare(spec, &router, err));
     }
@@ -167,6 +172,7 @@ void fab_router_release(fab_router *router) {
         router->engine->release(router);
     }
     free(router->state);
+    free(router->switch_tier);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};
 }

@@ -98,7 +98,13 @@ typedef struct fab_router {
     bool draws_per_queue_pair; /**< queue pairs of a flow hash differently (engines that hash) */
     char label[192]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they differ from the
                         default */
-    void *state;     /**< the engine's own options */
+    bool splits;     /**< switches split what they hold: the engine's `split` is to be asked, there are no routes */
+    /* Where every choice is (value[slot of the tier] >> shift of the tier) modulo the next hops: set by prepare, so
+     * that many paths are walked at once without asking the engine. */
+    bool is_plain;
+    uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
+    uint8_t *switch_tier;                                                        /**< shape [n_switches] */
+    void *state;                                                                 /**< the engine's own options */
 } fab_router;
 
 typedef struct fab_engine_option {
