@@ -53,6 +53,41 @@ static fab_status parse_fraction(const char *value, double *out, fab_error *err)
     return status;
 }
 
+/* Number of `value` among the words, which end with NULL. */
+static fab_status parse_word(const char *value, const char *const *words, uint32_t *out, fab_error *err) {
+    char known[64] = "";
+    for (uint32_t i = 0; words[i] != NULL; i++) {
+        if (strcmp(words[i], value) == 0) {
+            *out = i;
+            return FAB_OK;
+        }
+        size_t used = strlen(known);
+        (void)snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", words[i]);
+    }
+    return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is none of %s", value, known);
+}
+
+static fab_status set_gather(fab_pattern *p, const char *key, const char *value, fab_error *err) {
+    static const char *const ALGORITHMS[] = {"ring", "doubling", "mesh", "all", NULL}; /* as in fab_gather */
+    static const char *const WAYS[] = {"stride", "block", NULL};
+    uint32_t word = 0;
+    fab_status status = FAB_OK;
+    if (strcmp(key, "groups") == 0) {
+        return fab_count_parse(value, 1, fab_n_gpus(p->fabric), &p->groups, err);
+    }
+    if (strcmp(key, "comm") == 0) {
+        return fab_count_parse(value, 0, FAB_NONE - 1, &p->comm, err);
+    }
+    if (strcmp(key, "algorithm") == 0) {
+        status = parse_word(value, ALGORITHMS, &word, err);
+        p->algorithm = (fab_gather)word;
+    } else {
+        status = parse_word(value, WAYS, &word, err);
+        p->by_block = word == 1;
+    }
+    return status;
+}
+
 static fab_status set_value(fab_pattern *p, const char *key, const char *value, fab_error *err) {
     uint32_t n_gpus = fab_n_gpus(p->fabric);
     if (strcmp(key, "bytes") == 0) {
@@ -70,7 +105,13 @@ static fab_status set_value(fab_pattern *p, const char *key, const char *value, 
     if (strcmp(key, "to") == 0) {
         return fab_count_parse(value, 0, n_gpus - 1, &p->to, err);
     }
-    return fab_count_parse(value, 0, UINT32_MAX - 1, strcmp(key, "by") == 0 ? &p->by : &p->fanin, err);
+    if (strcmp(key, "by") == 0) {
+        return fab_count_parse(value, 0, FAB_NONE - 1, &p->by, err);
+    }
+    if (strcmp(key, "fanin") == 0) {
+        return fab_count_parse(value, 0, FAB_NONE - 1, &p->fanin, err);
+    }
+    return set_gather(p, key, value, err);
 }
 
 /* Sets one `key=value`; a value error gets the key in front. */

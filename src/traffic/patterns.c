@@ -210,6 +210,9 @@ const fab_pattern_info fab_patterns[] = {
     {"all-to-all", "every GPU sends to every other"},
     {"incast", "all GPUs, or fanin=N of them, send to one (to=GPU)"},
     {"hotspot", "a random permutation, but fraction= (default 0.1) of the GPUs send to one (to=GPU)"},
+    {"all-gather", "every GPU of a group gets the parts of all, bytes= together: algorithm=ring (default), doubling, "
+                   "mesh or all; groups=N at once, each of every N-th GPU or, with groups-by=block, of GPUs in a row; "
+                   "comm=K: group K alone"},
     {NULL, NULL},
 };
 
@@ -221,6 +224,7 @@ const fab_pattern_row fab_pattern_rows[] = {
     {" ", false, NULL, make_all_to_all},
     {" to fanin ", false, add_incast, NULL},
     {" to fraction ", true, add_hotspot, NULL},
+    {" algorithm groups groups-by comm ", false, NULL, fab_all_gather_make},
 };
 
 /* The one phase of a pattern that adds its flows. */
@@ -254,7 +258,9 @@ fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t
                      .by = FAB_NONE,
                      .to = FAB_NONE,
                      .fanin = FAB_NONE,
-                     .fraction = 0.1};
+                     .fraction = 0.1,
+                     .groups = 1,
+                     .comm = FAB_NONE};
     if (fab_n_gpus(fabric) == 0) {
         FAB_FAIL(err, FAB_EINPUT, text, "the fabric has no GPU");
     }

@@ -122,7 +122,9 @@ done:
 
 const char *fab_comm_name(const fab_traffic *traffic, const fab_phase *phase, uint32_t comm, char *out) {
     if (traffic->n_ranks == 0) {
-        if (phase->n_comms == 1) {
+        if (strcmp(phase->collective, "all-gather") == 0) {
+            (void)snprintf(out, 64, "group %" PRIu32, comm);
+        } else if (phase->n_comms == 1) {
             (void)snprintf(out, 64, "all");
         } else {
             (void)snprintf(out, 64, "pair %" PRIu32, comm);

@@ -21,7 +21,7 @@ typedef struct fab_all_to_all {
 
 /** Flows that are in the network together. GPUs are node ids of the fabric. Read flows through fab_phase_flow(). */
 typedef struct fab_phase {
-    char name[FAB_NAME_SIZE];       /**< tp, pp, dp, dp-rs, dp-ag, the pattern's name, or "matrix" */
+    char name[FAB_NAME_SIZE];       /**< tp, pp, dp, dp-rs, dp-ag, the pattern's or its algorithm's name, or "matrix" */
     char collective[FAB_NAME_SIZE]; /**< all-reduce, reduce-scatter, all-gather, send-recv, or as the name */
     uint64_t n_flows;               /**< below 2^32 where they are listed */
     uint32_t *src, *dst;   /**< shape [n_flows]: GPUs, src != dst; these and the next three NULL in an all-to-all */
@@ -75,8 +75,9 @@ void fab_traffic_release(fab_traffic *traffic);
  *
  *     job                            all phases of the design's first job, or of the default one
  *     job:PHASE[,comm=K]             one of them, or communicator K of it alone
- *     pattern:NAME[,key=value...]    fab_patterns; bytes= sets the size of each flow (default 1MB), gpus=A-B the GPUs
- *                                    (default all)
+ *     pattern:NAME[,key=value...]    fab_patterns; bytes= sets the size of each flow, of an all-gather's result
+ *                                    (default 1MB), gpus=A-B the GPUs (default all). An all-gather has a phase for
+ *                                    each algorithm, and recursive doubling one for each step
  *     file:PATH                      CSV (src,dst,bytes) or MatrixMarket coordinate matrix over GPUs; entries of the
  *                                    same pair stay separate flows, entries of 0 bytes are dropped
  *
@@ -90,8 +91,8 @@ void fab_traffic_release(fab_traffic *traffic);
 fab_status fab_traffic_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
                             fab_traffic *out, fab_error *err) FAB_MUST_USE;
 
-/** Who a communicator is: "dp group tp=3 pp=5", "pipeline tp=3 dp=7", "pair 17", "all". `out` holds at least 64 bytes.
- * Returns out. */
+/** Who a communicator is: "dp group tp=3 pp=5", "pipeline tp=3 dp=7", "pair 17", "group 3", "all". `out` holds at least
+ * 64 bytes. Returns out. */
 const char *fab_comm_name(const fab_traffic *traffic, const fab_phase *phase, uint32_t comm, char *out);
 
 typedef enum fab_matrix_format { FAB_MATRIX_CSV, FAB_MATRIX_MARKET } fab_matrix_format;
