@@ -124,6 +124,27 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
     }
 }
 
+/* Needs port_stride. */
+static fab_status find_ends(fab_router *router, fab_error *err) {
+    const fab_fabric *f = router->fabric;
+    const fab_ports *ports = &router->ports;
+    uint32_t n_gpus = fab_n_gpus(f);
+    if (ports->nics_per_gpu != 1 || ports->n_planes != 1 || f->forwards_in_domain) {
+        return FAB_OK;
+    }
+    fab_status status = FAB_NEW(router->end, n_gpus, err);
+    for (uint32_t gpu = 0; status == FAB_OK && gpu < n_gpus; gpu++) {
+        fab_port_end *end = &router->end[gpu];
+        end->nic = fab_head(f, ports->gpu_nic[gpu]) - f->first[FAB_NODE_NIC];
+        fab_link_id up = ports->nic_access[end->nic];
+        end->leaf = fab_head(f, up) - f->first[FAB_NODE_SWITCH];
+        end->column = router->next_hops->leaf_index[end->leaf];
+        end->destination = end->column * router->port_stride + f->port[up ^ 1U] - 1;
+        end->domain = ports->gpu_scaleup[gpu] != FAB_NONE ? fab_domain_of(f, gpu) : UINT32_MAX - gpu;
+    }
+    return status;
+}
+
 static fab_status prepare(const fab_engine_spec *spec, fab_router *router, fab_error *err) {
     fab_error inner = {0};
     fab_status status = router->engine->prepare(router, &inner);
@@ -158,6 +179,7 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     FAB_TRY(fab_ports_init(fabric, &router.ports, err));
     measure_digits(fabric, &router);
     router.splits = router.engine->split != NULL;
+    FAB_TRY(find_ends(&router, err));
     FAB_TRY(FAB_NEW(router.switch_tier, fab_n_switches(fabric), err));
     for (uint32_t i = 0; i < fab_n_switches(fabric); i++) {
         router.switch_tier[i] = (uint8_t)fab_tier_of(fabric, fabric->first[FAB_NODE_SWITCH] + i);
@@ -178,6 +200,7 @@ void fab_router_release(fab_router *router) {
     }
     free(router->state);
     free(router->switch_tier);
+    free(router->end);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};
 }

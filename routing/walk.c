@@ -2,11 +2,15 @@
 #include "walk.h"
 #include "engines.h"
 
-fab_status fab_walk_unreachable(const fab_fabric *f, const fab_legs *legs, fab_error *err) {
+fab_status fab_walk_unreachable(const fab_walk *walk, const fab_router *router, uint32_t i, fab_error *err) {
     char a[32];
     char b[32];
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", legs->src_nic,
-                    fab_node_name(f, legs->src_leaf, a), legs->dst_nic, fab_node_name(f, legs->dst_leaf, b));
+    const fab_fabric *f = router->fabric;
+    uint32_t src = walk->key[i].src_nic;
+    fab_node_id from = fab_head(f, router->ports.nic_access[(size_t)src * router->ports.n_planes]);
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", src,
+                    fab_node_name(f, from, a), walk->key[i].dst_nic,
+                    fab_node_name(f, walk->target[i] + f->first[FAB_NODE_SWITCH], b));
 }
 
 fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id v, uint32_t leaf,
@@ -107,5 +111,5 @@ fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed,
     while (left > 0 && left != FAB_NONE) {
         left = router->is_plain ? step_plain(walk, router, list, left) : step_any(walk, router, seed, list, left);
     }
-    return left == 0 ? FAB_OK : fab_walk_unreachable(router->fabric, &walk->legs[walk->lost], err);
+    return left == 0 ? FAB_OK : fab_walk_unreachable(walk, router, walk->lost, err);
 }

@@ -51,6 +51,7 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
                              .router = &c->routers[it->engine],
                              .seed = c->replay->seed + it->draw,
                              .whole_paths = c->replay->whole_paths,
+                             .n_threads = c->n_items < c->replay->n_threads ? c->replay->n_threads / c->n_items : 1,
                              .scratch = scratch,
                              .detail = it->draw == 0 ? result : NULL};
     fab_status status = fab_trial_run(&trial, &c->samples[index], err);

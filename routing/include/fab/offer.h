@@ -35,6 +35,9 @@ void fab_offer_release(fab_offer *offer);
  */
 double fab_offer_rate(const fab_offer *offer, const fab_phase *phase, uint64_t i);
 
+/** The same of flows first ... first + n - 1. */
+void fab_offer_chunk(const fab_offer *offer, const fab_phase *phase, uint64_t first, uint32_t n, double *out);
+
 /**
  * What a phase asks of the switches, flows of a pair of leaves added up; every flow split evenly over the NICs and
  * planes of its GPUs, as all engines do.

@@ -89,6 +89,15 @@ typedef struct fab_hop {
     uint32_t count;          /**< >= 1 */
 } fab_hop;
 
+/** The one port of a GPU into the network. */
+typedef struct fab_port_end {
+    uint32_t nic;         /**< index among the NICs */
+    uint32_t leaf;        /**< switch index */
+    uint32_t column;      /**< of the leaf */
+    uint32_t destination; /**< number of the port, leaf by leaf */
+    uint32_t domain;      /**< scale-up domain; a number of its own where there is none */
+} fab_port_end;
+
 /** An engine with its options, ready for one fabric. Read-only while routing. */
 typedef struct fab_router {
     const fab_engine *engine;
@@ -116,7 +125,9 @@ typedef struct fab_router {
     bool is_plain;
     uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
     uint8_t *switch_tier;                                                        /**< shape [n_switches] */
-    void *state;                                                                 /**< the engine's own options */
+    struct fab_port_end *end; /**< shape [n_gpus]: where GPUs are plugged in; NULL unless each has one NIC in one plane
+                                 and none hands over for another */
+    void *state;              /**< the engine's own options */
 } fab_router;
 
 typedef struct fab_engine_option {
