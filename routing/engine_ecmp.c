@@ -24,8 +24,9 @@ typedef struct options {
     tier_options tier[FAB_FABRIC_TIERS + 1]; /* [t], t >= 1 */
     fab_hash_rule rule[FAB_FABRIC_TIERS];    /* [slot] */
     uint32_t n_rules;
-    uint32_t *nic_effect; /* shape [n_rules][n_nics][2]: what a NIC's address as source and as destination does to a
-                             value; all rules are linear */
+    uint32_t *nic_effect;  /* shape [n_rules][n_nics][2]: what a NIC's address as source and as destination does to a
+                              value; all rules are linear */
+    uint32_t *sport_value; /* shape [n_rules][SOURCE_PORTS]: of a packet with no addresses from this port */
     bool round_robin;
     fab_crc crc[FAB_HASH_N_CRC]; /* [family], those in use */
 } options;
@@ -147,16 +148,22 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
 /* NIC i has address 10.0.0.0 + i. */
 #define NETWORK (10U << 24)
 
+/* Linux takes them from the dynamic ports. */
+#define FIRST_SOURCE_PORT 0xc000U
+#define SOURCE_PORTS      0x4000U
+
 static const fab_crc *crc_of(const options *o, const fab_hash_rule *rule) {
     return rule->family < FAB_HASH_N_CRC ? &o->crc[rule->family] : NULL;
 }
 
-/* All rules are linear: the value of a packet is that of the empty one, with what each field does to it. */
-static fab_status measure_nics(const fab_router *router, fab_error *err) {
+/* All rules are linear: the value of a packet is that of an empty one, with what each field does to it. */
+static fab_status measure_effects(const fab_router *router, fab_error *err) {
+    fab_status status = FAB_OK;
     options *o = router->state;
     size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
-    fab_status status = FAB_NEW(o->nic_effect, 2 * o->n_rules * n_nics, err);
-    for (uint32_t slot = 0; status == FAB_OK && slot < o->n_rules; slot++) {
+    FAB_TRY(FAB_NEW(o->nic_effect, 2 * o->n_rules * n_nics, err));
+    FAB_TRY(FAB_NEW(o->sport_value, o->n_rules * SOURCE_PORTS, err));
+    for (uint32_t slot = 0; slot < o->n_rules; slot++) {
         const fab_hash_rule *rule = &o->rule[slot];
         const fab_hash_packet none = {0};
         uint32_t empty = fab_hash_packet_value(rule, crc_of(o, rule), &none);
@@ -167,7 +174,13 @@ static fab_status measure_nics(const fab_router *router, fab_error *err) {
             effect[0] = empty ^ fab_hash_packet_value(rule, crc_of(o, rule), &from);
             effect[1] = empty ^ fab_hash_packet_value(rule, crc_of(o, rule), &to);
         }
+        for (uint32_t i = 0; i < SOURCE_PORTS; i++) {
+            const fab_hash_packet rest = {
+                .sport = (uint16_t)(FIRST_SOURCE_PORT + i), .dport = 4791 /* RoCEv2 */, .proto = 17 /* UDP */};
+            o->sport_value[slot * SOURCE_PORTS + i] = fab_hash_packet_value(rule, crc_of(o, rule), &rest);
+        }
     }
+done:
     return status;
 }
 
@@ -216,12 +229,13 @@ static fab_status prepare(fab_router *router, fab_error *err) {
         }
     }
     set_plain(router);
-    return measure_nics(router, err);
+    return measure_effects(router, err);
 }
 
 static void release(fab_router *router) {
     options *o = router->state;
     free(o->nic_effect);
+    free(o->sport_value);
 }
 
 /* --- hashing -------------------------------------------------------------------------------------------------------
@@ -239,15 +253,18 @@ static void begin(const fab_router *router, uint64_t seed, fab_hop_key *key) {
     size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
     key->hash =
         fab_draw(seed, (uint64_t)key->src_nic << 32 | key->dst_nic, (uint64_t)key->ordinal << 16 | key->queue_pair);
+    uint32_t sport = source_port((uint32_t)key->hash & 0xfffff);
     for (uint32_t slot = 0; slot < o->n_rules; slot++) {
         const fab_hash_rule *rule = &o->rule[slot];
         const uint32_t *effect = &o->nic_effect[2 * slot * n_nics];
-        const fab_hash_packet rest = {.dqp = (uint32_t)(key->hash >> 40),
-                                      .sport = source_port((uint32_t)key->hash & 0xfffff),
-                                      .dport = 4791, /* RoCEv2 */
-                                      .proto = 17 /* UDP */};
-        key->value[slot] = fab_hash_packet_value(rule, crc_of(o, rule), &rest) ^ effect[2 * (size_t)key->src_nic] ^
-                           effect[2 * (size_t)key->dst_nic + 1];
+        key->value[slot] = o->sport_value[slot * SOURCE_PORTS + (sport - FIRST_SOURCE_PORT)] ^
+                           effect[2 * (size_t)key->src_nic] ^ effect[2 * (size_t)key->dst_nic + 1];
+        if ((rule->fields & FAB_FIELD_DQP) != 0) {
+            const fab_hash_packet none = {0};
+            const fab_hash_packet pair = {.dqp = (uint32_t)(key->hash >> 40)};
+            key->value[slot] ^= fab_hash_packet_value(rule, crc_of(o, rule), &none) ^
+                                fab_hash_packet_value(rule, crc_of(o, rule), &pair);
+        }
     }
 }
 

@@ -124,6 +124,18 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
     }
 }
 
+static fab_status find_heads(fab_router *router, fab_error *err) {
+    const fab_next_hops *t = router->next_hops;
+    const fab_fabric *f = router->fabric;
+    uint32_t n_groups = t->group_first[fab_n_switches(f)];
+    uint32_t n_members = n_groups > 0 ? t->group_link[n_groups] : 0;
+    fab_status status = FAB_NEW(router->member_head, n_members, err);
+    for (uint32_t i = 0; status == FAB_OK && i < n_members; i++) {
+        router->member_head[i] = fab_head(f, t->member[i]) - f->first[FAB_NODE_SWITCH];
+    }
+    return status;
+}
+
 /* Needs port_stride. */
 static fab_status find_ends(fab_router *router, fab_error *err) {
     const fab_fabric *f = router->fabric;
@@ -187,6 +199,9 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     if (router.engine->prepare != NULL) {
         FAB_TRY(prepare(spec, &router, err));
     }
+    if (router.is_plain) {
+        FAB_TRY(find_heads(&router, err));
+    }
     *out = router;
     router = (fab_router){0};
 done:
@@ -201,6 +216,7 @@ void fab_router_release(fab_router *router) {
     free(router->state);
     free(router->switch_tier);
     free(router->end);
+    free(router->member_head);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};
 }

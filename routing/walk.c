@@ -57,8 +57,6 @@ static inline uint32_t modulo(uint32_t value, uint32_t count) {
  * next hop. */
 static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t *list, uint32_t n) {
     const fab_next_hops *t = router->next_hops;
-    const uint32_t *end = router->fabric->end;
-    uint32_t base = router->fabric->first[FAB_NODE_SWITCH];
     uint32_t left = 0;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = list[k];
@@ -72,8 +70,9 @@ static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t *l
         uint32_t entry = t->group_first[v] + group - 1;
         uint32_t first = t->group_link[entry];
         uint32_t value = walk->key[i].value[router->plain_slot[tier]] >> router->plain_shift[tier];
-        fab_link_id link = t->member[first + modulo(value, t->group_link[entry + 1] - first)];
-        uint32_t next = end[link ^ 1U] - base;
+        uint32_t member = first + modulo(value, t->group_link[entry + 1] - first);
+        fab_link_id link = t->member[member];
+        uint32_t next = router->member_head[member];
         walk->hop[i][walk->n_hops[i]++] = link;
         walk->at[i] = next;
         list[left] = i;

@@ -125,6 +125,7 @@ typedef struct fab_router {
     bool is_plain;
     uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
     uint8_t *switch_tier;                                                        /**< shape [n_switches] */
+    uint32_t *member_head;    /**< shape [members of next_hops]: switch index at the far end of each; plain engines */
     struct fab_port_end *end; /**< shape [n_gpus]: where GPUs are plugged in; NULL unless each has one NIC in one plane
                                  and none hands over for another */
     void *state;              /**< the engine's own options */
