@@ -292,14 +292,13 @@ static void name_fields(uint64_t fields, const fab_hop_key *key, char *out, size
         n += (size_t)snprintf(out, size, "(%s, %s, udp %u -> %u)", src, dst, p.sport, p.dport);
     } else {
         const struct {
-            uint32_t field;
             const char *name, *text;
-            uint32_t number;
-        } FIELDS[] = {{FAB_FIELD_SRCIP, "srcip", src, 0},
-                      {FAB_FIELD_DSTIP, "dstip", dst, 0},
-                      {FAB_FIELD_PROTO, "proto", NULL, p.proto},
-                      {FAB_FIELD_SPORT, "sport", NULL, p.sport},
-                      {FAB_FIELD_DPORT, "dport", NULL, p.dport}};
+            uint32_t field, number;
+        } FIELDS[] = {{"srcip", src, FAB_FIELD_SRCIP, 0},
+                      {"dstip", dst, FAB_FIELD_DSTIP, 0},
+                      {"proto", NULL, FAB_FIELD_PROTO, p.proto},
+                      {"sport", NULL, FAB_FIELD_SPORT, p.sport},
+                      {"dport", NULL, FAB_FIELD_DPORT, p.dport}};
         for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
             if ((fields & FIELDS[i].field) == 0 || n >= size) {
                 continue;
