@@ -248,6 +248,14 @@ static uint16_t source_port(uint32_t flow_label) {
     return (uint16_t)((low ^ high) | 0xc000);
 }
 
+/* The fields that differ between queue pairs; addresses are left to the caller. */
+static fab_hash_packet packet_of(const fab_hop_key *key) {
+    return (fab_hash_packet){.dqp = (uint32_t)(key->hash >> 40),
+                             .sport = source_port((uint32_t)key->hash & 0xfffff),
+                             .dport = 4791, /* RoCEv2 */
+                             .proto = 17 /* UDP */};
+}
+
 static void begin(const fab_router *router, uint64_t seed, fab_hop_key *key) {
     const options *o = router->state;
     size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
@@ -279,6 +287,82 @@ static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop
     uint32_t value =
         fab_hash_window(key->value[tier->slot], fab_hash_width((fab_hash_family)tier->family), (uint32_t)tier->offset);
     return fab_hash_group_pick(router, hop, value, false);
+}
+
+/* --- in words ------------------------------------------------------------------------------------------------------
+ */
+
+/* "10.0.0.3". `out` holds 16 bytes. Returns out. */
+static const char *address(uint32_t nic, char *out) {
+    uint32_t a = NETWORK + nic;
+    (void)snprintf(out, 16, "%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255);
+    return out;
+}
+
+/* The fields that a tier reads. */
+static void name_fields(uint64_t fields, const fab_hop_key *key, char *out, size_t size) {
+    fab_hash_packet p = packet_of(key);
+    char src[16];
+    char dst[16];
+    size_t n = 0;
+    (void)address(key->src_nic, src);
+    (void)address(key->dst_nic, dst);
+    out[0] = '\0';
+    if ((fields & FAB_FIELD_5TUPLE) == FAB_FIELD_5TUPLE) {
+        n += (size_t)snprintf(out, size, "(%s, %s, udp %u -> %u)", src, dst, p.sport, p.dport);
+    } else {
+        const struct {
+            const char *name, *text;
+            uint32_t field, number;
+        } FIELDS[] = {{"srcip", src, FAB_FIELD_SRCIP, 0},
+                      {"dstip", dst, FAB_FIELD_DSTIP, 0},
+                      {"proto", NULL, FAB_FIELD_PROTO, p.proto},
+                      {"sport", NULL, FAB_FIELD_SPORT, p.sport},
+                      {"dport", NULL, FAB_FIELD_DPORT, p.dport}};
+        for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
+            if ((fields & FIELDS[i].field) == 0 || n >= size) {
+                continue;
+            }
+            n += FIELDS[i].text != NULL
+                     ? (size_t)snprintf(out + n, size - n, "%s%s %s", n > 0 ? ", " : "", FIELDS[i].name, FIELDS[i].text)
+                     : (size_t)snprintf(out + n, size - n, "%s%s %u", n > 0 ? ", " : "", FIELDS[i].name,
+                                        FIELDS[i].number);
+        }
+    }
+    if ((fields & FAB_FIELD_DQP) != 0 && n < size) {
+        (void)snprintf(out + n, size - n, "%sdqp 0x%06x", n > 0 ? ", " : "", p.dqp);
+    }
+}
+
+static uint64_t explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key, char *out,
+                        size_t size) {
+    const options *o = router->state;
+    const tier_options *tier = &o->tier[hop->tier];
+    uint32_t index = pick(router, seed, hop, key);
+    const char *weighted = router->by_capacity ? ", weighted by capacity" : "";
+    char fields[112];
+    char window[32] = "";
+    if (tier->family == FAB_HASH_IDEAL) {
+        (void)snprintf(out, size, "drawn for this switch and queue pair%s%s: %u of %u", weighted,
+                       router->resilient ? ", resilient" : "", index, hop->count);
+        return fab_mix64(key->hash ^ hop->node ^ tier->seed << 32) >> 32;
+    }
+    uint32_t value = key->value[tier->slot];
+    uint32_t width = fab_hash_width((fab_hash_family)tier->family);
+    uint32_t part = fab_hash_window(value, width, (uint32_t)tier->offset);
+    name_fields(tier->fields, key, fields, sizeof fields);
+    if (part != value) {
+        (void)snprintf(window, sizeof window, ", >> %u = 0x%x", (uint32_t)tier->offset & (width - 1), part);
+    }
+    if (router->by_capacity || router->resilient) {
+        (void)snprintf(out, size, "%s of %s = 0x%0*x%s%s%s: %u of %u", fab_hash_names[tier->family], fields,
+                       (int)(width / 4), value, window, weighted, router->resilient ? ", resilient" : "", index,
+                       hop->count);
+    } else {
+        (void)snprintf(out, size, "%s of %s = 0x%0*x%s, mod %u = %u", fab_hash_names[tier->family], fields,
+                       (int)(width / 4), value, window, hop->count, index);
+    }
+    return part;
 }
 
 static const fab_engine_option OPTIONS[] = {
@@ -318,4 +402,5 @@ const fab_engine fab_engine_ecmp = {
     .release = release,
     .begin = begin,
     .pick = pick,
+    .explain = explain,
 };

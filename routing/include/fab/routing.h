@@ -166,8 +166,16 @@ struct fab_engine {
     fab_link_id (*next)(const fab_router *router, fab_node_id v, const fab_hop_key *key);
     /** Index of the next hop to take, below hop->count. */
     uint32_t (*pick)(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key);
-    /** Instead of the three above: routes all flows at once, where a path depends on the other flows. `rate`: shape
-     * [n_flows], offered. */
+    /**
+     * What made the choice, in words. `hop->count` is 0 where `next` made it. May be NULL, as where the two below
+     * decide.
+     * @param[out] out  One line, `size` bytes.
+     * @return what the choice was made from: equal values choose alike from any group
+     */
+    uint64_t (*explain)(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key, char *out,
+                        size_t size);
+    /** Instead of begin, next and pick: routes all flows at once, where a path depends on the other flows. `rate`:
+     * shape [n_flows], offered. */
     fab_status (*route)(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
                         fab_routes *routes, fab_error *err);
     /** Instead of all of these: how switches split what they hold. */

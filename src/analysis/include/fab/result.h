@@ -6,6 +6,7 @@
 #define FAB_RESULT_H
 
 #include "fab/design.h"
+#include "fab/explanation.h"
 #include "fab/fabric.h"
 #include "fab/optimum.h"
 #include "fab/prices.h"
@@ -208,8 +209,9 @@ typedef struct fab_result {
     size_t n_phases;
     fab_growth_step *growth; /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
-    const fab_fabric *graph;    /**< borrowed; NULL for cost */
-    const fab_optimum *optimum; /**< borrowed; NULL unless something was optimised */
+    const fab_fabric *graph;            /**< borrowed; NULL for cost */
+    const fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
+    const fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
 } fab_result;
 
 void fab_result_release(fab_result *result);
