@@ -20,6 +20,9 @@ fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops,
                        fab_error *err) FAB_MUST_USE;
 void fab_dag_free(fab_dag *dag);
 
+/** Bytes that it keeps. */
+size_t fab_dag_memory(const fab_dag *dag);
+
 /** How a switch splits what it holds for destination leaf d over its minimal next hops. */
 typedef enum fab_split_rule {
     FAB_SPLIT_EQUAL,    /**< evenly over links */
