@@ -8,6 +8,7 @@
 
 #include "fab/analysis.h"
 #include "fab/bound.h"
+#include "fab/dependencies.h"
 #include "fab/offer.h"
 #include "fab/split.h"
 
@@ -96,7 +97,8 @@ typedef struct fab_trial {
     uint64_t whole_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_WHOLE_PATHS */
     size_t n_threads;     /**< that this trial may use */
     fab_scratch *scratch;
-    fab_engine_result *detail; /**< NULL: figures only */
+    fab_engine_result *detail;      /**< NULL: figures only */
+    fab_dependencies *dependencies; /**< with detail: those of the routes are added */
 } fab_trial;
 
 /**

@@ -19,6 +19,7 @@ typedef struct strand {
     double *use, *bytes; /* [link] */
     double *count;       /* [link]: flows, for the effective bisection; NULL without */
     fab_next_hop_use *next_hops;
+    fab_dependencies dependencies;
     fab_flow_tally tally;
     double shares; /* sum over flows of 1 / worst line share */
     fab_hot_link hot[FAB_HOT_LINKS];
@@ -75,6 +76,7 @@ static fab_status add_strand(void *context, size_t index, size_t worker, fab_err
         }
         if (d->detail) {
             fab_next_hop_use_add(s->next_hops, chunk.routes, chunk.first);
+            fab_dependencies_add_routes(&s->dependencies, chunk.routes);
         }
     }
 done:
@@ -111,6 +113,9 @@ static void join_loads(draw *d) {
         if (d->detail) {
             fab_next_hop_use_merge(sum->next_hops, s->next_hops);
         }
+    }
+    for (size_t i = 0; d->detail && i < d->n_strands; i++) {
+        fab_dependencies_merge(d->trial->dependencies, &d->strands[i].dependencies);
     }
 }
 
@@ -301,6 +306,7 @@ static fab_status open_strands(draw *d, fab_error *err) {
         }
         if (d->detail) {
             FAB_TRY(fab_next_hop_use_new(subject->fabric, trial->router, &s->next_hops, err));
+            FAB_TRY(fab_dependencies_init(subject->fabric, &s->dependencies, err));
         }
     }
 done:
@@ -311,6 +317,7 @@ static void close_strands(draw *d) {
     for (size_t i = 0; i < d->n_strands; i++) {
         fab_scratch_release(&d->strands[i].own);
         fab_next_hop_use_free(d->strands[i].next_hops);
+        fab_dependencies_release(&d->strands[i].dependencies);
         free(d->strands[i].count);
     }
     free(d->hot_of);
@@ -374,6 +381,9 @@ static fab_status measure_rounds(draw *d, fab_sample *out, fab_error *err) {
     fab_scratch *scratch = d->trial->scratch;
     const fab_routes *all = d->stream.whole;
     uint32_t n = d->trial->router->n_rounds;
+    if (d->trial->detail != NULL) {
+        fab_dependencies_add_routes(d->trial->dependencies, all);
+    }
     for (uint32_t round = n; round-- > 0;) {
         fab_sample one = {0};
         FAB_TRY(fab_routes_of_round(all, round, n, &scratch->round, err));
