@@ -10,6 +10,7 @@ void fab_routes_release(fab_routes *routes) {
     free(routes->flow_first);
     free(routes->path_first);
     free(routes->link);
+    free(routes->group);
     *routes = (fab_routes){0};
 }
 
@@ -57,6 +58,9 @@ static fab_status flush(writer *w, fab_error *err) {
     FAB_TRY(fab_walk_run(&w->walk, w->router, w->seed, err));
     FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + walk->n + 1, err));
     FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, w->n_links + (size_t)walk->n * FAB_WALK_HOPS, err));
+    if (routes->group != NULL) {
+        FAB_TRY(FAB_GROW(routes->group, routes->group_capacity, w->n_links + (size_t)walk->n * FAB_WALK_HOPS, err));
+    }
     for (uint32_t i = 0; i < walk->n; i++) {
         routes->path_first[w->n_paths++] = w->n_links;
         if (legs) {
@@ -64,6 +68,9 @@ static fab_status flush(writer *w, fab_error *err) {
         }
         for (uint32_t k = 0; k < walk->n_hops[i]; k++) {
             routes->link[w->n_links + k] = walk->hop[i][k];
+        }
+        for (uint32_t k = 0; routes->group != NULL && k < walk->n_hops[i]; k++) {
+            routes->group[w->n_links + k] = walk->group[i][k];
         }
         w->n_links += walk->n_hops[i];
         if (walk->at[i] != walk->target[i]) {
@@ -77,6 +84,17 @@ static fab_status flush(writer *w, fab_error *err) {
     w->walk.n = 0;
 done:
     return status;
+}
+
+/* Paths longer than a walk holds are finished without groups. */
+static fab_status start_groups(const fab_router *router, fab_routes *routes, fab_error *err) {
+    if (!routes->between_switches || !router->is_plain || !fab_is_tree(router->fabric)) {
+        free(routes->group);
+        routes->group = NULL;
+        routes->group_capacity = 0;
+        return FAB_OK;
+    }
+    return FAB_GROW(routes->group, routes->group_capacity, 1, err);
 }
 
 uint32_t fab_plane_of(const fab_router *router, const fab_flow *flow, uint32_t queue_pair, uint64_t seed) {
@@ -161,6 +179,7 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
         return router->engine->route(router, phase, rate, seed, routes, err);
     }
     FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n_flows + 1, err));
+    FAB_TRY(start_groups(router, routes, err));
     if (phase->all.n > 0 && routes->between_switches && router->end != NULL) {
         FAB_TRY(add_rows(&w, phase, first, n_flows, err));
         goto done;

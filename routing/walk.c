@@ -73,6 +73,7 @@ static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t *l
         uint32_t member = first + modulo(value, t->group_link[entry + 1] - first);
         fab_link_id link = t->member[member];
         uint32_t next = router->member_head[member];
+        walk->group[i][walk->n_hops[i]] = entry;
         walk->hop[i][walk->n_hops[i]++] = link;
         walk->at[i] = next;
         list[left] = i;

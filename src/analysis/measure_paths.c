@@ -32,7 +32,8 @@ typedef struct draw {
     strand strands[STRANDS];
     size_t n_strands;
     bool detail;
-    uint8_t *hot_of; /* [link]: place in the list of hot links, + 1 */
+    bool takes_minimal; /* too many paths to look at each: all minimal ones count as dependencies */
+    uint8_t *hot_of;    /* [link]: place in the list of hot links, + 1 */
 } draw;
 
 /* --- loads ---------------------------------------------------------------------------------------------------------
@@ -76,7 +77,9 @@ static fab_status add_strand(void *context, size_t index, size_t worker, fab_err
         }
         if (d->detail) {
             fab_next_hop_use_add(s->next_hops, chunk.routes, chunk.first);
-            fab_dependencies_add_routes(&s->dependencies, chunk.routes);
+            if (!d->takes_minimal) {
+                fab_dependencies_add_routes(&s->dependencies, chunk.routes);
+            }
         }
     }
 done:
@@ -114,7 +117,7 @@ static void join_loads(draw *d) {
             fab_next_hop_use_merge(sum->next_hops, s->next_hops);
         }
     }
-    for (size_t i = 0; d->detail && i < d->n_strands; i++) {
+    for (size_t i = 0; d->detail && !d->takes_minimal && i < d->n_strands; i++) {
         fab_dependencies_merge(d->trial->dependencies, &d->strands[i].dependencies);
     }
 }
@@ -349,6 +352,10 @@ static fab_status measure(draw *d, fab_sample *out, fab_error *err) {
         fab_next_hop_use_finish(sum->next_hops, trial->detail);
         FAB_TRY(mark_hot(d, err));
     }
+    if (d->detail && d->takes_minimal) {
+        FAB_TRY(
+            fab_dependencies_add_minimal(trial->dependencies, trial->router->next_hops, &trial->subject->demand, err));
+    }
     FAB_TRY(fab_parallel_for(d->n_strands, trial->n_threads, visit_strand, d, err));
     join_flows(d, out);
     if (!is_minimal && trial->subject->has_bound && d->stream.whole != NULL) {
@@ -403,6 +410,7 @@ fab_status fab_trial_paths(const fab_trial *trial, fab_sample *out, fab_error *e
     d->trial = trial;
     d->detail = trial->detail != NULL;
     FAB_TRY(fab_stream_open(trial, &d->stream, err));
+    d->takes_minimal = d->stream.whole == NULL && trial->router->engine->next == NULL;
     if (trial->router->n_rounds > 1) {
         FAB_TRY(measure_rounds(d, out, err));
     } else {

@@ -56,6 +56,19 @@ static void count_hop(use *u, uint64_t flow, fab_link_id link, uint32_t group, s
     }
 }
 
+/* The groups that paths were chosen from are known: in a tree, where there is a choice. */
+static void count_known(use *u, const fab_routes *routes, uint64_t flow, size_t path) {
+    const uint32_t *first = u->router->next_hops->group_link;
+    size_t later = 0;
+    for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
+        uint32_t group = routes->group[i];
+        if (first[group + 1] - first[group] > 1) {
+            count_hop(u, flow, routes->link[i], group, later);
+            later = 1;
+        }
+    }
+}
+
 static void count_path(use *u, const fab_routes *routes, uint64_t flow, size_t path) {
     uint32_t base = u->f->first[FAB_NODE_SWITCH];
     fab_node_id leaf_node = FAB_NONE; /* behind the last link between switches */
@@ -158,7 +171,11 @@ done:
 void fab_next_hop_use_add(fab_next_hop_use *u, const fab_routes *routes, uint64_t first) {
     for (uint32_t flow = 0; flow < routes->n_flows; flow++) {
         for (size_t path = routes->flow_first[flow]; path < routes->flow_first[flow + 1]; path++) {
-            count_path(u, routes, first + flow, path);
+            if (routes->group != NULL) {
+                count_known(u, routes, first + flow, path);
+            } else {
+                count_path(u, routes, first + flow, path);
+            }
         }
     }
 }

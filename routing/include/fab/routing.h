@@ -22,7 +22,9 @@ typedef struct fab_routes {
     bool between_switches; /**< set by the caller: only fabric links are kept */
     size_t *path_first;    /**< shape [n_paths + 1]: links of path p are link[path_first[p] ... ) */
     fab_link_id *link;     /**< shape [path_first[n_paths]] */
-    size_t flow_capacity, path_capacity, link_capacity;
+    uint32_t *group;       /**< the same shape: entry of next_hops that the link was chosen from; of plain engines, and
+                              between switches only, else NULL */
+    size_t flow_capacity, path_capacity, link_capacity, group_capacity;
 } fab_routes;
 
 void fab_routes_release(fab_routes *routes);
