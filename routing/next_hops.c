@@ -214,24 +214,14 @@ done:
     return status;
 }
 
-/* Gives back what was allocated for growth. */
-static void shrink(void *array, size_t n, size_t size) {
-    void *block = NULL;
-    memcpy(&block, array, sizeof block);
-    void *smaller = n > 0 ? realloc(block, n * size) : NULL;
-    if (smaller != NULL) {
-        memcpy(array, &smaller, sizeof smaller);
-    }
-}
-
 static void finish(maker *m) {
     fab_next_hops *t = m->t;
     size_t n_pieces = (size_t)m->piece_table.n * FAB_PIECE_LEAVES;
     size_t n_refs = (size_t)m->n_switches * t->n_pieces_per_row;
     t->group_first[m->n_switches] = (uint32_t)m->n_all_groups;
-    shrink(&t->piece, n_pieces, sizeof *t->piece);
-    shrink(&t->group_link, m->n_all_groups + 1, sizeof *t->group_link);
-    shrink(&t->member, m->n_members, sizeof *t->member);
+    FAB_SHRINK(t->piece, n_pieces);
+    FAB_SHRINK(t->group_link, m->n_all_groups + 1);
+    FAB_SHRINK(t->member, m->n_members);
     t->memory_bytes = sizeof *t + m->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
                       n_refs * sizeof *t->piece_of + n_pieces * sizeof *t->piece +
                       ((size_t)m->n_switches + 1) * sizeof *t->group_first +
