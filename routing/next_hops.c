@@ -201,6 +201,9 @@ static fab_status make_switch(maker *m, uint32_t v, fab_error *err) {
     find_ports(m, v);
     for (uint32_t block = 0; block < m->distances.n_blocks; block++) {
         const uint32_t *patterns = NULL;
+        if (m->distances.view[(size_t)v * m->distances.n_blocks + block] == FAB_NONE) {
+            continue; /* leaves of another plane */
+        }
         FAB_TRY(find_patterns(m, v, block, &patterns, err));
         for (uint32_t w = 0; w < FAB_SET_WORDS && block * FAB_SET_WORDS + w < t->n_pieces_per_row; w++) {
             size_t word = (size_t)block * FAB_SET_WORDS + w;
@@ -211,24 +214,14 @@ done:
     return status;
 }
 
-/* Gives back what was allocated for growth. */
-static void shrink(void *array, size_t n, size_t size) {
-    void *block = NULL;
-    memcpy(&block, array, sizeof block);
-    void *smaller = n > 0 ? realloc(block, n * size) : NULL;
-    if (smaller != NULL) {
-        memcpy(array, &smaller, sizeof smaller);
-    }
-}
-
 static void finish(maker *m) {
     fab_next_hops *t = m->t;
     size_t n_pieces = (size_t)m->piece_table.n * FAB_PIECE_LEAVES;
     size_t n_refs = (size_t)m->n_switches * t->n_pieces_per_row;
     t->group_first[m->n_switches] = (uint32_t)m->n_all_groups;
-    shrink(&t->piece, n_pieces, sizeof *t->piece);
-    shrink(&t->group_link, m->n_all_groups + 1, sizeof *t->group_link);
-    shrink(&t->member, m->n_members, sizeof *t->member);
+    FAB_SHRINK(t->piece, n_pieces);
+    FAB_SHRINK(t->group_link, m->n_all_groups + 1);
+    FAB_SHRINK(t->member, m->n_members);
     t->memory_bytes = sizeof *t + m->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
                       n_refs * sizeof *t->piece_of + n_pieces * sizeof *t->piece +
                       ((size_t)m->n_switches + 1) * sizeof *t->group_first +
@@ -251,6 +244,7 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     maker m = {
         .f = fabric, .dead = dead_link, .base = fabric->first[FAB_NODE_SWITCH], .n_switches = fab_n_switches(fabric)};
     uint32_t degree = max_degree(&m);
+    uint32_t no_route = 0; /* piece 0: what switches have that see no leaf of a block */
     FAB_TRY(FAB_NEW(m.t, 1, err));
     FAB_TRY(FAB_NEW(m.t->leaf_index, m.n_switches, err));
     FAB_TRY(FAB_NEW(m.t->group_first, (size_t)m.n_switches + 1, err));
@@ -266,6 +260,7 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     FAB_TRY(FAB_NEW(m.port_slot, degree, err));
     FAB_TRY(FAB_NEW(m.port_head, degree, err));
     FAB_TRY(FAB_NEW(m.key, (size_t)degree + 1, err));
+    FAB_TRY(share_piece(&m, (const uint16_t[FAB_PIECE_LEAVES]){0}, &no_route, err));
     for (uint32_t v = 0; v < m.n_switches; v++) {
         FAB_TRY(make_switch(&m, v, err));
     }

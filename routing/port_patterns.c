@@ -15,7 +15,7 @@
 
 fab_status fab_port_patterns_init(uint32_t n_slots, fab_port_patterns *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_port_patterns p = {.n_words = (n_slots + 63) / 64};
+    fab_port_patterns p = {.n_words = n_slots > 0 ? (n_slots + 63) / 64 : 1};
     FAB_TRY(FAB_NEW(p.salt, (size_t)64 * p.n_words + 1, err));
     FAB_TRY(FAB_NEW(p.mask, (size_t)64 * p.n_words, err));
     for (uint32_t i = 0; i <= 64 * p.n_words; i++) {
