@@ -21,6 +21,7 @@ typedef struct piece_parts {
 
 typedef struct compiler {
     fab_dag *dag;
+    uint32_t *first_head;   /* [group] */
     uint32_t *list_of;      /* [group]: equal for groups that lead to the same switches */
     uint32_t *run_of;       /* [list]: run at hand */
     uint32_t *stamp;        /* [list]: tick at which run_of was set */
@@ -42,25 +43,23 @@ typedef struct compiler {
 typedef struct targets {
     uint32_t *of_link;    /* [link], of those between switches */
     uint64_t *digest;     /* [target] */
-    double *capacity;     /* distinct ones */
-    uint32_t *class_rank; /* [link class]: number of its capacity */
+    uint16_t *class_rank; /* [link class]: number of its capacity */
     uint32_t n_capacities;
     uint32_t *table; /* open addressing: list + 1 */
-    uint32_t *list;  /* targets of the lists, as dag->head */
-    size_t table_size, n_used, list_capacity, head_capacity, capacity_capacity, first_capacity;
+    size_t table_size, n_used, head_capacity, rank_capacity, first_capacity;
 } targets;
 
-static fab_status number_targets(const fab_dag *dag, targets *t, fab_error *err) {
+static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = dag->fabric;
-    FAB_TRY(FAB_NEW(t->capacity, f->n_classes, err));
+    FAB_TRY(FAB_NEW(dag->capacity, f->n_classes, err));
     FAB_TRY(FAB_NEW(t->class_rank, f->n_classes, err));
     for (uint32_t c = 0; c < f->n_classes; c++) {
-        uint32_t rank = 0;
-        while (rank < t->n_capacities && t->capacity[rank] != f->classes[c].capacity_bps) {
+        uint16_t rank = 0;
+        while (rank < t->n_capacities && dag->capacity[rank] != f->classes[c].capacity_bps) {
             rank++;
         }
-        t->capacity[rank] = f->classes[c].capacity_bps;
+        dag->capacity[rank] = f->classes[c].capacity_bps;
         t->n_capacities += rank == t->n_capacities;
         t->class_rank[c] = rank;
     }
@@ -84,12 +83,13 @@ done:
 }
 
 static bool is_list(const fab_dag *dag, const targets *t, uint32_t list, const fab_link_id *link, uint32_t n) {
-    const uint32_t *known = t->list + dag->list_first[list];
+    const uint32_t *head = dag->head + dag->list_first[list];
+    const uint16_t *rank = dag->rank + dag->list_first[list];
     if (dag->list_first[list + 1] - dag->list_first[list] != n) {
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (known[i] != t->of_link[link[i]]) {
+        if (head[i] * t->n_capacities + rank[i] != t->of_link[link[i]]) {
             return false;
         }
     }
@@ -98,15 +98,13 @@ static bool is_list(const fab_dag *dag, const targets *t, uint32_t list, const f
 
 static fab_status add_list(fab_dag *dag, targets *t, const fab_link_id *link, uint32_t n, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(t->list, t->list_capacity, t->n_used + n, err));
     FAB_TRY(FAB_GROW(dag->head, t->head_capacity, t->n_used + n, err));
-    FAB_TRY(FAB_GROW(dag->capacity, t->capacity_capacity, t->n_used + n, err));
+    FAB_TRY(FAB_GROW(dag->rank, t->rank_capacity, t->n_used + n, err));
     FAB_TRY(FAB_GROW(dag->list_first, t->first_capacity, (size_t)dag->n_lists + 2, err));
     for (uint32_t i = 0; i < n; i++) {
         uint32_t target = t->of_link[link[i]];
-        t->list[t->n_used] = target;
         dag->head[t->n_used] = target / t->n_capacities;
-        dag->capacity[t->n_used++] = t->capacity[target % t->n_capacities];
+        dag->rank[t->n_used++] = (uint16_t)(target % t->n_capacities);
     }
     dag->list_first[++dag->n_lists] = (uint32_t)t->n_used;
     dag->widest = n > dag->widest ? n : dag->widest;
@@ -140,6 +138,7 @@ static fab_status number_lists(compiler *c, targets *t, fab_error *err) {
             t->table[at] = dag->n_lists;
         }
         c->list_of[group] = t->table[at] - 1;
+        c->first_head[group] = dag->head[dag->list_first[c->list_of[group]]];
     }
 done:
     return status;
@@ -153,10 +152,8 @@ static fab_status find_lists(compiler *c, fab_error *err) {
 done:
     free(t.of_link);
     free(t.digest);
-    free(t.capacity);
     free(t.class_rank);
     free(t.table);
-    free(t.list);
     return status;
 }
 
@@ -224,16 +221,15 @@ static uint32_t count_pieces(const fab_next_hops *t) {
 
 /* Takes the destinations at distance t out of the pending entries. Returns how many entries they make. */
 static uint32_t take_level(compiler *c, uint32_t *out_n_runs) {
-    const fab_dag *dag = c->dag;
     uint32_t n = 0;
     uint32_t n_runs = 0;
     size_t kept = 0;
     c->tick++;
     for (size_t i = 0; i < c->n_pending; i++) {
         fab_dag_entry *e = &c->pending[i];
-        uint32_t list = c->list_of[e->group];
-        uint64_t lanes = e->lanes & c->near[dag->head[dag->list_first[list]]];
+        uint64_t lanes = e->lanes & c->near[c->first_head[e->group]];
         if (lanes != 0) {
+            uint32_t list = c->list_of[e->group];
             if (c->stamp[list] != c->tick) {
                 c->stamp[list] = c->tick;
                 c->run_of[list] = n_runs;
@@ -312,6 +308,7 @@ done:
 }
 
 static void release_compiler(compiler *c) {
+    free(c->first_head);
     free(c->list_of);
     free(c->run_of);
     free(c->stamp);
@@ -346,6 +343,7 @@ fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops,
     for (uint32_t d = 0; d < dag->n_leaves; d++) {
         dag->leaf[d] = next_hops->leaf_node[d] - dag->base;
     }
+    FAB_TRY(FAB_NEW(c.first_head, dag->n_groups, err));
     FAB_TRY(FAB_NEW(c.list_of, dag->n_groups, err));
     FAB_TRY(FAB_NEW(c.run_of, dag->n_groups, err));
     FAB_TRY(FAB_NEW(c.stamp, dag->n_groups, err));
@@ -366,7 +364,7 @@ done:
 }
 
 size_t fab_dag_memory(const fab_dag *dag) {
-    return dag->list_first[dag->n_lists] * (sizeof *dag->head + sizeof *dag->capacity) +
+    return dag->list_first[dag->n_lists] * (sizeof *dag->head + sizeof *dag->rank) +
            ((size_t)dag->n_lists + 1) * sizeof *dag->list_first + dag->n_leaves * sizeof *dag->leaf +
            dag->n_entries * sizeof *dag->entry + (dag->n_runs + 1) * sizeof *dag->run +
            ((size_t)dag->n_blocks + 1) * sizeof *dag->block_run +
@@ -379,6 +377,7 @@ void fab_dag_free(fab_dag *dag) {
     }
     free(dag->list_first);
     free(dag->head);
+    free(dag->rank);
     free(dag->capacity);
     free(dag->entry);
     free(dag->run);

@@ -30,9 +30,10 @@ struct fab_dag {
     uint32_t n_switches, n_leaves, n_blocks, n_groups, n_lists;
     uint32_t widest;      /* most next hops of a group */
     uint32_t longest;     /* most runs of a block */
-    uint32_t *list_first; /* [n_lists + 1] into head and capacity: lists that groups share */
+    uint32_t *list_first; /* [n_lists + 1] into head and rank: lists that groups share */
     uint32_t *head;       /* switch index at the end of a next hop */
-    double *capacity;
+    uint16_t *rank;       /* its capacity's number */
+    double *capacity;     /* [rank] */
     fab_dag_entry *entry;
     fab_dag_run *run;    /* by block and level, [n_runs + 1] */
     uint32_t *block_run; /* [n_blocks + 1] */

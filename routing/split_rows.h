@@ -130,6 +130,7 @@ FAB_INLINE uint32_t filled_up(uint32_t n) {
 typedef struct hops {
     const fab_dag_entry *entry, *end;
     const uint32_t *head;
+    const uint16_t *rank;
     const double *capacity;
     uint32_t n;
     uint32_t level;
@@ -140,7 +141,8 @@ FAB_INLINE hops hops_of(const fab_dag *dag, uint32_t run) {
     return (hops){.entry = dag->entry + dag->run[run].first,
                   .end = dag->entry + dag->run[run + 1].first,
                   .head = dag->head + first,
-                  .capacity = dag->capacity + first,
+                  .rank = dag->rank + first,
+                  .capacity = dag->capacity,
                   .n = dag->list_first[dag->run[run].list + 1] - first,
                   .level = dag->run[run].level};
 }
@@ -160,7 +162,7 @@ FAB_INLINE void find_rows(const fab_pass *p, const hops *h) {
         p->row[i] = part;
         if (p->split->rule == FAB_SPLIT_CAPACITY) {
             double *room = scratch(p, HEADS + i);
-            double capacity = h->capacity[i];
+            double capacity = h->capacity[h->rank[i]];
             for (int k = 0; k < FAB_LANES; k++) {
                 room[k] = part[k] < capacity ? part[k] : capacity;
             }
@@ -176,7 +178,7 @@ FAB_INLINE void find_rows(const fab_pass *p, const hops *h) {
 FAB_INLINE double measure(const fab_pass *p, const hops *h, const fab_link_id *link, uint32_t i, uint64_t k) {
     double part = part_of(p, h->head[i])[k];
     if (p->split->rule == FAB_SPLIT_CAPACITY) {
-        return part < h->capacity[i] ? part : h->capacity[i];
+        return part < h->capacity[h->rank[i]] ? part : h->capacity[h->rank[i]];
     }
     return p->weight[link[i]] * part;
 }
