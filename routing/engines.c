@@ -124,15 +124,24 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
     }
 }
 
-static fab_status find_heads(fab_router *router, fab_error *err) {
+/* What a walk reads, packed: the tables of a large fabric do not stay in the cache. */
+static fab_status pack_steps(fab_router *router, fab_error *err) {
+    fab_status status = FAB_OK;
     const fab_next_hops *t = router->next_hops;
     const fab_fabric *f = router->fabric;
     uint32_t n_groups = t->group_first[fab_n_switches(f)];
     uint32_t n_members = n_groups > 0 ? t->group_link[n_groups] : 0;
-    fab_status status = FAB_NEW(router->member_head, n_members, err);
-    for (uint32_t i = 0; status == FAB_OK && i < n_members; i++) {
-        router->member_head[i] = fab_head(f, t->member[i]) - f->first[FAB_NODE_SWITCH];
+    FAB_TRY(FAB_NEW(router->step_group, n_groups, err));
+    FAB_TRY(FAB_NEW(router->step_member, n_members, err));
+    for (uint32_t i = 0; i < n_members; i++) {
+        router->step_member[i] = (fab_step_member){t->member[i], fab_head(f, t->member[i]) - f->first[FAB_NODE_SWITCH]};
     }
+    for (uint32_t i = 0; i < n_groups; i++) {
+        uint32_t first = t->group_link[i];
+        router->step_group[i] = (fab_step_group){first, t->group_link[i + 1] - first, router->step_member[first].link,
+                                                 router->step_member[first].head};
+    }
+done:
     return status;
 }
 
@@ -147,11 +156,13 @@ static fab_status find_ends(fab_router *router, fab_error *err) {
     fab_status status = FAB_NEW(router->end, n_gpus, err);
     for (uint32_t gpu = 0; status == FAB_OK && gpu < n_gpus; gpu++) {
         fab_port_end *end = &router->end[gpu];
-        end->nic = fab_head(f, ports->gpu_nic[gpu]) - f->first[FAB_NODE_NIC];
-        fab_link_id up = ports->nic_access[end->nic];
-        end->leaf = fab_head(f, up) - f->first[FAB_NODE_SWITCH];
+        end->pcie = ports->gpu_nic[gpu];
+        end->nic = fab_head(f, end->pcie) - f->first[FAB_NODE_NIC];
+        end->up = ports->nic_access[end->nic];
+        end->port = f->port[end->up ^ 1U];
+        end->leaf = fab_head(f, end->up) - f->first[FAB_NODE_SWITCH];
         end->column = router->next_hops->leaf_index[end->leaf];
-        end->destination = end->column * router->port_stride + f->port[up ^ 1U] - 1;
+        end->destination = end->column * router->port_stride + end->port - 1;
         end->domain = ports->gpu_scaleup[gpu] != FAB_NONE ? fab_domain_of(f, gpu) : UINT32_MAX - gpu;
     }
     return status;
@@ -200,7 +211,7 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
         FAB_TRY(prepare(spec, &router, err));
     }
     if (router.is_plain) {
-        FAB_TRY(find_heads(&router, err));
+        FAB_TRY(pack_steps(&router, err));
     }
     *out = router;
     router = (fab_router){0};
@@ -216,7 +227,8 @@ void fab_router_release(fab_router *router) {
     free(router->state);
     free(router->switch_tier);
     free(router->end);
-    free(router->member_head);
+    free(router->step_group);
+    free(router->step_member);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};
 }

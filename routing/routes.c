@@ -57,7 +57,8 @@ static fab_status flush(writer *w, fab_error *err) {
     bool legs = !routes->between_switches;
     FAB_TRY(fab_walk_run(&w->walk, w->router, w->seed, err));
     FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + walk->n + 1, err));
-    FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, w->n_links + (size_t)walk->n * FAB_WALK_HOPS, err));
+    FAB_TRY(FAB_GROW(routes->link, routes->link_capacity,
+                     w->n_links + (size_t)walk->n * (FAB_WALK_HOPS + 2 * FAB_LEG_LINKS), err));
     if (routes->group != NULL) {
         FAB_TRY(FAB_GROW(routes->group, routes->group_capacity, w->n_links + (size_t)walk->n * FAB_WALK_HOPS, err));
     }
@@ -140,21 +141,49 @@ done:
     return status;
 }
 
-static fab_status add_path(writer *w, const fab_flow *flow, uint32_t path, fab_error *err) {
-    fab_status status = FAB_OK;
+/* Of two GPUs with one port each, in different domains. */
+static void add_simple(writer *w, const fab_flow *flow, uint32_t queue_pair) {
+    const fab_port_end *from = &w->router->end[flow->src];
+    const fab_port_end *to = &w->router->end[flow->dst];
+    fab_legs *legs = &w->walk.legs[w->walk.n];
+    legs->in_domain = false;
+    legs->n_head = 2;
+    legs->head[0] = from->pcie;
+    legs->head[1] = from->up;
+    legs->n_tail = 2;
+    legs->tail[0] = to->up ^ 1U;
+    legs->tail[1] = to->pcie ^ 1U;
+    fab_walk_add_ends(&w->walk, w->router, w->seed, from, to, flow->ordinal, queue_pair);
+}
+
+static fab_status add_any(writer *w, const fab_flow *flow, uint32_t path, fab_error *err) {
     const fab_ports *ports = &w->router->ports;
     fab_legs legs = {0};
     fab_hop_key key = {.ordinal = flow->ordinal, .queue_pair = path / ports->nics_per_gpu};
     uint32_t plane = fab_plane_of(w->router, flow, key.queue_pair, w->seed);
-    FAB_TRY(fab_legs_of(w->router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, plane, &legs, err));
-    key.src_nic = legs.src_nic;
-    key.dst_nic = legs.dst_nic;
-    fab_walk_add(&w->walk, w->router, w->seed, &legs, &key);
-    if (w->walk.n == FAB_WALK_PATHS) {
-        FAB_TRY(flush(w, err));
+    fab_status status =
+        fab_legs_of(w->router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, plane, &legs, err);
+    if (status == FAB_OK) {
+        key.src_nic = legs.src_nic;
+        key.dst_nic = legs.dst_nic;
+        fab_walk_add(&w->walk, w->router, w->seed, &legs, &key);
     }
-done:
     return status;
+}
+
+static fab_status add_path(writer *w, const fab_flow *flow, uint32_t path, fab_error *err) {
+    const fab_port_end *end = w->router->end;
+    fab_status status = FAB_OK;
+    if (end != NULL && end[flow->src].domain != end[flow->dst].domain) {
+        add_simple(w, flow, path);
+    } else {
+        status = add_any(w, flow, path, err);
+    }
+    return status == FAB_OK && w->walk.n == FAB_WALK_PATHS ? flush(w, err) : status;
+}
+
+static bool same_domain(const fab_fabric *f, const fab_ports *ports, uint32_t a, uint32_t b) {
+    return ports->gpu_scaleup[a] != FAB_NONE && fab_domain_of(f, a) == fab_domain_of(f, b);
 }
 
 /* Every port of a NIC carries its share: as many queue pairs on each plane. */
@@ -186,8 +215,8 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
     }
     for (uint32_t i = 0; i < n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, first + i);
-        bool in_domain =
-            router->ports.gpu_scaleup[flow.src] != FAB_NONE && fab_domain_of(f, flow.src) == fab_domain_of(f, flow.dst);
+        bool in_domain = router->end != NULL ? router->end[flow.src].domain == router->end[flow.dst].domain
+                                             : same_domain(f, &router->ports, flow.src, flow.dst);
         size_t count = in_domain ? 1 : paths_per_flow; /* queue pairs differ only where switches choose */
         routes->flow_first[i] = (uint32_t)n_paths;
         n_paths += count;

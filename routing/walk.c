@@ -54,30 +54,42 @@ static inline uint32_t modulo(uint32_t value, uint32_t count) {
 }
 
 /* One hop of every path in `list`, by the formula of plain engines. Returns how many go on, FAB_NONE where one has no
- * next hop. */
+ * next hop. Each pass reads what the one before has asked the memory for. */
 static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t *list, uint32_t n) {
     const fab_next_hops *t = router->next_hops;
-    uint32_t left = 0;
+    uint32_t entry[FAB_WALK_PATHS];
+    fab_step_member taken[FAB_WALK_PATHS];
+    uint32_t member[FAB_WALK_PATHS];
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = list[k];
-        uint32_t v = walk->at[i];
-        uint32_t group = fab_next_hops_group(t, v, walk->leaf[i]);
+        uint32_t group = fab_next_hops_group(t, walk->at[i], walk->leaf[i]);
         if (group == 0) {
             walk->lost = i;
             return FAB_NONE;
         }
-        uint32_t tier = router->switch_tier[v];
-        uint32_t entry = t->group_first[v] + group - 1;
-        uint32_t first = t->group_link[entry];
+        entry[k] = t->group_first[walk->at[i]] + group - 1;
+        __builtin_prefetch(&router->step_group[entry[k]]);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = list[k];
+        const fab_step_group *g = &router->step_group[entry[k]];
+        uint32_t tier = router->switch_tier[walk->at[i]];
         uint32_t value = walk->key[i].value[router->plain_slot[tier]] >> router->plain_shift[tier];
-        uint32_t member = first + modulo(value, t->group_link[entry + 1] - first);
-        fab_link_id link = t->member[member];
-        uint32_t next = router->member_head[member];
-        walk->group[i][walk->n_hops[i]] = entry;
-        walk->hop[i][walk->n_hops[i]++] = link;
-        walk->at[i] = next;
+        taken[k] = (fab_step_member){g->link, g->head};
+        member[k] = g->count == 1 ? FAB_NONE : g->first + modulo(value, g->count);
+        if (member[k] != FAB_NONE) {
+            __builtin_prefetch(&router->step_member[member[k]]);
+        }
+    }
+    uint32_t left = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = list[k];
+        fab_step_member to = member[k] == FAB_NONE ? taken[k] : router->step_member[member[k]];
+        walk->group[i][walk->n_hops[i]] = entry[k];
+        walk->hop[i][walk->n_hops[i]++] = to.link;
+        walk->at[i] = to.head;
         list[left] = i;
-        left += next != walk->target[i] && walk->n_hops[i] < FAB_WALK_HOPS;
+        left += to.head != walk->target[i] && walk->n_hops[i] < FAB_WALK_HOPS;
     }
     return left;
 }

@@ -91,6 +91,18 @@ typedef struct fab_hop {
     uint32_t count;          /**< >= 1 */
 } fab_hop;
 
+/** A group of next hops as a walk reads it, in one look. */
+typedef struct fab_step_group {
+    uint32_t first, count; /**< members */
+    fab_link_id link;      /**< the first, which is the only one on most ways down */
+    uint32_t head;         /**< switch index at its far end */
+} fab_step_group;
+
+typedef struct fab_step_member {
+    fab_link_id link;
+    uint32_t head; /**< switch index */
+} fab_step_member;
+
 /** The one port of a GPU into the network. */
 typedef struct fab_port_end {
     uint32_t nic;         /**< index among the NICs */
@@ -98,6 +110,8 @@ typedef struct fab_port_end {
     uint32_t column;      /**< of the leaf */
     uint32_t destination; /**< number of the port, leaf by leaf */
     uint32_t domain;      /**< scale-up domain; a number of its own where there is none */
+    fab_link_id pcie, up; /**< GPU -> NIC, NIC -> leaf */
+    uint32_t port;        /**< on the leaf */
 } fab_port_end;
 
 /** An engine with its options, ready for one fabric. Read-only while routing. */
@@ -127,7 +141,8 @@ typedef struct fab_router {
     bool is_plain;
     uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
     uint8_t *switch_tier;                                                        /**< shape [n_switches] */
-    uint32_t *member_head;    /**< shape [members of next_hops]: switch index at the far end of each; plain engines */
+    struct fab_step_group *step_group;   /**< shape [groups of next_hops]; plain engines, as the next */
+    struct fab_step_member *step_member; /**< shape [members of next_hops] */
     struct fab_port_end *end; /**< shape [n_gpus]: where GPUs are plugged in; NULL unless each has one NIC in one plane
                                  and none hands over for another */
     void *state;              /**< the engine's own options */
