@@ -96,8 +96,8 @@ static fab_status unreachable(const fab_dag *dag, uint32_t src, uint32_t dst, fa
 
 /* Destinations of the block that are there. */
 static uint32_t n_lanes(const fab_pass *p) {
-    uint32_t left = p->dag->n_leaves - p->block * FAB_LANES;
-    return left < FAB_LANES ? left : FAB_LANES;
+    size_t left = p->dag->n_leaves - fab_first_leaf(p);
+    return left < FAB_LANES ? (uint32_t)left : FAB_LANES;
 }
 
 /* Puts the pairs of the block into rows: what they hold (or nothing, for amount NULL), and which lanes are in use. */
@@ -106,7 +106,7 @@ static fab_status place_pairs(fab_pass *p, const fab_demand *demand, const doubl
     const uint64_t *reach = dag->reach + (size_t)p->block * dag->n_leaves;
     uint32_t at[FAB_LANES];
     uint32_t n = n_lanes(p);
-    const uint32_t *first = demand->first + p->block * FAB_LANES;
+    const uint32_t *first = demand->first + fab_first_leaf(p);
     memcpy(at, first, n * sizeof *at);
     memset(p->active, 0, dag->n_switches * sizeof *p->active);
     for (uint32_t limit = SOURCES;; limit += SOURCES) {
@@ -119,7 +119,7 @@ static fab_status place_pairs(fab_pass *p, const fab_demand *demand, const doubl
                     continue;
                 }
                 if ((reach[src] >> k & 1) == 0) {
-                    return unreachable(dag, src, p->block * FAB_LANES + k, err);
+                    return unreachable(dag, src, (uint32_t)fab_first_leaf(p) + k, err);
                 }
                 p->active[v] |= UINT64_C(1) << k;
                 if (amount != NULL) {
@@ -135,7 +135,7 @@ static fab_status place_pairs(fab_pass *p, const fab_demand *demand, const doubl
 }
 
 static bool block_is_empty(const fab_pass *p, const fab_demand *demand) {
-    const uint32_t *first = demand->first + p->block * FAB_LANES;
+    const uint32_t *first = demand->first + fab_first_leaf(p);
     return first[0] == first[n_lanes(p)];
 }
 
@@ -220,7 +220,7 @@ fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold f
         FAB_TRY(place_pairs(p, demand, NULL, err));
         FAB_TRY(fold_block(p, fold, err));
         for (uint32_t k = 0; k < n_lanes(p); k++) {
-            const uint32_t *first = demand->first + p->block * FAB_LANES + k;
+            const uint32_t *first = demand->first + fab_first_leaf(p) + k;
             for (uint32_t pair = first[0]; pair < first[1]; pair++) {
                 out[pair] = p->held[(size_t)dag->leaf[demand->src[pair]] * FAB_ROW + k];
             }

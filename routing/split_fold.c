@@ -135,8 +135,8 @@ FAB_MULTIVERSION static void fold_block(fab_pass *p, fab_fold fold) {
 
 void fab_pass_fold(fab_pass *p, fab_fold fold) {
     const fab_dag *dag = p->dag;
-    for (uint32_t k = 0; k < FAB_LANES && p->block * FAB_LANES + k < dag->n_leaves; k++) {
-        held_by(p, dag->leaf[p->block * FAB_LANES + k])[k] = 0;
+    for (uint32_t k = 0; k < FAB_LANES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
+        held_by(p, dag->leaf[fab_first_leaf(p) + k])[k] = 0;
     }
     fold_block(p, fold);
 }

@@ -165,8 +165,8 @@ fab_status fab_pass_prepare(fab_pass *p, fab_error *err) {
     if (p->split->rule == FAB_SPLIT_EQUAL) {
         return FAB_OK;
     }
-    for (uint32_t k = 0; k < FAB_LANES && p->block * FAB_LANES + k < dag->n_leaves; k++) {
-        part_of(p, dag->leaf[p->block * FAB_LANES + k])[k] = p->split->rule == FAB_SPLIT_CAPACITY ? DBL_MAX : 1;
+    for (uint32_t k = 0; k < FAB_LANES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
+        part_of(p, dag->leaf[fab_first_leaf(p) + k])[k] = p->split->rule == FAB_SPLIT_CAPACITY ? DBL_MAX : 1;
     }
     if (p->split->rule == FAB_SPLIT_CAPACITY) {
         find_capacities(p);

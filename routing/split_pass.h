@@ -46,6 +46,11 @@ void fab_pass_fold(fab_pass *p, fab_fold fold);
 fab_status fab_pass_load_shares(fab_pass *p, fab_error *err) FAB_MUST_USE;
 fab_status fab_pass_fold_shares(fab_pass *p, fab_fold fold, fab_error *err) FAB_MUST_USE;
 
+/** First destination of the block. */
+static inline size_t fab_first_leaf(const fab_pass *p) {
+    return (size_t)p->block * FAB_LANES;
+}
+
 static inline bool fab_few(uint64_t lanes) {
     return __builtin_popcountll(lanes) <= 6;
 }

@@ -5,7 +5,7 @@
 
 /* Shares of the next hops of an entry towards destination k of the block. */
 static const double *shares_of(const fab_pass *p, uint64_t k) {
-    return p->split->share + (size_t)(p->block * FAB_LANES + k) * p->dag->fabric->n_links;
+    return p->split->share + (fab_first_leaf(p) + k) * p->dag->fabric->n_links;
 }
 
 static fab_status check_shares(const fab_pass *p, const fab_dag_entry *e, uint64_t k, double sum, fab_error *err) {
@@ -17,7 +17,7 @@ static fab_status check_shares(const fab_pass *p, const fab_dag_entry *e, uint64
     const fab_fabric *f = p->dag->fabric;
     return fab_fail(err, FAB_EINPUT, NULL, "shares of the next hops of %s towards %s add up to %g, not 1",
                     fab_node_name(f, p->dag->base + e->v, a),
-                    fab_node_name(f, p->dag->base + p->dag->leaf[p->block * FAB_LANES + k], b), sum);
+                    fab_node_name(f, p->dag->base + p->dag->leaf[fab_first_leaf(p) + k], b), sum);
 }
 
 fab_status fab_pass_load_shares(fab_pass *p, fab_error *err) {
@@ -94,8 +94,8 @@ fab_status fab_pass_fold_shares(fab_pass *p, fab_fold fold, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_dag *dag = p->dag;
     mark(p);
-    for (uint32_t k = 0; k < FAB_LANES && p->block * FAB_LANES + k < dag->n_leaves; k++) {
-        held_by(p, dag->leaf[p->block * FAB_LANES + k])[k] = 0;
+    for (uint32_t k = 0; k < FAB_LANES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
+        held_by(p, dag->leaf[fab_first_leaf(p) + k])[k] = 0;
     }
     for (uint32_t run = dag->block_run[p->block]; run < dag->block_run[p->block + 1]; run++) {
         hops h = hops_of(dag, run);
