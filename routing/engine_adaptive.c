@@ -215,7 +215,7 @@ static fab_status find_trip(placing *p, const fab_flow *flow, uint32_t i, double
     fab_legs *legs = &p->legs[i];
     uint32_t plane = fab_plane_of(router, flow, i / ports->nics_per_gpu, p->seed);
     FAB_TRY(fab_legs_of(router->fabric, ports, flow->src, flow->dst, i % ports->nics_per_gpu, plane, legs, err));
-    *out = (trip){.n_head = legs->n_head, .part_bps = part_bps};
+    *out = (trip){.part_bps = part_bps};
     p->hops[i] = 0;
     if (!legs->in_domain) {
         out->src = legs->src_leaf - base;
@@ -230,6 +230,14 @@ done:
     return status;
 }
 
+/* Returns where the next link goes. */
+static size_t copy_links(fab_link_id *links, size_t at, const fab_link_id *from, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        links[at++] = from[i];
+    }
+    return at;
+}
+
 /* Paths of flow `i`, their ends written and the room between left open. */
 static fab_status add_flow(placing *p, const fab_phase *phase, uint32_t i, double rate, fab_routes *routes,
                            fab_error *err) {
@@ -242,16 +250,19 @@ static fab_status add_flow(placing *p, const fab_phase *phase, uint32_t i, doubl
     uint32_t path = routes->flow_first[i];
     for (uint32_t k = 0; k < n_paths; k++, path++) {
         uint32_t at = k % n_trips;
+        fab_legs *legs = &p->legs[at];
         if (k < n_trips) {
             FAB_TRY(find_trip(p, &flow, at, rate / n_paths, &p->trips[(size_t)most * i + at], err));
+            if (routes->between_switches) {
+                legs->n_head = 0;
+                legs->n_tail = 0;
+            }
+            p->trips[(size_t)most * i + at].n_head = legs->n_head;
         }
-        const fab_legs *legs = &p->legs[at];
-        size_t first = routes->path_first[path];
-        size_t tail = first + legs->n_head + p->hops[at];
-        FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, tail + legs->n_tail, err));
-        memcpy(&routes->link[first], legs->head, legs->n_head * sizeof legs->head[0]);
-        memcpy(&routes->link[tail], legs->tail, legs->n_tail * sizeof legs->tail[0]);
-        routes->path_first[path + 1] = tail + legs->n_tail;
+        size_t end = routes->path_first[path];
+        FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, end + p->hops[at] + 2 * (size_t)FAB_LEG_LINKS, err));
+        end = copy_links(routes->link, end, legs->head, legs->n_head) + p->hops[at];
+        routes->path_first[path + 1] = copy_links(routes->link, end, legs->tail, legs->n_tail);
         p->trip_of[path] = most * i + at;
     }
     routes->flow_first[i + 1] = path;

@@ -13,6 +13,7 @@ const fab_engine *const fab_engines[] = {&fab_engine_ecmp,
                                          &fab_engine_updn,
                                          &fab_engine_file,
                                          &fab_engine_adaptive,
+                                         &fab_engine_spray,
                                          NULL};
 
 static const fab_engine *find_engine(const char *name) {

@@ -57,10 +57,14 @@ static fab_status flush(writer *w, fab_error *err) {
     for (uint32_t i = 0; i < w->walk.n; i++) {
         const fab_legs *legs = &w->walk.legs[i];
         routes->path_first[w->n_paths++] = w->n_links;
-        FAB_TRY(append(routes, &w->n_links, legs->head, legs->n_head, err));
+        if (!routes->between_switches) {
+            FAB_TRY(append(routes, &w->n_links, legs->head, legs->n_head, err));
+        }
         if (!legs->in_domain) {
             FAB_TRY(append(routes, &w->n_links, w->walk.hop[i], w->walk.n_hops[i], err));
             FAB_TRY(write_rest(w, i, err));
+        }
+        if (!routes->between_switches) {
             FAB_TRY(append(routes, &w->n_links, legs->tail, legs->n_tail, err));
         }
     }
@@ -110,6 +114,10 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
     writer w = {.router = router, .seed = seed, .routes = routes};
     size_t n_paths = 0;
     routes->n_flows = 0;
+    if (router->splits) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s splits flows at every switch: a flow has no routes of its own",
+                 router->engine->name);
+    }
     if (router->engine->route != NULL) {
         return router->engine->route(router, phase, rate, seed, routes, err);
     }
@@ -132,6 +140,32 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
     FAB_TRY(flush(&w, err));
     routes->flow_first[n_flows] = (uint32_t)n_paths;
     routes->n_flows = n_flows;
+done:
+    return status;
+}
+
+fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_node_id *src_leaf,
+                              const uint32_t *dst_nic, fab_routes *routes, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = router->fabric;
+    writer w = {.router = router, .routes = routes};
+    routes->n_flows = 0;
+    routes->between_switches = true;
+    FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n + 1, err));
+    for (uint32_t i = 0; i < n; i++) {
+        fab_link_id down = router->ports.nic_access[(size_t)dst_nic[i] * router->ports.n_planes] ^ 1U;
+        const fab_legs legs = {
+            .src_leaf = src_leaf[i], .dst_leaf = fab_tail(f, down), .dst_port = f->port[down], .dst_nic = dst_nic[i]};
+        const fab_hop_key key = {.dst_nic = dst_nic[i]};
+        routes->flow_first[i] = i;
+        fab_walk_add(&w.walk, router, 0, &legs, &key);
+        if (w.walk.n == FAB_WALK_PATHS) {
+            FAB_TRY(flush(&w, err));
+        }
+    }
+    FAB_TRY(flush(&w, err));
+    routes->flow_first[n] = n;
+    routes->n_flows = n;
 done:
     return status;
 }

@@ -59,7 +59,7 @@ static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t *l
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = list[k];
         uint32_t v = walk->at[i];
-        uint32_t group = t->row[(size_t)t->row_of[v] * t->n_leaves + walk->leaf[i]];
+        uint32_t group = fab_next_hops_group(t, v, walk->leaf[i]);
         if (group == 0) {
             walk->lost = i;
             return FAB_NONE;
