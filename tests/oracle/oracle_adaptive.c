@@ -6,7 +6,7 @@
 
 typedef struct state {
     const fab_fabric *f;
-    const char *dead;
+    const uint8_t *is_dead;
     uint32_t base;  /* first switch */
     int **distance; /* [leaf switch][switch], made when asked for */
     double *load;
@@ -20,43 +20,13 @@ typedef struct traveller {
     oracle_path *path;
 } traveller;
 
-static int exists(const state *s, fab_link_id l) {
-    return s->f->classes[s->f->cable_class[l / 2]].kind == FAB_LINK_FABRIC && !s->dead[l];
-}
-
-static const int *distances_to(state *s, fab_node_id leaf) {
-    uint32_t n = s->f->n_nodes - s->base;
-    int **d = &s->distance[leaf - s->base];
-    if (*d != NULL) {
-        return *d;
+/* Links from v to switches one nearer to `to`. */
+static uint32_t ways_on(state *s, fab_node_id v, fab_node_id to, fab_link_id *out) {
+    int **distance = &s->distance[to - s->base];
+    if (*distance == NULL) {
+        *distance = oracle_distances_alive(s->f, s->is_dead, to);
     }
-    *d = malloc(n * sizeof **d);
-    for (uint32_t i = 0; i < n; i++) {
-        (*d)[i] = i + s->base == leaf ? 0 : 1000000;
-    }
-    for (int changed = 1; changed;) {
-        changed = 0;
-        for (uint32_t l = 0; l < s->f->n_links; l++) {
-            int *from = &(*d)[s->f->end[l] - s->base];
-            if (exists(s, l) && *from > (*d)[s->f->end[l ^ 1] - s->base] + 1) {
-                *from = (*d)[s->f->end[l ^ 1] - s->base] + 1;
-                changed = 1;
-            }
-        }
-    }
-    return *d;
-}
-
-/* The k-th link from v to a switch one nearer to `to`, in any order; UINT32_MAX behind the last. */
-static fab_link_id way_on(state *s, fab_node_id v, fab_node_id to, uint32_t k) {
-    const int *d = distances_to(s, to);
-    for (uint32_t i = s->f->out_first[v]; i < s->f->out_first[v + 1]; i++) {
-        fab_link_id l = s->f->out_link[i];
-        if (exists(s, l) && d[s->f->end[l ^ 1] - s->base] == d[v - s->base] - 1 && k-- == 0) {
-            return l;
-        }
-    }
-    return UINT32_MAX;
+    return oracle_next_hops_alive(s->f, s->is_dead, *distance, v, out);
 }
 
 /* In the engine's arithmetic, so that what it finds equal is equal here. */
@@ -70,8 +40,10 @@ static double best_rest(state *s, const traveller *t, fab_node_id v, double so_f
         return so_far;
     }
     double best = 1e300;
-    for (uint32_t k = 0; way_on(s, v, t->to, k) != UINT32_MAX; k++) {
-        fab_link_id l = way_on(s, v, t->to, k);
+    fab_link_id next[4096];
+    uint32_t count = ways_on(s, v, t->to, next);
+    for (uint32_t k = 0; k < count; k++) {
+        fab_link_id l = next[k];
         double own = filled(s, t, l);
         double rest = best_rest(s, t, s->f->end[l ^ 1], own > so_far ? own : so_far);
         best = rest < best ? rest : best;
@@ -83,8 +55,10 @@ static void step(state *s, traveller *t, int downstream) {
     fab_link_id best = UINT32_MAX;
     double best_key[2] = {0, 0};
     uint64_t best_draw = 0;
-    for (uint32_t k = 0; way_on(s, t->at, t->to, k) != UINT32_MAX; k++) {
-        fab_link_id l = way_on(s, t->at, t->to, k);
+    fab_link_id next[4096];
+    uint32_t count = ways_on(s, t->at, t->to, next);
+    for (uint32_t k = 0; k < count; k++) {
+        fab_link_id l = next[k];
         double own = filled(s, t, l);
         double key = downstream ? best_rest(s, t, s->f->end[l ^ 1], own) : own;
         uint64_t draw = fab_draw(s->seed, t->number, l);
@@ -118,12 +92,12 @@ static void run(state *s, traveller *travellers, const uint32_t *order, uint32_t
     }
 }
 
-oracle_path *oracle_adaptive(const fab_fabric *f, const char *dead, const fab_phase *phase, const double *rate,
+oracle_path *oracle_adaptive(const fab_fabric *f, const uint8_t *is_dead, const fab_phase *phase, const double *rate,
                              const oracle_adaptive_rule *rule, uint32_t *out_n) {
     uint32_t n_switches = f->n_nodes - f->first[FAB_NODE_SWITCH];
     size_t most = phase->n_flows * rule->parts;
     state s = {.f = f,
-               .dead = dead,
+               .is_dead = is_dead,
                .base = f->first[FAB_NODE_SWITCH],
                .distance = calloc(n_switches, sizeof *s.distance),
                .load = calloc(f->n_links, sizeof *s.load),

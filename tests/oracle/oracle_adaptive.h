@@ -24,10 +24,11 @@ typedef struct oracle_path {
 
 /**
  * Paths of all parts, flow by flow; one empty path for a flow inside a scale-up domain. One NIC per GPU and one plane.
- * @param[in] dead  Shape [n_links]: not 0 where a link does not exist. Every pair must stay connected.
+ * @param[in] is_dead  Shape [n_links]: links whose byte is set are not used, and every pair stays connected. NULL:
+ * none.
  * @param[in] rate  Shape [n_flows].
  */
-oracle_path *oracle_adaptive(const fab_fabric *f, const char *dead, const fab_phase *phase, const double *rate,
+oracle_path *oracle_adaptive(const fab_fabric *f, const uint8_t *is_dead, const fab_phase *phase, const double *rate,
                              const oracle_adaptive_rule *rule, uint32_t *out_n);
 
 #endif
