@@ -2,15 +2,19 @@
 #include "walk.h"
 #include "engines.h"
 
-fab_status fab_walk_unreachable(const fab_walk *walk, const fab_router *router, uint32_t i, fab_error *err) {
+fab_status fab_no_route(const fab_fabric *f, uint32_t src_nic, fab_node_id src_leaf, uint32_t dst_nic,
+                        fab_node_id dst_leaf, fab_error *err) {
     char a[32];
     char b[32];
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", src_nic,
+                    fab_node_name(f, src_leaf, a), dst_nic, fab_node_name(f, dst_leaf, b));
+}
+
+fab_status fab_walk_unreachable(const fab_walk *walk, const fab_router *router, uint32_t i, fab_error *err) {
     const fab_fabric *f = router->fabric;
-    uint32_t src = walk->key[i].src_nic;
-    fab_node_id from = fab_head(f, router->ports.nic_access[(size_t)src * router->ports.n_planes]);
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", src,
-                    fab_node_name(f, from, a), walk->key[i].dst_nic,
-                    fab_node_name(f, walk->target[i] + f->first[FAB_NODE_SWITCH], b));
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    return fab_no_route(f, walk->key[i].src_nic, walk->from[i] + base, walk->key[i].dst_nic, walk->target[i] + base,
+                        err);
 }
 
 fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id v, uint32_t leaf,
@@ -41,6 +45,7 @@ void fab_walk_add(fab_walk *walk, const fab_router *router, uint64_t seed, const
     }
     walk->key[i] = *key;
     walk->at[i] = legs->src_leaf - base;
+    walk->from[i] = walk->at[i];
     walk->target[i] = legs->dst_leaf - base;
     walk->leaf[i] = router->next_hops->leaf_index[walk->target[i]];
     walk->key[i].destination = walk->leaf[i] * router->port_stride + legs->dst_port - 1;

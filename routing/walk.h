@@ -18,6 +18,7 @@ typedef struct fab_walk {
     fab_legs legs[FAB_WALK_PATHS]; /**< where routes keep more than the links between switches */
     fab_hop_key key[FAB_WALK_PATHS];
     uint32_t at[FAB_WALK_PATHS];     /**< switch index */
+    uint32_t from[FAB_WALK_PATHS];   /**< where it began */
     uint32_t target[FAB_WALK_PATHS]; /**< switch index of the destination leaf */
     uint32_t leaf[FAB_WALK_PATHS];   /**< its column */
     uint32_t n_hops[FAB_WALK_PATHS];
@@ -40,6 +41,7 @@ static inline void fab_walk_add_ends(fab_walk *walk, const fab_router *router, u
     key->queue_pair = queue_pair;
     key->destination = to->destination;
     walk->at[i] = from->leaf;
+    walk->from[i] = from->leaf;
     walk->target[i] = to->leaf;
     walk->leaf[i] = to->column;
     walk->n_hops[i] = 0;
@@ -53,6 +55,10 @@ static inline void fab_walk_add_ends(fab_walk *walk, const fab_router *router, u
  * @retval FAB_EUNREACHABLE  a path has no next hop; the message names the pair.
  */
 fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed, fab_error *err) FAB_MUST_USE;
+
+/** There is no way between two NICs on these leaves. */
+fab_status fab_no_route(const fab_fabric *fabric, uint32_t src_nic, fab_node_id src_leaf, uint32_t dst_nic,
+                        fab_node_id dst_leaf, fab_error *err);
 
 /** Path `i` has no next hop. */
 fab_status fab_walk_unreachable(const fab_walk *walk, const fab_router *router, uint32_t i, fab_error *err);

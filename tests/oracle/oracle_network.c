@@ -57,7 +57,7 @@ uint32_t oracle_next_hops(const fab_fabric *f, const int *distance, fab_node_id 
     return oracle_next_hops_alive(f, NULL, distance, v, out);
 }
 
-static fab_link_id access_link(const fab_fabric *f, uint32_t nic) {
+fab_link_id oracle_access_link(const fab_fabric *f, uint32_t nic) {
     for (uint32_t l = 0; l < f->n_links; l += 2) {
         if (f->classes[f->cable_class[l / 2]].kind == FAB_LINK_ACCESS && f->end[l] == f->first[FAB_NODE_NIC] + nic) {
             return l;
@@ -66,8 +66,7 @@ static fab_link_id access_link(const fab_fabric *f, uint32_t nic) {
     abort();
 }
 
-/* One NIC per GPU in all oracle cases; rail-only hands over to the GPU of the destination's rail. */
-static uint32_t sending_nic(const fab_fabric *f, uint32_t src, uint32_t dst) {
+uint32_t oracle_sending_nic(const fab_fabric *f, uint32_t src, uint32_t dst) {
     if (!f->forwards_in_domain || src % f->n_rails == dst % f->n_rails) {
         return src;
     }
@@ -187,7 +186,7 @@ static uint32_t slot_on_leaf(const fab_fabric *f, fab_node_id leaf, uint32_t nic
         int here = 0;
         for (uint32_t i = 0; i < f->nics_per_server; i++) {
             uint32_t other = server * f->nics_per_server + i;
-            here |= f->end[access_link(f, other) ^ 1] == leaf;
+            here |= f->end[oracle_access_link(f, other) ^ 1] == leaf;
         }
         slot += here != 0;
     }
@@ -197,12 +196,12 @@ static uint32_t slot_on_leaf(const fab_fabric *f, fab_node_id leaf, uint32_t nic
 /* The cable of the leaf's uplink that the port of `nic` is pinned to, taken from either end. */
 static fab_link_id pinned_uplink(const fab_fabric *f, fab_node_id leaf, fab_node_id from, uint32_t nic, uint32_t slices,
                                  const fab_link_id *next, uint32_t count) {
-    fab_node_id dst_leaf = f->end[access_link(f, nic) ^ 1];
+    fab_node_id dst_leaf = f->end[oracle_access_link(f, nic) ^ 1];
     uint32_t slice = slot_on_leaf(f, dst_leaf, nic) % slices;
     uint32_t before = 0; /* ports of the slice that come first on the leaf */
     for (uint32_t other = 0; other < f->first[FAB_NODE_DOMAIN] - f->first[FAB_NODE_NIC]; other++) {
-        fab_link_id l = access_link(f, other);
-        before += f->end[l ^ 1] == dst_leaf && f->port[l ^ 1] < f->port[access_link(f, nic) ^ 1] &&
+        fab_link_id l = oracle_access_link(f, other);
+        before += f->end[l ^ 1] == dst_leaf && f->port[l ^ 1] < f->port[oracle_access_link(f, nic) ^ 1] &&
                   slot_on_leaf(f, dst_leaf, other) % slices == slice;
     }
     fab_link_id sorted[4096]; /* uplinks of the leaf, by spine and port */
@@ -245,9 +244,9 @@ double *oracle_load(const fab_fabric *f, const fab_phase *phase, const oracle_ch
         if (f->gpus_per_domain > 1 && phase->src[i] / f->gpus_per_domain == phase->dst[i] / f->gpus_per_domain) {
             continue;
         }
-        uint32_t nic = sending_nic(f, phase->src[i], phase->dst[i]);
-        fab_link_id up = access_link(f, nic);
-        fab_link_id down = access_link(f, phase->dst[i]) ^ 1;
+        uint32_t nic = oracle_sending_nic(f, phase->src[i], phase->dst[i]);
+        fab_link_id up = oracle_access_link(f, nic);
+        fab_link_id down = oracle_access_link(f, phase->dst[i]) ^ 1;
         int *distance = oracle_distances(f, f->end[down]);
         uint32_t ordinal = 0; /* earlier flows of the same pair */
         for (uint32_t k = 0; k < i; k++) {
@@ -295,8 +294,8 @@ double *oracle_spray(const fab_fabric *f, const fab_phase *phase) {
         if (f->gpus_per_domain > 1 && phase->src[i] / f->gpus_per_domain == phase->dst[i] / f->gpus_per_domain) {
             continue;
         }
-        fab_link_id up = access_link(f, sending_nic(f, phase->src[i], phase->dst[i]));
-        fab_link_id down = access_link(f, phase->dst[i]) ^ 1;
+        fab_link_id up = oracle_access_link(f, oracle_sending_nic(f, phase->src[i], phase->dst[i]));
+        fab_link_id down = oracle_access_link(f, phase->dst[i]) ^ 1;
         int *distance = oracle_distances(f, f->end[down]);
         load[up] += (double)phase->bytes[i];
         load[down] += (double)phase->bytes[i];

@@ -21,6 +21,13 @@ uint32_t oracle_next_hops(const fab_fabric *f, const int *distance, fab_node_id 
 uint32_t oracle_next_hops_alive(const fab_fabric *f, const uint8_t *is_dead, const int *distance, fab_node_id v,
                                 fab_link_id *out);
 
+/** Link from a NIC to its leaf. */
+fab_link_id oracle_access_link(const fab_fabric *f, uint32_t nic);
+
+/** NIC that a flow leaves through. One NIC per GPU in all oracle cases; rail-only hands over to the GPU of the
+ * destination's rail. */
+uint32_t oracle_sending_nic(const fab_fabric *f, uint32_t src, uint32_t dst);
+
 /** What the switches of a tier hash. */
 typedef struct oracle_tier {
     enum { ORACLE_CRC32, ORACLE_CRC32C, ORACLE_CRC32K, ORACLE_CRC16, ORACLE_XOR } hash;

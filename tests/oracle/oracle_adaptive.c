@@ -1,0 +1,135 @@
+#include "oracle_adaptive.h"
+#include "fab/rng.h"
+#include "oracle_network.h"
+
+#include <stdlib.h>
+
+typedef struct state {
+    const fab_fabric *f;
+    const uint8_t *is_dead;
+    uint32_t base;  /* first switch */
+    int **distance; /* [leaf switch][switch], made when asked for */
+    double *load;
+    uint64_t seed;
+} state;
+
+typedef struct traveller {
+    fab_node_id at, to;
+    uint32_t number;
+    double rate;
+    oracle_path *path;
+} traveller;
+
+/* Links from v to switches one nearer to `to`. */
+static uint32_t ways_on(state *s, fab_node_id v, fab_node_id to, fab_link_id *out) {
+    int **distance = &s->distance[to - s->base];
+    if (*distance == NULL) {
+        *distance = oracle_distances_alive(s->f, s->is_dead, to);
+    }
+    return oracle_next_hops_alive(s->f, s->is_dead, *distance, v, out);
+}
+
+/* In the engine's arithmetic, so that what it finds equal is equal here. */
+static double filled(const state *s, const traveller *t, fab_link_id l) {
+    return (s->load[l] + t->rate) * (1 / s->f->classes[s->f->cable_class[l / 2]].capacity_bps);
+}
+
+/* Largest utilisation along each path from v on; the least of these. */
+static double best_rest(state *s, const traveller *t, fab_node_id v, double so_far) {
+    if (v == t->to) {
+        return so_far;
+    }
+    double best = 1e300;
+    fab_link_id next[4096];
+    uint32_t count = ways_on(s, v, t->to, next);
+    for (uint32_t k = 0; k < count; k++) {
+        fab_link_id l = next[k];
+        double own = filled(s, t, l);
+        double rest = best_rest(s, t, s->f->end[l ^ 1], own > so_far ? own : so_far);
+        best = rest < best ? rest : best;
+    }
+    return best;
+}
+
+static void step(state *s, traveller *t, int downstream) {
+    fab_link_id best = UINT32_MAX;
+    double best_key[2] = {0, 0};
+    uint64_t best_draw = 0;
+    fab_link_id next[4096];
+    uint32_t count = ways_on(s, t->at, t->to, next);
+    for (uint32_t k = 0; k < count; k++) {
+        fab_link_id l = next[k];
+        double own = filled(s, t, l);
+        double key = downstream ? best_rest(s, t, s->f->end[l ^ 1], own) : own;
+        uint64_t draw = fab_draw(s->seed, t->number, l);
+        if (best == UINT32_MAX || key < best_key[0] ||
+            (key == best_key[0] && (own < best_key[1] || (own == best_key[1] && draw < best_draw)))) {
+            best = l;
+            best_key[0] = key;
+            best_key[1] = own;
+            best_draw = draw;
+        }
+    }
+    s->load[best] += t->rate;
+    t->path->link[t->path->n++] = best;
+    t->at = s->f->end[best ^ 1];
+}
+
+/* Parts set out in this order: one after the other arrives, or 32 at a time go hop by hop. */
+static void run(state *s, traveller *travellers, const uint32_t *order, uint32_t n, int downstream) {
+    uint32_t together = downstream ? 1 : 32;
+    for (uint32_t first = 0; first < n; first += together) {
+        for (int moved = 1; moved;) {
+            moved = 0;
+            for (uint32_t i = first; i < n && i < first + together; i++) {
+                traveller *t = &travellers[order[i]];
+                if (t->at != t->to) {
+                    step(s, t, downstream);
+                    moved = 1;
+                }
+            }
+        }
+    }
+}
+
+oracle_path *oracle_adaptive(const fab_fabric *f, const uint8_t *is_dead, const fab_phase *phase, const double *rate,
+                             const oracle_adaptive_rule *rule, uint32_t *out_n) {
+    uint32_t n_switches = f->n_nodes - f->first[FAB_NODE_SWITCH];
+    size_t most = phase->n_flows * rule->parts;
+    state s = {.f = f,
+               .is_dead = is_dead,
+               .base = f->first[FAB_NODE_SWITCH],
+               .distance = calloc(n_switches, sizeof *s.distance),
+               .load = calloc(f->n_links, sizeof *s.load),
+               .seed = rule->seed};
+    traveller *travellers = calloc(most + 1, sizeof *travellers);
+    oracle_path *paths = calloc(most + 1, sizeof *paths);
+    uint32_t *order = calloc(most + 1, sizeof *order);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < phase->n_flows; i++) {
+        int inside = f->gpus_per_domain > 1 && phase->src[i] / f->gpus_per_domain == phase->dst[i] / f->gpus_per_domain;
+        fab_link_id up = oracle_access_link(f, oracle_sending_nic(f, phase->src[i], phase->dst[i]));
+        fab_link_id down = oracle_access_link(f, phase->dst[i]);
+        for (uint32_t part = 0; part < (inside ? 1 : rule->parts); part++) {
+            order[n] = n;
+            travellers[n] = (traveller){.at = f->end[up ^ 1],
+                                        .to = f->end[(inside ? up : down) ^ 1],
+                                        .number = n,
+                                        .rate = rate[i] / rule->parts,
+                                        .path = &paths[n]};
+            n++;
+        }
+    }
+    fab_rng rng = fab_rng_make(rule->seed, 0x616461);
+    fab_rng_shuffle(&rng, order, n);
+    run(&s, travellers, order, n, rule->downstream);
+    for (uint32_t v = 0; v < n_switches; v++) {
+        free(s.distance[v]);
+    }
+    free(s.distance);
+    free(s.load);
+    free(travellers);
+    free(order);
+    *out_n = n;
+    return paths;
+}
