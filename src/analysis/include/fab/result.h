@@ -140,6 +140,11 @@ typedef struct fab_tier_load {
     bool polarized;
 } fab_tier_load;
 
+/** Figures of one seed. */
+typedef struct fab_seed_figures {
+    double busiest_link_s, max_collision_factor, collided_flows;
+} fab_seed_figures;
+
 typedef struct fab_engine_result {
     char engine[FAB_NAME_SIZE];
     char label[192]; /**< name and all options */
@@ -167,6 +172,8 @@ typedef struct fab_engine_result {
     fab_hot_link hot[FAB_HOT_LINKS];
     size_t n_hot;
     double *load_bytes; /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    fab_seed_figures
+        *draws; /**< shape [n_seeds], in the order of the seeds; NULL unless asked for (paired comparisons) */
 } fab_engine_result;
 
 typedef struct fab_phase_result {
