@@ -5,6 +5,7 @@
 #ifndef FAB_RESULT_H
 #define FAB_RESULT_H
 
+#include "fab/advice.h"
 #include "fab/design.h"
 #include "fab/fabric.h"
 #include "fab/optimum.h"
@@ -217,6 +218,7 @@ typedef struct fab_result {
     size_t n_growth;
     const fab_fabric *graph;    /**< borrowed; NULL for cost */
     const fab_optimum *optimum; /**< borrowed; NULL unless something was optimised */
+    const fab_advice *advice;   /**< borrowed; NULL unless asked for */
 } fab_result;
 
 void fab_result_release(fab_result *result);
