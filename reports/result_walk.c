@@ -360,6 +360,9 @@ static void walk_all(walk *w, const fab_result *result) {
     if (result->optimum != NULL) {
         walk_optimum(w, result->optimum);
     }
+    if (result->advice != NULL) {
+        fab_walk_advice(w, result->advice);
+    }
     walk_meta(w, result);
     end(w);
 }
