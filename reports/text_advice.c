@@ -167,16 +167,18 @@ static void put_best(fab_page *page, const fab_advice *a) {
         return;
     }
     percent(gain, sizeof gain, b->gain.ratio, false);
-    percent(check, sizeof check, b->check.ratio, true);
-    percent(check_ci, sizeof check_ci, b->check.gain_s != 0 ? b->check.ci95_s * b->check.ratio / b->check.gain_s : 0,
-            false);
-    (void)snprintf(text, sizeof text,
-                   "Best of %s configurations evaluated: %zu change%s, from %s to %s (%s less). On %" PRIu64
-                   " other seeds: %s +- %s%s",
-                   fab_format_count(count, a->n_evaluated), b->n_changes, b->n_changes == 1 ? "" : "s together",
-                   fab_quantity_format(before, a->base.time_s, FAB_UNIT_TIME),
-                   fab_quantity_format(after, b->figures.time_s, FAB_UNIT_TIME), gain, a->n_seeds, check, check_ci,
-                   b->check.verdict == FAB_ADVICE_FASTER ? "." : ": not confirmed, do not rely on it.");
+    size_t n = (size_t)snprintf(
+        text, sizeof text, "Best of %s configurations evaluated: %zu change%s, from %s to %s (%s less).",
+        fab_format_count(count, a->n_evaluated), b->n_changes, b->n_changes == 1 ? "" : "s together",
+        fab_quantity_format(before, a->base.time_s, FAB_UNIT_TIME),
+        fab_quantity_format(after, b->figures.time_s, FAB_UNIT_TIME), gain);
+    if (b->check.ci95_s > 0 || b->gain.ci95_s > 0) { /* else nothing is drawn, and no seed says more */
+        percent(check, sizeof check, b->check.ratio, true);
+        percent(check_ci, sizeof check_ci,
+                b->check.gain_s != 0 ? b->check.ci95_s * b->check.ratio / b->check.gain_s : 0, false);
+        (void)snprintf(text + n, sizeof text - n, " On %" PRIu64 " other seeds: %s +- %s%s", a->n_seeds, check,
+                       check_ci, b->check.verdict == FAB_ADVICE_FASTER ? "." : ": not confirmed, do not rely on it.");
+    }
     fab_page_wrap(page, FAB_INK_BOLD, 2, 2, text);
     put_shell(page, FAB_INK_GOOD, 4, b->command);
 }

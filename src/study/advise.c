@@ -180,9 +180,14 @@ static fab_status add_row(advisor *a, const advise_list *list, size_t i, fab_err
     advise_outcome outcome;
     fab_advice_row row = {.kind = change->kind, .needs_switch_support = change->needs_switch_support};
     FAB_TRY(advise_outcome_init(a, &outcome, err));
-    (void)advise_apply(change, &a->base, false, false, &config);
-    FAB_TRY(describe(a, &config, row.change, err));
-    FAB_TRY(advise_evaluate(a, &config, a->request->seed, &outcome, err));
+    if (!advise_apply(change, &a->base, false, false, &config)) {
+        (void)snprintf(row.change, sizeof row.change, "%s", change->engine);
+        (void)snprintf(outcome.reason, sizeof outcome.reason, "the engine's text gets longer than %zu characters",
+                       sizeof config.engine - 1);
+    } else {
+        FAB_TRY(describe(a, &config, row.change, err));
+        FAB_TRY(advise_evaluate(a, &config, a->request->seed, &outcome, err));
+    }
     if (outcome.is_possible) {
         row.figures = outcome.figures;
         FAB_TRY(advise_compare(a, &a->at_base, &outcome, &row.gain, err));
@@ -230,15 +235,18 @@ typedef struct stack {
     advise_outcome outcome, trial;
     bool has_kind[FAB_ADVICE_N_KINDS];
     bool engine_taken, engine_replaced;
+    fab_advice_kind kinds[FAB_ADVICE_CHANGES]; /* in the order in which they were taken */
+    size_t n;
 } stack;
 
-static size_t find_first(const advisor *a, const advise_list *list) {
+/* The best change alone, of those that take another engine or of the others; list->n: none is clearly faster. */
+static size_t find_first(const advisor *a, const advise_list *list, bool replaces) {
     fab_advice_figures best = a->at_base.figures;
     size_t found = list->n;
     for (size_t i = 0; i < list->n; i++) {
         const advise_change *change = &list->items[i];
-        if (!change->needs_switch_support && change->alone.verdict == FAB_ADVICE_FASTER &&
-            advise_is_better(&change->figures, &best)) {
+        if (change->replaces == replaces && !change->needs_switch_support &&
+            change->alone.verdict == FAB_ADVICE_FASTER && advise_is_better(&change->figures, &best)) {
             best = change->figures;
             found = i;
         }
@@ -256,7 +264,7 @@ static fab_status find_next(advisor *a, stack *s, const advise_list *list, size_
         advise_config config;
         fab_advice_gain gain;
         if (s->has_kind[change->kind] || change->needs_switch_support ||
-            change->alone.verdict == FAB_ADVICE_IMPOSSIBLE ||
+            change->alone.verdict == FAB_ADVICE_IMPOSSIBLE || change->alone.verdict == FAB_ADVICE_SLOWER ||
             !advise_apply(change, &s->config, s->engine_taken, s->engine_replaced, &config)) {
             continue;
         }
@@ -274,11 +282,10 @@ done:
     return status;
 }
 
-static fab_status combine(advisor *a, stack *s, const advise_list *list, fab_error *err) {
+static fab_status combine(advisor *a, stack *s, const advise_list *list, bool replaces, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_advice_best *b = &a->advice->best;
     s->config = a->base;
-    for (size_t next = find_first(a, list); next < list->n;) {
+    for (size_t next = find_first(a, list, replaces); next < list->n;) {
         const advise_change *change = &list->items[next];
         advise_config config;
         (void)advise_apply(change, &s->config, s->engine_taken, s->engine_replaced, &config);
@@ -287,8 +294,8 @@ static fab_status combine(advisor *a, stack *s, const advise_list *list, fab_err
         s->engine_taken = s->engine_taken || change->sets_engine;
         s->engine_replaced = s->engine_replaced || change->replaces;
         FAB_TRY(advise_evaluate(a, &config, a->request->seed, &s->outcome, err));
-        b->kinds[b->n_changes++] = change->kind;
-        if (b->n_changes == FAB_ADVICE_CHANGES) {
+        s->kinds[s->n++] = change->kind;
+        if (s->n == FAB_ADVICE_CHANGES) {
             break;
         }
         FAB_TRY(find_next(a, s, list, &next, err));
@@ -327,21 +334,33 @@ done:
     return status;
 }
 
+/* Another engine rules out the options of ecmp. As a first step it may be the best, and yet a dead end: both ways are
+ * gone. */
 static fab_status find_best(advisor *a, const advise_list *list, fab_error *err) {
     fab_status status = FAB_OK;
-    stack s = {.engine_taken = false};
-    FAB_TRY(advise_outcome_init(a, &s.outcome, err));
-    FAB_TRY(advise_outcome_init(a, &s.trial, err));
-    FAB_TRY(combine(a, &s, list, err));
-    if (a->advice->best.n_changes > 0) {
-        a->advice->best.figures = s.outcome.figures;
-        FAB_TRY(advise_compare(a, &a->at_base, &s.outcome, &a->advice->best.gain, err));
-        FAB_TRY(check_best(a, &s, err));
-        FAB_TRY(write_best(a, &s, err));
+    fab_advice_best *b = &a->advice->best;
+    stack stacks[2] = {{.n = 0}, {.n = 0}};
+    for (int i = 0; i < 2; i++) {
+        FAB_TRY(advise_outcome_init(a, &stacks[i].outcome, err));
+        FAB_TRY(advise_outcome_init(a, &stacks[i].trial, err));
+        FAB_TRY(combine(a, &stacks[i], list, i == 1, err));
+    }
+    bool second = stacks[1].n > 0 &&
+                  (stacks[0].n == 0 || advise_is_better(&stacks[1].outcome.figures, &stacks[0].outcome.figures));
+    stack *s = &stacks[second];
+    if (s->n > 0) {
+        b->n_changes = s->n;
+        memcpy(b->kinds, s->kinds, sizeof b->kinds);
+        b->figures = s->outcome.figures;
+        FAB_TRY(advise_compare(a, &a->at_base, &s->outcome, &b->gain, err));
+        FAB_TRY(check_best(a, s, err));
+        FAB_TRY(write_best(a, s, err));
     }
 done:
-    advise_outcome_release(&s.outcome);
-    advise_outcome_release(&s.trial);
+    for (int i = 0; i < 2; i++) {
+        advise_outcome_release(&stacks[i].outcome);
+        advise_outcome_release(&stacks[i].trial);
+    }
     return status;
 }
 
@@ -376,7 +395,7 @@ static fab_status evaluate_changes(advisor *a, fab_error *err) {
     bool has_servers = false;
     FAB_TRY(advise_list_changes(a, &list, err));
     FAB_TRY(FAB_NEW(a->advice->rows, list.n + 1, err));
-    a->n_total = 1 + list.n * FAB_ADVICE_CHANGES + FAB_ADVICE_CHANGES + 2;
+    a->n_total = 1 + list.n + 2 * FAB_ADVICE_CHANGES * (list.n + 1) + 2;
     for (size_t i = 0; i < list.n; i++) {
         FAB_TRY(add_row(a, &list, i, err));
     }

@@ -104,21 +104,21 @@ static fab_status add_engine(advise_list *list, fab_advice_kind kind, bool repla
 
 static fab_status add_ecmp(const advisor *a, advise_list *list, fab_error *err) {
     static const struct {
-        fab_advice_kind kind;
         const char *options;
+        fab_advice_kind kind;
         uint32_t tiers; /* of switches that it needs to mean anything */
     } CHANGES[] = {
-        {FAB_ADVICE_QUEUE_PAIRS, "qp=2", 1},
-        {FAB_ADVICE_QUEUE_PAIRS, "qp=4", 1},
-        {FAB_ADVICE_QUEUE_PAIRS, "qp=8", 1},
-        {FAB_ADVICE_QUEUE_PAIRS, "qp=16", 1},
-        {FAB_ADVICE_QUEUE_PAIRS, "qp=32", 1},
-        {FAB_ADVICE_HASHING, "offset=0/8/16/24", 2},
-        {FAB_ADVICE_HASHING, "hash=crc32/crc16", 2},
-        {FAB_ADVICE_HASHING, "hash=crc32/crc32c", 2},
-        {FAB_ADVICE_HASHING, "hash=crc32/crc32c/crc32k", 3},
-        {FAB_ADVICE_HASHING, "qp=4,fields=5tuple+dqp", 1},
-        {FAB_ADVICE_HASHING, "qp=16,fields=5tuple+dqp", 1},
+        {"qp=2", FAB_ADVICE_QUEUE_PAIRS, 1},
+        {"qp=4", FAB_ADVICE_QUEUE_PAIRS, 1},
+        {"qp=8", FAB_ADVICE_QUEUE_PAIRS, 1},
+        {"qp=16", FAB_ADVICE_QUEUE_PAIRS, 1},
+        {"qp=32", FAB_ADVICE_QUEUE_PAIRS, 1},
+        {"offset=0/8/16/24", FAB_ADVICE_HASHING, 2},
+        {"hash=crc32/crc16", FAB_ADVICE_HASHING, 2},
+        {"hash=crc32/crc32c", FAB_ADVICE_HASHING, 2},
+        {"hash=crc32/crc32c/crc32k", FAB_ADVICE_HASHING, 3},
+        {"qp=4,fields=5tuple+dqp", FAB_ADVICE_HASHING, 1},
+        {"qp=16,fields=5tuple+dqp", FAB_ADVICE_HASHING, 1},
     };
     fab_status status = FAB_OK;
     if (!is_ecmp(a->base.engine)) {

@@ -124,6 +124,25 @@ Test(advise, queue_pairs_win) {
     release(&a);
 }
 
+/* Equal offsets polarize: other bits above cure that, more queue pairs then do the rest. */
+Test(advise, changes_add_up) {
+    advised a;
+    advise("fat-tree:k=8", "ecmp,offset=0", NULL, "pattern:permutation", 0, 2, &a);
+    check(a.advice);
+    const fab_advice_row *row = row_of(a.advice, "--engine ecmp,offset=0/8/16/24");
+    cr_assert_not_null(row);
+    cr_expect_eq(row->gain.verdict, FAB_ADVICE_FASTER);
+    cr_expect_eq(a.advice->best.n_changes, 2);
+    cr_expect_neq(a.advice->best.kinds[0], a.advice->best.kinds[1]);
+    for (size_t i = 0; i < a.advice->n_rows; i++) {
+        if (!a.advice->rows[i].needs_switch_support && a.advice->rows[i].gain.verdict == FAB_ADVICE_FASTER) {
+            cr_expect_lt(a.advice->best.figures.time_s, a.advice->rows[i].figures.time_s);
+        }
+    }
+    cr_expect_eq(a.advice->best.check.verdict, FAB_ADVICE_FASTER);
+    release(&a);
+}
+
 /* Every NIC sends to its rail's leaf and no further: the NICs are the fullest links whatever is changed. */
 Test(advise, nothing_helps) {
     advised a;

@@ -32,7 +32,7 @@ typedef struct fab_advise_request {
  * @param[out] out  Written on success only; release with fab_advice_free().
  * @retval FAB_EINPUT, FAB_EUNSUPPORTED, FAB_EUNREACHABLE  the base itself does not route; a change that does not is a
  *                  row of its own
- * Complexity: (changes + budget + up to 2 more rounds of changes) replays. The number of replays depends on the design,
+ * Complexity: (changes + budget + up to 4 more rounds of changes) replays. The number of replays depends on the design,
  * the seeds and the budget alone, so the outcome is the same for any number of threads and any machine.
  */
 fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_error *err) FAB_MUST_USE;
