@@ -395,7 +395,7 @@ static fab_status evaluate_changes(advisor *a, fab_error *err) {
     bool has_servers = false;
     FAB_TRY(advise_list_changes(a, &list, err));
     FAB_TRY(FAB_NEW(a->advice->rows, list.n + 1, err));
-    a->n_total = 1 + list.n + 2 * FAB_ADVICE_CHANGES * (list.n + 1) + 2;
+    a->n_total = 1 + list.n + 2 * (list.n + 1) * FAB_ADVICE_CHANGES + 2;
     for (size_t i = 0; i < list.n; i++) {
         FAB_TRY(add_row(a, &list, i, err));
     }
