@@ -363,6 +363,9 @@ static void walk_all(walk *w, const fab_result *result) {
     if (result->explanation != NULL) {
         fab_walk_explanation(w, result->explanation);
     }
+    if (result->advice != NULL) {
+        fab_walk_advice(w, result->advice);
+    }
     walk_meta(w, result);
     end(w);
 }

@@ -102,6 +102,9 @@ static void put_result(fab_page *page, const fab_result *result) {
     if (result->n_phases > 0) {
         fab_text_phases(page, result);
     }
+    if (result->advice != NULL) {
+        fab_text_advice(page, result->advice);
+    }
     put_conventions(page, result);
 }
 

@@ -172,6 +172,16 @@ static void gather(const fab_sample *samples, size_t n, size_t offset, double *v
     fab_stat_of(values, n, out);
 }
 
+static fab_status keep_draws(const fab_sample *samples, size_t n, fab_seed_figures **out, fab_error *err) {
+    fab_seed_figures *draws = NULL;
+    fab_status status = FAB_NEW(draws, n, err);
+    for (size_t i = 0; status == FAB_OK && i < n; i++) {
+        draws[i] = (fab_seed_figures){samples[i].busiest_link_s, samples[i].max_collision, samples[i].collided_flows};
+    }
+    *out = draws;
+    return status;
+}
+
 static fab_status summarise(context *c, fab_error *err) {
     const fab_replay *replay = c->replay;
     double *values = NULL;
@@ -188,6 +198,9 @@ static fab_status summarise(context *c, fab_error *err) {
             r->n_seeds = r->seeded ? replay->n_seeds : 1;
             const fab_sample *s = &c->samples[first];
             size_t n = r->n_seeds;
+            if (replay->keep_draws && status == FAB_OK) {
+                status = keep_draws(s, n, &r->draws, err);
+            }
             gather(s, n, offsetof(fab_sample, collided_links), values, &r->collided_links);
             gather(s, n, offsetof(fab_sample, collided_flows), values, &r->collided_flows);
             gather(s, n, offsetof(fab_sample, max_collision), values, &r->max_collision_factor);
@@ -213,6 +226,7 @@ static void free_phases(fab_phase_result *phases, size_t n_phases) {
     for (size_t p = 0; phases != NULL && p < n_phases; p++) {
         for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {
             free(phases[p].engines[e].load_bytes);
+            free(phases[p].engines[e].draws);
         }
         free(phases[p].engines);
     }

@@ -12,6 +12,7 @@
 #ifndef FAB_CLI_H
 #define FAB_CLI_H
 
+#include "fab/analysis.h"
 #include "fab/reports.h"
 #include "fab/status.h"
 
@@ -38,6 +39,12 @@ typedef struct cli_search {
     const char *catalog;
 } cli_search;
 
+/** What `route --advise` is asked for. */
+typedef struct cli_advise_options {
+    bool on, has_budget;
+    uint64_t budget;
+} cli_advise_options;
+
 /** A command line as read. */
 typedef struct cli_options {
     const cli_command *command;
@@ -45,6 +52,7 @@ typedef struct cli_options {
     cli_list operands, overrides, jobs, engines;
     const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain; /**< NULL when not given */
     cli_search search;
+    cli_advise_options advise;
     uint64_t seed, n_seeds, n_threads;
     cli_when color;
     const char *steps; /**< cost: "256,512,1024", or NULL */
@@ -139,6 +147,16 @@ fab_status cli_check_explain(const cli_options *options, fab_error *err) FAB_MUS
 
 /** Who meets on the link that --explain names, and why, instead of the report. */
 fab_status cli_explain(const cli_options *options, FILE *out, fab_error *err) FAB_MUST_USE;
+/* --- route_advise.c ----------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_advise, cli_option_advise_budget;
+
+/** With --advise: the base alone, over enough seeds. Options that do not go together are FAB_EUSAGE. */
+fab_status cli_advise_begin(const cli_options *options, fab_replay *replay, fab_error *err) FAB_MUST_USE;
+
+/** With --advise: what changes to the replayed base buy, in result->advice. *out is for fab_advice_free(). */
+fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_result *result, fab_advice **out,
+                      fab_error *err) FAB_MUST_USE;
 
 /* --- terminal.c --------------------------------------------------------------------------------------------------- */
 

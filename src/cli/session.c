@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include "fab/advise.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 
@@ -208,6 +209,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     fab_design design;
     fab_fabric *graph = NULL;
     fab_result result = {0};
+    fab_advice *advice = NULL;
     cli_progress progress = {0};
     bool shows_progress = cli_progress_wanted(options);
     FAB_TRY(cli_check_out(options, err));
@@ -228,8 +230,12 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
                                        (options->format != NULL && strcmp(options->format, "graphml") == 0),
                          .progress = shows_progress ? cli_progress_step : NULL,
                          .progress_context = &progress};
+    FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
     status = fab_replay_run(&replay, &result, err);
+    if (status == FAB_OK) {
+        status = cli_advise(options, &replay, &result, &advice, err);
+    }
     if (shows_progress) {
         cli_progress_end();
     }
@@ -238,6 +244,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);
+    fab_advice_free(advice);
     fab_fabric_free(graph);
     return status;
 }

@@ -5,6 +5,7 @@
 #ifndef FAB_RESULT_H
 #define FAB_RESULT_H
 
+#include "fab/advice.h"
 #include "fab/design.h"
 #include "fab/explanation.h"
 #include "fab/fabric.h"
@@ -142,6 +143,11 @@ typedef struct fab_tier_load {
     bool polarized;
 } fab_tier_load;
 
+/** Figures of one seed. */
+typedef struct fab_seed_figures {
+    double busiest_link_s, max_collision_factor, collided_flows;
+} fab_seed_figures;
+
 typedef struct fab_engine_result {
     char engine[FAB_NAME_SIZE];
     char label[192]; /**< name and all options */
@@ -173,6 +179,9 @@ typedef struct fab_engine_result {
     uint32_t n_cycle;                /**< links of a shortest cycle through the first link that lies on one; 0: none */
     char cycle[FAB_CYCLE_SHOWN][80]; /**< names of its first ones */
     double *load_bytes;              /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    double *load_bytes; /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    fab_seed_figures
+        *draws; /**< shape [n_seeds], in the order of the seeds; NULL unless asked for (paired comparisons) */
 } fab_engine_result;
 
 typedef struct fab_phase_result {
@@ -217,6 +226,9 @@ typedef struct fab_result {
     const fab_fabric *graph;            /**< borrowed; NULL for cost */
     const fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
     const fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
+    const fab_fabric *graph;    /**< borrowed; NULL for cost */
+    const fab_optimum *optimum; /**< borrowed; NULL unless something was optimised */
+    const fab_advice *advice;   /**< borrowed; NULL unless asked for */
 } fab_result;
 
 void fab_result_release(fab_result *result);
