@@ -179,7 +179,6 @@ typedef struct fab_engine_result {
     uint32_t n_cycle;                /**< links of a shortest cycle through the first link that lies on one; 0: none */
     char cycle[FAB_CYCLE_SHOWN][80]; /**< names of its first ones */
     double *load_bytes;              /**< shape [n_links], first seed; NULL unless asked for (exports) */
-    double *load_bytes; /**< shape [n_links], first seed; NULL unless asked for (exports) */
     fab_seed_figures
         *draws; /**< shape [n_seeds], in the order of the seeds; NULL unless asked for (paired comparisons) */
 } fab_engine_result;
@@ -226,9 +225,7 @@ typedef struct fab_result {
     const fab_fabric *graph;            /**< borrowed; NULL for cost */
     const fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
     const fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
-    const fab_fabric *graph;    /**< borrowed; NULL for cost */
-    const fab_optimum *optimum; /**< borrowed; NULL unless something was optimised */
-    const fab_advice *advice;   /**< borrowed; NULL unless asked for */
+    const fab_advice *advice;           /**< borrowed; NULL unless asked for */
 } fab_result;
 
 void fab_result_release(fab_result *result);
