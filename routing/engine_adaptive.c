@@ -223,7 +223,7 @@ static fab_status find_trip(placing *p, const fab_flow *flow, uint32_t i, double
         out->column = router->next_hops->leaf_index[out->dst];
         p->hops[i] = count_hops(router, out);
         if (p->hops[i] == FAB_NONE) {
-            status = fab_walk_unreachable(router->fabric, legs, err);
+            status = fab_no_route(router->fabric, legs->src_nic, legs->src_leaf, legs->dst_nic, legs->dst_leaf, err);
         }
     }
 done:

@@ -373,4 +373,5 @@ const fab_engine fab_engine_file = {
     .prepare = prepare,
     .release = release,
     .next = next,
+    .explain = fab_forwarding_explain,
 };

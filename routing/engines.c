@@ -7,14 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const fab_engine *const fab_engines[] = {&fab_engine_ecmp,
-                                         &fab_engine_dmodk,
-                                         &fab_engine_pinned,
-                                         &fab_engine_updn,
-                                         &fab_engine_file,
-                                         &fab_engine_adaptive,
-                                         &fab_engine_spray,
-                                         NULL};
+const fab_engine *const fab_engines[] = {&fab_engine_ecmp, &fab_engine_dmodk,    &fab_engine_pinned, &fab_engine_updn,
+                                         &fab_engine_file, &fab_engine_adaptive, &fab_engine_spray,  NULL};
 
 static const fab_engine *find_engine(const char *name) {
     for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
@@ -125,6 +119,50 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
     }
 }
 
+/* What a walk reads, packed: the tables of a large fabric do not stay in the cache. */
+static fab_status pack_steps(fab_router *router, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_next_hops *t = router->next_hops;
+    const fab_fabric *f = router->fabric;
+    uint32_t n_groups = t->group_first[fab_n_switches(f)];
+    uint32_t n_members = n_groups > 0 ? t->group_link[n_groups] : 0;
+    FAB_TRY(FAB_NEW(router->step_group, n_groups, err));
+    FAB_TRY(FAB_NEW(router->step_member, n_members, err));
+    for (uint32_t i = 0; i < n_members; i++) {
+        router->step_member[i] = (fab_step_member){t->member[i], fab_head(f, t->member[i]) - f->first[FAB_NODE_SWITCH]};
+    }
+    for (uint32_t i = 0; i < n_groups; i++) {
+        uint32_t first = t->group_link[i];
+        router->step_group[i] = (fab_step_group){first, t->group_link[i + 1] - first, router->step_member[first].link,
+                                                 router->step_member[first].head};
+    }
+done:
+    return status;
+}
+
+/* Needs port_stride. */
+static fab_status find_ends(fab_router *router, fab_error *err) {
+    const fab_fabric *f = router->fabric;
+    const fab_ports *ports = &router->ports;
+    uint32_t n_gpus = fab_n_gpus(f);
+    if (ports->nics_per_gpu != 1 || ports->n_planes != 1 || f->forwards_in_domain) {
+        return FAB_OK;
+    }
+    fab_status status = FAB_NEW(router->end, n_gpus, err);
+    for (uint32_t gpu = 0; status == FAB_OK && gpu < n_gpus; gpu++) {
+        fab_port_end *end = &router->end[gpu];
+        end->pcie = ports->gpu_nic[gpu];
+        end->nic = fab_head(f, end->pcie) - f->first[FAB_NODE_NIC];
+        end->up = ports->nic_access[end->nic];
+        end->port = f->port[end->up ^ 1U];
+        end->leaf = fab_head(f, end->up) - f->first[FAB_NODE_SWITCH];
+        end->column = router->next_hops->leaf_index[end->leaf];
+        end->destination = end->column * router->port_stride + end->port - 1;
+        end->domain = ports->gpu_scaleup[gpu] != FAB_NONE ? fab_domain_of(f, gpu) : UINT32_MAX - gpu;
+    }
+    return status;
+}
+
 static fab_status prepare(const fab_engine_spec *spec, fab_router *router, fab_error *err) {
     fab_error inner = {0};
     fab_status status = router->engine->prepare(router, &inner);
@@ -159,12 +197,16 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     FAB_TRY(fab_ports_init(fabric, &router.ports, err));
     measure_digits(fabric, &router);
     router.splits = router.engine->split != NULL;
+    FAB_TRY(find_ends(&router, err));
     FAB_TRY(FAB_NEW(router.switch_tier, fab_n_switches(fabric), err));
     for (uint32_t i = 0; i < fab_n_switches(fabric); i++) {
         router.switch_tier[i] = (uint8_t)fab_tier_of(fabric, fabric->first[FAB_NODE_SWITCH] + i);
     }
     if (router.engine->prepare != NULL) {
         FAB_TRY(prepare(spec, &router, err));
+    }
+    if (router.is_plain) {
+        FAB_TRY(pack_steps(&router, err));
     }
     *out = router;
     router = (fab_router){0};
@@ -179,6 +221,9 @@ void fab_router_release(fab_router *router) {
     }
     free(router->state);
     free(router->switch_tier);
+    free(router->end);
+    free(router->step_group);
+    free(router->step_member);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};
 }

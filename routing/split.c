@@ -29,34 +29,32 @@ static void release(work *w) {
     free(w->pass.active);
     free(w->pass.even);
     free(w->pass.weight);
-    free(w->pass.x);
     free(w->pass.group_load);
-    free(w->pass.member_load);
+    free(w->pass.link_load);
     free(w->pass.row);
     free(w->pass.factor);
 }
 
-/* Weights by member, scaled so that the largest is in [1, 2). */
+/* Weights, scaled so that the largest is in [1, 2). */
 static fab_status take_weights(fab_pass *p, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_link_id *member = p->dag->next_hops->member;
+    const fab_fabric *f = p->dag->fabric;
+    const double *given = p->split->weight;
     double most = 0;
-    FAB_TRY(FAB_NEW(p->weight, p->dag->n_members, err));
-    for (uint32_t i = 0; i < p->dag->n_members; i++) {
-        p->weight[i] = p->split->weight[member[i]];
-        most = fmax(most, p->weight[i]);
+    FAB_TRY(FAB_NEW(p->weight, f->n_links, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        most = fab_class_of(f, l)->kind == FAB_LINK_FABRIC ? fmax(most, given[l]) : most;
     }
-    if (most > 0 && isfinite(most)) {
-        int exponent = ilogb(most);
-        for (uint32_t i = 0; i < p->dag->n_members; i++) {
-            p->weight[i] = ldexp(p->weight[i], -exponent);
+    double scale = isnormal(most) ? ldexp(1, -ilogb(most)) : 1;
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        if (fab_class_of(f, l)->kind != FAB_LINK_FABRIC) {
+            continue;
         }
-    }
-    for (uint32_t i = 0; i < p->dag->n_members; i++) {
-        if (!(p->weight[i] >= 1 / WEIGHT_SPREAD && isfinite(most))) {
+        p->weight[l] = given[l] * scale;
+        if (!(p->weight[l] >= 1 / WEIGHT_SPREAD && isnormal(most))) {
             char name[80];
             FAB_FAIL(err, FAB_EINPUT, NULL, "the weight of %s is %g; all must be above 0 and within a factor of %g",
-                     fab_link_name(p->dag->fabric, member[i], name), p->split->weight[member[i]], WEIGHT_SPREAD);
+                     fab_link_name(f, l, name), given[l], WEIGHT_SPREAD);
         }
     }
 done:
@@ -68,7 +66,7 @@ static fab_status prepare(const fab_dag *dag, const fab_split *split, work *w, f
     fab_pass *p = &w->pass;
     size_t switch_rows =
         (size_t)dag->n_switches * (split->rule == FAB_SPLIT_CAPACITY || split->rule == FAB_SPLIT_WEIGHT ? 2 : 1);
-    size_t rows = switch_rows + 3 + dag->widest + FAB_STEP + FAB_SLOT;
+    size_t rows = switch_rows + 5 + dag->widest + FAB_STEP + FAB_SLOT;
     p->dag = dag;
     p->split = split;
     FAB_TRY(FAB_NEW(w->rows, rows * FAB_ROW + 8, err));
@@ -98,8 +96,8 @@ static fab_status unreachable(const fab_dag *dag, uint32_t src, uint32_t dst, fa
 
 /* Destinations of the block that are there. */
 static uint32_t n_lanes(const fab_pass *p) {
-    uint32_t left = p->dag->n_leaves - p->block * FAB_LANES;
-    return left < FAB_LANES ? left : FAB_LANES;
+    size_t left = p->dag->n_leaves - fab_first_leaf(p);
+    return left < FAB_LANES ? (uint32_t)left : FAB_LANES;
 }
 
 /* Puts the pairs of the block into rows: what they hold (or nothing, for amount NULL), and which lanes are in use. */
@@ -108,7 +106,7 @@ static fab_status place_pairs(fab_pass *p, const fab_demand *demand, const doubl
     const uint64_t *reach = dag->reach + (size_t)p->block * dag->n_leaves;
     uint32_t at[FAB_LANES];
     uint32_t n = n_lanes(p);
-    const uint32_t *first = demand->first + p->block * FAB_LANES;
+    const uint32_t *first = demand->first + fab_first_leaf(p);
     memcpy(at, first, n * sizeof *at);
     memset(p->active, 0, dag->n_switches * sizeof *p->active);
     for (uint32_t limit = SOURCES;; limit += SOURCES) {
@@ -121,7 +119,7 @@ static fab_status place_pairs(fab_pass *p, const fab_demand *demand, const doubl
                     continue;
                 }
                 if ((reach[src] >> k & 1) == 0) {
-                    return unreachable(dag, src, p->block * FAB_LANES + k, err);
+                    return unreachable(dag, src, (uint32_t)fab_first_leaf(p) + k, err);
                 }
                 p->active[v] |= UINT64_C(1) << k;
                 if (amount != NULL) {
@@ -137,7 +135,7 @@ static fab_status place_pairs(fab_pass *p, const fab_demand *demand, const doubl
 }
 
 static bool block_is_empty(const fab_pass *p, const fab_demand *demand) {
-    const uint32_t *first = demand->first + p->block * FAB_LANES;
+    const uint32_t *first = demand->first + fab_first_leaf(p);
     return first[0] == first[n_lanes(p)];
 }
 
@@ -168,7 +166,7 @@ fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_
     fab_pass *p = &w.pass;
     FAB_TRY(prepare(dag, split, &w, err));
     FAB_TRY(FAB_NEW(p->group_load, dag->n_groups, err));
-    FAB_TRY(FAB_NEW(p->member_load, dag->n_members, err));
+    FAB_TRY(FAB_NEW(p->link_load, dag->fabric->n_links, err));
     FAB_TRY(FAB_NEW(holding, dag->n_switches, err));
     for (; p->block < dag->n_blocks; p->block++) {
         if (!block_is_empty(p, demand)) {
@@ -177,11 +175,14 @@ fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_
         }
     }
     for (uint32_t group = 0; group < dag->n_groups; group++) {
-        uint32_t first = 0;
-        uint32_t n = fab_dag_members(dag, group, &first);
-        for (uint32_t i = first; i < first + n; i++) {
-            out_load[dag->next_hops->member[i]] += p->group_load[group] + p->member_load[i];
+        const fab_link_id *link = fab_dag_links(dag, group);
+        const fab_link_id *end = fab_dag_links(dag, group + 1);
+        for (; p->group_load[group] > 0 && link < end; link++) {
+            p->link_load[*link] += p->group_load[group];
         }
+    }
+    for (uint32_t l = 0; l < dag->fabric->n_links; l++) {
+        out_load[l] += p->link_load[l];
     }
 done:
     free(holding);
@@ -211,10 +212,7 @@ fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold f
     work w = {0};
     fab_pass *p = &w.pass;
     FAB_TRY(prepare(dag, split, &w, err));
-    FAB_TRY(FAB_NEW(p->x, dag->n_members, err));
-    for (uint32_t i = 0; i < dag->n_members; i++) {
-        p->x[i] = x[dag->next_hops->member[i]];
-    }
+    p->x = x;
     for (; p->block < dag->n_blocks; p->block++) {
         if (block_is_empty(p, demand)) {
             continue;
@@ -222,7 +220,7 @@ fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold f
         FAB_TRY(place_pairs(p, demand, NULL, err));
         FAB_TRY(fold_block(p, fold, err));
         for (uint32_t k = 0; k < n_lanes(p); k++) {
-            const uint32_t *first = demand->first + p->block * FAB_LANES + k;
+            const uint32_t *first = demand->first + fab_first_leaf(p) + k;
             for (uint32_t pair = first[0]; pair < first[1]; pair++) {
                 out[pair] = p->held[(size_t)dag->leaf[demand->src[pair]] * FAB_ROW + k];
             }

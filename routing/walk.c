@@ -2,11 +2,19 @@
 #include "walk.h"
 #include "engines.h"
 
-fab_status fab_walk_unreachable(const fab_fabric *f, const fab_legs *legs, fab_error *err) {
+fab_status fab_no_route(const fab_fabric *f, uint32_t src_nic, fab_node_id src_leaf, uint32_t dst_nic,
+                        fab_node_id dst_leaf, fab_error *err) {
     char a[32];
     char b[32];
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", legs->src_nic,
-                    fab_node_name(f, legs->src_leaf, a), legs->dst_nic, fab_node_name(f, legs->dst_leaf, b));
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", src_nic,
+                    fab_node_name(f, src_leaf, a), dst_nic, fab_node_name(f, dst_leaf, b));
+}
+
+fab_status fab_walk_unreachable(const fab_walk *walk, const fab_router *router, uint32_t i, fab_error *err) {
+    const fab_fabric *f = router->fabric;
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    return fab_no_route(f, walk->key[i].src_nic, walk->from[i] + base, walk->key[i].dst_nic, walk->target[i] + base,
+                        err);
 }
 
 fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id v, uint32_t leaf,
@@ -37,6 +45,7 @@ void fab_walk_add(fab_walk *walk, const fab_router *router, uint64_t seed, const
     }
     walk->key[i] = *key;
     walk->at[i] = legs->src_leaf - base;
+    walk->from[i] = walk->at[i];
     walk->target[i] = legs->dst_leaf - base;
     walk->leaf[i] = router->next_hops->leaf_index[walk->target[i]];
     walk->key[i].destination = walk->leaf[i] * router->port_stride + legs->dst_port - 1;
@@ -50,30 +59,42 @@ static inline uint32_t modulo(uint32_t value, uint32_t count) {
 }
 
 /* One hop of every path in `list`, by the formula of plain engines. Returns how many go on, FAB_NONE where one has no
- * next hop. */
+ * next hop. Each pass reads what the one before has asked the memory for. */
 static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t *list, uint32_t n) {
     const fab_next_hops *t = router->next_hops;
-    const uint32_t *end = router->fabric->end;
-    uint32_t base = router->fabric->first[FAB_NODE_SWITCH];
-    uint32_t left = 0;
+    uint32_t entry[FAB_WALK_PATHS];
+    fab_step_member taken[FAB_WALK_PATHS];
+    uint32_t member[FAB_WALK_PATHS];
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = list[k];
-        uint32_t v = walk->at[i];
-        uint32_t group = fab_next_hops_group(t, v, walk->leaf[i]);
+        uint32_t group = fab_next_hops_group(t, walk->at[i], walk->leaf[i]);
         if (group == 0) {
             walk->lost = i;
             return FAB_NONE;
         }
-        uint32_t tier = router->switch_tier[v];
-        uint32_t entry = t->group_first[v] + group - 1;
-        uint32_t first = t->group_link[entry];
+        entry[k] = t->group_first[walk->at[i]] + group - 1;
+        __builtin_prefetch(&router->step_group[entry[k]]);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = list[k];
+        const fab_step_group *g = &router->step_group[entry[k]];
+        uint32_t tier = router->switch_tier[walk->at[i]];
         uint32_t value = walk->key[i].value[router->plain_slot[tier]] >> router->plain_shift[tier];
-        fab_link_id link = t->member[first + modulo(value, t->group_link[entry + 1] - first)];
-        uint32_t next = end[link ^ 1U] - base;
-        walk->hop[i][walk->n_hops[i]++] = link;
-        walk->at[i] = next;
+        taken[k] = (fab_step_member){g->link, g->head};
+        member[k] = g->count == 1 ? FAB_NONE : g->first + modulo(value, g->count);
+        if (member[k] != FAB_NONE) {
+            __builtin_prefetch(&router->step_member[member[k]]);
+        }
+    }
+    uint32_t left = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = list[k];
+        fab_step_member to = member[k] == FAB_NONE ? taken[k] : router->step_member[member[k]];
+        walk->group[i][walk->n_hops[i]] = entry[k];
+        walk->hop[i][walk->n_hops[i]++] = to.link;
+        walk->at[i] = to.head;
         list[left] = i;
-        left += next != walk->target[i] && walk->n_hops[i] < FAB_WALK_HOPS;
+        left += to.head != walk->target[i] && walk->n_hops[i] < FAB_WALK_HOPS;
     }
     return left;
 }
@@ -107,5 +128,5 @@ fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed,
     while (left > 0 && left != FAB_NONE) {
         left = router->is_plain ? step_plain(walk, router, list, left) : step_any(walk, router, seed, list, left);
     }
-    return left == 0 ? FAB_OK : fab_walk_unreachable(router->fabric, &walk->legs[walk->lost], err);
+    return left == 0 ? FAB_OK : fab_walk_unreachable(walk, router, walk->lost, err);
 }

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLLIDED   (1 + 1e-9) /* above this a link is asked for more than it has */
-#define BELOW_IT   1e-9       /* rounding with which a result may fall below its bound */
+#define COLLIDED   (1 + 1e-9)  /* above this a link is asked for more than it has */
+#define BELOW_IT   1e-9        /* rounding with which a result may fall below its bound */
+#define ROUNDING   (1 + 1e-12) /* links this close are equally hot */
 #define BYTES_BITS 8.0
 
 /* --- what does not depend on the engine ---------------------------------------------------------------------------
@@ -73,6 +74,9 @@ void fab_scratch_release(fab_scratch *s) {
     free(s->rate);
     free(s->volume);
     free(s->count);
+    free(s->members);
+    free(s->to_nic);
+    free(s->from);
     free(s->worst);
     *s = (fab_scratch){0};
 }
@@ -222,7 +226,7 @@ static void find_hot(const fab_subject *subject, const double *use, fab_engine_r
             continue;
         }
         size_t at = out->n_hot;
-        while (at > 0 && out->hot[at - 1].factor < use[l]) {
+        while (at > 0 && out->hot[at - 1].factor * ROUNDING < use[l]) {
             at--;
         }
         if (at == FAB_HOT_LINKS) {

@@ -12,6 +12,7 @@
 #ifndef FAB_CLI_H
 #define FAB_CLI_H
 
+#include "fab/analysis.h"
 #include "fab/reports.h"
 #include "fab/status.h"
 
@@ -38,13 +39,20 @@ typedef struct cli_search {
     const char *catalog;
 } cli_search;
 
+/** What `route --advise` is asked for. */
+typedef struct cli_advise_options {
+    bool on, has_budget;
+    uint64_t budget;
+} cli_advise_options;
+
 /** A command line as read. */
 typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
     cli_list operands, overrides, jobs, engines;
-    const char *traffic, *prices, *format, *out, *export_path, *patch, *dump; /**< NULL when not given */
+    const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain; /**< NULL when not given */
     cli_search search;
+    cli_advise_options advise;
     uint64_t seed, n_seeds, n_threads;
     cli_when color;
     const char *steps; /**< cost: "256,512,1024", or NULL */
@@ -115,6 +123,9 @@ void cli_blame(const fab_design *design, fab_status status, fab_error *err);
 fab_status cli_measure_fabric(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
                               fab_error *err) FAB_MUST_USE;
 
+/** Name, source and digest of a design. */
+void cli_name_fabric(const fab_design *design, fab_fabric_result *out);
+
 /** An empty result of `command` with room for n_fabrics. Release with fab_result_release(). */
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
                            fab_error *err) FAB_MUST_USE;
@@ -128,6 +139,24 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
 
 /** Fails early when --out cannot be written, so that no run is lost for that. */
 fab_status cli_check_out(const cli_options *options, fab_error *err) FAB_MUST_USE;
+
+/* --- route_explain.c ---------------------------------------------------------------------------------------------- */
+
+/** Fails where --explain comes with options that it has no place for. */
+fab_status cli_check_explain(const cli_options *options, fab_error *err) FAB_MUST_USE;
+
+/** Who meets on the link that --explain names, and why, instead of the report. */
+fab_status cli_explain(const cli_options *options, FILE *out, fab_error *err) FAB_MUST_USE;
+/* --- route_advise.c ----------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_advise, cli_option_advise_budget;
+
+/** With --advise: the base alone, over enough seeds. Options that do not go together are FAB_EUSAGE. */
+fab_status cli_advise_begin(const cli_options *options, fab_replay *replay, fab_error *err) FAB_MUST_USE;
+
+/** With --advise: what changes to the replayed base buy, in result->advice. *out is for fab_advice_free(). */
+fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_result *result, fab_advice **out,
+                      fab_error *err) FAB_MUST_USE;
 
 /* --- terminal.c --------------------------------------------------------------------------------------------------- */
 

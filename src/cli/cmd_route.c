@@ -13,9 +13,10 @@ static bool to_stdout(const cli_options *options) {
 /* Before anything is computed: a name that is taken. */
 static fab_status check_dump(const cli_options *options, fab_error *err) {
     struct stat about;
-    if (to_stdout(options) && (options->format != NULL || options->out != NULL)) {
+    if (to_stdout(options) && (options->format != NULL || options->out != NULL || options->advise.on)) {
         return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --dump -: the tables take the place of the report; --format, --json and --out need it");
+                        "option --dump -: the tables take the place of the report; "
+                        "--format, --json, --out and --advise need it");
     }
     if (!to_stdout(options) && !options->force && stat(options->dump, &about) == 0) {
         return fab_fail(err, FAB_EIO, options->dump, "exists already; give --force to overwrite it");
@@ -70,6 +71,10 @@ done:
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
+    if (options->explain != NULL) {
+        FAB_TRY(cli_check_explain(options, err));
+        return cli_explain(options, out, err);
+    }
     if (options->dump != NULL) {
         FAB_TRY(check_dump(options, err));
         FAB_TRY(dump(options, out, err));
@@ -94,6 +99,16 @@ static const cli_option OPTION_DUMP = {
     "dump", "FILE", "also write the forwarding tables of the engine, which --engine file,path=FILE reads; - is stdout",
     apply_dump};
 
+static fab_status apply_explain(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->explain = value;
+    return FAB_OK;
+}
+
+static const cli_option OPTION_EXPLAIN = {
+    "explain", "LINK",
+    "instead of the report, who meets on a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number", apply_explain};
+
 static fab_status apply_bound(cli_options *options, const char *value, fab_error *err) {
     (void)value;
     (void)err;
@@ -102,7 +117,8 @@ static fab_status apply_bound(cli_options *options, const char *value, fab_error
 }
 
 static const cli_option OPTION_BOUND = {
-    "bound", NULL, "also find how low the largest utilisation can be under any routing, and compare every engine with it",
+    "bound", NULL,
+    "also find how low the largest utilisation can be under any routing, and compare every engine with it",
     apply_bound};
 
 static const char *const EXAMPLES[] = {
@@ -110,15 +126,18 @@ static const char *const EXAMPLES[] = {
     "fabriscope route preset:llama3-24k-roce --traffic job:dp-rs --engine ecmp,qp=1 --engine ecmp,qp=16",
     "fabriscope route fat-tree:k=16 --traffic pattern:permutation --engine ecmp,qp=16,hash=crc32/crc16",
     "fabriscope route clos:gpus=512,radix=32 --traffic pattern:bisection --seeds 100 --json",
-    "fabriscope route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --engine spray --bound",
+    "fabriscope route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --engine spray "
+    "--bound",
     "fabriscope route preset:llama3-talk-racks --engine pinned --dump -",
+    "fabriscope route preset:llama3-talk-racks --traffic job:dp --engine pinned --explain leaf-0:17",
+    "fabriscope route preset:llama3-talk-racks --job servers=0,1,2,4 --advise",
     NULL};
 
 static const cli_option *const OPTIONS[] = {
-    &cli_option_traffic, &cli_option_engine, &OPTION_BOUND, &OPTION_DUMP,        &cli_option_seeds,
-    &cli_option_seed,    &cli_option_set,    &cli_option_job,     &cli_option_prices,
-    &cli_option_out,     &cli_option_force,  &cli_option_format,  &cli_option_json,
-    &cli_option_color,   &cli_option_quiet,  &cli_option_threads, NULL};
+    &cli_option_traffic, &cli_option_engine,        &OPTION_BOUND,     &OPTION_DUMP,        &OPTION_EXPLAIN,
+    &cli_option_advise,  &cli_option_advise_budget, &cli_option_seeds, &cli_option_seed,    &cli_option_set,
+    &cli_option_job,     &cli_option_prices,        &cli_option_out,   &cli_option_force,   &cli_option_format,
+    &cli_option_json,    &cli_option_color,         &cli_option_quiet, &cli_option_threads, NULL};
 
 const cli_command cli_command_route = {
     .name = "route",

@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include "fab/advise.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 
@@ -152,6 +153,14 @@ done:
     return status;
 }
 
+void cli_name_fabric(const fab_design *design, fab_fabric_result *out) {
+    bool is_named = strcmp(design->name, design->fabric.family) != 0; /* a one-line form is its own best name */
+    (void)snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1,
+                   is_named ? design->name : design->origin);
+    (void)snprintf(out->source, sizeof out->source, "%s", design->source);
+    fab_design_digest(design, out->digest);
+}
+
 fab_status cli_measure_fabric(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
                               fab_error *err) {
     fab_status status = FAB_OK;
@@ -170,11 +179,7 @@ fab_status cli_measure_fabric(const fab_design *design, fab_fabric_result *out, 
     if (design->has_front_end) {
         FAB_TRY(measure_front_end(design, &prices, out, err));
     }
-    bool is_named = strcmp(design->name, design->fabric.family) != 0; /* a one-line form is its own best name */
-    (void)snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1,
-                   is_named ? design->name : design->origin);
-    (void)snprintf(out->source, sizeof out->source, "%s", design->source);
-    fab_design_digest(design, out->digest);
+    cli_name_fabric(design, out);
     *out_graph = graph;
     graph = NULL;
 done:
@@ -204,6 +209,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     fab_design design;
     fab_fabric *graph = NULL;
     fab_result result = {0};
+    fab_advice *advice = NULL;
     cli_progress progress = {0};
     bool shows_progress = cli_progress_wanted(options);
     FAB_TRY(cli_check_out(options, err));
@@ -224,8 +230,12 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
                                        (options->format != NULL && strcmp(options->format, "graphml") == 0),
                          .progress = shows_progress ? cli_progress_step : NULL,
                          .progress_context = &progress};
+    FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
     status = fab_replay_run(&replay, &result, err);
+    if (status == FAB_OK) {
+        status = cli_advise(options, &replay, &result, &advice, err);
+    }
     if (shows_progress) {
         cli_progress_end();
     }
@@ -234,6 +244,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);
+    fab_advice_free(advice);
     fab_fabric_free(graph);
     return status;
 }

@@ -5,15 +5,18 @@
 #ifndef FAB_RESULT_H
 #define FAB_RESULT_H
 
+#include "fab/advice.h"
 #include "fab/design.h"
+#include "fab/explanation.h"
 #include "fab/fabric.h"
 #include "fab/optimum.h"
 #include "fab/prices.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
 
-#define FAB_HOT_LINKS 10 /**< worst links kept per engine */
-#define FAB_HOT_FLOWS 16 /**< flows listed per hot link */
+#define FAB_HOT_LINKS   10 /**< worst links kept per engine */
+#define FAB_CYCLE_SHOWN 16 /**< links named of a cycle of dependencies */
+#define FAB_HOT_FLOWS   16 /**< flows listed per hot link */
 #define FAB_HISTOGRAM                                                                                                  \
     8 /**< bins of link utilisation: [0,.25) [.25,.5) [.5,.75) [.75,1] (1,1.5] (1.5,2] (2,3] (3,inf) */
 
@@ -140,6 +143,11 @@ typedef struct fab_tier_load {
     bool polarized;
 } fab_tier_load;
 
+/** Figures of one seed. */
+typedef struct fab_seed_figures {
+    double busiest_link_s, max_collision_factor, collided_flows;
+} fab_seed_figures;
+
 typedef struct fab_engine_result {
     char engine[FAB_NAME_SIZE];
     char label[192]; /**< name and all options */
@@ -166,7 +174,14 @@ typedef struct fab_engine_result {
     bool polarized; /**< of the first seed: some boundary is; only engines that hash */
     fab_hot_link hot[FAB_HOT_LINKS];
     size_t n_hot;
+    bool deadlock_free;              /**< no cycle among the dependencies of the routes of the first seed */
+    uint64_t dependencies;           /**< pairs of fabric links, one held while the other is asked for */
+    uint32_t n_cycle;                /**< links of a shortest cycle through the first link that lies on one; 0: none */
+    char cycle[FAB_CYCLE_SHOWN][80]; /**< names of its first ones */
+    double *load_bytes;              /**< shape [n_links], first seed; NULL unless asked for (exports) */
     double *load_bytes; /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    fab_seed_figures
+        *draws; /**< shape [n_seeds], in the order of the seeds; NULL unless asked for (paired comparisons) */
 } fab_engine_result;
 
 typedef struct fab_phase_result {
@@ -208,8 +223,12 @@ typedef struct fab_result {
     size_t n_phases;
     fab_growth_step *growth; /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
+    const fab_fabric *graph;            /**< borrowed; NULL for cost */
+    const fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
+    const fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
     const fab_fabric *graph;    /**< borrowed; NULL for cost */
     const fab_optimum *optimum; /**< borrowed; NULL unless something was optimised */
+    const fab_advice *advice;   /**< borrowed; NULL unless asked for */
 } fab_result;
 
 void fab_result_release(fab_result *result);

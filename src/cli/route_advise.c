@@ -1,0 +1,117 @@
+/* route --advise: what changes buy. */
+#include "cli.h"
+
+#include "fab/advise.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MAX_BUDGET 1000000
+
+static fab_status apply_advise(cli_options *options, const char *value, fab_error *err) {
+    (void)value;
+    (void)err;
+    options->advise.on = true;
+    return FAB_OK;
+}
+
+static fab_status apply_budget(cli_options *options, const char *value, fab_error *err) {
+    fab_error inner = {0};
+    options->advise.has_budget = true;
+    return fab_count_parse(value, 0, MAX_BUDGET, &options->advise.budget, &inner) == FAB_OK
+               ? FAB_OK
+               : fab_fail(err, FAB_EUSAGE, NULL, "option --advise-budget: %s", inner.text);
+}
+
+const cli_option cli_option_advise = {"advise", NULL,
+                                      "also evaluate what can be changed (queue pairs, hashing, pinning, rank order, "
+                                      "servers) and say what each change buys; "
+                                      "the base is the first engine; at least 8 seeds",
+                                      apply_advise};
+
+const cli_option cli_option_advise_budget = {
+    "advise-budget", "N",
+    "placements that --advise may try; default 200, or fewer where one takes long; 0 leaves the servers as they are",
+    apply_budget};
+
+/* A word of a command line, quoted where a shell would read more into it. */
+static void add_word(fab_str *out, const char *word) {
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+    if (word[0] != '\0' && word[strspn(word, PLAIN)] == '\0') {
+        fab_str_printf(out, " %s", word);
+        return;
+    }
+    fab_str_add(out, " '");
+    for (const char *at = word; *at != '\0'; at++) {
+        if (*at == '\'') {
+            fab_str_add(out, "'\\''");
+        } else {
+            fab_str_append(out, at, 1);
+        }
+    }
+    fab_str_add(out, "'");
+}
+
+static void add_options(fab_str *out, const char *name, const cli_list *values) {
+    for (size_t i = 0; i < values->n; i++) {
+        fab_str_printf(out, " --%s", name);
+        add_word(out, values->items[i]);
+    }
+}
+
+/* What the user typed that decides the outcome, without the engines. */
+static void write_command(const cli_options *options, const fab_replay *base, fab_str *out) {
+    fab_str_add(out, "fabriscope route");
+    add_word(out, options->operands.items[0]);
+    add_options(out, "set", &options->overrides);
+    add_options(out, "job", &options->jobs);
+    if (options->traffic != NULL) {
+        fab_str_add(out, " --traffic");
+        add_word(out, options->traffic);
+    }
+    fab_str_printf(out, " --seeds %" PRIu64, base->n_seeds);
+    if (base->seed != 1) {
+        fab_str_printf(out, " --seed %" PRIu64, base->seed);
+    }
+}
+
+fab_status cli_advise_begin(const cli_options *options, fab_replay *replay, fab_error *err) {
+    if (!options->advise.on) {
+        return options->advise.has_budget ? fab_fail(err, FAB_EUSAGE, NULL, "option --advise-budget needs --advise")
+                                          : FAB_OK;
+    }
+    replay->n_engines = 1;
+    replay->n_seeds = replay->n_seeds > FAB_ADVISE_MIN_SEEDS ? replay->n_seeds : FAB_ADVISE_MIN_SEEDS;
+    return FAB_OK;
+}
+
+fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_result *result, fab_advice **out,
+                      fab_error *err) {
+    if (!options->advise.on) {
+        return FAB_OK;
+    }
+    fab_str command = FAB_STR_INIT;
+    write_command(options, base, &command);
+    fab_status status = fab_str_status(&command, err);
+    const fab_advise_request request = {.design = base->design,
+                                        .fabric = base->fabric,
+                                        .traffic = base->traffic,
+                                        .engine = &base->engines[0],
+                                        .seed = base->seed,
+                                        .n_seeds = base->n_seeds,
+                                        .n_threads = base->n_threads,
+                                        .has_budget = options->advise.has_budget,
+                                        .budget = options->advise.budget,
+                                        .command = command.data,
+                                        .progress = base->progress,
+                                        .progress_context = base->progress_context};
+    if (status == FAB_OK) {
+        status = fab_advise(&request, out, err);
+    }
+    if (status == FAB_OK) {
+        result->advice = *out;
+    }
+    fab_str_release(&command);
+    return status;
+}

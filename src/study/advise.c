@@ -1,0 +1,443 @@
+/* From the base to every change alone, and greedily to the best of them together. Every comparison is over the same
+ * seeds, so that luck of the hash that both have cancels. See src/doc/adr/0022-advice.md. */
+#include "advise_internal.h"
+
+#include "fab/memory.h"
+#include "fab/str.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAME 1e-9 /* relative difference that is none */
+
+/* --- evaluation --------------------------------------------------------------------------------------------------- */
+
+fab_status advise_outcome_init(const advisor *a, advise_outcome *out, fab_error *err) {
+    *out = (advise_outcome){.draws = NULL};
+    return FAB_NEW(out->draws, a->n_seeds, err);
+}
+
+void advise_outcome_release(advise_outcome *outcome) {
+    free(outcome->draws);
+    outcome->draws = NULL;
+}
+
+/* Sums over the phases; an engine that draws nothing has one draw, which holds for every seed. */
+static void add_up(const advisor *a, const fab_result *result, advise_outcome *out) {
+    fab_advice_figures sum = {0};
+    for (uint64_t s = 0; s < a->n_seeds; s++) {
+        fab_seed_figures draw = {0};
+        for (size_t p = 0; p < result->n_phases; p++) {
+            const fab_engine_result *e = &result->phases[p].engines[0];
+            const fab_seed_figures *of_phase = &e->draws[e->n_seeds > 1 ? s : 0];
+            draw.busiest_link_s += of_phase->busiest_link_s;
+            draw.max_collision_factor = fmax(draw.max_collision_factor, of_phase->max_collision_factor);
+            draw.collided_flows += of_phase->collided_flows;
+        }
+        out->draws[s] = draw;
+        sum.time_s += draw.busiest_link_s;
+        sum.max_collision_factor += draw.max_collision_factor;
+        sum.collided_flows += draw.collided_flows;
+    }
+    double n = (double)a->n_seeds;
+    out->figures = (fab_advice_figures){sum.time_s / n, sum.max_collision_factor / n, sum.collided_flows / n};
+    if (result->n_phases > 0) {
+        (void)snprintf(out->label, sizeof out->label, "%s", result->phases[0].engines[0].label);
+    }
+}
+
+static fab_status lay_over(advisor *a, const advise_config *config, fab_error *err) {
+    *a->design = *a->request->design;
+    if (config->order[0] != '\0') {
+        fab_status status = fab_design_set_job(a->design, 0, "order", config->order, "--job", err);
+        if (status != FAB_OK) {
+            return status;
+        }
+    }
+    return config->servers[0] != '\0' ? fab_design_set_job(a->design, 0, "servers", config->servers, "--job", err)
+                                      : FAB_OK;
+}
+
+static bool is_refusal(fab_status status) {
+    return status == FAB_EINPUT || status == FAB_EUNSUPPORTED || status == FAB_EUNREACHABLE ||
+           status == FAB_ENOSOLUTION;
+}
+
+fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t seed, advise_outcome *out,
+                           fab_error *err) {
+    fab_error inner = {0};
+    fab_result result = {0};
+    fab_engine_spec engine = {.where = "--engine"};
+    (void)snprintf(engine.text, sizeof engine.text, "%s", config->engine);
+    const fab_replay replay = {.design = a->design,
+                               .fabric = a->request->fabric,
+                               .traffic = a->request->traffic,
+                               .engines = &engine,
+                               .n_engines = 1,
+                               .seed = seed,
+                               .n_seeds = a->n_seeds,
+                               .n_threads = a->request->n_threads,
+                               .keep_draws = true};
+    fab_status status = lay_over(a, config, &inner);
+    if (status == FAB_OK) {
+        status = fab_replay_run(&replay, &result, &inner);
+    }
+    out->is_possible = status == FAB_OK;
+    if (status == FAB_OK) {
+        add_up(a, &result, out);
+    } else if (is_refusal(status)) {
+        (void)snprintf(out->reason, sizeof out->reason, "%s", inner.text);
+        status = FAB_OK;
+    } else {
+        (void)fab_fail(err, status, inner.where, "%s", inner.text);
+    }
+    fab_result_release(&result);
+    a->advice->n_evaluated += out->is_possible;
+    a->n_done++;
+    if (a->request->progress != NULL) {
+        a->request->progress(a->request->progress_context, a->n_done < a->n_total ? a->n_done : a->n_total, a->n_total);
+    }
+    return status;
+}
+
+fab_status advise_compare(const advisor *a, const advise_outcome *before, const advise_outcome *after,
+                          fab_advice_gain *out, fab_error *err) {
+    double *differences = NULL;
+    fab_status status = FAB_NEW(differences, a->n_seeds, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    for (uint64_t s = 0; s < a->n_seeds; s++) {
+        differences[s] = before->draws[s].busiest_link_s - after->draws[s].busiest_link_s;
+    }
+    fab_stat stat;
+    fab_stat_of(differences, a->n_seeds, &stat);
+    free(differences);
+    double time_s = before->figures.time_s;
+    bool is_clear = fabs(stat.mean) > SAME * time_s && fabs(stat.mean) > stat.ci95;
+    *out = (fab_advice_gain){.gain_s = stat.mean,
+                             .ci95_s = stat.ci95,
+                             .ratio = time_s > 0 ? stat.mean / time_s : 0,
+                             .verdict = !is_clear       ? FAB_ADVICE_UNCLEAR
+                                        : stat.mean > 0 ? FAB_ADVICE_FASTER
+                                                        : FAB_ADVICE_SLOWER};
+    return FAB_OK;
+}
+
+static int compare_amounts(double x, double y) {
+    return fabs(x - y) <= SAME * fmax(fabs(x), fabs(y)) ? 0 : x < y ? -1 : 1;
+}
+
+bool advise_is_better(const fab_advice_figures *x, const fab_advice_figures *y) {
+    int order = compare_amounts(x->time_s, y->time_s);
+    /* below 1 nothing collides: no gain in being further below */
+    order = order != 0 ? order : compare_amounts(fmax(x->max_collision_factor, 1), fmax(y->max_collision_factor, 1));
+    order = order != 0 ? order : compare_amounts(x->collided_flows, y->collided_flows);
+    return order < 0;
+}
+
+/* --- one at a time ------------------------------------------------------------------------------------------------ */
+
+/* The options that turn the base into a configuration. */
+static fab_status describe(const advisor *a, const advise_config *config, char *out, fab_error *err) {
+    fab_str text = FAB_STR_INIT;
+    bool order = strcmp(config->order, a->base.order) != 0;
+    bool servers = strcmp(config->servers, a->base.servers) != 0;
+    if (strcmp(config->engine, a->base.engine) != 0) {
+        fab_str_printf(&text, "--engine %s%s", config->engine, order || servers ? " " : "");
+    }
+    if (order || servers) {
+        fab_str_printf(&text, "--job %s%s%s%s%s", order ? "order=" : "", order ? config->order : "",
+                       order && servers ? "," : "", servers ? "servers=" : "", servers ? config->servers : "");
+    }
+    fab_status status = fab_str_status(&text, err);
+    if (status == FAB_OK && text.length >= FAB_ADVICE_TEXT) {
+        status = fab_fail(err, FAB_EINTERNAL, "advice", "options of %zu characters", text.length);
+    }
+    if (status == FAB_OK) {
+        (void)snprintf(out, FAB_ADVICE_TEXT, "%s", text.data != NULL ? text.data : "");
+    }
+    fab_str_release(&text);
+    return status;
+}
+
+/* Whether the engine is that of the base, or of an earlier change, in other words. */
+static bool is_known_engine(const advisor *a, const advise_list *list, const advise_change *change) {
+    bool is_known = strcmp(change->label, a->at_base.label) == 0;
+    for (const advise_change *earlier = list->items; earlier < change; earlier++) {
+        is_known = is_known || strcmp(change->label, earlier->label) == 0;
+    }
+    return change->sets_engine && is_known;
+}
+
+/* Evaluates change i alone. */
+static fab_status add_row(advisor *a, const advise_list *list, size_t i, fab_error *err) {
+    fab_status status = FAB_OK;
+    advise_change *change = &list->items[i];
+    advise_config config;
+    advise_outcome outcome;
+    fab_advice_row row = {.kind = change->kind, .needs_switch_support = change->needs_switch_support};
+    FAB_TRY(advise_outcome_init(a, &outcome, err));
+    if (!advise_apply(change, &a->base, false, false, &config)) {
+        (void)snprintf(row.change, sizeof row.change, "%s", change->engine);
+        (void)snprintf(outcome.reason, sizeof outcome.reason, "the engine's text gets longer than %zu characters",
+                       sizeof config.engine - 1);
+    } else {
+        FAB_TRY(describe(a, &config, row.change, err));
+        FAB_TRY(advise_evaluate(a, &config, a->request->seed, &outcome, err));
+    }
+    if (outcome.is_possible) {
+        row.figures = outcome.figures;
+        FAB_TRY(advise_compare(a, &a->at_base, &outcome, &row.gain, err));
+    } else {
+        row.gain.verdict = FAB_ADVICE_IMPOSSIBLE;
+        (void)snprintf(row.reason, sizeof row.reason, "%s", outcome.reason);
+    }
+    change->alone = row.gain;
+    change->figures = row.figures;
+    (void)snprintf(change->label, sizeof change->label, "%s", outcome.label);
+    if (!outcome.is_possible || !is_known_engine(a, list, change)) {
+        a->advice->rows[a->advice->n_rows++] = row;
+    }
+done:
+    advise_outcome_release(&outcome);
+    return status;
+}
+
+/* Possible ones by gain; ties, and the others, stay in their order. */
+static bool belongs_before(const fab_advice_row *x, const fab_advice_row *y) {
+    bool x_possible = x->gain.verdict != FAB_ADVICE_IMPOSSIBLE;
+    bool y_possible = y->gain.verdict != FAB_ADVICE_IMPOSSIBLE;
+    if (!x_possible || !y_possible) {
+        return x_possible && !y_possible;
+    }
+    return advise_is_better(&x->figures, &y->figures);
+}
+
+static void sort_rows(fab_advice *advice) {
+    for (size_t i = 1; i < advice->n_rows; i++) {
+        fab_advice_row row = advice->rows[i];
+        size_t at = i;
+        for (; at > 0 && belongs_before(&row, &advice->rows[at - 1]); at--) {
+            advice->rows[at] = advice->rows[at - 1];
+        }
+        advice->rows[at] = row;
+    }
+}
+
+/* --- together ----------------------------------------------------------------------------------------------------- */
+
+/* What the greedy combination has so far. */
+typedef struct stack {
+    advise_config config;
+    advise_outcome outcome, trial;
+    bool has_kind[FAB_ADVICE_N_KINDS];
+    bool engine_taken, engine_replaced;
+    fab_advice_kind kinds[FAB_ADVICE_CHANGES]; /* in the order in which they were taken */
+    size_t n;
+} stack;
+
+/* The best change alone, of those that take another engine or of the others; list->n: none is clearly faster. */
+static size_t find_first(const advisor *a, const advise_list *list, bool replaces) {
+    fab_advice_figures best = a->at_base.figures;
+    size_t found = list->n;
+    for (size_t i = 0; i < list->n; i++) {
+        const advise_change *change = &list->items[i];
+        if (change->replaces == replaces && !change->needs_switch_support &&
+            change->alone.verdict == FAB_ADVICE_FASTER && advise_is_better(&change->figures, &best)) {
+            best = change->figures;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* The change that makes most of what is there, if one is clearly faster; *out_best = list->n: none. */
+static fab_status find_next(advisor *a, stack *s, const advise_list *list, size_t *out_best, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_advice_figures best = s->outcome.figures;
+    *out_best = list->n;
+    for (size_t i = 0; i < list->n; i++) {
+        const advise_change *change = &list->items[i];
+        advise_config config;
+        fab_advice_gain gain;
+        if (s->has_kind[change->kind] || change->needs_switch_support ||
+            change->alone.verdict == FAB_ADVICE_IMPOSSIBLE || change->alone.verdict == FAB_ADVICE_SLOWER ||
+            !advise_apply(change, &s->config, s->engine_taken, s->engine_replaced, &config)) {
+            continue;
+        }
+        FAB_TRY(advise_evaluate(a, &config, a->request->seed, &s->trial, err));
+        if (!s->trial.is_possible) {
+            continue;
+        }
+        FAB_TRY(advise_compare(a, &s->outcome, &s->trial, &gain, err));
+        if (gain.verdict == FAB_ADVICE_FASTER && advise_is_better(&s->trial.figures, &best)) {
+            best = s->trial.figures;
+            *out_best = i;
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status combine(advisor *a, stack *s, const advise_list *list, bool replaces, fab_error *err) {
+    fab_status status = FAB_OK;
+    s->config = a->base;
+    for (size_t next = find_first(a, list, replaces); next < list->n;) {
+        const advise_change *change = &list->items[next];
+        advise_config config;
+        (void)advise_apply(change, &s->config, s->engine_taken, s->engine_replaced, &config);
+        s->config = config;
+        s->has_kind[change->kind] = true;
+        s->engine_taken = s->engine_taken || change->sets_engine;
+        s->engine_replaced = s->engine_replaced || change->replaces;
+        FAB_TRY(advise_evaluate(a, &config, a->request->seed, &s->outcome, err));
+        s->kinds[s->n++] = change->kind;
+        if (s->n == FAB_ADVICE_CHANGES) {
+            break;
+        }
+        FAB_TRY(find_next(a, s, list, &next, err));
+    }
+done:
+    return status;
+}
+
+/* The winner was chosen on the seeds that measured it: others say what is left of its gain. */
+static fab_status check_best(advisor *a, stack *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    advise_outcome before;
+    uint64_t fresh = a->request->seed + 2 * a->n_seeds;
+    FAB_TRY(advise_outcome_init(a, &before, err));
+    FAB_TRY(advise_evaluate(a, &a->base, fresh, &before, err));
+    FAB_TRY(advise_evaluate(a, &s->config, fresh, &s->trial, err));
+    FAB_TRY(advise_compare(a, &before, &s->trial, &a->advice->best.check, err));
+done:
+    advise_outcome_release(&before);
+    return status;
+}
+
+static fab_status write_best(const advisor *a, const stack *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str command = FAB_STR_INIT;
+    fab_advice_best *b = &a->advice->best;
+    FAB_TRY(describe(a, &s->config, b->change, err));
+    bool has_engine = strncmp(b->change, "--engine ", 9) == 0;
+    fab_str_printf(&command, "%s%s%s %s", a->request->command, has_engine ? "" : " --engine ",
+                   has_engine ? "" : s->config.engine, b->change);
+    FAB_TRY(fab_str_status(&command, err));
+    b->command = fab_strdup(command.data, err);
+    status = b->command != NULL ? FAB_OK : FAB_ENOMEM;
+done:
+    fab_str_release(&command);
+    return status;
+}
+
+/* Another engine rules out the options of ecmp. As a first step it may be the best, and yet a dead end: both ways are
+ * gone. */
+static fab_status find_best(advisor *a, const advise_list *list, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_advice_best *b = &a->advice->best;
+    stack stacks[2] = {{.n = 0}, {.n = 0}};
+    for (int i = 0; i < 2; i++) {
+        FAB_TRY(advise_outcome_init(a, &stacks[i].outcome, err));
+        FAB_TRY(advise_outcome_init(a, &stacks[i].trial, err));
+        FAB_TRY(combine(a, &stacks[i], list, i == 1, err));
+    }
+    bool second = stacks[1].n > 0 &&
+                  (stacks[0].n == 0 || advise_is_better(&stacks[1].outcome.figures, &stacks[0].outcome.figures));
+    stack *s = &stacks[second];
+    if (s->n > 0) {
+        b->n_changes = s->n;
+        memcpy(b->kinds, s->kinds, sizeof b->kinds);
+        b->figures = s->outcome.figures;
+        FAB_TRY(advise_compare(a, &a->at_base, &s->outcome, &b->gain, err));
+        FAB_TRY(check_best(a, s, err));
+        FAB_TRY(write_best(a, s, err));
+    }
+done:
+    for (int i = 0; i < 2; i++) {
+        advise_outcome_release(&stacks[i].outcome);
+        advise_outcome_release(&stacks[i].trial);
+    }
+    return status;
+}
+
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
+
+static fab_status evaluate_base(advisor *a, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_advise_request *q = a->request;
+    FAB_TRY(fab_traffic_make(q->traffic, q->design, q->fabric, q->seed, &a->traffic, err));
+    (void)snprintf(a->base.engine, sizeof a->base.engine, "%s", q->engine->text);
+    a->is_whole_job = a->traffic.n_ranks > 0 && strcmp(q->traffic, "job") == 0;
+    if (a->traffic.n_ranks > 0) {
+        (void)snprintf(a->base.order, sizeof a->base.order, "%s", a->traffic.job.order);
+        (void)snprintf(a->base.servers, sizeof a->base.servers, "%s",
+                       q->design->n_jobs > 0 ? q->design->jobs[0].servers : "");
+    }
+    FAB_TRY(advise_outcome_init(a, &a->at_base, err));
+    FAB_TRY(advise_evaluate(a, &a->base, q->seed, &a->at_base, err));
+    if (!a->at_base.is_possible) {
+        FAB_FAIL(err, FAB_EINPUT, q->engine->where, "%s", a->at_base.reason);
+    }
+    a->advice->base = a->at_base.figures;
+    (void)snprintf(a->advice->engine, sizeof a->advice->engine, "%s", a->at_base.label);
+done:
+    return status;
+}
+
+static fab_status evaluate_changes(advisor *a, fab_error *err) {
+    fab_status status = FAB_OK;
+    advise_list list = {NULL, 0, 0};
+    advise_change servers;
+    bool has_servers = false;
+    FAB_TRY(advise_list_changes(a, &list, err));
+    FAB_TRY(FAB_NEW(a->advice->rows, list.n + 1, err));
+    a->n_total = 1 + list.n + 2 * (list.n + 1) * FAB_ADVICE_CHANGES + 2;
+    for (size_t i = 0; i < list.n; i++) {
+        FAB_TRY(add_row(a, &list, i, err));
+    }
+    FAB_TRY(advise_search_servers(a, &servers, &has_servers, err));
+    if (has_servers) {
+        FAB_TRY(FAB_GROW(list.items, list.capacity, list.n + 1, err));
+        list.items[list.n++] = servers;
+        FAB_TRY(add_row(a, &list, list.n - 1, err));
+    }
+    sort_rows(a->advice);
+    FAB_TRY(find_best(a, &list, err));
+done:
+    free(list.items);
+    return status;
+}
+
+fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    advisor a = {.request = request,
+                 .n_seeds = request->n_seeds > FAB_ADVISE_MIN_SEEDS ? request->n_seeds : FAB_ADVISE_MIN_SEEDS};
+    FAB_TRY(FAB_NEW(a.advice, 1, err));
+    FAB_TRY(FAB_NEW(a.design, 1, err));
+    a.advice->seed = request->seed;
+    a.advice->n_seeds = a.n_seeds;
+    FAB_TRY(evaluate_base(&a, err));
+    if (a.advice->base.time_s > 0) { /* else nothing is in the network */
+        FAB_TRY(evaluate_changes(&a, err));
+    }
+    *out = a.advice;
+    a.advice = NULL;
+done:
+    fab_traffic_release(&a.traffic);
+    advise_outcome_release(&a.at_base);
+    free(a.design);
+    fab_advice_free(a.advice);
+    return status;
+}
+
+void fab_advice_free(fab_advice *advice) {
+    if (advice != NULL) {
+        free(advice->rows);
+        free(advice->best.command);
+        free(advice);
+    }
+}

@@ -1,0 +1,259 @@
+/* Which changes are tried: engines, options of ecmp, rank orders; and what a change makes of a configuration. */
+#include "advise_internal.h"
+
+#include "fab/memory.h"
+#include "fab/routing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_DIMENSIONS 4
+
+/* --- engines as text ---------------------------------------------------------------------------------------------- */
+
+static bool is_ecmp(const char *engine) {
+    return strcmp(engine, "ecmp") == 0 || strncmp(engine, "ecmp,", 5) == 0;
+}
+
+/* The option's item in the text, behind its comma; NULL where it is not given. */
+static const char *find_item(const char *engine, const char *key, size_t key_length) {
+    const char *found = NULL; /* of several the last one holds */
+    for (const char *item = strchr(engine, ','); item != NULL; item = strchr(item, ',')) {
+        item++;
+        if (strncmp(item, key, key_length) == 0 && item[key_length] == '=') {
+            found = item;
+        }
+    }
+    return found;
+}
+
+bool advise_engine_option(const char *engine, const char *key, char *out, size_t size) {
+    const char *item = find_item(engine, key, strlen(key));
+    if (item == NULL) {
+        return false;
+    }
+    item += strlen(key) + 1;
+    (void)snprintf(out, size, "%.*s", (int)strcspn(item, ","), item);
+    return true;
+}
+
+/* Takes `key` out of the text, as often as it is there. */
+static void remove_option(char *engine, const char *key, size_t key_length) {
+    for (const char *item = find_item(engine, key, key_length); item != NULL;
+         item = find_item(engine, key, key_length)) {
+        size_t at = (size_t)(item - engine) - 1;
+        size_t n = 1 + strcspn(item, ",");
+        memmove(engine + at, engine + at + n, strlen(engine + at + n) + 1);
+    }
+}
+
+/* Lays "key=value,..." over the options; false where the text gets too long. */
+static bool set_options(const char *options, char *engine, size_t size) {
+    for (const char *item = options; *item != '\0';) {
+        size_t n = strcspn(item, ",");
+        remove_option(engine, item, strcspn(item, "="));
+        size_t used = strlen(engine);
+        if (used + 1 + n >= size) {
+            return false;
+        }
+        (void)snprintf(engine + used, size - used, ",%.*s", (int)n, item);
+        item += n + (item[n] == ',' ? 1 : 0);
+    }
+    return true;
+}
+
+bool advise_apply(const advise_change *change, const advise_config *config, bool engine_taken, bool engine_replaced,
+                  advise_config *out) {
+    *out = *config;
+    if (change->order[0] != '\0') {
+        (void)snprintf(out->order, sizeof out->order, "%s", change->order);
+    }
+    if (change->servers[0] != '\0') {
+        (void)snprintf(out->servers, sizeof out->servers, "%s", change->servers);
+    }
+    if (!change->sets_engine) {
+        return true;
+    }
+    if (engine_replaced || (engine_taken && change->replaces)) {
+        return false;
+    }
+    if (change->replaces || !is_ecmp(out->engine)) {
+        (void)snprintf(out->engine, sizeof out->engine, "%s", change->replaces ? change->engine : "ecmp");
+    }
+    return change->replaces || set_options(change->engine, out->engine, sizeof out->engine);
+}
+
+/* --- changes of the engine ---------------------------------------------------------------------------------------- */
+
+static fab_status add(advise_list *list, const advise_change *change, fab_error *err) {
+    fab_status status = FAB_GROW(list->items, list->capacity, list->n + 1, err);
+    if (status == FAB_OK) {
+        list->items[list->n++] = *change;
+    }
+    return status;
+}
+
+static fab_status add_engine(advise_list *list, fab_advice_kind kind, bool replaces, const char *engine,
+                             fab_error *err) {
+    advise_change change = {.kind = kind, .sets_engine = true, .replaces = replaces};
+    (void)snprintf(change.engine, sizeof change.engine, "%s", engine);
+    change.needs_switch_support = kind == FAB_ADVICE_ADAPTIVE;
+    return add(list, &change, err);
+}
+
+static fab_status add_ecmp(const advisor *a, advise_list *list, fab_error *err) {
+    static const struct {
+        const char *options;
+        fab_advice_kind kind;
+        uint32_t tiers; /* of switches that it needs to mean anything */
+    } CHANGES[] = {
+        {"qp=2", FAB_ADVICE_QUEUE_PAIRS, 1},
+        {"qp=4", FAB_ADVICE_QUEUE_PAIRS, 1},
+        {"qp=8", FAB_ADVICE_QUEUE_PAIRS, 1},
+        {"qp=16", FAB_ADVICE_QUEUE_PAIRS, 1},
+        {"qp=32", FAB_ADVICE_QUEUE_PAIRS, 1},
+        {"offset=0/8/16/24", FAB_ADVICE_HASHING, 2},
+        {"hash=crc32/crc16", FAB_ADVICE_HASHING, 2},
+        {"hash=crc32/crc32c", FAB_ADVICE_HASHING, 2},
+        {"hash=crc32/crc32c/crc32k", FAB_ADVICE_HASHING, 3},
+        {"qp=4,fields=5tuple+dqp", FAB_ADVICE_HASHING, 1},
+        {"qp=16,fields=5tuple+dqp", FAB_ADVICE_HASHING, 1},
+    };
+    fab_status status = FAB_OK;
+    if (!is_ecmp(a->base.engine)) {
+        FAB_TRY(add_engine(list, FAB_ADVICE_HASHING, false, "", err)); /* ecmp itself */
+    }
+    for (size_t i = 0; i < sizeof CHANGES / sizeof CHANGES[0]; i++) {
+        if (a->request->fabric->n_tiers >= CHANGES[i].tiers) {
+            FAB_TRY(add_engine(list, CHANGES[i].kind, false, CHANGES[i].options, err));
+        }
+    }
+done:
+    return status;
+}
+
+static const fab_engine *find_engine(const char *name) {
+    for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
+        if (strcmp((*engine)->name, name) == 0) {
+            return *engine;
+        }
+    }
+    return NULL;
+}
+
+static bool has_option(const fab_engine *engine, const char *key) {
+    for (const fab_engine_option *option = engine->options; option->key != NULL; option++) {
+        if (strcmp(option->key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Engines are looked up by name, so that a build without one does not offer it. */
+static fab_status add_other_engines(advise_list *list, fab_error *err) {
+    static const struct {
+        fab_advice_kind kind;
+        const char *engine, *option, *value;
+    } ENGINES[] = {
+        {FAB_ADVICE_PINNING, "dmodk", NULL, NULL},
+        {FAB_ADVICE_PINNING, "pinned", "slices", "2"},
+        {FAB_ADVICE_PINNING, "pinned", "slices", "4"},
+        {FAB_ADVICE_PINNING, "pinned", "slices", "8"},
+        {FAB_ADVICE_ADAPTIVE, "adaptive", "granularity", "flow"},
+        {FAB_ADVICE_ADAPTIVE, "adaptive", "granularity", "flowlet"},
+        {FAB_ADVICE_ADAPTIVE, "adaptive", "granularity", "packet"},
+        {FAB_ADVICE_ADAPTIVE, "spray", NULL, NULL},
+    };
+    fab_status status = FAB_OK;
+    for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
+        const fab_engine *engine = find_engine(ENGINES[i].engine);
+        char text[96];
+        if (engine == NULL || (ENGINES[i].option != NULL && !has_option(engine, ENGINES[i].option))) {
+            continue;
+        }
+        (void)snprintf(text, sizeof text, "%s%s%s%s%s", engine->name, ENGINES[i].option != NULL ? "," : "",
+                       ENGINES[i].option != NULL ? ENGINES[i].option : "", ENGINES[i].option != NULL ? "=" : "",
+                       ENGINES[i].option != NULL ? ENGINES[i].value : "");
+        FAB_TRY(add_engine(list, ENGINES[i].kind, true, text, err));
+    }
+done:
+    return status;
+}
+
+/* --- rank orders -------------------------------------------------------------------------------------------------- */
+
+/* The dimensions of more than one rank, in the order of the text: two orders with the same ones place alike. */
+static void shorten(const fab_job_spec *job, const char *order, char out[3 * N_DIMENSIONS + 1]) {
+    const struct {
+        const char *name;
+        uint64_t size;
+    } DIMENSIONS[N_DIMENSIONS] = {{"tp", job->tp}, {"cp", job->cp}, {"pp", job->pp}, {"dp", job->dp}};
+    out[0] = '\0';
+    for (const char *at = order; strlen(at) >= 2; at += at[2] == '-' ? 3 : 2) {
+        for (int d = 0; d < N_DIMENSIONS; d++) {
+            if (strncmp(at, DIMENSIONS[d].name, 2) == 0 && DIMENSIONS[d].size > 1) {
+                size_t n = strlen(out);
+                (void)snprintf(out + n, 3 * N_DIMENSIONS + 1 - n, "%.2s-", at);
+            }
+        }
+    }
+}
+
+/* Number i < 24 of the orders of four dimensions: by the place of each among those that are left. */
+static void order_text(int i, char *out, size_t size) {
+    static const char *const NAMES[N_DIMENSIONS] = {"tp", "cp", "pp", "dp"};
+    bool taken[N_DIMENSIONS] = {false};
+    out[0] = '\0';
+    for (int left = N_DIMENSIONS, group = 24; left > 0; left--) {
+        group /= left;
+        int nth = i / group;
+        i %= group;
+        int d = 0;
+        for (; taken[d] || nth > 0; d++) {
+            nth -= taken[d] ? 0 : 1;
+        }
+        taken[d] = true;
+        size_t n = strlen(out);
+        (void)snprintf(out + n, size - n, "%s%s", n > 0 ? "-" : "", NAMES[d]);
+    }
+}
+
+static fab_status add_orders(advisor *a, advise_list *list, fab_error *err) {
+    fab_status status = FAB_OK;
+    char seen[25][3 * N_DIMENSIONS + 1];
+    int n_seen = 1;
+    shorten(&a->traffic.job, a->traffic.job.order, seen[0]);
+    for (int i = 0; i < 48; i++) {
+        advise_change change = {.kind = FAB_ADVICE_RANK_ORDER};
+        order_text(i % 24, change.order, sizeof change.order);
+        /* of several ways to write an order, the one with cp behind tp, as in the default */
+        bool is_new = i >= 24 || strstr(change.order, "tp-cp") != NULL;
+        shorten(&a->traffic.job, change.order, seen[n_seen]);
+        for (int k = 0; k < n_seen; k++) {
+            is_new = is_new && strcmp(seen[k], seen[n_seen]) != 0;
+        }
+        if (is_new) {
+            n_seen++;
+            FAB_TRY(add(list, &change, err));
+        }
+    }
+    if (n_seen == 1) {
+        (void)snprintf(a->advice->order_note, sizeof a->advice->order_note,
+                       "rank order: no other one places the job differently");
+    }
+done:
+    return status;
+}
+
+fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(add_ecmp(a, list, err));
+    FAB_TRY(add_other_engines(list, err));
+    if (a->is_whole_job) {
+        FAB_TRY(add_orders(a, list, err));
+    }
+done:
+    return status;
+}

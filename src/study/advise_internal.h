@@ -1,0 +1,84 @@
+/**
+ * @file advise_internal.h
+ * What the parts of the advisor share: configurations, and their evaluation over the same seeds.
+ */
+#ifndef FAB_ADVISE_INTERNAL_H
+#define FAB_ADVISE_INTERNAL_H
+
+#include "fab/advise.h"
+
+/** What the advisor varies. Empty texts leave the design's value. */
+typedef struct advise_config {
+    char engine[192];
+    char order[FAB_NAME_SIZE];
+    char servers[sizeof((fab_job_spec *)0)->servers];
+} advise_config;
+
+/** One change of a configuration; texts that are empty change nothing. */
+typedef struct advise_change {
+    fab_advice_kind kind;
+    bool needs_switch_support;
+    bool replaces;    /**< `engine` is a whole engine; else options to set on ecmp: "qp=4,fields=5tuple+dqp" */
+    bool sets_engine; /**< `engine` means something */
+    char engine[160];
+    char order[FAB_NAME_SIZE];
+    char servers[sizeof((fab_job_spec *)0)->servers];
+    char label[192];       /**< of the engine that comes out; filled with the next two */
+    fab_advice_gain alone; /**< filled when it was evaluated on the base; the next one too */
+    fab_advice_figures figures;
+} advise_change;
+
+typedef struct advise_list {
+    advise_change *items;
+    size_t n, capacity;
+} advise_list;
+
+/** Figures of one configuration. */
+typedef struct advise_outcome {
+    fab_seed_figures *draws; /**< shape [n_seeds] */
+    fab_advice_figures figures;
+    char label[192]; /**< of the engine */
+    bool is_possible;
+    char reason[448];
+} advise_outcome;
+
+typedef struct advisor {
+    const fab_advise_request *request;
+    fab_design *design;  /**< scratch: the request's, with a configuration laid over it */
+    fab_traffic traffic; /**< of the base, for the first seed */
+    bool is_whole_job;   /**< all phases: what moves ranks moves them all */
+    uint64_t n_seeds;
+    advise_config base;
+    advise_outcome at_base;
+    fab_advice *advice;
+    size_t n_done, n_total; /**< for progress */
+} advisor;
+
+fab_status advise_outcome_init(const advisor *a, advise_outcome *out, fab_error *err) FAB_MUST_USE;
+void advise_outcome_release(advise_outcome *outcome);
+
+/** Replays a configuration under the seeds from `seed` on. What the fabric refuses is an outcome, not an error. */
+fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t seed, advise_outcome *out,
+                           fab_error *err) FAB_MUST_USE;
+
+/** Compares seed by seed. */
+fab_status advise_compare(const advisor *a, const advise_outcome *before, const advise_outcome *after,
+                          fab_advice_gain *out, fab_error *err) FAB_MUST_USE;
+
+/** Less time; where that is equal a smaller collision factor above 1; where that is too, fewer flows that collide. */
+bool advise_is_better(const fab_advice_figures *x, const fab_advice_figures *y);
+
+/** The configuration with the change; false where it would undo an engine that was chosen before. */
+bool advise_apply(const advise_change *change, const advise_config *config, bool engine_taken, bool engine_replaced,
+                  advise_config *out);
+
+/** Appends the changes of engine and rank order that make sense for the base. */
+fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) FAB_MUST_USE;
+
+/** The value of an option in an engine's text; false where it is not given. */
+bool advise_engine_option(const char *engine, const char *key, char *out, size_t size);
+
+/** Searches for servers; *out_found says whether `out` is a change. Writes the note of the advice. */
+fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found, fab_error *err) FAB_MUST_USE;
+
+#endif

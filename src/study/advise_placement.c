@@ -1,0 +1,329 @@
+/* Which servers the job runs on, and in which order: local search by swaps. First improvement; at a local optimum it
+ * starts again from the best with a few servers swapped at random. Budget, moves and seeds decide every step, so the
+ * same request tries the same placements on any machine. */
+#include "advise_internal.h"
+
+#include "fab/memory.h"
+#include "fab/rng.h"
+#include "fab/str.h"
+#include "fab/units.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_BUDGET 200
+#define LEAST_BUDGET   8
+#define BUDGET_S       20.0 /* of estimated work */
+#define PATHS_PER_S    4e6  /* routed and measured by one thread: low, so that the estimate is not exceeded by much */
+#define KICKS          3    /* swaps of a restart */
+#define MAX_IDLE       64   /* restarts in a row that led to nothing new: all has been tried */
+
+typedef struct search {
+    advisor *a;
+    uint32_t *list; /* shape [n_all]: servers in use in their order, then those that are not */
+    uint32_t *best; /* shape [n_all] */
+    uint32_t n_job, n_all;
+    fab_advice_figures best_figures, list_figures;
+    advise_outcome outcome;
+    uint64_t *seen; /* shape [budget + 1]: digests of the placements tried */
+    uint64_t budget, n_tried, n_unfit;
+    fab_rng rng;
+} search;
+
+/* --- lists of servers --------------------------------------------------------------------------------------------- */
+
+/* "0-15,20"; false where it does not fit. */
+static bool list_text(const uint32_t *list, uint32_t n, char *out, size_t size) {
+    size_t used = 0;
+    for (uint32_t i = 0; i < n;) {
+        uint32_t run = 1;
+        while (i + run < n && list[i + run] == list[i] + run) {
+            run++;
+        }
+        int wrote = run > 1 ? snprintf(out + used, size - used, "%s%" PRIu32 "-%" PRIu32, i > 0 ? "," : "", list[i],
+                                       list[i] + run - 1)
+                            : snprintf(out + used, size - used, "%s%" PRIu32, i > 0 ? "," : "", list[i]);
+        used += (size_t)wrote;
+        if (wrote < 0 || used >= size) {
+            return false;
+        }
+        i += run;
+    }
+    return true;
+}
+
+static uint64_t digest_of(const search *s) {
+    uint64_t digest = s->n_job;
+    for (uint32_t i = 0; i < s->n_job; i++) {
+        digest = fab_draw(digest, i, s->list[i]);
+    }
+    return digest;
+}
+
+static void swap(search *s, uint32_t i, uint32_t j) {
+    uint32_t server = s->list[i];
+    s->list[i] = s->list[j];
+    s->list[j] = server;
+}
+
+static int ascending(const void *x, const void *y) {
+    uint32_t a = *(const uint32_t *)x;
+    uint32_t b = *(const uint32_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* --- search ------------------------------------------------------------------------------------------------------- */
+
+/* Evaluates s->list, unless it was before or its text does not fit. */
+static fab_status try_list(search *s, bool *out_new, bool *out_better, fab_error *err) {
+    fab_status status = FAB_OK;
+    advise_config config = s->a->base;
+    uint64_t digest = digest_of(s);
+    *out_new = *out_better = false;
+    for (uint64_t i = 0; i < s->n_tried; i++) {
+        if (s->seen[i] == digest) {
+            return FAB_OK;
+        }
+    }
+    if (!list_text(s->list, s->n_job, config.servers, sizeof config.servers)) {
+        s->n_unfit++;
+        return FAB_OK;
+    }
+    s->seen[s->n_tried++] = digest;
+    *out_new = true;
+    /* other seeds than those that judge what is found: a placement must not win by their luck */
+    FAB_TRY(advise_evaluate(s->a, &config, s->a->request->seed + s->a->n_seeds, &s->outcome, err));
+    if (s->outcome.is_possible) {
+        *out_better = advise_is_better(&s->outcome.figures, &s->list_figures);
+        if (*out_better) {
+            s->list_figures = s->outcome.figures;
+        }
+        if (advise_is_better(&s->outcome.figures, &s->best_figures)) {
+            s->best_figures = s->outcome.figures;
+            memcpy(s->best, s->list, s->n_all * sizeof *s->best);
+        }
+    }
+done:
+    return status;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+    while (b > 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Swaps that can be told apart: of two positions in use, or of one in use and one that is not. They are gone through in
+ * an order that is drawn anew, until one helps; *out_new: some placement had not been tried. */
+static fab_status improve(search *s, bool *out_better, bool *out_new, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t n_moves = (uint64_t)s->n_job * s->n_all;
+    uint64_t step = 1 + fab_rng_below(&s->rng, n_moves);
+    while (common_divisor(step, n_moves) > 1) { /* a step that has none with the number reaches every move */
+        step++;
+    }
+    uint64_t move = fab_rng_below(&s->rng, n_moves);
+    *out_better = false;
+    for (uint64_t k = 0; k < n_moves && s->n_tried < s->budget && !*out_better; k++) {
+        bool is_new = false;
+        move = (move + step) % n_moves;
+        uint32_t i = (uint32_t)(move % s->n_job);
+        uint32_t j = (uint32_t)(move / s->n_job);
+        if (j <= i) {
+            continue;
+        }
+        swap(s, i, j);
+        FAB_TRY(try_list(s, &is_new, out_better, err));
+        *out_new = *out_new || is_new;
+        if (!*out_better) {
+            swap(s, i, j);
+        }
+        if (s->n_unfit > 100 * s->budget) { /* nothing fits any more */
+            break;
+        }
+    }
+done:
+    return status;
+}
+
+/* Servers in ascending order: those of the job, then the first of the fabric. */
+static fab_status try_plain_lists(search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    bool is_new = false;
+    bool is_better = false;
+    for (int all = 0; all < 2 && s->n_tried < s->budget; all++) {
+        memcpy(s->list, s->best, s->n_all * sizeof *s->list);
+        s->list_figures = s->best_figures;
+        qsort(s->list, all ? s->n_all : s->n_job, sizeof *s->list, ascending);
+        FAB_TRY(try_list(s, &is_new, &is_better, err));
+    }
+    memcpy(s->list, s->best, s->n_all * sizeof *s->list);
+    s->list_figures = s->best_figures;
+done:
+    return status;
+}
+
+static fab_status climb(search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    int idle = 0;
+    FAB_TRY(try_plain_lists(s, err));
+    while (s->n_tried < s->budget && idle < MAX_IDLE) {
+        bool is_better = false;
+        bool is_new = false;
+        FAB_TRY(improve(s, &is_better, &is_new, err));
+        if (is_better) {
+            continue;
+        }
+        idle = is_new ? 0 : idle + 1;
+        memcpy(s->list, s->best, s->n_all * sizeof *s->list);
+        for (int kick = 0; kick < KICKS; kick++) {
+            swap(s, (uint32_t)fab_rng_below(&s->rng, s->n_job), (uint32_t)fab_rng_below(&s->rng, s->n_all));
+        }
+        s->list_figures = (fab_advice_figures){.time_s = DBL_MAX}; /* so that the next one is where the climb begins */
+        FAB_TRY(s->n_tried < s->budget ? try_list(s, &is_new, &is_better, err) : FAB_OK);
+    }
+done:
+    return status;
+}
+
+/* --- before and after --------------------------------------------------------------------------------------------- */
+
+/* Placements that fit the time, from the number of paths alone: no clock decides what is tried. */
+static uint64_t budget_of(const advisor *a) {
+    if (a->request->has_budget) {
+        return a->request->budget;
+    }
+    char text[32];
+    uint64_t queue_pairs = 1;
+    if (advise_engine_option(a->base.engine, "qp", text, sizeof text) &&
+        fab_count_parse(text, 1, UINT32_MAX, &queue_pairs, NULL) != FAB_OK) {
+        queue_pairs = 1;
+    }
+    double flows = 0;
+    for (size_t p = 0; p < a->traffic.n_phases; p++) {
+        flows += (double)a->traffic.phases[p].n_flows;
+    }
+    double work = flows * (double)queue_pairs * (double)a->n_seeds + 2.0 * a->request->fabric->n_cables;
+    double fit = BUDGET_S * PATHS_PER_S / (work > 1 ? work : 1);
+    return fit > DEFAULT_BUDGET ? DEFAULT_BUDGET : fit < LEAST_BUDGET ? LEAST_BUDGET : (uint64_t)fit;
+}
+
+/* Servers of the job in rank order, then the others. A server with fewer GPUs stays out of it. */
+static fab_status init(search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    advisor *a = s->a;
+    const fab_fabric *f = a->request->fabric;
+    uint32_t n_full = fab_n_gpus(f) / f->gpus_per_server;
+    bool *used = NULL;
+    FAB_TRY(FAB_NEW(s->list, f->n_servers, err));
+    FAB_TRY(FAB_NEW(s->best, f->n_servers, err));
+    FAB_TRY(FAB_NEW(used, f->n_servers, err));
+    FAB_TRY(advise_outcome_init(a, &s->outcome, err));
+    for (uint32_t rank = 0; rank < a->traffic.n_ranks; rank++) {
+        uint32_t server = a->traffic.gpu_of_rank[rank] / f->gpus_per_server;
+        if (!used[server]) {
+            used[server] = true;
+            s->list[s->n_job++] = server;
+        }
+    }
+    s->n_all = s->n_job;
+    for (uint32_t server = 0; server < n_full; server++) {
+        if (!used[server]) {
+            s->list[s->n_all++] = server;
+        }
+    }
+    if (n_full < f->n_servers && used[n_full]) {
+        s->n_all = 0;
+        (void)snprintf(a->advice->placement_note, sizeof a->advice->placement_note,
+                       "placement not searched: server %" PRIu32 " of the job has fewer GPUs than the others", n_full);
+    } else if (s->n_all < 2) {
+        (void)snprintf(a->advice->placement_note, sizeof a->advice->placement_note,
+                       "placement not searched: there is one server");
+    }
+    FAB_TRY(FAB_NEW(s->seen, s->budget + 1, err));
+done:
+    free(used);
+    return status;
+}
+
+static void release(search *s) {
+    free(s->list);
+    free(s->best);
+    free(s->seen);
+    advise_outcome_release(&s->outcome);
+}
+
+/* What was tried on, and what came of it. */
+static void write_note(const search *s, bool found) {
+    char tried[32];
+    char servers[32];
+    char unused[32];
+    char unfit[160] = "";
+    size_t room = sizeof s->a->base.servers;
+    if (s->n_unfit > 0) {
+        (void)snprintf(unfit, sizeof unfit, "; placements whose list is longer than %zu characters were passed over",
+                       room - 1);
+    }
+    (void)snprintf(s->a->advice->placement_note, sizeof s->a->advice->placement_note,
+                   "placement: %s tried by swapping the job's %s servers with each other and with %s unused%s%s%s",
+                   fab_format_count(tried, s->n_tried), fab_format_count(servers, s->n_job),
+                   fab_format_count(unused, s->n_all - s->n_job), found ? "" : "; none is better",
+                   s->n_tried >= s->budget ? "; the budget ended the search" : "", unfit);
+}
+
+static fab_status run(search *s, advise_change *out, bool *out_found, fab_error *err) {
+    fab_status status = FAB_OK;
+    advisor *a = s->a;
+    char start[sizeof out->servers];
+    FAB_TRY(advise_evaluate(a, &a->base, a->request->seed + a->n_seeds, &s->outcome, err));
+    s->best_figures = s->list_figures = s->outcome.figures;
+    memcpy(s->best, s->list, s->n_all * sizeof *s->best);
+    bool start_fits = list_text(s->list, s->n_job, start, sizeof start);
+    uint64_t base_digest = digest_of(s);
+    s->budget++; /* the base is in the table of what was tried */
+    s->seen[s->n_tried++] = base_digest;
+    FAB_TRY(climb(s, err));
+    s->budget--;
+    s->n_tried--;
+    *out = (advise_change){.kind = FAB_ADVICE_PLACEMENT};
+    *out_found = list_text(s->best, s->n_job, out->servers, sizeof out->servers) &&
+                 (!start_fits || strcmp(start, out->servers) != 0);
+    a->advice->n_placements = s->n_tried;
+    write_note(s, *out_found);
+done:
+    return status;
+}
+
+fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found, fab_error *err) {
+    fab_status status = FAB_OK;
+    search s = {.a = a, .rng = fab_rng_make(a->request->seed, 0x616476)};
+    fab_advice *advice = a->advice;
+    *out_found = false;
+    if (!a->is_whole_job) {
+        (void)snprintf(advice->placement_note, sizeof advice->placement_note, "%s",
+                       a->traffic.n_ranks == 0
+                           ? "placement and rank order are those of a job: this traffic has none"
+                           : "placement and rank order move all phases of the job: they are tried with --traffic job");
+        return FAB_OK;
+    }
+    s.budget = advice->budget = budget_of(a);
+    if (s.budget == 0) {
+        (void)snprintf(advice->placement_note, sizeof advice->placement_note,
+                       "placement not searched: the budget is 0");
+        return FAB_OK;
+    }
+    a->n_total += s.budget + 1;
+    FAB_TRY(init(&s, err));
+    if (s.n_all >= 2) {
+        FAB_TRY(run(&s, out, out_found, err));
+    }
+done:
+    release(&s);
+    return status;
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Advice as a user calls for it: what it prints validates, can be pasted, and does what it says.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+"$program" schema result >result.schema.json
+"$program" schema report >report.xsd
+
+# check ARGUMENTS...: JSON and XML by their schemas; the best command gives the time that was promised
+count=0
+check() {
+  count=$((count + 1))
+  "$program" route "$@" --advise --json --quiet --out "report$count" >"$count.json" 2>err || { cat err; fail "$*: does not run"; return; }
+  xmllint --noout --schema report.xsd "report$count/report.xml" 2>log || { cat log; fail "$*: the XML report does not validate"; }
+  python3 - "$program" "$count.json" <<'PYTHON' || fail "$*: the JSON result is wrong"
+import json, shlex, subprocess, sys
+import jsonschema
+result = json.load(open(sys.argv[2]))
+jsonschema.validate(result, json.load(open("result.schema.json")))
+advice = result["advice"]
+base = advice["base"]
+
+
+def mean(figure):
+    return figure["mean"] if isinstance(figure, dict) else figure
+
+
+def time_of(phases):
+    return sum(mean(p["engines"][0]["busiest_link_s"]) for p in phases if p["engines"])
+
+
+assert abs(time_of(result["phases"]) - base["time_s"]) <= 1e-9 * base["time_s"]
+assert all(len(p["engines"]) == 1 for p in result["phases"])
+assert all("reason" in c if c["verdict"] == "impossible" else "time_s" in c for c in advice["candidates"])
+if "best" in advice:
+    words = shlex.split(advice["best"]["command"])
+    assert words[0] == "fabriscope"
+    out = subprocess.run([sys.argv[1], *words[1:], "--json", "--quiet"], capture_output=True, check=True).stdout
+    again = json.loads(out)
+    assert abs(time_of(again["phases"]) / advice["best"]["time_s"] - 1) < 1e-9, "the command gives another time"
+PYTHON
+}
+
+check preset:llama3-talk-racks --engine pinned --job servers=0,1,2,4 --advise-budget 40
+check preset:llama3-talk-racks --engine ecmp --set job.dp=1 --job pp=4 --advise-budget 0 --seed 7
+check torus:gpus=64,gpus-per-server=4,torus=4,4,radix=8 --engine ecmp --advise-budget 10 --seeds 9
+check 'fat-tree:xgft=2;4,4;1,4' --traffic pattern:permutation --engine ecmp
+check clos:gpus=8 --engine ecmp
+
+# what is printed can be pasted, however long it is, and no line is wider than 80 columns
+list=$(for i in {0..15}; do printf '%d,%d,' "$((i + 16))" "$i"; done)
+"$program" route clos:gpus=256,radix=32,taper=2 --engine ecmp --job "pp=2,servers=${list%,}" --advise --quiet | sed -n '/^ADVICE/,$p' >out
+[[ $(awk '{ if (length($0) > w) w = length($0) } END { print w }' out) -le 80 ]] || fail "wider than 80 columns"
+pasted=$(sed -n '/^    fabriscope route/,/[^\\]$/p' out)
+[[ -n $pasted ]] || fail "no command is printed"
+[[ $pasted == *,\\* ]] || fail "no list of servers is broken"
+eval "set -- $pasted"
+shift
+"$program" "$@" --quiet >/dev/null || fail "the printed command cannot be pasted: $pasted"
+
+# --- wrong use ---
+refuse() { # refuse TEXT ARGUMENTS...
+  local text=$1 code=0
+  shift
+  "$program" route "$@" >out 2>err || code=$?
+  [[ $code -eq 2 ]] || fail "$*: exit code $code"
+  grep -qE -e "$text" err || { cat err; fail "$*: stderr lacks '$text'"; }
+}
+refuse 'needs --advise' clos:gpus=64 --advise-budget 5
+refuse 'option --advise-budget: ' clos:gpus=64 --advise --advise-budget many
+refuse 'and --advise need it' clos:gpus=64 --advise --engine dmodk --dump -
+
+echo "$failures failures"
+[[ $failures -eq 0 ]]
