@@ -179,25 +179,24 @@ fab_status fab_pass_prepare(fab_pass *p, fab_error *err) {
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */
 
-FAB_INLINE void load_evenly(fab_pass *p, const hops *h) {
-    double *sum = scratch(p, SUM);
+/* Sum of what a run's entries hold, 0 in other lanes unless they are few; loads of their links. Returns the lanes. */
+FAB_INLINE uint64_t sum_run(fab_pass *p, const hops *h, double *restrict sum) {
     uint64_t all = 0;
+    bool cleared = false;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
         uint64_t lanes = e->lanes & p->active[e->v];
-        const double *held = held_by(p, e->v);
+        const double *restrict held = held_by(p, e->v);
         double total = 0;
-        if (lanes == 0) {
-            continue;
-        }
-        if (all == 0) {
-            memset(sum, 0, FAB_LANES * sizeof *sum);
-        }
         if (fab_few(lanes)) {
             FAB_EACH_LANE(k, lanes) {
                 total += held[k];
-                sum[k] += held[k];
+                sum[k] = ((all >> k & 1) != 0 ? sum[k] : 0) + held[k];
             }
         } else {
+            if (!cleared) {
+                clear_others(sum, all);
+                cleared = true;
+            }
             held = only(scratch(p, NEXT), held, lanes);
             total = sum_up(held);
             for (int k = 0; k < FAB_LANES; k++) {
@@ -207,6 +206,15 @@ FAB_INLINE void load_evenly(fab_pass *p, const hops *h) {
         all |= lanes;
         p->group_load[e->group] += total / h->n;
     }
+    if (!cleared && !fab_few(all)) {
+        clear_others(sum, all);
+    }
+    return all;
+}
+
+FAB_INLINE void load_evenly(fab_pass *p, const hops *h) {
+    double *sum = scratch(p, SUM);
+    uint64_t all = sum_run(p, h, sum);
     if (all == 0 || h->level == 1) {
         return;
     }

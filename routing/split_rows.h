@@ -52,8 +52,10 @@ FAB_INLINE void copy_lanes(double *restrict to, const double *restrict from, uin
             to[k] = from[k];
         }
     } else {
-        for (int k = 0; k < FAB_LANES; k++) {
-            to[k] = (lanes >> k & 1) != 0 ? from[k] : to[k];
+        for (uint64_t k = 0; k < FAB_LANES; k++) {
+            double kept = to[k];
+            double copied = from[k];
+            to[k] = (lanes >> k & 1) != 0 ? copied : kept;
         }
     }
 }

@@ -1,0 +1,81 @@
+/**
+ * @file path_figures.h
+ * How long paths are, how much those of a flow differ, and what a receiver's reorder window makes of that.
+ */
+#ifndef FAB_PATH_FIGURES_H
+#define FAB_PATH_FIGURES_H
+
+#include "fab/offer.h"
+#include "fab/routing.h"
+#include "fab/split.h"
+#include "fab/status.h"
+
+typedef struct fab_path_range {
+    double min, mean, max;
+} fab_path_range;
+
+/**
+ * Over the flows that leave their scale-up domain, each counted once; all 0 where there are none. A mean is over flows
+ * of the mean over the flow's paths by their shares; latency is one way and the sum over all links of a path, scale-up
+ * and PCIe included.
+ *
+ * Where packets are reordered, a receiver that holds window_bytes of a flow limits it to
+ *     limit = 8 * window_bytes / (round trip + queueing_s),    round trip = 2 * latency of the flow's longest path
+ */
+typedef struct fab_path_figures {
+    uint64_t n_flows;
+    fab_path_range hops; /**< network links of a path, those of NICs included */
+    fab_path_range latency_s;
+    double max_spread_s; /**< of a flow: latency of its longest path - of its shortest; 0 with one path */
+    double mean_spread_s;
+    double longest_round_trip_s;
+    bool reorders;           /**< the router does; else the rest is 0 */
+    uint64_t limited_flows;  /**< offered more than their limit */
+    double min_limit_bps;    /**< of any flow; INFINITY where nothing takes time */
+    double max_excess_ratio; /**< largest offered rate / limit; above 1 the window limits somebody */
+} fab_path_figures;
+
+/** Figures while chunks of routes come in. */
+typedef struct fab_path_tally {
+    const fab_router *router;
+    double weight;        /**< flows so far */
+    double limited;       /**< flows offered more than their limit */
+    fab_path_figures sum; /**< means are sums over flows */
+    double *leg_s;        /**< shape [NICs of a GPU x planes]: of the flow at hand */
+    uint32_t *leg_hops;   /**< alike */
+} fab_path_tally;
+
+/** Routes of some flows of a phase. Everything is borrowed. */
+typedef struct fab_path_chunk {
+    const fab_routes *routes;
+    const fab_phase *phase;
+    uint64_t first;       /**< flow 0 of the routes is this one of the phase */
+    const uint64_t *flow; /**< instead of `first`, shape [routes->n_flows]: one flow of each bundle, NULL: no bundles */
+    const uint64_t *weight; /**< flows in each bundle */
+    const double *rate;     /**< shape [routes->n_flows]: offered, of all flows of a bundle; read where packets are
+                               reordered */
+} fab_path_chunk;
+
+/** The router is borrowed. Release with fab_path_tally_release(). */
+fab_status fab_path_tally_init(const fab_router *router, fab_path_tally *out, fab_error *err) FAB_MUST_USE;
+void fab_path_tally_release(fab_path_tally *tally);
+
+/** Complexity: O(sum of route lengths). The figures do not depend on how flows are cut into chunks. */
+void fab_path_tally_add(fab_path_tally *tally, const fab_path_chunk *chunk);
+fab_path_figures fab_path_tally_finish(const fab_path_tally *tally);
+
+/**
+ * The same for an engine that splits what switches hold. In an all-to-all, whose flows are not listed, a part of a flow
+ * (NIC and plane) counts as a flow of its own where paths are compared, ports of a leaf are told apart only by the
+ * shortest and the longest cable, and the offered rate is the mean over the flows of a pair of leaves: min and max
+ * may be wider than those of any flow, means and counts are exact (but for scale-up links that GPUs hand over
+ * through between rails, which only max has).
+ * @param[in] split  What router->engine->split() made.
+ * @retval FAB_EUNREACHABLE  a demand has no route
+ * Complexity: five passes of fab_split_fold(), O(flows * parts + NICs).
+ */
+fab_status fab_path_figures_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
+                                     const fab_demand *demand, const fab_phase *phase, const fab_offer *offer,
+                                     fab_path_figures *out, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,361 @@
+/* Lengths and latencies of paths, and the limit that a reorder window sets. */
+#include "fab/path_figures.h"
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Of the paths of one flow. */
+typedef struct span {
+    fab_path_range hops, latency_s;
+    double spread_s;
+} span;
+
+/* Means are sums until they are divided. */
+static fab_path_range widen(fab_path_range a, fab_path_range b, double count) {
+    return (fab_path_range){fmin(a.min, b.min), a.mean + b.mean * count, fmax(a.max, b.max)};
+}
+
+static const span NOTHING = {.hops = {INFINITY, 0, 0}, .latency_s = {INFINITY, 0, 0}};
+
+static void add_path(span *to, double hops, double latency_s) {
+    to->hops = widen(to->hops, (fab_path_range){hops, hops, hops}, 1);
+    to->latency_s = widen(to->latency_s, (fab_path_range){latency_s, latency_s, latency_s}, 1);
+}
+
+static void finish_span(span *of, double n) {
+    of->spread_s = of->latency_s.max - of->latency_s.min;
+    of->hops.mean /= n;
+    of->latency_s.mean /= n;
+}
+
+static double window_limit(const fab_router *router, double longest_s) {
+    return 8 * router->window_bytes / (2 * longest_s + router->queueing_s);
+}
+
+/* `count` flows like this one, each of the given rate. */
+static void add_flows(fab_path_tally *t, const span *flow, double rate_bps, double count) {
+    fab_path_figures *sum = &t->sum;
+    if (t->weight == 0) {
+        sum->hops.min = INFINITY;
+        sum->latency_s.min = INFINITY;
+        sum->min_limit_bps = t->router->reorders ? INFINITY : 0;
+    }
+    t->weight += count;
+    sum->hops = widen(sum->hops, flow->hops, count);
+    sum->latency_s = widen(sum->latency_s, flow->latency_s, count);
+    sum->max_spread_s = fmax(sum->max_spread_s, flow->spread_s);
+    sum->mean_spread_s += flow->spread_s * count;
+    if (t->router->reorders) {
+        double limit_bps = window_limit(t->router, flow->latency_s.max);
+        sum->min_limit_bps = fmin(sum->min_limit_bps, limit_bps);
+        sum->max_excess_ratio = fmax(sum->max_excess_ratio, rate_bps / limit_bps);
+        t->limited += rate_bps > limit_bps * (1 + 1e-9) ? count : 0;
+    }
+}
+
+static double latency_of(const fab_fabric *f, fab_link_id link) {
+    return fab_class_of(f, link)->latency_s;
+}
+
+static bool is_network(const fab_fabric *f, fab_link_id link) {
+    fab_link_kind kind = fab_class_of(f, link)->kind;
+    return kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
+}
+
+/* What all paths of a part of a flow share. Returns the network links among them, 0 inside a scale-up domain. */
+static uint32_t measure_legs(const fab_router *router, const fab_flow *flow, uint32_t part, double *out_s) {
+    fab_link_id links[FAB_FLOW_LEG_LINKS];
+    uint32_t n = fab_flow_legs(router->fabric, &router->ports, flow->src, flow->dst, part, links);
+    uint32_t hops = 0;
+    *out_s = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        hops += is_network(router->fabric, links[i]);
+        *out_s += latency_of(router->fabric, links[i]);
+    }
+    return hops;
+}
+
+/* --- from routes -------------------------------------------------------------------------------------------------- */
+
+fab_status fab_path_tally_init(const fab_router *router, fab_path_tally *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n_parts = (size_t)router->ports.nics_per_gpu * router->ports.n_planes;
+    fab_path_tally tally = {.router = router, .sum = {.reorders = router->reorders}};
+    FAB_TRY(FAB_NEW(tally.leg_s, n_parts, err));
+    FAB_TRY(FAB_NEW(tally.leg_hops, n_parts, err));
+    *out = tally;
+    tally = (fab_path_tally){0};
+done:
+    fab_path_tally_release(&tally);
+    return status;
+}
+
+void fab_path_tally_release(fab_path_tally *tally) {
+    free(tally->leg_s);
+    free(tally->leg_hops);
+    *tally = (fab_path_tally){0};
+}
+
+/* Part that the k-th path of a flow belongs to. Paths go round the NICs; one that crosses no switch boundary may be
+ * taken for that of another plane, which changes nothing over all of them. */
+static uint32_t part_of(const fab_router *router, uint32_t k, const fab_link_id *links, size_t n) {
+    const fab_fabric *f = router->fabric;
+    uint32_t nics = router->ports.nics_per_gpu;
+    uint32_t plane =
+        n > 0 ? f->switch_plane[fab_tail(f, links[0]) - f->first[FAB_NODE_SWITCH]] : k / nics % router->ports.n_planes;
+    return k % nics + nics * plane;
+}
+
+static void measure_flow(fab_path_tally *t, const fab_path_chunk *chunk, uint32_t flow, span *out) {
+    const fab_routes *r = chunk->routes;
+    const fab_fabric *f = t->router->fabric;
+    uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
+    uint32_t n_parts = t->router->ports.nics_per_gpu * t->router->ports.n_planes;
+    if (r->between_switches) {
+        fab_flow about = fab_phase_flow(chunk->phase, chunk->flow != NULL ? chunk->flow[flow] : chunk->first + flow);
+        for (uint32_t part = 0; part < n_parts; part++) {
+            t->leg_hops[part] = measure_legs(t->router, &about, part, &t->leg_s[part]);
+        }
+    }
+    *out = NOTHING;
+    for (uint32_t k = 0; k < n_paths; k++) {
+        uint32_t path = r->flow_first[flow] + k;
+        const fab_link_id *links = r->link + r->path_first[path];
+        size_t n = r->path_first[path + 1] - r->path_first[path];
+        uint32_t hops = 0;
+        double latency_s = 0;
+        for (size_t i = 0; i < n; i++) {
+            hops += is_network(f, links[i]);
+            latency_s += latency_of(f, links[i]);
+        }
+        if (r->between_switches) {
+            uint32_t part = part_of(t->router, k, links, n);
+            hops += t->leg_hops[part];
+            latency_s += t->leg_s[part];
+        }
+        add_path(out, hops, latency_s);
+    }
+    finish_span(out, n_paths);
+}
+
+void fab_path_tally_add(fab_path_tally *tally, const fab_path_chunk *chunk) {
+    for (uint32_t flow = 0; flow < chunk->routes->n_flows; flow++) {
+        span paths;
+        measure_flow(tally, chunk, flow, &paths);
+        if (paths.hops.max > 0) {
+            double count = chunk->weight != NULL ? (double)chunk->weight[flow] : 1;
+            add_flows(tally, &paths, tally->router->reorders ? chunk->rate[flow] / count : 0, count);
+        }
+    }
+}
+
+static fab_path_range mean_of(fab_path_range sum, double n) { /* no rounding takes it beyond the ends */
+    return (fab_path_range){sum.min, fmin(fmax(sum.mean / n, sum.min), sum.max), sum.max};
+}
+
+fab_path_figures fab_path_tally_finish(const fab_path_tally *tally) {
+    fab_path_figures out = tally->sum;
+    if (tally->weight > 0) {
+        out.n_flows = (uint64_t)(tally->weight + 0.5);
+        out.limited_flows = (uint64_t)(tally->limited + 0.5);
+        out.hops = mean_of(out.hops, tally->weight);
+        out.latency_s = mean_of(out.latency_s, tally->weight);
+        out.mean_spread_s /= tally->weight;
+        out.longest_round_trip_s = 2 * out.latency_s.max;
+    }
+    return out;
+}
+
+/* --- from a split -------------------------------------------------------------------------------------------------
+ */
+
+/* Between the leaves of every pair of the demand. */
+typedef struct pair_paths {
+    double *hops, *shortest_s, *expected_s, *longest_s; /* shape [n_pairs] */
+} pair_paths;
+
+static void release_pairs(pair_paths *p) {
+    free(p->hops);
+    free(p->shortest_s);
+    free(p->expected_s);
+    free(p->longest_s);
+}
+
+static fab_status fold_pairs(const fab_fabric *f, const fab_dag *dag, const fab_split *split, const fab_demand *demand,
+                             pair_paths *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    double *x = NULL;
+    FAB_TRY(FAB_NEW(x, f->n_links, err));
+    FAB_TRY(FAB_NEW(out->hops, demand->n_pairs, err));
+    FAB_TRY(FAB_NEW(out->shortest_s, demand->n_pairs, err));
+    FAB_TRY(FAB_NEW(out->expected_s, demand->n_pairs, err));
+    FAB_TRY(FAB_NEW(out->longest_s, demand->n_pairs, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        x[l] = 1;
+    }
+    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, out->hops, err)); /* the same on all of them */
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        x[l] = latency_of(f, l);
+    }
+    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_SHORTEST, x, demand, out->shortest_s, err));
+    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, demand, out->expected_s, err));
+    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, out->longest_s, err));
+done:
+    free(x);
+    return status;
+}
+
+static void add_listed(fab_path_tally *t, const pair_paths *pairs, const fab_demand *demand, const fab_phase *phase,
+                       const fab_offer *offer) {
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        fab_flow flow = fab_phase_flow(phase, i);
+        span paths = NOTHING;
+        for (uint32_t part = 0; part < demand->n_parts; part++) {
+            double leg_s = 0;
+            double hops = measure_legs(t->router, &flow, part, &leg_s);
+            fab_path_range latency_s = {leg_s, leg_s, leg_s};
+            uint32_t pair = demand->pair_of[i * demand->n_parts + part];
+            if (pair != FAB_NONE) {
+                hops += pairs->hops[pair];
+                latency_s.min += pairs->shortest_s[pair];
+                latency_s.mean += pairs->expected_s[pair];
+                latency_s.max += pairs->longest_s[pair];
+            }
+            paths.hops = widen(paths.hops, (fab_path_range){hops, hops, hops}, 1);
+            paths.latency_s = widen(paths.latency_s, latency_s, 1);
+        }
+        if (paths.hops.max > 0) {
+            finish_span(&paths, demand->n_parts);
+            add_flows(t, &paths, fab_offer_rate(offer, phase, i), 1);
+        }
+    }
+}
+
+/* NIC ports of the phase on a leaf: what lies between them and a GPU. */
+typedef struct leaf_legs {
+    uint32_t n_ports;
+    double min_s, max_s;
+} leaf_legs;
+
+/* Between GPU and leaf of an all-to-all. */
+typedef struct all_legs {
+    leaf_legs *of_leaf;  /* shape [n_leaves] */
+    double mean_s;       /* of a flow, both ends */
+    double n_parts;      /* of all flows that leave their domain */
+    double largest_rate; /* no flow is offered more */
+} all_legs;
+
+static double pcie_of(const fab_fabric *f, fab_node_id nic) {
+    double latency_s = 0;
+    for (uint32_t k = f->out_first[nic]; k < f->out_first[nic + 1]; k++) {
+        if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_PCIE) {
+            latency_s = fmax(latency_s, latency_of(f, f->out_link[k]));
+        }
+    }
+    return latency_s;
+}
+
+/* The bytes of NICs say how many parts use their ports. GPUs that hand over between rails cross their domain as well:
+ * no longer than twice over any scale-up link. */
+static fab_status measure_all_legs(const fab_router *router, const fab_phase *phase, const fab_offer *offer,
+                                   all_legs *out, fab_error *err) {
+    const fab_fabric *f = router->fabric;
+    const fab_next_hops *t = router->next_hops;
+    uint32_t n_planes = router->ports.n_planes;
+    double part_bytes = (double)phase->all.bytes / router->ports.nics_per_gpu;
+    double sent = 0;
+    double weighted_s = 0;
+    double least_bytes = INFINITY;
+    fab_status status = FAB_NEW(out->of_leaf, t->n_leaves, err);
+    for (uint32_t nic = 0; status == FAB_OK && nic < fab_n_of(f, FAB_NODE_NIC); nic++) {
+        double bytes = offer->sent[nic] + offer->received[nic];
+        double pcie_s = bytes > 0 ? pcie_of(f, f->first[FAB_NODE_NIC] + nic) : 0;
+        for (uint32_t plane = 0; bytes > 0 && plane < n_planes; plane++) {
+            fab_link_id up = router->ports.nic_access[(size_t)nic * n_planes + plane];
+            leaf_legs *leaf = &out->of_leaf[t->leaf_index[fab_head(f, up) - f->first[FAB_NODE_SWITCH]]];
+            double latency_s = pcie_s + latency_of(f, up);
+            leaf->min_s = leaf->n_ports == 0 ? latency_s : fmin(leaf->min_s, latency_s);
+            leaf->max_s = fmax(leaf->max_s, latency_s);
+            leaf->n_ports++;
+            weighted_s += latency_s * bytes / n_planes;
+        }
+        sent += offer->sent[nic];
+        least_bytes = bytes > 0 ? fmin(least_bytes, fmax(offer->sent[nic], offer->received[nic])) : least_bytes;
+    }
+    out->mean_s = sent > 0 ? weighted_s / sent : 0;
+    out->n_parts = part_bytes > 0 ? sent / part_bytes * n_planes : 0;
+    out->largest_rate = sent > 0 ? (double)phase->all.bytes * offer->line_bps / least_bytes : 0;
+    return status;
+}
+
+/* Parts between two ports of one leaf, which no pair of the demand holds. */
+static void add_own_leaf(fab_path_tally *t, const all_legs *legs, double n_parts, double parts_per_flow) {
+    span paths = NOTHING;
+    for (uint32_t leaf = 0; leaf < t->router->next_hops->n_leaves; leaf++) {
+        const leaf_legs *own = &legs->of_leaf[leaf];
+        if (own->n_ports > 1) {
+            const fab_path_range latency_s = {2 * own->min_s, 0, 2 * own->max_s};
+            paths.latency_s = widen(paths.latency_s, latency_s, 1);
+        }
+    }
+    if (n_parts > 0.5) {
+        paths.hops = (fab_path_range){2, 2, 2};
+        add_flows(t, &paths, legs->largest_rate, n_parts / parts_per_flow);
+    }
+}
+
+static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const fab_demand *demand,
+                               const fab_phase *phase, const fab_offer *offer, fab_error *err) {
+    const fab_fabric *f = t->router->fabric;
+    all_legs legs = {0};
+    double handing_over_s = 0; /* at most */
+    double n_parts = demand->n_parts;
+    fab_status status = measure_all_legs(t->router, phase, offer, &legs, err);
+    double own_leaf = legs.n_parts;
+    for (uint32_t k = 0; f->forwards_in_domain && k < f->n_classes; k++) {
+        if (f->classes[k].kind == FAB_LINK_SCALEUP) {
+            handing_over_s = fmax(handing_over_s, 2 * f->classes[k].latency_s);
+        }
+    }
+    for (uint32_t dst = 0; status == FAB_OK && dst < demand->n_leaves; dst++) {
+        for (uint32_t i = demand->first[dst]; i < demand->first[dst + 1]; i++) {
+            const leaf_legs *from = &legs.of_leaf[demand->src[i]];
+            const leaf_legs *to = &legs.of_leaf[dst];
+            double parts = (double)demand->parts[i];
+            double hops = pairs->hops[i] + 2;
+            const span paths = {.hops = {hops, hops, hops},
+                                .latency_s = {pairs->shortest_s[i] + from->min_s + to->min_s, pairs->expected_s[i],
+                                              pairs->longest_s[i] + from->max_s + to->max_s + handing_over_s},
+                                .spread_s = pairs->longest_s[i] - pairs->shortest_s[i]};
+            add_flows(t, &paths, demand->rate[i] / parts * n_parts, parts / n_parts);
+            own_leaf -= parts;
+        }
+    }
+    if (status == FAB_OK) {
+        add_own_leaf(t, &legs, own_leaf, n_parts);
+        t->sum.latency_s.mean += legs.mean_s * t->weight;
+    }
+    free(legs.of_leaf);
+    return status;
+}
+
+fab_status fab_path_figures_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
+                                     const fab_demand *demand, const fab_phase *phase, const fab_offer *offer,
+                                     fab_path_figures *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_path_tally tally = {0};
+    pair_paths pairs = {0};
+    FAB_TRY(fab_path_tally_init(router, &tally, err));
+    FAB_TRY(fold_pairs(router->fabric, dag, split, demand, &pairs, err));
+    if (demand->pair_of != NULL) {
+        add_listed(&tally, &pairs, demand, phase, offer);
+    } else {
+        FAB_TRY(add_unlisted(&tally, &pairs, demand, phase, offer, err));
+    }
+    *out = fab_path_tally_finish(&tally);
+done:
+    release_pairs(&pairs);
+    fab_path_tally_release(&tally);
+    return status;
+}
