@@ -82,6 +82,8 @@ static void put_row(fab_page *page, const fab_advice_row *r) {
     fab_page_put(page, FAB_INK_PLAIN, is_clear ? "" : " ?");
     size_t mark = r->needs_switch_support ? 2 : 0;
     if (fab_text_columns(r->change) + mark > page->width - CHANGE_AT) {
+        fab_page_to(page, CHANGE_AT);
+        fab_page_put(page, ink, mark > 0 ? "*" : "");
         fab_page_end_line(page);
         put_shell(page, ink, 4, r->change);
         return;
