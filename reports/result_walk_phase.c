@@ -84,6 +84,33 @@ static void walk_hot_links(walk *w, const fab_engine_result *engine) {
     end(w);
 }
 
+static void walk_paths(walk *w, const fab_engine_result *engine) {
+    const fab_path_figures *p = &engine->paths;
+    if (p->n_flows == 0) {
+        return;
+    }
+    object(w, "paths");
+    number(w, "min_hops", p->hops.min);
+    number(w, "mean_hops", p->hops.mean);
+    number(w, "max_hops", p->hops.max);
+    number(w, "min_latency_s", p->latency_s.min);
+    number(w, "mean_latency_s", p->latency_s.mean);
+    number(w, "max_latency_s", p->latency_s.max);
+    number(w, "mean_spread_s", p->mean_spread_s);
+    number(w, "max_spread_s", p->max_spread_s);
+    number(w, "max_round_trip_s", p->longest_round_trip_s);
+    end(w);
+    if (p->reorders && isfinite(p->min_limit_bps)) {
+        object(w, "reordering");
+        number(w, "window_bytes", engine->window_bytes);
+        number(w, "queueing_s", engine->queueing_s);
+        number(w, "min_limit_bps", p->min_limit_bps);
+        integer(w, "limited_flows", p->limited_flows);
+        number(w, "max_offered_over_limit_ratio", p->max_excess_ratio);
+        end(w);
+    }
+}
+
 static void walk_cycle(walk *w, const fab_engine_result *engine) {
     if (engine->n_cycle == 0) {
         return;
@@ -126,6 +153,7 @@ static void walk_engine(walk *w, const fab_engine_result *engine) {
     if (engine->has_effective_bisection) {
         stat(w, "effective_bisection_ratio", &engine->effective_bisection, many);
     }
+    walk_paths(w, engine);
     walk_cycle(w, engine);
     walk_link_loads(w, engine);
     walk_next_hops(w, engine);

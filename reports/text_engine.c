@@ -152,6 +152,52 @@ static void put_limits(fab_page *page, const fab_engine_result *e) {
     fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
 }
 
+/* How long the paths are, and what that makes of the receiver's window. */
+static void put_paths(fab_page *page, const fab_engine_result *e) {
+    const fab_path_figures *p = &e->paths;
+    char text[512];
+    char a[40];
+    char b[40];
+    char c[40];
+    char d[40];
+    if (p->n_flows == 0) {
+        return;
+    }
+    size_t n = 0;
+    if (p->hops.min == p->hops.max) {
+        n = (size_t)snprintf(text, sizeof text, "Paths: %.0f network links", p->hops.min);
+    } else {
+        n = (size_t)snprintf(text, sizeof text, "Paths: %.0f to %.0f network links (mean %.2f)", p->hops.min,
+                             p->hops.max, p->hops.mean);
+    }
+    n += (size_t)snprintf(text + n, sizeof text - n, ", %s to %s one way",
+                          fab_quantity_format(a, p->latency_s.min, FAB_UNIT_TIME),
+                          fab_quantity_format(b, p->latency_s.max, FAB_UNIT_TIME));
+    if (p->max_spread_s > 0) {
+        (void)snprintf(text + n, sizeof text - n, "; those of one flow differ by up to %s",
+                       fab_quantity_format(a, p->max_spread_s, FAB_UNIT_TIME));
+    }
+    fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
+    if (!p->reorders) {
+        return;
+    }
+    n = (size_t)snprintf(text, sizeof text, "Packets arrive out of order: a window of %s over %s and %s in queues ",
+                         fab_quantity_format(a, e->window_bytes, FAB_UNIT_BYTES),
+                         fab_quantity_format(b, p->longest_round_trip_s, FAB_UNIT_TIME),
+                         fab_quantity_format(c, e->queueing_s, FAB_UNIT_TIME));
+    if (p->limited_flows > 0) {
+        (void)snprintf(text + n, sizeof text - n,
+                       "lets %s flows send less than they are offered, the slowest %s (%.2f times less).",
+                       fab_format_count(a, p->limited_flows), fab_quantity_format(d, p->min_limit_bps, FAB_UNIT_RATE),
+                       p->max_excess_ratio);
+        fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
+    } else {
+        (void)snprintf(text + n, sizeof text - n, "allows %s: it limits no flow.",
+                       fab_quantity_format(d, p->min_limit_bps, FAB_UNIT_RATE));
+        fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
+    }
+}
+
 /* Where it matters whether the fabric is lossless. */
 static void put_deadlock(fab_page *page, const fab_engine_result *e) {
     char text[512];
@@ -365,6 +411,7 @@ void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_en
         put_verdict(page, phase, e);
     }
     put_limits(page, e);
+    put_paths(page, e);
     put_deadlock(page, e);
     put_next_hops(page, e);
     put_loads(page, e);

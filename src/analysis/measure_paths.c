@@ -328,6 +328,30 @@ static void close_strands(draw *d) {
     d->n_strands = 0;
 }
 
+/* Of the routes where they are kept whole. Else those of all minimal paths, where the engine takes no others: too many
+ * flows to follow one by one. */
+static fab_status measure_lengths(const draw *d, fab_error *err) {
+    static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
+    fab_status status = FAB_OK;
+    const fab_trial *trial = d->trial;
+    const fab_subject *s = trial->subject;
+    fab_path_tally tally = {0};
+    if (d->stream.whole != NULL) {
+        const fab_path_chunk chunk = {.routes = d->stream.whole,
+                                      .phase = s->phase,
+                                      .rate = s->offer.rate != NULL ? s->offer.rate : trial->scratch->rate};
+        FAB_TRY(fab_path_tally_init(trial->router, &tally, err));
+        fab_path_tally_add(&tally, &chunk);
+        trial->detail->paths = fab_path_tally_finish(&tally);
+    } else if (d->takes_minimal) {
+        FAB_TRY(fab_path_figures_of_split(trial->router, s->dag, &EVEN, &s->demand, s->phase, &s->offer,
+                                          &trial->detail->paths, err));
+    }
+done:
+    fab_path_tally_release(&tally);
+    return status;
+}
+
 static fab_status mark_hot(draw *d, fab_error *err) {
     fab_status status = FAB_NEW(d->hot_of, d->trial->subject->fabric->n_links, err);
     for (size_t i = 0; status == FAB_OK && i < d->trial->detail->n_hot; i++) {
@@ -350,6 +374,7 @@ static fab_status measure(draw *d, fab_sample *out, fab_error *err) {
     if (d->detail) {
         fab_detail_loads(trial, sum->use, sum->bytes);
         fab_next_hop_use_finish(sum->next_hops, trial->detail);
+        FAB_TRY(measure_lengths(d, err));
         FAB_TRY(mark_hot(d, err));
     }
     if (d->detail && d->takes_minimal) {

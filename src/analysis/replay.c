@@ -65,6 +65,8 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
     if (it->draw == 0) {
         result->has_effective_bisection = subject->bisection;
         result->n_rounds = trial.router->n_rounds;
+        result->window_bytes = trial.router->window_bytes;
+        result->queueing_s = trial.router->queueing_s;
         if (c->replay->keep_loads) {
             result->load_bytes = scratch->bytes;
             scratch->bytes = NULL;

@@ -10,6 +10,7 @@
 #include "fab/explanation.h"
 #include "fab/fabric.h"
 #include "fab/optimum.h"
+#include "fab/path_figures.h"
 #include "fab/prices.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
@@ -174,6 +175,8 @@ typedef struct fab_engine_result {
     bool polarized; /**< of the first seed: some boundary is; only engines that hash */
     fab_hot_link hot[FAB_HOT_LINKS];
     size_t n_hot;
+    fab_path_figures paths;          /**< of the first seed; no flows where they are not known */
+    double window_bytes, queueing_s; /**< of a receiver and of queues, where packets are reordered */
     bool deadlock_free;              /**< no cycle among the dependencies of the routes of the first seed */
     uint64_t dependencies;           /**< pairs of fabric links, one held while the other is asked for */
     uint32_t n_cycle;                /**< links of a shortest cycle through the first link that lies on one; 0: none */
