@@ -237,6 +237,7 @@ static const fab_engine_option OPTIONS[] = {
      "when links die: modulo (over what is left: nearly all flows move) or resilient (fixed "
      "buckets: only flows of the dead member move)",
      true},
+    FAB_TABLES_OPTION,
     {NULL, NULL, NULL, false},
 };
 

@@ -17,6 +17,14 @@ extern const fab_engine fab_engine_file;
 fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id v, uint32_t leaf,
                             const fab_hop_key *key);
 
+/** Row of an engine that chooses among groups of next hops; engines.c reads the file. */
+#define FAB_TABLES_KEY "tables"
+#define FAB_TABLES_OPTION                                                                                              \
+    {                                                                                                                  \
+        FAB_TABLES_KEY, "", "file with the groups of next hops, as 'route --dump' writes it; else all minimal ones",   \
+            true                                                                                                       \
+    }
+
 /* Forwarding tables as text: what writer and reader share. */
 #define FAB_TABLES_MAGIC  "fabriscope-tables 1"
 #define FAB_TABLES_HEADER 96
