@@ -105,4 +105,7 @@ static inline void stat(walk *w, const char *key, const fab_stat *value, bool di
     }
 }
 
+/** A phase and its engines, see result_walk_phase.c. */
+void fab_walk_phase(walk *w, const fab_phase_result *phase, const fab_counts *counts);
+
 #endif

@@ -132,6 +132,26 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
     }
 }
 
+/* Time that no phase under this routing falls below, and how far from the optimum that is. */
+static void put_limits(fab_page *page, const fab_engine_result *e) {
+    char text[512];
+    char a[40];
+    size_t n = (size_t)snprintf(text, sizeof text, "The fullest network link takes %s for its bytes%s.",
+                                fab_quantity_format(a, e->busiest_link_s.mean, FAB_UNIT_TIME),
+                                e->n_seeds > 1 ? " (mean)" : "");
+    if (e->has_gap) {
+        double gap = e->optimum_gap.mean;
+        if (gap < 5e-5) {
+            (void)snprintf(text + n, sizeof text - n, " No routing over shortest paths has a less full one.");
+        } else {
+            (void)snprintf(text + n, sizeof text - n,
+                           " It is at most %.*f %% fuller than under the best routing over shortest paths%s.",
+                           gap < 0.1 ? 2 : 0, 100 * gap, e->n_seeds > 1 ? " (mean)" : "");
+        }
+    }
+    fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
+}
+
 /* What part of their next hops switches use that meet enough flows to use all. */
 static void put_next_hops(fab_page *page, const fab_engine_result *e) {
     char text[512] = "";
@@ -325,6 +345,7 @@ void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_en
     if (phase->fabric_flows > 0) {
         put_verdict(page, phase, e);
     }
+    put_limits(page, e);
     put_next_hops(page, e);
     put_loads(page, e);
     const fab_tier_load *fullest = fullest_boundary(e);

@@ -131,6 +131,30 @@ static void put_boundary(fab_page *page, const fab_phase_result *p, const fab_fa
     fab_page_wrap(page, ink, 0, page->used, text);
 }
 
+/* How good a routing could be. */
+static void put_bound(fab_page *page, const fab_phase_result *p) {
+    char text[512];
+    char how[160];
+    char a[32];
+    char b[32];
+    if (!p->has_bound) {
+        return;
+    }
+    if (p->bound_columns > 0) {
+        (void)snprintf(how, sizeof how, "exact: %s of %s columns and %s rows", p->bound_method,
+                       fab_format_count(a, p->bound_columns), fab_format_count(b, p->bound_rows));
+    } else if (p->bound_rounds > 0) {
+        (void)snprintf(how, sizeof how, "certified; %.4f is reached, by %s in %s round%s", p->reached_utilisation,
+                       p->bound_method, fab_format_count(a, p->bound_rounds), p->bound_rounds == 1 ? "" : "s");
+    } else {
+        (void)snprintf(how, sizeof how, "no choice to make");
+    }
+    (void)snprintf(text, sizeof text,
+                   "Optimum over shortest paths: the fullest network link is asked for at least %.4f of its rate (%s).",
+                   p->utilisation_bound, how);
+    fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
+}
+
 static void put_phase(fab_page *page, const fab_result *result, const fab_phase_result *p) {
     char title[2 * FAB_NAME_SIZE];
     (void)snprintf(title, sizeof title, "PHASE %s", p->name);
@@ -152,6 +176,7 @@ static void put_phase(fab_page *page, const fab_result *result, const fab_phase_
             put_boundary(page, p, f, t);
         }
     }
+    put_bound(page, p);
     for (size_t i = 0; i < p->n_engines; i++) {
         fab_text_engine(page, p, &p->engines[i]);
     }
@@ -160,6 +185,7 @@ static void put_phase(fab_page *page, const fab_result *result, const fab_phase_
 void fab_text_phases(fab_page *page, const fab_result *result) {
     fab_text_heading(page, "TRAFFIC", result->traffic);
     put_overview(page, result);
+    fab_text_collectives(page, result);
     for (size_t i = 0; i < result->n_phases; i++) {
         put_phase(page, result, &result->phases[i]);
     }

@@ -8,6 +8,23 @@ static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop
     return (uint32_t)(key->destination / router->divisor[hop->tier] % hop->count);
 }
 
+/* The digits of all tiers at once, so that a walk need not divide. */
+static void begin(const fab_router *router, uint64_t seed, fab_hop_key *key) {
+    (void)seed;
+    for (uint32_t t = 1; t <= router->fabric->n_tiers && t <= FAB_FABRIC_TIERS; t++) {
+        key->value[t - 1] = (uint32_t)(key->destination / router->divisor[t]);
+    }
+}
+
+static fab_status prepare(fab_router *router, fab_error *err) {
+    (void)err;
+    router->is_plain = true;
+    for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
+        router->plain_slot[t] = (uint8_t)(t - 1);
+    }
+    return FAB_OK;
+}
+
 static const fab_engine_option OPTIONS[] = {{NULL, NULL, NULL, false}};
 
 const fab_engine fab_engine_dmodk = {
@@ -16,5 +33,7 @@ const fab_engine fab_engine_dmodk = {
     .options = OPTIONS,
     .needs_tree = true,
     .by_destination = true,
+    .prepare = prepare,
+    .begin = begin,
     .pick = pick,
 };

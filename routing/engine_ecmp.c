@@ -6,11 +6,13 @@
  * value that it drops; tiers with the same hash make the second choice depend on the first (polarization). ADR 0016. */
 #include "engines.h"
 #include "fab/hash.h"
-#include "hash_group.h"
+#include "fab/memory.h"
 #include "fab/rng.h"
 #include "fab/units.h"
+#include "hash_group.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct tier_options {
@@ -22,6 +24,8 @@ typedef struct options {
     tier_options tier[FAB_FABRIC_TIERS + 1]; /* [t], t >= 1 */
     fab_hash_rule rule[FAB_FABRIC_TIERS];    /* [slot] */
     uint32_t n_rules;
+    uint32_t *nic_effect; /* shape [n_rules][n_nics][2]: what a NIC's address as source and as destination does to a
+                             value; all rules are linear */
     bool round_robin;
     fab_crc crc[FAB_HASH_N_CRC]; /* [family], those in use */
 } options;
@@ -140,6 +144,46 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
     return fab_fail(err, FAB_EINTERNAL, NULL, "option '%s' is in the table but nobody reads it", key);
 }
 
+/* NIC i has address 10.0.0.0 + i. */
+#define NETWORK (10U << 24)
+
+static const fab_crc *crc_of(const options *o, const fab_hash_rule *rule) {
+    return rule->family < FAB_HASH_N_CRC ? &o->crc[rule->family] : NULL;
+}
+
+/* All rules are linear: the value of a packet is that of the empty one, with what each field does to it. */
+static fab_status measure_nics(const fab_router *router, fab_error *err) {
+    options *o = router->state;
+    size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
+    fab_status status = FAB_NEW(o->nic_effect, 2 * o->n_rules * n_nics, err);
+    for (uint32_t slot = 0; status == FAB_OK && slot < o->n_rules; slot++) {
+        const fab_hash_rule *rule = &o->rule[slot];
+        const fab_hash_packet none = {0};
+        uint32_t empty = fab_hash_packet_value(rule, crc_of(o, rule), &none);
+        for (uint32_t nic = 0; nic < n_nics; nic++) {
+            const fab_hash_packet from = {.src = NETWORK + nic};
+            const fab_hash_packet to = {.dst = NETWORK + nic};
+            uint32_t *effect = &o->nic_effect[2 * (slot * n_nics + nic)];
+            effect[0] = empty ^ fab_hash_packet_value(rule, crc_of(o, rule), &from);
+            effect[1] = empty ^ fab_hash_packet_value(rule, crc_of(o, rule), &to);
+        }
+    }
+    return status;
+}
+
+/* Groups without weights or buckets, and values that are read and not drawn. */
+static void set_plain(fab_router *router) {
+    const options *o = router->state;
+    router->is_plain = !fab_router_weighs(router) && !router->resilient;
+    for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
+        const tier_options *tier = &o->tier[t];
+        fab_hash_family family = (fab_hash_family)tier->family;
+        router->is_plain = router->is_plain && (family != FAB_HASH_IDEAL || t > router->fabric->n_tiers);
+        router->plain_slot[t] = (uint8_t)tier->slot;
+        router->plain_shift[t] = (uint8_t)(tier->offset & (fab_hash_width(family) - 1));
+    }
+}
+
 static fab_status prepare(fab_router *router, fab_error *err) {
     options *o = router->state;
     const uint32_t per_queue_pair = FAB_FIELD_SPORT | FAB_FIELD_DQP;
@@ -171,7 +215,13 @@ static fab_status prepare(fab_router *router, fab_error *err) {
             o->rule[o->n_rules++] = rule;
         }
     }
-    return FAB_OK;
+    set_plain(router);
+    return measure_nics(router, err);
+}
+
+static void release(fab_router *router) {
+    options *o = router->state;
+    free(o->nic_effect);
 }
 
 /* --- hashing -------------------------------------------------------------------------------------------------------
@@ -186,19 +236,18 @@ static uint16_t source_port(uint32_t flow_label) {
 
 static void begin(const fab_router *router, uint64_t seed, fab_hop_key *key) {
     const options *o = router->state;
-    const uint32_t network = 10U << 24; /* NIC i has address 10.0.0.0 + i */
+    size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
     key->hash =
         fab_draw(seed, (uint64_t)key->src_nic << 32 | key->dst_nic, (uint64_t)key->ordinal << 16 | key->queue_pair);
-    const fab_hash_packet packet = {.src = network + key->src_nic,
-                                    .dst = network + key->dst_nic,
-                                    .dqp = (uint32_t)(key->hash >> 40),
-                                    .sport = source_port((uint32_t)key->hash & 0xfffff),
-                                    .dport = 4791, /* RoCEv2 */
-                                    .proto = 17 /* UDP */};
     for (uint32_t slot = 0; slot < o->n_rules; slot++) {
         const fab_hash_rule *rule = &o->rule[slot];
-        key->value[slot] =
-            fab_hash_packet_value(rule, rule->family < FAB_HASH_N_CRC ? &o->crc[rule->family] : NULL, &packet);
+        const uint32_t *effect = &o->nic_effect[2 * slot * n_nics];
+        const fab_hash_packet rest = {.dqp = (uint32_t)(key->hash >> 40),
+                                      .sport = source_port((uint32_t)key->hash & 0xfffff),
+                                      .dport = 4791, /* RoCEv2 */
+                                      .proto = 17 /* UDP */};
+        key->value[slot] = fab_hash_packet_value(rule, crc_of(o, rule), &rest) ^ effect[2 * (size_t)key->src_nic] ^
+                           effect[2 * (size_t)key->dst_nic + 1];
     }
 }
 
@@ -250,6 +299,7 @@ const fab_engine fab_engine_ecmp = {
     .state_size = sizeof(options),
     .set = set,
     .prepare = prepare,
+    .release = release,
     .begin = begin,
     .pick = pick,
 };

@@ -170,6 +170,10 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     FAB_TRY(apply_options(spec, &router, options, &tables, err));
     FAB_TRY(fab_ports_init(fabric, &router.ports, err));
     measure_digits(fabric, &router);
+    FAB_TRY(FAB_NEW(router.switch_tier, fab_n_switches(fabric), err));
+    for (uint32_t i = 0; i < fab_n_switches(fabric); i++) {
+        router.switch_tier[i] = (uint8_t)fab_tier_of(fabric, fabric->first[FAB_NODE_SWITCH] + i);
+    }
     FAB_TRY(prepare(spec, &router, tables, err));
     *out = router;
     router = (fab_router){0};
@@ -183,6 +187,7 @@ void fab_router_release(fab_router *router) {
         router->engine->release(router);
     }
     free(router->state);
+    free(router->switch_tier);
     fab_read_groups_release(&router->groups);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};

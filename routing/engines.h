@@ -33,4 +33,7 @@ fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id
  */
 const char *fab_tables_fabric_line(const fab_fabric *f, char *out);
 
+/** Plane that a queue pair of a flow uses: its queue pairs take the planes in turn, from one drawn per flow. */
+uint32_t fab_plane_of(const fab_router *router, const fab_flow *flow, uint32_t queue_pair, uint64_t seed);
+
 #endif

@@ -6,19 +6,19 @@
 #define FAB_GROUP_BUILDER_H
 
 #include "fab/routing.h"
+#include "id_table.h"
 
 typedef struct fab_group_builder {
     const fab_fabric *f;
     uint32_t n_leaves;
     uint32_t *group_of;   /**< shape [n_switches][n_leaves]: 1 + group, 0 = no route */
     uint32_t *group_link; /**< shape [n_groups + 1] */
-    uint32_t *slot;       /**< shape [n_slots]: 1 + group by digest, open addressing */
-    uint64_t *digest;     /**< shape [n_groups] */
+    fab_id_table table;   /**< groups by members and weights */
     fab_link_id *member;
     double *weight; /**< of a member, 0 = none */
     bool weighted;
-    size_t n_groups, n_members, n_slots;
-    size_t group_capacity, digest_capacity, member_capacity, weight_capacity;
+    size_t n_members;
+    size_t group_capacity, member_capacity, weight_capacity;
 } fab_group_builder;
 
 fab_status fab_group_builder_init(const fab_fabric *fabric, uint32_t n_leaves, fab_group_builder *out,
@@ -37,7 +37,7 @@ static inline void fab_group_builder_set(fab_group_builder *b, uint32_t v, uint3
 }
 
 /**
- * Numbers groups by their first leaf and shares equal rows, as fab_next_hops_new() does.
+ * Numbers groups by their first leaf and shares equal pieces, as fab_next_hops_new() does.
  * @param[in] like  Whose leaves these are.
  */
 fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_hops *like, fab_read_groups *out,

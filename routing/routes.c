@@ -2,7 +2,7 @@
 #include "engines.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
-#include "legs.h"
+#include "walk.h"
 
 #include <stdlib.h>
 
@@ -21,45 +21,26 @@ static fab_status append(fab_routes *routes, size_t *n, const fab_link_id *links
     return status;
 }
 
-static fab_status unreachable(const fab_fabric *f, const fab_legs *legs, fab_error *err) {
-    char a[32];
-    char b[32];
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", legs->src_nic,
-                    fab_node_name(f, legs->src_leaf, a), legs->dst_nic, fab_node_name(f, legs->dst_leaf, b));
-}
+/* Routes being written: paths wait in the walk until it is full. */
+typedef struct writer {
+    const fab_router *router;
+    uint64_t seed;
+    fab_routes *routes;
+    size_t n_paths, n_links; /* written */
+    fab_walk walk;
+} writer;
 
-fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id v, uint32_t leaf,
-                            const fab_hop_key *key) {
-    const fab_fabric *f = router->fabric;
-    if (router->engine->next != NULL) {
-        return router->engine->next(router, v, key);
-    }
-    fab_hop hop = {.node = v, .leaf = leaf};
-    hop.next = fab_next_hops_get(router->next_hops, v - f->first[FAB_NODE_SWITCH], leaf, &hop.count);
-    if (hop.count == 0) {
-        return FAB_NONE;
-    }
-    hop.tier = fab_tier_of(f, v);
-    return hop.next[hop.count == 1 ? 0 : router->engine->pick(router, seed, &hop, key)];
-}
-
-/* Switch to switch. Every minimal hop comes one nearer to the leaf, and own tables have no loop, so the walk ends. */
-static fab_status walk(const fab_router *router, uint64_t seed, const fab_legs *legs, fab_hop_key *key,
-                       fab_routes *routes, size_t *n, fab_error *err) {
-    const fab_fabric *f = router->fabric;
-    const fab_next_hops *t = router->next_hops;
+/* What is left of a path longer than a walk holds. Every minimal hop comes one nearer to the leaf, and own tables have
+ * no loop, so it ends. */
+static fab_status write_rest(writer *w, uint32_t i, fab_error *err) {
+    const fab_fabric *f = w->router->fabric;
     uint32_t base = f->first[FAB_NODE_SWITCH];
-    uint32_t leaf = t->leaf_index[legs->dst_leaf - base];
-    key->destination = leaf * router->port_stride + legs->dst_port - 1;
-    if (router->engine->begin != NULL && legs->src_leaf != legs->dst_leaf) {
-        router->engine->begin(router, seed, key);
-    }
-    for (fab_node_id v = legs->src_leaf; v != legs->dst_leaf;) {
-        fab_link_id link = fab_router_next(router, seed, v, leaf, key);
+    for (fab_node_id v = w->walk.at[i] + base; v != w->walk.target[i] + base;) {
+        fab_link_id link = fab_router_next(w->router, w->seed, v, w->walk.leaf[i], &w->walk.key[i]);
         if (link == FAB_NONE) {
-            return unreachable(f, legs, err);
+            return fab_walk_unreachable(f, &w->walk.legs[i], err);
         }
-        fab_status status = append(routes, n, &link, 1, err);
+        fab_status status = append(w->routes, &w->n_links, &link, 1, err);
         if (status != FAB_OK) {
             return status;
         }
@@ -68,25 +49,52 @@ static fab_status walk(const fab_router *router, uint64_t seed, const fab_legs *
     return FAB_OK;
 }
 
-static fab_status route_path(const fab_router *router, const fab_flow *flow, uint32_t path, uint64_t seed,
-                             fab_routes *routes, size_t *n, fab_error *err) {
+static fab_status flush(writer *w, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_ports *ports = &router->ports;
+    fab_routes *routes = w->routes;
+    FAB_TRY(fab_walk_run(&w->walk, w->router, w->seed, err));
+    FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + w->walk.n + 1, err));
+    for (uint32_t i = 0; i < w->walk.n; i++) {
+        const fab_legs *legs = &w->walk.legs[i];
+        routes->path_first[w->n_paths++] = w->n_links;
+        if (!routes->between_switches) {
+            FAB_TRY(append(routes, &w->n_links, legs->head, legs->n_head, err));
+        }
+        if (!legs->in_domain) {
+            FAB_TRY(append(routes, &w->n_links, w->walk.hop[i], w->walk.n_hops[i], err));
+            FAB_TRY(write_rest(w, i, err));
+        }
+        if (!routes->between_switches) {
+            FAB_TRY(append(routes, &w->n_links, legs->tail, legs->n_tail, err));
+        }
+    }
+    routes->path_first[w->n_paths] = w->n_links;
+    w->walk.n = 0;
+done:
+    return status;
+}
+
+uint32_t fab_plane_of(const fab_router *router, const fab_flow *flow, uint32_t queue_pair, uint64_t seed) {
+    uint32_t n_planes = router->ports.n_planes;
+    if (n_planes == 1) {
+        return 0;
+    }
+    uint64_t draw = fab_draw(router->engine->seeded ? seed : 0, (uint64_t)flow->src << 32 | flow->dst, flow->ordinal);
+    return (fab_scale32((uint32_t)(draw >> 32), n_planes) + queue_pair) % n_planes;
+}
+
+static fab_status add_path(writer *w, const fab_flow *flow, uint32_t path, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_ports *ports = &w->router->ports;
     fab_legs legs = {0};
     fab_hop_key key = {.ordinal = flow->ordinal, .queue_pair = path / ports->nics_per_gpu};
-    uint32_t plane = 0;
-    if (ports->n_planes > 1) { /* queue pairs take the planes in turn, from one drawn per flow */
-        uint64_t draw =
-            fab_draw(router->engine->seeded ? seed : 0, (uint64_t)flow->src << 32 | flow->dst, flow->ordinal);
-        plane = (fab_scale32((uint32_t)(draw >> 32), ports->n_planes) + key.queue_pair) % ports->n_planes;
-    }
-    FAB_TRY(fab_legs_of(router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, plane, &legs, err));
-    FAB_TRY(append(routes, n, legs.head, legs.n_head, err));
-    if (!legs.in_domain) {
-        key.src_nic = legs.src_nic;
-        key.dst_nic = legs.dst_nic;
-        FAB_TRY(walk(router, seed, &legs, &key, routes, n, err));
-        FAB_TRY(append(routes, n, legs.tail, legs.n_tail, err));
+    uint32_t plane = fab_plane_of(w->router, flow, key.queue_pair, w->seed);
+    FAB_TRY(fab_legs_of(w->router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, plane, &legs, err));
+    key.src_nic = legs.src_nic;
+    key.dst_nic = legs.dst_nic;
+    fab_walk_add(&w->walk, w->router, w->seed, &legs, &key);
+    if (w->walk.n == FAB_WALK_PATHS) {
+        FAB_TRY(flush(w, err));
     }
 done:
     return status;
@@ -103,8 +111,8 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
     fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
     uint32_t paths_per_flow = fab_paths_per_flow(router);
+    writer w = {.router = router, .seed = seed, .routes = routes};
     size_t n_paths = 0;
-    size_t n_links = 0;
     routes->n_flows = 0;
     if (router->splits) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%s splits what switches hold: no flow has a path of its own",
@@ -120,20 +128,44 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
             router->ports.gpu_scaleup[flow.src] != FAB_NONE && fab_domain_of(f, flow.src) == fab_domain_of(f, flow.dst);
         size_t count = in_domain ? 1 : paths_per_flow; /* queue pairs differ only where switches choose */
         routes->flow_first[i] = (uint32_t)n_paths;
-        if (n_paths + count > UINT32_MAX) {
+        n_paths += count;
+        if (n_paths > UINT32_MAX) {
             FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%u flows of %u queue pairs exceed the limit of %u paths", n_flows,
                      paths_per_flow, UINT32_MAX);
         }
-        FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, n_paths + count + 1, err));
         for (size_t path = 0; path < count; path++) {
-            routes->path_first[n_paths++] = n_links;
-            FAB_TRY(route_path(router, &flow, (uint32_t)path, seed, routes, &n_links, err));
+            FAB_TRY(add_path(&w, &flow, (uint32_t)path, err));
         }
     }
-    FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, n_paths + 1, err));
+    FAB_TRY(flush(&w, err));
     routes->flow_first[n_flows] = (uint32_t)n_paths;
-    routes->path_first[n_paths] = n_links;
     routes->n_flows = n_flows;
+done:
+    return status;
+}
+
+fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_node_id *src_leaf,
+                              const uint32_t *dst_nic, fab_routes *routes, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = router->fabric;
+    writer w = {.router = router, .routes = routes};
+    routes->n_flows = 0;
+    routes->between_switches = true;
+    FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n + 1, err));
+    for (uint32_t i = 0; i < n; i++) {
+        fab_link_id down = router->ports.nic_access[(size_t)dst_nic[i] * router->ports.n_planes] ^ 1U;
+        const fab_legs legs = {
+            .src_leaf = src_leaf[i], .dst_leaf = fab_tail(f, down), .dst_port = f->port[down], .dst_nic = dst_nic[i]};
+        const fab_hop_key key = {.dst_nic = dst_nic[i]};
+        routes->flow_first[i] = i;
+        fab_walk_add(&w.walk, router, 0, &legs, &key);
+        if (w.walk.n == FAB_WALK_PATHS) {
+            FAB_TRY(flush(&w, err));
+        }
+    }
+    FAB_TRY(flush(&w, err));
+    routes->flow_first[n] = n;
+    routes->n_flows = n;
 done:
     return status;
 }

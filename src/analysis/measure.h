@@ -1,61 +1,151 @@
 /**
  * @file measure.h
- * Routes of one phase, engine and seed to figures.
+ * One phase under one engine and seed to figures. A phase is prepared once (subject), what an engine does with it is
+ * carried over its links (trial), and every figure is read off the loads and the paths.
  */
 #ifndef FAB_MEASURE_H
 #define FAB_MEASURE_H
 
 #include "fab/analysis.h"
+#include "fab/bound.h"
+#include "fab/offer.h"
+#include "fab/split.h"
+
+/**
+ * Flows that cross the same pairs of leaves, so that what holds for one holds for all: of a listed phase every flow is
+ * a class of its own, an all-to-all has one for every two groups of GPUs that are plugged in alike.
+ */
+typedef struct fab_flow_classes {
+    size_t n;
+    uint32_t n_parts;
+    const uint32_t *pair;  /**< shape [n][n_parts]: pair of the demand, FAB_NONE where a part crosses no fabric link */
+    const uint64_t *count; /**< shape [n]: flows; NULL: one each, class i is flow i */
+    uint32_t *own_pair;    /**< owned, of an all-to-all */
+    uint64_t *own_count;
+} fab_flow_classes;
 
 /** A phase ready to be measured: what does not depend on the engine. */
 typedef struct fab_subject {
     const fab_traffic *traffic;
     const fab_phase *phase;
-    double *rate;  /**< shape [n_flows]: offered rate */
-    double *spray; /**< shape [n_links]: utilisation under ideal spray */
+    const fab_fabric *fabric;
+    const fab_next_hops *next_hops;
+    const fab_dag *dag;
+    const fab_ports *ports;
+    fab_offer offer;
+    fab_demand demand;
+    fab_flow_classes classes;
+    double *spray;   /**< shape [n_links]: utilisation under ideal spray */
+    fab_bound bound; /**< with has_bound */
+    bool has_bound;
+    bool bisection; /**< effective bisection bandwidth is wanted */
 } fab_subject;
 
-/** Offered rates and ideal spray of a phase. Release with fab_subject_release(). */
-fab_status fab_subject_init(const fab_fabric *fabric, const fab_next_hops *next_hops, const fab_traffic *traffic,
-                            const fab_phase *phase, fab_subject *out, fab_error *err) FAB_MUST_USE;
+/** What a subject is made of; everything is borrowed. */
+typedef struct fab_bench {
+    const fab_fabric *fabric;
+    const fab_next_hops *next_hops;
+    const fab_dag *dag;
+    const fab_ports *ports;
+    bool bound; /**< find the optimum */
+} fab_bench;
+
+/** Offered rates, demands, ideal spray and the bound of a phase. Release with fab_subject_release(). */
+fab_status fab_subject_init(const fab_bench *bench, const fab_traffic *traffic, const fab_phase *phase,
+                            fab_subject *out, fab_error *err) FAB_MUST_USE;
 void fab_subject_release(fab_subject *subject);
+
+/** Classes of the flows of subject->phase, from its demand. */
+fab_status fab_flow_classes_init(const fab_subject *subject, fab_flow_classes *out, fab_error *err) FAB_MUST_USE;
+void fab_flow_classes_release(fab_flow_classes *classes);
+
+/** Certified least of the largest utilisation of network links. */
+double fab_subject_bound(const fab_subject *subject);
 
 /** Figures of one draw. */
 typedef struct fab_sample {
     double collided_links, collided_flows, max_collision, mean_collision, max_taper, max_hash, max_utilisation,
-        effective_bisection;
+        effective_bisection, busiest_link_s, gap, throughput;
 } fab_sample;
 
+/** Memory that trials reuse. Zero-initialised; release with fab_scratch_release(). */
+typedef struct fab_scratch {
+    fab_routes routes, round;
+    double *use;   /**< shape [n_links]: utilisation */
+    double *bytes; /**< shape [n_links] */
+    double *rate;  /**< of the flows of a chunk; the next two alike */
+    double *volume;
+    uint64_t *count;
+    size_t rate_capacity, volume_capacity, count_capacity;
+    double *worst; /**< shape [n_pairs]: of a split */
+    size_t worst_capacity;
+} fab_scratch;
+
+void fab_scratch_release(fab_scratch *scratch);
+
+/** Paths that are kept while a phase is measured; more are routed twice, a chunk at a time. */
+#define FAB_WHOLE_PATHS (UINT64_C(1) << 23)
+
+/** One phase under one engine and seed. */
+typedef struct fab_trial {
+    const fab_subject *subject;
+    const fab_router *router;
+    uint64_t seed;
+    uint64_t whole_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_WHOLE_PATHS */
+    fab_scratch *scratch;
+    fab_engine_result *detail; /**< NULL: figures only */
+} fab_trial;
+
 /**
- * Figures of one draw. Overwrites `use` (shape [n_links]) with the utilisation of every link.
- * @retval FAB_EINTERNAL  the loads are not conserved.
+ * Routes and measures.
+ * @param[out] out  Figures; trial->detail gets load tables, hot links and what is read off the paths.
+ * @retval FAB_EINTERNAL  loads are not conserved, or a result beats its bound.
  */
-fab_status fab_measure(const fab_fabric *fabric, const fab_subject *subject, const fab_routes *routes, bool bisection,
-                       double *use, fab_sample *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_trial_run(const fab_trial *trial, fab_sample *out, fab_error *err) FAB_MUST_USE;
 
-/** The same as a mean over the rounds in which queue pairs take turns; `use` and `scratch` are left as the first round
- * has them. */
-fab_status fab_measure_rounds(const fab_fabric *fabric, const fab_subject *subject, const fab_routes *routes,
-                              uint32_t n_rounds, bool bisection, fab_routes *scratch, double *use, fab_sample *out,
-                              fab_error *err) FAB_MUST_USE;
+/* --- what the two kinds of trials share --------------------------------------------------------------------------- */
 
-/**
- * Load tables and hot links of the draw whose utilisation is `use`.
- * @param[in] at_once  The paths in use at the same time: `routes`, or those of the first round.
- */
-fab_status fab_measure_detail(const fab_fabric *fabric, const fab_subject *subject, const fab_routes *routes,
-                              const fab_routes *at_once, const double *use, bool keep_loads, fab_engine_result *out,
-                              fab_error *err) FAB_MUST_USE;
+/** Flows that are asked for and the worst factor on their routes. */
+typedef struct fab_flow_tally {
+    double crossing, collided, sum;
+} fab_flow_tally;
 
-/**
- * Next hops that switches use, by boundary, and whether hashes polarize. Needs the rows of fab_measure_detail().
- * Complexity: O(sum of route lengths * next hops of a switch).
- */
-fab_status fab_measure_next_hops(const fab_fabric *fabric, const fab_router *router, const fab_routes *routes,
-                                 fab_engine_result *out, fab_error *err) FAB_MUST_USE;
+void fab_tally_add(fab_flow_tally *tally, double worst, double count);
 
-/** What the phase is, and what the design itself does to it; crossings are read off the routes of any engine. */
-void fab_measure_phase(const fab_fabric *fabric, const fab_subject *subject, const fab_routes *routes,
-                       fab_phase_result *out);
+/** Figures of loads: `use` (shape [n_links]) is turned from offered rates into utilisation. Checks conservation. */
+fab_status fab_sample_loads(const fab_trial *trial, double *use, const double *bytes, fab_sample *out,
+                            fab_error *err) FAB_MUST_USE;
+void fab_sample_flows(const fab_flow_tally *tally, fab_sample *out);
+
+/** Compares with the bound, where there is one and it holds. */
+fab_status fab_sample_bound(const fab_trial *trial, bool is_minimal, fab_sample *out, fab_error *err) FAB_MUST_USE;
+
+fab_status fab_trial_paths(const fab_trial *trial, fab_sample *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_trial_split(const fab_trial *trial, fab_sample *out, fab_error *err) FAB_MUST_USE;
+
+/** Load tables and hot links from utilisation and bytes. */
+void fab_detail_loads(const fab_trial *trial, const double *use, const double *bytes);
+
+/** A flow crosses the hot link with this share. */
+void fab_detail_meet(const fab_subject *subject, uint64_t flow, double share, fab_hot_link *hot);
+
+/** Mean over pairs of 1 / (largest number of flows on any network link of the pair's route), see measure.c. */
+double fab_line_share(const fab_subject *subject, fab_link_id link, double count);
+
+/* --- next_hop_use.c ----------------------------------------------------------------------------------------------- */
+
+/** Next hops that switches use, gathered from routes. */
+typedef struct fab_next_hop_use fab_next_hop_use;
+
+fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *router, fab_next_hop_use **out,
+                                fab_error *err) FAB_MUST_USE;
+/** @param[in] first  Number of flow 0 of the routes. */
+void fab_next_hop_use_add(fab_next_hop_use *use, const fab_routes *routes, uint64_t first);
+/** Fills the rows that fab_detail_loads() has made. Complexity: O(sum of route lengths * next hops of a switch). */
+void fab_next_hop_use_finish(fab_next_hop_use *use, fab_engine_result *out);
+void fab_next_hop_use_free(fab_next_hop_use *use);
+
+/** What the phase is, and what the design itself does to it. */
+fab_status fab_measure_phase(const fab_subject *subject, fab_phase_result *out, fab_error *err) FAB_MUST_USE;
 
 #endif

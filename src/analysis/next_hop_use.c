@@ -15,21 +15,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct use {
+struct fab_next_hop_use {
     const fab_fabric *f;
     const fab_router *router;
-    const fab_routes *routes;
     size_t n_groups;
     uint64_t *draws[2]; /* [later][group] */
-    uint32_t *last[2];  /* [later][group]: flow that was counted last, + 1 */
+    uint64_t *last[2];  /* [later][group]: flow that was counted last, + 1 */
     uint8_t *used;      /* [member]: bit 0 at a first choice, bit 1 at a later one */
-} use;
+};
+typedef fab_next_hop_use use;
 
 /* The group of next hops that a link was taken from, FAB_NONE where there was no choice. */
 static uint32_t group_of(const use *u, fab_link_id link, uint32_t leaf) {
     const fab_next_hops *t = u->router->next_hops;
     uint32_t v = fab_tail(u->f, link) - u->f->first[FAB_NODE_SWITCH];
-    uint32_t group = t->row[(size_t)t->row_of[v] * t->n_leaves + leaf];
+    uint32_t group = fab_next_hops_group(t, v, leaf);
     if (group == 0) {
         return FAB_NONE;
     }
@@ -37,7 +37,7 @@ static uint32_t group_of(const use *u, fab_link_id link, uint32_t leaf) {
     return t->group_link[entry + 1] - t->group_link[entry] > 1 ? entry : FAB_NONE;
 }
 
-static void count_hop(use *u, uint32_t flow, fab_link_id link, uint32_t group, size_t later) {
+static void count_hop(use *u, uint64_t flow, fab_link_id link, uint32_t group, size_t later) {
     const fab_next_hops *t = u->router->next_hops;
     if (u->router->draws_per_queue_pair || u->last[later][group] != flow + 1) {
         u->last[later][group] = flow + 1;
@@ -51,8 +51,7 @@ static void count_hop(use *u, uint32_t flow, fab_link_id link, uint32_t group, s
     }
 }
 
-static void count_path(use *u, uint32_t flow, size_t path) {
-    const fab_routes *routes = u->routes;
+static void count_path(use *u, const fab_routes *routes, uint64_t flow, size_t path) {
     uint32_t base = u->f->first[FAB_NODE_SWITCH];
     fab_node_id leaf_node = FAB_NONE; /* behind the last link between switches */
     for (size_t i = routes->path_first[path + 1]; i > routes->path_first[path] && leaf_node == FAB_NONE; i--) {
@@ -131,36 +130,54 @@ static void judge(fab_tier_load *row, bool hashes) {
                      (double)row->later_used <= FAB_POLAR_SHARE * row->later_expected;
 }
 
-fab_status fab_measure_next_hops(const fab_fabric *f, const fab_router *router, const fab_routes *routes,
-                                 fab_engine_result *out, fab_error *err) {
+fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *router, fab_next_hop_use **out,
+                                fab_error *err) {
     fab_status status = FAB_OK;
     const fab_next_hops *t = router->next_hops;
-    use u = {.f = f, .router = router, .routes = routes, .n_groups = t->group_first[fab_n_switches(f)]};
+    use *u = NULL;
+    FAB_TRY(FAB_NEW(u, 1, err));
+    *u = (use){.f = fabric, .router = router, .n_groups = t->group_first[fab_n_switches(fabric)]};
     for (size_t later = 0; later < 2; later++) {
-        FAB_TRY(FAB_NEW(u.draws[later], u.n_groups, err));
-        FAB_TRY(FAB_NEW(u.last[later], u.n_groups, err));
+        FAB_TRY(FAB_NEW(u->draws[later], u->n_groups, err));
+        FAB_TRY(FAB_NEW(u->last[later], u->n_groups, err));
     }
-    FAB_TRY(FAB_NEW(u.used, u.n_groups > 0 ? t->group_link[u.n_groups] : 0, err));
+    FAB_TRY(FAB_NEW(u->used, u->n_groups > 0 ? t->group_link[u->n_groups] : 0, err));
+    *out = u;
+    u = NULL;
+done:
+    fab_next_hop_use_free(u);
+    return status;
+}
+
+void fab_next_hop_use_add(fab_next_hop_use *u, const fab_routes *routes, uint64_t first) {
     for (uint32_t flow = 0; flow < routes->n_flows; flow++) {
         for (size_t path = routes->flow_first[flow]; path < routes->flow_first[flow + 1]; path++) {
-            count_path(&u, flow, path);
+            count_path(u, routes, first + flow, path);
         }
     }
-    for (uint32_t group = 0; group < u.n_groups; group++) {
-        if (u.draws[0][group] + u.draws[1][group] > 0) {
-            add_group(&u, group, out);
+}
+
+void fab_next_hop_use_finish(fab_next_hop_use *u, fab_engine_result *out) {
+    for (uint32_t group = 0; group < u->n_groups; group++) {
+        if (u->draws[0][group] + u->draws[1][group] > 0) {
+            add_group(u, group, out);
         }
     }
     out->polarized = false;
     for (size_t i = 0; i < out->n_tiers; i++) {
-        judge(&out->tiers[i], router->engine->hashes);
+        judge(&out->tiers[i], u->router->engine->hashes);
         out->polarized = out->polarized || out->tiers[i].polarized;
     }
-done:
-    for (size_t later = 0; later < 2; later++) {
-        free(u.draws[later]);
-        free(u.last[later]);
+}
+
+void fab_next_hop_use_free(fab_next_hop_use *u) {
+    if (u == NULL) {
+        return;
     }
-    free(u.used);
-    return status;
+    for (size_t later = 0; later < 2; later++) {
+        free(u->draws[later]);
+        free(u->last[later]);
+    }
+    free(u->used);
+    free(u);
 }

@@ -3,15 +3,11 @@
 #include "fab/parallel.h"
 #include "measure.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct scratch {
-    fab_routes routes, round;
-    double *use;
-} scratch;
 
 typedef struct item {
     uint32_t phase, engine;
@@ -21,10 +17,13 @@ typedef struct item {
 typedef struct context {
     const fab_replay *replay;
     fab_next_hops *next_hops;
+    fab_dag *dag;
+    fab_ports ports;
+    fab_bench bench;
     fab_traffic traffic; /* of the first seed */
     fab_router *routers;
     fab_subject *subjects; /* [phase] of the first seed */
-    scratch *workers;
+    fab_scratch *workers;
     size_t n_workers;
     item *items;
     size_t n_items;
@@ -40,37 +39,29 @@ static bool varies(const context *c, size_t engine) {
 static fab_status prepare_subject(void *argument, size_t phase, size_t worker, fab_error *err) {
     context *c = argument;
     (void)worker;
-    return fab_subject_init(c->replay->fabric, c->next_hops, &c->traffic, &c->traffic.phases[phase],
-                            &c->subjects[phase], err);
+    fab_status status = fab_subject_init(&c->bench, &c->traffic, &c->traffic.phases[phase], &c->subjects[phase], err);
+    return status == FAB_OK ? fab_measure_phase(&c->subjects[phase], &c->phases[phase], err) : status;
 }
 
-static fab_status measure_item(context *c, size_t index, const fab_subject *subject, scratch *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_replay *replay = c->replay;
+static fab_status measure_item(context *c, size_t index, const fab_subject *subject, fab_scratch *scratch,
+                               fab_error *err) {
     const item *it = &c->items[index];
-    const fab_router *router = &c->routers[it->engine];
-    bool bisection = strcmp(subject->phase->collective, "bisection") == 0;
-    FAB_TRY(fab_route_flows(router, subject->phase, 0, (uint32_t)subject->phase->n_flows, subject->rate,
-                            replay->seed + it->draw, &s->routes, err));
-    if (router->n_rounds > 1) {
-        FAB_TRY(fab_measure_rounds(replay->fabric, subject, &s->routes, router->n_rounds, bisection, &s->round, s->use,
-                                   &c->samples[index], err));
-    } else {
-        FAB_TRY(fab_measure(replay->fabric, subject, &s->routes, bisection, s->use, &c->samples[index], err));
-    }
-    if (it->draw == 0) {
-        fab_phase_result *phase = &c->phases[it->phase];
-        fab_engine_result *engine = &phase->engines[it->engine];
-        engine->has_effective_bisection = bisection;
-        FAB_TRY(fab_measure_detail(replay->fabric, subject, &s->routes, router->n_rounds > 1 ? &s->round : &s->routes,
-                                   s->use, replay->keep_loads, engine, err));
-        engine->n_rounds = router->n_rounds;
-        FAB_TRY(fab_measure_next_hops(replay->fabric, router, &s->routes, engine, err));
-        if (it->engine == 0) {
-            fab_measure_phase(replay->fabric, subject, &s->routes, phase);
+    fab_engine_result *result = &c->phases[it->phase].engines[it->engine];
+    const fab_trial trial = {.subject = subject,
+                             .router = &c->routers[it->engine],
+                             .seed = c->replay->seed + it->draw,
+                             .whole_paths = c->replay->whole_paths,
+                             .scratch = scratch,
+                             .detail = it->draw == 0 ? result : NULL};
+    fab_status status = fab_trial_run(&trial, &c->samples[index], err);
+    if (status == FAB_OK && it->draw == 0) {
+        result->has_effective_bisection = subject->bisection;
+        result->n_rounds = trial.router->n_rounds;
+        if (c->replay->keep_loads) {
+            result->load_bytes = scratch->bytes;
+            scratch->bytes = NULL;
         }
     }
-done:
     return status;
 }
 
@@ -85,7 +76,7 @@ static fab_status run_item(void *argument, size_t index, size_t worker, fab_erro
     if (it->draw > 0 && c->traffic.depends_on_seed) {
         FAB_TRY(
             fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed + it->draw, &traffic, err));
-        FAB_TRY(fab_subject_init(replay->fabric, c->next_hops, &traffic, &traffic.phases[it->phase], &own, err));
+        FAB_TRY(fab_subject_init(&c->bench, &traffic, &traffic.phases[it->phase], &own, err));
         subject = &own;
     }
     FAB_TRY(measure_item(c, index, subject, &c->workers[worker], err));
@@ -121,6 +112,10 @@ static fab_status prepare(context *c, fab_error *err) {
     const fab_replay *replay = c->replay;
     fab_status status = FAB_OK;
     FAB_TRY(fab_next_hops_new(replay->fabric, NULL, &c->next_hops, err));
+    FAB_TRY(fab_dag_new(replay->fabric, c->next_hops, &c->dag, err));
+    FAB_TRY(fab_ports_init(replay->fabric, &c->ports, err));
+    c->bench = (fab_bench){
+        .fabric = replay->fabric, .next_hops = c->next_hops, .dag = c->dag, .ports = &c->ports, .bound = replay->bound};
     FAB_TRY(fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed, &c->traffic, err));
     FAB_TRY(FAB_NEW(c->routers, replay->n_engines, err));
     for (size_t i = 0; i < replay->n_engines; i++) {
@@ -129,9 +124,6 @@ static fab_status prepare(context *c, fab_error *err) {
     FAB_TRY(FAB_NEW(c->subjects, c->traffic.n_phases, err));
     FAB_TRY(FAB_NEW(c->workers, replay->n_threads, err));
     c->n_workers = replay->n_threads;
-    for (size_t i = 0; i < c->n_workers; i++) {
-        FAB_TRY(FAB_NEW(c->workers[i].use, replay->fabric->n_links, err));
-    }
     FAB_TRY(FAB_NEW(c->phases, c->traffic.n_phases, err));
     for (size_t p = 0; p < c->traffic.n_phases; p++) {
         FAB_TRY(FAB_NEW(c->phases[p].engines, replay->n_engines, err));
@@ -174,6 +166,12 @@ static fab_status summarise(context *c, fab_error *err) {
             gather(s, n, offsetof(fab_sample, max_hash), values, &r->max_hash_factor);
             gather(s, n, offsetof(fab_sample, max_utilisation), values, &r->max_utilisation);
             gather(s, n, offsetof(fab_sample, effective_bisection), values, &r->effective_bisection);
+            gather(s, n, offsetof(fab_sample, busiest_link_s), values, &r->busiest_link_s);
+            gather(s, n, offsetof(fab_sample, throughput), values, &r->throughput);
+            r->has_gap = replay->bound && !isnan(s->gap);
+            if (r->has_gap) {
+                gather(s, n, offsetof(fab_sample, gap), values, &r->optimum_gap);
+            }
             first += n;
         }
     }
@@ -199,11 +197,11 @@ static void release(context *c) {
         fab_subject_release(&c->subjects[p]);
     }
     for (size_t i = 0; i < c->n_workers; i++) {
-        fab_routes_release(&c->workers[i].routes);
-        fab_routes_release(&c->workers[i].round);
-        free(c->workers[i].use);
+        fab_scratch_release(&c->workers[i]);
     }
     free_phases(c->phases, c->traffic.n_phases);
+    fab_dag_free(c->dag);
+    fab_ports_release(&c->ports);
     fab_next_hops_free(c->next_hops);
     fab_traffic_release(&c->traffic);
     free(c->routers);

@@ -94,16 +94,28 @@ static const cli_option OPTION_DUMP = {
     "dump", "FILE", "also write the forwarding tables of the engine, which --engine file,path=FILE reads; - is stdout",
     apply_dump};
 
+static fab_status apply_bound(cli_options *options, const char *value, fab_error *err) {
+    (void)value;
+    (void)err;
+    options->bound = true;
+    return FAB_OK;
+}
+
+static const cli_option OPTION_BOUND = {
+    "bound", NULL, "also find how low the largest utilisation can be under any routing, and compare every engine with it",
+    apply_bound};
+
 static const char *const EXAMPLES[] = {
     "fabriscope route fat-tree:k=8 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk",
     "fabriscope route preset:llama3-24k-roce --traffic job:dp-rs --engine ecmp,qp=1 --engine ecmp,qp=16",
     "fabriscope route fat-tree:k=16 --traffic pattern:permutation --engine ecmp,qp=16,hash=crc32/crc16",
     "fabriscope route clos:gpus=512,radix=32 --traffic pattern:bisection --seeds 100 --json",
+    "fabriscope route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --engine spray --bound",
     "fabriscope route preset:llama3-talk-racks --engine pinned --dump -",
     NULL};
 
 static const cli_option *const OPTIONS[] = {
-    &cli_option_traffic, &cli_option_engine, &OPTION_DUMP,        &cli_option_seeds,
+    &cli_option_traffic, &cli_option_engine, &OPTION_BOUND, &OPTION_DUMP,        &cli_option_seeds,
     &cli_option_seed,    &cli_option_set,    &cli_option_job,     &cli_option_prices,
     &cli_option_out,     &cli_option_force,  &cli_option_format,  &cli_option_json,
     &cli_option_color,   &cli_option_quiet,  &cli_option_threads, NULL};

@@ -48,11 +48,16 @@ done:
 
 static void print_formulas(const fab_traffic *traffic, size_t width, FILE *out) {
     const char *title = "\nBytes of a phase, all GPUs together:\n";
+    int longest = 6;
+    for (size_t i = 0; i < traffic->n_phases; i++) {
+        int n = (int)strlen(traffic->phases[i].name);
+        longest = n > longest ? n : longest;
+    }
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         if (phase->formula[0] != '\0') {
-            int n = fprintf(out, "%s  %-6s ", title, phase->name) - (int)strlen(title);
-            cli_wrap(phase->formula, (size_t)n, 9, width, out);
+            int n = fprintf(out, "%s  %-*s ", title, longest, phase->name) - (int)strlen(title);
+            cli_wrap(phase->formula, (size_t)n, (size_t)longest + 3, width, out);
             title = "";
         }
     }
@@ -157,8 +162,8 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
             (void)snprintf(names + at, sizeof names - at, "%s%s", i > 0 ? ", " : "", traffic->phases[i].name);
         }
         return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --export writes one phase, not %zu (%s): choose with --traffic job:PHASE",
-                        traffic->n_phases, names);
+                        "option --export writes one phase, not %zu (%s): choose with --traffic %s", traffic->n_phases,
+                        names, traffic->n_ranks > 0 ? "job:PHASE" : "another algorithm=");
     }
     const fab_phase *phase = &traffic->phases[0];
     if (strcmp(options->export_path, "-") == 0) {
@@ -212,7 +217,8 @@ static const cli_option OPTION_EXPORT = {
 static const char *const EXAMPLES[] = {
     "fabriscope traffic preset:llama3-24k-roce",
     "fabriscope traffic rail-spine:gpus=1024 --job tp=8,pp=4 --traffic job:pp --export pp.mtx",
-    "fabriscope traffic fat-tree:k=4 --traffic pattern:ring --export -", NULL};
+    "fabriscope traffic fat-tree:k=4 --traffic pattern:ring --export -",
+    "fabriscope traffic clos:gpus=64 --traffic pattern:all-gather,algorithm=all,groups=8", NULL};
 
 static const cli_option *const OPTIONS[] = {&cli_option_traffic, &OPTION_EXPORT,    &cli_option_force,
                                             &cli_option_job,     &cli_option_set,   &cli_option_seed,

@@ -134,8 +134,8 @@ const cli_option cli_option_job = {"job", "key=value,...",
                                    "set fields of the first job: model, tp, cp, pp, dp, batch, gpu, recompute, ...",
                                    apply_job};
 const cli_option cli_option_traffic = {
-    "traffic", "TEXT", "job, job:PHASE, pattern:NAME[,key=value] (see 'list patterns') or file:PATH; default job",
-    apply_traffic};
+    "traffic", "TEXT",
+    "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH; default job", apply_traffic};
 const cli_option cli_option_engine = {"engine", "NAME[,k=v]",
                                       "route with this engine instead of the design's; repeatable (see 'list engines')",
                                       apply_engine};

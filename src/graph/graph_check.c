@@ -1,24 +1,5 @@
 #include "fab/graph_check.h"
-
-#include <igraph.h>
-
-/* igraph aborts the program by default; this handler lets its error codes through. */
-static void ignore_error(const char *reason, const char *file, int line, igraph_error_t code) {
-    (void)reason;
-    (void)file;
-    (void)line;
-    (void)code;
-    IGRAPH_FINALLY_FREE();
-}
-
-static fab_status from_igraph(igraph_error_t code, fab_error *err) {
-    if (code == IGRAPH_SUCCESS) {
-        return FAB_OK;
-    }
-    return fab_fail(err, code == IGRAPH_ENOMEM ? FAB_ENOMEM : FAB_EINTERNAL, NULL, "igraph: %s", igraph_strerror(code));
-}
-
-#define TRY_IGRAPH(call) FAB_TRY(from_igraph((call), err))
+#include "igraph_calls.h"
 
 static fab_status count_components(const fab_fabric *f, uint32_t first_node, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -99,7 +80,7 @@ done:
 fab_status fab_graph_check(const fab_fabric *fabric, fab_graph_facts *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_graph_facts facts = {0};
-    igraph_error_handler_t *previous = igraph_set_error_handler(ignore_error);
+    igraph_error_handler_t *previous = igraph_set_error_handler(fab_igraph_ignore);
     FAB_TRY(count_components(fabric, 0, &facts.components, err));
     FAB_TRY(count_components(fabric, fabric->first[FAB_NODE_SWITCH], &facts.network_components, err));
     FAB_TRY(cut_and_diameter(fabric, &facts, err));

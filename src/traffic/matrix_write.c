@@ -35,58 +35,90 @@ static uint32_t pair_end(const fab_phase *phase, const uint32_t *order, uint32_t
     return i;
 }
 
-static void write_header(const fab_phase *phase, const uint32_t *order, uint32_t n_gpus, fab_matrix_format format,
-                         FILE *out) {
+static void write_header(uint64_t n_pairs, uint32_t n_gpus, fab_matrix_format format, FILE *out) {
     if (format == FAB_MATRIX_CSV) {
         (void)fprintf(out, "src,dst,bytes\n");
         return;
     }
-    uint32_t n_pairs = 0;
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < phase->n_flows; n_pairs++) {
-        i = pair_end(phase, order, i, &bytes);
-    }
     (void)fprintf(out, "%%%%MatrixMarket matrix coordinate integer general\n");
     (void)fprintf(out, "%% bytes from GPU (row) to GPU (column), numbered from 1\n");
-    (void)fprintf(out, "%" PRIu32 " %" PRIu32 " %" PRIu32 "\n", n_gpus, n_gpus, n_pairs);
+    (void)fprintf(out, "%" PRIu32 " %" PRIu32 " %" PRIu64 "\n", n_gpus, n_gpus, n_pairs);
 }
 
-fab_status fab_matrix_write(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format format, FILE *out,
-                            fab_error *err) {
+static void write_entry(uint32_t src, uint32_t dst, uint64_t bytes, fab_matrix_format format, FILE *out) {
+    if (format == FAB_MATRIX_CSV) {
+        (void)fprintf(out, "%" PRIu32 ",%" PRIu32 ",%" PRIu64 "\n", src, dst, bytes);
+    } else {
+        (void)fprintf(out, "%" PRIu32 " %" PRIu32 " %" PRIu64 "\n", src + 1, dst + 1, bytes);
+    }
+}
+
+/* An all-to-all comes in the order of the matrix. A full disk ends it: there may be billions of lines to go. */
+static void write_all(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format format, FILE *out) {
+    write_header(phase->n_flows, n_gpus, format, out);
+    for (uint64_t i = 0; i < phase->n_flows && !ferror(out); i++) {
+        fab_flow flow = fab_phase_flow(phase, i);
+        write_entry(flow.src, flow.dst, flow.bytes, format, out);
+    }
+}
+
+static fab_status write_listed(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format format, FILE *out,
+                               fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t *first = NULL;
     uint32_t *by_dst = NULL;
     uint32_t *order = NULL;
-    for (uint32_t i = 0; i < phase->n_flows; i++) {
-        uint32_t most = phase->src[i] > phase->dst[i] ? phase->src[i] : phase->dst[i];
-        if (most >= n_gpus) {
-            FAB_FAIL(err, FAB_EINTERNAL, phase->name, "flow %" PRIu32 " names GPU %" PRIu32 " of %" PRIu32, i, most,
-                     n_gpus);
-        }
-    }
+    uint32_t n_pairs = 0;
+    uint64_t bytes = 0;
     FAB_TRY(FAB_NEW(first, (size_t)n_gpus + 1, err));
     FAB_TRY(FAB_NEW(by_dst, phase->n_flows, err));
     FAB_TRY(FAB_NEW(order, phase->n_flows, err));
     sort_by(phase->dst, n_gpus, NULL, (uint32_t)phase->n_flows, first, by_dst);
     sort_by(phase->src, n_gpus, by_dst, (uint32_t)phase->n_flows, first, order);
-    write_header(phase, order, n_gpus, format, out);
-    for (uint32_t i = 0; i < phase->n_flows;) {
-        uint32_t src = phase->src[order[i]];
-        uint32_t dst = phase->dst[order[i]];
-        uint64_t bytes = 0;
+    for (uint32_t i = 0; i < phase->n_flows; n_pairs++) {
         i = pair_end(phase, order, i, &bytes);
-        if (format == FAB_MATRIX_CSV) {
-            (void)fprintf(out, "%" PRIu32 ",%" PRIu32 ",%" PRIu64 "\n", src, dst, bytes);
-        } else {
-            (void)fprintf(out, "%" PRIu32 " %" PRIu32 " %" PRIu64 "\n", src + 1, dst + 1, bytes);
-        }
     }
-    if (fflush(out) != 0 || ferror(out)) {
-        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the traffic matrix: %s", strerror(errno));
+    write_header(n_pairs, n_gpus, format, out);
+    for (uint32_t i = 0; i < phase->n_flows;) {
+        uint32_t flow = order[i];
+        i = pair_end(phase, order, i, &bytes);
+        write_entry(phase->src[flow], phase->dst[flow], bytes, format, out);
     }
 done:
     free(first);
     free(by_dst);
     free(order);
+    return status;
+}
+
+/* The highest GPU that the phase names: 0 if it has no flow. */
+static uint32_t highest_gpu(const fab_phase *phase) {
+    uint32_t highest = 0;
+    if (phase->all.n > 0) {
+        return phase->all.first + phase->all.n - 1;
+    }
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        uint32_t most = phase->src[i] > phase->dst[i] ? phase->src[i] : phase->dst[i];
+        highest = most > highest ? most : highest;
+    }
+    return highest;
+}
+
+fab_status fab_matrix_write(const fab_phase *phase, uint32_t n_gpus, fab_matrix_format format, FILE *out,
+                            fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t highest = highest_gpu(phase);
+    if (phase->n_flows > 0 && highest >= n_gpus) {
+        FAB_FAIL(err, FAB_EINTERNAL, phase->name, "a flow names GPU %" PRIu32 " of %" PRIu32, highest, n_gpus);
+    }
+    if (phase->all.n > 0) {
+        write_all(phase, n_gpus, format, out);
+    } else {
+        FAB_TRY(write_listed(phase, n_gpus, format, out, err));
+    }
+    if (fflush(out) != 0 || ferror(out)) {
+        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the traffic matrix: %s", strerror(errno));
+    }
+done:
     return status;
 }

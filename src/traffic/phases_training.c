@@ -10,6 +10,8 @@
  *     dp     2 (d-1) P g                    each GPU 2 (d-1)/d of the parameters that it holds
  *     dp-rs  (d-1) P g,  dp-ag  (d-1) P w   sharded; w bytes per parameter
  *
+ * One communicator alone (comm=K) has the share of its stage and of its replica in these.
+ *
  * Each flow is computed from what its own GPU holds; the closed forms above are compared with the sum of the flows.
  */
 #include "traffic_internal.h"
@@ -27,6 +29,7 @@ typedef struct training {
     const uint32_t *gpu_of_rank;
     fab_ring_scratch scratch;
     uint32_t *members; /* of the ring being emitted */
+    const fab_wanted *wanted;
 } training;
 
 static uint32_t size_of(const training *t, fab_dimension dim) {
@@ -44,8 +47,26 @@ static double batch_elements(const fab_job *job) {
     return (double)job->spec.batch * (double)job->spec.seq * (double)job->spec.hidden;
 }
 
-static fab_status open_phase(fab_phase_builder *builder, const char *name, const char *collective, uint64_t capacity,
-                             double expected_bytes, fab_error *err) {
+static bool only_one(const training *t) {
+    return t->wanted->comm != FAB_NONE;
+}
+
+static bool is_wanted(const training *t, uint32_t comm) {
+    return !only_one(t) || t->wanted->comm == comm;
+}
+
+/* Before anything is computed for the communicator that is wanted. */
+static fab_status check_comm(const training *t, const char *name, uint32_t n_comms, fab_error *err) {
+    if (only_one(t) && t->wanted->comm >= n_comms) {
+        return fab_fail(err, FAB_EINPUT, t->wanted->text,
+                        "comm=%" PRIu32 " is outside 0 to %" PRIu32 ", the communicators of phase '%s'",
+                        t->wanted->comm, n_comms - 1, name);
+    }
+    return FAB_OK;
+}
+
+static fab_status open_phase(const training *t, fab_phase_builder *builder, const char *name, const char *collective,
+                             uint64_t capacity, uint32_t n_comms, double expected_bytes, fab_error *err) {
     if (expected_bytes > FAB_PHASE_MAX_BYTES) {
         return fab_fail(err, FAB_EINPUT, name,
                         "phase '%s' carries %.3g bytes in one iteration, above the limit of %.2g", name, expected_bytes,
@@ -54,6 +75,8 @@ static fab_status open_phase(fab_phase_builder *builder, const char *name, const
     fab_status status = fab_phase_open(builder, name, collective, capacity, err);
     if (status == FAB_OK) {
         builder->phase.expected_bytes = expected_bytes;
+        builder->phase.n_comms = only_one(t) ? 1 : n_comms;
+        builder->phase.first_comm = only_one(t) ? t->wanted->comm : 0;
     }
     return status;
 }
@@ -68,13 +91,21 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
     uint32_t n_dp = size_of(t, FAB_DIM_DP);
     double activation = (double)s->activation_bytes;
     fab_status status = FAB_OK;
-    FAB_TRY(open_phase(builder, name, "all-reduce", fab_ring_max_flows(t->job->n_gpus),
-                       8 * batch_elements(t->job) * (n - 1) * (double)s->layers * activation, err));
+    FAB_TRY(check_comm(t, name, n_pp * n_dp, err));
+    double counted_layers = (double)s->layers;
+    if (only_one(t)) { /* those of its stage, for its part of the batch */
+        counted_layers = (double)fab_stage_layers(s->layers, n_pp, t->wanted->comm % n_pp) / n_dp;
+    }
+    FAB_TRY(open_phase(t, builder, name, "all-reduce", fab_ring_max_flows(t->job->n_gpus), n_pp * n_dp,
+                       8 * batch_elements(t->job) * (n - 1) * counted_layers * activation, err));
     fab_phase *phase = &builder->phase;
     uint64_t most_layers = 0;
     double per_layer = 8.0 * (double)s->microbatch * (double)s->seq * (double)s->hidden * (n - 1) / n * activation;
     for (uint32_t dp = 0; dp < n_dp; dp++) {
         for (uint32_t pp = 0; pp < n_pp; pp++) {
+            if (!is_wanted(t, dp * n_pp + pp)) {
+                continue;
+            }
             uint64_t layers = fab_stage_layers(s->layers, n_pp, pp);
             most_layers = layers > most_layers ? layers : most_layers;
             for (uint32_t i = 0; i < n; i++) {
@@ -84,12 +115,12 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
             fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), dp * n_pp + pp, builder);
         }
     }
-    phase->n_comms = n_pp * n_dp;
     phase->steps = 2 * ((uint64_t)n - 1);
     phase->executions = 4 * most_layers * t->job->microbatches;
     (void)snprintf(phase->formula, sizeof phase->formula,
                    "8 b s h (t-1)/t elements per layer, device and microbatch (2 all-reduces forward, 2 backward, none "
-                   "for recomputation), x t l m d");
+                   "for recomputation), x %s",
+                   only_one(t) ? "t m and the layers of its stage" : "t l m d");
 done:
     return status;
 }
@@ -104,10 +135,12 @@ static void add_exchange(training *t, fab_phase_builder *builder, uint32_t from,
     uint32_t n_tp = size_of(t, FAB_DIM_TP);
     for (uint32_t dp = 0; dp < size_of(t, FAB_DIM_DP); dp++) {
         for (uint32_t tp = 0; tp < n_tp; tp++) {
-            uint32_t a = gpu_at(t, tp, from, dp);
-            uint32_t b = gpu_at(t, tp, to, dp);
-            fab_phase_add(builder, a, b, amount, dp * n_tp + tp);
-            fab_phase_add(builder, b, a, amount, dp * n_tp + tp);
+            if (is_wanted(t, dp * n_tp + tp)) {
+                uint32_t a = gpu_at(t, tp, from, dp);
+                uint32_t b = gpu_at(t, tp, to, dp);
+                fab_phase_add(builder, a, b, amount, dp * n_tp + tp);
+                fab_phase_add(builder, b, a, amount, dp * n_tp + tp);
+            }
         }
     }
 }
@@ -122,8 +155,11 @@ static fab_status make_pp(training *t, const char *name, fab_phase_builder *buil
     double boundaries = (double)n * (double)s->interleave - 1;
     double activation = (double)s->activation_bytes;
     fab_status status = FAB_OK;
-    FAB_TRY(open_phase(builder, name, "send-recv", 2 * (uint64_t)t->job->n_gpus,
-                       2 * boundaries * batch_elements(t->job) * copies * activation, err));
+    uint32_t n_comms = n_tp * size_of(t, FAB_DIM_DP);
+    FAB_TRY(check_comm(t, name, n_comms, err));
+    double expected = 2 * boundaries * batch_elements(t->job) * copies * activation;
+    FAB_TRY(open_phase(t, builder, name, "send-recv", 2 * (uint64_t)t->job->n_gpus, n_comms,
+                       only_one(t) ? expected / n_comms : expected, err));
     fab_phase *phase = &builder->phase;
     double bytes = (double)s->microbatch * (double)s->seq * (double)s->hidden * activation *
                    (double)t->job->microbatches / (s->scatter_gather ? n_tp : 1);
@@ -131,11 +167,10 @@ static fab_status make_pp(training *t, const char *name, fab_phase_builder *buil
         add_exchange(t, builder, stage, stage + 1, bytes, s->interleave);
     }
     add_exchange(t, builder, n - 1, 0, bytes, s->interleave - 1);
-    phase->n_comms = n_tp * size_of(t, FAB_DIM_DP);
     phase->executions = s->interleave * t->job->microbatches; /* both directions at once */
     (void)snprintf(phase->formula, sizeof phase->formula,
-                   "b s h%s elements per GPU pair, microbatch, chunk boundary and direction, x 2 (p v - 1) t m d",
-                   s->scatter_gather ? "/t (scatter/gather)" : "");
+                   "b s h%s elements per GPU pair, microbatch, chunk boundary and direction, x 2 (p v - 1) %s",
+                   s->scatter_gather ? "/t (scatter/gather)" : "", only_one(t) ? "m" : "t m d");
 done:
     return status;
 }
@@ -159,22 +194,27 @@ static fab_status make_ring_dp(training *t, const char *name, const char *collec
     uint32_t n_tp = size_of(t, FAB_DIM_TP);
     uint32_t n_pp = size_of(t, FAB_DIM_PP);
     fab_status status = FAB_OK;
-    FAB_TRY(open_phase(builder, name, collective, fab_ring_max_flows(t->job->n_gpus),
-                       (double)passes * (n - 1) * fab_model_parameters(&t->job->model) * (double)width, err));
+    FAB_TRY(check_comm(t, name, n_tp * n_pp, err));
+    double parameters =
+        only_one(t) ? stage_parameters(t->job, t->wanted->comm / n_tp) : fab_model_parameters(&t->job->model);
+    FAB_TRY(open_phase(t, builder, name, collective, fab_ring_max_flows(t->job->n_gpus), n_tp * n_pp,
+                       (double)passes * (n - 1) * parameters * (double)width, err));
     fab_phase *phase = &builder->phase;
     for (uint32_t pp = 0; pp < n_pp; pp++) {
         double bytes = (double)passes * (n - 1) / n * stage_parameters(t->job, pp) * (double)width;
         for (uint32_t tp = 0; tp < n_tp; tp++) {
+            if (!is_wanted(t, pp * n_tp + tp)) {
+                continue;
+            }
             for (uint32_t i = 0; i < n; i++) {
                 t->members[i] = gpu_at(t, tp, pp, i);
             }
             fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), pp * n_tp + tp, builder);
         }
     }
-    phase->n_comms = n_tp * n_pp;
     phase->steps = passes * ((uint64_t)n - 1);
-    (void)snprintf(phase->formula, sizeof phase->formula,
-                   "%s(d-1)/d x parameters on the GPU x %" PRIu64 " bytes, x t p d", passes == 2 ? "2 " : "", width);
+    (void)snprintf(phase->formula, sizeof phase->formula, "%s(d-1)/d x parameters on the GPU x %" PRIu64 " bytes, x %s",
+                   passes == 2 ? "2 " : "", width, only_one(t) ? "d" : "t p d");
 done:
     return status;
 }
@@ -226,24 +266,24 @@ static fab_status no_such_phase(const fab_job *job, const char *wanted, fab_erro
                     names[0] != '\0' ? names : "none");
 }
 
-fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const char *wanted, fab_traffic *traffic,
-                             fab_error *err) {
+fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const fab_wanted *wanted,
+                             fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
-    training t = {.job = job, .fabric = fabric, .gpu_of_rank = traffic->gpu_of_rank};
+    training t = {.job = job, .fabric = fabric, .gpu_of_rank = traffic->gpu_of_rank, .wanted = wanted};
     fab_phase_builder builder = {.capacity = 0};
     FAB_TRY(FAB_NEW(traffic->phases, N_PHASES, err));
     FAB_TRY(FAB_NEW(t.members, job->n_gpus, err));
     FAB_TRY(fab_ring_init(&t.scratch, fabric, job->n_gpus, err));
     for (size_t i = 0; i < N_PHASES; i++) {
-        if (!has_phase(job, i) || (wanted != NULL && strcmp(wanted, PHASES[i].name) != 0)) {
+        if (!has_phase(job, i) || (wanted->phase != NULL && strcmp(wanted->phase, PHASES[i].name) != 0)) {
             continue;
         }
         FAB_TRY(PHASES[i].make(&t, PHASES[i].name, &builder, err));
         FAB_TRY(fab_phase_check(&builder.phase, err));
         fab_traffic_take(traffic, &builder);
     }
-    if (wanted != NULL && traffic->n_phases == 0) {
-        FAB_TRY(no_such_phase(job, wanted, err));
+    if (wanted->phase != NULL && traffic->n_phases == 0) {
+        FAB_TRY(no_such_phase(job, wanted->phase, err));
     }
 done:
     fab_phase_release(&builder.phase);

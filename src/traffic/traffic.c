@@ -39,8 +39,16 @@ static void summarize_job(const fab_job *job, bool is_default, fab_traffic *traf
                    job->microbatches == 1 ? "" : "es", s->microbatch);
 }
 
-static fab_status make_job(const char *wanted, const fab_design *design, const fab_fabric *fabric, fab_traffic *traffic,
-                           fab_error *err) {
+/* "; only dp group tp=3 pp=0" */
+static void summarize_comm(fab_traffic *traffic, uint32_t comm) {
+    char name[64];
+    size_t used = strlen(traffic->summary);
+    (void)snprintf(traffic->summary + used, sizeof traffic->summary - used, "; only %s",
+                   fab_comm_name(traffic, &traffic->phases[0], comm, name));
+}
+
+static fab_status make_job(const fab_wanted *wanted, const fab_design *design, const fab_fabric *fabric,
+                           fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     fab_job job = {.servers = NULL};
     FAB_TRY(fab_job_resolve(design, fabric, &job, err));
@@ -49,9 +57,40 @@ static fab_status make_job(const char *wanted, const fab_design *design, const f
     traffic->parameters = fab_model_parameters(&job.model);
     summarize_job(&job, design->n_jobs == 0, traffic);
     FAB_TRY(fab_training_make(&job, fabric, wanted, traffic, err));
+    if (wanted->comm != FAB_NONE) {
+        summarize_comm(traffic, wanted->comm);
+    }
 done:
     fab_job_release(&job);
     return status;
+}
+
+/* job:PHASE[,comm=K] */
+static fab_status make_phase_of_job(const char *text, const fab_design *design, const fab_fabric *fabric,
+                                    fab_traffic *traffic, fab_error *err) {
+    char phase[FAB_NAME_SIZE];
+    const char *name = text + strlen("job:");
+    size_t n = strcspn(name, ",");
+    (void)snprintf(phase, sizeof phase, "%.*s", (int)(n < sizeof phase ? n : sizeof phase - 1), name);
+    fab_wanted wanted = {.text = text, .phase = phase, .comm = FAB_NONE};
+    if (name[n] == ',') {
+        const char *key = name + n + 1;
+        size_t length = strcspn(key, "=");
+        if (length != strlen("comm") || strncmp(key, "comm", length) != 0) {
+            return fab_fail(err, FAB_EINPUT, text, "a phase of a job has no key '%.*s'; allowed: comm",
+                            (int)(length < 40 ? length : 40), key);
+        }
+        if (key[length] == '\0') {
+            return fab_fail(err, FAB_EINPUT, text, "key 'comm' has no value; write comm=K, a communicator from 0");
+        }
+        uint64_t comm = 0;
+        fab_error inner = {.code = FAB_OK};
+        if (fab_count_parse(key + length + 1, 0, FAB_NONE - 1, &comm, &inner) != FAB_OK) {
+            return fab_fail(err, inner.code, text, "comm: %s", inner.text);
+        }
+        wanted.comm = (uint32_t)comm;
+    }
+    return make_job(&wanted, design, fabric, traffic, err);
 }
 
 fab_status fab_traffic_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
@@ -59,16 +98,17 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
     fab_status status = FAB_OK;
     fab_traffic traffic = {.n_phases = 0};
     if (strcmp(text, "job") == 0) {
-        FAB_TRY(make_job(NULL, design, fabric, &traffic, err));
+        const fab_wanted all = {.text = text, .phase = NULL, .comm = FAB_NONE};
+        FAB_TRY(make_job(&all, design, fabric, &traffic, err));
     } else if (strncmp(text, "job:", 4) == 0) {
-        FAB_TRY(make_job(text + 4, design, fabric, &traffic, err));
+        FAB_TRY(make_phase_of_job(text, design, fabric, &traffic, err));
     } else if (strncmp(text, "pattern:", 8) == 0) {
         FAB_TRY(fab_pattern_make(text, fabric, seed, &traffic, err));
     } else if (strncmp(text, "file:", 5) == 0) {
         FAB_TRY(fab_matrix_read(text + 5, fabric, &traffic, err));
     } else {
         FAB_FAIL(err, FAB_EINPUT, NULL,
-                 "traffic '%.60s' is none of job, job:PHASE, pattern:NAME[,key=value...], file:PATH", text);
+                 "traffic '%.60s' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH", text);
     }
     for (size_t i = 0; i < traffic.n_phases; i++) {
         FAB_TRY(fab_phase_number(&traffic.phases[i], err));
@@ -82,7 +122,9 @@ done:
 
 const char *fab_comm_name(const fab_traffic *traffic, const fab_phase *phase, uint32_t comm, char *out) {
     if (traffic->n_ranks == 0) {
-        if (phase->n_comms == 1) {
+        if (strcmp(phase->collective, "all-gather") == 0) {
+            (void)snprintf(out, 64, "group %" PRIu32, comm);
+        } else if (phase->n_comms == 1) {
             (void)snprintf(out, 64, "all");
         } else {
             (void)snprintf(out, 64, "pair %" PRIu32, comm);

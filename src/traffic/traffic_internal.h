@@ -21,6 +21,10 @@ void fab_phase_release(fab_phase *phase);
 fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const char *collective, uint64_t capacity,
                           fab_error *err) FAB_MUST_USE;
 
+/* A phase in which the n >= 2 GPUs from `first` on send `bytes` to each other, below 2^63 in all; nothing is listed. */
+fab_phase_builder fab_phase_of_all(const char *name, const char *collective, uint32_t first, uint32_t n,
+                                   uint64_t bytes);
+
 /* Adds a flow; the caller opened the phase with enough room. A flow of no bytes is dropped. */
 static inline void fab_phase_add(fab_phase_builder *builder, uint32_t src, uint32_t dst, uint64_t bytes,
                                  uint32_t comm) {
@@ -36,7 +40,7 @@ static inline void fab_phase_add(fab_phase_builder *builder, uint32_t src, uint3
     phase->total_bytes += bytes;
 }
 
-/* Fills phase->ordinal, once all flows are there. */
+/* Fills phase->ordinal, once all flows are there, if a pair of GPUs has more than one. */
 fab_status fab_phase_number(fab_phase *phase, fab_error *err) FAB_MUST_USE;
 
 /* Compares the flows with the closed form: FAB_EINTERNAL when they differ by more than 1e-6 and rounding explain. */
@@ -114,9 +118,15 @@ void fab_ring_emit(fab_ring_scratch *scratch, const fab_fabric *fabric, const ui
 /* --- the three sources of phases ------------------------------------------------------------------------------------
  */
 
-/* `wanted` is a phase name or NULL for all. */
-fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const char *wanted, fab_traffic *traffic,
-                             fab_error *err) FAB_MUST_USE;
+/* What is wanted of a job. */
+typedef struct fab_wanted {
+    const char *text;  /* as given, for messages */
+    const char *phase; /* NULL: all of them */
+    uint32_t comm;     /* communicator of that phase, FAB_NONE: all of them */
+} fab_wanted;
+
+fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const fab_wanted *wanted,
+                             fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
 fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t seed, fab_traffic *traffic,
                             fab_error *err) FAB_MUST_USE;
 fab_status fab_matrix_read(const char *path, const fab_fabric *fabric, fab_traffic *traffic,

@@ -111,7 +111,8 @@ head -n 1 ring.mtx | grep -q '^%%MatrixMarket matrix coordinate' || fail "ring.m
 "$program" traffic $small --traffic pattern:ring --export - >dash
 cmp ring.csv dash || fail "--export - differs from the file"
 expect 5 '.' traffic $small --traffic pattern:ring --export missing/ring.csv
-expect 2 'choose with --traffic' traffic rail-spine:gpus=64 --job tp=8,pp=2 --export all.csv
+expect 2 'choose with --traffic another algorithm=' traffic $small --traffic pattern:all-gather,algorithm=all --export all.csv
+expect 2 'choose with --traffic job:PHASE' traffic rail-spine:gpus=64 --job tp=8,pp=2 --export all.csv
 
 # out of memory: an error, no crash (a sanitizer needs the address space itself)
 if ! ldd "$program" | grep -qE 'lib[at]san'; then

@@ -8,7 +8,11 @@ static int is_fabric(const fab_fabric *f, fab_link_id l) {
     return f->classes[f->cable_class[l / 2]].kind == FAB_LINK_FABRIC;
 }
 
-int *oracle_distances(const fab_fabric *f, fab_node_id leaf) {
+static int is_alive(const fab_fabric *f, const uint8_t *is_dead, fab_link_id l) {
+    return is_fabric(f, l) && (is_dead == NULL || !is_dead[l]);
+}
+
+int *oracle_distances_alive(const fab_fabric *f, const uint8_t *is_dead, fab_node_id leaf) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t n = f->n_nodes - base;
     int *distance = malloc(n * sizeof *distance);
@@ -19,7 +23,7 @@ int *oracle_distances(const fab_fabric *f, fab_node_id leaf) {
     for (int changed = 1, d = 0; changed; d++) { /* Bellman-Ford by rounds: no queue to get wrong */
         changed = 0;
         for (uint32_t l = 0; l < f->n_links; l++) {
-            if (is_fabric(f, l) && distance[f->end[l ^ 1] - base] == d && distance[f->end[l] - base] < 0) {
+            if (is_alive(f, is_dead, l) && distance[f->end[l ^ 1] - base] == d && distance[f->end[l] - base] < 0) {
                 distance[f->end[l] - base] = d + 1;
                 changed = 1;
             }
@@ -28,11 +32,16 @@ int *oracle_distances(const fab_fabric *f, fab_node_id leaf) {
     return distance;
 }
 
-uint32_t oracle_next_hops(const fab_fabric *f, const int *distance, fab_node_id v, fab_link_id *out) {
+int *oracle_distances(const fab_fabric *f, fab_node_id leaf) {
+    return oracle_distances_alive(f, NULL, leaf);
+}
+
+uint32_t oracle_next_hops_alive(const fab_fabric *f, const uint8_t *is_dead, const int *distance, fab_node_id v,
+                                fab_link_id *out) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t n = 0;
     for (uint32_t l = 0; l < f->n_links; l++) {
-        if (!is_fabric(f, l) || f->end[l] != v || distance[f->end[l ^ 1] - base] != distance[v - base] - 1) {
+        if (!is_alive(f, is_dead, l) || f->end[l] != v || distance[f->end[l ^ 1] - base] != distance[v - base] - 1) {
             continue;
         }
         uint32_t at = n++;
@@ -42,6 +51,10 @@ uint32_t oracle_next_hops(const fab_fabric *f, const int *distance, fab_node_id 
         out[at] = l;
     }
     return n;
+}
+
+uint32_t oracle_next_hops(const fab_fabric *f, const int *distance, fab_node_id v, fab_link_id *out) {
+    return oracle_next_hops_alive(f, NULL, distance, v, out);
 }
 
 static fab_link_id access_link(const fab_fabric *f, uint32_t nic) {

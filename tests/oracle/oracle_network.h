@@ -13,8 +13,13 @@
  */
 int *oracle_distances(const fab_fabric *f, fab_node_id leaf);
 
+/** The same without the links whose byte is set. `is_dead`: shape [n_links], or NULL. */
+int *oracle_distances_alive(const fab_fabric *f, const uint8_t *is_dead, fab_node_id leaf);
+
 /** Links from v to switches one nearer, by port number. Returns how many were written to out (at least 4096 wide). */
 uint32_t oracle_next_hops(const fab_fabric *f, const int *distance, fab_node_id v, fab_link_id *out);
+uint32_t oracle_next_hops_alive(const fab_fabric *f, const uint8_t *is_dead, const int *distance, fab_node_id v,
+                                fab_link_id *out);
 
 /** What the switches of a tier hash. */
 typedef struct oracle_tier {

@@ -56,6 +56,21 @@ Test(matrix, text_of_both_formats) {
     fab_traffic_release(&traffic);
 }
 
+/* An all-to-all is not listed, and is written as if it were. */
+Test(matrix, text_of_an_all_to_all) {
+    fab_fabric fabric = traffic_fabric(8, 1, 1);
+    fab_traffic traffic = traffic_made("pattern:all-to-all,gpus=5-7,bytes=9B", NULL, &fabric, 1);
+    char *csv = written(&traffic.phases[0], 8, FAB_MATRIX_CSV);
+    char *market = written(&traffic.phases[0], 8, FAB_MATRIX_MARKET);
+    cr_expect_str_eq(csv, "src,dst,bytes\n5,6,9\n5,7,9\n6,5,9\n6,7,9\n7,5,9\n7,6,9\n");
+    cr_expect_str_eq(market, "%%MatrixMarket matrix coordinate integer general\n"
+                             "% bytes from GPU (row) to GPU (column), numbered from 1\n"
+                             "8 8 6\n6 7 9\n6 8 9\n7 6 9\n7 8 9\n8 6 9\n8 7 9\n");
+    free(csv);
+    free(market);
+    fab_traffic_release(&traffic);
+}
+
 Test(matrix, round_trips) {
     fab_fabric fabric = traffic_fabric(96, 8, 8);
     fab_design *design = traffic_design();
@@ -63,7 +78,8 @@ Test(matrix, round_trips) {
     design->jobs[0].pp = 2;
     fab_traffic job = traffic_made("job", design, &fabric, 1);
     fab_traffic random = traffic_made("pattern:permutation", NULL, &fabric, 3);
-    const fab_phase *phases[] = {&job.phases[0], &job.phases[1], &job.phases[2], &random.phases[0]};
+    fab_traffic all = traffic_made("pattern:all-to-all,gpus=7-80", NULL, &fabric, 3);
+    const fab_phase *phases[] = {&job.phases[0], &job.phases[1], &job.phases[2], &random.phases[0], &all.phases[0]};
     for (size_t i = 0; i < COUNT(phases); i++) {
         for (fab_matrix_format format = FAB_MATRIX_CSV; format <= FAB_MATRIX_MARKET; format++) {
             char *once = written(phases[i], 96, format);
@@ -78,6 +94,7 @@ Test(matrix, round_trips) {
     }
     fab_traffic_release(&job);
     fab_traffic_release(&random);
+    fab_traffic_release(&all);
     free(design);
 }
 
@@ -194,5 +211,17 @@ Test(matrix, other_refusals) {
     (void)fclose(full);
     err.code = FAB_OK;
     cr_expect_eq(fab_matrix_write(&traffic.phases[0], 3, FAB_MATRIX_CSV, stderr, &err), FAB_EINTERNAL);
+    fab_traffic_release(&traffic);
+    fabric = traffic_fabric(1 << 20, 8, 8); /* 1.1e12 lines: the full disk must be noticed early */
+    traffic = traffic_made("pattern:all-to-all,bytes=1B", NULL, &fabric, 1);
+    full = fopen("/dev/full", "w");
+    cr_assert_not_null(full);
+    err.code = FAB_OK;
+    cr_expect_eq(fab_matrix_write(&traffic.phases[0], 1 << 20, FAB_MATRIX_MARKET, full, &err), FAB_EIO);
+    cr_expect_str_eq(err.text, "cannot write the traffic matrix: No space left on device");
+    (void)fclose(full);
+    err.code = FAB_OK;
+    cr_expect_eq(fab_matrix_write(&traffic.phases[0], (1 << 20) - 1, FAB_MATRIX_CSV, stderr, &err), FAB_EINTERNAL);
+    cr_expect_str_eq(err.text, "a flow names GPU 1048575 of 1048575");
     fab_traffic_release(&traffic);
 }

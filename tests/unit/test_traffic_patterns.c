@@ -106,7 +106,7 @@ Test(patterns, shift) {
     fab_traffic_release(&traffic);
 }
 
-Test(patterns, ring_and_all_to_all) {
+Test(patterns, ring) {
     fab_traffic traffic = pattern("pattern:ring,gpus=2-5", 8, 1);
     const fab_phase *phase = &traffic.phases[0];
     cr_assert_eq(phase->n_flows, 4);
@@ -114,16 +114,48 @@ Test(patterns, ring_and_all_to_all) {
     char name[64];
     cr_expect_str_eq(fab_comm_name(&traffic, phase, 0, name), "all");
     fab_traffic_release(&traffic);
-    traffic = pattern("pattern:all-to-all,bytes=1KiB", 9, 1);
-    phase = &traffic.phases[0];
+}
+
+/* Nothing is listed; flow i is found by its number. */
+Test(patterns, all_to_all) {
+    fab_traffic traffic = pattern("pattern:all-to-all,gpus=3-11,bytes=1KiB", 16, 1);
+    const fab_phase *phase = &traffic.phases[0];
     cr_assert_eq(phase->n_flows, 72);
-    bool seen[81] = {false};
+    cr_expect(phase->src == NULL && phase->dst == NULL && phase->bytes == NULL && phase->comm == NULL);
+    cr_expect_null(phase->ordinal);
+    bool seen[9][9] = {{false}};
     for (uint32_t i = 0; i < 72; i++) {
-        cr_expect_not(seen[phase->src[i] * 9 + phase->dst[i]]);
-        seen[phase->src[i] * 9 + phase->dst[i]] = true;
+        fab_flow flow = fab_phase_flow(phase, i);
+        cr_assert(flow.src >= 3 && flow.src <= 11 && flow.dst >= 3 && flow.dst <= 11);
+        cr_expect_not(seen[flow.src - 3][flow.dst - 3]);
+        seen[flow.src - 3][flow.dst - 3] = true;
+        cr_expect(flow.bytes == 1024 && flow.comm == 0 && flow.ordinal == 0);
     }
     cr_expect_eq(phase->total_bytes, 72 * 1024);
+    cr_expect_str_eq(traffic.summary, "all-to-all over 9 GPUs: 72 flows of 1.024 kB");
     fab_traffic_release(&traffic);
+}
+
+Test(patterns, all_to_all_of_billions) {
+    fab_fabric fabric = traffic_fabric(1 << 24, 8, 8); /* the most GPUs that a design may have */
+    fab_traffic traffic = traffic_made("pattern:all-to-all,gpus=0-65535", NULL, &fabric, 1);
+    cr_expect_eq(traffic.phases[0].n_flows, UINT64_C(4294901760));
+    cr_expect_eq(traffic.phases[0].total_bytes, UINT64_C(4294901760) * 1000000);
+    cr_expect_str_eq(traffic.summary, "all-to-all over 65,536 GPUs: 4,294,901,760 flows of 1 MB");
+    fab_traffic_release(&traffic);
+    traffic = traffic_made("pattern:all-to-all,bytes=32kB", NULL, &fabric, 1);
+    const fab_phase *phase = &traffic.phases[0];
+    cr_assert_eq(phase->n_flows, UINT64_C(16777216) * 16777215);
+    cr_expect_eq(phase->total_bytes, phase->n_flows * 32000);
+    fab_flow last = fab_phase_flow(phase, phase->n_flows - 1);
+    cr_expect(last.src == 16777215 && last.dst == 16777214 && last.bytes == 32000);
+    fab_flow inner = fab_phase_flow(phase, UINT64_C(5000000) * 16777215 + 4999999);
+    cr_expect(inner.src == 5000000 && inner.dst == 4999999);
+    inner = fab_phase_flow(phase, UINT64_C(5000000) * 16777215 + 5000000);
+    cr_expect(inner.src == 5000000 && inner.dst == 5000001);
+    fab_traffic_release(&traffic);
+    traffic_refused("pattern:all-to-all,bytes=33kB", NULL, &fabric, FAB_EINPUT, "pattern:all-to-all,bytes=33kB",
+                    "281474959933440 flows of 33000 bytes are above the limit of 9.2e+18 bytes in a phase");
 }
 
 Test(patterns, incast) {
@@ -170,9 +202,10 @@ Test(patterns, refusals) {
         const char *message;
     } ROWS[] = {
         {"pattern:swirl", FAB_EINPUT,
-         "there is no pattern 'swirl'; known: permutation, shift, ring, bisection, all-to-all, incast, hotspot"},
+         "there is no pattern 'swirl'; known: permutation, shift, ring, bisection, all-to-all, incast, hotspot, "
+         "all-gather"},
         {"pattern:", FAB_EINPUT,
-         "there is no pattern ''; known: permutation, shift, ring, bisection, all-to-all, incast, hotspot"},
+         "there is no pattern ''; known: permutation, shift, ring, bisection, all-to-all, incast, hotspot, all-gather"},
         {"pattern:shift,seed=3", FAB_EINPUT, "pattern 'shift' has no key 'seed'; allowed: by from bytes gpus"},
         {"pattern:ring,by=3", FAB_EINPUT, "pattern 'ring' has no key 'by'; allowed: bytes gpus"},
         {"pattern:ring,", FAB_EINPUT, "pattern 'ring' has no key ''; allowed: bytes gpus"},
@@ -199,10 +232,6 @@ Test(patterns, refusals) {
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         traffic_refused(ROWS[i].text, NULL, &fabric, ROWS[i].code, ROWS[i].text, ROWS[i].message);
     }
-    fabric = traffic_fabric(8200, 8, 8);
-    traffic_refused("pattern:all-to-all", NULL, &fabric, FAB_EUNSUPPORTED, NULL,
-                    "pattern 'all-to-all' over 8200 GPUs has 67231800 flows, above the limit of 67108864; choose fewer "
-                    "GPUs with gpus=A-B");
     fabric = traffic_fabric(4096, 8, 8);
     traffic_refused("pattern:ring,bytes=9000TB", NULL, &fabric, FAB_EINPUT, NULL,
                     "4096 flows of 9000000000000000 bytes are above the limit of 9.2e+18 bytes in a phase");

@@ -62,4 +62,23 @@ fab_status fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, con
                            fab_error *err) FAB_MUST_USE;
 void fab_demand_release(fab_demand *demand);
 
+/** Pair from leaf column `src` to `dst`, FAB_NONE where there is none. */
+static inline uint32_t fab_demand_find(const fab_demand *d, uint32_t src, uint32_t dst) {
+    uint32_t low = d->first[dst];
+    uint32_t high = d->first[dst + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (d->src[middle] < src) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < d->first[dst + 1] && d->src[low] == src ? low : FAB_NONE;
+}
+
+/** Pair of a part (nic + nics_per_gpu * plane) of flow `flow`, FAB_NONE where it crosses no fabric link. */
+uint32_t fab_demand_pair(const fab_demand *demand, const fab_fabric *fabric, const fab_ports *ports,
+                         const fab_next_hops *next_hops, const fab_phase *phase, uint64_t flow, uint32_t part);
+
 #endif

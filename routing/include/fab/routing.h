@@ -18,9 +18,10 @@
  */
 typedef struct fab_routes {
     uint32_t n_flows;
-    uint32_t *flow_first; /**< shape [n_flows + 1]: paths of flow f */
-    size_t *path_first;   /**< shape [n_paths + 1]: links of path p are link[path_first[p] ... ) */
-    fab_link_id *link;    /**< shape [path_first[n_paths]] */
+    uint32_t *flow_first;  /**< shape [n_flows + 1]: paths of flow f */
+    bool between_switches; /**< set by the caller: only fabric links are kept */
+    size_t *path_first;    /**< shape [n_paths + 1]: links of path p are link[path_first[p] ... ) */
+    fab_link_id *link;     /**< shape [path_first[n_paths]] */
     size_t flow_capacity, path_capacity, link_capacity;
 } fab_routes;
 
@@ -57,6 +58,17 @@ void fab_ports_release(fab_ports *ports);
  */
 fab_status fab_flow_nics(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t nic,
                          uint32_t *out_src_nic, uint32_t *out_dst_nic, fab_error *err) FAB_MUST_USE;
+
+#define FAB_FLOW_LEG_LINKS 8
+
+/**
+ * Links that every route of a part of a flow has: those that no switch chooses.
+ * @param[in]  part  nic + nics_per_gpu * plane.
+ * @param[out] out   FAB_FLOW_LEG_LINKS entries.
+ * @return their number; 0 where rails differ and nobody hands over
+ */
+uint32_t fab_flow_legs(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t part,
+                       fab_link_id *out);
 
 /** What a switch sees of a packet, and what the engine derived from it once per path. */
 typedef struct fab_hop_key {
@@ -97,7 +109,6 @@ typedef struct fab_router {
     uint32_t queue_pairs;                   /**< paths per flow and NIC */
     uint32_t port_stride;                   /**< destination number = leaf * port_stride + port - 1 */
     uint64_t divisor[FAB_FABRIC_TIERS + 1]; /**< [t]: product of the parents of tiers below t (D-mod-K) */
-    bool splits;                            /**< the engine's `split` decides, not paths of single flows */
     uint32_t n_rounds;         /**< 1: a flow uses its queue pairs at once; else they take turns, one in each round */
     bool by_capacity;          /**< groups are weighted by the capacity of their links (ecmp) */
     bool resilient;            /**< only flows of dead members move (ecmp) */
@@ -108,7 +119,13 @@ typedef struct fab_router {
     bool draws_per_queue_pair; /**< queue pairs of a flow hash differently (engines that hash) */
     char label[192]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they differ from the
                         default */
-    void *state;     /**< the engine's own options */
+    bool splits;     /**< switches split what they hold: the engine's `split` is to be asked, there are no routes */
+    /* Where every choice is (value[slot of the tier] >> shift of the tier) modulo the next hops: set by prepare, so
+     * that many paths are walked at once without asking the engine. */
+    bool is_plain;
+    uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
+    uint8_t *switch_tier;                                                        /**< shape [n_switches] */
+    void *state;                                                                 /**< the engine's own options */
 } fab_router;
 
 typedef struct fab_engine_option {
@@ -192,6 +209,13 @@ void fab_router_release(fab_router *router);
  */
 fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uint64_t first, uint32_t n,
                            const double *rate, uint64_t seed, fab_routes *routes, fab_error *err) FAB_MUST_USE;
+
+/**
+ * One path from switch src_leaf[i] to the port of NIC dst_nic[i] in the first plane, for each i < n, between switches
+ * only: what every flow that enters there takes under an engine that looks at the destination alone.
+ */
+fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_node_id *src_leaf,
+                              const uint32_t *dst_nic, fab_routes *routes, fab_error *err) FAB_MUST_USE;
 
 /** All flows of a listed phase, under an engine that needs no rates. */
 static inline FAB_MUST_USE fab_status fab_route_phase(const fab_router *router, const fab_phase *phase, uint64_t seed,

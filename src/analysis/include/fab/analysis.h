@@ -78,7 +78,10 @@ typedef struct fab_replay {
     size_t n_engines;
     uint64_t seed, n_seeds;
     size_t n_threads;
-    bool keep_loads;                                            /**< fill load_bytes of the first seed */
+    uint64_t
+        whole_paths; /**< phases of more paths are routed twice, a chunk at a time; 0: 2^23. No figure depends on it */
+    bool bound;      /**< find the optimum of every phase */
+    bool keep_loads; /**< fill load_bytes of the first seed */
     void (*progress)(void *context, size_t done, size_t total); /**< may be NULL; called from one thread at a time */
     void *progress_context;
 } fab_replay;

@@ -103,7 +103,7 @@ typedef struct fab_growth_step {
 
 /** A flow that meets others on a hot link. */
 typedef struct fab_flow_ref {
-    uint32_t flow;
+    uint64_t flow;
     uint32_t src_gpu, dst_gpu, src_rank, dst_rank; /**< rank = GPU where there is no job */
     double share;                                  /**< part of the flow's bytes that crosses the link */
     char comm[FAB_NAME_SIZE];
@@ -115,7 +115,7 @@ typedef struct fab_hot_link {
     uint32_t tier; /**< of the class */
     bool up;
     double factor, taper_factor, hash_factor;
-    uint32_t n_flows;
+    uint64_t n_flows;
     uint32_t n_listed;
     fab_flow_ref flows[FAB_HOT_FLOWS];
 } fab_hot_link;
@@ -152,7 +152,12 @@ typedef struct fab_engine_result {
     fab_stat max_collision_factor;  /**< largest utilisation of a fabric link */
     fab_stat mean_collision_factor; /**< mean over flows that use a fabric link of the worst factor on their route */
     fab_stat max_taper_factor, max_hash_factor;
-    fab_stat max_utilisation;     /**< network links */
+    fab_stat max_utilisation; /**< network links */
+    fab_stat throughput;      /**< largest factor by which all demands fit under this routing: 1 / max_utilisation */
+    fab_stat busiest_link_s;  /**< bytes over capacity of the network link that needs longest: no phase under this
+                                 routing is faster */
+    fab_stat optimum_gap;     /**< max_utilisation over its certified lower bound, minus 1; with has_gap */
+    bool has_gap;             /**< asked for, and every path is minimal, so that the bound holds */
     fab_stat effective_bisection; /**< ORCS; has_effective_bisection only for the bisection pattern */
     bool has_effective_bisection;
     fab_wiring wiring; /**< of the fabric: what the boundaries below are called */
@@ -174,6 +179,11 @@ typedef struct fab_phase_result {
     uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes cross boundary t */
     double max_taper_factor;                    /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1];    /**< [t], t >= 2: the same by boundary */
+    bool has_bound;                             /**< the next six are known */
+    const char *bound_method;                   /**< "linear program", "multiplicative weights" or "no choice" */
+    double utilisation_bound;   /**< certified: no splitting over minimal paths has less on its fullest network link */
+    double reached_utilisation; /**< by the best splitting found; equal where the program was solved exactly */
+    uint64_t bound_rounds, bound_columns, bound_rows;
     fab_engine_result *engines;
     size_t n_engines;
 } fab_phase_result;

@@ -21,15 +21,16 @@ typedef struct fab_all_to_all {
 
 /** Flows that are in the network together. GPUs are node ids of the fabric. Read flows through fab_phase_flow(). */
 typedef struct fab_phase {
-    char name[FAB_NAME_SIZE];       /**< tp, pp, dp, dp-rs, dp-ag, the pattern's name, or "matrix" */
+    char name[FAB_NAME_SIZE];       /**< tp, pp, dp, dp-rs, dp-ag, the pattern's or its algorithm's name, or "matrix" */
     char collective[FAB_NAME_SIZE]; /**< all-reduce, reduce-scatter, all-gather, send-recv, or as the name */
     uint64_t n_flows;               /**< below 2^32 where they are listed */
-    uint32_t *src, *dst; /**< shape [n_flows]: GPUs, src != dst; these and the next four NULL in an all-to-all */
-    uint64_t *bytes;     /**< shape [n_flows]: over the whole iteration (a pattern: as given) */
-    uint32_t *comm;      /**< shape [n_flows]: communicator, 0 ... n_comms - 1 */
-    uint32_t *ordinal;   /**< shape [n_flows]: how many flows before it have the same GPUs; NULL: none has */
-    fab_all_to_all all;  /**< an all-to-all is not listed: it may have billions of flows */
-    uint32_t n_comms;
+    uint32_t *src, *dst;   /**< shape [n_flows]: GPUs, src != dst; these and the next three NULL in an all-to-all */
+    uint64_t *bytes;       /**< shape [n_flows]: over the whole iteration (a pattern: as given) */
+    uint32_t *comm;        /**< shape [n_flows]: communicator, first_comm ... first_comm + n_comms - 1 */
+    uint32_t *ordinal;     /**< shape [n_flows]: how many flows before it have the same GPUs; NULL: no pair repeats */
+    fab_all_to_all all;    /**< an all-to-all is not listed: it may have billions of flows */
+    uint32_t n_comms;      /**< communicators that are present */
+    uint32_t first_comm;   /**< 0, or K where only communicator K was asked for: it keeps its number and name */
     uint64_t steps;        /**< dependent steps of one execution: 2(r - 1) for a ring all-reduce */
     uint64_t executions;   /**< times per iteration: layers x microbatches x ... */
     uint64_t total_bytes;  /**< sum of bytes */
@@ -47,7 +48,10 @@ static inline fab_flow fab_phase_flow(const fab_phase *p, uint64_t i) {
     if (p->all.n > 0) {
         uint32_t from = (uint32_t)(i / (p->all.n - 1));
         uint32_t to = (uint32_t)(i % (p->all.n - 1));
-        return (fab_flow){.src = p->all.first + from, .dst = p->all.first + to + (to >= from), .bytes = p->all.bytes};
+        return (fab_flow){.src = p->all.first + from,
+                          .dst = p->all.first + to + (to >= from),
+                          .comm = p->first_comm,
+                          .bytes = p->all.bytes};
     }
     return (fab_flow){p->src[i], p->dst[i], p->comm[i], p->ordinal != NULL ? p->ordinal[i] : 0, p->bytes[i]};
 }
@@ -68,13 +72,18 @@ void fab_traffic_release(fab_traffic *traffic);
 
 /**
  * Makes the phases of `text`:
- *   job | job:PHASE                      the design's first job, or the default one
- *   pattern:NAME[,key=value...]          permutation, shift (by=, from=A-B), ring, bisection, all-to-all, incast,
- * hotspot; bytes= sets the size of each flow (default 1MB), gpus=A-B the GPUs (default all) file:PATH CSV
- * (src,dst,bytes) or MatrixMarket coordinate matrix over GPUs; entries of the same pair stay separate flows, entries of
- * 0 bytes are dropped Ring collectives run in one channel per member that a server (or the scale-up domain, where that
- * is larger) holds; edges that several channels share inside it are one flow. A job of one GPU has no phase. Messages
- * say which key, value and limit.
+ *
+ *     job                            all phases of the design's first job, or of the default one
+ *     job:PHASE[,comm=K]             one of them, or communicator K of it alone
+ *     pattern:NAME[,key=value...]    fab_patterns; bytes= sets the size of each flow, of an all-gather's result
+ *                                    (default 1MB), gpus=A-B the GPUs (default all). An all-gather has a phase for
+ *                                    each algorithm, and recursive doubling one for each step
+ *     file:PATH                      CSV (src,dst,bytes) or MatrixMarket coordinate matrix over GPUs; entries of the
+ *                                    same pair stay separate flows, entries of 0 bytes are dropped
+ *
+ * Ring collectives of a job run in one channel per member that a server (or the scale-up domain, where that is larger)
+ * holds; edges that several channels share inside it are one flow. A job of one GPU has no phase. Messages say which
+ * key, value and limit.
  * @param[in]  design  May be NULL for patterns and files.
  * @param[in]  seed  Of random patterns.
  * @param[out] out   Written on success only; release with fab_traffic_release().
@@ -82,8 +91,8 @@ void fab_traffic_release(fab_traffic *traffic);
 fab_status fab_traffic_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
                             fab_traffic *out, fab_error *err) FAB_MUST_USE;
 
-/** Who a communicator is: "dp group tp=3 pp=5", "pipeline tp=3 dp=7", "pair 17", "all". `out` holds at least 64 bytes.
- * Returns out. */
+/** Who a communicator is: "dp group tp=3 pp=5", "pipeline tp=3 dp=7", "pair 17", "group 3", "all". `out` holds at least
+ * 64 bytes. Returns out. */
 const char *fab_comm_name(const fab_traffic *traffic, const fab_phase *phase, uint32_t comm, char *out);
 
 typedef enum fab_matrix_format { FAB_MATRIX_CSV, FAB_MATRIX_MARKET } fab_matrix_format;

@@ -1,0 +1,199 @@
+#include "fab/dependencies.h"
+#include "fab/memory.h"
+
+#include <stdlib.h>
+
+static size_t words_of(uint32_t n) {
+    return ((size_t)n + 63) / 64;
+}
+
+static uint32_t ports_of(const fab_dependencies *d, uint32_t s) {
+    return d->first[s + 1] - d->first[s];
+}
+
+fab_status fab_dependencies_init(const fab_fabric *f, fab_dependencies *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_dependencies d = {.fabric = f};
+    uint32_t n_switches = fab_n_switches(f);
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(d.first, (size_t)n_switches + 1, err));
+    FAB_TRY(FAB_NEW(d.word, (size_t)n_switches + 1, err));
+    FAB_TRY(FAB_NEW(d.place, f->n_links, err));
+    FAB_TRY(FAB_NEW(d.link, f->n_links, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        d.place[l] = FAB_NONE;
+    }
+    for (uint32_t s = 0; s < n_switches; s++) {
+        for (uint32_t k = f->out_first[base + s]; k < f->out_first[base + s + 1]; k++) {
+            fab_link_id link = f->out_link[k];
+            if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC) {
+                d.place[link] = n - d.first[s];
+                d.link[n++] = link;
+            }
+        }
+        d.first[s + 1] = n;
+        d.word[s + 1] = d.word[s] + ports_of(&d, s) * words_of(ports_of(&d, s));
+    }
+    FAB_TRY(FAB_NEW(d.bit, d.word[n_switches], err));
+    *out = d;
+    d = (fab_dependencies){0};
+done:
+    fab_dependencies_release(&d);
+    return status;
+}
+
+void fab_dependencies_release(fab_dependencies *d) {
+    free(d->first);
+    free(d->link);
+    free(d->place);
+    free(d->word);
+    free(d->bit);
+    *d = (fab_dependencies){0};
+}
+
+void fab_dependencies_add_routes(fab_dependencies *d, const fab_routes *routes) {
+    const fab_fabric *f = d->fabric;
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t n_paths = routes->n_flows > 0 ? routes->flow_first[routes->n_flows] : 0;
+    for (size_t path = 0; path < n_paths; path++) {
+        uint32_t row = FAB_NONE; /* of the link before, at the switch that it leads to */
+        for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
+            fab_link_id link = routes->link[i];
+            uint32_t column = d->place[link];
+            if (column == FAB_NONE) {
+                row = FAB_NONE;
+                continue;
+            }
+            if (row != FAB_NONE) {
+                uint32_t s = fab_tail(f, link) - base;
+                uint64_t *word = &d->bit[d->word[s] + row * words_of(ports_of(d, s)) + column / 64];
+                uint64_t bit = UINT64_C(1) << (column & 63);
+                if ((*word & bit) == 0) { /* mostly it is set */
+                    *word |= bit;
+                }
+            }
+            row = d->place[link ^ 1U];
+        }
+    }
+}
+
+uint64_t fab_dependencies_count(const fab_dependencies *d) {
+    uint64_t n = 0;
+    size_t n_words = d->word[fab_n_switches(d->fabric)];
+    for (size_t w = 0; w < n_words; w++) {
+        n += (uint64_t)__builtin_popcountll(d->bit[w]);
+    }
+    return n;
+}
+
+uint64_t fab_dependencies_list(const fab_dependencies *d, const uint8_t *core, fab_link_id *from, fab_link_id *to) {
+    size_t n = 0;
+    for (uint32_t s = 0; s < fab_n_switches(d->fabric); s++) {
+        const fab_link_id *link = d->link + d->first[s];
+        const uint64_t *word = d->bit + d->word[s];
+        for (uint32_t row = 0; row < ports_of(d, s); row++) {
+            bool in = core == NULL || core[link[row] ^ 1U] != 0;
+            for (uint32_t w = 0; w < words_of(ports_of(d, s)); w++) {
+                for (uint64_t rest = in ? *word : 0; rest != 0; rest &= rest - 1) {
+                    fab_link_id out = link[64 * w + (uint32_t)__builtin_ctzll(rest)];
+                    if (core != NULL && core[out] == 0) {
+                        continue;
+                    }
+                    if (from != NULL) {
+                        from[n] = link[row] ^ 1U;
+                        to[n] = out;
+                    }
+                    n++;
+                }
+                word++;
+            }
+        }
+    }
+    return n;
+}
+
+/* --- what can lie on a cycle --------------------------------------------------------------------------------------
+ */
+
+typedef struct trim {
+    const fab_dependencies *d;
+    uint8_t *core;
+    uint64_t *out;   /* columns of the switch at hand: links that are left, ... */
+    uint64_t *met;   /* ... and those of them that some row asks for */
+    uint32_t *stack; /* switches to look at */
+    uint8_t *queued; /* [switch]: stands there */
+    uint32_t n_queued;
+} trim;
+
+static void look_at(trim *t, fab_node_id v) {
+    uint32_t s = v - t->d->fabric->first[FAB_NODE_SWITCH];
+    if (!t->queued[s]) {
+        t->queued[s] = 1;
+        t->stack[t->n_queued++] = s;
+    }
+}
+
+/* Takes away the links into and out of a switch that nothing follows, or that follow nothing. */
+static void trim_switch(trim *t, uint32_t s) {
+    const fab_dependencies *d = t->d;
+    const fab_link_id *link = d->link + d->first[s];
+    uint32_t n = ports_of(d, s);
+    size_t words = words_of(n);
+    for (size_t w = 0; w < words; w++) {
+        t->out[w] = t->met[w] = 0;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        t->out[i / 64] |= (uint64_t)t->core[link[i]] << (i & 63);
+    }
+    for (uint32_t row = 0; row < n; row++) {
+        const uint64_t *bits = d->bit + d->word[s] + row * words;
+        fab_link_id in = link[row] ^ 1U;
+        uint64_t any = 0;
+        for (size_t w = 0; t->core[in] != 0 && w < words; w++) {
+            any |= bits[w] & t->out[w];
+            t->met[w] |= bits[w] & t->out[w];
+        }
+        if (t->core[in] != 0 && any == 0) {
+            t->core[in] = 0;
+            look_at(t, fab_tail(d->fabric, in));
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (t->core[link[i]] != 0 && (t->met[i / 64] >> (i & 63) & 1) == 0) {
+            t->core[link[i]] = 0;
+            look_at(t, fab_head(d->fabric, link[i]));
+        }
+    }
+}
+
+fab_status fab_dependencies_core(const fab_dependencies *d, uint8_t *out_core, fab_error *err) {
+    fab_status status = FAB_OK;
+    trim t = {.d = d, .core = out_core};
+    uint32_t n_switches = fab_n_switches(d->fabric);
+    size_t most = 0;
+    for (uint32_t s = 0; s < n_switches; s++) {
+        most = words_of(ports_of(d, s)) > most ? words_of(ports_of(d, s)) : most;
+    }
+    FAB_TRY(FAB_NEW(t.out, most, err));
+    FAB_TRY(FAB_NEW(t.met, most, err));
+    FAB_TRY(FAB_NEW(t.stack, n_switches, err));
+    FAB_TRY(FAB_NEW(t.queued, n_switches, err));
+    for (uint32_t l = 0; l < d->fabric->n_links; l++) {
+        out_core[l] = d->place[l] != FAB_NONE;
+    }
+    for (uint32_t s = 0; s < n_switches; s++) {
+        look_at(&t, d->fabric->first[FAB_NODE_SWITCH] + s);
+    }
+    while (t.n_queued > 0) {
+        uint32_t s = t.stack[--t.n_queued];
+        t.queued[s] = 0;
+        trim_switch(&t, s);
+    }
+done:
+    free(t.out);
+    free(t.met);
+    free(t.stack);
+    free(t.queued);
+    return status;
+}

@@ -1,0 +1,47 @@
+/* Open addressing with linear probing, at most half full. */
+#include "id_table.h"
+#include "fab/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void put(uint64_t *slot, size_t size, uint64_t value) {
+    size_t at = (size_t)(value >> 32) & (size - 1);
+    while (slot[at] != 0) {
+        at = (at + 1) & (size - 1);
+    }
+    slot[at] = value;
+}
+
+fab_status fab_id_table_add(fab_id_table *table, uint32_t tag, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (2 * ((size_t)table->n + 1) > table->size) {
+        size_t size = table->size > 0 ? 2 * table->size : 1024;
+        uint64_t *slot = NULL;
+        FAB_TRY(FAB_NEW(slot, size, err));
+        for (size_t i = 0; i < table->size; i++) {
+            if (table->slot[i] != 0) {
+                put(slot, size, table->slot[i]);
+            }
+        }
+        free(table->slot);
+        table->slot = slot;
+        table->size = size;
+    }
+    put(table->slot, table->size, (uint64_t)tag << 32 | (table->n + 1));
+    table->n++;
+done:
+    return status;
+}
+
+void fab_id_table_clear(fab_id_table *table) {
+    if (table->n > 0) {
+        memset(table->slot, 0, table->size * sizeof *table->slot);
+    }
+    table->n = 0;
+}
+
+void fab_id_table_release(fab_id_table *table) {
+    free(table->slot);
+    *table = (fab_id_table){0};
+}

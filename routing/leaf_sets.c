@@ -1,0 +1,184 @@
+/* Breadth-first search from the leaves of a block at once, a bit per leaf. Each front pushes its sets to the switches
+ * that have a link to it, so that work is done only where leaves are reached; what is touched is small enough to stay
+ * in the cache, whatever the size of the fabric. */
+#include "leaf_sets.h"
+#include "fab/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct search {
+    uint32_t *in_first, *in; /* [n_switches + 1]: switches with a live link to a switch */
+    fab_leaf_set *seen;      /* [switch]: leaves reached so far */
+    fab_leaf_set *next;      /* [switch]: leaves that the front reaches; empty between the steps */
+    fab_leaf_set all;        /* of the block */
+    bool *done;              /* [switch]: has seen all of them */
+    bool *touched;           /* [switch]: next is not empty */
+    uint32_t *front, *fresh; /* switches of this and of the next front */
+    uint32_t n_front, n_fresh;
+} search;
+
+/* A cable is two links, so whoever has a link to a switch is found among the heads of the switch's own links. */
+static fab_status find_neighbours(const fab_fabric *f, const uint64_t *dead, uint32_t n_switches, search *s,
+                                  fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(s->in_first, (size_t)n_switches + 1, err));
+    FAB_TRY(FAB_NEW(s->in, n_switches > 0 ? f->out_first[f->n_nodes] - f->out_first[base] : 0, err));
+    for (uint32_t u = 0; u < n_switches; u++) {
+        uint32_t previous = FAB_NONE;
+        s->in_first[u] = n;
+        for (uint32_t k = f->out_first[base + u]; k < f->out_first[base + u + 1]; k++) {
+            fab_link_id link = f->out_link[k];
+            fab_node_id other = fab_head(f, link);
+            if (other >= base && other != previous && !fab_link_is_dead(dead, link ^ 1U)) {
+                previous = other;
+                s->in[n++] = other - base;
+            }
+        }
+    }
+    s->in_first[n_switches] = n;
+done:
+    return status;
+}
+
+static fab_status reserve(fab_leaf_sets *out, size_t n, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_GROW(out->set, out->set_capacity, out->n_sets + n, err));
+    FAB_TRY(FAB_GROW(out->hops, out->hops_capacity, out->n_sets + n, err));
+    FAB_TRY(FAB_GROW(out->nearer, out->nearer_capacity, out->n_sets + n, err));
+    if (out->n_sets + n >= FAB_NONE) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "the fabric is too large: more than %u sets of leaves", FAB_NONE - 1);
+    }
+done:
+    return status;
+}
+
+static void keep(fab_leaf_sets *out, search *s, uint32_t v, uint32_t block, uint32_t hops, const fab_leaf_set *set) {
+    uint32_t *farthest = &out->farthest[(size_t)v * out->n_blocks + block];
+    uint64_t missing = 0;
+    for (size_t w = 0; w < FAB_SET_WORDS; w++) {
+        s->seen[v].word[w] |= set->word[w];
+        missing |= s->all.word[w] & ~s->seen[v].word[w];
+    }
+    s->done[v] = missing == 0;
+    out->set[out->n_sets] = *set;
+    out->hops[out->n_sets] = hops;
+    out->nearer[out->n_sets] = *farthest;
+    *farthest = (uint32_t)out->n_sets++;
+    s->front[s->n_front++] = v;
+}
+
+static void push(search *s, uint32_t u, const fab_leaf_set *set) {
+    for (uint32_t k = s->in_first[u]; k < s->in_first[u + 1]; k++) {
+        uint32_t v = s->in[k];
+        if (s->done[v]) {
+            continue;
+        }
+        if (!s->touched[v]) {
+            s->touched[v] = true;
+            s->fresh[s->n_fresh++] = v;
+        }
+        for (size_t w = 0; w < FAB_SET_WORDS; w++) {
+            s->next[v].word[w] |= set->word[w];
+        }
+    }
+}
+
+/* The front of the next distance. Its sets are the last of `out`, in the order of s->front. */
+static fab_status step(search *s, fab_leaf_sets *out, uint32_t block, uint32_t hops, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t first = out->n_sets - s->n_front;
+    s->n_fresh = 0;
+    for (uint32_t i = 0; i < s->n_front; i++) {
+        push(s, s->front[i], &out->set[first + i]);
+    }
+    s->n_front = 0;
+    FAB_TRY(reserve(out, s->n_fresh, err));
+    for (uint32_t i = 0; i < s->n_fresh; i++) {
+        uint32_t v = s->fresh[i];
+        fab_leaf_set set = s->next[v];
+        uint64_t any = 0;
+        for (size_t w = 0; w < FAB_SET_WORDS; w++) {
+            set.word[w] &= ~s->seen[v].word[w];
+            any |= set.word[w];
+        }
+        s->next[v] = (fab_leaf_set){0};
+        s->touched[v] = false;
+        if (any != 0) {
+            keep(out, s, v, block, hops, &set);
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status search_block(search *s, fab_leaf_sets *out, const fab_node_id *leaf_node, uint32_t base,
+                               uint32_t block, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t per_block = 64 * FAB_SET_WORDS;
+    uint32_t first = block * per_block;
+    uint32_t end = out->n_leaves - first < per_block ? out->n_leaves : first + per_block;
+    memset(s->seen, 0, out->n_switches * sizeof *s->seen);
+    memset(s->done, 0, out->n_switches * sizeof *s->done);
+    s->all = (fab_leaf_set){0};
+    for (uint32_t i = 0; i < end - first; i++) {
+        s->all.word[i / 64] |= UINT64_C(1) << (i % 64);
+    }
+    s->n_front = 0;
+    FAB_TRY(reserve(out, end - first, err));
+    for (uint32_t i = 0; i < end - first; i++) {
+        fab_leaf_set self = {0};
+        self.word[i / 64] = UINT64_C(1) << (i % 64);
+        keep(out, s, leaf_node[first + i] - base, block, 0, &self);
+    }
+    for (uint32_t hops = 1; s->n_front > 0; hops++) {
+        FAB_TRY(step(s, out, block, hops, err));
+    }
+done:
+    return status;
+}
+
+fab_status fab_leaf_sets_init(const fab_fabric *f, const uint64_t *dead_link, const fab_node_id *leaf_node,
+                              uint32_t n_leaves, fab_leaf_sets *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n_switches = fab_n_switches(f);
+    uint32_t per_block = 64 * FAB_SET_WORDS;
+    fab_leaf_sets sets = {
+        .n_switches = n_switches, .n_leaves = n_leaves, .n_blocks = (n_leaves + per_block - 1) / per_block};
+    search s = {0};
+    FAB_TRY(FAB_NEW(sets.farthest, (size_t)n_switches * sets.n_blocks, err));
+    memset(sets.farthest, 0xff, (size_t)n_switches * sets.n_blocks * sizeof *sets.farthest);
+    FAB_TRY(find_neighbours(f, dead_link, n_switches, &s, err));
+    FAB_TRY(FAB_NEW(s.seen, n_switches, err));
+    FAB_TRY(FAB_NEW(s.next, n_switches, err));
+    FAB_TRY(FAB_NEW(s.done, n_switches, err));
+    FAB_TRY(FAB_NEW(s.touched, n_switches, err));
+    FAB_TRY(FAB_NEW(s.front, n_switches, err));
+    FAB_TRY(FAB_NEW(s.fresh, n_switches, err));
+    for (uint32_t block = 0; block < sets.n_blocks; block++) {
+        FAB_TRY(search_block(&s, &sets, leaf_node, f->first[FAB_NODE_SWITCH], block, err));
+    }
+    *out = sets;
+    sets = (fab_leaf_sets){0};
+done:
+    free(s.in_first);
+    free(s.in);
+    free(s.seen);
+    free(s.next);
+    free(s.done);
+    free(s.touched);
+    free(s.front);
+    free(s.fresh);
+    fab_leaf_sets_release(&sets);
+    return status;
+}
+
+void fab_leaf_sets_release(fab_leaf_sets *sets) {
+    free(sets->farthest);
+    free(sets->nearer);
+    free(sets->hops);
+    free(sets->set);
+    *sets = (fab_leaf_sets){0};
+}

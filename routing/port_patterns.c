@@ -1,0 +1,231 @@
+/* The bit matrix of 64 ports and 64 leaves is turned over, which gives every leaf the bit set of the ports that serve
+ * it. Patterns are found by a sum over their ports, which is taken for all words of a block at once, and compared in
+ * full. When too many are remembered, as in fabrics without order, all are forgotten: a pattern that is met again is
+ * made again, with the same lists. */
+#include "port_patterns.h"
+#include "fab/memory.h"
+#include "fab/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PATTERNS 4096
+#define MOST_KEYS     ((size_t)1 << 18)
+
+fab_status fab_port_patterns_init(uint32_t n_slots, fab_port_patterns *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_port_patterns p = {.n_words = (n_slots + 63) / 64};
+    FAB_TRY(FAB_NEW(p.salt, (size_t)64 * p.n_words, err));
+    FAB_TRY(FAB_NEW(p.mask, (size_t)64 * p.n_words, err));
+    for (uint32_t i = 0; i < 64 * p.n_words; i++) {
+        p.salt[i] = fab_mix64(i) | 1;
+    }
+    *out = p;
+    p = (fab_port_patterns){0};
+done:
+    fab_port_patterns_release(&p);
+    return status;
+}
+
+void fab_port_patterns_release(fab_port_patterns *p) {
+    free(p->salt);
+    free(p->mask);
+    fab_id_table_release(&p->list_table);
+    free(p->list);
+    free(p->list_mask);
+    fab_id_table_release(&p->pattern_table);
+    free(p->pattern);
+    free(p->key_slot);
+    free(p->key_word);
+    free(p->class_list);
+    free(p->class_number);
+    *p = (fab_port_patterns){0};
+}
+
+fab_status fab_port_sets_init(uint32_t n, fab_port_sets *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_port_sets sets = {0};
+    FAB_TRY(FAB_NEW(sets.slot, n, err));
+    FAB_TRY(FAB_NEW(sets.set, (size_t)n + 1, err));
+    *out = sets;
+    sets = (fab_port_sets){0};
+done:
+    fab_port_sets_release(&sets);
+    return status;
+}
+
+void fab_port_sets_release(fab_port_sets *sets) {
+    free(sets->slot);
+    free(sets->set);
+    *sets = (fab_port_sets){0};
+}
+
+void fab_port_sets_clear(fab_port_sets *sets) {
+    sets->n = 0;
+    memset(sets->digest, 0, sizeof sets->digest);
+}
+
+void fab_port_sets_add(const fab_port_patterns *p, fab_port_sets *sets, uint32_t slot) {
+    const fab_leaf_set *set = &sets->set[sets->n];
+    for (size_t w = 0; w < FAB_SET_WORDS; w++) { /* upper bits are folded down, or the product would lose them */
+        sets->digest[w] += (set->word[w] ^ set->word[w] >> 32) * p->salt[slot];
+    }
+    sets->slot[sets->n++] = slot;
+}
+
+static bool is_pattern(const fab_port_patterns *p, uint32_t pattern, const fab_port_sets *sets, uint32_t word) {
+    const uint32_t *slot = p->key_slot + p->pattern[pattern].first_key;
+    const uint64_t *key = p->key_word + p->pattern[pattern].first_key;
+    uint32_t n_keys = p->pattern[pattern].n_keys;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < sets->n; i++) {
+        uint64_t leaves = sets->set[i].word[word];
+        if (leaves == 0) {
+            continue;
+        }
+        if (n == n_keys || slot[n] != sets->slot[i] || key[n] != leaves) {
+            return false;
+        }
+        n++;
+    }
+    return n == n_keys;
+}
+
+static fab_status add_list(fab_port_patterns *p, const uint64_t *mask, uint32_t tag, uint32_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t list = p->list_table.n;
+    FAB_TRY(FAB_GROW(p->list, p->list_capacity, (size_t)list + 1, err));
+    FAB_TRY(FAB_GROW(p->list_mask, p->list_mask_capacity, ((size_t)list + 1) * p->n_words, err));
+    FAB_TRY(fab_id_table_add(&p->list_table, tag, err));
+    memcpy(p->list_mask + (size_t)list * p->n_words, mask, p->n_words * sizeof *mask);
+    p->list[list] = (fab_port_list){0};
+    *out = list;
+done:
+    return status;
+}
+
+static fab_status find_list(fab_port_patterns *p, const uint64_t *mask, uint32_t *out, fab_error *err) {
+    uint64_t digest = 0;
+    for (uint32_t w = 0; w < p->n_words; w++) {
+        digest = fab_mix64(digest ^ mask[w]);
+    }
+    uint32_t tag = (uint32_t)(digest >> 32);
+    size_t probe = 0;
+    for (uint32_t list; (list = fab_id_table_next(&p->list_table, tag, &probe)) != UINT32_MAX;) {
+        if (memcmp(p->list_mask + (size_t)list * p->n_words, mask, p->n_words * sizeof *mask) == 0) {
+            *out = list;
+            return FAB_OK;
+        }
+    }
+    return add_list(p, mask, tag, out, err);
+}
+
+/* Bit c of word r goes to bit r of word c (Warren, Hacker's Delight, 7-3). */
+static void turn_over(uint64_t a[64]) {
+    uint64_t m = UINT64_C(0x00000000ffffffff);
+    for (unsigned j = 32; j != 0; j >>= 1, m ^= m << j) {
+        for (unsigned k = 0; k < 64; k = ((k | j) + 1) & ~j) {
+            uint64_t t = (a[k] >> j ^ a[k | j]) & m;
+            a[k] ^= t << j;
+            a[k | j] ^= t;
+        }
+    }
+}
+
+static void find_masks(fab_port_patterns *p, const fab_port_sets *sets, uint32_t word) {
+    uint32_t i = 0;
+    for (uint32_t chunk = 0; chunk < p->n_words; chunk++) {
+        uint64_t rows[64] = {0};
+        for (; i < sets->n && sets->slot[i] / 64 == chunk; i++) {
+            rows[sets->slot[i] % 64] = sets->set[i].word[word];
+        }
+        turn_over(rows);
+        for (uint32_t leaf = 0; leaf < 64; leaf++) {
+            p->mask[(size_t)leaf * p->n_words + chunk] = rows[leaf];
+        }
+    }
+}
+
+static bool is_empty(const uint64_t *mask, uint32_t n) {
+    uint64_t any = 0;
+    for (uint32_t w = 0; w < n; w++) {
+        any |= mask[w];
+    }
+    return any == 0;
+}
+
+static fab_status find_classes(fab_port_patterns *p, fab_port_pattern *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    p->serial++;
+    for (uint32_t leaf = 0; leaf < 64; leaf++) {
+        const uint64_t *mask = p->mask + (size_t)leaf * p->n_words;
+        if (is_empty(mask, p->n_words)) {
+            out->class_of[leaf] = 0;
+            continue;
+        }
+        if (leaf > 0 && memcmp(mask, mask - p->n_words, p->n_words * sizeof *mask) == 0) {
+            out->class_of[leaf] = out->class_of[leaf - 1];
+            continue;
+        }
+        uint32_t list = 0;
+        FAB_TRY(find_list(p, mask, &list, err));
+        if (p->list[list].pattern != p->serial) {
+            p->list[list].pattern = p->serial;
+            p->list[list].local = (uint8_t)(out->n_classes + 1);
+            p->class_list[p->n_class_lists + out->n_classes] = list;
+            p->class_number[p->n_class_lists + out->n_classes] = 0;
+            out->n_classes++;
+        }
+        out->class_of[leaf] = p->list[list].local;
+    }
+    p->n_class_lists += out->n_classes;
+done:
+    return status;
+}
+
+static fab_status add_pattern(fab_port_patterns *p, const fab_port_sets *sets, uint32_t word, uint32_t tag,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    if (p->pattern_table.n == MOST_PATTERNS || p->n_keys + sets->n > MOST_KEYS) {
+        fab_id_table_clear(&p->pattern_table);
+        p->n_keys = 0;
+        p->n_class_lists = 0;
+    }
+    uint32_t id = p->pattern_table.n;
+    FAB_TRY(FAB_GROW(p->pattern, p->pattern_capacity, (size_t)id + 1, err));
+    FAB_TRY(FAB_GROW(p->key_slot, p->key_slot_capacity, p->n_keys + sets->n, err));
+    FAB_TRY(FAB_GROW(p->key_word, p->key_word_capacity, p->n_keys + sets->n, err));
+    FAB_TRY(FAB_GROW(p->class_list, p->class_list_capacity, p->n_class_lists + 64, err));
+    FAB_TRY(FAB_GROW(p->class_number, p->class_number_capacity, p->n_class_lists + 64, err));
+    fab_port_pattern *out = &p->pattern[id];
+    *out = (fab_port_pattern){.first_key = p->n_keys, .first_class = p->n_class_lists, .piece = FAB_NONE};
+    for (uint32_t i = 0; i < sets->n; i++) {
+        if (sets->set[i].word[word] != 0) {
+            p->key_slot[p->n_keys] = sets->slot[i];
+            p->key_word[p->n_keys++] = sets->set[i].word[word];
+            out->n_keys++;
+        }
+    }
+    find_masks(p, sets, word);
+    FAB_TRY(find_classes(p, out, err));
+    FAB_TRY(fab_id_table_add(&p->pattern_table, tag, err));
+done:
+    return status;
+}
+
+fab_status fab_port_patterns_find(fab_port_patterns *p, const fab_port_sets *sets, uint32_t word,
+                                  fab_port_pattern **out, fab_error *err) {
+    uint32_t tag = (uint32_t)(fab_mix64(sets->digest[word]) >> 32);
+    size_t probe = 0;
+    for (uint32_t id; (id = fab_id_table_next(&p->pattern_table, tag, &probe)) != UINT32_MAX;) {
+        if (is_pattern(p, id, sets, word)) {
+            *out = &p->pattern[id];
+            return FAB_OK;
+        }
+    }
+    fab_status status = add_pattern(p, sets, word, tag, err);
+    if (status == FAB_OK) {
+        *out = &p->pattern[p->pattern_table.n - 1];
+    }
+    return status;
+}

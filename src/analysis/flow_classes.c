@@ -1,0 +1,279 @@
+/* Classes of flows, and what a phase is whatever the engine. */
+#include "fab/memory.h"
+#include "measure.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Flows of an all-to-all that are looked at one by one where GPUs hand over between rails. */
+#define MAX_HANDED_OVER (UINT64_C(1) << 26)
+
+/* GPUs of an all-to-all by the leaves that their ports are on. */
+typedef struct grouping {
+    uint32_t n_groups;
+    uint32_t *group; /* [GPU - first] */
+    uint32_t *size;  /* [group] */
+    uint32_t *leaf;  /* [group][part]: column */
+} grouping;
+
+static uint32_t leaf_of(const fab_subject *s, uint32_t gpu, uint32_t part) {
+    const fab_ports *ports = s->ports;
+    uint32_t nic_of_gpu = part % ports->nics_per_gpu;
+    fab_link_id pcie = ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + nic_of_gpu];
+    uint32_t nic = fab_head(s->fabric, pcie) - s->fabric->first[FAB_NODE_NIC];
+    fab_link_id up = ports->nic_access[(size_t)nic * ports->n_planes + part / ports->nics_per_gpu];
+    return s->next_hops->leaf_index[fab_head(s->fabric, up) - s->fabric->first[FAB_NODE_SWITCH]];
+}
+
+/* Groups with the same first leaf hang in a list: few, most often one. */
+static fab_status group_gpus(const fab_subject *s, grouping *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_all_to_all *all = &s->phase->all;
+    uint32_t n_parts = s->demand.n_parts;
+    grouping g = {0};
+    uint32_t *head = NULL;
+    uint32_t *next = NULL;
+    FAB_TRY(FAB_NEW(g.group, all->n, err));
+    FAB_TRY(FAB_NEW(g.size, all->n, err));
+    FAB_TRY(FAB_NEW(g.leaf, (size_t)all->n * n_parts, err));
+    FAB_TRY(FAB_NEW(head, s->next_hops->n_leaves, err));
+    FAB_TRY(FAB_NEW(next, all->n, err));
+    for (uint32_t i = 0; i < all->n; i++) {
+        uint32_t *mine = g.leaf + (size_t)g.n_groups * n_parts;
+        for (uint32_t p = 0; p < n_parts; p++) {
+            mine[p] = leaf_of(s, all->first + i, p);
+        }
+        uint32_t known = head[mine[0]]; /* group + 1 */
+        while (known != 0 && memcmp(g.leaf + (size_t)(known - 1) * n_parts, mine, n_parts * sizeof *mine) != 0) {
+            known = next[known - 1];
+        }
+        if (known == 0) {
+            known = ++g.n_groups;
+            next[known - 1] = head[mine[0]];
+            head[mine[0]] = known;
+        }
+        g.group[i] = known - 1;
+        g.size[known - 1]++;
+    }
+    *out = g;
+    g = (grouping){0};
+done:
+    free(head);
+    free(next);
+    free(g.group);
+    free(g.size);
+    free(g.leaf);
+    return status;
+}
+
+/* Flows between two groups: all pairs of their GPUs but those of the same GPU or scale-up domain. `own` is the number
+ * of the latter by source group, for one destination group. */
+static void count_own(const fab_subject *s, const grouping *g, uint32_t to, const uint32_t *by_group,
+                      const uint32_t *first_of, uint64_t *own) {
+    const fab_all_to_all *all = &s->phase->all;
+    uint32_t per_domain = s->ports->gpu_scaleup[all->first] != FAB_NONE ? s->fabric->gpus_per_domain : 1;
+    for (uint32_t k = first_of[to]; k < first_of[to + 1]; k++) {
+        uint32_t gpu = all->first + by_group[k];
+        uint32_t first = gpu / per_domain * per_domain;
+        for (uint32_t other = first; other < first + per_domain; other++) {
+            if (other >= all->first && other < all->first + all->n) {
+                own[g->group[other - all->first]]++;
+            }
+        }
+    }
+}
+
+static fab_status classes_of_groups(const fab_subject *s, const grouping *g, fab_flow_classes *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n_parts = s->demand.n_parts;
+    uint32_t n = s->phase->all.n;
+    size_t n_classes = (size_t)g->n_groups * g->n_groups;
+    fab_flow_classes c = {.n_parts = n_parts};
+    uint32_t *by_group = NULL;
+    uint32_t *first_of = NULL;
+    uint64_t *own = NULL;
+    FAB_TRY(FAB_NEW(c.own_pair, n_classes * n_parts, err));
+    FAB_TRY(FAB_NEW(c.own_count, n_classes, err));
+    FAB_TRY(FAB_NEW(by_group, n, err));
+    FAB_TRY(FAB_NEW(first_of, (size_t)g->n_groups + 2, err));
+    FAB_TRY(FAB_NEW(own, g->n_groups, err));
+    for (uint32_t i = 0; i < n; i++) {
+        first_of[g->group[i] + 2]++;
+    }
+    for (uint32_t k = 0; k < g->n_groups; k++) {
+        first_of[k + 2] += first_of[k + 1];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        by_group[first_of[g->group[i] + 1]++] = i;
+    }
+    for (uint32_t to = 0; to < g->n_groups; to++) {
+        memset(own, 0, g->n_groups * sizeof *own);
+        count_own(s, g, to, by_group, first_of, own);
+        for (uint32_t from = 0; from < g->n_groups; from++) {
+            uint64_t count = (uint64_t)g->size[from] * g->size[to] - own[from];
+            if (count == 0) {
+                continue;
+            }
+            for (uint32_t p = 0; p < n_parts; p++) {
+                c.own_pair[c.n * n_parts + p] =
+                    fab_demand_find(&s->demand, g->leaf[(size_t)from * n_parts + p], g->leaf[(size_t)to * n_parts + p]);
+            }
+            c.own_count[c.n++] = count;
+        }
+    }
+    c.pair = c.own_pair;
+    c.count = c.own_count;
+    *out = c;
+    c = (fab_flow_classes){0};
+done:
+    free(by_group);
+    free(first_of);
+    free(own);
+    fab_flow_classes_release(&c);
+    return status;
+}
+
+/* GPUs hand over between rails, so that the ends of a flow depend on both: one by one. */
+static fab_status classes_one_by_one(const fab_subject *s, fab_flow_classes *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n_parts = s->demand.n_parts;
+    fab_flow_classes c = {.n_parts = n_parts};
+    if (s->phase->n_flows > MAX_HANDED_OVER) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                 "an all-to-all of %" PRIu64 " flows over GPUs that hand over between rails; the limit is %" PRIu64,
+                 s->phase->n_flows, MAX_HANDED_OVER);
+    }
+    FAB_TRY(FAB_NEW(c.own_pair, s->phase->n_flows * n_parts, err));
+    for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
+        for (uint32_t p = 0; p < n_parts; p++) {
+            c.own_pair[flow * n_parts + p] =
+                fab_demand_pair(&s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, p);
+        }
+    }
+    c.n = s->phase->n_flows;
+    c.pair = c.own_pair;
+    *out = c;
+    c = (fab_flow_classes){0};
+done:
+    fab_flow_classes_release(&c);
+    return status;
+}
+
+fab_status fab_flow_classes_init(const fab_subject *s, fab_flow_classes *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    grouping groups = {0};
+    if (s->phase->all.n == 0) {
+        *out = (fab_flow_classes){.n = s->phase->n_flows, .n_parts = s->demand.n_parts, .pair = s->demand.pair_of};
+    } else if (s->fabric->forwards_in_domain) {
+        FAB_TRY(classes_one_by_one(s, out, err));
+    } else {
+        FAB_TRY(group_gpus(s, &groups, err));
+        FAB_TRY(classes_of_groups(s, &groups, out, err));
+    }
+done:
+    free(groups.group);
+    free(groups.size);
+    free(groups.leaf);
+    return status;
+}
+
+void fab_flow_classes_release(fab_flow_classes *c) {
+    free(c->own_pair);
+    free(c->own_count);
+    *c = (fab_flow_classes){0};
+}
+
+/* --- what a phase is ---------------------------------------------------------------------------------------------- */
+
+static bool in_domain(const fab_subject *s, uint32_t a, uint32_t b) {
+    return s->ports->gpu_scaleup[a] != FAB_NONE && fab_domain_of(s->fabric, a) == fab_domain_of(s->fabric, b);
+}
+
+static void count_network_flows(const fab_subject *s, fab_phase_result *out) {
+    const fab_phase *phase = s->phase;
+    if (phase->all.n == 0) {
+        for (uint64_t i = 0; i < phase->n_flows; i++) {
+            bool leaves = !in_domain(s, phase->src[i], phase->dst[i]);
+            out->network_flows += leaves;
+            out->network_bytes += leaves ? phase->bytes[i] : 0;
+        }
+        return;
+    }
+    uint32_t last = phase->all.first + phase->all.n - 1;
+    out->network_flows = phase->n_flows;
+    for (uint32_t gpu = phase->all.first; s->ports->gpu_scaleup[phase->all.first] != FAB_NONE && gpu <= last;) {
+        uint32_t behind = (fab_domain_of(s->fabric, gpu) + 1) * s->fabric->gpus_per_domain;
+        uint64_t n = (behind <= last ? behind : last + 1) - gpu;
+        out->network_flows -= n * (n - 1);
+        gpu = behind;
+    }
+    out->network_bytes = out->network_flows * phase->all.bytes;
+}
+
+/* Flows whose minimal routes cross a boundary. */
+static fab_status count_crossings(const fab_subject *s, fab_phase_result *out, fab_error *err) {
+    static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
+    fab_status status = FAB_OK;
+    const fab_flow_classes *c = &s->classes;
+    double *x = NULL;
+    double *crosses = NULL;
+    FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
+    FAB_TRY(FAB_NEW(crosses, s->demand.n_pairs, err));
+    for (uint32_t t = 1; t <= s->fabric->n_boundaries; t++) { /* 1: any fabric link */
+        for (uint32_t l = 0; l < s->fabric->n_links; l++) {
+            const fab_link_class *k = fab_class_of(s->fabric, l);
+            x[l] = k->kind == FAB_LINK_FABRIC && (t == 1 || k->tier == t) ? 1 : 0;
+        }
+        FAB_TRY(fab_split_fold(s->dag, &EVEN, FAB_FOLD_MAX, x, &s->demand, crosses, err));
+        uint64_t n = 0;
+        for (size_t i = 0; i < c->n; i++) {
+            bool any = false;
+            for (uint32_t p = 0; p < c->n_parts && !any; p++) {
+                uint32_t pair = c->pair[i * c->n_parts + p];
+                any = pair != FAB_NONE && crosses[pair] > 0;
+            }
+            n += any ? (c->count != NULL ? c->count[i] : 1) : 0;
+        }
+        *(t == 1 ? &out->fabric_flows : &out->crossing_flows[t]) = n;
+    }
+done:
+    free(x);
+    free(crosses);
+    return status;
+}
+
+fab_status fab_measure_phase(const fab_subject *s, fab_phase_result *out, fab_error *err) {
+    const fab_phase *phase = s->phase;
+    const fab_fabric *f = s->fabric;
+    (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
+    (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
+    (void)snprintf(out->formula, sizeof out->formula, "%s", phase->formula);
+    out->flows = phase->n_flows;
+    out->bytes = phase->total_bytes;
+    out->steps = phase->steps;
+    out->executions = phase->executions;
+    out->communicators = phase->n_comms;
+    count_network_flows(s, out);
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        const fab_link_class *k = &f->classes[f->cable_class[l >> 1]];
+        if (k->kind == FAB_LINK_FABRIC) {
+            out->taper_by_tier[k->tier] = fmax(out->taper_by_tier[k->tier], s->spray[l]);
+            out->max_taper_factor = fmax(out->max_taper_factor, s->spray[l]);
+        }
+    }
+    if (s->has_bound) {
+        out->has_bound = true;
+        out->bound_method = s->bound.method == FAB_BOUND_LP        ? "linear program"
+                            : s->bound.method == FAB_BOUND_WEIGHTS ? "multiplicative weights"
+                                                                   : "no choice";
+        out->utilisation_bound = fab_subject_bound(s);
+        out->reached_utilisation = fmax(s->bound.upper, s->bound.leg);
+        out->bound_rounds = s->bound.rounds;
+        out->bound_columns = s->bound.columns;
+        out->bound_rows = s->bound.rows;
+    }
+    return count_crossings(s, out, err);
+}

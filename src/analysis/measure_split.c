@@ -1,0 +1,152 @@
+/* Engines that split what a switch holds: loads by propagation, and per flow the worst link that any of its packets
+ * may meet. */
+#include "fab/memory.h"
+#include "measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Largest value over the parts of a class; 0 where no part crosses a fabric link. */
+static double worst_of(const fab_flow_classes *c, size_t i, const double *of_pair) {
+    double worst = 0;
+    for (uint32_t p = 0; p < c->n_parts; p++) {
+        uint32_t pair = c->pair[i * c->n_parts + p];
+        worst = pair != FAB_NONE ? fmax(worst, of_pair[pair]) : worst;
+    }
+    return worst;
+}
+
+static void tally_flows(const fab_flow_classes *c, const double *worst, fab_sample *out) {
+    fab_flow_tally tally = {0};
+    for (size_t i = 0; i < c->n; i++) {
+        fab_tally_add(&tally, worst_of(c, i, worst), c->count != NULL ? (double)c->count[i] : 1);
+    }
+    fab_sample_flows(&tally, out);
+}
+
+/* Legs of a flow count as well: a NIC may be slower than the line. */
+static double worst_leg(const fab_subject *s, const double *count, uint64_t flow) {
+    fab_flow about = fab_phase_flow(s->phase, flow);
+    double worst = 1;
+    fab_link_id links[FAB_FLOW_LEG_LINKS];
+    for (uint32_t part = 0; part < s->demand.n_parts; part++) {
+        uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, links);
+        for (uint32_t i = 0; i < n; i++) {
+            worst = fmax(worst, fab_line_share(s, links[i], count[links[i]]));
+        }
+    }
+    return worst;
+}
+
+static fab_status effective_bisection(const fab_trial *trial, const fab_split *split, double *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_subject *s = trial->subject;
+    const fab_fabric *f = s->fabric;
+    double *count = NULL;
+    double *amount = NULL;
+    double *worst = NULL;
+    double sum = 0;
+    FAB_TRY(FAB_NEW(count, f->n_links, err));
+    FAB_TRY(FAB_NEW(amount, s->demand.n_pairs, err));
+    FAB_TRY(FAB_NEW(worst, s->demand.n_pairs, err));
+    for (uint32_t i = 0; i < s->demand.n_pairs; i++) {
+        amount[i] = (double)s->demand.parts[i] / s->demand.n_parts;
+    }
+    FAB_TRY(fab_split_load(s->dag, split, &s->demand, amount, count, err));
+    for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
+        fab_flow about = fab_phase_flow(s->phase, flow);
+        fab_link_id links[FAB_FLOW_LEG_LINKS];
+        for (uint32_t part = 0; part < s->demand.n_parts; part++) {
+            uint32_t n = fab_flow_legs(f, s->ports, about.src, about.dst, part, links);
+            for (uint32_t i = 0; i < n; i++) {
+                count[links[i]] += 1.0 / s->demand.n_parts;
+            }
+        }
+    }
+    for (uint32_t l = 0; l < f->n_links; l++) { /* in place: amounts become multiples of what a link holds */
+        trial->scratch->use[l] = fab_line_share(s, l, count[l]);
+    }
+    FAB_TRY(fab_split_fold(s->dag, split, FAB_FOLD_MAX, trial->scratch->use, &s->demand, worst, err));
+    for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
+        sum += 1 / fmax(worst_of(&s->classes, flow, worst), worst_leg(s, count, flow));
+    }
+    *out = s->phase->n_flows > 0 ? sum / (double)s->phase->n_flows : 0;
+done:
+    free(count);
+    free(amount);
+    free(worst);
+    return status;
+}
+
+/* The first flows of an all-to-all that cross: they are numbered, not listed. */
+#define LOOK_AT 1000000
+
+static void list_flows(const fab_subject *s, const double *share, fab_hot_link *hot) {
+    const fab_flow_classes *c = &s->classes;
+    uint64_t n = s->phase->n_flows < LOOK_AT ? s->phase->n_flows : LOOK_AT;
+    for (uint64_t flow = 0; flow < n && hot->n_listed < FAB_HOT_FLOWS; flow++) {
+        double sum = 0;
+        for (uint32_t p = 0; p < c->n_parts; p++) {
+            uint32_t pair = c->count == NULL
+                                ? c->pair[flow * c->n_parts + p]
+                                : fab_demand_pair(&s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, p);
+            sum += pair != FAB_NONE ? share[pair] / c->n_parts : 0;
+        }
+        if (sum > 0) {
+            fab_detail_meet(s, flow, sum, hot);
+        }
+    }
+}
+
+static fab_status find_meetings(const fab_trial *trial, const fab_split *split, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_subject *s = trial->subject;
+    const fab_flow_classes *c = &s->classes;
+    double *x = NULL;
+    double *share = NULL;
+    FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
+    FAB_TRY(FAB_NEW(share, s->demand.n_pairs, err));
+    for (size_t i = 0; i < trial->detail->n_hot; i++) {
+        fab_hot_link *hot = &trial->detail->hot[i];
+        x[hot->link] = 1;
+        FAB_TRY(fab_split_fold(s->dag, split, FAB_FOLD_EXPECTED, x, &s->demand, share, err));
+        x[hot->link] = 0;
+        for (size_t k = 0; k < c->n; k++) {
+            hot->n_flows += worst_of(c, k, share) > 0 ? (c->count != NULL ? c->count[k] : 1) : 0;
+        }
+        list_flows(s, share, hot);
+    }
+done:
+    free(x);
+    free(share);
+    return status;
+}
+
+fab_status fab_trial_split(const fab_trial *trial, fab_sample *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_subject *s = trial->subject;
+    fab_scratch *scratch = trial->scratch;
+    size_t size = s->fabric->n_links * sizeof *scratch->use;
+    fab_split split = {0};
+    FAB_TRY(trial->router->engine->split(trial->router, s->dag, &s->demand, &split, err));
+    FAB_TRY(FAB_GROW(scratch->worst, scratch->worst_capacity, s->demand.n_pairs, err));
+    if (s->bisection) {
+        FAB_TRY(effective_bisection(trial, &split, &out->effective_bisection, err));
+    }
+    memcpy(scratch->use, s->demand.leg_rate, size);
+    memcpy(scratch->bytes, s->demand.leg_bytes, size);
+    FAB_TRY(fab_split_load(s->dag, &split, &s->demand, s->demand.rate, scratch->use, err));
+    FAB_TRY(fab_split_load(s->dag, &split, &s->demand, s->demand.bytes, scratch->bytes, err));
+    FAB_TRY(fab_sample_loads(trial, scratch->use, scratch->bytes, out, err));
+    FAB_TRY(fab_split_fold(s->dag, &split, FAB_FOLD_MAX, scratch->use, &s->demand, scratch->worst, err));
+    tally_flows(&s->classes, scratch->worst, out);
+    FAB_TRY(fab_sample_bound(trial, true, out, err));
+    if (trial->detail != NULL) {
+        fab_detail_loads(trial, scratch->use, scratch->bytes);
+        FAB_TRY(find_meetings(trial, &split, err));
+    }
+done:
+    fab_split_release(&split);
+    return status;
+}

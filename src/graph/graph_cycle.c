@@ -1,0 +1,120 @@
+/* Whether there is a cycle is igraph's topological sorting. If there is, strongly connected components name the
+ * smallest vertex on one, and a breadth-first search from it the nearest vertex with an edge back. */
+#include "fab/graph_cycle.h"
+#include "fab/memory.h"
+#include "igraph_calls.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+typedef struct edges {
+    size_t n;
+    const uint32_t *from, *to;
+} edges;
+
+/* The smallest vertex that has a way back to itself; there is one. */
+static fab_status find_root(const igraph_t *graph, const edges *e, uint32_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    igraph_vector_int_t component = {0};
+    igraph_vector_int_t size = {0};
+    igraph_integer_t root = igraph_vcount(graph);
+    TRY_IGRAPH(igraph_vector_int_init(&component, 0));
+    TRY_IGRAPH(igraph_vector_int_init(&size, 0));
+    TRY_IGRAPH(igraph_connected_components(graph, &component, &size, NULL, IGRAPH_STRONG));
+    for (igraph_integer_t v = igraph_vcount(graph); v-- > 0;) {
+        root = VECTOR(size)[VECTOR(component)[v]] > 1 ? v : root;
+    }
+    for (size_t i = 0; i < e->n; i++) {
+        root = e->from[i] == e->to[i] && (igraph_integer_t)e->from[i] < root ? (igraph_integer_t)e->from[i] : root;
+    }
+    if (root == igraph_vcount(graph)) {
+        FAB_FAIL(err, FAB_EINTERNAL, NULL, "igraph finds a cycle but no component that holds it");
+    }
+    *out = (uint32_t)root;
+done:
+    igraph_vector_int_destroy(&component);
+    igraph_vector_int_destroy(&size);
+    return status;
+}
+
+/* The first vertex of a breadth-first order that has an edge to the root, and the way there. */
+static fab_status close_cycle(const igraph_t *graph, const edges *e, uint32_t root, uint32_t **out_cycle,
+                              uint32_t *out_length, fab_error *err) {
+    fab_status status = FAB_OK;
+    igraph_vector_int_t order = {0};
+    igraph_vector_int_t parent = {0};
+    bool *leads_back = NULL;
+    uint32_t *cycle = NULL;
+    uint32_t length = 1;
+    igraph_integer_t last = -1;
+    FAB_TRY(FAB_NEW(leads_back, (size_t)igraph_vcount(graph), err));
+    for (size_t i = 0; i < e->n; i++) {
+        leads_back[e->from[i]] = leads_back[e->from[i]] || e->to[i] == root;
+    }
+    TRY_IGRAPH(igraph_vector_int_init(&order, 0));
+    TRY_IGRAPH(igraph_vector_int_init(&parent, 0));
+    TRY_IGRAPH(igraph_bfs_simple(graph, root, IGRAPH_OUT, &order, NULL, &parent));
+    for (igraph_integer_t i = 0; last < 0 && i < igraph_vector_int_size(&order); i++) {
+        last = leads_back[VECTOR(order)[i]] ? VECTOR(order)[i] : -1;
+    }
+    for (igraph_integer_t v = last; v >= 0 && v != (igraph_integer_t)root; v = VECTOR(parent)[v]) {
+        length++;
+    }
+    FAB_TRY(FAB_NEW(cycle, length, err));
+    for (uint32_t i = length; i-- > 0; last = VECTOR(parent)[last]) {
+        if (last < 0) {
+            FAB_FAIL(err, FAB_EINTERNAL, NULL, "igraph finds vertex %u on a cycle but no way back to it", root);
+        }
+        cycle[i] = (uint32_t)last;
+    }
+    *out_cycle = cycle;
+    *out_length = length;
+    cycle = NULL;
+done:
+    igraph_vector_int_destroy(&order);
+    igraph_vector_int_destroy(&parent);
+    free(leads_back);
+    free(cycle);
+    return status;
+}
+
+static fab_status make_graph(uint32_t n_vertices, const edges *e, igraph_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    igraph_vector_int_t ends = {0};
+    TRY_IGRAPH(igraph_vector_int_init(&ends, 2 * (igraph_integer_t)e->n));
+    for (size_t i = 0; i < e->n; i++) {
+        VECTOR(ends)[2 * i] = (igraph_integer_t)e->from[i];
+        VECTOR(ends)[2 * i + 1] = (igraph_integer_t)e->to[i];
+    }
+    TRY_IGRAPH(igraph_create(out, &ends, (igraph_integer_t)n_vertices, IGRAPH_DIRECTED));
+done:
+    igraph_vector_int_destroy(&ends);
+    return status;
+}
+
+fab_status fab_graph_cycle(uint32_t n_vertices, size_t n_edges, const uint32_t *from, const uint32_t *to,
+                           uint32_t **out_cycle, uint32_t *out_length, fab_error *err) {
+    fab_status status = FAB_OK;
+    const edges e = {n_edges, from, to};
+    igraph_t graph;
+    bool has_graph = false;
+    igraph_bool_t is_free = true;
+    uint32_t root = 0;
+    igraph_error_handler_t *previous = igraph_set_error_handler(fab_igraph_ignore);
+    FAB_TRY(make_graph(n_vertices, &e, &graph, err));
+    has_graph = true;
+    TRY_IGRAPH(igraph_is_dag(&graph, &is_free));
+    if (is_free) {
+        *out_cycle = NULL;
+        *out_length = 0;
+    } else {
+        FAB_TRY(find_root(&graph, &e, &root, err));
+        FAB_TRY(close_cycle(&graph, &e, root, out_cycle, out_length, err));
+    }
+done:
+    if (has_graph) {
+        igraph_destroy(&graph);
+    }
+    (void)igraph_set_error_handler(previous);
+    return status;
+}

@@ -1,0 +1,21 @@
+/**
+ * @file igraph_calls.h
+ * Calling igraph 0.10.2: its errors as ours. It keeps global state, so one thread at a time.
+ */
+#ifndef FAB_IGRAPH_CALLS_H
+#define FAB_IGRAPH_CALLS_H
+
+#include "fab/status.h"
+
+#include <igraph.h>
+
+/** Error handler for igraph_set_error_handler(): igraph aborts the program by default; this one lets its codes through.
+ */
+igraph_error_handler_t fab_igraph_ignore;
+
+fab_status fab_igraph_status(igraph_error_t code, fab_error *err) FAB_MUST_USE;
+
+/** FAB_TRY for a call of igraph. */
+#define TRY_IGRAPH(call) FAB_TRY(fab_igraph_status((call), err))
+
+#endif

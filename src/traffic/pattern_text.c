@@ -1,0 +1,179 @@
+/* Reads "NAME,key=value,..." of a pattern. */
+#include "patterns.h"
+
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* "A-B" or "A", GPUs of the fabric. */
+static fab_status parse_range(const char *value, uint32_t n_gpus, uint64_t *out_first, uint64_t *out_last,
+                              fab_error *err) {
+    char first[24];
+    size_t n = strcspn(value, "-");
+    const char *last = value[n] == '-' ? value + n + 1 : value;
+    (void)snprintf(first, sizeof first, "%.*s", (int)(n < sizeof first ? n : sizeof first - 1), value);
+    uint64_t a = 0;
+    uint64_t b = 0;
+    fab_status status = fab_count_parse(first, 0, n_gpus - 1, &a, err);
+    if (status == FAB_OK) {
+        status = fab_count_parse(last, 0, n_gpus - 1, &b, err);
+    }
+    if (status == FAB_OK && a > b) {
+        status = fab_fail(err, FAB_EINPUT, NULL, "'%.60s' runs backwards", value);
+    }
+    if (status == FAB_OK) {
+        *out_first = a;
+        *out_last = b;
+    }
+    return status;
+}
+
+static fab_status parse_amount(const char *value, uint64_t *out, fab_error *err) {
+    double bytes = 0;
+    fab_status status = fab_quantity_parse(value, FAB_UNIT_BYTES, &bytes, err);
+    if (status == FAB_OK && !(bytes >= 1 && bytes <= 9007199254740992.0)) {
+        status = fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is outside 1B to 9PB", value);
+    }
+    if (status == FAB_OK) {
+        *out = (uint64_t)(bytes + 0.5);
+    }
+    return status;
+}
+
+static fab_status parse_fraction(const char *value, double *out, fab_error *err) {
+    double fraction = 0;
+    fab_status status = fab_quantity_parse(value, FAB_UNIT_RATIO, &fraction, err);
+    if (status == FAB_OK && fraction > 1) {
+        status = fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is above 1", value);
+    }
+    if (status == FAB_OK) {
+        *out = fraction;
+    }
+    return status;
+}
+
+/* Number of `value` among the words, which end with NULL. */
+static fab_status parse_word(const char *value, const char *const *words, uint32_t *out, fab_error *err) {
+    char known[64] = "";
+    for (uint32_t i = 0; words[i] != NULL; i++) {
+        if (strcmp(words[i], value) == 0) {
+            *out = i;
+            return FAB_OK;
+        }
+        size_t used = strlen(known);
+        (void)snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", words[i]);
+    }
+    return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is none of %s", value, known);
+}
+
+static fab_status set_gather(fab_pattern *p, const char *key, const char *value, fab_error *err) {
+    static const char *const ALGORITHMS[] = {"ring", "doubling", "mesh", "all", NULL}; /* as in fab_gather */
+    static const char *const WAYS[] = {"stride", "block", NULL};
+    uint32_t word = 0;
+    fab_status status = FAB_OK;
+    if (strcmp(key, "groups") == 0) {
+        return fab_count_parse(value, 1, fab_n_gpus(p->fabric), &p->groups, err);
+    }
+    if (strcmp(key, "comm") == 0) {
+        return fab_count_parse(value, 0, FAB_NONE - 1, &p->comm, err);
+    }
+    if (strcmp(key, "algorithm") == 0) {
+        status = parse_word(value, ALGORITHMS, &word, err);
+        p->algorithm = (fab_gather)word;
+    } else {
+        status = parse_word(value, WAYS, &word, err);
+        p->by_block = word == 1;
+    }
+    return status;
+}
+
+static fab_status set_value(fab_pattern *p, const char *key, const char *value, fab_error *err) {
+    uint32_t n_gpus = fab_n_gpus(p->fabric);
+    if (strcmp(key, "bytes") == 0) {
+        return parse_amount(value, &p->bytes, err);
+    }
+    if (strcmp(key, "gpus") == 0) {
+        return parse_range(value, n_gpus, &p->first, &p->last, err);
+    }
+    if (strcmp(key, "from") == 0) {
+        return parse_range(value, n_gpus, &p->from_first, &p->from_last, err);
+    }
+    if (strcmp(key, "fraction") == 0) {
+        return parse_fraction(value, &p->fraction, err);
+    }
+    if (strcmp(key, "to") == 0) {
+        return fab_count_parse(value, 0, n_gpus - 1, &p->to, err);
+    }
+    if (strcmp(key, "by") == 0) {
+        return fab_count_parse(value, 0, FAB_NONE - 1, &p->by, err);
+    }
+    if (strcmp(key, "fanin") == 0) {
+        return fab_count_parse(value, 0, FAB_NONE - 1, &p->fanin, err);
+    }
+    return set_gather(p, key, value, err);
+}
+
+/* Sets one `key=value`; a value error gets the key in front. */
+static fab_status set_item(fab_pattern *p, size_t which, const char *key, const char *value, fab_error *err) {
+    char padded[40];
+    (void)snprintf(padded, sizeof padded, " %.36s ", key);
+    bool known = strcmp(key, "bytes") == 0 || strcmp(key, "gpus") == 0;
+    if (!known && (strchr(key, ' ') != NULL || strstr(fab_pattern_rows[which].keys, padded) == NULL)) {
+        return fab_fail(err, FAB_EINPUT, p->text, "pattern '%s' has no key '%.40s'; allowed:%sbytes gpus",
+                        fab_patterns[which].name, key, fab_pattern_rows[which].keys);
+    }
+    if (value == NULL) {
+        return fab_fail(err, FAB_EINPUT, p->text, "key '%.40s' has no value; write %.40s=VALUE", key, key);
+    }
+    if (strstr(p->seen, padded) != NULL) {
+        return fab_fail(err, FAB_EINPUT, p->text, "key '%s' is given twice", key);
+    }
+    size_t used = strlen(p->seen);
+    (void)snprintf(p->seen + used, sizeof p->seen - used, "%s", padded);
+    fab_error inner = {.code = FAB_OK};
+    if (set_value(p, key, value, &inner) != FAB_OK) {
+        return fab_fail(err, inner.code, p->text, "%s: %s", key, inner.text);
+    }
+    return FAB_OK;
+}
+
+static fab_status unknown_pattern(const char *text, const char *name, fab_error *err) {
+    char names[160] = "";
+    for (const fab_pattern_info *info = fab_patterns; info->name != NULL; info++) {
+        size_t used = strlen(names);
+        (void)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", info->name);
+    }
+    return fab_fail(err, FAB_EINPUT, text, "there is no pattern '%.40s'; known: %s", name, names);
+}
+
+fab_status fab_pattern_parse(char *list, fab_pattern *p, size_t *out_which, fab_error *err) {
+    char *rest = strchr(list, ',');
+    if (rest != NULL) {
+        *rest++ = '\0';
+    }
+    size_t which = 0;
+    while (fab_patterns[which].name != NULL && strcmp(fab_patterns[which].name, list) != 0) {
+        which++;
+    }
+    if (fab_patterns[which].name == NULL) {
+        return unknown_pattern(p->text, list, err);
+    }
+    while (rest != NULL) {
+        char *key = rest;
+        rest = strchr(key, ',');
+        if (rest != NULL) {
+            *rest++ = '\0';
+        }
+        char *value = strchr(key, '=');
+        if (value != NULL) {
+            *value++ = '\0';
+        }
+        fab_status status = set_item(p, which, key, value, err);
+        if (status != FAB_OK) {
+            return status;
+        }
+    }
+    *out_which = which;
+    return FAB_OK;
+}

@@ -1,0 +1,94 @@
+/* Phases that are routed a chunk at a time, or in bundles, give what they give when routed at once. */
+#include "random_design.h"
+
+#include "fab/analysis.h"
+#include "fab/topologies.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+static fab_result replayed(const char *text, const char *traffic, const char *engine, uint64_t whole_paths,
+                           uint64_t n_seeds) {
+    static fab_design design;
+    fab_result result = {0};
+    fab_fabric *fabric = NULL;
+    fab_error err = {0};
+    fab_engine_spec spec = {.where = "test"};
+    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
+    cr_assert_eq(fab_design_read(text, NULL, 0, &design, &err), FAB_OK, "%s: %s", text, err.text);
+    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
+    const fab_replay replay = {.design = &design,
+                               .fabric = fabric,
+                               .traffic = traffic,
+                               .engines = &spec,
+                               .n_engines = 1,
+                               .seed = 7,
+                               .n_seeds = n_seeds,
+                               .n_threads = 2,
+                               .keep_loads = true,
+                               .whole_paths = whole_paths};
+    cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s, %s: %s", text, engine, err.text);
+    fab_fabric_free(fabric);
+    return result;
+}
+
+static void same(double a, double b, const char *what, const char *text) {
+    cr_expect_lt(fabs(a - b), 1e-9 * fmax(1, fabs(a)), "%s: %s %.17g, in chunks %.17g", text, what, a, b);
+}
+
+static void compare(const char *text, const char *traffic, const char *engine) {
+    fab_result whole = replayed(text, traffic, engine, 0, 2);
+    fab_result chunks = replayed(text, traffic, engine, 1, 2);
+    const fab_engine_result *a = &whole.phases[0].engines[0];
+    const fab_engine_result *b = &chunks.phases[0].engines[0];
+    same(a->max_collision_factor.mean, b->max_collision_factor.mean, "max factor", text);
+    same(a->mean_collision_factor.mean, b->mean_collision_factor.mean, "mean factor", text);
+    same(a->collided_flows.mean, b->collided_flows.mean, "collided flows", text);
+    same(a->collided_links.mean, b->collided_links.mean, "collided links", text);
+    same(a->max_utilisation.mean, b->max_utilisation.mean, "utilisation", text);
+    same(a->busiest_link_s.mean, b->busiest_link_s.mean, "busiest link", text);
+    same(a->effective_bisection.mean, b->effective_bisection.mean, "effective bisection", text);
+    cr_assert_eq(a->n_hot, b->n_hot);
+    for (size_t i = 0; i < a->n_hot; i++) {
+        cr_expect_eq(a->hot[i].link, b->hot[i].link, "%s, %s: hot link %zu", text, engine, i);
+        cr_expect_eq(a->hot[i].n_flows, b->hot[i].n_flows, "%s, %s: %lu and %lu flows", text, engine,
+                     (unsigned long)a->hot[i].n_flows, (unsigned long)b->hot[i].n_flows);
+        cr_expect_eq(a->hot[i].n_listed, b->hot[i].n_listed);
+    }
+    for (size_t t = 0; t < a->n_tiers; t++) {
+        same(a->tiers[t].bytes, b->tiers[t].bytes, "bytes", text);
+        cr_expect_eq(a->tiers[t].used, b->tiers[t].used);
+        cr_expect_eq(a->tiers[t].polarized, b->tiers[t].polarized);
+    }
+    fab_result_release(&whole);
+    fab_result_release(&chunks);
+}
+
+Test(streams, chunks_of_flows_give_what_all_at_once_give) {
+    compare("fat-tree:k=8", "pattern:permutation", "ecmp,qp=4");
+    compare("clos:gpus=256,radix=16,taper=2", "pattern:bisection", "ecmp");
+    compare("rail-spine:gpus=512,radix=16,planes=2", "pattern:shift,by=40", "ecmp,hash=ideal,qp=2");
+    compare("fat-tree:k=8", "pattern:all-to-all", "ecmp");
+    compare("rail-only:gpus=256,radix=16", "pattern:all-to-all,gpus=0-127", "ecmp");
+}
+
+Test(streams, bundles_give_what_single_flows_give) {
+    compare("fat-tree:k=8", "pattern:all-to-all", "dmodk");
+    compare("rail-spine:gpus=500,radix=16,taper=2", "pattern:all-to-all", "dmodk");
+    compare("clos:gpus=200,radix=16,nics-per-server=4", "pattern:all-to-all,gpus=3-177", "pinned");
+    compare("dragonfly:2,4,2", "pattern:all-to-all", "updn");
+}
+
+Test(streams, classes_of_an_all_to_all_give_what_its_flows_give) {
+    static const char *const DESIGNS[] = {"fat-tree:k=4", "rail-spine:gpus=96,radix=8,planes=2",
+                                          "clos:gpus=60,radix=8,nics-per-server=2", "rail-only:gpus=64,radix=8"};
+    for (size_t i = 0; i < sizeof DESIGNS / sizeof DESIGNS[0]; i++) {
+        fab_result result = replayed(DESIGNS[i], "pattern:all-to-all", "ecmp", 0, 1);
+        uint64_t n = result.phases[0].flows;
+        cr_expect_leq(result.phases[0].fabric_flows, result.phases[0].network_flows);
+        cr_expect_leq(result.phases[0].network_flows, n);
+        cr_expect_gt(result.phases[0].fabric_flows, 0, "%s", DESIGNS[i]);
+        fab_result_release(&result);
+    }
+}
