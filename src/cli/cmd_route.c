@@ -90,9 +90,10 @@ static fab_status apply_dump(cli_options *options, const char *value, fab_error 
     return FAB_OK;
 }
 
-static const cli_option OPTION_DUMP = {
-    "dump", "FILE", "also write the forwarding tables of the engine, which --engine file,path=FILE reads; - is stdout",
-    apply_dump};
+static const cli_option OPTION_DUMP = {"dump", "FILE",
+                                       "also write the forwarding tables of the engine, which --engine file,path=FILE "
+                                       "and ecmp,tables=FILE read; - is stdout",
+                                       apply_dump};
 
 static fab_status apply_bound(cli_options *options, const char *value, fab_error *err) {
     (void)value;
@@ -102,7 +103,8 @@ static fab_status apply_bound(cli_options *options, const char *value, fab_error
 }
 
 static const cli_option OPTION_BOUND = {
-    "bound", NULL, "also find how low the largest utilisation can be under any routing, and compare every engine with it",
+    "bound", NULL,
+    "also find how low the largest utilisation can be under any routing, and compare every engine with it",
     apply_bound};
 
 static const char *const EXAMPLES[] = {
@@ -110,15 +112,29 @@ static const char *const EXAMPLES[] = {
     "fabriscope route preset:llama3-24k-roce --traffic job:dp-rs --engine ecmp,qp=1 --engine ecmp,qp=16",
     "fabriscope route fat-tree:k=16 --traffic pattern:permutation --engine ecmp,qp=16,hash=crc32/crc16",
     "fabriscope route clos:gpus=512,radix=32 --traffic pattern:bisection --seeds 100 --json",
-    "fabriscope route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --engine spray --bound",
+    "fabriscope route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --engine spray "
+    "--bound",
     "fabriscope route preset:llama3-talk-racks --engine pinned --dump -",
+    "fabriscope route fat-tree:k=8 --engine ecmp,tables=groups.txt",
     NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &cli_option_traffic, &cli_option_engine, &OPTION_BOUND, &OPTION_DUMP,        &cli_option_seeds,
-    &cli_option_seed,    &cli_option_set,    &cli_option_job,     &cli_option_prices,
-    &cli_option_out,     &cli_option_force,  &cli_option_format,  &cli_option_json,
-    &cli_option_color,   &cli_option_quiet,  &cli_option_threads, NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_traffic,
+                                            &cli_option_engine,
+                                            &OPTION_BOUND,
+                                            &OPTION_DUMP,
+                                            &cli_option_seeds,
+                                            &cli_option_seed,
+                                            &cli_option_set,
+                                            &cli_option_job,
+                                            &cli_option_prices,
+                                            &cli_option_out,
+                                            &cli_option_force,
+                                            &cli_option_format,
+                                            &cli_option_json,
+                                            &cli_option_color,
+                                            &cli_option_quiet,
+                                            &cli_option_threads,
+                                            NULL};
 
 const cli_command cli_command_route = {
     .name = "route",
