@@ -8,8 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const fab_engine *const fab_engines[] = {&fab_engine_ecmp, &fab_engine_dmodk, &fab_engine_pinned,
-                                         &fab_engine_updn, &fab_engine_file,  NULL};
+const fab_engine *const fab_engines[] = {&fab_engine_ecmp,
+                                         &fab_engine_dmodk,
+                                         &fab_engine_pinned,
+                                         &fab_engine_updn,
+                                         &fab_engine_file,
+                                         &fab_engine_spray,
+                                         NULL};
 
 static const fab_engine *find_engine(const char *name) {
     for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {

@@ -1,5 +1,6 @@
 /* Offered rates: what flows ask of the network. */
 #include "fab/offer.h"
+#include "demand.h"
 #include "fab/memory.h"
 
 #include <math.h>
@@ -47,6 +48,20 @@ double fab_offer_rate(const fab_offer *offer, const fab_phase *phase, uint64_t i
     return most > 0 ? (double)flow.bytes * offer->line_bps / most : 0;
 }
 
+/* What an all-to-all puts on the NICs where no flow changes rails: as much goes in as out. */
+static void count_all(const fab_offer *offer, const fab_all_to_all *all) {
+    const fab_ports *ports = offer->ports;
+    for (uint32_t gpu = all->first; gpu < all->first + all->n; gpu++) {
+        uint32_t others = all->n - fab_all_in_domain(offer->fabric, ports, all, gpu);
+        for (uint32_t i = 0; i < ports->nics_per_gpu; i++) {
+            fab_node_id node = fab_head(offer->fabric, ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + i]);
+            uint32_t nic = node - offer->fabric->first[FAB_NODE_NIC];
+            offer->sent[nic] += others * ((double)all->bytes / ports->nics_per_gpu);
+            offer->received[nic] = offer->sent[nic];
+        }
+    }
+}
+
 fab_status fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, const fab_phase *phase, fab_offer *out,
                           fab_error *err) {
     fab_status status = FAB_OK;
@@ -55,7 +70,11 @@ fab_status fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, cons
     uint32_t n_nics = fab_n_of(fabric, FAB_NODE_NIC);
     FAB_TRY(FAB_NEW(offer.sent, n_nics, err));
     FAB_TRY(FAB_NEW(offer.received, n_nics, err));
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
+    bool counted = phase->all.n > 0 && !fabric->forwards_in_domain;
+    if (counted) {
+        count_all(&offer, &phase->all);
+    }
+    for (uint64_t i = 0; !counted && i < phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, i);
         double most = 0;
         FAB_TRY(visit_nics(&offer, &flow, 0, &most, err));

@@ -115,8 +115,8 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
     size_t n_paths = 0;
     routes->n_flows = 0;
     if (router->splits) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%s splits what switches hold: no flow has a path of its own",
-                 router->label);
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s splits flows at every switch: a flow has no routes of its own",
+                 router->engine->name);
     }
     if (router->engine->route != NULL) {
         return router->engine->route(router, phase, rate, seed, routes, err);

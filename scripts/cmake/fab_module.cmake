@@ -5,7 +5,8 @@
 function(fab_options target)
   target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
-                                           -Wmissing-prototypes -Wvla)
+                                           -Wmissing-prototypes -Wvla
+                                           -ffp-contract=off) # the same bytes on machines that fuse and that do not
   if(FAB_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
@@ -16,6 +17,7 @@ function(fab_sanitize target)
   if(FAB_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${FAB_SANITIZE} -fno-omit-frame-pointer
                                              -fno-sanitize-recover=undefined)
+    target_compile_definitions(${target} PRIVATE FAB_NO_MULTIVERSION)
     target_link_options(${target} PRIVATE -fsanitize=${FAB_SANITIZE})
   endif()
 endfunction()

@@ -10,6 +10,7 @@
 
 #define COLLIDED   (1 + 1e-9) /* above this a link is asked for more than it has */
 #define BELOW_IT   1e-9       /* rounding with which a result may fall below its bound */
+#define ROUNDING   (1 + 1e-12) /* links this close are equally hot */
 #define BYTES_BITS 8.0
 
 /* --- what does not depend on the engine ---------------------------------------------------------------------------
@@ -222,7 +223,7 @@ static void find_hot(const fab_subject *subject, const double *use, fab_engine_r
             continue;
         }
         size_t at = out->n_hot;
-        while (at > 0 && out->hot[at - 1].factor < use[l]) {
+        while (at > 0 && out->hot[at - 1].factor * ROUNDING < use[l]) {
             at--;
         }
         if (at == FAB_HOT_LINKS) {

@@ -111,6 +111,7 @@ head -n 1 ring.mtx | grep -q '^%%MatrixMarket matrix coordinate' || fail "ring.m
 "$program" traffic $small --traffic pattern:ring --export - >dash
 cmp ring.csv dash || fail "--export - differs from the file"
 expect 5 '.' traffic $small --traffic pattern:ring --export missing/ring.csv
+expect 0 '"flows": 4294901760' traffic clos:gpus=65536 --traffic pattern:all-to-all --json
 expect 2 'choose with --traffic another algorithm=' traffic $small --traffic pattern:all-gather,algorithm=all --export all.csv
 expect 2 'choose with --traffic job:PHASE' traffic rail-spine:gpus=64 --job tp=8,pp=2 --export all.csv
 

@@ -75,14 +75,14 @@ Test(streams, chunks_of_flows_give_what_all_at_once_give) {
 
 Test(streams, bundles_give_what_single_flows_give) {
     compare("fat-tree:k=8", "pattern:all-to-all", "dmodk");
-    compare("rail-spine:gpus=500,radix=16,taper=2", "pattern:all-to-all", "dmodk");
+    compare("rail-spine:gpus=504,radix=16,taper=2", "pattern:all-to-all", "dmodk");
     compare("clos:gpus=200,radix=16,nics-per-server=4", "pattern:all-to-all,gpus=3-177", "pinned");
-    compare("dragonfly:2,4,2", "pattern:all-to-all", "updn");
+    compare("dragonfly:dragonfly=2,4,2,gpus-per-server=4,radix=7", "pattern:all-to-all", "updn");
 }
 
 Test(streams, classes_of_an_all_to_all_give_what_its_flows_give) {
     static const char *const DESIGNS[] = {"fat-tree:k=4", "rail-spine:gpus=96,radix=8,planes=2",
-                                          "clos:gpus=60,radix=8,nics-per-server=2", "rail-only:gpus=64,radix=8"};
+                                          "clos:gpus=64,radix=8,nics-per-server=2", "rail-only:gpus=256,radix=8"};
     for (size_t i = 0; i < sizeof DESIGNS / sizeof DESIGNS[0]; i++) {
         fab_result result = replayed(DESIGNS[i], "pattern:all-to-all", "ecmp", 0, 1);
         uint64_t n = result.phases[0].flows;

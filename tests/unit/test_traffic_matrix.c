@@ -56,6 +56,51 @@ Test(matrix, text_of_both_formats) {
     fab_traffic_release(&traffic);
 }
 
+/* Flows of a pair are numbered in the order of the file; entries that are dropped do not count. */
+Test(matrix, ordinals_of_repeated_pairs) {
+    fab_fabric fabric = traffic_fabric(4, 1, 1);
+    fab_traffic traffic = read_text("src,dst,bytes\n3,0,7\n0,3,5\n3,0,1\n3,0,0\n0,1,1\n0,3,5\n3,0,9\n3,1,2\n", &fabric);
+    static const uint32_t EXPECTED[] = {0, 0, 1, 0, 1, 2, 0};
+    cr_assert_eq(traffic.phases[0].n_flows, COUNT(EXPECTED));
+    cr_assert_not_null(traffic.phases[0].ordinal);
+    for (uint32_t i = 0; i < COUNT(EXPECTED); i++) {
+        cr_expect_eq(fab_phase_flow(&traffic.phases[0], i).ordinal, EXPECTED[i], "flow %u", i);
+    }
+    fab_traffic_release(&traffic);
+    static const char *const WITHOUT[] = {"src,dst,bytes\n0,1,5\n0,2,5\n3,0,1\n",
+                                          "src,dst,bytes\n3,0,1\n0,2,5\n0,1,5\n2,0,1\n", "src,dst,bytes\n"};
+    for (size_t i = 0; i < COUNT(WITHOUT); i++) {
+        traffic = read_text(WITHOUT[i], &fabric);
+        cr_expect_null(traffic.phases[0].ordinal, "%zu", i);
+        fab_traffic_release(&traffic);
+    }
+}
+
+/* Many flows over few pairs, compared with a count per pair. */
+Test(matrix, ordinals_of_many_flows) {
+    fab_fabric fabric = traffic_fabric(64, 1, 1);
+    char *text = malloc(20000 * 16);
+    cr_assert_not_null(text);
+    size_t n = (size_t)snprintf(text, 16, "src,dst,bytes\n");
+    uint64_t state = 7;
+    for (uint32_t i = 0; i < 20000; i++) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        uint32_t src = (uint32_t)(state >> 40) % 64;
+        uint32_t dst = (src + 1 + (uint32_t)(state >> 50) % 63) % 64;
+        n += (size_t)snprintf(text + n, 16, "%u,%u,1\n", src, dst);
+    }
+    fab_traffic traffic = read_text(text, &fabric);
+    const fab_phase *phase = &traffic.phases[0];
+    static uint32_t seen[64][64];
+    cr_assert_eq(phase->n_flows, 20000);
+    for (uint32_t i = 0; i < phase->n_flows; i++) {
+        fab_flow flow = fab_phase_flow(phase, i);
+        cr_assert_eq(flow.ordinal, seen[flow.src][flow.dst]++);
+    }
+    fab_traffic_release(&traffic);
+    free(text);
+}
+
 /* An all-to-all is not listed, and is written as if it were. */
 Test(matrix, text_of_an_all_to_all) {
     fab_fabric fabric = traffic_fabric(8, 1, 1);

@@ -1,0 +1,319 @@
+/* Compiles next-hop tables into runs of entries, 64 destination leaves at a time.
+ *
+ * An entry is a switch, a group of its next hops and the set of destinations that the group serves. All next hops of a
+ * group are as far from a destination, so the part of the set at distance t is the part that the first next hop has at
+ * distance t - 1: distances come out of the tables without another search. Entries whose groups lead to the same
+ * switches over the same capacities form a run: what they pass on is summed first and handed to the next hops once. */
+#include "dag.h"
+#include "fab/memory.h"
+#include "fab/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(FAB_LANES == FAB_PIECE_LEAVES, "a block is a piece of the tables");
+
+/* Where the parts of a piece of the tables stand, once they were read in this block. */
+typedef struct piece_parts {
+    uint32_t block; /* + 1 */
+    uint32_t first, n;
+} piece_parts;
+
+typedef struct compiler {
+    fab_dag *dag;
+    uint32_t *list_of;      /* [group]: equal for groups that lead to the same switches */
+    uint32_t *run_of;       /* [list]: run at hand */
+    uint32_t *stamp;        /* [list]: tick at which run_of was set */
+    uint32_t tick;          /* of a block and distance */
+    uint64_t *near, *far;   /* [switch]: destinations of the block at distance t - 1 and t */
+    fab_dag_entry *pending; /* what is left of the block's entries */
+    fab_dag_entry *found;   /* at the distance at hand */
+    uint32_t *size;         /* [run] of this distance */
+    size_t n_pending, pending_capacity, found_capacity, size_capacity;
+    fab_dag_entry *part;   /* (group number, lanes) of the pieces of the block */
+    piece_parts *of_piece; /* [piece] */
+    uint32_t *slot;        /* [group number]: part of the piece at hand */
+    size_t part_capacity;
+} compiler;
+
+/* --- groups that lead to the same switches ------------------------------------------------------------------------ */
+
+static bool same_list(const fab_dag *dag, uint32_t a, uint32_t b) {
+    uint32_t at_a = 0;
+    uint32_t at_b = 0;
+    uint32_t n = fab_dag_members(dag, a, &at_a);
+    if (fab_dag_members(dag, b, &at_b) != n || memcmp(dag->head + at_a, dag->head + at_b, n * sizeof *dag->head) != 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (dag->capacity[at_a + i] != dag->capacity[at_b + i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* list_of: the first group with the same list. */
+static fab_status find_lists(compiler *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_dag *dag = c->dag;
+    uint32_t *table = NULL; /* open addressing: group + 1 */
+    size_t size = 16;
+    while (size < 2 * (size_t)dag->n_groups) {
+        size *= 2;
+    }
+    FAB_TRY(FAB_NEW(table, size, err));
+    for (uint32_t group = 0; group < dag->n_groups; group++) {
+        uint32_t first = 0;
+        uint32_t n = fab_dag_members(dag, group, &first);
+        uint64_t digest = n;
+        for (uint32_t i = first; i < first + n; i++) {
+            digest = (digest ^ dag->head[i]) * 0x9e3779b97f4a7c15U;
+            digest ^= digest >> 29;
+        }
+        size_t at = (size_t)fab_mix64(digest) & (size - 1);
+        while (table[at] != 0 && !same_list(dag, table[at] - 1, group)) {
+            at = (at + 1) & (size - 1);
+        }
+        if (table[at] == 0) {
+            table[at] = group + 1;
+        }
+        c->list_of[group] = table[at] - 1;
+    }
+done:
+    free(table);
+    return status;
+}
+
+static void find_heads(fab_dag *dag) {
+    for (uint32_t i = 0; i < dag->n_members; i++) {
+        fab_link_id link = dag->next_hops->member[i];
+        dag->head[i] = fab_head(dag->fabric, link) - dag->base;
+        dag->capacity[i] = fab_class_of(dag->fabric, link)->capacity_bps;
+    }
+    for (uint32_t group = 0; group < dag->n_groups; group++) {
+        uint32_t first = 0;
+        uint32_t n = fab_dag_members(dag, group, &first);
+        dag->widest = n > dag->widest ? n : dag->widest;
+    }
+}
+
+/* --- a block ------------------------------------------------------------------------------------------------------ */
+
+/* Which groups a row names within the block, and for which destinations. */
+static uint32_t read_row(compiler *c, const uint16_t *row, uint32_t n, fab_dag_entry *out) {
+    uint32_t n_parts = 0;
+    if (row[0] != 0 && memcmp(row, row + 1, (n - 1) * sizeof *row) == 0) {
+        out[0] = (fab_dag_entry){.lanes = n == FAB_LANES ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1, .group = row[0]};
+        return 1;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        if (row[k] == 0) {
+            continue;
+        }
+        uint32_t slot = c->slot[row[k]];
+        if (slot >= n_parts || out[slot].group != row[k]) { /* left from another row */
+            slot = n_parts++;
+            c->slot[row[k]] = slot;
+            out[slot] = (fab_dag_entry){.group = row[k]};
+        }
+        out[slot].lanes |= UINT64_C(1) << k;
+    }
+    return n_parts;
+}
+
+/* Entries of all switches, distances not yet known. Switches that share a piece share what it says. */
+static fab_status read_tables(compiler *c, uint32_t block, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_dag *dag = c->dag;
+    const fab_next_hops *t = dag->next_hops;
+    uint32_t first = block * FAB_LANES;
+    uint32_t n = t->n_leaves - first < FAB_LANES ? t->n_leaves - first : FAB_LANES;
+    uint32_t n_parts = 0;
+    c->n_pending = 0;
+    for (uint32_t v = 0; v < dag->n_switches; v++) {
+        uint32_t piece = t->piece_of[(size_t)block * t->n_switches + v];
+        piece_parts *known = &c->of_piece[piece];
+        if (known->block != block + 1) {
+            FAB_TRY(FAB_GROW(c->part, c->part_capacity, (size_t)n_parts + n, err));
+            *known = (piece_parts){.block = block + 1, .first = n_parts};
+            known->n = read_row(c, t->piece + (size_t)piece * FAB_PIECE_LEAVES, n, c->part + n_parts);
+            n_parts += known->n;
+        }
+        FAB_TRY(FAB_GROW(c->pending, c->pending_capacity, c->n_pending + known->n, err));
+        for (uint32_t i = known->first; i < known->first + known->n; i++) {
+            c->pending[c->n_pending++] =
+                (fab_dag_entry){.lanes = c->part[i].lanes, .v = v, .group = t->group_first[v] + c->part[i].group - 1};
+        }
+    }
+    FAB_TRY(FAB_GROW(c->found, c->found_capacity, c->n_pending, err));
+    FAB_TRY(FAB_GROW(c->size, c->size_capacity, c->n_pending + 1, err));
+done:
+    return status;
+}
+
+static uint32_t count_pieces(const fab_next_hops *t) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < (size_t)t->n_pieces_per_row * t->n_switches; i++) {
+        n = t->piece_of[i] + 1 > n ? t->piece_of[i] + 1 : n;
+    }
+    return n;
+}
+
+/* Takes the destinations at distance t out of the pending entries. Returns how many entries they make. */
+static uint32_t take_level(compiler *c, uint32_t *out_n_runs) {
+    const fab_dag *dag = c->dag;
+    uint32_t n = 0;
+    uint32_t n_runs = 0;
+    size_t kept = 0;
+    c->tick++;
+    for (size_t i = 0; i < c->n_pending; i++) {
+        fab_dag_entry *e = &c->pending[i];
+        uint64_t lanes = e->lanes & c->near[dag->head[dag->next_hops->group_link[e->group]]];
+        if (lanes != 0) {
+            uint32_t list = c->list_of[e->group];
+            if (c->stamp[list] != c->tick) {
+                c->stamp[list] = c->tick;
+                c->run_of[list] = n_runs;
+                c->size[n_runs++] = 0;
+            }
+            c->size[c->run_of[list]]++;
+            c->found[n++] = (fab_dag_entry){.lanes = lanes, .v = e->v, .group = e->group};
+            c->far[e->v] |= lanes;
+            e->lanes &= ~lanes;
+        }
+        if (e->lanes != 0) {
+            c->pending[kept++] = *e;
+        }
+    }
+    c->n_pending = kept;
+    *out_n_runs = n_runs;
+    return n;
+}
+
+/* Appends what take_level found, run by run. */
+static fab_status append_runs(compiler *c, uint32_t level, uint32_t n, uint32_t n_runs, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_dag *dag = c->dag;
+    if (dag->n_entries + n >= UINT32_MAX) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "the shortest paths of all destinations need more than %u entries",
+                 UINT32_MAX);
+    }
+    FAB_TRY(FAB_GROW(dag->entry, dag->entry_capacity, dag->n_entries + n, err));
+    FAB_TRY(FAB_GROW(dag->run, dag->run_capacity, dag->n_runs + n_runs + 1, err));
+    for (uint32_t i = 0, at = (uint32_t)dag->n_entries; i < n_runs; i++) {
+        dag->run[dag->n_runs++] = (fab_dag_run){.first = at, .level = level};
+        at += c->size[i];
+        c->size[i] = at - c->size[i];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        dag->entry[c->size[c->run_of[c->list_of[c->found[i].group]]]++] = c->found[i];
+    }
+    dag->n_entries += n;
+done:
+    return status;
+}
+
+static fab_status compile_block(compiler *c, uint32_t block, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_dag *dag = c->dag;
+    uint64_t *reach = dag->reach + (size_t)block * dag->n_leaves;
+    uint32_t last = (block + 1) * FAB_LANES < dag->n_leaves ? (block + 1) * FAB_LANES : dag->n_leaves;
+    FAB_TRY(read_tables(c, block, err));
+    memset(c->near, 0, dag->n_switches * sizeof *c->near);
+    for (uint32_t d = block * FAB_LANES; d < last; d++) {
+        c->near[dag->leaf[d]] = reach[d] = UINT64_C(1) << (d % FAB_LANES);
+    }
+    for (uint32_t level = 1; c->n_pending > 0; level++) {
+        uint32_t n_runs = 0;
+        memset(c->far, 0, dag->n_switches * sizeof *c->far);
+        uint32_t n = take_level(c, &n_runs);
+        if (n == 0) {
+            FAB_FAIL(err, FAB_EINTERNAL, NULL, "next hops that lead nowhere");
+        }
+        FAB_TRY(append_runs(c, level, n, n_runs, err));
+        for (uint32_t d = 0; d < dag->n_leaves; d++) {
+            reach[d] |= c->far[dag->leaf[d]];
+        }
+        uint64_t *other = c->near;
+        c->near = c->far;
+        c->far = other;
+    }
+    dag->block_run[block + 1] = (uint32_t)dag->n_runs;
+    uint32_t n_runs = dag->block_run[block + 1] - dag->block_run[block];
+    dag->longest = n_runs > dag->longest ? n_runs : dag->longest;
+done:
+    return status;
+}
+
+static void release_compiler(compiler *c) {
+    free(c->list_of);
+    free(c->run_of);
+    free(c->stamp);
+    free(c->near);
+    free(c->far);
+    free(c->pending);
+    free(c->found);
+    free(c->size);
+    free(c->part);
+    free(c->of_piece);
+    free(c->slot);
+    fab_dag_free(c->dag);
+}
+
+fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_dag **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    compiler c = {0};
+    fab_dag *dag = NULL;
+    FAB_TRY(FAB_NEW(dag, 1, err));
+    c.dag = dag;
+    dag->fabric = fabric;
+    dag->next_hops = next_hops;
+    dag->base = fabric->first[FAB_NODE_SWITCH];
+    dag->n_switches = fab_n_switches(fabric);
+    dag->n_leaves = next_hops->n_leaves;
+    dag->n_blocks = (dag->n_leaves + FAB_LANES - 1) / FAB_LANES;
+    dag->n_groups = next_hops->group_first[dag->n_switches];
+    dag->n_members = dag->n_groups > 0 ? next_hops->group_link[dag->n_groups] : 0;
+    FAB_TRY(FAB_NEW(dag->head, dag->n_members, err));
+    FAB_TRY(FAB_NEW(dag->capacity, dag->n_members, err));
+    FAB_TRY(FAB_NEW(dag->leaf, dag->n_leaves, err));
+    FAB_TRY(FAB_NEW(dag->reach, (size_t)dag->n_blocks * dag->n_leaves, err));
+    FAB_TRY(FAB_NEW(dag->block_run, (size_t)dag->n_blocks + 1, err));
+    FAB_TRY(FAB_GROW(dag->run, dag->run_capacity, 1, err));
+    for (uint32_t d = 0; d < dag->n_leaves; d++) {
+        dag->leaf[d] = next_hops->leaf_node[d] - dag->base;
+    }
+    find_heads(dag);
+    FAB_TRY(FAB_NEW(c.list_of, dag->n_groups, err));
+    FAB_TRY(FAB_NEW(c.run_of, dag->n_groups, err));
+    FAB_TRY(FAB_NEW(c.stamp, dag->n_groups, err));
+    FAB_TRY(FAB_NEW(c.near, dag->n_switches, err));
+    FAB_TRY(FAB_NEW(c.far, dag->n_switches, err));
+    FAB_TRY(FAB_NEW(c.of_piece, count_pieces(next_hops), err));
+    FAB_TRY(FAB_NEW(c.slot, (size_t)UINT16_MAX + 1, err));
+    FAB_TRY(find_lists(&c, err));
+    for (uint32_t block = 0; block < dag->n_blocks; block++) {
+        FAB_TRY(compile_block(&c, block, err));
+    }
+    dag->run[dag->n_runs].first = (uint32_t)dag->n_entries;
+    *out = dag;
+    c.dag = NULL;
+done:
+    release_compiler(&c);
+    return status;
+}
+
+void fab_dag_free(fab_dag *dag) {
+    if (dag == NULL) {
+        return;
+    }
+    free(dag->head);
+    free(dag->capacity);
+    free(dag->entry);
+    free(dag->run);
+    free(dag->block_run);
+    free(dag->leaf);
+    free(dag->reach);
+    free(dag);
+}

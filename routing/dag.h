@@ -1,0 +1,47 @@
+/**
+ * @file dag.h
+ * Inside of fab_dag: which switch sends which destinations of a block where, in an order in which it can be computed.
+ */
+#ifndef FAB_DAG_H
+#define FAB_DAG_H
+
+#include "fab/split.h"
+
+#define FAB_LANES 64 /* destinations of a block, a bit each */
+
+/** Switch v sends the destinations `lanes` to the next hops of `group`. */
+typedef struct fab_dag_entry {
+    uint64_t lanes;
+    uint32_t v;     /* switch index */
+    uint32_t group; /* index into next_hops->group_link */
+} fab_dag_entry;
+
+/** Entries at the same distance from their destinations, with next hops to the same switches at the same capacities. */
+typedef struct fab_dag_run {
+    uint32_t first; /* its entries end where those of the next run begin */
+    uint32_t level; /* distance: 1 next to the destination */
+} fab_dag_run;
+
+struct fab_dag {
+    const fab_fabric *fabric;
+    const fab_next_hops *next_hops;
+    uint32_t base; /* node of switch 0 */
+    uint32_t n_switches, n_leaves, n_blocks, n_groups, n_members;
+    uint32_t widest;  /* most next hops of a group */
+    uint32_t longest; /* most runs of a block */
+    uint32_t *head;   /* [member]: switch index at its end */
+    double *capacity; /* [member] */
+    fab_dag_entry *entry;
+    fab_dag_run *run;    /* by block and level, [n_runs + 1] */
+    uint32_t *block_run; /* [n_blocks + 1] */
+    uint32_t *leaf;      /* [n_leaves]: switch index */
+    uint64_t *reach;     /* [n_blocks][n_leaves]: destinations that a leaf has a route to, and itself */
+    size_t n_entries, n_runs, entry_capacity, run_capacity;
+};
+
+static inline uint32_t fab_dag_members(const fab_dag *dag, uint32_t group, uint32_t *first) {
+    *first = dag->next_hops->group_link[group];
+    return dag->next_hops->group_link[group + 1] - *first;
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* spray: every switch spreads packets over all its minimal next hops, evenly or by what can still get through
+ * downstream. Packets overtake one another, so that the receiver's window limits the rate. */
+#include "engines.h"
+#include "fab/split.h"
+#include "fab/units.h"
+
+#include <string.h>
+
+typedef struct state {
+    fab_split_rule rule;
+} state;
+
+static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
+    state *s = router->state;
+    if (strcmp(key, "weights") == 0) {
+        bool equal = strcmp(value, "equal") == 0;
+        if (!equal && strcmp(value, "capacity") != 0) {
+            return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of equal, capacity", value);
+        }
+        s->rule = equal ? FAB_SPLIT_EQUAL : FAB_SPLIT_CAPACITY;
+        return FAB_OK;
+    }
+    if (strcmp(key, "queueing") == 0) {
+        return fab_quantity_parse(value, FAB_UNIT_TIME, &router->queueing_s, err);
+    }
+    fab_status status = fab_quantity_parse(value, FAB_UNIT_BYTES, &router->window_bytes, err);
+    return status == FAB_OK && router->window_bytes < 1
+               ? fab_fail(err, FAB_EINPUT, NULL, "'%s': a receiver without a window gets nothing", value)
+               : status;
+}
+
+static fab_status prepare(fab_router *router, fab_error *err) {
+    (void)err;
+    router->reorders = true;
+    return FAB_OK;
+}
+
+static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
+                        fab_error *err) {
+    const state *s = router->state;
+    (void)dag;
+    (void)demand;
+    (void)err;
+    *out = (fab_split){.rule = s->rule};
+    return FAB_OK;
+}
+
+static const fab_engine_option OPTIONS[] = {
+    {"weights", "equal", "of next hops: equal, or capacity (what can still get through downstream)", false},
+    {"window", "1MiB",
+     "bytes that a receiver puts in order per flow (an assumption); limits the rate over a round trip", true},
+    {"queueing", "5us", "allowance for queues in the round trip (an assumption)", true},
+    FAB_TABLES_OPTION,
+    {NULL, NULL, NULL, false},
+};
+
+const fab_engine fab_engine_spray = {
+    .name = "spray",
+    .summary = "every packet on its own: flows split over all minimal paths at every switch",
+    .options = OPTIONS,
+    .state_size = sizeof(state),
+    .set = set,
+    .prepare = prepare,
+    .split = split,
+};

@@ -1,0 +1,234 @@
+/* Loads and folds of a demand: block by block of 64 destination leaves, the pairs into rows of lanes, a pass over the
+ * block's runs, and the result back to links or pairs. See src/doc/adr/0018-splitting.md. */
+#include "split_pass.h"
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOURCES 256 /* at a time, so that their rows stay in a cache while their lanes are filled */
+
+#define WEIGHT_SPREAD 1e100
+
+void fab_split_release(fab_split *split) {
+    free(split->weight);
+    free(split->share);
+    *split = (fab_split){0};
+}
+
+/* --- set-up ------------------------------------------------------------------------------------------------------- */
+
+typedef struct work {
+    fab_pass pass;
+    double *rows; /* held and part, and scratch, before alignment */
+} work;
+
+static void release(work *w) {
+    free(w->rows);
+    free(w->pass.active);
+    free(w->pass.even);
+    free(w->pass.weight);
+    free(w->pass.x);
+    free(w->pass.group_load);
+    free(w->pass.member_load);
+    free(w->pass.row);
+    free(w->pass.factor);
+}
+
+/* Weights by member, scaled so that the largest is in [1, 2). */
+static fab_status take_weights(fab_pass *p, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_link_id *member = p->dag->next_hops->member;
+    double most = 0;
+    FAB_TRY(FAB_NEW(p->weight, p->dag->n_members, err));
+    for (uint32_t i = 0; i < p->dag->n_members; i++) {
+        p->weight[i] = p->split->weight[member[i]];
+        most = fmax(most, p->weight[i]);
+    }
+    if (most > 0 && isfinite(most)) {
+        int exponent = ilogb(most);
+        for (uint32_t i = 0; i < p->dag->n_members; i++) {
+            p->weight[i] = ldexp(p->weight[i], -exponent);
+        }
+    }
+    for (uint32_t i = 0; i < p->dag->n_members; i++) {
+        if (!(p->weight[i] >= 1 / WEIGHT_SPREAD && isfinite(most))) {
+            char name[80];
+            FAB_FAIL(err, FAB_EINPUT, NULL, "the weight of %s is %g; all must be above 0 and within a factor of %g",
+                     fab_link_name(p->dag->fabric, member[i], name), p->split->weight[member[i]], WEIGHT_SPREAD);
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status prepare(const fab_dag *dag, const fab_split *split, work *w, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_pass *p = &w->pass;
+    size_t switch_rows =
+        (size_t)dag->n_switches * (split->rule == FAB_SPLIT_CAPACITY || split->rule == FAB_SPLIT_WEIGHT ? 2 : 1);
+    size_t rows = switch_rows + 3 + dag->widest + FAB_STEP + FAB_SLOT;
+    p->dag = dag;
+    p->split = split;
+    FAB_TRY(FAB_NEW(w->rows, rows * FAB_ROW + 8, err));
+    p->held = w->rows + (64 - (uintptr_t)w->rows % 64) % 64 / sizeof *w->rows; /* rows begin with cache lines */
+    p->part = p->held + (switch_rows - dag->n_switches) * FAB_ROW;
+    p->scratch = p->held + switch_rows * FAB_ROW;
+    FAB_TRY(FAB_NEW(p->active, dag->n_switches, err));
+    FAB_TRY(FAB_NEW(p->even, dag->longest, err));
+    FAB_TRY(FAB_NEW(p->row, (size_t)dag->widest + FAB_STEP, err));
+    FAB_TRY(FAB_NEW(p->factor, (size_t)dag->widest + FAB_STEP, err));
+    if (split->rule == FAB_SPLIT_WEIGHT) {
+        FAB_TRY(take_weights(p, err));
+    }
+done:
+    return status;
+}
+
+/* --- pairs -------------------------------------------------------------------------------------------------------- */
+
+static fab_status unreachable(const fab_dag *dag, uint32_t src, uint32_t dst, fab_error *err) {
+    char a[32];
+    char b[32];
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s",
+                    fab_node_name(dag->fabric, dag->next_hops->leaf_node[src], a),
+                    fab_node_name(dag->fabric, dag->next_hops->leaf_node[dst], b));
+}
+
+/* Destinations of the block that are there. */
+static uint32_t n_lanes(const fab_pass *p) {
+    uint32_t left = p->dag->n_leaves - p->block * FAB_LANES;
+    return left < FAB_LANES ? left : FAB_LANES;
+}
+
+/* Puts the pairs of the block into rows: what they hold (or nothing, for amount NULL), and which lanes are in use. */
+static fab_status place_pairs(fab_pass *p, const fab_demand *demand, const double *amount, fab_error *err) {
+    const fab_dag *dag = p->dag;
+    const uint64_t *reach = dag->reach + (size_t)p->block * dag->n_leaves;
+    uint32_t at[FAB_LANES];
+    uint32_t n = n_lanes(p);
+    const uint32_t *first = demand->first + p->block * FAB_LANES;
+    memcpy(at, first, n * sizeof *at);
+    memset(p->active, 0, dag->n_switches * sizeof *p->active);
+    for (uint32_t limit = SOURCES;; limit += SOURCES) {
+        bool more = false;
+        for (uint32_t k = 0; k < n; k++) {
+            for (; at[k] < first[k + 1] && demand->src[at[k]] < limit; at[k]++) {
+                uint32_t src = demand->src[at[k]];
+                uint32_t v = dag->leaf[src];
+                if (amount != NULL && amount[at[k]] == 0) {
+                    continue;
+                }
+                if ((reach[src] >> k & 1) == 0) {
+                    return unreachable(dag, src, p->block * FAB_LANES + k, err);
+                }
+                p->active[v] |= UINT64_C(1) << k;
+                if (amount != NULL) {
+                    p->held[(size_t)v * FAB_ROW + k] = amount[at[k]];
+                }
+            }
+            more = more || at[k] < first[k + 1];
+        }
+        if (!more) {
+            return FAB_OK;
+        }
+    }
+}
+
+static bool block_is_empty(const fab_pass *p, const fab_demand *demand) {
+    const uint32_t *first = demand->first + p->block * FAB_LANES;
+    return first[0] == first[n_lanes(p)];
+}
+
+/* --- loads -------------------------------------------------------------------------------------------------------- */
+
+static fab_status load_block(fab_pass *p, uint64_t *holding, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t size = p->dag->n_switches * sizeof *holding;
+    if (p->split->rule == FAB_SPLIT_SHARE) {
+        return fab_pass_load_shares(p, err);
+    }
+    if (p->split->rule != FAB_SPLIT_EQUAL) {
+        memcpy(holding, p->active, size);
+        fab_pass_mark(p);
+        FAB_TRY(fab_pass_prepare(p, err));
+        memcpy(p->active, holding, size);
+    }
+    fab_pass_load(p);
+done:
+    return status;
+}
+
+fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_demand *demand, const double *amount,
+                          double *out_load, fab_error *err) {
+    fab_status status = FAB_OK;
+    work w = {0};
+    uint64_t *holding = NULL;
+    fab_pass *p = &w.pass;
+    FAB_TRY(prepare(dag, split, &w, err));
+    FAB_TRY(FAB_NEW(p->group_load, dag->n_groups, err));
+    FAB_TRY(FAB_NEW(p->member_load, dag->n_members, err));
+    FAB_TRY(FAB_NEW(holding, dag->n_switches, err));
+    for (; p->block < dag->n_blocks; p->block++) {
+        if (!block_is_empty(p, demand)) {
+            FAB_TRY(place_pairs(p, demand, amount, err));
+            FAB_TRY(load_block(p, holding, err));
+        }
+    }
+    for (uint32_t group = 0; group < dag->n_groups; group++) {
+        uint32_t first = 0;
+        uint32_t n = fab_dag_members(dag, group, &first);
+        for (uint32_t i = first; i < first + n; i++) {
+            out_load[dag->next_hops->member[i]] += p->group_load[group] + p->member_load[i];
+        }
+    }
+done:
+    free(holding);
+    release(&w);
+    return status;
+}
+
+/* --- folds -------------------------------------------------------------------------------------------------------- */
+
+static fab_status fold_block(fab_pass *p, fab_fold fold, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (p->split->rule == FAB_SPLIT_SHARE) {
+        return fab_pass_fold_shares(p, fold, err);
+    }
+    fab_pass_mark(p);
+    if (fold == FAB_FOLD_EXPECTED) { /* the others ask which paths there are, not for their shares */
+        FAB_TRY(fab_pass_prepare(p, err));
+    }
+    fab_pass_fold(p, fold);
+done:
+    return status;
+}
+
+fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold fold, const double *x,
+                          const fab_demand *demand, double *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    work w = {0};
+    fab_pass *p = &w.pass;
+    FAB_TRY(prepare(dag, split, &w, err));
+    FAB_TRY(FAB_NEW(p->x, dag->n_members, err));
+    for (uint32_t i = 0; i < dag->n_members; i++) {
+        p->x[i] = x[dag->next_hops->member[i]];
+    }
+    for (; p->block < dag->n_blocks; p->block++) {
+        if (block_is_empty(p, demand)) {
+            continue;
+        }
+        FAB_TRY(place_pairs(p, demand, NULL, err));
+        FAB_TRY(fold_block(p, fold, err));
+        for (uint32_t k = 0; k < n_lanes(p); k++) {
+            const uint32_t *first = demand->first + p->block * FAB_LANES + k;
+            for (uint32_t pair = first[0]; pair < first[1]; pair++) {
+                out[pair] = p->held[(size_t)dag->leaf[demand->src[pair]] * FAB_ROW + k];
+            }
+        }
+    }
+done:
+    release(&w);
+    return status;
+}

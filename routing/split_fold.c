@@ -1,0 +1,138 @@
+/* Folds values of links along the paths of 64 destinations, from the destinations outwards.
+ *
+ * What a switch has depends on the values of its next hops' links and on what these have: entries of a run whose links
+ * have equal values (and weights) share it. */
+#include "split_rows.h"
+
+#include <math.h>
+
+/* One more next hop, whose link has x. */
+FAB_INLINE double fold_in(fab_fold fold, double so_far, double x, double beyond) {
+    double value = fold == FAB_FOLD_MAX ? (x > beyond ? x : beyond) : x + beyond;
+    return fold == FAB_FOLD_SHORTEST ? (value < so_far ? value : so_far) : (value > so_far ? value : so_far);
+}
+
+FAB_INLINE double start_of(fab_fold fold) {
+    return fold == FAB_FOLD_SHORTEST ? INFINITY : 0;
+}
+
+FAB_INLINE double fold_lane(const fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t k, fab_fold fold) {
+    uint32_t member = first_member(p->dag, e);
+    bool even = p->split->rule == FAB_SPLIT_EQUAL;
+    double out = start_of(fold);
+    for (uint32_t i = 0; i < h->n; i++) {
+        double beyond = held_by(p, p->dag->head[member + i])[k];
+        double x = p->x[member + i];
+        if (fold == FAB_FOLD_EXPECTED) {
+            out += (even ? 1 : measure(p, member + i, k)) * (x + beyond);
+        } else {
+            out = fold_in(fold, out, x, beyond);
+        }
+    }
+    return fold != FAB_FOLD_EXPECTED ? out : out / (even ? h->n : part_of(p, e->v)[k]);
+}
+
+/* The same for all lanes; those that are not in use get something finite. */
+FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const double *x, fab_fold fold, double *restrict out) {
+    for (int k = 0; k < FAB_LANES; k++) {
+        out[k] = start_of(fold);
+    }
+    for (uint32_t i = 0; i < h->n; i += FAB_STEP) {
+        const double *row[FAB_STEP];
+        double value[FAB_STEP];
+        for (uint32_t j = 0; j < FAB_STEP; j++) {
+            uint32_t at = i + j < h->n ? i + j : h->n - 1; /* the last one again changes nothing */
+            row[j] = held_by(p, p->dag->head[h->member + at]);
+            value[j] = x[at];
+        }
+        for (int k = 0; k < FAB_LANES; k++) {
+            double so_far = fold_in(fold, out[k], value[0], row[0][k]);
+            so_far = fold_in(fold, so_far, value[1], row[1][k]);
+            so_far = fold_in(fold, so_far, value[2], row[2][k]);
+            out[k] = fold_in(fold, so_far, value[3], row[3][k]);
+        }
+    }
+}
+
+/* Sum of m * (x + what lies beyond) over the next hops; m = 1 under the equal rule. */
+FAB_INLINE void fold_mean(const fab_pass *p, const hops *h, uint32_t member, double *restrict out) {
+    const double *x = p->x + member;
+    bool even = p->split->rule == FAB_SPLIT_EQUAL;
+    memset(out, 0, FAB_LANES * sizeof *out);
+    for (uint32_t i = 0; i < h->n; i++) {
+        const double *restrict beyond = held_by(p, p->dag->head[h->member + i]);
+        const double *restrict m = even ? beyond : p->row[i];
+        double weight = p->split->rule == FAB_SPLIT_WEIGHT ? p->weight[member + i] : 1;
+        double value = x[i];
+        for (int k = 0; k < FAB_LANES; k++) {
+            out[k] += (even ? 1 : weight * m[k]) * (value + beyond[k]);
+        }
+    }
+}
+
+FAB_INLINE bool same_values(const fab_pass *p, fab_fold fold, uint32_t a, uint32_t b, uint32_t n) {
+    bool weighted = fold == FAB_FOLD_EXPECTED && p->split->rule == FAB_SPLIT_WEIGHT;
+    return memcmp(p->x + a, p->x + b, n * sizeof *p->x) == 0 &&
+           (!weighted || memcmp(p->weight + a, p->weight + b, n * sizeof *p->weight) == 0);
+}
+
+FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
+    double *sum = scratch(p, SUM);
+    double *mean = scratch(p, NEXT);
+    bool even = p->split->rule == FAB_SPLIT_EQUAL;
+    const fab_dag_entry *known = NULL; /* whose fold stands in `sum` */
+    bool have_rows = false;
+    for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
+        uint64_t lanes = e->lanes & p->active[e->v];
+        uint32_t member = first_member(p->dag, e);
+        double *out = held_by(p, e->v);
+        if (fab_few(lanes)) {
+            FAB_EACH_LANE(k, lanes) {
+                out[k] = fold_lane(p, h, e, k, fold);
+            }
+            continue;
+        }
+        bool again = known == NULL || !same_values(p, fold, first_member(p->dag, known), member, h->n);
+        known = e;
+        if (fold != FAB_FOLD_EXPECTED) {
+            if (again) {
+                fold_ends(p, h, p->x + member, fold, sum);
+            }
+            copy_lanes(out, sum, lanes);
+            continue;
+        }
+        if (!even && !have_rows) {
+            find_rows(p, h);
+            have_rows = true;
+        }
+        if (again) {
+            fold_mean(p, h, member, sum);
+        }
+        const double *restrict part = part_of(p, e->v);
+        for (int k = 0; k < FAB_LANES; k++) {
+            mean[k] = sum[k] / (even ? h->n : part[k]);
+        }
+        copy_lanes(out, mean, lanes);
+    }
+}
+
+FAB_MULTIVERSION static void fold_block(fab_pass *p, fab_fold fold) {
+    const fab_dag *dag = p->dag;
+    for (uint32_t run = dag->block_run[p->block]; run < dag->block_run[p->block + 1]; run++) {
+        hops h = hops_of(dag, run);
+        switch (fold) { /* loops of their own */
+        case FAB_FOLD_MAX: fold_run(p, &h, FAB_FOLD_MAX); break;
+        case FAB_FOLD_LONGEST: fold_run(p, &h, FAB_FOLD_LONGEST); break;
+        case FAB_FOLD_SHORTEST: fold_run(p, &h, FAB_FOLD_SHORTEST); break;
+        case FAB_FOLD_EXPECTED: fold_run(p, &h, FAB_FOLD_EXPECTED); break;
+        }
+    }
+}
+
+void fab_pass_fold(fab_pass *p, fab_fold fold) {
+    const fab_dag *dag = p->dag;
+    for (uint32_t k = 0; k < FAB_LANES && p->block * FAB_LANES + k < dag->n_leaves; k++) {
+        held_by(p, dag->leaf[p->block * FAB_LANES + k])[k] = 0;
+    }
+    fold_block(p, fold);
+}

@@ -1,0 +1,326 @@
+/* Passes over the shortest paths of 64 destinations.
+ *
+ * A row has a lane per destination. Everything is done lane by lane, and sums over lanes have a fixed order, so that
+ * the result does not depend on how wide the machine's vectors are. A switch that holds little is treated lane by lane.
+ *
+ * Weighted rules. Of what switch v holds, next hop i gets m(i) / sum of m, m(i) = min(capacity, W(head)) or weight *
+ * Z(head). With q = held / sum of m a link carries the sum over lanes of q * m. Entries of a run have the same heads:
+ * for every head, one loop over the entries finds their loads and what the head gets. */
+#include "split_rows.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Z is kept in this range by scaling whole levels; it may not spread by more than the second. */
+#define Z_NEAR_ONE 1e50
+#define Z_SPREAD   1e-150
+
+void fab_pass_mark(fab_pass *p) {
+    const fab_dag *dag = p->dag;
+    for (uint32_t run = dag->block_run[p->block + 1]; run-- > dag->block_run[p->block];) {
+        hops h = hops_of(dag, run);
+        uint64_t lanes = lanes_of(p, &h);
+        for (uint32_t i = 0; lanes != 0 && i < h.n; i++) {
+            p->active[dag->head[h.member + i]] |= lanes;
+        }
+    }
+}
+
+/* --- W and Z ------------------------------------------------------------------------------------------------------ */
+
+/* W of a run's entries, and whether its next hops are all alike. */
+FAB_INLINE bool capacity_of(const fab_pass *p, const hops *h) {
+    uint64_t lanes = lanes_of(p, h);
+    double *sum = scratch(p, SUM);
+    uint64_t differ = 0;
+    if (fab_few(lanes)) {
+        FAB_EACH_LANE(k, lanes) {
+            double first = measure(p, h->member, k);
+            sum[k] = 0;
+            for (uint32_t i = 0; i < h->n; i++) {
+                double m = measure(p, h->member + i, k);
+                sum[k] += m;
+                differ |= m != first;
+            }
+        }
+    } else {
+        double off[FAB_LANES] = {0};
+        find_rows(p, h);
+        memset(sum, 0, FAB_LANES * sizeof *sum);
+        for (uint32_t i = 0; i < h->n; i++) {
+            const double *restrict m = p->row[i];
+            const double *restrict first = p->row[0];
+            for (int k = 0; k < FAB_LANES; k++) {
+                sum[k] += m[k];
+                off[k] += m[k] != first[k] ? 1 : 0;
+            }
+        }
+        FAB_EACH_LANE(k, lanes) {
+            differ |= off[k] != 0;
+        }
+    }
+    for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
+        copy_lanes(part_of(p, e->v), sum, e->lanes & p->active[e->v]);
+    }
+    return differ == 0;
+}
+
+FAB_MULTIVERSION static void find_capacities(fab_pass *p) {
+    const fab_dag *dag = p->dag;
+    uint32_t first = dag->block_run[p->block];
+    for (uint32_t run = first; run < dag->block_run[p->block + 1]; run++) {
+        hops h = hops_of(dag, run);
+        p->even[run - first] = capacity_of(p, &h);
+    }
+}
+
+/* Z of a run's entries; widens the range [*low, *high]. */
+FAB_INLINE void paths_of(const fab_pass *p, const hops *h, double *low, double *high) {
+    double *sum = scratch(p, SUM);
+    bool have_rows = false;
+    for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
+        uint64_t lanes = e->lanes & p->active[e->v];
+        uint32_t member = first_member(p->dag, e);
+        if (fab_few(lanes)) {
+            FAB_EACH_LANE(k, lanes) {
+                sum[k] = 0;
+                for (uint32_t i = 0; i < h->n; i++) {
+                    sum[k] += measure(p, member + i, k);
+                }
+            }
+        } else {
+            if (!have_rows) {
+                find_rows(p, h);
+                memset(p->factor + h->n, 0, FAB_STEP * sizeof *p->factor);
+                have_rows = true;
+            }
+            memcpy(p->factor, p->weight + member, h->n * sizeof *p->factor);
+            combine(sum, p->row, p->factor, filled_up(h->n));
+        }
+        copy_lanes(part_of(p, e->v), sum, lanes);
+        FAB_EACH_LANE(k, lanes) {
+            *low = sum[k] < *low ? sum[k] : *low;
+            *high = sum[k] > *high ? sum[k] : *high;
+        }
+    }
+}
+
+/* Multiplies Z of the entries of runs [first, last): shares do not change, since all at this distance are scaled. */
+static void scale_level(const fab_pass *p, uint32_t first, uint32_t last, double factor) {
+    const fab_dag *dag = p->dag;
+    for (const fab_dag_entry *e = dag->entry + dag->run[first].first; e < dag->entry + dag->run[last].first; e++) {
+        FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
+            part_of(p, e->v)[k] *= factor;
+        }
+    }
+}
+
+/* Returns whether Z stays within its range. */
+FAB_MULTIVERSION static bool find_paths(fab_pass *p) {
+    const fab_dag *dag = p->dag;
+    uint32_t last = dag->block_run[p->block + 1];
+    for (uint32_t run = dag->block_run[p->block]; run < last;) {
+        uint32_t first = run;
+        double low = DBL_MAX;
+        double high = 0;
+        for (; run < last && dag->run[run].level == dag->run[first].level; run++) {
+            hops h = hops_of(dag, run);
+            paths_of(p, &h, &low, &high);
+        }
+        if (low < high * Z_SPREAD) {
+            return false;
+        }
+        if (high > Z_NEAR_ONE || (high > 0 && high < 1 / Z_NEAR_ONE)) {
+            scale_level(p, first, run, ldexp(1, -ilogb(high)));
+        }
+    }
+    return true;
+}
+
+fab_status fab_pass_prepare(fab_pass *p, fab_error *err) {
+    const fab_dag *dag = p->dag;
+    if (p->split->rule == FAB_SPLIT_EQUAL) {
+        return FAB_OK;
+    }
+    for (uint32_t k = 0; k < FAB_LANES && p->block * FAB_LANES + k < dag->n_leaves; k++) {
+        part_of(p, dag->leaf[p->block * FAB_LANES + k])[k] = p->split->rule == FAB_SPLIT_CAPACITY ? DBL_MAX : 1;
+    }
+    if (p->split->rule == FAB_SPLIT_CAPACITY) {
+        find_capacities(p);
+    } else if (!find_paths(p)) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "weights of paths to the same leaf differ by more than a factor of %g", 1 / Z_SPREAD);
+    }
+    return FAB_OK;
+}
+
+/* --- loads -------------------------------------------------------------------------------------------------------- */
+
+FAB_INLINE void load_evenly(fab_pass *p, const hops *h) {
+    const fab_dag *dag = p->dag;
+    double *sum = scratch(p, SUM);
+    uint64_t all = 0;
+    for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
+        uint64_t lanes = e->lanes & p->active[e->v];
+        const double *held = held_by(p, e->v);
+        double total = 0;
+        if (lanes == 0) {
+            continue;
+        }
+        if (all == 0) {
+            memset(sum, 0, FAB_LANES * sizeof *sum);
+        }
+        if (fab_few(lanes)) {
+            FAB_EACH_LANE(k, lanes) {
+                total += held[k];
+                sum[k] += held[k];
+            }
+        } else {
+            held = only(scratch(p, NEXT), held, lanes);
+            total = sum_up(held);
+            for (int k = 0; k < FAB_LANES; k++) {
+                sum[k] += held[k];
+            }
+        }
+        all |= lanes;
+        p->group_load[e->group] += total / h->n;
+    }
+    if (all == 0 || h->level == 1) {
+        return;
+    }
+    if (fab_few(all)) {
+        FAB_EACH_LANE(k, all) {
+            sum[k] /= h->n;
+        }
+    } else {
+        for (int k = 0; k < FAB_LANES; k++) {
+            sum[k] /= h->n;
+        }
+    }
+    for (uint32_t i = 0; i < h->n; i++) {
+        uint32_t head = dag->head[h->member + i];
+        hold(held_by(p, head), &p->active[head], sum, all);
+    }
+}
+
+/* A switch that holds little. */
+FAB_INLINE void load_lanes(fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t lanes) {
+    uint32_t member = first_member(p->dag, e);
+    FAB_EACH_LANE(k, lanes) {
+        double q = held_by(p, e->v)[k] / part_of(p, e->v)[k];
+        for (uint32_t i = 0; i < h->n; i++) {
+            uint32_t head = p->dag->head[member + i];
+            double amount = q * measure(p, member + i, k);
+            double *to = held_by(p, head);
+            p->member_load[member + i] += amount;
+            to[k] = (p->active[head] >> k & 1) != 0 ? to[k] + amount : amount;
+            p->active[head] |= UINT64_C(1) << k;
+        }
+    }
+}
+
+/* Entries whose q stand in the slots, and next hop i of their run. `gets`: what its head gets, over m. */
+FAB_INLINE void load_next_hop(fab_pass *p, const uint32_t *member, uint32_t n_slots, uint32_t i,
+                              double *restrict gets) {
+    const double *restrict m = p->row[i];
+    const double *slots = scratch(p, HEADS + p->dag->widest + FAB_STEP);
+    bool weighted = p->split->rule == FAB_SPLIT_WEIGHT;
+    memset(gets, 0, FAB_LANES * sizeof *gets);
+    for (uint32_t s = 0; s < n_slots; s += FAB_STEP) {
+        double load[FAB_STEP][8] = {{0}};
+        double factor[FAB_STEP];
+        const double *restrict q = slots + (size_t)s * FAB_ROW;
+        for (uint32_t j = 0; j < FAB_STEP; j++) {
+            factor[j] = weighted ? p->weight[member[s + j] + i] : 1;
+        }
+        for (int k = 0; k < FAB_LANES; k += 8) {
+            for (int j = 0; j < 8; j++) {
+                const double *restrict a = q + k + j;
+                gets[k + j] =
+                    (((gets[k + j] + factor[0] * a[0]) + factor[1] * a[FAB_ROW]) + factor[2] * a[2 * FAB_ROW]) +
+                    factor[3] * a[3 * FAB_ROW];
+                load[0][j] += a[0] * m[k + j];
+                load[1][j] += a[FAB_ROW] * m[k + j];
+                load[2][j] += a[2 * FAB_ROW] * m[k + j];
+                load[3][j] += a[3 * FAB_ROW] * m[k + j];
+            }
+        }
+        for (uint32_t j = 0; j < FAB_STEP; j++) {
+            const double *l = load[j];
+            p->member_load[member[s + j] + i] +=
+                factor[j] * (((l[0] + l[4]) + (l[1] + l[5])) + ((l[2] + l[6]) + (l[3] + l[7])));
+        }
+    }
+}
+
+FAB_INLINE void load_slots(fab_pass *p, const hops *h, uint32_t *member, uint32_t n_slots, uint64_t lanes) {
+    double *gets = scratch(p, SUM);
+    double *slots = scratch(p, HEADS + p->dag->widest + FAB_STEP);
+    for (; n_slots % FAB_STEP != 0; n_slots++) { /* adds nothing to the next hops of an entry */
+        memset(slots + (size_t)n_slots * FAB_ROW, 0, FAB_LANES * sizeof *slots);
+        member[n_slots] = h->member;
+    }
+    for (uint32_t i = 0; i < h->n; i++) {
+        load_next_hop(p, member, n_slots, i, gets);
+        if (h->level > 1) {
+            const double *restrict m = p->row[i];
+            uint32_t head = p->dag->head[h->member + i];
+            for (int k = 0; k < FAB_LANES; k++) {
+                gets[k] *= m[k];
+            }
+            hold(held_by(p, head), &p->active[head], gets, lanes);
+        }
+    }
+}
+
+FAB_INLINE void load_weighted(fab_pass *p, const hops *h) {
+    double *slots = scratch(p, HEADS + p->dag->widest + FAB_STEP);
+    uint32_t member[FAB_SLOT];
+    uint32_t n_slots = 0;
+    uint64_t all = 0;
+    bool have_rows = false;
+    for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
+        uint64_t lanes = e->lanes & p->active[e->v];
+        if (fab_few(lanes)) {
+            load_lanes(p, h, e, lanes);
+            continue;
+        }
+        if (!have_rows) {
+            find_rows(p, h);
+            have_rows = true;
+        }
+        double *restrict q = slots + (size_t)n_slots * FAB_ROW;
+        const double *restrict held = held_by(p, e->v);
+        const double *restrict part = part_of(p, e->v);
+        for (int k = 0; k < FAB_LANES; k++) {
+            q[k] = (lanes >> k & 1) != 0 ? held[k] / part[k] : 0;
+        }
+        all |= lanes;
+        member[n_slots++] = first_member(p->dag, e);
+        if (n_slots == FAB_SLOT) {
+            load_slots(p, h, member, n_slots, all);
+            n_slots = 0;
+            all = 0;
+        }
+    }
+    if (n_slots > 0) {
+        load_slots(p, h, member, n_slots, all);
+    }
+}
+
+FAB_MULTIVERSION static void load_block(fab_pass *p) {
+    const fab_dag *dag = p->dag;
+    uint32_t first = dag->block_run[p->block];
+    for (uint32_t run = dag->block_run[p->block + 1]; run-- > first;) {
+        hops h = hops_of(dag, run);
+        if (p->split->rule == FAB_SPLIT_EQUAL || (p->split->rule == FAB_SPLIT_CAPACITY && p->even[run - first])) {
+            load_evenly(p, &h);
+        } else {
+            load_weighted(p, &h);
+        }
+    }
+}
+
+void fab_pass_load(fab_pass *p) {
+    load_block(p);
+}

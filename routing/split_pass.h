@@ -1,0 +1,58 @@
+/**
+ * @file split_pass.h
+ * Inside of split.c: passes over the runs of a block, and the rows of lanes that they work on.
+ */
+#ifndef FAB_SPLIT_PASS_H
+#define FAB_SPLIT_PASS_H
+
+#include "dag.h"
+
+#define FAB_ROW  72 /* doubles between rows: 64 would put many of them into few sets of a cache */
+#define FAB_STEP 4  /* rows that are summed at a time; lists of them are filled up */
+#define FAB_SLOT 32 /* entries whose loads are found at a time */
+
+/** A call's memory. A row has a double per destination of the block; what the masks do not name is left from before,
+ * but finite. */
+typedef struct fab_pass {
+    const fab_dag *dag;
+    const fab_split *split;
+    uint32_t block;
+    double *held;        /* [switch] row: amounts, or what they are folded into */
+    double *part;        /* [switch] row: W or Z */
+    uint64_t *active;    /* [switch]: lanes in use */
+    uint8_t *even;       /* [run of the block]: all next hops have the same share (capacity) */
+    double *weight;      /* [member], at most 1: weights, scaled */
+    double *x;           /* [member]: values to fold */
+    double *group_load;  /* [group]: on each of its next hops */
+    double *member_load; /* [member]: besides */
+    double *scratch;     /* rows: sum, next, zero, then next hops [widest + FAB_STEP], then entries [FAB_SLOT] */
+    const double **row;  /* [widest + FAB_STEP] */
+    double *factor;      /* [widest + FAB_STEP] */
+} fab_pass;
+
+/** Marks what is passed on, from the switches in use to their destinations. Not for FAB_SPLIT_SHARE. */
+void fab_pass_mark(fab_pass *p);
+
+/** W or Z of the lanes in use. */
+fab_status fab_pass_prepare(fab_pass *p, fab_error *err) FAB_MUST_USE;
+
+/** What `held` puts on every link. `active`: lanes that hold something; grows. */
+void fab_pass_load(fab_pass *p);
+
+/** Fills `held` of the lanes in use with the fold of x. */
+void fab_pass_fold(fab_pass *p, fab_fold fold);
+
+/** The same for FAB_SPLIT_SHARE, marking included. */
+fab_status fab_pass_load_shares(fab_pass *p, fab_error *err) FAB_MUST_USE;
+fab_status fab_pass_fold_shares(fab_pass *p, fab_fold fold, fab_error *err) FAB_MUST_USE;
+
+static inline bool fab_few(uint64_t lanes) {
+    return __builtin_popcountll(lanes) <= 6;
+}
+
+/** `FAB_EACH_LANE(k, lanes)`: a loop over the set bits. */
+#define FAB_EACH_LANE(k, lanes)                                                                                        \
+    for (uint64_t k##_rest = (lanes), k = 0; k##_rest != 0 && ((k = (uint64_t)__builtin_ctzll(k##_rest)), true);       \
+         k##_rest &= k##_rest - 1)
+
+#endif

@@ -1,0 +1,111 @@
+/* Splitting by given shares: small fabrics, lane by lane. */
+#include "split_rows.h"
+
+#include <math.h>
+
+/* Shares of the next hops of an entry towards destination k of the block. */
+static const double *shares_of(const fab_pass *p, uint64_t k) {
+    return p->split->share + (size_t)(p->block * FAB_LANES + k) * p->dag->fabric->n_links;
+}
+
+static fab_status check_shares(const fab_pass *p, const fab_dag_entry *e, uint64_t k, double sum, fab_error *err) {
+    char a[32];
+    char b[32];
+    if (fabs(sum - 1) <= 1e-6) {
+        return FAB_OK;
+    }
+    const fab_fabric *f = p->dag->fabric;
+    return fab_fail(err, FAB_EINPUT, NULL, "shares of the next hops of %s towards %s add up to %g, not 1",
+                    fab_node_name(f, p->dag->base + e->v, a),
+                    fab_node_name(f, p->dag->base + p->dag->leaf[p->block * FAB_LANES + k], b), sum);
+}
+
+fab_status fab_pass_load_shares(fab_pass *p, fab_error *err) {
+    const fab_dag *dag = p->dag;
+    const fab_link_id *link = dag->next_hops->member;
+    for (uint32_t run = dag->block_run[p->block + 1]; run-- > dag->block_run[p->block];) {
+        hops h = hops_of(dag, run);
+        for (const fab_dag_entry *e = h.entry; e < h.end; e++) {
+            uint32_t member = first_member(dag, e);
+            FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
+                const double *share = shares_of(p, k);
+                double sum = 0;
+                for (uint32_t i = member; i < member + h.n; i++) {
+                    double amount = held_by(p, e->v)[k] * share[link[i]];
+                    double *to = held_by(p, dag->head[i]);
+                    uint64_t *active = &p->active[dag->head[i]];
+                    sum += share[link[i]];
+                    p->member_load[i] += amount;
+                    if (share[link[i]] > 0) {
+                        to[k] = (*active >> k & 1) != 0 ? to[k] + amount : amount;
+                        *active |= UINT64_C(1) << k;
+                    }
+                }
+                fab_status status = check_shares(p, e, k, sum, err);
+                if (status != FAB_OK) {
+                    return status;
+                }
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+static void mark(fab_pass *p) {
+    const fab_dag *dag = p->dag;
+    for (uint32_t run = dag->block_run[p->block + 1]; run-- > dag->block_run[p->block];) {
+        hops h = hops_of(dag, run);
+        for (const fab_dag_entry *e = h.entry; e < h.end; e++) {
+            uint32_t member = first_member(dag, e);
+            FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
+                for (uint32_t i = member; i < member + h.n; i++) {
+                    bool used = shares_of(p, k)[dag->next_hops->member[i]] > 0;
+                    p->active[dag->head[i]] |= (uint64_t)used << k;
+                }
+            }
+        }
+    }
+}
+
+static fab_status fold_lane(fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t k, fab_fold fold,
+                            fab_error *err) {
+    const double *share = shares_of(p, k);
+    uint32_t member = first_member(p->dag, e);
+    double out = fold == FAB_FOLD_SHORTEST ? INFINITY : 0;
+    double sum = 0;
+    for (uint32_t i = member; i < member + h->n; i++) {
+        double part = share[p->dag->next_hops->member[i]];
+        double beyond = held_by(p, p->dag->head[i])[k];
+        sum += part;
+        if (part <= 0) {
+            continue;
+        }
+        switch (fold) {
+        case FAB_FOLD_MAX: out = fmax(out, fmax(p->x[i], beyond)); break;
+        case FAB_FOLD_LONGEST: out = fmax(out, p->x[i] + beyond); break;
+        case FAB_FOLD_SHORTEST: out = fmin(out, p->x[i] + beyond); break;
+        case FAB_FOLD_EXPECTED: out += part * (p->x[i] + beyond); break;
+        }
+    }
+    held_by(p, e->v)[k] = out;
+    return check_shares(p, e, k, sum, err);
+}
+
+fab_status fab_pass_fold_shares(fab_pass *p, fab_fold fold, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_dag *dag = p->dag;
+    mark(p);
+    for (uint32_t k = 0; k < FAB_LANES && p->block * FAB_LANES + k < dag->n_leaves; k++) {
+        held_by(p, dag->leaf[p->block * FAB_LANES + k])[k] = 0;
+    }
+    for (uint32_t run = dag->block_run[p->block]; run < dag->block_run[p->block + 1]; run++) {
+        hops h = hops_of(dag, run);
+        for (const fab_dag_entry *e = h.entry; e < h.end; e++) {
+            FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
+                FAB_TRY(fold_lane(p, &h, e, k, fold, err));
+            }
+        }
+    }
+done:
+    return status;
+}
