@@ -1,6 +1,7 @@
 /* The table of engines, and a router from its text. */
 #include "engines.h"
 #include "fab/memory.h"
+#include "fab/split.h"
 #include "fab/units.h"
 #include "tables_read.h"
 
@@ -141,6 +142,9 @@ static fab_status prepare(const fab_engine_spec *spec, fab_router *router, const
     }
     if (router->engine->prepare != NULL) {
         FAB_TRY(router->engine->prepare(router, &inner));
+    }
+    if (router->splits && router->groups.next_hops != NULL) {
+        FAB_TRY(fab_dag_new(router->fabric, router->next_hops, &router->groups.dag, &inner));
     }
 done:
     if (status != FAB_OK) {

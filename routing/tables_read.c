@@ -3,6 +3,7 @@
 #include "tables_read.h"
 #include "engines.h"
 #include "fab/memory.h"
+#include "fab/split.h"
 #include "fab/str.h"
 #include "group_builder.h"
 #include "hop_order.h"
@@ -446,13 +447,28 @@ static fab_status check_group(reader *r, const fab_next_hops *t, uint32_t v, uin
     return FAB_OK;
 }
 
-static fab_status check_groups(reader *r, const fab_next_hops *t, fab_error *err) {
+/* All members are among the minimal next hops. Both are by port. */
+static bool is_minimal(const reader *r, const fab_next_hops *t, uint32_t v, uint32_t leaf) {
+    uint32_t count = 0;
+    uint32_t n_minimal = 0;
+    const fab_link_id *links = fab_next_hops_get(t, v, leaf, &count);
+    const fab_link_id *minimal = fab_next_hops_get(r->t, v, leaf, &n_minimal);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < n_minimal && at < count; i++) {
+        at += links[at] == minimal[i];
+    }
+    return at == count;
+}
+
+static fab_status check_groups(reader *r, fab_read_groups *groups, fab_error *err) {
     fab_status status = FAB_OK;
+    const fab_next_hops *t = groups->next_hops;
     fab_hop_order order = {0};
     uint32_t *hops = NULL;
     uint32_t v = 0;
     FAB_TRY(fab_hop_order_init(r->f, &order, err));
     FAB_TRY(FAB_NEW(hops, fab_n_switches(r->f), err));
+    groups->is_minimal = true;
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         if (!fab_hop_order_find(r->f, t, leaf, &order, &v)) {
             char what[128];
@@ -466,6 +482,7 @@ static fab_status check_groups(reader *r, const fab_next_hops *t, fab_error *err
         }
         for (uint32_t i = 0; i < order.n; i++) {
             FAB_TRY(check_group(r, t, order.order[i], leaf, hops, err));
+            groups->is_minimal = groups->is_minimal && is_minimal(r, t, order.order[i], leaf);
         }
     }
 done:
@@ -545,7 +562,7 @@ fab_status fab_tables_read(const fab_router *router, const char *path, fab_weigh
         r.groups = &builder;
         FAB_TRY(read_tables(&r, err));
         FAB_TRY(fab_group_builder_finish(&builder, r.t, &read, err));
-        FAB_TRY(check_groups(&r, read.next_hops, err));
+        FAB_TRY(check_groups(&r, &read, err));
         *groups = read;
         read = (fab_read_groups){0};
     }
@@ -561,6 +578,7 @@ done:
 }
 
 void fab_read_groups_release(fab_read_groups *groups) {
+    fab_dag_free(groups->dag);
     fab_next_hops_free(groups->next_hops);
     free(groups->weight);
     *groups = (fab_read_groups){0};

@@ -1,6 +1,7 @@
 /* Forwarding tables as text. */
 #include "engines.h"
 #include "fab/memory.h"
+#include "fab/offer.h"
 #include "fab/split.h"
 #include "fab/str.h"
 #include "fab/tables.h"
@@ -16,6 +17,7 @@ typedef struct writer {
     const fab_router *router;
     const fab_fabric *f;
     const fab_split *split;  /* NULL: none is written */
+    int scale;               /* exponent of the largest weight of a link */
     double *through;         /* shape [n_leaves][n_switches]: of sum_paths() */
     double *weight;          /* of the group at hand */
     fab_str text;            /* of an entry */
@@ -56,7 +58,7 @@ static double strength(const writer *w, fab_link_id link, uint32_t leaf) {
     uint32_t head = fab_head(f, link) - f->first[FAB_NODE_SWITCH];
     double through = w->through[(size_t)leaf * fab_n_switches(f) + head];
     return w->split->rule == FAB_SPLIT_CAPACITY ? fmin(fab_class_of(f, link)->capacity_bps, through)
-                                                : w->split->weight[link] * through;
+                                                : ldexp(w->split->weight[link], -w->scale) * through;
 }
 
 /* Sums over the paths from every switch to every leaf: FAB_SPLIT_CAPACITY and FAB_SPLIT_WEIGHT give a link what stands
@@ -69,6 +71,13 @@ static fab_status sum_paths(writer *w, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_NEW(w->through, n * t->n_leaves, err));
     FAB_TRY(fab_hop_order_init(f, &order, err));
+    if (w->split->rule == FAB_SPLIT_WEIGHT) { /* products along a path stay in range */
+        double most = 0;
+        for (uint32_t l = 0; l < f->n_links; l++) {
+            most = fmax(most, w->split->weight[l]);
+        }
+        w->scale = most > 0 ? ilogb(most) : 0;
+    }
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         double *through = w->through + leaf * n;
         uint32_t loop = 0;
@@ -154,11 +163,11 @@ static void spell(writer *w, const entry *e, uint32_t leaf) {
 }
 
 static void put_entry(writer *w, const entry *e, uint32_t leaf) {
-    bool repeated =
-        e->count > 0 && e->link != &e->one && e->link == w->last && w->split == NULL; /* most lines of a switch */
+    const fab_link_id *group = e->link != &e->one && w->split == NULL ? e->link : NULL;
+    bool repeated = w->last != NULL && group == w->last; /* most lines of a switch */
     if (!repeated) {
         spell(w, e, leaf);
-        w->last = e->link;
+        w->last = group;
     }
     (void)fwrite(w->text.data, 1, w->text.length, w->out);
 }
@@ -247,6 +256,33 @@ fab_status fab_tables_write(const fab_router *router, FILE *out, fab_error *err)
 fab_status fab_tables_write_split(const fab_router *router, const fab_split *split, FILE *out, fab_error *err) {
     writer w = {.router = router, .f = router->fabric, .split = split, .out = out};
     return write_tables(&w, err);
+}
+
+fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *phase, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = router->fabric;
+    fab_dag *dag = NULL;
+    fab_offer offer = {0};
+    fab_demand demand = {0};
+    fab_split split = {0};
+    if (!router->splits) {
+        return fab_tables_write(router, out, err);
+    }
+    if (router->groups.dag == NULL) {
+        FAB_TRY(fab_dag_new(f, router->next_hops, &dag, err));
+    }
+    if (router->engine->by_demand) {
+        FAB_TRY(fab_offer_init(f, &router->ports, phase, &offer, err));
+        FAB_TRY(fab_demand_init(f, &router->ports, router->next_hops, phase, &offer, &demand, err));
+    }
+    FAB_TRY(router->engine->split(router, fab_router_dag(router, dag), &demand, &split, err));
+    FAB_TRY(fab_tables_write_split(router, &split, out, err));
+done:
+    fab_split_release(&split);
+    fab_demand_release(&demand);
+    fab_offer_release(&offer);
+    fab_dag_free(dag);
+    return status;
 }
 
 const char *fab_tables_fabric_line(const fab_fabric *f, char *out) {

@@ -426,7 +426,7 @@ static fab_status measure(stream *s, double *use, double *bytes, bool detail, fa
     const fab_subject *subject = trial->subject;
     fab_next_hop_use *next_hops = NULL;
     double *count = NULL;
-    bool is_minimal = trial->router->engine->next == NULL;
+    bool is_minimal = fab_router_is_minimal(trial->router);
     if (subject->bisection) {
         FAB_TRY(FAB_NEW(count, subject->fabric->n_links, err));
     }

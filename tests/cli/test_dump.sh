@@ -24,6 +24,10 @@ for engine in ecmp ecmp,hash=ideal,qp=4 ecmp,weights=capacity,member-loss=resili
   "$program" route fat-tree:k=4 --engine "$engine" --dump groups --force --quiet >report
   [[ $(loads "$engine") == "$(loads "$engine,tables=groups")" ]] || fail "other loads with the groups of $engine"
 done
+for engine in spray spray,weights=capacity; do
+  "$program" route fat-tree:k=4 --engine "$engine" --dump shares --force --quiet >report
+  [[ -n $(loads "$engine") && $(loads "$engine") == "$(loads file,path=shares)" ]] || fail "other loads with the shares of $engine"
+done
 fails 5 "cannot open" route fat-tree:k=4 --engine ecmp,tables=missing --quiet
 fails 3 "groups:3:1: engine ecmp" route fat-tree:k=6 --engine ecmp,tables=groups --quiet
 fails 2 "one --engine" route fat-tree:k=4 --engine dmodk --engine ecmp --dump other --quiet

@@ -5,10 +5,13 @@
 #ifndef TABLES_FIXTURE_H
 #define TABLES_FIXTURE_H
 
+#include "fab/rng.h"
 #include "fab/routing.h"
+#include "fab/split.h"
 #include "fab/tables.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
+#include "random_design.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -138,6 +141,76 @@ static inline char *edit(const char *text, const char *old, const char *new) {
     char *out = malloc(size);
     (void)snprintf(out, size, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
     return out;
+}
+
+/* Fabric cables get up to three rates, so that capacities differ within groups. */
+static inline void make_uneven(fab_fabric *f, fab_rng *rng) {
+    uint16_t n = f->n_classes;
+    f->classes = realloc(f->classes, 3U * n * sizeof *f->classes);
+    for (uint16_t i = 0; i < 2 * n; i++) {
+        f->classes[n + i] = f->classes[i % n];
+        f->classes[n + i].capacity_bps *= i < n ? 2 : 3;
+    }
+    f->n_classes = (uint16_t)(3 * n);
+    for (uint32_t c = 0; c < f->n_cables; c++) {
+        if (f->classes[f->cable_class[c]].kind == FAB_LINK_FABRIC) {
+            f->cable_class[c] = (uint16_t)(f->cable_class[c] + n * fab_rng_below(rng, 3));
+        }
+    }
+}
+
+/* The next random design with more than one switch. */
+static inline setup next_setup(fab_rng *rng, bool uneven) {
+    for (;;) {
+        random_design d = random_design_next(rng, 30);
+        setup s = {.path = "/tmp/fabriscope-tables-XXXXXX"};
+        fab_error err = {0};
+        if (fab_design_read(d.text, NULL, 0, &s.design, &err) != FAB_OK ||
+            fab_topology_build(&s.design.fabric, &s.fabric, NULL, &err) != FAB_OK) {
+            continue;
+        }
+        if (fab_n_switches(s.fabric) < 2) {
+            fab_fabric_free(s.fabric);
+            continue;
+        }
+        if (uneven) {
+            make_uneven(s.fabric, rng);
+        }
+        cr_assert_eq(fab_next_hops_new(s.fabric, NULL, &s.next_hops, &err), FAB_OK, "%s: %s", d.text, err.text);
+        int fd = mkstemp(s.path);
+        cr_assert_geq(fd, 0);
+        close(fd);
+        return s;
+    }
+}
+
+static const fab_link_id *group_of(const fab_next_hops *t, uint32_t v, uint32_t leaf, uint32_t *count) {
+    return fab_next_hops_get(t, v, leaf, count);
+}
+
+/* Shares of the next hops, shape [n_leaves][n_links]. */
+static inline double *shares_of(const fab_router *router) {
+    const fab_next_hops *t = router->next_hops;
+    size_t n_links = router->fabric->n_links;
+    fab_split split = {0};
+    fab_error err = {0};
+    cr_assert(router->splits);
+    cr_assert_eq(router->engine->split(router, NULL, NULL, &split, &err), FAB_OK, "%s", err.text);
+    if (split.rule == FAB_SPLIT_SHARE) {
+        return split.share;
+    }
+    cr_assert_eq(split.rule, FAB_SPLIT_EQUAL);
+    double *share = calloc(t->n_leaves * n_links, sizeof *share);
+    for (uint32_t v = 0; v < fab_n_switches(router->fabric); v++) {
+        for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
+            uint32_t n = 0;
+            const fab_link_id *links = group_of(t, v, leaf, &n);
+            for (uint32_t i = 0; i < n; i++) {
+                share[leaf * n_links + links[i]] = 1.0 / n;
+            }
+        }
+    }
+    return share;
 }
 
 #endif

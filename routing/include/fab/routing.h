@@ -93,7 +93,9 @@ typedef struct fab_hop {
  * and have no dead ends. */
 typedef struct fab_read_groups {
     fab_next_hops *next_hops; /**< NULL: nothing was read. Groups of equal members and other weights differ */
-    double *weight; /**< shape [members]: as written, above 0; 0 in a group without weights. NULL: no group has any */
+    double *weight;  /**< shape [members]: as written, above 0; 0 in a group without weights. NULL: no group has any */
+    bool is_minimal; /**< every member comes one nearer to the destination */
+    fab_dag *dag;    /**< of next_hops, in a router that splits; else NULL */
 } fab_read_groups;
 
 /** An engine with its options, ready for one fabric. Read-only while routing. */
@@ -132,6 +134,11 @@ typedef struct fab_engine_option {
     const char *key, *value, *summary; /**< value: the default */
     bool quiet;                        /**< left out of the label while it has its default */
 } fab_engine_option;
+
+/** The DAG that a router splits over. `dag`: of its minimal next hops. */
+static inline const fab_dag *fab_router_dag(const fab_router *router, const fab_dag *dag) {
+    return router->groups.dag != NULL ? router->groups.dag : dag;
+}
 
 /** Whether next hops of a group may have different weights. */
 static inline bool fab_router_weighs(const fab_router *router) {
@@ -179,12 +186,18 @@ struct fab_engine {
      * [n_flows], offered. */
     fab_status (*route)(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
                         fab_routes *routes, fab_error *err);
-    /** Instead of all of these: how switches split what they hold. */
+    bool by_demand; /**< what `split` gives depends on the demand */
+    /** Instead of all of these: how switches split what they hold. `dag` is fab_router_dag(). */
     fab_status (*split)(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
                         fab_error *err);
 };
 
 extern const fab_engine *const fab_engines[]; /**< ended by NULL */
+
+/** Whether all paths are minimal for certain. */
+static inline bool fab_router_is_minimal(const fab_router *router) {
+    return router->groups.next_hops != NULL ? router->groups.is_minimal : router->engine->next == NULL;
+}
 
 /**
  * Makes a router from `name[,key=value...]`.

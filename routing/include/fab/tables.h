@@ -32,4 +32,12 @@ fab_status fab_tables_write(const fab_router *router, FILE *out, fab_error *err)
 fab_status fab_tables_write_split(const fab_router *router, const fab_split *split, FILE *out,
                                   fab_error *err) FAB_MUST_USE;
 
+/**
+ * fab_tables_write(), or fab_tables_write_split() with what the router's engine gives for a phase.
+ * @param[in] phase  Looked at by engines whose split depends on the demand (`by_demand`); else it may be NULL.
+ * Errors of fab_demand_init() and of the engine.
+ */
+fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *phase, FILE *out,
+                                  fab_error *err) FAB_MUST_USE;
+
 #endif
