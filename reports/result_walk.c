@@ -1,4 +1,4 @@
-#include "result_fields.h"
+#include "explain_walk.h"
 
 #include <string.h>
 
@@ -359,6 +359,9 @@ static void walk_all(walk *w, const fab_result *result) {
     }
     if (result->optimum != NULL) {
         walk_optimum(w, result->optimum);
+    }
+    if (result->explanation != NULL) {
+        fab_walk_explanation(w, result->explanation);
     }
     walk_meta(w, result);
     end(w);

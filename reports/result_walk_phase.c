@@ -84,6 +84,20 @@ static void walk_hot_links(walk *w, const fab_engine_result *engine) {
     end(w);
 }
 
+static void walk_cycle(walk *w, const fab_engine_result *engine) {
+    if (engine->n_cycle == 0) {
+        return;
+    }
+    const char *names[FAB_CYCLE_SHOWN + 1] = {NULL};
+    size_t n = engine->n_cycle < FAB_CYCLE_SHOWN ? engine->n_cycle : FAB_CYCLE_SHOWN;
+    for (size_t i = 0; i < n; i++) {
+        names[i] = engine->cycle[i];
+    }
+    if (w->emit != NULL) {
+        w->emit->strings(w->self, "deadlock_cycle", "link", names, n);
+    }
+}
+
 static void walk_engine(walk *w, const fab_engine_result *engine) {
     bool many = engine->n_seeds > 1;
     object(w, NULL);
@@ -96,6 +110,7 @@ static void walk_engine(walk *w, const fab_engine_result *engine) {
         integer(w, "rounds", engine->n_rounds);
     }
     boolean(w, "polarized", engine->polarized); /* of the first seed */
+    boolean(w, "deadlock_free", engine->deadlock_free);
     stat(w, "collided_links", &engine->collided_links, many);
     stat(w, "collided_flows", &engine->collided_flows, many);
     stat(w, "max_collision_factor", &engine->max_collision_factor, many);
@@ -111,6 +126,7 @@ static void walk_engine(walk *w, const fab_engine_result *engine) {
     if (engine->has_effective_bisection) {
         stat(w, "effective_bisection_ratio", &engine->effective_bisection, many);
     }
+    walk_cycle(w, engine);
     walk_link_loads(w, engine);
     walk_next_hops(w, engine);
     walk_hot_links(w, engine);

@@ -69,6 +69,10 @@ static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
 }
 
 static void put_result(fab_page *page, const fab_result *result) {
+    if (result->explanation != NULL) { /* the answer to a question, not a report */
+        fab_text_explanation(page, result->explanation);
+        return;
+    }
     bool compares = result->command == FAB_COMMAND_COST && result->n_fabrics > 1;
     if (compares) {
         fab_text_comparison(page, result);

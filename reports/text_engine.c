@@ -152,6 +152,25 @@ static void put_limits(fab_page *page, const fab_engine_result *e) {
     fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
 }
 
+/* Where it matters whether the fabric is lossless. */
+static void put_deadlock(fab_page *page, const fab_engine_result *e) {
+    char text[512];
+    char a[32];
+    if (e->n_cycle == 0) {
+        return;
+    }
+    size_t n = (size_t)snprintf(text, sizeof text,
+                                "Can deadlock where the fabric is lossless: %s links wait for each other in a circle:",
+                                fab_format_count(a, e->n_cycle));
+    for (size_t i = 0; i < e->n_cycle && i < 4 && n < sizeof text; i++) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s %s", i > 0 ? "," : "", e->cycle[i]);
+    }
+    if (e->n_cycle > 4 && n < sizeof text) {
+        (void)snprintf(text + n, sizeof text - n, ", ...");
+    }
+    fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
+}
+
 /* What part of their next hops switches use that meet enough flows to use all. */
 static void put_next_hops(fab_page *page, const fab_engine_result *e) {
     char text[512] = "";
@@ -346,6 +365,7 @@ void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_en
         put_verdict(page, phase, e);
     }
     put_limits(page, e);
+    put_deadlock(page, e);
     put_next_hops(page, e);
     put_loads(page, e);
     const fab_tier_load *fullest = fullest_boundary(e);

@@ -25,6 +25,8 @@ void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *
 void fab_text_prices(fab_page *page, const fab_result *result);
 /** Winner, runners-up, fronts and why the others lost. */
 void fab_text_optimum(fab_page *page, const fab_optimum *optimum);
+/** Who meets on a link and why. */
+void fab_text_explanation(fab_page *page, const fab_explanation *explanation);
 void fab_text_comparison(fab_page *page, const fab_result *result);
 void fab_text_phases(fab_page *page, const fab_result *result);
 /** One collective by several algorithms side by side; nothing where the phases are something else. */

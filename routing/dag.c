@@ -21,6 +21,7 @@ typedef struct piece_parts {
 
 typedef struct compiler {
     fab_dag *dag;
+    uint32_t *first_head;   /* [group] */
     uint32_t *list_of;      /* [group]: equal for groups that lead to the same switches */
     uint32_t *run_of;       /* [list]: run at hand */
     uint32_t *stamp;        /* [list]: tick at which run_of was set */
@@ -38,64 +39,122 @@ typedef struct compiler {
 
 /* --- groups that lead to the same switches ------------------------------------------------------------------------ */
 
-static bool same_list(const fab_dag *dag, uint32_t a, uint32_t b) {
-    uint32_t at_a = 0;
-    uint32_t at_b = 0;
-    uint32_t n = fab_dag_members(dag, a, &at_a);
-    if (fab_dag_members(dag, b, &at_b) != n || memcmp(dag->head + at_a, dag->head + at_b, n * sizeof *dag->head) != 0) {
+/* Where links lead and with which capacity, numbered: target = head * capacities + number of the capacity. */
+typedef struct targets {
+    uint32_t *of_link;    /* [link], of those between switches */
+    uint64_t *digest;     /* [target] */
+    uint16_t *class_rank; /* [link class]: number of its capacity */
+    uint32_t n_capacities;
+    uint32_t *table; /* open addressing: list + 1 */
+    size_t table_size, n_used, head_capacity, rank_capacity, first_capacity;
+} targets;
+
+static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = dag->fabric;
+    FAB_TRY(FAB_NEW(dag->capacity, f->n_classes, err));
+    FAB_TRY(FAB_NEW(t->class_rank, f->n_classes, err));
+    for (uint32_t c = 0; c < f->n_classes; c++) {
+        uint16_t rank = 0;
+        while (rank < t->n_capacities && dag->capacity[rank] != f->classes[c].capacity_bps) {
+            rank++;
+        }
+        dag->capacity[rank] = f->classes[c].capacity_bps;
+        t->n_capacities += rank == t->n_capacities;
+        t->class_rank[c] = rank;
+    }
+    if ((uint64_t)dag->n_switches * t->n_capacities > UINT32_MAX) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%u switches and %u capacities are too many", dag->n_switches,
+                 t->n_capacities);
+    }
+    size_t n = (size_t)dag->n_switches * t->n_capacities;
+    FAB_TRY(FAB_NEW(t->of_link, f->n_links, err));
+    FAB_TRY(FAB_NEW(t->digest, n, err));
+    for (uint32_t i = 0; i < n; i++) {
+        t->digest[i] = fab_mix64(i);
+    }
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        if (fab_class_of(f, l)->kind == FAB_LINK_FABRIC) {
+            t->of_link[l] = (fab_head(f, l) - dag->base) * t->n_capacities + t->class_rank[f->cable_class[l >> 1]];
+        }
+    }
+done:
+    return status;
+}
+
+static bool is_list(const fab_dag *dag, const targets *t, uint32_t list, const fab_link_id *link, uint32_t n) {
+    const uint32_t *head = dag->head + dag->list_first[list];
+    const uint16_t *rank = dag->rank + dag->list_first[list];
+    if (dag->list_first[list + 1] - dag->list_first[list] != n) {
         return false;
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (dag->capacity[at_a + i] != dag->capacity[at_b + i]) {
+        if (head[i] * t->n_capacities + rank[i] != t->of_link[link[i]]) {
             return false;
         }
     }
     return true;
 }
 
-/* list_of: the first group with the same list. */
-static fab_status find_lists(compiler *c, fab_error *err) {
+static fab_status add_list(fab_dag *dag, targets *t, const fab_link_id *link, uint32_t n, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_dag *dag = c->dag;
-    uint32_t *table = NULL; /* open addressing: group + 1 */
-    size_t size = 16;
-    while (size < 2 * (size_t)dag->n_groups) {
-        size *= 2;
+    FAB_TRY(FAB_GROW(dag->head, t->head_capacity, t->n_used + n, err));
+    FAB_TRY(FAB_GROW(dag->rank, t->rank_capacity, t->n_used + n, err));
+    FAB_TRY(FAB_GROW(dag->list_first, t->first_capacity, (size_t)dag->n_lists + 2, err));
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t target = t->of_link[link[i]];
+        dag->head[t->n_used] = target / t->n_capacities;
+        dag->rank[t->n_used++] = (uint16_t)(target % t->n_capacities);
     }
-    FAB_TRY(FAB_NEW(table, size, err));
-    for (uint32_t group = 0; group < dag->n_groups; group++) {
-        uint32_t first = 0;
-        uint32_t n = fab_dag_members(dag, group, &first);
-        uint64_t digest = n;
-        for (uint32_t i = first; i < first + n; i++) {
-            digest = (digest ^ dag->head[i]) * 0x9e3779b97f4a7c15U;
-            digest ^= digest >> 29;
-        }
-        size_t at = (size_t)fab_mix64(digest) & (size - 1);
-        while (table[at] != 0 && !same_list(dag, table[at] - 1, group)) {
-            at = (at + 1) & (size - 1);
-        }
-        if (table[at] == 0) {
-            table[at] = group + 1;
-        }
-        c->list_of[group] = table[at] - 1;
-    }
+    dag->list_first[++dag->n_lists] = (uint32_t)t->n_used;
+    dag->widest = n > dag->widest ? n : dag->widest;
 done:
-    free(table);
     return status;
 }
 
-static void find_heads(fab_dag *dag) {
-    for (uint32_t i = 0; i < dag->n_members; i++) {
-        fab_link_id link = dag->next_hops->member[i];
-        dag->head[i] = fab_head(dag->fabric, link) - dag->base;
-        dag->capacity[i] = fab_class_of(dag->fabric, link)->capacity_bps;
+static fab_status number_lists(compiler *c, targets *t, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_dag *dag = c->dag;
+    t->table_size = 16;
+    while (t->table_size < 2 * (size_t)dag->n_groups) {
+        t->table_size *= 2;
     }
+    FAB_TRY(FAB_NEW(t->table, t->table_size, err));
+    FAB_TRY(FAB_GROW(dag->list_first, t->first_capacity, 1, err));
+    dag->list_first[0] = 0;
     for (uint32_t group = 0; group < dag->n_groups; group++) {
-        uint32_t first = 0;
-        uint32_t n = fab_dag_members(dag, group, &first);
-        dag->widest = n > dag->widest ? n : dag->widest;
+        const fab_link_id *link = fab_dag_links(dag, group);
+        uint32_t n = dag->next_hops->group_link[group + 1] - dag->next_hops->group_link[group];
+        uint64_t digest = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            digest += t->digest[t->of_link[link[i]]];
+        }
+        size_t at = (size_t)(digest ^ digest >> 32) & (t->table_size - 1);
+        while (t->table[at] != 0 && !is_list(dag, t, t->table[at] - 1, link, n)) {
+            at = (at + 1) & (t->table_size - 1);
+        }
+        if (t->table[at] == 0) {
+            FAB_TRY(add_list(dag, t, link, n, err));
+            t->table[at] = dag->n_lists;
+        }
+        c->list_of[group] = t->table[at] - 1;
+        c->first_head[group] = dag->head[dag->list_first[c->list_of[group]]];
     }
+done:
+    return status;
+}
+
+static fab_status find_lists(compiler *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    targets t = {0};
+    FAB_TRY(number_targets(c->dag, &t, err));
+    FAB_TRY(number_lists(c, &t, err));
+done:
+    free(t.of_link);
+    free(t.digest);
+    free(t.class_rank);
+    free(t.table);
+    return status;
 }
 
 /* --- a block ------------------------------------------------------------------------------------------------------ */
@@ -162,14 +221,13 @@ static uint32_t count_pieces(const fab_next_hops *t) {
 
 /* Takes the destinations at distance t out of the pending entries. Returns how many entries they make. */
 static uint32_t take_level(compiler *c, uint32_t *out_n_runs) {
-    const fab_dag *dag = c->dag;
     uint32_t n = 0;
     uint32_t n_runs = 0;
     size_t kept = 0;
     c->tick++;
     for (size_t i = 0; i < c->n_pending; i++) {
         fab_dag_entry *e = &c->pending[i];
-        uint64_t lanes = e->lanes & c->near[dag->head[dag->next_hops->group_link[e->group]]];
+        uint64_t lanes = e->lanes & c->near[c->first_head[e->group]];
         if (lanes != 0) {
             uint32_t list = c->list_of[e->group];
             if (c->stamp[list] != c->tick) {
@@ -206,8 +264,11 @@ static fab_status append_runs(compiler *c, uint32_t level, uint32_t n, uint32_t 
         at += c->size[i];
         c->size[i] = at - c->size[i];
     }
+    fab_dag_run *run = dag->run + dag->n_runs - n_runs;
     for (uint32_t i = 0; i < n; i++) {
-        dag->entry[c->size[c->run_of[c->list_of[c->found[i].group]]]++] = c->found[i];
+        uint32_t list = c->list_of[c->found[i].group];
+        run[c->run_of[list]].list = list;
+        dag->entry[c->size[c->run_of[list]]++] = c->found[i];
     }
     dag->n_entries += n;
 done:
@@ -247,6 +308,7 @@ done:
 }
 
 static void release_compiler(compiler *c) {
+    free(c->first_head);
     free(c->list_of);
     free(c->run_of);
     free(c->stamp);
@@ -274,9 +336,6 @@ fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops,
     dag->n_leaves = next_hops->n_leaves;
     dag->n_blocks = (dag->n_leaves + FAB_LANES - 1) / FAB_LANES;
     dag->n_groups = next_hops->group_first[dag->n_switches];
-    dag->n_members = dag->n_groups > 0 ? next_hops->group_link[dag->n_groups] : 0;
-    FAB_TRY(FAB_NEW(dag->head, dag->n_members, err));
-    FAB_TRY(FAB_NEW(dag->capacity, dag->n_members, err));
     FAB_TRY(FAB_NEW(dag->leaf, dag->n_leaves, err));
     FAB_TRY(FAB_NEW(dag->reach, (size_t)dag->n_blocks * dag->n_leaves, err));
     FAB_TRY(FAB_NEW(dag->block_run, (size_t)dag->n_blocks + 1, err));
@@ -284,7 +343,7 @@ fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops,
     for (uint32_t d = 0; d < dag->n_leaves; d++) {
         dag->leaf[d] = next_hops->leaf_node[d] - dag->base;
     }
-    find_heads(dag);
+    FAB_TRY(FAB_NEW(c.first_head, dag->n_groups, err));
     FAB_TRY(FAB_NEW(c.list_of, dag->n_groups, err));
     FAB_TRY(FAB_NEW(c.run_of, dag->n_groups, err));
     FAB_TRY(FAB_NEW(c.stamp, dag->n_groups, err));
@@ -304,11 +363,21 @@ done:
     return status;
 }
 
+size_t fab_dag_memory(const fab_dag *dag) {
+    return dag->list_first[dag->n_lists] * (sizeof *dag->head + sizeof *dag->rank) +
+           ((size_t)dag->n_lists + 1) * sizeof *dag->list_first + dag->n_leaves * sizeof *dag->leaf +
+           dag->n_entries * sizeof *dag->entry + (dag->n_runs + 1) * sizeof *dag->run +
+           ((size_t)dag->n_blocks + 1) * sizeof *dag->block_run +
+           (size_t)dag->n_blocks * dag->n_leaves * sizeof *dag->reach;
+}
+
 void fab_dag_free(fab_dag *dag) {
     if (dag == NULL) {
         return;
     }
+    free(dag->list_first);
     free(dag->head);
+    free(dag->rank);
     free(dag->capacity);
     free(dag->entry);
     free(dag->run);

@@ -20,17 +20,20 @@ typedef struct fab_dag_entry {
 typedef struct fab_dag_run {
     uint32_t first; /* its entries end where those of the next run begin */
     uint32_t level; /* distance: 1 next to the destination */
+    uint32_t list;  /* of next hops */
 } fab_dag_run;
 
 struct fab_dag {
     const fab_fabric *fabric;
     const fab_next_hops *next_hops;
     uint32_t base; /* node of switch 0 */
-    uint32_t n_switches, n_leaves, n_blocks, n_groups, n_members;
-    uint32_t widest;  /* most next hops of a group */
-    uint32_t longest; /* most runs of a block */
-    uint32_t *head;   /* [member]: switch index at its end */
-    double *capacity; /* [member] */
+    uint32_t n_switches, n_leaves, n_blocks, n_groups, n_lists;
+    uint32_t widest;      /* most next hops of a group */
+    uint32_t longest;     /* most runs of a block */
+    uint32_t *list_first; /* [n_lists + 1] into head and rank: lists that groups share */
+    uint32_t *head;       /* switch index at the end of a next hop */
+    uint16_t *rank;       /* its capacity's number */
+    double *capacity;     /* [rank] */
     fab_dag_entry *entry;
     fab_dag_run *run;    /* by block and level, [n_runs + 1] */
     uint32_t *block_run; /* [n_blocks + 1] */
@@ -39,9 +42,9 @@ struct fab_dag {
     size_t n_entries, n_runs, entry_capacity, run_capacity;
 };
 
-static inline uint32_t fab_dag_members(const fab_dag *dag, uint32_t group, uint32_t *first) {
-    *first = dag->next_hops->group_link[group];
-    return dag->next_hops->group_link[group + 1] - *first;
+/** Links of an entry: as many as the list of its run has, in the same order. */
+static inline const fab_link_id *fab_dag_links(const fab_dag *dag, uint32_t group) {
+    return dag->next_hops->member + dag->next_hops->group_link[group];
 }
 
 #endif

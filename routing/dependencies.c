@@ -78,6 +78,13 @@ void fab_dependencies_add_routes(fab_dependencies *d, const fab_routes *routes) 
     }
 }
 
+void fab_dependencies_merge(fab_dependencies *dependencies, const fab_dependencies *other) {
+    size_t n_words = dependencies->word[fab_n_switches(dependencies->fabric)];
+    for (size_t i = 0; i < n_words; i++) {
+        dependencies->bit[i] |= other->bit[i];
+    }
+}
+
 uint64_t fab_dependencies_count(const fab_dependencies *d) {
     uint64_t n = 0;
     size_t n_words = d->word[fab_n_switches(d->fabric)];

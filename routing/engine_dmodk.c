@@ -3,6 +3,8 @@
  * the parents of a switch of tier i - 1; the same digit selects the cable of a trunk on the way down. */
 #include "engines.h"
 
+#include <stdio.h>
+
 static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
     (void)seed;
     return (uint32_t)(key->destination / router->divisor[hop->tier] % hop->count);
@@ -25,6 +27,20 @@ static fab_status prepare(fab_router *router, fab_error *err) {
     return FAB_OK;
 }
 
+uint64_t fab_explain_digit(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,
+                           char *out, size_t size) {
+    uint64_t divisor = router->divisor[hop->tier];
+    uint64_t digits = key->destination / divisor;
+    char divided[32] = "";
+    (void)seed;
+    if (divisor > 1) {
+        (void)snprintf(divided, sizeof divided, " / %llu", (unsigned long long)divisor);
+    }
+    (void)snprintf(out, size, "destination %u%s mod %u = %u", key->destination, divided, hop->count,
+                   (uint32_t)(digits % hop->count));
+    return digits;
+}
+
 static const fab_engine_option OPTIONS[] = {{NULL, NULL, NULL, false}};
 
 const fab_engine fab_engine_dmodk = {
@@ -36,4 +52,5 @@ const fab_engine fab_engine_dmodk = {
     .prepare = prepare,
     .begin = begin,
     .pick = pick,
+    .explain = fab_explain_digit,
 };

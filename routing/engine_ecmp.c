@@ -24,8 +24,9 @@ typedef struct options {
     tier_options tier[FAB_FABRIC_TIERS + 1]; /* [t], t >= 1 */
     fab_hash_rule rule[FAB_FABRIC_TIERS];    /* [slot] */
     uint32_t n_rules;
-    uint32_t *nic_effect; /* shape [n_rules][n_nics][2]: what a NIC's address as source and as destination does to a
-                             value; all rules are linear */
+    uint32_t *nic_effect;  /* shape [n_rules][n_nics][2]: what a NIC's address as source and as destination does to a
+                              value; all rules are linear */
+    uint32_t *sport_value; /* shape [n_rules][SOURCE_PORTS]: of a packet with no addresses from this port */
     bool round_robin;
     fab_crc crc[FAB_HASH_N_CRC]; /* [family], those in use */
 } options;
@@ -147,16 +148,22 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
 /* NIC i has address 10.0.0.0 + i. */
 #define NETWORK (10U << 24)
 
+/* Linux takes them from the dynamic ports. */
+#define FIRST_SOURCE_PORT 0xc000U
+#define SOURCE_PORTS      0x4000U
+
 static const fab_crc *crc_of(const options *o, const fab_hash_rule *rule) {
     return rule->family < FAB_HASH_N_CRC ? &o->crc[rule->family] : NULL;
 }
 
-/* All rules are linear: the value of a packet is that of the empty one, with what each field does to it. */
-static fab_status measure_nics(const fab_router *router, fab_error *err) {
+/* All rules are linear: the value of a packet is that of an empty one, with what each field does to it. */
+static fab_status measure_effects(const fab_router *router, fab_error *err) {
+    fab_status status = FAB_OK;
     options *o = router->state;
     size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
-    fab_status status = FAB_NEW(o->nic_effect, 2 * o->n_rules * n_nics, err);
-    for (uint32_t slot = 0; status == FAB_OK && slot < o->n_rules; slot++) {
+    FAB_TRY(FAB_NEW(o->nic_effect, 2 * o->n_rules * n_nics, err));
+    FAB_TRY(FAB_NEW(o->sport_value, o->n_rules * SOURCE_PORTS, err));
+    for (uint32_t slot = 0; slot < o->n_rules; slot++) {
         const fab_hash_rule *rule = &o->rule[slot];
         const fab_hash_packet none = {0};
         uint32_t empty = fab_hash_packet_value(rule, crc_of(o, rule), &none);
@@ -167,7 +174,13 @@ static fab_status measure_nics(const fab_router *router, fab_error *err) {
             effect[0] = empty ^ fab_hash_packet_value(rule, crc_of(o, rule), &from);
             effect[1] = empty ^ fab_hash_packet_value(rule, crc_of(o, rule), &to);
         }
+        for (uint32_t i = 0; i < SOURCE_PORTS; i++) {
+            const fab_hash_packet rest = {
+                .sport = (uint16_t)(FIRST_SOURCE_PORT + i), .dport = 4791 /* RoCEv2 */, .proto = 17 /* UDP */};
+            o->sport_value[slot * SOURCE_PORTS + i] = fab_hash_packet_value(rule, crc_of(o, rule), &rest);
+        }
     }
+done:
     return status;
 }
 
@@ -216,12 +229,13 @@ static fab_status prepare(fab_router *router, fab_error *err) {
         }
     }
     set_plain(router);
-    return measure_nics(router, err);
+    return measure_effects(router, err);
 }
 
 static void release(fab_router *router) {
     options *o = router->state;
     free(o->nic_effect);
+    free(o->sport_value);
 }
 
 /* --- hashing -------------------------------------------------------------------------------------------------------
@@ -234,20 +248,31 @@ static uint16_t source_port(uint32_t flow_label) {
     return (uint16_t)((low ^ high) | 0xc000);
 }
 
+/* The fields that differ between queue pairs; addresses are left to the caller. */
+static fab_hash_packet packet_of(const fab_hop_key *key) {
+    return (fab_hash_packet){.dqp = (uint32_t)(key->hash >> 40),
+                             .sport = source_port((uint32_t)key->hash & 0xfffff),
+                             .dport = 4791, /* RoCEv2 */
+                             .proto = 17 /* UDP */};
+}
+
 static void begin(const fab_router *router, uint64_t seed, fab_hop_key *key) {
     const options *o = router->state;
     size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
     key->hash =
         fab_draw(seed, (uint64_t)key->src_nic << 32 | key->dst_nic, (uint64_t)key->ordinal << 16 | key->queue_pair);
+    uint32_t sport = source_port((uint32_t)key->hash & 0xfffff);
     for (uint32_t slot = 0; slot < o->n_rules; slot++) {
         const fab_hash_rule *rule = &o->rule[slot];
         const uint32_t *effect = &o->nic_effect[2 * slot * n_nics];
-        const fab_hash_packet rest = {.dqp = (uint32_t)(key->hash >> 40),
-                                      .sport = source_port((uint32_t)key->hash & 0xfffff),
-                                      .dport = 4791, /* RoCEv2 */
-                                      .proto = 17 /* UDP */};
-        key->value[slot] = fab_hash_packet_value(rule, crc_of(o, rule), &rest) ^ effect[2 * (size_t)key->src_nic] ^
-                           effect[2 * (size_t)key->dst_nic + 1];
+        key->value[slot] = o->sport_value[slot * SOURCE_PORTS + (sport - FIRST_SOURCE_PORT)] ^
+                           effect[2 * (size_t)key->src_nic] ^ effect[2 * (size_t)key->dst_nic + 1];
+        if ((rule->fields & FAB_FIELD_DQP) != 0) {
+            const fab_hash_packet none = {0};
+            const fab_hash_packet pair = {.dqp = (uint32_t)(key->hash >> 40)};
+            key->value[slot] ^= fab_hash_packet_value(rule, crc_of(o, rule), &none) ^
+                                fab_hash_packet_value(rule, crc_of(o, rule), &pair);
+        }
     }
 }
 
@@ -262,6 +287,84 @@ static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop
     uint32_t value =
         fab_hash_window(key->value[tier->slot], fab_hash_width((fab_hash_family)tier->family), (uint32_t)tier->offset);
     return fab_hash_group_pick(router, hop, value, false);
+}
+
+/* --- in words ------------------------------------------------------------------------------------------------------
+ */
+
+/* "10.0.0.3". `out` holds 16 bytes. Returns out. */
+static const char *address(uint32_t nic, char *out) {
+    uint32_t a = NETWORK + nic;
+    (void)snprintf(out, 16, "%u.%u.%u.%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255);
+    return out;
+}
+
+/* The fields that a tier reads. */
+static void name_fields(uint64_t fields, const fab_hop_key *key, char *out, size_t size) {
+    fab_hash_packet p = packet_of(key);
+    char src[16];
+    char dst[16];
+    size_t n = 0;
+    (void)address(key->src_nic, src);
+    (void)address(key->dst_nic, dst);
+    out[0] = '\0';
+    if ((fields & FAB_FIELD_5TUPLE) == FAB_FIELD_5TUPLE) {
+        n += (size_t)snprintf(out, size, "(%s, %s, udp %u -> %u)", src, dst, p.sport, p.dport);
+    } else {
+        const struct {
+            const char *name, *text;
+            uint32_t field, number;
+        } FIELDS[] = {{"srcip", src, FAB_FIELD_SRCIP, 0},
+                      {"dstip", dst, FAB_FIELD_DSTIP, 0},
+                      {"proto", NULL, FAB_FIELD_PROTO, p.proto},
+                      {"sport", NULL, FAB_FIELD_SPORT, p.sport},
+                      {"dport", NULL, FAB_FIELD_DPORT, p.dport}};
+        for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
+            if ((fields & FIELDS[i].field) == 0 || n >= size) {
+                continue;
+            }
+            n += FIELDS[i].text != NULL
+                     ? (size_t)snprintf(out + n, size - n, "%s%s %s", n > 0 ? ", " : "", FIELDS[i].name, FIELDS[i].text)
+                     : (size_t)snprintf(out + n, size - n, "%s%s %u", n > 0 ? ", " : "", FIELDS[i].name,
+                                        FIELDS[i].number);
+        }
+    }
+    if ((fields & FAB_FIELD_DQP) != 0 && n < size) {
+        (void)snprintf(out + n, size - n, "%sdqp 0x%06x", n > 0 ? ", " : "", p.dqp);
+    }
+}
+
+static uint64_t explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key, char *out,
+                        size_t size) {
+    const options *o = router->state;
+    const tier_options *tier = &o->tier[hop->tier];
+    uint32_t index = pick(router, seed, hop, key);
+    const char *weighted = router->groups.weight != NULL ? ", weighted by tables"
+                           : router->by_capacity         ? ", weighted by capacity"
+                                                         : "";
+    char fields[112];
+    char window[32] = "";
+    if (tier->family == FAB_HASH_IDEAL) {
+        (void)snprintf(out, size, "drawn for this switch and queue pair%s%s: %u of %u", weighted,
+                       router->resilient ? ", resilient" : "", index, hop->count);
+        return fab_mix64(key->hash ^ hop->node ^ tier->seed << 32) >> 32;
+    }
+    uint32_t value = key->value[tier->slot];
+    uint32_t width = fab_hash_width((fab_hash_family)tier->family);
+    uint32_t part = fab_hash_window(value, width, (uint32_t)tier->offset);
+    name_fields(tier->fields, key, fields, sizeof fields);
+    if (part != value) {
+        (void)snprintf(window, sizeof window, ", >> %u = 0x%x", (uint32_t)tier->offset & (width - 1), part);
+    }
+    if (fab_router_weighs(router) || router->resilient) {
+        (void)snprintf(out, size, "%s of %s = 0x%0*x%s%s%s: %u of %u", fab_hash_names[tier->family], fields,
+                       (int)(width / 4), value, window, weighted, router->resilient ? ", resilient" : "", index,
+                       hop->count);
+    } else {
+        (void)snprintf(out, size, "%s of %s = 0x%0*x%s, mod %u = %u", fab_hash_names[tier->family], fields,
+                       (int)(width / 4), value, window, hop->count, index);
+    }
+    return part;
 }
 
 static const fab_engine_option OPTIONS[] = {
@@ -302,4 +405,5 @@ const fab_engine fab_engine_ecmp = {
     .release = release,
     .begin = begin,
     .pick = pick,
+    .explain = explain,
 };

@@ -101,4 +101,5 @@ const fab_engine fab_engine_file = {
     .release = release,
     .next = next,
     .split = split,
+    .explain = fab_forwarding_explain,
 };

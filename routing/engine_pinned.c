@@ -9,6 +9,7 @@
 #include "fab/memory.h"
 #include "fab/units.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,23 @@ static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop
     return (uint32_t)(key->destination / router->divisor[hop->tier] % hop->count);
 }
 
+static uint64_t explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key, char *out,
+                        size_t size) {
+    const state *s = router->state;
+    place at = s->places[key->destination];
+    bool up = fab_is_up(hop->next[0]);
+    if (hop->tier == 1 && up) {
+        (void)snprintf(out, size, "destination %u in slice %u, port %u of it: uplink %u of %u, by spine",
+                       key->destination, at.slice, at.index, uplink_of(s, at, hop->count), hop->count);
+    } else if (hop->tier == 2 && !up) {
+        (void)snprintf(out, size, "destination %u in slice %u, port %u of it: cable %u of %u, as on the way up",
+                       key->destination, at.slice, at.index, pick(router, seed, hop, key), hop->count);
+    } else {
+        return fab_explain_digit(router, seed, hop, key, out, size);
+    }
+    return (uint64_t)at.slice << 32 | at.index;
+}
+
 static const fab_engine_option OPTIONS[] = {
     {"slices", "2", "groups of uplinks; the s-th server of a leaf is reached through group s mod slices", false},
     {NULL, NULL, NULL, false},
@@ -111,4 +129,5 @@ const fab_engine fab_engine_pinned = {
     .prepare = prepare,
     .release = release,
     .pick = pick,
+    .explain = explain,
 };

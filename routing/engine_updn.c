@@ -227,4 +227,5 @@ const fab_engine fab_engine_updn = {
     .prepare = prepare,
     .release = release,
     .next = next,
+    .explain = fab_forwarding_explain,
 };

@@ -129,6 +129,39 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
     }
 }
 
+static fab_status find_heads(fab_router *router, fab_error *err) {
+    const fab_next_hops *t = router->next_hops;
+    const fab_fabric *f = router->fabric;
+    uint32_t n_groups = t->group_first[fab_n_switches(f)];
+    uint32_t n_members = n_groups > 0 ? t->group_link[n_groups] : 0;
+    fab_status status = FAB_NEW(router->member_head, n_members, err);
+    for (uint32_t i = 0; status == FAB_OK && i < n_members; i++) {
+        router->member_head[i] = fab_head(f, t->member[i]) - f->first[FAB_NODE_SWITCH];
+    }
+    return status;
+}
+
+/* Needs port_stride. */
+static fab_status find_ends(fab_router *router, fab_error *err) {
+    const fab_fabric *f = router->fabric;
+    const fab_ports *ports = &router->ports;
+    uint32_t n_gpus = fab_n_gpus(f);
+    if (ports->nics_per_gpu != 1 || ports->n_planes != 1 || f->forwards_in_domain) {
+        return FAB_OK;
+    }
+    fab_status status = FAB_NEW(router->end, n_gpus, err);
+    for (uint32_t gpu = 0; status == FAB_OK && gpu < n_gpus; gpu++) {
+        fab_port_end *end = &router->end[gpu];
+        end->nic = fab_head(f, ports->gpu_nic[gpu]) - f->first[FAB_NODE_NIC];
+        fab_link_id up = ports->nic_access[end->nic];
+        end->leaf = fab_head(f, up) - f->first[FAB_NODE_SWITCH];
+        end->column = router->next_hops->leaf_index[end->leaf];
+        end->destination = end->column * router->port_stride + f->port[up ^ 1U] - 1;
+        end->domain = ports->gpu_scaleup[gpu] != FAB_NONE ? fab_domain_of(f, gpu) : UINT32_MAX - gpu;
+    }
+    return status;
+}
+
 /* Groups from a file in place of the minimal ones, then what the engine derives. */
 static fab_status prepare(const fab_engine_spec *spec, fab_router *router, const char *tables, fab_error *err) {
     fab_error inner = {0};
@@ -179,11 +212,15 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     FAB_TRY(apply_options(spec, &router, options, &tables, err));
     FAB_TRY(fab_ports_init(fabric, &router.ports, err));
     measure_digits(fabric, &router);
+    FAB_TRY(find_ends(&router, err));
     FAB_TRY(FAB_NEW(router.switch_tier, fab_n_switches(fabric), err));
     for (uint32_t i = 0; i < fab_n_switches(fabric); i++) {
         router.switch_tier[i] = (uint8_t)fab_tier_of(fabric, fabric->first[FAB_NODE_SWITCH] + i);
     }
     FAB_TRY(prepare(spec, &router, tables, err));
+    if (router.is_plain) {
+        FAB_TRY(find_heads(&router, err));
+    }
     *out = router;
     router = (fab_router){0};
 done:
@@ -197,6 +234,8 @@ void fab_router_release(fab_router *router) {
     }
     free(router->state);
     free(router->switch_tier);
+    free(router->end);
+    free(router->member_head);
     fab_read_groups_release(&router->groups);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};

@@ -18,6 +18,10 @@ extern const fab_engine fab_engine_spray;
 fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id v, uint32_t leaf,
                             const fab_hop_key *key);
 
+/** `explain` of engines that choose by the digit of the destination. */
+uint64_t fab_explain_digit(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,
+                           char *out, size_t size);
+
 /** Row of an engine that chooses among groups of next hops; engines.c reads the file. */
 #define FAB_TABLES_KEY "tables"
 #define FAB_TABLES_OPTION                                                                                              \

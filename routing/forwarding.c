@@ -1,6 +1,7 @@
 #include "forwarding.h"
 #include "fab/memory.h"
 
+#include <stdio.h>
 #include <string.h>
 
 fab_status fab_forwarding_init(const fab_router *router, fab_forwarding *out, fab_error *err) {
@@ -64,4 +65,14 @@ bool fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t,
         }
     }
     return false;
+}
+
+uint64_t fab_forwarding_explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,
+                                char *out, size_t size) {
+    char leaf[32];
+    (void)seed;
+    (void)snprintf(out, size, "table entry for destination %u, port %u of %s", key->destination,
+                   key->destination % router->port_stride + 1,
+                   fab_node_name(router->fabric, router->next_hops->leaf_node[hop->leaf], leaf));
+    return key->destination;
 }

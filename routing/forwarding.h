@@ -26,6 +26,10 @@ static inline fab_link_id fab_forwarding_get(const fab_fabric *f, const fab_forw
     return entry == 0 ? FAB_NONE : f->out_link[f->out_first[v] + entry - 1U];
 }
 
+/** `explain` of engines whose `next` reads a table. */
+uint64_t fab_forwarding_explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,
+                                char *out, size_t size);
+
 /** The link behind a port of node v, or FAB_NONE. */
 fab_link_id fab_link_at_port(const fab_fabric *f, fab_node_id v, uint32_t port);
 

@@ -3,6 +3,7 @@
  * in the cache, whatever the size of the fabric. */
 #include "leaf_sets.h"
 #include "fab/memory.h"
+#include "fab/rng.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@ typedef struct search {
     fab_leaf_set all;        /* of the block */
     bool *done;              /* [switch]: has seen all of them */
     bool *touched;           /* [switch]: next is not empty */
-    uint32_t *front, *fresh; /* switches of this and of the next front */
+    uint32_t *front, *fresh; /* switches of this front; those that the next may have */
+    uint32_t *front_set;     /* number of the set of each in the front */
     uint32_t n_front, n_fresh;
 } search;
 
@@ -43,31 +45,51 @@ done:
     return status;
 }
 
-static fab_status reserve(fab_leaf_sets *out, size_t n, fab_error *err) {
+/* The number of a set, which may be known: switches of a kind see most leaves alike. */
+static fab_status intern(fab_leaf_sets *out, const fab_leaf_set *set, uint32_t hops, uint32_t nearer, uint32_t *id,
+                         fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(out->set, out->set_capacity, out->n_sets + n, err));
-    FAB_TRY(FAB_GROW(out->hops, out->hops_capacity, out->n_sets + n, err));
-    FAB_TRY(FAB_GROW(out->nearer, out->nearer_capacity, out->n_sets + n, err));
-    if (out->n_sets + n >= FAB_NONE) {
+    uint64_t digest = (uint64_t)hops << 32 | nearer;
+    for (size_t w = 0; w < FAB_SET_WORDS; w++) {
+        digest = fab_mix64(digest) ^ set->word[w];
+    }
+    uint32_t tag = (uint32_t)(fab_mix64(digest) >> 32);
+    size_t probe = 0;
+    while ((*id = fab_id_table_next(&out->table, tag, &probe)) != FAB_NONE) {
+        if (out->hops[*id] == hops && out->nearer[*id] == nearer && memcmp(&out->set[*id], set, sizeof *set) == 0) {
+            return FAB_OK;
+        }
+    }
+    size_t n = out->table.n;
+    if (n >= FAB_NONE - 1) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "the fabric is too large: more than %u sets of leaves", FAB_NONE - 1);
     }
+    FAB_TRY(FAB_GROW(out->set, out->set_capacity, n + 1, err));
+    FAB_TRY(FAB_GROW(out->hops, out->hops_capacity, n + 1, err));
+    FAB_TRY(FAB_GROW(out->nearer, out->nearer_capacity, n + 1, err));
+    FAB_TRY(fab_id_table_add(&out->table, tag, err));
+    out->set[n] = *set;
+    out->hops[n] = hops;
+    out->nearer[n] = nearer;
+    *id = (uint32_t)n;
 done:
     return status;
 }
 
-static void keep(fab_leaf_sets *out, search *s, uint32_t v, uint32_t block, uint32_t hops, const fab_leaf_set *set) {
-    uint32_t *farthest = &out->farthest[(size_t)v * out->n_blocks + block];
+/* Takes v into the front. */
+static fab_status keep(fab_leaf_sets *out, search *s, uint32_t v, uint32_t block, uint32_t hops,
+                       const fab_leaf_set *set, fab_error *err) {
+    uint32_t *view = &out->view[(size_t)v * out->n_blocks + block];
     uint64_t missing = 0;
     for (size_t w = 0; w < FAB_SET_WORDS; w++) {
         s->seen[v].word[w] |= set->word[w];
         missing |= s->all.word[w] & ~s->seen[v].word[w];
     }
     s->done[v] = missing == 0;
-    out->set[out->n_sets] = *set;
-    out->hops[out->n_sets] = hops;
-    out->nearer[out->n_sets] = *farthest;
-    *farthest = (uint32_t)out->n_sets++;
+    fab_status status = intern(out, set, hops, *view, view, err);
+    s->front_set[s->n_front] = *view;
     s->front[s->n_front++] = v;
+    return status;
 }
 
 static void push(search *s, uint32_t u, const fab_leaf_set *set) {
@@ -86,16 +108,14 @@ static void push(search *s, uint32_t u, const fab_leaf_set *set) {
     }
 }
 
-/* The front of the next distance. Its sets are the last of `out`, in the order of s->front. */
+/* The front of the next distance. */
 static fab_status step(search *s, fab_leaf_sets *out, uint32_t block, uint32_t hops, fab_error *err) {
     fab_status status = FAB_OK;
-    size_t first = out->n_sets - s->n_front;
     s->n_fresh = 0;
     for (uint32_t i = 0; i < s->n_front; i++) {
-        push(s, s->front[i], &out->set[first + i]);
+        push(s, s->front[i], &out->set[s->front_set[i]]);
     }
     s->n_front = 0;
-    FAB_TRY(reserve(out, s->n_fresh, err));
     for (uint32_t i = 0; i < s->n_fresh; i++) {
         uint32_t v = s->fresh[i];
         fab_leaf_set set = s->next[v];
@@ -107,7 +127,7 @@ static fab_status step(search *s, fab_leaf_sets *out, uint32_t block, uint32_t h
         s->next[v] = (fab_leaf_set){0};
         s->touched[v] = false;
         if (any != 0) {
-            keep(out, s, v, block, hops, &set);
+            FAB_TRY(keep(out, s, v, block, hops, &set, err));
         }
     }
 done:
@@ -127,11 +147,10 @@ static fab_status search_block(search *s, fab_leaf_sets *out, const fab_node_id 
         s->all.word[i / 64] |= UINT64_C(1) << (i % 64);
     }
     s->n_front = 0;
-    FAB_TRY(reserve(out, end - first, err));
     for (uint32_t i = 0; i < end - first; i++) {
         fab_leaf_set self = {0};
         self.word[i / 64] = UINT64_C(1) << (i % 64);
-        keep(out, s, leaf_node[first + i] - base, block, 0, &self);
+        FAB_TRY(keep(out, s, leaf_node[first + i] - base, block, 0, &self, err));
     }
     for (uint32_t hops = 1; s->n_front > 0; hops++) {
         FAB_TRY(step(s, out, block, hops, err));
@@ -148,8 +167,8 @@ fab_status fab_leaf_sets_init(const fab_fabric *f, const uint64_t *dead_link, co
     fab_leaf_sets sets = {
         .n_switches = n_switches, .n_leaves = n_leaves, .n_blocks = (n_leaves + per_block - 1) / per_block};
     search s = {0};
-    FAB_TRY(FAB_NEW(sets.farthest, (size_t)n_switches * sets.n_blocks, err));
-    memset(sets.farthest, 0xff, (size_t)n_switches * sets.n_blocks * sizeof *sets.farthest);
+    FAB_TRY(FAB_NEW(sets.view, (size_t)n_switches * sets.n_blocks, err));
+    memset(sets.view, 0xff, (size_t)n_switches * sets.n_blocks * sizeof *sets.view);
     FAB_TRY(find_neighbours(f, dead_link, n_switches, &s, err));
     FAB_TRY(FAB_NEW(s.seen, n_switches, err));
     FAB_TRY(FAB_NEW(s.next, n_switches, err));
@@ -157,6 +176,7 @@ fab_status fab_leaf_sets_init(const fab_fabric *f, const uint64_t *dead_link, co
     FAB_TRY(FAB_NEW(s.touched, n_switches, err));
     FAB_TRY(FAB_NEW(s.front, n_switches, err));
     FAB_TRY(FAB_NEW(s.fresh, n_switches, err));
+    FAB_TRY(FAB_NEW(s.front_set, n_switches, err));
     for (uint32_t block = 0; block < sets.n_blocks; block++) {
         FAB_TRY(search_block(&s, &sets, leaf_node, f->first[FAB_NODE_SWITCH], block, err));
     }
@@ -171,14 +191,16 @@ done:
     free(s.touched);
     free(s.front);
     free(s.fresh);
+    free(s.front_set);
     fab_leaf_sets_release(&sets);
     return status;
 }
 
 void fab_leaf_sets_release(fab_leaf_sets *sets) {
-    free(sets->farthest);
+    free(sets->view);
     free(sets->nearer);
     free(sets->hops);
     free(sets->set);
+    fab_id_table_release(&sets->table);
     *sets = (fab_leaf_sets){0};
 }

@@ -1,13 +1,14 @@
 /**
  * @file leaf_sets.h
  * How far every switch is from all leaves, as bit sets: the leaves of a block of 512 that are at a given distance. Sets
- * that are empty are not kept.
+ * that are empty are not kept, and equal ones are kept once.
  */
 #ifndef FAB_LEAF_SETS_H
 #define FAB_LEAF_SETS_H
 
 #include "fab/fabric.h"
 #include "fab/status.h"
+#include "id_table.h"
 
 #include <stddef.h>
 
@@ -19,11 +20,13 @@ typedef struct fab_leaf_set {
 
 typedef struct fab_leaf_sets {
     uint32_t n_switches, n_leaves, n_blocks;
-    uint32_t *farthest; /**< shape [n_switches][n_blocks]: the set at the largest distance, FAB_NONE if there is none */
-    uint32_t *nearer;   /**< shape [n_sets]: the same switch's and block's next smaller distance, or FAB_NONE */
-    uint32_t *hops;     /**< shape [n_sets]: the distance */
-    fab_leaf_set *set;  /**< shape [n_sets] */
-    size_t n_sets, nearer_capacity, hops_capacity, set_capacity;
+    uint32_t *view;    /**< shape [n_switches][n_blocks]: the set at the largest distance, FAB_NONE if there is none.
+                          Equal numbers: the same leaves at the same distances */
+    uint32_t *nearer;  /**< shape [sets]: the set at the next smaller distance, or FAB_NONE */
+    uint32_t *hops;    /**< shape [sets]: the distance */
+    fab_leaf_set *set; /**< shape [sets] */
+    size_t nearer_capacity, hops_capacity, set_capacity;
+    fab_id_table table;
 } fab_leaf_sets;
 
 static inline bool fab_link_is_dead(const uint64_t *dead_link, fab_link_id l) {
@@ -41,7 +44,7 @@ void fab_leaf_sets_release(fab_leaf_sets *sets);
 
 /**
  * Leaves of a block that a link serves: those that are one nearer at its head.
- * @param[in] tail, head  Farthest set of the link's ends in the block.
+ * @param[in] tail, head  View of the link's ends.
  * Returns whether there are any; `out` is written only then.
  */
 static inline bool fab_leaf_sets_served(const fab_leaf_sets *s, uint32_t tail, uint32_t head, fab_leaf_set *out) {

@@ -23,6 +23,7 @@ typedef struct maker {
     /* of the switch at hand */
     uint32_t n_ports;
     uint32_t *port_slot, *port_head; /* shape [n_ports]: live ports to other switches */
+    uint64_t *key;                   /* view of the switch; slots of the ports, and views of their heads */
     fab_port_sets ports;
     uint32_t n_groups; /* of the switch */
     size_t n_all_groups, n_members;
@@ -73,27 +74,46 @@ static void find_ports(maker *m, uint32_t v) {
     }
 }
 
-/* What the ports of v serve of a block. */
-static void find_served(maker *m, uint32_t v, uint32_t block) {
+/* What the ports serve follows from how the switch and the heads of its ports see the leaves. */
+static void make_key(maker *m, uint32_t v, uint32_t block) {
     const fab_leaf_sets *d = &m->distances;
-    uint32_t tail = d->farthest[(size_t)v * d->n_blocks + block];
+    m->key[0] = d->view[(size_t)v * d->n_blocks + block];
+    for (uint32_t i = 0; i < m->n_ports; i++) {
+        m->key[1 + i] = (uint64_t)m->port_slot[i] << 32 | d->view[(size_t)m->port_head[i] * d->n_blocks + block];
+    }
+}
+
+/* What the ports serve of a block. */
+static void find_served(maker *m) {
+    uint32_t tail = (uint32_t)m->key[0];
+    uint32_t previous = FAB_NONE;
     fab_port_sets *ports = &m->ports;
     bool serves = false;
     fab_port_sets_clear(ports);
     for (uint32_t i = 0; tail != FAB_NONE && i < m->n_ports; i++) {
-        uint32_t head = m->port_head[i];
-        if (i > 0 && head == m->port_head[i - 1]) { /* parallel cables */
+        uint32_t head = (uint32_t)m->key[1 + i];
+        if (head == previous) { /* parallel cables, and neighbours of a kind */
             if (serves) {
                 ports->set[ports->n] = ports->set[ports->n - 1];
             }
         } else {
-            serves =
-                fab_leaf_sets_served(d, tail, d->farthest[(size_t)head * d->n_blocks + block], &ports->set[ports->n]);
+            serves = fab_leaf_sets_served(&m->distances, tail, head, &ports->set[ports->n]);
+            previous = head;
         }
         if (serves) {
             fab_port_sets_add(&m->patterns, ports, m->port_slot[i]);
         }
     }
+}
+
+static fab_status find_patterns(maker *m, uint32_t v, uint32_t block, const uint32_t **out, fab_error *err) {
+    make_key(m, v, block);
+    *out = fab_port_patterns_recall(&m->patterns, m->key, 1 + m->n_ports);
+    if (*out != NULL) {
+        return FAB_OK;
+    }
+    find_served(m);
+    return fab_port_patterns_learn(&m->patterns, m->key, 1 + m->n_ports, &m->ports, out, err);
 }
 
 static fab_status add_group(maker *m, uint32_t v, uint32_t list, fab_error *err) {
@@ -146,12 +166,10 @@ done:
 }
 
 /* Numbers the groups of 64 leaves. Most often the switch before called them the same. */
-static fab_status make_piece(maker *m, uint32_t v, uint32_t word, uint32_t *out, fab_error *err) {
+static fab_status make_piece(maker *m, uint32_t v, fab_port_pattern *pattern, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_port_pattern *pattern = NULL;
     uint16_t groups[FAB_PIECE_LEAVES];
     uint16_t number_of[FAB_PIECE_LEAVES + 1] = {0};
-    FAB_TRY(fab_port_patterns_find(&m->patterns, &m->ports, word, &pattern, err));
     uint16_t *number = m->patterns.class_number + pattern->first_class;
     bool same = pattern->piece != FAB_NONE;
     for (uint32_t c = 0; c < pattern->n_classes; c++) {
@@ -182,24 +200,18 @@ static fab_status make_switch(maker *m, uint32_t v, fab_error *err) {
     m->n_groups = 0;
     find_ports(m, v);
     for (uint32_t block = 0; block < m->distances.n_blocks; block++) {
-        find_served(m, v, block);
+        const uint32_t *patterns = NULL;
+        if (m->distances.view[(size_t)v * m->distances.n_blocks + block] == FAB_NONE) {
+            continue; /* leaves of another plane */
+        }
+        FAB_TRY(find_patterns(m, v, block, &patterns, err));
         for (uint32_t w = 0; w < FAB_SET_WORDS && block * FAB_SET_WORDS + w < t->n_pieces_per_row; w++) {
             size_t word = (size_t)block * FAB_SET_WORDS + w;
-            FAB_TRY(make_piece(m, v, w, &t->piece_of[word * m->n_switches + v], err));
+            FAB_TRY(make_piece(m, v, &m->patterns.pattern[patterns[w]], &t->piece_of[word * m->n_switches + v], err));
         }
     }
 done:
     return status;
-}
-
-/* Gives back what was allocated for growth. */
-static void shrink(void *array, size_t n, size_t size) {
-    void *block = NULL;
-    memcpy(&block, array, sizeof block);
-    void *smaller = n > 0 ? realloc(block, n * size) : NULL;
-    if (smaller != NULL) {
-        memcpy(array, &smaller, sizeof smaller);
-    }
 }
 
 static void finish(maker *m) {
@@ -207,9 +219,9 @@ static void finish(maker *m) {
     size_t n_pieces = (size_t)m->piece_table.n * FAB_PIECE_LEAVES;
     size_t n_refs = (size_t)m->n_switches * t->n_pieces_per_row;
     t->group_first[m->n_switches] = (uint32_t)m->n_all_groups;
-    shrink(&t->piece, n_pieces, sizeof *t->piece);
-    shrink(&t->group_link, m->n_all_groups + 1, sizeof *t->group_link);
-    shrink(&t->member, m->n_members, sizeof *t->member);
+    FAB_SHRINK(t->piece, n_pieces);
+    FAB_SHRINK(t->group_link, m->n_all_groups + 1);
+    FAB_SHRINK(t->member, m->n_members);
     t->memory_bytes = sizeof *t + m->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
                       n_refs * sizeof *t->piece_of + n_pieces * sizeof *t->piece +
                       ((size_t)m->n_switches + 1) * sizeof *t->group_first +
@@ -223,6 +235,7 @@ static void release(maker *m) {
     fab_id_table_release(&m->piece_table);
     free(m->port_slot);
     free(m->port_head);
+    free(m->key);
     fab_next_hops_free(m->t);
 }
 
@@ -231,6 +244,7 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     maker m = {
         .f = fabric, .dead = dead_link, .base = fabric->first[FAB_NODE_SWITCH], .n_switches = fab_n_switches(fabric)};
     uint32_t degree = max_degree(&m);
+    uint32_t no_route = 0; /* piece 0: what switches have that see no leaf of a block */
     FAB_TRY(FAB_NEW(m.t, 1, err));
     FAB_TRY(FAB_NEW(m.t->leaf_index, m.n_switches, err));
     FAB_TRY(FAB_NEW(m.t->group_first, (size_t)m.n_switches + 1, err));
@@ -245,6 +259,8 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     FAB_TRY(fab_port_sets_init(degree, &m.ports, err));
     FAB_TRY(FAB_NEW(m.port_slot, degree, err));
     FAB_TRY(FAB_NEW(m.port_head, degree, err));
+    FAB_TRY(FAB_NEW(m.key, (size_t)degree + 1, err));
+    FAB_TRY(share_piece(&m, (const uint16_t[FAB_PIECE_LEAVES]){0}, &no_route, err));
     for (uint32_t v = 0; v < m.n_switches; v++) {
         FAB_TRY(make_switch(&m, v, err));
     }

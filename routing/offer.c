@@ -48,6 +48,45 @@ double fab_offer_rate(const fab_offer *offer, const fab_phase *phase, uint64_t i
     return most > 0 ? (double)flow.bytes * offer->line_bps / most : 0;
 }
 
+static uint32_t only_nic(const fab_offer *offer, uint32_t gpu) {
+    return fab_head(offer->fabric, offer->ports->gpu_nic[gpu]) - offer->fabric->first[FAB_NODE_NIC];
+}
+
+/* Rows of an all-to-all where every GPU has one NIC of its own or shared, and none hands over. */
+static void fill_rows(const fab_offer *offer, const fab_all_to_all *all, uint64_t first, uint32_t n, double *out) {
+    bool has_domains = offer->ports->gpu_scaleup[all->first] != FAB_NONE;
+    uint32_t per_domain = has_domains ? offer->fabric->gpus_per_domain : 1;
+    double scale = (double)all->bytes * offer->line_bps;
+    uint32_t from = (uint32_t)(first / (all->n - 1));
+    uint32_t to = (uint32_t)(first % (all->n - 1));
+    to += to >= from;
+    for (uint32_t i = 0; i < n;) {
+        uint32_t gpu = all->first + from;
+        uint32_t own = gpu / per_domain * per_domain;
+        double sent = offer->sent[only_nic(offer, gpu)];
+        for (; i < n && to < all->n; to++) {
+            uint32_t other = all->first + to;
+            double received = offer->received[only_nic(offer, other)];
+            double most = sent > received ? sent : received;
+            if (to != from) {
+                out[i++] = other - own < per_domain || most == 0 ? 0 : scale / most;
+            }
+        }
+        from++;
+        to = 0;
+    }
+}
+
+void fab_offer_chunk(const fab_offer *offer, const fab_phase *phase, uint64_t first, uint32_t n, double *out) {
+    if (phase->all.n > 0 && offer->ports->nics_per_gpu == 1 && !offer->fabric->forwards_in_domain) {
+        fill_rows(offer, &phase->all, first, n, out);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        out[i] = fab_offer_rate(offer, phase, first + i);
+    }
+}
+
 /* What an all-to-all puts on the NICs where no flow changes rails: as much goes in as out. */
 static void count_all(const fab_offer *offer, const fab_all_to_all *all) {
     const fab_ports *ports = offer->ports;

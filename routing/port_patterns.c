@@ -1,7 +1,8 @@
 /* The bit matrix of 64 ports and 64 leaves is turned over, which gives every leaf the bit set of the ports that serve
  * it. Patterns are found by a sum over their ports, which is taken for all words of a block at once, and compared in
- * full. When too many are remembered, as in fabrics without order, all are forgotten: a pattern that is met again is
- * made again, with the same lists. */
+ * full. Blocks of eight words are found by the caller's key before their ports are looked at. When too many are
+ * remembered, as in fabrics without order, all are forgotten: a pattern that is met again is made again, with the same
+ * lists. */
 #include "port_patterns.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
@@ -9,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PATTERNS 4096
-#define MOST_KEYS     ((size_t)1 << 18)
+#define MOST_PATTERNS 2048
+#define MOST_KEYS     ((size_t)1 << 17) /* of patterns, and of blocks */
 
 fab_status fab_port_patterns_init(uint32_t n_slots, fab_port_patterns *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_port_patterns p = {.n_words = (n_slots + 63) / 64};
-    FAB_TRY(FAB_NEW(p.salt, (size_t)64 * p.n_words, err));
+    fab_port_patterns p = {.n_words = n_slots > 0 ? (n_slots + 63) / 64 : 1};
+    FAB_TRY(FAB_NEW(p.salt, (size_t)64 * p.n_words + 1, err));
     FAB_TRY(FAB_NEW(p.mask, (size_t)64 * p.n_words, err));
-    for (uint32_t i = 0; i < 64 * p.n_words; i++) {
+    for (uint32_t i = 0; i <= 64 * p.n_words; i++) {
         p.salt[i] = fab_mix64(i) | 1;
     }
     *out = p;
@@ -39,6 +40,9 @@ void fab_port_patterns_release(fab_port_patterns *p) {
     free(p->key_word);
     free(p->class_list);
     free(p->class_number);
+    fab_id_table_release(&p->block_table);
+    free(p->block);
+    free(p->block_key);
     *p = (fab_port_patterns){0};
 }
 
@@ -91,6 +95,15 @@ static bool is_pattern(const fab_port_patterns *p, uint32_t pattern, const fab_p
     return n == n_keys;
 }
 
+/* Short: a call of memcmp() would take longer. */
+static inline bool is_same(const uint64_t *a, const uint64_t *b, uint32_t n) {
+    uint64_t differ = 0;
+    for (uint32_t w = 0; w < n; w++) {
+        differ |= a[w] ^ b[w];
+    }
+    return differ == 0;
+}
+
 static fab_status add_list(fab_port_patterns *p, const uint64_t *mask, uint32_t tag, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t list = p->list_table.n;
@@ -112,7 +125,7 @@ static fab_status find_list(fab_port_patterns *p, const uint64_t *mask, uint32_t
     uint32_t tag = (uint32_t)(digest >> 32);
     size_t probe = 0;
     for (uint32_t list; (list = fab_id_table_next(&p->list_table, tag, &probe)) != UINT32_MAX;) {
-        if (memcmp(p->list_mask + (size_t)list * p->n_words, mask, p->n_words * sizeof *mask) == 0) {
+        if (is_same(p->list_mask + (size_t)list * p->n_words, mask, p->n_words)) {
             *out = list;
             return FAB_OK;
         }
@@ -120,16 +133,25 @@ static fab_status find_list(fab_port_patterns *p, const uint64_t *mask, uint32_t
     return add_list(p, mask, tag, out, err);
 }
 
-/* Bit c of word r goes to bit r of word c (Warren, Hacker's Delight, 7-3). */
-static void turn_over(uint64_t a[64]) {
-    uint64_t m = UINT64_C(0x00000000ffffffff);
-    for (unsigned j = 32; j != 0; j >>= 1, m ^= m << j) {
-        for (unsigned k = 0; k < 64; k = ((k | j) + 1) & ~j) {
-            uint64_t t = (a[k] >> j ^ a[k | j]) & m;
+/* Swaps the off-diagonal halves of all squares of 2j bits. */
+static inline void swap_squares(uint64_t a[64], unsigned j, uint64_t m) {
+    for (unsigned first = 0; first < 64; first += 2 * j) {
+        for (unsigned k = first; k < first + j; k++) {
+            uint64_t t = (a[k] >> j ^ a[k + j]) & m;
             a[k] ^= t << j;
-            a[k | j] ^= t;
+            a[k + j] ^= t;
         }
     }
+}
+
+/* Bit c of word r goes to bit r of word c (Warren, Hacker's Delight, 7-3). */
+static void turn_over(uint64_t a[64]) {
+    swap_squares(a, 32, UINT64_C(0x00000000ffffffff));
+    swap_squares(a, 16, UINT64_C(0x0000ffff0000ffff));
+    swap_squares(a, 8, UINT64_C(0x00ff00ff00ff00ff));
+    swap_squares(a, 4, UINT64_C(0x0f0f0f0f0f0f0f0f));
+    swap_squares(a, 2, UINT64_C(0x3333333333333333));
+    swap_squares(a, 1, UINT64_C(0x5555555555555555));
 }
 
 static void find_masks(fab_port_patterns *p, const fab_port_sets *sets, uint32_t word) {
@@ -163,7 +185,7 @@ static fab_status find_classes(fab_port_patterns *p, fab_port_pattern *out, fab_
             out->class_of[leaf] = 0;
             continue;
         }
-        if (leaf > 0 && memcmp(mask, mask - p->n_words, p->n_words * sizeof *mask) == 0) {
+        if (leaf > 0 && is_same(mask, mask - p->n_words, p->n_words)) {
             out->class_of[leaf] = out->class_of[leaf - 1];
             continue;
         }
@@ -186,11 +208,6 @@ done:
 static fab_status add_pattern(fab_port_patterns *p, const fab_port_sets *sets, uint32_t word, uint32_t tag,
                               fab_error *err) {
     fab_status status = FAB_OK;
-    if (p->pattern_table.n == MOST_PATTERNS || p->n_keys + sets->n > MOST_KEYS) {
-        fab_id_table_clear(&p->pattern_table);
-        p->n_keys = 0;
-        p->n_class_lists = 0;
-    }
     uint32_t id = p->pattern_table.n;
     FAB_TRY(FAB_GROW(p->pattern, p->pattern_capacity, (size_t)id + 1, err));
     FAB_TRY(FAB_GROW(p->key_slot, p->key_slot_capacity, p->n_keys + sets->n, err));
@@ -213,19 +230,67 @@ done:
     return status;
 }
 
-fab_status fab_port_patterns_find(fab_port_patterns *p, const fab_port_sets *sets, uint32_t word,
-                                  fab_port_pattern **out, fab_error *err) {
+static fab_status find_pattern(fab_port_patterns *p, const fab_port_sets *sets, uint32_t word, uint32_t *out,
+                               fab_error *err) {
     uint32_t tag = (uint32_t)(fab_mix64(sets->digest[word]) >> 32);
     size_t probe = 0;
-    for (uint32_t id; (id = fab_id_table_next(&p->pattern_table, tag, &probe)) != UINT32_MAX;) {
-        if (is_pattern(p, id, sets, word)) {
-            *out = &p->pattern[id];
+    while ((*out = fab_id_table_next(&p->pattern_table, tag, &probe)) != UINT32_MAX) {
+        if (is_pattern(p, *out, sets, word)) {
             return FAB_OK;
         }
     }
-    fab_status status = add_pattern(p, sets, word, tag, err);
-    if (status == FAB_OK) {
-        *out = &p->pattern[p->pattern_table.n - 1];
+    *out = p->pattern_table.n;
+    return add_pattern(p, sets, word, tag, err);
+}
+
+static uint32_t key_tag(const fab_port_patterns *p, const uint64_t *key, uint32_t n) {
+    uint64_t digest = n;
+    for (uint32_t i = 0; i < n; i++) {
+        digest += key[i] * p->salt[i];
     }
+    return (uint32_t)(fab_mix64(digest) >> 32);
+}
+
+const uint32_t *fab_port_patterns_recall(const fab_port_patterns *p, const uint64_t *key, uint32_t n_keys) {
+    uint32_t tag = key_tag(p, key, n_keys);
+    size_t probe = 0;
+    for (uint32_t id; (id = fab_id_table_next(&p->block_table, tag, &probe)) != UINT32_MAX;) {
+        const fab_port_block *block = &p->block[id];
+        if (block->n_keys == n_keys && memcmp(p->block_key + block->first_key, key, n_keys * sizeof *key) == 0) {
+            return block->pattern;
+        }
+    }
+    return NULL;
+}
+
+/* Forgets all when there might not be room for the patterns of a block. */
+static void make_room(fab_port_patterns *p, uint32_t n_keys, uint32_t n_ports) {
+    if (p->pattern_table.n + FAB_SET_WORDS > MOST_PATTERNS || p->n_keys + (size_t)FAB_SET_WORDS * n_ports > MOST_KEYS ||
+        p->n_block_keys + n_keys > MOST_KEYS) {
+        fab_id_table_clear(&p->pattern_table);
+        fab_id_table_clear(&p->block_table);
+        p->n_keys = 0;
+        p->n_class_lists = 0;
+        p->n_block_keys = 0;
+    }
+}
+
+fab_status fab_port_patterns_learn(fab_port_patterns *p, const uint64_t *key, uint32_t n_keys,
+                                   const fab_port_sets *sets, const uint32_t **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    make_room(p, n_keys, sets->n);
+    uint32_t id = p->block_table.n;
+    FAB_TRY(FAB_GROW(p->block, p->block_capacity, (size_t)id + 1, err));
+    FAB_TRY(FAB_GROW(p->block_key, p->block_key_capacity, p->n_block_keys + n_keys, err));
+    fab_port_block *block = &p->block[id];
+    *block = (fab_port_block){.first_key = p->n_block_keys, .n_keys = n_keys};
+    for (uint32_t w = 0; w < FAB_SET_WORDS; w++) {
+        FAB_TRY(find_pattern(p, sets, w, &block->pattern[w], err));
+    }
+    FAB_TRY(fab_id_table_add(&p->block_table, key_tag(p, key, n_keys), err));
+    memcpy(p->block_key + p->n_block_keys, key, n_keys * sizeof *key);
+    p->n_block_keys += n_keys;
+    *out = block->pattern;
+done:
     return status;
 }

@@ -30,7 +30,7 @@ typedef struct fab_port_list {
     uint8_t local;    /**< class of that pattern */
 } fab_port_list;
 
-/** Classes of leaves that are served by the same list. Valid until the next look-up. */
+/** Classes of leaves that are served by the same list. Valid until the next call of fab_port_patterns_learn(). */
 typedef struct fab_port_pattern {
     size_t first_key, first_class;
     uint32_t n_keys, n_classes;
@@ -38,9 +38,16 @@ typedef struct fab_port_pattern {
     uint8_t class_of[64]; /**< 0: no port serves the leaf; classes count from 1, by their first leaf */
 } fab_port_pattern;
 
+/** The patterns of a block of leaves, and what they follow from. */
+typedef struct fab_port_block {
+    size_t first_key;
+    uint32_t n_keys;
+    uint32_t pattern[FAB_SET_WORDS];
+} fab_port_block;
+
 typedef struct fab_port_patterns {
     uint32_t n_words; /**< of a list's bit set: a bit per slot */
-    uint64_t *salt;   /**< shape [64 * n_words] */
+    uint64_t *salt;   /**< shape [64 * n_words + 1]: odd */
     uint64_t *mask;   /**< shape [64][n_words]: of the leaves at hand */
     uint32_t serial;
 
@@ -57,6 +64,11 @@ typedef struct fab_port_patterns {
     uint16_t *class_number; /**< the user's, in the same places; 0 at first */
     size_t n_keys, n_class_lists;
     size_t pattern_capacity, key_slot_capacity, key_word_capacity, class_list_capacity, class_number_capacity;
+
+    fab_id_table block_table;
+    fab_port_block *block;
+    uint64_t *block_key; /**< of block b: from block[b].first_key on */
+    size_t n_block_keys, block_capacity, block_key_capacity;
 } fab_port_patterns;
 
 /** For switches with at most n_slots links. */
@@ -71,8 +83,12 @@ void fab_port_sets_clear(fab_port_sets *sets);
 /** Takes sets->set[sets->n] as the leaves that `slot` serves. */
 void fab_port_sets_add(const fab_port_patterns *p, fab_port_sets *sets, uint32_t slot);
 
-/** Pattern of word `word` of the sets. */
-fab_status fab_port_patterns_find(fab_port_patterns *p, const fab_port_sets *sets, uint32_t word,
-                                  fab_port_pattern **out, fab_error *err) FAB_MUST_USE;
+/** Patterns of the words of a block that was learned under this key, of at most one word more than there are slots;
+ * NULL when it is not known. */
+const uint32_t *fab_port_patterns_recall(const fab_port_patterns *p, const uint64_t *key, uint32_t n_keys);
+
+/** Finds the patterns of all words of the sets, and keeps them under a key that is not known yet. */
+fab_status fab_port_patterns_learn(fab_port_patterns *p, const uint64_t *key, uint32_t n_keys,
+                                   const fab_port_sets *sets, const uint32_t **out, fab_error *err) FAB_MUST_USE;
 
 #endif

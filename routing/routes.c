@@ -10,6 +10,7 @@ void fab_routes_release(fab_routes *routes) {
     free(routes->flow_first);
     free(routes->path_first);
     free(routes->link);
+    free(routes->group);
     *routes = (fab_routes){0};
 }
 
@@ -38,7 +39,7 @@ static fab_status write_rest(writer *w, uint32_t i, fab_error *err) {
     for (fab_node_id v = w->walk.at[i] + base; v != w->walk.target[i] + base;) {
         fab_link_id link = fab_router_next(w->router, w->seed, v, w->walk.leaf[i], &w->walk.key[i]);
         if (link == FAB_NONE) {
-            return fab_walk_unreachable(f, &w->walk.legs[i], err);
+            return fab_walk_unreachable(&w->walk, w->router, i, err);
         }
         fab_status status = append(w->routes, &w->n_links, &link, 1, err);
         if (status != FAB_OK) {
@@ -52,26 +53,48 @@ static fab_status write_rest(writer *w, uint32_t i, fab_error *err) {
 static fab_status flush(writer *w, fab_error *err) {
     fab_status status = FAB_OK;
     fab_routes *routes = w->routes;
+    const fab_walk *walk = &w->walk;
+    bool legs = !routes->between_switches;
     FAB_TRY(fab_walk_run(&w->walk, w->router, w->seed, err));
-    FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + w->walk.n + 1, err));
-    for (uint32_t i = 0; i < w->walk.n; i++) {
-        const fab_legs *legs = &w->walk.legs[i];
+    FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + walk->n + 1, err));
+    FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, w->n_links + (size_t)walk->n * FAB_WALK_HOPS, err));
+    if (routes->group != NULL) {
+        FAB_TRY(FAB_GROW(routes->group, routes->group_capacity, w->n_links + (size_t)walk->n * FAB_WALK_HOPS, err));
+    }
+    for (uint32_t i = 0; i < walk->n; i++) {
         routes->path_first[w->n_paths++] = w->n_links;
-        if (!routes->between_switches) {
-            FAB_TRY(append(routes, &w->n_links, legs->head, legs->n_head, err));
+        if (legs) {
+            FAB_TRY(append(routes, &w->n_links, walk->legs[i].head, walk->legs[i].n_head, err));
         }
-        if (!legs->in_domain) {
-            FAB_TRY(append(routes, &w->n_links, w->walk.hop[i], w->walk.n_hops[i], err));
+        for (uint32_t k = 0; k < walk->n_hops[i]; k++) {
+            routes->link[w->n_links + k] = walk->hop[i][k];
+        }
+        for (uint32_t k = 0; routes->group != NULL && k < walk->n_hops[i]; k++) {
+            routes->group[w->n_links + k] = walk->group[i][k];
+        }
+        w->n_links += walk->n_hops[i];
+        if (walk->at[i] != walk->target[i]) {
             FAB_TRY(write_rest(w, i, err));
         }
-        if (!routes->between_switches) {
-            FAB_TRY(append(routes, &w->n_links, legs->tail, legs->n_tail, err));
+        if (legs) {
+            FAB_TRY(append(routes, &w->n_links, walk->legs[i].tail, walk->legs[i].n_tail, err));
         }
     }
     routes->path_first[w->n_paths] = w->n_links;
     w->walk.n = 0;
 done:
     return status;
+}
+
+/* Paths longer than a walk holds are finished without groups. */
+static fab_status start_groups(const fab_router *router, fab_routes *routes, fab_error *err) {
+    if (!routes->between_switches || !router->is_plain || !fab_is_tree(router->fabric)) {
+        free(routes->group);
+        routes->group = NULL;
+        routes->group_capacity = 0;
+        return FAB_OK;
+    }
+    return FAB_GROW(routes->group, routes->group_capacity, 1, err);
 }
 
 uint32_t fab_plane_of(const fab_router *router, const fab_flow *flow, uint32_t queue_pair, uint64_t seed) {
@@ -81,6 +104,40 @@ uint32_t fab_plane_of(const fab_router *router, const fab_flow *flow, uint32_t q
     }
     uint64_t draw = fab_draw(router->engine->seeded ? seed : 0, (uint64_t)flow->src << 32 | flow->dst, flow->ordinal);
     return (fab_scale32((uint32_t)(draw >> 32), n_planes) + queue_pair) % n_planes;
+}
+
+/* Rows of an all-to-all between GPUs with one port each: nothing has to be looked up but where they are plugged in. */
+static fab_status add_rows(writer *w, const fab_phase *phase, uint64_t first, uint32_t n_flows, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_port_end *end = w->router->end + phase->all.first;
+    uint32_t n = phase->all.n;
+    uint32_t from = (uint32_t)(first / (n - 1));
+    uint32_t to = (uint32_t)(first % (n - 1));
+    size_t n_paths = 0;
+    to += to >= from;
+    for (uint32_t i = 0; i < n_flows; i++) {
+        bool in_domain = end[from].domain == end[to].domain;
+        uint32_t count = in_domain ? 1 : w->router->queue_pairs;
+        w->routes->flow_first[i] = (uint32_t)n_paths;
+        n_paths += count;
+        for (uint32_t qp = 0; qp < count; qp++) {
+            fab_walk_add_ends(&w->walk, w->router, w->seed, &end[from], in_domain ? &end[from] : &end[to], 0, qp);
+            if (w->walk.n == FAB_WALK_PATHS) {
+                FAB_TRY(flush(w, err));
+            }
+        }
+        to++;
+        to += to == from;
+        if (to >= n) {
+            from++;
+            to = 0;
+        }
+    }
+    FAB_TRY(flush(w, err));
+    w->routes->flow_first[n_flows] = (uint32_t)n_paths;
+    w->routes->n_flows = n_flows;
+done:
+    return status;
 }
 
 static fab_status add_path(writer *w, const fab_flow *flow, uint32_t path, fab_error *err) {
@@ -122,6 +179,11 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
         return router->engine->route(router, phase, rate, seed, routes, err);
     }
     FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n_flows + 1, err));
+    FAB_TRY(start_groups(router, routes, err));
+    if (phase->all.n > 0 && routes->between_switches && router->end != NULL) {
+        FAB_TRY(add_rows(&w, phase, first, n_flows, err));
+        goto done;
+    }
     for (uint32_t i = 0; i < n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, first + i);
         bool in_domain =

@@ -29,34 +29,32 @@ static void release(work *w) {
     free(w->pass.active);
     free(w->pass.even);
     free(w->pass.weight);
-    free(w->pass.x);
     free(w->pass.group_load);
-    free(w->pass.member_load);
+    free(w->pass.link_load);
     free(w->pass.row);
     free(w->pass.factor);
 }
 
-/* Weights by member, scaled so that the largest is in [1, 2). */
+/* Weights, scaled so that the largest is in [1, 2). */
 static fab_status take_weights(fab_pass *p, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_link_id *member = p->dag->next_hops->member;
+    const fab_fabric *f = p->dag->fabric;
+    const double *given = p->split->weight;
     double most = 0;
-    FAB_TRY(FAB_NEW(p->weight, p->dag->n_members, err));
-    for (uint32_t i = 0; i < p->dag->n_members; i++) {
-        p->weight[i] = p->split->weight[member[i]];
-        most = fmax(most, p->weight[i]);
+    FAB_TRY(FAB_NEW(p->weight, f->n_links, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        most = fab_class_of(f, l)->kind == FAB_LINK_FABRIC ? fmax(most, given[l]) : most;
     }
-    if (most > 0 && isfinite(most)) {
-        int exponent = ilogb(most);
-        for (uint32_t i = 0; i < p->dag->n_members; i++) {
-            p->weight[i] = ldexp(p->weight[i], -exponent);
+    double scale = isnormal(most) ? ldexp(1, -ilogb(most)) : 1;
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        if (fab_class_of(f, l)->kind != FAB_LINK_FABRIC) {
+            continue;
         }
-    }
-    for (uint32_t i = 0; i < p->dag->n_members; i++) {
-        if (!(p->weight[i] >= 1 / WEIGHT_SPREAD && isfinite(most))) {
+        p->weight[l] = given[l] * scale;
+        if (!(p->weight[l] >= 1 / WEIGHT_SPREAD && isnormal(most))) {
             char name[80];
             FAB_FAIL(err, FAB_EINPUT, NULL, "the weight of %s is %g; all must be above 0 and within a factor of %g",
-                     fab_link_name(p->dag->fabric, member[i], name), p->split->weight[member[i]], WEIGHT_SPREAD);
+                     fab_link_name(f, l, name), given[l], WEIGHT_SPREAD);
         }
     }
 done:
@@ -68,7 +66,7 @@ static fab_status prepare(const fab_dag *dag, const fab_split *split, work *w, f
     fab_pass *p = &w->pass;
     size_t switch_rows =
         (size_t)dag->n_switches * (split->rule == FAB_SPLIT_CAPACITY || split->rule == FAB_SPLIT_WEIGHT ? 2 : 1);
-    size_t rows = switch_rows + 3 + dag->widest + FAB_STEP + FAB_SLOT;
+    size_t rows = switch_rows + 5 + dag->widest + FAB_STEP + FAB_SLOT;
     p->dag = dag;
     p->split = split;
     FAB_TRY(FAB_NEW(w->rows, rows * FAB_ROW + 8, err));
@@ -168,7 +166,7 @@ fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_
     fab_pass *p = &w.pass;
     FAB_TRY(prepare(dag, split, &w, err));
     FAB_TRY(FAB_NEW(p->group_load, dag->n_groups, err));
-    FAB_TRY(FAB_NEW(p->member_load, dag->n_members, err));
+    FAB_TRY(FAB_NEW(p->link_load, dag->fabric->n_links, err));
     FAB_TRY(FAB_NEW(holding, dag->n_switches, err));
     for (; p->block < dag->n_blocks; p->block++) {
         if (!block_is_empty(p, demand)) {
@@ -177,11 +175,14 @@ fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_
         }
     }
     for (uint32_t group = 0; group < dag->n_groups; group++) {
-        uint32_t first = 0;
-        uint32_t n = fab_dag_members(dag, group, &first);
-        for (uint32_t i = first; i < first + n; i++) {
-            out_load[dag->next_hops->member[i]] += p->group_load[group] + p->member_load[i];
+        const fab_link_id *link = fab_dag_links(dag, group);
+        const fab_link_id *end = fab_dag_links(dag, group + 1);
+        for (; p->group_load[group] > 0 && link < end; link++) {
+            p->link_load[*link] += p->group_load[group];
         }
+    }
+    for (uint32_t l = 0; l < dag->fabric->n_links; l++) {
+        out_load[l] += p->link_load[l];
     }
 done:
     free(holding);
@@ -211,10 +212,7 @@ fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold f
     work w = {0};
     fab_pass *p = &w.pass;
     FAB_TRY(prepare(dag, split, &w, err));
-    FAB_TRY(FAB_NEW(p->x, dag->n_members, err));
-    for (uint32_t i = 0; i < dag->n_members; i++) {
-        p->x[i] = x[dag->next_hops->member[i]];
-    }
+    p->x = x;
     for (; p->block < dag->n_blocks; p->block++) {
         if (block_is_empty(p, demand)) {
             continue;

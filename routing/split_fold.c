@@ -17,14 +17,14 @@ FAB_INLINE double start_of(fab_fold fold) {
 }
 
 FAB_INLINE double fold_lane(const fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t k, fab_fold fold) {
-    uint32_t member = first_member(p->dag, e);
+    const fab_link_id *link = fab_dag_links(p->dag, e->group);
     bool even = p->split->rule == FAB_SPLIT_EQUAL;
     double out = start_of(fold);
     for (uint32_t i = 0; i < h->n; i++) {
-        double beyond = held_by(p, p->dag->head[member + i])[k];
-        double x = p->x[member + i];
+        double beyond = held_by(p, h->head[i])[k];
+        double x = p->x[link[i]];
         if (fold == FAB_FOLD_EXPECTED) {
-            out += (even ? 1 : measure(p, member + i, k)) * (x + beyond);
+            out += (even ? 1 : measure(p, h, link, i, k)) * (x + beyond);
         } else {
             out = fold_in(fold, out, x, beyond);
         }
@@ -33,7 +33,8 @@ FAB_INLINE double fold_lane(const fab_pass *p, const hops *h, const fab_dag_entr
 }
 
 /* The same for all lanes; those that are not in use get something finite. */
-FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const double *x, fab_fold fold, double *restrict out) {
+FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const fab_link_id *link, fab_fold fold,
+                          double *restrict out) {
     for (int k = 0; k < FAB_LANES; k++) {
         out[k] = start_of(fold);
     }
@@ -42,8 +43,8 @@ FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const double *x, fab
         double value[FAB_STEP];
         for (uint32_t j = 0; j < FAB_STEP; j++) {
             uint32_t at = i + j < h->n ? i + j : h->n - 1; /* the last one again changes nothing */
-            row[j] = held_by(p, p->dag->head[h->member + at]);
-            value[j] = x[at];
+            row[j] = held_by(p, h->head[at]);
+            value[j] = p->x[link[at]];
         }
         for (int k = 0; k < FAB_LANES; k++) {
             double so_far = fold_in(fold, out[k], value[0], row[0][k]);
@@ -55,36 +56,39 @@ FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const double *x, fab
 }
 
 /* Sum of m * (x + what lies beyond) over the next hops; m = 1 under the equal rule. */
-FAB_INLINE void fold_mean(const fab_pass *p, const hops *h, uint32_t member, double *restrict out) {
-    const double *x = p->x + member;
+FAB_INLINE void fold_mean(const fab_pass *p, const hops *h, const fab_link_id *link, double *restrict out) {
     bool even = p->split->rule == FAB_SPLIT_EQUAL;
     memset(out, 0, FAB_LANES * sizeof *out);
     for (uint32_t i = 0; i < h->n; i++) {
-        const double *restrict beyond = held_by(p, p->dag->head[h->member + i]);
+        const double *restrict beyond = held_by(p, h->head[i]);
         const double *restrict m = even ? beyond : p->row[i];
-        double weight = p->split->rule == FAB_SPLIT_WEIGHT ? p->weight[member + i] : 1;
-        double value = x[i];
+        double weight = p->split->rule == FAB_SPLIT_WEIGHT ? p->weight[link[i]] : 1;
+        double value = p->x[link[i]];
         for (int k = 0; k < FAB_LANES; k++) {
             out[k] += (even ? 1 : weight * m[k]) * (value + beyond[k]);
         }
     }
 }
 
-FAB_INLINE bool same_values(const fab_pass *p, fab_fold fold, uint32_t a, uint32_t b, uint32_t n) {
+FAB_INLINE bool same_values(const fab_pass *p, fab_fold fold, const fab_link_id *a, const fab_link_id *b, uint32_t n) {
     bool weighted = fold == FAB_FOLD_EXPECTED && p->split->rule == FAB_SPLIT_WEIGHT;
-    return memcmp(p->x + a, p->x + b, n * sizeof *p->x) == 0 &&
-           (!weighted || memcmp(p->weight + a, p->weight + b, n * sizeof *p->weight) == 0);
+    for (uint32_t i = 0; i < n; i++) {
+        if (p->x[a[i]] != p->x[b[i]] || (weighted && p->weight[a[i]] != p->weight[b[i]])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
     double *sum = scratch(p, SUM);
     double *mean = scratch(p, NEXT);
     bool even = p->split->rule == FAB_SPLIT_EQUAL;
-    const fab_dag_entry *known = NULL; /* whose fold stands in `sum` */
+    const fab_link_id *known = NULL; /* of the entry whose fold stands in `sum` */
     bool have_rows = false;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
         uint64_t lanes = e->lanes & p->active[e->v];
-        uint32_t member = first_member(p->dag, e);
+        const fab_link_id *link = fab_dag_links(p->dag, e->group);
         double *out = held_by(p, e->v);
         if (fab_few(lanes)) {
             FAB_EACH_LANE(k, lanes) {
@@ -92,11 +96,11 @@ FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
             }
             continue;
         }
-        bool again = known == NULL || !same_values(p, fold, first_member(p->dag, known), member, h->n);
-        known = e;
+        bool again = known == NULL || !same_values(p, fold, known, link, h->n);
+        known = link;
         if (fold != FAB_FOLD_EXPECTED) {
             if (again) {
-                fold_ends(p, h, p->x + member, fold, sum);
+                fold_ends(p, h, link, fold, sum);
             }
             copy_lanes(out, sum, lanes);
             continue;
@@ -106,7 +110,7 @@ FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
             have_rows = true;
         }
         if (again) {
-            fold_mean(p, h, member, sum);
+            fold_mean(p, h, link, sum);
         }
         const double *restrict part = part_of(p, e->v);
         for (int k = 0; k < FAB_LANES; k++) {

@@ -21,7 +21,7 @@ void fab_pass_mark(fab_pass *p) {
         hops h = hops_of(dag, run);
         uint64_t lanes = lanes_of(p, &h);
         for (uint32_t i = 0; lanes != 0 && i < h.n; i++) {
-            p->active[dag->head[h.member + i]] |= lanes;
+            p->active[h.head[i]] |= lanes;
         }
     }
 }
@@ -35,10 +35,10 @@ FAB_INLINE bool capacity_of(const fab_pass *p, const hops *h) {
     uint64_t differ = 0;
     if (fab_few(lanes)) {
         FAB_EACH_LANE(k, lanes) {
-            double first = measure(p, h->member, k);
+            double first = measure(p, h, NULL, 0, k);
             sum[k] = 0;
             for (uint32_t i = 0; i < h->n; i++) {
-                double m = measure(p, h->member + i, k);
+                double m = measure(p, h, NULL, i, k);
                 sum[k] += m;
                 differ |= m != first;
             }
@@ -74,34 +74,49 @@ FAB_MULTIVERSION static void find_capacities(fab_pass *p) {
     }
 }
 
-/* Z of a run's entries; widens the range [*low, *high]. */
-FAB_INLINE void paths_of(const fab_pass *p, const hops *h, double *low, double *high) {
+/* Widens the range in the rows LOW and HIGH. */
+FAB_INLINE void widen(const fab_pass *p, const double *restrict row, uint64_t lanes) {
+    double *restrict low = scratch(p, LOW);
+    double *restrict high = scratch(p, HIGH);
+    if (lanes == FAB_ALL_LANES) {
+        for (int k = 0; k < FAB_LANES; k++) {
+            low[k] = row[k] < low[k] ? row[k] : low[k];
+            high[k] = row[k] > high[k] ? row[k] : high[k];
+        }
+        return;
+    }
+    FAB_EACH_LANE(k, lanes) {
+        low[k] = row[k] < low[k] ? row[k] : low[k];
+        high[k] = row[k] > high[k] ? row[k] : high[k];
+    }
+}
+
+/* Z of a run's entries. */
+FAB_INLINE void paths_of(const fab_pass *p, const hops *h) {
     double *sum = scratch(p, SUM);
     bool have_rows = false;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
         uint64_t lanes = e->lanes & p->active[e->v];
-        uint32_t member = first_member(p->dag, e);
+        const fab_link_id *link = fab_dag_links(p->dag, e->group);
         if (fab_few(lanes)) {
             FAB_EACH_LANE(k, lanes) {
                 sum[k] = 0;
                 for (uint32_t i = 0; i < h->n; i++) {
-                    sum[k] += measure(p, member + i, k);
+                    sum[k] += measure(p, h, link, i, k);
                 }
             }
         } else {
             if (!have_rows) {
                 find_rows(p, h);
-                memset(p->factor + h->n, 0, FAB_STEP * sizeof *p->factor);
                 have_rows = true;
             }
-            memcpy(p->factor, p->weight + member, h->n * sizeof *p->factor);
+            for (uint32_t i = 0; i < filled_up(h->n); i++) {
+                p->factor[i] = i < h->n ? p->weight[link[i]] : 0;
+            }
             combine(sum, p->row, p->factor, filled_up(h->n));
         }
         copy_lanes(part_of(p, e->v), sum, lanes);
-        FAB_EACH_LANE(k, lanes) {
-            *low = sum[k] < *low ? sum[k] : *low;
-            *high = sum[k] > *high ? sum[k] : *high;
-        }
+        widen(p, sum, lanes);
     }
 }
 
@@ -123,9 +138,17 @@ FAB_MULTIVERSION static bool find_paths(fab_pass *p) {
         uint32_t first = run;
         double low = DBL_MAX;
         double high = 0;
+        for (int k = 0; k < FAB_LANES; k++) {
+            scratch(p, LOW)[k] = low;
+            scratch(p, HIGH)[k] = high;
+        }
         for (; run < last && dag->run[run].level == dag->run[first].level; run++) {
             hops h = hops_of(dag, run);
-            paths_of(p, &h, &low, &high);
+            paths_of(p, &h);
+        }
+        for (int k = 0; k < FAB_LANES; k++) {
+            low = scratch(p, LOW)[k] < low ? scratch(p, LOW)[k] : low;
+            high = scratch(p, HIGH)[k] > high ? scratch(p, HIGH)[k] : high;
         }
         if (low < high * Z_SPREAD) {
             return false;
@@ -157,7 +180,6 @@ fab_status fab_pass_prepare(fab_pass *p, fab_error *err) {
 /* --- loads -------------------------------------------------------------------------------------------------------- */
 
 FAB_INLINE void load_evenly(fab_pass *p, const hops *h) {
-    const fab_dag *dag = p->dag;
     double *sum = scratch(p, SUM);
     uint64_t all = 0;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
@@ -198,73 +220,84 @@ FAB_INLINE void load_evenly(fab_pass *p, const hops *h) {
         }
     }
     for (uint32_t i = 0; i < h->n; i++) {
-        uint32_t head = dag->head[h->member + i];
-        hold(held_by(p, head), &p->active[head], sum, all);
+        hold(held_by(p, h->head[i]), &p->active[h->head[i]], sum, all);
     }
 }
 
 /* A switch that holds little. */
 FAB_INLINE void load_lanes(fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t lanes) {
-    uint32_t member = first_member(p->dag, e);
+    const fab_link_id *link = fab_dag_links(p->dag, e->group);
     FAB_EACH_LANE(k, lanes) {
         double q = held_by(p, e->v)[k] / part_of(p, e->v)[k];
         for (uint32_t i = 0; i < h->n; i++) {
-            uint32_t head = p->dag->head[member + i];
-            double amount = q * measure(p, member + i, k);
+            uint32_t head = h->head[i];
+            double amount = q * measure(p, h, link, i, k);
             double *to = held_by(p, head);
-            p->member_load[member + i] += amount;
+            p->link_load[link[i]] += amount;
             to[k] = (p->active[head] >> k & 1) != 0 ? to[k] + amount : amount;
             p->active[head] |= UINT64_C(1) << k;
         }
     }
 }
 
+/* Four entries at a time: adds factor * q to `gets`; sums[i] = sum over lanes of q * m. */
+FAB_INLINE void multiply(double *restrict gets, const double *restrict q, const double *restrict m,
+                         const double *restrict factor, double *restrict sums) {
+    const double *restrict q0 = q;
+    const double *restrict q1 = q + FAB_ROW;
+    const double *restrict q2 = q1 + FAB_ROW;
+    const double *restrict q3 = q2 + FAB_ROW;
+    double s0[8] = {0};
+    double s1[8] = {0};
+    double s2[8] = {0};
+    double s3[8] = {0};
+    for (int k = 0; k < FAB_LANES; k += 8) {
+        for (int j = 0; j < 8; j++) {
+            gets[k + j] = (((gets[k + j] + factor[0] * q0[k + j]) + factor[1] * q1[k + j]) + factor[2] * q2[k + j]) +
+                          factor[3] * q3[k + j];
+            s0[j] += q0[k + j] * m[k + j];
+            s1[j] += q1[k + j] * m[k + j];
+            s2[j] += q2[k + j] * m[k + j];
+            s3[j] += q3[k + j] * m[k + j];
+        }
+    }
+    sums[0] = sum_eight(s0);
+    sums[1] = sum_eight(s1);
+    sums[2] = sum_eight(s2);
+    sums[3] = sum_eight(s3);
+}
+
 /* Entries whose q stand in the slots, and next hop i of their run. `gets`: what its head gets, over m. */
-FAB_INLINE void load_next_hop(fab_pass *p, const uint32_t *member, uint32_t n_slots, uint32_t i,
+FAB_INLINE void load_next_hop(fab_pass *p, const fab_link_id *const *link, uint32_t n_slots, uint32_t i,
                               double *restrict gets) {
-    const double *restrict m = p->row[i];
     const double *slots = scratch(p, HEADS + p->dag->widest + FAB_STEP);
     bool weighted = p->split->rule == FAB_SPLIT_WEIGHT;
     memset(gets, 0, FAB_LANES * sizeof *gets);
     for (uint32_t s = 0; s < n_slots; s += FAB_STEP) {
-        double load[FAB_STEP][8] = {{0}};
         double factor[FAB_STEP];
-        const double *restrict q = slots + (size_t)s * FAB_ROW;
+        double sums[FAB_STEP];
         for (uint32_t j = 0; j < FAB_STEP; j++) {
-            factor[j] = weighted ? p->weight[member[s + j] + i] : 1;
+            factor[j] = weighted ? p->weight[link[s + j][i]] : 1;
         }
-        for (int k = 0; k < FAB_LANES; k += 8) {
-            for (int j = 0; j < 8; j++) {
-                const double *restrict a = q + k + j;
-                gets[k + j] =
-                    (((gets[k + j] + factor[0] * a[0]) + factor[1] * a[FAB_ROW]) + factor[2] * a[2 * FAB_ROW]) +
-                    factor[3] * a[3 * FAB_ROW];
-                load[0][j] += a[0] * m[k + j];
-                load[1][j] += a[FAB_ROW] * m[k + j];
-                load[2][j] += a[2 * FAB_ROW] * m[k + j];
-                load[3][j] += a[3 * FAB_ROW] * m[k + j];
-            }
-        }
+        multiply(gets, slots + (size_t)s * FAB_ROW, p->row[i], factor, sums);
         for (uint32_t j = 0; j < FAB_STEP; j++) {
-            const double *l = load[j];
-            p->member_load[member[s + j] + i] +=
-                factor[j] * (((l[0] + l[4]) + (l[1] + l[5])) + ((l[2] + l[6]) + (l[3] + l[7])));
+            p->link_load[link[s + j][i]] += factor[j] * sums[j];
         }
     }
 }
 
-FAB_INLINE void load_slots(fab_pass *p, const hops *h, uint32_t *member, uint32_t n_slots, uint64_t lanes) {
+FAB_INLINE void load_slots(fab_pass *p, const hops *h, const fab_link_id **link, uint32_t n_slots, uint64_t lanes) {
     double *gets = scratch(p, SUM);
     double *slots = scratch(p, HEADS + p->dag->widest + FAB_STEP);
     for (; n_slots % FAB_STEP != 0; n_slots++) { /* adds nothing to the next hops of an entry */
         memset(slots + (size_t)n_slots * FAB_ROW, 0, FAB_LANES * sizeof *slots);
-        member[n_slots] = h->member;
+        link[n_slots] = link[0];
     }
     for (uint32_t i = 0; i < h->n; i++) {
-        load_next_hop(p, member, n_slots, i, gets);
+        load_next_hop(p, link, n_slots, i, gets);
         if (h->level > 1) {
             const double *restrict m = p->row[i];
-            uint32_t head = p->dag->head[h->member + i];
+            uint32_t head = h->head[i];
             for (int k = 0; k < FAB_LANES; k++) {
                 gets[k] *= m[k];
             }
@@ -275,7 +308,7 @@ FAB_INLINE void load_slots(fab_pass *p, const hops *h, uint32_t *member, uint32_
 
 FAB_INLINE void load_weighted(fab_pass *p, const hops *h) {
     double *slots = scratch(p, HEADS + p->dag->widest + FAB_STEP);
-    uint32_t member[FAB_SLOT];
+    const fab_link_id *link[FAB_SLOT];
     uint32_t n_slots = 0;
     uint64_t all = 0;
     bool have_rows = false;
@@ -292,19 +325,20 @@ FAB_INLINE void load_weighted(fab_pass *p, const hops *h) {
         double *restrict q = slots + (size_t)n_slots * FAB_ROW;
         const double *restrict held = held_by(p, e->v);
         const double *restrict part = part_of(p, e->v);
-        for (int k = 0; k < FAB_LANES; k++) {
-            q[k] = (lanes >> k & 1) != 0 ? held[k] / part[k] : 0;
+        divide(q, held, part);
+        if (lanes != FAB_ALL_LANES) {
+            clear_others(q, lanes);
         }
         all |= lanes;
-        member[n_slots++] = first_member(p->dag, e);
+        link[n_slots++] = fab_dag_links(p->dag, e->group);
         if (n_slots == FAB_SLOT) {
-            load_slots(p, h, member, n_slots, all);
+            load_slots(p, h, link, n_slots, all);
             n_slots = 0;
             all = 0;
         }
     }
     if (n_slots > 0) {
-        load_slots(p, h, member, n_slots, all);
+        load_slots(p, h, link, n_slots, all);
     }
 }
 

@@ -17,17 +17,17 @@ typedef struct fab_pass {
     const fab_dag *dag;
     const fab_split *split;
     uint32_t block;
-    double *held;        /* [switch] row: amounts, or what they are folded into */
-    double *part;        /* [switch] row: W or Z */
-    uint64_t *active;    /* [switch]: lanes in use */
-    uint8_t *even;       /* [run of the block]: all next hops have the same share (capacity) */
-    double *weight;      /* [member], at most 1: weights, scaled */
-    double *x;           /* [member]: values to fold */
-    double *group_load;  /* [group]: on each of its next hops */
-    double *member_load; /* [member]: besides */
-    double *scratch;     /* rows: sum, next, zero, then next hops [widest + FAB_STEP], then entries [FAB_SLOT] */
-    const double **row;  /* [widest + FAB_STEP] */
-    double *factor;      /* [widest + FAB_STEP] */
+    double *held;       /* [switch] row: amounts, or what they are folded into */
+    double *part;       /* [switch] row: W or Z */
+    uint64_t *active;   /* [switch]: lanes in use */
+    uint8_t *even;      /* [run of the block]: all next hops have the same share (capacity) */
+    double *weight;     /* [link]: weights, scaled */
+    const double *x;    /* [link]: values to fold */
+    double *group_load; /* [group]: on each of its next hops */
+    double *link_load;  /* [link]: besides */
+    double *scratch;    /* rows: sum, next, zero, then next hops [widest + FAB_STEP], then entries [FAB_SLOT] */
+    const double **row; /* [widest + FAB_STEP] */
+    double *factor;     /* [widest + FAB_STEP] */
 } fab_pass;
 
 /** Marks what is passed on, from the switches in use to their destinations. Not for FAB_SPLIT_SHARE. */

@@ -18,7 +18,7 @@
 FAB_INLINE double *scratch(const fab_pass *p, uint32_t row) {
     return p->scratch + (size_t)row * FAB_ROW;
 }
-enum { SUM, NEXT, ZERO, HEADS };
+enum { SUM, NEXT, ZERO, LOW, HIGH, HEADS };
 
 FAB_INLINE double *held_by(const fab_pass *p, uint32_t v) {
     return p->held + (size_t)v * FAB_ROW;
@@ -27,7 +27,12 @@ FAB_INLINE double *part_of(const fab_pass *p, uint32_t v) {
     return p->part + (size_t)v * FAB_ROW;
 }
 
-/* Over 64 lanes; the order is part of the result. */
+/* The order is part of the result. */
+FAB_INLINE double sum_eight(const double *s) {
+    return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+}
+
+/* Over 64 lanes. */
 FAB_INLINE double sum_up(const double *restrict lane) {
     double s[8];
     memcpy(s, lane, sizeof s);
@@ -36,7 +41,7 @@ FAB_INLINE double sum_up(const double *restrict lane) {
             s[j] += lane[k + j];
         }
     }
-    return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+    return sum_eight(s);
 }
 
 FAB_INLINE void copy_lanes(double *restrict to, const double *restrict from, uint64_t lanes) {
@@ -53,15 +58,28 @@ FAB_INLINE void copy_lanes(double *restrict to, const double *restrict from, uin
     }
 }
 
+FAB_INLINE void clear_others(double *restrict row, uint64_t lanes) {
+    for (uint64_t k = 0; k < FAB_LANES; k++) {
+        row[k] = (lanes >> k & 1) != 0 ? row[k] : 0;
+    }
+}
+
 /* The lanes of a row, 0 elsewhere. */
 FAB_INLINE const double *only(double *restrict room, const double *restrict row, uint64_t lanes) {
     if (lanes == FAB_ALL_LANES) {
         return row;
     }
-    for (int k = 0; k < FAB_LANES; k++) {
+    for (uint64_t k = 0; k < FAB_LANES; k++) {
         room[k] = (lanes >> k & 1) != 0 ? row[k] : 0;
     }
     return room;
+}
+
+/* Of all lanes: with a condition the compiler would divide one by one. */
+FAB_INLINE void divide(double *restrict out, const double *restrict a, const double *restrict b) {
+    for (int k = 0; k < FAB_LANES; k++) {
+        out[k] = a[k] / b[k];
+    }
 }
 
 /* Adds `lanes` of `from`, which is 0 elsewhere unless they are few, to what is held. */
@@ -108,24 +126,25 @@ FAB_INLINE uint32_t filled_up(uint32_t n) {
 
 /* --- runs --------------------------------------------------------------------------------------------------------- */
 
-/* A run and its next hops: those of its first entry, whose members stand for all. */
+/* A run and its next hops. */
 typedef struct hops {
     const fab_dag_entry *entry, *end;
-    uint32_t member; /* of the first entry */
+    const uint32_t *head;
+    const uint16_t *rank;
+    const double *capacity;
     uint32_t n;
     uint32_t level;
 } hops;
 
 FAB_INLINE hops hops_of(const fab_dag *dag, uint32_t run) {
-    hops h = {.entry = dag->entry + dag->run[run].first,
-              .end = dag->entry + dag->run[run + 1].first,
-              .level = dag->run[run].level};
-    h.n = fab_dag_members(dag, h.entry->group, &h.member);
-    return h;
-}
-
-FAB_INLINE uint32_t first_member(const fab_dag *dag, const fab_dag_entry *entry) {
-    return dag->next_hops->group_link[entry->group];
+    uint32_t first = dag->list_first[dag->run[run].list];
+    return (hops){.entry = dag->entry + dag->run[run].first,
+                  .end = dag->entry + dag->run[run + 1].first,
+                  .head = dag->head + first,
+                  .rank = dag->rank + first,
+                  .capacity = dag->capacity,
+                  .n = dag->list_first[dag->run[run].list + 1] - first,
+                  .level = dag->run[run].level};
 }
 
 FAB_INLINE uint64_t lanes_of(const fab_pass *p, const hops *h) {
@@ -138,13 +157,12 @@ FAB_INLINE uint64_t lanes_of(const fab_pass *p, const hops *h) {
 
 /* m(i) without the weights, a row per next hop; the list is filled up with zeros. */
 FAB_INLINE void find_rows(const fab_pass *p, const hops *h) {
-    const fab_dag *dag = p->dag;
     for (uint32_t i = 0; i < h->n; i++) {
-        const double *part = part_of(p, dag->head[h->member + i]);
+        const double *part = part_of(p, h->head[i]);
         p->row[i] = part;
         if (p->split->rule == FAB_SPLIT_CAPACITY) {
             double *room = scratch(p, HEADS + i);
-            double capacity = dag->capacity[h->member + i];
+            double capacity = h->capacity[h->rank[i]];
             for (int k = 0; k < FAB_LANES; k++) {
                 room[k] = part[k] < capacity ? part[k] : capacity;
             }
@@ -156,13 +174,13 @@ FAB_INLINE void find_rows(const fab_pass *p, const hops *h) {
     }
 }
 
-/* m(i) of one lane. */
-FAB_INLINE double measure(const fab_pass *p, uint32_t member, uint64_t k) {
-    double part = part_of(p, p->dag->head[member])[k];
+/* m(i) of one lane; `link`: those of an entry. */
+FAB_INLINE double measure(const fab_pass *p, const hops *h, const fab_link_id *link, uint32_t i, uint64_t k) {
+    double part = part_of(p, h->head[i])[k];
     if (p->split->rule == FAB_SPLIT_CAPACITY) {
-        return part < p->dag->capacity[member] ? part : p->dag->capacity[member];
+        return part < h->capacity[h->rank[i]] ? part : h->capacity[h->rank[i]];
     }
-    return p->weight[member] * part;
+    return p->weight[link[i]] * part;
 }
 
 #endif

@@ -22,20 +22,19 @@ static fab_status check_shares(const fab_pass *p, const fab_dag_entry *e, uint64
 
 fab_status fab_pass_load_shares(fab_pass *p, fab_error *err) {
     const fab_dag *dag = p->dag;
-    const fab_link_id *link = dag->next_hops->member;
     for (uint32_t run = dag->block_run[p->block + 1]; run-- > dag->block_run[p->block];) {
         hops h = hops_of(dag, run);
         for (const fab_dag_entry *e = h.entry; e < h.end; e++) {
-            uint32_t member = first_member(dag, e);
+            const fab_link_id *link = fab_dag_links(dag, e->group);
             FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
                 const double *share = shares_of(p, k);
                 double sum = 0;
-                for (uint32_t i = member; i < member + h.n; i++) {
+                for (uint32_t i = 0; i < h.n; i++) {
                     double amount = held_by(p, e->v)[k] * share[link[i]];
-                    double *to = held_by(p, dag->head[i]);
-                    uint64_t *active = &p->active[dag->head[i]];
+                    double *to = held_by(p, h.head[i]);
+                    uint64_t *active = &p->active[h.head[i]];
                     sum += share[link[i]];
-                    p->member_load[i] += amount;
+                    p->link_load[link[i]] += amount;
                     if (share[link[i]] > 0) {
                         to[k] = (*active >> k & 1) != 0 ? to[k] + amount : amount;
                         *active |= UINT64_C(1) << k;
@@ -56,11 +55,11 @@ static void mark(fab_pass *p) {
     for (uint32_t run = dag->block_run[p->block + 1]; run-- > dag->block_run[p->block];) {
         hops h = hops_of(dag, run);
         for (const fab_dag_entry *e = h.entry; e < h.end; e++) {
-            uint32_t member = first_member(dag, e);
+            const fab_link_id *link = fab_dag_links(dag, e->group);
             FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
-                for (uint32_t i = member; i < member + h.n; i++) {
-                    bool used = shares_of(p, k)[dag->next_hops->member[i]] > 0;
-                    p->active[dag->head[i]] |= (uint64_t)used << k;
+                for (uint32_t i = 0; i < h.n; i++) {
+                    bool used = shares_of(p, k)[link[i]] > 0;
+                    p->active[h.head[i]] |= (uint64_t)used << k;
                 }
             }
         }
@@ -70,21 +69,21 @@ static void mark(fab_pass *p) {
 static fab_status fold_lane(fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t k, fab_fold fold,
                             fab_error *err) {
     const double *share = shares_of(p, k);
-    uint32_t member = first_member(p->dag, e);
+    const fab_link_id *link = fab_dag_links(p->dag, e->group);
     double out = fold == FAB_FOLD_SHORTEST ? INFINITY : 0;
     double sum = 0;
-    for (uint32_t i = member; i < member + h->n; i++) {
-        double part = share[p->dag->next_hops->member[i]];
-        double beyond = held_by(p, p->dag->head[i])[k];
+    for (uint32_t i = 0; i < h->n; i++) {
+        double part = share[link[i]];
+        double beyond = held_by(p, h->head[i])[k];
         sum += part;
         if (part <= 0) {
             continue;
         }
         switch (fold) {
-        case FAB_FOLD_MAX: out = fmax(out, fmax(p->x[i], beyond)); break;
-        case FAB_FOLD_LONGEST: out = fmax(out, p->x[i] + beyond); break;
-        case FAB_FOLD_SHORTEST: out = fmin(out, p->x[i] + beyond); break;
-        case FAB_FOLD_EXPECTED: out += part * (p->x[i] + beyond); break;
+        case FAB_FOLD_MAX: out = fmax(out, fmax(p->x[link[i]], beyond)); break;
+        case FAB_FOLD_LONGEST: out = fmax(out, p->x[link[i]] + beyond); break;
+        case FAB_FOLD_SHORTEST: out = fmin(out, p->x[link[i]] + beyond); break;
+        case FAB_FOLD_EXPECTED: out += part * (p->x[link[i]] + beyond); break;
         }
     }
     held_by(p, e->v)[k] = out;

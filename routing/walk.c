@@ -2,11 +2,15 @@
 #include "walk.h"
 #include "engines.h"
 
-fab_status fab_walk_unreachable(const fab_fabric *f, const fab_legs *legs, fab_error *err) {
+fab_status fab_walk_unreachable(const fab_walk *walk, const fab_router *router, uint32_t i, fab_error *err) {
     char a[32];
     char b[32];
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", legs->src_nic,
-                    fab_node_name(f, legs->src_leaf, a), legs->dst_nic, fab_node_name(f, legs->dst_leaf, b));
+    const fab_fabric *f = router->fabric;
+    uint32_t src = walk->key[i].src_nic;
+    fab_node_id from = fab_head(f, router->ports.nic_access[(size_t)src * router->ports.n_planes]);
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", src,
+                    fab_node_name(f, from, a), walk->key[i].dst_nic,
+                    fab_node_name(f, walk->target[i] + f->first[FAB_NODE_SWITCH], b));
 }
 
 fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id v, uint32_t leaf,
@@ -53,8 +57,6 @@ static inline uint32_t modulo(uint32_t value, uint32_t count) {
  * next hop. */
 static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t *list, uint32_t n) {
     const fab_next_hops *t = router->next_hops;
-    const uint32_t *end = router->fabric->end;
-    uint32_t base = router->fabric->first[FAB_NODE_SWITCH];
     uint32_t left = 0;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = list[k];
@@ -68,8 +70,10 @@ static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t *l
         uint32_t entry = t->group_first[v] + group - 1;
         uint32_t first = t->group_link[entry];
         uint32_t value = walk->key[i].value[router->plain_slot[tier]] >> router->plain_shift[tier];
-        fab_link_id link = t->member[first + modulo(value, t->group_link[entry + 1] - first)];
-        uint32_t next = end[link ^ 1U] - base;
+        uint32_t member = first + modulo(value, t->group_link[entry + 1] - first);
+        fab_link_id link = t->member[member];
+        uint32_t next = router->member_head[member];
+        walk->group[i][walk->n_hops[i]] = entry;
         walk->hop[i][walk->n_hops[i]++] = link;
         walk->at[i] = next;
         list[left] = i;
@@ -107,5 +111,5 @@ fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed,
     while (left > 0 && left != FAB_NONE) {
         left = router->is_plain ? step_plain(walk, router, list, left) : step_any(walk, router, seed, list, left);
     }
-    return left == 0 ? FAB_OK : fab_walk_unreachable(router->fabric, &walk->legs[walk->lost], err);
+    return left == 0 ? FAB_OK : fab_walk_unreachable(walk, router, walk->lost, err);
 }

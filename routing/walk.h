@@ -14,13 +14,14 @@
 /** Paths between switches, to be walked together. */
 typedef struct fab_walk {
     uint32_t n;
-    uint32_t lost; /**< path without a next hop, after a failed run */
-    fab_legs legs[FAB_WALK_PATHS];
+    uint32_t lost;                 /**< path without a next hop, after a failed run */
+    fab_legs legs[FAB_WALK_PATHS]; /**< where routes keep more than the links between switches */
     fab_hop_key key[FAB_WALK_PATHS];
     uint32_t at[FAB_WALK_PATHS];     /**< switch index */
     uint32_t target[FAB_WALK_PATHS]; /**< switch index of the destination leaf */
     uint32_t leaf[FAB_WALK_PATHS];   /**< its column */
     uint32_t n_hops[FAB_WALK_PATHS];
+    uint32_t group[FAB_WALK_PATHS][FAB_WALK_HOPS];  /**< of plain engines: entry of next_hops that was chosen from */
     fab_link_id hop[FAB_WALK_PATHS][FAB_WALK_HOPS]; /**< fabric links; paths beyond FAB_WALK_HOPS stop there */
 } fab_walk;
 
@@ -28,13 +29,32 @@ typedef struct fab_walk {
 void fab_walk_add(fab_walk *walk, const fab_router *router, uint64_t seed, const fab_legs *legs,
                   const fab_hop_key *key);
 
+/** Adds a path between the only ports of two GPUs, by its ends alone: its legs are not filled. */
+static inline void fab_walk_add_ends(fab_walk *walk, const fab_router *router, uint64_t seed, const fab_port_end *from,
+                                     const fab_port_end *to, uint32_t ordinal, uint32_t queue_pair) {
+    uint32_t i = walk->n++;
+    fab_hop_key *key = &walk->key[i];
+    key->src_nic = from->nic;
+    key->dst_nic = to->nic;
+    key->ordinal = ordinal;
+    key->queue_pair = queue_pair;
+    key->destination = to->destination;
+    walk->at[i] = from->leaf;
+    walk->target[i] = to->leaf;
+    walk->leaf[i] = to->column;
+    walk->n_hops[i] = 0;
+    if (router->engine->begin != NULL && from->leaf != to->leaf) {
+        router->engine->begin(router, seed, key);
+    }
+}
+
 /**
  * Walks all paths to their ends, or to FAB_WALK_HOPS hops.
  * @retval FAB_EUNREACHABLE  a path has no next hop; the message names the pair.
  */
 fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed, fab_error *err) FAB_MUST_USE;
 
-/** No way between the ends of these legs. */
-fab_status fab_walk_unreachable(const fab_fabric *fabric, const fab_legs *legs, fab_error *err);
+/** Path `i` has no next hop. */
+fab_status fab_walk_unreachable(const fab_walk *walk, const fab_router *router, uint32_t i, fab_error *err);
 
 #endif

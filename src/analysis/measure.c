@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLLIDED   (1 + 1e-9) /* above this a link is asked for more than it has */
-#define BELOW_IT   1e-9       /* rounding with which a result may fall below its bound */
+#define COLLIDED   (1 + 1e-9)  /* above this a link is asked for more than it has */
+#define BELOW_IT   1e-9        /* rounding with which a result may fall below its bound */
 #define ROUNDING   (1 + 1e-12) /* links this close are equally hot */
 #define BYTES_BITS 8.0
 
@@ -74,6 +74,9 @@ void fab_scratch_release(fab_scratch *s) {
     free(s->rate);
     free(s->volume);
     free(s->count);
+    free(s->members);
+    free(s->to_nic);
+    free(s->from);
     free(s->worst);
     *s = (fab_scratch){0};
 }

@@ -8,6 +8,7 @@
 
 #include "fab/analysis.h"
 #include "fab/bound.h"
+#include "fab/dependencies.h"
 #include "fab/offer.h"
 #include "fab/split.h"
 
@@ -76,7 +77,9 @@ typedef struct fab_scratch {
     double *rate;  /**< of the flows of a chunk; the next two alike */
     double *volume;
     uint64_t *count;
-    size_t rate_capacity, volume_capacity, count_capacity;
+    uint32_t *members, *to_nic; /**< of bundles, see stream.c */
+    fab_node_id *from;
+    size_t rate_capacity, volume_capacity, count_capacity, members_capacity, to_nic_capacity, from_capacity;
     double *worst; /**< shape [n_pairs]: of a split */
     size_t worst_capacity;
 } fab_scratch;
@@ -92,8 +95,10 @@ typedef struct fab_trial {
     const fab_router *router;
     uint64_t seed;
     uint64_t whole_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_WHOLE_PATHS */
+    size_t n_threads;     /**< that this trial may use */
     fab_scratch *scratch;
-    fab_engine_result *detail; /**< NULL: figures only */
+    fab_engine_result *detail;      /**< NULL: figures only */
+    fab_dependencies *dependencies; /**< with detail: those of the routes are added */
 } fab_trial;
 
 /**
@@ -141,6 +146,8 @@ fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *rout
                                 fab_error *err) FAB_MUST_USE;
 /** @param[in] first  Number of flow 0 of the routes. */
 void fab_next_hop_use_add(fab_next_hop_use *use, const fab_routes *routes, uint64_t first);
+/** Adds what `other` has gathered from other flows. */
+void fab_next_hop_use_merge(fab_next_hop_use *use, const fab_next_hop_use *other);
 /** Fills the rows that fab_detail_loads() has made. Complexity: O(sum of route lengths * next hops of a switch). */
 void fab_next_hop_use_finish(fab_next_hop_use *use, fab_engine_result *out);
 void fab_next_hop_use_free(fab_next_hop_use *use);

@@ -1,241 +1,50 @@
 /* Engines that give every queue pair a path: loads by adding up, then per flow the worst link on its paths.
  *
- * Phases of many paths are routed twice, a chunk at a time: once for the loads and once for the flows. An all-to-all
- * under an engine that looks at the destination alone is carried in bundles: all flows that enter at one leaf for one
- * GPU take the same path. */
+ * The chunks of a phase that is not kept whole are dealt over a fixed number of strands, whose sums are added in their
+ * order: the outcome does not depend on the number of threads. */
 #include "fab/memory.h"
-#include "measure.h"
+#include "fab/parallel.h"
+#include "stream.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_PATHS 65536
+#define STRANDS 8
 
-/* GPUs of an all-to-all on one leaf whose NICs send as much. */
-typedef struct source {
-    uint32_t leaf; /* node */
-    double sent;
-    uint32_t count;
-} source;
+/* What one strand has added up. */
+typedef struct strand {
+    fab_scratch *scratch;
+    fab_scratch own;     /* where there are several strands */
+    double *use, *bytes; /* [link] */
+    double *count;       /* [link]: flows, for the effective bisection; NULL without */
+    fab_next_hop_use *next_hops;
+    fab_dependencies dependencies;
+    fab_flow_tally tally;
+    double shares; /* sum over flows of 1 / worst line share */
+    fab_hot_link hot[FAB_HOT_LINKS];
+} strand;
 
-/* What is carried, a chunk at a time. */
-typedef struct stream {
+/* A draw under way. */
+typedef struct draw {
     const fab_trial *trial;
-    const fab_routes *whole; /* routed already: the only chunk */
-    uint64_t n_chunks, per_chunk;
-    source *sources; /* of bundles */
-    uint32_t n_sources;
-    uint32_t *source_of; /* [GPU - first]: index in sources */
-    fab_node_id *from;   /* of the bundles of a chunk, as the next three */
-    uint32_t *to_nic;
-    /* the chunk at hand */
-    const fab_routes *routes;
-    uint64_t first;         /* number of its flow 0 */
-    const double *rate;     /* [flow of the chunk] */
-    const double *volume;   /* bytes */
-    const uint64_t *weight; /* flows in a bundle; NULL: 1 */
-} stream;
-
-/* --- chunks --------------------------------------------------------------------------------------------------------
- */
-
-static fab_status load_flows(stream *s, uint64_t first, uint32_t n, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_subject *subject = s->trial->subject;
-    fab_scratch *scratch = s->trial->scratch;
-    FAB_TRY(FAB_GROW(scratch->volume, scratch->volume_capacity, n, err));
-    if (subject->offer.rate == NULL) {
-        FAB_TRY(FAB_GROW(scratch->rate, scratch->rate_capacity, n, err));
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        scratch->volume[i] = (double)fab_phase_flow(subject->phase, first + i).bytes;
-        if (subject->offer.rate == NULL) {
-            scratch->rate[i] = fab_offer_rate(&subject->offer, subject->phase, first + i);
-        }
-    }
-    s->first = first;
-    s->rate = subject->offer.rate != NULL ? subject->offer.rate + first : scratch->rate;
-    s->volume = scratch->volume;
-    s->weight = NULL;
-done:
-    return status;
-}
-
-static uint32_t nic_of(const fab_subject *s, uint32_t gpu) {
-    return fab_head(s->fabric, s->ports->gpu_nic[gpu]) - s->fabric->first[FAB_NODE_NIC];
-}
-
-/* The bundles of all sources to one GPU, appended at *n. */
-static void add_bundles(stream *s, uint32_t gpu, uint32_t *members, uint32_t *n) {
-    const fab_subject *subject = s->trial->subject;
-    fab_scratch *scratch = s->trial->scratch;
-    const fab_all_to_all *all = &subject->phase->all;
-    uint32_t nic = nic_of(subject, gpu);
-    uint32_t per_domain = subject->ports->gpu_scaleup[gpu] != FAB_NONE ? subject->fabric->gpus_per_domain : 1;
-    uint32_t first = gpu / per_domain * per_domain;
-    for (uint32_t i = 0; i < s->n_sources; i++) {
-        members[i] = s->sources[i].count;
-    }
-    for (uint32_t other = first; other < first + per_domain; other++) { /* its own domain does not need the network */
-        if (other >= all->first && other < all->first + all->n) {
-            members[s->source_of[other - all->first]]--;
-        }
-    }
-    for (uint32_t i = 0; i < s->n_sources; i++) {
-        if (members[i] > 0) {
-            double most = fmax(s->sources[i].sent, subject->offer.received[nic]);
-            double volume = (double)all->bytes * members[i];
-            s->from[*n] = s->sources[i].leaf;
-            s->to_nic[*n] = nic;
-            scratch->volume[*n] = volume;
-            scratch->rate[*n] = volume * subject->offer.line_bps / most;
-            scratch->count[(*n)++] = members[i];
-        }
-    }
-}
-
-static fab_status load_bundles(stream *s, uint64_t chunk, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_all_to_all *all = &s->trial->subject->phase->all;
-    fab_scratch *scratch = s->trial->scratch;
-    uint32_t *members = NULL;
-    uint32_t n = 0;
-    uint64_t first = all->first + chunk * s->per_chunk;
-    uint64_t last = first + s->per_chunk;
-    FAB_TRY(FAB_NEW(members, s->n_sources, err));
-    for (uint64_t gpu = first; gpu < last && gpu < (uint64_t)all->first + all->n; gpu++) {
-        add_bundles(s, (uint32_t)gpu, members, &n);
-    }
-    FAB_TRY(fab_route_to_ports(s->trial->router, n, s->from, s->to_nic, &scratch->routes, err));
-    s->routes = &scratch->routes;
-    s->first = 0;
-    s->rate = scratch->rate;
-    s->volume = scratch->volume;
-    s->weight = scratch->count;
-done:
-    free(members);
-    return status;
-}
-
-static fab_status load_chunk(stream *s, uint64_t chunk, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_trial *trial = s->trial;
-    const fab_phase *phase = trial->subject->phase;
-    if (s->sources != NULL) {
-        return load_bundles(s, chunk, err);
-    }
-    uint64_t first = chunk * s->per_chunk;
-    uint64_t left = phase->n_flows - first;
-    uint32_t n = (uint32_t)(left < s->per_chunk ? left : s->per_chunk);
-    FAB_TRY(load_flows(s, first, n, err));
-    s->routes = s->whole;
-    if (s->whole == NULL) {
-        trial->scratch->routes.between_switches = phase->all.n > 0;
-        FAB_TRY(fab_route_flows(trial->router, phase, first, n, NULL, trial->seed, &trial->scratch->routes, err));
-        s->routes = &trial->scratch->routes;
-    }
-done:
-    return status;
-}
-
-static int by_leaf_and_sent(const void *a, const void *b) {
-    const source *x = a;
-    const source *y = b;
-    return x->leaf != y->leaf ? (x->leaf > y->leaf) - (x->leaf < y->leaf) : (x->sent > y->sent) - (x->sent < y->sent);
-}
-
-static source source_of_gpu(const fab_subject *s, uint32_t gpu) {
-    uint32_t nic = nic_of(s, gpu);
-    return (source){.leaf = fab_head(s->fabric, s->ports->nic_access[nic]), .sent = s->offer.sent[nic]};
-}
-
-static fab_status open_bundles(stream *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_subject *subject = s->trial->subject;
-    fab_scratch *scratch = s->trial->scratch;
-    const fab_all_to_all *all = &subject->phase->all;
-    FAB_TRY(FAB_NEW(s->sources, all->n, err));
-    FAB_TRY(FAB_NEW(s->source_of, all->n, err));
-    for (uint32_t i = 0; i < all->n; i++) {
-        s->sources[i] = source_of_gpu(subject, all->first + i);
-    }
-    qsort(s->sources, all->n, sizeof *s->sources, by_leaf_and_sent);
-    for (uint32_t i = 0; i < all->n; i++) { /* count equal ones */
-        if (i == 0 || by_leaf_and_sent(&s->sources[s->n_sources - 1], &s->sources[i]) != 0) {
-            s->sources[s->n_sources++] = s->sources[i];
-        }
-        s->sources[s->n_sources - 1].count++;
-    }
-    for (uint32_t i = 0; i < all->n; i++) {
-        source key = source_of_gpu(subject, all->first + i);
-        const source *found = bsearch(&key, s->sources, s->n_sources, sizeof key, by_leaf_and_sent);
-        s->source_of[i] = (uint32_t)(found - s->sources);
-    }
-    s->per_chunk = CHUNK_PATHS / s->n_sources + 1;
-    s->n_chunks = (all->n + s->per_chunk - 1) / s->per_chunk;
-    size_t most = s->per_chunk * s->n_sources;
-    FAB_TRY(FAB_NEW(s->from, most, err));
-    FAB_TRY(FAB_NEW(s->to_nic, most, err));
-    FAB_TRY(FAB_GROW(scratch->rate, scratch->rate_capacity, most, err));
-    FAB_TRY(FAB_GROW(scratch->volume, scratch->volume_capacity, most, err));
-    FAB_TRY(FAB_GROW(scratch->count, scratch->count_capacity, most, err));
-done:
-    return status;
-}
-
-static fab_status open_stream(const fab_trial *trial, stream *s, fab_error *err) {
-    const fab_subject *subject = trial->subject;
-    const fab_router *router = trial->router;
-    const fab_phase *phase = subject->phase;
-    uint64_t limit = trial->whole_paths > 0 ? trial->whole_paths : FAB_WHOLE_PATHS;
-    uint64_t per_flow = fab_paths_per_flow(router);
-    *s = (stream){.trial = trial};
-    bool all_at_once = router->engine->route != NULL || router->n_rounds > 1;
-    if (all_at_once || phase->n_flows <= limit / per_flow) {
-        fab_status status = FAB_OK;
-        if (phase->n_flows > UINT32_MAX) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "engine %s takes all flows at once, and there are too many",
-                            router->engine->name);
-        }
-        s->per_chunk = phase->n_flows;
-        s->n_chunks = 1;
-        status = load_flows(s, 0, (uint32_t)phase->n_flows, err);
-        if (status == FAB_OK) {
-            trial->scratch->routes.between_switches = false;
-            status = fab_route_flows(router, phase, 0, (uint32_t)phase->n_flows, s->rate, trial->seed,
-                                     &trial->scratch->routes, err);
-        }
-        s->whole = &trial->scratch->routes;
-        return status;
-    }
-    bool alike = router->engine->by_destination && phase->all.n > 0 && subject->demand.n_parts == 1 &&
-                 !subject->fabric->forwards_in_domain;
-    if (alike) {
-        return open_bundles(s, err);
-    }
-    s->per_chunk = CHUNK_PATHS / per_flow + 1;
-    s->n_chunks = (phase->n_flows + s->per_chunk - 1) / s->per_chunk;
-    return FAB_OK;
-}
-
-static void close_stream(stream *s) {
-    free(s->sources);
-    free(s->source_of);
-    free(s->from);
-    free(s->to_nic);
-}
+    fab_stream stream;
+    strand strands[STRANDS];
+    size_t n_strands;
+    bool detail;
+    bool takes_minimal; /* too many paths to look at each: all minimal ones count as dependencies */
+    uint8_t *hot_of;    /* [link]: place in the list of hot links, + 1 */
+} draw;
 
 /* --- loads ---------------------------------------------------------------------------------------------------------
  */
 
-/* Adds the chunk at hand to the offered rates and bytes of links. */
-static void add_loads(const stream *s, double *use, double *bytes) {
-    const fab_routes *r = s->routes;
+static void add_loads(const fab_chunk *c, double *use, double *bytes) {
+    const fab_routes *r = c->routes;
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
-        double rate = s->rate[flow] / n_paths;
-        double volume = s->volume[flow] / n_paths;
+        double rate = c->rate[flow] / n_paths;
+        double volume = c->volume[flow] / n_paths;
         size_t last = r->path_first[r->flow_first[flow + 1]];
         for (size_t i = r->path_first[r->flow_first[flow]]; i < last; i++) {
             use[r->link[i]] += rate;
@@ -254,16 +63,62 @@ static void add_counts(const fab_routes *r, double *count) {
     }
 }
 
-static void start_loads(const stream *s, double *use, double *bytes) {
-    const fab_demand *d = &s->trial->subject->demand;
-    size_t size = s->trial->subject->fabric->n_links * sizeof *use;
-    bool legs_apart = s->whole == NULL && s->trial->subject->phase->all.n > 0;
+static fab_status add_strand(void *context, size_t index, size_t worker, fab_error *err) {
+    fab_status status = FAB_OK;
+    draw *d = context;
+    strand *s = &d->strands[index];
+    (void)worker;
+    for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_strands) {
+        fab_chunk chunk;
+        FAB_TRY(fab_stream_load(&d->stream, i, s->scratch, &chunk, err));
+        add_loads(&chunk, s->use, s->bytes);
+        if (s->count != NULL) {
+            add_counts(chunk.routes, s->count);
+        }
+        if (d->detail) {
+            fab_next_hop_use_add(s->next_hops, chunk.routes, chunk.first);
+            if (!d->takes_minimal) {
+                fab_dependencies_add_routes(&s->dependencies, chunk.routes);
+            }
+        }
+    }
+done:
+    return status;
+}
+
+/* The first strand starts with what no chunk carries, and the others' sums are added to its. */
+static void start_loads(const draw *d) {
+    const fab_demand *demand = &d->trial->subject->demand;
+    size_t size = d->trial->subject->fabric->n_links * sizeof(double);
+    bool legs_apart = d->stream.whole == NULL && d->trial->subject->phase->all.n > 0;
+    for (size_t i = 0; i < d->n_strands; i++) {
+        memset(d->strands[i].use, 0, size);
+        memset(d->strands[i].bytes, 0, size);
+    }
     if (legs_apart) {
-        memcpy(use, d->leg_rate, size);
-        memcpy(bytes, d->leg_bytes, size);
-    } else {
-        memset(use, 0, size);
-        memset(bytes, 0, size);
+        memcpy(d->strands[0].use, demand->leg_rate, size);
+        memcpy(d->strands[0].bytes, demand->leg_bytes, size);
+    }
+}
+
+static void join_loads(draw *d) {
+    uint32_t n_links = d->trial->subject->fabric->n_links;
+    strand *sum = &d->strands[0];
+    for (size_t i = 1; i < d->n_strands; i++) {
+        const strand *s = &d->strands[i];
+        for (uint32_t l = 0; l < n_links; l++) {
+            sum->use[l] += s->use[l];
+            sum->bytes[l] += s->bytes[l];
+            if (sum->count != NULL) {
+                sum->count[l] += s->count[l];
+            }
+        }
+        if (d->detail) {
+            fab_next_hop_use_merge(sum->next_hops, s->next_hops);
+        }
+    }
+    for (size_t i = 0; d->detail && !d->takes_minimal && i < d->n_strands; i++) {
+        fab_dependencies_merge(d->trial->dependencies, &d->strands[i].dependencies);
     }
 }
 
@@ -275,7 +130,8 @@ static double worst_link(const fab_subject *subject, const fab_routes *r, uint32
     size_t last = r->path_first[r->flow_first[flow + 1]];
     for (size_t i = r->path_first[r->flow_first[flow]]; i < last; i++) {
         if (fab_class_of(subject->fabric, r->link[i])->kind == FAB_LINK_FABRIC) {
-            worst = fmax(worst, use[r->link[i]]);
+            double value = use[r->link[i]];
+            worst = value > worst ? value : worst; /* not a call per link */
         }
     }
     return worst;
@@ -291,38 +147,32 @@ static double line_share(const fab_subject *subject, const fab_routes *r, uint32
 }
 
 /* GPUs behind a bundle: those of the all-to-all that enter at its leaf and are not of the destination's domain. */
-static void meet_bundle(const stream *s, uint32_t bundle, fab_hot_link *hot) {
-    const fab_subject *subject = s->trial->subject;
+static void meet_bundle(const draw *d, const fab_chunk *c, uint32_t bundle, fab_hot_link *hot) {
+    const fab_subject *subject = d->trial->subject;
+    const fab_router *router = d->trial->router;
     const fab_all_to_all *all = &subject->phase->all;
-    hot->n_flows += s->weight[bundle];
+    const fab_port_end *end = router->end + all->first;
+    uint32_t base = subject->fabric->first[FAB_NODE_SWITCH];
+    hot->n_flows += c->weight[bundle];
     for (uint32_t to = 0; to < all->n && hot->n_listed < FAB_HOT_FLOWS; to++) {
-        if (nic_of(subject, all->first + to) != s->to_nic[bundle]) {
-            continue;
-        }
-        for (uint32_t from = 0; from < all->n && hot->n_listed < FAB_HOT_FLOWS; from++) {
+        for (uint32_t from = 0; end[to].nic == c->to_nic[bundle] && from < all->n; from++) {
             uint64_t flow = (uint64_t)from * (all->n - 1) + to - (to > from);
-            bool enters =
-                from != to && s->sources[s->source_of[from]].leaf == s->from[bundle] &&
-                (subject->ports->gpu_scaleup[all->first + from] == FAB_NONE ||
-                 fab_domain_of(subject->fabric, all->first + from) != fab_domain_of(subject->fabric, all->first + to));
-            if (enters) {
+            if (end[from].leaf + base == c->from[bundle] && end[from].domain != end[to].domain) {
                 fab_detail_meet(subject, flow, 1, hot);
             }
         }
     }
 }
 
-/* Share of a flow that crosses a hot link; paths of a flow follow one another. */
-static void meet(const stream *s, const uint8_t *hot_of) {
-    const fab_routes *r = s->routes;
-    fab_engine_result *out = s->trial->detail;
+static void meet(const draw *d, const fab_chunk *c, strand *s) {
+    const fab_routes *r = c->routes;
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         double share[FAB_HOT_LINKS] = {0};
         uint32_t touched = 0;
         uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
         size_t last = r->path_first[r->flow_first[flow + 1]];
         for (size_t i = r->path_first[r->flow_first[flow]]; i < last; i++) {
-            uint8_t hot = hot_of[r->link[i]];
+            uint8_t hot = d->hot_of[r->link[i]];
             if (hot != 0) {
                 share[hot - 1] += 1.0 / n_paths;
                 touched |= 1U << (hot - 1);
@@ -332,43 +182,99 @@ static void meet(const stream *s, const uint8_t *hot_of) {
             if ((touched >> k & 1U) == 0) {
                 continue;
             }
-            if (s->weight != NULL) {
-                meet_bundle(s, flow, &out->hot[k]);
+            if (c->weight != NULL) {
+                meet_bundle(d, c, flow, &s->hot[k]);
             } else {
-                out->hot[k].n_flows++;
-                fab_detail_meet(s->trial->subject, s->first + flow, share[k], &out->hot[k]);
+                s->hot[k].n_flows++;
+                fab_detail_meet(d->trial->subject, c->first + flow, share[k], &s->hot[k]);
             }
         }
     }
 }
 
-/* A path of an engine with its own tables may be longer than need be: then no bound over minimal paths holds. */
-static fab_status find_minimal(const stream *s, bool *is_minimal, fab_error *err) {
+static fab_status visit_strand(void *context, size_t index, size_t worker, fab_error *err) {
+    fab_status status = FAB_OK;
+    draw *d = context;
+    strand *s = &d->strands[index];
+    const fab_subject *subject = d->trial->subject;
+    const double *use = d->strands[0].use;
+    const double *count = d->strands[0].count;
+    (void)worker;
+    for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_strands) {
+        fab_chunk c;
+        FAB_TRY(fab_stream_load(&d->stream, i, s->scratch, &c, err));
+        for (uint32_t flow = 0; flow < c.routes->n_flows; flow++) {
+            fab_tally_add(&s->tally, worst_link(subject, c.routes, flow, use),
+                          c.weight != NULL ? (double)c.weight[flow] : 1);
+            s->shares += count != NULL ? line_share(subject, c.routes, flow, count) : 0;
+        }
+        if (d->detail) {
+            meet(d, &c, s);
+        }
+    }
+done:
+    return status;
+}
+
+/* Lists of flows in ascending order; the smallest of both stay. */
+static void merge_hot(const fab_hot_link *from, fab_hot_link *into) {
+    fab_flow_ref all[2 * FAB_HOT_FLOWS];
+    uint32_t n = 0;
+    for (uint32_t a = 0, b = 0; a < into->n_listed || b < from->n_listed;) {
+        bool first = b == from->n_listed || (a < into->n_listed && into->flows[a].flow < from->flows[b].flow);
+        all[n++] = first ? into->flows[a++] : from->flows[b++];
+    }
+    into->n_listed = n < FAB_HOT_FLOWS ? n : FAB_HOT_FLOWS;
+    memcpy(into->flows, all, into->n_listed * sizeof *all);
+    into->n_flows += from->n_flows;
+}
+
+static void join_flows(const draw *d, fab_sample *out) {
+    fab_flow_tally tally = {0};
+    double shares = 0;
+    for (size_t i = 0; i < d->n_strands; i++) {
+        const strand *s = &d->strands[i];
+        tally.crossing += s->tally.crossing;
+        tally.collided += s->tally.collided;
+        tally.sum += s->tally.sum;
+        shares += s->shares;
+        for (size_t k = 0; d->detail && k < d->trial->detail->n_hot; k++) {
+            merge_hot(&s->hot[k], &d->trial->detail->hot[k]);
+        }
+    }
+    fab_sample_flows(&tally, out);
+    bool bisection = d->strands[0].count != NULL;
+    out->effective_bisection = bisection ? shares / (double)d->trial->subject->phase->n_flows : 0;
+}
+
+/* A path of an engine with its own tables may be longer than need be: then no bound over minimal paths holds. Each path
+ * has at least as many hops as a minimal one, so that equal sums mean equal paths. */
+static fab_status find_minimal(const draw *d, bool *is_minimal, fab_error *err) {
     static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
     fab_status status = FAB_OK;
-    const fab_subject *subject = s->trial->subject;
-    const fab_routes *r = s->routes;
+    const fab_subject *s = d->trial->subject;
+    const fab_routes *r = d->stream.whole;
     double *x = NULL;
     double *hops = NULL;
-    FAB_TRY(FAB_NEW(x, subject->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(hops, subject->demand.n_pairs, err));
-    for (uint32_t l = 0; l < subject->fabric->n_links; l++) {
+    double sum = 0;
+    double least = 0;
+    FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
+    FAB_TRY(FAB_NEW(hops, s->demand.n_pairs, err));
+    for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         x[l] = 1;
     }
-    FAB_TRY(fab_split_fold(subject->dag, &EVEN, FAB_FOLD_SHORTEST, x, &subject->demand, hops, err));
-    double sum = 0; /* each path has at least as many hops, so that equal sums mean equal paths */
-    double least = 0;
+    FAB_TRY(fab_split_fold(s->dag, &EVEN, FAB_FOLD_SHORTEST, x, &s->demand, hops, err));
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
         for (size_t i = r->path_first[r->flow_first[flow]]; i < r->path_first[r->flow_first[flow + 1]]; i++) {
-            sum += fab_class_of(subject->fabric, r->link[i])->kind == FAB_LINK_FABRIC;
+            sum += fab_class_of(s->fabric, r->link[i])->kind == FAB_LINK_FABRIC;
         }
-        double of_flow = 0;
-        for (uint32_t p = 0; p < subject->demand.n_parts; p++) {
-            uint32_t pair = subject->classes.pair[(size_t)flow * subject->demand.n_parts + p];
-            of_flow += pair != FAB_NONE ? hops[pair] : 0;
+        for (uint32_t p = 0; p < s->demand.n_parts; p++) {
+            uint32_t pair = s->phase->all.n > 0
+                                ? fab_demand_pair(&s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, p)
+                                : s->demand.pair_of[(size_t)flow * s->demand.n_parts + p];
+            least += pair != FAB_NONE ? hops[pair] * n_paths / s->demand.n_parts : 0;
         }
-        least += of_flow * n_paths / subject->demand.n_parts;
     }
     *is_minimal = sum <= least * (1 + 1e-9);
 done:
@@ -380,83 +286,84 @@ done:
 /* --- a draw --------------------------------------------------------------------------------------------------------
  */
 
-static fab_status mark_hot(const stream *s, uint8_t **out, fab_error *err) {
-    fab_status status = FAB_NEW(*out, s->trial->subject->fabric->n_links, err);
-    for (size_t i = 0; status == FAB_OK && i < s->trial->detail->n_hot; i++) {
-        (*out)[s->trial->detail->hot[i].link] = (uint8_t)(i + 1);
-    }
-    return status;
-}
-
-/* Second pass: what each flow meets. `count`: flows on every link, for the effective bisection. */
-static fab_status visit_flows(stream *s, const double *use, const double *count, bool detail, fab_sample *out,
-                              fab_error *err) {
+static fab_status open_strands(draw *d, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_subject *subject = s->trial->subject;
-    fab_flow_tally tally = {0};
-    uint8_t *hot_of = NULL;
-    double shares = 0;
-    if (detail) {
-        FAB_TRY(mark_hot(s, &hot_of, err));
-    }
-    for (uint64_t chunk = 0; chunk < s->n_chunks; chunk++) {
-        if (s->n_chunks > 1) {
-            FAB_TRY(load_chunk(s, chunk, err));
-        }
-        for (uint32_t flow = 0; flow < s->routes->n_flows; flow++) {
-            fab_tally_add(&tally, worst_link(subject, s->routes, flow, use),
-                          s->weight != NULL ? (double)s->weight[flow] : 1);
-            shares += count != NULL ? line_share(subject, s->routes, flow, count) : 0;
-        }
-        if (detail) {
-            meet(s, hot_of);
-        }
-    }
-    fab_sample_flows(&tally, out);
-    out->effective_bisection = count != NULL ? shares / (double)subject->phase->n_flows : 0;
-done:
-    free(hot_of);
-    return status;
-}
-
-/* Both passes. @param bytes  Of the links that carry bytes in this sample. */
-static fab_status measure(stream *s, double *use, double *bytes, bool detail, fab_sample *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_trial *trial = s->trial;
+    const fab_trial *trial = d->trial;
     const fab_subject *subject = trial->subject;
-    fab_next_hop_use *next_hops = NULL;
-    double *count = NULL;
+    uint32_t n_links = subject->fabric->n_links;
+    d->n_strands = d->stream.n_chunks > 1 ? STRANDS : 1;
+    for (size_t i = 0; i < d->n_strands; i++) {
+        strand *s = &d->strands[i];
+        *s = (strand){.scratch = i == 0 ? trial->scratch : &s->own};
+    }
+    for (size_t i = 0; i < d->n_strands; i++) {
+        strand *s = &d->strands[i];
+        if (i > 0) {
+            FAB_TRY(FAB_NEW(s->own.use, n_links, err));
+            FAB_TRY(FAB_NEW(s->own.bytes, n_links, err));
+        }
+        s->use = s->scratch->use;
+        s->bytes = s->scratch->bytes;
+        if (subject->bisection) {
+            FAB_TRY(FAB_NEW(s->count, n_links, err));
+        }
+        if (d->detail) {
+            FAB_TRY(fab_next_hop_use_new(subject->fabric, trial->router, &s->next_hops, err));
+            FAB_TRY(fab_dependencies_init(subject->fabric, &s->dependencies, err));
+        }
+    }
+done:
+    return status;
+}
+
+static void close_strands(draw *d) {
+    for (size_t i = 0; i < d->n_strands; i++) {
+        fab_scratch_release(&d->strands[i].own);
+        fab_next_hop_use_free(d->strands[i].next_hops);
+        fab_dependencies_release(&d->strands[i].dependencies);
+        free(d->strands[i].count);
+    }
+    free(d->hot_of);
+    d->hot_of = NULL;
+    d->n_strands = 0;
+}
+
+static fab_status mark_hot(draw *d, fab_error *err) {
+    fab_status status = FAB_NEW(d->hot_of, d->trial->subject->fabric->n_links, err);
+    for (size_t i = 0; status == FAB_OK && i < d->trial->detail->n_hot; i++) {
+        d->hot_of[d->trial->detail->hot[i].link] = (uint8_t)(i + 1);
+    }
+    return status;
+}
+
+/* Both passes over d->stream. */
+static fab_status measure(draw *d, fab_sample *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_trial *trial = d->trial;
     bool is_minimal = fab_router_is_minimal(trial->router);
-    if (subject->bisection) {
-        FAB_TRY(FAB_NEW(count, subject->fabric->n_links, err));
+    FAB_TRY(open_strands(d, err));
+    start_loads(d);
+    FAB_TRY(fab_parallel_for(d->n_strands, trial->n_threads, add_strand, d, err));
+    join_loads(d);
+    const strand *sum = &d->strands[0];
+    FAB_TRY(fab_sample_loads(trial, sum->use, sum->bytes, out, err));
+    if (d->detail) {
+        fab_detail_loads(trial, sum->use, sum->bytes);
+        fab_next_hop_use_finish(sum->next_hops, trial->detail);
+        FAB_TRY(mark_hot(d, err));
     }
-    if (detail) {
-        FAB_TRY(fab_next_hop_use_new(subject->fabric, trial->router, &next_hops, err));
+    if (d->detail && d->takes_minimal) {
+        FAB_TRY(
+            fab_dependencies_add_minimal(trial->dependencies, trial->router->next_hops, &trial->subject->demand, err));
     }
-    start_loads(s, use, bytes);
-    for (uint64_t chunk = 0; chunk < s->n_chunks; chunk++) {
-        FAB_TRY(load_chunk(s, chunk, err));
-        add_loads(s, use, bytes);
-        if (count != NULL) {
-            add_counts(s->routes, count);
-        }
-        if (detail) {
-            fab_next_hop_use_add(next_hops, s->routes, s->first);
-        }
-    }
-    FAB_TRY(fab_sample_loads(trial, use, bytes, out, err));
-    if (detail) {
-        fab_detail_loads(trial, use, bytes);
-        fab_next_hop_use_finish(next_hops, trial->detail);
-    }
-    FAB_TRY(visit_flows(s, use, count, detail, out, err));
-    if (!is_minimal && subject->has_bound && s->whole != NULL) {
-        FAB_TRY(find_minimal(s, &is_minimal, err));
+    FAB_TRY(fab_parallel_for(d->n_strands, trial->n_threads, visit_strand, d, err));
+    join_flows(d, out);
+    if (!is_minimal && trial->subject->has_bound && d->stream.whole != NULL) {
+        FAB_TRY(find_minimal(d, &is_minimal, err));
     }
     FAB_TRY(fab_sample_bound(trial, is_minimal, out, err));
 done:
-    fab_next_hop_use_free(next_hops);
-    free(count);
+    close_strands(d);
     return status;
 }
 
@@ -476,34 +383,43 @@ static void add_sample(const fab_sample *one, double part, fab_sample *sum) {
 
 /* Queue pairs take turns: the mean over the rounds, each of which sends all bytes over its paths. The first one last,
  * whose loads are shown. */
-static fab_status measure_rounds(stream *s, fab_sample *out, fab_error *err) {
+static fab_status measure_rounds(draw *d, fab_sample *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_trial *trial = s->trial;
-    fab_scratch *scratch = trial->scratch;
-    const fab_routes *all = s->whole;
-    uint32_t n = trial->router->n_rounds;
+    fab_scratch *scratch = d->trial->scratch;
+    const fab_routes *all = d->stream.whole;
+    uint32_t n = d->trial->router->n_rounds;
+    if (d->trial->detail != NULL) {
+        fab_dependencies_add_routes(d->trial->dependencies, all);
+    }
     for (uint32_t round = n; round-- > 0;) {
         fab_sample one = {0};
         FAB_TRY(fab_routes_of_round(all, round, n, &scratch->round, err));
-        s->whole = &scratch->round;
-        FAB_TRY(measure(s, scratch->use, scratch->bytes, trial->detail != NULL && round == 0, &one, err));
+        d->stream.whole = &scratch->round;
+        d->detail = d->trial->detail != NULL && round == 0;
+        FAB_TRY(measure(d, &one, err));
         add_sample(&one, 1.0 / n, out);
     }
 done:
-    s->whole = all;
     return status;
 }
 
 fab_status fab_trial_paths(const fab_trial *trial, fab_sample *out, fab_error *err) {
     fab_status status = FAB_OK;
-    stream s;
-    FAB_TRY(open_stream(trial, &s, err));
+    draw *d = NULL;
+    FAB_TRY(FAB_NEW(d, 1, err)); /* lists of hot flows are too large for a thread's stack */
+    d->trial = trial;
+    d->detail = trial->detail != NULL;
+    FAB_TRY(fab_stream_open(trial, &d->stream, err));
+    d->takes_minimal = d->stream.whole == NULL && trial->router->engine->next == NULL;
     if (trial->router->n_rounds > 1) {
-        FAB_TRY(measure_rounds(&s, out, err));
+        FAB_TRY(measure_rounds(d, out, err));
     } else {
-        FAB_TRY(measure(&s, trial->scratch->use, trial->scratch->bytes, trial->detail != NULL, out, err));
+        FAB_TRY(measure(d, out, err));
     }
 done:
-    close_stream(&s);
+    if (d != NULL) {
+        fab_stream_close(&d->stream);
+    }
+    free(d);
     return status;
 }

@@ -152,6 +152,7 @@ fab_status fab_trial_split(const fab_trial *trial, fab_sample *out, fab_error *e
     if (trial->detail != NULL) {
         fab_detail_loads(trial, scratch->use, scratch->bytes);
         FAB_TRY(find_meetings(trial, &split, err));
+        FAB_TRY(fab_dependencies_add_minimal(trial->dependencies, trial->router->next_hops, &s->demand, err));
     }
 done:
     fab_split_release(&split);

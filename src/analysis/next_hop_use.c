@@ -19,9 +19,10 @@ struct fab_next_hop_use {
     const fab_fabric *f;
     const fab_router *router;
     size_t n_groups;
-    uint64_t *draws[2]; /* [later][group] */
-    uint64_t *last[2];  /* [later][group]: flow that was counted last, + 1 */
-    uint8_t *used;      /* [member]: bit 0 at a first choice, bit 1 at a later one */
+    uint64_t *draws[2];  /* [later][group] */
+    uint64_t *last[2];   /* [later][group]: flow that was counted last, + 1 */
+    uint32_t *n_used[2]; /* [later][group] */
+    uint8_t *used;       /* [member]: bit 0 at a first choice, bit 1 at a later one */
 };
 typedef fab_next_hop_use use;
 
@@ -43,10 +44,27 @@ static void count_hop(use *u, uint64_t flow, fab_link_id link, uint32_t group, s
         u->last[later][group] = flow + 1;
         u->draws[later][group]++;
     }
+    if (u->n_used[later][group] == t->group_link[group + 1] - t->group_link[group]) {
+        return; /* all of them: no need to look which one */
+    }
     for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
         if (t->member[i] == link) {
+            u->n_used[later][group] += (u->used[i] >> later & 1U) == 0;
             u->used[i] |= (uint8_t)(1U << later);
             break;
+        }
+    }
+}
+
+/* The groups that paths were chosen from are known: in a tree, where there is a choice. */
+static void count_known(use *u, const fab_routes *routes, uint64_t flow, size_t path) {
+    const uint32_t *first = u->router->next_hops->group_link;
+    size_t later = 0;
+    for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
+        uint32_t group = routes->group[i];
+        if (first[group + 1] - first[group] > 1) {
+            count_hop(u, flow, routes->link[i], group, later);
+            later = 1;
         }
     }
 }
@@ -140,6 +158,7 @@ fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *rout
     for (size_t later = 0; later < 2; later++) {
         FAB_TRY(FAB_NEW(u->draws[later], u->n_groups, err));
         FAB_TRY(FAB_NEW(u->last[later], u->n_groups, err));
+        FAB_TRY(FAB_NEW(u->n_used[later], u->n_groups, err));
     }
     FAB_TRY(FAB_NEW(u->used, u->n_groups > 0 ? t->group_link[u->n_groups] : 0, err));
     *out = u;
@@ -152,8 +171,24 @@ done:
 void fab_next_hop_use_add(fab_next_hop_use *u, const fab_routes *routes, uint64_t first) {
     for (uint32_t flow = 0; flow < routes->n_flows; flow++) {
         for (size_t path = routes->flow_first[flow]; path < routes->flow_first[flow + 1]; path++) {
-            count_path(u, routes, first + flow, path);
+            if (routes->group != NULL) {
+                count_known(u, routes, first + flow, path);
+            } else {
+                count_path(u, routes, first + flow, path);
+            }
         }
+    }
+}
+
+void fab_next_hop_use_merge(fab_next_hop_use *u, const fab_next_hop_use *other) {
+    const fab_next_hops *t = u->router->next_hops;
+    for (size_t later = 0; later < 2; later++) {
+        for (size_t group = 0; group < u->n_groups; group++) {
+            u->draws[later][group] += other->draws[later][group];
+        }
+    }
+    for (uint32_t i = 0; i < (u->n_groups > 0 ? t->group_link[u->n_groups] : 0); i++) {
+        u->used[i] |= other->used[i];
     }
 }
 
@@ -177,6 +212,7 @@ void fab_next_hop_use_free(fab_next_hop_use *u) {
     for (size_t later = 0; later < 2; later++) {
         free(u->draws[later]);
         free(u->last[later]);
+        free(u->n_used[later]);
     }
     free(u->used);
     free(u);

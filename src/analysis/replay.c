@@ -1,4 +1,5 @@
 /* Every phase under every engine for every seed: independent items over threads, each writing its own sample. */
+#include "fab/deadlock.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
 #include "measure.h"
@@ -29,6 +30,7 @@ typedef struct context {
     size_t n_items;
     fab_sample *samples; /* [item] */
     fab_phase_result *phases;
+    fab_dependencies *dependencies; /* [phase][engine] */
     atomic_size_t n_done;
 } context;
 
@@ -51,10 +53,16 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
                              .router = &c->routers[it->engine],
                              .seed = c->replay->seed + it->draw,
                              .whole_paths = c->replay->whole_paths,
+                             .n_threads = c->n_items < c->replay->n_threads ? c->replay->n_threads / c->n_items : 1,
                              .scratch = scratch,
-                             .detail = it->draw == 0 ? result : NULL};
-    fab_status status = fab_trial_run(&trial, &c->samples[index], err);
-    if (status == FAB_OK && it->draw == 0) {
+                             .detail = it->draw == 0 ? result : NULL,
+                             .dependencies = &c->dependencies[it->phase * c->replay->n_engines + it->engine]};
+    fab_status status = FAB_OK;
+    if (it->draw == 0) {
+        FAB_TRY(fab_dependencies_init(c->replay->fabric, trial.dependencies, err));
+    }
+    FAB_TRY(fab_trial_run(&trial, &c->samples[index], err));
+    if (it->draw == 0) {
         result->has_effective_bisection = subject->bisection;
         result->n_rounds = trial.router->n_rounds;
         if (c->replay->keep_loads) {
@@ -62,6 +70,7 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
             scratch->bytes = NULL;
         }
     }
+done:
     return status;
 }
 
@@ -129,7 +138,28 @@ static fab_status prepare(context *c, fab_error *err) {
         FAB_TRY(FAB_NEW(c->phases[p].engines, replay->n_engines, err));
         c->phases[p].n_engines = replay->n_engines;
     }
+    FAB_TRY(FAB_NEW(c->dependencies, c->traffic.n_phases * replay->n_engines, err));
     FAB_TRY(list_items(c, err));
+done:
+    return status;
+}
+
+/* On one thread: igraph decides. */
+static fab_status check_deadlocks(context *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (size_t p = 0; p < c->traffic.n_phases; p++) {
+        for (size_t e = 0; e < c->replay->n_engines; e++) {
+            fab_engine_result *out = &c->phases[p].engines[e];
+            fab_deadlock found;
+            FAB_TRY(fab_deadlock_check(&c->dependencies[p * c->replay->n_engines + e], &found, err));
+            out->deadlock_free = found.free;
+            out->dependencies = found.dependencies;
+            out->n_cycle = found.n_cycle;
+            for (uint32_t i = 0; i < found.n_cycle && i < FAB_CYCLE_SHOWN; i++) {
+                (void)fab_link_name(c->replay->fabric, found.cycle[i], out->cycle[i]);
+            }
+        }
+    }
 done:
     return status;
 }
@@ -199,6 +229,10 @@ static void release(context *c) {
     for (size_t i = 0; i < c->n_workers; i++) {
         fab_scratch_release(&c->workers[i]);
     }
+    for (size_t i = 0; c->dependencies != NULL && i < c->traffic.n_phases * c->replay->n_engines; i++) {
+        fab_dependencies_release(&c->dependencies[i]);
+    }
+    free(c->dependencies);
     free_phases(c->phases, c->traffic.n_phases);
     fab_dag_free(c->dag);
     fab_ports_release(&c->ports);
@@ -218,6 +252,7 @@ fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_erro
     FAB_TRY(prepare(&c, err));
     FAB_TRY(fab_parallel_for(c.traffic.n_phases, replay->n_threads, prepare_subject, &c, err));
     FAB_TRY(fab_parallel_for(c.n_items, replay->n_threads, run_item, &c, err));
+    FAB_TRY(check_deadlocks(&c, err));
     FAB_TRY(summarise(&c, err));
     (void)snprintf(result->traffic, sizeof result->traffic, "%s", c.traffic.summary);
     result->seed = replay->seed;

@@ -41,6 +41,15 @@ fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
     return FAB_OK;
 }
 
+void fab_shrink(void *array, size_t n, size_t size) {
+    void *block = NULL;
+    memcpy(&block, array, sizeof block);
+    void *smaller = n > 0 ? realloc(block, n * size) : NULL;
+    if (smaller != NULL) {
+        memcpy(array, &smaller, sizeof smaller);
+    }
+}
+
 char *fab_strdup(const char *text, fab_error *err) {
     char *copy = NULL;
     size_t n = strlen(text) + 1;

@@ -43,7 +43,7 @@ typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
     cli_list operands, overrides, jobs, engines;
-    const char *traffic, *prices, *format, *out, *export_path, *patch, *dump; /**< NULL when not given */
+    const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain; /**< NULL when not given */
     cli_search search;
     uint64_t seed, n_seeds, n_threads;
     cli_when color;
@@ -115,6 +115,9 @@ void cli_blame(const fab_design *design, fab_status status, fab_error *err);
 fab_status cli_measure_fabric(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
                               fab_error *err) FAB_MUST_USE;
 
+/** Name, source and digest of a design. */
+void cli_name_fabric(const fab_design *design, fab_fabric_result *out);
+
 /** An empty result of `command` with room for n_fabrics. Release with fab_result_release(). */
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
                            fab_error *err) FAB_MUST_USE;
@@ -128,6 +131,14 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
 
 /** Fails early when --out cannot be written, so that no run is lost for that. */
 fab_status cli_check_out(const cli_options *options, fab_error *err) FAB_MUST_USE;
+
+/* --- route_explain.c ---------------------------------------------------------------------------------------------- */
+
+/** Fails where --explain comes with options that it has no place for. */
+fab_status cli_check_explain(const cli_options *options, fab_error *err) FAB_MUST_USE;
+
+/** Who meets on the link that --explain names, and why, instead of the report. */
+fab_status cli_explain(const cli_options *options, FILE *out, fab_error *err) FAB_MUST_USE;
 
 /* --- terminal.c --------------------------------------------------------------------------------------------------- */
 

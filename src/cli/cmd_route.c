@@ -103,6 +103,10 @@ done:
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
+    if (options->explain != NULL) {
+        FAB_TRY(cli_check_explain(options, err));
+        return cli_explain(options, out, err);
+    }
     if (options->dump != NULL) {
         FAB_TRY(check_dump(options, err));
         FAB_TRY(dump(options, out, err));
@@ -127,6 +131,16 @@ static const cli_option OPTION_DUMP = {"dump", "FILE",
                                        "and ecmp,tables=FILE read; - is stdout",
                                        apply_dump};
 
+static fab_status apply_explain(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->explain = value;
+    return FAB_OK;
+}
+
+static const cli_option OPTION_EXPLAIN = {
+    "explain", "LINK",
+    "instead of the report, who meets on a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number", apply_explain};
+
 static fab_status apply_bound(cli_options *options, const char *value, fab_error *err) {
     (void)value;
     (void)err;
@@ -147,25 +161,15 @@ static const char *const EXAMPLES[] = {
     "fabriscope route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --engine spray "
     "--bound",
     "fabriscope route preset:llama3-talk-racks --engine pinned --dump -",
+    "fabriscope route preset:llama3-talk-racks --traffic job:dp --engine pinned --explain leaf-0:17",
     NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_traffic,
-                                            &cli_option_engine,
-                                            &OPTION_BOUND,
-                                            &OPTION_DUMP,
-                                            &cli_option_seeds,
-                                            &cli_option_seed,
-                                            &cli_option_set,
-                                            &cli_option_job,
-                                            &cli_option_prices,
-                                            &cli_option_out,
-                                            &cli_option_force,
-                                            &cli_option_format,
-                                            &cli_option_json,
-                                            &cli_option_color,
-                                            &cli_option_quiet,
-                                            &cli_option_threads,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_traffic, &cli_option_engine,  &OPTION_BOUND,
+                                            &OPTION_DUMP,        &OPTION_EXPLAIN,     &cli_option_seeds,
+                                            &cli_option_seed,    &cli_option_set,     &cli_option_job,
+                                            &cli_option_prices,  &cli_option_out,     &cli_option_force,
+                                            &cli_option_format,  &cli_option_json,    &cli_option_color,
+                                            &cli_option_quiet,   &cli_option_threads, NULL};
 
 const cli_command cli_command_route = {
     .name = "route",

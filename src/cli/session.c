@@ -152,6 +152,14 @@ done:
     return status;
 }
 
+void cli_name_fabric(const fab_design *design, fab_fabric_result *out) {
+    bool is_named = strcmp(design->name, design->fabric.family) != 0; /* a one-line form is its own best name */
+    (void)snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1,
+                   is_named ? design->name : design->origin);
+    (void)snprintf(out->source, sizeof out->source, "%s", design->source);
+    fab_design_digest(design, out->digest);
+}
+
 fab_status cli_measure_fabric(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
                               fab_error *err) {
     fab_status status = FAB_OK;
@@ -170,11 +178,7 @@ fab_status cli_measure_fabric(const fab_design *design, fab_fabric_result *out, 
     if (design->has_front_end) {
         FAB_TRY(measure_front_end(design, &prices, out, err));
     }
-    bool is_named = strcmp(design->name, design->fabric.family) != 0; /* a one-line form is its own best name */
-    (void)snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1,
-                   is_named ? design->name : design->origin);
-    (void)snprintf(out->source, sizeof out->source, "%s", design->source);
-    fab_design_digest(design, out->digest);
+    cli_name_fabric(design, out);
     *out_graph = graph;
     graph = NULL;
 done:

@@ -28,6 +28,12 @@ for engine in spray spray,weights=capacity; do
   "$program" route fat-tree:k=4 --engine "$engine" --dump shares --force --quiet >report
   [[ -n $(loads "$engine") && $(loads "$engine") == "$(loads file,path=shares)" ]] || fail "other loads with the shares of $engine"
 done
+explain() { # explain ENGINE: who meets on a link, without the engine's name
+  "$program" route fat-tree:k=4 --traffic pattern:shift,by=5 --engine "$1" --explain leaf-0:3 --quiet | sed 4d
+}
+"$program" route fat-tree:k=4 --engine ecmp --dump groups --force --quiet >report
+[[ -n $(explain ecmp) && $(explain ecmp) == "$(explain ecmp,tables=groups)" ]] || fail "groups explained differently"
+[[ -n $(explain spray) && $(explain spray) == "$(explain file,path=groups)" ]] || fail "shares explained differently"
 fails 5 "cannot open" route fat-tree:k=4 --engine ecmp,tables=missing --quiet
 fails 3 "groups:3:1: engine ecmp" route fat-tree:k=6 --engine ecmp,tables=groups --quiet
 fails 2 "one --engine" route fat-tree:k=4 --engine dmodk --engine ecmp --dump other --quiet

@@ -46,6 +46,9 @@ void fab_dependencies_add_routes(fab_dependencies *dependencies, const fab_route
 fab_status fab_dependencies_add_minimal(fab_dependencies *dependencies, const fab_next_hops *next_hops,
                                         const fab_demand *demand, fab_error *err) FAB_MUST_USE;
 
+/** Adds all of `other`, of the same fabric. O(bits / 64). */
+void fab_dependencies_merge(fab_dependencies *dependencies, const fab_dependencies *other);
+
 /** O(bits / 64). */
 uint64_t fab_dependencies_count(const fab_dependencies *dependencies);
 

@@ -35,6 +35,9 @@ void fab_offer_release(fab_offer *offer);
  */
 double fab_offer_rate(const fab_offer *offer, const fab_phase *phase, uint64_t i);
 
+/** The same of flows first ... first + n - 1. */
+void fab_offer_chunk(const fab_offer *offer, const fab_phase *phase, uint64_t first, uint32_t n, double *out);
+
 /**
  * What a phase asks of the switches, flows of a pair of leaves added up; every flow split evenly over the NICs and
  * planes of its GPUs, as all engines do.
@@ -55,7 +58,9 @@ typedef struct fab_demand {
 
 /**
  * @retval FAB_EUNREACHABLE  rails differ and no GPU of either domain has the other's rail
- * Complexity: O(flows * parts + leaves), and for an all-to-all O(GPUs * leaves) where flows do not change rails.
+ * @retval FAB_EUNSUPPORTED  more than 2^32 - 1 parts of listed flows, or pairs of leaves
+ * Complexity: O(flows * parts + leaves). An all-to-all where flows do not change rails: O(GPUs * parts + leaves^2 *
+ * parts); where they do, O(flows * parts) time and O(leaves^2) memory.
  */
 fab_status fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
                            const fab_phase *phase, const fab_offer *offer, fab_demand *out,

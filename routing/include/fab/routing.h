@@ -22,7 +22,9 @@ typedef struct fab_routes {
     bool between_switches; /**< set by the caller: only fabric links are kept */
     size_t *path_first;    /**< shape [n_paths + 1]: links of path p are link[path_first[p] ... ) */
     fab_link_id *link;     /**< shape [path_first[n_paths]] */
-    size_t flow_capacity, path_capacity, link_capacity;
+    uint32_t *group;       /**< the same shape: entry of next_hops that the link was chosen from; of plain engines, and
+                              between switches only, else NULL */
+    size_t flow_capacity, path_capacity, link_capacity, group_capacity;
 } fab_routes;
 
 void fab_routes_release(fab_routes *routes);
@@ -98,6 +100,15 @@ typedef struct fab_read_groups {
     fab_dag *dag;    /**< of next_hops, in a router that splits; else NULL */
 } fab_read_groups;
 
+/** The one port of a GPU into the network. */
+typedef struct fab_port_end {
+    uint32_t nic;         /**< index among the NICs */
+    uint32_t leaf;        /**< switch index */
+    uint32_t column;      /**< of the leaf */
+    uint32_t destination; /**< number of the port, leaf by leaf */
+    uint32_t domain;      /**< scale-up domain; a number of its own where there is none */
+} fab_port_end;
+
 /** An engine with its options, ready for one fabric. Read-only while routing. */
 typedef struct fab_router {
     const fab_engine *engine;
@@ -127,7 +138,10 @@ typedef struct fab_router {
     bool is_plain;
     uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
     uint8_t *switch_tier;                                                        /**< shape [n_switches] */
-    void *state;                                                                 /**< the engine's own options */
+    uint32_t *member_head;    /**< shape [members of next_hops]: switch index at the far end of each; plain engines */
+    struct fab_port_end *end; /**< shape [n_gpus]: where GPUs are plugged in; NULL unless each has one NIC in one plane
+                                 and none hands over for another */
+    void *state;              /**< the engine's own options */
 } fab_router;
 
 typedef struct fab_engine_option {
@@ -182,8 +196,16 @@ struct fab_engine {
     fab_link_id (*next)(const fab_router *router, fab_node_id v, const fab_hop_key *key);
     /** Index of the next hop to take, below hop->count. */
     uint32_t (*pick)(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key);
-    /** Instead of the three above: routes all flows at once, where a path depends on the other flows. `rate`: shape
-     * [n_flows], offered. */
+    /**
+     * What made the choice, in words. `hop->count` is 0 where `next` made it. May be NULL, as where the two below
+     * decide.
+     * @param[out] out  One line, `size` bytes.
+     * @return what the choice was made from: equal values choose alike from any group
+     */
+    uint64_t (*explain)(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key, char *out,
+                        size_t size);
+    /** Instead of begin, next and pick: routes all flows at once, where a path depends on the other flows. `rate`:
+     * shape [n_flows], offered. */
     fab_status (*route)(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
                         fab_routes *routes, fab_error *err);
     bool by_demand; /**< what `split` gives depends on the demand */

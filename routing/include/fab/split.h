@@ -15,10 +15,18 @@
  * fab_dag_free(). */
 typedef struct fab_dag fab_dag;
 
-/** Both are borrowed and must outlive the DAG. Complexity: O(switches * leaves). */
+/**
+ * Both are borrowed and must outlive the DAG.
+ * @retval FAB_EUNSUPPORTED  more than 2^32 - 1 entries: switch, group of next hops and the leaves that it serves at one
+ *                           distance, 64 leaves at a time
+ * Complexity: O(switches * leaves / 64 + entries * distances + next hops of all groups).
+ */
 fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_dag **out,
                        fab_error *err) FAB_MUST_USE;
 void fab_dag_free(fab_dag *dag);
+
+/** Bytes that it keeps. */
+size_t fab_dag_memory(const fab_dag *dag);
 
 /** How a switch splits what it holds for destination leaf d over its minimal next hops. */
 typedef enum fab_split_rule {
@@ -26,8 +34,9 @@ typedef enum fab_split_rule {
     FAB_SPLIT_CAPACITY, /**< in proportion to W(l) = min(capacity of l, sum of W over the next hops behind l): what can
                            still get through downstream */
     FAB_SPLIT_WEIGHT,   /**< in proportion to weight[l] * Z(head of l), Z(v) = sum over its next hops of the same,
-                           Z(d) = 1: a path's share is the product of the weights of its links */
-    FAB_SPLIT_SHARE,    /**< share[d][l], given */
+                           Z(d) = 1: a path's share is the product of the weights of its links. Weights may span 100
+                           orders of magnitude, Z of the switches at one distance from a leaf 150 */
+    FAB_SPLIT_SHARE,    /**< share[d][l], given; for small fabrics */
 } fab_split_rule;
 
 typedef struct fab_split {
@@ -40,10 +49,14 @@ void fab_split_release(fab_split *split);
 
 /**
  * Adds what every fabric link carries to out_load.
- * @param[in] amount  Shape [demand->n_pairs]: demand->rate, demand->bytes or any other.
+ * @param[in] amount  Shape [demand->n_pairs], >= 0: demand->rate, demand->bytes or any other. What is 0 needs no route.
  * @retval FAB_EUNREACHABLE  a demand has no route; the message names the pair of leaves.
- * Complexity: O(sum over destination leaves of the links of their DAG), whatever the number of flows. The same bytes
- * for any machine.
+ * @retval FAB_EINPUT  a weight is not above 0 or too small beside the largest, or shares do not add up to 1 where
+ *                     something is held
+ * @retval FAB_EUNSUPPORTED  Z spreads too far
+ * Complexity: O(sum over destination leaves of the links of their DAG) at worst, less where next hops are shared and
+ * where little is held, whatever the number of flows; a row of 64 doubles per switch, or two. The same bytes on any
+ * machine. Threads: concurrent calls on one DAG are safe.
  */
 fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_demand *demand, const double *amount,
                           double *out_load, fab_error *err) FAB_MUST_USE;
@@ -59,8 +72,9 @@ typedef enum fab_fold {
 
 /**
  * @param[in]  x    Shape [n_links], >= 0.
- * @param[out] out  Shape [demand->n_pairs]. Paths without share count for nothing.
- * @retval FAB_EUNREACHABLE  as fab_split_load
+ * @param[out] out  Shape [demand->n_pairs]. Paths without share count for nothing. Of no meaning after a failure.
+ * Fails as fab_split_load(), for every pair; weights and shares matter where paths without share would
+ * (FAB_SPLIT_SHARE) and for FAB_FOLD_EXPECTED.
  */
 fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold fold, const double *x,
                           const fab_demand *demand, double *out, fab_error *err) FAB_MUST_USE;

@@ -6,14 +6,16 @@
 #define FAB_RESULT_H
 
 #include "fab/design.h"
+#include "fab/explanation.h"
 #include "fab/fabric.h"
 #include "fab/optimum.h"
 #include "fab/prices.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
 
-#define FAB_HOT_LINKS 10 /**< worst links kept per engine */
-#define FAB_HOT_FLOWS 16 /**< flows listed per hot link */
+#define FAB_HOT_LINKS   10 /**< worst links kept per engine */
+#define FAB_CYCLE_SHOWN 16 /**< links named of a cycle of dependencies */
+#define FAB_HOT_FLOWS   16 /**< flows listed per hot link */
 #define FAB_HISTOGRAM                                                                                                  \
     8 /**< bins of link utilisation: [0,.25) [.25,.5) [.5,.75) [.75,1] (1,1.5] (1.5,2] (2,3] (3,inf) */
 
@@ -166,7 +168,11 @@ typedef struct fab_engine_result {
     bool polarized; /**< of the first seed: some boundary is; only engines that hash */
     fab_hot_link hot[FAB_HOT_LINKS];
     size_t n_hot;
-    double *load_bytes; /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    bool deadlock_free;              /**< no cycle among the dependencies of the routes of the first seed */
+    uint64_t dependencies;           /**< pairs of fabric links, one held while the other is asked for */
+    uint32_t n_cycle;                /**< links of a shortest cycle through the first link that lies on one; 0: none */
+    char cycle[FAB_CYCLE_SHOWN][80]; /**< names of its first ones */
+    double *load_bytes;              /**< shape [n_links], first seed; NULL unless asked for (exports) */
 } fab_engine_result;
 
 typedef struct fab_phase_result {
@@ -208,8 +214,9 @@ typedef struct fab_result {
     size_t n_phases;
     fab_growth_step *growth; /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
-    const fab_fabric *graph;    /**< borrowed; NULL for cost */
-    const fab_optimum *optimum; /**< borrowed; NULL unless something was optimised */
+    const fab_fabric *graph;            /**< borrowed; NULL for cost */
+    const fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
+    const fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
 } fab_result;
 
 void fab_result_release(fab_result *result);

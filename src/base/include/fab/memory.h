@@ -30,6 +30,12 @@ fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
 /** `FAB_GROW(pointer, capacity, need, err)` for a typed pointer and a size_t capacity. */
 #define FAB_GROW(pointer, capacity, need, err) fab_grow(&(pointer), &(capacity), (need), sizeof *(pointer), (err))
 
+/** Gives back what an array of `n` elements does not need of what it was grown to. */
+void fab_shrink(void *array, size_t n, size_t size);
+
+/** `FAB_SHRINK(pointer, n)` for a typed pointer; its capacity is n from now on. */
+#define FAB_SHRINK(pointer, n) fab_shrink(&(pointer), (n), sizeof *(pointer))
+
 /** Copy of a string, or NULL with FAB_ENOMEM recorded. */
 char *fab_strdup(const char *text, fab_error *err) FAB_MUST_USE;
 

@@ -1,0 +1,372 @@
+/* Routes the flows of a phase, piece by piece, and keeps those that cross a link; then walks the kept paths again,
+ * asking why at every switch. */
+#include "explain_link.h"
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE 65536 /* flows routed at a time */
+
+/* --- results ----------------------------------------------------------------------------------------------------- */
+
+static void release_phase(fab_met_phase *phase) {
+    for (size_t i = 0; i < phase->n_flows; i++) {
+        for (size_t p = 0; p < phase->flow[i].n_paths; p++) {
+            free(phase->flow[i].path[p].decision);
+        }
+        free(phase->flow[i].path);
+    }
+    free(phase->flow);
+}
+
+void fab_explanation_release(fab_explanation *explanation) {
+    for (size_t i = 0; i < explanation->n_phases; i++) {
+        release_phase(&explanation->phase[i]);
+    }
+    free(explanation->phase);
+    *explanation = (fab_explanation){0};
+}
+
+fab_status fab_explainer_meet(fab_explainer *e, uint64_t index, double share, fab_met_flow **out, fab_error *err) {
+    fab_met_phase *phase = e->out;
+    fab_status status = FAB_GROW(phase->flow, e->flow_capacity, phase->n_flows + 1, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    fab_flow flow = fab_phase_flow(e->phase, index);
+    const uint32_t *rank = e->traffic.rank_of_gpu;
+    fab_met_flow *met = &phase->flow[phase->n_flows++];
+    *met = (fab_met_flow){.flow = index,
+                          .src_gpu = flow.src,
+                          .dst_gpu = flow.dst,
+                          .src_rank = rank != NULL ? rank[flow.src] : flow.src,
+                          .dst_rank = rank != NULL ? rank[flow.dst] : flow.dst,
+                          .comm = flow.comm,
+                          .rate_bps = fab_offer_rate(&e->offer, e->phase, index),
+                          .share = share};
+    (void)fab_comm_name(&e->traffic, e->phase, flow.comm, met->comm_name);
+    phase->load_bps += met->rate_bps * share;
+    *out = met;
+    return FAB_OK;
+}
+
+/* --- paths ------------------------------------------------------------------------------------------------------- */
+
+/* Column of the leaf that a path with a fabric link leaves the fabric from. */
+static uint32_t leaf_of(const fab_explainer *e, const fab_link_id *link, size_t n) {
+    fab_node_id leaf = FAB_NONE;
+    for (size_t i = 0; i < n; i++) {
+        leaf = fab_class_of(e->f, link[i])->kind == FAB_LINK_FABRIC ? fab_head(e->f, link[i]) : leaf;
+    }
+    return leaf != FAB_NONE ? e->t->leaf_index[leaf - e->f->first[FAB_NODE_SWITCH]] : 0;
+}
+
+/* Counts a path that leaves the switch over `taken`, if its next hops there include the link. Tells whether they do. */
+static bool count_choice(fab_explainer *e, fab_link_id taken, uint32_t leaf) {
+    uint32_t v = fab_tail(e->f, e->link) - e->f->first[FAB_NODE_SWITCH];
+    uint32_t group = fab_next_hops_group(e->router.next_hops, v, leaf);
+    uint32_t count = 0;
+    bool has_link = false;
+    const fab_link_id *next = fab_next_hops_get(e->router.next_hops, v, leaf, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        has_link = has_link || next[i] == e->link;
+    }
+    if (!has_link || count < 2 || e->router.engine->next != NULL) {
+        return false;
+    }
+    e->group_paths[group - 1]++;
+    e->taken[taken] = 1;
+    e->out->choice.paths++;
+    return true;
+}
+
+/* Walks a path of a flow again; the decisions go to `out`. */
+static fab_status keep_path(fab_explainer *e, const fab_flow *flow, uint32_t path, const fab_link_id *link, size_t n,
+                            fab_met_path *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_router *router = &e->router;
+    if (router->engine->route != NULL) {
+        FAB_TRY(fab_explain_route(router, link, n, path / router->ports.nics_per_gpu, &e->path, err));
+    } else {
+        FAB_TRY(fab_explain_path(router, flow, path, e->request->seed, &e->path, err));
+    }
+    if (e->path.n_links != n || memcmp(e->path.link, link, n * sizeof *link) != 0) {
+        FAB_FAIL(err, FAB_EINTERNAL, NULL, "path %u from gpu-%u to gpu-%u is routed one way and explained another",
+                 path, flow->src, flow->dst);
+    }
+    FAB_TRY(FAB_NEW(out->decision, e->path.n_decisions, err));
+    if (e->path.n_decisions > 0) {
+        memcpy(out->decision, e->path.decision, e->path.n_decisions * sizeof *out->decision);
+    }
+    out->n_decisions = e->path.n_decisions;
+    out->queue_pair = e->path.queue_pair;
+    out->plane = e->path.plane;
+done:
+    return status;
+}
+
+static fab_status scan_flow(fab_explainer *e, const fab_routes *routes, uint32_t i, uint64_t index, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_flow flow = fab_phase_flow(e->phase, index);
+    uint32_t first = routes->flow_first[i];
+    uint32_t n_paths = routes->flow_first[i + 1] - first;
+    uint32_t n_here = 0;
+    bool chooses = false;
+    fab_met_flow *met = NULL;
+    for (uint32_t path = 0; path < n_paths; path++) {
+        const fab_link_id *link = routes->link + routes->path_first[first + path];
+        size_t n = routes->path_first[first + path + 1] - routes->path_first[first + path];
+        for (size_t k = 0; k < n; k++) {
+            uint8_t mark = e->mark[link[k]];
+            if (mark != 0 && fab_class_of(e->f, link[k])->kind == FAB_LINK_FABRIC) {
+                chooses = count_choice(e, link[k], leaf_of(e, link, n)) || chooses;
+            }
+            n_here += mark == 2;
+        }
+    }
+    e->out->choice.flows += chooses;
+    if (n_here == 0) {
+        goto done;
+    }
+    FAB_TRY(fab_explainer_meet(e, index, (double)n_here / n_paths, &met, err));
+    FAB_TRY(FAB_NEW(met->path, n_here, err));
+    met->n_paths_at_once = n_paths;
+    for (uint32_t path = 0; path < n_paths; path++) {
+        const fab_link_id *link = routes->link + routes->path_first[first + path];
+        size_t n = routes->path_first[first + path + 1] - routes->path_first[first + path];
+        size_t k = 0;
+        while (k < n && link[k] != e->link) {
+            k++;
+        }
+        if (k < n) {
+            met->n_paths++;
+            FAB_TRY(keep_path(e, &flow, path, link, n, &met->path[met->n_paths - 1], err));
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status scan_routes(fab_explainer *e, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_router *router = &e->router;
+    uint64_t n_flows = e->phase->n_flows;
+    uint64_t piece = router->engine->route != NULL ? n_flows : PIECE;
+    if (piece > UINT32_MAX) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s routes all flows at once, and phase %s has more than %u",
+                 router->engine->name, e->phase->name, UINT32_MAX);
+    }
+    for (uint64_t first = 0; first < n_flows; first += piece) {
+        uint32_t n = (uint32_t)(n_flows - first < piece ? n_flows - first : piece);
+        const fab_routes *at_once = &e->routes;
+        FAB_TRY(fab_route_flows(router, e->phase, first, n, e->offer.rate, e->request->seed, &e->routes, err));
+        if (router->n_rounds > 1) { /* its paths are the first ones of a flow: they keep their numbers */
+            FAB_TRY(fab_routes_of_round(&e->routes, 0, router->n_rounds, &e->round, err));
+            at_once = &e->round;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            FAB_TRY(scan_flow(e, at_once, i, first + i, err));
+        }
+    }
+done:
+    return status;
+}
+
+/* --- figures ------------------------------------------------------------------------------------------------------ */
+
+static int by_load(const void *a, const void *b) {
+    const fab_met_flow *x = a;
+    const fab_met_flow *y = b;
+    double x_bps = x->rate_bps * x->share;
+    double y_bps = y->rate_bps * y->share;
+    if (x_bps != y_bps) {
+        return x_bps > y_bps ? -1 : 1;
+    }
+    return (x->flow > y->flow) - (x->flow < y->flow);
+}
+
+static int by_number(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t count_distinct(uint64_t *values, size_t n) {
+    uint64_t distinct = 0;
+    qsort(values, n, sizeof *values, by_number);
+    for (size_t i = 0; i < n; i++) {
+        distinct += i == 0 || values[i] != values[i - 1];
+    }
+    return distinct;
+}
+
+/* Next hops of the groups that hold the link, those used, and those that draws would use: next hop i of share p_i stays
+ * unused by n draws with probability (1 - p_i)^n. */
+static fab_status sum_choice(fab_explainer *e, fab_error *err) {
+    fab_link_choice *choice = &e->out->choice;
+    double *log_unused = NULL;
+    fab_node_id tail = fab_tail(e->f, e->link);
+    if (choice->paths == 0) {
+        return FAB_OK;
+    }
+    uint32_t v = tail - e->f->first[FAB_NODE_SWITCH];
+    const fab_next_hops *t = e->router.next_hops;
+    fab_status status = FAB_NEW(log_unused, e->f->n_links, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    for (uint32_t entry = t->group_first[v]; entry < t->group_first[v + 1]; entry++) {
+        const fab_link_id *next = t->member + t->group_link[entry];
+        uint32_t count = t->group_link[entry + 1] - t->group_link[entry];
+        double paths = (double)e->group_paths[entry - t->group_first[v]];
+        double all = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            all += fab_next_hop_weight(&e->router, &next[i]);
+        }
+        for (uint32_t i = 0; paths > 0 && i < count; i++) {
+            log_unused[next[i]] += paths * log1p(-(double)fab_next_hop_weight(&e->router, &next[i]) / all);
+        }
+    }
+    for (uint32_t k = e->f->out_first[tail]; k < e->f->out_first[tail + 1]; k++) {
+        fab_link_id link = e->f->out_link[k];
+        choice->next_hops += log_unused[link] < 0;
+        choice->used += e->taken[link];
+        choice->ideal_used -= expm1(log_unused[link]);
+    }
+    free(log_unused);
+    return FAB_OK;
+}
+
+static fab_status sum_flows(fab_explainer *e, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_met_phase *phase = e->out;
+    uint64_t *comms = NULL;
+    uint64_t *values = NULL;
+    size_t n = 0;
+    FAB_TRY(FAB_NEW(comms, phase->n_flows, err));
+    for (size_t i = 0; i < phase->n_flows; i++) {
+        comms[i] = phase->flow[i].comm;
+        phase->choice.paths_here += phase->flow[i].n_paths;
+    }
+    phase->n_comms = count_distinct(comms, phase->n_flows);
+    FAB_TRY(FAB_NEW(values, (size_t)phase->choice.paths_here, err));
+    for (size_t i = 0; e->router.engine->explain != NULL && i < phase->n_flows; i++) {
+        for (size_t p = 0; p < phase->flow[i].n_paths; p++) {
+            const fab_met_path *path = &phase->flow[i].path[p];
+            for (size_t k = 0; k < path->n_decisions; k++) {
+                if (path->decision[k].link == e->link && path->decision[k].count != 1) {
+                    values[n++] = path->decision[k].value;
+                }
+            }
+        }
+    }
+    phase->choice.values_here = count_distinct(values, n);
+    if (phase->n_flows > 0) {
+        qsort(phase->flow, phase->n_flows, sizeof *phase->flow, by_load);
+    }
+done:
+    free(comms);
+    free(values);
+    return status;
+}
+
+/* What the design itself does to the link. */
+static fab_status find_taper(fab_explainer *e, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_split even = {.rule = FAB_SPLIT_EQUAL};
+    double *load = NULL;
+    double capacity_bps = fab_class_of(e->f, e->link)->capacity_bps;
+    FAB_TRY(FAB_NEW(load, e->f->n_links, err));
+    FAB_TRY(fab_split_load(e->dag, &even, &e->demand, e->demand.rate, load, err));
+    e->out->taper_factor = (load[e->link] + e->demand.leg_rate[e->link]) / capacity_bps;
+    e->out->utilisation = e->out->load_bps / capacity_bps;
+    e->out->hash_factor = e->out->taper_factor > 0 ? e->out->utilisation / e->out->taper_factor : e->out->utilisation;
+done:
+    free(load);
+    return status;
+}
+
+static fab_status explain_phase(fab_explainer *e, const fab_phase *phase, fab_met_phase *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    e->phase = phase;
+    e->out = out;
+    e->flow_capacity = 0;
+    (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
+    (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
+    FAB_TRY(FAB_NEW(e->group_paths, e->router.next_hops->group_first[fab_n_switches(e->f)], err));
+    FAB_TRY(FAB_NEW(e->taken, e->f->n_links, err));
+    FAB_TRY(fab_offer_init(e->f, &e->router.ports, phase, &e->offer, err));
+    FAB_TRY(fab_demand_init(e->f, &e->router.ports, e->t, phase, &e->offer, &e->demand, err));
+    FAB_TRY(e->router.splits ? fab_explainer_split(e, err) : scan_routes(e, err));
+    FAB_TRY(sum_choice(e, err));
+    FAB_TRY(sum_flows(e, err));
+    FAB_TRY(find_taper(e, err));
+done:
+    fab_demand_release(&e->demand);
+    fab_offer_release(&e->offer);
+    free(e->group_paths);
+    free(e->taken);
+    e->group_paths = NULL;
+    e->taken = NULL;
+    return status;
+}
+
+/* --- the link ----------------------------------------------------------------------------------------------------- */
+
+static fab_status mark_links(fab_explainer *e, fab_error *err) {
+    fab_status status = FAB_NEW(e->mark, e->f->n_links, err);
+    fab_node_id tail = fab_tail(e->f, e->link);
+    if (status != FAB_OK) {
+        return status;
+    }
+    for (uint32_t k = e->f->out_first[tail]; k < e->f->out_first[tail + 1]; k++) {
+        e->mark[e->f->out_link[k]] = fab_class_of(e->f, e->f->out_link[k])->kind == FAB_LINK_FABRIC;
+    }
+    e->mark[e->link] = 2;
+    return FAB_OK;
+}
+
+static void release(fab_explainer *e) {
+    fab_explained_path_release(&e->path);
+    fab_routes_release(&e->routes);
+    fab_routes_release(&e->round);
+    fab_router_release(&e->router);
+    fab_traffic_release(&e->traffic);
+    fab_dag_free(e->dag);
+    fab_next_hops_free(e->t);
+    free(e->mark);
+}
+
+fab_status fab_explain_link(const fab_explain_request *request, fab_explanation *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = request->fabric;
+    fab_explainer e = {.request = request, .f = f, .link = request->link};
+    fab_explanation found = {.fabric = f, .link = request->link, .seed = request->seed};
+    (void)fab_link_name(f, found.link, found.name);
+    found.capacity_bps = fab_class_of(f, found.link)->capacity_bps;
+    FAB_TRY(fab_next_hops_new(f, NULL, &e.t, err));
+    FAB_TRY(fab_dag_new(f, e.t, &e.dag, err));
+    FAB_TRY(fab_router_init(request->engine, f, e.t, &e.router, err));
+    FAB_TRY(fab_traffic_make(request->traffic, request->design, f, request->seed, &e.traffic, err));
+    FAB_TRY(mark_links(&e, err));
+    (void)snprintf(found.engine, sizeof found.engine, "%s", e.router.engine->name);
+    (void)snprintf(found.label, sizeof found.label, "%s", e.router.label);
+    (void)snprintf(found.traffic, sizeof found.traffic, "%s", e.traffic.summary);
+    found.splits = e.router.splits;
+    found.hashes = e.router.engine->hashes;
+    found.n_rounds = e.router.n_rounds;
+    FAB_TRY(FAB_NEW(found.phase, e.traffic.n_phases, err));
+    for (; found.n_phases < e.traffic.n_phases;) {
+        found.n_phases++;
+        FAB_TRY(explain_phase(&e, &e.traffic.phases[found.n_phases - 1], &found.phase[found.n_phases - 1], err));
+    }
+    *out = found;
+    found = (fab_explanation){0};
+done:
+    fab_explanation_release(&found);
+    release(&e);
+    return status;
+}

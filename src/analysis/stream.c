@@ -1,0 +1,198 @@
+/* Routes a phase whole, in chunks of flows, or in bundles. */
+#include "stream.h"
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define CHUNK_PATHS 65536
+
+static fab_status load_flows(const fab_stream *s, uint64_t first, uint32_t n, fab_scratch *scratch, fab_chunk *out,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_subject *subject = s->trial->subject;
+    FAB_TRY(FAB_GROW(scratch->volume, scratch->volume_capacity, n, err));
+    if (subject->offer.rate == NULL) {
+        FAB_TRY(FAB_GROW(scratch->rate, scratch->rate_capacity, n, err));
+    }
+    if (subject->offer.rate == NULL) {
+        fab_offer_chunk(&subject->offer, subject->phase, first, n, scratch->rate);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        bool listed = subject->phase->all.n == 0;
+        scratch->volume[i] = (double)(listed ? subject->phase->bytes[first + i] : subject->phase->all.bytes);
+    }
+    *out = (fab_chunk){.first = first,
+                       .rate = subject->offer.rate != NULL ? subject->offer.rate + first : scratch->rate,
+                       .volume = scratch->volume};
+done:
+    return status;
+}
+
+static uint32_t nic_of(const fab_subject *s, uint32_t gpu) {
+    return fab_head(s->fabric, s->ports->gpu_nic[gpu]) - s->fabric->first[FAB_NODE_NIC];
+}
+
+/* The bundles of all sources to one GPU, appended at *n. */
+static void add_bundles(const fab_stream *s, uint32_t gpu, fab_scratch *scratch, uint32_t *n) {
+    const fab_subject *subject = s->trial->subject;
+    uint32_t *members = scratch->members;
+    const fab_all_to_all *all = &subject->phase->all;
+    uint32_t nic = nic_of(subject, gpu);
+    uint32_t per_domain = subject->ports->gpu_scaleup[gpu] != FAB_NONE ? subject->fabric->gpus_per_domain : 1;
+    uint32_t first = gpu / per_domain * per_domain;
+    for (uint32_t i = 0; i < s->n_sources; i++) {
+        members[i] = s->sources[i].count;
+    }
+    for (uint32_t other = first; other < first + per_domain; other++) { /* its own domain does not need the network */
+        if (other >= all->first && other < all->first + all->n) {
+            members[s->source_of[other - all->first]]--;
+        }
+    }
+    for (uint32_t i = 0; i < s->n_sources; i++) {
+        if (members[i] > 0) {
+            double most = fmax(s->sources[i].sent, subject->offer.received[nic]);
+            double volume = (double)all->bytes * members[i];
+            scratch->from[*n] = s->sources[i].leaf;
+            scratch->to_nic[*n] = nic;
+            scratch->volume[*n] = volume;
+            scratch->rate[*n] = volume * subject->offer.line_bps / most;
+            scratch->count[(*n)++] = members[i];
+        }
+    }
+}
+
+static fab_status load_bundles(const fab_stream *s, uint64_t chunk, fab_scratch *scratch, fab_chunk *out,
+                               fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_all_to_all *all = &s->trial->subject->phase->all;
+    uint32_t n = 0;
+    size_t most = s->per_chunk * s->n_sources;
+    uint64_t first = all->first + chunk * s->per_chunk;
+    uint64_t last = first + s->per_chunk;
+    FAB_TRY(FAB_GROW(scratch->members, scratch->members_capacity, s->n_sources, err));
+    FAB_TRY(FAB_GROW(scratch->from, scratch->from_capacity, most, err));
+    FAB_TRY(FAB_GROW(scratch->to_nic, scratch->to_nic_capacity, most, err));
+    FAB_TRY(FAB_GROW(scratch->rate, scratch->rate_capacity, most, err));
+    FAB_TRY(FAB_GROW(scratch->volume, scratch->volume_capacity, most, err));
+    FAB_TRY(FAB_GROW(scratch->count, scratch->count_capacity, most, err));
+    for (uint64_t gpu = first; gpu < last && gpu < (uint64_t)all->first + all->n; gpu++) {
+        add_bundles(s, (uint32_t)gpu, scratch, &n);
+    }
+    FAB_TRY(fab_route_to_ports(s->trial->router, n, scratch->from, scratch->to_nic, &scratch->routes, err));
+    *out = (fab_chunk){.routes = &scratch->routes,
+                       .rate = scratch->rate,
+                       .volume = scratch->volume,
+                       .weight = scratch->count,
+                       .to_nic = scratch->to_nic,
+                       .from = scratch->from};
+done:
+    return status;
+}
+
+fab_status fab_stream_load(const fab_stream *s, uint64_t chunk, fab_scratch *scratch, fab_chunk *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_trial *trial = s->trial;
+    const fab_phase *phase = trial->subject->phase;
+    if (s->sources != NULL) {
+        return load_bundles(s, chunk, scratch, out, err);
+    }
+    uint64_t first = chunk * s->per_chunk;
+    uint64_t left = phase->n_flows - first;
+    uint32_t n = (uint32_t)(left < s->per_chunk ? left : s->per_chunk);
+    FAB_TRY(load_flows(s, first, n, scratch, out, err));
+    out->routes = s->whole;
+    if (s->whole == NULL) {
+        scratch->routes.between_switches = phase->all.n > 0;
+        FAB_TRY(fab_route_flows(trial->router, phase, first, n, NULL, trial->seed, &scratch->routes, err));
+        out->routes = &scratch->routes;
+    }
+done:
+    return status;
+}
+
+static int by_leaf_and_sent(const void *a, const void *b) {
+    const fab_source *x = a;
+    const fab_source *y = b;
+    return x->leaf != y->leaf ? (x->leaf > y->leaf) - (x->leaf < y->leaf) : (x->sent > y->sent) - (x->sent < y->sent);
+}
+
+static fab_source source_of_gpu(const fab_subject *s, uint32_t gpu) {
+    uint32_t nic = nic_of(s, gpu);
+    return (fab_source){.leaf = fab_head(s->fabric, s->ports->nic_access[nic]), .sent = s->offer.sent[nic]};
+}
+
+static fab_status open_bundles(fab_stream *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_subject *subject = s->trial->subject;
+    const fab_all_to_all *all = &subject->phase->all;
+    FAB_TRY(FAB_NEW(s->sources, all->n, err));
+    FAB_TRY(FAB_NEW(s->source_of, all->n, err));
+    for (uint32_t i = 0; i < all->n; i++) {
+        s->sources[i] = source_of_gpu(subject, all->first + i);
+    }
+    qsort(s->sources, all->n, sizeof *s->sources, by_leaf_and_sent);
+    for (uint32_t i = 0; i < all->n; i++) { /* count equal ones */
+        if (i == 0 || by_leaf_and_sent(&s->sources[s->n_sources - 1], &s->sources[i]) != 0) {
+            s->sources[s->n_sources++] = s->sources[i];
+        }
+        s->sources[s->n_sources - 1].count++;
+    }
+    for (uint32_t i = 0; i < all->n; i++) {
+        fab_source key = source_of_gpu(subject, all->first + i);
+        const fab_source *found = bsearch(&key, s->sources, s->n_sources, sizeof key, by_leaf_and_sent);
+        s->source_of[i] = (uint32_t)(found - s->sources);
+    }
+    s->per_chunk = CHUNK_PATHS / s->n_sources + 1;
+    s->n_chunks = (all->n + s->per_chunk - 1) / s->per_chunk;
+done:
+    return status;
+}
+
+static fab_status open_whole(fab_stream *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_trial *trial = s->trial;
+    const fab_phase *phase = trial->subject->phase;
+    fab_chunk chunk;
+    if (phase->n_flows > UINT32_MAX) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                 "engine %s takes all flows of a phase at once; %" PRIu64 " exceed the limit of %u",
+                 trial->router->engine->name, phase->n_flows, UINT32_MAX);
+    }
+    s->per_chunk = phase->n_flows;
+    s->n_chunks = 1;
+    FAB_TRY(load_flows(s, 0, (uint32_t)phase->n_flows, trial->scratch, &chunk, err));
+    trial->scratch->routes.between_switches = false;
+    FAB_TRY(fab_route_flows(trial->router, phase, 0, (uint32_t)phase->n_flows, chunk.rate, trial->seed,
+                            &trial->scratch->routes, err));
+    s->whole = &trial->scratch->routes;
+done:
+    return status;
+}
+
+fab_status fab_stream_open(const fab_trial *trial, fab_stream *s, fab_error *err) {
+    const fab_subject *subject = trial->subject;
+    const fab_router *router = trial->router;
+    const fab_phase *phase = subject->phase;
+    uint64_t limit = trial->whole_paths > 0 ? trial->whole_paths : FAB_WHOLE_PATHS;
+    uint64_t per_flow = fab_paths_per_flow(router);
+    *s = (fab_stream){.trial = trial};
+    bool all_at_once = router->engine->route != NULL || router->n_rounds > 1;
+    if (all_at_once || phase->n_flows <= limit / per_flow) {
+        return open_whole(s, err);
+    }
+    bool alike = router->engine->by_destination && phase->all.n > 0 && subject->demand.n_parts == 1 &&
+                 !subject->fabric->forwards_in_domain;
+    if (alike) {
+        return open_bundles(s, err);
+    }
+    s->per_chunk = CHUNK_PATHS / per_flow + 1;
+    s->n_chunks = (phase->n_flows + s->per_chunk - 1) / s->per_chunk;
+    return FAB_OK;
+}
+
+void fab_stream_close(fab_stream *s) {
+    free(s->sources);
+    free(s->source_of);
+}

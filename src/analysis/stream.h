@@ -1,0 +1,50 @@
+/**
+ * @file stream.h
+ * The routes of a phase, whole or a chunk at a time.
+ *
+ * Phases of many paths are routed twice, a chunk at a time: once for the loads and once for the flows. An all-to-all
+ * under an engine that looks at the destination alone is carried in bundles: all flows that enter at one leaf for one
+ * GPU take the same path.
+ */
+#ifndef FAB_STREAM_H
+#define FAB_STREAM_H
+
+#include "measure.h"
+
+/** GPUs of an all-to-all on one leaf whose NICs send as much. */
+typedef struct fab_source {
+    fab_node_id leaf;
+    double sent;
+    uint32_t count;
+} fab_source;
+
+/** What is carried. The arrays are shared by all readers of the stream. */
+typedef struct fab_stream {
+    const fab_trial *trial;
+    const fab_routes *whole; /**< routed already: the only chunk */
+    uint64_t n_chunks, per_chunk;
+    fab_source *sources; /**< of bundles; NULL without */
+    uint32_t n_sources;
+    uint32_t *source_of; /**< shape [GPUs of the all-to-all]: index in sources */
+} fab_stream;
+
+/** A chunk at hand. */
+typedef struct fab_chunk {
+    const fab_routes *routes;
+    uint64_t first;         /**< number of its flow 0 */
+    const double *rate;     /**< shape [flows of the chunk] */
+    const double *volume;   /**< bytes */
+    const uint64_t *weight; /**< flows in a bundle; NULL: 1 */
+    const uint32_t *to_nic; /**< of bundles */
+    const fab_node_id *from;
+} fab_chunk;
+
+/** Opens the routes of trial->subject->phase; routes them into trial->scratch where they are kept whole. */
+fab_status fab_stream_open(const fab_trial *trial, fab_stream *out, fab_error *err) FAB_MUST_USE;
+void fab_stream_close(fab_stream *stream);
+
+/** Loads chunk `chunk` < n_chunks into the reader's own memory. */
+fab_status fab_stream_load(const fab_stream *stream, uint64_t chunk, fab_scratch *scratch, fab_chunk *out,
+                           fab_error *err) FAB_MUST_USE;
+
+#endif

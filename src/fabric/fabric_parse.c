@@ -1,0 +1,147 @@
+#include "fab/fabric_parse.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANY_PORT UINT32_MAX
+
+/* Decimal number of n > 0 digits without a sign. */
+static bool read_number(const char *text, size_t n, uint32_t *out) {
+    uint64_t value = 0;
+    if (n == 0 || n > 10) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] < '0' || text[i] > '9') {
+            return false;
+        }
+        value = 10 * value + (uint64_t)(text[i] - '0');
+    }
+    *out = (uint32_t)value;
+    return value < UINT32_MAX;
+}
+
+static fab_status parse_node(const fab_fabric *f, const char *text, size_t n, fab_node_id *out, fab_error *err) {
+    static const char *const KINDS[] = {"gpu", "nic", "domain"};
+    size_t prefix = n;
+    uint32_t number = 0;
+    uint32_t first = 0;
+    uint32_t behind = 0;
+    while (prefix > 0 && text[prefix - 1] != '-') {
+        prefix--;
+    }
+    prefix = prefix > 0 ? prefix - 1 : 0; /* up to the last dash */
+    for (uint32_t kind = 0; kind < sizeof KINDS / sizeof KINDS[0]; kind++) {
+        if (strlen(KINDS[kind]) == prefix && memcmp(KINDS[kind], text, prefix) == 0) {
+            first = f->first[kind];
+            behind = f->first[kind + 1];
+        }
+    }
+    for (uint32_t t = 1; t <= f->n_tiers; t++) {
+        const char *name = fab_tier_name(f->wiring, t);
+        if (strlen(name) == prefix && memcmp(name, text, prefix) == 0) {
+            first = f->first_of_tier[t];
+            behind = f->first_of_tier[t + 1];
+        }
+    }
+    if (behind == first || !read_number(text + prefix + 1, n - prefix - 1, &number)) {
+        char last[32];
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.*s' names no node; the last one is %s", (int)n, text,
+                        fab_node_name(f, f->n_nodes - 1, last));
+    }
+    if (number >= behind - first) {
+        return fab_fail(err, FAB_EINPUT, NULL, "there is no %.*s: they are numbered 0 to %" PRIu32, (int)n, text,
+                        behind - first - 1);
+    }
+    *out = first + number;
+    return FAB_OK;
+}
+
+fab_status fab_node_parse(const fab_fabric *f, const char *text, fab_node_id *out, fab_error *err) {
+    return parse_node(f, text, strlen(text), out, err);
+}
+
+/* One end of a link: "leaf-5" or "leaf-5:17", with blanks around. */
+static fab_status parse_end(const fab_fabric *f, const char *text, size_t n, fab_node_id *out_node, uint32_t *out_port,
+                            fab_error *err) {
+    while (n > 0 && *text == ' ') {
+        text++;
+        n--;
+    }
+    while (n > 0 && text[n - 1] == ' ') {
+        n--;
+    }
+    const char *colon = memchr(text, ':', n);
+    size_t name = colon != NULL ? (size_t)(colon - text) : n;
+    *out_port = ANY_PORT;
+    if (colon != NULL && !read_number(colon + 1, n - name - 1, out_port)) {
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.*s' is not a port number", (int)(n - name - 1), colon + 1);
+    }
+    return parse_node(f, text, name, out_node, err);
+}
+
+/* Of the links that fit, the first; the others are counted, and some named. */
+typedef struct found {
+    uint32_t n;
+    fab_link_id link;
+    char names[256];
+} found;
+
+static void look(const fab_fabric *f, fab_node_id tail, uint32_t port, fab_node_id head, uint32_t head_port,
+                 found *out) {
+    for (uint32_t k = f->out_first[tail]; k < f->out_first[tail + 1]; k++) {
+        fab_link_id link = f->out_link[k];
+        if ((port != ANY_PORT && f->port[link] != port) || (head != FAB_NONE && fab_head(f, link) != head) ||
+            (head_port != ANY_PORT && f->port[link ^ 1U] != head_port)) {
+            continue;
+        }
+        if (out->n++ == 0) {
+            out->link = link;
+        }
+        if (out->n <= 3) {
+            char name[80];
+            size_t used = strlen(out->names);
+            (void)snprintf(out->names + used, sizeof out->names - used, "%s%s", used > 0 ? ", " : "",
+                           fab_link_name(f, link, name));
+        }
+    }
+}
+
+fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t number = 0;
+    fab_node_id tail = FAB_NONE;
+    fab_node_id head = FAB_NONE;
+    uint32_t port = ANY_PORT;
+    uint32_t head_port = ANY_PORT;
+    found fits = {.n = 0};
+    size_t n = strlen(text);
+    const char *arrow = strchr(text, '>');
+    if (read_number(text, n, &number)) {
+        if (number >= f->n_links) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "there is no link %" PRIu32 ": they are numbered 0 to %" PRIu32, number,
+                     f->n_links - 1);
+        }
+        *out = number;
+        goto done;
+    }
+    FAB_TRY(parse_end(f, text, arrow != NULL ? (size_t)(arrow - text) : n, &tail, &port, err));
+    if (arrow != NULL) {
+        FAB_TRY(parse_end(f, arrow + 1, strlen(arrow + 1), &head, &head_port, err));
+    }
+    look(f, tail, port, head, head_port, &fits);
+    if (fits.n == 0) {
+        char name[32];
+        FAB_FAIL(err, FAB_EINPUT, NULL, "no link is '%.80s'; %s has %" PRIu32 " of them", text,
+                 fab_node_name(f, tail, name), f->out_first[tail + 1] - f->out_first[tail]);
+    }
+    if (fits.n > 1) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "'%.80s' may be %" PRIu32 " links: %s%s", text, fits.n, fits.names,
+                 fits.n > 3 ? ", ..." : "");
+    }
+    *out = fits.link;
+done:
+    return status;
+}
