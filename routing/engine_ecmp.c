@@ -187,7 +187,7 @@ done:
 /* Groups without weights or buckets, and values that are read and not drawn. */
 static void set_plain(fab_router *router) {
     const options *o = router->state;
-    router->is_plain = !router->by_capacity && !router->resilient;
+    router->is_plain = !fab_router_weighs(router) && !router->resilient;
     for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
         const tier_options *tier = &o->tier[t];
         fab_hash_family family = (fab_hash_family)tier->family;
@@ -339,7 +339,9 @@ static uint64_t explain(const fab_router *router, uint64_t seed, const fab_hop *
     const options *o = router->state;
     const tier_options *tier = &o->tier[hop->tier];
     uint32_t index = pick(router, seed, hop, key);
-    const char *weighted = router->by_capacity ? ", weighted by capacity" : "";
+    const char *weighted = router->groups.weight != NULL ? ", weighted by tables"
+                           : router->by_capacity         ? ", weighted by capacity"
+                                                         : "";
     char fields[112];
     char window[32] = "";
     if (tier->family == FAB_HASH_IDEAL) {
@@ -354,7 +356,7 @@ static uint64_t explain(const fab_router *router, uint64_t seed, const fab_hop *
     if (part != value) {
         (void)snprintf(window, sizeof window, ", >> %u = 0x%x", (uint32_t)tier->offset & (width - 1), part);
     }
-    if (router->by_capacity || router->resilient) {
+    if (fab_router_weighs(router) || router->resilient) {
         (void)snprintf(out, size, "%s of %s = 0x%0*x%s%s%s: %u of %u", fab_hash_names[tier->family], fields,
                        (int)(width / 4), value, window, weighted, router->resilient ? ", resilient" : "", index,
                        hop->count);
@@ -387,6 +389,7 @@ static const fab_engine_option OPTIONS[] = {
      "when links die: modulo (over what is left: nearly all flows move) or resilient (fixed "
      "buckets: only flows of the dead member move)",
      true},
+    FAB_TABLES_OPTION,
     {NULL, NULL, NULL, false},
 };
 

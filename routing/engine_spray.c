@@ -50,6 +50,7 @@ static const fab_engine_option OPTIONS[] = {
     {"window", "1MiB",
      "bytes that a receiver puts in order per flow (an assumption); limits the rate over a round trip", true},
     {"queueing", "5us", "allowance for queues in the round trip (an assumption)", true},
+    FAB_TABLES_OPTION,
     {NULL, NULL, NULL, false},
 };
 

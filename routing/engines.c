@@ -1,7 +1,9 @@
 /* The table of engines, and a router from its text. */
 #include "engines.h"
 #include "fab/memory.h"
+#include "fab/split.h"
 #include "fab/units.h"
+#include "tables_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +56,7 @@ static fab_status set_option(const fab_engine_spec *spec, fab_router *router, co
         uint64_t n = 0;
         status = fab_count_parse(value, 1, 4096, &n, &inner);
         router->queue_pairs = (uint32_t)n;
-    } else {
+    } else if (strcmp(key, FAB_TABLES_KEY) != 0) { /* read when all options are known */
         status = router->engine->set(router, key, value, &inner);
     }
     return status == FAB_OK
@@ -62,8 +64,10 @@ static fab_status set_option(const fab_engine_spec *spec, fab_router *router, co
                : fab_fail(err, status, spec->where, "engine %s, option %s: %s", router->engine->name, key, inner.text);
 }
 
-/* Applies the defaults, then `key=value,...` of the text, and writes the label. */
-static fab_status apply_options(const fab_engine_spec *spec, fab_router *router, char *options, fab_error *err) {
+/* Applies the defaults, then `key=value,...` of the text, and writes the label. `out_tables`: file of tables, "" for
+ * none. */
+static fab_status apply_options(const fab_engine_spec *spec, fab_router *router, char *options, const char **out_tables,
+                                fab_error *err) {
     fab_status status = FAB_OK;
     const char *values[16] = {0};
     const fab_engine_option *table = router->engine->options;
@@ -88,6 +92,7 @@ static fab_status apply_options(const fab_engine_spec *spec, fab_router *router,
     (void)snprintf(router->label, sizeof router->label, "%s", router->engine->name);
     for (size_t i = 0; table[i].key != NULL; i++) {
         size_t n = strlen(router->label);
+        *out_tables = strcmp(table[i].key, FAB_TABLES_KEY) == 0 ? values[i] : *out_tables;
         if (table[i].quiet && strcmp(values[i], table[i].value) == 0) {
             continue;
         }
@@ -163,9 +168,24 @@ static fab_status find_ends(fab_router *router, fab_error *err) {
     return status;
 }
 
-static fab_status prepare(const fab_engine_spec *spec, fab_router *router, fab_error *err) {
+/* Groups from a file in place of the minimal ones, then what the engine derives. */
+static fab_status prepare(const fab_engine_spec *spec, fab_router *router, const char *tables, fab_error *err) {
     fab_error inner = {0};
-    fab_status status = router->engine->prepare(router, &inner);
+    fab_status status = FAB_OK;
+    router->splits = router->engine->split != NULL && router->engine->pick == NULL && router->engine->next == NULL &&
+                     router->engine->route == NULL;
+    if (tables[0] != '\0') {
+        FAB_TRY(fab_tables_read(router, tables, router->engine->hashes ? FAB_WEIGHTS_WHOLE : FAB_WEIGHTS_NONE, NULL,
+                                &router->groups, &inner));
+        router->next_hops = router->groups.next_hops;
+    }
+    if (router->engine->prepare != NULL) {
+        FAB_TRY(router->engine->prepare(router, &inner));
+    }
+    if (router->splits && router->groups.next_hops != NULL) {
+        FAB_TRY(fab_dag_new(router->fabric, router->next_hops, &router->groups.dag, &inner));
+    }
+done:
     if (status != FAB_OK) {
         (void)fab_fail(err, status, inner.where[0] != '\0' ? inner.where : spec->where, "engine %s: %s",
                        router->engine->name, inner.text);
@@ -176,9 +196,11 @@ static fab_status prepare(const fab_engine_spec *spec, fab_router *router, fab_e
 fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
                            fab_router *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_router router = {.fabric = fabric, .next_hops = next_hops, .queue_pairs = 1, .n_rounds = 1};
+    fab_router router = {
+        .fabric = fabric, .next_hops = next_hops, .minimal = next_hops, .queue_pairs = 1, .n_rounds = 1};
     char text[sizeof spec->text];
     (void)snprintf(text, sizeof text, "%s", spec->text);
+    const char *tables = "";
     char *options = strchr(text, ',');
     if (options != NULL) {
         *options++ = '\0';
@@ -193,18 +215,15 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
                  router.engine->name, fab_wiring_name(fabric->wiring));
     }
     FAB_TRY(fab_allocate(1, router.engine->state_size, &router.state, err));
-    FAB_TRY(apply_options(spec, &router, options, err));
+    FAB_TRY(apply_options(spec, &router, options, &tables, err));
     FAB_TRY(fab_ports_init(fabric, &router.ports, err));
     measure_digits(fabric, &router);
-    router.splits = router.engine->split != NULL;
     FAB_TRY(find_ends(&router, err));
     FAB_TRY(FAB_NEW(router.switch_tier, fab_n_switches(fabric), err));
     for (uint32_t i = 0; i < fab_n_switches(fabric); i++) {
         router.switch_tier[i] = (uint8_t)fab_tier_of(fabric, fabric->first[FAB_NODE_SWITCH] + i);
     }
-    if (router.engine->prepare != NULL) {
-        FAB_TRY(prepare(spec, &router, err));
-    }
+    FAB_TRY(prepare(spec, &router, tables, err));
     if (router.is_plain) {
         FAB_TRY(pack_steps(&router, err));
     }
@@ -224,6 +243,7 @@ void fab_router_release(fab_router *router) {
     free(router->end);
     free(router->step_group);
     free(router->step_member);
+    fab_read_groups_release(&router->groups);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};
 }

@@ -23,6 +23,14 @@ fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id
 uint64_t fab_explain_digit(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,
                            char *out, size_t size);
 
+/** Row of an engine that chooses among groups of next hops; engines.c reads the file. */
+#define FAB_TABLES_KEY "tables"
+#define FAB_TABLES_OPTION                                                                                              \
+    {                                                                                                                  \
+        FAB_TABLES_KEY, "", "file with the groups of next hops, as 'route --dump' writes it; else all minimal ones",   \
+            true                                                                                                       \
+    }
+
 /* Forwarding tables as text: what writer and reader share. */
 #define FAB_TABLES_MAGIC  "fabriscope-tables 1"
 #define FAB_TABLES_HEADER 96

@@ -88,7 +88,7 @@ fab_status fab_explain_path(const fab_router *router, const fab_flow *flow, uint
     fab_legs legs = {0};
     fab_hop_key key = {.ordinal = flow->ordinal, .queue_pair = path / ports->nics_per_gpu};
     out->n_links = out->n_decisions = 0;
-    if (router->engine->route != NULL || router->engine->split != NULL) {
+    if (router->engine->route != NULL || router->splits) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s does not decide path by path", router->engine->name);
     }
     out->queue_pair = key.queue_pair;

@@ -20,11 +20,11 @@ double fab_hash_group_unit(const fab_fabric *f) {
     return unit > 0 ? (double)unit : 1;
 }
 
-/* Equal capacities are equal weights, whatever they are. */
+/* Equal weights are as none, whatever they are. */
 static bool is_even(const fab_router *router, const fab_link_id *links, uint32_t count) {
     bool even = true;
-    for (uint32_t i = 1; router->by_capacity && even && i < count; i++) {
-        even = fab_next_hop_weight(router, links[i]) == fab_next_hop_weight(router, links[0]);
+    for (uint32_t i = 1; fab_router_weighs(router) && even && i < count; i++) {
+        even = fab_next_hop_weight(router, &links[i]) == fab_next_hop_weight(router, &links[0]);
     }
     return even;
 }
@@ -35,7 +35,7 @@ static uint32_t n_slots(const fab_router *router, const fab_link_id *links, uint
     if (!is_even(router, links, count)) {
         n = 0;
         for (uint32_t i = 0; i < count; i++) {
-            n += fab_next_hop_weight(router, links[i]);
+            n += fab_next_hop_weight(router, &links[i]);
         }
     }
     return n > 0 ? n : 1;
@@ -46,8 +46,8 @@ static uint32_t member_of_slot(const fab_router *router, const fab_link_id *link
         return slot;
     }
     uint32_t member = 0;
-    while (slot >= fab_next_hop_weight(router, links[member])) {
-        slot -= fab_next_hop_weight(router, links[member++]);
+    while (slot >= fab_next_hop_weight(router, &links[member])) {
+        slot -= fab_next_hop_weight(router, &links[member++]);
     }
     return member;
 }
@@ -55,7 +55,7 @@ static uint32_t member_of_slot(const fab_router *router, const fab_link_id *link
 static uint32_t pick_resilient(const fab_router *router, const fab_hop *hop, uint32_t value, bool is_uniform) {
     const fab_link_id *full = NULL;
     uint32_t n_full = 0;
-    if (router->healthy != NULL) {
+    if (router->healthy != NULL && router->groups.next_hops == NULL) { /* groups from a file are what they are */
         uint32_t index = hop->node - router->fabric->first[FAB_NODE_SWITCH];
         full = fab_next_hops_get(router->healthy, index, hop->leaf, &n_full);
     }
@@ -81,7 +81,7 @@ uint32_t fab_hash_group_pick(const fab_router *router, const fab_hop *hop, uint3
     if (router->resilient) {
         return pick_resilient(router, hop, value, is_uniform);
     }
-    uint32_t slots = router->by_capacity ? n_slots(router, hop->next, hop->count) : hop->count;
+    uint32_t slots = fab_router_weighs(router) ? n_slots(router, hop->next, hop->count) : hop->count;
     uint32_t slot = is_uniform ? fab_scale32(value, slots) : value % slots;
-    return router->by_capacity ? member_of_slot(router, hop->next, hop->count, slot) : slot;
+    return fab_router_weighs(router) ? member_of_slot(router, hop->next, hop->count, slot) : slot;
 }

@@ -67,10 +67,10 @@ static uint32_t leaf_of(const fab_explainer *e, const fab_link_id *link, size_t 
 /* Counts a path that leaves the switch over `taken`, if its next hops there include the link. Tells whether they do. */
 static bool count_choice(fab_explainer *e, fab_link_id taken, uint32_t leaf) {
     uint32_t v = fab_tail(e->f, e->link) - e->f->first[FAB_NODE_SWITCH];
-    uint32_t group = fab_next_hops_group(e->t, v, leaf);
+    uint32_t group = fab_next_hops_group(e->router.next_hops, v, leaf);
     uint32_t count = 0;
     bool has_link = false;
-    const fab_link_id *next = fab_next_hops_get(e->t, v, leaf, &count);
+    const fab_link_id *next = fab_next_hops_get(e->router.next_hops, v, leaf, &count);
     for (uint32_t i = 0; i < count; i++) {
         has_link = has_link || next[i] == e->link;
     }
@@ -213,7 +213,7 @@ static fab_status sum_choice(fab_explainer *e, fab_error *err) {
         return FAB_OK;
     }
     uint32_t v = tail - e->f->first[FAB_NODE_SWITCH];
-    const fab_next_hops *t = e->t;
+    const fab_next_hops *t = e->router.next_hops;
     fab_status status = FAB_NEW(log_unused, e->f->n_links, err);
     if (status != FAB_OK) {
         return status;
@@ -224,10 +224,10 @@ static fab_status sum_choice(fab_explainer *e, fab_error *err) {
         double paths = (double)e->group_paths[entry - t->group_first[v]];
         double all = 0;
         for (uint32_t i = 0; i < count; i++) {
-            all += fab_next_hop_weight(&e->router, next[i]);
+            all += fab_next_hop_weight(&e->router, &next[i]);
         }
         for (uint32_t i = 0; paths > 0 && i < count; i++) {
-            log_unused[next[i]] += paths * log1p(-(double)fab_next_hop_weight(&e->router, next[i]) / all);
+            log_unused[next[i]] += paths * log1p(-(double)fab_next_hop_weight(&e->router, &next[i]) / all);
         }
     }
     for (uint32_t k = e->f->out_first[tail]; k < e->f->out_first[tail + 1]; k++) {
@@ -296,11 +296,11 @@ static fab_status explain_phase(fab_explainer *e, const fab_phase *phase, fab_me
     e->flow_capacity = 0;
     (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
     (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
-    FAB_TRY(FAB_NEW(e->group_paths, e->t->group_first[fab_n_switches(e->f)], err));
+    FAB_TRY(FAB_NEW(e->group_paths, e->router.next_hops->group_first[fab_n_switches(e->f)], err));
     FAB_TRY(FAB_NEW(e->taken, e->f->n_links, err));
     FAB_TRY(fab_offer_init(e->f, &e->router.ports, phase, &e->offer, err));
     FAB_TRY(fab_demand_init(e->f, &e->router.ports, e->t, phase, &e->offer, &e->demand, err));
-    FAB_TRY(e->router.engine->split != NULL ? fab_explainer_split(e, err) : scan_routes(e, err));
+    FAB_TRY(e->router.splits ? fab_explainer_split(e, err) : scan_routes(e, err));
     FAB_TRY(sum_choice(e, err));
     FAB_TRY(sum_flows(e, err));
     FAB_TRY(find_taper(e, err));
@@ -355,7 +355,7 @@ fab_status fab_explain_link(const fab_explain_request *request, fab_explanation 
     (void)snprintf(found.engine, sizeof found.engine, "%s", e.router.engine->name);
     (void)snprintf(found.label, sizeof found.label, "%s", e.router.label);
     (void)snprintf(found.traffic, sizeof found.traffic, "%s", e.traffic.summary);
-    found.splits = e.router.engine->split != NULL;
+    found.splits = e.router.splits;
     found.hashes = e.router.engine->hashes;
     found.n_rounds = e.router.n_rounds;
     FAB_TRY(FAB_NEW(found.phase, e.traffic.n_phases, err));

@@ -29,12 +29,13 @@ fab_status fab_explainer_split(fab_explainer *e, fab_error *err) {
     double *x = NULL;
     double *share = NULL;
     fab_met_flow *met = NULL;
+    const fab_dag *dag = fab_router_dag(&e->router, e->dag);
     bool is_leg = fab_class_of(e->f, e->link)->kind != FAB_LINK_FABRIC;
-    FAB_TRY(e->router.engine->split(&e->router, e->dag, &e->demand, &split, err));
+    FAB_TRY(e->router.engine->split(&e->router, dag, &e->demand, &split, err));
     FAB_TRY(FAB_NEW(x, e->f->n_links, err));
     FAB_TRY(FAB_NEW(share, e->demand.n_pairs, err));
     x[e->link] = 1;
-    FAB_TRY(fab_split_fold(e->dag, &split, FAB_FOLD_EXPECTED, x, &e->demand, share, err));
+    FAB_TRY(fab_split_fold(dag, &split, FAB_FOLD_EXPECTED, x, &e->demand, share, err));
     for (uint64_t flow = 0; flow < e->phase->n_flows; flow++) {
         double part = share_of(e, flow, share, is_leg);
         if (part > 0) {

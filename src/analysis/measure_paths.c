@@ -364,7 +364,7 @@ static fab_status mark_hot(draw *d, fab_error *err) {
 static fab_status measure(draw *d, fab_sample *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_trial *trial = d->trial;
-    bool is_minimal = trial->router->engine->next == NULL;
+    bool is_minimal = fab_router_is_minimal(trial->router);
     FAB_TRY(open_strands(d, err));
     start_loads(d);
     FAB_TRY(fab_parallel_for(d->n_strands, trial->n_threads, add_strand, d, err));

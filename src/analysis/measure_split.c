@@ -39,9 +39,14 @@ static double worst_leg(const fab_subject *s, const double *count, uint64_t flow
     return worst;
 }
 
+static const fab_dag *dag_of(const fab_trial *trial) {
+    return fab_router_dag(trial->router, trial->subject->dag);
+}
+
 static fab_status effective_bisection(const fab_trial *trial, const fab_split *split, double *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_subject *s = trial->subject;
+    const fab_dag *dag = dag_of(trial);
     const fab_fabric *f = s->fabric;
     double *count = NULL;
     double *amount = NULL;
@@ -53,7 +58,7 @@ static fab_status effective_bisection(const fab_trial *trial, const fab_split *s
     for (uint32_t i = 0; i < s->demand.n_pairs; i++) {
         amount[i] = (double)s->demand.parts[i] / s->demand.n_parts;
     }
-    FAB_TRY(fab_split_load(s->dag, split, &s->demand, amount, count, err));
+    FAB_TRY(fab_split_load(dag, split, &s->demand, amount, count, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         fab_flow about = fab_phase_flow(s->phase, flow);
         fab_link_id links[FAB_FLOW_LEG_LINKS];
@@ -67,7 +72,7 @@ static fab_status effective_bisection(const fab_trial *trial, const fab_split *s
     for (uint32_t l = 0; l < f->n_links; l++) { /* in place: amounts become multiples of what a link holds */
         trial->scratch->use[l] = fab_line_share(s, l, count[l]);
     }
-    FAB_TRY(fab_split_fold(s->dag, split, FAB_FOLD_MAX, trial->scratch->use, &s->demand, worst, err));
+    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_MAX, trial->scratch->use, &s->demand, worst, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         sum += 1 / fmax(worst_of(&s->classes, flow, worst), worst_leg(s, count, flow));
     }
@@ -102,6 +107,7 @@ static void list_flows(const fab_subject *s, const double *share, fab_hot_link *
 static fab_status find_meetings(const fab_trial *trial, const fab_split *split, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_subject *s = trial->subject;
+    const fab_dag *dag = dag_of(trial);
     const fab_flow_classes *c = &s->classes;
     double *x = NULL;
     double *share = NULL;
@@ -110,7 +116,7 @@ static fab_status find_meetings(const fab_trial *trial, const fab_split *split, 
     for (size_t i = 0; i < trial->detail->n_hot; i++) {
         fab_hot_link *hot = &trial->detail->hot[i];
         x[hot->link] = 1;
-        FAB_TRY(fab_split_fold(s->dag, split, FAB_FOLD_EXPECTED, x, &s->demand, share, err));
+        FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, &s->demand, share, err));
         x[hot->link] = 0;
         for (size_t k = 0; k < c->n; k++) {
             hot->n_flows += worst_of(c, k, share) > 0 ? (c->count != NULL ? c->count[k] : 1) : 0;
@@ -126,22 +132,23 @@ done:
 fab_status fab_trial_split(const fab_trial *trial, fab_sample *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_subject *s = trial->subject;
+    const fab_dag *dag = dag_of(trial);
     fab_scratch *scratch = trial->scratch;
     size_t size = s->fabric->n_links * sizeof *scratch->use;
     fab_split split = {0};
-    FAB_TRY(trial->router->engine->split(trial->router, s->dag, &s->demand, &split, err));
+    FAB_TRY(trial->router->engine->split(trial->router, dag, &s->demand, &split, err));
     FAB_TRY(FAB_GROW(scratch->worst, scratch->worst_capacity, s->demand.n_pairs, err));
     if (s->bisection) {
         FAB_TRY(effective_bisection(trial, &split, &out->effective_bisection, err));
     }
     memcpy(scratch->use, s->demand.leg_rate, size);
     memcpy(scratch->bytes, s->demand.leg_bytes, size);
-    FAB_TRY(fab_split_load(s->dag, &split, &s->demand, s->demand.rate, scratch->use, err));
-    FAB_TRY(fab_split_load(s->dag, &split, &s->demand, s->demand.bytes, scratch->bytes, err));
+    FAB_TRY(fab_split_load(dag, &split, &s->demand, s->demand.rate, scratch->use, err));
+    FAB_TRY(fab_split_load(dag, &split, &s->demand, s->demand.bytes, scratch->bytes, err));
     FAB_TRY(fab_sample_loads(trial, scratch->use, scratch->bytes, out, err));
-    FAB_TRY(fab_split_fold(s->dag, &split, FAB_FOLD_MAX, scratch->use, &s->demand, scratch->worst, err));
+    FAB_TRY(fab_split_fold(dag, &split, FAB_FOLD_MAX, scratch->use, &s->demand, scratch->worst, err));
     tally_flows(&s->classes, scratch->worst, out);
-    FAB_TRY(fab_sample_bound(trial, true, out, err));
+    FAB_TRY(fab_sample_bound(trial, fab_router_is_minimal(trial->router), out, err));
     if (trial->detail != NULL) {
         fab_detail_loads(trial, scratch->use, scratch->bytes);
         FAB_TRY(find_meetings(trial, &split, err));

@@ -103,17 +103,17 @@ static uint32_t used_of(const use *u, uint32_t group, uint8_t mask, uint64_t n, 
     for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
         used += (u->used[i] & mask) != 0;
     }
-    if (!u->router->by_capacity) {
+    if (!fab_router_weighs(u->router)) {
         *out_unused = count * exp((double)n * log1p(-1.0 / count));
         return used;
     }
     double weight = 0;
     *out_unused = 0;
     for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
-        weight += fab_next_hop_weight(u->router, t->member[i]);
+        weight += fab_next_hop_weight(u->router, &t->member[i]);
     }
     for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
-        *out_unused += exp((double)n * log1p(-fab_next_hop_weight(u->router, t->member[i]) / weight));
+        *out_unused += exp((double)n * log1p(-fab_next_hop_weight(u->router, &t->member[i]) / weight));
     }
     return used;
 }

@@ -2,6 +2,7 @@
 
 #include "fab/tables.h"
 #include "fab/topologies.h"
+#include "fab/traffic.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -24,20 +25,48 @@ static fab_status check_dump(const cli_options *options, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status write_tables(const void *router, FILE *out, fab_error *err) {
-    return fab_tables_write(router, out, err);
+typedef struct tables {
+    const fab_router *router;
+    const fab_phase *phase; /* NULL: the tables are the same for all */
+} tables;
+
+static fab_status write_tables(const void *context, FILE *out, fab_error *err) {
+    const tables *t = context;
+    return fab_tables_write_phase(t->router, t->phase, out, err);
 }
 
-static fab_status save_tables(const cli_options *options, const fab_router *router, FILE *out, fab_error *err) {
+static fab_status save_tables(const cli_options *options, const tables *t, FILE *out, fab_error *err) {
     if (to_stdout(options)) {
-        return fab_tables_write(router, out, err);
+        return write_tables(t, out, err);
     }
     cli_hold_signals();
-    fab_status status = fab_save_file(options->dump, options->force, write_tables, router, err);
+    fab_status status = fab_save_file(options->dump, options->force, write_tables, t, err);
     cli_release_signals();
     if (status == FAB_OK && !options->quiet) {
-        (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", router->label, options->dump);
+        (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", t->router->label, options->dump);
     }
+    return status;
+}
+
+static const char *traffic_of(const cli_options *options) {
+    return options->traffic != NULL ? options->traffic : "job";
+}
+
+/* The phase that shares hold for, where an engine fits them to the demand. */
+static fab_status find_phase(const cli_options *options, const fab_design *design, const fab_router *router,
+                             fab_traffic *traffic, tables *out, fab_error *err) {
+    *out = (tables){.router = router};
+    if (!router->splits || !router->engine->by_demand) {
+        return FAB_OK;
+    }
+    fab_status status = fab_traffic_make(traffic_of(options), design, router->fabric, options->seed, traffic, err);
+    if (status == FAB_OK && traffic->n_phases != 1) {
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "option --dump: the tables of engine %s hold for one phase, and %s has %zu; name one with "
+                        "--traffic",
+                        router->engine->name, traffic_of(options), traffic->n_phases);
+    }
+    out->phase = status == FAB_OK ? &traffic->phases[0] : NULL;
     return status;
 }
 
@@ -47,6 +76,8 @@ static fab_status dump(const cli_options *options, FILE *out, fab_error *err) {
     fab_fabric *graph = NULL;
     fab_next_hops *next_hops = NULL;
     fab_router router = {0};
+    fab_traffic traffic = {0};
+    tables t = {0};
     FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
     if (design.n_engines != 1) {
         FAB_FAIL(err, FAB_EUSAGE, NULL,
@@ -61,8 +92,10 @@ static fab_status dump(const cli_options *options, FILE *out, fab_error *err) {
     }
     cli_blame(&design, status, err);
     FAB_TRY(status);
-    FAB_TRY(save_tables(options, &router, out, err));
+    FAB_TRY(find_phase(options, &design, &router, &traffic, &t, err));
+    FAB_TRY(save_tables(options, &t, out, err));
 done:
+    fab_traffic_release(&traffic);
     fab_router_release(&router);
     fab_next_hops_free(next_hops);
     fab_fabric_free(graph);
@@ -80,8 +113,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
         FAB_TRY(dump(options, out, err));
     }
     if (options->dump == NULL || !to_stdout(options)) {
-        FAB_TRY(cli_replay_and_report(options, FAB_COMMAND_ROUTE, options->traffic != NULL ? options->traffic : "job",
-                                      out, err));
+        FAB_TRY(cli_replay_and_report(options, FAB_COMMAND_ROUTE, traffic_of(options), out, err));
     }
 done:
     return status;
@@ -95,9 +127,10 @@ static fab_status apply_dump(cli_options *options, const char *value, fab_error 
     return FAB_OK;
 }
 
-static const cli_option OPTION_DUMP = {
-    "dump", "FILE", "also write the forwarding tables of the engine, which --engine file,path=FILE reads; - is stdout",
-    apply_dump};
+static const cli_option OPTION_DUMP = {"dump", "FILE",
+                                       "also write the forwarding tables of the engine, which --engine file,path=FILE "
+                                       "and ecmp,tables=FILE read; - is stdout",
+                                       apply_dump};
 
 static fab_status apply_explain(cli_options *options, const char *value, fab_error *err) {
     (void)err;

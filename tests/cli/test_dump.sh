@@ -20,6 +20,22 @@ grep -q '^PHASE' report || fail "the report is missing"
 fails 5 "exists already" route fat-tree:k=4 --engine dmodk --dump tables --quiet
 "$program" route fat-tree:k=4 --engine dmodk --dump tables --force --quiet >report
 [[ $(loads dmodk) == "$(loads file,path=tables)" ]] || fail "--force did not overwrite"
+for engine in ecmp ecmp,hash=ideal,qp=4 ecmp,weights=capacity,member-loss=resilient; do
+  "$program" route fat-tree:k=4 --engine "$engine" --dump groups --force --quiet >report
+  [[ $(loads "$engine") == "$(loads "$engine,tables=groups")" ]] || fail "other loads with the groups of $engine"
+done
+for engine in spray spray,weights=capacity; do
+  "$program" route fat-tree:k=4 --engine "$engine" --dump shares --force --quiet >report
+  [[ -n $(loads "$engine") && $(loads "$engine") == "$(loads file,path=shares)" ]] || fail "other loads with the shares of $engine"
+done
+explain() { # explain ENGINE: who meets on a link, without the engine's name
+  "$program" route fat-tree:k=4 --traffic pattern:shift,by=5 --engine "$1" --explain leaf-0:3 --quiet | sed 4d
+}
+"$program" route fat-tree:k=4 --engine ecmp --dump groups --force --quiet >report
+[[ -n $(explain ecmp) && $(explain ecmp) == "$(explain ecmp,tables=groups)" ]] || fail "groups explained differently"
+[[ -n $(explain spray) && $(explain spray) == "$(explain file,path=groups)" ]] || fail "shares explained differently"
+fails 5 "cannot open" route fat-tree:k=4 --engine ecmp,tables=missing --quiet
+fails 3 "groups:3:1: engine ecmp" route fat-tree:k=6 --engine ecmp,tables=groups --quiet
 fails 2 "one --engine" route fat-tree:k=4 --engine dmodk --engine ecmp --dump other --quiet
 fails 2 "take the place of the report" route fat-tree:k=4 --engine dmodk --dump - --json --quiet
 fails 2 "name is empty" route fat-tree:k=4 --engine dmodk --dump= --quiet
@@ -28,4 +44,5 @@ fails 3 "tables:3:1: engine file" route fat-tree:k=6 --engine file,path=tables -
 fails 5 "cannot open" route fat-tree:k=4 --engine file,path=missing --quiet
 printf 'Unicast lids [0-33] of switch Lid 4 guid 0x0000000000000001 (%s):\n' "'sw'" >opensm-lfts.dump
 fails 3 "OpenSM" route fat-tree:k=4 --engine file,path=opensm-lfts.dump --quiet
+fails 3 "OpenSM" route fat-tree:k=4 --engine ecmp,tables=opensm-lfts.dump --quiet
 exit $((failures > 0))

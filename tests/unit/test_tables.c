@@ -1,13 +1,11 @@
 /* Forwarding tables: written, read back, and refused where they are wrong. */
 #include "fab/routing.h"
-#include "fab/tables.h"
-#include "fab/topologies.h"
+#include "tables_fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const TREES[] = {
     "clos:gpus=32,gpus-per-server=4,radix=16,tiers=2",
@@ -24,83 +22,6 @@ static const char *const DIRECT[] = {
     "dragonfly:dragonfly=2,4,2,gpus-per-server=4,radix=7",
     "torus:gpus=60,gpus-per-server=4,torus=3,5,down=4,radix=9",
 };
-
-typedef struct setup {
-    fab_design design;
-    fab_fabric *fabric;
-    fab_next_hops *next_hops;
-    char path[64];
-} setup;
-
-static setup make(const char *text) {
-    setup s = {.path = "/tmp/fabriscope-tables-XXXXXX"};
-    fab_error err = {0};
-    cr_assert_eq(fab_design_read(text, NULL, 0, &s.design, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_topology_build(&s.design.fabric, &s.fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_next_hops_new(s.fabric, NULL, &s.next_hops, &err), FAB_OK, "%s: %s", text, err.text);
-    int fd = mkstemp(s.path);
-    cr_assert_geq(fd, 0);
-    close(fd);
-    return s;
-}
-
-static void discard(setup *s) {
-    unlink(s->path);
-    fab_next_hops_free(s->next_hops);
-    fab_fabric_free(s->fabric);
-}
-
-static fab_status start(const setup *s, const char *engine, fab_router *router, fab_error *err) {
-    fab_engine_spec spec = {.where = "test"};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
-    return fab_router_init(&spec, s->fabric, s->next_hops, router, err);
-}
-
-/* The tables of an engine as text, malloc'd. */
-static char *dump(const setup *s, const char *engine) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    fab_router router;
-    fab_error err = {0};
-    cr_assert_eq(start(s, engine, &router, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_tables_write(&router, out, &err), FAB_OK, "%s", err.text);
-    fab_router_release(&router);
-    fclose(out);
-    return text;
-}
-
-static fab_status read_back(const setup *s, const char *text, size_t n, fab_router *router, fab_error *err) {
-    char engine[96];
-    FILE *file = fopen(s->path, "wb");
-    cr_assert_eq(fwrite(text, 1, n, file), n);
-    fclose(file);
-    (void)snprintf(engine, sizeof engine, "file,path=%s", s->path);
-    return start(s, engine, router, err);
-}
-
-static void check_same_routes(const setup *s, const char *engine, const char *text) {
-    fab_traffic traffic = {0};
-    fab_router one;
-    fab_router two;
-    fab_routes a = {0};
-    fab_routes b = {0};
-    fab_error err = {0};
-    cr_assert_eq(fab_traffic_make("pattern:permutation", &s->design, s->fabric, 3, &traffic, &err), FAB_OK);
-    cr_assert_eq(start(s, engine, &one, &err), FAB_OK);
-    cr_assert_eq(read_back(s, text, strlen(text), &two, &err), FAB_OK, "%s: %s", err.where, err.text);
-    cr_assert_eq(fab_route_phase(&one, &traffic.phases[0], 1, &a, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_route_phase(&two, &traffic.phases[0], 1, &b, &err), FAB_OK, "%s", err.text);
-    size_t n_paths = a.flow_first[a.n_flows];
-    cr_assert_eq(n_paths, b.flow_first[b.n_flows]);
-    cr_assert_eq(a.path_first[n_paths], b.path_first[n_paths]);
-    cr_assert_eq(memcmp(a.link, b.link, a.path_first[n_paths] * sizeof *a.link), 0, "%s: %s", s->design.origin, engine);
-    fab_routes_release(&a);
-    fab_routes_release(&b);
-    fab_router_release(&one);
-    fab_router_release(&two);
-    fab_traffic_release(&traffic);
-}
 
 /* From the first line feed on, every one becomes CR LF. malloc'd. */
 static char *with_crlf(const char *text) {
@@ -159,16 +80,6 @@ Test(tables, updn_is_dmodk_in_a_tree) {
     }
 }
 
-/* `text` with the first `old` replaced; malloc'd. */
-static char *edit(const char *text, const char *old, const char *new) {
-    const char *at = strstr(text, old);
-    cr_assert_not_null(at, "'%s' is not in the tables", old);
-    size_t size = strlen(text) + strlen(new) + 1;
-    char *out = malloc(size);
-    (void)snprintf(out, size, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
-    return out;
-}
-
 /* Of fat-tree:k=4: leaf-0 has NICs at ports 1 and 2, spine-0 and spine-1 at 3 and 4. place: behind the file's name. */
 static const struct {
     const char *old, *new, *place, *message;
@@ -190,7 +101,8 @@ static const struct {
     {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 0 4", ":4:15", "'0' is no port in use", FAB_EINPUT},
     {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 2", ":4:17", "'2' leads to nic-1", FAB_EINPUT},
     {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 x", ":4:17", "'x' is neither a port number nor -", FAB_EINPUT},
-    {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3,4", ":4:15", "'3,4' is a group", FAB_EUNSUPPORTED},
+    {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3,4", ":5:17", "'4' is a second entry, but line 4 has a group", FAB_EINPUT},
+    {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3*1 4", ":4:19", "'4' is a second entry, but line 4 has a group", FAB_EINPUT},
     {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 4 3", ":4:19", "'3' is more than", FAB_EINPUT},
     {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1", ":4:14", "no entry for port 1 of leaf-1", FAB_EINPUT},
     {"leaf-0 leaf-1 3 4\n", "", ":155:5", "'152' is not the number of lines read, 151", FAB_EINPUT},

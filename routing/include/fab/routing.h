@@ -103,6 +103,15 @@ typedef struct fab_step_member {
     uint32_t head; /**< switch index */
 } fab_step_member;
 
+/** Groups of next hops that were read from a file of tables (routing/README.md). They need not be minimal, do not loop
+ * and have no dead ends. */
+typedef struct fab_read_groups {
+    fab_next_hops *next_hops; /**< NULL: nothing was read. Groups of equal members and other weights differ */
+    double *weight;  /**< shape [members]: as written, above 0; 0 in a group without weights. NULL: no group has any */
+    bool is_minimal; /**< every member comes one nearer to the destination */
+    fab_dag *dag;    /**< of next_hops, in a router that splits; else NULL */
+} fab_read_groups;
+
 /** The one port of a GPU into the network. */
 typedef struct fab_port_end {
     uint32_t nic;         /**< index among the NICs */
@@ -118,9 +127,11 @@ typedef struct fab_port_end {
 typedef struct fab_router {
     const fab_engine *engine;
     const fab_fabric *fabric;
-    const fab_next_hops *next_hops;
-    const fab_next_hops *healthy; /**< of the same fabric without dead links: the groups that resilient hashing keeps;
-                                     NULL: the same as next_hops. Borrowed, set by the caller after init */
+    const fab_next_hops *next_hops; /**< to choose among: minimal ones, or those of `groups` */
+    const fab_next_hops *minimal;   /**< as given to fab_router_init() */
+    fab_read_groups groups;         /**< that option tables= or engine file has read. Owned */
+    const fab_next_hops *healthy;   /**< of the same fabric without dead links: the groups that resilient hashing keeps;
+                                       NULL: the same as next_hops. Borrowed, set by the caller after init */
     fab_ports ports;
     uint32_t queue_pairs;                   /**< paths per flow and NIC */
     uint32_t port_stride;                   /**< destination number = leaf * port_stride + port - 1 */
@@ -153,10 +164,26 @@ typedef struct fab_engine_option {
     bool quiet;                        /**< left out of the label while it has its default */
 } fab_engine_option;
 
-/** Share of a next hop in its group, in whole units. */
-static inline uint32_t fab_next_hop_weight(const fab_router *router, fab_link_id link) {
+/** The DAG that a router splits over. `dag`: of its minimal next hops. */
+static inline const fab_dag *fab_router_dag(const fab_router *router, const fab_dag *dag) {
+    return router->groups.dag != NULL ? router->groups.dag : dag;
+}
+
+/** Whether next hops of a group may have different weights. */
+static inline bool fab_router_weighs(const fab_router *router) {
+    return router->by_capacity || router->groups.weight != NULL;
+}
+
+/**
+ * Share of a next hop in its group, in whole units: as read from a file, else by the engine's rule.
+ * @param[in] member  Place of the next hop in next_hops->member.
+ */
+static inline uint32_t fab_next_hop_weight(const fab_router *router, const fab_link_id *member) {
+    if (router->groups.weight != NULL && router->groups.weight[member - router->next_hops->member] > 0) {
+        return (uint32_t)router->groups.weight[member - router->next_hops->member];
+    }
     return router->by_capacity
-               ? (uint32_t)(fab_class_of(router->fabric, link)->capacity_bps / router->weight_unit_bps + 0.5)
+               ? (uint32_t)(fab_class_of(router->fabric, *member)->capacity_bps / router->weight_unit_bps + 0.5)
                : 1;
 }
 
@@ -168,7 +195,8 @@ struct fab_engine {
     bool seeded;                      /**< routes depend on the seed */
     bool hashes;                      /**< spreads flows by a hash, which can polarize */
     bool needs_tree;                  /**< refuses fabrics without tiers, where its choices mean nothing */
-    bool by_destination;              /**< routes depend on the destination alone: they fit into forwarding tables */
+    bool by_destination;              /**< routes depend on the destination alone: they fit into forwarding tables; but
+                                         in a router that splits */
     size_t state_size;                /**< bytes of plain, zeroed data */
     /** Reads option `key`; FAB_EINPUT names the value and what is allowed. */
     fab_status (*set)(fab_router *router, const char *key, const char *value, fab_error *err);
@@ -195,17 +223,24 @@ struct fab_engine {
      * shape [n_flows], offered. */
     fab_status (*route)(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
                         fab_routes *routes, fab_error *err);
-    /** Instead of all of these: how switches split what they hold. */
+    bool by_demand; /**< what `split` gives depends on the demand */
+    /** Instead of all of these: how switches split what they hold. `dag` is fab_router_dag(). */
     fab_status (*split)(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
                         fab_error *err);
 };
 
 extern const fab_engine *const fab_engines[]; /**< ended by NULL */
 
+/** Whether all paths are minimal for certain. */
+static inline bool fab_router_is_minimal(const fab_router *router) {
+    return router->groups.next_hops != NULL ? router->groups.is_minimal : router->engine->next == NULL;
+}
+
 /**
  * Makes a router from `name[,key=value...]`.
  * @param[in]  next_hops  Of this fabric. Borrowed, must outlive the router.
- * @retval FAB_EINPUT  unknown engine, key or value; err->where is spec->where.
+ * @retval FAB_EINPUT  unknown engine, key or value; err->where is spec->where. Or a file of tables is wrong; err->where
+ *                     is its line and column.
  * @retval FAB_EUNSUPPORTED  the engine needs a tree and the fabric is none.
  */
 fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
@@ -219,7 +254,7 @@ void fab_router_release(fab_router *router);
  * @param[in]     seed    Of this draw (flow labels, ideal hash, arrival).
  * @param[in,out] routes  Zero-initialised or from an earlier call; its memory is reused.
  * @retval FAB_EUNREACHABLE  a flow has no route; the message names the pair.
- * @retval FAB_EUNSUPPORTED  too many paths at once
+ * @retval FAB_EUNSUPPORTED  too many paths at once, or the router splits
  * Complexity: O(sum of route lengths). Threads: concurrent calls on one router with different routes are safe.
  */
 fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uint64_t first, uint32_t n,

@@ -1,21 +1,43 @@
 /**
  * @file tables.h
- * Forwarding tables as text; the format stands in routing/README.md. Engine `file` reads them back.
+ * Forwarding tables as text; the format stands in routing/README.md. Engine `file` reads them back, and option tables=
+ * of the engines that choose among groups of next hops.
  */
 #ifndef FAB_TABLES_H
 #define FAB_TABLES_H
 
 #include "fab/routing.h"
+#include "fab/split.h"
 #include "fab/status.h"
 
 #include <stdio.h>
 
 /**
  * Writes the next-hop ports of every switch for every destination. Of an engine that looks at more than the
- * destination, the whole group of next hops that it chooses from. The same bytes for equal inputs.
+ * destination, the whole group of next hops that it chooses from, with their weights where these differ. The same
+ * bytes for equal inputs.
  * @retval FAB_EIO  a write failed
- * Complexity: O(switches * NIC ports).
+ * Complexity: O(switches * NIC ports), and of groups O(next hops over all switches and leaves).
  */
 fab_status fab_tables_write(const fab_router *router, FILE *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * The same of a router that splits: groups with the shares of their members, as fractions that read back as the same
+ * doubles; next hops without a share are left out. Engine `file` splits by them.
+ * @param[in] split  Of this router, from its engine's `split`. A rule of equal shares writes none.
+ * @retval FAB_EIO  a write failed
+ * Complexity: O(next hops over all switches and leaves); with FAB_SPLIT_CAPACITY and FAB_SPLIT_WEIGHT a double per
+ * switch and leaf.
+ */
+fab_status fab_tables_write_split(const fab_router *router, const fab_split *split, FILE *out,
+                                  fab_error *err) FAB_MUST_USE;
+
+/**
+ * fab_tables_write(), or fab_tables_write_split() with what the router's engine gives for a phase.
+ * @param[in] phase  Looked at by engines whose split depends on the demand (`by_demand`); else it may be NULL.
+ * Errors of fab_demand_init() and of the engine.
+ */
+fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *phase, FILE *out,
+                                  fab_error *err) FAB_MUST_USE;
 
 #endif

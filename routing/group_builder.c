@@ -1,0 +1,201 @@
+#include "group_builder.h"
+#include "fab/memory.h"
+#include "fab/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+fab_status fab_group_builder_init(const fab_fabric *fabric, uint32_t n_leaves, fab_group_builder *out, fab_error *err) {
+    fab_group_builder b = {.f = fabric, .n_leaves = n_leaves};
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(b.group_of, (size_t)fab_n_switches(fabric) * n_leaves, err));
+    FAB_TRY(FAB_GROW(b.group_link, b.group_capacity, 1, err));
+    b.group_link[0] = 0;
+    *out = b;
+    b = (fab_group_builder){0};
+done:
+    fab_group_builder_release(&b);
+    return status;
+}
+
+void fab_group_builder_release(fab_group_builder *b) {
+    free(b->group_of);
+    free(b->group_link);
+    fab_id_table_release(&b->table);
+    free(b->member);
+    free(b->weight);
+    *b = (fab_group_builder){0};
+}
+
+static uint32_t tag_of(const fab_link_id *links, const double *weight, uint32_t count) {
+    uint64_t digest = count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t bits = 0;
+        if (weight != NULL) {
+            memcpy(&bits, &weight[i], sizeof bits);
+        }
+        digest = fab_mix64(digest ^ links[i] ^ fab_mix64(bits));
+    }
+    return (uint32_t)(digest >> 32);
+}
+
+static bool is_group(const fab_group_builder *b, uint32_t group, const fab_link_id *links, const double *weight,
+                     uint32_t count) {
+    uint32_t first = b->group_link[group];
+    bool same = b->group_link[group + 1] - first == count;
+    for (uint32_t i = 0; same && i < count; i++) {
+        same = b->member[first + i] == links[i] && b->weight[first + i] == (weight != NULL ? weight[i] : 0);
+    }
+    return same;
+}
+
+fab_status fab_group_builder_add(fab_group_builder *b, const fab_link_id *links, const double *weight, uint32_t count,
+                                 uint32_t *out_group, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t tag = tag_of(links, weight, count);
+    size_t probe = 0;
+    for (uint32_t id; (id = fab_id_table_next(&b->table, tag, &probe)) != UINT32_MAX;) {
+        if (is_group(b, id, links, weight, count)) {
+            *out_group = id + 1;
+            return FAB_OK;
+        }
+    }
+    if (b->n_members + count > UINT32_MAX) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "groups of next hops have more than %u members", UINT32_MAX);
+    }
+    FAB_TRY(FAB_GROW(b->group_link, b->group_capacity, (size_t)b->table.n + 2, err));
+    FAB_TRY(FAB_GROW(b->member, b->member_capacity, b->n_members + count, err));
+    FAB_TRY(FAB_GROW(b->weight, b->weight_capacity, b->n_members + count, err));
+    FAB_TRY(fab_id_table_add(&b->table, tag, err));
+    for (uint32_t i = 0; i < count; i++) {
+        b->member[b->n_members] = links[i];
+        b->weight[b->n_members++] = weight != NULL ? weight[i] : 0;
+    }
+    b->weighted = b->weighted || weight != NULL;
+    b->group_link[b->table.n] = (uint32_t)b->n_members;
+    *out_group = b->table.n;
+done:
+    return status;
+}
+
+/* --- assembly ------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct assembly {
+    const fab_group_builder *b;
+    fab_next_hops *t;
+    double *weight;
+    uint32_t *number; /* [group]: of the switch, from 1; 0 = not met yet. A group belongs to one switch */
+    fab_id_table pieces;
+    size_t n_groups, n_members, piece_capacity;
+} assembly;
+
+static fab_status share_piece(assembly *a, const uint16_t *groups, uint32_t *out, fab_error *err) {
+    const size_t size = FAB_PIECE_LEAVES * sizeof *groups;
+    fab_next_hops *t = a->t;
+    fab_status status = FAB_OK;
+    uint64_t digest = 0;
+    for (size_t i = 0; i < FAB_PIECE_LEAVES; i++) {
+        digest = (digest ^ groups[i]) * 0x9e3779b97f4a7c15U;
+        digest ^= digest >> 29;
+    }
+    uint32_t tag = (uint32_t)(fab_mix64(digest) >> 32);
+    size_t probe = 0;
+    for (uint32_t id; (id = fab_id_table_next(&a->pieces, tag, &probe)) != UINT32_MAX;) {
+        if (memcmp(t->piece + (size_t)id * FAB_PIECE_LEAVES, groups, size) == 0) {
+            *out = id;
+            return FAB_OK;
+        }
+    }
+    uint32_t id = a->pieces.n;
+    FAB_TRY(FAB_GROW(t->piece, a->piece_capacity, ((size_t)id + 1) * FAB_PIECE_LEAVES, err));
+    FAB_TRY(fab_id_table_add(&a->pieces, tag, err));
+    memcpy(t->piece + (size_t)id * FAB_PIECE_LEAVES, groups, size);
+    *out = id;
+done:
+    return status;
+}
+
+/* The switch's number of a group. Met for the first time, it is appended. */
+static fab_status number_group(assembly *a, uint32_t v, uint32_t group, uint16_t *out, fab_error *err) {
+    const fab_group_builder *b = a->b;
+    fab_next_hops *t = a->t;
+    if (a->number[group] == 0) {
+        if (a->n_groups - t->group_first[v] == UINT16_MAX) {
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "a switch has more than %u groups of next hops", UINT16_MAX);
+        }
+        uint32_t first = b->group_link[group];
+        uint32_t count = b->group_link[group + 1] - first;
+        memcpy(t->member + a->n_members, b->member + first, count * sizeof *t->member);
+        memcpy(a->weight + a->n_members, b->weight + first, count * sizeof *a->weight);
+        a->n_members += count;
+        t->group_link[++a->n_groups] = (uint32_t)a->n_members;
+        a->number[group] = (uint32_t)a->n_groups - t->group_first[v];
+    }
+    *out = (uint16_t)a->number[group];
+    return FAB_OK;
+}
+
+static fab_status add_switch(assembly *a, uint32_t v, fab_error *err) {
+    fab_next_hops *t = a->t;
+    const uint32_t *group_of = a->b->group_of + (size_t)v * t->n_leaves;
+    fab_status status = FAB_OK;
+    t->group_first[v] = (uint32_t)a->n_groups;
+    for (uint32_t p = 0; p < t->n_pieces_per_row; p++) {
+        uint16_t groups[FAB_PIECE_LEAVES] = {0};
+        for (uint32_t i = 0; i < FAB_PIECE_LEAVES && p * FAB_PIECE_LEAVES + i < t->n_leaves; i++) {
+            uint32_t group = group_of[p * FAB_PIECE_LEAVES + i];
+            if (group != 0) {
+                FAB_TRY(number_group(a, v, group - 1, &groups[i], err));
+            }
+        }
+        FAB_TRY(share_piece(a, groups, &t->piece_of[(size_t)p * t->n_switches + v], err));
+    }
+done:
+    return status;
+}
+
+static size_t measure(const assembly *a) {
+    const fab_next_hops *t = a->t;
+    return sizeof *t + t->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
+           (size_t)t->n_switches * t->n_pieces_per_row * sizeof *t->piece_of +
+           (size_t)a->pieces.n * FAB_PIECE_LEAVES * sizeof *t->piece +
+           ((size_t)t->n_switches + 1) * sizeof *t->group_first + (a->n_groups + 1) * sizeof *t->group_link +
+           a->n_members * sizeof *t->member;
+}
+
+fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_hops *like, fab_read_groups *out,
+                                    fab_error *err) {
+    fab_status status = FAB_OK;
+    assembly a = {.b = b};
+    fab_next_hops *t = NULL;
+    FAB_TRY(FAB_NEW(t, 1, err));
+    a.t = t;
+    t->n_leaves = like->n_leaves;
+    t->n_switches = like->n_switches;
+    t->n_pieces_per_row = like->n_pieces_per_row;
+    FAB_TRY(FAB_NEW(t->leaf_index, t->n_switches, err));
+    FAB_TRY(FAB_NEW(t->leaf_node, t->n_leaves, err));
+    FAB_TRY(FAB_NEW(t->piece_of, (size_t)t->n_switches * t->n_pieces_per_row, err));
+    FAB_TRY(FAB_NEW(t->group_first, (size_t)t->n_switches + 1, err));
+    FAB_TRY(FAB_NEW(t->group_link, (size_t)b->table.n + 1, err));
+    FAB_TRY(FAB_NEW(t->member, b->n_members, err));
+    FAB_TRY(FAB_NEW(a.weight, b->n_members, err));
+    FAB_TRY(FAB_NEW(a.number, b->table.n, err));
+    memcpy(t->leaf_index, like->leaf_index, t->n_switches * sizeof *t->leaf_index);
+    memcpy(t->leaf_node, like->leaf_node, t->n_leaves * sizeof *t->leaf_node);
+    for (uint32_t v = 0; v < t->n_switches; v++) {
+        FAB_TRY(add_switch(&a, v, err));
+    }
+    t->group_first[t->n_switches] = (uint32_t)a.n_groups;
+    t->memory_bytes = measure(&a);
+    *out = (fab_read_groups){.next_hops = t, .weight = b->weighted ? a.weight : NULL};
+    a.t = NULL;
+    a.weight = b->weighted ? NULL : a.weight;
+done:
+    fab_next_hops_free(a.t);
+    free(a.weight);
+    free(a.number);
+    fab_id_table_release(&a.pieces);
+    return status;
+}

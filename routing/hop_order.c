@@ -1,0 +1,81 @@
+/* Depth-first search along next hops: a switch is appended when all of its next hops are. */
+#include "hop_order.h"
+#include "fab/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNSEEN, OPEN, DONE };
+
+fab_status fab_hop_order_init(const fab_fabric *fabric, fab_hop_order *out, fab_error *err) {
+    fab_hop_order order = {0};
+    fab_status status = FAB_OK;
+    uint32_t n = fab_n_switches(fabric);
+    FAB_TRY(FAB_NEW(order.order, n, err));
+    FAB_TRY(FAB_NEW(order.state, n, err));
+    FAB_TRY(FAB_NEW(order.cursor, n, err));
+    FAB_TRY(FAB_NEW(order.stack, n, err));
+    *out = order;
+    order = (fab_hop_order){0};
+done:
+    fab_hop_order_release(&order);
+    return status;
+}
+
+void fab_hop_order_release(fab_hop_order *order) {
+    free(order->order);
+    free(order->state);
+    free(order->cursor);
+    free(order->stack);
+    *order = (fab_hop_order){0};
+}
+
+static void open_switch(fab_hop_order *o, uint32_t v, uint32_t *depth) {
+    o->state[v] = OPEN;
+    o->cursor[v] = 0;
+    o->stack[(*depth)++] = v;
+}
+
+/* Everything behind one switch. */
+static bool visit(const fab_fabric *f, const fab_next_hops *t, uint32_t leaf, uint32_t start, fab_hop_order *o,
+                  uint32_t *out_loop) {
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t depth = 0;
+    open_switch(o, start, &depth);
+    while (depth > 0) {
+        uint32_t v = o->stack[depth - 1];
+        uint32_t count = 0;
+        const fab_link_id *links = fab_next_hops_get(t, v, leaf, &count);
+        if (o->cursor[v] == count) {
+            o->state[v] = DONE;
+            depth--;
+            if (count > 0) {
+                o->order[o->n++] = v;
+            }
+            continue;
+        }
+        uint32_t head = fab_head(f, links[o->cursor[v]++]) - base;
+        if (o->state[head] == OPEN) {
+            *out_loop = head;
+            return false;
+        }
+        if (o->state[head] == UNSEEN) {
+            open_switch(o, head, &depth);
+        }
+    }
+    return true;
+}
+
+bool fab_hop_order_find(const fab_fabric *fabric, const fab_next_hops *next_hops, uint32_t leaf, fab_hop_order *order,
+                        uint32_t *out_loop) {
+    uint32_t n = fab_n_switches(fabric);
+    order->n = 0;
+    memset(order->state, UNSEEN, n * sizeof *order->state);
+    order->state[next_hops->leaf_node[leaf] - fabric->first[FAB_NODE_SWITCH]] = DONE;
+    for (uint32_t v = 0; v < n; v++) {
+        if (order->state[v] == UNSEEN && !visit(fabric, next_hops, leaf, v, order, out_loop)) {
+            return false;
+        }
+    }
+    return true;
+}
