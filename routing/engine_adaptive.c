@@ -479,6 +479,7 @@ static const fab_engine_option OPTIONS[] = {
     {"window", "1MiB", "granularity=packet: what a receiver holds per flow to put packets in order (an assumption)",
      true},
     {"queueing", "5us", "granularity=packet: allowance for queues in the round trip that the window must cover", true},
+    FAB_TABLES_OPTION,
     {NULL, NULL, NULL, false},
 };
 
