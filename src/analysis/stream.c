@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #define CHUNK_PATHS 65536
+#define MOST_AT_ONCE (1U << 26) /* flows: rates, bytes and places of more would fill the memory */
 
 static fab_status load_flows(const fab_stream *s, uint64_t first, uint32_t n, fab_scratch *scratch, fab_chunk *out,
                              fab_error *err) {
@@ -155,10 +156,10 @@ static fab_status open_whole(fab_stream *s, fab_error *err) {
     const fab_trial *trial = s->trial;
     const fab_phase *phase = trial->subject->phase;
     fab_chunk chunk;
-    if (phase->n_flows > UINT32_MAX) {
+    if (phase->n_flows > MOST_AT_ONCE) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
                  "engine %s takes all flows of a phase at once; %" PRIu64 " exceed the limit of %u",
-                 trial->router->engine->name, phase->n_flows, UINT32_MAX);
+                 trial->router->engine->name, phase->n_flows, MOST_AT_ONCE);
     }
     s->per_chunk = phase->n_flows;
     s->n_chunks = 1;
