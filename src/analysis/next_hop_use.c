@@ -49,7 +49,7 @@ static void count_hop(use *u, uint64_t flow, fab_link_id link, uint32_t group, s
     }
     for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
         if (t->member[i] == link) {
-            u->n_used[later][group] += (u->used[i] >> later & 1U) == 0;
+            u->n_used[later][group] += (u->used[i] >> later & 1U) == 0 ? 1U : 0U;
             u->used[i] |= (uint8_t)(1U << later);
             break;
         }
