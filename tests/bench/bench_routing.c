@@ -7,6 +7,7 @@
 #include "fab/rng.h"
 #include "fab/routing.h"
 #include "fab/topologies.h"
+#include "engines.h"
 #include "walk.h"
 
 #include <stdio.h>
@@ -70,6 +71,65 @@ static fab_status measure_tables(const bench *b, const char *argument, figure *o
         fab_next_hops_free(t);
     }
     return FAB_OK;
+}
+
+/* The out port of every switch for every port of a leaf, in the order [switch][leaf][port]; 0: no route. */
+static void fill_entries(const fab_router *router, uint16_t *out_port) {
+    const fab_fabric *f = router->fabric;
+    uint32_t n_leaves = router->next_hops->n_leaves;
+    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
+        for (uint32_t leaf = 0; leaf < n_leaves; leaf++) {
+            fab_node_id to = router->next_hops->leaf_node[leaf];
+            for (uint32_t k = f->out_first[to]; k < f->out_first[to + 1]; k++) {
+                fab_link_id access = f->out_link[k];
+                if (fab_class_of(f, access)->kind != FAB_LINK_ACCESS) {
+                    continue;
+                }
+                fab_hop_key key = {.destination = leaf * router->port_stride + f->port[access] - 1};
+                fab_link_id next = v == to ? access : fab_router_next(router, 0, v, leaf, &key);
+                out_port[(size_t)(v - f->first[FAB_NODE_SWITCH]) * n_leaves * router->port_stride + key.destination] =
+                    next == FAB_NONE ? 0 : (uint16_t)f->port[next];
+            }
+        }
+    }
+}
+
+/* Everything that a subnet manager does for its forwarding tables: from the fabric to an entry per switch and port of a
+ * leaf. */
+static fab_status measure_entries(const bench *b, const char *argument, figure *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_engine_spec spec = {.where = "bench"};
+    (void)snprintf(spec.text, sizeof spec.text, "%s", argument);
+    fab_next_hops *next_hops = NULL;
+    fab_router router = {.engine = NULL};
+    uint16_t *out_port = NULL;
+    for (uint32_t run = 0; run < b->n_runs; run++) {
+        double start = cpu_now();
+        FAB_TRY(fab_next_hops_new(b->fabric, NULL, &next_hops, err));
+        FAB_TRY(fab_router_init(&spec, b->fabric, next_hops, &router, err));
+        size_t n = (size_t)fab_n_switches(b->fabric) * next_hops->n_leaves * router.port_stride;
+        FAB_TRY(FAB_NEW(out_port, n, err));
+        fill_entries(&router, out_port);
+        keep_fastest(out, start);
+        out->units = 0;
+        for (size_t i = 0; i < n; i++) {
+            out->units += out_port[i] != 0;
+        }
+        out->bytes = n * sizeof *out_port;
+        free(out_port);
+        out_port = NULL;
+        fab_router_release(&router);
+        router.engine = NULL;
+        fab_next_hops_free(next_hops);
+        next_hops = NULL;
+    }
+done:
+    free(out_port);
+    if (router.engine != NULL) {
+        fab_router_release(&router);
+    }
+    fab_next_hops_free(next_hops);
+    return status;
 }
 
 static fab_status measure_walk(const bench *b, const char *argument, figure *out, fab_error *err) {
@@ -173,10 +233,10 @@ done:
 }
 
 static const row ROWS[] = {
-    {"tables", "link", measure_tables, "alive"},       {"tables-dead-1pct", "link", measure_tables, "dead"},
-    {"walk-ecmp", "flow-hop", measure_walk, "ecmp"},   {"walk-dmodk", "flow-hop", measure_walk, "dmodk"},
-    {"steps-ecmp", "flow-hop", measure_steps, "ecmp"}, {"steps-dmodk", "flow-hop", measure_steps, "dmodk"},
-    {"spray-load", "flow", measure_spray, ""},
+    {"tables", "link", measure_tables, "alive"},          {"tables-dead-1pct", "link", measure_tables, "dead"},
+    {"entries-dmodk", "entry", measure_entries, "dmodk"}, {"walk-ecmp", "flow-hop", measure_walk, "ecmp"},
+    {"walk-dmodk", "flow-hop", measure_walk, "dmodk"},    {"steps-ecmp", "flow-hop", measure_steps, "ecmp"},
+    {"steps-dmodk", "flow-hop", measure_steps, "dmodk"},  {"spray-load", "flow", measure_spray, ""},
 };
 #define N_ROWS (sizeof ROWS / sizeof ROWS[0])
 
