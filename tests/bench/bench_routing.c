@@ -6,6 +6,7 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 #include "fab/routing.h"
+#include "fab/tables.h"
 #include "fab/topologies.h"
 #include "engines.h"
 #include "walk.h"
@@ -73,27 +74,6 @@ static fab_status measure_tables(const bench *b, const char *argument, figure *o
     return FAB_OK;
 }
 
-/* The out port of every switch for every port of a leaf, in the order [switch][leaf][port]; 0: no route. */
-static void fill_entries(const fab_router *router, uint16_t *out_port) {
-    const fab_fabric *f = router->fabric;
-    uint32_t n_leaves = router->next_hops->n_leaves;
-    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
-        for (uint32_t leaf = 0; leaf < n_leaves; leaf++) {
-            fab_node_id to = router->next_hops->leaf_node[leaf];
-            for (uint32_t k = f->out_first[to]; k < f->out_first[to + 1]; k++) {
-                fab_link_id access = f->out_link[k];
-                if (fab_class_of(f, access)->kind != FAB_LINK_ACCESS) {
-                    continue;
-                }
-                fab_hop_key key = {.destination = leaf * router->port_stride + f->port[access] - 1};
-                fab_link_id next = v == to ? access : fab_router_next(router, 0, v, leaf, &key);
-                out_port[(size_t)(v - f->first[FAB_NODE_SWITCH]) * n_leaves * router->port_stride + key.destination] =
-                    next == FAB_NONE ? 0 : (uint16_t)f->port[next];
-            }
-        }
-    }
-}
-
 /* Everything that a subnet manager does for its forwarding tables: from the fabric to an entry per switch and port of a
  * leaf. */
 static fab_status measure_entries(const bench *b, const char *argument, figure *out, fab_error *err) {
@@ -109,7 +89,7 @@ static fab_status measure_entries(const bench *b, const char *argument, figure *
         FAB_TRY(fab_router_init(&spec, b->fabric, next_hops, &router, err));
         size_t n = (size_t)fab_n_switches(b->fabric) * next_hops->n_leaves * router.port_stride;
         FAB_TRY(FAB_NEW(out_port, n, err));
-        fill_entries(&router, out_port);
+        FAB_TRY(fab_tables_fill(&router, out_port, err));
         keep_fastest(out, start);
         out->units = 0;
         for (size_t i = 0; i < n; i++) {
