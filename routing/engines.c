@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const fab_engine *const fab_engines[] = {&fab_engine_ecmp, &fab_engine_dmodk,    &fab_engine_pinned, &fab_engine_updn,
-                                         &fab_engine_file, &fab_engine_adaptive, &fab_engine_spray,  NULL};
+const fab_engine *const fab_engines[] = {&fab_engine_ecmp,  &fab_engine_dmodk,   &fab_engine_pinned,
+                                         &fab_engine_updn,  &fab_engine_file,    &fab_engine_adaptive,
+                                         &fab_engine_spray, &fab_engine_optimal, NULL};
 
 static const fab_engine *find_engine(const char *name) {
     for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {

@@ -14,6 +14,7 @@ extern const fab_engine fab_engine_updn;
 extern const fab_engine fab_engine_file;
 extern const fab_engine fab_engine_adaptive;
 extern const fab_engine fab_engine_spray;
+extern const fab_engine fab_engine_optimal;
 
 /** The link that a packet with this key takes from switch v towards leaf column `leaf`, or FAB_NONE. */
 fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id v, uint32_t leaf,

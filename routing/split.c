@@ -9,7 +9,7 @@
 
 #define SOURCES 256 /* at a time, so that their rows stay in a cache while their lanes are filled */
 
-#define WEIGHT_SPREAD 1e100
+#define WEIGHT_SPREAD 1e250
 
 void fab_split_release(fab_split *split) {
     free(split->weight);
@@ -61,18 +61,32 @@ done:
     return status;
 }
 
+static uint32_t n_levels(const fab_dag *dag) {
+    uint32_t n = 1;
+    for (size_t i = 0; i < dag->n_runs; i++) {
+        n = dag->run[i].level >= n ? dag->run[i].level + 1 : n;
+    }
+    return n;
+}
+
 static fab_status prepare(const fab_dag *dag, const fab_split *split, work *w, fab_error *err) {
     fab_status status = FAB_OK;
     fab_pass *p = &w->pass;
     size_t switch_rows =
         (size_t)dag->n_switches * (split->rule == FAB_SPLIT_CAPACITY || split->rule == FAB_SPLIT_WEIGHT ? 2 : 1);
-    size_t rows = switch_rows + 5 + dag->widest + FAB_STEP + FAB_SLOT;
+    size_t scratch_rows = (size_t)5 + dag->widest + FAB_STEP + FAB_SLOT;
+    size_t scale_rows = n_levels(dag);
+    size_t rows = switch_rows + scratch_rows + scale_rows;
     p->dag = dag;
     p->split = split;
     FAB_TRY(FAB_NEW(w->rows, rows * FAB_ROW + 8, err));
     p->held = w->rows + (64 - (uintptr_t)w->rows % 64) % 64 / sizeof *w->rows; /* rows begin with cache lines */
     p->part = p->held + (switch_rows - dag->n_switches) * FAB_ROW;
     p->scratch = p->held + switch_rows * FAB_ROW;
+    p->scale = p->scratch + scratch_rows * FAB_ROW;
+    for (size_t i = 0; i < scale_rows * FAB_ROW; i++) {
+        p->scale[i] = 1;
+    }
     FAB_TRY(FAB_NEW(p->active, dag->n_switches, err));
     FAB_TRY(FAB_NEW(p->even, dag->longest, err));
     FAB_TRY(FAB_NEW(p->row, (size_t)dag->widest + FAB_STEP, err));

@@ -29,7 +29,7 @@ FAB_INLINE double fold_lane(const fab_pass *p, const hops *h, const fab_dag_entr
             out = fold_in(fold, out, x, beyond);
         }
     }
-    return fold != FAB_FOLD_EXPECTED ? out : out / (even ? h->n : part_of(p, e->v)[k]);
+    return fold != FAB_FOLD_EXPECTED ? out : out * scale_of(p, h->level)[k] / (even ? h->n : part_of(p, e->v)[k]);
 }
 
 /* The same for all lanes; those that are not in use get something finite. */
@@ -113,8 +113,9 @@ FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
             fold_mean(p, h, link, sum);
         }
         const double *restrict part = part_of(p, e->v);
+        const double *restrict scale = scale_of(p, h->level);
         for (int k = 0; k < FAB_LANES; k++) {
-            mean[k] = sum[k] / (even ? h->n : part[k]);
+            mean[k] = sum[k] * scale[k] / (even ? h->n : part[k]);
         }
         copy_lanes(out, mean, lanes);
     }

@@ -11,9 +11,10 @@
 #include <float.h>
 #include <math.h>
 
-/* Z is kept in this range by scaling whole levels; it may not spread by more than the second. */
-#define Z_NEAR_ONE 1e50
-#define Z_SPREAD   1e-150
+/* Z is kept in this range by scaling the switches at one distance from a destination together; among them it may not
+ * spread by more than the second. */
+#define Z_NEAR_ONE 1e20
+#define Z_SPREAD   1e-270
 
 void fab_pass_mark(fab_pass *p) {
     const fab_dag *dag = p->dag;
@@ -120,12 +121,19 @@ FAB_INLINE void paths_of(const fab_pass *p, const hops *h) {
     }
 }
 
-/* Multiplies Z of the entries of runs [first, last): shares do not change, since all at this distance are scaled. */
-static void scale_level(const fab_pass *p, uint32_t first, uint32_t last, double factor) {
+/* Multiplies Z of the entries of runs [first, last) by powers of two, the same for all switches at this distance from a
+ * destination: what is farther away sees the same shares. Those at this distance itself are by Z before scaling. */
+static void scale_level(const fab_pass *p, uint32_t first, uint32_t last) {
     const fab_dag *dag = p->dag;
+    const double *high = scratch(p, HIGH);
+    double *scale = scale_of(p, dag->run[first].level);
+    for (int k = 0; k < FAB_LANES; k++) {
+        scale[k] = high[k] > 0 ? ldexp(1, -ilogb(high[k])) : 1;
+    }
     for (const fab_dag_entry *e = dag->entry + dag->run[first].first; e < dag->entry + dag->run[last].first; e++) {
+        double *part = part_of(p, e->v);
         FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
-            part_of(p, e->v)[k] *= factor;
+            part[k] *= scale[k];
         }
     }
 }
@@ -136,25 +144,27 @@ FAB_MULTIVERSION static bool find_paths(fab_pass *p) {
     uint32_t last = dag->block_run[p->block + 1];
     for (uint32_t run = dag->block_run[p->block]; run < last;) {
         uint32_t first = run;
-        double low = DBL_MAX;
-        double high = 0;
+        double *low = scratch(p, LOW);
+        double *high = scratch(p, HIGH);
+        double *scale = scale_of(p, dag->run[run].level);
+        bool far = false;
         for (int k = 0; k < FAB_LANES; k++) {
-            scratch(p, LOW)[k] = low;
-            scratch(p, HIGH)[k] = high;
+            low[k] = DBL_MAX;
+            high[k] = 0;
+            scale[k] = 1;
         }
         for (; run < last && dag->run[run].level == dag->run[first].level; run++) {
             hops h = hops_of(dag, run);
             paths_of(p, &h);
         }
         for (int k = 0; k < FAB_LANES; k++) {
-            low = scratch(p, LOW)[k] < low ? scratch(p, LOW)[k] : low;
-            high = scratch(p, HIGH)[k] > high ? scratch(p, HIGH)[k] : high;
+            if (low[k] < high[k] * Z_SPREAD) {
+                return false;
+            }
+            far = far || high[k] > Z_NEAR_ONE || (high[k] > 0 && high[k] < 1 / Z_NEAR_ONE);
         }
-        if (low < high * Z_SPREAD) {
-            return false;
-        }
-        if (high > Z_NEAR_ONE || (high > 0 && high < 1 / Z_NEAR_ONE)) {
-            scale_level(p, first, run, ldexp(1, -ilogb(high)));
+        if (far) {
+            scale_level(p, first, run);
         }
     }
     return true;
@@ -236,7 +246,7 @@ FAB_INLINE void load_evenly(fab_pass *p, const hops *h) {
 FAB_INLINE void load_lanes(fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t lanes) {
     const fab_link_id *link = fab_dag_links(p->dag, e->group);
     FAB_EACH_LANE(k, lanes) {
-        double q = held_by(p, e->v)[k] / part_of(p, e->v)[k];
+        double q = held_by(p, e->v)[k] * scale_of(p, h->level)[k] / part_of(p, e->v)[k];
         for (uint32_t i = 0; i < h->n; i++) {
             uint32_t head = h->head[i];
             double amount = q * measure(p, h, link, i, k);
@@ -333,7 +343,11 @@ FAB_INLINE void load_weighted(fab_pass *p, const hops *h) {
         double *restrict q = slots + (size_t)n_slots * FAB_ROW;
         const double *restrict held = held_by(p, e->v);
         const double *restrict part = part_of(p, e->v);
+        const double *restrict scale = scale_of(p, h->level);
         divide(q, held, part);
+        for (int k = 0; k < FAB_LANES; k++) {
+            q[k] *= scale[k];
+        }
         if (lanes != FAB_ALL_LANES) {
             clear_others(q, lanes);
         }

@@ -19,6 +19,7 @@ typedef struct fab_pass {
     uint32_t block;
     double *held;       /* [switch] row: amounts, or what they are folded into */
     double *part;       /* [switch] row: W or Z */
+    double *scale;      /* [level] row: what Z at this distance was multiplied by; 1 for W */
     uint64_t *active;   /* [switch]: lanes in use */
     uint8_t *even;      /* [run of the block]: all next hops have the same share (capacity) */
     double *weight;     /* [link]: weights, scaled */

@@ -26,6 +26,9 @@ FAB_INLINE double *held_by(const fab_pass *p, uint32_t v) {
 FAB_INLINE double *part_of(const fab_pass *p, uint32_t v) {
     return p->part + (size_t)v * FAB_ROW;
 }
+FAB_INLINE double *scale_of(const fab_pass *p, uint32_t level) {
+    return p->scale + (size_t)level * FAB_ROW;
+}
 
 /* The order is part of the result. */
 FAB_INLINE double sum_eight(const double *s) {

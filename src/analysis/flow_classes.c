@@ -268,6 +268,7 @@ fab_status fab_measure_phase(const fab_subject *s, fab_phase_result *out, fab_er
         out->has_bound = true;
         out->bound_method = s->bound.method == FAB_BOUND_LP        ? "linear program"
                             : s->bound.method == FAB_BOUND_WEIGHTS ? "multiplicative weights"
+                            : s->bound.method == FAB_BOUND_SPRAY   ? "even splitting"
                                                                    : "no choice";
         out->utilisation_bound = fab_subject_bound(s);
         out->reached_utilisation = fmax(s->bound.upper, s->bound.leg);

@@ -169,6 +169,9 @@ static bool relax(call *c) {
     glp_init_smcp(&options);
     options.msg_lev = GLP_MSG_ERR;
     options.tm_lim = milliseconds(c);
+    if (c->limits != NULL && c->limits->steps > 0) {
+        options.it_lim = c->limits->steps < INT_MAX ? (int)c->limits->steps : INT_MAX;
+    }
     options.presolve = GLP_OFF;
     int code = glp_simplex(c->problem, &options);
     int found = glp_get_status(c->problem);
@@ -224,7 +227,7 @@ static bool has_integers(const fab_program *p) {
     return false;
 }
 
-static void copy_out(call *c, double *x) {
+static void copy_out(call *c, double *x, double *row_dual) {
     const fab_program *p = c->program;
     bool whole = has_integers(p);
     c->solution.objective = whole ? glp_mip_obj_val(c->problem) : glp_get_obj_val(c->problem);
@@ -232,9 +235,12 @@ static void copy_out(call *c, double *x) {
         double value = whole ? glp_mip_col_val(c->problem, (int)i + 1) : glp_get_col_prim(c->problem, (int)i + 1);
         x[i] = p->columns[i].is_integer ? nearbyint(value) : value;
     }
+    for (size_t i = 0; row_dual != NULL && i < p->n_rows; i++) {
+        row_dual[i] = glp_get_row_dual(c->problem, (int)i + 1);
+    }
 }
 
-static void run(call *c, double *x) {
+static void run(call *c, double *x, double *row_dual) {
     glp_term_hook(on_print, c);
     glp_error_hook(on_error, c);
     if (c->limits != NULL && c->limits->memory_mb > 0) {
@@ -249,7 +255,7 @@ static void run(call *c, double *x) {
         }
     }
     if (c->solution.has_point) {
-        copy_out(c, x);
+        copy_out(c, x, row_dual);
     }
     if (c->solution.outcome == FAB_SOLVE_OPTIMAL) {
         c->solution.bound = c->solution.objective;
@@ -257,17 +263,17 @@ static void run(call *c, double *x) {
 }
 
 /* Nothing but the call itself is touched on both sides of the jump. */
-static void run_guarded(call *c, double *x) {
+static void run_guarded(call *c, double *x, double *row_dual) {
     if (setjmp(c->back) == 0) {
-        run(c, x);
+        run(c, x, row_dual);
     } else {
         c->status = strstr(c->said, "mem") != NULL ? FAB_ENOMEM : FAB_EINTERNAL;
     }
     (void)glp_free_env(); /* frees the problem too, and forgets the hooks */
 }
 
-fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, fab_solution *out,
-                     fab_error *err) {
+static fab_status solve(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
+                        fab_solution *out, fab_error *err) {
     fab_status status = FAB_OK;
     call *c = NULL;
     FAB_TRY(check(program, err));
@@ -281,7 +287,7 @@ fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits,
     if (no_integer_between(program)) {
         c->solution.outcome = FAB_SOLVE_INFEASIBLE;
     } else {
-        run_guarded(c, x);
+        run_guarded(c, x, row_dual);
     }
     if (c->status != FAB_OK) {
         FAB_FAIL(err, c->status, NULL, "the solver gave up on %zu columns and %zu rows%s%s", program->n_columns,
@@ -296,4 +302,17 @@ done:
         free(c);
     }
     return status;
+}
+
+fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, fab_solution *out,
+                     fab_error *err) {
+    return solve(program, limits, x, NULL, out, err);
+}
+
+fab_status fab_solve_duals(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
+                           fab_solution *out, fab_error *err) {
+    if (has_integers(program)) {
+        return fab_fail(err, FAB_EINPUT, NULL, "a program with integer columns has no prices");
+    }
+    return solve(program, limits, x, row_dual, out, err);
 }

@@ -274,6 +274,52 @@ Test(oracle_split, several_blocks) {
     }
 }
 
+/* Weights times exp(height of head - height of tail) give every path the same share, and Z far from 1. */
+Test(oracle_split, potentials_change_nothing) {
+    fab_rng rng = fab_rng_make(47, 1);
+    for (uint32_t i = 0; i < 2 * N_LARGE; i++) {
+        setup s;
+        cr_assert(make(LARGE[i % N_LARGE], &rng, &s), "%s", LARGE[i % N_LARGE]);
+        const fab_fabric *f = s.fabric;
+        uint32_t base = f->first[FAB_NODE_SWITCH];
+        double *height = calloc(fab_n_switches(f), sizeof *height);
+        double *steep = calloc(f->n_links, sizeof *steep);
+        make_demand(&s, &rng);
+        for (uint32_t v = 0; v < fab_n_switches(f); v++) {
+            height[v] = 250 * draw(&rng);
+        }
+        for (uint32_t l = 0; l < f->n_links; l++) {
+            bool between = fab_class_of(f, l)->kind == FAB_LINK_FABRIC;
+            steep[l] = s.weight[l] * (between ? exp(height[fab_head(f, l) - base] - height[fab_tail(f, l) - base]) : 1);
+        }
+        double *load[2];
+        double *mean[2];
+        for (int k = 0; k < 2; k++) {
+            const fab_split split = {.rule = FAB_SPLIT_WEIGHT, .weight = k == 0 ? s.weight : steep};
+            fab_error err = {0};
+            load[k] = calloc(f->n_links, sizeof *load[k]);
+            mean[k] = calloc(s.demand.n_pairs + 1, sizeof *mean[k]);
+            cr_assert_eq(fab_split_load(s.dag, &split, &s.demand, s.amount, load[k], &err), FAB_OK, "%s: %s", s.text,
+                         err.text);
+            cr_assert_eq(fab_split_fold(s.dag, &split, FAB_FOLD_EXPECTED, s.x, &s.demand, mean[k], &err), FAB_OK,
+                         "%s: %s", s.text, err.text);
+        }
+        for (uint32_t l = 0; l < f->n_links; l++) {
+            near(&s, load[1][l], load[0][l], load[0][l], "link", FAB_SPLIT_WEIGHT, l);
+        }
+        for (uint32_t pair = 0; pair < s.demand.n_pairs; pair++) {
+            near(&s, mean[1][pair], mean[0][pair], 1 + mean[0][pair], "pair", FAB_SPLIT_WEIGHT, pair);
+        }
+        for (int k = 0; k < 2; k++) {
+            free(load[k]);
+            free(mean[k]);
+        }
+        free(height);
+        free(steep);
+        discard(&s);
+    }
+}
+
 /* --- refusals ----------------------------------------------------------------------------------------------------- */
 
 Test(oracle_split, unreachable_pairs_are_named) {
@@ -340,7 +386,7 @@ Test(oracle_split, weights_and_shares_out_of_range) {
     double *load = calloc(s.fabric->n_links, sizeof *load);
     double *share = calloc((size_t)s.demand.n_leaves * s.fabric->n_links, sizeof *share);
     fab_split split = {.rule = FAB_SPLIT_WEIGHT, .weight = s.weight, .share = share};
-    static const double BAD[] = {0, -1, NAN, INFINITY, 1e-200, 1e200};
+    static const double BAD[] = {0, -1, NAN, INFINITY, 1e-260, 1e260};
     uint32_t link = 0;
     while (fab_class_of(s.fabric, link)->kind != FAB_LINK_FABRIC) {
         link++;

@@ -32,6 +32,30 @@ Test(solve, linear) {
     cr_expect(fabs(x[0] - 2) < 1e-9 && fabs(x[1]) < 1e-9 && fabs(x[2] - 1) < 1e-9);
 }
 
+/* Its prices: the first and the third row are worth 1 each, the second is not full. */
+Test(solve, duals) {
+    const fab_column columns[] = {{0, INFINITY, 5, false}, {0, INFINITY, 4, false}, {0, INFINITY, 3, true}};
+    const fab_row rows[] = {{-INFINITY, 5}, {-INFINITY, 11}, {-INFINITY, 8}};
+    const fab_entry entries[] = {{0, 0, 2}, {0, 1, 3}, {0, 2, 1}, {1, 0, 4}, {1, 1, 1},
+                                 {1, 2, 2}, {2, 0, 3}, {2, 1, 4}, {2, 2, 2}};
+    fab_program p = {true, columns, 3, rows, 3, entries, N(entries)};
+    double x[3] = {0};
+    double dual[3] = {7, 7, 7};
+    fab_solution s;
+    fab_error err = {0};
+    cr_expect_eq(fab_solve_duals(&p, NULL, x, dual, &s, &err), FAB_EINPUT, "integer columns have no prices");
+    cr_expect_eq(dual[0], 7);
+    const fab_column free_columns[] = {{0, INFINITY, 5, false}, {0, INFINITY, 4, false}, {0, INFINITY, 3, false}};
+    p.columns = free_columns;
+    cr_assert_eq(fab_solve_duals(&p, NULL, x, dual, &s, NULL), FAB_OK);
+    cr_expect_float_eq(dual[0], 1, 1e-9);
+    cr_expect_float_eq(dual[1], 0, 1e-9);
+    cr_expect_float_eq(dual[2], 1, 1e-9);
+    const fab_solve_limits one_step = {.steps = 1};
+    cr_assert_eq(fab_solve_duals(&p, &one_step, x, dual, &s, NULL), FAB_OK);
+    cr_expect_eq(s.outcome, FAB_SOLVE_TIME_LIMIT);
+}
+
 /* Random knapsacks against all subsets. */
 Test(solve, integer_equals_enumeration) {
     fab_rng rng = fab_rng_make(7, 0);

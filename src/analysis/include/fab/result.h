@@ -197,7 +197,7 @@ typedef struct fab_phase_result {
     double max_taper_factor;                    /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1];    /**< [t], t >= 2: the same by boundary */
     bool has_bound;                             /**< the next six are known */
-    const char *bound_method;                   /**< "linear program", "multiplicative weights" or "no choice" */
+    const char *bound_method;   /**< "even splitting", "linear program", "multiplicative weights" or "no choice" */
     double utilisation_bound;   /**< certified: no splitting over minimal paths has less on its fullest network link */
     double reached_utilisation; /**< by the best splitting found; equal where the program was solved exactly */
     uint64_t bound_rounds, bound_columns, bound_rows;

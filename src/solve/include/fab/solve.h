@@ -44,13 +44,15 @@ typedef struct fab_program {
 typedef struct fab_solve_limits {
     double time_s;    /**< 0 = none */
     size_t memory_mb; /**< of the solver itself; 0 = none */
+    uint32_t steps;   /**< of the simplex method; 0 = none. Strikes at the same point on every machine */
 } fab_solve_limits;
 
 typedef enum fab_solve_outcome {
     FAB_SOLVE_OPTIMAL,
     FAB_SOLVE_INFEASIBLE,
     FAB_SOLVE_UNBOUNDED,
-    FAB_SOLVE_TIME_LIMIT, /**< stopped; has_point tells whether a feasible point was found on the way */
+    FAB_SOLVE_TIME_LIMIT, /**< stopped by time or steps; has_point tells whether a feasible point was found on the way
+                           */
 } fab_solve_outcome;
 
 typedef struct fab_solution {
@@ -74,5 +76,14 @@ typedef struct fab_solution {
  */
 fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, fab_solution *out,
                      fab_error *err) FAB_MUST_USE;
+
+/**
+ * fab_solve() for programs without integer columns, with the prices of the rows.
+ * @param[out] row_dual  Shape [n_rows]: what the objective gains per unit by which the binding bound of the row grows.
+ *                       Written when out->has_point.
+ * @retval FAB_EINPUT    also: a column is integer
+ */
+fab_status fab_solve_duals(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
+                           fab_solution *out, fab_error *err) FAB_MUST_USE;
 
 #endif

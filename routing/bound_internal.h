@@ -1,0 +1,55 @@
+/**
+ * @file bound_internal.h
+ * Inside of the bound: what its methods share.
+ */
+#ifndef FAB_BOUND_INTERNAL_H
+#define FAB_BOUND_INTERNAL_H
+
+#include "fab/bound.h"
+
+typedef struct fab_bound_job {
+    const fab_fabric *fabric;
+    const fab_dag *dag;
+    const fab_next_hops *next_hops;
+    const fab_demand *demand;
+    uint32_t n_links;
+    fab_link_id *link; /**< [n_links]: those that are a next hop, ascending */
+    double *capacity;  /**< [n_links]: of link[i] */
+    double *load;      /**< [fabric->n_links]: of the last split measured */
+    double *trial;     /**< [fabric->n_links]: lengths to try, 0 but on link[i] */
+    double *distance;  /**< [n_pairs] */
+    double *length;    /**< [fabric->n_links]: lengths that prove `lower` */
+    double lower;
+} fab_bound_job;
+
+static inline double fab_bound_utilisation(const fab_bound_job *job, uint32_t i) {
+    return job->load[job->link[i]] / job->capacity[i];
+}
+
+/** Fills job->load, and the utilisation of the fullest link. */
+fab_status fab_bound_measure(const fab_bound_job *job, const fab_split *split, double *out_most,
+                             fab_error *err) FAB_MUST_USE;
+
+/** Keeps job->trial as the certificate if it proves more than the one that is there. */
+fab_status fab_bound_certify(fab_bound_job *job, fab_error *err) FAB_MUST_USE;
+
+/** Length 1 on all links whose utilisation is at least `least`: exact where the fullest links are a cut. */
+fab_status fab_bound_certify_full(fab_bound_job *job, double least, fab_error *err) FAB_MUST_USE;
+
+/** The tightest of the cuts around leaves, pods and whatever else hangs together below a boundary. job->load: of
+ * splitting evenly. */
+fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) FAB_MUST_USE;
+
+/** Starts from job->load of splitting evenly, whose fullest link has the utilisation bound->upper. Fills upper, split
+ * and rounds. */
+fab_status fab_bound_by_weights(fab_bound_job *job, fab_bound *bound, fab_error *err) FAB_MUST_USE;
+
+/**
+ * The linear program. Fills columns and rows, and where it was solved upper and split.
+ * @param[in]  insist    Whatever its size and the time it takes.
+ * @param[out] out_done  False: too large, or the solver gave up, and `insist` is not set.
+ */
+fab_status fab_bound_by_program(fab_bound_job *job, bool insist, fab_bound *bound, bool *out_done,
+                                fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,78 @@
+/* optimal: the split over minimal paths whose fullest link is as empty as any split can make it, for the traffic at
+ * hand. What a routing could reach at best, not what switches do. */
+#include "engines.h"
+#include "fab/bound.h"
+#include "fab/split.h"
+#include "fab/units.h"
+
+#include <string.h>
+
+typedef struct state {
+    fab_bound_method method;
+} state;
+
+static fab_status set_method(state *s, const char *value, fab_error *err) {
+    static const struct {
+        const char *name;
+        fab_bound_method method;
+    } METHODS[] = {{"auto", FAB_BOUND_TRIVIAL}, {"lp", FAB_BOUND_LP}, {"weights", FAB_BOUND_WEIGHTS}};
+    for (size_t i = 0; i < sizeof METHODS / sizeof METHODS[0]; i++) {
+        if (strcmp(value, METHODS[i].name) == 0) {
+            s->method = METHODS[i].method;
+            return FAB_OK;
+        }
+    }
+    return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of auto, lp, weights", value);
+}
+
+static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
+    if (strcmp(key, "method") == 0) {
+        return set_method(router->state, value, err);
+    }
+    if (strcmp(key, "queueing") == 0) {
+        return fab_quantity_parse(value, FAB_UNIT_TIME, &router->queueing_s, err);
+    }
+    fab_status status = fab_quantity_parse(value, FAB_UNIT_BYTES, &router->window_bytes, err);
+    return status == FAB_OK && router->window_bytes < 1
+               ? fab_fail(err, FAB_EINPUT, NULL, "'%s': a receiver without a window gets nothing", value)
+               : status;
+}
+
+static fab_status prepare(fab_router *router, fab_error *err) {
+    (void)err;
+    router->reorders = true;
+    return FAB_OK;
+}
+
+static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
+                        fab_error *err) {
+    const state *s = router->state;
+    fab_bound bound = {0};
+    fab_status status = fab_bound_find(router->fabric, dag, router->next_hops, demand, s->method, &bound, err);
+    if (status == FAB_OK) {
+        *out = bound.split;
+        bound.split = (fab_split){0};
+    }
+    fab_bound_release(&bound);
+    return status;
+}
+
+static const fab_engine_option OPTIONS[] = {
+    {"method", "auto",
+     "lp (linear program, exact), weights (within 1 % of a certificate), or auto: lp where it is small", false},
+    {"window", "1MiB",
+     "bytes that a receiver puts in order per flow (an assumption); limits the rate over a round trip", true},
+    {"queueing", "5us", "allowance for queues in the round trip (an assumption)", true},
+    {NULL, NULL, NULL, false},
+};
+
+const fab_engine fab_engine_optimal = {
+    .name = "optimal",
+    .summary = "the split of this very traffic over minimal paths whose fullest link is the least full: a bound",
+    .options = OPTIONS,
+    .by_demand = true,
+    .state_size = sizeof(state),
+    .set = set,
+    .prepare = prepare,
+    .split = split,
+};
