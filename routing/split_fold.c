@@ -16,15 +16,15 @@ FAB_INLINE double start_of(fab_fold fold) {
     return fold == FAB_FOLD_SHORTEST ? INFINITY : 0;
 }
 
-FAB_INLINE double fold_lane(const fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t k, fab_fold fold) {
-    fab_next_hop_list next = fab_dag_links(p->dag, e);
+FAB_INLINE double fold_lane(const fab_pass *p, const hops *h, const fab_dag_entry *e, const fab_next_hop_list *next,
+                            uint64_t k, fab_fold fold) {
     bool even = p->split->rule == FAB_SPLIT_EQUAL;
     double out = start_of(fold);
     for (uint32_t i = 0; i < h->n; i++) {
         double beyond = held_by(p, h->head[i])[k];
-        double x = p->x[fab_next_hop(&next, i)];
+        double x = p->x[fab_next_hop(next, i)];
         if (fold == FAB_FOLD_EXPECTED) {
-            out += (even ? 1 : measure(p, h, &next, i, k)) * (x + beyond);
+            out += (even ? 1 : measure(p, h, next, i, k)) * (x + beyond);
         } else {
             out = fold_in(fold, out, x, beyond);
         }
@@ -89,11 +89,14 @@ FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
     bool have_rows = false;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
         uint64_t lanes = e->lanes & p->active[e->v];
+        if (lanes == 0) {
+            continue;
+        }
         fab_next_hop_list next = fab_dag_links(p->dag, e);
         double *out = held_by(p, e->v);
         if (fab_few(lanes)) {
             FAB_EACH_LANE(k, lanes) {
-                out[k] = fold_lane(p, h, e, k, fold);
+                out[k] = fold_lane(p, h, e, &next, k, fold);
             }
             continue;
         }

@@ -97,6 +97,9 @@ FAB_INLINE void paths_of(const fab_pass *p, const hops *h) {
     bool have_rows = false;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
         uint64_t lanes = e->lanes & p->active[e->v];
+        if (lanes == 0) {
+            continue;
+        }
         fab_next_hop_list next = fab_dag_links(p->dag, e);
         if (fab_few(lanes)) {
             FAB_EACH_LANE(k, lanes) {
