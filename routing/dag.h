@@ -13,7 +13,7 @@
 typedef struct fab_dag_entry {
     uint64_t lanes;
     uint32_t v;     /* switch index */
-    uint32_t group; /* index into next_hops->group */
+    uint32_t group; /* its number in next_hops, see group_first */
 } fab_dag_entry;
 
 /** Entries at the same distance from their destinations, with next hops to the same switches at the same capacities. */

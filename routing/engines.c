@@ -126,15 +126,27 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
 
 /* Links and where they lead, side by side: those of a large fabric do not stay in the cache. */
 static fab_status pack_steps(fab_router *router, fab_error *err) {
+    fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
+    const fab_next_hops *t = router->next_hops;
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t first = f->out_first[base];
     uint32_t n = f->out_first[f->n_nodes] - first;
-    fab_status status = FAB_NEW(router->step, n, err);
-    for (uint32_t i = 0; status == FAB_OK && i < n; i++) { /* those to a NIC are never taken */
+    FAB_TRY(FAB_NEW(router->step, n, err));
+    FAB_TRY(FAB_NEW(router->step_switch, t->n_switches, err));
+    for (uint32_t v = 0; v < t->n_switches; v++) {
+        uint8_t tier = router->switch_tier[v];
+        router->step_switch[v] = (fab_step_switch){.group_first = t->group_first[v],
+                                                   .group_at = t->group_at[v],
+                                                   .first_step = f->out_first[base + v] - first,
+                                                   .value = router->plain_slot[tier],
+                                                   .shift = router->plain_shift[tier]};
+    }
+    for (uint32_t i = 0; i < n; i++) { /* those to a NIC are never taken */
         fab_link_id link = f->out_link[first + i];
         router->step[i] = (fab_step){link, fab_head(f, link) - base};
     }
+done:
     return status;
 }
 
@@ -234,6 +246,7 @@ void fab_router_release(fab_router *router) {
     free(router->state);
     free(router->switch_tier);
     free(router->end);
+    free(router->step_switch);
     free(router->step);
     fab_read_groups_release(&router->groups);
     fab_ports_release(&router->ports);

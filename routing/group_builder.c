@@ -153,6 +153,7 @@ static fab_status add_switch(assembly *a, uint32_t v, fab_error *err) {
     const uint32_t *group_of = a->b->group_of + (size_t)v * t->n_leaves;
     fab_status status = FAB_OK;
     t->group_first[v] = (uint32_t)a->n_groups;
+    t->group_at[v] = t->group_first[v];
     for (uint32_t p = 0; p < t->n_pieces_per_row; p++) {
         uint16_t groups[FAB_PIECE_LEAVES] = {0};
         for (uint32_t i = 0; i < FAB_PIECE_LEAVES && p * FAB_PIECE_LEAVES + i < t->n_leaves; i++) {
@@ -172,8 +173,8 @@ static size_t measure(const assembly *a) {
     return sizeof *t + t->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
            (size_t)t->n_switches * t->n_pieces_per_row * sizeof *t->piece_of +
            (size_t)a->pieces.n * FAB_PIECE_LEAVES * sizeof *t->piece +
-           ((size_t)t->n_switches + 1) * sizeof *t->group_first + a->n_groups * sizeof *t->group +
-           a->n_members * sizeof *t->slot;
+           ((size_t)t->n_switches + 1) * sizeof *t->group_first + t->n_switches * sizeof *t->group_at +
+           a->n_groups * sizeof *t->group + a->n_members * sizeof *t->slot;
 }
 
 fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_hops *like, fab_read_groups *out,
@@ -192,6 +193,7 @@ fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_h
     FAB_TRY(FAB_NEW(t->leaf_node, t->n_leaves, err));
     FAB_TRY(FAB_NEW(t->piece_of, (size_t)t->n_switches * t->n_pieces_per_row, err));
     FAB_TRY(FAB_NEW(t->group_first, (size_t)t->n_switches + 1, err));
+    FAB_TRY(FAB_NEW(t->group_at, t->n_switches, err));
     FAB_TRY(FAB_NEW(t->group, b->table.n, err));
     FAB_TRY(FAB_NEW(t->slot, b->n_members, err));
     FAB_TRY(FAB_NEW(a.weight, b->n_members, err));

@@ -2,7 +2,8 @@
  *
  * Breadth-first search from all leaves at once gives the leaves that every link serves (leaf_sets.c); turned over, the
  * ports that serve every leaf (port_patterns.c). Equal sets of ports of a switch are a group. Groups are numbered by
- * their first leaf, so that switches with the same view have equal rows; a row is cut into pieces of 64 leaves, because
+ * their first leaf, so that switches with the same view have equal rows, and their next hops are positions among the
+ * links of the switch, so that switches of a kind have the same lists; a row is cut into pieces of 64 leaves, because
  * what tells switches apart is mostly a few pieces. */
 #include "fab/next_hops.h"
 #include "fab/memory.h"
@@ -26,7 +27,7 @@ typedef struct maker {
     uint64_t *key;                   /* view of the switch; slots of the ports, and views of their heads */
     fab_port_sets ports;
     uint32_t n_groups; /* of the switch */
-    size_t n_all_groups;
+    size_t n_all_groups, n_kept_groups;
     size_t group_capacity, piece_capacity;
     fab_id_table piece_table;
 } maker;
@@ -122,8 +123,8 @@ static fab_status add_group(maker *m, uint32_t v, uint32_t list, fab_error *err)
         FAB_FAIL(err, FAB_EINPUT, NULL, "a switch has more than %u groups of next hops", UINT16_MAX);
     }
     fab_port_list *l = &m->patterns.list[list];
-    FAB_TRY(FAB_GROW(m->t->group, m->group_capacity, m->n_all_groups + 1, err));
-    m->t->group[m->n_all_groups++] = (fab_next_hop_group){l->first, l->count};
+    FAB_TRY(FAB_GROW(m->t->group, m->group_capacity, m->n_kept_groups + 1, err));
+    m->t->group[m->n_kept_groups++] = (fab_next_hop_group){l->first, l->count};
     l->owner = v + 1;
     l->number = (uint16_t)++m->n_groups;
 done:
@@ -184,10 +185,24 @@ done:
     return status;
 }
 
+/* Counts the groups of a switch. Most often they are those of the switch before. */
+static void share_groups(maker *m, uint32_t v) {
+    fab_next_hops *t = m->t;
+    uint32_t n = m->n_groups;
+    size_t first = m->n_kept_groups - n;
+    t->group_first[v] = (uint32_t)m->n_all_groups;
+    t->group_at[v] = (uint32_t)first;
+    m->n_all_groups += n;
+    if (v > 0 && n > 0 && t->group_first[v] - t->group_first[v - 1] == n &&
+        memcmp(t->group + t->group_at[v - 1], t->group + first, n * sizeof *t->group) == 0) {
+        t->group_at[v] = t->group_at[v - 1];
+        m->n_kept_groups = first;
+    }
+}
+
 static fab_status make_switch(maker *m, uint32_t v, fab_error *err) {
     fab_status status = FAB_OK;
     fab_next_hops *t = m->t;
-    t->group_first[v] = (uint32_t)m->n_all_groups;
     m->n_groups = 0;
     find_ports(m, v);
     for (uint32_t block = 0; block < m->distances.n_blocks; block++) {
@@ -201,6 +216,7 @@ static fab_status make_switch(maker *m, uint32_t v, fab_error *err) {
             FAB_TRY(make_piece(m, v, &m->patterns.pattern[patterns[w]], &t->piece_of[word * m->n_switches + v], err));
         }
     }
+    share_groups(m, v);
 done:
     return status;
 }
@@ -226,11 +242,11 @@ static fab_status finish(maker *m, fab_error *err) {
     size_t n_refs = (size_t)m->n_switches * t->n_pieces_per_row;
     t->group_first[m->n_switches] = (uint32_t)m->n_all_groups;
     FAB_SHRINK(t->piece, n_pieces);
-    FAB_SHRINK(t->group, m->n_all_groups);
+    FAB_SHRINK(t->group, m->n_kept_groups);
     t->memory_bytes = sizeof *t + m->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
                       n_refs * sizeof *t->piece_of + n_pieces * sizeof *t->piece +
-                      ((size_t)m->n_switches + 1) * sizeof *t->group_first + m->n_all_groups * sizeof *t->group +
-                      m->patterns.n_list_slots * sizeof *t->slot;
+                      ((size_t)m->n_switches + 1) * sizeof *t->group_first + m->n_kept_groups * sizeof *t->group +
+                      m->n_switches * sizeof *t->group_at + m->patterns.n_list_slots * sizeof *t->slot;
     return write_lists(m, err);
 }
 
@@ -254,6 +270,7 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     FAB_TRY(FAB_NEW(m.t, 1, err));
     FAB_TRY(FAB_NEW(m.t->leaf_index, m.n_switches, err));
     FAB_TRY(FAB_NEW(m.t->group_first, (size_t)m.n_switches + 1, err));
+    FAB_TRY(FAB_NEW(m.t->group_at, m.n_switches, err));
     FAB_TRY(find_leaves(&m, err));
     m.t->n_switches = m.n_switches;
     m.t->out_first = fabric->out_first + m.base;
@@ -287,6 +304,7 @@ void fab_next_hops_free(fab_next_hops *t) {
     free(t->piece_of);
     free(t->piece);
     free(t->group_first);
+    free(t->group_at);
     free(t->group);
     free(t->slot);
     free(t);

@@ -35,7 +35,7 @@ static uint32_t group_of(const use *u, uint32_t v, uint32_t leaf) {
         return FAB_NONE;
     }
     uint32_t entry = t->group_first[v] + group - 1;
-    return t->group[entry].count > 1 ? entry : FAB_NONE;
+    return fab_next_hops_of_group(t, v, entry).count > 1 ? entry : FAB_NONE;
 }
 
 static uint32_t tail_of(const use *u, fab_link_id link) {
@@ -43,14 +43,15 @@ static uint32_t tail_of(const use *u, fab_link_id link) {
 }
 
 static void count_hop(use *u, uint64_t flow, fab_link_id link, uint32_t group, size_t later) {
-    fab_next_hop_list next = fab_next_hops_of_group(u->router->next_hops, tail_of(u, link), group);
+    size_t count = u->member[group + 1] - u->member[group];
     if (u->router->draws_per_queue_pair || u->last[later][group] != flow + 1) {
         u->last[later][group] = flow + 1;
         u->draws[later][group]++;
     }
-    if (u->n_used[later][group] == next.count) {
+    if (u->n_used[later][group] == count) {
         return; /* all of them: no need to look which one */
     }
+    fab_next_hop_list next = fab_next_hops_of_group(u->router->next_hops, tail_of(u, link), group);
     uint8_t *used = u->used + u->member[group];
     for (uint32_t i = 0; i < next.count; i++) {
         if (fab_next_hop(&next, i) == link) {
@@ -66,7 +67,7 @@ static void count_known(use *u, const fab_routes *routes, uint64_t flow, size_t 
     size_t later = 0;
     for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
         uint32_t group = routes->group[i];
-        if (u->router->next_hops->group[group].count > 1) {
+        if (u->member[group + 1] - u->member[group] > 1) {
             count_hop(u, flow, routes->link[i], group, later);
             later = 1;
         }
@@ -163,8 +164,10 @@ fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *rout
         FAB_TRY(FAB_NEW(u->n_used[later], u->n_groups, err));
     }
     FAB_TRY(FAB_NEW(u->member, u->n_groups + 1, err));
-    for (size_t group = 0; group < u->n_groups; group++) {
-        u->member[group + 1] = u->member[group] + t->group[group].count;
+    for (uint32_t v = 0; v < t->n_switches; v++) {
+        for (uint32_t group = t->group_first[v]; group < t->group_first[v + 1]; group++) {
+            u->member[group + 1] = u->member[group] + fab_next_hops_of_group(t, v, group).count;
+        }
     }
     FAB_TRY(FAB_NEW(u->used, u->member[u->n_groups], err));
     *out = u;

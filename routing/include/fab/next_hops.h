@@ -27,14 +27,16 @@ typedef struct fab_next_hops {
     uint32_t n_switches, n_pieces_per_row;
     uint32_t *piece_of;    /**< shape [n_pieces_per_row][n_switches] */
     uint16_t *piece;       /**< shape [pieces][64]: group of the switch, 0 = no route (or the leaf itself) */
-    uint32_t *group_first; /**< shape [n_switches + 1]: the switch's groups, by their first leaf; group g of switch s is
-                              entry group_first[s] + g - 1 */
-    fab_next_hop_group *group; /**< shape [n_groups] */
-    uint16_t *slot; /**< lists of next hops: positions among the links of a switch, ascending, so that switches share
-                       them */
-    const uint32_t *out_first;   /**< shape [n_switches]: borrowed from the fabric: first link of a switch */
+    uint32_t *group_first; /**< shape [n_switches + 1]: the switch's groups, by their first leaf; group g of switch s
+                              has number group_first[s] + g - 1 among all */
+    uint32_t *group_at;    /**< shape [n_switches]: and stands in group[group_at[s] + g - 1]. Switches that follow each
+                              other share them where they are the same */
+    fab_next_hop_group *group;
+    uint16_t *slot; /**< lists of next hops as positions among the links of a switch, ascending: these are the same for
+                       many switches, the links are not */
+    const uint32_t *out_first;   /**< shape [n_switches]: first link of a switch; borrowed from the fabric */
     const fab_link_id *out_link; /**< borrowed from the fabric */
-    size_t memory_bytes;         /**< of all of these but the fabric */
+    size_t memory_bytes;         /**< of all of these but what is borrowed */
 } fab_next_hops;
 
 /** Equal-cost next hops of a switch, by port number: fab_next_hop(&list, i), i < count. */
@@ -53,6 +55,7 @@ static inline fab_link_id fab_next_hop(const fab_next_hop_list *list, uint32_t i
  * @param[in] fabric     Borrowed, must outlive the tables.
  * @param[in] dead_link  Bit set over links, or NULL: these are not used.
  * @retval FAB_EINPUT  a switch has more than 65,535 groups
+ * @retval FAB_EUNSUPPORTED  the lists do not fit into 32-bit places
  * Complexity: O(distances at which a switch sees leaves * links * leaves / 64) time.
  */
 fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link, fab_next_hops **out,
@@ -65,9 +68,9 @@ static inline uint32_t fab_next_hops_group(const fab_next_hops *t, uint32_t swit
     return t->piece[piece * FAB_PIECE_LEAVES + leaf % FAB_PIECE_LEAVES];
 }
 
-/** Next hops of entry `entry` of group_first, which is a group of this switch. */
-static inline fab_next_hop_list fab_next_hops_of_group(const fab_next_hops *t, uint32_t switch_index, uint32_t entry) {
-    fab_next_hop_group group = t->group[entry];
+/** Next hops of a group of this switch, by its number among all. */
+static inline fab_next_hop_list fab_next_hops_of_group(const fab_next_hops *t, uint32_t switch_index, uint32_t number) {
+    fab_next_hop_group group = t->group[t->group_at[switch_index] + (number - t->group_first[switch_index])];
     return (fab_next_hop_list){t->out_link + t->out_first[switch_index], t->slot + group.first, group.count};
 }
 

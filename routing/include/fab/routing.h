@@ -22,8 +22,8 @@ typedef struct fab_routes {
     bool between_switches; /**< set by the caller: only fabric links are kept */
     size_t *path_first;    /**< shape [n_paths + 1]: links of path p are link[path_first[p] ... ) */
     fab_link_id *link;     /**< shape [path_first[n_paths]] */
-    uint32_t *group;       /**< the same shape: entry of next_hops that the link was chosen from; of plain engines, and
-                              between switches only, else NULL */
+    uint32_t *group; /**< the same shape: group of next_hops, by its number, that the link was chosen from; of plain
+                        engines, and between switches only, else NULL */
     size_t flow_capacity, path_capacity, link_capacity, group_capacity;
 } fab_routes;
 
@@ -97,6 +97,13 @@ typedef struct fab_step {
     uint32_t head; /**< switch index */
 } fab_step;
 
+/** A switch as a walk reads it. */
+typedef struct fab_step_switch {
+    uint32_t group_first, group_at; /**< as in next_hops */
+    uint32_t first_step;            /**< link 0 */
+    uint8_t value, shift;           /**< plain_slot and plain_shift of its tier */
+} fab_step_switch;
+
 /** Groups of next hops that were read from a file of tables (routing/README.md). They need not be minimal, do not loop
  * and have no dead ends. */
 typedef struct fab_read_groups {
@@ -147,6 +154,7 @@ typedef struct fab_router {
     bool is_plain;
     uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
     uint8_t *switch_tier;                                                        /**< shape [n_switches] */
+    struct fab_step_switch *step_switch;
     struct fab_step *step; /**< shape [links of switches], as fabric->out_link from its first switch; plain engines */
     struct fab_port_end *end; /**< shape [n_gpus]: where GPUs are plugged in; NULL unless each has one NIC in one plane
                                  and none hands over for another */
