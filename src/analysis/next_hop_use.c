@@ -55,7 +55,7 @@ static void count_hop(use *u, uint64_t flow, fab_link_id link, uint32_t group, s
     uint8_t *used = u->used + u->member[group];
     for (uint32_t i = 0; i < next.count; i++) {
         if (fab_next_hop(&next, i) == link) {
-            u->n_used[later][group] += (used[i] >> later & 1U) == 0;
+            u->n_used[later][group] += (used[i] >> later & 1U) == 0 ? 1U : 0U;
             used[i] |= (uint8_t)(1U << later);
             break;
         }
