@@ -51,15 +51,15 @@ done:
 /* The entries of switch v for the ports of a leaf, by the formula of plain engines. */
 static void fill_plain(const fab_router *router, uint32_t v, uint32_t leaf, const access_ports *a, uint16_t *row) {
     const fab_fabric *f = router->fabric;
-    uint32_t count = 0;
-    const fab_link_id *next = fab_next_hops_get(router->next_hops, v, leaf, &count);
+    fab_next_hop_list next = fab_next_hops_get(router->next_hops, v, leaf);
+    uint32_t count = next.count;
     uint32_t tier = router->switch_tier[v];
     uint32_t slot = router->plain_slot[tier];
     uint32_t shift = router->plain_shift[tier];
     bool is_power = (count & (count - 1)) == 0;
     for (uint32_t i = a->first[leaf]; count > 0 && i < a->first[leaf + 1]; i++) {
         uint32_t value = a->key[i].value[slot] >> shift;
-        row[a->destination[i]] = f->port[next[is_power ? value & (count - 1) : value % count]];
+        row[a->destination[i]] = f->port[fab_next_hop(&next, is_power ? value & (count - 1) : value % count)];
     }
 }
 
