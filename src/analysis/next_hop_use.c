@@ -113,7 +113,7 @@ static uint32_t used_of(const use *u, uint32_t group, uint8_t mask, uint64_t n, 
         weight += fab_next_hop_weight(u->router, &t->member[i]);
     }
     for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
-        *out_unused += exp((double)n * log1p(-fab_next_hop_weight(u->router, &t->member[i]) / weight));
+        *out_unused += exp((double)n * log1p(-(double)fab_next_hop_weight(u->router, &t->member[i]) / weight));
     }
     return used;
 }

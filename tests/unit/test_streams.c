@@ -92,3 +92,22 @@ Test(streams, classes_of_an_all_to_all_give_what_its_flows_give) {
         fab_result_release(&result);
     }
 }
+
+/* Next hops that an ideal hash would use, however it weighs them: between none and all. */
+Test(streams, weighted_next_hops_are_expected_in_use_like_equal_ones) {
+    const char *text = "rail-spine:gpus=32,gpus-per-server=4,nics-per-server=8,radix=8";
+    fab_result equal = replayed(text, "pattern:ring", "ecmp,qp=4", 0, 1);
+    fab_result weighted = replayed(text, "pattern:ring", "ecmp,qp=4,weights=capacity", 0, 1);
+    const fab_engine_result *a = &equal.phases[0].engines[0];
+    const fab_engine_result *b = &weighted.phases[0].engines[0];
+    uint64_t n = 0;
+    for (size_t t = 0; t < a->n_tiers; t++) { /* cables are all alike */
+        same(a->tiers[t].later_expected, b->tiers[t].later_expected, "expected next hops", text);
+        same(a->tiers[t].chance, b->tiers[t].chance, "chance", text);
+        cr_expect_eq(a->tiers[t].full_choices, b->tiers[t].full_choices);
+        n += b->tiers[t].later_next_hops;
+    }
+    cr_expect_gt(n, 0);
+    fab_result_release(&equal);
+    fab_result_release(&weighted);
+}
