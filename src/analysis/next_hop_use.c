@@ -38,11 +38,11 @@ static uint32_t group_of(const use *u, fab_link_id link, uint32_t leaf) {
     return t->group_link[entry + 1] - t->group_link[entry] > 1 ? entry : FAB_NONE;
 }
 
-static void count_hop(use *u, uint64_t flow, fab_link_id link, uint32_t group, size_t later) {
+static void count_hop(use *u, uint64_t flow, uint64_t weight, fab_link_id link, uint32_t group, size_t later) {
     const fab_next_hops *t = u->router->next_hops;
     if (u->router->draws_per_queue_pair || u->last[later][group] != flow + 1) {
         u->last[later][group] = flow + 1;
-        u->draws[later][group]++;
+        u->draws[later][group] += weight;
     }
     if (u->n_used[later][group] == t->group_link[group + 1] - t->group_link[group]) {
         return; /* all of them: no need to look which one */
@@ -57,19 +57,19 @@ static void count_hop(use *u, uint64_t flow, fab_link_id link, uint32_t group, s
 }
 
 /* The groups that paths were chosen from are known: in a tree, where there is a choice. */
-static void count_known(use *u, const fab_routes *routes, uint64_t flow, size_t path) {
+static void count_known(use *u, const fab_routes *routes, uint64_t flow, uint64_t weight, size_t path) {
     const uint32_t *first = u->router->next_hops->group_link;
     size_t later = 0;
     for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
         uint32_t group = routes->group[i];
         if (first[group + 1] - first[group] > 1) {
-            count_hop(u, flow, routes->link[i], group, later);
+            count_hop(u, flow, weight, routes->link[i], group, later);
             later = 1;
         }
     }
 }
 
-static void count_path(use *u, const fab_routes *routes, uint64_t flow, size_t path) {
+static void count_path(use *u, const fab_routes *routes, uint64_t flow, uint64_t weight, size_t path) {
     uint32_t base = u->f->first[FAB_NODE_SWITCH];
     fab_node_id leaf_node = FAB_NONE; /* behind the last link between switches */
     for (size_t i = routes->path_first[path + 1]; i > routes->path_first[path] && leaf_node == FAB_NONE; i--) {
@@ -89,7 +89,7 @@ static void count_path(use *u, const fab_routes *routes, uint64_t flow, size_t p
         }
         uint32_t group = group_of(u, link, leaf);
         if (group != FAB_NONE) {
-            count_hop(u, flow, link, group, later);
+            count_hop(u, flow, weight, link, group, later);
             later = 1;
         }
     }
@@ -168,13 +168,14 @@ done:
     return status;
 }
 
-void fab_next_hop_use_add(fab_next_hop_use *u, const fab_routes *routes, uint64_t first) {
+void fab_next_hop_use_add(fab_next_hop_use *u, const fab_routes *routes, uint64_t first, const uint64_t *weight) {
     for (uint32_t flow = 0; flow < routes->n_flows; flow++) {
+        uint64_t n = weight != NULL ? weight[flow] : 1;
         for (size_t path = routes->flow_first[flow]; path < routes->flow_first[flow + 1]; path++) {
             if (routes->group != NULL) {
-                count_known(u, routes, first + flow, path);
+                count_known(u, routes, first + flow, n, path);
             } else {
-                count_path(u, routes, first + flow, path);
+                count_path(u, routes, first + flow, n, path);
             }
         }
     }

@@ -55,10 +55,20 @@ static void compare(const char *text, const char *traffic, const char *engine) {
         cr_expect_eq(a->hot[i].n_flows, b->hot[i].n_flows, "%s, %s: %lu and %lu flows", text, engine,
                      (unsigned long)a->hot[i].n_flows, (unsigned long)b->hot[i].n_flows);
         cr_expect_eq(a->hot[i].n_listed, b->hot[i].n_listed);
+        for (size_t k = 0; k < a->hot[i].n_listed; k++) {
+            const fab_flow_ref *x = &a->hot[i].flows[k];
+            const fab_flow_ref *y = &b->hot[i].flows[k];
+            cr_expect(x->flow == y->flow && x->src_gpu == y->src_gpu && x->dst_gpu == y->dst_gpu,
+                      "%s, %s: hot link %zu lists gpu-%u to gpu-%u, in chunks gpu-%u to gpu-%u", text, engine, i,
+                      x->src_gpu, x->dst_gpu, y->src_gpu, y->dst_gpu);
+        }
     }
     for (size_t t = 0; t < a->n_tiers; t++) {
         same(a->tiers[t].bytes, b->tiers[t].bytes, "bytes", text);
         cr_expect_eq(a->tiers[t].used, b->tiers[t].used);
+        cr_expect_eq(a->tiers[t].full_choices, b->tiers[t].full_choices);
+        cr_expect_eq(a->tiers[t].later_used, b->tiers[t].later_used);
+        same(a->tiers[t].later_expected, b->tiers[t].later_expected, "expected next hops", text);
         cr_expect_eq(a->tiers[t].polarized, b->tiers[t].polarized);
     }
     fab_result_release(&whole);
@@ -78,6 +88,7 @@ Test(streams, bundles_give_what_single_flows_give) {
     compare("rail-spine:gpus=504,radix=16,taper=2", "pattern:all-to-all", "dmodk");
     compare("clos:gpus=200,radix=16,nics-per-server=4", "pattern:all-to-all,gpus=3-177", "pinned");
     compare("dragonfly:dragonfly=2,4,2,gpus-per-server=4,radix=7", "pattern:all-to-all", "updn");
+    compare("fat-tree:gpus=64,gpus-per-server=4,nics-per-server=2,radix=8", "pattern:all-to-all,gpus=17-27", "updn");
 }
 
 Test(streams, classes_of_an_all_to_all_give_what_its_flows_give) {
