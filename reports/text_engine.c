@@ -397,7 +397,7 @@ static void put_hot_links(fab_page *page, const fab_phase_result *phase, const f
 }
 
 void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_engine_result *e) {
-    char text[256];
+    char text[FAB_ENGINE_LABEL_SIZE + 64];
     if (e->n_seeds > 1) {
         (void)snprintf(text, sizeof text, "%s, seeds %" PRIu64 " to %" PRIu64, e->label, e->seed,
                        e->seed + e->n_seeds - 1);

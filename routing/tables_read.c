@@ -54,7 +54,7 @@ static fab_status wrong(const reader *r, size_t column, fab_status code, const c
     (void)snprintf(where, sizeof where, "%.150s:%zu:%zu", r->path, r->line, column);
     char shown[48] = "";
     for (size_t i = 0; i < t.length && i < sizeof shown - 1; i++) {
-        shown[i] = t.text[i] > ' ' && t.text[i] < 127 ? t.text[i] : '?';
+        shown[i] = t.text[i] >= ' ' && t.text[i] < 127 ? t.text[i] : '?';
     }
     return t.length > 0 ? fab_fail(err, code, where, "'%s' %s", shown, what) : fab_fail(err, code, where, "%s", what);
 }

@@ -76,6 +76,8 @@ void fab_scratch_release(fab_scratch *s) {
     free(s->count);
     free(s->members);
     free(s->to_nic);
+    free(s->source);
+    free(s->to);
     free(s->from);
     free(s->worst);
     *s = (fab_scratch){0};

@@ -42,11 +42,11 @@ static uint32_t tail_of(const use *u, fab_link_id link) {
     return fab_tail(u->f, link) - u->f->first[FAB_NODE_SWITCH];
 }
 
-static void count_hop(use *u, uint64_t flow, fab_link_id link, uint32_t group, size_t later) {
+static void count_hop(use *u, uint64_t flow, uint64_t weight, fab_link_id link, uint32_t group, size_t later) {
     size_t count = u->member[group + 1] - u->member[group];
     if (u->router->draws_per_queue_pair || u->last[later][group] != flow + 1) {
         u->last[later][group] = flow + 1;
-        u->draws[later][group]++;
+        u->draws[later][group] += weight;
     }
     if (u->n_used[later][group] == count) {
         return; /* all of them: no need to look which one */
@@ -63,18 +63,18 @@ static void count_hop(use *u, uint64_t flow, fab_link_id link, uint32_t group, s
 }
 
 /* The groups that paths were chosen from are known: in a tree, where there is a choice. */
-static void count_known(use *u, const fab_routes *routes, uint64_t flow, size_t path) {
+static void count_known(use *u, const fab_routes *routes, uint64_t flow, uint64_t weight, size_t path) {
     size_t later = 0;
     for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
         uint32_t group = routes->group[i];
         if (u->member[group + 1] - u->member[group] > 1) {
-            count_hop(u, flow, routes->link[i], group, later);
+            count_hop(u, flow, weight, routes->link[i], group, later);
             later = 1;
         }
     }
 }
 
-static void count_path(use *u, const fab_routes *routes, uint64_t flow, size_t path) {
+static void count_path(use *u, const fab_routes *routes, uint64_t flow, uint64_t weight, size_t path) {
     uint32_t base = u->f->first[FAB_NODE_SWITCH];
     fab_node_id leaf_node = FAB_NONE; /* behind the last link between switches */
     for (size_t i = routes->path_first[path + 1]; i > routes->path_first[path] && leaf_node == FAB_NONE; i--) {
@@ -94,7 +94,7 @@ static void count_path(use *u, const fab_routes *routes, uint64_t flow, size_t p
         }
         uint32_t group = group_of(u, tail_of(u, link), leaf);
         if (group != FAB_NONE) {
-            count_hop(u, flow, link, group, later);
+            count_hop(u, flow, weight, link, group, later);
             later = 1;
         }
     }
@@ -117,7 +117,7 @@ static uint32_t used_of(const use *u, const fab_next_hop_list *next, uint32_t gr
         weight += fab_next_hop_weight(u->router, next, i);
     }
     for (uint32_t i = 0; i < next->count; i++) {
-        *out_unused += exp((double)n * log1p(-fab_next_hop_weight(u->router, next, i) / weight));
+        *out_unused += exp((double)n * log1p(-(double)fab_next_hop_weight(u->router, next, i) / weight));
     }
     return used;
 }
@@ -177,13 +177,14 @@ done:
     return status;
 }
 
-void fab_next_hop_use_add(fab_next_hop_use *u, const fab_routes *routes, uint64_t first) {
+void fab_next_hop_use_add(fab_next_hop_use *u, const fab_routes *routes, uint64_t first, const uint64_t *weight) {
     for (uint32_t flow = 0; flow < routes->n_flows; flow++) {
+        uint64_t n = weight != NULL ? weight[flow] : 1;
         for (size_t path = routes->flow_first[flow]; path < routes->flow_first[flow + 1]; path++) {
             if (routes->group != NULL) {
-                count_known(u, routes, first + flow, path);
+                count_known(u, routes, first + flow, n, path);
             } else {
-                count_path(u, routes, first + flow, path);
+                count_path(u, routes, first + flow, n, path);
             }
         }
     }

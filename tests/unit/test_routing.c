@@ -257,3 +257,37 @@ Test(routing, dead_links) {
     fab_fabric_free(fabric);
     free(dead);
 }
+
+Test(engines, label_holds_the_longest_text_and_all_defaults) {
+    static const char *const TEXTS[] = {"ecmp,fields=", "adaptive,granularity=packet,queueing=", "spray,queueing="};
+    fab_design design;
+    fab_fabric *fabric = NULL;
+    fab_next_hops *next_hops = NULL;
+    fab_error err = {0};
+    cr_assert_eq(fab_design_read("fat-tree:k=4", NULL, 0, &design, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_next_hops_new(fabric, NULL, &next_hops, &err), FAB_OK, "%s", err.text);
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+        fab_engine_spec spec = {.where = "test"};
+        fab_router router;
+        char value[sizeof spec.text];
+        size_t n = sizeof value - 1 - strlen(TEXTS[i]);
+        memset(value, '0', n);
+        value[n] = '\0';
+        if (i == 0) { /* 5tuple+sport+sport... */
+            memcpy(value, "5tuple", 6);
+            for (size_t k = 6; k + 6 <= n; k += 6) {
+                memcpy(value + k, "+sport", 7);
+            }
+        } else {
+            memcpy(value + n - 3, "5us", 3);
+        }
+        (void)snprintf(spec.text, sizeof spec.text, "%s%s", TEXTS[i], value);
+        cr_assert_eq(fab_router_init(&spec, fabric, next_hops, &router, &err), FAB_OK, "%s", err.text);
+        const char *end = router.label + strlen(router.label) - strlen(value);
+        cr_expect_str_eq(end, value, "%s", router.label);
+        fab_router_release(&router);
+    }
+    fab_next_hops_free(next_hops);
+    fab_fabric_free(fabric);
+}

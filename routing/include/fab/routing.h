@@ -146,9 +146,9 @@ typedef struct fab_router {
     double window_bytes;       /**< that a receiver holds per flow to put packets in order */
     double queueing_s;         /**< allowance for queues, added to the round trip */
     bool draws_per_queue_pair; /**< queue pairs of a flow hash differently (engines that hash) */
-    char label[192]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they differ from the
-                        default */
-    bool splits;     /**< switches split what they hold: the engine's `split` is to be asked, there are no routes */
+    char label[FAB_ENGINE_LABEL_SIZE]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they
+                        differ from the default */
+    bool splits; /**< switches split what they hold: the engine's `split` is to be asked, there are no routes */
     /* Where every choice is (value[slot of the tier] >> shift of the tier) modulo the next hops: set by prepare, so
      * that many paths are walked at once without asking the engine. */
     bool is_plain;
