@@ -236,7 +236,7 @@ done:
 
 /* Lists of flows in ascending order; the smallest of both stay. */
 static void merge_hot(const fab_hot_link *from, fab_hot_link *into) {
-    fab_flow_ref all[2 * FAB_HOT_FLOWS];
+    fab_flow_ref all[2 * FAB_HOT_FLOWS] = {{0}};
     uint32_t n = 0;
     for (uint32_t a = 0, b = 0; a < into->n_listed || b < from->n_listed;) {
         bool first = b == from->n_listed || (a < into->n_listed && into->flows[a].flow < from->flows[b].flow);
