@@ -70,6 +70,8 @@ static void compare_engine(const char *text, const char *engine, const fab_engin
     for (size_t t = 0; t < a->n_tiers; t++) {
         same(a->tiers[t].bytes, b->tiers[t].bytes, "bytes", text);
         cr_expect_eq(a->tiers[t].used, b->tiers[t].used);
+        cr_expect_arr_eq(a->tiers[t].histogram, b->tiers[t].histogram, sizeof a->tiers[t].histogram,
+                         "%s, %s: histogram of tier %zu", text, engine, t / 2 + 1);
         cr_expect_eq(a->tiers[t].full_choices, b->tiers[t].full_choices);
         cr_expect_eq(a->tiers[t].later_used, b->tiers[t].later_used);
         same(a->tiers[t].later_expected, b->tiers[t].later_expected, "expected next hops", text);
@@ -98,6 +100,8 @@ Test(streams, bundles_give_what_single_flows_give) {
     compare("rail-spine:gpus=504,radix=16,taper=2", "pattern:all-to-all", "dmodk");
     compare("clos:gpus=200,radix=16,nics-per-server=4", "pattern:all-to-all,gpus=3-177", "pinned");
     compare("dragonfly:dragonfly=2,4,2,gpus-per-server=4,radix=7", "pattern:all-to-all", "updn");
+    compare("clos:gpus=56,gpus-per-server=8,nics-per-server=2,radix=8,taper=3/2", "pattern:all-to-all,bytes=1B",
+            "dmodk");
     compare("fat-tree:gpus=64,gpus-per-server=4,nics-per-server=2,radix=8", "pattern:all-to-all,gpus=17-27", "updn");
 }
 
