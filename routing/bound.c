@@ -30,15 +30,7 @@ static fab_status find_links(fab_bound_job *job, fab_error *err) {
     const fab_fabric *f = job->fabric;
     uint8_t *used = NULL;
     FAB_TRY(FAB_NEW(used, f->n_links, err));
-    for (uint32_t v = 0; v < fab_n_switches(f); v++) {
-        for (uint32_t g = t->group_first[v]; g < t->group_first[v + 1]; g++) {
-            fab_next_hop_list list = fab_next_hops_of_group(t, v, g);
-            for (uint32_t i = 0; i < list.count; i++) {
-                job->n_links += used[fab_next_hop(&list, i)] == 0;
-                used[fab_next_hop(&list, i)] = 1;
-            }
-        }
-    }
+    job->n_links = fab_next_hops_mark(t, used);
     FAB_TRY(FAB_NEW(job->link, job->n_links, err));
     FAB_TRY(FAB_NEW(job->capacity, job->n_links, err));
     uint32_t n = 0;

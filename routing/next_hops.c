@@ -309,3 +309,17 @@ void fab_next_hops_free(fab_next_hops *t) {
     free(t->slot);
     free(t);
 }
+
+uint32_t fab_next_hops_mark(const fab_next_hops *t, uint8_t *used) {
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < t->n_switches; v++) {
+        for (uint32_t g = t->group_first[v]; g < t->group_first[v + 1]; g++) {
+            fab_next_hop_list list = fab_next_hops_of_group(t, v, g);
+            for (uint32_t i = 0; i < list.count; i++) {
+                n += used[fab_next_hop(&list, i)] == 0;
+                used[fab_next_hop(&list, i)] = 1;
+            }
+        }
+    }
+    return n;
+}

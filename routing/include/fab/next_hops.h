@@ -62,6 +62,9 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
                              fab_error *err) FAB_MUST_USE;
 void fab_next_hops_free(fab_next_hops *next_hops);
 
+/** Sets used[l] of every link l that is a next hop of some switch. Returns how many were 0 before. */
+uint32_t fab_next_hops_mark(const fab_next_hops *next_hops, uint8_t *used);
+
 /** Group of a switch that serves leaf column `leaf`, from 1; 0 where there is no route or the switch is the leaf. */
 static inline uint32_t fab_next_hops_group(const fab_next_hops *t, uint32_t switch_index, uint32_t leaf) {
     size_t piece = t->piece_of[(size_t)(leaf / FAB_PIECE_LEAVES) * t->n_switches + switch_index];
