@@ -33,7 +33,7 @@ static fab_status parse_amount(const char *value, uint64_t *out, fab_error *err)
     double bytes = 0;
     fab_status status = fab_quantity_parse(value, FAB_UNIT_BYTES, &bytes, err);
     if (status == FAB_OK && !(bytes >= 1 && bytes <= 9007199254740992.0)) {
-        status = fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is outside 1B to 9PB", value);
+        status = fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is outside 1B to 9007TB", value);
     }
     if (status == FAB_OK) {
         *out = (uint64_t)(bytes + 0.5);

@@ -61,10 +61,11 @@ Test(analysis, offered_rates) {
     fab_fabric *fabric = fabric_of("clos:gpus=8,gpus-per-server=1,radix=16,nic=100Gb/s", &design, NULL);
     uint32_t src[] = {0, 1, 2, 2};
     uint32_t dst[] = {3, 3, 3, 4};
+    uint32_t comm[] = {0, 0, 0, 0};
     uint64_t bytes[] = {10, 10, 20, 60};
     double rate[4];
     fab_error err = {0};
-    fab_phase phase = {.n_flows = 4, .src = src, .dst = dst, .bytes = bytes};
+    fab_phase phase = {.n_flows = 4, .src = src, .dst = dst, .comm = comm, .bytes = bytes};
     cr_assert_eq(fab_offered_rates(fabric, &phase, rate, &err), FAB_OK);
     cr_expect_float_eq(rate[0], 25e9, 1); /* 10 of 40 that enter gpu-3 */
     cr_expect_float_eq(rate[1], 25e9, 1);

@@ -220,7 +220,7 @@ Test(patterns, refusals) {
         {"pattern:shift,by=1,from=0-7,gpus=4-11", FAB_EINPUT, "from=0-7 is outside the GPUs 4-11 of the pattern"},
         {"pattern:ring,gpus=3", FAB_EINPUT, "pattern 'ring' needs at least 2 GPUs, not 1"},
         {"pattern:ring,bytes=5", FAB_EINPUT, "bytes: '5' has no unit; write it with one (such as 16MB or 1MiB)"},
-        {"pattern:ring,bytes=0B", FAB_EINPUT, "bytes: '0B' is outside 1B to 9PB"},
+        {"pattern:ring,bytes=0B", FAB_EINPUT, "bytes: '0B' is outside 1B to 9007TB"},
         {"pattern:incast,to=16", FAB_EINPUT, "to: '16' is outside 0 to 15"},
         {"pattern:incast,to=2,gpus=4-8", FAB_EINPUT, "to=2 is outside the GPUs 4-8 of the pattern"},
         {"pattern:incast,fanin=16", FAB_EINPUT, "fanin=16 is outside 1 to 15, the other GPUs"},
