@@ -5,6 +5,7 @@
 #include "fab/units.h"
 #include "tables_read.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,10 +48,10 @@ static fab_status set_option(const fab_engine_spec *spec, fab_router *router, co
         char known[256] = "";
         for (const fab_engine_option *o = router->engine->options; o->key != NULL; o++) {
             size_t n = strlen(known);
-            (void)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", o->key);
+            (void)snprintf(known + n, sizeof known - n, "%s, ", o->key);
         }
-        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s has no option '%s'; it has: %s", router->engine->name,
-                        key, known[0] != '\0' ? known : "none");
+        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s has no option '%s'; it has: %sseed",
+                        router->engine->name, key, known);
     }
     fab_status status = FAB_OK;
     if (strcmp(key, "qp") == 0) {
@@ -65,12 +66,26 @@ static fab_status set_option(const fab_engine_spec *spec, fab_router *router, co
                : fab_fail(err, status, spec->where, "engine %s, option %s: %s", router->engine->name, key, inner.text);
 }
 
+/* Of any engine: one that draws nothing just does not use it. */
+static fab_status set_seed(const fab_engine_spec *spec, fab_router *router, const char *value, fab_error *err) {
+    fab_error inner = {0};
+    if (router->has_seed) {
+        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s: option 'seed' is given twice", router->engine->name);
+    }
+    router->has_seed = true;
+    if (fab_count_parse(value, 0, UINT64_MAX / 2, &router->seed, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s, option seed: %s", router->engine->name, inner.text);
+    }
+    return FAB_OK;
+}
+
 /* Applies the defaults, then `key=value,...` of the text, and writes the label. `out_tables`: file of tables, "" for
  * none. */
 static fab_status apply_options(const fab_engine_spec *spec, fab_router *router, char *options, const char **out_tables,
                                 fab_error *err) {
     fab_status status = FAB_OK;
     const char *values[16] = {0};
+    bool given[16] = {false};
     const fab_engine_option *table = router->engine->options;
     for (size_t i = 0; table[i].key != NULL; i++) {
         values[i] = table[i].value;
@@ -86,8 +101,18 @@ static fab_status apply_options(const fab_engine_spec *spec, fab_router *router,
             FAB_FAIL(err, FAB_EINPUT, spec->where, "engine %s: '%s' is not key=value", router->engine->name, item);
         }
         *value++ = '\0';
-        FAB_TRY(set_option(spec, router, item, value, err));
-        values[find_option(router->engine, item) - table] = value;
+        if (strcmp(item, "seed") == 0) {
+            FAB_TRY(set_seed(spec, router, value, err));
+        } else {
+            FAB_TRY(set_option(spec, router, item, value, err));
+            size_t at = (size_t)(find_option(router->engine, item) - table);
+            if (given[at]) {
+                FAB_FAIL(err, FAB_EINPUT, spec->where, "engine %s: option '%s' is given twice", router->engine->name,
+                         item);
+            }
+            given[at] = true;
+            values[at] = value;
+        }
         item = next;
     }
     (void)snprintf(router->label, sizeof router->label, "%s", router->engine->name);
@@ -98,6 +123,10 @@ static fab_status apply_options(const fab_engine_spec *spec, fab_router *router,
             continue;
         }
         (void)snprintf(router->label + n, sizeof router->label - n, ",%s=%s", table[i].key, values[i]);
+    }
+    if (router->has_seed) {
+        size_t n = strlen(router->label);
+        (void)snprintf(router->label + n, sizeof router->label - n, ",seed=%" PRIu64, router->seed);
     }
 done:
     return status;

@@ -90,7 +90,7 @@ static fab_status keep_path(fab_explainer *e, const fab_flow *flow, uint32_t pat
     if (router->engine->route != NULL) {
         FAB_TRY(fab_explain_route(router, link, n, path / router->ports.nics_per_gpu, &e->path, err));
     } else {
-        FAB_TRY(fab_explain_path(router, flow, path, e->request->seed, &e->path, err));
+        FAB_TRY(fab_explain_path(router, flow, path, fab_router_seed(router, e->request->seed), &e->path, err));
     }
     if (e->path.n_links != n || memcmp(e->path.link, link, n * sizeof *link) != 0) {
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "path %u from gpu-%u to gpu-%u is routed one way and explained another",
@@ -161,7 +161,8 @@ static fab_status scan_routes(fab_explainer *e, fab_error *err) {
     for (uint64_t first = 0; first < n_flows; first += piece) {
         uint32_t n = (uint32_t)(n_flows - first < piece ? n_flows - first : piece);
         const fab_routes *at_once = &e->routes;
-        FAB_TRY(fab_route_flows(router, e->phase, first, n, e->offer.rate, e->request->seed, &e->routes, err));
+        FAB_TRY(fab_route_flows(router, e->phase, first, n, e->offer.rate, fab_router_seed(router, e->request->seed),
+                                &e->routes, err));
         if (router->n_rounds > 1) { /* its paths are the first ones of a flow: they keep their numbers */
             FAB_TRY(fab_routes_of_round(&e->routes, 0, router->n_rounds, &e->round, err));
             at_once = &e->round;

@@ -55,7 +55,7 @@ static void count_hop(use *u, uint64_t flow, uint64_t weight, fab_link_id link, 
     uint8_t *used = u->used + u->member[group];
     for (uint32_t i = 0; i < next.count; i++) {
         if (fab_next_hop(&next, i) == link) {
-            u->n_used[later][group] += (used[i] >> later & 1U) == 0 ? 1U : 0U;
+            u->n_used[later][group] += (uint32_t)((used[i] >> later & 1) == 0);
             used[i] |= (uint8_t)(1U << later);
             break;
         }

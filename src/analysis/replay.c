@@ -51,7 +51,7 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
     fab_engine_result *result = &c->phases[it->phase].engines[it->engine];
     const fab_trial trial = {.subject = subject,
                              .router = &c->routers[it->engine],
-                             .seed = c->replay->seed + it->draw,
+                             .seed = fab_router_seed(&c->routers[it->engine], c->replay->seed) + it->draw,
                              .whole_paths = c->replay->whole_paths,
                              .n_threads = c->n_items < c->replay->n_threads ? c->replay->n_threads / c->n_items : 1,
                              .scratch = scratch,
@@ -195,7 +195,7 @@ static fab_status summarise(context *c, fab_error *err) {
             const fab_router *router = &c->routers[e];
             (void)snprintf(r->engine, sizeof r->engine, "%s", router->engine->name);
             (void)snprintf(r->label, sizeof r->label, "%s", router->label);
-            r->seed = replay->seed;
+            r->seed = fab_router_seed(router, replay->seed);
             r->seeded = varies(c, e);
             r->n_seeds = r->seeded ? replay->n_seeds : 1;
             const fab_sample *s = &c->samples[first];

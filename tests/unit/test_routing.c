@@ -291,3 +291,33 @@ Test(engines, label_holds_the_longest_text_and_all_defaults) {
     fab_next_hops_free(next_hops);
     fab_fabric_free(fabric);
 }
+
+/* seed= of an engine stands before --seed; an option is given once. */
+Test(engines, seed_and_repeated_options) {
+    static const struct {
+        const char *text, *message;
+    } BAD[] = {{"ecmp,qp=2,qp=3", "engine ecmp: option 'qp' is given twice"},
+               {"dmodk,seed=1,seed=2", "engine dmodk: option 'seed' is given twice"},
+               {"dmodk,qp=2", "engine dmodk has no option 'qp'; it has: seed"}};
+    fab_design design;
+    fab_fabric *fabric = NULL;
+    fab_next_hops *next_hops = NULL;
+    fab_router router;
+    fab_error err = {0};
+    cr_assert_eq(fab_design_read("fat-tree:k=4", NULL, 0, &design, &err), FAB_OK);
+    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK);
+    cr_assert_eq(fab_next_hops_new(fabric, NULL, &next_hops, &err), FAB_OK);
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+        fab_engine_spec spec = {.where = "test"};
+        (void)snprintf(spec.text, sizeof spec.text, "%s", BAD[i].text);
+        err = (fab_error){0};
+        cr_expect_eq(fab_router_init(&spec, fabric, next_hops, &router, &err), FAB_EINPUT);
+        cr_expect_str_eq(err.text, BAD[i].message);
+    }
+    const fab_engine_spec good = {.text = "ecmp,seed=9", .where = "test"};
+    cr_assert_eq(fab_router_init(&good, fabric, next_hops, &router, &err), FAB_OK);
+    cr_expect_eq(fab_router_seed(&router, 1), 9);
+    fab_router_release(&router);
+    fab_next_hops_free(next_hops);
+    fab_fabric_free(fabric);
+}

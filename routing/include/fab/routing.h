@@ -138,9 +138,11 @@ typedef struct fab_router {
     uint32_t queue_pairs;                   /**< paths per flow and NIC */
     uint32_t port_stride;                   /**< destination number = leaf * port_stride + port - 1 */
     uint64_t divisor[FAB_FABRIC_TIERS + 1]; /**< [t]: product of the parents of tiers below t (D-mod-K) */
-    uint32_t n_rounds;         /**< 1: a flow uses its queue pairs at once; else they take turns, one in each round */
-    bool by_capacity;          /**< groups are weighted by the capacity of their links (ecmp) */
-    bool resilient;            /**< only flows of dead members move (ecmp) */
+    uint32_t n_rounds; /**< 1: a flow uses its queue pairs at once; else they take turns, one in each round */
+    bool by_capacity;  /**< groups are weighted by the capacity of their links (ecmp) */
+    bool resilient;    /**< only flows of dead members move (ecmp) */
+    bool has_seed;     /**< option seed= was given: draws start there and not at that of the run */
+    uint64_t seed;
     double weight_unit_bps;    /**< largest rate that divides the capacity of every fabric link */
     bool reorders;             /**< packets of a flow take several paths: the receiver's window limits the rate */
     double window_bytes;       /**< that a receiver holds per flow to put packets in order */
@@ -179,6 +181,11 @@ static inline bool fab_router_weighs(const fab_router *router) {
 /** Weights of a group of next_hops as they were read from a file; NULL where none has any. */
 static inline const double *fab_read_weights(const fab_router *router, const fab_next_hop_list *next) {
     return router->groups.weight != NULL ? router->groups.weight + (next->slot - router->next_hops->slot) : NULL;
+}
+
+/** Seed of the first draw, where a run starts at `run_seed`. */
+static inline uint64_t fab_router_seed(const fab_router *router, uint64_t run_seed) {
+    return router->has_seed ? router->seed : run_seed;
 }
 
 /**

@@ -79,7 +79,8 @@ typedef struct fab_replay {
     uint64_t seed, n_seeds;
     size_t n_threads;
     uint64_t
-        whole_paths; /**< phases of more paths are routed twice, a chunk at a time; 0: 2^23. No figure depends on it */
+        whole_paths; /**< phases of more paths are routed twice, a chunk at a time; 0: 2^23. No load and no collision
+                             depends on it; lengths of paths and dependencies are then those of all minimal paths */
     bool bound;      /**< find the optimum of every phase */
     bool keep_loads; /**< fill load_bytes of the first seed */
     bool keep_draws; /**< fill draws */
