@@ -72,7 +72,7 @@ void fab_text_collectives(fab_page *page, const fab_result *result) {
     for (size_t e = 0; e < result->phases[0].n_engines; e++) {
         double least = least_time(result, list, n, e);
         fab_table_row(&table);
-        fab_table_set(&table, 0, FAB_INK_BOLD, "%.28s", result->phases[0].engines[e].label);
+        fab_table_set(&table, 0, FAB_INK_BOLD, "[%zu] %.20s", e + 1, result->phases[0].engines[e].engine);
         for (size_t i = 0; i < n; i++) {
             double t = time_of(result, &list[i], e);
             bool is_least = t <= least * (1 + 1e-9);

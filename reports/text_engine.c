@@ -170,9 +170,10 @@ static void put_paths(fab_page *page, const fab_engine_result *e) {
         n = (size_t)snprintf(text, sizeof text, "Paths: %.0f to %.0f network links (mean %.2f)", p->hops.min,
                              p->hops.max, p->hops.mean);
     }
-    n += (size_t)snprintf(text + n, sizeof text - n, ", %s to %s one way",
-                          fab_quantity_format(a, p->latency_s.min, FAB_UNIT_TIME),
-                          fab_quantity_format(b, p->latency_s.max, FAB_UNIT_TIME));
+    (void)fab_quantity_format(a, p->latency_s.min, FAB_UNIT_TIME);
+    (void)fab_quantity_format(b, p->latency_s.max, FAB_UNIT_TIME);
+    bool differ = strcmp(a, b) != 0;
+    n += (size_t)snprintf(text + n, sizeof text - n, ", %s%s%s one way", a, differ ? " to " : "", differ ? b : "");
     if (p->max_spread_s > 0) {
         (void)snprintf(text + n, sizeof text - n, "; those of one flow differ by up to %s",
                        fab_quantity_format(a, p->max_spread_s, FAB_UNIT_TIME));
@@ -396,7 +397,7 @@ static void put_hot_links(fab_page *page, const fab_phase_result *phase, const f
 }
 
 void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_engine_result *e) {
-    char text[256];
+    char text[FAB_ENGINE_LABEL_SIZE + 64];
     if (e->n_seeds > 1) {
         (void)snprintf(text, sizeof text, "%s, seeds %" PRIu64 " to %" PRIu64, e->label, e->seed,
                        e->seed + e->n_seeds - 1);

@@ -17,7 +17,7 @@ static void put_link(fab_page *page, const fab_explanation *e) {
     const fab_link_class *link_class = fab_class_of(e->fabric, e->link);
     char title[96];
     char rate[32];
-    char text[400];
+    char text[FAB_ENGINE_LABEL_SIZE + 64];
     (void)snprintf(title, sizeof title, "LINK %s", e->name);
     (void)snprintf(text, sizeof text, "%s %s, %s, link %" PRIu32,
                    fab_boundary_name(e->fabric->wiring, link_class->tier),

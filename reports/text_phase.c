@@ -65,7 +65,7 @@ static void put_overview(fab_page *page, const fab_result *result) {
         "taper: largest utilisation of a fabric link under ideal spraying, what the design itself causes; worst: "
         "largest collision factor; collided: flows that cross a link with a factor above 1");
     for (size_t i = 0; i < first->n_engines; i++) {
-        char text[256];
+        char text[FAB_ENGINE_LABEL_SIZE + 32];
         (void)snprintf(text, sizeof text, "[%zu] %s", i + 1, first->engines[i].label);
         fab_page_wrap(page, FAB_INK_DIM, 2, 6, several ? text : text + 4);
     }

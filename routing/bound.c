@@ -29,12 +29,8 @@ static fab_status find_links(fab_bound_job *job, fab_error *err) {
     const fab_next_hops *t = job->next_hops;
     const fab_fabric *f = job->fabric;
     uint8_t *used = NULL;
-    uint32_t n_groups = t->group_first[fab_n_switches(f)];
     FAB_TRY(FAB_NEW(used, f->n_links, err));
-    for (uint32_t i = 0; n_groups > 0 && i < t->group_link[n_groups]; i++) {
-        job->n_links += used[t->member[i]] == 0;
-        used[t->member[i]] = 1;
-    }
+    job->n_links = fab_next_hops_mark(t, used);
     FAB_TRY(FAB_NEW(job->link, job->n_links, err));
     FAB_TRY(FAB_NEW(job->capacity, job->n_links, err));
     uint32_t n = 0;

@@ -117,14 +117,14 @@ done:
 
 /* The trunk that everything at v takes towards the leaf, or FAB_NONE where there is a choice. */
 static uint32_t only_trunk(const program *p, uint32_t v, uint32_t leaf) {
-    uint32_t n = 0;
-    const fab_link_id *next = fab_next_hops_get(p->job->next_hops, v, leaf, &n);
+    fab_next_hop_list list = fab_next_hops_get(p->job->next_hops, v, leaf);
+    uint32_t n = list.count;
     for (uint32_t i = 1; i < n; i++) {
-        if (p->trunk_of[next[i]] != p->trunk_of[next[0]]) {
+        if (p->trunk_of[fab_next_hop(&list, i)] != p->trunk_of[fab_next_hop(&list, 0)]) {
             return FAB_NONE;
         }
     }
-    return p->trunk_of[next[0]];
+    return p->trunk_of[fab_next_hop(&list, 0)];
 }
 
 /* --- columns, rows and entries ------------------------------------------------------------------------------------ */
@@ -217,10 +217,10 @@ static fab_status reach(program *p, uint32_t leaf, fab_error *err) {
         }
     }
     for (uint32_t i = 0; i < p->n_reached; i++) {
-        uint32_t n = 0;
-        const fab_link_id *next = fab_next_hops_get(job->next_hops, p->reached[i], leaf, &n);
+        fab_next_hop_list list = fab_next_hops_get(job->next_hops, p->reached[i], leaf);
+        uint32_t n = list.count;
         for (uint32_t k = 0; k < n; k++) {
-            uint32_t v = fab_head(job->fabric, next[k]) - p->base;
+            uint32_t v = fab_head(job->fabric, fab_next_hop(&list, k)) - p->base;
             if (p->seen[v] != leaf + 1) {
                 p->seen[v] = leaf + 1;
                 p->supply[v] = 0;
@@ -241,11 +241,11 @@ done:
 
 static fab_status add_choice(program *p, uint32_t v, uint32_t leaf, fab_error *err) {
     fab_status status = FAB_OK;
-    uint32_t n = 0;
-    const fab_link_id *next = fab_next_hops_get(p->job->next_hops, v, leaf, &n);
+    fab_next_hop_list list = fab_next_hops_get(p->job->next_hops, v, leaf);
+    uint32_t n = list.count;
     size_t first = p->n_columns;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t trunk = p->trunk_of[next[i]];
+        uint32_t trunk = p->trunk_of[fab_next_hop(&list, i)];
         bool known = false;
         for (size_t c = p->n_columns; c-- > first && !known;) {
             known = p->column_trunk[c] == trunk;
@@ -299,14 +299,14 @@ done:
 static void share_default(const program *p, uint32_t leaf, double *share) {
     const fab_fabric *f = p->job->fabric;
     for (uint32_t v = 0; v < fab_n_switches(f); v++) {
-        uint32_t n = 0;
         double sum = 0;
-        const fab_link_id *next = fab_next_hops_get(p->job->next_hops, v, leaf, &n);
+        fab_next_hop_list list = fab_next_hops_get(p->job->next_hops, v, leaf);
+        uint32_t n = list.count;
         for (uint32_t i = 0; i < n; i++) {
-            sum += fab_class_of(f, next[i])->capacity_bps;
+            sum += fab_class_of(f, fab_next_hop(&list, i))->capacity_bps;
         }
         for (uint32_t i = 0; i < n; i++) {
-            share[next[i]] = fab_class_of(f, next[i])->capacity_bps / sum;
+            share[fab_next_hop(&list, i)] = fab_class_of(f, fab_next_hop(&list, i))->capacity_bps / sum;
         }
     }
 }
@@ -324,11 +324,13 @@ static void share_chosen(const program *p, uint32_t leaf, const double *x, doubl
             } else if (pass == 1) {
                 held[v] += amount;
             } else if (held[v] > 0) {
-                uint32_t n = 0;
-                const fab_link_id *next = fab_next_hops_get(p->job->next_hops, v, leaf, &n);
+                fab_next_hop_list list = fab_next_hops_get(p->job->next_hops, v, leaf);
+                uint32_t n = list.count;
                 for (uint32_t i = 0; i < n; i++) {
-                    if (p->trunk_of[next[i]] == trunk) {
-                        share[next[i]] = amount / held[v] * fab_class_of(f, next[i])->capacity_bps / p->capacity[trunk];
+                    if (p->trunk_of[fab_next_hop(&list, i)] == trunk) {
+                        share[fab_next_hop(&list, i)] = amount / held[v] *
+                                                        fab_class_of(f, fab_next_hop(&list, i))->capacity_bps /
+                                                        p->capacity[trunk];
                     }
                 }
             }

@@ -42,14 +42,11 @@ fab_status fab_certificate_write(const fab_fabric *fabric, const fab_next_hops *
     fab_dag *dag = NULL;
     double *load = NULL;
     uint8_t *used = NULL;
-    uint32_t n_groups = next_hops->group_first[fab_n_switches(fabric)];
     FAB_TRY(FAB_NEW(load, fabric->n_links, err));
     FAB_TRY(FAB_NEW(used, fabric->n_links, err));
     FAB_TRY(fab_dag_new(fabric, next_hops, &dag, err));
     FAB_TRY(fab_split_load(dag, &bound->split, demand, demand->rate, load, err));
-    for (uint32_t i = 0; n_groups > 0 && i < next_hops->group_link[n_groups]; i++) {
-        used[next_hops->member[i]] = 1;
-    }
+    (void)fab_next_hops_mark(next_hops, used);
     put_header(fabric, bound, out);
     (void)fputs("link,capacity_bps,load_bps,length\n", out);
     for (uint32_t l = 0; l < fabric->n_links && !ferror(out); l++) {

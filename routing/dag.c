@@ -41,7 +41,7 @@ typedef struct compiler {
 
 /* Where links lead and with which capacity, numbered: target = head * capacities + number of the capacity. */
 typedef struct targets {
-    uint32_t *of_link;    /* [link], of those between switches */
+    uint32_t *of_port;    /* [links of switches], as fabric->out_link from the first switch; of those to switches */
     uint64_t *digest;     /* [target] */
     uint16_t *class_rank; /* [link class]: number of its capacity */
     uint32_t n_capacities;
@@ -68,48 +68,68 @@ static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
                  t->n_capacities);
     }
     size_t n = (size_t)dag->n_switches * t->n_capacities;
-    FAB_TRY(FAB_NEW(t->of_link, f->n_links, err));
+    const fab_link_id *link = f->out_link + f->out_first[dag->base];
+    uint32_t n_ports = f->out_first[f->n_nodes] - f->out_first[dag->base];
+    FAB_TRY(FAB_NEW(t->of_port, n_ports, err));
     FAB_TRY(FAB_NEW(t->digest, n, err));
     for (uint32_t i = 0; i < n; i++) {
         t->digest[i] = fab_mix64(i);
     }
-    for (uint32_t l = 0; l < f->n_links; l++) {
-        if (fab_class_of(f, l)->kind == FAB_LINK_FABRIC) {
-            t->of_link[l] = (fab_head(f, l) - dag->base) * t->n_capacities + t->class_rank[f->cable_class[l >> 1]];
+    for (uint32_t i = 0; i < n_ports; i++) {
+        if (fab_class_of(f, link[i])->kind == FAB_LINK_FABRIC) {
+            t->of_port[i] =
+                (fab_head(f, link[i]) - dag->base) * t->n_capacities + t->class_rank[f->cable_class[link[i] >> 1]];
         }
     }
 done:
     return status;
 }
 
-static bool is_list(const fab_dag *dag, const targets *t, uint32_t list, const fab_link_id *link, uint32_t n) {
+static bool is_list(const fab_dag *dag, const targets *t, uint32_t list, const uint32_t *target,
+                    const fab_next_hop_list *next) {
     const uint32_t *head = dag->head + dag->list_first[list];
     const uint16_t *rank = dag->rank + dag->list_first[list];
-    if (dag->list_first[list + 1] - dag->list_first[list] != n) {
+    if (dag->list_first[list + 1] - dag->list_first[list] != next->count) {
         return false;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        if (head[i] * t->n_capacities + rank[i] != t->of_link[link[i]]) {
+    for (uint32_t i = 0; i < next->count; i++) {
+        if (head[i] * t->n_capacities + rank[i] != target[next->slot[i]]) {
             return false;
         }
     }
     return true;
 }
 
-static fab_status add_list(fab_dag *dag, targets *t, const fab_link_id *link, uint32_t n, fab_error *err) {
+static fab_status add_list(fab_dag *dag, targets *t, const uint32_t *target, const fab_next_hop_list *next,
+                           fab_error *err) {
+    uint32_t n = next->count;
     fab_status status = FAB_OK;
     FAB_TRY(FAB_GROW(dag->head, t->head_capacity, t->n_used + n, err));
     FAB_TRY(FAB_GROW(dag->rank, t->rank_capacity, t->n_used + n, err));
     FAB_TRY(FAB_GROW(dag->list_first, t->first_capacity, (size_t)dag->n_lists + 2, err));
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t target = t->of_link[link[i]];
-        dag->head[t->n_used] = target / t->n_capacities;
-        dag->rank[t->n_used++] = (uint16_t)(target % t->n_capacities);
+        uint32_t to = target[next->slot[i]];
+        dag->head[t->n_used] = to / t->n_capacities;
+        dag->rank[t->n_used++] = (uint16_t)(to % t->n_capacities);
     }
     dag->list_first[++dag->n_lists] = (uint32_t)t->n_used;
     dag->widest = n > dag->widest ? n : dag->widest;
 done:
     return status;
+}
+
+/* `target`: of the links of the switch. */
+static uint32_t *find_list(const fab_dag *dag, const targets *t, const uint32_t *target,
+                           const fab_next_hop_list *next) {
+    uint64_t digest = 0;
+    for (uint32_t i = 0; i < next->count; i++) {
+        digest += t->digest[target[next->slot[i]]];
+    }
+    size_t at = (size_t)(digest ^ digest >> 32) & (t->table_size - 1);
+    while (t->table[at] != 0 && !is_list(dag, t, t->table[at] - 1, target, next)) {
+        at = (at + 1) & (t->table_size - 1);
+    }
+    return &t->table[at];
 }
 
 static fab_status number_lists(compiler *c, targets *t, fab_error *err) {
@@ -122,23 +142,19 @@ static fab_status number_lists(compiler *c, targets *t, fab_error *err) {
     FAB_TRY(FAB_NEW(t->table, t->table_size, err));
     FAB_TRY(FAB_GROW(dag->list_first, t->first_capacity, 1, err));
     dag->list_first[0] = 0;
-    for (uint32_t group = 0; group < dag->n_groups; group++) {
-        const fab_link_id *link = fab_dag_links(dag, group);
-        uint32_t n = dag->next_hops->group_link[group + 1] - dag->next_hops->group_link[group];
-        uint64_t digest = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            digest += t->digest[t->of_link[link[i]]];
+    for (uint32_t v = 0; v < dag->n_switches; v++) {
+        const uint32_t *target =
+            t->of_port + (dag->fabric->out_first[dag->base + v] - dag->fabric->out_first[dag->base]);
+        for (uint32_t group = dag->next_hops->group_first[v]; group < dag->next_hops->group_first[v + 1]; group++) {
+            fab_next_hop_list next = fab_next_hops_of_group(dag->next_hops, v, group);
+            uint32_t *list = find_list(dag, t, target, &next);
+            if (*list == 0) {
+                FAB_TRY(add_list(dag, t, target, &next, err));
+                *list = dag->n_lists;
+            }
+            c->list_of[group] = *list - 1;
+            c->first_head[group] = dag->head[dag->list_first[*list - 1]];
         }
-        size_t at = (size_t)(digest ^ digest >> 32) & (t->table_size - 1);
-        while (t->table[at] != 0 && !is_list(dag, t, t->table[at] - 1, link, n)) {
-            at = (at + 1) & (t->table_size - 1);
-        }
-        if (t->table[at] == 0) {
-            FAB_TRY(add_list(dag, t, link, n, err));
-            t->table[at] = dag->n_lists;
-        }
-        c->list_of[group] = t->table[at] - 1;
-        c->first_head[group] = dag->head[dag->list_first[c->list_of[group]]];
     }
 done:
     return status;
@@ -150,7 +166,7 @@ static fab_status find_lists(compiler *c, fab_error *err) {
     FAB_TRY(number_targets(c->dag, &t, err));
     FAB_TRY(number_lists(c, &t, err));
 done:
-    free(t.of_link);
+    free(t.of_port);
     free(t.digest);
     free(t.class_rank);
     free(t.table);

@@ -13,7 +13,7 @@
 typedef struct fab_dag_entry {
     uint64_t lanes;
     uint32_t v;     /* switch index */
-    uint32_t group; /* index into next_hops->group_link */
+    uint32_t group; /* its number in next_hops, see group_first */
 } fab_dag_entry;
 
 /** Entries at the same distance from their destinations, with next hops to the same switches at the same capacities. */
@@ -43,8 +43,8 @@ struct fab_dag {
 };
 
 /** Links of an entry: as many as the list of its run has, in the same order. */
-static inline const fab_link_id *fab_dag_links(const fab_dag *dag, uint32_t group) {
-    return dag->next_hops->member + dag->next_hops->group_link[group];
+static inline fab_next_hop_list fab_dag_links(const fab_dag *dag, const fab_dag_entry *e) {
+    return fab_next_hops_of_group(dag->next_hops, e->v, e->group);
 }
 
 #endif

@@ -124,12 +124,14 @@ static void pass_on(spread *s, uint32_t v) {
     for (uint32_t i = 0; i < s->n_groups; i++) {
         const leaf_set *leaves = &s->of_group[s->group_list[i]];
         uint32_t entry = t->group_first[v] + s->group_list[i] - 1;
-        for (uint32_t k = t->group_link[entry]; k < t->group_link[entry + 1]; k++) {
-            leaf_set *used = &s->used[s->d->first[v] + s->d->place[t->member[k]]];
+        fab_next_hop_list next = fab_next_hops_of_group(t, v, entry);
+        for (uint32_t k = 0; k < next.count; k++) {
+            fab_link_id link = fab_next_hop(&next, k);
+            leaf_set *used = &s->used[s->d->first[v] + s->d->place[link]];
             for (size_t w = 0; w < WORDS; w++) {
                 used->word[w] |= leaves->word[w];
             }
-            hold(s, fab_head(s->d->fabric, t->member[k]) - s->base, leaves);
+            hold(s, fab_head(s->d->fabric, link) - s->base, leaves);
         }
     }
     forget(s);
@@ -144,8 +146,9 @@ static void list_members(spread *s, uint32_t v, size_t words) {
         for (size_t w = 0; w < words; w++) {
             columns[w] = 0;
         }
-        for (uint32_t k = t->group_link[entry]; k < t->group_link[entry + 1]; k++) {
-            uint32_t column = s->d->place[t->member[k]];
+        fab_next_hop_list next = fab_next_hops_of_group(t, v, entry);
+        for (uint32_t k = 0; k < next.count; k++) {
+            uint32_t column = s->d->place[fab_next_hop(&next, k)];
             columns[column / 64] |= UINT64_C(1) << (column & 63);
         }
     }

@@ -114,11 +114,10 @@ typedef struct prospect {
 typedef struct arrival {
     const trip *trip;
     uint32_t stamp;
-    uint64_t key; /* of its draws */
-    uint32_t at;  /* switch index */
-    uint32_t count;
-    const fab_link_id *next; /* its next hops there */
-    fab_link_id *out;        /* where its next link is written */
+    uint64_t key;           /* of its draws */
+    uint32_t at;            /* switch index */
+    fab_next_hop_list next; /* its next hops there */
+    fab_link_id *out;       /* where its next link is written */
 } arrival;
 
 typedef struct placing {
@@ -196,12 +195,11 @@ done:
 static uint32_t count_hops(const fab_router *router, const trip *t) {
     uint32_t n = 0;
     for (uint32_t v = t->src; v != t->dst; n++) {
-        uint32_t count = 0;
-        const fab_link_id *next = fab_next_hops_get(router->next_hops, v, t->column, &count);
-        if (count == 0) {
+        fab_next_hop_list next = fab_next_hops_get(router->next_hops, v, t->column);
+        if (next.count == 0) {
             return FAB_NONE;
         }
-        v = fab_head(router->fabric, next[0]) - router->fabric->first[FAB_NODE_SWITCH];
+        v = fab_head(router->fabric, fab_next_hop(&next, 0)) - router->fabric->first[FAB_NODE_SWITCH];
     }
     return n;
 }
@@ -307,7 +305,7 @@ static arrival arrive(const placing *p, uint32_t path, const fab_routes *routes)
 }
 
 static void look_up(const placing *p, arrival *part) {
-    part->next = fab_next_hops_get(p->router->next_hops, part->at, part->trip->column, &part->count);
+    part->next = fab_next_hops_get(p->router->next_hops, part->at, part->trip->column);
 }
 
 static void take(placing *p, arrival *part, fab_link_id link) {
@@ -329,15 +327,15 @@ static double utilisation(const placing *p, const arrival *part, fab_link_id lin
 static fab_link_id pick_local(const placing *p, const arrival *part) {
     double least = INFINITY;
     uint32_t first = 0;
-    for (uint32_t i = 0; i < part->count; i++) {
-        double own = utilisation(p, part, part->next[i]);
+    for (uint32_t i = 0; i < part->next.count; i++) {
+        double own = utilisation(p, part, fab_next_hop(&part->next, i));
         first = own < least ? i : first;
         least = own < least ? own : least;
     }
-    fab_link_id best = part->next[first];
+    fab_link_id best = fab_next_hop(&part->next, first);
     uint64_t lowest = tie(part, best);
-    for (uint32_t i = first + 1; i < part->count; i++) {
-        fab_link_id link = part->next[i];
+    for (uint32_t i = first + 1; i < part->next.count; i++) {
+        fab_link_id link = fab_next_hop(&part->next, i);
         uint64_t draw = tie(part, link) | -(uint64_t)(utilisation(p, part, link) > least);
         best = draw < lowest ? link : best;
         lowest = draw < lowest ? draw : lowest;
@@ -365,7 +363,8 @@ static void place_by_ports(placing *p, fab_routes *routes) {
             }
             for (uint32_t k = 0; k < n_moving; k++) {
                 uint32_t i = moving[k];
-                take(p, &parts[i], parts[i].count == 1 ? parts[i].next[0] : pick_local(p, &parts[i]));
+                take(p, &parts[i],
+                     parts[i].next.count == 1 ? fab_next_hop(&parts[i].next, 0) : pick_local(p, &parts[i]));
                 moving[n_left] = i;
                 n_left += parts[i].at != parts[i].trip->dst;
             }
@@ -392,13 +391,13 @@ static double survey(placing *p, const arrival *part, uint32_t v, double floor, 
         floor = -1;
         limit = INFINITY;
     }
-    uint32_t count = 0;
-    const fab_link_id *next = fab_next_hops_get(p->router->next_hops, v, part->trip->column, &count);
+    fab_next_hop_list next = fab_next_hops_get(p->router->next_hops, v, part->trip->column);
     double best = INFINITY;
-    for (uint32_t i = 0; i < count && best > floor; i++) {
-        double own = utilisation(p, part, next[i]);
+    for (uint32_t i = 0; i < next.count && best > floor; i++) {
+        fab_link_id link = fab_next_hop(&next, i);
+        double own = utilisation(p, part, link);
         if (own <= limit && own < best) {
-            double rest = survey(p, part, switch_behind(p, next[i]), fmax(floor, own), fmin(limit, best));
+            double rest = survey(p, part, switch_behind(p, link), fmax(floor, own), fmin(limit, best));
             best = fmin(best, fmax(own, rest));
         }
     }
@@ -418,8 +417,8 @@ static fab_link_id pick_downstream(placing *p, const arrival *part) {
     if (least == least_own) {
         return best;
     }
-    for (uint32_t i = 0; i < part->count; i++) {
-        fab_link_id link = part->next[i];
+    for (uint32_t i = 0; i < part->next.count; i++) {
+        fab_link_id link = fab_next_hop(&part->next, i);
         double own = utilisation(p, part, link);
         if (own > least || (own == least && (own > least_own || tie(part, link) >= tie(part, best)))) {
             continue; /* cannot win, whatever lies behind */
@@ -441,7 +440,7 @@ static void place_by_paths(placing *p, fab_routes *routes) {
         arrival part = arrive(p, p->order[i], routes);
         while (part.at != part.trip->dst) {
             look_up(p, &part);
-            take(p, &part, part.count == 1 ? part.next[0] : pick_downstream(p, &part));
+            take(p, &part, part.next.count == 1 ? fab_next_hop(&part.next, 0) : pick_downstream(p, &part));
         }
     }
 }

@@ -46,23 +46,24 @@ static fab_link_id next(const fab_router *router, fab_node_id v, const fab_hop_k
 }
 
 /* Shares that sum to 1 up to rounding are taken as they stand: what is read and written again stays the same. */
-static void set_shares(const fab_link_id *links, const double *weight, uint32_t count, double *share) {
+static void set_shares(const fab_next_hop_list *next, const double *weight, double *share) {
     double sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < next->count; i++) {
         sum += weight[i];
     }
-    for (uint32_t i = 0; i < count; i++) {
-        share[links[i]] = sum == 0 ? 1.0 / count : fabs(sum - 1) < 1e-12 ? weight[i] : weight[i] / sum;
+    for (uint32_t i = 0; i < next->count; i++) {
+        share[fab_next_hop(next, i)] = sum == 0                ? 1.0 / next->count
+                                       : fabs(sum - 1) < 1e-12 ? weight[i]
+                                                               : weight[i] / sum;
     }
 }
 
 static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
                         fab_error *err) {
     const fab_next_hops *t = router->next_hops;
-    const double *weight = router->groups.weight;
     (void)dag;
     (void)demand;
-    if (weight == NULL) {
+    if (router->groups.weight == NULL) {
         *out = (fab_split){.rule = FAB_SPLIT_EQUAL};
         return FAB_OK;
     }
@@ -74,10 +75,9 @@ static fab_status split(const fab_router *router, const fab_dag *dag, const fab_
     }
     for (uint32_t v = 0; v < fab_n_switches(router->fabric); v++) {
         for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
-            uint32_t count = 0;
-            const fab_link_id *links = fab_next_hops_get(t, v, leaf, &count);
-            if (count > 0) {
-                set_shares(links, weight + (links - t->member), count, share + leaf * n_links);
+            fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
+            if (next.count > 0) {
+                set_shares(&next, fab_read_weights(router, &next), share + leaf * n_links);
             }
         }
     }

@@ -83,7 +83,7 @@ static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop
     (void)seed;
     const state *s = router->state;
     place at = s->places[key->destination];
-    bool up = fab_is_up(hop->next[0]);
+    bool up = fab_is_up(fab_next_hop(&hop->next, 0));
     uint32_t spines = (uint32_t)router->divisor[2];
     if (hop->tier == 1 && up) {
         uint32_t uplink = uplink_of(s, at, hop->count);
@@ -100,7 +100,7 @@ static uint64_t explain(const fab_router *router, uint64_t seed, const fab_hop *
                         size_t size) {
     const state *s = router->state;
     place at = s->places[key->destination];
-    bool up = fab_is_up(hop->next[0]);
+    bool up = fab_is_up(fab_next_hop(&hop->next, 0));
     if (hop->tier == 1 && up) {
         (void)snprintf(out, size, "destination %u in slice %u, port %u of it: uplink %u of %u, by spine",
                        key->destination, at.slice, at.index, uplink_of(s, at, hop->count), hop->count);

@@ -125,22 +125,27 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
     }
 }
 
-/* What a walk reads, packed: the tables of a large fabric do not stay in the cache. */
+/* Links and where they lead, side by side: those of a large fabric do not stay in the cache. */
 static fab_status pack_steps(fab_router *router, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_next_hops *t = router->next_hops;
     const fab_fabric *f = router->fabric;
-    uint32_t n_groups = t->group_first[fab_n_switches(f)];
-    uint32_t n_members = n_groups > 0 ? t->group_link[n_groups] : 0;
-    FAB_TRY(FAB_NEW(router->step_group, n_groups, err));
-    FAB_TRY(FAB_NEW(router->step_member, n_members, err));
-    for (uint32_t i = 0; i < n_members; i++) {
-        router->step_member[i] = (fab_step_member){t->member[i], fab_head(f, t->member[i]) - f->first[FAB_NODE_SWITCH]};
+    const fab_next_hops *t = router->next_hops;
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t first = f->out_first[base];
+    uint32_t n = f->out_first[f->n_nodes] - first;
+    FAB_TRY(FAB_NEW(router->step, n, err));
+    FAB_TRY(FAB_NEW(router->step_switch, t->n_switches, err));
+    for (uint32_t v = 0; v < t->n_switches; v++) {
+        uint8_t tier = router->switch_tier[v];
+        router->step_switch[v] = (fab_step_switch){.group_first = t->group_first[v],
+                                                   .group_at = t->group_at[v],
+                                                   .first_step = f->out_first[base + v] - first,
+                                                   .value = router->plain_slot[tier],
+                                                   .shift = router->plain_shift[tier]};
     }
-    for (uint32_t i = 0; i < n_groups; i++) {
-        uint32_t first = t->group_link[i];
-        router->step_group[i] = (fab_step_group){first, t->group_link[i + 1] - first, router->step_member[first].link,
-                                                 router->step_member[first].head};
+    for (uint32_t i = 0; i < n; i++) { /* those to a NIC are never taken */
+        fab_link_id link = f->out_link[first + i];
+        router->step[i] = (fab_step){link, fab_head(f, link) - base};
     }
 done:
     return status;
@@ -242,8 +247,8 @@ void fab_router_release(fab_router *router) {
     free(router->state);
     free(router->switch_tier);
     free(router->end);
-    free(router->step_group);
-    free(router->step_member);
+    free(router->step_switch);
+    free(router->step);
     fab_read_groups_release(&router->groups);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};

@@ -37,13 +37,14 @@ static void decide(const fab_router *router, uint64_t seed, fab_node_id v, uint3
     if (router->engine->next != NULL) {
         out->link = router->engine->next(router, v, key);
     } else {
-        hop.next = fab_next_hops_get(router->next_hops, v - f->first[FAB_NODE_SWITCH], leaf, &hop.count);
+        hop.next = fab_next_hops_get(router->next_hops, v - f->first[FAB_NODE_SWITCH], leaf);
+        hop.count = hop.next.count;
         if (hop.count == 0) {
             return;
         }
         out->count = hop.count;
         out->index = hop.count == 1 ? 0 : router->engine->pick(router, seed, &hop, key);
-        out->link = hop.next[out->index];
+        out->link = fab_next_hop(&hop.next, out->index);
     }
     if (hop.count != 1 && router->engine->explain != NULL) {
         out->value = router->engine->explain(router, seed, &hop, key, out->reason, sizeof out->reason);
@@ -128,10 +129,11 @@ fab_status fab_explain_route(const fab_router *router, const fab_link_id *link, 
         if (fab_class_of(f, link[i])->kind != FAB_LINK_FABRIC) {
             continue;
         }
-        const fab_link_id *next = fab_next_hops_get(router->next_hops, decision.node - base,
-                                                    router->next_hops->leaf_index[to - base], &decision.count);
+        fab_next_hop_list next =
+            fab_next_hops_get(router->next_hops, decision.node - base, router->next_hops->leaf_index[to - base]);
+        decision.count = next.count;
         for (uint32_t k = 0; k < decision.count; k++) {
-            decision.index = next[k] == link[i] ? k : decision.index;
+            decision.index = fab_next_hop(&next, k) == link[i] ? k : decision.index;
         }
         if (decision.count != 1) {
             (void)snprintf(decision.reason, sizeof decision.reason, "least loaded when the flow came");

@@ -116,6 +116,18 @@ done:
     return status;
 }
 
+/* Positions of links among those of a switch. Both are by port. */
+static void find_slots(const fab_next_hops *t, uint32_t v, const fab_link_id *links, uint32_t count, uint16_t *out) {
+    const fab_link_id *all = t->out_link + t->out_first[v];
+    uint32_t slot = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        while (all[slot] != links[i]) {
+            slot++;
+        }
+        out[i] = (uint16_t)slot;
+    }
+}
+
 /* The switch's number of a group. Met for the first time, it is appended. */
 static fab_status number_group(assembly *a, uint32_t v, uint32_t group, uint16_t *out, fab_error *err) {
     const fab_group_builder *b = a->b;
@@ -126,10 +138,10 @@ static fab_status number_group(assembly *a, uint32_t v, uint32_t group, uint16_t
         }
         uint32_t first = b->group_link[group];
         uint32_t count = b->group_link[group + 1] - first;
-        memcpy(t->member + a->n_members, b->member + first, count * sizeof *t->member);
+        find_slots(t, v, b->member + first, count, t->slot + a->n_members);
         memcpy(a->weight + a->n_members, b->weight + first, count * sizeof *a->weight);
+        t->group[a->n_groups++] = (fab_next_hop_group){(uint32_t)a->n_members, count};
         a->n_members += count;
-        t->group_link[++a->n_groups] = (uint32_t)a->n_members;
         a->number[group] = (uint32_t)a->n_groups - t->group_first[v];
     }
     *out = (uint16_t)a->number[group];
@@ -141,6 +153,7 @@ static fab_status add_switch(assembly *a, uint32_t v, fab_error *err) {
     const uint32_t *group_of = a->b->group_of + (size_t)v * t->n_leaves;
     fab_status status = FAB_OK;
     t->group_first[v] = (uint32_t)a->n_groups;
+    t->group_at[v] = t->group_first[v];
     for (uint32_t p = 0; p < t->n_pieces_per_row; p++) {
         uint16_t groups[FAB_PIECE_LEAVES] = {0};
         for (uint32_t i = 0; i < FAB_PIECE_LEAVES && p * FAB_PIECE_LEAVES + i < t->n_leaves; i++) {
@@ -160,8 +173,8 @@ static size_t measure(const assembly *a) {
     return sizeof *t + t->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
            (size_t)t->n_switches * t->n_pieces_per_row * sizeof *t->piece_of +
            (size_t)a->pieces.n * FAB_PIECE_LEAVES * sizeof *t->piece +
-           ((size_t)t->n_switches + 1) * sizeof *t->group_first + (a->n_groups + 1) * sizeof *t->group_link +
-           a->n_members * sizeof *t->member;
+           ((size_t)t->n_switches + 1) * sizeof *t->group_first + t->n_switches * sizeof *t->group_at +
+           a->n_groups * sizeof *t->group + a->n_members * sizeof *t->slot;
 }
 
 fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_hops *like, fab_read_groups *out,
@@ -174,12 +187,15 @@ fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_h
     t->n_leaves = like->n_leaves;
     t->n_switches = like->n_switches;
     t->n_pieces_per_row = like->n_pieces_per_row;
+    t->out_first = like->out_first;
+    t->out_link = like->out_link;
     FAB_TRY(FAB_NEW(t->leaf_index, t->n_switches, err));
     FAB_TRY(FAB_NEW(t->leaf_node, t->n_leaves, err));
     FAB_TRY(FAB_NEW(t->piece_of, (size_t)t->n_switches * t->n_pieces_per_row, err));
     FAB_TRY(FAB_NEW(t->group_first, (size_t)t->n_switches + 1, err));
-    FAB_TRY(FAB_NEW(t->group_link, (size_t)b->table.n + 1, err));
-    FAB_TRY(FAB_NEW(t->member, b->n_members, err));
+    FAB_TRY(FAB_NEW(t->group_at, t->n_switches, err));
+    FAB_TRY(FAB_NEW(t->group, b->table.n, err));
+    FAB_TRY(FAB_NEW(t->slot, b->n_members, err));
     FAB_TRY(FAB_NEW(a.weight, b->n_members, err));
     FAB_TRY(FAB_NEW(a.number, b->table.n, err));
     memcpy(t->leaf_index, like->leaf_index, t->n_switches * sizeof *t->leaf_index);

@@ -37,7 +37,8 @@ static inline void fab_group_builder_set(fab_group_builder *b, uint32_t v, uint3
 }
 
 /**
- * Numbers groups by their first leaf and shares equal pieces, as fab_next_hops_new() does.
+ * Numbers groups by their first leaf and shares equal pieces, as fab_next_hops_new() does, but no lists: a group has
+ * weights of its own.
  * @param[in] like  Whose leaves these are.
  */
 fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_hops *like, fab_read_groups *out,

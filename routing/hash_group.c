@@ -21,67 +21,65 @@ double fab_hash_group_unit(const fab_fabric *f) {
 }
 
 /* Equal weights are as none, whatever they are. */
-static bool is_even(const fab_router *router, const fab_link_id *links, uint32_t count) {
+static bool is_even(const fab_router *router, const fab_next_hop_list *next) {
     bool even = true;
-    for (uint32_t i = 1; fab_router_weighs(router) && even && i < count; i++) {
-        even = fab_next_hop_weight(router, &links[i]) == fab_next_hop_weight(router, &links[0]);
+    for (uint32_t i = 1; fab_router_weighs(router) && even && i < next->count; i++) {
+        even = fab_next_hop_weight(router, next, i) == fab_next_hop_weight(router, next, 0);
     }
     return even;
 }
 
 /* At least 1: groups have members. */
-static uint32_t n_slots(const fab_router *router, const fab_link_id *links, uint32_t count) {
-    uint32_t n = count;
-    if (!is_even(router, links, count)) {
+static uint32_t n_slots(const fab_router *router, const fab_next_hop_list *next) {
+    uint32_t n = next->count;
+    if (!is_even(router, next)) {
         n = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            n += fab_next_hop_weight(router, &links[i]);
+        for (uint32_t i = 0; i < next->count; i++) {
+            n += fab_next_hop_weight(router, next, i);
         }
     }
     return n > 0 ? n : 1;
 }
 
-static uint32_t member_of_slot(const fab_router *router, const fab_link_id *links, uint32_t count, uint32_t slot) {
-    if (is_even(router, links, count)) {
+static uint32_t member_of_slot(const fab_router *router, const fab_next_hop_list *next, uint32_t slot) {
+    if (is_even(router, next)) {
         return slot;
     }
     uint32_t member = 0;
-    while (slot >= fab_next_hop_weight(router, &links[member])) {
-        slot -= fab_next_hop_weight(router, &links[member++]);
+    while (slot >= fab_next_hop_weight(router, next, member)) {
+        slot -= fab_next_hop_weight(router, next, member++);
     }
     return member;
 }
 
 static uint32_t pick_resilient(const fab_router *router, const fab_hop *hop, uint32_t value, bool is_uniform) {
-    const fab_link_id *full = NULL;
-    uint32_t n_full = 0;
+    fab_next_hop_list full = {0};
     if (router->healthy != NULL && router->groups.next_hops == NULL) { /* groups from a file are what they are */
         uint32_t index = hop->node - router->fabric->first[FAB_NODE_SWITCH];
-        full = fab_next_hops_get(router->healthy, index, hop->leaf, &n_full);
+        full = fab_next_hops_get(router->healthy, index, hop->leaf);
     }
-    if (n_full == 0) {
+    if (full.count == 0) {
         full = hop->next;
-        n_full = hop->count;
     }
-    uint32_t slots = n_slots(router, full, n_full);
+    uint32_t slots = n_slots(router, &full);
     uint32_t n_buckets = slots * RESILIENT_BUCKETS;
     uint32_t bucket = is_uniform ? fab_scale32(value, n_buckets) : value % n_buckets;
     uint32_t slot = is_uniform ? bucket / RESILIENT_BUCKETS : bucket % slots; /* as without buckets */
     uint32_t turn = is_uniform ? bucket % RESILIENT_BUCKETS : bucket / slots;
-    fab_link_id owner = full[member_of_slot(router, full, n_full, slot)];
+    fab_link_id owner = fab_next_hop(&full, member_of_slot(router, &full, slot));
     for (uint32_t i = 0; i < hop->count; i++) {
-        if (hop->next[i] == owner) {
+        if (fab_next_hop(&hop->next, i) == owner) {
             return i;
         }
     }
-    return member_of_slot(router, hop->next, hop->count, (turn + slot) % n_slots(router, hop->next, hop->count));
+    return member_of_slot(router, &hop->next, (turn + slot) % n_slots(router, &hop->next));
 }
 
 uint32_t fab_hash_group_pick(const fab_router *router, const fab_hop *hop, uint32_t value, bool is_uniform) {
     if (router->resilient) {
         return pick_resilient(router, hop, value, is_uniform);
     }
-    uint32_t slots = fab_router_weighs(router) ? n_slots(router, hop->next, hop->count) : hop->count;
+    uint32_t slots = fab_router_weighs(router) ? n_slots(router, &hop->next) : hop->count;
     uint32_t slot = is_uniform ? fab_scale32(value, slots) : value % slots;
-    return fab_router_weighs(router) ? member_of_slot(router, hop->next, hop->count, slot) : slot;
+    return fab_router_weighs(router) ? member_of_slot(router, &hop->next, slot) : slot;
 }

@@ -44,17 +44,16 @@ static bool visit(const fab_fabric *f, const fab_next_hops *t, uint32_t leaf, ui
     open_switch(o, start, &depth);
     while (depth > 0) {
         uint32_t v = o->stack[depth - 1];
-        uint32_t count = 0;
-        const fab_link_id *links = fab_next_hops_get(t, v, leaf, &count);
-        if (o->cursor[v] == count) {
+        fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
+        if (o->cursor[v] == next.count) {
             o->state[v] = DONE;
             depth--;
-            if (count > 0) {
+            if (next.count > 0) {
                 o->order[o->n++] = v;
             }
             continue;
         }
-        uint32_t head = fab_head(f, links[o->cursor[v]++]) - base;
+        uint32_t head = fab_head(f, fab_next_hop(&next, o->cursor[v]++)) - base;
         if (o->state[head] == OPEN) {
             *out_loop = head;
             return false;

@@ -2,7 +2,8 @@
  *
  * Breadth-first search from all leaves at once gives the leaves that every link serves (leaf_sets.c); turned over, the
  * ports that serve every leaf (port_patterns.c). Equal sets of ports of a switch are a group. Groups are numbered by
- * their first leaf, so that switches with the same view have equal rows; a row is cut into pieces of 64 leaves, because
+ * their first leaf, so that switches with the same view have equal rows, and their next hops are positions among the
+ * links of the switch, so that switches of a kind have the same lists; a row is cut into pieces of 64 leaves, because
  * what tells switches apart is mostly a few pieces. */
 #include "fab/next_hops.h"
 #include "fab/memory.h"
@@ -26,8 +27,8 @@ typedef struct maker {
     uint64_t *key;                   /* view of the switch; slots of the ports, and views of their heads */
     fab_port_sets ports;
     uint32_t n_groups; /* of the switch */
-    size_t n_all_groups, n_members;
-    size_t group_capacity, member_capacity, piece_capacity;
+    size_t n_all_groups, n_kept_groups;
+    size_t group_capacity, piece_capacity;
     fab_id_table piece_table;
 } maker;
 
@@ -117,24 +118,15 @@ static fab_status find_patterns(maker *m, uint32_t v, uint32_t block, const uint
 }
 
 static fab_status add_group(maker *m, uint32_t v, uint32_t list, fab_error *err) {
-    fab_next_hops *t = m->t;
     fab_status status = FAB_OK;
-    const uint64_t *mask = m->patterns.list_mask + (size_t)list * m->patterns.n_words;
-    const fab_link_id *links = m->f->out_link + m->f->out_first[m->base + v];
     if (m->n_groups == UINT16_MAX) {
         FAB_FAIL(err, FAB_EINPUT, NULL, "a switch has more than %u groups of next hops", UINT16_MAX);
     }
-    FAB_TRY(FAB_GROW(t->group_link, m->group_capacity, m->n_all_groups + 2, err));
-    FAB_TRY(FAB_GROW(t->member, m->member_capacity, m->n_members + m->n_ports, err));
-    t->group_link[m->n_all_groups++] = (uint32_t)m->n_members;
-    for (uint32_t w = 0; w < m->patterns.n_words; w++) {
-        for (uint64_t rest = mask[w]; rest != 0; rest &= rest - 1) {
-            t->member[m->n_members++] = links[w * 64 + (uint32_t)__builtin_ctzll(rest)];
-        }
-    }
-    t->group_link[m->n_all_groups] = (uint32_t)m->n_members;
-    m->patterns.list[list].owner = v + 1;
-    m->patterns.list[list].number = (uint16_t)++m->n_groups;
+    fab_port_list *l = &m->patterns.list[list];
+    FAB_TRY(FAB_GROW(m->t->group, m->group_capacity, m->n_kept_groups + 1, err));
+    m->t->group[m->n_kept_groups++] = (fab_next_hop_group){l->first, l->count};
+    l->owner = v + 1;
+    l->number = (uint16_t)++m->n_groups;
 done:
     return status;
 }
@@ -193,10 +185,24 @@ done:
     return status;
 }
 
+/* Counts the groups of a switch. Most often they are those of the switch before. */
+static void share_groups(maker *m, uint32_t v) {
+    fab_next_hops *t = m->t;
+    uint32_t n = m->n_groups;
+    size_t first = m->n_kept_groups - n;
+    t->group_first[v] = (uint32_t)m->n_all_groups;
+    t->group_at[v] = (uint32_t)first;
+    m->n_all_groups += n;
+    if (v > 0 && n > 0 && t->group_first[v] - t->group_first[v - 1] == n &&
+        memcmp(t->group + t->group_at[v - 1], t->group + first, n * sizeof *t->group) == 0) {
+        t->group_at[v] = t->group_at[v - 1];
+        m->n_kept_groups = first;
+    }
+}
+
 static fab_status make_switch(maker *m, uint32_t v, fab_error *err) {
     fab_status status = FAB_OK;
     fab_next_hops *t = m->t;
-    t->group_first[v] = (uint32_t)m->n_all_groups;
     m->n_groups = 0;
     find_ports(m, v);
     for (uint32_t block = 0; block < m->distances.n_blocks; block++) {
@@ -210,22 +216,38 @@ static fab_status make_switch(maker *m, uint32_t v, fab_error *err) {
             FAB_TRY(make_piece(m, v, &m->patterns.pattern[patterns[w]], &t->piece_of[word * m->n_switches + v], err));
         }
     }
+    share_groups(m, v);
 done:
     return status;
 }
 
-static void finish(maker *m) {
+/* Bit sets of slots as lists. */
+static fab_status write_lists(maker *m, fab_error *err) {
+    fab_next_hops *t = m->t;
+    const fab_port_patterns *p = &m->patterns;
+    size_t n = 0;
+    fab_status status = FAB_NEW(t->slot, p->n_list_slots, err);
+    for (size_t i = 0; status == FAB_OK && i < (size_t)p->list_table.n * p->n_words; i++) {
+        uint32_t first = (uint32_t)(i % p->n_words) * 64;
+        for (uint64_t rest = p->list_mask[i]; rest != 0; rest &= rest - 1) {
+            t->slot[n++] = (uint16_t)(first + (uint32_t)__builtin_ctzll(rest));
+        }
+    }
+    return status;
+}
+
+static fab_status finish(maker *m, fab_error *err) {
     fab_next_hops *t = m->t;
     size_t n_pieces = (size_t)m->piece_table.n * FAB_PIECE_LEAVES;
     size_t n_refs = (size_t)m->n_switches * t->n_pieces_per_row;
     t->group_first[m->n_switches] = (uint32_t)m->n_all_groups;
     FAB_SHRINK(t->piece, n_pieces);
-    FAB_SHRINK(t->group_link, m->n_all_groups + 1);
-    FAB_SHRINK(t->member, m->n_members);
+    FAB_SHRINK(t->group, m->n_kept_groups);
     t->memory_bytes = sizeof *t + m->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
                       n_refs * sizeof *t->piece_of + n_pieces * sizeof *t->piece +
-                      ((size_t)m->n_switches + 1) * sizeof *t->group_first +
-                      (m->n_all_groups + 1) * sizeof *t->group_link + m->n_members * sizeof *t->member;
+                      ((size_t)m->n_switches + 1) * sizeof *t->group_first + m->n_kept_groups * sizeof *t->group +
+                      m->n_switches * sizeof *t->group_at + m->patterns.n_list_slots * sizeof *t->slot;
+    return write_lists(m, err);
 }
 
 static void release(maker *m) {
@@ -248,10 +270,11 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     FAB_TRY(FAB_NEW(m.t, 1, err));
     FAB_TRY(FAB_NEW(m.t->leaf_index, m.n_switches, err));
     FAB_TRY(FAB_NEW(m.t->group_first, (size_t)m.n_switches + 1, err));
-    FAB_TRY(FAB_GROW(m.t->group_link, m.group_capacity, 1, err));
-    m.t->group_link[0] = 0;
+    FAB_TRY(FAB_NEW(m.t->group_at, m.n_switches, err));
     FAB_TRY(find_leaves(&m, err));
     m.t->n_switches = m.n_switches;
+    m.t->out_first = fabric->out_first + m.base;
+    m.t->out_link = fabric->out_link;
     m.t->n_pieces_per_row = (m.t->n_leaves + FAB_PIECE_LEAVES - 1) / FAB_PIECE_LEAVES;
     FAB_TRY(FAB_NEW(m.t->piece_of, (size_t)m.n_switches * m.t->n_pieces_per_row, err));
     FAB_TRY(fab_leaf_sets_init(fabric, dead_link, m.t->leaf_node, m.t->n_leaves, &m.distances, err));
@@ -264,7 +287,7 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     for (uint32_t v = 0; v < m.n_switches; v++) {
         FAB_TRY(make_switch(&m, v, err));
     }
-    finish(&m);
+    FAB_TRY(finish(&m, err));
     *out = m.t;
     m.t = NULL;
 done:
@@ -281,7 +304,22 @@ void fab_next_hops_free(fab_next_hops *t) {
     free(t->piece_of);
     free(t->piece);
     free(t->group_first);
-    free(t->group_link);
-    free(t->member);
+    free(t->group_at);
+    free(t->group);
+    free(t->slot);
     free(t);
+}
+
+uint32_t fab_next_hops_mark(const fab_next_hops *t, uint8_t *used) {
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < t->n_switches; v++) {
+        for (uint32_t g = t->group_first[v]; g < t->group_first[v + 1]; g++) {
+            fab_next_hop_list list = fab_next_hops_of_group(t, v, g);
+            for (uint32_t i = 0; i < list.count; i++) {
+                n += used[fab_next_hop(&list, i)] == 0;
+                used[fab_next_hop(&list, i)] = 1;
+            }
+        }
+    }
+    return n;
 }

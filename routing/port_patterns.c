@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PATTERNS 2048
-#define MOST_KEYS     ((size_t)1 << 17) /* of patterns, and of blocks */
+#define MOST_PATTERNS 4096
+#define MOST_KEYS     ((size_t)1 << 18) /* of patterns, and of blocks */
 
 fab_status fab_port_patterns_init(uint32_t n_slots, fab_port_patterns *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -111,7 +111,15 @@ static fab_status add_list(fab_port_patterns *p, const uint64_t *mask, uint32_t 
     FAB_TRY(FAB_GROW(p->list_mask, p->list_mask_capacity, ((size_t)list + 1) * p->n_words, err));
     FAB_TRY(fab_id_table_add(&p->list_table, tag, err));
     memcpy(p->list_mask + (size_t)list * p->n_words, mask, p->n_words * sizeof *mask);
-    p->list[list] = (fab_port_list){0};
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < p->n_words; w++) {
+        count += (uint32_t)__builtin_popcountll(mask[w]);
+    }
+    if (p->n_list_slots + count > UINT32_MAX) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "the fabric is too large: lists of more than %u next hops", UINT32_MAX);
+    }
+    p->list[list] = (fab_port_list){.first = (uint32_t)p->n_list_slots, .count = count};
+    p->n_list_slots += count;
     *out = list;
 done:
     return status;

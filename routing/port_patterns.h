@@ -24,10 +24,11 @@ typedef struct fab_port_sets {
 
 /** A set of slots that serve a leaf together. */
 typedef struct fab_port_list {
-    uint32_t pattern; /**< pattern that met it last: its serial number */
-    uint32_t owner;   /**< the user's: switch that met it last + 1 */
-    uint16_t number;  /**< the user's: what that switch calls it */
-    uint8_t local;    /**< class of that pattern */
+    uint32_t first, count; /**< place in all lists written one after the other */
+    uint32_t pattern;      /**< pattern that met it last: its serial number */
+    uint32_t owner;        /**< the user's: switch that met it last + 1 */
+    uint16_t number;       /**< the user's: what that switch calls it */
+    uint8_t local;         /**< class of that pattern */
 } fab_port_list;
 
 /** Classes of leaves that are served by the same list. Valid until the next call of fab_port_patterns_learn(). */
@@ -55,6 +56,7 @@ typedef struct fab_port_patterns {
     fab_port_list *list;
     uint64_t *list_mask; /**< shape [lists][n_words] */
     size_t list_capacity, list_mask_capacity;
+    size_t n_list_slots; /**< of all lists */
 
     fab_id_table pattern_table;
     fab_port_pattern *pattern;

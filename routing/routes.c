@@ -87,7 +87,7 @@ done:
     return status;
 }
 
-/* Paths longer than a walk holds are finished without groups. */
+/* None may be left from another engine. Paths longer than a walk holds are finished without groups. */
 static fab_status start_groups(const fab_router *router, fab_routes *routes, fab_error *err) {
     if (!routes->between_switches || !router->is_plain || !fab_is_tree(router->fabric)) {
         free(routes->group);
@@ -204,11 +204,11 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s splits flows at every switch: a flow has no routes of its own",
                  router->engine->name);
     }
+    FAB_TRY(start_groups(router, routes, err));
     if (router->engine->route != NULL) {
         return router->engine->route(router, phase, rate, seed, routes, err);
     }
     FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n_flows + 1, err));
-    FAB_TRY(start_groups(router, routes, err));
     if (phase->all.n > 0 && routes->between_switches && router->end != NULL) {
         FAB_TRY(add_rows(&w, phase, first, n_flows, err));
         goto done;
@@ -242,6 +242,7 @@ fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_no
     writer w = {.router = router, .routes = routes};
     routes->n_flows = 0;
     routes->between_switches = true;
+    FAB_TRY(start_groups(router, routes, err));
     FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n + 1, err));
     for (uint32_t i = 0; i < n; i++) {
         fab_link_id down = router->ports.nic_access[(size_t)dst_nic[i] * router->ports.n_planes] ^ 1U;

@@ -188,11 +188,13 @@ fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_
             FAB_TRY(load_block(p, holding, err));
         }
     }
-    for (uint32_t group = 0; group < dag->n_groups; group++) {
-        const fab_link_id *link = fab_dag_links(dag, group);
-        const fab_link_id *end = fab_dag_links(dag, group + 1);
-        for (; p->group_load[group] > 0 && link < end; link++) {
-            p->link_load[*link] += p->group_load[group];
+    for (uint32_t v = 0; v < dag->n_switches; v++) {
+        const fab_next_hops *t = dag->next_hops;
+        for (uint32_t group = t->group_first[v]; group < t->group_first[v + 1]; group++) {
+            fab_next_hop_list next = fab_next_hops_of_group(t, v, group);
+            for (uint32_t i = 0; p->group_load[group] > 0 && i < next.count; i++) {
+                p->link_load[fab_next_hop(&next, i)] += p->group_load[group];
+            }
         }
     }
     for (uint32_t l = 0; l < dag->fabric->n_links; l++) {

@@ -16,15 +16,15 @@ FAB_INLINE double start_of(fab_fold fold) {
     return fold == FAB_FOLD_SHORTEST ? INFINITY : 0;
 }
 
-FAB_INLINE double fold_lane(const fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t k, fab_fold fold) {
-    const fab_link_id *link = fab_dag_links(p->dag, e->group);
+FAB_INLINE double fold_lane(const fab_pass *p, const hops *h, const fab_dag_entry *e, const fab_next_hop_list *next,
+                            uint64_t k, fab_fold fold) {
     bool even = p->split->rule == FAB_SPLIT_EQUAL;
     double out = start_of(fold);
     for (uint32_t i = 0; i < h->n; i++) {
         double beyond = held_by(p, h->head[i])[k];
-        double x = p->x[link[i]];
+        double x = p->x[fab_next_hop(next, i)];
         if (fold == FAB_FOLD_EXPECTED) {
-            out += (even ? 1 : measure(p, h, link, i, k)) * (x + beyond);
+            out += (even ? 1 : measure(p, h, next, i, k)) * (x + beyond);
         } else {
             out = fold_in(fold, out, x, beyond);
         }
@@ -33,7 +33,7 @@ FAB_INLINE double fold_lane(const fab_pass *p, const hops *h, const fab_dag_entr
 }
 
 /* The same for all lanes; those that are not in use get something finite. */
-FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const fab_link_id *link, fab_fold fold,
+FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const fab_next_hop_list *next, fab_fold fold,
                           double *restrict out) {
     for (int k = 0; k < FAB_LANES; k++) {
         out[k] = start_of(fold);
@@ -44,7 +44,7 @@ FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const fab_link_id *l
         for (uint32_t j = 0; j < FAB_STEP; j++) {
             uint32_t at = i + j < h->n ? i + j : h->n - 1; /* the last one again changes nothing */
             row[j] = held_by(p, h->head[at]);
-            value[j] = p->x[link[at]];
+            value[j] = p->x[fab_next_hop(next, at)];
         }
         for (int k = 0; k < FAB_LANES; k++) {
             double so_far = fold_in(fold, out[k], value[0], row[0][k]);
@@ -56,24 +56,25 @@ FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const fab_link_id *l
 }
 
 /* Sum of m * (x + what lies beyond) over the next hops; m = 1 under the equal rule. */
-FAB_INLINE void fold_mean(const fab_pass *p, const hops *h, const fab_link_id *link, double *restrict out) {
+FAB_INLINE void fold_mean(const fab_pass *p, const hops *h, const fab_next_hop_list *next, double *restrict out) {
     bool even = p->split->rule == FAB_SPLIT_EQUAL;
     memset(out, 0, FAB_LANES * sizeof *out);
     for (uint32_t i = 0; i < h->n; i++) {
         const double *restrict beyond = held_by(p, h->head[i]);
         const double *restrict m = even ? beyond : p->row[i];
-        double weight = p->split->rule == FAB_SPLIT_WEIGHT ? p->weight[link[i]] : 1;
-        double value = p->x[link[i]];
+        double weight = p->split->rule == FAB_SPLIT_WEIGHT ? p->weight[fab_next_hop(next, i)] : 1;
+        double value = p->x[fab_next_hop(next, i)];
         for (int k = 0; k < FAB_LANES; k++) {
             out[k] += (even ? 1 : weight * m[k]) * (value + beyond[k]);
         }
     }
 }
 
-FAB_INLINE bool same_values(const fab_pass *p, fab_fold fold, const fab_link_id *a, const fab_link_id *b, uint32_t n) {
+FAB_INLINE bool same_values(const fab_pass *p, fab_fold fold, const fab_next_hop_list *a, const fab_next_hop_list *b) {
     bool weighted = fold == FAB_FOLD_EXPECTED && p->split->rule == FAB_SPLIT_WEIGHT;
-    for (uint32_t i = 0; i < n; i++) {
-        if (p->x[a[i]] != p->x[b[i]] || (weighted && p->weight[a[i]] != p->weight[b[i]])) {
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (p->x[fab_next_hop(a, i)] != p->x[fab_next_hop(b, i)] ||
+            (weighted && p->weight[fab_next_hop(a, i)] != p->weight[fab_next_hop(b, i)])) {
             return false;
         }
     }
@@ -84,23 +85,26 @@ FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
     double *sum = scratch(p, SUM);
     double *mean = scratch(p, NEXT);
     bool even = p->split->rule == FAB_SPLIT_EQUAL;
-    const fab_link_id *known = NULL; /* of the entry whose fold stands in `sum` */
+    fab_next_hop_list known = {0}; /* of the entry whose fold stands in `sum` */
     bool have_rows = false;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
         uint64_t lanes = e->lanes & p->active[e->v];
-        const fab_link_id *link = fab_dag_links(p->dag, e->group);
+        if (lanes == 0) {
+            continue;
+        }
+        fab_next_hop_list next = fab_dag_links(p->dag, e);
         double *out = held_by(p, e->v);
         if (fab_few(lanes)) {
             FAB_EACH_LANE(k, lanes) {
-                out[k] = fold_lane(p, h, e, k, fold);
+                out[k] = fold_lane(p, h, e, &next, k, fold);
             }
             continue;
         }
-        bool again = known == NULL || !same_values(p, fold, known, link, h->n);
-        known = link;
+        bool again = known.count == 0 || !same_values(p, fold, &known, &next);
+        known = next;
         if (fold != FAB_FOLD_EXPECTED) {
             if (again) {
-                fold_ends(p, h, link, fold, sum);
+                fold_ends(p, h, &next, fold, sum);
             }
             copy_lanes(out, sum, lanes);
             continue;
@@ -110,7 +114,7 @@ FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
             have_rows = true;
         }
         if (again) {
-            fold_mean(p, h, link, sum);
+            fold_mean(p, h, &next, sum);
         }
         const double *restrict part = part_of(p, e->v);
         const double *restrict scale = scale_of(p, h->level);

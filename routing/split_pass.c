@@ -98,12 +98,15 @@ FAB_INLINE void paths_of(const fab_pass *p, const hops *h) {
     bool have_rows = false;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
         uint64_t lanes = e->lanes & p->active[e->v];
-        const fab_link_id *link = fab_dag_links(p->dag, e->group);
+        if (lanes == 0) {
+            continue;
+        }
+        fab_next_hop_list next = fab_dag_links(p->dag, e);
         if (fab_few(lanes)) {
             FAB_EACH_LANE(k, lanes) {
                 sum[k] = 0;
                 for (uint32_t i = 0; i < h->n; i++) {
-                    sum[k] += measure(p, h, link, i, k);
+                    sum[k] += measure(p, h, &next, i, k);
                 }
             }
         } else {
@@ -112,7 +115,7 @@ FAB_INLINE void paths_of(const fab_pass *p, const hops *h) {
                 have_rows = true;
             }
             for (uint32_t i = 0; i < filled_up(h->n); i++) {
-                p->factor[i] = i < h->n ? p->weight[link[i]] : 0;
+                p->factor[i] = i < h->n ? p->weight[fab_next_hop(&next, i)] : 0;
             }
             combine(sum, p->row, p->factor, filled_up(h->n));
         }
@@ -244,14 +247,14 @@ FAB_INLINE void load_evenly(fab_pass *p, const hops *h) {
 
 /* A switch that holds little. */
 FAB_INLINE void load_lanes(fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t lanes) {
-    const fab_link_id *link = fab_dag_links(p->dag, e->group);
+    fab_next_hop_list next = fab_dag_links(p->dag, e);
     FAB_EACH_LANE(k, lanes) {
         double q = held_by(p, e->v)[k] * scale_of(p, h->level)[k] / part_of(p, e->v)[k];
         for (uint32_t i = 0; i < h->n; i++) {
             uint32_t head = h->head[i];
-            double amount = q * measure(p, h, link, i, k);
+            double amount = q * measure(p, h, &next, i, k);
             double *to = held_by(p, head);
-            p->link_load[link[i]] += amount;
+            p->link_load[fab_next_hop(&next, i)] += amount;
             to[k] = (p->active[head] >> k & 1) != 0 ? to[k] + amount : amount;
             p->active[head] |= UINT64_C(1) << k;
         }
@@ -286,7 +289,7 @@ FAB_INLINE void multiply(double *restrict gets, const double *restrict q, const 
 }
 
 /* Entries whose q stand in the slots, and next hop i of their run. `gets`: what its head gets, over m. */
-FAB_INLINE void load_next_hop(fab_pass *p, const fab_link_id *const *link, uint32_t n_slots, uint32_t i,
+FAB_INLINE void load_next_hop(fab_pass *p, const fab_next_hop_list *next, uint32_t n_slots, uint32_t i,
                               double *restrict gets) {
     const double *slots = scratch(p, HEADS + p->dag->widest + FAB_STEP);
     bool weighted = p->split->rule == FAB_SPLIT_WEIGHT;
@@ -295,24 +298,24 @@ FAB_INLINE void load_next_hop(fab_pass *p, const fab_link_id *const *link, uint3
         double factor[FAB_STEP];
         double sums[FAB_STEP];
         for (uint32_t j = 0; j < FAB_STEP; j++) {
-            factor[j] = weighted ? p->weight[link[s + j][i]] : 1;
+            factor[j] = weighted ? p->weight[fab_next_hop(&next[s + j], i)] : 1;
         }
         multiply(gets, slots + (size_t)s * FAB_ROW, p->row[i], factor, sums);
         for (uint32_t j = 0; j < FAB_STEP; j++) {
-            p->link_load[link[s + j][i]] += factor[j] * sums[j];
+            p->link_load[fab_next_hop(&next[s + j], i)] += factor[j] * sums[j];
         }
     }
 }
 
-FAB_INLINE void load_slots(fab_pass *p, const hops *h, const fab_link_id **link, uint32_t n_slots, uint64_t lanes) {
+FAB_INLINE void load_slots(fab_pass *p, const hops *h, fab_next_hop_list *next, uint32_t n_slots, uint64_t lanes) {
     double *gets = scratch(p, SUM);
     double *slots = scratch(p, HEADS + p->dag->widest + FAB_STEP);
     for (; n_slots % FAB_STEP != 0; n_slots++) { /* adds nothing to the next hops of an entry */
         memset(slots + (size_t)n_slots * FAB_ROW, 0, FAB_LANES * sizeof *slots);
-        link[n_slots] = link[0];
+        next[n_slots] = next[0];
     }
     for (uint32_t i = 0; i < h->n; i++) {
-        load_next_hop(p, link, n_slots, i, gets);
+        load_next_hop(p, next, n_slots, i, gets);
         if (h->level > 1) {
             const double *restrict m = p->row[i];
             uint32_t head = h->head[i];
@@ -326,7 +329,7 @@ FAB_INLINE void load_slots(fab_pass *p, const hops *h, const fab_link_id **link,
 
 FAB_INLINE void load_weighted(fab_pass *p, const hops *h) {
     double *slots = scratch(p, HEADS + p->dag->widest + FAB_STEP);
-    const fab_link_id *link[FAB_SLOT];
+    fab_next_hop_list next[FAB_SLOT];
     uint32_t n_slots = 0;
     uint64_t all = 0;
     bool have_rows = false;
@@ -352,15 +355,15 @@ FAB_INLINE void load_weighted(fab_pass *p, const hops *h) {
             clear_others(q, lanes);
         }
         all |= lanes;
-        link[n_slots++] = fab_dag_links(p->dag, e->group);
+        next[n_slots++] = fab_dag_links(p->dag, e);
         if (n_slots == FAB_SLOT) {
-            load_slots(p, h, link, n_slots, all);
+            load_slots(p, h, next, n_slots, all);
             n_slots = 0;
             all = 0;
         }
     }
     if (n_slots > 0) {
-        load_slots(p, h, link, n_slots, all);
+        load_slots(p, h, next, n_slots, all);
     }
 }
 

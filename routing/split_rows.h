@@ -179,13 +179,13 @@ FAB_INLINE void find_rows(const fab_pass *p, const hops *h) {
     }
 }
 
-/* m(i) of one lane; `link`: those of an entry. */
-FAB_INLINE double measure(const fab_pass *p, const hops *h, const fab_link_id *link, uint32_t i, uint64_t k) {
+/* m(i) of one lane; `next`: those of an entry. */
+FAB_INLINE double measure(const fab_pass *p, const hops *h, const fab_next_hop_list *next, uint32_t i, uint64_t k) {
     double part = part_of(p, h->head[i])[k];
     if (p->split->rule == FAB_SPLIT_CAPACITY) {
         return part < h->capacity[h->rank[i]] ? part : h->capacity[h->rank[i]];
     }
-    return p->weight[link[i]] * part;
+    return p->weight[fab_next_hop(next, i)] * part;
 }
 
 #endif

@@ -25,17 +25,17 @@ fab_status fab_pass_load_shares(fab_pass *p, fab_error *err) {
     for (uint32_t run = dag->block_run[p->block + 1]; run-- > dag->block_run[p->block];) {
         hops h = hops_of(dag, run);
         for (const fab_dag_entry *e = h.entry; e < h.end; e++) {
-            const fab_link_id *link = fab_dag_links(dag, e->group);
+            fab_next_hop_list next = fab_dag_links(dag, e);
             FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
                 const double *share = shares_of(p, k);
                 double sum = 0;
                 for (uint32_t i = 0; i < h.n; i++) {
-                    double amount = held_by(p, e->v)[k] * share[link[i]];
+                    double amount = held_by(p, e->v)[k] * share[fab_next_hop(&next, i)];
                     double *to = held_by(p, h.head[i]);
                     uint64_t *active = &p->active[h.head[i]];
-                    sum += share[link[i]];
-                    p->link_load[link[i]] += amount;
-                    if (share[link[i]] > 0) {
+                    sum += share[fab_next_hop(&next, i)];
+                    p->link_load[fab_next_hop(&next, i)] += amount;
+                    if (share[fab_next_hop(&next, i)] > 0) {
                         to[k] = (*active >> k & 1) != 0 ? to[k] + amount : amount;
                         *active |= UINT64_C(1) << k;
                     }
@@ -55,10 +55,10 @@ static void mark(fab_pass *p) {
     for (uint32_t run = dag->block_run[p->block + 1]; run-- > dag->block_run[p->block];) {
         hops h = hops_of(dag, run);
         for (const fab_dag_entry *e = h.entry; e < h.end; e++) {
-            const fab_link_id *link = fab_dag_links(dag, e->group);
+            fab_next_hop_list next = fab_dag_links(dag, e);
             FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
                 for (uint32_t i = 0; i < h.n; i++) {
-                    bool used = shares_of(p, k)[link[i]] > 0;
+                    bool used = shares_of(p, k)[fab_next_hop(&next, i)] > 0;
                     p->active[h.head[i]] |= (uint64_t)used << k;
                 }
             }
@@ -69,21 +69,21 @@ static void mark(fab_pass *p) {
 static fab_status fold_lane(fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t k, fab_fold fold,
                             fab_error *err) {
     const double *share = shares_of(p, k);
-    const fab_link_id *link = fab_dag_links(p->dag, e->group);
+    fab_next_hop_list next = fab_dag_links(p->dag, e);
     double out = fold == FAB_FOLD_SHORTEST ? INFINITY : 0;
     double sum = 0;
     for (uint32_t i = 0; i < h->n; i++) {
-        double part = share[link[i]];
+        double part = share[fab_next_hop(&next, i)];
         double beyond = held_by(p, h->head[i])[k];
         sum += part;
         if (part <= 0) {
             continue;
         }
         switch (fold) {
-        case FAB_FOLD_MAX: out = fmax(out, fmax(p->x[link[i]], beyond)); break;
-        case FAB_FOLD_LONGEST: out = fmax(out, p->x[link[i]] + beyond); break;
-        case FAB_FOLD_SHORTEST: out = fmin(out, p->x[link[i]] + beyond); break;
-        case FAB_FOLD_EXPECTED: out += part * (p->x[link[i]] + beyond); break;
+        case FAB_FOLD_MAX: out = fmax(out, fmax(p->x[fab_next_hop(&next, i)], beyond)); break;
+        case FAB_FOLD_LONGEST: out = fmax(out, p->x[fab_next_hop(&next, i)] + beyond); break;
+        case FAB_FOLD_SHORTEST: out = fmin(out, p->x[fab_next_hop(&next, i)] + beyond); break;
+        case FAB_FOLD_EXPECTED: out += part * (p->x[fab_next_hop(&next, i)] + beyond); break;
         }
     }
     held_by(p, e->v)[k] = out;

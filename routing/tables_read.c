@@ -54,7 +54,7 @@ static fab_status wrong(const reader *r, size_t column, fab_status code, const c
     (void)snprintf(where, sizeof where, "%.150s:%zu:%zu", r->path, r->line, column);
     char shown[48] = "";
     for (size_t i = 0; i < t.length && i < sizeof shown - 1; i++) {
-        shown[i] = t.text[i] > ' ' && t.text[i] < 127 ? t.text[i] : '?';
+        shown[i] = t.text[i] >= ' ' && t.text[i] < 127 ? t.text[i] : '?';
     }
     return t.length > 0 ? fab_fail(err, code, where, "'%s' %s", shown, what) : fab_fail(err, code, where, "%s", what);
 }
@@ -375,9 +375,7 @@ static fab_status check_complete(const reader *r, fab_error *err) {
     const fab_next_hops *t = r->t;
     for (uint32_t i = 0; i < fab_n_switches(r->f); i++) {
         for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
-            uint32_t reached = 0;
-            (void)fab_next_hops_get(t, i, leaf, &reached);
-            if (reached > 0 && r->line_of[(size_t)i * t->n_leaves + leaf] == 0) {
+            if (fab_next_hops_group(t, i, leaf) != 0 && r->line_of[(size_t)i * t->n_leaves + leaf] == 0) {
                 char a[32];
                 char b[32];
                 return fab_fail(err, FAB_EINPUT, r->path, "no line for %s to %s; '-' says that there is no route",
@@ -420,17 +418,15 @@ static fab_status check_group(reader *r, const fab_next_hops *t, uint32_t v, uin
                               fab_error *err) {
     const fab_fabric *f = r->f;
     uint32_t base = f->first[FAB_NODE_SWITCH];
-    uint32_t count = 0;
-    const fab_link_id *links = fab_next_hops_get(t, v, leaf, &count);
+    fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
     char what[192];
     char a[32];
     char b[32];
-    for (uint32_t i = 0; i < count; i++) {
-        fab_node_id head = fab_head(f, links[i]);
-        uint32_t behind = 0;
-        (void)fab_next_hops_get(t, head - base, leaf, &behind);
-        if (behind == 0 && head != t->leaf_node[leaf]) {
-            (void)snprintf(what, sizeof what, "port %u leads to %s, which has no route to %s", f->port[links[i]],
+    for (uint32_t i = 0; i < next.count; i++) {
+        fab_link_id link = fab_next_hop(&next, i);
+        fab_node_id head = fab_head(f, link);
+        if (head != t->leaf_node[leaf] && fab_next_hops_group(t, head - base, leaf) == 0) {
+            (void)snprintf(what, sizeof what, "port %u leads to %s, which has no route to %s", f->port[link],
                            fab_node_name(f, head, a), fab_node_name(f, t->leaf_node[leaf], b));
             return wrong_line(r, v, leaf, FAB_EINPUT, what, err);
         }
@@ -439,7 +435,8 @@ static fab_status check_group(reader *r, const fab_next_hops *t, uint32_t v, uin
             (void)snprintf(what, sizeof what,
                            "%s is %u hops away through port %u and %u through port %u; only ecmp,tables= takes groups "
                            "of unequal distance",
-                           fab_node_name(f, t->leaf_node[leaf], a), hops[v], f->port[links[0]], far, f->port[links[i]]);
+                           fab_node_name(f, t->leaf_node[leaf], a), hops[v], f->port[fab_next_hop(&next, 0)], far,
+                           f->port[link]);
             return wrong_line(r, v, leaf, FAB_EUNSUPPORTED, what, err);
         }
         hops[v] = far;
@@ -449,15 +446,13 @@ static fab_status check_group(reader *r, const fab_next_hops *t, uint32_t v, uin
 
 /* All members are among the minimal next hops. Both are by port. */
 static bool is_minimal(const reader *r, const fab_next_hops *t, uint32_t v, uint32_t leaf) {
-    uint32_t count = 0;
-    uint32_t n_minimal = 0;
-    const fab_link_id *links = fab_next_hops_get(t, v, leaf, &count);
-    const fab_link_id *minimal = fab_next_hops_get(r->t, v, leaf, &n_minimal);
+    fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
+    fab_next_hop_list minimal = fab_next_hops_get(r->t, v, leaf);
     uint32_t at = 0;
-    for (uint32_t i = 0; i < n_minimal && at < count; i++) {
-        at += links[at] == minimal[i];
+    for (uint32_t i = 0; i < minimal.count && at < next.count; i++) {
+        at += fab_next_hop(&next, at) == fab_next_hop(&minimal, i);
     }
-    return at == count;
+    return at == next.count;
 }
 
 static fab_status check_groups(reader *r, fab_read_groups *groups, fab_error *err) {

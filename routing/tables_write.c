@@ -16,21 +16,25 @@
 typedef struct writer {
     const fab_router *router;
     const fab_fabric *f;
-    const fab_split *split;  /* NULL: none is written */
-    int scale;               /* exponent of the largest weight of a link */
-    double *through;         /* shape [n_leaves][n_switches]: of sum_paths() */
-    double *weight;          /* of the group at hand */
-    fab_str text;            /* of an entry */
-    const fab_link_id *last; /* group that it spells */
+    const fab_split *split; /* NULL: none is written */
+    int scale;              /* exponent of the largest weight of a link */
+    double *through;        /* shape [n_leaves][n_switches]: of sum_paths() */
+    double *weight;         /* of the group at hand */
+    fab_str text;           /* of an entry */
+    fab_next_hop_list last; /* group that it spells */
     FILE *out;
 } writer;
 
 /* What a switch does with the packets to one port of a leaf. */
 typedef struct entry {
-    const fab_link_id *link; /* several only where the engine looks at more than the destination */
-    uint32_t count;          /* 0: no route */
-    fab_link_id one;
+    fab_next_hop_list next; /* where the engine looks at more than the destination */
+    fab_link_id one;        /* else */
+    uint32_t count;         /* 0: no route */
 } entry;
+
+static fab_link_id link_of(const entry *e, uint32_t i) {
+    return e->one != FAB_NONE ? e->one : fab_next_hop(&e->next, i);
+}
 
 static bool by_destination(const fab_router *router) {
     return router->engine->by_destination && !router->splits;
@@ -42,10 +46,10 @@ static void find_entry(const fab_router *router, fab_node_id v, uint32_t leaf, u
     *out = (entry){.one = FAB_NONE};
     if (by_destination(router)) {
         out->one = fab_router_next(router, 0, v, leaf, &key);
-        out->link = &out->one;
         out->count = out->one != FAB_NONE;
     } else {
-        out->link = fab_next_hops_get(router->next_hops, v - f->first[FAB_NODE_SWITCH], leaf, &out->count);
+        out->next = fab_next_hops_get(router->next_hops, v - f->first[FAB_NODE_SWITCH], leaf);
+        out->count = out->next.count;
     }
 }
 
@@ -86,10 +90,9 @@ static fab_status sum_paths(writer *w, fab_error *err) {
         }
         through[t->leaf_node[leaf] - f->first[FAB_NODE_SWITCH]] = w->split->rule == FAB_SPLIT_CAPACITY ? INFINITY : 1;
         for (uint32_t i = 0; i < order.n; i++) {
-            uint32_t count = 0;
-            const fab_link_id *links = fab_next_hops_get(t, order.order[i], leaf, &count);
-            for (uint32_t k = 0; k < count; k++) {
-                through[order.order[i]] += strength(w, links[k], leaf);
+            fab_next_hop_list next = fab_next_hops_get(t, order.order[i], leaf);
+            for (uint32_t k = 0; k < next.count; k++) {
+                through[order.order[i]] += strength(w, fab_next_hop(&next, k), leaf);
             }
         }
     }
@@ -107,8 +110,8 @@ static bool weigh_by_split(const writer *w, const entry *e, uint32_t leaf) {
         return false;
     }
     for (uint32_t i = 0; i < e->count; i++) {
-        w->weight[i] = split->rule == FAB_SPLIT_SHARE ? split->share[(size_t)leaf * w->f->n_links + e->link[i]]
-                                                      : strength(w, e->link[i], leaf);
+        w->weight[i] = split->rule == FAB_SPLIT_SHARE ? split->share[(size_t)leaf * w->f->n_links + link_of(e, i)]
+                                                      : strength(w, link_of(e, i), leaf);
         sum += w->weight[i];
         differ = differ || w->weight[i] != w->weight[0];
     }
@@ -125,9 +128,10 @@ static bool weigh(const writer *w, const entry *e, uint32_t leaf) {
     if (by_destination(router) || e->count == 0) {
         return false;
     }
-    if (router->splits && router->groups.weight != NULL) { /* engine file: as it was read */
+    const double *read = fab_read_weights(router, &e->next);
+    if (router->splits && read != NULL) { /* engine file: as it was read */
         for (uint32_t i = 0; i < e->count; i++) {
-            w->weight[i] = router->groups.weight[e->link - router->next_hops->member + i];
+            w->weight[i] = read[i];
         }
         return w->weight[0] > 0;
     }
@@ -135,7 +139,7 @@ static bool weigh(const writer *w, const entry *e, uint32_t leaf) {
         return w->split != NULL && weigh_by_split(w, e, leaf);
     }
     for (uint32_t i = 0; i < e->count; i++) {
-        w->weight[i] = fab_next_hop_weight(router, &e->link[i]);
+        w->weight[i] = fab_next_hop_weight(router, &e->next, i);
         differ = differ || w->weight[i] != w->weight[0];
     }
     return differ;
@@ -154,7 +158,7 @@ static void spell(writer *w, const entry *e, uint32_t leaf) {
         if (weighted && !(w->weight[i] > 0)) {
             continue; /* never taken */
         }
-        fab_str_printf(&w->text, "%c%u", w->text.length > 0 ? ',' : ' ', w->f->port[e->link[i]]);
+        fab_str_printf(&w->text, "%c%u", w->text.length > 0 ? ',' : ' ', w->f->port[link_of(e, i)]);
         if (weighted) {
             fab_format_double(weight, w->weight[i]);
             fab_str_printf(&w->text, "*%s", weight);
@@ -163,9 +167,9 @@ static void spell(writer *w, const entry *e, uint32_t leaf) {
 }
 
 static void put_entry(writer *w, const entry *e, uint32_t leaf) {
-    const fab_link_id *group = e->link != &e->one && w->split == NULL ? e->link : NULL;
-    bool repeated = w->last != NULL && group == w->last; /* most lines of a switch */
-    if (!repeated) {
+    fab_next_hop_list group = w->split == NULL ? e->next : (fab_next_hop_list){0};
+    bool repeated = group.count > 0 && group.link == w->last.link && group.slot == w->last.slot;
+    if (!repeated) { /* most lines of a switch are */
         spell(w, e, leaf);
         w->last = group;
     }
@@ -192,9 +196,7 @@ static uint64_t put_line(writer *w, fab_node_id v, uint32_t leaf) {
         first = is_first ? e : first;
         is_first = false;
     }
-    uint32_t reached = 0;
-    (void)fab_next_hops_get(router->minimal, v - f->first[FAB_NODE_SWITCH], leaf, &reached);
-    if (!routed && reached == 0) {
+    if (!routed && fab_next_hops_group(router->minimal, v - f->first[FAB_NODE_SWITCH], leaf) == 0) {
         return 0;
     }
     char a[32];

@@ -25,11 +25,12 @@ fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id
     }
     uint32_t index = v - f->first[FAB_NODE_SWITCH];
     fab_hop hop = {.node = v, .leaf = leaf, .tier = router->switch_tier[index]};
-    hop.next = fab_next_hops_get(router->next_hops, index, leaf, &hop.count);
+    hop.next = fab_next_hops_get(router->next_hops, index, leaf);
+    hop.count = hop.next.count;
     if (hop.count == 0) {
         return FAB_NONE;
     }
-    return hop.next[hop.count == 1 ? 0 : router->engine->pick(router, seed, &hop, key)];
+    return fab_next_hop(&hop.next, hop.count == 1 ? 0 : router->engine->pick(router, seed, &hop, key));
 }
 
 void fab_walk_add(fab_walk *walk, const fab_router *router, uint64_t seed, const fab_legs *legs,
@@ -62,9 +63,8 @@ static inline uint32_t modulo(uint32_t value, uint32_t count) {
  * next hop. Each pass reads what the one before has asked the memory for. */
 static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t *list, uint32_t n) {
     const fab_next_hops *t = router->next_hops;
-    uint32_t entry[FAB_WALK_PATHS];
-    fab_step_member taken[FAB_WALK_PATHS];
-    uint32_t member[FAB_WALK_PATHS];
+    uint32_t group_of[FAB_WALK_PATHS]; /* from 0 */
+    const fab_step *step[FAB_WALK_PATHS];
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = list[k];
         uint32_t group = fab_next_hops_group(t, walk->at[i], walk->leaf[i]);
@@ -72,25 +72,23 @@ static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t *l
             walk->lost = i;
             return FAB_NONE;
         }
-        entry[k] = t->group_first[walk->at[i]] + group - 1;
-        __builtin_prefetch(&router->step_group[entry[k]]);
+        group_of[k] = group - 1;
+        __builtin_prefetch(&t->group[router->step_switch[walk->at[i]].group_at + group - 1]);
     }
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = list[k];
-        const fab_step_group *g = &router->step_group[entry[k]];
-        uint32_t tier = router->switch_tier[walk->at[i]];
-        uint32_t value = walk->key[i].value[router->plain_slot[tier]] >> router->plain_shift[tier];
-        taken[k] = (fab_step_member){g->link, g->head};
-        member[k] = g->count == 1 ? FAB_NONE : g->first + modulo(value, g->count);
-        if (member[k] != FAB_NONE) {
-            __builtin_prefetch(&router->step_member[member[k]]);
-        }
+        const fab_step_switch *at = &router->step_switch[walk->at[i]];
+        fab_next_hop_group group = t->group[at->group_at + group_of[k]];
+        uint32_t value = walk->key[i].value[at->value] >> at->shift;
+        uint32_t slot = t->slot[group.first + modulo(value, group.count)];
+        step[k] = router->step + at->first_step + slot;
+        __builtin_prefetch(step[k]);
+        walk->group[i][walk->n_hops[i]] = at->group_first + group_of[k];
     }
     uint32_t left = 0;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = list[k];
-        fab_step_member to = member[k] == FAB_NONE ? taken[k] : router->step_member[member[k]];
-        walk->group[i][walk->n_hops[i]] = entry[k];
+        fab_step to = *step[k];
         walk->hop[i][walk->n_hops[i]++] = to.link;
         walk->at[i] = to.head;
         list[left] = i;

@@ -22,7 +22,8 @@ typedef struct fab_walk {
     uint32_t target[FAB_WALK_PATHS]; /**< switch index of the destination leaf */
     uint32_t leaf[FAB_WALK_PATHS];   /**< its column */
     uint32_t n_hops[FAB_WALK_PATHS];
-    uint32_t group[FAB_WALK_PATHS][FAB_WALK_HOPS];  /**< of plain engines: entry of next_hops that was chosen from */
+    uint32_t group[FAB_WALK_PATHS]
+                  [FAB_WALK_HOPS]; /**< of plain engines: number of the group in next_hops that was chosen from */
     fab_link_id hop[FAB_WALK_PATHS][FAB_WALK_HOPS]; /**< fabric links; paths beyond FAB_WALK_HOPS stop there */
 } fab_walk;
 

@@ -68,13 +68,12 @@ static uint32_t leaf_of(const fab_explainer *e, const fab_link_id *link, size_t 
 static bool count_choice(fab_explainer *e, fab_link_id taken, uint32_t leaf) {
     uint32_t v = fab_tail(e->f, e->link) - e->f->first[FAB_NODE_SWITCH];
     uint32_t group = fab_next_hops_group(e->router.next_hops, v, leaf);
-    uint32_t count = 0;
     bool has_link = false;
-    const fab_link_id *next = fab_next_hops_get(e->router.next_hops, v, leaf, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        has_link = has_link || next[i] == e->link;
+    fab_next_hop_list next = fab_next_hops_get(e->router.next_hops, v, leaf);
+    for (uint32_t i = 0; i < next.count; i++) {
+        has_link = has_link || fab_next_hop(&next, i) == e->link;
     }
-    if (!has_link || count < 2 || e->router.engine->next != NULL) {
+    if (!has_link || next.count < 2 || e->router.engine->next != NULL) {
         return false;
     }
     e->group_paths[group - 1]++;
@@ -219,15 +218,15 @@ static fab_status sum_choice(fab_explainer *e, fab_error *err) {
         return status;
     }
     for (uint32_t entry = t->group_first[v]; entry < t->group_first[v + 1]; entry++) {
-        const fab_link_id *next = t->member + t->group_link[entry];
-        uint32_t count = t->group_link[entry + 1] - t->group_link[entry];
+        fab_next_hop_list next = fab_next_hops_of_group(t, v, entry);
         double paths = (double)e->group_paths[entry - t->group_first[v]];
         double all = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            all += fab_next_hop_weight(&e->router, &next[i]);
+        for (uint32_t i = 0; i < next.count; i++) {
+            all += fab_next_hop_weight(&e->router, &next, i);
         }
-        for (uint32_t i = 0; paths > 0 && i < count; i++) {
-            log_unused[next[i]] += paths * log1p(-(double)fab_next_hop_weight(&e->router, &next[i]) / all);
+        for (uint32_t i = 0; paths > 0 && i < next.count; i++) {
+            log_unused[fab_next_hop(&next, i)] +=
+                paths * log1p(-(double)fab_next_hop_weight(&e->router, &next, i) / all);
         }
     }
     for (uint32_t k = e->f->out_first[tail]; k < e->f->out_first[tail + 1]; k++) {

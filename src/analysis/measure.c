@@ -76,6 +76,8 @@ void fab_scratch_release(fab_scratch *s) {
     free(s->count);
     free(s->members);
     free(s->to_nic);
+    free(s->source);
+    free(s->to);
     free(s->from);
     free(s->worst);
     *s = (fab_scratch){0};
@@ -181,10 +183,11 @@ done:
 /* --- tables and hot links ------------------------------------------------------------------------------------------
  */
 
+/* A bound of bins is met up to rounding: equal flows often add up to one. */
 static size_t histogram_bin(double use) {
-    static const double UPPER[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, COLLIDED, 1.5, 2, 3};
+    static const double UPPER[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3};
     size_t bin = 0;
-    while (bin < FAB_HISTOGRAM - 1 && (bin < 3 ? use >= UPPER[bin] : use > UPPER[bin])) {
+    while (bin < FAB_HISTOGRAM - 1 && (bin < 3 ? use * COLLIDED >= UPPER[bin] : use > UPPER[bin] * COLLIDED)) {
         bin++;
     }
     return bin;

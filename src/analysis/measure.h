@@ -77,9 +77,10 @@ typedef struct fab_scratch {
     double *rate;  /**< of the flows of a chunk; the next two alike */
     double *volume;
     uint64_t *count;
-    uint32_t *members, *to_nic; /**< of bundles, see stream.c */
+    uint32_t *members, *to_nic, *source, *to; /**< of bundles, see stream.c */
     fab_node_id *from;
-    size_t rate_capacity, volume_capacity, count_capacity, members_capacity, to_nic_capacity, from_capacity;
+    size_t rate_capacity, volume_capacity, count_capacity, members_capacity, to_nic_capacity, source_capacity,
+        to_capacity, from_capacity;
     double *worst; /**< shape [n_pairs]: of a split */
     size_t worst_capacity;
 } fab_scratch;
@@ -144,8 +145,11 @@ typedef struct fab_next_hop_use fab_next_hop_use;
 
 fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *router, fab_next_hop_use **out,
                                 fab_error *err) FAB_MUST_USE;
-/** @param[in] first  Number of flow 0 of the routes. */
-void fab_next_hop_use_add(fab_next_hop_use *use, const fab_routes *routes, uint64_t first);
+/**
+ * @param[in] first   Number of flow 0 of the routes.
+ * @param[in] weight  Flows that each of them stands for; NULL: 1.
+ */
+void fab_next_hop_use_add(fab_next_hop_use *use, const fab_routes *routes, uint64_t first, const uint64_t *weight);
 /** Adds what `other` has gathered from other flows. */
 void fab_next_hop_use_merge(fab_next_hop_use *use, const fab_next_hop_use *other);
 /** Fills the rows that fab_detail_loads() has made. Complexity: O(sum of route lengths * next hops of a switch). */

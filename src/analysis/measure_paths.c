@@ -76,7 +76,7 @@ static fab_status add_strand(void *context, size_t index, size_t worker, fab_err
             add_counts(chunk.routes, s->count);
         }
         if (d->detail) {
-            fab_next_hop_use_add(s->next_hops, chunk.routes, chunk.first);
+            fab_next_hop_use_add(s->next_hops, chunk.routes, chunk.first, chunk.weight);
             if (!d->takes_minimal) {
                 fab_dependencies_add_routes(&s->dependencies, chunk.routes);
             }
@@ -146,20 +146,38 @@ static double line_share(const fab_subject *subject, const fab_routes *r, uint32
     return 1 / worst;
 }
 
-/* GPUs behind a bundle: those of the all-to-all that enter at its leaf and are not of the destination's domain. */
+/* Keeps the first flows in ascending order, which bundles do not come in. Tells whether later ones may be among them.
+ */
+static bool meet_in_order(const fab_subject *subject, uint64_t flow, fab_hot_link *hot) {
+    uint32_t at = hot->n_listed;
+    while (at > 0 && hot->flows[at - 1].flow > flow) {
+        at--;
+    }
+    if (at == FAB_HOT_FLOWS) {
+        return false;
+    }
+    hot->n_listed -= hot->n_listed == FAB_HOT_FLOWS;
+    fab_detail_meet(subject, flow, 1, hot);
+    fab_flow_ref ref = hot->flows[hot->n_listed - 1];
+    memmove(&hot->flows[at + 1], &hot->flows[at], (hot->n_listed - 1 - at) * sizeof ref);
+    hot->flows[at] = ref;
+    return true;
+}
+
+/* Flows of a bundle: to its GPU from all of its source but those of the GPU's domain. */
 static void meet_bundle(const draw *d, const fab_chunk *c, uint32_t bundle, fab_hot_link *hot) {
     const fab_subject *subject = d->trial->subject;
-    const fab_router *router = d->trial->router;
+    const fab_stream *stream = &d->stream;
     const fab_all_to_all *all = &subject->phase->all;
-    const fab_port_end *end = router->end + all->first;
-    uint32_t base = subject->fabric->first[FAB_NODE_SWITCH];
+    const fab_port_end *end = d->trial->router->end + all->first;
+    uint32_t to = c->to[bundle];
+    uint32_t source = c->source[bundle];
     hot->n_flows += c->weight[bundle];
-    for (uint32_t to = 0; to < all->n && hot->n_listed < FAB_HOT_FLOWS; to++) {
-        for (uint32_t from = 0; end[to].nic == c->to_nic[bundle] && from < all->n; from++) {
-            uint64_t flow = (uint64_t)from * (all->n - 1) + to - (to > from);
-            if (end[from].leaf + base == c->from[bundle] && end[from].domain != end[to].domain) {
-                fab_detail_meet(subject, flow, 1, hot);
-            }
+    bool more = true;
+    for (uint32_t i = stream->member_first[source]; more && i < stream->member_first[source + 1]; i++) {
+        uint32_t from = stream->member[i];
+        if (end[from].domain != end[to].domain) {
+            more = meet_in_order(subject, (uint64_t)from * (all->n - 1) + to - (to > from), hot);
         }
     }
 }
@@ -218,7 +236,7 @@ done:
 
 /* Lists of flows in ascending order; the smallest of both stay. */
 static void merge_hot(const fab_hot_link *from, fab_hot_link *into) {
-    fab_flow_ref all[2 * FAB_HOT_FLOWS];
+    fab_flow_ref all[2 * FAB_HOT_FLOWS] = {{0}};
     uint32_t n = 0;
     for (uint32_t a = 0, b = 0; a < into->n_listed || b < from->n_listed;) {
         bool first = b == from->n_listed || (a < into->n_listed && into->flows[a].flow < from->flows[b].flow);

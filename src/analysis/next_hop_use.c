@@ -22,54 +22,59 @@ struct fab_next_hop_use {
     uint64_t *draws[2];  /* [later][group] */
     uint64_t *last[2];   /* [later][group]: flow that was counted last, + 1 */
     uint32_t *n_used[2]; /* [later][group] */
-    uint8_t *used;       /* [member]: bit 0 at a first choice, bit 1 at a later one */
+    size_t *member;      /* [group + 1]: its first in `used` */
+    uint8_t *used;       /* [members of all groups]: bit 0 at a first choice, bit 1 at a later one */
 };
 typedef fab_next_hop_use use;
 
-/* The group of next hops that a link was taken from, FAB_NONE where there was no choice. */
-static uint32_t group_of(const use *u, fab_link_id link, uint32_t leaf) {
+/* The group of next hops that a link of switch v was taken from, FAB_NONE where there was no choice. */
+static uint32_t group_of(const use *u, uint32_t v, uint32_t leaf) {
     const fab_next_hops *t = u->router->next_hops;
-    uint32_t v = fab_tail(u->f, link) - u->f->first[FAB_NODE_SWITCH];
     uint32_t group = fab_next_hops_group(t, v, leaf);
     if (group == 0) {
         return FAB_NONE;
     }
     uint32_t entry = t->group_first[v] + group - 1;
-    return t->group_link[entry + 1] - t->group_link[entry] > 1 ? entry : FAB_NONE;
+    return fab_next_hops_of_group(t, v, entry).count > 1 ? entry : FAB_NONE;
 }
 
-static void count_hop(use *u, uint64_t flow, fab_link_id link, uint32_t group, size_t later) {
-    const fab_next_hops *t = u->router->next_hops;
+static uint32_t tail_of(const use *u, fab_link_id link) {
+    return fab_tail(u->f, link) - u->f->first[FAB_NODE_SWITCH];
+}
+
+static void count_hop(use *u, uint64_t flow, uint64_t weight, fab_link_id link, uint32_t group, size_t later) {
+    size_t count = u->member[group + 1] - u->member[group];
     if (u->router->draws_per_queue_pair || u->last[later][group] != flow + 1) {
         u->last[later][group] = flow + 1;
-        u->draws[later][group]++;
+        u->draws[later][group] += weight;
     }
-    if (u->n_used[later][group] == t->group_link[group + 1] - t->group_link[group]) {
+    if (u->n_used[later][group] == count) {
         return; /* all of them: no need to look which one */
     }
-    for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
-        if (t->member[i] == link) {
-            u->n_used[later][group] += (u->used[i] >> later & 1U) == 0;
-            u->used[i] |= (uint8_t)(1U << later);
+    fab_next_hop_list next = fab_next_hops_of_group(u->router->next_hops, tail_of(u, link), group);
+    uint8_t *used = u->used + u->member[group];
+    for (uint32_t i = 0; i < next.count; i++) {
+        if (fab_next_hop(&next, i) == link) {
+            u->n_used[later][group] += (used[i] >> later & 1U) == 0 ? 1U : 0U;
+            used[i] |= (uint8_t)(1U << later);
             break;
         }
     }
 }
 
 /* The groups that paths were chosen from are known: in a tree, where there is a choice. */
-static void count_known(use *u, const fab_routes *routes, uint64_t flow, size_t path) {
-    const uint32_t *first = u->router->next_hops->group_link;
+static void count_known(use *u, const fab_routes *routes, uint64_t flow, uint64_t weight, size_t path) {
     size_t later = 0;
     for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
         uint32_t group = routes->group[i];
-        if (first[group + 1] - first[group] > 1) {
-            count_hop(u, flow, routes->link[i], group, later);
+        if (u->member[group + 1] - u->member[group] > 1) {
+            count_hop(u, flow, weight, routes->link[i], group, later);
             later = 1;
         }
     }
 }
 
-static void count_path(use *u, const fab_routes *routes, uint64_t flow, size_t path) {
+static void count_path(use *u, const fab_routes *routes, uint64_t flow, uint64_t weight, size_t path) {
     uint32_t base = u->f->first[FAB_NODE_SWITCH];
     fab_node_id leaf_node = FAB_NONE; /* behind the last link between switches */
     for (size_t i = routes->path_first[path + 1]; i > routes->path_first[path] && leaf_node == FAB_NONE; i--) {
@@ -87,44 +92,42 @@ static void count_path(use *u, const fab_routes *routes, uint64_t flow, size_t p
         if (fab_class_of(u->f, link)->kind != FAB_LINK_FABRIC) {
             continue;
         }
-        uint32_t group = group_of(u, link, leaf);
+        uint32_t group = group_of(u, tail_of(u, link), leaf);
         if (group != FAB_NONE) {
-            count_hop(u, flow, link, group, later);
+            count_hop(u, flow, weight, link, group, later);
             later = 1;
         }
     }
 }
 
 /* Next hops of a group that were used, and that n ideal draws would leave unused. */
-static uint32_t used_of(const use *u, uint32_t group, uint8_t mask, uint64_t n, double *out_unused) {
-    const fab_next_hops *t = u->router->next_hops;
-    uint32_t count = t->group_link[group + 1] - t->group_link[group];
+static uint32_t used_of(const use *u, const fab_next_hop_list *next, uint32_t group, uint8_t mask, uint64_t n,
+                        double *out_unused) {
     uint32_t used = 0;
-    for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
+    for (size_t i = u->member[group]; i < u->member[group + 1]; i++) {
         used += (u->used[i] & mask) != 0;
     }
     if (!fab_router_weighs(u->router)) {
-        *out_unused = count * exp((double)n * log1p(-1.0 / count));
+        *out_unused = next->count * exp((double)n * log1p(-1.0 / next->count));
         return used;
     }
     double weight = 0;
     *out_unused = 0;
-    for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
-        weight += fab_next_hop_weight(u->router, &t->member[i]);
+    for (uint32_t i = 0; i < next->count; i++) {
+        weight += fab_next_hop_weight(u->router, next, i);
     }
-    for (uint32_t i = t->group_link[group]; i < t->group_link[group + 1]; i++) {
-        *out_unused += exp((double)n * log1p(-fab_next_hop_weight(u->router, &t->member[i]) / weight));
+    for (uint32_t i = 0; i < next->count; i++) {
+        *out_unused += exp((double)n * log1p(-(double)fab_next_hop_weight(u->router, next, i) / weight));
     }
     return used;
 }
 
-static void add_group(const use *u, uint32_t group, fab_engine_result *out) {
-    const fab_next_hops *t = u->router->next_hops;
-    fab_link_id link = t->member[t->group_link[group]];
-    uint32_t count = t->group_link[group + 1] - t->group_link[group];
+static void add_group(const use *u, uint32_t v, uint32_t group, fab_engine_result *out) {
+    fab_next_hop_list next = fab_next_hops_of_group(u->router->next_hops, v, group);
+    fab_link_id link = fab_next_hop(&next, 0);
     fab_tier_load *row = &out->tiers[2 * (fab_class_of(u->f, link)->tier - 1) + (fab_is_up(link) ? 0 : 1)];
     double unused = 0;
-    double share = (double)used_of(u, group, 3, u->draws[0][group] + u->draws[1][group], &unused) / count;
+    double share = (double)used_of(u, &next, group, 3, u->draws[0][group] + u->draws[1][group], &unused) / next.count;
     row->choices++;
     if (unused < FAB_EXPECT_ALL) {
         row->min_used = row->full_choices == 0 ? share : fmin(row->min_used, share);
@@ -133,9 +136,9 @@ static void add_group(const use *u, uint32_t group, fab_engine_result *out) {
     }
     if (u->draws[1][group] > 0) {
         row->later_choices++;
-        row->later_used += used_of(u, group, 2, u->draws[1][group], &unused);
-        row->later_next_hops += count;
-        row->later_expected += count - unused;
+        row->later_used += used_of(u, &next, group, 2, u->draws[1][group], &unused);
+        row->later_next_hops += next.count;
+        row->later_expected += next.count - unused;
     }
 }
 
@@ -160,7 +163,13 @@ fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *rout
         FAB_TRY(FAB_NEW(u->last[later], u->n_groups, err));
         FAB_TRY(FAB_NEW(u->n_used[later], u->n_groups, err));
     }
-    FAB_TRY(FAB_NEW(u->used, u->n_groups > 0 ? t->group_link[u->n_groups] : 0, err));
+    FAB_TRY(FAB_NEW(u->member, u->n_groups + 1, err));
+    for (uint32_t v = 0; v < t->n_switches; v++) {
+        for (uint32_t group = t->group_first[v]; group < t->group_first[v + 1]; group++) {
+            u->member[group + 1] = u->member[group] + fab_next_hops_of_group(t, v, group).count;
+        }
+    }
+    FAB_TRY(FAB_NEW(u->used, u->member[u->n_groups], err));
     *out = u;
     u = NULL;
 done:
@@ -168,34 +177,37 @@ done:
     return status;
 }
 
-void fab_next_hop_use_add(fab_next_hop_use *u, const fab_routes *routes, uint64_t first) {
+void fab_next_hop_use_add(fab_next_hop_use *u, const fab_routes *routes, uint64_t first, const uint64_t *weight) {
     for (uint32_t flow = 0; flow < routes->n_flows; flow++) {
+        uint64_t n = weight != NULL ? weight[flow] : 1;
         for (size_t path = routes->flow_first[flow]; path < routes->flow_first[flow + 1]; path++) {
             if (routes->group != NULL) {
-                count_known(u, routes, first + flow, path);
+                count_known(u, routes, first + flow, n, path);
             } else {
-                count_path(u, routes, first + flow, path);
+                count_path(u, routes, first + flow, n, path);
             }
         }
     }
 }
 
 void fab_next_hop_use_merge(fab_next_hop_use *u, const fab_next_hop_use *other) {
-    const fab_next_hops *t = u->router->next_hops;
     for (size_t later = 0; later < 2; later++) {
         for (size_t group = 0; group < u->n_groups; group++) {
             u->draws[later][group] += other->draws[later][group];
         }
     }
-    for (uint32_t i = 0; i < (u->n_groups > 0 ? t->group_link[u->n_groups] : 0); i++) {
+    for (size_t i = 0; i < u->member[u->n_groups]; i++) {
         u->used[i] |= other->used[i];
     }
 }
 
 void fab_next_hop_use_finish(fab_next_hop_use *u, fab_engine_result *out) {
-    for (uint32_t group = 0; group < u->n_groups; group++) {
-        if (u->draws[0][group] + u->draws[1][group] > 0) {
-            add_group(u, group, out);
+    const fab_next_hops *t = u->router->next_hops;
+    for (uint32_t v = 0; v < t->n_switches; v++) {
+        for (uint32_t group = t->group_first[v]; group < t->group_first[v + 1]; group++) {
+            if (u->draws[0][group] + u->draws[1][group] > 0) {
+                add_group(u, v, group, out);
+            }
         }
     }
     out->polarized = false;
@@ -214,6 +226,7 @@ void fab_next_hop_use_free(fab_next_hop_use *u) {
         free(u->last[later]);
         free(u->n_used[later]);
     }
+    free(u->member);
     free(u->used);
     free(u);
 }

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CHUNK_PATHS 65536
+#define CHUNK_PATHS  65536
+#define MOST_AT_ONCE (1U << 26) /* flows: rates, bytes and places of more would fill the memory */
 
 static fab_status load_flows(const fab_stream *s, uint64_t first, uint32_t n, fab_scratch *scratch, fab_chunk *out,
                              fab_error *err) {
@@ -56,6 +57,8 @@ static void add_bundles(const fab_stream *s, uint32_t gpu, fab_scratch *scratch,
             double volume = (double)all->bytes * members[i];
             scratch->from[*n] = s->sources[i].leaf;
             scratch->to_nic[*n] = nic;
+            scratch->source[*n] = i;
+            scratch->to[*n] = gpu - all->first;
             scratch->volume[*n] = volume;
             scratch->rate[*n] = volume * subject->offer.line_bps / most;
             scratch->count[(*n)++] = members[i];
@@ -74,6 +77,8 @@ static fab_status load_bundles(const fab_stream *s, uint64_t chunk, fab_scratch 
     FAB_TRY(FAB_GROW(scratch->members, scratch->members_capacity, s->n_sources, err));
     FAB_TRY(FAB_GROW(scratch->from, scratch->from_capacity, most, err));
     FAB_TRY(FAB_GROW(scratch->to_nic, scratch->to_nic_capacity, most, err));
+    FAB_TRY(FAB_GROW(scratch->source, scratch->source_capacity, most, err));
+    FAB_TRY(FAB_GROW(scratch->to, scratch->to_capacity, most, err));
     FAB_TRY(FAB_GROW(scratch->rate, scratch->rate_capacity, most, err));
     FAB_TRY(FAB_GROW(scratch->volume, scratch->volume_capacity, most, err));
     FAB_TRY(FAB_GROW(scratch->count, scratch->count_capacity, most, err));
@@ -82,11 +87,12 @@ static fab_status load_bundles(const fab_stream *s, uint64_t chunk, fab_scratch 
     }
     FAB_TRY(fab_route_to_ports(s->trial->router, n, scratch->from, scratch->to_nic, &scratch->routes, err));
     *out = (fab_chunk){.routes = &scratch->routes,
+                       .first = chunk * most,
                        .rate = scratch->rate,
                        .volume = scratch->volume,
                        .weight = scratch->count,
-                       .to_nic = scratch->to_nic,
-                       .from = scratch->from};
+                       .source = scratch->source,
+                       .to = scratch->to};
 done:
     return status;
 }
@@ -123,6 +129,25 @@ static fab_source source_of_gpu(const fab_subject *s, uint32_t gpu) {
     return (fab_source){.leaf = fab_head(s->fabric, s->ports->nic_access[nic]), .sent = s->offer.sent[nic]};
 }
 
+/* s->member, from s->source_of. */
+static fab_status list_members(fab_stream *s, uint32_t n, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(s->member_first, (size_t)s->n_sources + 1, err));
+    FAB_TRY(FAB_NEW(s->member, n, err));
+    for (uint32_t i = 0; i < s->n_sources; i++) {
+        s->member_first[i + 1] = s->member_first[i] + s->sources[i].count;
+    }
+    for (uint32_t i = n; i-- > 0;) { /* from behind: every end becomes the start of the next source */
+        s->member[--s->member_first[s->source_of[i] + 1]] = i;
+    }
+    for (uint32_t i = 0; i < s->n_sources; i++) {
+        s->member_first[i] = s->member_first[i + 1];
+    }
+    s->member_first[s->n_sources] = n;
+done:
+    return status;
+}
+
 static fab_status open_bundles(fab_stream *s, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_subject *subject = s->trial->subject;
@@ -144,6 +169,7 @@ static fab_status open_bundles(fab_stream *s, fab_error *err) {
         const fab_source *found = bsearch(&key, s->sources, s->n_sources, sizeof key, by_leaf_and_sent);
         s->source_of[i] = (uint32_t)(found - s->sources);
     }
+    FAB_TRY(list_members(s, all->n, err));
     s->per_chunk = CHUNK_PATHS / s->n_sources + 1;
     s->n_chunks = (all->n + s->per_chunk - 1) / s->per_chunk;
 done:
@@ -155,10 +181,10 @@ static fab_status open_whole(fab_stream *s, fab_error *err) {
     const fab_trial *trial = s->trial;
     const fab_phase *phase = trial->subject->phase;
     fab_chunk chunk;
-    if (phase->n_flows > UINT32_MAX) {
+    if (phase->n_flows > MOST_AT_ONCE) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
                  "engine %s takes all flows of a phase at once; %" PRIu64 " exceed the limit of %u",
-                 trial->router->engine->name, phase->n_flows, UINT32_MAX);
+                 trial->router->engine->name, phase->n_flows, MOST_AT_ONCE);
     }
     s->per_chunk = phase->n_flows;
     s->n_chunks = 1;
@@ -195,4 +221,6 @@ fab_status fab_stream_open(const fab_trial *trial, fab_stream *s, fab_error *err
 void fab_stream_close(fab_stream *s) {
     free(s->sources);
     free(s->source_of);
+    free(s->member_first);
+    free(s->member);
 }

@@ -25,18 +25,20 @@ typedef struct fab_stream {
     uint64_t n_chunks, per_chunk;
     fab_source *sources; /**< of bundles; NULL without */
     uint32_t n_sources;
-    uint32_t *source_of; /**< shape [GPUs of the all-to-all]: index in sources */
+    uint32_t *source_of;    /**< shape [GPUs of the all-to-all]: index in sources */
+    uint32_t *member_first; /**< shape [n_sources + 1] */
+    uint32_t *member;       /**< GPUs of the all-to-all by source, ascending */
 } fab_stream;
 
 /** A chunk at hand. */
 typedef struct fab_chunk {
     const fab_routes *routes;
-    uint64_t first;         /**< number of its flow 0 */
+    uint64_t first;         /**< number of its flow 0, or of its bundle 0 */
     const double *rate;     /**< shape [flows of the chunk] */
     const double *volume;   /**< bytes */
     const uint64_t *weight; /**< flows in a bundle; NULL: 1 */
-    const uint32_t *to_nic; /**< of bundles */
-    const fab_node_id *from;
+    const uint32_t *source; /**< of bundles: index in sources */
+    const uint32_t *to;     /**< of bundles: GPU of the all-to-all */
 } fab_chunk;
 
 /** Opens the routes of trial->subject->phase; routes them into trial->scratch where they are kept whole. */

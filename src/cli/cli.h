@@ -50,7 +50,7 @@ typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
     cli_list operands, overrides, jobs, engines;
-    const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain; /**< NULL when not given */
+    const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain, *certificate; /**< NULL when not given */
     cli_search search;
     cli_advise_options advise;
     uint64_t seed, n_seeds, n_threads;
@@ -147,6 +147,13 @@ fab_status cli_check_explain(const cli_options *options, fab_error *err) FAB_MUS
 
 /** Who meets on the link that --explain names, and why, instead of the report. */
 fab_status cli_explain(const cli_options *options, FILE *out, fab_error *err) FAB_MUST_USE;
+/* --- route_certificate.c ------------------------------------------------------------------------------------------ */
+
+extern const cli_option cli_option_certificate;
+
+/** Writes the certificate that --certificate names. Fails where the traffic has several phases. */
+fab_status cli_certify(const cli_options *options, const char *traffic_text, fab_error *err) FAB_MUST_USE;
+
 /* --- route_advise.c ----------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_advise, cli_option_advise_budget;

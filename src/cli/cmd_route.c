@@ -112,6 +112,9 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
         FAB_TRY(check_dump(options, err));
         FAB_TRY(dump(options, out, err));
     }
+    if (options->certificate != NULL) {
+        FAB_TRY(cli_certify(options, traffic_of(options), err));
+    }
     if (options->dump == NULL || !to_stdout(options)) {
         FAB_TRY(cli_replay_and_report(options, FAB_COMMAND_ROUTE, traffic_of(options), out, err));
     }
@@ -166,11 +169,27 @@ static const char *const EXAMPLES[] = {
     "fabriscope route preset:llama3-talk-racks --job servers=0,1,2,4 --advise",
     NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &cli_option_traffic, &cli_option_engine,        &OPTION_BOUND,     &OPTION_DUMP,        &OPTION_EXPLAIN,
-    &cli_option_advise,  &cli_option_advise_budget, &cli_option_seeds, &cli_option_seed,    &cli_option_set,
-    &cli_option_job,     &cli_option_prices,        &cli_option_out,   &cli_option_force,   &cli_option_format,
-    &cli_option_json,    &cli_option_color,         &cli_option_quiet, &cli_option_threads, NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_traffic,
+                                            &cli_option_engine,
+                                            &OPTION_BOUND,
+                                            &cli_option_certificate,
+                                            &OPTION_DUMP,
+                                            &OPTION_EXPLAIN,
+                                            &cli_option_advise,
+                                            &cli_option_advise_budget,
+                                            &cli_option_seeds,
+                                            &cli_option_seed,
+                                            &cli_option_set,
+                                            &cli_option_job,
+                                            &cli_option_prices,
+                                            &cli_option_out,
+                                            &cli_option_force,
+                                            &cli_option_format,
+                                            &cli_option_json,
+                                            &cli_option_color,
+                                            &cli_option_quiet,
+                                            &cli_option_threads,
+                                            NULL};
 
 const cli_command cli_command_route = {
     .name = "route",

@@ -8,11 +8,11 @@
 #include <string.h>
 
 fab_status cli_check_explain(const cli_options *options, fab_error *err) {
-    if (options->dump != NULL || options->out != NULL ||
-        (options->format != NULL && strcmp(options->format, "graphml") == 0)) {
+    if (options->dump != NULL || options->out != NULL || options->bound || options->advise.on ||
+        options->advise.has_budget || (options->format != NULL && strcmp(options->format, "graphml") == 0)) {
         return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --explain takes the place of the report: it goes with neither --dump, --out nor "
-                        "--format graphml");
+                        "option --explain takes the place of the report: it goes with none of --dump, --out, "
+                        "--bound, --advise and --format graphml");
     }
     if (options->n_seeds > 1) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --explain shows one draw: give --seed, not --seeds");

@@ -23,8 +23,8 @@ typedef struct advise_change {
     char engine[160];
     char order[FAB_NAME_SIZE];
     char servers[sizeof((fab_job_spec *)0)->servers];
-    char label[192];       /**< of the engine that comes out; filled with the next two */
-    fab_advice_gain alone; /**< filled when it was evaluated on the base; the next one too */
+    char label[FAB_ENGINE_LABEL_SIZE]; /**< of the engine that comes out; filled with the next two */
+    fab_advice_gain alone;             /**< filled when it was evaluated on the base; the next one too */
     fab_advice_figures figures;
 } advise_change;
 
@@ -37,7 +37,7 @@ typedef struct advise_list {
 typedef struct advise_outcome {
     fab_seed_figures *draws; /**< shape [n_seeds] */
     fab_advice_figures figures;
-    char label[192]; /**< of the engine */
+    char label[FAB_ENGINE_LABEL_SIZE]; /**< of the engine */
     bool is_possible;
     char reason[448];
 } advise_outcome;

@@ -6,7 +6,9 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 #include "fab/routing.h"
+#include "fab/tables.h"
 #include "fab/topologies.h"
+#include "engines.h"
 #include "walk.h"
 
 #include <stdio.h>
@@ -70,6 +72,44 @@ static fab_status measure_tables(const bench *b, const char *argument, figure *o
         fab_next_hops_free(t);
     }
     return FAB_OK;
+}
+
+/* Everything that a subnet manager does for its forwarding tables: from the fabric to an entry per switch and port of a
+ * leaf. */
+static fab_status measure_entries(const bench *b, const char *argument, figure *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_engine_spec spec = {.where = "bench"};
+    (void)snprintf(spec.text, sizeof spec.text, "%s", argument);
+    fab_next_hops *next_hops = NULL;
+    fab_router router = {.engine = NULL};
+    uint16_t *out_port = NULL;
+    for (uint32_t run = 0; run < b->n_runs; run++) {
+        double start = cpu_now();
+        FAB_TRY(fab_next_hops_new(b->fabric, NULL, &next_hops, err));
+        FAB_TRY(fab_router_init(&spec, b->fabric, next_hops, &router, err));
+        size_t n = (size_t)fab_n_switches(b->fabric) * next_hops->n_leaves * router.port_stride;
+        FAB_TRY(FAB_NEW(out_port, n, err));
+        FAB_TRY(fab_tables_fill(&router, out_port, err));
+        keep_fastest(out, start);
+        out->units = 0;
+        for (size_t i = 0; i < n; i++) {
+            out->units += out_port[i] != 0;
+        }
+        out->bytes = n * sizeof *out_port;
+        free(out_port);
+        out_port = NULL;
+        fab_router_release(&router);
+        router.engine = NULL;
+        fab_next_hops_free(next_hops);
+        next_hops = NULL;
+    }
+done:
+    free(out_port);
+    if (router.engine != NULL) {
+        fab_router_release(&router);
+    }
+    fab_next_hops_free(next_hops);
+    return status;
 }
 
 static fab_status measure_walk(const bench *b, const char *argument, figure *out, fab_error *err) {
@@ -148,6 +188,43 @@ done:
     return status;
 }
 
+/* Bytes on every link between switches of an all-to-all over all GPUs, which no list would hold: once, a chunk of flows
+ * at a time. */
+static fab_status measure_count(const bench *b, const char *argument, figure *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    enum { CHUNK = 65536 };
+    fab_engine_spec spec = {.where = "bench"};
+    fab_router router = {.engine = NULL};
+    fab_routes routes = {.between_switches = true};
+    fab_traffic traffic = {0};
+    double *load = NULL;
+    (void)snprintf(spec.text, sizeof spec.text, "%s", argument);
+    FAB_TRY(fab_router_init(&spec, b->fabric, b->next_hops, &router, err));
+    FAB_TRY(fab_traffic_make("pattern:all-to-all", &b->design, b->fabric, 1, &traffic, err));
+    FAB_TRY(FAB_NEW(load, b->fabric->n_links, err));
+    const fab_phase *phase = &traffic.phases[0];
+    double start = cpu_now();
+    for (uint64_t first = 0; first < phase->n_flows; first += CHUNK) {
+        uint32_t n = (uint32_t)(phase->n_flows - first < CHUNK ? phase->n_flows - first : CHUNK);
+        FAB_TRY(fab_route_flows(&router, phase, first, n, NULL, 1, &routes, err));
+        size_t n_hops = routes.path_first[routes.flow_first[n]];
+        for (size_t i = 0; i < n_hops; i++) {
+            load[routes.link[i]] += 1;
+        }
+    }
+    keep_fastest(out, start);
+    out->units = phase->n_flows;
+    out->bytes = b->fabric->n_links * sizeof *load;
+done:
+    fab_traffic_release(&traffic);
+    fab_routes_release(&routes);
+    if (router.engine != NULL) {
+        fab_router_release(&router);
+    }
+    free(load);
+    return status;
+}
+
 static fab_status measure_spray(const bench *b, const char *argument, figure *out, fab_error *err) {
     (void)argument;
     fab_status status = FAB_OK;
@@ -173,9 +250,14 @@ done:
 }
 
 static const row ROWS[] = {
-    {"tables", "link", measure_tables, "alive"},       {"tables-dead-1pct", "link", measure_tables, "dead"},
-    {"walk-ecmp", "flow-hop", measure_walk, "ecmp"},   {"walk-dmodk", "flow-hop", measure_walk, "dmodk"},
-    {"steps-ecmp", "flow-hop", measure_steps, "ecmp"}, {"steps-dmodk", "flow-hop", measure_steps, "dmodk"},
+    {"tables", "link", measure_tables, "alive"},
+    {"tables-dead-1pct", "link", measure_tables, "dead"},
+    {"entries-dmodk", "entry", measure_entries, "dmodk"},
+    {"walk-ecmp", "flow-hop", measure_walk, "ecmp"},
+    {"walk-dmodk", "flow-hop", measure_walk, "dmodk"},
+    {"steps-ecmp", "flow-hop", measure_steps, "ecmp"},
+    {"steps-dmodk", "flow-hop", measure_steps, "dmodk"},
+    {"count-all-ecmp", "flow", measure_count, "ecmp"},
     {"spray-load", "flow", measure_spray, ""},
 };
 #define N_ROWS (sizeof ROWS / sizeof ROWS[0])

@@ -51,4 +51,7 @@ fails 2 "give --seed" route fat-tree:k=4 --explain 3 --seeds 4 --quiet
 fails 2 "takes the place of the report" route fat-tree:k=4 --explain 3 --out folder --quiet
 fails 2 "takes the place of the report" route fat-tree:k=4 --explain 3 --dump - --quiet
 fails 2 "takes the place of the report" route fat-tree:k=4 --explain 3 --format graphml --quiet
+fails 2 "takes the place of the report" route fat-tree:k=4 --explain 3 --advise --quiet
+fails 2 "takes the place of the report" route fat-tree:k=4 --explain 3 --advise-budget 4 --quiet
+fails 2 "takes the place of the report" route fat-tree:k=4 --explain 3 --bound --quiet
 exit $((failures > 0))

@@ -131,6 +131,7 @@ Test(oracle_adaptive, every_family) {
         "dragonfly:gpus=36,gpus-per-server=4,dragonfly=2,5,3,4,2,radix=16",
         "torus:gpus=32,gpus-per-server=4,torus=4,4,2,radix=8",
         "torus:gpus=60,gpus-per-server=4,torus=3,5,down=4,radix=9",
+        "torus:gpus=144,gpus-per-server=4,torus=6,6,radix=8",
         "clos:gpus=32,gpus-per-server=4,nic=100Gb/s,port=100Gb/s/400Gb/s,breakout=4/1,radix=16,tiers=2"};
     for (size_t i = 0; i < sizeof DESIGNS / sizeof DESIGNS[0]; i++) {
         for (uint64_t seed = 1; seed <= 4; seed++) {

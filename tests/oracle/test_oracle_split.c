@@ -125,16 +125,15 @@ static void make_shares(setup *s, fab_rng *rng) {
     for (uint32_t dst = 0; dst < t->n_leaves; dst++) {
         double *share = s->share + (size_t)dst * s->fabric->n_links;
         for (uint32_t v = 0; v < fab_n_switches(s->fabric); v++) {
-            uint32_t count = 0;
-            const fab_link_id *link = fab_next_hops_get(t, v, dst, &count);
-            uint32_t kept = count > 0 ? (uint32_t)fab_rng_below(rng, count) : 0;
+            fab_next_hop_list next = fab_next_hops_get(t, v, dst);
+            uint32_t kept = next.count > 0 ? (uint32_t)fab_rng_below(rng, next.count) : 0;
             double sum = 0;
-            for (uint32_t i = 0; i < count; i++) {
-                share[link[i]] = i == kept || fab_rng_below(rng, 3) > 0 ? draw(rng) + 0.01 : 0;
-                sum += share[link[i]];
+            for (uint32_t i = 0; i < next.count; i++) {
+                share[fab_next_hop(&next, i)] = i == kept || fab_rng_below(rng, 3) > 0 ? draw(rng) + 0.01 : 0;
+                sum += share[fab_next_hop(&next, i)];
             }
-            for (uint32_t i = 0; i < count; i++) {
-                share[link[i]] /= sum;
+            for (uint32_t i = 0; i < next.count; i++) {
+                share[fab_next_hop(&next, i)] /= sum;
             }
         }
     }

@@ -184,10 +184,6 @@ static inline setup next_setup(fab_rng *rng, bool uneven) {
     }
 }
 
-static const fab_link_id *group_of(const fab_next_hops *t, uint32_t v, uint32_t leaf, uint32_t *count) {
-    return fab_next_hops_get(t, v, leaf, count);
-}
-
 /* Shares of the next hops, shape [n_leaves][n_links]. */
 static inline double *shares_of(const fab_router *router) {
     const fab_next_hops *t = router->next_hops;
@@ -203,10 +199,9 @@ static inline double *shares_of(const fab_router *router) {
     double *share = calloc(t->n_leaves * n_links, sizeof *share);
     for (uint32_t v = 0; v < fab_n_switches(router->fabric); v++) {
         for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
-            uint32_t n = 0;
-            const fab_link_id *links = group_of(t, v, leaf, &n);
-            for (uint32_t i = 0; i < n; i++) {
-                share[leaf * n_links + links[i]] = 1.0 / n;
+            fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
+            for (uint32_t i = 0; i < next.count; i++) {
+                share[leaf * n_links + fab_next_hop(&next, i)] = 1.0 / next.count;
             }
         }
     }

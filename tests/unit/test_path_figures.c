@@ -177,11 +177,11 @@ static void list_paths(const setup *s, fab_node_id v, fab_node_id leaf, double h
         out->latency_s += share * latency_s;
         return;
     }
-    uint32_t count = 0;
-    const fab_link_id *next = fab_next_hops_get(s->next_hops, v - base, s->next_hops->leaf_index[leaf - base], &count);
-    for (uint32_t i = 0; i < count; i++) {
-        list_paths(s, fab_head(s->fabric, next[i]), leaf, hops + 1,
-                   latency_s + fab_class_of(s->fabric, next[i])->latency_s, share / count, out);
+    fab_next_hop_list next = fab_next_hops_get(s->next_hops, v - base, s->next_hops->leaf_index[leaf - base]);
+    for (uint32_t i = 0; i < next.count; i++) {
+        fab_link_id link = fab_next_hop(&next, i);
+        list_paths(s, fab_head(s->fabric, link), leaf, hops + 1, latency_s + fab_class_of(s->fabric, link)->latency_s,
+                   share / next.count, out);
     }
 }
 

@@ -236,9 +236,7 @@ Test(routing, dead_links) {
     cr_assert_eq(n_up, 8);
     cr_assert_eq(fab_next_hops_new(fabric, dead, &next_hops, &err), FAB_OK);
     for (uint32_t other = 1; other < next_hops->n_leaves; other++) {
-        uint32_t count = 0;
-        (void)fab_next_hops_get(next_hops, 0, other, &count);
-        cr_expect_eq(count, 1);
+        cr_expect_eq(fab_next_hops_get(next_hops, 0, other).count, 1);
     }
     fab_next_hops_free(next_hops);
     fab_link_id last = fabric->out_link[fabric->out_first[leaf + 1] - 8];
@@ -258,4 +256,38 @@ Test(routing, dead_links) {
     fab_next_hops_free(next_hops);
     fab_fabric_free(fabric);
     free(dead);
+}
+
+Test(engines, label_holds_the_longest_text_and_all_defaults) {
+    static const char *const TEXTS[] = {"ecmp,fields=", "adaptive,granularity=packet,queueing=", "spray,queueing="};
+    fab_design design;
+    fab_fabric *fabric = NULL;
+    fab_next_hops *next_hops = NULL;
+    fab_error err = {0};
+    cr_assert_eq(fab_design_read("fat-tree:k=4", NULL, 0, &design, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_next_hops_new(fabric, NULL, &next_hops, &err), FAB_OK, "%s", err.text);
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+        fab_engine_spec spec = {.where = "test"};
+        fab_router router;
+        char value[sizeof spec.text];
+        size_t n = sizeof value - 1 - strlen(TEXTS[i]);
+        memset(value, '0', n);
+        value[n] = '\0';
+        if (i == 0) { /* 5tuple+sport+sport... */
+            memcpy(value, "5tuple", 6);
+            for (size_t k = 6; k + 6 <= n; k += 6) {
+                memcpy(value + k, "+sport", 7);
+            }
+        } else {
+            memcpy(value + n - 3, "5us", 3);
+        }
+        (void)snprintf(spec.text, sizeof spec.text, "%s%s", TEXTS[i], value);
+        cr_assert_eq(fab_router_init(&spec, fabric, next_hops, &router, &err), FAB_OK, "%s", err.text);
+        const char *end = router.label + strlen(router.label) - strlen(value);
+        cr_expect_str_eq(end, value, "%s", router.label);
+        fab_router_release(&router);
+    }
+    fab_next_hops_free(next_hops);
+    fab_fabric_free(fabric);
 }

@@ -8,40 +8,44 @@
 #include <math.h>
 #include <string.h>
 
-static fab_result replayed(const char *text, const char *traffic, const char *engine, uint64_t whole_paths,
-                           uint64_t n_seeds) {
+static fab_result replayed_all(const char *text, const char *traffic, const char *const *engines, size_t n_engines,
+                               uint64_t whole_paths, uint64_t n_seeds) {
     static fab_design design;
     fab_result result = {0};
     fab_fabric *fabric = NULL;
     fab_error err = {0};
-    fab_engine_spec spec = {.where = "test"};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
+    fab_engine_spec specs[8] = {{.where = "test"}};
+    for (size_t i = 0; i < n_engines; i++) {
+        (void)snprintf(specs[i].text, sizeof specs[i].text, "%s", engines[i]);
+    }
     cr_assert_eq(fab_design_read(text, NULL, 0, &design, &err), FAB_OK, "%s: %s", text, err.text);
     cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
     const fab_replay replay = {.design = &design,
                                .fabric = fabric,
                                .traffic = traffic,
-                               .engines = &spec,
-                               .n_engines = 1,
+                               .engines = specs,
+                               .n_engines = n_engines,
                                .seed = 7,
                                .n_seeds = n_seeds,
-                               .n_threads = 2,
+                               .n_threads = n_engines > 1 ? 1 : 2, /* one: engines share their memory */
                                .keep_loads = true,
                                .whole_paths = whole_paths};
-    cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s, %s: %s", text, engine, err.text);
+    cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s, %s: %s", text, engines[0], err.text);
     fab_fabric_free(fabric);
     return result;
+}
+
+static fab_result replayed(const char *text, const char *traffic, const char *engine, uint64_t whole_paths,
+                           uint64_t n_seeds) {
+    return replayed_all(text, traffic, &engine, 1, whole_paths, n_seeds);
 }
 
 static void same(double a, double b, const char *what, const char *text) {
     cr_expect_lt(fabs(a - b), 1e-9 * fmax(1, fabs(a)), "%s: %s %.17g, in chunks %.17g", text, what, a, b);
 }
 
-static void compare(const char *text, const char *traffic, const char *engine) {
-    fab_result whole = replayed(text, traffic, engine, 0, 2);
-    fab_result chunks = replayed(text, traffic, engine, 1, 2);
-    const fab_engine_result *a = &whole.phases[0].engines[0];
-    const fab_engine_result *b = &chunks.phases[0].engines[0];
+static void compare_engine(const char *text, const char *engine, const fab_engine_result *a,
+                           const fab_engine_result *b) {
     same(a->max_collision_factor.mean, b->max_collision_factor.mean, "max factor", text);
     same(a->mean_collision_factor.mean, b->mean_collision_factor.mean, "mean factor", text);
     same(a->collided_flows.mean, b->collided_flows.mean, "collided flows", text);
@@ -55,12 +59,30 @@ static void compare(const char *text, const char *traffic, const char *engine) {
         cr_expect_eq(a->hot[i].n_flows, b->hot[i].n_flows, "%s, %s: %lu and %lu flows", text, engine,
                      (unsigned long)a->hot[i].n_flows, (unsigned long)b->hot[i].n_flows);
         cr_expect_eq(a->hot[i].n_listed, b->hot[i].n_listed);
+        for (size_t k = 0; k < a->hot[i].n_listed; k++) {
+            const fab_flow_ref *x = &a->hot[i].flows[k];
+            const fab_flow_ref *y = &b->hot[i].flows[k];
+            cr_expect(x->flow == y->flow && x->src_gpu == y->src_gpu && x->dst_gpu == y->dst_gpu,
+                      "%s, %s: hot link %zu lists gpu-%u to gpu-%u, in chunks gpu-%u to gpu-%u", text, engine, i,
+                      x->src_gpu, x->dst_gpu, y->src_gpu, y->dst_gpu);
+        }
     }
     for (size_t t = 0; t < a->n_tiers; t++) {
         same(a->tiers[t].bytes, b->tiers[t].bytes, "bytes", text);
         cr_expect_eq(a->tiers[t].used, b->tiers[t].used);
+        cr_expect_arr_eq(a->tiers[t].histogram, b->tiers[t].histogram, sizeof a->tiers[t].histogram,
+                         "%s, %s: histogram of tier %zu", text, engine, t / 2 + 1);
+        cr_expect_eq(a->tiers[t].full_choices, b->tiers[t].full_choices);
+        cr_expect_eq(a->tiers[t].later_used, b->tiers[t].later_used);
+        same(a->tiers[t].later_expected, b->tiers[t].later_expected, "expected next hops", text);
         cr_expect_eq(a->tiers[t].polarized, b->tiers[t].polarized);
     }
+}
+
+static void compare(const char *text, const char *traffic, const char *engine) {
+    fab_result whole = replayed(text, traffic, engine, 0, 2);
+    fab_result chunks = replayed(text, traffic, engine, 1, 2);
+    compare_engine(text, engine, &whole.phases[0].engines[0], &chunks.phases[0].engines[0]);
     fab_result_release(&whole);
     fab_result_release(&chunks);
 }
@@ -78,6 +100,22 @@ Test(streams, bundles_give_what_single_flows_give) {
     compare("rail-spine:gpus=504,radix=16,taper=2", "pattern:all-to-all", "dmodk");
     compare("clos:gpus=200,radix=16,nics-per-server=4", "pattern:all-to-all,gpus=3-177", "pinned");
     compare("dragonfly:dragonfly=2,4,2,gpus-per-server=4,radix=7", "pattern:all-to-all", "updn");
+    compare("clos:gpus=56,gpus-per-server=8,nics-per-server=2,radix=8,taper=3/2", "pattern:all-to-all,bytes=1B",
+            "dmodk");
+    compare("fat-tree:gpus=64,gpus-per-server=4,nics-per-server=2,radix=8", "pattern:all-to-all,gpus=17-27", "updn");
+}
+
+Test(streams, engines_that_share_memory_give_what_each_gives_alone) {
+    static const char *const ENGINES[] = {"ecmp", "adaptive", "ecmp", "dmodk", "ecmp", "updn", "spray", "ecmp,qp=2"};
+    const size_t n = sizeof ENGINES / sizeof ENGINES[0];
+    const char *text = "clos:gpus=32,gpus-per-server=8,nics-per-server=2,radix=8,taper=2";
+    fab_result together = replayed_all(text, "pattern:all-to-all", ENGINES, n, 1, 1);
+    for (size_t i = 0; i < n; i++) {
+        fab_result alone = replayed(text, "pattern:all-to-all", ENGINES[i], 1, 1);
+        compare_engine(text, ENGINES[i], &alone.phases[0].engines[0], &together.phases[0].engines[i]);
+        fab_result_release(&alone);
+    }
+    fab_result_release(&together);
 }
 
 Test(streams, classes_of_an_all_to_all_give_what_its_flows_give) {
@@ -91,4 +129,23 @@ Test(streams, classes_of_an_all_to_all_give_what_its_flows_give) {
         cr_expect_gt(result.phases[0].fabric_flows, 0, "%s", DESIGNS[i]);
         fab_result_release(&result);
     }
+}
+
+/* Next hops that an ideal hash would use, however it weighs them: between none and all. */
+Test(streams, weighted_next_hops_are_expected_in_use_like_equal_ones) {
+    const char *text = "rail-spine:gpus=32,gpus-per-server=4,nics-per-server=8,radix=8";
+    fab_result equal = replayed(text, "pattern:ring", "ecmp,qp=4", 0, 1);
+    fab_result weighted = replayed(text, "pattern:ring", "ecmp,qp=4,weights=capacity", 0, 1);
+    const fab_engine_result *a = &equal.phases[0].engines[0];
+    const fab_engine_result *b = &weighted.phases[0].engines[0];
+    uint64_t n = 0;
+    for (size_t t = 0; t < a->n_tiers; t++) { /* cables are all alike */
+        same(a->tiers[t].later_expected, b->tiers[t].later_expected, "expected next hops", text);
+        same(a->tiers[t].chance, b->tiers[t].chance, "chance", text);
+        cr_expect_eq(a->tiers[t].full_choices, b->tiers[t].full_choices);
+        n += b->tiers[t].later_next_hops;
+    }
+    cr_expect_gt(n, 0);
+    fab_result_release(&equal);
+    fab_result_release(&weighted);
 }

@@ -6,25 +6,24 @@
 
 /* What stands behind a switch: by the definitions of fab_split_rule, path by path. */
 static double behind(const setup *s, const fab_split *split, uint32_t v, uint32_t leaf) {
-    uint32_t n = 0;
-    const fab_link_id *links = group_of(s->next_hops, v, leaf, &n);
+    fab_next_hop_list next = fab_next_hops_get(s->next_hops, v, leaf);
     uint32_t base = s->fabric->first[FAB_NODE_SWITCH];
     if (v + base == s->next_hops->leaf_node[leaf]) {
         return split->rule == FAB_SPLIT_CAPACITY ? 1e300 : 1;
     }
     double sum = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        double rest = behind(s, split, fab_head(s->fabric, links[i]) - base, leaf);
-        sum += split->rule == FAB_SPLIT_CAPACITY ? fmin(fab_class_of(s->fabric, links[i])->capacity_bps, rest)
-                                                 : split->weight[links[i]] * rest;
+    for (uint32_t i = 0; i < next.count; i++) {
+        double rest = behind(s, split, fab_head(s->fabric, fab_next_hop(&next, i)) - base, leaf);
+        sum += split->rule == FAB_SPLIT_CAPACITY
+                   ? fmin(fab_class_of(s->fabric, fab_next_hop(&next, i))->capacity_bps, rest)
+                   : split->weight[fab_next_hop(&next, i)] * rest;
     }
     return sum;
 }
 
 static double expected_share(const setup *s, const fab_split *split, uint32_t v, uint32_t leaf, fab_link_id link) {
     uint32_t head = fab_head(s->fabric, link) - s->fabric->first[FAB_NODE_SWITCH];
-    uint32_t n = 0;
-    (void)group_of(s->next_hops, v, leaf, &n);
+    uint32_t n = fab_next_hops_get(s->next_hops, v, leaf).count;
     switch (split->rule) {
     case FAB_SPLIT_EQUAL: return 1.0 / n;
     case FAB_SPLIT_CAPACITY:
@@ -51,15 +50,14 @@ static fab_split random_split(const setup *s, fab_rng *rng) {
         for (uint32_t v = 0; v < fab_n_switches(s->fabric); v++) {
             for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
                 double *share = split.share + leaf * n_links;
-                uint32_t n = 0;
-                const fab_link_id *links = group_of(t, v, leaf, &n);
+                fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
                 double sum = 0;
-                for (uint32_t i = 0; i < n; i++) {
-                    share[links[i]] = i == 0 ? 1 : (double)fab_rng_below(rng, 4) * 1.37;
-                    sum += share[links[i]];
+                for (uint32_t i = 0; i < next.count; i++) {
+                    share[fab_next_hop(&next, i)] = i == 0 ? 1 : (double)fab_rng_below(rng, 4) * 1.37;
+                    sum += share[fab_next_hop(&next, i)];
                 }
-                for (uint32_t i = 0; i < n; i++) {
-                    share[links[i]] /= sum;
+                for (uint32_t i = 0; i < next.count; i++) {
+                    share[fab_next_hop(&next, i)] /= sum;
                 }
             }
         }
@@ -106,11 +104,10 @@ static void check_split(const setup *s, const fab_split *split) {
     double *share = file.splits ? shares_of(&file) : NULL; /* without groups, where one member takes all */
     for (uint32_t v = 0; v < fab_n_switches(s->fabric) && share != NULL; v++) {
         for (uint32_t leaf = 0; leaf < s->next_hops->n_leaves; leaf++) {
-            uint32_t n = 0;
-            const fab_link_id *links = group_of(s->next_hops, v, leaf, &n);
-            for (uint32_t i = 0; i < n; i++) {
-                double is = share[(size_t)leaf * s->fabric->n_links + links[i]];
-                double want = expected_share(s, split, v, leaf, links[i]);
+            fab_next_hop_list next = fab_next_hops_get(s->next_hops, v, leaf);
+            for (uint32_t i = 0; i < next.count; i++) {
+                double is = share[(size_t)leaf * s->fabric->n_links + fab_next_hop(&next, i)];
+                double want = expected_share(s, split, v, leaf, fab_next_hop(&next, i));
                 cr_assert(fabs(is - want) < 1e-12, "%s: rule %d: %g, not %g", s->design.origin, split->rule, is, want);
             }
         }
@@ -268,15 +265,14 @@ Test(table_groups, loads_of_a_split) {
 static char *send_through(const setup *s, const char *text, uint32_t v, uint32_t through) {
     const fab_fabric *f = s->fabric;
     uint32_t base = f->first[FAB_NODE_SWITCH];
-    uint32_t count = 0;
     uint32_t port = 0;
     char was[64];
     char now[64];
-    const fab_link_id *links = group_of(s->next_hops, v, 1, &count);
+    fab_next_hop_list next = fab_next_hops_get(s->next_hops, v, 1);
     int at = snprintf(was, sizeof was, "\nswitch-%u switch-1 ", v);
-    for (uint32_t i = 0; i < count; i++) {
-        at += snprintf(was + at, sizeof was - (size_t)at, "%s%u", i > 0 ? "," : "", f->port[links[i]]);
-        port = fab_head(f, links[i]) == base + through ? f->port[links[i]] : port;
+    for (uint32_t i = 0; i < next.count; i++) {
+        at += snprintf(was + at, sizeof was - (size_t)at, "%s%u", i > 0 ? "," : "", f->port[fab_next_hop(&next, i)]);
+        port = fab_head(f, fab_next_hop(&next, i)) == base + through ? f->port[fab_next_hop(&next, i)] : port;
     }
     (void)snprintf(now, sizeof now, "\nswitch-%u switch-1 %u", v, port);
     return edit(text, was, now);
@@ -323,10 +319,9 @@ Test(table_groups, equally_far_is_enough_to_split) {
     cr_assert_eq(read_back(&s, longer, strlen(longer), &router, &err), FAB_OK, "%s: %s", err.where, err.text);
     cr_expect_not(fab_router_is_minimal(&router));
     double *share = shares_of(&router);
-    uint32_t count = 0;
-    const fab_link_id *links = group_of(router.next_hops, 0, 1, &count);
-    cr_assert_eq(count, 2);
-    cr_expect_eq(share[f->n_links + links[0]], 0.25);
+    fab_next_hop_list next = fab_next_hops_get(router.next_hops, 0, 1);
+    cr_assert_eq(next.count, 2);
+    cr_expect_eq(share[f->n_links + fab_next_hop(&next, 0)], 0.25);
     fab_router_release(&router);
     free(share);
     free(longer);
@@ -343,12 +338,11 @@ Test(table_groups, whole_weights_are_split_in_proportion) {
     fab_error err = {0};
     cr_assert_eq(read_back(&s, weighted, strlen(weighted), &router, &err), FAB_OK, "%s: %s", err.where, err.text);
     double *share = shares_of(&router);
-    uint32_t n = 0;
-    const fab_link_id *links = group_of(router.next_hops, 0, 1, &n);
-    cr_expect_eq(share[s.fabric->n_links + links[0]], 0.25);
-    cr_expect_eq(share[s.fabric->n_links + links[1]], 0.75);
-    links = group_of(router.next_hops, 0, 2, &n);
-    cr_expect_eq(share[2 * s.fabric->n_links + links[0]], 0.5);
+    fab_next_hop_list next = fab_next_hops_get(router.next_hops, 0, 1);
+    cr_expect_eq(share[s.fabric->n_links + fab_next_hop(&next, 0)], 0.25);
+    cr_expect_eq(share[s.fabric->n_links + fab_next_hop(&next, 1)], 0.75);
+    next = fab_next_hops_get(router.next_hops, 0, 2);
+    cr_expect_eq(share[2 * s.fabric->n_links + fab_next_hop(&next, 0)], 0.5);
     fab_routes routes = {0};
     fab_traffic traffic = {0};
     cr_assert_eq(fab_traffic_make("pattern:ring", &s.design, s.fabric, 1, &traffic, &err), FAB_OK);

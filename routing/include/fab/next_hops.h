@@ -11,6 +11,11 @@
 
 #define FAB_PIECE_LEAVES 64
 
+/** Its next hops are slot[first] ... slot[first + count - 1]. */
+typedef struct fab_next_hop_group {
+    uint32_t first, count;
+} fab_next_hop_group;
+
 /**
  * A switch keeps its groups of equal-cost next hops; a row says, per destination leaf, which group serves it. Rows are
  * cut into pieces of 64 leaves, and equal pieces are stored once.
@@ -22,23 +27,43 @@ typedef struct fab_next_hops {
     uint32_t n_switches, n_pieces_per_row;
     uint32_t *piece_of;    /**< shape [n_pieces_per_row][n_switches] */
     uint16_t *piece;       /**< shape [pieces][64]: group of the switch, 0 = no route (or the leaf itself) */
-    uint32_t *group_first; /**< shape [n_switches + 1]: the switch's groups, by their first leaf; group g of switch s is
-                              entry group_first[s] + g - 1 */
-    uint32_t
-        *group_link; /**< shape [n_groups + 1]: its next-hop links are member[group_link[i] ... group_link[i + 1]) */
-    fab_link_id *member; /**< links by port number */
-    size_t memory_bytes; /**< of all of these */
+    uint32_t *group_first; /**< shape [n_switches + 1]: the switch's groups, by their first leaf; group g of switch s
+                              has number group_first[s] + g - 1 among all */
+    uint32_t *group_at;    /**< shape [n_switches]: and stands in group[group_at[s] + g - 1]. Switches that follow each
+                              other share them where they are the same */
+    fab_next_hop_group *group;
+    uint16_t *slot; /**< lists of next hops as positions among the links of a switch, ascending: these are the same for
+                       many switches, the links are not */
+    const uint32_t *out_first;   /**< shape [n_switches]: first link of a switch; borrowed from the fabric */
+    const fab_link_id *out_link; /**< borrowed from the fabric */
+    size_t memory_bytes;         /**< of all of these but what is borrowed */
 } fab_next_hops;
+
+/** Equal-cost next hops of a switch, by port number: fab_next_hop(&list, i), i < count. */
+typedef struct fab_next_hop_list {
+    const fab_link_id *link; /**< all that leave the switch */
+    const uint16_t *slot;    /**< shape [count] */
+    uint32_t count;
+} fab_next_hop_list;
+
+static inline fab_link_id fab_next_hop(const fab_next_hop_list *list, uint32_t i) {
+    return list->link[list->slot[i]];
+}
 
 /**
  * Breadth-first search from all leaves at once, a bit per leaf.
+ * @param[in] fabric     Borrowed, must outlive the tables.
  * @param[in] dead_link  Bit set over links, or NULL: these are not used.
  * @retval FAB_EINPUT  a switch has more than 65,535 groups
+ * @retval FAB_EUNSUPPORTED  the lists do not fit into 32-bit places
  * Complexity: O(distances at which a switch sees leaves * links * leaves / 64) time.
  */
 fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link, fab_next_hops **out,
                              fab_error *err) FAB_MUST_USE;
 void fab_next_hops_free(fab_next_hops *next_hops);
+
+/** Sets used[l] of every link l that is a next hop of some switch. Returns how many were 0 before. */
+uint32_t fab_next_hops_mark(const fab_next_hops *next_hops, uint8_t *used);
 
 /** Group of a switch that serves leaf column `leaf`, from 1; 0 where there is no route or the switch is the leaf. */
 static inline uint32_t fab_next_hops_group(const fab_next_hops *t, uint32_t switch_index, uint32_t leaf) {
@@ -46,18 +71,19 @@ static inline uint32_t fab_next_hops_group(const fab_next_hops *t, uint32_t swit
     return t->piece[piece * FAB_PIECE_LEAVES + leaf % FAB_PIECE_LEAVES];
 }
 
-/** Next hops of switch node `v` towards leaf column `leaf`: *count links, 0 where there is no route or v is the leaf.
- */
-static inline const fab_link_id *fab_next_hops_get(const fab_next_hops *t, uint32_t switch_index, uint32_t leaf,
-                                                   uint32_t *count) {
+/** Next hops of a group of this switch, by its number among all. */
+static inline fab_next_hop_list fab_next_hops_of_group(const fab_next_hops *t, uint32_t switch_index, uint32_t number) {
+    fab_next_hop_group group = t->group[t->group_at[switch_index] + (number - t->group_first[switch_index])];
+    return (fab_next_hop_list){t->out_link + t->out_first[switch_index], t->slot + group.first, group.count};
+}
+
+/** Next hops of a switch towards leaf column `leaf`: none where there is no route or the switch is the leaf. */
+static inline fab_next_hop_list fab_next_hops_get(const fab_next_hops *t, uint32_t switch_index, uint32_t leaf) {
     uint32_t group = fab_next_hops_group(t, switch_index, leaf);
     if (group == 0) {
-        *count = 0;
-        return NULL;
+        return (fab_next_hop_list){0};
     }
-    uint32_t entry = t->group_first[switch_index] + group - 1;
-    *count = t->group_link[entry + 1] - t->group_link[entry];
-    return &t->member[t->group_link[entry]];
+    return fab_next_hops_of_group(t, switch_index, t->group_first[switch_index] + group - 1);
 }
 
 #endif

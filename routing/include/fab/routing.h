@@ -22,8 +22,8 @@ typedef struct fab_routes {
     bool between_switches; /**< set by the caller: only fabric links are kept */
     size_t *path_first;    /**< shape [n_paths + 1]: links of path p are link[path_first[p] ... ) */
     fab_link_id *link;     /**< shape [path_first[n_paths]] */
-    uint32_t *group;       /**< the same shape: entry of next_hops that the link was chosen from; of plain engines, and
-                              between switches only, else NULL */
+    uint32_t *group; /**< the same shape: group of next_hops, by its number, that the link was chosen from; of plain
+                        engines, and between switches only, else NULL */
     size_t flow_capacity, path_capacity, link_capacity, group_capacity;
 } fab_routes;
 
@@ -86,28 +86,30 @@ typedef struct fab_hop_key {
 typedef struct fab_hop {
     fab_node_id node;
     uint32_t tier;
-    uint32_t leaf;           /**< column of the destination leaf */
-    const fab_link_id *next; /**< equal-cost next hops, by port */
-    uint32_t count;          /**< >= 1 */
+    uint32_t leaf;          /**< column of the destination leaf */
+    uint32_t count;         /**< of next, >= 1 */
+    fab_next_hop_list next; /**< equal-cost next hops */
 } fab_hop;
 
-/** A group of next hops as a walk reads it, in one look. */
-typedef struct fab_step_group {
-    uint32_t first, count; /**< members */
-    fab_link_id link;      /**< the first, which is the only one on most ways down */
-    uint32_t head;         /**< switch index at its far end */
-} fab_step_group;
-
-typedef struct fab_step_member {
+/** A link that leaves a switch, as a walk reads it, in one look. */
+typedef struct fab_step {
     fab_link_id link;
     uint32_t head; /**< switch index */
-} fab_step_member;
+} fab_step;
+
+/** A switch as a walk reads it. */
+typedef struct fab_step_switch {
+    uint32_t group_first, group_at; /**< as in next_hops */
+    uint32_t first_step;            /**< link 0 */
+    uint8_t value, shift;           /**< plain_slot and plain_shift of its tier */
+} fab_step_switch;
 
 /** Groups of next hops that were read from a file of tables (routing/README.md). They need not be minimal, do not loop
  * and have no dead ends. */
 typedef struct fab_read_groups {
     fab_next_hops *next_hops; /**< NULL: nothing was read. Groups of equal members and other weights differ */
-    double *weight;  /**< shape [members]: as written, above 0; 0 in a group without weights. NULL: no group has any */
+    double *weight; /**< shape [next_hops->slot], where groups share no lists: as written, above 0; 0 in a group without
+                       weights. NULL: no group has any */
     bool is_minimal; /**< every member comes one nearer to the destination */
     fab_dag *dag;    /**< of next_hops, in a router that splits; else NULL */
 } fab_read_groups;
@@ -144,16 +146,16 @@ typedef struct fab_router {
     double window_bytes;       /**< that a receiver holds per flow to put packets in order */
     double queueing_s;         /**< allowance for queues, added to the round trip */
     bool draws_per_queue_pair; /**< queue pairs of a flow hash differently (engines that hash) */
-    char label[192]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they differ from the
-                        default */
-    bool splits;     /**< switches split what they hold: the engine's `split` is to be asked, there are no routes */
+    char label[FAB_ENGINE_LABEL_SIZE]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they
+                        differ from the default */
+    bool splits; /**< switches split what they hold: the engine's `split` is to be asked, there are no routes */
     /* Where every choice is (value[slot of the tier] >> shift of the tier) modulo the next hops: set by prepare, so
      * that many paths are walked at once without asking the engine. */
     bool is_plain;
     uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
     uint8_t *switch_tier;                                                        /**< shape [n_switches] */
-    struct fab_step_group *step_group;   /**< shape [groups of next_hops]; plain engines, as the next */
-    struct fab_step_member *step_member; /**< shape [members of next_hops] */
+    struct fab_step_switch *step_switch;
+    struct fab_step *step; /**< shape [links of switches], as fabric->out_link from its first switch; plain engines */
     struct fab_port_end *end; /**< shape [n_gpus]: where GPUs are plugged in; NULL unless each has one NIC in one plane
                                  and none hands over for another */
     void *state;              /**< the engine's own options */
@@ -174,17 +176,24 @@ static inline bool fab_router_weighs(const fab_router *router) {
     return router->by_capacity || router->groups.weight != NULL;
 }
 
+/** Weights of a group of next_hops as they were read from a file; NULL where none has any. */
+static inline const double *fab_read_weights(const fab_router *router, const fab_next_hop_list *next) {
+    return router->groups.weight != NULL ? router->groups.weight + (next->slot - router->next_hops->slot) : NULL;
+}
+
 /**
- * Share of a next hop in its group, in whole units: as read from a file, else by the engine's rule.
- * @param[in] member  Place of the next hop in next_hops->member.
+ * Share of next hop i in its group, in whole units: as read from a file, else by the engine's rule.
+ * @param[in] next  Of next_hops where groups come from a file.
  */
-static inline uint32_t fab_next_hop_weight(const fab_router *router, const fab_link_id *member) {
-    if (router->groups.weight != NULL && router->groups.weight[member - router->next_hops->member] > 0) {
-        return (uint32_t)router->groups.weight[member - router->next_hops->member];
+static inline uint32_t fab_next_hop_weight(const fab_router *router, const fab_next_hop_list *next, uint32_t i) {
+    const double *read = fab_read_weights(router, next);
+    if (read != NULL && read[i] > 0) {
+        return (uint32_t)read[i];
     }
-    return router->by_capacity
-               ? (uint32_t)(fab_class_of(router->fabric, *member)->capacity_bps / router->weight_unit_bps + 0.5)
-               : 1;
+    return router->by_capacity ? (uint32_t)(fab_class_of(router->fabric, fab_next_hop(next, i))->capacity_bps /
+                                                router->weight_unit_bps +
+                                            0.5)
+                               : 1;
 }
 
 /** One row of the table in engines.c. */

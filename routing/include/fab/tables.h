@@ -40,4 +40,14 @@ fab_status fab_tables_write_split(const fab_router *router, const fab_split *spl
 fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *phase, FILE *out,
                                   fab_error *err) FAB_MUST_USE;
 
+/**
+ * The port through which every switch forwards to every port of a leaf, under an engine that looks at the destination
+ * alone: what a subnet manager writes into its switches.
+ * @param[out] out_port  Shape [n_switches][n_leaves][port_stride], by port - 1 of the leaf; 0 where nothing is plugged
+ *                       in there or there is no route. Overwritten.
+ * @retval FAB_EUNSUPPORTED  the engine looks at more than the destination
+ * Complexity: O(entries).
+ */
+fab_status fab_tables_fill(const fab_router *router, uint16_t *out_port, fab_error *err) FAB_MUST_USE;
+
 #endif

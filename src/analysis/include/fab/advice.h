@@ -5,6 +5,8 @@
 #ifndef FAB_ADVICE_H
 #define FAB_ADVICE_H
 
+#include "fab/design.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,7 +68,7 @@ typedef struct fab_advice_best {
 } fab_advice_best;
 
 typedef struct fab_advice {
-    char engine[192]; /**< of the base, with all options */
+    char engine[FAB_ENGINE_LABEL_SIZE]; /**< of the base, with all options */
     fab_advice_figures base;
     fab_advice_row *rows; /**< most gain first, impossible ones last */
     size_t n_rows;

@@ -59,7 +59,7 @@ typedef struct fab_explanation {
     char name[80];
     double capacity_bps;
     char engine[FAB_NAME_SIZE];
-    char label[192]; /**< name and all options */
+    char label[FAB_ENGINE_LABEL_SIZE]; /**< name and all options */
     char traffic[256];
     uint64_t seed;
     bool splits;          /**< switches split what they hold: there are shares, and no decisions */

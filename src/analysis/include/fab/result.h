@@ -151,7 +151,7 @@ typedef struct fab_seed_figures {
 
 typedef struct fab_engine_result {
     char engine[FAB_NAME_SIZE];
-    char label[192]; /**< name and all options */
+    char label[FAB_ENGINE_LABEL_SIZE]; /**< name and all options */
     uint64_t seed;
     bool seeded;
     uint64_t n_seeds;

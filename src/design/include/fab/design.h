@@ -93,6 +93,9 @@ typedef struct fab_engine_spec {
     char where[192]; /**< file:line:column it came from, or "--engine" */
 } fab_engine_spec;
 
+/** Room for such a text with the defaults of all options that it leaves out. */
+#define FAB_ENGINE_LABEL_SIZE 384
+
 typedef struct fab_design {
     char name[FAB_NAME_SIZE];
     char origin[192]; /**< file name, "preset:NAME" or the one-line form */

@@ -45,7 +45,7 @@ typedef struct fab_flow {
 
 /** Flow i < n_flows. */
 static inline fab_flow fab_phase_flow(const fab_phase *p, uint64_t i) {
-    if (p->all.n > 0) {
+    if (p->all.n > 1) {
         uint32_t from = (uint32_t)(i / (p->all.n - 1));
         uint32_t to = (uint32_t)(i % (p->all.n - 1));
         return (fab_flow){.src = p->all.first + from,
