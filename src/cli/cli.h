@@ -50,7 +50,8 @@ typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
     cli_list operands, overrides, jobs, engines;
-    const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain, *certificate; /**< NULL when not given */
+    const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain,
+        *certificate; /**< NULL when not given */
     cli_search search;
     cli_advise_options advise;
     uint64_t seed, n_seeds, n_threads;
