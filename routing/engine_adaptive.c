@@ -114,8 +114,8 @@ typedef struct prospect {
 typedef struct arrival {
     const trip *trip;
     uint32_t stamp;
-    uint64_t key;           /* of its draws */
     uint32_t at;            /* switch index */
+    uint64_t key;           /* of its draws */
     fab_next_hop_list next; /* its next hops there */
     fab_link_id *out;       /* where its next link is written */
 } arrival;

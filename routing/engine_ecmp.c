@@ -162,7 +162,7 @@ static fab_status measure_effects(const fab_router *router, fab_error *err) {
     options *o = router->state;
     size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
     FAB_TRY(FAB_NEW(o->nic_effect, 2 * o->n_rules * n_nics, err));
-    FAB_TRY(FAB_NEW(o->sport_value, o->n_rules * SOURCE_PORTS, err));
+    FAB_TRY(FAB_NEW(o->sport_value, (size_t)o->n_rules * SOURCE_PORTS, err));
     for (uint32_t slot = 0; slot < o->n_rules; slot++) {
         const fab_hash_rule *rule = &o->rule[slot];
         const fab_hash_packet none = {0};
@@ -177,7 +177,7 @@ static fab_status measure_effects(const fab_router *router, fab_error *err) {
         for (uint32_t i = 0; i < SOURCE_PORTS; i++) {
             const fab_hash_packet rest = {
                 .sport = (uint16_t)(FIRST_SOURCE_PORT + i), .dport = 4791 /* RoCEv2 */, .proto = 17 /* UDP */};
-            o->sport_value[slot * SOURCE_PORTS + i] = fab_hash_packet_value(rule, crc_of(o, rule), &rest);
+            o->sport_value[(size_t)slot * SOURCE_PORTS + i] = fab_hash_packet_value(rule, crc_of(o, rule), &rest);
         }
     }
 done:
@@ -264,8 +264,8 @@ static void begin(const fab_router *router, uint64_t seed, fab_hop_key *key) {
     uint32_t sport = source_port((uint32_t)key->hash & 0xfffff);
     for (uint32_t slot = 0; slot < o->n_rules; slot++) {
         const fab_hash_rule *rule = &o->rule[slot];
-        const uint32_t *effect = &o->nic_effect[2 * slot * n_nics];
-        key->value[slot] = o->sport_value[slot * SOURCE_PORTS + (sport - FIRST_SOURCE_PORT)] ^
+        const uint32_t *effect = &o->nic_effect[2 * (size_t)slot * n_nics];
+        key->value[slot] = o->sport_value[(size_t)slot * SOURCE_PORTS + (sport - FIRST_SOURCE_PORT)] ^
                            effect[2 * (size_t)key->src_nic] ^ effect[2 * (size_t)key->dst_nic + 1];
         if ((rule->fields & FAB_FIELD_DQP) != 0) {
             const fab_hash_packet none = {0};

@@ -55,7 +55,8 @@ static void count_hop(use *u, uint64_t flow, uint64_t weight, fab_link_id link, 
     uint8_t *used = u->used + u->member[group];
     for (uint32_t i = 0; i < next.count; i++) {
         if (fab_next_hop(&next, i) == link) {
-            u->n_used[later][group] += (uint32_t)((used[i] >> later & 1) == 0);
+            bool fresh = ((unsigned)used[i] >> later & 1U) == 0;
+            u->n_used[later][group] += fresh ? 1U : 0U;
             used[i] |= (uint8_t)(1U << later);
             break;
         }

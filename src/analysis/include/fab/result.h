@@ -153,10 +153,14 @@ typedef struct fab_engine_result {
     char engine[FAB_NAME_SIZE];
     char label[FAB_ENGINE_LABEL_SIZE]; /**< name and all options */
     uint64_t seed;
-    bool seeded;
     uint64_t n_seeds;
     uint32_t n_rounds; /**< above 1: queue pairs take turns; figures are means over the rounds of a seed, loads and hot
                           links those of the first round */
+    bool seeded;
+    bool deadlock_free; /**< no cycle among the dependencies of the routes of the first seed */
+    bool polarized;     /**< of the first seed: some boundary is; only engines that hash */
+    bool has_effective_bisection;
+    bool has_gap; /**< asked for, and every path is minimal, so that the bound holds */
     fab_stat collided_links, collided_flows;
     fab_stat max_collision_factor;  /**< largest utilisation of a fabric link */
     fab_stat mean_collision_factor; /**< mean over flows that use a fabric link of the worst factor on their route */
@@ -166,20 +170,16 @@ typedef struct fab_engine_result {
     fab_stat busiest_link_s;  /**< bytes over capacity of the network link that needs longest: no phase under this
                                  routing is faster */
     fab_stat optimum_gap;     /**< max_utilisation over its certified lower bound, minus 1; with has_gap */
-    bool has_gap;             /**< asked for, and every path is minimal, so that the bound holds */
     fab_stat effective_bisection; /**< ORCS; has_effective_bisection only for the bisection pattern */
-    bool has_effective_bisection;
-    fab_wiring wiring; /**< of the fabric: what the boundaries below are called */
+    fab_wiring wiring;            /**< of the fabric: what the boundaries below are called */
+    uint32_t n_cycle;             /**< links of a shortest cycle through the first link that lies on one; 0: none */
     fab_tier_load tiers[2 * FAB_MAX_TIERS];
     size_t n_tiers; /**< two for each boundary */
-    bool polarized; /**< of the first seed: some boundary is; only engines that hash */
     fab_hot_link hot[FAB_HOT_LINKS];
     size_t n_hot;
     fab_path_figures paths;          /**< of the first seed; no flows where they are not known */
     double window_bytes, queueing_s; /**< of a receiver and of queues, where packets are reordered */
-    bool deadlock_free;              /**< no cycle among the dependencies of the routes of the first seed */
     uint64_t dependencies;           /**< pairs of fabric links, one held while the other is asked for */
-    uint32_t n_cycle;                /**< links of a shortest cycle through the first link that lies on one; 0: none */
     char cycle[FAB_CYCLE_SHOWN][80]; /**< names of its first ones */
     double *load_bytes;              /**< shape [n_links], first seed; NULL unless asked for (exports) */
     fab_seed_figures
