@@ -118,13 +118,15 @@ done:
 /* The trunk that everything at v takes towards the leaf, or FAB_NONE where there is a choice. */
 static uint32_t only_trunk(const program *p, uint32_t v, uint32_t leaf) {
     fab_next_hop_list list = fab_next_hops_get(p->job->next_hops, v, leaf);
-    uint32_t n = list.count;
-    for (uint32_t i = 1; i < n; i++) {
-        if (p->trunk_of[fab_next_hop(&list, i)] != p->trunk_of[fab_next_hop(&list, 0)]) {
+    uint32_t trunk = FAB_NONE;
+    for (uint32_t i = 0; i < list.count; i++) {
+        uint32_t other = p->trunk_of[fab_next_hop(&list, i)];
+        if (i > 0 && other != trunk) {
             return FAB_NONE;
         }
+        trunk = other;
     }
-    return p->trunk_of[fab_next_hop(&list, 0)];
+    return trunk;
 }
 
 /* --- columns, rows and entries ------------------------------------------------------------------------------------ */

@@ -327,12 +327,14 @@ static double utilisation(const placing *p, const arrival *part, fab_link_id lin
 static fab_link_id pick_local(const placing *p, const arrival *part) {
     double least = INFINITY;
     uint32_t first = 0;
+    fab_link_id best = FAB_NONE;
     for (uint32_t i = 0; i < part->next.count; i++) {
-        double own = utilisation(p, part, fab_next_hop(&part->next, i));
+        fab_link_id link = fab_next_hop(&part->next, i);
+        double own = utilisation(p, part, link);
         first = own < least ? i : first;
+        best = own < least ? link : best;
         least = own < least ? own : least;
     }
-    fab_link_id best = fab_next_hop(&part->next, first);
     uint64_t lowest = tie(part, best);
     for (uint32_t i = first + 1; i < part->next.count; i++) {
         fab_link_id link = fab_next_hop(&part->next, i);

@@ -161,7 +161,7 @@ static fab_status measure_effects(const fab_router *router, fab_error *err) {
     fab_status status = FAB_OK;
     options *o = router->state;
     size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
-    FAB_TRY(FAB_NEW(o->nic_effect, 2 * o->n_rules * n_nics, err));
+    FAB_TRY(FAB_NEW(o->nic_effect, 2 * (size_t)o->n_rules * n_nics, err));
     FAB_TRY(FAB_NEW(o->sport_value, (size_t)o->n_rules * SOURCE_PORTS, err));
     for (uint32_t slot = 0; slot < o->n_rules; slot++) {
         const fab_hash_rule *rule = &o->rule[slot];
