@@ -98,7 +98,7 @@ def llama3_talk():
         phases = run("route", "preset:llama3-talk-racks", "--json", "--quiet", "--traffic", "job:dp",
                      "--job", f"servers={servers}")["phases"]
         expect("engines of the talk's report", [engine["engine"] for engine in phases[0]["engines"]],
-               ["pinned", "dmodk", "ecmp", "ecmp"])
+               ["pinned", "dmodk", "ecmp", "ecmp", "spray"])
         return phases[0]["engines"]
 
     whole, replaced = engines("0,1,2,3"), engines("0,1,2,4")
@@ -108,8 +108,42 @@ def llama3_talk():
     expect("pinned, servers 1 2 3 5, uplinks of the first rack", replaced[0]["collided_links"], 8)
     expect("servers 1 2 3 5, what the design causes", replaced[0]["max_taper_factor"], 1, 1e-9)
     expect("16 queue pairs collide less than one", replaced[3]["max_collision_factor"] < replaced[2]["max_collision_factor"], True)
+    expect("spray, servers 1 2 3 5", replaced[4]["max_collision_factor"], 1, 1e-9)
 
 
-for check in (rail_only_table, llama3, superpod, destination_routing, ideal_hash, llama3_talk):
+def from_hash_to_optimum():
+    """Adaptive routing lies between a hash and the optimum, which is certified within 1 %."""
+    engines = run("route", "fat-tree:k=8", "--traffic", "pattern:permutation", "--bound", "--seeds", "10", "--json", "--quiet",
+                  "--engine", "ecmp", "--engine", "adaptive,granularity=flow", "--engine", "adaptive",
+                  "--engine", "optimal")["phases"][0]["engines"]
+    worst = [engine["max_utilisation_ratio"]["mean"] for engine in engines]
+    expect("ecmp, flows, packets, optimum in this order", worst == sorted(worst, reverse=True), True)
+    expect("optimum within 1 %", engines[3]["optimum_gap_ratio"]["max"] <= 0.01, True)
+    expect("no engine beats its bound", min(engine["optimum_gap_ratio"]["min"] for engine in engines) >= 0, True)
+
+
+def reorder_window():
+    """A receiver's window limits who reorders: 2 km between halls, not 20 m."""
+    for distance, limits in (("20m", False), ("2km", True)):
+        engines = run("route", "preset:llama3-24k-roce", "--set", "floor.hall-power=20MW", "--set", f"floor.hall-distance={distance}",
+                      "--traffic", "job:dp-rs", "--engine", "spray", "--engine", "adaptive", "--json", "--quiet")["phases"][0]["engines"]
+        for engine in engines:
+            expect(f"{engine['engine']} over {distance} is limited", engine["reordering"]["limited_flows"] > 0, limits)
+
+
+def all_gathers():
+    """Once hash collisions count, a full mesh is slower than a ring over the same links; ideally they are equal."""
+    phases = run("route", "clos:gpus=256,radix=32,gpus-per-server=1", "--traffic", "pattern:all-gather,algorithm=all,bytes=1GB",
+                 "--engine", "ecmp", "--engine", "spray", "--json", "--quiet")["phases"]
+    time = [{"ring": 0.0, "doubling": 0.0, "mesh": 0.0} for _ in range(2)]
+    for phase in phases:
+        for i, engine in enumerate(phase["engines"]):
+            time[i][phase["name"].split("-")[0]] += engine["busiest_link_s"]
+    expect("mesh slower than ring under ecmp", time[0]["mesh"] > 1.1 * time[0]["ring"], True)
+    expect("mesh as fast as ring under spray", time[1]["mesh"] / time[1]["ring"], 1, 1e-3)
+
+
+for check in (rail_only_table, llama3, superpod, destination_routing, ideal_hash, llama3_talk, from_hash_to_optimum,
+              reorder_window, all_gathers):
     check()
 sys.exit(1 if failures else 0)
