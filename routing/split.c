@@ -33,6 +33,7 @@ static void release(work *w) {
     free(w->pass.link_load);
     free(w->pass.row);
     free(w->pass.factor);
+    free(w->pass.wide_share);
 }
 
 /* Weights, scaled so that the largest is in [1, 2). */
@@ -155,17 +156,29 @@ static bool block_is_empty(const fab_pass *p, const fab_demand *demand) {
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */
 
+static const double *given_shares(const fab_pass *p) {
+    return p->split->share + fab_first_leaf(p) * p->dag->fabric->n_links;
+}
+
 static fab_status load_block(fab_pass *p, uint64_t *holding, fab_error *err) {
     fab_status status = FAB_OK;
     size_t size = p->dag->n_switches * sizeof *holding;
+    bool in_range = true;
     if (p->split->rule == FAB_SPLIT_SHARE) {
+        p->share = given_shares(p);
         return fab_pass_load_shares(p, err);
     }
     if (p->split->rule != FAB_SPLIT_EQUAL) {
         memcpy(holding, p->active, size);
         fab_pass_mark(p);
-        FAB_TRY(fab_pass_prepare(p, err));
+        in_range = fab_pass_prepare(p);
+        if (!in_range) {
+            FAB_TRY(fab_pass_share_wide(p, err));
+        }
         memcpy(p->active, holding, size);
+    }
+    if (!in_range) {
+        return fab_pass_load_shares(p, err);
     }
     fab_pass_load(p);
 done:
@@ -211,11 +224,14 @@ done:
 static fab_status fold_block(fab_pass *p, fab_fold fold, fab_error *err) {
     fab_status status = FAB_OK;
     if (p->split->rule == FAB_SPLIT_SHARE) {
+        p->share = given_shares(p);
         return fab_pass_fold_shares(p, fold, err);
     }
     fab_pass_mark(p);
-    if (fold == FAB_FOLD_EXPECTED) { /* the others ask which paths there are, not for their shares */
-        FAB_TRY(fab_pass_prepare(p, err));
+    /* but for the mean folds ask which paths there are, not for their shares */
+    if (fold == FAB_FOLD_EXPECTED && !fab_pass_prepare(p)) {
+        FAB_TRY(fab_pass_share_wide(p, err));
+        return fab_pass_fold_shares(p, fold, err);
     }
     fab_pass_fold(p, fold);
 done:

@@ -17,25 +17,30 @@ typedef struct fab_pass {
     const fab_dag *dag;
     const fab_split *split;
     uint32_t block;
-    double *held;       /* [switch] row: amounts, or what they are folded into */
-    double *part;       /* [switch] row: W or Z */
-    double *scale;      /* [level] row: what Z at this distance was multiplied by; 1 for W */
-    uint64_t *active;   /* [switch]: lanes in use */
-    uint8_t *even;      /* [run of the block]: all next hops have the same share (capacity) */
-    double *weight;     /* [link]: weights, scaled */
-    const double *x;    /* [link]: values to fold */
-    double *group_load; /* [group]: on each of its next hops */
-    double *link_load;  /* [link]: besides */
-    double *scratch;    /* rows: sum, next, zero, then next hops [widest + FAB_STEP], then entries [FAB_SLOT] */
-    const double **row; /* [widest + FAB_STEP] */
-    double *factor;     /* [widest + FAB_STEP] */
+    double *held;        /* [switch] row: amounts, or what they are folded into */
+    double *part;        /* [switch] row: W or Z */
+    const double *share; /* [lane][link]: of the block, where shares are given or stand for weights */
+    double *wide_share;  /* room for the latter; NULL until needed */
+    double *scale;       /* [level] row: what Z at this distance was multiplied by; 1 for W */
+    uint64_t *active;    /* [switch]: lanes in use */
+    uint8_t *even;       /* [run of the block]: all next hops have the same share (capacity) */
+    double *weight;      /* [link]: weights, scaled */
+    const double *x;     /* [link]: values to fold */
+    double *group_load;  /* [group]: on each of its next hops */
+    double *link_load;   /* [link]: besides */
+    double *scratch;     /* rows: sum, next, zero, then next hops [widest + FAB_STEP], then entries [FAB_SLOT] */
+    const double **row;  /* [widest + FAB_STEP] */
+    double *factor;      /* [widest + FAB_STEP] */
 } fab_pass;
 
 /** Marks what is passed on, from the switches in use to their destinations. Not for FAB_SPLIT_SHARE. */
 void fab_pass_mark(fab_pass *p);
 
-/** W or Z of the lanes in use. */
-fab_status fab_pass_prepare(fab_pass *p, fab_error *err) FAB_MUST_USE;
+/** W or Z of the lanes in use. False: Z leaves the range of a double. */
+bool fab_pass_prepare(fab_pass *p);
+
+/** Shares of the lanes in use that the weights stand for, whatever their range: p->share. */
+fab_status fab_pass_share_wide(fab_pass *p, fab_error *err) FAB_MUST_USE;
 
 /** What `held` puts on every link. `active`: lanes that hold something; grows. */
 void fab_pass_load(fab_pass *p);
@@ -43,7 +48,7 @@ void fab_pass_load(fab_pass *p);
 /** Fills `held` of the lanes in use with the fold of x. */
 void fab_pass_fold(fab_pass *p, fab_fold fold);
 
-/** The same for FAB_SPLIT_SHARE, marking included. */
+/** The same by p->share, marking included. */
 fab_status fab_pass_load_shares(fab_pass *p, fab_error *err) FAB_MUST_USE;
 fab_status fab_pass_fold_shares(fab_pass *p, fab_fold fold, fab_error *err) FAB_MUST_USE;
 

@@ -5,7 +5,7 @@
 
 /* Shares of the next hops of an entry towards destination k of the block. */
 static const double *shares_of(const fab_pass *p, uint64_t k) {
-    return p->split->share + (fab_first_leaf(p) + k) * p->dag->fabric->n_links;
+    return p->share + k * p->dag->fabric->n_links;
 }
 
 static fab_status check_shares(const fab_pass *p, const fab_dag_entry *e, uint64_t k, double sum, fab_error *err) {
