@@ -1,16 +1,16 @@
 /* The approximation: splits whose path shares are products of link weights exp(-price).
  *
  * Among all splittings that keep every utilisation below a target, the one of largest entropy has this form, its prices
- * being the multipliers of the links that are full [Jaynes 1957; Fredman's scaling of matrices is the case of two
- * hops]. The prices maximise a concave function whose slope at a link is load - target * capacity. So they are found by
- * going uphill:
+ * being the multipliers of the links that are full (Jaynes, 1957). The prices maximise a concave function whose slope
+ * at a link is load - target * capacity. So they are found by going uphill:
  *
  *     price += step * log(utilisation / target), never below 0
  *
- * which is Newton's step where a link is one among many, and what iterative scaling does. Nesterov's momentum, thrown
- * away when it points downhill, makes rounds few. The target is the best certificate so far: at or below the optimum,
- * where prices grow without limit in the direction that proves it. Two certificates take turns: the prices themselves
- * as lengths, and length 1 on whatever is nearly full, which finds cuts at once.
+ * which is Newton's step where a link is one among many, and what iterative scaling does (Darroch and Ratcliff, 1972).
+ * Nesterov's momentum (Nesterov, 1983), thrown away when it points downhill, makes rounds few. The target is the best
+ * certificate so far: at or below the optimum, where prices grow without limit in the direction that proves it. Two
+ * certificates take turns: the prices themselves as lengths, and length 1 on whatever is nearly full, which finds cuts
+ * at once.
  *
  * No state but per link, and only the split with the smallest maximum is kept. */
 #include "bound_internal.h"
@@ -23,7 +23,8 @@
 #define MAX_ROUNDS 4000
 #define FIRST_STEP 0.5
 #define LAST_STEP  0.02
-#define PATIENCE   200  /* rounds */
+#define PATIENCE   200  /* rounds in which the gap must shrink by a tenth */
+#define MOST_PRICE 550  /* exp(-price) stays a weight that a split takes */
 #define NEARLY     0.01 /* links this near to the fullest count as full */
 
 /* All indexed as job->link. */
@@ -39,6 +40,10 @@ typedef struct climb {
 
 static double gap_of(const fab_bound_job *job, const fab_bound *bound) {
     return bound->upper / job->lower - 1;
+}
+
+static double allowed(double price) {
+    return fmin(MOST_PRICE, fmax(0, price));
 }
 
 /* One step uphill from the loads that were measured. */
@@ -59,43 +64,17 @@ static void step_up(const fab_bound_job *job, climb *c) {
     for (uint32_t i = 0; i < job->n_links; i++) {
         double load = job->load[job->link[i]];
         if (load > 0) {
-            double base = fmax(0, c->price[i] + c->step * (log(load / job->capacity[i]) - target));
+            double base = allowed(c->price[i] + c->step * (log(load / job->capacity[i]) - target));
             c->drift[i] = base - c->base[i];
             c->base[i] = base;
-            c->price[i] = fmax(0, base + momentum * c->drift[i]);
+            c->price[i] = allowed(base + momentum * c->drift[i]);
         }
     }
-}
-
-/* Starts again from `from`, scaled. */
-static void restart(const fab_bound_job *job, climb *c, const double *from, double scale) {
-    for (uint32_t i = 0; i < job->n_links; i++) {
-        c->price[i] = c->base[i] = scale * from[i];
-        c->drift[i] = 0;
-    }
-    c->time = 1;
 }
 
 static void set_weights(const fab_bound_job *job, const double *price, double *weight) {
     for (uint32_t i = 0; i < job->n_links; i++) {
         weight[job->link[i]] = exp(-price[i]);
-    }
-}
-
-/* The load under the prices. Where they differ by more than numbers can hold, they are lowered first. */
-static fab_status measure(const fab_bound_job *job, climb *c, const fab_split *split, double *out_most,
-                          fab_error *err) {
-    for (int attempt = 0;; attempt++) {
-        fab_error inner = {0};
-        set_weights(job, c->price, split->weight);
-        fab_status status = fab_bound_measure(job, split, out_most, &inner);
-        if (status == FAB_OK) {
-            return FAB_OK;
-        }
-        if ((status != FAB_EUNSUPPORTED && status != FAB_EINPUT) || attempt == 20) {
-            return fab_fail(err, status, inner.where, "%s", inner.text);
-        }
-        restart(job, c, c->price, 0.8);
     }
 }
 
@@ -113,12 +92,16 @@ static fab_status certify(fab_bound_job *job, const climb *c, uint64_t round, do
     return FAB_OK;
 }
 
-/* Where the gap does not shrink the steps are too long, or the climb ran into a corner. */
+/* Where the gap has hardly shrunk for long the steps are too long: half of them, and no momentum. */
 static void lose_patience(const fab_bound_job *job, const fab_bound *bound, climb *c) {
     double gap = gap_of(job, bound);
     if (gap > 0.9 * c->gap) {
-        c->step = fmax(LAST_STEP, c->step * 0.5);
-        restart(job, c, c->best, 1);
+        c->step = fmax(LAST_STEP, c->step / 2);
+        c->time = 1;
+        for (uint32_t i = 0; i < job->n_links; i++) {
+            c->price[i] = c->base[i];
+            c->drift[i] = 0;
+        }
     }
     c->gap = gap;
 }
@@ -147,7 +130,8 @@ static fab_status improve(fab_bound_job *job, climb *c, const fab_split *split, 
                      MAX_ROUNDS, job->lower, bound->upper, 100 * gap_of(job, bound), 100 * FAB_BOUND_GAP);
         }
         step_up(job, c);
-        FAB_TRY(measure(job, c, split, &most, err));
+        set_weights(job, c->price, split->weight);
+        FAB_TRY(fab_bound_measure(job, split, &most, err));
         bound->rounds++;
         if (most < bound->upper) {
             bound->upper = most;
