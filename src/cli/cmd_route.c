@@ -162,8 +162,7 @@ static const char *const EXAMPLES[] = {
     "fabriscope route preset:llama3-24k-roce --traffic job:dp-rs --engine ecmp,qp=1 --engine ecmp,qp=16",
     "fabriscope route fat-tree:k=16 --traffic pattern:permutation --engine ecmp,qp=16,hash=crc32/crc16",
     "fabriscope route clos:gpus=512,radix=32 --traffic pattern:bisection --seeds 100 --json",
-    "fabriscope route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --engine spray "
-    "--bound",
+    "fabriscope route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --bound",
     "fabriscope route preset:llama3-talk-racks --engine pinned --dump -",
     "fabriscope route preset:llama3-talk-racks --traffic job:dp --engine pinned --explain leaf-0:17",
     "fabriscope route preset:llama3-talk-racks --job servers=0,1,2,4 --advise",
