@@ -45,7 +45,7 @@ static bool visit(const fab_fabric *f, const fab_next_hops *t, uint32_t leaf, ui
     while (depth > 0) {
         uint32_t v = o->stack[depth - 1];
         fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
-        if (o->cursor[v] >= next.count) {
+        if (next.slot == NULL || o->cursor[v] >= next.count) { /* without a route there is no list */
             o->state[v] = DONE;
             depth--;
             if (next.count > 0) {
