@@ -68,10 +68,10 @@ static fab_status flush(writer *w, fab_error *err) {
             FAB_TRY(append(routes, &w->n_links, walk->legs[i].head, walk->legs[i].n_head, err));
         }
         for (uint32_t k = 0; k < walk->n_hops[i]; k++) {
-            routes->link[w->n_links + k] = walk->hop[i][k];
+            routes->link[w->n_links + k] = walk->hop[k][i];
         }
         for (uint32_t k = 0; routes->group != NULL && k < walk->n_hops[i]; k++) {
-            routes->group[w->n_links + k] = walk->group[i][k];
+            routes->group[w->n_links + k] = walk->group[k][i];
         }
         w->n_links += walk->n_hops[i];
         if (walk->at[i] != walk->target[i]) {

@@ -61,7 +61,7 @@ static inline uint32_t modulo(uint32_t value, uint32_t count) {
 
 /* One hop of every path in `list`, by the formula of plain engines. Returns how many go on, FAB_NONE where one has no
  * next hop. Each pass reads what the one before has asked the memory for. */
-static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t *list, uint32_t n) {
+static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t hop, uint32_t *list, uint32_t n) {
     const fab_next_hops *t = router->next_hops;
     uint32_t group_of[FAB_WALK_PATHS]; /* from 0 */
     const fab_step *step[FAB_WALK_PATHS];
@@ -83,21 +83,23 @@ static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t *l
         uint32_t slot = t->slot[group.first + modulo(value, group.count)];
         step[k] = router->step + at->first_step + slot;
         __builtin_prefetch(step[k]);
-        walk->group[i][walk->n_hops[i]] = at->group_first + group_of[k];
+        walk->group[hop][i] = at->group_first + group_of[k];
     }
     uint32_t left = 0;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = list[k];
         fab_step to = *step[k];
-        walk->hop[i][walk->n_hops[i]++] = to.link;
+        walk->hop[hop][i] = to.link;
+        walk->n_hops[i] = hop + 1;
         walk->at[i] = to.head;
         list[left] = i;
-        left += to.head != walk->target[i] && walk->n_hops[i] < FAB_WALK_HOPS;
+        left += to.head != walk->target[i];
     }
     return left;
 }
 
-static uint32_t step_any(fab_walk *walk, const fab_router *router, uint64_t seed, uint32_t *list, uint32_t n) {
+static uint32_t step_any(fab_walk *walk, const fab_router *router, uint64_t seed, uint32_t hop, uint32_t *list,
+                         uint32_t n) {
     const fab_fabric *f = router->fabric;
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t left = 0;
@@ -108,10 +110,11 @@ static uint32_t step_any(fab_walk *walk, const fab_router *router, uint64_t seed
             walk->lost = i;
             return FAB_NONE;
         }
-        walk->hop[i][walk->n_hops[i]++] = link;
+        walk->hop[hop][i] = link;
+        walk->n_hops[i] = hop + 1;
         walk->at[i] = fab_head(f, link) - base;
         list[left] = i;
-        left += walk->at[i] != walk->target[i] && walk->n_hops[i] < FAB_WALK_HOPS;
+        left += walk->at[i] != walk->target[i];
     }
     return left;
 }
@@ -123,8 +126,9 @@ fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed,
         list[left] = i;
         left += walk->at[i] != walk->target[i];
     }
-    while (left > 0 && left != FAB_NONE) {
-        left = router->is_plain ? step_plain(walk, router, list, left) : step_any(walk, router, seed, list, left);
+    for (uint32_t hop = 0; left > 0 && left != FAB_NONE && hop < FAB_WALK_HOPS; hop++) { /* all have begun together */
+        left = router->is_plain ? step_plain(walk, router, hop, list, left)
+                                : step_any(walk, router, seed, hop, list, left);
     }
-    return left == 0 ? FAB_OK : fab_walk_unreachable(walk, router, walk->lost, err);
+    return left != FAB_NONE ? FAB_OK : fab_walk_unreachable(walk, router, walk->lost, err);
 }

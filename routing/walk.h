@@ -22,9 +22,9 @@ typedef struct fab_walk {
     uint32_t target[FAB_WALK_PATHS]; /**< switch index of the destination leaf */
     uint32_t leaf[FAB_WALK_PATHS];   /**< its column */
     uint32_t n_hops[FAB_WALK_PATHS];
-    uint32_t group[FAB_WALK_PATHS]
-                  [FAB_WALK_HOPS]; /**< of plain engines: number of the group in next_hops that was chosen from */
-    fab_link_id hop[FAB_WALK_PATHS][FAB_WALK_HOPS]; /**< fabric links; paths beyond FAB_WALK_HOPS stop there */
+    uint32_t group[FAB_WALK_HOPS]
+                  [FAB_WALK_PATHS]; /**< of plain engines: number of the group in next_hops that was chosen from */
+    fab_link_id hop[FAB_WALK_HOPS][FAB_WALK_PATHS]; /**< fabric links; paths beyond FAB_WALK_HOPS stop there */
 } fab_walk;
 
 /** Adds a path whose legs are known; one inside a scale-up domain has no hops. */
