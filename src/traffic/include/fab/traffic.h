@@ -36,6 +36,11 @@ typedef struct fab_phase {
     uint64_t total_bytes;  /**< sum of bytes */
     char formula[192];     /**< closed form of total_bytes in words, or empty */
     double expected_bytes; /**< what the formula gives, or 0 */
+    /* Phases of one collective follow each other; collectives of a pattern are alternatives of each other. */
+    char algorithm[FAB_NAME_SIZE]; /**< of the collective: "ring", "doubling", ...; empty: none */
+    uint32_t run;                  /**< phases of equal number are parts of one collective, one after the other */
+    uint64_t ranks;                /**< of a communicator, of a collective */
+    double result_bytes;           /**< S of one execution of the whole collective, as nccl-tests count; 0: unknown */
 } fab_phase;
 
 typedef struct fab_flow {

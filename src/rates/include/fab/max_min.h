@@ -1,0 +1,44 @@
+/**
+ * @file max_min.h
+ * Max-min fair rates of flows that share links.
+ */
+#ifndef FAB_MAX_MIN_H
+#define FAB_MAX_MIN_H
+
+#include "fab/status.h"
+
+#include <stdint.h>
+
+#define FAB_NO_BOTTLENECK UINT32_MAX /**< the flow's own limit holds it */
+
+/** Flows over links, by numbers alone: a link is anything with a capacity. */
+typedef struct fab_sharing {
+    uint32_t n_flows, n_links;
+    const double *capacity; /**< shape [n_links]: bit/s, > 0 */
+    const uint64_t *first;  /**< shape [n_flows + 1]: links of flow f are link[first[f]] ... link[first[f + 1] - 1] */
+    const uint32_t *link;   /**< shape [first[n_flows]]; a flow names a link once */
+    const double *share;    /**< the same shape: part of the flow's rate that crosses the link, > 0; NULL: all of it */
+    const double *weight;   /**< shape [n_flows]: > 0; flows grow in proportion to it; NULL: 1 */
+    const double *limit; /**< shape [n_flows]: bit/s that the flow does not exceed, > 0 (INFINITY: none); NULL: none */
+} fab_sharing;
+
+/** Memory of a solver, reused from call to call. */
+typedef struct fab_max_min fab_max_min;
+
+fab_status fab_max_min_new(fab_max_min **out, fab_error *err) FAB_MUST_USE;
+void fab_max_min_free(fab_max_min *solver);
+
+/**
+ * The rates of which no flow's can grow without taking from one that has no more per weight: progressive filling.
+ * Every result is checked against the definition before it is returned: no link carries more than it can, and every
+ * flow is at its limit or crosses a full link on which no flow has more per weight.
+ * @param[out] out_rate        Shape [n_flows]: bit/s; INFINITY where neither link nor limit holds the flow.
+ * @param[out] out_bottleneck  Shape [n_flows]: such a link, the lowest number where several are, or FAB_NO_BOTTLENECK.
+ *                             May be NULL.
+ * @retval FAB_EINTERNAL  the check fails.
+ * Complexity: O(flow-links + links log links).
+ */
+fab_status fab_max_min_solve(fab_max_min *solver, const fab_sharing *sharing, double *out_rate,
+                             uint32_t *out_bottleneck, fab_error *err) FAB_MUST_USE;
+
+#endif
