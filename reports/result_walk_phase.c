@@ -16,6 +16,9 @@ static void walk_link_loads(walk *w, const fab_engine_result *engine) {
         number(w, "max_utilisation_ratio", load->max_utilisation);
         number(w, "mean_utilisation_ratio", load->mean_utilisation);
         number(w, "max_taper_factor", load->max_taper_factor);
+        if (engine->has_rates) {
+            number(w, "held_flows", load->held_flows);
+        }
         integers(w, "histogram", load->histogram, FAB_HISTOGRAM);
         end(w);
     }
@@ -111,6 +114,44 @@ static void walk_paths(walk *w, const fab_engine_result *engine) {
     }
 }
 
+static void walk_last_flow(walk *w, const fab_engine_result *engine) {
+    const fab_last_flow *last = &engine->rates.last;
+    object(w, "last_flow");
+    integer(w, "flow", last->flow);
+    integer(w, "src_gpu", last->src_gpu);
+    integer(w, "dst_gpu", last->dst_gpu);
+    integer(w, "bytes", last->bytes);
+    number(w, "rate_bps", last->rate_bps);
+    number(w, "finish_s", last->finish_s);
+    text(w, "bottleneck", last->bottleneck);
+    text(w, "comm", last->comm);
+    end(w);
+}
+
+static void walk_times(walk *w, const fab_engine_result *engine, bool many) {
+    if (!engine->has_time) {
+        return;
+    }
+    stat(w, "time_s", &engine->time_s, many);
+    stat(w, "transfer_s", &engine->transfer_s, many);
+    stat(w, "lower_bound_ratio", &engine->lower_bound_ratio, many);
+    if (engine->algbw.mean > 0) {
+        stat(w, "algbw_Bps", &engine->algbw, many);
+        stat(w, "busbw_Bps", &engine->busbw, many);
+    }
+    if (!engine->has_rates) {
+        return;
+    }
+    stat(w, "min_rate_bps", &engine->min_rate, many);
+    stat(w, "mean_rate_bps", &engine->mean_rate, many);
+    object(w, "held_flows");
+    number(w, "scale_up", engine->rates.held_by_scaleup);
+    number(w, "pcie", engine->rates.held_by_pcie);
+    number(w, "window", engine->rates.held_by_window);
+    end(w);
+    walk_last_flow(w, engine);
+}
+
 static void walk_cycle(walk *w, const fab_engine_result *engine) {
     if (engine->n_cycle == 0) {
         return;
@@ -138,6 +179,9 @@ static void walk_engine(walk *w, const fab_engine_result *engine) {
     }
     boolean(w, "polarized", engine->polarized); /* of the first seed */
     boolean(w, "deadlock_free", engine->deadlock_free);
+    if (engine->has_time) {
+        number(w, "latency_s", engine->latency_s);
+    }
     stat(w, "collided_links", &engine->collided_links, many);
     stat(w, "collided_flows", &engine->collided_flows, many);
     stat(w, "max_collision_factor", &engine->max_collision_factor, many);
@@ -153,6 +197,7 @@ static void walk_engine(walk *w, const fab_engine_result *engine) {
     if (engine->has_effective_bisection) {
         stat(w, "effective_bisection_ratio", &engine->effective_bisection, many);
     }
+    walk_times(w, engine, many);
     walk_paths(w, engine);
     walk_cycle(w, engine);
     walk_link_loads(w, engine);
@@ -175,6 +220,7 @@ void fab_walk_phase(walk *w, const fab_phase_result *phase, const fab_counts *co
     integer(w, "executions", phase->executions);
     integer(w, "communicators", phase->communicators);
     number(w, "max_taper_factor", phase->max_taper_factor);
+    number(w, "least_time_s", phase->least_s);
     if (phase->has_bound) {
         object(w, "bound");
         string(w, "method", phase->bound_method);

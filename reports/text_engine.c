@@ -411,6 +411,7 @@ void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_en
     if (phase->fabric_flows > 0) {
         put_verdict(page, phase, e);
     }
+    fab_text_times(page, e);
     put_limits(page, e);
     put_paths(page, e);
     put_deadlock(page, e);

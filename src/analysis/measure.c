@@ -1,5 +1,5 @@
 /* Utilisation, collisions and the factors behind them: every metric has its one definition here. */
-#include "measure.h"
+#include "measure_rates.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
@@ -33,6 +33,7 @@ fab_status fab_subject_init(const fab_bench *bench, const fab_traffic *traffic, 
                      .next_hops = bench->next_hops,
                      .dag = bench->dag,
                      .ports = bench->ports,
+                     .rates = bench->rates,
                      .bisection = strcmp(phase->collective, "bisection") == 0};
     FAB_TRY(fab_offer_init(f, bench->ports, phase, &s.offer, err));
     FAB_TRY(fab_demand_init(f, bench->ports, bench->next_hops, phase, &s.offer, &s.demand, err));
@@ -42,6 +43,7 @@ fab_status fab_subject_init(const fab_bench *bench, const fab_traffic *traffic, 
     FAB_TRY(fab_split_load(bench->dag, &EVEN, &s.demand, s.demand.rate, s.spray, err));
     FAB_TRY(fab_check_conservation(f, s.spray, err));
     to_utilisation(f, s.spray);
+    FAB_TRY(fab_least_time(&s, &s.least_s, err));
     if (bench->bound) {
         FAB_TRY(fab_bound_find(f, bench->dag, bench->next_hops, &s.demand, FAB_BOUND_TRIVIAL, &s.bound, err));
         s.has_bound = true;
@@ -80,6 +82,7 @@ void fab_scratch_release(fab_scratch *s) {
     free(s->to);
     free(s->from);
     free(s->worst);
+    fab_rate_scratch_free(s->rates);
     *s = (fab_scratch){0};
 }
 
@@ -175,6 +178,7 @@ fab_status fab_trial_run(const fab_trial *trial, fab_sample *out, fab_error *err
     } else {
         FAB_TRY(fab_trial_paths(trial, &sample, err));
     }
+    sample.least_s = trial->subject->least_s;
     *out = sample;
 done:
     return status;

@@ -40,6 +40,8 @@ typedef struct fab_subject {
     fab_bound bound; /**< with has_bound */
     bool has_bound;
     bool bisection; /**< effective bisection bandwidth is wanted */
+    bool rates;     /**< rates and times are wanted */
+    double least_s; /**< no routing carries the phase in less */
 } fab_subject;
 
 /** What a subject is made of; everything is borrowed. */
@@ -49,6 +51,7 @@ typedef struct fab_bench {
     const fab_dag *dag;
     const fab_ports *ports;
     bool bound; /**< find the optimum */
+    bool rates; /**< find rates and times */
 } fab_bench;
 
 /** Offered rates, demands, ideal spray and the bound of a phase. Release with fab_subject_release(). */
@@ -67,6 +70,8 @@ double fab_subject_bound(const fab_subject *subject);
 typedef struct fab_sample {
     double collided_links, collided_flows, max_collision, mean_collision, max_taper, max_hash, max_utilisation,
         effective_bisection, busiest_link_s, gap, throughput;
+    double least_s;                         /**< no routing carries the phase in less */
+    double min_rate, mean_rate, transfer_s; /**< NAN where they are not known */
 } fab_sample;
 
 /** Memory that trials reuse. Zero-initialised; release with fab_scratch_release(). */
@@ -83,6 +88,7 @@ typedef struct fab_scratch {
         to_capacity, from_capacity;
     double *worst; /**< shape [n_pairs]: of a split */
     size_t worst_capacity;
+    struct fab_rate_scratch *rates; /**< NULL until rates are asked for */
 } fab_scratch;
 
 void fab_scratch_release(fab_scratch *scratch);

@@ -4,6 +4,7 @@
  * order: the outcome does not depend on the number of threads. */
 #include "fab/memory.h"
 #include "fab/parallel.h"
+#include "measure_rates.h"
 #include "stream.h"
 
 #include <math.h>
@@ -378,6 +379,21 @@ static fab_status mark_hot(draw *d, fab_error *err) {
     return status;
 }
 
+static fab_status measure_rates(draw *d, fab_sample *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const double *bytes = d->strands[0].bytes;
+    if (d->stream.whole == NULL) {
+        return fab_rate_loads(d->trial, bytes, out, err);
+    }
+    fab_chunk chunk;
+    FAB_TRY(fab_stream_load(&d->stream, 0, d->trial->scratch, &chunk, err));
+    fab_trial trial = *d->trial;
+    trial.detail = d->detail ? trial.detail : NULL;
+    FAB_TRY(fab_rate_paths(&trial, chunk.routes, chunk.volume, bytes, out, err));
+done:
+    return status;
+}
+
 /* Both passes over d->stream. */
 static fab_status measure(draw *d, fab_sample *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -405,6 +421,9 @@ static fab_status measure(draw *d, fab_sample *out, fab_error *err) {
         FAB_TRY(find_minimal(d, &is_minimal, err));
     }
     FAB_TRY(fab_sample_bound(trial, is_minimal, out, err));
+    if (trial->subject->rates) {
+        FAB_TRY(measure_rates(d, out, err));
+    }
 done:
     close_strands(d);
     return status;
@@ -422,6 +441,9 @@ static void add_sample(const fab_sample *one, double part, fab_sample *sum) {
     sum->busiest_link_s += one->busiest_link_s * part;
     sum->gap += one->gap * part;
     sum->throughput += one->throughput * part;
+    sum->min_rate += one->min_rate * part;
+    sum->mean_rate += one->mean_rate * part;
+    sum->transfer_s += one->transfer_s * part;
 }
 
 /* Queue pairs take turns: the mean over the rounds, each of which sends all bytes over its paths. The first one last,

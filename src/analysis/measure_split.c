@@ -1,7 +1,7 @@
 /* Engines that split what a switch holds: loads by propagation, and per flow the worst link that any of its packets
  * may meet. */
 #include "fab/memory.h"
-#include "measure.h"
+#include "measure_rates.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,6 +151,11 @@ fab_status fab_trial_split(const fab_trial *trial, fab_sample *out, fab_error *e
     FAB_TRY(fab_sample_bound(trial, fab_router_is_minimal(trial->router), out, err));
     if (trial->detail != NULL) {
         fab_detail_loads(trial, scratch->use, scratch->bytes);
+    }
+    if (s->rates) {
+        FAB_TRY(fab_rate_split(trial, &split, scratch->bytes, out, err));
+    }
+    if (trial->detail != NULL) {
         FAB_TRY(find_meetings(trial, &split, err));
         FAB_TRY(fab_path_figures_of_split(trial->router, s->dag, &split, &s->demand, s->phase, &s->offer,
                                           &trial->detail->paths, err));

@@ -359,3 +359,51 @@ done:
     fab_path_tally_release(&tally);
     return status;
 }
+
+/* --- limits of flows ----------------------------------------------------------------------------------------------
+ */
+
+fab_status fab_flow_limits_of_routes(const fab_router *router, const fab_path_chunk *chunk, double *out_bps,
+                                     fab_error *err) {
+    fab_path_tally tally = {0};
+    fab_status status = fab_path_tally_init(router, &tally, err);
+    for (uint32_t flow = 0; status == FAB_OK && flow < chunk->routes->n_flows; flow++) {
+        span paths;
+        measure_flow(&tally, chunk, flow, &paths);
+        out_bps[flow] =
+            router->reorders && paths.hops.max > 0 ? window_limit(router, paths.latency_s.max) : (double)INFINITY;
+    }
+    fab_path_tally_release(&tally);
+    return status;
+}
+
+fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
+                                    const fab_demand *demand, const fab_phase *phase, double *out_bps,
+                                    fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = router->fabric;
+    double *x = NULL;
+    double *longest_s = NULL;
+    FAB_TRY(FAB_NEW(x, f->n_links, err));
+    FAB_TRY(FAB_NEW(longest_s, demand->n_pairs, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        x[l] = latency_of(f, l);
+    }
+    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, longest_s, err));
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        fab_flow flow = fab_phase_flow(phase, i);
+        double most_s = 0;
+        uint32_t hops = 0;
+        for (uint32_t part = 0; part < demand->n_parts; part++) {
+            double leg_s = 0;
+            hops += measure_legs(router, &flow, part, &leg_s);
+            uint32_t pair = fab_demand_pair(demand, f, &router->ports, router->next_hops, phase, i, part);
+            most_s = fmax(most_s, leg_s + (pair != FAB_NONE ? longest_s[pair] : 0));
+        }
+        out_bps[i] = router->reorders && hops > 0 ? window_limit(router, most_s) : (double)INFINITY;
+    }
+done:
+    free(x);
+    free(longest_s);
+    return status;
+}

@@ -126,7 +126,7 @@ static fab_status prepare(context *c, fab_error *err) {
     FAB_TRY(fab_dag_new(replay->fabric, c->next_hops, &c->dag, err));
     FAB_TRY(fab_ports_init(replay->fabric, &c->ports, err));
     c->bench = (fab_bench){
-        .fabric = replay->fabric, .next_hops = c->next_hops, .dag = c->dag, .ports = &c->ports, .bound = replay->bound};
+        .fabric = replay->fabric, .next_hops = c->next_hops, .dag = c->dag, .ports = &c->ports, .bound = replay->bound, .rates = replay->rates};
     FAB_TRY(fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed, &c->traffic, err));
     FAB_TRY(FAB_NEW(c->routers, replay->n_engines, err));
     for (size_t i = 0; i < replay->n_engines; i++) {
@@ -174,6 +174,66 @@ static void gather(const fab_sample *samples, size_t n, size_t offset, double *v
     fab_stat_of(values, n, out);
 }
 
+/* Of the slowest path of a phase; inside a server there and back to the scale-up switch. */
+static double slowest_latency_s(const fab_fabric *f, const fab_engine_result *r) {
+    double inside_s = 0;
+    for (uint32_t k = 0; k < f->n_classes; k++) {
+        inside_s = f->classes[k].kind == FAB_LINK_SCALEUP ? fmax(inside_s, 2 * f->classes[k].latency_s) : inside_s;
+    }
+    return r->paths.n_flows > 0 ? r->paths.latency_s.max : inside_s;
+}
+
+/* Bus bandwidth over algorithm bandwidth, as nccl-tests define them. */
+static double bus_factor(const fab_phase *p) {
+    double r = (double)p->ranks;
+    double part = r > 0 ? (r - 1) / r : 0;
+    if (strcmp(p->collective, "all-reduce") == 0) {
+        return 2 * part;
+    }
+    bool shares = strcmp(p->collective, "all-gather") == 0 || strcmp(p->collective, "reduce-scatter") == 0 ||
+                  strcmp(p->collective, "all-to-all") == 0;
+    return shares ? part : 1;
+}
+
+/* Time and what follows from it, of one engine's draws. */
+static void gather_times(const context *c, size_t phase, const fab_sample *s, double *values, fab_engine_result *r) {
+    const fab_phase *p = &c->traffic.phases[phase];
+    double executions = (double)p->executions;
+    r->has_time = c->replay->rates;
+    r->has_rates = c->replay->rates;
+    for (size_t i = 0; i < r->n_seeds; i++) {
+        r->has_time = r->has_time && !isnan(s[i].transfer_s);
+        r->has_rates = r->has_rates && !isnan(s[i].mean_rate);
+    }
+    if (!r->has_time) {
+        return;
+    }
+    r->latency_s = (double)p->steps * executions * slowest_latency_s(c->replay->fabric, r);
+    gather(s, r->n_seeds, offsetof(fab_sample, transfer_s), values, &r->transfer_s);
+    for (size_t i = 0; i < r->n_seeds; i++) {
+        values[i] = s[i].transfer_s + r->latency_s;
+    }
+    fab_stat_of(values, r->n_seeds, &r->time_s);
+    for (size_t i = 0; i < r->n_seeds; i++) {
+        values[i] = s[i].least_s > 0 ? fmax(s[i].transfer_s / s[i].least_s, 1) : 1;
+    }
+    fab_stat_of(values, r->n_seeds, &r->lower_bound_ratio);
+    for (size_t i = 0; i < r->n_seeds; i++) {
+        double time_s = s[i].transfer_s + r->latency_s;
+        values[i] = time_s > 0 ? p->result_bytes * executions / time_s : 0;
+    }
+    fab_stat_of(values, r->n_seeds, &r->algbw);
+    for (size_t i = 0; i < r->n_seeds; i++) {
+        double time_s = s[i].transfer_s + r->latency_s;
+        values[i] = time_s > 0 ? p->result_bytes * executions / time_s * bus_factor(p) : 0;
+    }
+    fab_stat_of(values, r->n_seeds, &r->busbw);
+    if (r->has_rates) {
+        gather(s, r->n_seeds, offsetof(fab_sample, min_rate), values, &r->min_rate);
+        gather(s, r->n_seeds, offsetof(fab_sample, mean_rate), values, &r->mean_rate);
+    }
+}
+
 static fab_status keep_draws(const fab_sample *samples, size_t n, fab_seed_figures **out, fab_error *err) {
     fab_seed_figures *draws = NULL;
     fab_status status = FAB_NEW(draws, n, err);
@@ -217,6 +277,7 @@ static fab_status summarise(context *c, fab_error *err) {
             if (r->has_gap) {
                 gather(s, n, offsetof(fab_sample, gap), values, &r->optimum_gap);
             }
+            gather_times(c, p, s, values, r);
             first += n;
         }
     }

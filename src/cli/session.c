@@ -226,6 +226,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
                          .n_seeds = options->n_seeds,
                          .n_threads = (size_t)options->n_threads,
                          .bound = options->bound,
+                         .rates = true,
                          .keep_loads = options->out != NULL ||
                                        (options->format != NULL && strcmp(options->format, "graphml") == 0),
                          .progress = shows_progress ? cli_progress_step : NULL,

@@ -78,4 +78,17 @@ fab_status fab_path_figures_of_split(const fab_router *router, const fab_dag *da
                                      const fab_demand *demand, const fab_phase *phase, const fab_offer *offer,
                                      fab_path_figures *out, fab_error *err) FAB_MUST_USE;
 
+/**
+ * What the receiver's reorder window lets every flow have: window / (round trip over its longest path + queueing);
+ * INFINITY inside a scale-up domain and under engines that keep the order.
+ * @param[out] out_bps  Shape [flows of the chunk].
+ */
+fab_status fab_flow_limits_of_routes(const fab_router *router, const fab_path_chunk *chunk, double *out_bps,
+                                     fab_error *err) FAB_MUST_USE;
+
+/** The same under a split. @param[out] out_bps  Shape [phase->n_flows]. */
+fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
+                                    const fab_demand *demand, const fab_phase *phase, double *out_bps,
+                                    fab_error *err) FAB_MUST_USE;
+
 #endif

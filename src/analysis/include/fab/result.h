@@ -133,6 +133,7 @@ typedef struct fab_tier_load {
     double max_utilisation, mean_utilisation; /**< mean over all links of the boundary */
     double max_taper_factor;                  /**< largest utilisation under ideal spray */
     uint64_t histogram[FAB_HISTOGRAM];
+    double held_flows; /**< flows whose rate these links hold down: their bottlenecks, by the shares of their paths */
     /* Choices among equal-cost next hops that lie in this boundary: one per switch and group of next hops. */
     uint64_t choices;           /**< that some flow met */
     uint64_t full_choices;      /**< with so many flows that an ideal hash is expected to use all next hops */
@@ -148,6 +149,21 @@ typedef struct fab_tier_load {
 typedef struct fab_seed_figures {
     double busiest_link_s, max_collision_factor, collided_flows;
 } fab_seed_figures;
+
+/** The flow of a phase that ends last. */
+typedef struct fab_last_flow {
+    uint64_t flow, bytes;
+    uint32_t src_gpu, dst_gpu;
+    double rate_bps, finish_s; /**< rate while all flows of the phase are under way */
+    char bottleneck[80];       /**< name of the link that holds it; empty: its receiver's window does */
+    char comm[FAB_NAME_SIZE];
+} fab_last_flow;
+
+/** What holds the flows of the first seed, each counted once; those that network links hold stand with the tiers. */
+typedef struct fab_rate_figures {
+    double held_by_scaleup, held_by_pcie, held_by_window;
+    fab_last_flow last;
+} fab_rate_figures;
 
 typedef struct fab_engine_result {
     char engine[FAB_NAME_SIZE];
@@ -171,6 +187,16 @@ typedef struct fab_engine_result {
                                  routing is faster */
     fab_stat optimum_gap;     /**< max_utilisation over its certified lower bound, minus 1; with has_gap */
     fab_stat effective_bisection; /**< ORCS; has_effective_bisection only for the bisection pattern */
+    bool has_time;                /**< the phase's time is known: not of a phase whose flows are too many to be solved
+                                     and differ in bytes or are held by windows */
+    bool has_rates;               /**< the next two are known: with has_time, where the phase is small enough */
+    fab_stat min_rate, mean_rate; /**< max-min fair, over the phase's flows, bit/s */
+    fab_stat transfer_s;          /**< until the last byte of the iteration is through, without latency */
+    fab_stat time_s;              /**< transfer_s + latency_s */
+    fab_stat algbw, busbw;        /**< B/s, as nccl-tests define them; 0 where the phase is no collective */
+    fab_stat lower_bound_ratio;   /**< transfer_s over what no routing stays below, >= 1 */
+    double latency_s;             /**< steps x executions x latency of the slowest path */
+    fab_rate_figures rates;
     fab_wiring wiring;            /**< of the fabric: what the boundaries below are called */
     uint32_t n_cycle;             /**< links of a shortest cycle through the first link that lies on one; 0: none */
     fab_tier_load tiers[2 * FAB_MAX_TIERS];
@@ -194,6 +220,7 @@ typedef struct fab_phase_result {
     uint64_t bytes, network_bytes;
     uint64_t steps, executions, communicators;
     uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes cross boundary t */
+    double least_s; /**< no routing carries the bytes in less: links that no switch chooses, and all links of a leaf */
     double max_taper_factor;                    /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1];    /**< [t], t >= 2: the same by boundary */
     bool has_bound;                             /**< the next six are known */

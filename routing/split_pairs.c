@@ -1,0 +1,231 @@
+/* One pair of leaves at a time, down its shortest-path DAG, a distance after the other. The rules are those of
+ * split_pass.c; what lies downstream of a switch is found once per destination. */
+#include "fab/split_pairs.h"
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Products of weights span more than a double: mantissa in [0.5, 1) x 2^exponent. */
+typedef struct wide {
+    double mantissa;
+    long exponent;
+} wide;
+
+struct fab_pair_walk {
+    const fab_fabric *fabric;
+    const fab_next_hops *next_hops;
+    const fab_split *split;
+    uint32_t base;
+    uint32_t dst;        /* of `seen` and `part` */
+    uint32_t *seen;      /* [switch]: round in which part[] was found */
+    wide *part;          /* [switch]: W or Z of the split's rule */
+    uint32_t seen_round; /* counts destinations */
+    uint32_t *met;       /* [switch]: round in which it was met from this source */
+    double *held;        /* [switch] */
+    uint32_t met_round;
+    uint32_t *front, *next; /* [switch]: switches at one distance from the source, and behind them */
+    fab_link_id *link;
+    double *share;
+    size_t link_capacity, share_capacity;
+    double *part_of; /* of the next hops of a switch */
+    size_t part_capacity;
+};
+
+fab_status fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next_hops, const fab_split *split,
+                             fab_pair_walk **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_pair_walk *w = NULL;
+    uint32_t n = next_hops->n_switches;
+    FAB_TRY(FAB_NEW(w, 1, err));
+    *w = (fab_pair_walk){.fabric = fabric,
+                         .next_hops = next_hops,
+                         .split = split,
+                         .base = fabric->first[FAB_NODE_SWITCH],
+                         .dst = FAB_NONE};
+    FAB_TRY(FAB_NEW(w->met, n, err));
+    FAB_TRY(FAB_NEW(w->held, n, err));
+    FAB_TRY(FAB_NEW(w->front, n, err));
+    FAB_TRY(FAB_NEW(w->next, n, err));
+    if (split->rule == FAB_SPLIT_CAPACITY || split->rule == FAB_SPLIT_WEIGHT) {
+        FAB_TRY(FAB_NEW(w->seen, n, err));
+        FAB_TRY(FAB_NEW(w->part, n, err));
+    }
+    *out = w;
+    w = NULL;
+done:
+    fab_pair_walk_free(w);
+    return status;
+}
+
+void fab_pair_walk_free(fab_pair_walk *walk) {
+    if (walk == NULL) {
+        return;
+    }
+    free(walk->seen);
+    free(walk->part);
+    free(walk->met);
+    free(walk->held);
+    free(walk->front);
+    free(walk->next);
+    free(walk->link);
+    free(walk->share);
+    free(walk->part_of);
+    free(walk);
+}
+
+/* --- what lies downstream -----------------------------------------------------------------------------------------
+ */
+
+static wide wide_of(double x, long exponent) {
+    int e = 0;
+    double mantissa = frexp(x, &e);
+    return (wide){mantissa, x > 0 ? exponent + e : 0};
+}
+
+static double scaled(wide x, long exponent) { /* x / 2^exponent, exponent the largest of those compared */
+    return exponent - x.exponent > 2000 ? 0 : ldexp(x.mantissa, (int)(x.exponent - exponent));
+}
+
+static wide add(wide a, wide b) {
+    if (a.mantissa == 0 || b.mantissa == 0) {
+        return a.mantissa == 0 ? b : a;
+    }
+    long exponent = a.exponent > b.exponent ? a.exponent : b.exponent;
+    return wide_of(scaled(a, exponent) + scaled(b, exponent), exponent);
+}
+
+static wide part_of(fab_pair_walk *w, uint32_t v);
+
+/* What the split's rule makes of a next hop. */
+static wide through(fab_pair_walk *w, fab_link_id link) {
+    uint32_t head = fab_head(w->fabric, link) - w->base;
+    wide behind = part_of(w, head);
+    if (w->split->rule == FAB_SPLIT_WEIGHT) {
+        return wide_of(behind.mantissa * w->split->weight[link], behind.exponent);
+    }
+    double capacity = fab_class_of(w->fabric, link)->capacity_bps;
+    double room = ldexp(behind.mantissa, (int)behind.exponent);
+    return wide_of(room < capacity ? room : capacity, 0);
+}
+
+/* W or Z of a switch. Recursion is as deep as the longest of minimal paths. */
+static wide part_of(fab_pair_walk *w, uint32_t v) { // NOLINT(misc-no-recursion)
+    if (w->seen[v] == w->seen_round) {
+        return w->part[v];
+    }
+    bool arrived = w->next_hops->leaf_index[v] == w->dst;
+    wide sum = {0, 0};
+    if (arrived) { /* nothing holds back behind the destination */
+        sum = w->split->rule == FAB_SPLIT_WEIGHT ? wide_of(1, 0) : wide_of(ldexp(1, 1000), 0);
+    }
+    fab_next_hop_list list = fab_next_hops_get(w->next_hops, v, w->dst);
+    for (uint32_t i = 0; i < list.count; i++) {
+        sum = add(sum, through(w, fab_next_hop(&list, i)));
+    }
+    w->seen[v] = w->seen_round;
+    w->part[v] = sum;
+    return sum;
+}
+
+/* --- down the DAG ------------------------------------------------------------------------------------------------- */
+
+/* Shares of the next hops of a switch, adding up to 1. */
+static fab_status share_out(fab_pair_walk *w, const fab_next_hop_list *list, double *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_split *split = w->split;
+    wide sum = {0, 0};
+    switch (split->rule) {
+    case FAB_SPLIT_EQUAL:
+        for (uint32_t i = 0; i < list->count; i++) {
+            out[i] = 1.0 / list->count;
+        }
+        break;
+    case FAB_SPLIT_SHARE:
+        for (uint32_t i = 0; i < list->count; i++) {
+            out[i] = split->share[(size_t)w->dst * w->fabric->n_links + fab_next_hop(list, i)];
+        }
+        break;
+    case FAB_SPLIT_CAPACITY:
+    case FAB_SPLIT_WEIGHT:
+        for (uint32_t i = 0; i < list->count; i++) {
+            sum = add(sum, through(w, fab_next_hop(list, i)));
+        }
+        if (!(sum.mantissa > 0)) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "the next hops of a switch have no weight between them");
+        }
+        for (uint32_t i = 0; i < list->count; i++) {
+            out[i] = scaled(through(w, fab_next_hop(list, i)), sum.exponent) / sum.mantissa;
+        }
+        break;
+    }
+done:
+    return status;
+}
+
+static fab_status unreachable(const fab_pair_walk *w, uint32_t src, fab_error *err) {
+    char a[32];
+    char b[32];
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s",
+                    fab_node_name(w->fabric, w->next_hops->leaf_node[src], a),
+                    fab_node_name(w->fabric, w->next_hops->leaf_node[w->dst], b));
+}
+
+/* Sends on what a switch holds. `n_links` and `n_next` grow. */
+static fab_status send_on(fab_pair_walk *w, uint32_t v, uint32_t *n_links, uint32_t *n_next, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_next_hop_list list = fab_next_hops_get(w->next_hops, v, w->dst);
+    FAB_TRY(FAB_GROW(w->link, w->link_capacity, (size_t)*n_links + list.count, err));
+    FAB_TRY(FAB_GROW(w->share, w->share_capacity, (size_t)*n_links + list.count, err));
+    FAB_TRY(FAB_GROW(w->part_of, w->part_capacity, list.count, err));
+    FAB_TRY(share_out(w, &list, w->part_of, err));
+    for (uint32_t i = 0; i < list.count; i++) {
+        double amount = w->held[v] * w->part_of[i];
+        if (!(amount > 0)) {
+            continue;
+        }
+        fab_link_id link = fab_next_hop(&list, i);
+        uint32_t head = fab_head(w->fabric, link) - w->base;
+        if (w->met[head] != w->met_round) {
+            w->met[head] = w->met_round;
+            w->held[head] = 0;
+            w->next[(*n_next)++] = head;
+        }
+        w->held[head] += amount;
+        w->link[*n_links] = link;
+        w->share[(*n_links)++] = amount;
+    }
+done:
+    return status;
+}
+
+fab_status fab_pair_walk_get(fab_pair_walk *w, uint32_t src, uint32_t dst, fab_pair_links *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n_links = 0;
+    uint32_t n_front = 1;
+    uint32_t target = w->next_hops->leaf_node[dst] - w->base;
+    if (dst != w->dst) {
+        w->dst = dst;
+        w->seen_round++;
+    }
+    w->met_round++;
+    w->front[0] = w->next_hops->leaf_node[src] - w->base;
+    w->held[w->front[0]] = 1;
+    w->met[w->front[0]] = w->met_round;
+    if (fab_next_hops_group(w->next_hops, w->front[0], dst) == 0) {
+        return unreachable(w, src, err);
+    }
+    while (n_front > 0 && w->front[0] != target) { /* all paths are equally long: they arrive together */
+        uint32_t n_next = 0;
+        for (uint32_t i = 0; i < n_front; i++) {
+            FAB_TRY(send_on(w, w->front[i], &n_links, &n_next, err));
+        }
+        uint32_t *was = w->front;
+        w->front = w->next;
+        w->next = was;
+        n_front = n_next;
+    }
+    *out = (fab_pair_links){n_links, w->link, w->share};
+done:
+    return status;
+}

@@ -1,0 +1,161 @@
+/* Classes of links: a first walk over all pairs gives every link a sum of hashes of (pair, share), which is the same
+ * exactly for links that are used alike; a second one lists the classes of every pair. */
+#include "link_classes.h"
+#include "fab/memory.h"
+#include "fab/rng.h"
+#include "fab/split_pairs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_STEPS  (UINT64_C(1) << 28) /* links of all pairs together: seconds */
+#define MOST_LISTED (UINT64_C(1) << 27) /* classes of all pairs together: gigabytes */
+
+typedef struct used_link {
+    uint64_t key;
+    double capacity;
+    uint32_t link;
+} used_link;
+
+typedef struct search {
+    const fab_demand *demand;
+    fab_pair_walk *walk;
+    uint64_t *key;    /* [link] */
+    uint32_t *first;  /* [link]: of its class */
+    uint64_t steps;
+    bool too_large;
+} search;
+
+void fab_link_classes_release(fab_link_classes *classes) {
+    free(classes->first);
+    free(classes->link);
+    free(classes->share);
+    *classes = (fab_link_classes){0};
+}
+
+static uint64_t quantised(double share) {
+    int exponent = 0;
+    double mantissa = frexp(share, &exponent);
+    return (uint64_t)llround(ldexp(mantissa, 40)) ^ (uint64_t)(uint32_t)exponent << 48;
+}
+
+static fab_status hash_pairs(search *t, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_demand *d = t->demand;
+    for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
+        for (uint32_t pair = d->first[dst]; pair < d->first[dst + 1]; pair++) {
+            fab_pair_links links;
+            FAB_TRY(fab_pair_walk_get(t->walk, d->src[pair], dst, &links, err));
+            t->steps += links.n;
+            if (t->steps > MOST_STEPS) {
+                t->too_large = true;
+                goto done;
+            }
+            for (uint32_t i = 0; i < links.n; i++) {
+                t->key[links.link[i]] += fab_mix64(fab_mix64(pair + UINT64_C(1)) ^ quantised(links.share[i]));
+            }
+        }
+    }
+done:
+    return status;
+}
+
+static int by_class(const void *a, const void *b) {
+    const used_link *x = a;
+    const used_link *y = b;
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    if (x->capacity < y->capacity || x->capacity > y->capacity) {
+        return x->capacity < y->capacity ? -1 : 1;
+    }
+    return (x->link > y->link) - (x->link < y->link);
+}
+
+static fab_status classify(search *t, uint32_t n_links, double *capacity, fab_error *err) {
+    fab_status status = FAB_OK;
+    used_link *used = NULL;
+    size_t n = 0;
+    FAB_TRY(FAB_NEW(used, n_links, err));
+    for (uint32_t l = 0; l < n_links; l++) {
+        t->first[l] = l;
+        if (t->key[l] != 0) {
+            used[n++] = (used_link){t->key[l], capacity[l], l};
+        }
+    }
+    qsort(used, n, sizeof *used, by_class);
+    for (size_t i = 1, head = 0; i < n; i++) {
+        bool same = used[i].key == used[head].key && !(used[i].capacity > used[head].capacity);
+        if (same) {
+            t->first[used[i].link] = used[head].link;
+            capacity[used[head].link] += used[i].capacity;
+        } else {
+            head = i;
+        }
+    }
+done:
+    free(used);
+    return status;
+}
+
+static fab_status list_pairs(search *t, uint32_t n_links, fab_link_classes *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_demand *d = t->demand;
+    uint64_t *at = NULL; /* [link]: place of its class, + 1 */
+    size_t link_capacity = 0;
+    size_t share_capacity = 0;
+    uint64_t n = 0;
+    FAB_TRY(FAB_NEW(at, n_links, err));
+    FAB_TRY(FAB_NEW(out->first, (size_t)d->n_pairs + 1, err));
+    for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
+        for (uint32_t pair = d->first[dst]; pair < d->first[dst + 1]; pair++) {
+            fab_pair_links links;
+            FAB_TRY(fab_pair_walk_get(t->walk, d->src[pair], dst, &links, err));
+            FAB_TRY(FAB_GROW(out->link, link_capacity, n + links.n, err));
+            FAB_TRY(FAB_GROW(out->share, share_capacity, n + links.n, err));
+            for (uint32_t i = 0; i < links.n; i++) {
+                uint32_t first = t->first[links.link[i]];
+                if (at[first] <= out->first[pair]) {
+                    out->link[n] = first;
+                    out->share[n] = 0;
+                    at[first] = ++n;
+                }
+                out->share[at[first] - 1] += links.share[i];
+            }
+            out->first[pair + 1] = n;
+            if (n > MOST_LISTED) {
+                t->too_large = true;
+                goto done;
+            }
+        }
+    }
+done:
+    free(at);
+    return status;
+}
+
+fab_status fab_link_classes_find(const fab_subject *subject, const fab_router *router, const fab_split *split,
+                                 double *capacity, fab_link_classes *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n_links = subject->fabric->n_links;
+    fab_link_classes found = {0};
+    search t = {.demand = &subject->demand};
+    FAB_TRY(FAB_NEW(t.key, n_links, err));
+    FAB_TRY(FAB_NEW(t.first, n_links, err));
+    FAB_TRY(fab_pair_walk_new(subject->fabric, router->next_hops, split, &t.walk, err));
+    FAB_TRY(hash_pairs(&t, err));
+    if (!t.too_large) {
+        FAB_TRY(classify(&t, n_links, capacity, err));
+        FAB_TRY(list_pairs(&t, n_links, &found, err));
+    }
+    found.known = !t.too_large;
+    *out = found;
+    found = (fab_link_classes){0};
+done:
+    fab_link_classes_release(&found);
+    fab_pair_walk_free(t.walk);
+    free(t.key);
+    free(t.first);
+    return status;
+}

@@ -1,0 +1,41 @@
+/**
+ * @file measure_rates.h
+ * Max-min fair rates of the flows of a phase, and how long its bytes take: see src/doc/adr/0028-rates-and-times.md.
+ */
+#ifndef FAB_MEASURE_RATES_H
+#define FAB_MEASURE_RATES_H
+
+#include "measure.h"
+
+#include "fab/max_min.h"
+
+/** A problem for the solver, and its memory. */
+typedef struct fab_rate_scratch {
+    fab_max_min *solver;
+    double *capacity; /**< shape [n_links] */
+    double *weight, *limit, *bits, *rate, *finish_s, *flow_limit;
+    uint32_t *bottleneck;
+    size_t weight_capacity, limit_capacity, bits_capacity, rate_capacity, finish_capacity, flow_limit_capacity,
+        bottleneck_capacity;
+    uint64_t *first; /**< of flows under a split; the next two alike */
+    uint32_t *link;
+    double *share;
+    size_t first_capacity, link_capacity, share_capacity;
+} fab_rate_scratch;
+
+void fab_rate_scratch_free(fab_rate_scratch *scratch);
+
+/** Fills min_rate, mean_rate and transfer_s of a draw whose routes are kept whole; what is not known is NAN. */
+fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *routes, const double *volume, const double *bytes,
+                          fab_sample *out, fab_error *err) FAB_MUST_USE;
+/** The same under a split. `bytes`: shape [n_links], all that the links carry. */
+fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const double *bytes, fab_sample *out,
+                          fab_error *err) FAB_MUST_USE;
+/** The same of what is too large to be solved: flows of equal bytes need as long as the fullest link. */
+fab_status fab_rate_loads(const fab_trial *trial, const double *bytes, fab_sample *out, fab_error *err) FAB_MUST_USE;
+
+/** Seconds that no routing stays below: bytes over capacity of the links that no switch chooses, and of all fabric
+ * links of a leaf together. */
+fab_status fab_least_time(const fab_subject *subject, double *out_s, fab_error *err) FAB_MUST_USE;
+
+#endif
