@@ -1,0 +1,465 @@
+/* Progressive filling: the level (rate per weight) of all flows grows together; where a link is full, its flows stop.
+ *
+ * A link is full at the level (what stopped flows leave of it) / (weight of the flows that still grow on it). Stopping
+ * a flow only raises that of its other links, so a key in the queue is never too high: it is looked at again when the
+ * link comes up, not whenever a flow stops. The queue has a bucket per sixteenth of an octave and a small heap for the
+ * bucket that is being emptied. A limit of a flow is a link that only this flow crosses. */
+#include "fill.h"
+#include "fab/memory.h"
+#include "fab/multiversion.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_BUCKETS    1024U
+#define BUCKET_SHIFT 48 /* of the bits of a double: 16 buckets per octave */
+#define NO_LINK      UINT32_MAX
+#define CANCELLED    1e-3 /* of the weight once summed: what is left has lost too many digits */
+
+typedef struct link_state {
+    double left;   /* capacity that stopped flows do not take */
+    uint32_t n;    /* flows that still grow */
+    uint32_t next; /* in its bucket; while the links are counted, 1 + the flow that named it last */
+} link_state;
+
+typedef struct queued {
+    double level;
+    uint32_t link;
+} queued;
+
+struct fab_max_min {
+    link_state *links; /* of the sharing, then one per limited flow */
+    double *weight;    /* of the flows that still grow, per link; not kept where every weight and share is 1 */
+    double *summed;    /* the same when it was last summed afresh */
+    uint64_t *first;   /* flows by link */
+    uint32_t *flow;
+    double *flow_share;
+    uint64_t *stopped; /* bit set of flows */
+    queued *heap, *ready;
+    link_check *check;
+    double *certified;
+    size_t links_room, weight_room, summed_room, first_room, flow_room, flow_share_room, stopped_room, heap_room,
+        ready_room, check_room, certified_room;
+};
+
+fab_status fab_max_min_new(fab_max_min **out, fab_error *err) {
+    return FAB_NEW(*out, 1, err);
+}
+
+void fab_max_min_free(fab_max_min *solver) {
+    if (solver == NULL) {
+        return;
+    }
+    free(solver->links);
+    free(solver->weight);
+    free(solver->summed);
+    free(solver->first);
+    free(solver->flow);
+    free(solver->flow_share);
+    free(solver->stopped);
+    free(solver->heap);
+    free(solver->ready);
+    free(solver->check);
+    free(solver->certified);
+    free(solver);
+}
+
+fab_status fill_check_room(fab_max_min *solver, uint32_t n_links, link_check **out, double **out_level,
+                           fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_GROW(solver->check, solver->check_room, (size_t)n_links + 1, err));
+    FAB_TRY(FAB_GROW(solver->certified, solver->certified_room, (size_t)n_links + 1, err));
+    *out = solver->check;
+    *out_level = solver->certified;
+done:
+    return status;
+}
+
+/* One filling. */
+typedef struct filling {
+    fab_max_min *m;
+    const fab_sharing *s;
+    double *rate;
+    uint32_t *holder;
+    double level;
+    uint64_t base; /* bits of the level where bucket 0 begins */
+    uint32_t bucket;
+    size_t n_heap, n_ready;
+    uint32_t head[N_BUCKETS];
+    uint64_t used[N_BUCKETS / 64];
+} filling;
+
+static uint64_t bits_of(double x) {
+    uint64_t bits = 0;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* --- the links and who crosses them --------------------------------------------------------------------------------
+ */
+
+static fab_status make_room(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n_ids = (size_t)s->n_links + (s->limit != NULL ? s->n_flows : 0);
+    size_t n_entries = (size_t)(s->first[s->n_flows] - s->first[0]);
+    if (n_ids >= NO_LINK) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%zu links and limits; no more than %u are possible", n_ids, NO_LINK - 1);
+    }
+    FAB_TRY(FAB_GROW(m->links, m->links_room, n_ids + 1, err));
+    FAB_TRY(FAB_GROW(m->first, m->first_room, (size_t)s->n_links + 1, err));
+    FAB_TRY(FAB_GROW(m->flow, m->flow_room, n_entries + 1, err));
+    FAB_TRY(FAB_GROW(m->stopped, m->stopped_room, (size_t)s->n_flows / 64 + 1, err));
+    FAB_TRY(FAB_GROW(m->heap, m->heap_room, n_ids + 1, err));
+    FAB_TRY(FAB_GROW(m->ready, m->ready_room, n_ids + 1, err));
+    if (general) {
+        FAB_TRY(FAB_GROW(m->weight, m->weight_room, n_ids + 1, err));
+        FAB_TRY(FAB_GROW(m->summed, m->summed_room, n_ids + 1, err));
+    }
+    if (s->share != NULL) {
+        FAB_TRY(FAB_GROW(m->flow_share, m->flow_share_room, n_entries + 1, err));
+    }
+done:
+    return status;
+}
+
+static fab_status count_flows(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) {
+    for (uint32_t l = 0; l < s->n_links; l++) {
+        m->links[l] = (link_state){.left = s->capacity[l]};
+    }
+    if (general) {
+        memset(m->weight, 0, s->n_links * sizeof *m->weight);
+    }
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        double w = s->weight != NULL ? s->weight[f] : 1;
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            uint32_t l = s->link[e];
+            if (l >= s->n_links) {
+                return fab_fail(err, FAB_EINPUT, NULL, "flow %u crosses link %u; there are %u", f, l, s->n_links);
+            }
+            if (m->links[l].next == f + 1) {
+                return fab_fail(err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough", f, l);
+            }
+            m->links[l].next = f + 1;
+            m->links[l].n++;
+            if (general) {
+                m->weight[l] += w * (s->share != NULL ? s->share[e] : 1);
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+/* Flows by link, in their order. */
+static void index_flows(fab_max_min *m, const fab_sharing *s) {
+    uint64_t at = 0;
+    for (uint32_t l = 0; l < s->n_links; l++) {
+        m->first[l] = at;
+        at += m->links[l].n;
+    }
+    m->first[s->n_links] = at;
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            uint64_t place = m->first[s->link[e]]++;
+            m->flow[place] = f;
+            if (s->share != NULL) {
+                m->flow_share[place] = s->share[e];
+            }
+        }
+    }
+    for (uint32_t l = s->n_links; l > 0; l--) { /* first[l] is where l ends, which is where l + 1 begins */
+        m->first[l] = m->first[l - 1];
+    }
+    m->first[0] = 0;
+}
+
+static void add_limits(fab_max_min *m, const fab_sharing *s, bool general) {
+    for (uint32_t f = 0; s->limit != NULL && f < s->n_flows; f++) {
+        m->links[s->n_links + f] = (link_state){.left = s->limit[f], .n = 1};
+        if (general) {
+            m->weight[s->n_links + f] = s->weight != NULL ? s->weight[f] : 1;
+        }
+    }
+}
+
+/* --- the queue -----------------------------------------------------------------------------------------------------
+ */
+
+/* Weight that still grows on a link, and what is left of it, from its flows. */
+static void sum_again(const filling *q, uint32_t l) {
+    const fab_sharing *s = q->s;
+    fab_max_min *m = q->m;
+    double weight = 0;
+    double taken = 0;
+    for (uint64_t i = m->first[l]; l < s->n_links && i < m->first[l + 1]; i++) {
+        uint32_t f = m->flow[i];
+        double share = s->share != NULL ? m->flow_share[i] : 1;
+        if ((m->stopped[f / 64] >> (f % 64) & 1) != 0) {
+            taken += q->rate[f] * share;
+        } else {
+            weight += (s->weight != NULL ? s->weight[f] : 1) * share;
+        }
+    }
+    if (l < s->n_links) {
+        m->weight[l] = weight;
+        m->links[l].left = s->capacity[l] - taken;
+    }
+    m->summed[l] = m->weight[l];
+}
+
+/* The level at which a link is full, as far as is known now. */
+FAB_INLINE double level_of(const filling *q, uint32_t l, const bool general) {
+    const link_state *link = &q->m->links[l];
+    if (general && q->m->weight[l] < CANCELLED * q->m->summed[l]) {
+        sum_again(q, l);
+    }
+    double level = link->left / (general ? q->m->weight[l] : (double)link->n);
+    return level > q->level ? level : q->level;
+}
+
+static uint32_t bucket_of(const filling *q, double level) {
+    uint64_t bits = bits_of(level);
+    uint64_t bucket = bits <= q->base ? 0 : (bits - q->base) >> BUCKET_SHIFT;
+    return bucket < N_BUCKETS ? (uint32_t)bucket : N_BUCKETS - 1;
+}
+
+static void put(filling *q, uint32_t l, uint32_t bucket) {
+    q->m->links[l].next = q->head[bucket];
+    q->head[bucket] = l;
+    q->used[bucket / 64] |= UINT64_C(1) << (bucket % 64);
+}
+
+static void sift_down(queued *heap, size_t n, size_t at) {
+    queued item = heap[at];
+    for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+        if (child + 1 < n && heap[child + 1].level < heap[child].level) {
+            child++;
+        }
+        if (item.level <= heap[child].level) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = item;
+}
+
+static void push(filling *q, queued item) {
+    queued *heap = q->m->heap;
+    size_t at = q->n_heap++;
+    while (at > 0 && item.level < heap[(at - 1) / 2].level) {
+        heap[at] = heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    heap[at] = item;
+}
+
+static void drop_top(filling *q) {
+    queued *heap = q->m->heap;
+    heap[0] = heap[--q->n_heap];
+    if (q->n_heap > 1) {
+        sift_down(heap, q->n_heap, 0);
+    }
+}
+
+/* The overflow of the last bucket, spread from its lowest level on. */
+FAB_INLINE void spread(filling *q, const bool general) {
+    uint32_t l = q->head[N_BUCKETS - 1];
+    double lowest = INFINITY;
+    for (uint32_t i = l; i != NO_LINK; i = q->m->links[i].next) {
+        double level = q->m->links[i].n > 0 ? level_of(q, i, general) : INFINITY;
+        lowest = level < lowest ? level : lowest;
+    }
+    q->head[N_BUCKETS - 1] = NO_LINK;
+    q->used[N_BUCKETS / 64 - 1] &= ~(UINT64_C(1) << 63);
+    q->base = bits_of(lowest);
+    while (l != NO_LINK) {
+        uint32_t next = q->m->links[l].next;
+        if (q->m->links[l].n > 0) {
+            put(q, l, bucket_of(q, level_of(q, l, general)));
+        }
+        l = next;
+    }
+}
+
+static bool next_bucket(filling *q) {
+    for (uint32_t word = 0; word < N_BUCKETS / 64; word++) {
+        if (q->used[word] != 0) {
+            q->bucket = 64 * word + (uint32_t)__builtin_ctzll(q->used[word]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes the next bucket apart: links of its lowest level are ready, the others go into the heap. */
+FAB_INLINE bool load_bucket(filling *q, const bool general) {
+    fab_max_min *m = q->m;
+    if (!next_bucket(q)) {
+        return false;
+    }
+    if (q->bucket == N_BUCKETS - 1) {
+        spread(q, general);
+        if (!next_bucket(q)) {
+            return false;
+        }
+    }
+    uint32_t l = q->head[q->bucket];
+    double lowest = INFINITY;
+    size_t n = 0;
+    q->head[q->bucket] = NO_LINK;
+    q->used[q->bucket / 64] &= ~(UINT64_C(1) << (q->bucket % 64));
+    while (l != NO_LINK) {
+        uint32_t next = m->links[l].next;
+        if (m->links[l].n > 0) {
+            double level = level_of(q, l, general);
+            uint32_t bucket = bucket_of(q, level);
+            if (bucket > q->bucket) {
+                put(q, l, bucket);
+            } else {
+                m->heap[n++] = (queued){level, l};
+                lowest = level < lowest ? level : lowest;
+            }
+        }
+        l = next;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (m->heap[i].level <= lowest * (1 + FILL_TIE)) {
+            m->ready[q->n_ready++] = m->heap[i];
+        } else {
+            m->heap[q->n_heap++] = m->heap[i];
+        }
+    }
+    for (size_t i = q->n_heap / 2; i-- > 0;) {
+        sift_down(m->heap, q->n_heap, i);
+    }
+    return true;
+}
+
+/* The link that is full first, at q->level. */
+FAB_INLINE uint32_t next_full(filling *q, const bool general) {
+    fab_max_min *m = q->m;
+    for (;;) {
+        while (q->n_ready > 0 || q->n_heap > 0) {
+            bool is_ready = q->n_ready > 0;
+            queued item = is_ready ? m->ready[--q->n_ready] : m->heap[0];
+            double level = m->links[item.link].n > 0 ? level_of(q, item.link, general) : INFINITY;
+            if (level <= item.level * (1 + FILL_TIE)) {
+                if (!is_ready) {
+                    drop_top(q);
+                }
+                q->level = level > q->level * (1 + FILL_TIE) ? level : q->level;
+                return item.link;
+            }
+            uint32_t bucket = bucket_of(q, level);
+            if (m->links[item.link].n == 0 || bucket > q->bucket) {
+                if (!is_ready) {
+                    drop_top(q);
+                }
+                if (m->links[item.link].n > 0) {
+                    put(q, item.link, bucket);
+                }
+            } else if (is_ready) {
+                push(q, (queued){level, item.link});
+            } else {
+                m->heap[0].level = level;
+                sift_down(m->heap, q->n_heap, 0);
+            }
+        }
+        if (!load_bucket(q, general)) {
+            return NO_LINK;
+        }
+    }
+}
+
+/* --- filling -------------------------------------------------------------------------------------------------------
+ */
+
+FAB_INLINE void stop(filling *q, uint32_t f, double rate, uint32_t holder, const bool general) {
+    const fab_sharing *s = q->s;
+    fab_max_min *m = q->m;
+    double w = s->weight != NULL ? s->weight[f] : 1;
+    m->stopped[f / 64] |= UINT64_C(1) << (f % 64);
+    q->rate[f] = rate;
+    q->holder[f] = holder;
+    for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+        uint32_t l = s->link[e];
+        if (general) {
+            double share = s->share != NULL ? s->share[e] : 1;
+            m->links[l].left -= rate * share;
+            m->weight[l] -= w * share;
+        } else {
+            m->links[l].left -= rate;
+        }
+        m->links[l].n--;
+    }
+    if (s->limit != NULL) {
+        m->links[s->n_links + f].n = 0;
+    }
+}
+
+FAB_INLINE void fill_up(filling *q, const bool general) {
+    const fab_sharing *s = q->s;
+    fab_max_min *m = q->m;
+    for (uint32_t l = next_full(q, general); l != NO_LINK; l = next_full(q, general)) {
+        if (l >= s->n_links) {
+            stop(q, l - s->n_links, s->limit[l - s->n_links], FAB_NO_BOTTLENECK, general);
+            continue;
+        }
+        for (uint64_t i = m->first[l]; i < m->first[l + 1]; i++) {
+            uint32_t f = m->flow[i];
+            if ((m->stopped[f / 64] >> (f % 64) & 1) == 0) {
+                double rate = general && s->weight != NULL ? s->weight[f] * q->level : q->level;
+                stop(q, f, s->limit != NULL && rate > s->limit[f] ? s->limit[f] : rate, l, general);
+            }
+        }
+    }
+}
+
+FAB_INLINE void enqueue(filling *q, const bool general) {
+    fab_max_min *m = q->m;
+    uint32_t n_ids = q->s->n_links + (q->s->limit != NULL ? q->s->n_flows : 0);
+    double lowest = INFINITY;
+    for (uint32_t l = 0; l < n_ids; l++) {
+        if (general) {
+            m->summed[l] = m->weight[l];
+        }
+        if (m->links[l].n > 0 && isfinite(m->links[l].left)) {
+            double level = level_of(q, l, general);
+            lowest = level < lowest ? level : lowest;
+        }
+    }
+    q->base = bits_of(lowest);
+    for (uint32_t l = 0; l < n_ids; l++) {
+        if (m->links[l].n > 0 && isfinite(m->links[l].left)) {
+            put(q, l, bucket_of(q, level_of(q, l, general)));
+        }
+    }
+}
+
+fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
+                      fab_error *err) {
+    fab_status status = FAB_OK;
+    bool general = sharing->weight != NULL || sharing->share != NULL;
+    filling q = {.m = solver, .s = sharing, .rate = out_rate, .holder = out_holder};
+    FAB_TRY(make_room(solver, sharing, general, err));
+    FAB_TRY(count_flows(solver, sharing, general, err));
+    index_flows(solver, sharing);
+    add_limits(solver, sharing, general);
+    memset(solver->stopped, 0, ((size_t)sharing->n_flows / 64 + 1) * sizeof *solver->stopped);
+    memset(q.head, 0xff, sizeof q.head);
+    for (uint32_t f = 0; f < sharing->n_flows; f++) {
+        out_rate[f] = INFINITY;
+        out_holder[f] = FAB_NO_BOTTLENECK;
+    }
+    if (general) {
+        enqueue(&q, true);
+        fill_up(&q, true);
+    } else {
+        enqueue(&q, false);
+        fill_up(&q, false);
+    }
+done:
+    return status;
+}

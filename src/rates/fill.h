@@ -1,0 +1,33 @@
+/**
+ * @file fill.h
+ * Progressive filling, shared by whole solutions and by those of a few flows beside others that stay as they are.
+ */
+#ifndef FILL_H
+#define FILL_H
+
+#include "fab/max_min.h"
+
+/** Levels (rate per weight) closer than this, relatively, are one level: symmetric flows get the same bytes. */
+#define FILL_TIE 1e-12
+/** A link this close to its capacity, relatively, is full: ties leave that much on it. */
+#define FILL_SLACK 1e-11
+
+/**
+ * Fills without looking at the result. Unlike fab_max_min_solve(), a capacity may be 0, and the rates then too.
+ * @param[out] out_holder  Shape [n_flows]: the link that stopped the flow, or FAB_NO_BOTTLENECK.
+ * @retval FAB_EINPUT  a link that does not exist, or twice in a flow; the other values are the caller's to check.
+ */
+fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
+                      fab_error *err) FAB_MUST_USE;
+
+/** Checks the numbers of a sharing: everything but its links. */
+fab_status check_sharing(const fab_sharing *sharing, fab_error *err) FAB_MUST_USE;
+
+/** Room of the solver for the certificate: a load and a level per link. */
+typedef struct link_check {
+    double load, top; /**< top: the largest level of its flows */
+} link_check;
+fab_status fill_check_room(fab_max_min *solver, uint32_t n_links, link_check **out, double **out_level,
+                           fab_error *err) FAB_MUST_USE;
+
+#endif
