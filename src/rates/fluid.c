@@ -1,0 +1,258 @@
+/* Transfers over routes that share links: when they begin, when they end. */
+#include "fab/fluid.h"
+#include "fab/memory.h"
+#include "fluid_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool counts_link(const fab_sharing *s, uint64_t entry) {
+    return isfinite(s->capacity[s->link[entry]]);
+}
+
+static fab_status check_links(const fab_sharing *s, fab_error *err) {
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            if (s->link[e] >= s->n_links) {
+                return fab_fail(err, FAB_EINPUT, NULL, "flow %u crosses link %u; there are %u", f, s->link[e],
+                                s->n_links);
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+/* Routes without the links that hold nobody, and room for the lists of the others. */
+static fab_status copy_routes(fab_fluid *fluid, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_sharing *s = fluid->sharing;
+    uint64_t n_hops = 0;
+    FAB_TRY(FAB_NEW(fluid->first, (size_t)s->n_flows + 1, err));
+    FAB_TRY(FAB_NEW(fluid->listed, (size_t)s->n_links + 1, err));
+    FAB_TRY(FAB_NEW(fluid->hops, (size_t)(s->first[s->n_flows] - s->first[0]), err));
+    if (s->share != NULL) {
+        FAB_TRY(FAB_NEW(fluid->share, (size_t)(s->first[s->n_flows] - s->first[0]), err));
+    }
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            if (counts_link(s, e)) {
+                fluid_link *link = &fluid->links[s->link[e]];
+                if (link->mark == f + 1) {
+                    FAB_FAIL(err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough", f, s->link[e]);
+                }
+                link->mark = f + 1;
+                if (s->share != NULL) {
+                    fluid->share[n_hops] = s->share[e];
+                }
+                fluid->hops[n_hops++].link = s->link[e];
+                fluid->listed[s->link[e] + 1]++;
+            }
+        }
+        fluid->first[f + 1] = n_hops;
+    }
+    for (uint32_t l = 0; l < s->n_links; l++) {
+        fluid->listed[l + 1] += fluid->listed[l];
+        fluid->links[l].mark = 0;
+        fluid->links[l].capacity = s->capacity[l];
+    }
+    FAB_TRY(FAB_NEW(fluid->places, (size_t)n_hops, err));
+done:
+    return status;
+}
+
+fab_status fab_fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fluid *fluid = NULL;
+    FAB_TRY(check_sharing(sharing, err));
+    FAB_TRY(check_links(sharing, err));
+    FAB_TRY(FAB_NEW(fluid, 1, err));
+    fluid->sharing = sharing;
+    FAB_TRY(FAB_NEW(fluid->flows, sharing->n_flows, err));
+    FAB_TRY(FAB_NEW(fluid->links, sharing->n_links, err));
+    FAB_TRY(FAB_NEW(fluid->events, sharing->n_flows, err));
+    FAB_TRY(FAB_NEW(fluid->fresh, sharing->n_flows, err));
+    FAB_TRY(FAB_NEW(fluid->released, sharing->n_links, err));
+    FAB_TRY(copy_routes(fluid, err));
+    FAB_TRY(fab_max_min_new(&fluid->solver, err));
+    *out = fluid;
+    fluid = NULL;
+done:
+    fab_fluid_free(fluid);
+    return status;
+}
+
+void fab_fluid_free(fab_fluid *fluid) {
+    if (fluid == NULL) {
+        return;
+    }
+    free(fluid->flows);
+    free(fluid->links);
+    free(fluid->first);
+    free(fluid->hops);
+    free(fluid->share);
+    free(fluid->listed);
+    free(fluid->places);
+    free(fluid->events);
+    free(fluid->fresh);
+    free(fluid->released);
+    free(fluid->ended);
+    fluid_set_release(&fluid->set);
+    fab_max_min_free(fluid->solver);
+    free(fluid);
+}
+
+fab_fluid_counts fab_fluid_count(const fab_fluid *fluid) {
+    return fluid->counts;
+}
+
+/* --- beginnings and ends -------------------------------------------------------------------------------------------
+ */
+
+static void enlist(fab_fluid *fluid, uint32_t f) {
+    for (uint64_t h = fluid->first[f]; h < fluid->first[f + 1]; h++) {
+        uint32_t l = fluid->hops[h].link;
+        uint32_t place = fluid->links[l].n_on++;
+        fluid->hops[h].place = place;
+        fluid->places[fluid->listed[l] + place] = (fluid_place){f, (uint32_t)(h - fluid->first[f])};
+    }
+    fluid->flows[f].is_listed = true;
+    fluid->fresh[fluid->n_fresh++] = f;
+}
+
+static void delist(fab_fluid *fluid, uint32_t f) {
+    fluid_flow *flow = &fluid->flows[f];
+    if (flow->holder != FAB_NO_BOTTLENECK) {
+        fluid->links[flow->holder].n_held--;
+    }
+    for (uint64_t h = fluid->first[f]; h < fluid->first[f + 1]; h++) {
+        uint32_t l = fluid->hops[h].link;
+        fluid_link *link = &fluid->links[l];
+        fluid_place *places = &fluid->places[fluid->listed[l]];
+        fluid_place last = places[--link->n_on];
+        places[fluid->hops[h].place] = last;
+        fluid->hops[fluid->first[last.flow] + last.hop].place = fluid->hops[h].place;
+        link->load = link->n_on > 0 ? link->load - flow->rate * fluid_share(fluid, h) : 0;
+        link->n_updates++;
+        if (!link->is_released && link->n_held > 0) {
+            link->is_released = true;
+            fluid->released[fluid->n_released++] = l;
+        }
+    }
+    flow->is_listed = false;
+}
+
+/* A flow that nothing holds, or that has nothing to send, is done at once. */
+static bool is_instant(const fab_fluid *fluid, uint32_t f, double bits) {
+    bool is_free = fluid->first[f] == fluid->first[f + 1] &&
+                   (fluid->sharing->limit == NULL || fluid->sharing->limit[f] == INFINITY);
+    return bits == 0 || is_free;
+}
+
+fab_status fab_fluid_start(fab_fluid *fluid, uint32_t f, double bits, fab_error *err) {
+    if (f >= fluid->sharing->n_flows) {
+        return fab_fail(err, FAB_EINPUT, NULL, "there is no flow %u; there are %u", f, fluid->sharing->n_flows);
+    }
+    if (!(bits >= 0) || !isfinite(bits)) {
+        return fab_fail(err, FAB_EINPUT, NULL, "flow %u has %g bits; they must be finite and not below 0", f, bits);
+    }
+    fluid_flow *flow = &fluid->flows[f];
+    if (flow->phase == FLUID_RUNNING) {
+        return fab_fail(err, FAB_EINPUT, NULL, "flow %u is under way; it carries one transfer at a time", f);
+    }
+    flow->left = bits;
+    flow->since = fluid->now;
+    flow->phase = FLUID_RUNNING;
+    if (is_instant(fluid, f, bits)) {
+        fluid_event_put(fluid, f, fluid->now);
+    } else if (flow->is_listed && flow->rate > 0) { /* carries on at the rate of the transfer that has just ended */
+        fluid_event_put(fluid, f, fluid->now + bits / flow->rate);
+    } else {
+        flow->rate = 0;
+        flow->holder = FAB_NO_BOTTLENECK;
+        fluid_event_put(fluid, f, INFINITY);
+        enlist(fluid, f);
+    }
+    return FAB_OK;
+}
+
+static int by_number(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+fab_status fluid_take_ended(fab_fluid *fluid, double now_s, const uint32_t **out_flows, size_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t begin = fluid->n_ended;
+    fluid->now = now_s;
+    while (fluid->n_events > 0 && fluid->events[0].ends <= now_s * (1 + FLUID_TIE)) {
+        FAB_TRY(FAB_GROW(fluid->ended, fluid->ended_room, fluid->n_ended + 1, err));
+        uint32_t f = fluid_event_take(fluid);
+        fluid->flows[f].phase = FLUID_ENDED;
+        fluid->ended[fluid->n_ended++] = f;
+    }
+    *out_n = fluid->n_ended - begin;
+    *out_flows = *out_n > 0 ? fluid->ended + begin : NULL;
+    if (*out_n > 1) {
+        qsort(fluid->ended + begin, *out_n, sizeof *fluid->ended, by_number);
+    }
+    fluid->counts.completions += *out_n;
+done:
+    return status;
+}
+
+void fluid_let_go(fab_fluid *fluid) {
+    for (size_t i = 0; i < fluid->n_ended; i++) {
+        fluid_flow *flow = &fluid->flows[fluid->ended[i]];
+        if (flow->phase == FLUID_ENDED) {
+            flow->phase = FLUID_IDLE;
+            if (flow->is_listed) {
+                delist(fluid, fluid->ended[i]);
+            }
+        }
+    }
+    fluid->n_ended = 0;
+}
+
+/* All ends of one instant, those of transfers without bits that follow on them too. */
+static fab_status run_instant(fab_fluid *fluid, double now_s, fab_fluid_done *done, void *context, fab_error *err) {
+    fab_status status = FAB_OK;
+    const uint32_t *flows = NULL;
+    size_t n = 0;
+    size_t begin = fluid->n_ended;
+    FAB_TRY(fluid_take_ended(fluid, now_s, &flows, &n, err));
+    while (n > 0) {
+        for (size_t i = 0; done != NULL && i < n; i++) {
+            FAB_TRY(done(context, fluid, fluid->ended[begin + i], now_s, err));
+        }
+        begin = fluid->n_ended;
+        FAB_TRY(fluid_take_ended(fluid, now_s, &flows, &n, err));
+    }
+    fluid_let_go(fluid);
+done:
+    return status;
+}
+
+fab_status fab_fluid_run(fab_fluid *fluid, double until_s, fab_fluid_done *done, void *context, double *out_now_s,
+                         fab_error *err) {
+    fab_status status = FAB_OK;
+    if (!(until_s >= fluid->now)) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "the simulation stands at %.9g s; it cannot run to %.9g s", fluid->now,
+                 until_s);
+    }
+    for (;;) {
+        FAB_TRY(fluid_settle(fluid, err));
+        double next = fluid_next(fluid);
+        if (next == INFINITY && fluid->n_events > 0) {
+            FAB_FAIL(err, FAB_EINTERNAL, NULL, "flow %u never ends", fluid->events[0].flow);
+        }
+        if (next > until_s || next == INFINITY) {
+            break;
+        }
+        FAB_TRY(run_instant(fluid, fmax(next, fluid->now), done, context, err));
+    }
+    fluid->now = isfinite(until_s) ? until_s : fluid->now;
+    *out_now_s = fluid->now;
+done:
+    return status;
+}

@@ -1,0 +1,332 @@
+/* New rates after transfers have started and ended.
+ *
+ * The set holds the new flows and those whose bottleneck a flow has left; it is filled as if the others kept their
+ * rates. That is the max-min solution if every flow still has a bottleneck: a full link on which nobody has more per
+ * weight. Others join where that fails, and the set is filled again:
+ *   - flows that a link held, when it is no longer full or somebody of the set has more there;
+ *   - flows that have more on a link than those of the set that it stopped.
+ * Where more than a tenth would join, all rates are solved, and checked by fab_max_min_solve(). */
+#include "fab/memory.h"
+#include "fluid_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALONE      64 /* flows that are solved as a set however few there are */
+#define SUM_AGAIN  32 /* updates of a load, beyond one per flow, before it is summed afresh */
+#define SAME_LEVEL 1e-11
+
+void fluid_set_release(fluid_set *set) {
+    free(set->flow);
+    free(set->first);
+    free(set->link);
+    free(set->holder);
+    free(set->share);
+    free(set->weight);
+    free(set->limit);
+    free(set->capacity);
+    free(set->rate);
+    free(set->local);
+}
+
+/* --- the set -------------------------------------------------------------------------------------------------------
+ */
+
+static fab_status make_room(const fab_fluid *fluid, fluid_set *set, size_t n_hops, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n = (size_t)set->n + 2;
+    size_t entries = (size_t)(set->n > 0 ? set->first[set->n] : 0) + n_hops;
+    FAB_TRY(FAB_GROW(set->flow, set->flow_room, n, err));
+    FAB_TRY(FAB_GROW(set->first, set->first_room, n, err));
+    FAB_TRY(FAB_GROW(set->holder, set->holder_room, n, err));
+    FAB_TRY(FAB_GROW(set->rate, set->rate_room, n, err));
+    FAB_TRY(FAB_GROW(set->weight, set->weight_room, n, err));
+    FAB_TRY(FAB_GROW(set->limit, set->limit_room, n, err));
+    FAB_TRY(FAB_GROW(set->link, set->link_room, entries + 1, err));
+    FAB_TRY(FAB_GROW(set->local, set->local_room, set->n_links + n_hops + 1, err));
+    FAB_TRY(FAB_GROW(set->capacity, set->capacity_room, set->n_links + n_hops + 1, err));
+    if (fluid->share != NULL) {
+        FAB_TRY(FAB_GROW(set->share, set->share_room, entries + 1, err));
+    }
+done:
+    return status;
+}
+
+static fab_status join(fab_fluid *fluid, uint32_t f, fab_error *err) {
+    fluid_set *set = &fluid->set;
+    fluid_flow *flow = &fluid->flows[f];
+    size_t n_hops = (size_t)(fluid->first[f + 1] - fluid->first[f]);
+    fab_status status = make_room(fluid, set, n_hops, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    uint64_t entry = set->n > 0 ? set->first[set->n] : 0;
+    flow->mark = fluid->epoch;
+    set->flow[set->n] = f;
+    set->first[set->n] = entry;
+    if (fluid->sharing->weight != NULL) {
+        set->weight[set->n] = fluid->sharing->weight[f];
+    }
+    if (fluid->sharing->limit != NULL) {
+        set->limit[set->n] = fluid->sharing->limit[f];
+    }
+    for (uint64_t h = fluid->first[f]; h < fluid->first[f + 1]; h++, entry++) {
+        uint32_t l = fluid->hops[h].link;
+        fluid_link *link = &fluid->links[l];
+        double share = fluid_share(fluid, h);
+        if (link->mark != fluid->epoch) {
+            link->mark = fluid->epoch;
+            link->local = set->n_links;
+            set->local[set->n_links++] = (local_link){.room = link->capacity - link->load, .link = l};
+        }
+        local_link *local = &set->local[link->local];
+        local->room += flow->rate * share;
+        local->n_in++;
+        local->n_held_in += flow->holder == l;
+        set->link[entry] = link->local;
+        if (fluid->share != NULL) {
+            set->share[entry] = share;
+        }
+    }
+    set->first[++set->n] = entry;
+    return FAB_OK;
+}
+
+static fab_status join_all(fab_fluid *fluid, fab_error *err) {
+    for (uint32_t f = 0; f < fluid->sharing->n_flows; f++) {
+        const fluid_flow *flow = &fluid->flows[f];
+        if (flow->is_listed && flow->mark != fluid->epoch) {
+            fab_status status = join(fluid, f, err);
+            if (status != FAB_OK) {
+                return status;
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+/* The flows that a link holds. */
+static fab_status join_held(fab_fluid *fluid, uint32_t l, fab_error *err) {
+    const fluid_place *places = &fluid->places[fluid->listed[l]];
+    for (uint32_t i = 0; i < fluid->links[l].n_on; i++) {
+        const fluid_flow *flow = &fluid->flows[places[i].flow];
+        if (flow->holder == l && flow->mark != fluid->epoch) {
+            fab_status status = join(fluid, places[i].flow, err);
+            if (status != FAB_OK) {
+                return status;
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+/* Flows outside that have more than `level` per weight on a link. */
+static fab_status join_above(fab_fluid *fluid, uint32_t l, double level, fab_error *err) {
+    const fluid_place *places = &fluid->places[fluid->listed[l]];
+    for (uint32_t i = 0; i < fluid->links[l].n_on; i++) {
+        uint32_t f = places[i].flow;
+        if (fluid->flows[f].mark != fluid->epoch &&
+            fluid->flows[f].rate > level * (1 + SAME_LEVEL) * fluid_weight(fluid, f)) {
+            fab_status status = join(fluid, f, err);
+            if (status != FAB_OK) {
+                return status;
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status begin_set(fab_fluid *fluid, fab_error *err) {
+    fab_status status = FAB_OK;
+    fluid->set.n = 0;
+    fluid->set.n_links = 0;
+    if (++fluid->epoch == 0) { /* marks of 2^32 epochs ago would be taken for today's */
+        fluid->epoch = 1;
+        for (uint32_t f = 0; f < fluid->sharing->n_flows; f++) {
+            fluid->flows[f].mark = 0;
+        }
+        for (uint32_t l = 0; l < fluid->sharing->n_links; l++) {
+            fluid->links[l].mark = 0;
+        }
+    }
+    for (uint32_t i = 0; i < fluid->n_fresh; i++) {
+        FAB_TRY(join(fluid, fluid->fresh[i], err));
+    }
+    for (uint32_t i = 0; i < fluid->n_released; i++) {
+        uint32_t l = fluid->released[i];
+        fluid->links[l].is_released = false;
+        if (fluid->links[l].n_held > 0) {
+            FAB_TRY(join_held(fluid, l, err));
+        }
+    }
+    fluid->n_fresh = 0;
+    fluid->n_released = 0;
+done:
+    return status;
+}
+
+/* --- its rates -----------------------------------------------------------------------------------------------------
+ */
+
+static fab_status fill_set(fab_fluid *fluid, bool is_whole, fab_error *err) {
+    fluid_set *set = &fluid->set;
+    fab_sharing sharing = {
+        .n_flows = set->n,
+        .n_links = set->n_links,
+        .capacity = set->capacity,
+        .first = set->first,
+        .link = set->link,
+        .share = fluid->share != NULL ? set->share : NULL,
+        .weight = fluid->sharing->weight != NULL ? set->weight : NULL,
+        .limit = fluid->sharing->limit != NULL ? set->limit : NULL,
+    };
+    for (uint32_t k = 0; k < set->n_links; k++) {
+        local_link *local = &set->local[k];
+        const fluid_link *link = &fluid->links[local->link];
+        set->capacity[k] = local->n_in == link->n_on ? link->capacity : fmax(local->room, 0);
+        local->sum = 0;
+        local->top = 0;
+        local->held_level = -1;
+    }
+    if (is_whole) {
+        return fab_max_min_solve(fluid->solver, &sharing, set->rate, set->holder, err);
+    }
+    return fill_rates(fluid->solver, &sharing, set->rate, set->holder, err);
+}
+
+/* What the set brings onto its links. */
+static void add_up(const fab_fluid *fluid, fluid_set *set) {
+    for (uint32_t i = 0; i < set->n; i++) {
+        double level = set->rate[i] / fluid_weight(fluid, set->flow[i]);
+        for (uint64_t e = set->first[i]; e < set->first[i + 1]; e++) {
+            local_link *local = &set->local[set->link[e]];
+            local->sum += set->rate[i] * (fluid->share != NULL ? set->share[e] : 1);
+            local->top = level > local->top ? level : local->top;
+        }
+        if (set->holder[i] != FAB_NO_BOTTLENECK) {
+            set->local[set->holder[i]].held_level = level;
+        }
+    }
+}
+
+/* Adds the flows whose bottleneck fails. Where rounding leaves nothing for a flow, it says so. */
+static fab_status widen(fab_fluid *fluid, bool *out_grown, bool *out_stuck, fab_error *err) {
+    fab_status status = FAB_OK;
+    fluid_set *set = &fluid->set;
+    uint32_t n = set->n;
+    uint32_t n_links = set->n_links;
+    add_up(fluid, set);
+    for (uint32_t k = 0; k < n_links; k++) {
+        const local_link local = set->local[k]; /* joining moves the array */
+        const fluid_link *link = &fluid->links[local.link];
+        if (local.n_in == link->n_on) {
+            continue;
+        }
+        if (link->n_held > local.n_held_in &&
+            (local.room - local.sum > FILL_SLACK * link->capacity || local.top > link->level * (1 + SAME_LEVEL))) {
+            FAB_TRY(join_held(fluid, local.link, err));
+        }
+        if (local.held_level >= 0) {
+            FAB_TRY(join_above(fluid, local.link, local.held_level, err));
+        }
+    }
+    *out_grown = set->n > n;
+    *out_stuck = false;
+    for (uint32_t i = 0; i < n; i++) {
+        *out_stuck = *out_stuck || !(set->rate[i] > 0);
+    }
+done:
+    return status;
+}
+
+static void sum_load(fab_fluid *fluid, uint32_t l) {
+    const fluid_place *places = &fluid->places[fluid->listed[l]];
+    fluid_link *link = &fluid->links[l];
+    link->load = 0;
+    for (uint32_t i = 0; i < link->n_on; i++) {
+        link->load +=
+            fluid->flows[places[i].flow].rate * fluid_share(fluid, fluid->first[places[i].flow] + places[i].hop);
+    }
+    link->n_updates = 0;
+}
+
+static void change_rate(fab_fluid *fluid, uint32_t f, double rate, bool in_place) {
+    fluid_flow *flow = &fluid->flows[f];
+    if (fabs(rate - flow->rate) <= FILL_TIE * flow->rate || rate == flow->rate) {
+        return;
+    }
+    double change = rate - flow->rate;
+    for (uint64_t h = fluid->first[f]; h < fluid->first[f + 1]; h++) {
+        fluid_link *link = &fluid->links[fluid->hops[h].link];
+        link->load += change * fluid_share(fluid, h);
+        link->n_updates++;
+    }
+    flow->left = fmax(flow->left - flow->rate * (fluid->now - flow->since), 0);
+    flow->since = fluid->now;
+    flow->rate = rate;
+    double ends = fluid->now + flow->left / rate;
+    if (in_place) {
+        fluid->events[flow->event].ends = ends;
+    } else {
+        fluid_event_move(fluid, f, ends);
+    }
+}
+
+static void apply(fab_fluid *fluid) {
+    const fluid_set *set = &fluid->set;
+    bool in_place = set->n > fluid->n_events / 8;
+    for (uint32_t i = 0; i < set->n; i++) {
+        fluid_flow *flow = &fluid->flows[set->flow[i]];
+        if (flow->holder != FAB_NO_BOTTLENECK) {
+            fluid->links[flow->holder].n_held--;
+        }
+        change_rate(fluid, set->flow[i], set->rate[i], in_place);
+        flow->holder = FAB_NO_BOTTLENECK;
+        if (set->holder[i] != FAB_NO_BOTTLENECK) {
+            flow->holder = set->local[set->holder[i]].link;
+            fluid->links[flow->holder].n_held++;
+            fluid->links[flow->holder].level = flow->rate / fluid_weight(fluid, set->flow[i]);
+        }
+    }
+    if (in_place) {
+        fluid_event_rebuild(fluid);
+    }
+    for (uint32_t k = 0; k < set->n_links; k++) {
+        const fluid_link *link = &fluid->links[set->local[k].link];
+        if (link->n_updates > link->n_on + SUM_AGAIN) {
+            sum_load(fluid, set->local[k].link);
+        }
+    }
+}
+
+fab_status fluid_settle(fab_fluid *fluid, fab_error *err) {
+    fab_status status = FAB_OK;
+    bool grown = true;
+    bool is_whole = false;
+    bool is_stuck = false;
+    if (fluid->n_fresh == 0 && fluid->n_released == 0) {
+        return FAB_OK;
+    }
+    FAB_TRY(begin_set(fluid, err));
+    if (fluid->set.n == 0) {
+        return FAB_OK;
+    }
+    while (grown && !is_whole) {
+        is_whole = is_stuck || (fluid->set.n > ALONE && fluid->set.n > fluid->n_events / 10);
+        if (is_whole) {
+            FAB_TRY(join_all(fluid, err));
+        }
+        FAB_TRY(fill_set(fluid, is_whole, err));
+        if (!is_whole) {
+            FAB_TRY(widen(fluid, &grown, &is_stuck, err));
+            is_stuck = is_stuck && !grown;
+            grown = grown || is_stuck;
+        }
+    }
+    apply(fluid);
+    fluid->counts.whole_solves += is_whole;
+    fluid->counts.partial_solves += !is_whole;
+done:
+    return status;
+}

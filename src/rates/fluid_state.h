@@ -1,0 +1,130 @@
+/**
+ * @file fluid_state.h
+ * What a fluid simulation holds, and the steps that fab_fluid_run() and fab_schedule_run() are made of: settle, look at
+ * the next end, take what ends then, start what follows, let go.
+ */
+#ifndef FLUID_STATE_H
+#define FLUID_STATE_H
+
+#include "fab/fluid.h"
+#include "fill.h"
+
+#include <stddef.h>
+
+#define FLUID_NONE UINT32_MAX
+#define FLUID_TIE  1e-12 /* of times, relative */
+
+typedef enum fluid_phase {
+    FLUID_IDLE = 0,
+    FLUID_RUNNING,
+    FLUID_ENDED, /* keeps its rate until fluid_let_go(), in case that the route carries on */
+} fluid_phase;
+
+typedef struct fluid_flow {
+    double rate, left, since; /* left: bits at the time since */
+    uint32_t holder;          /* link that holds its rate */
+    uint32_t event;           /* its place in the heap of ends */
+    uint32_t mark;            /* epoch in which it joined the set that is solved */
+    uint8_t phase;
+    bool is_listed; /* stands in the lists of its links */
+} fluid_flow;
+
+typedef struct fluid_link {
+    double capacity, load;
+    double level; /* of the flows that it holds; meaningless where it holds none */
+    uint32_t n_on, n_held;
+    uint32_t mark, local; /* local: its number in the set that is solved in epoch mark */
+    uint32_t n_updates;   /* of load, since it was summed */
+    bool is_released;
+} fluid_link;
+
+/* A hop of a route. Links without an end to their capacity are left out. */
+typedef struct fluid_hop {
+    uint32_t link, place; /* place: in the list of the link */
+} fluid_hop;
+
+typedef struct fluid_place {
+    uint32_t flow, hop; /* hop: which of the flow */
+} fluid_place;
+
+typedef struct fluid_event {
+    double ends;
+    uint32_t flow;
+} fluid_event;
+
+/* A link of the set. */
+typedef struct local_link {
+    double room; /* what the flows outside the set leave, as far as the sums go */
+    double sum, top;
+    double held_level; /* of the flows that it stopped; below 0: none */
+    uint32_t link, n_in, n_held_in;
+} local_link;
+
+/* The flows whose rates are solved, as a sharing of its own. */
+typedef struct fluid_set {
+    uint32_t n, n_links;
+    uint32_t *flow;
+    uint64_t *first;
+    uint32_t *link, *holder;
+    double *share, *weight, *limit, *capacity, *rate;
+    local_link *local;
+    size_t flow_room, first_room, link_room, holder_room, share_room, weight_room, limit_room, capacity_room, rate_room,
+        local_room;
+} fluid_set;
+
+struct fab_fluid {
+    const fab_sharing *sharing;
+    double now;
+    fluid_flow *flows;
+    fluid_link *links;
+    uint64_t *first; /* hops of flow f */
+    fluid_hop *hops;
+    double *share;    /* by hop; NULL: 1 */
+    uint64_t *listed; /* list of link l begins at places[listed[l]] */
+    fluid_place *places;
+    fluid_event *events; /* a heap, four children each */
+    uint32_t n_events;
+    uint32_t epoch;
+    uint32_t *fresh, *released; /* what has changed since rates were solved */
+    uint32_t n_fresh, n_released;
+    uint32_t *ended;
+    size_t n_ended, n_let_go, ended_room;
+    fluid_set set;
+    fab_max_min *solver;
+    fab_fluid_counts counts;
+};
+
+static inline double fluid_weight(const fab_fluid *fluid, uint32_t flow) {
+    return fluid->sharing->weight != NULL ? fluid->sharing->weight[flow] : 1;
+}
+
+static inline double fluid_share(const fab_fluid *fluid, uint64_t hop) {
+    return fluid->share != NULL ? fluid->share[hop] : 1;
+}
+
+/** Solves for the rates that what has started and ended since changes. */
+fab_status fluid_settle(fab_fluid *fluid, fab_error *err) FAB_MUST_USE;
+
+/** When the next transfer ends; INFINITY: none is under way. Of a settled simulation. */
+double fluid_next(const fab_fluid *fluid);
+
+/**
+ * Goes to a time, not past the next end, and takes what ends then.
+ * @param[out] out_flows  In increasing order; borrowed until the next call.
+ */
+fab_status fluid_take_ended(fab_fluid *fluid, double now_s, const uint32_t **out_flows, size_t *out_n,
+                            fab_error *err) FAB_MUST_USE;
+
+/** Routes that ended and did not start again give back their part of the links. */
+void fluid_let_go(fab_fluid *fluid);
+
+void fluid_event_put(fab_fluid *fluid, uint32_t flow, double ends);
+/** Removes the next end. */
+uint32_t fluid_event_take(fab_fluid *fluid);
+void fluid_event_move(fab_fluid *fluid, uint32_t flow, double ends);
+/** After the ends of many were changed in place. */
+void fluid_event_rebuild(fab_fluid *fluid);
+
+void fluid_set_release(fluid_set *set);
+
+#endif

@@ -1,0 +1,247 @@
+#include "oracle_max_min.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIE 1e-12L
+
+static double weight_of(const fab_sharing *s, uint32_t f) {
+    return s->weight != NULL ? s->weight[f] : 1;
+}
+
+static double share_on(const fab_sharing *s, uint32_t f, uint32_t l) {
+    for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+        if (s->link[e] == l) {
+            return s->share != NULL ? s->share[e] : 1;
+        }
+    }
+    return 0;
+}
+
+static bool is_active(const bool *active, uint32_t f) {
+    return active == NULL || active[f];
+}
+
+/* The level at which a link is full, given who has stopped. */
+static long double level_of(const fab_sharing *s, const bool *active, const bool *stopped, const double *rate,
+                            uint32_t l) {
+    long double left = s->capacity[l];
+    long double weight = 0;
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        if (is_active(active, f) && stopped[f]) {
+            left -= (long double)rate[f] * share_on(s, f, l);
+        } else if (is_active(active, f)) {
+            weight += (long double)weight_of(s, f) * share_on(s, f, l);
+        }
+    }
+    return weight > 0 ? left / weight : INFINITY;
+}
+
+void oracle_fill(const fab_sharing *s, const bool *active, double *out_rate) {
+    bool *stopped = calloc(s->n_flows + 1, sizeof *stopped);
+    long double *level = calloc(s->n_links + 1, sizeof *level);
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        out_rate[f] = is_active(active, f) ? INFINITY : 0;
+    }
+    for (;;) {
+        long double least = INFINITY;
+        for (uint32_t l = 0; l < s->n_links; l++) {
+            level[l] = isfinite(s->capacity[l]) ? level_of(s, active, stopped, out_rate, l) : INFINITY;
+            least = fminl(least, level[l]);
+        }
+        for (uint32_t f = 0; s->limit != NULL && f < s->n_flows; f++) {
+            if (is_active(active, f) && !stopped[f]) {
+                least = fminl(least, (long double)s->limit[f] / weight_of(s, f));
+            }
+        }
+        if (least == INFINITY) {
+            break;
+        }
+        for (uint32_t f = 0; f < s->n_flows; f++) {
+            bool stops = s->limit != NULL && s->limit[f] / weight_of(s, f) <= least * (1 + TIE);
+            for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+                stops = stops || level[s->link[e]] <= least * (1 + TIE);
+            }
+            if (stops && is_active(active, f) && !stopped[f]) {
+                stopped[f] = true;
+                out_rate[f] = (double)(least * weight_of(s, f));
+            }
+        }
+    }
+    free(level);
+    free(stopped);
+}
+
+bool oracle_holds(const fab_sharing *s, const double *rate, uint32_t flow, uint32_t link, double tolerance) {
+    double load = 0;
+    double top = 0;
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        double share = share_on(s, f, link);
+        load += share > 0 ? rate[f] * share : 0;
+        top = share > 0 ? fmax(top, rate[f] / weight_of(s, f)) : top;
+    }
+    return share_on(s, flow, link) > 0 && load >= s->capacity[link] * (1 - tolerance) &&
+           rate[flow] / weight_of(s, flow) >= top * (1 - tolerance);
+}
+
+const char *oracle_unfair(const fab_sharing *s, const bool *active, const double *rate, double tolerance) {
+    for (uint32_t l = 0; l < s->n_links; l++) {
+        double load = 0;
+        for (uint32_t f = 0; f < s->n_flows; f++) {
+            double share = share_on(s, f, l);
+            load += share > 0 ? rate[f] * share : 0;
+        }
+        if (load > s->capacity[l] * (1 + tolerance)) {
+            return "a link carries more than it can";
+        }
+    }
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        bool held = s->limit != NULL && rate[f] >= s->limit[f] * (1 - tolerance);
+        bool bounded = s->limit != NULL && isfinite(s->limit[f]);
+        if (s->limit != NULL && rate[f] > s->limit[f]) {
+            return "a flow is above its limit";
+        }
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            bounded = bounded || isfinite(s->capacity[s->link[e]]);
+            held = held || (isfinite(s->capacity[s->link[e]]) && oracle_holds(s, rate, f, s->link[e], tolerance));
+        }
+        if (is_active(active, f) && !held && (bounded || rate[f] != INFINITY)) {
+            return "a flow could have more";
+        }
+    }
+    return NULL;
+}
+
+void oracle_finish(const fab_sharing *s, const double *bits, double *out_finish_s) {
+    double *rate = calloc(s->n_flows + 1, sizeof *rate);
+    long double *left = calloc(s->n_flows + 1, sizeof *left);
+    bool *active = calloc(s->n_flows + 1, sizeof *active);
+    long double now = 0;
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        left[f] = bits[f];
+        active[f] = bits[f] > 0;
+        out_finish_s[f] = 0;
+    }
+    for (;;) {
+        long double step = INFINITY;
+        oracle_fill(s, active, rate);
+        for (uint32_t f = 0; f < s->n_flows; f++) {
+            step = active[f] ? fminl(step, left[f] / rate[f]) : step;
+        }
+        if (step == INFINITY) {
+            break;
+        }
+        now += step;
+        for (uint32_t f = 0; f < s->n_flows; f++) {
+            if (active[f]) {
+                active[f] = left[f] / rate[f] > step + TIE * now;
+                left[f] -= step * rate[f];
+                out_finish_s[f] = active[f] ? 0 : (double)now;
+            }
+        }
+    }
+    free(active);
+    free(left);
+    free(rate);
+}
+
+/* --- schedules -----------------------------------------------------------------------------------------------------
+ */
+
+typedef enum message_state { WAITING, RUNNING, SENT, ARRIVED } message_state;
+
+typedef struct play {
+    const fab_sharing *sharing;
+    const fab_schedule *schedule;
+    message_state *state;
+    long double *left, *arrives;
+    uint64_t *on_route; /* message under way + 1 */
+    double *rate;
+    bool *active;
+    long double now;
+} play;
+
+static bool all_before_arrived(const play *p, uint64_t m) {
+    for (uint64_t b = 0; b < p->schedule->n_messages; b++) {
+        for (uint64_t i = p->schedule->next_first[b]; i < p->schedule->next_first[b + 1]; i++) {
+            if (p->schedule->next[i] == m && p->state[b] != ARRIVED) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* One look at every message; whether something changed. */
+static bool settle(play *p, double *out_arrival_s) {
+    const fab_schedule *s = p->schedule;
+    bool changed = false;
+    for (uint64_t m = 0; m < s->n_messages; m++) {
+        uint32_t f = s->flow[m];
+        if (p->state[m] == RUNNING && (p->left[m] <= 0 || p->rate[f] == INFINITY)) {
+            p->state[m] = SENT;
+            p->on_route[f] = 0;
+            p->arrives[m] = p->now + (s->latency_s != NULL ? s->latency_s[f] : 0);
+            changed = true;
+        }
+        if (p->state[m] == SENT && p->arrives[m] <= p->now * (1 + TIE)) {
+            p->state[m] = ARRIVED;
+            out_arrival_s[m] = (double)p->now;
+            changed = true;
+        }
+    }
+    bool starts = !changed;
+    for (uint64_t m = 0; m < s->n_messages && starts; m++) {
+        if (p->state[m] == WAITING && p->on_route[s->flow[m]] == 0 && all_before_arrived(p, m)) {
+            p->state[m] = RUNNING;
+            p->left[m] = s->bits[m];
+            p->on_route[s->flow[m]] = m + 1;
+            changed = true;
+        }
+    }
+    for (uint32_t f = 0; f < p->sharing->n_flows; f++) {
+        p->active[f] = p->on_route[f] != 0;
+    }
+    oracle_fill(p->sharing, p->active, p->rate);
+    return changed;
+}
+
+void oracle_schedule(const fab_sharing *sharing, const fab_schedule *schedule, double *out_arrival_s) {
+    play p = {.sharing = sharing, .schedule = schedule};
+    p.state = calloc(schedule->n_messages + 1, sizeof *p.state);
+    p.left = calloc(schedule->n_messages + 1, sizeof *p.left);
+    p.arrives = calloc(schedule->n_messages + 1, sizeof *p.arrives);
+    p.on_route = calloc(sharing->n_flows + 1, sizeof *p.on_route);
+    p.rate = calloc(sharing->n_flows + 1, sizeof *p.rate);
+    p.active = calloc(sharing->n_flows + 1, sizeof *p.active);
+    for (;;) {
+        long double next = INFINITY;
+        while (settle(&p, out_arrival_s)) {
+        }
+        for (uint64_t m = 0; m < schedule->n_messages; m++) {
+            if (p.state[m] == RUNNING) {
+                next = fminl(next, p.now + p.left[m] / p.rate[schedule->flow[m]]);
+            } else if (p.state[m] == SENT) {
+                next = fminl(next, p.arrives[m]);
+            }
+        }
+        if (next == INFINITY) {
+            break;
+        }
+        for (uint64_t m = 0; m < schedule->n_messages; m++) {
+            if (p.state[m] == RUNNING) {
+                double rate = p.rate[schedule->flow[m]];
+                p.left[m] = p.now + p.left[m] / rate <= next * (1 + TIE) ? 0 : p.left[m] - (next - p.now) * rate;
+            }
+        }
+        p.now = next;
+    }
+    free(p.state);
+    free(p.left);
+    free(p.arrives);
+    free(p.on_route);
+    free(p.rate);
+    free(p.active);
+}

@@ -1,0 +1,233 @@
+/* Rates and finishing times of random instances, against the definition and the slow way. */
+#include "oracle_max_min.h"
+#include "sharing_fixture.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#define N_INSTANCES 6000
+#define CLOSE       1e-10
+
+static fab_max_min *solver_new(void) {
+    fab_error err = {0};
+    fab_max_min *solver = NULL;
+    cr_assert_eq(fab_max_min_new(&solver, &err), FAB_OK, "%s", err.text);
+    return solver;
+}
+
+static void check_bottlenecks(const fab_sharing *s, const double *rate, const uint32_t *bottleneck, uint64_t seed) {
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        uint32_t lowest = FAB_NO_BOTTLENECK;
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            uint32_t l = s->link[e];
+            if (isfinite(s->capacity[l]) && l < lowest && oracle_holds(s, rate, f, l, 1e-11)) {
+                lowest = l;
+            }
+        }
+        if (lowest != FAB_NO_BOTTLENECK) {
+            cr_assert_eq(bottleneck[f], lowest, "seed %d: flow %u names %u, not %u", (int)seed, f, bottleneck[f],
+                         lowest);
+        } else if (bottleneck[f] != FAB_NO_BOTTLENECK) {
+            cr_assert(oracle_holds(s, rate, f, bottleneck[f], 1e-9), "seed %d: flow %u", (int)seed, f);
+        } else {
+            cr_assert(rate[f] == INFINITY || rate[f] == s->limit[f], "seed %d: nothing holds flow %u", (int)seed, f);
+        }
+    }
+}
+
+Test(oracle_max_min, rates) {
+    fab_max_min *solver = solver_new();
+    for (uint64_t seed = 0; seed < N_INSTANCES; seed++) {
+        random_sharing r;
+        fab_error err = {0};
+        double expected[60];
+        double rate[60];
+        double again[60];
+        uint32_t bottleneck[60];
+        sharing_make(seed, seed % 4 == 0 ? 60 : 12, seed % 3 == 0 ? 20 : 5, &r);
+        cr_assert_eq(fab_max_min_solve(solver, &r.sharing, rate, bottleneck, &err), FAB_OK, "seed %d: %s", (int)seed,
+                     err.text);
+        oracle_fill(&r.sharing, NULL, expected);
+        for (uint32_t f = 0; f < r.sharing.n_flows; f++) {
+            cr_assert(sharing_close(rate[f], expected[f], CLOSE), "seed %d: flow %u has %.17g, not %.17g", (int)seed, f,
+                      rate[f], expected[f]);
+        }
+        const char *unfair = oracle_unfair(&r.sharing, NULL, rate, 1e-10);
+        cr_assert_null(unfair, "seed %d: %s", (int)seed, unfair);
+        check_bottlenecks(&r.sharing, rate, bottleneck, seed);
+        cr_assert_eq(fab_max_min_solve(solver, &r.sharing, again, NULL, &err), FAB_OK);
+        cr_assert_arr_eq(rate, again, r.sharing.n_flows * sizeof *rate);
+        sharing_discard(&r);
+    }
+    fab_max_min_free(solver);
+}
+
+/* All capacities and limits times a power of two: the same bytes, times it. Other numbers of flows: the same rates. */
+Test(oracle_max_min, scale_and_order_change_nothing) {
+    fab_max_min *solver = solver_new();
+    for (uint64_t seed = 0; seed < N_INSTANCES / 4; seed++) {
+        random_sharing r;
+        random_sharing p;
+        fab_error err = {0};
+        fab_rng rng = fab_rng_make(seed, 6);
+        double rate[40];
+        double other[40];
+        uint32_t order[40];
+        sharing_make(seed, 40, 12, &r);
+        sharing_make(seed, 40, 12, &p);
+        uint32_t n = r.sharing.n_flows;
+        uint64_t entry = 0;
+        cr_assert_eq(fab_max_min_solve(solver, &r.sharing, rate, NULL, &err), FAB_OK, "%s", err.text);
+        for (uint32_t l = 0; l < r.sharing.n_links; l++) {
+            p.capacity[l] *= 1024;
+        }
+        for (uint32_t f = 0; f < n; f++) {
+            p.limit[f] *= 1024;
+            order[f] = f;
+        }
+        cr_assert_eq(fab_max_min_solve(solver, &p.sharing, other, NULL, &err), FAB_OK, "%s", err.text);
+        for (uint32_t f = 0; f < n; f++) {
+            cr_assert_eq(other[f], 1024 * rate[f], "seed %d: flow %u", (int)seed, f);
+        }
+        fab_rng_shuffle(&rng, order, n);
+        for (uint32_t f = 0; f < n; f++) {
+            p.first[f] = entry;
+            p.weight[f] = r.weight[order[f]];
+            p.limit[f] = 1024 * r.limit[order[f]];
+            for (uint64_t e = r.first[order[f]]; e < r.first[order[f] + 1]; e++, entry++) {
+                p.link[entry] = r.link[e];
+                p.share[entry] = r.share[e];
+            }
+        }
+        cr_assert_eq(fab_max_min_solve(solver, &p.sharing, other, NULL, &err), FAB_OK, "%s", err.text);
+        for (uint32_t f = 0; f < n; f++) {
+            cr_assert(sharing_close(other[f], 1024 * rate[order[f]], CLOSE), "seed %d: flow %u", (int)seed, f);
+        }
+        sharing_discard(&r);
+        sharing_discard(&p);
+    }
+    fab_max_min_free(solver);
+}
+
+static void check_finish(const random_sharing *r, uint64_t seed) {
+    fab_error err = {0};
+    double *expected = calloc(r->sharing.n_flows, sizeof *expected);
+    double *finish = calloc(r->sharing.n_flows, sizeof *finish);
+    double *again = calloc(r->sharing.n_flows, sizeof *again);
+    oracle_finish(&r->sharing, r->bits, expected);
+    cr_assert_eq(fab_fluid_finish(&r->sharing, r->bits, finish, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
+    cr_assert_eq(fab_fluid_finish(&r->sharing, r->bits, again, &err), FAB_OK);
+    for (uint32_t f = 0; f < r->sharing.n_flows; f++) {
+        cr_assert(sharing_close(finish[f], expected[f], CLOSE), "seed %d: flow %u ends at %.17g, not %.17g", (int)seed,
+                  f, finish[f], expected[f]);
+        cr_assert_eq(finish[f], again[f]);
+    }
+    free(expected);
+    free(finish);
+    free(again);
+}
+
+Test(oracle_max_min, finishing_times) {
+    for (uint64_t seed = 0; seed < N_INSTANCES / 2; seed++) {
+        random_sharing r;
+        sharing_make(seed, 20, seed % 3 == 0 ? 20 : 5, &r);
+        check_finish(&r, seed);
+        sharing_discard(&r);
+    }
+}
+
+/* Large enough that few flows are solved beside many that stay. */
+Test(oracle_max_min, finishing_times_of_many) {
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        random_sharing r;
+        sharing_make(seed, 1, 1, &r);
+        sharing_discard(&r);
+        for (uint64_t next = 1000 * seed;; next++) {
+            sharing_make(next, 400, 400, &r);
+            if (r.sharing.n_flows > 150 && r.sharing.n_links > 150) {
+                break;
+            }
+            sharing_discard(&r);
+        }
+        check_finish(&r, seed);
+        sharing_discard(&r);
+    }
+}
+
+/* Sizes in proportion to the weights take the shortcut; the slow way knows none. */
+Test(oracle_max_min, equal_sizes_are_one_solution) {
+    for (uint64_t seed = 0; seed < N_INSTANCES / 4; seed++) {
+        random_sharing r;
+        sharing_make(seed, 25, 8, &r);
+        for (uint32_t f = 0; f < r.sharing.n_flows; f++) {
+            r.bits[f] = r.sharing.weight != NULL ? 3 * r.weight[f] : 3;
+        }
+        check_finish(&r, seed);
+        sharing_discard(&r);
+    }
+}
+
+/* Messages wait for messages of lower numbers; some need no time at all. */
+static void make_schedule(const random_sharing *r, fab_rng *rng, uint64_t n, fab_schedule *out) {
+    uint32_t *flow = calloc(n, sizeof *flow);
+    double *bits = calloc(n, sizeof *bits);
+    double *latency = calloc(r->sharing.n_flows, sizeof *latency);
+    uint64_t *first = calloc(n + 1, sizeof *first);
+    uint64_t *next = calloc(n * n, sizeof *next);
+    bool round = fab_rng_below(rng, 2) == 0;
+    uint64_t spread = 1 + fab_rng_below(rng, n);
+    uint64_t n_next = 0;
+    for (uint64_t m = 0; m < n; m++) {
+        flow[m] = (uint32_t)fab_rng_below(rng, r->sharing.n_flows);
+        bits[m] = fab_rng_below(rng, 8) == 0 ? 0 : sharing_number(rng, round);
+        first[m] = n_next;
+        for (uint64_t k = m + 1; k < n && k < m + spread; k++) {
+            if (fab_rng_below(rng, 3) == 0) {
+                next[n_next++] = k;
+            }
+        }
+    }
+    first[n] = n_next;
+    for (uint32_t f = 0; f < r->sharing.n_flows; f++) {
+        latency[f] = fab_rng_below(rng, 3) == 0 ? 0 : 0.25 * sharing_number(rng, round);
+    }
+    *out = (fab_schedule){n, flow, bits, fab_rng_below(rng, 2) == 0 ? latency : NULL, first, next};
+    if (out->latency_s == NULL) {
+        free(latency);
+    }
+}
+
+static void discard_schedule(fab_schedule *s) {
+    free((void *)s->flow);
+    free((void *)s->bits);
+    free((void *)s->latency_s);
+    free((void *)s->next_first);
+    free((void *)s->next);
+}
+
+Test(oracle_max_min, schedules) {
+    for (uint64_t seed = 0; seed < N_INSTANCES / 4; seed++) {
+        random_sharing r;
+        fab_error err = {0};
+        fab_rng rng = fab_rng_make(seed, 7);
+        fab_schedule s;
+        double expected[40];
+        double arrival[40];
+        double last = 0;
+        double end_s = 0;
+        sharing_make(seed, 12, 6, &r);
+        make_schedule(&r, &rng, 1 + fab_rng_below(&rng, 40), &s);
+        oracle_schedule(&r.sharing, &s, expected);
+        cr_assert_eq(fab_schedule_run(&r.sharing, &s, arrival, &end_s, &err), FAB_OK, "seed %d: %s", (int)seed,
+                     err.text);
+        for (uint64_t m = 0; m < s.n_messages; m++) {
+            cr_assert(sharing_close(arrival[m], expected[m], CLOSE), "seed %d: message %d arrives at %.17g, not %.17g",
+                      (int)seed, (int)m, arrival[m], expected[m]);
+            last = fmax(last, arrival[m]);
+        }
+        cr_assert_eq(end_s, last);
+        discard_schedule(&s);
+        sharing_discard(&r);
+    }
+}
