@@ -27,21 +27,24 @@ static void put_phase_row(fab_table *table, const fab_phase_result *p, size_t en
     if (p->n_engines > 1) {
         fab_table_set(table, column++, FAB_INK_PLAIN, "[%zu]", engine + 1);
     }
+    const fab_engine_result *e = p->n_engines > 0 ? &p->engines[engine] : NULL;
     if (quiet) {
         fab_table_set(table, column++, FAB_INK_PLAIN, "-");
         fab_table_set(table, column++, FAB_INK_PLAIN, "-");
-        return;
+    } else {
+        fab_ink worst = e->max_collision_factor.mean > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN;
+        fab_table_set(table, column++, worst, "%.2f", e->max_collision_factor.mean);
+        fab_table_set(table, column++, FAB_INK_PLAIN, "%s", fab_text_mean_count(a, e->collided_flows.mean));
     }
-    const fab_engine_result *e = &p->engines[engine];
-    fab_table_set(table, column++, e->max_collision_factor.mean > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN, "%.2f",
-                  e->max_collision_factor.mean);
-    fab_table_set(table, column++, FAB_INK_PLAIN, "%s", fab_text_mean_count(a, e->collided_flows.mean));
+    bool timed = e != NULL && e->has_time;
+    fab_table_set(table, column, FAB_INK_PLAIN, "%s",
+                  timed ? fab_quantity_format(a, e->time_s.mean, FAB_UNIT_TIME) : "-");
 }
 
 /* One row per phase and engine. */
 static void put_overview(fab_page *page, const fab_result *result) {
-    static const char *const HEADINGS[] = {"phase", "bytes",  "flows", "in fabric",
-                                           "taper", "engine", "worst", "collided"};
+    static const char *const HEADINGS[] = {"phase",  "bytes", "flows",    "in fabric", "taper",
+                                           "engine", "worst", "collided", "time"};
     const fab_phase_result *first = &result->phases[0];
     bool several = first->n_engines > 1;
     fab_table table;
@@ -63,7 +66,8 @@ static void put_overview(fab_page *page, const fab_result *result) {
     fab_page_wrap(
         page, FAB_INK_DIM, 2, 2,
         "taper: largest utilisation of a fabric link under ideal spraying, what the design itself causes; worst: "
-        "largest collision factor; collided: flows that cross a link with a factor above 1");
+        "largest collision factor; collided: flows that cross a link with a factor above 1; time: for all bytes, "
+        "if nothing else is in the network");
     for (size_t i = 0; i < first->n_engines; i++) {
         char text[FAB_ENGINE_LABEL_SIZE + 32];
         (void)snprintf(text, sizeof text, "[%zu] %s", i + 1, first->engines[i].label);
@@ -162,6 +166,9 @@ static void put_phase(fab_page *page, const fab_result *result, const fab_phase_
     put_shape(page, p);
     if (p->network_flows == 0) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, "Stays inside the scale-up domains: the network carries nothing.");
+        if (p->n_engines > 0) { /* the same under all of them */
+            fab_text_times(page, &p->engines[0]);
+        }
         return;
     }
     if (p->fabric_flows == 0) {

@@ -12,9 +12,8 @@ static void put_time(fab_page *page, const fab_engine_result *e) {
     char a[40];
     char b[40];
     char c[40];
-    size_t n = (size_t)snprintf(text, sizeof text, "Takes %s an iteration%s: %s for the bytes",
-                                fab_quantity_format(a, e->time_s.mean, FAB_UNIT_TIME),
-                                e->n_seeds > 1 ? " (mean)" : "",
+    size_t n = (size_t)snprintf(text, sizeof text, "Takes %s%s: %s for the bytes",
+                                fab_quantity_format(a, e->time_s.mean, FAB_UNIT_TIME), e->n_seeds > 1 ? " (mean)" : "",
                                 fab_quantity_format(b, e->transfer_s.mean, FAB_UNIT_TIME));
     double ratio = e->lower_bound_ratio.mean;
     n += ratio > FAB_FULL_LOAD
@@ -41,8 +40,9 @@ static void put_rates(fab_page *page, const fab_engine_result *e) {
         n = (size_t)snprintf(text, sizeof text, "Every flow runs at %s",
                              fab_quantity_format(a, e->mean_rate.mean, FAB_UNIT_RATE));
     } else {
-        n = (size_t)snprintf(text, sizeof text, "Flows run at %s and more, %s on average; the last to end%s is GPU "
-                                                "%" PRIu32 " -> %" PRIu32 "%s%s",
+        n = (size_t)snprintf(text, sizeof text,
+                             "Flows run at %s and more, %s on average; the last to end%s is GPU "
+                             "%" PRIu32 " -> %" PRIu32 "%s%s",
                              fab_quantity_format(a, e->min_rate.mean, FAB_UNIT_RATE),
                              fab_quantity_format(b, e->mean_rate.mean, FAB_UNIT_RATE),
                              e->n_seeds > 1 ? " (first seed)" : "", last->src_gpu, last->dst_gpu,

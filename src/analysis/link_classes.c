@@ -21,8 +21,8 @@ typedef struct used_link {
 typedef struct search {
     const fab_demand *demand;
     fab_pair_walk *walk;
-    uint64_t *key;    /* [link] */
-    uint32_t *first;  /* [link]: of its class */
+    uint64_t *key;   /* [link] */
+    uint32_t *first; /* [link]: of its class */
     uint64_t steps;
     bool too_large;
 } search;

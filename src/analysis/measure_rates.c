@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define BITS       8.0
-#define SAME       1e-12 /* bytes over weight this close are equal */
-#define BELOW_IT   1e-9
+#define BITS        8.0
+#define SAME        1e-12 /* bytes over weight this close are equal */
+#define BELOW_IT    1e-9
 #define MOST_LISTED (UINT64_C(1) << 22) /* flows under a split */
 
 void fab_rate_scratch_free(fab_rate_scratch *s) {
@@ -41,8 +41,10 @@ static fab_status open_scratch(const fab_trial *trial, fab_rate_scratch **out, f
         FAB_TRY(FAB_NEW(all->rates->capacity, f->n_links, err));
         FAB_TRY(fab_max_min_new(&all->rates->solver, err));
     }
-    for (uint32_t l = 0; l < f->n_links; l++) { /* a split merges links */
-        all->rates->capacity[l] = fab_class_of(f, l)->capacity_bps;
+    for (uint32_t l = 0; l < f->n_links; l++) { /* anew: a split merges links */
+        const fab_link_class *c = fab_class_of(f, l);
+        bool nic_is_slower = c->kind == FAB_LINK_PCIE && c->capacity_bps >= trial->subject->offer.line_bps * (1 - SAME);
+        all->rates->capacity[l] = nic_is_slower ? (double)INFINITY : c->capacity_bps; /* so that the NIC is named */
     }
     *out = all->rates;
 done:
@@ -259,8 +261,8 @@ typedef struct listing {
     const fab_subject *subject;
     const fab_link_classes *classes;
     fab_rate_scratch *s;
-    uint64_t n;       /* links so far */
-    uint64_t *at;     /* [link]: its place, + 1; of an earlier flow where it lies before `from` */
+    uint64_t n;   /* links so far */
+    uint64_t *at; /* [link]: its place, + 1; of an earlier flow where it lies before `from` */
     uint64_t from;
 } listing;
 

@@ -378,8 +378,7 @@ fab_status fab_flow_limits_of_routes(const fab_router *router, const fab_path_ch
 }
 
 fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
-                                    const fab_demand *demand, const fab_phase *phase, double *out_bps,
-                                    fab_error *err) {
+                                    const fab_demand *demand, const fab_phase *phase, double *out_bps, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
     double *x = NULL;

@@ -125,8 +125,12 @@ static fab_status prepare(context *c, fab_error *err) {
     FAB_TRY(fab_next_hops_new(replay->fabric, NULL, &c->next_hops, err));
     FAB_TRY(fab_dag_new(replay->fabric, c->next_hops, &c->dag, err));
     FAB_TRY(fab_ports_init(replay->fabric, &c->ports, err));
-    c->bench = (fab_bench){
-        .fabric = replay->fabric, .next_hops = c->next_hops, .dag = c->dag, .ports = &c->ports, .bound = replay->bound, .rates = replay->rates};
+    c->bench = (fab_bench){.fabric = replay->fabric,
+                           .next_hops = c->next_hops,
+                           .dag = c->dag,
+                           .ports = &c->ports,
+                           .bound = replay->bound,
+                           .rates = replay->rates};
     FAB_TRY(fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed, &c->traffic, err));
     FAB_TRY(FAB_NEW(c->routers, replay->n_engines, err));
     for (size_t i = 0; i < replay->n_engines; i++) {

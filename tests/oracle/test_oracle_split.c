@@ -1,6 +1,6 @@
 /* Splitting against the slow oracle: all rules and folds, random fabrics of every family, random capacities, dead links
  * and demands. */
-#include "fab/split.h"
+#include "fab/split_pairs.h"
 #include "fab/topologies.h"
 #include "oracle_split.h"
 #include "../unit/random_design.h"
@@ -189,6 +189,34 @@ static void check_conservation(const setup *s, const double *load, fab_split_rul
     free(excess);
 }
 
+/* Pair by pair the same loads, and nothing but shares that the pair's paths explain. */
+static void check_pairs(const setup *s, const fab_split *split, const double *load) {
+    const fab_fabric *f = s->fabric;
+    double *sum = calloc(f->n_links, sizeof *sum);
+    fab_pair_walk *walk = NULL;
+    fab_error err = {0};
+    cr_assert_eq(fab_pair_walk_new(f, s->next_hops, split, &walk, &err), FAB_OK, "%s: %s", s->text, err.text);
+    for (uint32_t dst = 0; dst < s->demand.n_leaves; dst++) {
+        for (uint32_t pair = s->demand.first[dst]; pair < s->demand.first[dst + 1]; pair++) {
+            fab_pair_links links;
+            double arrives = 0;
+            cr_assert_eq(fab_pair_walk_get(walk, s->demand.src[pair], dst, &links, &err), FAB_OK, "%s: %s", s->text,
+                         err.text);
+            for (uint32_t i = 0; i < links.n; i++) {
+                cr_assert_gt(links.share[i], 0, "%s", s->text);
+                sum[links.link[i]] += s->amount[pair] * links.share[i];
+                arrives += fab_head(f, links.link[i]) == s->next_hops->leaf_node[dst] ? links.share[i] : 0;
+            }
+            near(s, arrives, 1, 1, "what arrives of pair", split->rule, pair);
+        }
+    }
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        near(s, sum[l], load[l], 1e-3 + load[l], "sum over pairs of link", split->rule, l);
+    }
+    fab_pair_walk_free(walk);
+    free(sum);
+}
+
 static void check_rule(const setup *s, fab_split_rule rule) {
     const fab_fabric *f = s->fabric;
     const fab_split split = {.rule = rule, .weight = s->weight, .share = s->share};
@@ -213,6 +241,7 @@ static void check_rule(const setup *s, fab_split_rule rule) {
         fast[l] -= 7;
     }
     check_conservation(s, fast, rule);
+    check_pairs(s, &split, fast);
     for (int fold = FAB_FOLD_MAX; fold <= FAB_FOLD_EXPECTED; fold++) {
         cr_assert_eq(fab_split_fold(s->dag, &split, (fab_fold)fold, s->x, &s->demand, folded, &err), FAB_OK, "%s: %s",
                      s->text, err.text);
