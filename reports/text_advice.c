@@ -53,7 +53,7 @@ static void put_shell(fab_page *page, fab_ink ink, size_t indent, const char *te
 }
 
 static void put_base(fab_page *page, const fab_advice *a) {
-    char text[512];
+    char text[FAB_ENGINE_LABEL_SIZE + 256];
     char time[32];
     char flows[40];
     (void)snprintf(

@@ -86,7 +86,7 @@ static fab_status read_offset(const char *item, uint64_t *out, fab_error *err) {
  * tier_options to fill. */
 static fab_status set_tiers(options *o, const char *value, size_t at,
                             fab_status (*read)(const char *, uint64_t *, fab_error *), fab_error *err) {
-    char text[192];
+    char text[FAB_ENGINE_TEXT_SIZE];
     (void)snprintf(text, sizeof text, "%s", value);
     uint64_t last = 0;
     char *item = text;
