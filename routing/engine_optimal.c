@@ -3,7 +3,6 @@
 #include "engines.h"
 #include "fab/bound.h"
 #include "fab/split.h"
-#include "fab/units.h"
 
 #include <string.h>
 
@@ -29,19 +28,7 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
     if (strcmp(key, "method") == 0) {
         return set_method(router->state, value, err);
     }
-    if (strcmp(key, "queueing") == 0) {
-        return fab_quantity_parse(value, FAB_UNIT_TIME, &router->queueing_s, err);
-    }
-    fab_status status = fab_quantity_parse(value, FAB_UNIT_BYTES, &router->window_bytes, err);
-    return status == FAB_OK && router->window_bytes < 1
-               ? fab_fail(err, FAB_EINPUT, NULL, "'%s': a receiver without a window gets nothing", value)
-               : status;
-}
-
-static fab_status prepare(fab_router *router, fab_error *err) {
-    (void)err;
-    router->reorders = true;
-    return FAB_OK;
+    return fab_reorder_set(router, key, value, err);
 }
 
 static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
@@ -60,9 +47,7 @@ static fab_status split(const fab_router *router, const fab_dag *dag, const fab_
 static const fab_engine_option OPTIONS[] = {
     {"method", "auto",
      "lp (linear program, exact), weights (within 1 % of a certificate), or auto: lp where it is small", false},
-    {"window", "1MiB",
-     "bytes that a receiver puts in order per flow (an assumption); limits the rate over a round trip", true},
-    {"queueing", "5us", "allowance for queues in the round trip (an assumption)", true},
+    FAB_REORDER_OPTIONS,
     {NULL, NULL, NULL, false},
 };
 
@@ -70,9 +55,9 @@ const fab_engine fab_engine_optimal = {
     .name = "optimal",
     .summary = "the split of this very traffic over minimal paths whose fullest link is the least full: a bound",
     .options = OPTIONS,
+    .reorders = true,
     .by_demand = true,
     .state_size = sizeof(state),
     .set = set,
-    .prepare = prepare,
     .split = split,
 };

@@ -334,8 +334,11 @@ Test(adaptive, only_packets_are_reordered) {
               fabs(router.queueing_s - 5e-6) < 1e-18);
     cr_expect_str_eq(router.label, "adaptive,granularity=packet,view=local");
     fab_router_release(&router);
-    router = make_router(&s, "adaptive,granularity=flowlet,window=2MiB,queueing=0us,qp=2");
-    cr_expect(!router.reorders && router.queue_pairs == 16 && router.window_bytes == 2097152 && router.queueing_s == 0);
+    router = make_router(&s, "adaptive,window=2MiB,queueing=0us,qp=2");
+    cr_expect(router.reorders && router.queue_pairs == 128 && router.window_bytes == 2097152 && router.queueing_s == 0);
+    fab_router_release(&router);
+    router = make_router(&s, "adaptive,granularity=flowlet,qp=2");
+    cr_expect(!router.reorders && router.queue_pairs == 16);
     fab_router_release(&router);
     discard(&s);
 }

@@ -292,13 +292,25 @@ Test(engines, label_holds_the_longest_text_and_all_defaults) {
     fab_fabric_free(fabric);
 }
 
-/* seed= of an engine stands before --seed; an option is given once. */
-Test(engines, seed_and_repeated_options) {
+/* seed= of an engine stands before --seed; an option is given once, with a value, where it means something. */
+Test(engines, seed_and_wrong_options) {
     static const struct {
         const char *text, *message;
-    } BAD[] = {{"ecmp,qp=2,qp=3", "engine ecmp: option 'qp' is given twice"},
-               {"dmodk,seed=1,seed=2", "engine dmodk: option 'seed' is given twice"},
-               {"dmodk,qp=2", "engine dmodk has no option 'qp'; it has: seed"}};
+    } BAD[] = {
+        {"ecmp,qp=2,qp=3", "engine ecmp: option 'qp' is given twice"},
+        {"ecmp,tables=", "engine ecmp, option tables: the value is empty"},
+        {"ecmp,", "engine ecmp: '' is not key=value"},
+        {"ecmp,qp=2,", "engine ecmp: '' is not key=value"},
+        {"ecmp,qp=2,,spread=flow", "engine ecmp: '' is not key=value"},
+        {"adaptive,granularity=flow,window=1MiB",
+         "engine adaptive: option window needs granularity=packet; under granularity=flow packets stay in order"},
+        {"adaptive,queueing=5us,granularity=flowlet",
+         "engine adaptive: option queueing needs granularity=packet; under granularity=flowlet packets stay in "
+         "order"},
+        {"spray,window=0B", "engine spray, option window: '0B': a receiver without a window gets nothing"},
+        {"adaptive,window=0B", "engine adaptive, option window: '0B': a receiver without a window gets nothing"},
+        {"dmodk,seed=1,seed=2", "engine dmodk: option 'seed' is given twice"},
+        {"dmodk,qp=2", "engine dmodk has no option 'qp'; it has: seed"}};
     fab_design design;
     fab_fabric *fabric = NULL;
     fab_next_hops *next_hops = NULL;

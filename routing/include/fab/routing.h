@@ -141,6 +141,7 @@ typedef struct fab_router {
     uint32_t n_rounds; /**< 1: a flow uses its queue pairs at once; else they take turns, one in each round */
     bool by_capacity;  /**< groups are weighted by the capacity of their links (ecmp) */
     bool resilient;    /**< only flows of dead members move (ecmp) */
+    uint32_t given;    /**< bit i: option i of the engine was written out */
     bool has_seed;     /**< option seed= was given: draws start there and not at that of the run */
     uint64_t seed;
     double weight_unit_bps;    /**< largest rate that divides the capacity of every fabric link */
@@ -213,6 +214,7 @@ struct fab_engine {
     bool needs_tree;                  /**< refuses fabrics without tiers, where its choices mean nothing */
     bool by_destination;              /**< routes depend on the destination alone: they fit into forwarding tables; but
                                          in a router that splits */
+    bool reorders;                    /**< packets of a flow take several paths, whatever the options */
     size_t state_size;                /**< bytes of plain, zeroed data */
     /** Reads option `key`; FAB_EINPUT names the value and what is allowed. */
     fab_status (*set)(fab_router *router, const char *key, const char *value, fab_error *err);
