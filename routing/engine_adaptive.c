@@ -29,7 +29,6 @@ typedef struct granularity {
 } granularity;
 
 static const granularity GRANULARITIES[] = {{"flow", 1, false}, {"flowlet", 8, false}, {"packet", 64, true}};
-#define N_GRANULARITIES (sizeof GRANULARITIES / sizeof GRANULARITIES[0])
 
 typedef struct options {
     const granularity *granularity;
@@ -40,26 +39,16 @@ typedef struct options {
 /* --- options -------------------------------------------------------------------------------------------------------
  */
 
-static fab_status read_granularity(options *o, const char *value, fab_error *err) {
-    for (size_t i = 0; i < N_GRANULARITIES; i++) {
-        if (strcmp(value, GRANULARITIES[i].name) == 0) {
-            o->granularity = &GRANULARITIES[i];
-            return FAB_OK;
-        }
-    }
-    return fab_fail(err, FAB_EINPUT, NULL, "'%s' is none of flow, flowlet, packet", value);
-}
-
 static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
     options *o = router->state;
     if (strcmp(key, "granularity") == 0) {
-        return read_granularity(o, value, err);
+        uint32_t choice = 0;
+        fab_status status = fab_choice_parse(value, "flow flowlet packet", &choice, err);
+        o->granularity = &GRANULARITIES[choice];
+        return status;
     }
     if (strcmp(key, "view") == 0) {
-        o->downstream = strcmp(value, "downstream") == 0;
-        return o->downstream || strcmp(value, "local") == 0
-                   ? FAB_OK
-                   : fab_fail(err, FAB_EINPUT, NULL, "'%s' is neither local nor downstream", value);
+        return fab_either_parse(value, "local downstream", &o->downstream, err);
     }
     if (strcmp(key, "parts") == 0) {
         o->parts = 0;

@@ -11,17 +11,11 @@ typedef struct state {
 } state;
 
 static fab_status set_method(state *s, const char *value, fab_error *err) {
-    static const struct {
-        const char *name;
-        fab_bound_method method;
-    } METHODS[] = {{"auto", FAB_BOUND_TRIVIAL}, {"lp", FAB_BOUND_LP}, {"weights", FAB_BOUND_WEIGHTS}};
-    for (size_t i = 0; i < sizeof METHODS / sizeof METHODS[0]; i++) {
-        if (strcmp(value, METHODS[i].name) == 0) {
-            s->method = METHODS[i].method;
-            return FAB_OK;
-        }
-    }
-    return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of auto, lp, weights", value);
+    static const fab_bound_method METHODS[] = {FAB_BOUND_TRIVIAL, FAB_BOUND_LP, FAB_BOUND_WEIGHTS};
+    uint32_t choice = 0;
+    fab_status status = fab_choice_parse(value, "auto lp weights", &choice, err);
+    s->method = METHODS[choice];
+    return status;
 }
 
 static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {

@@ -12,12 +12,10 @@ typedef struct state {
 static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
     state *s = router->state;
     if (strcmp(key, "weights") == 0) {
-        bool equal = strcmp(value, "equal") == 0;
-        if (!equal && strcmp(value, "capacity") != 0) {
-            return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of equal, capacity", value);
-        }
-        s->rule = equal ? FAB_SPLIT_EQUAL : FAB_SPLIT_CAPACITY;
-        return FAB_OK;
+        bool by_capacity = false;
+        fab_status status = fab_either_parse(value, "equal capacity", &by_capacity, err);
+        s->rule = by_capacity ? FAB_SPLIT_CAPACITY : FAB_SPLIT_EQUAL;
+        return status;
     }
     return fab_reorder_set(router, key, value, err);
 }

@@ -48,6 +48,29 @@ bool fab_option_is_given(const fab_router *router, const char *key) {
     return option != NULL && (router->given >> (option - router->engine->options) & 1U) != 0;
 }
 
+fab_status fab_choice_parse(const char *value, const char *names, uint32_t *out, fab_error *err) {
+    char shown[96] = "";
+    uint32_t index = 0;
+    for (const char *name = names; *name != '\0'; index++) {
+        size_t length = strcspn(name, " ");
+        size_t n = strlen(shown);
+        if (strlen(value) == length && memcmp(value, name, length) == 0) {
+            *out = index;
+            return FAB_OK;
+        }
+        (void)snprintf(shown + n, sizeof shown - n, "%s%.*s", n > 0 ? ", " : "", (int)length, name);
+        name += length + (name[length] != '\0');
+    }
+    return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of %s", value, shown);
+}
+
+fab_status fab_either_parse(const char *value, const char *names, bool *out, fab_error *err) {
+    uint32_t choice = 0;
+    fab_status status = fab_choice_parse(value, names, &choice, err);
+    *out = status == FAB_OK ? choice == 1 : *out;
+    return status;
+}
+
 fab_status fab_reorder_set(fab_router *router, const char *key, const char *value, fab_error *err) {
     if (strcmp(key, "queueing") == 0) {
         return fab_quantity_parse(value, FAB_UNIT_TIME, &router->queueing_s, err);

@@ -43,6 +43,15 @@ uint64_t fab_explain_digit(const fab_router *router, uint64_t seed, const fab_ho
 /** Reads option window or queueing. */
 fab_status fab_reorder_set(fab_router *router, const char *key, const char *value, fab_error *err) FAB_MUST_USE;
 
+/**
+ * Place of a value in a list of names.
+ * @param[in] names  Separated by blanks: "equal capacity".
+ */
+fab_status fab_choice_parse(const char *value, const char *names, uint32_t *out, fab_error *err) FAB_MUST_USE;
+
+/** The same of two names: whether it is the second. */
+fab_status fab_either_parse(const char *value, const char *names, bool *out, fab_error *err) FAB_MUST_USE;
+
 /** Whether an option of the engine was written out, if only with its default. */
 bool fab_option_is_given(const fab_router *router, const char *key);
 
