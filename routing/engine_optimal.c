@@ -2,6 +2,7 @@
  * hand. What a routing could reach at best, not what switches do. */
 #include "engines.h"
 #include "fab/bound.h"
+#include "fab/memory.h"
 #include "fab/split.h"
 
 #include <string.h>
@@ -25,10 +26,34 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
     return fab_reorder_set(router, key, value, err);
 }
 
-static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
-                        fab_error *err) {
+/* What another one owns. */
+static fab_status copy(const fab_router *router, const fab_split *split, fab_split *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n_links = router->fabric->n_links;
+    size_t n_shares = n_links * router->next_hops->n_leaves;
+    *out = (fab_split){.rule = split->rule};
+    if (split->weight != NULL) {
+        FAB_TRY(FAB_NEW(out->weight, n_links, err));
+        memcpy(out->weight, split->weight, n_links * sizeof *out->weight);
+    }
+    if (split->share != NULL) {
+        FAB_TRY(FAB_NEW(out->share, n_shares, err));
+        memcpy(out->share, split->share, n_shares * sizeof *out->share);
+    }
+done:
+    if (status != FAB_OK) {
+        fab_split_release(out);
+    }
+    return status;
+}
+
+static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, const fab_bound *known,
+                        fab_split *out, fab_error *err) {
     const state *s = router->state;
     fab_bound bound = {0};
+    if (known != NULL && s->method == FAB_BOUND_TRIVIAL) {
+        return copy(router, &known->split, out, err);
+    }
     fab_status status = fab_bound_find(router->fabric, dag, router->next_hops, demand, s->method, &bound, err);
     if (status == FAB_OK) {
         *out = bound.split;

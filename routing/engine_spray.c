@@ -20,11 +20,12 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
     return fab_reorder_set(router, key, value, err);
 }
 
-static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
-                        fab_error *err) {
+static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, const fab_bound *known,
+                        fab_split *out, fab_error *err) {
     const state *s = router->state;
     (void)dag;
     (void)demand;
+    (void)known;
     (void)err;
     *out = (fab_split){.rule = s->rule};
     return FAB_OK;

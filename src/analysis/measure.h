@@ -39,7 +39,8 @@ typedef struct fab_subject {
     double *spray;   /**< shape [n_links]: utilisation under ideal spray */
     fab_bound bound; /**< with has_bound */
     bool has_bound;
-    bool bisection; /**< effective bisection bandwidth is wanted */
+    bool borrows_bound; /**< what it points to is not its own */
+    bool bisection;     /**< effective bisection bandwidth is wanted */
 } fab_subject;
 
 /** What a subject is made of; everything is borrowed. */
@@ -48,7 +49,8 @@ typedef struct fab_bench {
     const fab_next_hops *next_hops;
     const fab_dag *dag;
     const fab_ports *ports;
-    bool bound; /**< find the optimum */
+    bool bound;             /**< find the optimum */
+    const fab_bound *known; /**< it was found before; or NULL */
 } fab_bench;
 
 /** Offered rates, demands, ideal spray and the bound of a phase. Release with fab_subject_release(). */

@@ -41,7 +41,9 @@ static bool varies(const context *c, size_t engine) {
 static fab_status prepare_subject(void *argument, size_t phase, size_t worker, fab_error *err) {
     context *c = argument;
     (void)worker;
-    fab_status status = fab_subject_init(&c->bench, &c->traffic, &c->traffic.phases[phase], &c->subjects[phase], err);
+    fab_bench bench = c->bench; /* what is known is known of the first seed alone */
+    bench.known = c->traffic.n_phases == 1 ? c->replay->known_bound : NULL;
+    fab_status status = fab_subject_init(&bench, &c->traffic, &c->traffic.phases[phase], &c->subjects[phase], err);
     return status == FAB_OK ? fab_measure_phase(&c->subjects[phase], &c->phases[phase], err) : status;
 }
 

@@ -191,7 +191,7 @@ static inline double *shares_of(const fab_router *router) {
     fab_split split = {0};
     fab_error err = {0};
     cr_assert(router->splits);
-    cr_assert_eq(router->engine->split(router, NULL, NULL, &split, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(router->engine->split(router, NULL, NULL, NULL, &split, &err), FAB_OK, "%s", err.text);
     if (split.rule == FAB_SPLIT_SHARE) {
         return split.share;
     }

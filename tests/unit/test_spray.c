@@ -40,14 +40,14 @@ Test(spray, options) {
     cr_expect_eq(router.window_bytes, 1048576);
     cr_expect_float_eq(router.queueing_s, 5e-6, 1e-15);
     cr_expect_str_eq(router.label, "spray,weights=equal");
-    cr_assert_eq(router.engine->split(&router, NULL, NULL, &split, &err), FAB_OK);
+    cr_assert_eq(router.engine->split(&router, NULL, NULL, NULL, &split, &err), FAB_OK);
     cr_expect_eq(split.rule, FAB_SPLIT_EQUAL);
     fab_router_release(&router);
     cr_assert_eq(make("spray,weights=capacity,window=64KiB,queueing=0us", &router, &err), FAB_OK, "%s", err.text);
     cr_expect_eq(router.window_bytes, 65536);
     cr_expect_eq(router.queueing_s, 0);
     cr_expect_str_eq(router.label, "spray,weights=capacity,window=64KiB,queueing=0us");
-    cr_assert_eq(router.engine->split(&router, NULL, NULL, &split, &err), FAB_OK);
+    cr_assert_eq(router.engine->split(&router, NULL, NULL, NULL, &split, &err), FAB_OK);
     cr_expect_eq(split.rule, FAB_SPLIT_CAPACITY);
     fab_router_release(&router);
     discard();

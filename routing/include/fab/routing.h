@@ -41,6 +41,7 @@ typedef struct fab_engine fab_engine;
 typedef struct fab_dag fab_dag;
 typedef struct fab_split fab_split;
 typedef struct fab_demand fab_demand;
+typedef struct fab_bound fab_bound;
 
 /** Where GPUs and NICs plug in, looked up once per fabric. */
 typedef struct fab_ports {
@@ -242,9 +243,12 @@ struct fab_engine {
     fab_status (*route)(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
                         fab_routes *routes, fab_error *err);
     bool by_demand; /**< what `split` gives depends on the demand */
-    /** Instead of all of these: how switches split what they hold. `dag` is fab_router_dag(). */
-    fab_status (*split)(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
-                        fab_error *err);
+    /** Instead of all of these: how switches split what they hold. `dag` is fab_router_dag(). `known`: what
+     * fab_bound_find() found for this demand by the method that fits, or NULL; saves an engine that needs it the
+     * search.
+     */
+    fab_status (*split)(const fab_router *router, const fab_dag *dag, const fab_demand *demand, const fab_bound *known,
+                        fab_split *out, fab_error *err);
 };
 
 extern const fab_engine *const fab_engines[]; /**< ended by NULL */

@@ -82,8 +82,10 @@ typedef struct fab_replay {
         whole_paths; /**< phases of more paths are routed twice, a chunk at a time; 0: 2^23. No load and no collision
                              depends on it; lengths of paths and dependencies are then those of all minimal paths */
     bool bound;      /**< find the optimum of every phase */
-    bool keep_loads; /**< fill load_bytes of the first seed */
-    bool keep_draws; /**< fill draws */
+    const fab_bound *known_bound; /**< with bound, of traffic with one phase: what fab_bound_find() found for the first
+                                     seed on an equal fabric; NULL: find it */
+    bool keep_loads;              /**< fill load_bytes of the first seed */
+    bool keep_draws;              /**< fill draws */
     void (*progress)(void *context, size_t done, size_t total); /**< may be NULL; called from one thread at a time */
     void *progress_context;
 } fab_replay;
