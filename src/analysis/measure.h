@@ -99,6 +99,10 @@ typedef struct fab_trial {
     uint64_t seed;
     uint64_t whole_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_WHOLE_PATHS */
     size_t n_threads;     /**< that this trial may use */
+    /** After each of `n` parts of equal work, by the thread that did it: others may call at the same time. May be NULL.
+     */
+    void (*advance)(void *context, uint64_t n);
+    void *advance_context;
     fab_scratch *scratch;
     fab_engine_result *detail;      /**< NULL: figures only */
     fab_dependencies *dependencies; /**< with detail: those of the routes are added */

@@ -201,7 +201,7 @@ typedef struct cli_progress {
 
 bool cli_progress_wanted(const cli_options *options);
 void cli_progress_start(cli_progress *progress);
-void cli_progress_step(void *context, size_t done, size_t total);
+void cli_progress_step(void *context, double done, size_t total);
 void cli_progress_end(void);
 
 /** Seconds of a clock that never jumps. */

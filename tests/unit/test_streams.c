@@ -149,3 +149,50 @@ Test(streams, weighted_next_hops_are_expected_in_use_like_equal_ones) {
     fab_result_release(&equal);
     fab_result_release(&weighted);
 }
+
+/* Progress never goes back, advances within a phase that is cut into chunks, and ends with all items. */
+typedef struct told {
+    double last;
+    size_t total, n_within;
+} told;
+
+static void keep_progress(void *context, double done, size_t total) {
+    told *t = context;
+    cr_assert(done >= t->last && done <= (double)total, "%g after %g of %zu", done, t->last, total);
+    t->n_within += done != floor(done);
+    t->last = done;
+    t->total = total;
+}
+
+Test(streams, progress) {
+    static const fab_engine_spec ENGINES[] = {
+        {.text = "ecmp"}, {.text = "dmodk"}, {.text = "ecmp,qp=16,spread=round-robin"}};
+    for (size_t n_threads = 1; n_threads <= 4; n_threads += 3) {
+        for (int chunks = 0; chunks < 2; chunks++) {
+            fab_design design;
+            fab_fabric *fabric = NULL;
+            fab_result result = {0};
+            fab_error err = {0};
+            told t = {.last = 0};
+            cr_assert_eq(fab_design_read("fat-tree:k=12", NULL, 0, &design, &err), FAB_OK);
+            cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK);
+            const fab_replay replay = {.design = &design,
+                                       .fabric = fabric,
+                                       .traffic = "pattern:all-to-all",
+                                       .engines = ENGINES,
+                                       .n_engines = 3,
+                                       .seed = 1,
+                                       .n_seeds = 2,
+                                       .n_threads = n_threads,
+                                       .whole_paths = chunks ? 1 : 0,
+                                       .progress = keep_progress,
+                                       .progress_context = &t};
+            cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s", err.text);
+            cr_expect_eq(t.total, 5); /* dmodk draws nothing */
+            cr_expect(n_threads > 1 || t.last == 5, "%g", t.last);
+            cr_expect_eq(chunks != 0, t.n_within > 0);
+            fab_result_release(&result);
+            fab_fabric_free(fabric);
+        }
+    }
+}

@@ -86,7 +86,8 @@ typedef struct fab_replay {
                                      seed on an equal fabric; NULL: find it */
     bool keep_loads;              /**< fill load_bytes of the first seed */
     bool keep_draws;              /**< fill draws */
-    void (*progress)(void *context, size_t done, size_t total); /**< may be NULL; called from one thread at a time */
+    /** Items done, of phases in chunks also parts of one. May be NULL; called from one thread at a time. */
+    void (*progress)(void *context, double done, size_t total);
     void *progress_context;
 } fab_replay;
 
