@@ -5,6 +5,7 @@
 #ifndef TABLES_FIXTURE_H
 #define TABLES_FIXTURE_H
 
+#include "fabric_fixture.h"
 #include "fab/rng.h"
 #include "fab/routing.h"
 #include "fab/split.h"
@@ -28,10 +29,8 @@ typedef struct setup {
 
 static inline setup make(const char *text) {
     setup s = {.path = "/tmp/fabriscope-tables-XXXXXX"};
-    fab_error err = {0};
-    cr_assert_eq(fab_design_read(text, NULL, 0, &s.design, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_topology_build(&s.design.fabric, &s.fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_next_hops_new(s.fabric, NULL, &s.next_hops, &err), FAB_OK, "%s: %s", text, err.text);
+    s.fabric = fixture_build(text, &s.design, NULL);
+    s.next_hops = fixture_next_hops(s.fabric);
     int fd = mkstemp(s.path);
     cr_assert_geq(fd, 0);
     close(fd);
@@ -45,8 +44,7 @@ static inline void discard(setup *s) {
 }
 
 static inline fab_status start(const setup *s, const char *engine, fab_router *router, fab_error *err) {
-    fab_engine_spec spec = {.where = "test"};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
+    const fab_engine_spec spec = fixture_spec(engine);
     return fab_router_init(&spec, s->fabric, s->next_hops, router, err);
 }
 
@@ -176,7 +174,7 @@ static inline setup next_setup(fab_rng *rng, bool uneven) {
         if (uneven) {
             make_uneven(s.fabric, rng);
         }
-        cr_assert_eq(fab_next_hops_new(s.fabric, NULL, &s.next_hops, &err), FAB_OK, "%s: %s", d.text, err.text);
+        s.next_hops = fixture_next_hops(s.fabric);
         int fd = mkstemp(s.path);
         cr_assert_geq(fd, 0);
         close(fd);

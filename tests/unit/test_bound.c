@@ -1,4 +1,5 @@
 /* The bound: optima known in closed form, what its parts promise, engine optimal, and certificates as text. */
+#include "fabric_fixture.h"
 #include "bound_fixture.h"
 #include "fab/analysis.h"
 #include "fab/certificate.h"
@@ -183,8 +184,7 @@ Test(bound, large_programs_are_not_made) {
 /* --- engine optimal ----------------------------------------------------------------------------------------------- */
 
 static fab_status make_router(const network *n, const char *text, fab_router *out, fab_error *err) {
-    fab_engine_spec spec = {.where = "test"};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", text);
+    const fab_engine_spec spec = fixture_spec(text);
     *err = (fab_error){0};
     return fab_router_init(&spec, n->fabric, n->next_hops, out, err);
 }

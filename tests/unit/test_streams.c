@@ -1,4 +1,5 @@
 /* Phases that are routed a chunk at a time, or in bundles, give what they give when routed at once. */
+#include "fabric_fixture.h"
 #include "random_design.h"
 
 #include "fab/analysis.h"
@@ -12,14 +13,12 @@ static fab_result replayed_all(const char *text, const char *traffic, const char
                                uint64_t whole_paths, uint64_t n_seeds) {
     static fab_design design;
     fab_result result = {0};
-    fab_fabric *fabric = NULL;
     fab_error err = {0};
     fab_engine_spec specs[8] = {{.where = "test"}};
     for (size_t i = 0; i < n_engines; i++) {
         (void)snprintf(specs[i].text, sizeof specs[i].text, "%s", engines[i]);
     }
-    cr_assert_eq(fab_design_read(text, NULL, 0, &design, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
+    fab_fabric *fabric = fixture_build(text, &design, NULL);
     const fab_replay replay = {.design = &design,
                                .fabric = fabric,
                                .traffic = traffic,
@@ -170,12 +169,10 @@ Test(streams, progress) {
     for (size_t n_threads = 1; n_threads <= 4; n_threads += 3) {
         for (int chunks = 0; chunks < 2; chunks++) {
             fab_design design;
-            fab_fabric *fabric = NULL;
             fab_result result = {0};
             fab_error err = {0};
             told t = {.last = 0};
-            cr_assert_eq(fab_design_read("fat-tree:k=12", NULL, 0, &design, &err), FAB_OK);
-            cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK);
+            fab_fabric *fabric = fixture_build("fat-tree:k=12", &design, NULL);
             const fab_replay replay = {.design = &design,
                                        .fabric = fabric,
                                        .traffic = "pattern:all-to-all",

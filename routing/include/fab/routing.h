@@ -295,10 +295,6 @@ static inline FAB_MUST_USE fab_status fab_route_phase(const fab_router *router, 
     return fab_route_flows(router, phase, 0, (uint32_t)phase->n_flows, NULL, seed, routes, err);
 }
 
-/** Ideal spray of a listed phase. */
-fab_status fab_spray_load(const fab_fabric *fabric, const fab_next_hops *next_hops, const fab_phase *phase,
-                          const double *amount, double *out_load, fab_error *err) FAB_MUST_USE;
-
 /** Paths that every flow between scale-up domains has. */
 uint32_t fab_paths_per_flow(const fab_router *router);
 

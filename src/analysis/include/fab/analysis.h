@@ -12,15 +12,6 @@
 #include "fab/traffic.h"
 
 /**
- * Offered rate of every flow that leaves its scale-up domain:
- *     bytes * NIC rate / max(bytes that leave its source NICs, bytes that enter its destination NICs)
- * so that neither end is asked for more than it can. 0 for flows inside a domain.
- * @param[out] out_rate_bps  Shape [n_flows].
- */
-fab_status fab_offered_rates(const fab_fabric *fabric, const fab_phase *phase, double *out_rate_bps,
-                             fab_error *err) FAB_MUST_USE;
-
-/**
  * Load of every directed link when each flow follows its routes, its amount split evenly over its paths:
  *     load[l] = sum over flows f and paths p of f with l in p of amount[f] / (paths of f)
  * @param[in]  amount    Shape [n_flows]: bytes or an offered rate.
