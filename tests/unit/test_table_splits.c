@@ -65,18 +65,6 @@ static fab_split random_split(const setup *s, fab_rng *rng) {
     return split;
 }
 
-static char *dump_split(const fab_router *router, const fab_split *split) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    fab_error err = {0};
-    cr_assert_eq(fab_tables_write_split(router, split, out, &err), FAB_OK, "%s", err.text);
-    fclose(out);
-    char *copy = strdup(text);
-    free(text);
-    return copy;
-}
-
 /* The groups of a fabric, as a router that splits has them. */
 static fab_router make_splitting(const setup *s) {
     char *groups = dump(s, "ecmp");
