@@ -48,24 +48,20 @@ static void put_conventions(fab_page *page, const fab_result *result) {
         fab_page_put(page, FAB_INK_DIM, "  - ");
         fab_page_wrap(page, FAB_INK_DIM, 4, 4, fab_conventions[i]);
     }
-    char line[512];
     char count[32];
-    (void)snprintf(line, sizeof line, "fabriscope %s, seed %" PRIu64 "%s%s%s",
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "fabriscope %s, seed %" PRIu64 "%s%s%s",
                    result->version != NULL ? result->version : "", result->seed, result->n_seeds > 1 ? " and " : "",
                    result->n_seeds > 1 ? fab_format_count(count, result->n_seeds - 1) : "",
                    result->n_seeds > 1 ? " more" : "");
-    fab_page_wrap(page, FAB_INK_DIM, 2, 4, line);
 }
 
 static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
     char gpus[32];
     char switches[32];
     char cables[32];
-    char text[256];
-    (void)snprintf(text, sizeof text, "%s GPUs, %s switches in %" PRIu64 " tier%s, %s cables",
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s GPUs, %s switches in %" PRIu64 " tier%s, %s cables",
                    fab_format_count(gpus, f->counts.gpus), fab_format_count(switches, f->counts.switches),
                    f->counts.tiers, f->counts.tiers == 1 ? "" : "s", fab_format_count(cables, f->counts.cables));
-    fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
 }
 
 static void put_result(fab_page *page, const fab_result *result) {

@@ -53,15 +53,13 @@ static void put_shell(fab_page *page, fab_ink ink, size_t indent, const char *te
 }
 
 static void put_base(fab_page *page, const fab_advice *a) {
-    char text[512];
     char time[32];
     char flows[40];
-    (void)snprintf(
-        text, sizeof text,
+    fab_page_wrapf(
+        page, FAB_INK_PLAIN, 2, 4,
         "base %s: the fullest network links need %s, worst factor %.2f, %s flows collide; means over %" PRIu64 " seeds",
         a->engine, fab_quantity_format(time, a->base.time_s, FAB_UNIT_TIME), a->base.max_collision_factor,
         fab_text_mean_count(flows, a->base.collided_flows), a->n_seeds);
-    fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, text);
 }
 
 static void put_row(fab_page *page, const fab_advice_row *r) {
@@ -121,9 +119,7 @@ static void put_rows(fab_page *page, const fab_advice *a) {
     for (size_t i = 0; i < a->n_rows; i++) {
         const fab_advice_row *r = &a->rows[i];
         if (r->gain.verdict == FAB_ADVICE_IMPOSSIBLE) {
-            char text[FAB_ADVICE_TEXT + sizeof r->reason + 32];
-            (void)snprintf(text, sizeof text, "not possible: %s: %s", r->change, r->reason);
-            fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, text);
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "not possible: %s: %s", r->change, r->reason);
         }
     }
     if (a->order_note[0] != '\0') {
@@ -141,11 +137,9 @@ static void put_best_of_switches(fab_page *page, const fab_advice *a) {
         const fab_advice_row *r = &a->rows[i];
         if (r->needs_switch_support && r->gain.verdict == FAB_ADVICE_FASTER &&
             r->figures.time_s < time_s * (1 - 1e-9)) {
-            char text[FAB_ADVICE_TEXT + 128];
             char time[32];
-            (void)snprintf(text, sizeof text, "With switches that support it, %s alone needs %s.", r->change,
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "With switches that support it, %s alone needs %s.", r->change,
                            fab_quantity_format(time, r->figures.time_s, FAB_UNIT_TIME));
-            fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
             return;
         }
     }
@@ -161,11 +155,10 @@ static void put_best(fab_page *page, const fab_advice *a) {
     char check_ci[40];
     char count[32];
     if (b->n_changes == 0) {
-        (void)snprintf(text, sizeof text,
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                        "None of these changes makes the traffic clearly faster without new switches: none is advised "
                        "(%s configurations evaluated).",
                        fab_format_count(count, a->n_evaluated));
-        fab_page_wrap(page, FAB_INK_BOLD, 2, 2, text);
         return;
     }
     percent(gain, sizeof gain, b->gain.ratio, false);

@@ -159,14 +159,12 @@ void fab_text_prices(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_fabrics; i++) {
         const fab_cost *cost = &result->fabrics[i].cost;
         bool is_new = cost->profile[0] != '\0';
-        char text[1024];
         for (size_t j = 0; j < i; j++) {
             is_new = is_new && !same_book(&result->fabrics[j].cost, cost);
         }
         if (is_new) {
-            (void)snprintf(text, sizeof text, "Prices %s, counted %s: %s%s%s", cost->profile, cost->convention,
+            fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Prices %s, counted %s: %s%s%s", cost->profile, cost->convention,
                            cost->counting, cost->source[0] != '\0' ? "; source: " : "", cost->source);
-            fab_page_wrap(page, FAB_INK_DIM, 2, 2, text);
         }
     }
 }
@@ -294,12 +292,10 @@ void fab_text_comparison(fab_page *page, const fab_result *result) {
     fab_page_wrap(page, FAB_INK_DIM, 2, 2, "optics: transceivers that the price book counts; saved: against [1]");
     for (size_t i = 0; i < result->n_fabrics; i++) {
         if (strcmp(result->fabrics[i].family, "rail-only") == 0) {
-            char remark[160];
-            (void)snprintf(
-                remark, sizeof remark,
+            fab_page_wrapf(
+                page, FAB_INK_DIM, 2, 2,
                 "[%zu] has no link between rails: traffic between them is handed over inside the scale-up domains",
                 i + 1);
-            fab_page_wrap(page, FAB_INK_DIM, 2, 2, remark);
         }
     }
     put_differences(page, result);

@@ -81,30 +81,26 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
     char b[40];
     char c[40];
     char d[40];
-    char text[512];
     bool collides = e->max_collision_factor.max > FAB_FULL_LOAD;
     if (!collides) {
-        (void)snprintf(text, sizeof text,
+        fab_page_wrapf(page, FAB_INK_GOOD, 4, 4,
                        "No collision: no fabric link is asked for more than its rate (at most %.2f).",
                        e->max_collision_factor.max);
-        fab_page_wrap(page, FAB_INK_GOOD, 4, 4, text);
     } else {
-        (void)snprintf(
-            text, sizeof text,
+        fab_page_wrapf(
+            page, FAB_INK_BAD, 4, 4,
             "%s%s of %s fabric links are asked for more than their rate; %s of %s flows cross one (%.1f %%).",
             e->n_seeds > 1 || e->n_rounds > 1 ? "In the mean " : "", fab_text_mean_count(a, e->collided_links.mean),
             fab_format_count(b, n_fabric_links(e)), fab_text_mean_count(c, e->collided_flows.mean),
             fab_format_count(d, p->fabric_flows), percent_of(e->collided_flows.mean, (double)p->fabric_flows));
-        fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
     }
     for (size_t i = 0; i < e->n_tiers && i < 2; i++) {
         if (e->tiers[i].max_utilisation > FAB_FULL_LOAD) {
-            (void)snprintf(
-                text, sizeof text,
+            fab_page_wrapf(
+                page, FAB_INK_BAD, 4, 4,
                 "Links %s %s are asked for up to %.2f times their rate: NICs send more than their ports carry.",
                 fab_boundary_name(e->wiring, e->tiers[i].tier),
                 fab_direction_name(e->wiring, e->tiers[i].tier, e->tiers[i].up), e->tiers[i].max_utilisation);
-            fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
         }
     }
     if (e->n_seeds > 1) {
@@ -112,23 +108,20 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
         return;
     }
     if (collides && e->n_rounds > 1) {
-        (void)snprintf(
-            text, sizeof text,
+        fab_page_wrapf(
+            page, FAB_INK_PLAIN, 4, 4,
             "Queue pairs take turns: largest collision factor %.2f, mean over flows %.2f, as means over %" PRIu32
             " rounds. Links below are those of the first round.",
             e->max_collision_factor.mean, e->mean_collision_factor.mean, e->n_rounds);
-        fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
     } else if (collides && e->n_hot > 0) {
         char parts[64];
-        (void)snprintf(text, sizeof text, "Largest collision factor %.2f%s%s; mean over flows %.2f.", e->hot[0].factor,
-                       e->hot[0].taper_factor > 0 ? " = " : ", ", factors(&e->hot[0], parts),
+        fab_page_wrapf(page, FAB_INK_PLAIN, 4, 4, "Largest collision factor %.2f%s%s; mean over flows %.2f.",
+                       e->hot[0].factor, e->hot[0].taper_factor > 0 ? " = " : ", ", factors(&e->hot[0], parts),
                        e->mean_collision_factor.mean);
-        fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
     }
     if (e->has_effective_bisection) {
-        (void)snprintf(text, sizeof text, "Effective bisection bandwidth %.3f of the line rate.",
+        fab_page_wrapf(page, FAB_INK_PLAIN, 4, 4, "Effective bisection bandwidth %.3f of the line rate.",
                        e->effective_bisection.mean);
-        fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
     }
 }
 
@@ -240,14 +233,13 @@ static void put_next_hops(fab_page *page, const fab_engine_result *e) {
         char b[32];
         char c[40];
         if (load->polarized) {
-            (void)snprintf(
-                text, sizeof text,
+            fab_page_wrapf(
+                page, FAB_INK_BAD, 4, 4,
                 "Polarized: %s %s, flows whose path was chosen before use %s of %s next hops, where an ideal "
                 "hash would use %s. Give the tiers different hash families.",
                 fab_boundary_name(e->wiring, load->tier), fab_direction_name(e->wiring, load->tier, load->up),
                 fab_format_count(a, load->later_used), fab_format_count(b, load->later_next_hops),
                 fab_text_mean_count(c, load->later_expected));
-            fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
         }
     }
 }
@@ -309,12 +301,10 @@ static void put_loads(fab_page *page, const fab_engine_result *e) {
     }
     fab_table_print(&table, page, 4, put_small_histogram, &e);
     fab_table_release(&table);
-    char remark[200];
-    (void)snprintf(remark, sizeof remark,
+    fab_page_wrapf(page, FAB_INK_DIM, 4, 4,
                    "%smean, max: utilisation; spray: the largest under ideal spraying; last column: links by "
                    "utilisation, from idle to 3 and more",
                    e->n_seeds > 1 ? "first seed; " : "");
-    fab_page_wrap(page, FAB_INK_DIM, 4, 4, remark);
 }
 
 /* The boundary between switches whose links are fullest. */
@@ -380,12 +370,10 @@ static void put_hot_links(fab_page *page, const fab_phase_result *phase, const f
                   e->n_seeds > 1 ? " for the first seed" : "");
     for (size_t i = 0; i < e->n_hot && i < SHOWN_LINKS; i++) {
         const fab_hot_link *hot = &e->hot[i];
-        char text[256];
         char count[32];
         char parts[64];
-        (void)snprintf(text, sizeof text, "x%.2f %s, %s, %s flow%s", hot->factor, hot->name, factors(hot, parts),
+        fab_page_wrapf(page, FAB_INK_BAD, 6, 8, "x%.2f %s, %s, %s flow%s", hot->factor, hot->name, factors(hot, parts),
                        fab_format_count(count, hot->n_flows), hot->n_flows == 1 ? "" : "s");
-        fab_page_wrap(page, FAB_INK_BAD, 6, 8, text);
         uint32_t shown = 0;
         for (; shown < hot->n_listed && shown < SHOWN_FLOWS; shown++) {
             put_flow(page, phase, &hot->flows[shown]);

@@ -25,8 +25,7 @@ static void put_link(fab_page *page, const fab_explanation *e) {
                    fab_quantity_format(rate, e->capacity_bps, FAB_UNIT_RATE), e->link);
     fab_text_heading(page, title, text);
     fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, e->traffic);
-    (void)snprintf(text, sizeof text, "%s, seed %" PRIu64, e->label, e->seed);
-    fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, text);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s, seed %" PRIu64, e->label, e->seed);
     if (e->splits) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
                       "Switches split every flow over all its paths: shares of them meet, and nothing is decided.");
@@ -79,15 +78,13 @@ static void put_choice(fab_page *page, const fab_explanation *e, const fab_met_p
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
     }
     if (e->hashes && c->values_here > 0 && c->values_here < c->paths_here) {
-        (void)snprintf(text, sizeof text,
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
                        "The %s paths here have %s hash value%s: those of equal value meet in a group of any size.",
                        fab_format_count(a, c->paths_here), fab_format_count(b, c->values_here), plural(c->values_here));
-        fab_page_wrap(page, FAB_INK_BAD, 2, 2, text);
     } else if (e->hashes && c->values_here > 1) {
-        (void)snprintf(text, sizeof text,
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                        "All %s paths here have different hash values: a group of another size could part them.",
                        fab_format_count(a, c->paths_here));
-        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
     }
 }
 
@@ -130,7 +127,6 @@ static void put_flow(fab_page *page, const fab_explanation *e, const fab_met_flo
     char gpus[64] = "";
     char whole[48] = "";
     char part[96] = "";
-    char text[512];
     bool moved = flow->src_rank != flow->src_gpu || flow->dst_rank != flow->dst_gpu;
     if (moved) {
         (void)snprintf(gpus, sizeof gpus, " (gpu-%" PRIu32 " -> gpu-%" PRIu32 ")", flow->src_gpu, flow->dst_gpu);
@@ -143,10 +139,9 @@ static void put_flow(fab_page *page, const fab_explanation *e, const fab_met_flo
     if (flow->share < 1) {
         (void)snprintf(whole, sizeof whole, " of %s", fab_quantity_format(b, flow->rate_bps, FAB_UNIT_RATE));
     }
-    (void)snprintf(text, sizeof text, "flow %" PRIu64 ": rank %" PRIu32 " -> %" PRIu32 "%s, %s, %s%s%s", flow->flow,
-                   flow->src_rank, flow->dst_rank, gpus, flow->comm_name,
+    fab_page_wrapf(page, FAB_INK_PLAIN, 4, 6, "flow %" PRIu64 ": rank %" PRIu32 " -> %" PRIu32 "%s, %s, %s%s%s",
+                   flow->flow, flow->src_rank, flow->dst_rank, gpus, flow->comm_name,
                    fab_quantity_format(a, flow->rate_bps * flow->share, FAB_UNIT_RATE), whole, part);
-    fab_page_wrap(page, FAB_INK_PLAIN, 4, 6, text);
     for (size_t i = 0; i < flow->n_paths && i < SHOWN_PATHS; i++) {
         if (flow->n_paths_at_once > 1) {
             fab_page_printf(page, FAB_INK_DIM, "      queue pair %" PRIu32, flow->path[i].queue_pair);

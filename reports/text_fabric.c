@@ -125,11 +125,9 @@ static void put_scaleup(fab_page *page, const fab_fabric_result *f) {
     char a[32];
     char b[32];
     if (f->counts.domains > 0) {
-        char text[128];
         fab_quantity_format(b, f->scaleup_bisection_bps / 8, FAB_UNIT_BYTES);
-        (void)snprintf(text, sizeof text, "Scale-up bisection %s (%s/s) in one direction, over all domains.",
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "Scale-up bisection %s (%s/s) in one direction, over all domains.",
                        fab_quantity_format(a, f->scaleup_bisection_bps, FAB_UNIT_RATE), b);
-        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
     }
 }
 
@@ -137,13 +135,11 @@ static void put_scaleup(fab_page *page, const fab_fabric_result *f) {
 static void put_unused_tapers(fab_page *page, const fab_fabric_result *f) {
     for (uint64_t t = f->counts.tiers; t > 0 && t <= FAB_MAX_TIERS; t++) {
         double taper = f->spec.tier[t - 1].taper;
-        char text[160];
         char asked[32];
         if (taper != 1) {
-            (void)snprintf(text, sizeof text,
+            fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
                            "Not used: taper %s above tier %" PRIu64 "; the fabric has %" PRIu64 " tier%s.",
                            fab_text_taper(asked, taper), t, f->counts.tiers, f->counts.tiers == 1 ? "" : "s");
-            fab_page_wrap(page, FAB_INK_BAD, 2, 2, text);
         }
     }
 }

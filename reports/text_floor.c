@@ -32,15 +32,12 @@ static void put_racks(fab_page *page, const fab_fabric_result *f) {
     char power[32];
     char network[48];
     char rows[48];
-    char text[384];
-    (void)snprintf(
-        text, sizeof text, "%s of up to %s at %s; %s; %s.", counted(a, c->server_racks, "rack", "racks"),
+    fab_page_wrapf(
+        page, FAB_INK_PLAIN, 2, 2, "%s of up to %s at %s; %s; %s.", counted(a, c->server_racks, "rack", "racks"),
         counted(b, c->servers_per_rack, "server", "servers"), fab_quantity_format(power, c->server_w, FAB_UNIT_POWER),
         counted(network, c->network_racks, "network rack", "network racks"), counted(rows, c->rows, "row", "rows"));
-    fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
-    (void)snprintf(text, sizeof text, "Power of servers: %s per rack, %s per hall.", limit(a, f->spec.floor.rack_w),
-                   limit(b, f->spec.floor.hall_w));
-    fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "Power of servers: %s per rack, %s per hall.",
+                   limit(a, f->spec.floor.rack_w), limit(b, f->spec.floor.hall_w));
 }
 
 static void put_boundary(fab_table *table, const fab_fabric_result *f, uint32_t t) {

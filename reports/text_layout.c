@@ -137,6 +137,15 @@ void fab_page_wrap(fab_page *page, fab_ink ink, size_t indent, size_t hanging, c
     fab_page_end_line(page);
 }
 
+void fab_page_wrapf(fab_page *page, fab_ink ink, size_t indent, size_t hanging, const char *fmt, ...) {
+    char text[FAB_TEXT_PARAGRAPH];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    fab_page_wrap(page, ink, indent, hanging, text);
+}
+
 /* --- bars ----------------------------------------------------------------------------------------------------------
  */
 

@@ -11,6 +11,7 @@
 #define FAB_TEXT_MIN_WIDTH   40
 #define FAB_TEXT_MAX_WIDTH   240
 #define FAB_TEXT_MAX_COLUMNS 10
+#define FAB_TEXT_PARAGRAPH   4096
 
 typedef enum fab_ink { FAB_INK_PLAIN, FAB_INK_BOLD, FAB_INK_DIM, FAB_INK_GOOD, FAB_INK_BAD, FAB_INK_BAR } fab_ink;
 
@@ -43,6 +44,8 @@ void fab_page_end_line(fab_page *page);
 void fab_page_line(fab_page *page, fab_ink ink, const char *fmt, ...) FAB_PRINTF(3, 4);
 /** Words over as many lines as it takes; the first line starts at `indent`, the others at `hanging`. */
 void fab_page_wrap(fab_page *page, fab_ink ink, size_t indent, size_t hanging, const char *text);
+/** The same of a format; at most FAB_TEXT_PARAGRAPH - 1 bytes. */
+void fab_page_wrapf(fab_page *page, fab_ink ink, size_t indent, size_t hanging, const char *fmt, ...) FAB_PRINTF(5, 6);
 
 /** Bar of `cells` columns for part / whole; anything above 0 shows. */
 void fab_page_bar(fab_page *page, fab_ink ink, double part, double whole, size_t cells);

@@ -143,7 +143,6 @@ static void put_losers(fab_page *page, const fab_optimum *o) {
     fab_text_heading(page, "WHY THE OTHERS LOST", "the closest choice of each family and number of tiers");
     for (size_t i = 0; i < o->n_rejected; i++) {
         size_t count = 0;
-        char text[768];
         char others[48] = "";
         if (!is_first_of_group(o, i)) {
             continue;
@@ -152,9 +151,9 @@ static void put_losers(fab_page *page, const fab_optimum *o) {
         if (count > 1) {
             (void)snprintf(others, sizeof others, "; %zu others did worse", count - 1);
         }
-        (void)snprintf(text, sizeof text, "%s, %" PRIu64 " tier%s (%s, %" PRIu64 " plane%s): %s%s", l->family, l->tiers,
-                       l->tiers == 1 ? "" : "s", l->switches, l->planes, l->planes == 1 ? "" : "s", l->reason, others);
-        fab_page_wrap(page, FAB_INK_PLAIN, 2, 6, text);
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 6, "%s, %" PRIu64 " tier%s (%s, %" PRIu64 " plane%s): %s%s", l->family,
+                       l->tiers, l->tiers == 1 ? "" : "s", l->switches, l->planes, l->planes == 1 ? "" : "s", l->reason,
+                       others);
     }
 }
 
@@ -177,15 +176,14 @@ static void put_design(fab_page *page, const char *design) {
 }
 
 void fab_text_optimum(fab_page *page, const fab_optimum *o) {
-    char text[512];
     char money[32];
     char count[32];
     fab_text_heading(page, "OPTIMUM", NULL);
     put_limits(page, o);
     fab_page_end_line(page);
     put_design(page, o->winner.design);
-    (void)snprintf(text, sizeof text, "priced by %s: give --prices %s to the other commands too", o->prices, o->prices);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2, text);
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "priced by %s: give --prices %s to the other commands too", o->prices,
+                   o->prices);
     if (strcmp(o->winner.family, "rail-only") == 0) {
         fab_page_wrap(
             page, FAB_INK_DIM, 2, 2,
@@ -193,20 +191,18 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o) {
     }
     fab_page_end_line(page);
     put_points(page, &o->winner, o->runners_up, o->n_runners_up);
-    (void)snprintf(
-        text, sizeof text,
+    fab_page_wrapf(
+        page, FAB_INK_DIM, 2, 2,
         "The cheapest, then the best of the next choices. Taper as built, leaf first; bisection: what any pattern may "
         "count "
         "on, as a share of full: the least of the cut between the halves of the servers and of what the tapers let "
         "through; a, b, ...: switches, leaf first, *2 = ports split in two. %s choices of family, tiers, switches and "
         "planes, %" PRIu64 " integer programs.",
         fab_format_count(count, o->n_structures), o->n_programs);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2, text);
     if (!o->is_proven) {
-        (void)snprintf(text, sizeof text, "Not proven: the time limit struck%s%s.",
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2, "Not proven: the time limit struck%s%s.",
                        o->lower_bound_usd > 0 ? "; nothing can cost less than " : " before all choices were looked at",
                        o->lower_bound_usd > 0 ? fab_money_format(money, o->lower_bound_usd) : "");
-        fab_page_wrap(page, FAB_INK_BAD, 2, 2, text);
     }
     if (!o->fronts_complete) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 2,

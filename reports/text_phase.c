@@ -94,11 +94,10 @@ static void put_shape(fab_page *page, const fab_phase_result *p) {
             fab_format_count(e, p->fabric_flows));
     }
     fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
-    (void)snprintf(text, sizeof text, "%s communicator%s, %s dependent step%s, executed %s time%s%s%s",
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s communicator%s, %s dependent step%s, executed %s time%s%s%s",
                    fab_format_count(a, p->communicators), p->communicators == 1 ? "" : "s",
                    fab_format_count(b, p->steps), p->steps == 1 ? "" : "s", fab_format_count(c, p->executions),
                    p->executions == 1 ? "" : "s", p->formula[0] != '\0' ? "; bytes = " : "", p->formula);
-    fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
 }
 
 /* What a boundary does to the phase whatever the routing. */
@@ -137,7 +136,6 @@ static void put_boundary(fab_page *page, const fab_phase_result *p, const fab_fa
 
 /* How good a routing could be. */
 static void put_bound(fab_page *page, const fab_phase_result *p) {
-    char text[512];
     char how[160];
     char a[32];
     char b[32];
@@ -153,10 +151,9 @@ static void put_bound(fab_page *page, const fab_phase_result *p) {
     } else {
         (void)snprintf(how, sizeof how, "no choice to make");
     }
-    (void)snprintf(text, sizeof text,
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                    "Optimum over shortest paths: the fullest network link is asked for at least %.4f of its rate (%s).",
                    p->utilisation_bound, how);
-    fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
 }
 
 static void put_phase(fab_page *page, const fab_result *result, const fab_phase_result *p) {
@@ -173,10 +170,8 @@ static void put_phase(fab_page *page, const fab_result *result, const fab_phase_
     }
     if (p->fabric_flows == 0) {
         fab_wiring wiring = result->n_fabrics > 0 ? result->fabrics[0].counts.wiring : FAB_WIRING_TREE;
-        char text[128];
-        (void)snprintf(text, sizeof text, "Every flow turns round at its %s: no fabric link carries anything.",
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "Every flow turns round at its %s: no fabric link carries anything.",
                        fab_tier_name(wiring, 1));
-        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
     } else if (result->n_fabrics > 0) {
         const fab_fabric_result *f = &result->fabrics[0];
         for (uint32_t t = 2; t <= f->counts.n_boundaries && t <= FAB_MAX_TIERS; t++) {

@@ -29,7 +29,6 @@ typedef struct granularity {
 } granularity;
 
 static const granularity GRANULARITIES[] = {{"flow", 1, false}, {"flowlet", 8, false}, {"packet", 64, true}};
-#define N_GRANULARITIES (sizeof GRANULARITIES / sizeof GRANULARITIES[0])
 
 typedef struct options {
     const granularity *granularity;
@@ -40,38 +39,37 @@ typedef struct options {
 /* --- options -------------------------------------------------------------------------------------------------------
  */
 
-static fab_status read_granularity(options *o, const char *value, fab_error *err) {
-    for (size_t i = 0; i < N_GRANULARITIES; i++) {
-        if (strcmp(value, GRANULARITIES[i].name) == 0) {
-            o->granularity = &GRANULARITIES[i];
-            return FAB_OK;
-        }
-    }
-    return fab_fail(err, FAB_EINPUT, NULL, "'%s' is none of flow, flowlet, packet", value);
-}
-
 static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
     options *o = router->state;
     if (strcmp(key, "granularity") == 0) {
-        return read_granularity(o, value, err);
+        uint32_t choice = 0;
+        fab_status status = fab_choice_parse(value, "flow flowlet packet", &choice, err);
+        o->granularity = &GRANULARITIES[choice];
+        return status;
     }
     if (strcmp(key, "view") == 0) {
-        o->downstream = strcmp(value, "downstream") == 0;
-        return o->downstream || strcmp(value, "local") == 0
-                   ? FAB_OK
-                   : fab_fail(err, FAB_EINPUT, NULL, "'%s' is neither local nor downstream", value);
+        return fab_either_parse(value, "local downstream", &o->downstream, err);
     }
     if (strcmp(key, "parts") == 0) {
         o->parts = 0;
         return strcmp(value, "auto") == 0 ? FAB_OK : fab_count_parse(value, 1, 4096, &o->parts, err);
     }
-    if (strcmp(key, "window") == 0) {
-        fab_status status = fab_quantity_parse(value, FAB_UNIT_BYTES, &router->window_bytes, err);
-        return status == FAB_OK && router->window_bytes < 1
-                   ? fab_fail(err, FAB_EINPUT, NULL, "a window of '%s' holds no byte", value)
-                   : status;
+    return fab_reorder_set(router, key, value, err);
+}
+
+/* Options about putting packets in order say something about granularity=packet alone. */
+static fab_status check_reordering(const fab_router *router, fab_error *err) {
+    static const char *const KEYS[] = {"window", "queueing"};
+    const options *o = router->state;
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
+        if (!o->granularity->reorders && fab_option_is_given(router, KEYS[i])) {
+            return fab_fail(err, FAB_EINPUT, NULL,
+                            "option %s needs granularity=packet; under granularity=%s packets "
+                            "stay in order",
+                            KEYS[i], o->granularity->name);
+        }
     }
-    return fab_quantity_parse(value, FAB_UNIT_TIME, &router->queueing_s, err);
+    return FAB_OK;
 }
 
 static fab_status prepare(fab_router *router, fab_error *err) {
@@ -84,7 +82,7 @@ static fab_status prepare(fab_router *router, fab_error *err) {
     }
     router->queue_pairs *= (uint32_t)parts;
     router->reorders = o->granularity->reorders;
-    return FAB_OK;
+    return check_reordering(router, err);
 }
 
 /* --- what arrives --------------------------------------------------------------------------------------------------

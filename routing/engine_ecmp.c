@@ -86,7 +86,7 @@ static fab_status read_offset(const char *item, uint64_t *out, fab_error *err) {
  * tier_options to fill. */
 static fab_status set_tiers(options *o, const char *value, size_t at,
                             fab_status (*read)(const char *, uint64_t *, fab_error *), fab_error *err) {
-    char text[192];
+    char text[FAB_ENGINE_TEXT_SIZE];
     (void)snprintf(text, sizeof text, "%s", value);
     uint64_t last = 0;
     char *item = text;
@@ -110,14 +110,6 @@ static fab_status set_tiers(options *o, const char *value, size_t at,
     return FAB_OK;
 }
 
-static fab_status read_choice(const char *value, const char *no, const char *yes, bool *out, fab_error *err) {
-    if (strcmp(value, no) != 0 && strcmp(value, yes) != 0) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of %s, %s", value, no, yes);
-    }
-    *out = strcmp(value, yes) == 0;
-    return FAB_OK;
-}
-
 static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
     static const struct {
         const char *key;
@@ -129,13 +121,13 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
                    {"offset", offsetof(tier_options, offset), read_offset}};
     if (strcmp(key, "spread") == 0) {
         options *o = router->state;
-        return read_choice(value, "split", "round-robin", &o->round_robin, err);
+        return fab_either_parse(value, "split round-robin", &o->round_robin, err);
     }
     if (strcmp(key, "weights") == 0) {
-        return read_choice(value, "equal", "capacity", &router->by_capacity, err);
+        return fab_either_parse(value, "equal capacity", &router->by_capacity, err);
     }
     if (strcmp(key, "member-loss") == 0) {
-        return read_choice(value, "modulo", "resilient", &router->resilient, err);
+        return fab_either_parse(value, "modulo resilient", &router->resilient, err);
     }
     for (size_t i = 0; i < sizeof BY_TIER / sizeof BY_TIER[0]; i++) {
         if (strcmp(key, BY_TIER[i].key) == 0) {

@@ -2,8 +2,8 @@
  * hand. What a routing could reach at best, not what switches do. */
 #include "engines.h"
 #include "fab/bound.h"
+#include "fab/memory.h"
 #include "fab/split.h"
-#include "fab/units.h"
 
 #include <string.h>
 
@@ -12,42 +12,48 @@ typedef struct state {
 } state;
 
 static fab_status set_method(state *s, const char *value, fab_error *err) {
-    static const struct {
-        const char *name;
-        fab_bound_method method;
-    } METHODS[] = {{"auto", FAB_BOUND_TRIVIAL}, {"lp", FAB_BOUND_LP}, {"weights", FAB_BOUND_WEIGHTS}};
-    for (size_t i = 0; i < sizeof METHODS / sizeof METHODS[0]; i++) {
-        if (strcmp(value, METHODS[i].name) == 0) {
-            s->method = METHODS[i].method;
-            return FAB_OK;
-        }
-    }
-    return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of auto, lp, weights", value);
+    static const fab_bound_method METHODS[] = {FAB_BOUND_TRIVIAL, FAB_BOUND_LP, FAB_BOUND_WEIGHTS};
+    uint32_t choice = 0;
+    fab_status status = fab_choice_parse(value, "auto lp weights", &choice, err);
+    s->method = METHODS[choice];
+    return status;
 }
 
 static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
     if (strcmp(key, "method") == 0) {
         return set_method(router->state, value, err);
     }
-    if (strcmp(key, "queueing") == 0) {
-        return fab_quantity_parse(value, FAB_UNIT_TIME, &router->queueing_s, err);
+    return fab_reorder_set(router, key, value, err);
+}
+
+/* What another one owns. */
+static fab_status copy(const fab_router *router, const fab_split *split, fab_split *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n_links = router->fabric->n_links;
+    size_t n_shares = n_links * router->next_hops->n_leaves;
+    *out = (fab_split){.rule = split->rule};
+    if (split->weight != NULL) {
+        FAB_TRY(FAB_NEW(out->weight, n_links, err));
+        memcpy(out->weight, split->weight, n_links * sizeof *out->weight);
     }
-    fab_status status = fab_quantity_parse(value, FAB_UNIT_BYTES, &router->window_bytes, err);
-    return status == FAB_OK && router->window_bytes < 1
-               ? fab_fail(err, FAB_EINPUT, NULL, "'%s': a receiver without a window gets nothing", value)
-               : status;
+    if (split->share != NULL) {
+        FAB_TRY(FAB_NEW(out->share, n_shares, err));
+        memcpy(out->share, split->share, n_shares * sizeof *out->share);
+    }
+done:
+    if (status != FAB_OK) {
+        fab_split_release(out);
+    }
+    return status;
 }
 
-static fab_status prepare(fab_router *router, fab_error *err) {
-    (void)err;
-    router->reorders = true;
-    return FAB_OK;
-}
-
-static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
-                        fab_error *err) {
+static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, const fab_bound *known,
+                        fab_split *out, fab_error *err) {
     const state *s = router->state;
     fab_bound bound = {0};
+    if (known != NULL && s->method == FAB_BOUND_TRIVIAL) {
+        return copy(router, &known->split, out, err);
+    }
     fab_status status = fab_bound_find(router->fabric, dag, router->next_hops, demand, s->method, &bound, err);
     if (status == FAB_OK) {
         *out = bound.split;
@@ -60,9 +66,7 @@ static fab_status split(const fab_router *router, const fab_dag *dag, const fab_
 static const fab_engine_option OPTIONS[] = {
     {"method", "auto",
      "lp (linear program, exact), weights (within 1 % of a certificate), or auto: lp where it is small", false},
-    {"window", "1MiB",
-     "bytes that a receiver puts in order per flow (an assumption); limits the rate over a round trip", true},
-    {"queueing", "5us", "allowance for queues in the round trip (an assumption)", true},
+    FAB_REORDER_OPTIONS,
     {NULL, NULL, NULL, false},
 };
 
@@ -70,9 +74,9 @@ const fab_engine fab_engine_optimal = {
     .name = "optimal",
     .summary = "the split of this very traffic over minimal paths whose fullest link is the least full: a bound",
     .options = OPTIONS,
+    .reorders = true,
     .by_demand = true,
     .state_size = sizeof(state),
     .set = set,
-    .prepare = prepare,
     .split = split,
 };

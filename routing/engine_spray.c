@@ -2,7 +2,6 @@
  * downstream. Packets overtake one another, so that the receiver's window limits the rate. */
 #include "engines.h"
 #include "fab/split.h"
-#include "fab/units.h"
 
 #include <string.h>
 
@@ -13,33 +12,20 @@ typedef struct state {
 static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
     state *s = router->state;
     if (strcmp(key, "weights") == 0) {
-        bool equal = strcmp(value, "equal") == 0;
-        if (!equal && strcmp(value, "capacity") != 0) {
-            return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of equal, capacity", value);
-        }
-        s->rule = equal ? FAB_SPLIT_EQUAL : FAB_SPLIT_CAPACITY;
-        return FAB_OK;
+        bool by_capacity = false;
+        fab_status status = fab_either_parse(value, "equal capacity", &by_capacity, err);
+        s->rule = by_capacity ? FAB_SPLIT_CAPACITY : FAB_SPLIT_EQUAL;
+        return status;
     }
-    if (strcmp(key, "queueing") == 0) {
-        return fab_quantity_parse(value, FAB_UNIT_TIME, &router->queueing_s, err);
-    }
-    fab_status status = fab_quantity_parse(value, FAB_UNIT_BYTES, &router->window_bytes, err);
-    return status == FAB_OK && router->window_bytes < 1
-               ? fab_fail(err, FAB_EINPUT, NULL, "'%s': a receiver without a window gets nothing", value)
-               : status;
+    return fab_reorder_set(router, key, value, err);
 }
 
-static fab_status prepare(fab_router *router, fab_error *err) {
-    (void)err;
-    router->reorders = true;
-    return FAB_OK;
-}
-
-static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
-                        fab_error *err) {
+static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, const fab_bound *known,
+                        fab_split *out, fab_error *err) {
     const state *s = router->state;
     (void)dag;
     (void)demand;
+    (void)known;
     (void)err;
     *out = (fab_split){.rule = s->rule};
     return FAB_OK;
@@ -47,9 +33,7 @@ static fab_status split(const fab_router *router, const fab_dag *dag, const fab_
 
 static const fab_engine_option OPTIONS[] = {
     {"weights", "equal", "of next hops: equal, or capacity (what can still get through downstream)", false},
-    {"window", "1MiB",
-     "bytes that a receiver puts in order per flow (an assumption); limits the rate over a round trip", true},
-    {"queueing", "5us", "allowance for queues in the round trip (an assumption)", true},
+    FAB_REORDER_OPTIONS,
     FAB_TABLES_OPTION,
     {NULL, NULL, NULL, false},
 };
@@ -58,8 +42,8 @@ const fab_engine fab_engine_spray = {
     .name = "spray",
     .summary = "every packet on its own: flows split over all minimal paths at every switch",
     .options = OPTIONS,
+    .reorders = true,
     .state_size = sizeof(state),
     .set = set,
-    .prepare = prepare,
     .split = split,
 };

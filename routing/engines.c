@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_OPTIONS 16
+
 const fab_engine *const fab_engines[] = {&fab_engine_ecmp,  &fab_engine_dmodk,   &fab_engine_pinned,
                                          &fab_engine_updn,  &fab_engine_file,    &fab_engine_adaptive,
                                          &fab_engine_spray, &fab_engine_optimal, NULL};
@@ -39,6 +41,44 @@ static const fab_engine_option *find_option(const fab_engine *engine, const char
         }
     }
     return NULL;
+}
+
+bool fab_option_is_given(const fab_router *router, const char *key) {
+    const fab_engine_option *option = find_option(router->engine, key);
+    return option != NULL && (router->given >> (option - router->engine->options) & 1U) != 0;
+}
+
+fab_status fab_choice_parse(const char *value, const char *names, uint32_t *out, fab_error *err) {
+    char shown[96] = "";
+    uint32_t index = 0;
+    for (const char *name = names; *name != '\0'; index++) {
+        size_t length = strcspn(name, " ");
+        size_t n = strlen(shown);
+        if (strlen(value) == length && memcmp(value, name, length) == 0) {
+            *out = index;
+            return FAB_OK;
+        }
+        (void)snprintf(shown + n, sizeof shown - n, "%s%.*s", n > 0 ? ", " : "", (int)length, name);
+        name += length + (name[length] != '\0');
+    }
+    return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of %s", value, shown);
+}
+
+fab_status fab_either_parse(const char *value, const char *names, bool *out, fab_error *err) {
+    uint32_t choice = 0;
+    fab_status status = fab_choice_parse(value, names, &choice, err);
+    *out = status == FAB_OK ? choice == 1 : *out;
+    return status;
+}
+
+fab_status fab_reorder_set(fab_router *router, const char *key, const char *value, fab_error *err) {
+    if (strcmp(key, "queueing") == 0) {
+        return fab_quantity_parse(value, FAB_UNIT_TIME, &router->queueing_s, err);
+    }
+    fab_status status = fab_quantity_parse(value, FAB_UNIT_BYTES, &router->window_bytes, err);
+    return status == FAB_OK && router->window_bytes < 1
+               ? fab_fail(err, FAB_EINPUT, NULL, "'%s': a receiver without a window gets nothing", value)
+               : status;
 }
 
 static fab_status set_option(const fab_engine_spec *spec, fab_router *router, const char *key, const char *value,
@@ -79,55 +119,79 @@ static fab_status set_seed(const fab_engine_spec *spec, fab_router *router, cons
     return FAB_OK;
 }
 
+/* Sets what `item`, a "key=value", says. `values`: those of the engine's options. */
+static fab_status apply_item(const fab_engine_spec *spec, fab_router *router, char *item, const char **values,
+                             fab_error *err) {
+    char *value = strchr(item, '=');
+    if (value == NULL) {
+        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s: '%s' is not key=value", router->engine->name, item);
+    }
+    *value++ = '\0';
+    if (strcmp(item, "seed") == 0) {
+        return set_seed(spec, router, value, err);
+    }
+    if (fab_option_is_given(router, item)) {
+        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s: option '%s' is given twice", router->engine->name,
+                        item);
+    }
+    fab_status status = set_option(spec, router, item, value, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    if (value[0] == '\0') {
+        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s, option %s: the value is empty", router->engine->name,
+                        item);
+    }
+    size_t at = (size_t)(find_option(router->engine, item) - router->engine->options);
+    router->given |= 1U << at;
+    values[at] = value;
+    return FAB_OK;
+}
+
+/* Appends to the label. */
+static void add_label(fab_router *router, const char *key, const char *value) {
+    size_t n = strlen(router->label);
+    (void)snprintf(router->label + n, sizeof router->label - n, ",%s=%s", key, value);
+}
+
+static void write_label(fab_router *router, const char *const *values) {
+    const fab_engine_option *table = router->engine->options;
+    (void)snprintf(router->label, sizeof router->label, "%s", router->engine->name);
+    for (size_t i = 0; table[i].key != NULL; i++) {
+        if (!table[i].quiet || strcmp(values[i], table[i].value) != 0) {
+            add_label(router, table[i].key, values[i]);
+        }
+    }
+    if (router->has_seed) {
+        char seed[24];
+        (void)snprintf(seed, sizeof seed, "%" PRIu64, router->seed);
+        add_label(router, "seed", seed);
+    }
+}
+
 /* Applies the defaults, then `key=value,...` of the text, and writes the label. `out_tables`: file of tables, "" for
  * none. */
 static fab_status apply_options(const fab_engine_spec *spec, fab_router *router, char *options, const char **out_tables,
                                 fab_error *err) {
     fab_status status = FAB_OK;
-    const char *values[16] = {0};
-    bool given[16] = {false};
+    const char *values[MOST_OPTIONS] = {0};
     const fab_engine_option *table = router->engine->options;
     for (size_t i = 0; table[i].key != NULL; i++) {
         values[i] = table[i].value;
         FAB_TRY(set_option(spec, router, table[i].key, table[i].value, err));
     }
-    for (char *item = options; item != NULL && *item != '\0';) {
+    for (char *item = options; item != NULL;) {
         char *next = strchr(item, ',');
         if (next != NULL) {
             *next++ = '\0';
         }
-        char *value = strchr(item, '=');
-        if (value == NULL) {
-            FAB_FAIL(err, FAB_EINPUT, spec->where, "engine %s: '%s' is not key=value", router->engine->name, item);
-        }
-        *value++ = '\0';
-        if (strcmp(item, "seed") == 0) {
-            FAB_TRY(set_seed(spec, router, value, err));
-        } else {
-            FAB_TRY(set_option(spec, router, item, value, err));
-            size_t at = (size_t)(find_option(router->engine, item) - table);
-            if (given[at]) {
-                FAB_FAIL(err, FAB_EINPUT, spec->where, "engine %s: option '%s' is given twice", router->engine->name,
-                         item);
-            }
-            given[at] = true;
-            values[at] = value;
-        }
+        FAB_TRY(apply_item(spec, router, item, values, err));
         item = next;
     }
-    (void)snprintf(router->label, sizeof router->label, "%s", router->engine->name);
     for (size_t i = 0; table[i].key != NULL; i++) {
-        size_t n = strlen(router->label);
         *out_tables = strcmp(table[i].key, FAB_TABLES_KEY) == 0 ? values[i] : *out_tables;
-        if (table[i].quiet && strcmp(values[i], table[i].value) == 0) {
-            continue;
-        }
-        (void)snprintf(router->label + n, sizeof router->label - n, ",%s=%s", table[i].key, values[i]);
     }
-    if (router->has_seed) {
-        size_t n = strlen(router->label);
-        (void)snprintf(router->label + n, sizeof router->label - n, ",seed=%" PRIu64, router->seed);
-    }
+    write_label(router, values);
 done:
     return status;
 }
@@ -249,6 +313,7 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
         FAB_FAIL(err, FAB_EUNSUPPORTED, spec->where, "engine %s chooses among the uplinks of a tree; a %s has none",
                  router.engine->name, fab_wiring_name(fabric->wiring));
     }
+    router.reorders = router.engine->reorders;
     FAB_TRY(fab_allocate(1, router.engine->state_size, &router.state, err));
     FAB_TRY(apply_options(spec, &router, options, &tables, err));
     FAB_TRY(fab_ports_init(fabric, &router.ports, err));

@@ -32,6 +32,29 @@ uint64_t fab_explain_digit(const fab_router *router, uint64_t seed, const fab_ho
             true                                                                                                       \
     }
 
+/** Rows of an engine whose packets overtake one another; fab_reorder_set() reads them. */
+#define FAB_REORDER_OPTIONS                                                                                            \
+    {"window", "1MiB",                                                                                                 \
+     "bytes that a receiver puts in order per flow (an assumption); limits the rate over a round trip", true},         \
+    {                                                                                                                  \
+        "queueing", "5us", "allowance for queues in the round trip (an assumption)", true                              \
+    }
+
+/** Reads option window or queueing. */
+fab_status fab_reorder_set(fab_router *router, const char *key, const char *value, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Place of a value in a list of names.
+ * @param[in] names  Separated by blanks: "equal capacity".
+ */
+fab_status fab_choice_parse(const char *value, const char *names, uint32_t *out, fab_error *err) FAB_MUST_USE;
+
+/** The same of two names: whether it is the second. */
+fab_status fab_either_parse(const char *value, const char *names, bool *out, fab_error *err) FAB_MUST_USE;
+
+/** Whether an option of the engine was written out, if only with its default. */
+bool fab_option_is_given(const fab_router *router, const char *key);
+
 /* Forwarding tables as text: what writer and reader share. */
 #define FAB_TABLES_MAGIC  "fabriscope-tables 1"
 #define FAB_TABLES_HEADER 96

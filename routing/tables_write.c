@@ -260,7 +260,8 @@ fab_status fab_tables_write_split(const fab_router *router, const fab_split *spl
     return write_tables(&w, err);
 }
 
-fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *phase, FILE *out, fab_error *err) {
+fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *phase, const fab_bound *known, FILE *out,
+                                  fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
     fab_dag *dag = NULL;
@@ -277,7 +278,7 @@ fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *pha
         FAB_TRY(fab_offer_init(f, &router->ports, phase, &offer, err));
         FAB_TRY(fab_demand_init(f, &router->ports, router->next_hops, phase, &offer, &demand, err));
     }
-    FAB_TRY(router->engine->split(router, fab_router_dag(router, dag), &demand, &split, err));
+    FAB_TRY(router->engine->split(router, fab_router_dag(router, dag), &demand, known, &split, err));
     FAB_TRY(fab_tables_write_split(router, &split, out, err));
 done:
     fab_split_release(&split);

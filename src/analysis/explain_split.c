@@ -31,7 +31,7 @@ fab_status fab_explainer_split(fab_explainer *e, fab_error *err) {
     fab_met_flow *met = NULL;
     const fab_dag *dag = fab_router_dag(&e->router, e->dag);
     bool is_leg = fab_class_of(e->f, e->link)->kind != FAB_LINK_FABRIC;
-    FAB_TRY(e->router.engine->split(&e->router, dag, &e->demand, &split, err));
+    FAB_TRY(e->router.engine->split(&e->router, dag, &e->demand, NULL, &split, err));
     FAB_TRY(FAB_NEW(x, e->f->n_links, err));
     FAB_TRY(FAB_NEW(share, e->demand.n_pairs, err));
     x[e->link] = 1;

@@ -1,25 +1,7 @@
-/* Offered rates, loads, and their conservation. */
+/* Loads and their conservation. */
 #include "fab/analysis.h"
-#include "fab/memory.h"
-#include "fab/offer.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-fab_status fab_offered_rates(const fab_fabric *f, const fab_phase *phase, double *out_rate_bps, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_ports ports = {0};
-    fab_offer offer = {0};
-    FAB_TRY(fab_ports_init(f, &ports, err));
-    FAB_TRY(fab_offer_init(f, &ports, phase, &offer, err));
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
-        out_rate_bps[i] = fab_offer_rate(&offer, phase, i);
-    }
-done:
-    fab_offer_release(&offer);
-    fab_ports_release(&ports);
-    return status;
-}
 
 void fab_route_load(const fab_fabric *f, const fab_routes *routes, const double *amount, double *out_load) {
     for (uint32_t l = 0; l < f->n_links; l++) {

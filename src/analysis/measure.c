@@ -44,7 +44,11 @@ fab_status fab_subject_init(const fab_bench *bench, const fab_traffic *traffic, 
     FAB_TRY(fab_check_conservation(f, s.spray, err));
     to_utilisation(f, s.spray);
     FAB_TRY(fab_least_time(&s, &s.least_s, err));
-    if (bench->bound) {
+    if (bench->bound && bench->known != NULL) {
+        s.bound = *bench->known;
+        s.has_bound = true;
+        s.borrows_bound = true;
+    } else if (bench->bound) {
         FAB_TRY(fab_bound_find(f, bench->dag, bench->next_hops, &s.demand, FAB_BOUND_TRIVIAL, &s.bound, err));
         s.has_bound = true;
     }
@@ -59,7 +63,9 @@ void fab_subject_release(fab_subject *subject) {
     fab_offer_release(&subject->offer);
     fab_demand_release(&subject->demand);
     fab_flow_classes_release(&subject->classes);
-    fab_bound_release(&subject->bound);
+    if (!subject->borrows_bound) {
+        fab_bound_release(&subject->bound);
+    }
     free(subject->spray);
     *subject = (fab_subject){0};
 }

@@ -39,9 +39,10 @@ typedef struct fab_subject {
     double *spray;   /**< shape [n_links]: utilisation under ideal spray */
     fab_bound bound; /**< with has_bound */
     bool has_bound;
-    bool bisection; /**< effective bisection bandwidth is wanted */
-    bool rates;     /**< rates and times are wanted */
-    double least_s; /**< no routing carries the phase in less */
+    bool borrows_bound; /**< what it points to is not its own */
+    bool bisection;     /**< effective bisection bandwidth is wanted */
+    bool rates;         /**< rates and times are wanted */
+    double least_s;     /**< no routing carries the phase in less */
 } fab_subject;
 
 /** What a subject is made of; everything is borrowed. */
@@ -50,8 +51,9 @@ typedef struct fab_bench {
     const fab_next_hops *next_hops;
     const fab_dag *dag;
     const fab_ports *ports;
-    bool bound; /**< find the optimum */
-    bool rates; /**< find rates and times */
+    bool bound;             /**< find the optimum */
+    const fab_bound *known; /**< it was found before; or NULL */
+    bool rates;             /**< find rates and times */
 } fab_bench;
 
 /** Offered rates, demands, ideal spray and the bound of a phase. Release with fab_subject_release(). */
@@ -103,6 +105,10 @@ typedef struct fab_trial {
     uint64_t seed;
     uint64_t whole_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_WHOLE_PATHS */
     size_t n_threads;     /**< that this trial may use */
+    /** After each of `n` parts of equal work, by the thread that did it: others may call at the same time. May be NULL.
+     */
+    void (*advance)(void *context, uint64_t n);
+    void *advance_context;
     fab_scratch *scratch;
     fab_engine_result *detail;      /**< NULL: figures only */
     fab_dependencies *dependencies; /**< with detail: those of the routes are added */

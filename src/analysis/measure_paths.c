@@ -64,6 +64,13 @@ static void add_counts(const fab_routes *r, double *count) {
     }
 }
 
+/* Chunks are looked at twice. A phase that is kept whole is a matter of a moment. */
+static void tell_progress(const draw *d) {
+    if (d->trial->advance != NULL && d->stream.n_chunks > 1) {
+        d->trial->advance(d->trial->advance_context, 2 * d->stream.n_chunks);
+    }
+}
+
 static fab_status add_strand(void *context, size_t index, size_t worker, fab_error *err) {
     fab_status status = FAB_OK;
     draw *d = context;
@@ -82,6 +89,7 @@ static fab_status add_strand(void *context, size_t index, size_t worker, fab_err
                 fab_dependencies_add_routes(&s->dependencies, chunk.routes);
             }
         }
+        tell_progress(d);
     }
 done:
     return status;
@@ -230,6 +238,7 @@ static fab_status visit_strand(void *context, size_t index, size_t worker, fab_e
         if (d->detail) {
             meet(d, &c, s);
         }
+        tell_progress(d);
     }
 done:
     return status;

@@ -136,7 +136,7 @@ fab_status fab_trial_split(const fab_trial *trial, fab_sample *out, fab_error *e
     fab_scratch *scratch = trial->scratch;
     size_t size = s->fabric->n_links * sizeof *scratch->use;
     fab_split split = {0};
-    FAB_TRY(trial->router->engine->split(trial->router, dag, &s->demand, &split, err));
+    FAB_TRY(trial->router->engine->split(trial->router, dag, &s->demand, s->has_bound ? &s->bound : NULL, &split, err));
     FAB_TRY(FAB_GROW(scratch->worst, scratch->worst_capacity, s->demand.n_pairs, err));
     if (s->bisection) {
         FAB_TRY(effective_bisection(trial, &split, &out->effective_bisection, err));

@@ -31,8 +31,33 @@ typedef struct context {
     fab_sample *samples; /* [item] */
     fab_phase_result *phases;
     fab_dependencies *dependencies; /* [phase][engine] */
-    atomic_size_t n_done;
+    atomic_uint_least64_t done;     /* in ITEM_TICKS-ths of an item */
+    atomic_flag telling;            /* somebody calls progress */
 } context;
+
+#define ITEM_TICKS (UINT64_C(1) << 24)
+
+/* An item under way. */
+typedef struct item_progress {
+    context *all;
+    atomic_uint_least64_t done; /* of ITEM_TICKS */
+} item_progress;
+
+/* One thread at a time; who comes meanwhile has little to add. */
+static void tell_progress(context *c, uint64_t ticks) {
+    (void)atomic_fetch_add(&c->done, ticks);
+    if (c->replay->progress != NULL && !atomic_flag_test_and_set(&c->telling)) {
+        double done = (double)atomic_load(&c->done) / (double)ITEM_TICKS;
+        c->replay->progress(c->replay->progress_context, done, c->n_items);
+        atomic_flag_clear(&c->telling);
+    }
+}
+
+static void advance_item(void *argument, uint64_t n) {
+    item_progress *p = argument;
+    (void)atomic_fetch_add(&p->done, ITEM_TICKS / n);
+    tell_progress(p->all, ITEM_TICKS / n);
+}
 
 static bool varies(const context *c, size_t engine) {
     return c->traffic.depends_on_seed || c->routers[engine].engine->seeded;
@@ -41,12 +66,14 @@ static bool varies(const context *c, size_t engine) {
 static fab_status prepare_subject(void *argument, size_t phase, size_t worker, fab_error *err) {
     context *c = argument;
     (void)worker;
-    fab_status status = fab_subject_init(&c->bench, &c->traffic, &c->traffic.phases[phase], &c->subjects[phase], err);
+    fab_bench bench = c->bench; /* what is known is known of the first seed alone */
+    bench.known = c->traffic.n_phases == 1 ? c->replay->known_bound : NULL;
+    fab_status status = fab_subject_init(&bench, &c->traffic, &c->traffic.phases[phase], &c->subjects[phase], err);
     return status == FAB_OK ? fab_measure_phase(&c->subjects[phase], &c->phases[phase], err) : status;
 }
 
 static fab_status measure_item(context *c, size_t index, const fab_subject *subject, fab_scratch *scratch,
-                               fab_error *err) {
+                               item_progress *progress, fab_error *err) {
     const item *it = &c->items[index];
     fab_engine_result *result = &c->phases[it->phase].engines[it->engine];
     const fab_trial trial = {.subject = subject,
@@ -54,6 +81,8 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
                              .seed = fab_router_seed(&c->routers[it->engine], c->replay->seed) + it->draw,
                              .whole_paths = c->replay->whole_paths,
                              .n_threads = c->n_items < c->replay->n_threads ? c->replay->n_threads / c->n_items : 1,
+                             .advance = advance_item,
+                             .advance_context = progress,
                              .scratch = scratch,
                              .detail = it->draw == 0 ? result : NULL,
                              .dependencies = &c->dependencies[it->phase * c->replay->n_engines + it->engine]};
@@ -84,17 +113,16 @@ static fab_status run_item(void *argument, size_t index, size_t worker, fab_erro
     fab_traffic traffic = {0};
     fab_subject own = {0};
     const fab_subject *subject = &c->subjects[it->phase];
+    item_progress progress = {.all = c};
     if (it->draw > 0 && c->traffic.depends_on_seed) {
         FAB_TRY(
             fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed + it->draw, &traffic, err));
         FAB_TRY(fab_subject_init(&c->bench, &traffic, &traffic.phases[it->phase], &own, err));
         subject = &own;
     }
-    FAB_TRY(measure_item(c, index, subject, &c->workers[worker], err));
-    size_t n_done = atomic_fetch_add(&c->n_done, 1) + 1;
-    if (worker == 0 && replay->progress != NULL) {
-        replay->progress(replay->progress_context, n_done, c->n_items);
-    }
+    atomic_init(&progress.done, 0);
+    FAB_TRY(measure_item(c, index, subject, &c->workers[worker], &progress, err));
+    tell_progress(c, ITEM_TICKS - atomic_load(&progress.done)); /* what its parts did not tell */
 done:
     fab_subject_release(&own);
     fab_traffic_release(&traffic);
@@ -328,8 +356,8 @@ static void release(context *c) {
 
 fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_error *err) {
     fab_status status = FAB_OK;
-    context c = {.replay = replay};
-    atomic_init(&c.n_done, 0);
+    context c = {.replay = replay, .telling = ATOMIC_FLAG_INIT};
+    atomic_init(&c.done, 0);
     FAB_TRY(prepare(&c, err));
     FAB_TRY(fab_parallel_for(c.traffic.n_phases, replay->n_threads, prepare_subject, &c, err));
     FAB_TRY(fab_parallel_for(c.n_items, replay->n_threads, run_item, &c, err));

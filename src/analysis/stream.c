@@ -16,8 +16,6 @@ static fab_status load_flows(const fab_stream *s, uint64_t first, uint32_t n, fa
     FAB_TRY(FAB_GROW(scratch->volume, scratch->volume_capacity, n, err));
     if (subject->offer.rate == NULL) {
         FAB_TRY(FAB_GROW(scratch->rate, scratch->rate_capacity, n, err));
-    }
-    if (subject->offer.rate == NULL) {
         fab_offer_chunk(&subject->offer, subject->phase, first, n, scratch->rate);
     }
     for (uint32_t i = 0; i < n; i++) {

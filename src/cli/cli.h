@@ -13,6 +13,7 @@
 #define FAB_CLI_H
 
 #include "fab/analysis.h"
+#include "fab/bound.h"
 #include "fab/reports.h"
 #include "fab/status.h"
 
@@ -131,9 +132,10 @@ void cli_name_fabric(const fab_design *design, fab_fabric_result *out);
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
                            fab_error *err) FAB_MUST_USE;
 
-/** Design, fabric, and the replay of `traffic` under the requested engines, reported. */
-fab_status cli_replay_and_report(const cli_options *options, fab_command command, const char *traffic, FILE *out,
-                                 fab_error *err) FAB_MUST_USE;
+/** Design, fabric, and the replay of `traffic` under the requested engines, reported. `known_bound`: as in fab_replay.
+ */
+fab_status cli_replay_and_report(const cli_options *options, fab_command command, const char *traffic,
+                                 const fab_bound *known_bound, FILE *out, fab_error *err) FAB_MUST_USE;
 
 /** Renders the result to `out` in the requested format, and all formats into --out. */
 fab_status cli_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) FAB_MUST_USE;
@@ -152,8 +154,30 @@ fab_status cli_explain(const cli_options *options, FILE *out, fab_error *err) FA
 
 extern const cli_option cli_option_certificate;
 
-/** Writes the certificate that --certificate names. Fails where the traffic has several phases. */
-fab_status cli_certify(const cli_options *options, const char *traffic_text, fab_error *err) FAB_MUST_USE;
+/** A bound and what it was found for. Zero-initialised; release with cli_proof_release(). */
+typedef struct cli_proof {
+    fab_fabric *graph; /**< NULL: nothing was found yet */
+    fab_next_hops *next_hops;
+    fab_dag *dag;
+    fab_ports ports;
+    fab_offer offer;
+    fab_demand demand;
+    fab_bound bound;
+} cli_proof;
+
+/** Finds the bound of the only phase of the traffic, unless *proof has it. Fails where there are several phases. */
+fab_status cli_prove(const cli_options *options, const char *traffic_text, cli_proof *proof,
+                     fab_error *err) FAB_MUST_USE;
+void cli_proof_release(cli_proof *proof);
+
+/** What was proved, or NULL. */
+const fab_bound *cli_proof_bound(const cli_proof *proof);
+
+/** With --certificate: fails early where the file is there already. */
+fab_status cli_check_certificate(const cli_options *options, fab_error *err) FAB_MUST_USE;
+
+/** Writes the certificate that --certificate names. */
+fab_status cli_certify(const cli_options *options, const cli_proof *proof, fab_error *err) FAB_MUST_USE;
 
 /* --- route_advise.c ----------------------------------------------------------------------------------------------- */
 
@@ -177,7 +201,7 @@ typedef struct cli_progress {
 
 bool cli_progress_wanted(const cli_options *options);
 void cli_progress_start(cli_progress *progress);
-void cli_progress_step(void *context, size_t done, size_t total);
+void cli_progress_step(void *context, double done, size_t total);
 void cli_progress_end(void);
 
 /** Seconds of a clock that never jumps. */

@@ -14,10 +14,11 @@ static bool to_stdout(const cli_options *options) {
 /* Before anything is computed: a name that is taken. */
 static fab_status check_dump(const cli_options *options, fab_error *err) {
     struct stat about;
-    if (to_stdout(options) && (options->format != NULL || options->out != NULL || options->advise.on)) {
+    if (to_stdout(options) && (options->format != NULL || options->out != NULL || options->advise.on ||
+                               (options->bound && options->certificate == NULL))) {
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "option --dump -: the tables take the place of the report; "
-                        "--format, --json, --out and --advise need it");
+                        "--format, --json, --out, --advise and --bound need it");
     }
     if (!to_stdout(options) && !options->force && stat(options->dump, &about) == 0) {
         return fab_fail(err, FAB_EIO, options->dump, "exists already; give --force to overwrite it");
@@ -28,11 +29,12 @@ static fab_status check_dump(const cli_options *options, fab_error *err) {
 typedef struct tables {
     const fab_router *router;
     const fab_phase *phase; /* NULL: the tables are the same for all */
+    const fab_bound *known; /* of the phase; may be NULL */
 } tables;
 
 static fab_status write_tables(const void *context, FILE *out, fab_error *err) {
     const tables *t = context;
-    return fab_tables_write_phase(t->router, t->phase, out, err);
+    return fab_tables_write_phase(t->router, t->phase, t->known, out, err);
 }
 
 static fab_status save_tables(const cli_options *options, const tables *t, FILE *out, fab_error *err) {
@@ -70,7 +72,8 @@ static fab_status find_phase(const cli_options *options, const fab_design *desig
     return status;
 }
 
-static fab_status dump(const cli_options *options, FILE *out, fab_error *err) {
+/* Where the engine looks for the bound that is asked for anyhow, it is found once. */
+static fab_status dump(const cli_options *options, cli_proof *proof, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design design;
     fab_fabric *graph = NULL;
@@ -93,6 +96,10 @@ static fab_status dump(const cli_options *options, FILE *out, fab_error *err) {
     cli_blame(&design, status, err);
     FAB_TRY(status);
     FAB_TRY(find_phase(options, &design, &router, &traffic, &t, err));
+    if (t.phase != NULL && options->bound) {
+        FAB_TRY(cli_prove(options, traffic_of(options), proof, err));
+        t.known = cli_proof_bound(proof);
+    }
     FAB_TRY(save_tables(options, &t, out, err));
 done:
     fab_traffic_release(&traffic);
@@ -104,21 +111,30 @@ done:
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
+    cli_proof proof = {0};
     if (options->explain != NULL) {
         FAB_TRY(cli_check_explain(options, err));
         return cli_explain(options, out, err);
     }
     if (options->dump != NULL) {
         FAB_TRY(check_dump(options, err));
-        FAB_TRY(dump(options, out, err));
     }
     if (options->certificate != NULL) {
-        FAB_TRY(cli_certify(options, traffic_of(options), err));
+        FAB_TRY(cli_check_certificate(options, err));
+        FAB_TRY(cli_prove(options, traffic_of(options), &proof, err));
+    }
+    if (options->dump != NULL) {
+        FAB_TRY(dump(options, &proof, out, err));
+    }
+    if (options->certificate != NULL) {
+        FAB_TRY(cli_certify(options, &proof, err));
     }
     if (options->dump == NULL || !to_stdout(options)) {
-        FAB_TRY(cli_replay_and_report(options, FAB_COMMAND_ROUTE, traffic_of(options), out, err));
+        FAB_TRY(
+            cli_replay_and_report(options, FAB_COMMAND_ROUTE, traffic_of(options), cli_proof_bound(&proof), out, err));
     }
 done:
+    cli_proof_release(&proof);
     return status;
 }
 

@@ -1,7 +1,7 @@
 #include "cli.h"
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
-    return cli_replay_and_report(options, FAB_COMMAND_RUN, "job", out, err);
+    return cli_replay_and_report(options, FAB_COMMAND_RUN, "job", NULL, out, err);
 }
 
 static const char *const EXAMPLES[] = {

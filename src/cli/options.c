@@ -75,10 +75,18 @@ static fab_status apply_out(cli_options *options, const char *value, fab_error *
     return FAB_OK;
 }
 
+/* --json and --format, in either order. */
+static fab_status set_format(cli_options *options, const char *name, fab_error *err) {
+    if (options->format != NULL) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --json is short for --format json: give one of the two");
+    }
+    options->format = name;
+    return FAB_OK;
+}
+
 static fab_status apply_format(cli_options *options, const char *value, fab_error *err) {
     if (fab_report_format_find(value) != NULL) {
-        options->format = value;
-        return FAB_OK;
+        return set_format(options, value, err);
     }
     cli_hint hint = {.word = value};
     for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
@@ -89,9 +97,7 @@ static fab_status apply_format(cli_options *options, const char *value, fab_erro
 
 static fab_status apply_json(cli_options *options, const char *value, fab_error *err) {
     (void)value;
-    (void)err;
-    options->format = "json";
-    return FAB_OK;
+    return set_format(options, "json", err);
 }
 
 static fab_status apply_quiet(cli_options *options, const char *value, fab_error *err) {

@@ -6,18 +6,7 @@
 
 #include <sys/stat.h>
 
-/* A bound and what it was found for. */
-typedef struct proof {
-    fab_fabric *graph;
-    fab_next_hops *next_hops;
-    fab_dag *dag;
-    fab_ports ports;
-    fab_offer offer;
-    fab_demand demand;
-    fab_bound bound;
-} proof;
-
-static void release(proof *p) {
+void cli_proof_release(cli_proof *p) {
     fab_bound_release(&p->bound);
     fab_demand_release(&p->demand);
     fab_offer_release(&p->offer);
@@ -25,16 +14,15 @@ static void release(proof *p) {
     fab_dag_free(p->dag);
     fab_next_hops_free(p->next_hops);
     fab_fabric_free(p->graph);
+    *p = (cli_proof){0};
 }
 
-static fab_status write_proof(const void *context, FILE *out, fab_error *err) {
-    const proof *p = context;
-    return fab_certificate_write(p->graph, p->next_hops, &p->demand, &p->bound, out, err);
+const fab_bound *cli_proof_bound(const cli_proof *proof) {
+    return proof->graph != NULL ? &proof->bound : NULL;
 }
 
-/* Finds the bound of the only phase of the traffic. */
-static fab_status prove(const cli_options *options, fab_design *design, const char *traffic_text, proof *p,
-                        fab_error *err) {
+static fab_status find(const cli_options *options, fab_design *design, const char *traffic_text, cli_proof *p,
+                       fab_error *err) {
     fab_status status = FAB_OK;
     fab_traffic traffic = {0};
     FAB_TRY(fab_topology_build(&design->fabric, &p->graph, NULL, err));
@@ -54,26 +42,38 @@ done:
     return status;
 }
 
-fab_status cli_certify(const cli_options *options, const char *traffic_text, fab_error *err) {
-    fab_status status = FAB_OK;
+fab_status cli_prove(const cli_options *options, const char *traffic_text, cli_proof *proof, fab_error *err) {
     fab_design design;
-    proof p = {0};
-    struct stat about;
-    if (!options->force && stat(options->certificate, &about) == 0) {
-        FAB_FAIL(err, FAB_EIO, options->certificate, "exists already; give --force to overwrite it");
+    if (proof->graph != NULL) {
+        return FAB_OK;
     }
-    FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
-    status = prove(options, &design, traffic_text, &p, err);
-    cli_blame(&design, status, err);
-    FAB_TRY(status);
+    fab_status status = cli_read_design(options, options->operands.items[0], &design, err);
+    if (status == FAB_OK) {
+        status = find(options, &design, traffic_text, proof, err);
+        cli_blame(&design, status, err);
+    }
+    return status;
+}
+
+fab_status cli_check_certificate(const cli_options *options, fab_error *err) {
+    struct stat about;
+    return !options->force && stat(options->certificate, &about) == 0
+               ? fab_fail(err, FAB_EIO, options->certificate, "exists already; give --force to overwrite it")
+               : FAB_OK;
+}
+
+static fab_status write_proof(const void *context, FILE *out, fab_error *err) {
+    const cli_proof *p = context;
+    return fab_certificate_write(p->graph, p->next_hops, &p->demand, &p->bound, out, err);
+}
+
+fab_status cli_certify(const cli_options *options, const cli_proof *proof, fab_error *err) {
     cli_hold_signals();
-    status = fab_save_file(options->certificate, options->force, write_proof, &p, err);
+    fab_status status = fab_save_file(options->certificate, options->force, write_proof, proof, err);
     cli_release_signals();
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: certificate written to %s\n", options->certificate);
     }
-done:
-    release(&p);
     return status;
 }
 

@@ -203,8 +203,8 @@ fab_status cli_result_init(const cli_options *options, fab_command command, size
     return status;
 }
 
-fab_status cli_replay_and_report(const cli_options *options, fab_command command, const char *traffic, FILE *out,
-                                 fab_error *err) {
+fab_status cli_replay_and_report(const cli_options *options, fab_command command, const char *traffic,
+                                 const fab_bound *known_bound, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design design;
     fab_fabric *graph = NULL;
@@ -227,6 +227,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
                          .n_threads = (size_t)options->n_threads,
                          .bound = options->bound,
                          .rates = true,
+                         .known_bound = known_bound,
                          .keep_loads = options->out != NULL ||
                                        (options->format != NULL && strcmp(options->format, "graphml") == 0),
                          .progress = shows_progress ? cli_progress_step : NULL,

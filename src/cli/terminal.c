@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,16 +57,16 @@ void cli_progress_start(cli_progress *progress) {
     progress->shown_s = progress->started_s; /* nothing for what takes less than the first interval */
 }
 
-void cli_progress_step(void *context, size_t done, size_t total) {
+void cli_progress_step(void *context, double done, size_t total) {
     cli_progress *progress = context;
     double now_s = cli_now_s();
-    if (now_s - progress->shown_s < 0.2 || done == 0 || total == 0) {
+    if (now_s - progress->shown_s < 0.2 || !(done > 0) || total == 0) {
         return;
     }
     progress->shown_s = now_s;
-    double per_s = (double)done / (now_s - progress->started_s);
-    (void)fprintf(stderr, "\r%zu of %zu (%.0f %%), %.3g per second, %.0f s left\033[K", done, total,
-                  100.0 * (double)done / (double)total, per_s, (double)(total - done) / per_s);
+    double per_s = done / (now_s - progress->started_s);
+    (void)fprintf(stderr, "\r%.0f of %zu (%.0f %%), %.3g per second, %.0f s left\033[K", floor(done), total,
+                  100 * done / (double)total, per_s, ((double)total - done) / per_s);
     (void)fflush(stderr);
 }
 

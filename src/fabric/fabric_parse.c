@@ -109,6 +109,12 @@ static void look(const fab_fabric *f, fab_node_id tail, uint32_t port, fab_node_
     }
 }
 
+/* A number, if only one that no link can have. */
+static bool looks_like_number(const char *text) {
+    const char *digits = text + (*text == '-' || *text == '+');
+    return *digits != '\0' && strspn(digits, "0123456789") == strlen(digits);
+}
+
 fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *out, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t number = 0;
@@ -119,9 +125,9 @@ fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *ou
     found fits = {.n = 0};
     size_t n = strlen(text);
     const char *arrow = strchr(text, '>');
-    if (read_number(text, n, &number)) {
-        if (number >= f->n_links) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "there is no link %" PRIu32 ": they are numbered 0 to %" PRIu32, number,
+    if (looks_like_number(text)) {
+        if (!read_number(text, n, &number) || number >= f->n_links) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "there is no link %.40s: they are numbered 0 to %" PRIu32, text,
                      f->n_links - 1);
         }
         *out = number;

@@ -97,7 +97,8 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
     a->advice->n_evaluated += out->is_possible;
     a->n_done++;
     if (a->request->progress != NULL) {
-        a->request->progress(a->request->progress_context, a->n_done < a->n_total ? a->n_done : a->n_total, a->n_total);
+        size_t done = a->n_done < a->n_total ? a->n_done : a->n_total;
+        a->request->progress(a->request->progress_context, (double)done, a->n_total);
     }
     return status;
 }

@@ -9,7 +9,7 @@
 
 /** What the advisor varies. Empty texts leave the design's value. */
 typedef struct advise_config {
-    char engine[192];
+    char engine[FAB_ENGINE_TEXT_SIZE];
     char order[FAB_NAME_SIZE];
     char servers[sizeof((fab_job_spec *)0)->servers];
 } advise_config;

@@ -425,7 +425,7 @@ fab_status optimize_enumerate(search *s, fab_error *err) {
         }
         FAB_TRY(finish(s, &s->structures[i], m, err));
         if (q->progress != NULL) {
-            q->progress(q->progress_context, i + 1, s->n_structures);
+            q->progress(q->progress_context, (double)(i + 1), s->n_structures);
         }
     }
 done:

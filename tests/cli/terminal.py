@@ -2,6 +2,7 @@
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -69,5 +70,9 @@ LONG = ["route", "fat-tree:k=12", "--traffic", "pattern:permutation", "--seeds",
 progress = on_terminal(LONG, on_stderr=True)
 expect("progress with rate and time left", b"per second" in progress and b" left" in progress, True)
 expect("progress is wiped", b"\r\x1b[K" in progress, True)
+ALONE = ["route", "rail-spine:gpus=4096,radix=64", "--traffic", "pattern:all-to-all", "--engine", "ecmp"]
+progress = on_terminal(ALONE, on_stderr=True)
+shares = [int(share) for share in re.findall(rb"\r0 of 1 \((\d+) %\)", progress)]
+expect("progress within the only phase", len(shares) >= 2 and shares == sorted(shares) and shares[0] < shares[-1], True)
 expect("--quiet shows nothing", on_terminal(LONG[:4] + ["--quiet"], on_stderr=True), b"")
 sys.exit(1 if failures else 0)

@@ -22,6 +22,22 @@ certify rail-spine:gpus=256,radix=16,planes=2 pattern:hotspot
 certify dragonfly:dragonfly=2,4,2,radix=7 pattern:bisection
 certify torus:torus=4,4,radix=8,gpus=16,gpus-per-server=1 pattern:all-to-all
 
+# With a report, tables and a certificate the bound is looked for once; each is the same as alone.
+optimal=(route torus:torus=4,4,radix=8,gpus=16,gpus-per-server=1 --traffic pattern:bisection --engine optimal --quiet)
+"$program" "${optimal[@]}" --bound >"$work/report"
+"$program" "${optimal[@]}" --certificate "$work/alone.csv" >/dev/null
+"$program" "${optimal[@]}" --dump "$work/alone" >/dev/null
+"$program" "${optimal[@]}" --bound --certificate "$work/together.csv" --dump "$work/together" >"$work/report.together"
+cmp "$work/report" "$work/report.together"
+cmp "$work/alone.csv" "$work/together.csv"
+cmp "$work/alone" "$work/together"
+"$program" "${optimal[@]}" --bound --dump "$work/again" >"$work/report.together"
+cmp "$work/report" "$work/report.together"
+cmp "$work/alone" "$work/again"
+"$program" "${optimal[@]}" --certificate "$work/other.csv" --dump - | cmp - "$work/alone"
+cmp "$work/alone.csv" "$work/other.csv"
+rm "$work/other.csv"
+
 # A certificate that claims more than it proves is refused.
 sed -E 's/^# lower=.*/# lower=99/; s/^# upper=.*/# upper=99/' "$work/proof.csv" >"$work/wrong.csv"
 if "$python" "$here/check_certificate.py" "$work/wrong.csv" "$work/fabric.graphml" >/dev/null 2>&1; then

@@ -38,6 +38,7 @@ fails 5 "cannot open" route fat-tree:k=4 --engine ecmp,tables=missing --quiet
 fails 3 "groups:3:1: engine ecmp" route fat-tree:k=6 --engine ecmp,tables=groups --quiet
 fails 2 "one --engine" route fat-tree:k=4 --engine dmodk --engine ecmp --dump other --quiet
 fails 2 "take the place of the report" route fat-tree:k=4 --engine dmodk --dump - --json --quiet
+fails 2 "take the place of the report" route fat-tree:k=4 --engine dmodk --dump - --bound --quiet
 fails 2 "name is empty" route fat-tree:k=4 --engine dmodk --dump= --quiet
 fails 5 "cannot write" route fat-tree:k=4 --engine dmodk --dump nowhere/tables --quiet
 fails 3 "tables:3:1: engine file" route fat-tree:k=6 --engine file,path=tables --quiet

@@ -40,6 +40,8 @@ expect 2 'needs DESIGN' run
 expect 2 'one operand too many' run $small $small
 expect 2 'needs a value' route $small --seed
 expect 2 'takes no value' route $small --json=yes
+expect 2 'option --json is short for --format json: give one' route $small --json --format xml
+expect 2 'option --json is short for --format json: give one' build --format json --json $small
 expect 2 'not a whole number' route $small --seeds=-1
 expect 2 'outside' route $small --seeds 0
 expect 2 'not path=value' build $small --set radix

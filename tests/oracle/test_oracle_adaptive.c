@@ -1,4 +1,5 @@
 /* Adaptive routing against the oracle that lists every path, link by link. */
+#include "fabric_fixture.h"
 #include "fab/rng.h"
 #include "fab/routing.h"
 #include "fab/topologies.h"
@@ -30,9 +31,8 @@ static void discard(setup *s) {
 
 /* No pair of leaves lost its way with the cables. */
 static bool is_as_connected(const setup *s) {
-    fab_next_hops *healthy = NULL;
     bool same = true;
-    cr_assert_eq(fab_next_hops_new(s->fabric, NULL, &healthy, NULL), FAB_OK);
+    fab_next_hops *healthy = fixture_next_hops(s->fabric);
     for (uint32_t leaf = 0; leaf < healthy->n_leaves; leaf++) {
         for (uint32_t v = 0; v < fab_n_switches(s->fabric); v++) {
             bool is_leaf = healthy->leaf_index[v] != FAB_NONE;
@@ -68,14 +68,11 @@ static bool prepare(setup *s, const char *pattern, uint32_t one_in, uint64_t see
 }
 
 static uint32_t compare(const setup *s, const char *engine, const oracle_adaptive_rule *rule) {
-    fab_engine_spec spec = {.where = "test"};
-    fab_router router;
     fab_routes routes = {0};
     fab_error err = {0};
     uint32_t n = 0;
     const fab_phase *phase = &s->traffic.phases[0];
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
-    cr_assert_eq(fab_router_init(&spec, s->fabric, s->next_hops, &router, &err), FAB_OK, "%s", err.text);
+    fab_router router = fixture_router(engine, s->fabric, s->next_hops);
     cr_assert_eq(fab_route_flows(&router, phase, 0, (uint32_t)phase->n_flows, s->rate, rule->seed, &routes, &err),
                  FAB_OK, "%s: %s", s->design.origin, err.text);
     oracle_path *slow = oracle_adaptive(s->fabric, s->is_dead, phase, s->rate, rule, &n);
@@ -136,10 +133,7 @@ Test(oracle_adaptive, every_family) {
     for (size_t i = 0; i < sizeof DESIGNS / sizeof DESIGNS[0]; i++) {
         for (uint64_t seed = 1; seed <= 4; seed++) {
             setup s = {0};
-            fab_error err = {0};
-            cr_assert_eq(fab_design_read(DESIGNS[i], NULL, 0, &s.design, &err), FAB_OK, "%s", err.text);
-            cr_assert_eq(fab_topology_build(&s.design.fabric, &s.fabric, NULL, &err), FAB_OK, "%s: %s", DESIGNS[i],
-                         err.text);
+            s.fabric = fixture_build(DESIGNS[i], &s.design, NULL);
             if (prepare(&s, "pattern:permutation", seed > 2 ? 12 : 0, seed)) {
                 cr_assert_gt(compare_all(&s, seed), N_ROWS * 16);
             } else {

@@ -1,5 +1,6 @@
 /* The bound against slow checkers: every certificate by Bellman-Ford, small optima by a program over listed paths, on
  * random fabrics of every family with dead links; and no routing that is better than it may be. */
+#include "fabric_fixture.h"
 #include "../unit/bound_fixture.h"
 #include "../unit/random_design.h"
 #include "fab/analysis.h"
@@ -43,8 +44,6 @@ static void check(const network *n, const fab_bound *b, const oracle_pair *pairs
 }
 
 static void check_engine(const network *n, const char *name, double lower) {
-    fab_engine_spec spec = {.where = "test"};
-    fab_router router;
     fab_routes routes = {0};
     fab_error err = {0};
     const fab_phase *phase = &n->traffic.phases[0];
@@ -52,8 +51,7 @@ static void check_engine(const network *n, const char *name, double lower) {
     if (phase->all.n > 0) {
         return; /* not listed */
     }
-    (void)snprintf(spec.text, sizeof spec.text, "%s", name);
-    cr_assert_eq(fab_router_init(&spec, n->fabric, n->next_hops, &router, &err), FAB_OK, "%s", err.text);
+    fab_router router = fixture_router(name, n->fabric, n->next_hops);
     cr_assert_eq(fab_route_flows(&router, &listed, 0, (uint32_t)listed.n_flows, n->offer.rate, 5, &routes, &err),
                  FAB_OK, "%s: %s", n->text, err.text);
     double *load = calloc(n->fabric->n_links, sizeof *load);

@@ -1,4 +1,5 @@
 /* Dependencies and cycles against depth-first search over a matrix. */
+#include "fabric_fixture.h"
 #include "fab/deadlock.h"
 #include "fab/graph_cycle.h"
 #include "fab/rng.h"
@@ -103,8 +104,7 @@ static bench setup(const char *text, uint32_t n_dead, uint64_t one_of, uint64_t 
     bench b = {.text = text};
     fab_error err = {0};
     fab_rng rng = fab_rng_make(seed, n_dead);
-    cr_assert_eq(fab_design_read(text, NULL, 0, &b.design, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_topology_build(&b.design.fabric, &b.f, NULL, &err), FAB_OK, "%s: %s", text, err.text);
+    b.f = fixture_build(text, &b.design, NULL);
     b.dead = calloc(b.f->n_links / 64 + 1, sizeof *b.dead);
     b.gone = calloc(b.f->n_links + 1, 1);
     for (uint32_t i = 0; i < n_dead; i++) {
@@ -195,11 +195,8 @@ static fab_deadlock routed(const char *text, const char *traffic_text, const cha
     bench b = setup(text, 0, 1, 1);
     fab_error err = {0};
     fab_traffic traffic = {0};
-    fab_router router = {0};
     fab_routes routes = {0};
-    fab_engine_spec spec = {.where = "test"};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
-    cr_assert_eq(fab_router_init(&spec, b.f, b.t, &router, &err), FAB_OK, "%s", err.text);
+    fab_router router = fixture_router(engine, b.f, b.t);
     cr_assert_eq(fab_traffic_make(traffic_text, &b.design, b.f, 1, &traffic, &err), FAB_OK, "%s", err.text);
     const fab_phase *phase = &traffic.phases[0];
     for (uint64_t first = 0; first < phase->n_flows; first += 100) { /* in pieces */

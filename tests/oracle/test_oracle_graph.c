@@ -1,4 +1,5 @@
 /* igraph's view of small fabrics of every family: connectivity, diameter, and the minimum cut that reports state. */
+#include "fabric_fixture.h"
 #include "fab/analysis.h"
 #include "fab/graph_check.h"
 #include "fab/topologies.h"
@@ -38,14 +39,10 @@ static const struct {
 Test(graph, igraph_agrees) {
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         fab_design design;
-        fab_fabric *fabric = NULL;
         fab_graph_facts facts = {0};
         fab_error err = {0};
         double cut = 0;
-        cr_assert_eq(fab_design_read(CASES[i].design, NULL, 0, &design, &err), FAB_OK, "%s: %s", CASES[i].design,
-                     err.text);
-        cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s: %s", CASES[i].design,
-                     err.text);
+        fab_fabric *fabric = fixture_build(CASES[i].design, &design, NULL);
         cr_assert_eq(fab_graph_check(fabric, &facts, &err), FAB_OK, "%s: %s", CASES[i].design, err.text);
         cr_assert_eq(fab_bisection(fabric, &cut, &err), FAB_OK, "%s: %s", CASES[i].design, err.text);
         cr_assert_eq(facts.components, 1, "%s: %u components", CASES[i].design, facts.components);
@@ -63,12 +60,10 @@ Test(graph, igraph_agrees) {
 Test(graph, distances_reach_the_diameter) {
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         fab_design design;
-        fab_fabric *fabric = NULL;
         fab_graph_facts facts = {0};
         fab_error err = {0};
         int longest = 0;
-        cr_assert_eq(fab_design_read(CASES[i].design, NULL, 0, &design, &err), FAB_OK);
-        cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK);
+        fab_fabric *fabric = fixture_build(CASES[i].design, &design, NULL);
         cr_assert_eq(fab_graph_check(fabric, &facts, &err), FAB_OK);
         for (fab_node_id v = fabric->first[FAB_NODE_SWITCH]; v < fabric->n_nodes; v++) {
             int *distance = oracle_distances(fabric, v);

@@ -1,4 +1,5 @@
 /* The fast path against the slow oracle, on every family. */
+#include "fabric_fixture.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/routing.h"
@@ -41,9 +42,8 @@ typedef struct setup {
 static setup make(const char *text, const char *traffic, uint64_t seed) {
     setup s = {0};
     fab_error err = {0};
-    cr_assert_eq(fab_design_read(text, NULL, 0, &s.design, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_topology_build(&s.design.fabric, &s.fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_next_hops_new(s.fabric, NULL, &s.next_hops, &err), FAB_OK, "%s: %s", text, err.text);
+    s.fabric = fixture_build(text, &s.design, NULL);
+    s.next_hops = fixture_next_hops(s.fabric);
     cr_assert_eq(fab_traffic_make(traffic, &s.design, s.fabric, seed, &s.traffic, &err), FAB_OK, "%s: %s", text,
                  err.text);
     return s;
@@ -96,8 +96,6 @@ static void compare(const setup *s, const double *fast, const double *slow, cons
 
 static void check_engine(const char *design, const char *engine, const oracle_choice *choice) {
     setup s = make(design, "pattern:permutation", choice->seed);
-    fab_engine_spec spec = {.where = "test"};
-    fab_router router;
     fab_routes routes = {0};
     fab_error err = {0};
     double *amount = calloc(s.traffic.phases[0].n_flows, sizeof *amount);
@@ -105,8 +103,7 @@ static void check_engine(const char *design, const char *engine, const oracle_ch
     for (uint32_t i = 0; i < s.traffic.phases[0].n_flows; i++) {
         amount[i] = (double)s.traffic.phases[0].bytes[i];
     }
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
-    cr_assert_eq(fab_router_init(&spec, s.fabric, s.next_hops, &router, &err), FAB_OK, "%s", err.text);
+    fab_router router = fixture_router(engine, s.fabric, s.next_hops);
     cr_assert_eq(fab_route_phase(&router, &s.traffic.phases[0], choice->seed, &routes, &err), FAB_OK, "%s", err.text);
     fab_route_load(s.fabric, &routes, amount, fast);
     cr_assert_eq(fab_check_conservation(s.fabric, fast, &err), FAB_OK, "%s: %s", design, err.text);
@@ -276,31 +273,13 @@ Test(oracle, updn_loads) {
     }
 }
 
-/* An all-to-all with its flows listed, as the oracle wants them. */
-static void list_flows(fab_phase *phase) {
-    fab_error err = {0};
-    fab_phase listed = *phase;
-    cr_assert_eq(FAB_NEW(listed.src, phase->n_flows, &err), FAB_OK);
-    cr_assert_eq(FAB_NEW(listed.dst, phase->n_flows, &err), FAB_OK);
-    cr_assert_eq(FAB_NEW(listed.bytes, phase->n_flows, &err), FAB_OK);
-    cr_assert_eq(FAB_NEW(listed.comm, phase->n_flows, &err), FAB_OK);
-    for (uint64_t i = 0; i < phase->n_flows; i++) {
-        fab_flow flow = fab_phase_flow(phase, i);
-        listed.src[i] = flow.src;
-        listed.dst[i] = flow.dst;
-        listed.bytes[i] = flow.bytes;
-    }
-    listed.all.n = 0;
-    *phase = listed;
-}
-
 Test(oracle, spray_loads) {
     for (size_t i = 0; i < N_DESIGNS; i++) {
         for (int all = 0; all < 2; all++) {
             setup s = make(DESIGNS[i], all ? "pattern:all-to-all" : "pattern:permutation", 5);
             fab_phase *phase = &s.traffic.phases[0];
             if (all) {
-                list_flows(phase);
+                *phase = fixture_list(phase); /* as the oracle wants them */
             }
             double *amount = calloc(phase->n_flows, sizeof *amount);
             double *fast = calloc(s.fabric->n_links, sizeof *fast);
@@ -308,7 +287,7 @@ Test(oracle, spray_loads) {
             for (uint32_t k = 0; k < phase->n_flows; k++) {
                 amount[k] = (double)phase->bytes[k];
             }
-            cr_assert_eq(fab_spray_load(s.fabric, s.next_hops, phase, amount, fast, &err), FAB_OK, "%s", err.text);
+            fixture_spray_load(s.fabric, phase, amount, fast);
             double *slow = oracle_spray(s.fabric, phase);
             compare(&s, fast, slow, "spray");
             cr_assert_eq(fab_check_conservation(s.fabric, fast, &err), FAB_OK, "%s", err.text);

@@ -5,6 +5,7 @@
 #ifndef TABLES_FIXTURE_H
 #define TABLES_FIXTURE_H
 
+#include "fabric_fixture.h"
 #include "fab/rng.h"
 #include "fab/routing.h"
 #include "fab/split.h"
@@ -28,10 +29,8 @@ typedef struct setup {
 
 static inline setup make(const char *text) {
     setup s = {.path = "/tmp/fabriscope-tables-XXXXXX"};
-    fab_error err = {0};
-    cr_assert_eq(fab_design_read(text, NULL, 0, &s.design, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_topology_build(&s.design.fabric, &s.fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_next_hops_new(s.fabric, NULL, &s.next_hops, &err), FAB_OK, "%s: %s", text, err.text);
+    s.fabric = fixture_build(text, &s.design, NULL);
+    s.next_hops = fixture_next_hops(s.fabric);
     int fd = mkstemp(s.path);
     cr_assert_geq(fd, 0);
     close(fd);
@@ -45,22 +44,27 @@ static inline void discard(setup *s) {
 }
 
 static inline fab_status start(const setup *s, const char *engine, fab_router *router, fab_error *err) {
-    fab_engine_spec spec = {.where = "test"};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
+    const fab_engine_spec spec = fixture_spec(engine);
     return fab_router_init(&spec, s->fabric, s->next_hops, router, err);
 }
 
-/* The tables of an engine as text, malloc'd. */
-static inline char *dump_router(const fab_router *router) {
+/* The tables of an engine as text, malloc'd. `split`: shares to write; NULL: none. */
+static inline char *dump_split(const fab_router *router, const fab_split *split) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     fab_error err = {0};
-    cr_assert_eq(fab_tables_write(router, out, &err), FAB_OK, "%s", err.text);
+    fab_status status =
+        split != NULL ? fab_tables_write_split(router, split, out, &err) : fab_tables_write(router, out, &err);
+    cr_assert_eq(status, FAB_OK, "%s", err.text);
     fclose(out);
     char *copy = strdup(text); /* gcc takes the address that the stream has kept for one that may be used */
     free(text);
     return copy;
+}
+
+static inline char *dump_router(const fab_router *router) {
+    return dump_split(router, NULL);
 }
 
 static inline char *dump(const setup *s, const char *engine) {
@@ -143,6 +147,38 @@ static inline char *edit(const char *text, const char *old, const char *new) {
     return out;
 }
 
+/* An edit that makes tables wrong, and what is said of it. */
+typedef struct wrong {
+    const char *engine, *old, *new, *place, *message;
+    fab_status status;
+} wrong;
+
+/* `place` is behind the file's name. */
+static inline void check_wrong(const setup *s, const char *text, const wrong *w) {
+    char place[128];
+    fab_router router;
+    fab_error err = {0};
+    char *broken = edit(text, w->old, w->new);
+    fab_status status = strcmp(w->engine, "file") == 0 ? read_back(s, broken, strlen(broken), &router, &err)
+                                                       : read_groups(s, w->engine, broken, &router, &err);
+    cr_expect_eq(status, w->status, "%s", w->new);
+    (void)snprintf(place, sizeof place, "%s%s", s->path, w->place);
+    cr_expect_str_eq(err.where, place, "%s: %s", w->new, err.text);
+    cr_expect_not_null(strstr(err.text, w->message), "%s: %s", w->new, err.text);
+    free(broken);
+}
+
+/* leaf-0 of fat-tree:k=4,gpus-per-server=1 has no route to leaf-1: an error only for a flow that needs it. */
+static inline void check_unreachable(const setup *s, const fab_router *router) {
+    fab_routes routes = {0};
+    fab_error err = {0};
+    fab_traffic traffic = fixture_traffic("pattern:shift,by=2", &s->design, s->fabric, 1);
+    cr_expect_eq(fab_route_phase(router, &traffic.phases[0], 1, &routes, &err), FAB_EUNREACHABLE);
+    cr_expect_not_null(strstr(err.text, "no route from nic-0 on leaf-0 to nic-2 on leaf-1"), "%s", err.text);
+    fab_routes_release(&routes);
+    fab_traffic_release(&traffic);
+}
+
 /* Fabric cables get up to three rates, so that capacities differ within groups. */
 static inline void make_uneven(fab_fabric *f, fab_rng *rng) {
     uint16_t n = f->n_classes;
@@ -176,7 +212,7 @@ static inline setup next_setup(fab_rng *rng, bool uneven) {
         if (uneven) {
             make_uneven(s.fabric, rng);
         }
-        cr_assert_eq(fab_next_hops_new(s.fabric, NULL, &s.next_hops, &err), FAB_OK, "%s: %s", d.text, err.text);
+        s.next_hops = fixture_next_hops(s.fabric);
         int fd = mkstemp(s.path);
         cr_assert_geq(fd, 0);
         close(fd);
@@ -191,7 +227,7 @@ static inline double *shares_of(const fab_router *router) {
     fab_split split = {0};
     fab_error err = {0};
     cr_assert(router->splits);
-    cr_assert_eq(router->engine->split(router, NULL, NULL, &split, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(router->engine->split(router, NULL, NULL, NULL, &split, &err), FAB_OK, "%s", err.text);
     if (split.rule == FAB_SPLIT_SHARE) {
         return split.share;
     }

@@ -1,4 +1,5 @@
 /* Adaptive routing: between a hash and the optimum, and what its views are worth when something has failed. */
+#include "fabric_fixture.h"
 #include "fab/analysis.h"
 #include "fab/offer.h"
 #include "fab/routing.h"
@@ -25,8 +26,7 @@ typedef struct setup {
 static setup make(const char *design, const char *traffic, uint64_t seed, const uint32_t *dead_cables) {
     setup s = {0};
     fab_error err = {0};
-    cr_assert_eq(fab_design_read(design, NULL, 0, &s.design, &err), FAB_OK, "%s: %s", design, err.text);
-    cr_assert_eq(fab_topology_build(&s.design.fabric, &s.fabric, NULL, &err), FAB_OK, "%s: %s", design, err.text);
+    s.fabric = fixture_build(design, &s.design, NULL);
     uint64_t *dead = calloc(s.fabric->n_links / 64 + 1, sizeof *dead);
     for (const uint32_t *c = dead_cables; c != NULL && *c != FAB_NONE; c++) {
         dead[2 * *c / 64] |= (uint64_t)3 << (2 * *c % 64);
@@ -50,11 +50,7 @@ static void discard(setup *s) {
 }
 
 static fab_router make_router(const setup *s, const char *engine) {
-    fab_engine_spec spec = {.where = "test"};
-    fab_router router;
-    fab_error err = {0};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
-    cr_assert_eq(fab_router_init(&spec, s->fabric, s->next_hops, &router, &err), FAB_OK, "%s", err.text);
+    fab_router router = fixture_router(engine, s->fabric, s->next_hops);
     return router;
 }
 
@@ -334,8 +330,11 @@ Test(adaptive, only_packets_are_reordered) {
               fabs(router.queueing_s - 5e-6) < 1e-18);
     cr_expect_str_eq(router.label, "adaptive,granularity=packet,view=local");
     fab_router_release(&router);
-    router = make_router(&s, "adaptive,granularity=flowlet,window=2MiB,queueing=0us,qp=2");
-    cr_expect(!router.reorders && router.queue_pairs == 16 && router.window_bytes == 2097152 && router.queueing_s == 0);
+    router = make_router(&s, "adaptive,window=2MiB,queueing=0us,qp=2");
+    cr_expect(router.reorders && router.queue_pairs == 128 && router.window_bytes == 2097152 && router.queueing_s == 0);
+    fab_router_release(&router);
+    router = make_router(&s, "adaptive,granularity=flowlet,qp=2");
+    cr_expect(!router.reorders && router.queue_pairs == 16);
     fab_router_release(&router);
     discard(&s);
 }
@@ -366,10 +365,9 @@ Test(adaptive, wrong_options_are_errors) {
                                         "adaptive,queueing=5",       "adaptive,queueing=-1us", "adaptive,qp=0"};
     setup s = make("clos:gpus=64,gpus-per-server=1,nics-per-server=1,radix=16", "pattern:ring", 1, NULL);
     for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
-        fab_engine_spec spec = {.where = "test"};
         fab_error err = {0};
         fab_router router;
-        (void)snprintf(spec.text, sizeof spec.text, "%s", WRONG[i]);
+        const fab_engine_spec spec = fixture_spec(WRONG[i]);
         cr_expect_eq(fab_router_init(&spec, s.fabric, s.next_hops, &router, &err), FAB_EINPUT, "%s", WRONG[i]);
         cr_expect(strstr(err.text, "adaptive") != NULL, "%s: %s", WRONG[i], err.text);
     }

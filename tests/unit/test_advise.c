@@ -1,4 +1,5 @@
 /* The advisor on cases whose answer is known. */
+#include "fabric_fixture.h"
 #include "fab/advise.h"
 #include "fab/topologies.h"
 
@@ -16,8 +17,7 @@ typedef struct advised {
 static void advise(const char *text, const char *engine, const char *servers, const char *traffic, uint64_t budget,
                    size_t n_threads, advised *out) {
     fab_error err = {0};
-    fab_engine_spec spec = {.where = "test"};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
+    const fab_engine_spec spec = fixture_spec(engine);
     cr_assert_eq(fab_design_read(text, NULL, 0, &out->design, &err), FAB_OK, "%s", err.text);
     if (servers != NULL) {
         cr_assert_eq(fab_design_set_job(&out->design, 0, "servers", servers, "test", &err), FAB_OK, "%s", err.text);

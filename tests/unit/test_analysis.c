@@ -1,4 +1,5 @@
 /* Metrics by hand-computed values. */
+#include "fabric_fixture.h"
 #include "fab/analysis.h"
 #include "fab/topologies.h"
 
@@ -7,14 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static fab_fabric *fabric_of(const char *text, fab_design *design, fab_counts *counts) {
-    fab_fabric *fabric = NULL;
-    fab_error err = {0};
-    cr_assert_eq(fab_design_read(text, NULL, 0, design, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_topology_build(&design->fabric, &fabric, counts, &err), FAB_OK, "%s: %s", text, err.text);
-    return fabric;
-}
 
 Test(analysis, stat) {
     double samples[] = {3, 1, 2, 4};
@@ -47,7 +40,7 @@ Test(analysis, bisection) {
         fab_design design;
         fab_error err = {0};
         double bps = 0;
-        fab_fabric *fabric = fabric_of(CASES[i].text, &design, NULL);
+        fab_fabric *fabric = fixture_build(CASES[i].text, &design, NULL);
         cr_assert_eq(fab_bisection(fabric, &bps, &err), FAB_OK);
         cr_expect_float_eq(bps, CASES[i].gbps * 1e9, 1e-12 * CASES[i].gbps * 1e9, "%s: %g Gb/s, not %g", CASES[i].text,
                            bps / 1e9, CASES[i].gbps);
@@ -58,15 +51,14 @@ Test(analysis, bisection) {
 /* Neither end is asked for more than it can: three senders share a receiver. */
 Test(analysis, offered_rates) {
     fab_design design;
-    fab_fabric *fabric = fabric_of("clos:gpus=8,gpus-per-server=1,radix=16,nic=100Gb/s", &design, NULL);
+    fab_fabric *fabric = fixture_build("clos:gpus=8,gpus-per-server=1,radix=16,nic=100Gb/s", &design, NULL);
     uint32_t src[] = {0, 1, 2, 2};
     uint32_t dst[] = {3, 3, 3, 4};
     uint32_t comm[] = {0, 0, 0, 0};
     uint64_t bytes[] = {10, 10, 20, 60};
     double rate[4];
-    fab_error err = {0};
     fab_phase phase = {.n_flows = 4, .src = src, .dst = dst, .comm = comm, .bytes = bytes};
-    cr_assert_eq(fab_offered_rates(fabric, &phase, rate, &err), FAB_OK);
+    fixture_offered_rates(fabric, &phase, rate);
     cr_expect_float_eq(rate[0], 25e9, 1); /* 10 of 40 that enter gpu-3 */
     cr_expect_float_eq(rate[1], 25e9, 1);
     cr_expect_float_eq(rate[2], 25e9, 1); /* 20 of 80 that leave gpu-2 */
@@ -76,7 +68,7 @@ Test(analysis, offered_rates) {
 
 Test(analysis, conservation_is_checked) {
     fab_design design;
-    fab_fabric *fabric = fabric_of("clos:gpus=64,gpus-per-server=4,radix=16,tiers=2", &design, NULL);
+    fab_fabric *fabric = fixture_build("clos:gpus=64,gpus-per-server=4,radix=16,tiers=2", &design, NULL);
     double *load = calloc(fabric->n_links, sizeof *load);
     fab_error err = {0};
     cr_expect_eq(fab_check_conservation(fabric, load, &err), FAB_OK);

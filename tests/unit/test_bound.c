@@ -1,5 +1,7 @@
 /* The bound: optima known in closed form, what its parts promise, engine optimal, and certificates as text. */
+#include "fabric_fixture.h"
 #include "bound_fixture.h"
+#include "fab/analysis.h"
 #include "fab/certificate.h"
 #include "fab/memory.h"
 #include "fab/routing.h"
@@ -182,8 +184,7 @@ Test(bound, large_programs_are_not_made) {
 /* --- engine optimal ----------------------------------------------------------------------------------------------- */
 
 static fab_status make_router(const network *n, const char *text, fab_router *out, fab_error *err) {
-    fab_engine_spec spec = {.where = "test"};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", text);
+    const fab_engine_spec spec = fixture_spec(text);
     *err = (fab_error){0};
     return fab_router_init(&spec, n->fabric, n->next_hops, out, err);
 }
@@ -204,7 +205,7 @@ Test(bound, engine_hands_out_the_split) {
         fab_split split = {0};
         cr_assert_eq(make_router(&n, ENGINES[i].text, &router, &err), FAB_OK, "%s", err.text);
         cr_expect(router.reorders && router.splits && router.engine->by_demand);
-        cr_assert_eq(router.engine->split(&router, n.dag, &n.demand, &split, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(router.engine->split(&router, n.dag, &n.demand, NULL, &split, &err), FAB_OK, "%s", err.text);
         cr_expect_eq(split.rule, ENGINES[i].rule);
         cr_expect_float_eq(network_most(&n, &split), 2, 0.02); /* oracle_bound has it from all paths */
         fab_split_release(&split);
@@ -213,6 +214,54 @@ Test(bound, engine_hands_out_the_split) {
     cr_expect_eq(make_router(&n, "optimal,method=best", &router, &err), FAB_EINPUT);
     cr_expect_not_null(strstr(err.text, "'best' is not one of auto, lp, weights"), "%s", err.text);
     cr_expect_eq(make_router(&n, "optimal,window=0B", &router, &err), FAB_EINPUT);
+    network_discard(&n);
+}
+
+/* A bound that is known is not looked for again, but by an engine that insists on a method. One that cannot be right
+ * tells whether it was used. */
+Test(bound, known_bound_is_used) {
+    network n;
+    fab_error err;
+    fab_router router;
+    cr_assert(
+        network_make("dragonfly:dragonfly=2,4,2,gpus-per-server=4,radix=7", "pattern:permutation", 0, NULL, 1, &n));
+    double *weight = malloc(n.fabric->n_links * sizeof *weight);
+    for (uint32_t l = 0; l < n.fabric->n_links; l++) {
+        weight[l] = 1 + l;
+    }
+    const fab_bound known = {.method = FAB_BOUND_WEIGHTS,
+                             .upper = 5,
+                             .lower = 1.5,
+                             .rounds = 77,
+                             .split = {.rule = FAB_SPLIT_WEIGHT, .weight = weight}};
+    for (int insists = 0; insists < 2; insists++) {
+        fab_split split = {0};
+        cr_assert_eq(make_router(&n, insists ? "optimal,method=lp" : "optimal", &router, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(router.engine->split(&router, n.dag, &n.demand, &known, &split, &err), FAB_OK, "%s", err.text);
+        cr_expect_eq(split.rule, insists ? FAB_SPLIT_SHARE : FAB_SPLIT_WEIGHT);
+        cr_expect(insists || memcmp(split.weight, weight, n.fabric->n_links * sizeof *weight) == 0);
+        fab_split_release(&split);
+        fab_router_release(&router);
+    }
+    const fab_engine_spec engine = {.text = "spray", .where = "test"};
+    for (uint64_t n_seeds = 1; n_seeds < 4; n_seeds += 2) { /* of the first seed alone */
+        const fab_replay replay = {.design = &n.design,
+                                   .fabric = n.fabric,
+                                   .traffic = "pattern:permutation",
+                                   .engines = &engine,
+                                   .n_engines = 1,
+                                   .seed = 1,
+                                   .n_seeds = n_seeds,
+                                   .n_threads = 2,
+                                   .bound = true,
+                                   .known_bound = &known};
+        fab_result result = {0};
+        cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s", err.text);
+        cr_expect(result.phases[0].has_bound && result.phases[0].bound_rounds == 77);
+        cr_expect_eq(result.phases[0].reached_utilisation, 5);
+        fab_result_release(&result);
+    }
+    free(weight);
     network_discard(&n);
 }
 

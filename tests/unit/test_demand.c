@@ -1,4 +1,5 @@
 /* Demands between leaves: an all-to-all that is counted equals its flows, listed. */
+#include "fabric_fixture.h"
 #include "fab/memory.h"
 #include "fab/offer.h"
 #include "fab/topologies.h"
@@ -38,7 +39,7 @@ static bool make(const char *text, setup *s) {
         cr_assert_eq(err.code, FAB_EINPUT, "%s: %s", text, err.text);
         return false;
     }
-    cr_assert_eq(fab_next_hops_new(s->fabric, NULL, &s->next_hops, &err), FAB_OK, "%s", err.text);
+    s->next_hops = fixture_next_hops(s->fabric);
     cr_assert_eq(fab_ports_init(s->fabric, &s->ports, &err), FAB_OK, "%s", err.text);
     return true;
 }
@@ -47,29 +48,6 @@ static void discard(setup *s) {
     fab_ports_release(&s->ports);
     fab_next_hops_free(s->next_hops);
     fab_fabric_free(s->fabric);
-}
-
-/* The same flows, one by one. */
-static fab_phase list(const fab_phase *all) {
-    fab_phase out = {.n_flows = all->n_flows};
-    out.src = calloc(all->n_flows + 1, sizeof *out.src);
-    out.dst = calloc(all->n_flows + 1, sizeof *out.dst);
-    out.bytes = calloc(all->n_flows + 1, sizeof *out.bytes);
-    out.comm = calloc(all->n_flows + 1, sizeof *out.comm);
-    for (uint64_t i = 0; i < all->n_flows; i++) {
-        fab_flow flow = fab_phase_flow(all, i);
-        out.src[i] = flow.src;
-        out.dst[i] = flow.dst;
-        out.bytes[i] = flow.bytes;
-    }
-    return out;
-}
-
-static void release_list(fab_phase *phase) {
-    free(phase->src);
-    free(phase->dst);
-    free(phase->bytes);
-    free(phase->comm);
 }
 
 static void expect_near(double a, double b, const char *what, const char *text, uint32_t i) {
@@ -107,7 +85,7 @@ static void compare_demands(const setup *s, const fab_demand *a, const fab_deman
 
 static void check_all(const setup *s, uint32_t first, uint32_t n, const char *text) {
     fab_phase all = {.all = {.first = first, .n = n, .bytes = 1000003}, .n_flows = (uint64_t)n * (n - 1)};
-    fab_phase listed = list(&all);
+    fab_phase listed = fixture_list(&all);
     fab_offer offer_all = {0};
     fab_offer offer_listed = {0};
     fab_demand demand_all = {0};
@@ -126,7 +104,7 @@ static void check_all(const setup *s, uint32_t first, uint32_t n, const char *te
     fab_demand_release(&demand_listed);
     fab_offer_release(&offer_all);
     fab_offer_release(&offer_listed);
-    release_list(&listed);
+    fixture_list_release(&listed);
 }
 
 Test(demand, all_to_all_is_counted_as_listed) {
@@ -213,7 +191,7 @@ Test(demand, pairs_of_listed_flows) {
         free(parts);
         fab_demand_release(&d);
         fab_offer_release(&offer);
-        release_list(&phase);
+        fixture_list_release(&phase);
         discard(&s);
     }
 }

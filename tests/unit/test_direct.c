@@ -1,4 +1,5 @@
 /* Dragonfly and torus: published sizes, diameters, what they are called, and what they refuse. */
+#include "fabric_fixture.h"
 #include "fab/analysis.h"
 #include "fab/graph_check.h"
 #include "fab/reports.h"
@@ -18,10 +19,7 @@ typedef struct built {
 
 static built build(const char *text) {
     built b = {.fabric = NULL};
-    fab_error err = {0};
-    cr_assert_eq(fab_design_read(text, NULL, 0, &b.design, &err), FAB_OK, "%s: %s: %s", text, err.where, err.text);
-    cr_assert_eq(fab_topology_build(&b.design.fabric, &b.fabric, &b.counts, &err), FAB_OK, "%s: %s: %s", text,
-                 err.where, err.text);
+    b.fabric = fixture_build(text, &b.design, &b.counts);
     return b;
 }
 
@@ -242,10 +240,9 @@ Test(direct, digits_need_a_tree) {
     for (size_t i = 0; i < 2; i++) {
         built b = build(DESIGNS[i]);
         fab_engine_spec engine = {.text = "dmodk", .where = "--engine"};
-        fab_next_hops *next_hops = NULL;
         fab_router router;
         fab_error err = {0};
-        cr_assert_eq(fab_next_hops_new(b.fabric, NULL, &next_hops, &err), FAB_OK);
+        fab_next_hops *next_hops = fixture_next_hops(b.fabric);
         cr_assert_eq(fab_router_init(&engine, b.fabric, next_hops, &router, &err), FAB_EUNSUPPORTED);
         cr_assert_not_null(strstr(err.text, i == 0 ? "dragonfly" : "torus"), "%s", err.text);
         cr_assert_str_eq(err.where, "--engine");

@@ -1,4 +1,5 @@
 /* Explanations agree with routes and reports, reasons with the hashes that they cite, and links keep their names. */
+#include "fabric_fixture.h"
 #include "fab/analysis.h"
 #include "fab/explanation.h"
 #include "fab/fabric_parse.h"
@@ -25,9 +26,8 @@ static bench setup(const char *design, const char *traffic, const char *engine) 
     bench b = {.f = NULL};
     fab_error err = {0};
     (void)snprintf(b.spec.text, sizeof b.spec.text, "%s", engine);
-    cr_assert_eq(fab_design_read(design, NULL, 0, &b.design, &err), FAB_OK, "%s: %s", design, err.text);
-    cr_assert_eq(fab_topology_build(&b.design.fabric, &b.f, NULL, &err), FAB_OK, "%s: %s", design, err.text);
-    cr_assert_eq(fab_next_hops_new(b.f, NULL, &b.t, &err), FAB_OK, "%s", err.text);
+    b.f = fixture_build(design, &b.design, NULL);
+    b.t = fixture_next_hops(b.f);
     cr_assert_eq(fab_traffic_make(traffic, &b.design, b.f, 1, &b.traffic, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_router_init(&b.spec, b.f, b.t, &b.router, &err), FAB_OK, "%s: %s", engine, err.text);
     return b;
@@ -351,7 +351,10 @@ Test(explain, names_that_are_none) {
         {"leaf-5 > leaf-6", "no link is 'leaf-5 > leaf-6'; leaf-5 has 16 of them"},
         {"leaf-5 > ", "'' names no node; the last one is spine-3"},
         {"leaf-5>spine-2", "'leaf-5>spine-2' may be 2 links: leaf-5:11 > spine-2:11, leaf-5:15 > spine-2:12"},
-        {"4294967295", "'4294967295' names no node; the last one is spine-3"},
+        {"4294967295", "there is no link 4294967295: they are numbered 0 to 511"},
+        {"-1", "there is no link -1: they are numbered 0 to 511"},
+        {"+3", "there is no link +3: they are numbered 0 to 511"},
+        {"-1x", "'-1x' names no node; the last one is spine-3"},
     };
     bench b = setup(DESIGNS[0], "pattern:permutation", "ecmp");
     for (size_t i = 0; i < N(CASES); i++) {

@@ -1,21 +1,13 @@
 /* Growth in steps, by hand-counted cables. */
+#include "fabric_fixture.h"
 #include "fab/growth.h"
 #include "fab/topologies.h"
 
 #include <criterion/criterion.h>
 
-static fab_fabric *fabric_of(const char *text) {
-    fab_design design;
-    fab_fabric *fabric = NULL;
-    fab_error err = {0};
-    cr_assert_eq(fab_design_read(text, NULL, 0, &design, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
-    return fabric;
-}
-
 static uint64_t moved(const char *before, const char *after) {
-    fab_fabric *a = fabric_of(before);
-    fab_fabric *b = fabric_of(after);
+    fab_fabric *a = fixture_build(before, NULL, NULL);
+    fab_fabric *b = fixture_build(after, NULL, NULL);
     fab_error err = {0};
     uint64_t n = 0;
     cr_assert_eq(fab_cables_moved(a, b, &n, &err), FAB_OK, "%s", err.text);
@@ -57,10 +49,10 @@ Test(growth, networks_side_by_side) {
 }
 
 Test(growth, free_ports) {
-    fab_fabric *f = fabric_of("rail-spine:gpus=1024"); /* 32 leaves full, 16 spines full */
+    fab_fabric *f = fixture_build("rail-spine:gpus=1024", NULL, NULL); /* 32 leaves full, 16 spines full */
     cr_expect_eq(fab_free_ports(f), 0);
     fab_fabric_free(f);
-    f = fabric_of("clos:gpus=32,radix=64,tiers=1");
+    f = fixture_build("clos:gpus=32,radix=64,tiers=1", NULL, NULL);
     cr_expect_eq(fab_free_ports(f), 32);
     fab_fabric_free(f);
 }

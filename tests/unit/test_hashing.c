@@ -1,4 +1,5 @@
 /* What hashes of several tiers do to each other. */
+#include "fabric_fixture.h"
 #include "fab/analysis.h"
 #include "fab/hash.h"
 #include "fab/rng.h"
@@ -84,26 +85,9 @@ Test(hashing, offsets_separate_any_group) {
 }
 
 static fab_engine_result route(const char *design_text, const char *traffic, const char *engine, uint64_t seed) {
-    static fab_design design;
-    fab_fabric *fabric = NULL;
-    fab_error err = {0};
-    fab_result result = {0};
-    fab_engine_spec spec = {.where = "test"};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
-    cr_assert_eq(fab_design_read(design_text, NULL, 0, &design, &err), FAB_OK, "%s: %s", design_text, err.text);
-    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s: %s", design_text, err.text);
-    fab_replay what = {.design = &design,
-                       .fabric = fabric,
-                       .traffic = traffic,
-                       .engines = &spec,
-                       .n_engines = 1,
-                       .seed = seed,
-                       .n_seeds = 1,
-                       .n_threads = 1};
-    cr_assert_eq(fab_replay_run(&what, &result, &err), FAB_OK, "%s, %s: %s", design_text, engine, err.text);
+    fab_result result = fixture_replay(design_text, traffic, engine, seed, 1);
     fab_engine_result r = result.phases[0].engines[0];
     fab_result_release(&result);
-    fab_fabric_free(fabric);
     r.load_bytes = NULL;
     return r;
 }
@@ -178,15 +162,13 @@ Test(hashing, wrong_options_are_errors) {
                                         "ecmp,spread=even"};
     fab_design design;
     fab_fabric *fabric = NULL;
-    fab_next_hops *next_hops = NULL;
     cr_assert_eq(fab_design_read("clos:gpus=32,radix=32", NULL, 0, &design, NULL), FAB_OK);
     cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, NULL), FAB_OK);
-    cr_assert_eq(fab_next_hops_new(fabric, NULL, &next_hops, NULL), FAB_OK);
+    fab_next_hops *next_hops = fixture_next_hops(fabric);
     for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
-        fab_engine_spec spec = {.where = "test"};
         fab_error err = {0};
         fab_router router;
-        (void)snprintf(spec.text, sizeof spec.text, "%s", WRONG[i]);
+        const fab_engine_spec spec = fixture_spec(WRONG[i]);
         cr_expect_eq(fab_router_init(&spec, fabric, next_hops, &router, &err), FAB_EINPUT, "%s", WRONG[i]);
         cr_expect(strstr(err.text, "ecmp") != NULL, "%s: %s", WRONG[i], err.text);
     }
@@ -232,9 +214,8 @@ typedef struct network {
 
 static network make_network(const char *design, const char *traffic) {
     network n = {0};
-    cr_assert_eq(fab_design_read(design, NULL, 0, &n.design, NULL), FAB_OK);
-    cr_assert_eq(fab_topology_build(&n.design.fabric, &n.fabric, NULL, NULL), FAB_OK);
-    cr_assert_eq(fab_next_hops_new(n.fabric, NULL, &n.healthy, NULL), FAB_OK);
+    n.fabric = fixture_build(design, &n.design, NULL);
+    n.healthy = fixture_next_hops(n.fabric);
     cr_assert_eq(fab_traffic_make(traffic, &n.design, n.fabric, 1, &n.traffic, NULL), FAB_OK);
     return n;
 }
@@ -247,12 +228,9 @@ static void discard_network(network *n) {
 }
 
 static fab_routes routes_of(const network *n, const fab_next_hops *next_hops, const char *engine) {
-    fab_engine_spec spec = {.where = "test"};
-    fab_router router;
     fab_routes routes = {0};
     fab_error err = {0};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
-    cr_assert_eq(fab_router_init(&spec, n->fabric, next_hops, &router, &err), FAB_OK, "%s", err.text);
+    fab_router router = fixture_router(engine, n->fabric, next_hops);
     router.healthy = n->healthy;
     cr_assert_eq(fab_route_phase(&router, &n->traffic.phases[0], 1, &routes, &err), FAB_OK, "%s", err.text);
     fab_router_release(&router);

@@ -1,4 +1,5 @@
 /* Figures of paths against sums over every path, and the reorder limit by hand. */
+#include "fabric_fixture.h"
 #include "fab/memory.h"
 #include "fab/path_figures.h"
 #include "fab/topologies.h"
@@ -25,16 +26,15 @@ typedef struct setup {
 static setup make(const char *design, const char *const *sets, const char *traffic, const char *engine) {
     static setup s;
     fab_error err = {0};
-    fab_engine_spec spec = {.where = "test"};
     size_t n_sets = 0;
     while (sets != NULL && sets[n_sets] != NULL) {
         n_sets++;
     }
     s = (setup){0};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
+    const fab_engine_spec spec = fixture_spec(engine);
     cr_assert_eq(fab_design_read(design, sets, n_sets, &s.design, &err), FAB_OK, "%s: %s", design, err.text);
     cr_assert_eq(fab_topology_build(&s.design.fabric, &s.fabric, NULL, &err), FAB_OK, "%s: %s", design, err.text);
-    cr_assert_eq(fab_next_hops_new(s.fabric, NULL, &s.next_hops, &err), FAB_OK, "%s", err.text);
+    s.next_hops = fixture_next_hops(s.fabric);
     cr_assert_eq(fab_dag_new(s.fabric, s.next_hops, &s.dag, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_traffic_make(traffic, &s.design, s.fabric, 1, &s.traffic, &err), FAB_OK, "%s", err.text);
     s.phase = &s.traffic.phases[0];
@@ -333,23 +333,6 @@ Test(path_figures, bundles_count_their_flows) {
     discard(&s);
 }
 
-/* The same flows, listed. */
-static fab_phase list(const fab_phase *all) {
-    fab_phase out = *all;
-    out.all = (fab_all_to_all){0};
-    out.src = calloc(all->n_flows, sizeof *out.src);
-    out.dst = calloc(all->n_flows, sizeof *out.dst);
-    out.bytes = calloc(all->n_flows, sizeof *out.bytes);
-    out.comm = calloc(all->n_flows, sizeof *out.comm);
-    for (uint64_t i = 0; i < all->n_flows; i++) {
-        fab_flow flow = fab_phase_flow(all, i);
-        out.src[i] = flow.src;
-        out.dst[i] = flow.dst;
-        out.bytes[i] = flow.bytes;
-    }
-    return out;
-}
-
 Test(path_figures, all_to_all_is_the_sum_of_its_flows) {
     for (size_t i = 0; i < N_DESIGNS; i++) {
         for (int plan = 0; plan < 2; plan++) { /* without a floor plan the cables of a boundary are alike */
@@ -357,7 +340,7 @@ Test(path_figures, all_to_all_is_the_sum_of_its_flows) {
             ask(&s);
             fab_path_figures all = of_split(&s);
             fab_phase *unlisted = s.phase;
-            fab_phase listed = list(s.phase);
+            fab_phase listed = fixture_list(s.phase);
             forget(&s);
             s.phase = &listed;
             ask(&s);

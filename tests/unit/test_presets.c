@@ -1,4 +1,5 @@
 /* Presets against what is published of them, designs that stand on others, and the counting rules at other sizes. */
+#include "fabric_fixture.h"
 #include "fab/analysis.h"
 #include "fab/builtin.h"
 #include "fab/rng.h"
@@ -309,11 +310,10 @@ static void route_first_phase(fab_design *design) {
     fab_error err = {0};
     fab_fabric *fabric = build(design, &counts);
     fab_traffic traffic = {0};
-    fab_next_hops *next_hops = NULL;
     cr_assert_eq(fab_traffic_make("job", design, fabric, 1, &traffic, &err), FAB_OK, "%s: %s: %s", design->name,
                  err.where, err.text);
     cr_assert_gt(traffic.n_phases, 0, "%s", design->name);
-    cr_assert_eq(fab_next_hops_new(fabric, NULL, &next_hops, &err), FAB_OK, "%s: %s", design->name, err.text);
+    fab_next_hops *next_hops = fixture_next_hops(fabric);
     if (design->n_engines == 0) {
         design->engines[design->n_engines++] = (fab_engine_spec){.text = "ecmp", .where = "default engine"};
     }

@@ -1,4 +1,5 @@
 /* What holds for every family whatever the parameters. */
+#include "fabric_fixture.h"
 #include "fab/analysis.h"
 #include "fab/topologies.h"
 #include "random_design.h"
@@ -7,15 +8,6 @@
 #include <math.h>
 
 /* --- fabrics --------------------------------------------------------------------------------------------------- */
-
-static fab_fabric *build(const char *text, fab_design *design, fab_counts *counts) {
-    fab_fabric *fabric = NULL;
-    fab_error err = {0};
-    cr_assert_eq(fab_design_read(text, NULL, 0, design, &err), FAB_OK, "%s: %s: %s", text, err.where, err.text);
-    cr_assert_eq(fab_topology_build(&design->fabric, &fabric, counts, &err), FAB_OK, "%s: %s: %s", text, err.where,
-                 err.text);
-    return fabric;
-}
 
 /* The next random design that can be built. Only parameters that do not fit may keep one from being built. */
 static fab_fabric *next_fabric(fab_rng *rng, uint64_t most_servers, fab_design *design, random_design *drawn) {
@@ -149,15 +141,11 @@ static double bytes_over(const fab_fabric *f, const double *load, fab_link_kind 
 }
 
 static void spray_bytes(const fab_fabric *f, const fab_phase *phase, double *out) {
-    fab_next_hops *next_hops = NULL;
-    fab_error err = {0};
     double *amount = calloc(phase->n_flows, sizeof *amount);
     for (uint32_t i = 0; i < phase->n_flows; i++) {
         amount[i] = (double)phase->bytes[i];
     }
-    cr_assert_eq(fab_next_hops_new(f, NULL, &next_hops, &err), FAB_OK);
-    cr_assert_eq(fab_spray_load(f, next_hops, phase, amount, out, &err), FAB_OK, "%s", err.text);
-    fab_next_hops_free(next_hops);
+    fixture_spray_load(f, phase, amount, out);
     free(amount);
 }
 
@@ -168,7 +156,7 @@ Test(properties, order_of_servers_changes_no_count) {
     for (size_t i = 0; i < N_SMALL; i++) {
         fab_design design;
         fab_counts counts;
-        fab_fabric *f = build(SMALL[i], &design, &counts);
+        fab_fabric *f = fixture_build(SMALL[i], &design, &counts);
         fab_traffic plain = {0};
         fab_traffic mixed = {0};
         fab_error err = {0};
@@ -209,7 +197,7 @@ Test(properties, names_of_servers_change_no_rate) {
     for (size_t i = 0; i < N_SMALL; i++) {
         fab_design design;
         fab_counts counts;
-        fab_fabric *f = build(SMALL[i], &design, &counts);
+        fab_fabric *f = fixture_build(SMALL[i], &design, &counts);
         fab_traffic traffic = {0};
         fab_error err = {0};
         uint32_t order[64];
@@ -217,14 +205,14 @@ Test(properties, names_of_servers_change_no_rate) {
         fab_phase *phase = &traffic.phases[0];
         double *before = calloc(phase->n_flows, sizeof *before);
         double *after = calloc(phase->n_flows, sizeof *after);
-        cr_assert_eq(fab_offered_rates(f, phase, before, &err), FAB_OK);
+        fixture_offered_rates(f, phase, before);
         shuffle(&rng, order, f->n_servers);
         for (uint32_t k = 0; k < phase->n_flows; k++) {
             uint32_t size = f->gpus_per_server;
             phase->src[k] = order[phase->src[k] / size] * size + phase->src[k] % size;
             phase->dst[k] = order[phase->dst[k] / size] * size + phase->dst[k] % size;
         }
-        cr_assert_eq(fab_offered_rates(f, phase, after, &err), FAB_OK);
+        fixture_offered_rates(f, phase, after);
         for (uint32_t k = 0; k < phase->n_flows; k++) {
             cr_expect_float_eq(before[k], after[k], 1e-9 * before[k], "%s: flow %u", SMALL[i], k);
         }
@@ -249,18 +237,14 @@ static use spray(const char *design_text, const char *suffix) {
     fab_counts counts;
     use u = {.fabric = NULL};
     fab_traffic traffic = {0};
-    fab_next_hops *next_hops = NULL;
-    fab_error err = {0};
     (void)snprintf(text, sizeof text, "%s,%s", design_text, suffix);
-    u.fabric = build(text, &design, &counts);
-    cr_assert_eq(fab_traffic_make("pattern:permutation", &design, u.fabric, 5, &traffic, &err), FAB_OK);
-    cr_assert_eq(fab_next_hops_new(u.fabric, NULL, &next_hops, &err), FAB_OK);
+    u.fabric = fixture_build(text, &design, &counts);
+    traffic = fixture_traffic("pattern:permutation", &design, u.fabric, 5);
     u.rate = calloc(traffic.phases[0].n_flows, sizeof *u.rate);
     u.load = calloc(u.fabric->n_links, sizeof *u.load);
-    cr_assert_eq(fab_offered_rates(u.fabric, &traffic.phases[0], u.rate, &err), FAB_OK);
-    cr_assert_eq(fab_spray_load(u.fabric, next_hops, &traffic.phases[0], u.rate, u.load, &err), FAB_OK);
+    fixture_offered_rates(u.fabric, &traffic.phases[0], u.rate);
+    fixture_spray_load(u.fabric, &traffic.phases[0], u.rate, u.load);
     fab_traffic_release(&traffic);
-    fab_next_hops_free(next_hops);
     return u;
 }
 

@@ -1,4 +1,5 @@
 /* Engines and hashes against published values. */
+#include "fabric_fixture.h"
 #include "fab/analysis.h"
 #include "fab/hash.h"
 #include "fab/routing.h"
@@ -9,32 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fab_result replay(const char *design_text, const char *traffic, const char *engine, uint64_t seed,
-                         uint64_t n_seeds) {
-    fab_design design;
-    fab_fabric *fabric = NULL;
-    fab_error err = {0};
-    fab_result result = {0};
-    fab_engine_spec spec = {.where = "test"};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
-    cr_assert_eq(fab_design_read(design_text, NULL, 0, &design, &err), FAB_OK, "%s: %s", design_text, err.text);
-    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s: %s", design_text, err.text);
-    fab_replay what = {.design = &design,
-                       .fabric = fabric,
-                       .traffic = traffic,
-                       .engines = &spec,
-                       .n_engines = 1,
-                       .seed = seed,
-                       .n_seeds = n_seeds,
-                       .n_threads = 2};
-    cr_assert_eq(fab_replay_run(&what, &result, &err), FAB_OK, "%s: %s", design_text, err.text);
-    fab_fabric_free(fabric);
-    return result;
-}
-
 /* Up/down routes leave the minimal paths: what they load there is all the routing's doing, and finite. */
 Test(routing, factors_off_the_minimal_paths) {
-    fab_result r = replay("dragonfly:dragonfly=2,4,2,gpus-per-server=4,radix=7", "pattern:permutation", "updn", 1, 1);
+    fab_result r =
+        fixture_replay("dragonfly:dragonfly=2,4,2,gpus-per-server=4,radix=7", "pattern:permutation", "updn", 1, 1);
     const fab_engine_result *e = &r.phases[0].engines[0];
     cr_assert(e->max_hash_factor.max <= 1e6, "%g", e->max_hash_factor.max);
     for (size_t i = 0; i < e->n_hot; i++) {
@@ -69,12 +48,12 @@ Test(routing, dmodk_serves_every_shift) {
         for (uint64_t by = 1; n == 0 || by < n; by++) {
             char traffic[64];
             (void)snprintf(traffic, sizeof traffic, "pattern:shift,by=%d", (int)by);
-            fab_result r = replay(TREES[tree], traffic, "dmodk", 1, 1);
+            fab_result r = fixture_replay(TREES[tree], traffic, "dmodk", 1, 1);
             n = r.phases[0].flows;
             cr_assert_leq(r.phases[0].engines[0].max_collision_factor.max, 1 + 1e-9, "%s, shift by %d: %g", TREES[tree],
                           (int)by, r.phases[0].engines[0].max_collision_factor.max);
             fab_result_release(&r);
-            r = replay(TREES[tree], traffic, "ecmp", 1, 1);
+            r = fixture_replay(TREES[tree], traffic, "ecmp", 1, 1);
             ecmp_collides = ecmp_collides || r.phases[0].engines[0].collided_links.mean > 0;
             fab_result_release(&r);
         }
@@ -97,7 +76,7 @@ Test(routing, ideal_hash_experiment) {
                        2 * n * n, 2 * n);
         (void)snprintf(traffic, sizeof traffic, "pattern:shift,by=%d,from=0-%d", n, n - 1);
         (void)snprintf(engine, sizeof engine, "ecmp,hash=ideal,qp=%d", ROWS[i].q);
-        fab_result r = replay(design, traffic, engine, 1, 3000);
+        fab_result r = fixture_replay(design, traffic, engine, 1, 3000);
         const fab_stat *s = &r.phases[0].engines[0].max_collision_factor;
         cr_expect_float_eq(s->mean, ROWS[i].mean, 0.02 * ROWS[i].mean, "n=%d q=%d: %g", n, ROWS[i].q, s->mean);
         cr_expect(s->min <= s->p50 && s->p50 <= s->p99 && s->p99 <= s->max && s->ci95 > 0);
@@ -115,7 +94,7 @@ Test(routing, effective_bisection) {
                 {"fat-tree:gpus=2048,gpus-per-server=1,radix=64", "ecmp,hash=ideal", 0.495},
                 {"fat-tree:gpus=2048,gpus-per-server=1,radix=64", "dmodk", 0.648}};
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
-        fab_result r = replay(ROWS[i].design, "pattern:bisection", ROWS[i].engine, 1, 100);
+        fab_result r = fixture_replay(ROWS[i].design, "pattern:bisection", ROWS[i].engine, 1, 100);
         cr_expect_float_eq(r.phases[0].engines[0].effective_bisection.mean, ROWS[i].mean, 0.01, "%s %s: %g",
                            ROWS[i].design, ROWS[i].engine, r.phases[0].engines[0].effective_bisection.mean);
         fab_result_release(&r);
@@ -124,7 +103,7 @@ Test(routing, effective_bisection) {
 
 /* The factors of every hot link multiply, and incast at a receiver is no fabric collision. */
 Test(routing, factors) {
-    fab_result r = replay("rail-spine:gpus=256,radix=16,taper=3", "pattern:permutation", "ecmp", 3, 1);
+    fab_result r = fixture_replay("rail-spine:gpus=256,radix=16,taper=3", "pattern:permutation", "ecmp", 3, 1);
     const fab_engine_result *e = &r.phases[0].engines[0];
     cr_assert_gt(e->n_hot, 0);
     for (size_t i = 0; i < e->n_hot; i++) {
@@ -138,7 +117,7 @@ Test(routing, factors) {
     }
     cr_expect_gt(r.phases[0].max_taper_factor, 1.5);
     fab_result_release(&r);
-    r = replay("clos:gpus=64,gpus-per-server=1,radix=16", "pattern:incast", "ecmp", 3, 1);
+    r = fixture_replay("clos:gpus=64,gpus-per-server=1,radix=16", "pattern:incast", "ecmp", 3, 1);
     cr_expect_leq(r.phases[0].engines[0].max_collision_factor.max, 1 + 1e-9, "%g",
                   r.phases[0].engines[0].max_collision_factor.max);
     fab_result_release(&r);
@@ -146,12 +125,12 @@ Test(routing, factors) {
 
 /* Two GPUs of a server that share a NIC may each offer half of its rate. */
 Test(routing, shared_nic) {
-    fab_result r =
-        replay("clos:gpus=32,gpus-per-server=8,nics-per-server=4,radix=16", "pattern:shift,by=8", "dmodk", 1, 1);
+    fab_result r = fixture_replay("clos:gpus=32,gpus-per-server=8,nics-per-server=4,radix=16", "pattern:shift,by=8",
+                                  "dmodk", 1, 1);
     cr_expect_float_eq(r.phases[0].engines[0].tiers[0].max_utilisation, 1, 1e-9);
     cr_expect_eq(r.phases[0].network_flows, 32);
     fab_result_release(&r);
-    r = replay("clos:gpus=32,gpus-per-server=4,nics-per-server=8,radix=32", "pattern:shift,by=4", "ecmp", 1, 1);
+    r = fixture_replay("clos:gpus=32,gpus-per-server=4,nics-per-server=8,radix=32", "pattern:shift,by=4", "ecmp", 1, 1);
     cr_expect_float_eq(r.phases[0].engines[0].tiers[0].max_utilisation, 1, 1e-9);
     cr_expect_eq(r.phases[0].engines[0].tiers[0].used, 64);
     fab_result_release(&r);
@@ -171,7 +150,7 @@ Test(routing, no_nic_is_overloaded) {
     static const char *const ENGINES[] = {"ecmp", "ecmp,hash=ideal,qp=3"};
     for (size_t i = 0; i < sizeof DESIGNS / sizeof DESIGNS[0]; i++) {
         for (size_t e = 0; e < sizeof ENGINES / sizeof ENGINES[0]; e++) {
-            fab_result r = replay(DESIGNS[i], "pattern:permutation", ENGINES[e], 3, 1);
+            fab_result r = fixture_replay(DESIGNS[i], "pattern:permutation", ENGINES[e], 3, 1);
             for (size_t t = 0; t < 2; t++) {
                 const fab_tier_load *load = &r.phases[0].engines[0].tiers[t];
                 cr_expect_leq(load->max_utilisation, 1 + 1e-9, "%s, %s: %g", DESIGNS[i], ENGINES[e],
@@ -186,7 +165,7 @@ Test(routing, no_nic_is_overloaded) {
 /* A single flow meets nobody, over one plane or several. */
 Test(routing, one_flow_never_collides) {
     fab_result r =
-        replay("clos:gpus=64,gpus-per-server=1,radix=8,planes=2", "pattern:shift,by=9,from=0-0", "ecmp", 1, 1);
+        fixture_replay("clos:gpus=64,gpus-per-server=1,radix=8,planes=2", "pattern:shift,by=9,from=0-0", "ecmp", 1, 1);
     cr_expect_eq(r.phases[0].engines[0].collided_links.mean, 0);
     cr_expect_float_eq(r.phases[0].engines[0].max_utilisation.mean, 1, 1e-9);
     fab_result_release(&r);
@@ -197,11 +176,10 @@ Test(routing, wrong_engines_are_errors) {
                                         "ecmp,hash", "dmodk,qp=2",    "ecmp,offset=40", ""};
     fab_design design;
     fab_fabric *fabric = NULL;
-    fab_next_hops *next_hops = NULL;
     fab_error none = {0};
     cr_assert_eq(fab_design_read("clos:gpus=32,radix=32", NULL, 0, &design, &none), FAB_OK);
     cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &none), FAB_OK);
-    cr_assert_eq(fab_next_hops_new(fabric, NULL, &next_hops, &none), FAB_OK);
+    fab_next_hops *next_hops = fixture_next_hops(fabric);
     for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
         fab_engine_spec spec = {.where = "--engine"};
         fab_router router;
@@ -261,12 +239,9 @@ Test(routing, dead_links) {
 Test(engines, label_holds_the_longest_text_and_all_defaults) {
     static const char *const TEXTS[] = {"ecmp,fields=", "adaptive,granularity=packet,queueing=", "spray,queueing="};
     fab_design design;
-    fab_fabric *fabric = NULL;
-    fab_next_hops *next_hops = NULL;
     fab_error err = {0};
-    cr_assert_eq(fab_design_read("fat-tree:k=4", NULL, 0, &design, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_next_hops_new(fabric, NULL, &next_hops, &err), FAB_OK, "%s", err.text);
+    fab_fabric *fabric = fixture_build("fat-tree:k=4", &design, NULL);
+    fab_next_hops *next_hops = fixture_next_hops(fabric);
     for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
         fab_engine_spec spec = {.where = "test"};
         fab_router router;
@@ -292,24 +267,32 @@ Test(engines, label_holds_the_longest_text_and_all_defaults) {
     fab_fabric_free(fabric);
 }
 
-/* seed= of an engine stands before --seed; an option is given once. */
-Test(engines, seed_and_repeated_options) {
+/* seed= of an engine stands before --seed; an option is given once, with a value, where it means something. */
+Test(engines, seed_and_wrong_options) {
     static const struct {
         const char *text, *message;
-    } BAD[] = {{"ecmp,qp=2,qp=3", "engine ecmp: option 'qp' is given twice"},
-               {"dmodk,seed=1,seed=2", "engine dmodk: option 'seed' is given twice"},
-               {"dmodk,qp=2", "engine dmodk has no option 'qp'; it has: seed"}};
+    } BAD[] = {
+        {"ecmp,qp=2,qp=3", "engine ecmp: option 'qp' is given twice"},
+        {"ecmp,tables=", "engine ecmp, option tables: the value is empty"},
+        {"ecmp,", "engine ecmp: '' is not key=value"},
+        {"ecmp,qp=2,", "engine ecmp: '' is not key=value"},
+        {"ecmp,qp=2,,spread=flow", "engine ecmp: '' is not key=value"},
+        {"adaptive,granularity=flow,window=1MiB",
+         "engine adaptive: option window needs granularity=packet; under granularity=flow packets stay in order"},
+        {"adaptive,queueing=5us,granularity=flowlet",
+         "engine adaptive: option queueing needs granularity=packet; under granularity=flowlet packets stay in "
+         "order"},
+        {"spray,window=0B", "engine spray, option window: '0B': a receiver without a window gets nothing"},
+        {"adaptive,window=0B", "engine adaptive, option window: '0B': a receiver without a window gets nothing"},
+        {"dmodk,seed=1,seed=2", "engine dmodk: option 'seed' is given twice"},
+        {"dmodk,qp=2", "engine dmodk has no option 'qp'; it has: seed"}};
     fab_design design;
-    fab_fabric *fabric = NULL;
-    fab_next_hops *next_hops = NULL;
     fab_router router;
     fab_error err = {0};
-    cr_assert_eq(fab_design_read("fat-tree:k=4", NULL, 0, &design, &err), FAB_OK);
-    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK);
-    cr_assert_eq(fab_next_hops_new(fabric, NULL, &next_hops, &err), FAB_OK);
+    fab_fabric *fabric = fixture_build("fat-tree:k=4", &design, NULL);
+    fab_next_hops *next_hops = fixture_next_hops(fabric);
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
-        fab_engine_spec spec = {.where = "test"};
-        (void)snprintf(spec.text, sizeof spec.text, "%s", BAD[i].text);
+        const fab_engine_spec spec = fixture_spec(BAD[i].text);
         err = (fab_error){0};
         cr_expect_eq(fab_router_init(&spec, fabric, next_hops, &router, &err), FAB_EINPUT);
         cr_expect_str_eq(err.text, BAD[i].message);

@@ -1,4 +1,5 @@
 /* Engine spray: its options, and what it refuses. */
+#include "fabric_fixture.h"
 #include "fab/routing.h"
 #include "fab/split.h"
 #include "fab/topologies.h"
@@ -12,10 +13,8 @@ static fab_next_hops *next_hops;
 
 static void build(const char *text) {
     fab_design design;
-    fab_error err = {0};
-    cr_assert_eq(fab_design_read(text, NULL, 0, &design, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_next_hops_new(fabric, NULL, &next_hops, &err), FAB_OK, "%s", err.text);
+    fabric = fixture_build(text, &design, NULL);
+    next_hops = fixture_next_hops(fabric);
 }
 
 static void discard(void) {
@@ -24,8 +23,7 @@ static void discard(void) {
 }
 
 static fab_status make(const char *text, fab_router *out, fab_error *err) {
-    fab_engine_spec spec = {.where = "test"};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", text);
+    const fab_engine_spec spec = fixture_spec(text);
     *err = (fab_error){0};
     return fab_router_init(&spec, fabric, next_hops, out, err);
 }
@@ -40,14 +38,14 @@ Test(spray, options) {
     cr_expect_eq(router.window_bytes, 1048576);
     cr_expect_float_eq(router.queueing_s, 5e-6, 1e-15);
     cr_expect_str_eq(router.label, "spray,weights=equal");
-    cr_assert_eq(router.engine->split(&router, NULL, NULL, &split, &err), FAB_OK);
+    cr_assert_eq(router.engine->split(&router, NULL, NULL, NULL, &split, &err), FAB_OK);
     cr_expect_eq(split.rule, FAB_SPLIT_EQUAL);
     fab_router_release(&router);
     cr_assert_eq(make("spray,weights=capacity,window=64KiB,queueing=0us", &router, &err), FAB_OK, "%s", err.text);
     cr_expect_eq(router.window_bytes, 65536);
     cr_expect_eq(router.queueing_s, 0);
     cr_expect_str_eq(router.label, "spray,weights=capacity,window=64KiB,queueing=0us");
-    cr_assert_eq(router.engine->split(&router, NULL, NULL, &split, &err), FAB_OK);
+    cr_assert_eq(router.engine->split(&router, NULL, NULL, NULL, &split, &err), FAB_OK);
     cr_expect_eq(split.rule, FAB_SPLIT_CAPACITY);
     fab_router_release(&router);
     discard();

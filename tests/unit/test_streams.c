@@ -1,4 +1,5 @@
 /* Phases that are routed a chunk at a time, or in bundles, give what they give when routed at once. */
+#include "fabric_fixture.h"
 #include "random_design.h"
 
 #include "fab/analysis.h"
@@ -12,14 +13,12 @@ static fab_result replayed_all(const char *text, const char *traffic, const char
                                uint64_t whole_paths, uint64_t n_seeds) {
     static fab_design design;
     fab_result result = {0};
-    fab_fabric *fabric = NULL;
     fab_error err = {0};
     fab_engine_spec specs[8] = {{.where = "test"}};
     for (size_t i = 0; i < n_engines; i++) {
         (void)snprintf(specs[i].text, sizeof specs[i].text, "%s", engines[i]);
     }
-    cr_assert_eq(fab_design_read(text, NULL, 0, &design, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_topology_build(&design.fabric, &fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
+    fab_fabric *fabric = fixture_build(text, &design, NULL);
     const fab_replay replay = {.design = &design,
                                .fabric = fabric,
                                .traffic = traffic,
@@ -148,4 +147,49 @@ Test(streams, weighted_next_hops_are_expected_in_use_like_equal_ones) {
     cr_expect_gt(n, 0);
     fab_result_release(&equal);
     fab_result_release(&weighted);
+}
+
+/* Progress never goes back, advances within a phase that is cut into chunks, and ends with all items. */
+typedef struct told {
+    double last;
+    size_t total, n_within;
+} told;
+
+static void keep_progress(void *context, double done, size_t total) {
+    told *t = context;
+    cr_assert(done >= t->last && done <= (double)total, "%g after %g of %zu", done, t->last, total);
+    t->n_within += done != floor(done);
+    t->last = done;
+    t->total = total;
+}
+
+Test(streams, progress) {
+    static const fab_engine_spec ENGINES[] = {
+        {.text = "ecmp"}, {.text = "dmodk"}, {.text = "ecmp,qp=16,spread=round-robin"}};
+    for (size_t n_threads = 1; n_threads <= 4; n_threads += 3) {
+        for (int chunks = 0; chunks < 2; chunks++) {
+            fab_design design;
+            fab_result result = {0};
+            fab_error err = {0};
+            told t = {.last = 0};
+            fab_fabric *fabric = fixture_build("fat-tree:k=12", &design, NULL);
+            const fab_replay replay = {.design = &design,
+                                       .fabric = fabric,
+                                       .traffic = "pattern:all-to-all",
+                                       .engines = ENGINES,
+                                       .n_engines = 3,
+                                       .seed = 1,
+                                       .n_seeds = 2,
+                                       .n_threads = n_threads,
+                                       .whole_paths = chunks ? 1 : 0,
+                                       .progress = keep_progress,
+                                       .progress_context = &t};
+            cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s", err.text);
+            cr_expect_eq(t.total, 5); /* dmodk draws nothing */
+            cr_expect(n_threads > 1 || t.last == 5, "%g", t.last);
+            cr_expect_eq(chunks != 0, t.n_within > 0);
+            fab_result_release(&result);
+            fab_fabric_free(fabric);
+        }
+    }
 }

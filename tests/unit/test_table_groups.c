@@ -131,17 +131,11 @@ Test(table_groups, holes) {
     char *text = dump(&s, "ecmp");
     char *holed = edit(text, "leaf-0 leaf-1 3,4", "leaf-0 leaf-1 -");
     fab_router router;
-    fab_traffic traffic = {0};
-    fab_routes routes = {0};
     fab_error err = {0};
     cr_assert_eq(read_groups(&s, "ecmp", holed, &router, &err), FAB_OK, "%s: %s", err.where, err.text);
     char *again = dump_router(&router);
     cr_expect_str_eq(strstr(again, "\nfabric"), strstr(holed, "\nfabric"));
-    cr_assert_eq(fab_traffic_make("pattern:shift,by=2", &s.design, s.fabric, 1, &traffic, &err), FAB_OK);
-    cr_expect_eq(fab_route_phase(&router, &traffic.phases[0], 1, &routes, &err), FAB_EUNREACHABLE);
-    cr_expect_not_null(strstr(err.text, "no route from nic-0 on leaf-0 to nic-2 on leaf-1"), "%s", err.text);
-    fab_routes_release(&routes);
-    fab_traffic_release(&traffic);
+    check_unreachable(&s, &router);
     fab_router_release(&router);
     free(again);
     free(holed);
@@ -153,10 +147,7 @@ Test(table_groups, holes) {
 
 /* Of ecmp on fat-tree:k=4: leaf-0 reaches spine-0 and spine-1 through ports 3 and 4; spine-0 leaf-0 and leaf-1 through
  * 1 and 2, core-0 and core-1 through 3 and 4. */
-static const struct {
-    const char *engine, *old, *new, *place, *message;
-    fab_status status;
-} WRONG[] = {
+static const wrong WRONG[] = {
     {"ecmp", "leaf-0 leaf-1 3,4", "leaf-0 leaf-1 3,4 3", ":4:19", "'3' is a second entry, but line 4 has", FAB_EINPUT},
     {"ecmp", "leaf-0 leaf-1 3,4", "leaf-0 leaf-1", ":4:14", "expected a group of ports", FAB_EINPUT},
     {"ecmp", "leaf-0 leaf-1 3,4", "leaf-0 leaf-1 4,3", ":4:17", "'3' does not ascend", FAB_EINPUT},
@@ -192,18 +183,7 @@ Test(table_groups, what_is_wrong_is_told_with_its_place) {
     setup s = make("fat-tree:k=4,gpus-per-server=1");
     char *text = dump(&s, "ecmp");
     for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
-        char place[128];
-        fab_router router;
-        fab_error err = {0};
-        char *broken = edit(text, WRONG[i].old, WRONG[i].new);
-        fab_status status = strcmp(WRONG[i].engine, "file") == 0
-                                ? read_back(&s, broken, strlen(broken), &router, &err)
-                                : read_groups(&s, WRONG[i].engine, broken, &router, &err);
-        cr_expect_eq(status, WRONG[i].status, "%s", WRONG[i].new);
-        (void)snprintf(place, sizeof place, "%s%s", s.path, WRONG[i].place);
-        cr_expect_str_eq(err.where, place, "%s: %s", WRONG[i].new, err.text);
-        cr_expect_not_null(strstr(err.text, WRONG[i].message), "%s: %s", WRONG[i].new, err.text);
-        free(broken);
+        check_wrong(&s, text, &WRONG[i]);
     }
     free(text);
     discard(&s);

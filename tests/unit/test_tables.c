@@ -81,50 +81,41 @@ Test(tables, updn_is_dmodk_in_a_tree) {
 }
 
 /* Of fat-tree:k=4: leaf-0 has NICs at ports 1 and 2, spine-0 and spine-1 at 3 and 4. place: behind the file's name. */
-static const struct {
-    const char *old, *new, *place, *message;
-    fab_status status;
-} WRONG[] = {
-    {"fabriscope-tables 1", "fabriscope-tables 2", ":1:1", "'fabriscope-tables 1' was expected", FAB_EINPUT},
-    {"fabriscope-tables 1", "Unicast lids [0-33] of switch Lid 4 guid 0x0 ('s'):", ":1:1", "imported fabric",
+static const wrong WRONG[] = {
+    {"file", "fabriscope-tables 1", "fabriscope-tables 2", ":1:1", "'fabriscope-tables 1' was expected", FAB_EINPUT},
+    {"file", "fabriscope-tables 1", "Unicast lids [0-33] of switch Lid 4 guid 0x0 ('s'):", ":1:1", "imported fabric",
      FAB_EUNSUPPORTED},
-    {"nics=16", "nics=17", ":3:1", "'fabric nics=17 switches=20 cables=48' where 'fabric nics=16", FAB_EINPUT},
-    {"leaf-0 leaf-1", "leaf-8 leaf-1", ":4:1", "'leaf-8' is no switch", FAB_EINPUT},
-    {"leaf-0 leaf-1", "leaf-0 gpu-1", ":4:8", "'gpu-1' is no switch", FAB_EINPUT},
-    {"leaf-0 leaf-1", "leaf-0 leaf-", ":4:8", "'leaf-' is no switch", FAB_EINPUT},
-    {"leaf-0 leaf-1", "leaf-0 spine-1", ":4:8", "has no NIC", FAB_EINPUT},
-    {"leaf-0 leaf-1", "leaf-0 leaf-0", ":4:8", "is the switch itself", FAB_EINPUT},
-    {"leaf-0 leaf-2", "leaf-0 leaf-1", ":5:1", "'leaf-0 leaf-1' stands in line 4 already", FAB_EINPUT},
-    {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 99", ":4:17", "'99' is no port in use of leaf-0, whose last is 4",
+    {"file", "nics=16", "nics=17", ":3:1", "'fabric nics=17 switches=20 cables=48' where 'fabric nics=16", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1", "leaf-8 leaf-1", ":4:1", "'leaf-8' is no switch", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1", "leaf-0 gpu-1", ":4:8", "'gpu-1' is no switch", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1", "leaf-0 leaf-", ":4:8", "'leaf-' is no switch", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1", "leaf-0 spine-1", ":4:8", "has no NIC", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1", "leaf-0 leaf-0", ":4:8", "is the switch itself", FAB_EINPUT},
+    {"file", "leaf-0 leaf-2", "leaf-0 leaf-1", ":5:1", "'leaf-0 leaf-1' stands in line 4 already", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 99", ":4:17", "'99' is no port in use of leaf-0, whose last is 4",
      FAB_EINPUT},
-    {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 99999999999999999999", ":4:17", "is neither a port", FAB_EINPUT},
-    {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 0 4", ":4:15", "'0' is no port in use", FAB_EINPUT},
-    {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 2", ":4:17", "'2' leads to nic-1", FAB_EINPUT},
-    {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 x", ":4:17", "'x' is neither a port number nor -", FAB_EINPUT},
-    {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3,4", ":5:17", "'4' is a second entry, but line 4 has a group", FAB_EINPUT},
-    {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3*1 4", ":4:19", "'4' is a second entry, but line 4 has a group", FAB_EINPUT},
-    {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 4 3", ":4:19", "'3' is more than", FAB_EINPUT},
-    {"leaf-0 leaf-1 3 4", "leaf-0 leaf-1", ":4:14", "no entry for port 1 of leaf-1", FAB_EINPUT},
-    {"leaf-0 leaf-1 3 4\n", "", ":155:5", "'152' is not the number of lines read, 151", FAB_EINPUT},
-    {"leaf-0 leaf-1 3 4\n", "# leaf-0 leaf-1 3 4\n", ":156:5", "is not the number", FAB_EINPUT},
-    {"end 152\n", "", ":155:1", "cut off", FAB_EINPUT},
-    {"end 152\n", "end 152 1\n", ":156:9", "'1' stands behind the end", FAB_EINPUT},
-    {"end 152\n", "end 152\nleaf-0 leaf-1 3 4\n", ":157:1", "'leaf-0' stands behind the end", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 99999999999999999999", ":4:17", "is neither a port", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1 3 4", "leaf-0 leaf-1 0 4", ":4:15", "'0' is no port in use", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 2", ":4:17", "'2' leads to nic-1", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 x", ":4:17", "'x' is neither a port number nor -", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3,4", ":5:17", "'4' is a second entry, but line 4 has a group",
+     FAB_EINPUT},
+    {"file", "leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3*1 4", ":4:19", "'4' is a second entry, but line 4 has a group",
+     FAB_EINPUT},
+    {"file", "leaf-0 leaf-1 3 4", "leaf-0 leaf-1 3 4 3", ":4:19", "'3' is more than", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1 3 4", "leaf-0 leaf-1", ":4:14", "no entry for port 1 of leaf-1", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1 3 4\n", "", ":155:5", "'152' is not the number of lines read, 151", FAB_EINPUT},
+    {"file", "leaf-0 leaf-1 3 4\n", "# leaf-0 leaf-1 3 4\n", ":156:5", "is not the number", FAB_EINPUT},
+    {"file", "end 152\n", "", ":155:1", "cut off", FAB_EINPUT},
+    {"file", "end 152\n", "end 152 1\n", ":156:9", "'1' stands behind the end", FAB_EINPUT},
+    {"file", "end 152\n", "end 152\nleaf-0 leaf-1 3 4\n", ":157:1", "'leaf-0' stands behind the end", FAB_EINPUT},
 };
 
 Test(tables, what_is_wrong_is_told_with_its_place) {
     setup s = make("fat-tree:k=4,gpus-per-server=1");
     char *text = dump(&s, "dmodk");
     for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
-        char place[128];
-        fab_router router;
-        fab_error err = {0};
-        char *broken = edit(text, WRONG[i].old, WRONG[i].new);
-        cr_expect_eq(read_back(&s, broken, strlen(broken), &router, &err), WRONG[i].status, "%s", WRONG[i].new);
-        (void)snprintf(place, sizeof place, "%s%s", s.path, WRONG[i].place);
-        cr_expect_str_eq(err.where, place, "%s", WRONG[i].new);
-        cr_expect_not_null(strstr(err.text, WRONG[i].message), "%s: %s", WRONG[i].new, err.text);
-        free(broken);
+        check_wrong(&s, text, &WRONG[i]);
     }
     free(text);
     discard(&s);
@@ -163,17 +154,11 @@ Test(tables, a_loop_names_switch_and_destination) {
 Test(tables, no_route_is_an_error_of_the_flow) {
     setup s = make("fat-tree:k=4,gpus-per-server=1");
     fab_router router;
-    fab_routes routes = {0};
-    fab_traffic traffic = {0};
     fab_error err = {0};
     char *text = dump(&s, "dmodk");
     char *holed = edit(text, "leaf-0 leaf-1 3 4", "leaf-0 leaf-1 -");
     cr_assert_eq(read_back(&s, holed, strlen(holed), &router, &err), FAB_OK, "%s: %s", err.where, err.text);
-    cr_assert_eq(fab_traffic_make("pattern:shift,by=2", &s.design, s.fabric, 1, &traffic, &err), FAB_OK);
-    cr_expect_eq(fab_route_phase(&router, &traffic.phases[0], 1, &routes, &err), FAB_EUNREACHABLE);
-    cr_expect_not_null(strstr(err.text, "no route from nic-0 on leaf-0 to nic-2 on leaf-1"), "%s", err.text);
-    fab_routes_release(&routes);
-    fab_traffic_release(&traffic);
+    check_unreachable(&s, &router);
     fab_router_release(&router);
     free(holed);
     free(text);

@@ -1,5 +1,6 @@
 /* A phase that is exported and read back takes the same paths: what a hash draws depends on the pair of GPUs and on
  * which of its flows it is, not on where it stands in the list. */
+#include "fabric_fixture.h"
 #include "fab/routing.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
@@ -18,10 +19,8 @@ typedef struct network {
 
 static network make_network(const char *text) {
     network n = {.fabric = NULL};
-    fab_error err = {0};
-    cr_assert_eq(fab_design_read(text, NULL, 0, &n.design, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_topology_build(&n.design.fabric, &n.fabric, NULL, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_next_hops_new(n.fabric, NULL, &n.next_hops, &err), FAB_OK, "%s", err.text);
+    n.fabric = fixture_build(text, &n.design, NULL);
+    n.next_hops = fixture_next_hops(n.fabric);
     return n;
 }
 
@@ -56,12 +55,9 @@ static fab_traffic exported(const network *n, const fab_phase *phase, fab_matrix
 }
 
 static fab_routes routes_of(const network *n, const fab_phase *phase, const char *engine) {
-    fab_engine_spec spec = {.where = "test"};
-    fab_router router;
     fab_routes routes = {0};
     fab_error err = {0};
-    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
-    cr_assert_eq(fab_router_init(&spec, n->fabric, n->next_hops, &router, &err), FAB_OK, "%s", err.text);
+    fab_router router = fixture_router(engine, n->fabric, n->next_hops);
     cr_assert_eq(fab_route_phase(&router, phase, 5, &routes, &err), FAB_OK, "%s", err.text);
     fab_router_release(&router);
     return routes;

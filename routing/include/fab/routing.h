@@ -41,6 +41,7 @@ typedef struct fab_engine fab_engine;
 typedef struct fab_dag fab_dag;
 typedef struct fab_split fab_split;
 typedef struct fab_demand fab_demand;
+typedef struct fab_bound fab_bound;
 
 /** Where GPUs and NICs plug in, looked up once per fabric. */
 typedef struct fab_ports {
@@ -141,6 +142,7 @@ typedef struct fab_router {
     uint32_t n_rounds; /**< 1: a flow uses its queue pairs at once; else they take turns, one in each round */
     bool by_capacity;  /**< groups are weighted by the capacity of their links (ecmp) */
     bool resilient;    /**< only flows of dead members move (ecmp) */
+    uint32_t given;    /**< bit i: option i of the engine was written out */
     bool has_seed;     /**< option seed= was given: draws start there and not at that of the run */
     uint64_t seed;
     double weight_unit_bps;    /**< largest rate that divides the capacity of every fabric link */
@@ -213,6 +215,7 @@ struct fab_engine {
     bool needs_tree;                  /**< refuses fabrics without tiers, where its choices mean nothing */
     bool by_destination;              /**< routes depend on the destination alone: they fit into forwarding tables; but
                                          in a router that splits */
+    bool reorders;                    /**< packets of a flow take several paths, whatever the options */
     size_t state_size;                /**< bytes of plain, zeroed data */
     /** Reads option `key`; FAB_EINPUT names the value and what is allowed. */
     fab_status (*set)(fab_router *router, const char *key, const char *value, fab_error *err);
@@ -240,9 +243,12 @@ struct fab_engine {
     fab_status (*route)(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
                         fab_routes *routes, fab_error *err);
     bool by_demand; /**< what `split` gives depends on the demand */
-    /** Instead of all of these: how switches split what they hold. `dag` is fab_router_dag(). */
-    fab_status (*split)(const fab_router *router, const fab_dag *dag, const fab_demand *demand, fab_split *out,
-                        fab_error *err);
+    /** Instead of all of these: how switches split what they hold. `dag` is fab_router_dag(). `known`: what
+     * fab_bound_find() found for this demand by the method that fits, or NULL; saves an engine that needs it the
+     * search.
+     */
+    fab_status (*split)(const fab_router *router, const fab_dag *dag, const fab_demand *demand, const fab_bound *known,
+                        fab_split *out, fab_error *err);
 };
 
 extern const fab_engine *const fab_engines[]; /**< ended by NULL */
@@ -288,10 +294,6 @@ static inline FAB_MUST_USE fab_status fab_route_phase(const fab_router *router, 
                                                       fab_routes *routes, fab_error *err) {
     return fab_route_flows(router, phase, 0, (uint32_t)phase->n_flows, NULL, seed, routes, err);
 }
-
-/** Ideal spray of a listed phase. */
-fab_status fab_spray_load(const fab_fabric *fabric, const fab_next_hops *next_hops, const fab_phase *phase,
-                          const double *amount, double *out_load, fab_error *err) FAB_MUST_USE;
 
 /** Paths that every flow between scale-up domains has. */
 uint32_t fab_paths_per_flow(const fab_router *router);

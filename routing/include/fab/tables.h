@@ -35,9 +35,10 @@ fab_status fab_tables_write_split(const fab_router *router, const fab_split *spl
 /**
  * fab_tables_write(), or fab_tables_write_split() with what the router's engine gives for a phase.
  * @param[in] phase  Looked at by engines whose split depends on the demand (`by_demand`); else it may be NULL.
+ * @param[in] known  As for `split` of fab_engine: of this phase, or NULL.
  * Errors of fab_demand_init() and of the engine.
  */
-fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *phase, FILE *out,
+fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *phase, const fab_bound *known, FILE *out,
                                   fab_error *err) FAB_MUST_USE;
 
 /**

@@ -12,15 +12,6 @@
 #include "fab/traffic.h"
 
 /**
- * Offered rate of every flow that leaves its scale-up domain:
- *     bytes * NIC rate / max(bytes that leave its source NICs, bytes that enter its destination NICs)
- * so that neither end is asked for more than it can. 0 for flows inside a domain.
- * @param[out] out_rate_bps  Shape [n_flows].
- */
-fab_status fab_offered_rates(const fab_fabric *fabric, const fab_phase *phase, double *out_rate_bps,
-                             fab_error *err) FAB_MUST_USE;
-
-/**
  * Load of every directed link when each flow follows its routes, its amount split evenly over its paths:
  *     load[l] = sum over flows f and paths p of f with l in p of amount[f] / (paths of f)
  * @param[in]  amount    Shape [n_flows]: bytes or an offered rate.
@@ -83,9 +74,12 @@ typedef struct fab_replay {
                              depends on it; lengths of paths and dependencies are then those of all minimal paths */
     bool bound;      /**< find the optimum of every phase */
     bool rates;      /**< find rates and times */
-    bool keep_loads; /**< fill load_bytes of the first seed */
-    bool keep_draws; /**< fill draws */
-    void (*progress)(void *context, size_t done, size_t total); /**< may be NULL; called from one thread at a time */
+    const fab_bound *known_bound; /**< with bound, of traffic with one phase: what fab_bound_find() found for the first
+                                     seed on an equal fabric; NULL: find it */
+    bool keep_loads;              /**< fill load_bytes of the first seed */
+    bool keep_draws;              /**< fill draws */
+    /** Items done, of phases in chunks also parts of one. May be NULL; called from one thread at a time. */
+    void (*progress)(void *context, double done, size_t total);
     void *progress_context;
 } fab_replay;
 

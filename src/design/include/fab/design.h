@@ -87,14 +87,16 @@ typedef struct fab_job_spec {
     char where[FAB_WHERE_SIZE];      /**< file:line:column of the element, for errors */
 } fab_job_spec;
 
+#define FAB_ENGINE_TEXT_SIZE 1024 /* file names among its options */
+
 /** One requested routing engine, `name[,key=value...]` as on the command line; parsed by routing/. */
 typedef struct fab_engine_spec {
-    char text[192];
+    char text[FAB_ENGINE_TEXT_SIZE];
     char where[192]; /**< file:line:column it came from, or "--engine" */
 } fab_engine_spec;
 
 /** Room for such a text with the defaults of all options that it leaves out. */
-#define FAB_ENGINE_LABEL_SIZE 384
+#define FAB_ENGINE_LABEL_SIZE (FAB_ENGINE_TEXT_SIZE + 192)
 
 typedef struct fab_design {
     char name[FAB_NAME_SIZE];

@@ -20,7 +20,7 @@ typedef struct fab_advise_request {
     bool has_budget;
     uint64_t budget;     /**< most placements to try; without it 200, or fewer where one takes long */
     const char *command; /**< begin of a command line that repeats the base, without --engine: the best is added */
-    void (*progress)(void *context, size_t done, size_t total); /**< may be NULL; total is an upper bound */
+    void (*progress)(void *context, double done, size_t total); /**< may be NULL; total is an upper bound */
     void *progress_context;
 } fab_advise_request;
 

@@ -19,7 +19,7 @@ typedef struct fab_optimize_request {
     double nic_bps;           /**< 0 = those of the catalog */
     fab_limits limits;
     double time_limit_s;                                        /**< 0 = none */
-    void (*progress)(void *context, size_t done, size_t total); /**< may be NULL */
+    void (*progress)(void *context, double done, size_t total); /**< may be NULL */
     void *progress_context;
 } fab_optimize_request;
 
