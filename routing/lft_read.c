@@ -12,7 +12,8 @@
 /* What the line of a LID, or the head of a table, says of a node. */
 typedef struct named {
     fab_token description;
-    fab_token guid; /* digits, without 0x */
+    fab_token guid;     /* digits, without 0x */
+    uint32_t guid_port; /* that a GUID of ours is of; 0: of none */
 } named;
 
 /* `node` is reached through port `port` of the switch at hand. */
@@ -20,6 +21,7 @@ typedef struct entry {
     fab_node_id node;
     uint32_t lid;
     uint64_t port;
+    uint32_t nic_port; /* that the GUID says; 0: it says nothing */
     fab_token lid_text, port_text, node_text;
 } entry;
 
@@ -101,7 +103,7 @@ static bool take_description(fab_text *in, const char *tail, fab_token *out) {
 }
 
 /* The node that a description and a GUID name. */
-static fab_status find_node(const reader *r, const named *n, fab_node_kind kind, fab_node_id *out, fab_error *err) {
+static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_node_id *out, fab_error *err) {
     const fab_fabric *f = r->f;
     char what[160];
     uint64_t guid = 0;
@@ -125,6 +127,7 @@ static fab_status find_node(const reader *r, const named *n, fab_node_kind kind,
                        kind == FAB_NODE_SWITCH ? "switch" : "NIC", guid);
         return fab_text_wrong(r->in, n->description.column, FAB_EINPUT, what, n->description, err);
     }
+    n->guid_port = by_guid != FAB_NONE ? port : 0;
     *out = v;
     return FAB_OK;
 }
@@ -196,6 +199,7 @@ static fab_status read_owner(reader *r, const char *tail, entry *out, fab_error 
     }
     FAB_TRY(find_node(r, &n, is_switch ? FAB_NODE_SWITCH : FAB_NODE_NIC, &out->node, err));
     out->node_text = n.description;
+    out->nic_port = n.guid_port;
 done:
     return status;
 }
@@ -292,6 +296,13 @@ static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
     fab_link_id link = FAB_NONE;
     uint32_t d = destination_of(r, e->node, &up);
     fab_node_id leaf = fab_head(f, up);
+    if (e->nic_port != 0 && e->nic_port != fab_ib_port(f, up)) {
+        char what[96];
+        (void)snprintf(what, sizeof what, "has the GUID of its port %" PRIu32 "; on this plane it has port %" PRIu32,
+                       e->nic_port, fab_ib_port(f, up));
+        status = fab_text_wrong(r->in, e->node_text.column, FAB_EINPUT, what, e->node_text, err);
+        goto done;
+    }
     bool is_set = r->v == leaf ? r->reached[d] != 0 : fab_forwarding_get(f, r->out, r->v, d) != FAB_NONE;
     FAB_TRY(check_lid(r, e, d, is_set, err));
     if (e->port == 0) {

@@ -218,9 +218,10 @@ const cli_command cli_command_route = {
     .max_operands = 1,
     .summary = "one phase, pattern or matrix under one or more engines",
     .details = "Routes traffic over the fabric and reports the loads of the links, which of them collide, and the "
-               "flows that meet on the worst ones. To judge the tables of a subnet manager: give it the fabric of "
-               "'fabriscope build DESIGN --format ibnet' through ibsim, or name the nodes of the real one as that file "
-               "does (--node-name-map), and route with --engine file,path=opensm-lfts.dump.",
+               "flows that meet on the worst ones. To judge the tables of a subnet manager, give --engine "
+               "file,path=FILE the dump of "
+               "opensm (-D 0x43: opensm-lfts.dump) or of dump_fts. Its nodes are named as by 'fabriscope build DESIGN "
+               "--format ibnet', which ibsim simulates; a map of node names gives those of a real subnet.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,
