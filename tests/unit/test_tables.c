@@ -150,7 +150,9 @@ Test(tables, a_loop_names_switch_and_destination) {
     char *text = dump(&s, "dmodk");
     char *broken = edit(text, "spine-0 leaf-1 2", "spine-0 leaf-1 1"); /* back to leaf-0, which sends to spine-0 */
     cr_expect_eq(read_back(&s, broken, strlen(broken), &router, &err), FAB_EINPUT);
-    cr_expect_not_null(strstr(err.text, "packets at leaf-0 for port 1 of leaf-1 run in a circle: leaf-0 > spine-0 > leaf-0"), "%s", err.text);
+    cr_expect_not_null(
+        strstr(err.text, "packets at leaf-0 for port 1 of leaf-1 run in a circle: leaf-0 > spine-0 > leaf-0"), "%s",
+        err.text);
     cr_expect_not_null(strstr(err.where, ":4:1"), "%s", err.where);
     free(broken);
     free(text);
