@@ -1,5 +1,5 @@
-/* file: forwarding tables as fab_tables_write writes them. One next hop per destination is followed; groups are split
- * by their weights, evenly without. */
+/* file: forwarding tables as fab_tables_write or a subnet manager writes them. One next hop per destination is
+ * followed; groups are split by their weights, evenly without. */
 #include "engines.h"
 #include "fab/memory.h"
 #include "fab/split.h"
@@ -24,20 +24,22 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
 static fab_status prepare(fab_router *router, fab_error *err) {
     state *s = router->state;
     if (s->path[0] == '\0') {
-        return fab_fail(err, FAB_EINPUT, NULL, "needs path=FILE, as 'fabriscope route --dump FILE' writes it");
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "needs path=FILE, as 'fabriscope route --dump FILE' or opensm writes it");
     }
     fab_status status = fab_tables_read(router, s->path, FAB_WEIGHTS_SPLIT, &s->tables, &router->groups, err);
     if (status == FAB_OK && router->groups.next_hops != NULL) {
         router->next_hops = router->groups.next_hops;
         router->splits = true;
     }
+    router->unreached = s->tables.unreached;
     return status;
 }
 
 static void release(fab_router *router) {
     state *s = router->state;
     free(s->path);
-    free(s->tables.entry);
+    fab_forwarding_release(&s->tables);
 }
 
 static fab_link_id next(const fab_router *router, fab_node_id v, const fab_hop_key *key) {
@@ -87,13 +89,14 @@ static fab_status split(const fab_router *router, const fab_dag *dag, const fab_
 }
 
 static const fab_engine_option OPTIONS[] = {
-    {"path", "", "the file, as 'route --dump' writes it", false},
+    {"path", "", "the file, as 'route --dump', opensm or dump_lfts writes it", false},
     {NULL, NULL, NULL, false},
 };
 
 const fab_engine fab_engine_file = {
     .name = "file",
-    .summary = "forwarding tables from a file; groups of next hops are split by their weights",
+    .summary =
+        "forwarding tables from a file, also those of a subnet manager; groups of next hops are split by their weights",
     .options = OPTIONS,
     .by_destination = true,
     .state_size = sizeof(state),

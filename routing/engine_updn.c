@@ -209,7 +209,7 @@ done:
 
 static void release(fab_router *router) {
     fab_forwarding *tables = router->state;
-    free(tables->entry);
+    fab_forwarding_release(tables);
 }
 
 static fab_link_id next(const fab_router *router, fab_node_id v, const fab_hop_key *key) {

@@ -2,6 +2,7 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 fab_status fab_forwarding_init(const fab_router *router, fab_forwarding *out, fab_error *err) {
@@ -11,6 +12,12 @@ fab_status fab_forwarding_init(const fab_router *router, fab_forwarding *out, fa
         *out = t;
     }
     return status;
+}
+
+void fab_forwarding_release(fab_forwarding *t) {
+    free(t->entry);
+    free(t->unreached);
+    *t = (fab_forwarding){0};
 }
 
 /* Place of the first link of v whose port is not below `port`. */
@@ -65,6 +72,26 @@ bool fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t,
         }
     }
     return false;
+}
+
+const char *fab_forwarding_spell_loop(const fab_router *router, const fab_forwarding *t, fab_node_id v,
+                                      uint32_t destination, char *out) {
+    const fab_fabric *f = router->fabric;
+    char a[32];
+    char b[32];
+    uint32_t shown = 0;
+    fab_node_id at = v;
+    int n = snprintf(out, FAB_LOOP_TEXT, "packets at %s for port %u of %s run in a circle: %s", fab_node_name(f, v, a),
+                     destination % router->port_stride + 1,
+                     fab_node_name(f, router->next_hops->leaf_node[destination / router->port_stride], b), a);
+    do {
+        at = fab_head(f, fab_forwarding_get(f, t, at, destination));
+        n += snprintf(out + n, FAB_LOOP_TEXT - (size_t)n, " > %s", fab_node_name(f, at, a));
+    } while (at != v && ++shown < 8);
+    if (at != v) {
+        (void)snprintf(out + n, FAB_LOOP_TEXT - (size_t)n, " > ...");
+    }
+    return out;
 }
 
 uint64_t fab_forwarding_explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,

@@ -11,10 +11,12 @@ typedef struct fab_forwarding {
     uint32_t n_destinations; /**< leaves * port_stride */
     uint16_t *entry;         /**< shape [n_switches][n_destinations]: 1 + place among the links that leave the switch,
                                 by port; 0 where there is no route */
+    uint8_t *unreached;      /**< shape [n_destinations]: 1 where not even its leaf hands packets over; NULL: nowhere */
 } fab_forwarding;
 
-/** Needs port_stride and next_hops of the router. Release with free(out->entry). */
+/** Needs port_stride and next_hops of the router. */
 fab_status fab_forwarding_init(const fab_router *router, fab_forwarding *out, fab_error *err) FAB_MUST_USE;
+void fab_forwarding_release(fab_forwarding *t);
 
 /** `link` leaves the switch. */
 void fab_forwarding_set(const fab_fabric *f, fab_forwarding *t, uint32_t destination, fab_link_id link);
@@ -40,5 +42,12 @@ fab_link_id fab_link_at_port(const fab_fabric *f, fab_node_id v, uint32_t port);
  */
 bool fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t, uint32_t *mark,
                               fab_node_id *out_switch, uint32_t *out_destination);
+
+#define FAB_LOOP_TEXT 400
+
+/** "packets at leaf-0 for port 1 of leaf-1 run in a circle: leaf-0 > spine-0 > leaf-0", for what find_loop has found.
+ * `out` holds FAB_LOOP_TEXT bytes. Returns out. */
+const char *fab_forwarding_spell_loop(const fab_router *router, const fab_forwarding *t, fab_node_id v,
+                                      uint32_t destination, char *out);
 
 #endif

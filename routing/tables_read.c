@@ -4,26 +4,19 @@
 #include "engines.h"
 #include "fab/memory.h"
 #include "fab/split.h"
-#include "fab/str.h"
 #include "group_builder.h"
 #include "hop_order.h"
+#include "lft.h"
+#include "tables_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_BYTES ((size_t)1 << 31)
-
-typedef struct token {
-    const char *text; /* "" at the end of a line */
-    size_t length;
-    size_t column;
-} token;
-
 /* Last entry that was a group: most lines of a switch repeat it. */
 typedef struct last_group {
-    token text;
+    fab_token text;
     fab_node_id v;
     uint32_t group;
 } last_group;
@@ -32,14 +25,10 @@ typedef struct reader {
     const fab_router *router;
     const fab_fabric *f;
     const fab_next_hops *t; /* minimal ones: leaves, and which of them a switch reaches */
-    const char *path;
+    fab_text in;
     fab_weights weights;
     fab_forwarding *single; /* one of the two is in use: entries by port, or */
     fab_group_builder *groups;
-    fab_str file;
-    const char *at, *behind; /* what is left of the line */
-    const char *line_start, *next_line;
-    size_t line;
     uint32_t *line_of; /* shape [n_switches][n_leaves]: where the entries stand, 0 = nowhere */
     uint64_t n_entries;
     size_t first_group; /* line, 0 = none */
@@ -49,131 +38,56 @@ typedef struct reader {
     size_t links_capacity, weight_capacity;
 } reader;
 
-static fab_status wrong(const reader *r, size_t column, fab_status code, const char *what, token t, fab_error *err) {
-    char where[sizeof err->where];
-    (void)snprintf(where, sizeof where, "%.150s:%zu:%zu", r->path, r->line, column);
-    char shown[48] = "";
-    for (size_t i = 0; i < t.length && i < sizeof shown - 1; i++) {
-        shown[i] = t.text[i] >= ' ' && t.text[i] < 127 ? t.text[i] : '?';
-    }
-    return t.length > 0 ? fab_fail(err, code, where, "'%s' %s", shown, what) : fab_fail(err, code, where, "%s", what);
-}
-
-/* Moves to the next line that is neither blank nor a comment; false at the end of the file. A line ends with LF or
- * CRLF.
- */
-static bool next_line(reader *r) {
-    const char *end = r->file.data + r->file.length;
-    while (r->next_line < end) {
-        r->line++;
-        r->line_start = r->next_line;
-        const char *stop = memchr(r->line_start, '\n', (size_t)(end - r->line_start));
-        r->behind = stop != NULL ? stop : end;
-        r->next_line = stop != NULL ? stop + 1 : end;
-        if (r->behind > r->line_start && r->behind[-1] == '\r') {
-            r->behind--;
-        }
-        r->at = r->line_start;
-        while (r->at < r->behind && (*r->at == ' ' || *r->at == '\t')) {
-            r->at++;
-        }
-        if (r->at < r->behind && *r->at != '#') {
-            return true;
-        }
-    }
-    r->at = r->behind = end;
-    return false;
-}
-
-static token next_token(reader *r) {
-    while (r->at < r->behind && (*r->at == ' ' || *r->at == '\t')) {
-        r->at++;
-    }
-    token t = {.text = r->at, .column = (size_t)(r->at - r->line_start) + 1};
-    while (r->at < r->behind && *r->at != ' ' && *r->at != '\t') {
-        r->at++;
-    }
-    t.length = (size_t)(r->at - t.text);
-    return t;
-}
-
-/* Digits only; false where it is none or too large. */
-static bool read_number(token t, uint64_t *out) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < t.length; i++) {
-        if (t.text[i] < '0' || t.text[i] > '9' || i > 17) {
-            return false;
-        }
-        n = n * 10 + (uint64_t)(t.text[i] - '0');
-    }
-    *out = n;
-    return t.length > 0;
-}
-
-static fab_status read_switch(const reader *r, token t, fab_node_id *out, fab_error *err) {
+static fab_status read_switch(const reader *r, fab_token t, fab_node_id *out, fab_error *err) {
     const fab_fabric *f = r->f;
     for (uint32_t tier = 1; tier <= f->n_tiers; tier++) {
         const char *name = fab_tier_name(f->wiring, tier);
         size_t n = strlen(name);
-        token number = {.text = t.text + n + 1, .length = t.length - n - 1};
+        fab_token number = {.text = t.text + n + 1, .length = t.length - n - 1};
         uint64_t i = 0;
-        if (t.length < n + 2 || memcmp(t.text, name, n) != 0 || t.text[n] != '-' || !read_number(number, &i) ||
+        if (t.length < n + 2 || memcmp(t.text, name, n) != 0 || t.text[n] != '-' || !fab_token_number(number, &i) ||
             i >= f->first_of_tier[tier + 1] - f->first_of_tier[tier]) {
             continue;
         }
         *out = f->first_of_tier[tier] + (uint32_t)i;
         return FAB_OK;
     }
-    return wrong(r, t.column, FAB_EINPUT,
-                 t.length > 0 ? "is no switch of this fabric" : "expected the name of a switch", t, err);
+    return fab_text_wrong(&r->in, t.column, FAB_EINPUT,
+                          t.length > 0 ? "is no switch of this fabric" : "expected the name of a switch", t, err);
 }
 
 static fab_status expect_line(reader *r, const char *text, fab_error *err) {
     char what[160];
-    if (next_line(r) && (size_t)(r->behind - r->at) == strlen(text) && memcmp(r->at, text, strlen(text)) == 0) {
+    if (fab_text_next(&r->in) && (size_t)(r->in.behind - r->in.at) == strlen(text) &&
+        memcmp(r->in.at, text, strlen(text)) == 0) {
         return FAB_OK;
     }
-    token found = {.text = r->at, .length = (size_t)(r->behind - r->at)};
-    if (found.length > 12 && memcmp(found.text, "Unicast lids", 12) == 0) {
-        return wrong(r, 1, FAB_EUNSUPPORTED,
-                     "a dump of OpenSM names LIDs and GUIDs, which only an imported fabric has; this one is built",
-                     (token){0}, err);
-    }
+    fab_token found = {.text = r->in.at, .length = (size_t)(r->in.behind - r->in.at)};
     (void)snprintf(what, sizeof what, "where '%s' was expected", text);
     if (found.length == 0) {
         (void)snprintf(what, sizeof what, "ends where '%s' was expected", text);
     }
-    return wrong(r, 1, FAB_EINPUT, what, found, err);
+    return fab_text_wrong(&r->in, 1, FAB_EINPUT, what, found, err);
 }
 
 /* The next hop behind a port. */
-static fab_status read_port(const reader *r, fab_node_id v, token t, fab_link_id *out, fab_error *err) {
-    char what[96];
-    char name[32];
+static fab_status read_port(const reader *r, fab_node_id v, fab_token t, fab_link_id *out, fab_error *err) {
+    fab_status status = FAB_OK;
     uint64_t port = 0;
-    if (!read_number(t, &port)) {
-        return wrong(r, t.column, FAB_EINPUT,
-                     t.length > 0 ? "is neither a port number nor -" : "expected a port number", t, err);
+    fab_link_id link = FAB_NONE;
+    if (!fab_token_number(t, &port)) {
+        return fab_text_wrong(&r->in, t.column, FAB_EINPUT,
+                              t.length > 0 ? "is neither a port number nor -" : "expected a port number", t, err);
     }
-    fab_link_id link = port <= UINT16_MAX ? fab_link_at_port(r->f, v, (uint32_t)port) : FAB_NONE;
-    if (link == FAB_NONE) {
-        uint32_t behind = r->f->out_first[v + 1];
-        uint32_t last = behind > r->f->out_first[v] ? r->f->port[r->f->out_link[behind - 1]] : 0;
-        (void)snprintf(what, sizeof what, "is no port in use of %s, whose last is %u", fab_node_name(r->f, v, name),
-                       last);
-        return wrong(r, t.column, FAB_EINPUT, what, t, err);
-    }
-    if (fab_class_of(r->f, link)->kind != FAB_LINK_FABRIC) {
-        (void)snprintf(what, sizeof what, "leads to %s; a next hop is a switch",
-                       fab_node_name(r->f, fab_head(r->f, link), name));
-        return wrong(r, t.column, FAB_EINPUT, what, t, err);
-    }
+    FAB_TRY(fab_text_port(&r->in, r->f, v, t, port, &link, err));
+    FAB_TRY(fab_text_next_hop(&r->in, r->f, t, link, err));
     *out = link;
-    return FAB_OK;
+done:
+    return status;
 }
 
 /* `-` is no route, on purpose. */
-static bool is_no_route(token t) {
+static bool is_no_route(fab_token t) {
     return t.length == 1 && t.text[0] == '-';
 }
 
@@ -183,10 +97,10 @@ static fab_status read_entries(reader *r, fab_node_id v, uint32_t leaf, fab_erro
     const fab_fabric *f = r->f;
     fab_node_id to = r->t->leaf_node[leaf];
     fab_link_id link = FAB_NONE;
-    token t = next_token(r);
-    const char *before = r->at;
-    bool shared = next_token(r).length == 0;
-    r->at = before;
+    fab_token t = fab_text_token(&r->in);
+    const char *before = r->in.at;
+    bool shared = fab_text_token(&r->in).length == 0;
+    r->in.at = before;
     for (uint32_t k = f->out_first[to]; k < f->out_first[to + 1]; k++) {
         uint32_t port = f->port[f->out_link[k]];
         if (fab_class_of(f, f->out_link[k])->kind != FAB_LINK_ACCESS) {
@@ -196,23 +110,23 @@ static fab_status read_entries(reader *r, fab_node_id v, uint32_t leaf, fab_erro
             char what[96];
             char name[32];
             (void)snprintf(what, sizeof what, "no entry for port %u of %s", port, fab_node_name(f, to, name));
-            return wrong(r, t.column, FAB_EINPUT, what, (token){0}, err);
+            return fab_text_wrong(&r->in, t.column, FAB_EINPUT, what, (fab_token){0}, err);
         }
         if (!is_no_route(t)) {
             FAB_TRY(read_port(r, v, t, &link, err));
             fab_forwarding_set(f, r->single, leaf * r->router->port_stride + port - 1, link);
         }
-        t = shared ? t : next_token(r);
+        t = shared ? t : fab_text_token(&r->in);
     }
     if (!shared && t.length > 0) {
-        status = wrong(r, t.column, FAB_EINPUT, "is more than the leaf has NIC ports", t, err);
+        status = fab_text_wrong(&r->in, t.column, FAB_EINPUT, "is more than the leaf has NIC ports", t, err);
     }
 done:
     return status;
 }
 
 /* A decimal number above 0, and what the engine makes of it. */
-static fab_status read_weight(const reader *r, token t, double *out, fab_error *err) {
+static fab_status read_weight(const reader *r, fab_token t, double *out, fab_error *err) {
     size_t n = 0;
     while (n < t.length && strchr("0123456789.eE+-", t.text[n]) != NULL) { /* the text has no zero byte */
         n++;
@@ -220,53 +134,55 @@ static fab_status read_weight(const reader *r, token t, double *out, fab_error *
     char *stop = NULL;
     double weight = n == t.length && n > 0 ? strtod(t.text, &stop) : 0;
     if (stop != t.text + t.length || !(weight > 0) || !isfinite(weight)) {
-        return wrong(r, t.column, FAB_EINPUT, t.length > 0 ? "is no weight above 0" : "expected a weight", t, err);
+        return fab_text_wrong(&r->in, t.column, FAB_EINPUT, t.length > 0 ? "is no weight above 0" : "expected a weight",
+                              t, err);
     }
     if (r->weights == FAB_WEIGHTS_NONE) {
         char what[128];
         (void)snprintf(what, sizeof what, "is a weight; engine %s sets its own shares, engine file splits by weights",
                        r->router->engine->name);
-        return wrong(r, t.column, FAB_EUNSUPPORTED, what, t, err);
+        return fab_text_wrong(&r->in, t.column, FAB_EUNSUPPORTED, what, t, err);
     }
     if (r->weights == FAB_WEIGHTS_WHOLE && (weight > FAB_WEIGHTS_MOST || weight != floor(weight))) {
         char what[128];
         (void)snprintf(what, sizeof what, "is no whole number up to %u, as a hash needs; engine file splits by weights",
                        FAB_WEIGHTS_MOST);
-        return wrong(r, t.column, FAB_EUNSUPPORTED, what, t, err);
+        return fab_text_wrong(&r->in, t.column, FAB_EUNSUPPORTED, what, t, err);
     }
     *out = weight;
     return FAB_OK;
 }
 
 /* PORT or PORT*WEIGHT, the i-th of its group. */
-static fab_status read_member(reader *r, fab_node_id v, token t, uint32_t i, fab_error *err) {
+static fab_status read_member(reader *r, fab_node_id v, fab_token t, uint32_t i, fab_error *err) {
     fab_status status = FAB_OK;
     const char *star = memchr(t.text, '*', t.length);
-    token port = t;
+    fab_token port = t;
     port.length = star != NULL ? (size_t)(star - t.text) : t.length;
     FAB_TRY(FAB_GROW(r->links, r->links_capacity, (size_t)i + 1, err));
     FAB_TRY(FAB_GROW(r->weight, r->weight_capacity, (size_t)i + 1, err));
     FAB_TRY(read_port(r, v, port, &r->links[i], err));
     if (i > 0 && r->f->port[r->links[i - 1]] >= r->f->port[r->links[i]]) {
-        status =
-            wrong(r, t.column, FAB_EINPUT, "does not ascend: the ports of a group do, each stands once", port, err);
+        status = fab_text_wrong(&r->in, t.column, FAB_EINPUT,
+                                "does not ascend: the ports of a group do, each stands once", port, err);
         goto done;
     }
     if (star != NULL) {
-        token weight = {.text = star + 1, .length = t.length - port.length - 1, .column = t.column + port.length + 1};
+        fab_token weight = {
+            .text = star + 1, .length = t.length - port.length - 1, .column = t.column + port.length + 1};
         FAB_TRY(read_weight(r, weight, &r->weight[i], err));
     } else {
         r->weight[i] = 0;
     }
     if (i > 0 && (r->weight[i - 1] > 0) != (r->weight[i] > 0)) {
-        status = wrong(r, t.column, FAB_EINPUT, "differs from the member before: all of a group have a weight, or none",
-                       t, err);
+        status = fab_text_wrong(&r->in, t.column, FAB_EINPUT,
+                                "differs from the member before: all of a group have a weight, or none", t, err);
     }
 done:
     return status;
 }
 
-static fab_status check_sum(const reader *r, token t, uint32_t count, fab_error *err) {
+static fab_status check_sum(const reader *r, fab_token t, uint32_t count, fab_error *err) {
     double sum = 0;
     for (uint32_t i = 0; i < count; i++) {
         sum += r->weight[i];
@@ -274,19 +190,20 @@ static fab_status check_sum(const reader *r, token t, uint32_t count, fab_error 
     if (r->weights == FAB_WEIGHTS_WHOLE && sum > FAB_WEIGHTS_MOST) {
         char what[96];
         (void)snprintf(what, sizeof what, "has weights of %.0f together; a hash takes up to %u", sum, FAB_WEIGHTS_MOST);
-        return wrong(r, t.column, FAB_EUNSUPPORTED, what, t, err);
+        return fab_text_wrong(&r->in, t.column, FAB_EUNSUPPORTED, what, t, err);
     }
-    return isfinite(sum) ? FAB_OK : wrong(r, t.column, FAB_EINPUT, "has weights without a finite sum", t, err);
+    return isfinite(sum) ? FAB_OK
+                         : fab_text_wrong(&r->in, t.column, FAB_EINPUT, "has weights without a finite sum", t, err);
 }
 
 /* The group of switch v for all NIC ports of a leaf. */
 static fab_status read_group(reader *r, fab_node_id v, uint32_t leaf, fab_error *err) {
     fab_status status = FAB_OK;
-    token t = next_token(r);
-    token more = next_token(r);
+    fab_token t = fab_text_token(&r->in);
+    fab_token more = fab_text_token(&r->in);
     uint32_t count = 0;
     if (t.length == 0) {
-        return wrong(r, t.column, FAB_EINPUT, "expected a group of ports", t, err);
+        return fab_text_wrong(&r->in, t.column, FAB_EINPUT, "expected a group of ports", t, err);
     }
     if (more.length > 0) {
         char what[128] = "is a second entry; groups serve all NIC ports of a leaf";
@@ -294,7 +211,7 @@ static fab_status read_group(reader *r, fab_node_id v, uint32_t leaf, fab_error 
             (void)snprintf(what, sizeof what, "is a second entry, but line %zu has a group, which serves a whole leaf",
                            r->first_group);
         }
-        return wrong(r, more.column, FAB_EINPUT, what, more, err);
+        return fab_text_wrong(&r->in, more.column, FAB_EINPUT, what, more, err);
     }
     if (is_no_route(t)) {
         return FAB_OK;
@@ -302,7 +219,7 @@ static fab_status read_group(reader *r, fab_node_id v, uint32_t leaf, fab_error 
     const last_group *last = &r->last;
     if (last->group == 0 || last->v != v || last->text.length != t.length ||
         memcmp(last->text.text, t.text, t.length) != 0) {
-        for (token rest = t; rest.text <= t.text + t.length; count++) {
+        for (fab_token rest = t; rest.text <= t.text + t.length; count++) {
             size_t left = (size_t)(t.text + t.length - rest.text);
             const char *comma = memchr(rest.text, ',', left);
             rest.length = comma != NULL ? (size_t)(comma - rest.text) : left;
@@ -320,33 +237,34 @@ done:
     return status;
 }
 
-static fab_status read_line(reader *r, token first, fab_error *err) {
+static fab_status read_line(reader *r, fab_token first, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_next_hops *t = r->t;
     uint32_t base = r->f->first[FAB_NODE_SWITCH];
     fab_node_id v = 0;
     fab_node_id to = 0;
     FAB_TRY(read_switch(r, first, &v, err));
-    token second = next_token(r);
+    fab_token second = fab_text_token(&r->in);
     FAB_TRY(read_switch(r, second, &to, err));
     uint32_t leaf = t->leaf_index[to - base];
     if (leaf == FAB_NONE) {
-        status = wrong(r, second.column, FAB_EINPUT, "has no NIC, so it is no destination", second, err);
+        status = fab_text_wrong(&r->in, second.column, FAB_EINPUT, "has no NIC, so it is no destination", second, err);
         goto done;
     }
     if (v == to) {
-        status = wrong(r, second.column, FAB_EINPUT, "is the switch itself", second, err);
+        status = fab_text_wrong(&r->in, second.column, FAB_EINPUT, "is the switch itself", second, err);
         goto done;
     }
     uint32_t *line = &r->line_of[(size_t)(v - base) * t->n_leaves + leaf];
     if (*line != 0) {
         char what[64];
         (void)snprintf(what, sizeof what, "stands in line %u already", *line);
-        status = wrong(r, first.column, FAB_EINPUT, what,
-                       (token){.text = first.text, .length = (size_t)(second.text + second.length - first.text)}, err);
+        status = fab_text_wrong(
+            &r->in, first.column, FAB_EINPUT, what,
+            (fab_token){.text = first.text, .length = (size_t)(second.text + second.length - first.text)}, err);
         goto done;
     }
-    *line = r->line < UINT32_MAX ? (uint32_t)r->line : UINT32_MAX;
+    *line = r->in.line < UINT32_MAX ? (uint32_t)r->in.line : UINT32_MAX;
     r->n_entries++;
     FAB_TRY(r->single != NULL ? read_entries(r, v, leaf, err) : read_group(r, v, leaf, err));
 done:
@@ -357,15 +275,15 @@ done:
 static fab_status read_end(reader *r, fab_error *err) {
     uint64_t n = 0;
     char what[96];
-    token count = next_token(r);
-    if (!read_number(count, &n) || n != r->n_entries) {
+    fab_token count = fab_text_token(&r->in);
+    if (!fab_token_number(count, &n) || n != r->n_entries) {
         (void)snprintf(what, sizeof what, "is not the number of lines read, %llu", (unsigned long long)r->n_entries);
-        return wrong(r, count.column, FAB_EINPUT, what, count, err);
+        return fab_text_wrong(&r->in, count.column, FAB_EINPUT, what, count, err);
     }
-    token more = next_token(r);
-    if (more.length > 0 || next_line(r)) {
-        more = more.length > 0 ? more : next_token(r);
-        return wrong(r, more.column, FAB_EINPUT, "stands behind the end", more, err);
+    fab_token more = fab_text_token(&r->in);
+    if (more.length > 0 || fab_text_next(&r->in)) {
+        more = more.length > 0 ? more : fab_text_token(&r->in);
+        return fab_text_wrong(&r->in, more.column, FAB_EINPUT, "stands behind the end", more, err);
     }
     return FAB_OK;
 }
@@ -378,7 +296,7 @@ static fab_status check_complete(const reader *r, fab_error *err) {
             if (fab_next_hops_group(t, i, leaf) != 0 && r->line_of[(size_t)i * t->n_leaves + leaf] == 0) {
                 char a[32];
                 char b[32];
-                return fab_fail(err, FAB_EINPUT, r->path, "no line for %s to %s; '-' says that there is no route",
+                return fab_fail(err, FAB_EINPUT, r->in.path, "no line for %s to %s; '-' says that there is no route",
                                 fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + i, a),
                                 fab_node_name(r->f, t->leaf_node[leaf], b));
             }
@@ -389,8 +307,8 @@ static fab_status check_complete(const reader *r, fab_error *err) {
 
 /* Blames the line of a switch, by index, and a leaf. */
 static fab_status wrong_line(reader *r, uint32_t v, uint32_t leaf, fab_status code, const char *what, fab_error *err) {
-    r->line = r->line_of[(size_t)v * r->t->n_leaves + leaf];
-    return wrong(r, 1, code, what, (token){0}, err);
+    r->in.line = r->line_of[(size_t)v * r->t->n_leaves + leaf];
+    return fab_text_wrong(&r->in, 1, code, what, (fab_token){0}, err);
 }
 
 static fab_status check_loops(reader *r, fab_error *err) {
@@ -399,13 +317,9 @@ static fab_status check_loops(reader *r, fab_error *err) {
     uint32_t *mark = NULL;
     fab_status status = FAB_NEW(mark, fab_n_switches(r->f), err);
     if (status == FAB_OK && fab_forwarding_find_loop(r->router, r->single, mark, &v, &d)) {
-        uint32_t leaf = d / r->router->port_stride;
-        char what[160];
-        char a[32];
-        char b[32];
-        (void)snprintf(what, sizeof what, "packets at %s for port %u of %s run in a circle", fab_node_name(r->f, v, a),
-                       d % r->router->port_stride + 1, fab_node_name(r->f, r->t->leaf_node[leaf], b));
-        status = wrong_line(r, v - r->f->first[FAB_NODE_SWITCH], leaf, FAB_EINPUT, what, err);
+        char what[FAB_LOOP_TEXT];
+        status = wrong_line(r, v - r->f->first[FAB_NODE_SWITCH], d / r->router->port_stride, FAB_EINPUT,
+                            fab_forwarding_spell_loop(r->router, r->single, v, d, what), err);
     }
     free(mark);
     return status;
@@ -486,26 +400,12 @@ done:
     return status;
 }
 
-static fab_status refuse_zero_byte(reader *r, fab_error *err) {
-    const char *nul = memchr(r->file.data, '\0', r->file.length);
-    const char *start = r->file.data;
-    if (nul == NULL) {
-        return FAB_OK;
-    }
-    r->line = 1;
-    for (const char *c = start; c < nul; c++) {
-        start = *c == '\n' ? c + 1 : start;
-        r->line += *c == '\n';
-    }
-    return wrong(r, (size_t)(nul - start) + 1, FAB_EINPUT, "a zero byte: this is no text file", (token){0}, err);
-}
-
 /* Where a group or a weight stands first. */
-static size_t find_group(reader r) {
-    while (next_line(&r)) {
-        size_t left = (size_t)(r.behind - r.at);
-        if (memchr(r.at, ',', left) != NULL || memchr(r.at, '*', left) != NULL) {
-            return r.line;
+static size_t find_group(fab_text in) {
+    while (fab_text_next(&in)) {
+        fab_token rest = fab_text_rest(&in);
+        if (memchr(rest.text, ',', rest.length) != NULL || memchr(rest.text, '*', rest.length) != NULL) {
+            return in.line;
         }
     }
     return 0;
@@ -517,11 +417,12 @@ static fab_status read_tables(reader *r, fab_error *err) {
     FAB_TRY(expect_line(r, FAB_TABLES_MAGIC, err));
     FAB_TRY(expect_line(r, fab_tables_fabric_line(r->f, header), err));
     for (;;) {
-        if (!next_line(r)) {
-            status = wrong(r, 1, FAB_EINPUT, "the file is cut off: there is no line 'end N'", (token){0}, err);
+        if (!fab_text_next(&r->in)) {
+            status = fab_text_wrong(&r->in, 1, FAB_EINPUT, "the file is cut off: there is no line 'end N'",
+                                    (fab_token){0}, err);
             goto done;
         }
-        token first = next_token(r);
+        fab_token first = fab_text_token(&r->in);
         if (first.length == 3 && memcmp(first.text, "end", 3) == 0) {
             break;
         }
@@ -533,42 +434,61 @@ done:
     return status;
 }
 
-fab_status fab_tables_read(const fab_router *router, const char *path, fab_weights weights, fab_forwarding *single,
-                           fab_read_groups *groups, fab_error *err) {
+/* What a subnet manager has dumped. */
+static fab_status read_lft(reader *r, fab_forwarding *single, fab_error *err) {
+    if (single == NULL) {
+        char what[160];
+        (void)fab_text_next(&r->in);
+        (void)snprintf(what, sizeof what,
+                       "tables of a subnet manager name one port per destination, and engine %s chooses among groups; "
+                       "engine file reads them",
+                       r->router->engine->name);
+        return fab_text_wrong(&r->in, 1, FAB_EUNSUPPORTED, what, (fab_token){0}, err);
+    }
+    return fab_lft_read(r->router, &r->in, single, err);
+}
+
+static fab_status read_own(reader *r, fab_forwarding *single, fab_read_groups *groups, fab_error *err) {
     fab_status status = FAB_OK;
-    reader r = {.router = router, .f = router->fabric, .t = router->next_hops, .path = path, .weights = weights};
     fab_group_builder builder = {0};
     fab_forwarding forwarding = {0};
     fab_read_groups read = {0};
-    FAB_TRY(fab_read_file(path, MAX_BYTES, &r.file, err));
-    r.next_line = r.line_start = r.at = r.behind = r.file.data;
-    FAB_TRY(refuse_zero_byte(&r, err));
-    r.first_group = find_group(r);
-    FAB_TRY(FAB_NEW(r.line_of, (size_t)fab_n_switches(r.f) * r.t->n_leaves, err));
-    if (single != NULL && r.first_group == 0) {
-        FAB_TRY(fab_forwarding_init(router, &forwarding, err));
-        r.single = &forwarding;
-        FAB_TRY(read_tables(&r, err));
-        FAB_TRY(check_loops(&r, err));
+    r->first_group = find_group(r->in);
+    FAB_TRY(FAB_NEW(r->line_of, (size_t)fab_n_switches(r->f) * r->t->n_leaves, err));
+    if (single != NULL && r->first_group == 0) {
+        FAB_TRY(fab_forwarding_init(r->router, &forwarding, err));
+        r->single = &forwarding;
+        FAB_TRY(read_tables(r, err));
+        FAB_TRY(check_loops(r, err));
         *single = forwarding;
         forwarding = (fab_forwarding){0};
     } else {
-        FAB_TRY(fab_group_builder_init(r.f, r.t->n_leaves, &builder, err));
-        r.groups = &builder;
-        FAB_TRY(read_tables(&r, err));
-        FAB_TRY(fab_group_builder_finish(&builder, r.t, &read, err));
-        FAB_TRY(check_groups(&r, &read, err));
+        FAB_TRY(fab_group_builder_init(r->f, r->t->n_leaves, &builder, err));
+        r->groups = &builder;
+        FAB_TRY(read_tables(r, err));
+        FAB_TRY(fab_group_builder_finish(&builder, r->t, &read, err));
+        FAB_TRY(check_groups(r, &read, err));
         *groups = read;
         read = (fab_read_groups){0};
     }
 done:
-    free(forwarding.entry);
+    fab_forwarding_release(&forwarding);
     fab_read_groups_release(&read);
     fab_group_builder_release(&builder);
+    return status;
+}
+
+fab_status fab_tables_read(const fab_router *router, const char *path, fab_weights weights, fab_forwarding *single,
+                           fab_read_groups *groups, fab_error *err) {
+    reader r = {.router = router, .f = router->fabric, .t = router->next_hops, .weights = weights};
+    fab_status status = fab_text_open(path, &r.in, err);
+    if (status == FAB_OK) {
+        status = fab_lft_is_dump(r.in) ? read_lft(&r, single, err) : read_own(&r, single, groups, err);
+    }
     free(r.line_of);
     free(r.links);
     free(r.weight);
-    fab_str_release(&r.file);
+    fab_text_release(&r.in);
     return status;
 }
 

@@ -42,6 +42,7 @@ void fab_walk_add(fab_walk *walk, const fab_router *router, uint64_t seed, const
     if (legs->in_domain) {
         walk->at[i] = 0;
         walk->target[i] = 0;
+        walk->key[i] = (fab_hop_key){0};
         return;
     }
     walk->key[i] = *key;
@@ -119,12 +120,22 @@ static uint32_t step_any(fab_walk *walk, const fab_router *router, uint64_t seed
     return left;
 }
 
+/* Whether a path ends on the leaf where it begins, which does not know its destination. */
+static bool is_refused_at_once(const fab_walk *walk, const fab_router *router, uint32_t i) {
+    const fab_hop_key *key = &walk->key[i];
+    return router->unreached != NULL && walk->at[i] == walk->target[i] && key->src_nic != key->dst_nic &&
+           router->unreached[key->destination] != 0;
+}
+
 fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed, fab_error *err) {
     uint32_t list[FAB_WALK_PATHS];
     uint32_t left = 0;
     for (uint32_t i = 0; i < walk->n; i++) {
         list[left] = i;
         left += walk->at[i] != walk->target[i];
+        if (is_refused_at_once(walk, router, i)) {
+            return fab_walk_unreachable(walk, router, i, err);
+        }
     }
     for (uint32_t hop = 0; left > 0 && left != FAB_NONE && hop < FAB_WALK_HOPS; hop++) { /* all have begun together */
         left = router->is_plain ? step_plain(walk, router, hop, list, left)

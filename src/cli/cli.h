@@ -58,7 +58,7 @@ typedef struct cli_options {
     uint64_t seed, n_seeds, n_threads;
     cli_when color;
     const char *steps; /**< cost: "256,512,1024", or NULL */
-    bool quiet, force, help, verify, bound;
+    bool quiet, force, help, verify, bound, dump_as_lft;
 } cli_options;
 
 typedef struct cli_option {

@@ -132,8 +132,10 @@ static const cli_option OPTION_PATCH = {
 
 static const char *const EXAMPLES[] = {"fabriscope build preset:llama3-24k-roce",
                                        "fabriscope build fat-tree:k=8 --format graphml",
+                                       "fabriscope build fat-tree:k=8 --format ibnet",
                                        "fabriscope build rail-spine:gpus=1024,taper=2 --out fabric",
-                                       "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv", NULL};
+                                       "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv",
+                                       NULL};
 
 static const cli_option *const OPTIONS[] = {&OPTION_VERIFY,
                                             &cli_option_set,
@@ -156,7 +158,8 @@ const cli_command cli_command_build = {
     .max_operands = 1,
     .summary = "the fabric: counts, bisection, cost, export",
     .details = "Builds the fabric, checks the graph against the closed form of its family, and reports what it is "
-               "made of. --format graphml prints the graph itself. Racks and lengths in the patch plan come from the "
+               "made of. --format graphml prints the graph itself, --format ibnet the same as a file that ibsim "
+               "loads and InfiniBand tools read. Racks and lengths in the patch plan come from the "
                "floor of the design (--set floor.rack-power=40kW); without one the racks are empty.",
     .examples = EXAMPLES,
     .options = OPTIONS,

@@ -30,11 +30,13 @@ typedef struct tables {
     const fab_router *router;
     const fab_phase *phase; /* NULL: the tables are the same for all */
     const fab_bound *known; /* of the phase; may be NULL */
+    bool as_lft;
 } tables;
 
 static fab_status write_tables(const void *context, FILE *out, fab_error *err) {
     const tables *t = context;
-    return fab_tables_write_phase(t->router, t->phase, t->known, out, err);
+    return t->as_lft ? fab_tables_write_lft(t->router, out, err)
+                     : fab_tables_write_phase(t->router, t->phase, t->known, out, err);
 }
 
 static fab_status save_tables(const cli_options *options, const tables *t, FILE *out, fab_error *err) {
@@ -100,6 +102,7 @@ static fab_status dump(const cli_options *options, cli_proof *proof, FILE *out, 
         FAB_TRY(cli_prove(options, traffic_of(options), proof, err));
         t.known = cli_proof_bound(proof);
     }
+    t.as_lft = options->dump_as_lft;
     FAB_TRY(save_tables(options, &t, out, err));
 done:
     fab_traffic_release(&traffic);
@@ -115,6 +118,9 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     if (options->explain != NULL) {
         FAB_TRY(cli_check_explain(options, err));
         return cli_explain(options, out, err);
+    }
+    if (options->dump == NULL && options->dump_as_lft) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --dump-format: there is no --dump FILE");
     }
     if (options->dump != NULL) {
         FAB_TRY(check_dump(options, err));
@@ -151,6 +157,19 @@ static const cli_option OPTION_DUMP = {"dump", "FILE",
                                        "and ecmp,tables=FILE read; - is stdout",
                                        apply_dump};
 
+static fab_status apply_dump_format(cli_options *options, const char *value, fab_error *err) {
+    if (strcmp(value, "tables") != 0 && strcmp(value, "lft") != 0) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --dump-format: '%.40s' is neither tables nor lft", value);
+    }
+    options->dump_as_lft = value[0] == 'l';
+    return FAB_OK;
+}
+
+static const cli_option OPTION_DUMP_FORMAT = {
+    "dump-format", "NAME",
+    "of --dump: tables (default), or lft, the dump of InfiniBand's opensm, which 'opensm -R file -U FILE' loads",
+    apply_dump_format};
+
 static fab_status apply_explain(cli_options *options, const char *value, fab_error *err) {
     (void)err;
     options->explain = value;
@@ -180,6 +199,7 @@ static const char *const EXAMPLES[] = {
     "fabriscope route clos:gpus=512,radix=32 --traffic pattern:bisection --seeds 100 --json",
     "fabriscope route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --bound",
     "fabriscope route preset:llama3-talk-racks --engine pinned --dump -",
+    "fabriscope route fat-tree:k=8 --engine dmodk --dump lfts --dump-format lft",
     "fabriscope route preset:llama3-talk-racks --traffic job:dp --engine pinned --explain leaf-0:17",
     "fabriscope route preset:llama3-talk-racks --job servers=0,1,2,4 --advise",
     NULL};
@@ -189,6 +209,7 @@ static const cli_option *const OPTIONS[] = {&cli_option_traffic,
                                             &OPTION_BOUND,
                                             &cli_option_certificate,
                                             &OPTION_DUMP,
+                                            &OPTION_DUMP_FORMAT,
                                             &OPTION_EXPLAIN,
                                             &cli_option_advise,
                                             &cli_option_advise_budget,
@@ -213,7 +234,10 @@ const cli_command cli_command_route = {
     .max_operands = 1,
     .summary = "one phase, pattern or matrix under one or more engines",
     .details = "Routes traffic over the fabric and reports the loads of the links, which of them collide, and the "
-               "flows that meet on the worst ones.",
+               "flows that meet on the worst ones. To judge the tables of a subnet manager, give --engine "
+               "file,path=FILE the dump of "
+               "opensm (-D 0x43: opensm-lfts.dump) or of dump_fts. Its nodes are named as by 'fabriscope build DESIGN "
+               "--format ibnet', which ibsim simulates; a map of node names gives those of a real subnet.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,

@@ -24,7 +24,7 @@ check() {
 
 prepare() { # once: the fabric for ibsim, and the library that reads the processor time off
   [[ -f $WORK/net ]] || {
-    "$FABRISCOPE" build "$design" --patch - --quiet | "$here/patch_to_ibnet.py" >"$WORK/net.part"
+    "$FABRISCOPE" build "$design" --format ibnet --quiet >"$WORK/net.part"
     mv "$WORK/net.part" "$WORK/net"
   }
   [[ -f $WORK/clock.so ]] ||

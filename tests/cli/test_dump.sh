@@ -43,7 +43,16 @@ fails 2 "name is empty" route fat-tree:k=4 --engine dmodk --dump= --quiet
 fails 5 "cannot write" route fat-tree:k=4 --engine dmodk --dump nowhere/tables --quiet
 fails 3 "tables:3:1: engine file" route fat-tree:k=6 --engine file,path=tables --quiet
 fails 5 "cannot open" route fat-tree:k=4 --engine file,path=missing --quiet
-printf 'Unicast lids [0-33] of switch Lid 4 guid 0x0000000000000001 (%s):\n' "'sw'" >opensm-lfts.dump
-fails 3 "OpenSM" route fat-tree:k=4 --engine file,path=opensm-lfts.dump --quiet
-fails 3 "OpenSM" route fat-tree:k=4 --engine ecmp,tables=opensm-lfts.dump --quiet
+
+# As a subnet manager dumps them.
+"$program" route fat-tree:k=4 --engine updn --dump lfts --dump-format lft --quiet >report
+[[ -n $(loads updn) && $(loads updn) == "$(loads file,path=lfts)" ]] || fail "other loads after the round trip of LFTs"
+fails 3 "lfts:1:1: engine ecmp" route fat-tree:k=4 --engine ecmp,tables=lfts --quiet
+fails 3 "engine ecmp does not choose by the destination alone" route fat-tree:k=4 --engine ecmp --dump other --dump-format lft --quiet
+fails 3 "names no switch of this fabric" route clos:gpus=8,gpus-per-server=1,radix=8 --engine file,path=lfts --quiet
+fails 2 "neither tables nor lft" route fat-tree:k=4 --engine updn --dump other --dump-format lfts --quiet
+fails 2 "there is no --dump FILE" route fat-tree:k=4 --engine updn --dump-format lft --quiet
+[[ ! -e other ]] || fail "a dump that failed was left behind"
+fails 3 "an InfiniBand switch has 254" build preset:llama3-24k-roce --format ibnet --quiet
+fails 3 "which no width" build fat-tree:k=4,nic=37Gb/s --format ibnet --quiet
 exit $((failures > 0))

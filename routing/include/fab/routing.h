@@ -162,6 +162,8 @@ typedef struct fab_router {
     struct fab_step *step; /**< shape [links of switches], as fabric->out_link from its first switch; plain engines */
     struct fab_port_end *end; /**< shape [n_gpus]: where GPUs are plugged in; NULL unless each has one NIC in one plane
                                  and none hands over for another */
+    const uint8_t *unreached; /**< shape [destinations]: 1 where tables from a file hand packets over nowhere, not even
+                                 on the leaf; NULL: no such. The engine's */
     void *state;              /**< the engine's own options */
 } fab_router;
 

@@ -42,6 +42,17 @@ fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *pha
                                   fab_error *err) FAB_MUST_USE;
 
 /**
+ * The same as opensm dumps its linear forwarding tables (opensm-lfts.dump): `opensm -R file -U` loads it and finds
+ * switches and adapters by GUID. GUIDs, LIDs and descriptions are those of fab/ib_names.h, as in the report format
+ * ibnet. Switches are destinations too: by a shortest way through the lowest port, for management.
+ * @retval FAB_EUNSUPPORTED  the engine does not choose by the destination alone, or the fabric is too large for
+ *                           InfiniBand (fab_ib_check())
+ * @retval FAB_EIO           a write failed
+ * Complexity: O(switches * (NICs + links)) time, O(switches * (switches + NIC ports)) memory.
+ */
+fab_status fab_tables_write_lft(const fab_router *router, FILE *out, fab_error *err) FAB_MUST_USE;
+
+/**
  * The port through which every switch forwards to every port of a leaf, under an engine that looks at the destination
  * alone: what a subnet manager writes into its switches.
  * @param[out] out_port  Shape [n_switches][n_leaves][port_stride], by port - 1 of the leaf; 0 where nothing is plugged

@@ -1,0 +1,482 @@
+/* Forwarding tables of a subnet manager. A packet carries a LID; which port that is, every line says beside it, so that
+ * subnets may be read one after the other although each counts its LIDs from 1. */
+#include "lft.h"
+#include "fab/ib_names.h"
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the line of a LID, or the head of a table, says of a node. */
+typedef struct named {
+    fab_token description;
+    fab_token guid;     /* digits, without 0x */
+    uint32_t guid_port; /* that a GUID of ours is of; 0: of none */
+} named;
+
+/* `node` is reached through port `port` of the switch at hand. */
+typedef struct entry {
+    fab_node_id node;
+    uint32_t lid;
+    uint64_t port;
+    uint32_t nic_port; /* that the GUID says; 0: it says nothing */
+    fab_token lid_text, port_text, node_text;
+} entry;
+
+typedef struct reader {
+    const fab_router *router;
+    const fab_fabric *f;
+    fab_text *in;
+    fab_forwarding *out;
+    uint8_t *reached;   /* shape [n_destinations]: its leaf hands packets over */
+    uint32_t *lid;      /* shape [n_destinations]: 0 before the first line that names it */
+    size_t *head_line;  /* shape [n_switches]: of its table; 0 without one */
+    bool is_open;       /* inside a table: that of switch v, */
+    fab_node_id v;      /* which has a line for */
+    uint32_t last_lid;  /* and so far */
+    uint64_t n_entries; /* of them */
+} reader;
+
+bool fab_lft_is_dump(fab_text in) {
+    return fab_text_next(&in) && fab_text_take(&in, "Unicast lids");
+}
+
+static fab_status expected(const reader *r, const char *what, fab_error *err) {
+    fab_token rest = fab_text_rest(r->in);
+    char text[96];
+    (void)snprintf(text, sizeof text, rest.length > 0 ? "where %s was expected" : "expected %s", what);
+    return fab_text_wrong(r->in, rest.column, FAB_EINPUT, text, rest, err);
+}
+
+static bool read_hex(fab_token t, uint64_t *out) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < t.length; i++) {
+        char c = t.text[i];
+        uint64_t digit = c >= '0' && c <= '9'   ? (uint64_t)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (uint64_t)(c - 'a' + 10)
+                         : c >= 'A' && c <= 'F' ? (uint64_t)(c - 'A' + 10)
+                                                : 16;
+        if (digit > 15 || i > 15) {
+            return false;
+        }
+        n = n << 4 | digit;
+    }
+    *out = n;
+    return t.length > 0;
+}
+
+/* Takes `stop` and what stands before it off the line; false where there is none. */
+static bool take_until(fab_text *in, const char *stop, fab_token *out) {
+    size_t n = strlen(stop);
+    *out = fab_text_rest(in);
+    for (const char *at = in->at; at + n <= in->behind; at++) {
+        if (memcmp(at, stop, n) == 0) {
+            out->length = (size_t)(at - out->text);
+            in->at = at + n;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The text that ends the line but for `tail`, without quotes around it. False where the line ends otherwise. */
+static bool take_description(fab_text *in, const char *tail, fab_token *out) {
+    size_t n = strlen(tail);
+    fab_token rest = fab_text_rest(in);
+    while (rest.length > 0 && (rest.text[rest.length - 1] == ' ' || rest.text[rest.length - 1] == '\t')) {
+        rest.length--;
+    }
+    if (rest.length < n || memcmp(rest.text + rest.length - n, tail, n) != 0) {
+        return false;
+    }
+    rest.length -= n;
+    if (rest.length >= 2 && rest.text[0] == '\'' && rest.text[rest.length - 1] == '\'') {
+        rest.text++;
+        rest.column++;
+        rest.length -= 2;
+    }
+    in->at = in->behind;
+    *out = rest;
+    return true;
+}
+
+/* The node that a description and a GUID name. */
+static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_node_id *out, fab_error *err) {
+    const fab_fabric *f = r->f;
+    char what[160];
+    uint64_t guid = 0;
+    uint32_t port = 0;
+    if (!read_hex(n->guid, &guid)) {
+        return fab_text_wrong(r->in, n->guid.column, FAB_EINPUT,
+                              n->guid.length > 0 ? "is no GUID of up to 16 hexadecimal digits" : "expected a GUID",
+                              n->guid, err);
+    }
+    fab_node_id by_name = fab_ib_find_description(f, n->description.text, n->description.length);
+    fab_node_id by_guid = fab_ib_find_guid(f, guid, &port);
+    if (by_name != FAB_NONE && by_guid != FAB_NONE && by_name != by_guid) {
+        char name[FAB_IB_DESCRIPTION];
+        (void)snprintf(what, sizeof what, "has the GUID of %s, 0x%016" PRIx64, fab_ib_description(f, by_guid, name),
+                       guid);
+        return fab_text_wrong(r->in, n->description.column, FAB_EINPUT, what, n->description, err);
+    }
+    fab_node_id v = by_name != FAB_NONE ? by_name : by_guid;
+    if (v == FAB_NONE || fab_kind_of(f, v) != kind) {
+        (void)snprintf(what, sizeof what, "names no %s of this fabric, nor does the GUID 0x%016" PRIx64,
+                       kind == FAB_NODE_SWITCH ? "switch" : "NIC", guid);
+        return fab_text_wrong(r->in, n->description.column, FAB_EINPUT, what, n->description, err);
+    }
+    n->guid_port = by_guid != FAB_NONE ? port : 0;
+    *out = v;
+    return FAB_OK;
+}
+
+/* `Unicast lids [0-36] of switch Lid 17 guid 0x0002c90000000001 ('leaf-0'):` */
+static fab_status read_head(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_token skipped = {0};
+    named n = {0};
+    fab_node_id v = FAB_NONE;
+    if (r->is_open) {
+        FAB_TRY(expected(r, "the line 'N lids dumped' of the table before", err));
+    }
+    (void)fab_text_take(r->in, "Unicast lids");
+    if (!take_until(r->in, " of switch ", &skipped)) {
+        FAB_TRY(expected(r, "'of switch'", err));
+    }
+    if (!take_until(r->in, "guid 0x", &skipped)) {
+        FAB_TRY(expected(r, "'guid 0x'", err));
+    }
+    if (!take_until(r->in, " (", &n.guid) || !take_description(r->in, "):", &n.description)) {
+        FAB_TRY(expected(r, "a GUID, a description in brackets and a colon", err));
+    }
+    FAB_TRY(find_node(r, &n, FAB_NODE_SWITCH, &v, err));
+    size_t *line = &r->head_line[v - r->f->first[FAB_NODE_SWITCH]];
+    if (*line != 0) {
+        char what[64];
+        (void)snprintf(what, sizeof what, "has a table in line %zu already", *line);
+        status = fab_text_wrong(r->in, n.description.column, FAB_EINPUT, what, n.description, err);
+        goto done;
+    }
+    *line = r->in->line;
+    r->is_open = true;
+    r->v = v;
+    r->last_lid = 0;
+    r->n_entries = 0;
+done:
+    return status;
+}
+
+/* Whose LID it is. FAB_NONE: of nobody who takes part in traffic. */
+static fab_status read_owner(reader *r, const char *tail, entry *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    named n = {0};
+    fab_token kind = fab_text_rest(r->in);
+    bool is_switch = false;
+    out->node = FAB_NONE;
+    if (fab_text_take(r->in, "unknown node and type")) { /* it has left the subnet */
+        r->in->at = r->in->behind;
+        return FAB_OK;
+    }
+    if (fab_text_take(r->in, "Switch portguid 0x")) {
+        is_switch = true;
+    } else if (fab_text_take(r->in, "Router ")) {
+        kind.length = strlen("Router");
+        return fab_text_wrong(r->in, kind.column, FAB_EUNSUPPORTED, "to other subnets: this fabric has none", kind,
+                              err);
+    } else if (!fab_text_take(r->in, "Channel Adapter portguid 0x")) {
+        return expected(r, "'Channel Adapter portguid 0x' or 'Switch portguid 0x'", err);
+    }
+    if (!take_until(r->in, ": ", &n.guid) || !take_description(r->in, tail, &n.description)) {
+        return expected(r, "a GUID, a colon and a description in quotes", err);
+    }
+    static const char IN_SWITCH[] = "Aggregation Node"; /* adapters inside switches, which no NIC stands for */
+    size_t size = sizeof IN_SWITCH - 1;
+    fab_token d = n.description;
+    if (!is_switch && d.length >= size && memcmp(d.text + d.length - size, IN_SWITCH, size) == 0) {
+        return FAB_OK;
+    }
+    FAB_TRY(find_node(r, &n, is_switch ? FAB_NODE_SWITCH : FAB_NODE_NIC, &out->node, err));
+    out->node_text = n.description;
+    out->nic_port = n.guid_port;
+done:
+    return status;
+}
+
+/* `0x0004 003 # Channel Adapter portguid 0x0002c90000000003: 'server-0 HCA-1'`, or behind the port `: (...)`. */
+static fab_status read_entry(reader *r, entry *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t lid = 0;
+    out->lid_text = fab_text_token(r->in);
+    fab_token digits = out->lid_text;
+    digits.text += 2; /* 0x */
+    digits.length -= 2;
+    if (!read_hex(digits, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
+        char what[64];
+        (void)snprintf(what, sizeof what, "is no unicast LID: they are 0x0001 to 0x%04x", FAB_IB_LIDS);
+        return fab_text_wrong(r->in, out->lid_text.column, FAB_EINPUT, what, out->lid_text, err);
+    }
+    if (lid <= r->last_lid) {
+        char what[80];
+        (void)snprintf(what, sizeof what, "does not ascend: the LID before is 0x%04" PRIx32, r->last_lid);
+        return fab_text_wrong(r->in, out->lid_text.column, FAB_EINPUT, what, out->lid_text, err);
+    }
+    out->lid = r->last_lid = (uint32_t)lid;
+    out->port_text = fab_text_token(r->in);
+    if (!fab_token_number(out->port_text, &out->port)) {
+        return fab_text_wrong(r->in, out->port_text.column, FAB_EINPUT,
+                              out->port_text.length > 0 ? "is no port number" : "expected a port number",
+                              out->port_text, err);
+    }
+    if (fab_text_take(r->in, "# ")) {
+        FAB_TRY(read_owner(r, "", out, err));
+    } else if (fab_text_take(r->in, ": (")) {
+        FAB_TRY(read_owner(r, ")", out, err));
+    } else {
+        FAB_TRY(expected(r, "'#' or ': (' and whose LID it is (as dump_lfts without -n writes it)", err));
+    }
+done:
+    return status;
+}
+
+/* A line for a switch carries no traffic of ours; it is only held against the fabric. */
+static fab_status check_switch_entry(const reader *r, const entry *e, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_link_id link = FAB_NONE;
+    if ((e->port == 0) != (e->node == r->v)) {
+        return fab_text_wrong(r->in, e->port_text.column, FAB_EINPUT,
+                              e->port == 0 ? "is the switch itself, and the LID is of another"
+                                           : "is a port, and the LID is of the switch itself",
+                              e->port_text, err);
+    }
+    if (e->port != 0) {
+        FAB_TRY(fab_text_port(r->in, r->f, r->v, e->port_text, e->port, &link, err));
+        FAB_TRY(fab_text_next_hop(r->in, r->f, e->port_text, link, err));
+    }
+done:
+    return status;
+}
+
+/* A port has one LID, over all switches. */
+static fab_status check_lid(reader *r, const entry *e, uint32_t destination, bool is_set, fab_error *err) {
+    uint32_t *lid = &r->lid[destination];
+    char what[128];
+    if (*lid == 0 || *lid == e->lid) {
+        *lid = e->lid;
+        return FAB_OK;
+    }
+    if (is_set) {
+        (void)snprintf(what, sizeof what,
+                       "is a second LID of its port beside 0x%04" PRIx32
+                       ": several LIDs per port (LMC above 0) are not read",
+                       *lid);
+        return fab_text_wrong(r->in, e->lid_text.column, FAB_EUNSUPPORTED, what, e->lid_text, err);
+    }
+    (void)snprintf(what, sizeof what, "is the LID of a port that has 0x%04" PRIx32 " in the table of another switch",
+                   *lid);
+    return fab_text_wrong(r->in, e->lid_text.column, FAB_EINPUT, what, e->lid_text, err);
+}
+
+/* The port of a NIC on the plane of the switch at hand, as a destination and as the link from there into its leaf. */
+static uint32_t destination_of(const reader *r, fab_node_id nic, fab_link_id *out_up) {
+    const fab_fabric *f = r->f;
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    uint32_t plane = f->switch_plane[r->v - base];
+    const fab_ports *ports = &r->router->ports;
+    *out_up = ports->nic_access[(size_t)(nic - f->first[FAB_NODE_NIC]) * ports->n_planes + plane];
+    uint32_t leaf = r->router->next_hops->leaf_index[fab_head(f, *out_up) - base];
+    return leaf * r->router->port_stride + f->port[*out_up ^ 1U] - 1;
+}
+
+static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = r->f;
+    fab_link_id up = FAB_NONE;
+    fab_link_id link = FAB_NONE;
+    uint32_t d = destination_of(r, e->node, &up);
+    fab_node_id leaf = fab_head(f, up);
+    if (e->nic_port != 0 && e->nic_port != fab_ib_port(f, up)) {
+        char what[96];
+        (void)snprintf(what, sizeof what, "has the GUID of its port %" PRIu32 "; on this plane it has port %" PRIu32,
+                       e->nic_port, fab_ib_port(f, up));
+        status = fab_text_wrong(r->in, e->node_text.column, FAB_EINPUT, what, e->node_text, err);
+        goto done;
+    }
+    bool is_set = r->v == leaf ? r->reached[d] != 0 : fab_forwarding_get(f, r->out, r->v, d) != FAB_NONE;
+    FAB_TRY(check_lid(r, e, d, is_set, err));
+    if (e->port == 0) {
+        status = fab_text_wrong(r->in, e->port_text.column, FAB_EINPUT,
+                                "is the switch itself, and the LID is of an adapter", e->port_text, err);
+        goto done;
+    }
+    FAB_TRY(fab_text_port(r->in, f, r->v, e->port_text, e->port, &link, err));
+    if (r->v == leaf) {
+        if (link != (up ^ 1U)) {
+            char what[96];
+            char name[32];
+            (void)snprintf(what, sizeof what, "is not where it is plugged in: that is port %u of %s", f->port[up ^ 1U],
+                           fab_node_name(f, leaf, name));
+            status = fab_text_wrong(r->in, e->port_text.column, FAB_EINPUT, what, e->port_text, err);
+            goto done;
+        }
+        r->reached[d] = 1;
+        goto done;
+    }
+    FAB_TRY(fab_text_next_hop(r->in, f, e->port_text, link, err));
+    fab_forwarding_set(f, r->out, d, link);
+done:
+    return status;
+}
+
+/* `36 lids dumped`: the last LID of the subnet (opensm); `36 valid lids dumped`: as many lines (dump_lfts). */
+static fab_status read_count(reader *r, fab_error *err) {
+    fab_token count = fab_text_token(r->in);
+    uint64_t n = 0;
+    if (!fab_token_number(count, &n)) {
+        return fab_text_wrong(r->in, count.column, FAB_EINPUT, "begins no line of a table of LIDs", count, err);
+    }
+    bool valid = fab_text_take(r->in, "valid ");
+    if (!fab_text_take(r->in, "lids dumped") || fab_text_token(r->in).length > 0) {
+        return expected(r, "'lids dumped'", err);
+    }
+    if (valid ? n != r->n_entries : n < r->n_entries) {
+        char what[80];
+        (void)snprintf(what, sizeof what, "LIDs, but %" PRIu64 " lines were read", r->n_entries);
+        return fab_text_wrong(r->in, count.column, FAB_EINPUT, what, count, err);
+    }
+    r->is_open = false;
+    return FAB_OK;
+}
+
+/* The headings of dump_lfts, and its advice to use dump_fts. */
+static bool is_heading(const fab_text *in) {
+    fab_text copy = *in;
+    return fab_text_take(&copy, "*** WARNING ***") || (fab_text_take(&copy, "Lid ") && fab_text_take(&copy, "Out ")) ||
+           (fab_text_take(&copy, "Port ") && fab_text_take(&copy, "Info"));
+}
+
+static fab_status read_line(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text ahead = *r->in;
+    if (fab_text_take(&ahead, "Unicast lids")) {
+        return read_head(r, err);
+    }
+    if (is_heading(r->in)) {
+        return FAB_OK;
+    }
+    if (!r->is_open) {
+        return expected(r, "'Unicast lids ...', the head of a table,", err);
+    }
+    if (!fab_text_take(&ahead, "0x")) {
+        return read_count(r, err);
+    }
+    entry e = {0};
+    FAB_TRY(read_entry(r, &e, err));
+    r->n_entries++;
+    if (e.node == FAB_NONE) {
+        goto done;
+    }
+    FAB_TRY(fab_kind_of(r->f, e.node) == FAB_NODE_SWITCH ? check_switch_entry(r, &e, err) : set_entry(r, &e, err));
+done:
+    return status;
+}
+
+/* Stands on the line of switch v for a destination, which has been read before. */
+static fab_status go_to(reader *r, fab_node_id v, uint32_t destination, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t head = r->head_line[v - r->f->first[FAB_NODE_SWITCH]];
+    fab_text_rewind(r->in);
+    r->v = v;
+    r->last_lid = 0;
+    while (fab_text_next(r->in)) {
+        fab_text ahead = *r->in;
+        entry e = {0};
+        fab_link_id up = FAB_NONE;
+        if (r->in->line <= head || !fab_text_take(&ahead, "0x")) {
+            continue;
+        }
+        FAB_TRY(read_entry(r, &e, err));
+        if (e.node != FAB_NONE && fab_kind_of(r->f, e.node) == FAB_NODE_NIC &&
+            destination_of(r, e.node, &up) == destination) {
+            break;
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status check_loops(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_node_id v = 0;
+    uint32_t d = 0;
+    uint32_t *mark = NULL;
+    FAB_TRY(FAB_NEW(mark, fab_n_switches(r->f), err));
+    if (fab_forwarding_find_loop(r->router, r->out, mark, &v, &d)) {
+        char what[FAB_LOOP_TEXT];
+        FAB_TRY(go_to(r, v, d, err));
+        status = fab_text_wrong(r->in, 1, FAB_EINPUT, fab_forwarding_spell_loop(r->router, r->out, v, d, what),
+                                (fab_token){0}, err);
+    }
+done:
+    free(mark);
+    return status;
+}
+
+/* What its own leaf does not hand over reaches nobody. */
+static fab_status drop_unreached(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = r->f;
+    uint32_t n = r->out->n_destinations;
+    uint32_t n_unreached = 0;
+    FAB_TRY(FAB_NEW(r->out->unreached, n, err));
+    for (fab_link_id up = 0; up < f->n_links; up += 2) {
+        if (fab_class_of(f, up)->kind != FAB_LINK_ACCESS) {
+            continue;
+        }
+        uint32_t leaf = r->router->next_hops->leaf_index[fab_head(f, up) - f->first[FAB_NODE_SWITCH]];
+        uint32_t d = leaf * r->router->port_stride + f->port[up ^ 1U] - 1;
+        if (r->reached[d] != 0) {
+            continue;
+        }
+        r->out->unreached[d] = 1;
+        n_unreached++;
+        for (uint32_t v = 0; v < fab_n_switches(f); v++) {
+            r->out->entry[(size_t)v * n + d] = 0;
+        }
+    }
+    if (n_unreached == 0) {
+        free(r->out->unreached);
+        r->out->unreached = NULL;
+    }
+done:
+    return status;
+}
+
+fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_forwarding read = {0};
+    reader r = {.router = router, .f = router->fabric, .in = in, .out = &read};
+    FAB_TRY(fab_forwarding_init(router, &read, err));
+    FAB_TRY(FAB_NEW(r.reached, read.n_destinations, err));
+    FAB_TRY(FAB_NEW(r.lid, read.n_destinations, err));
+    FAB_TRY(FAB_NEW(r.head_line, fab_n_switches(r.f), err));
+    while (fab_text_next(in)) {
+        FAB_TRY(read_line(&r, err));
+    }
+    if (r.is_open) {
+        status = fab_text_wrong(in, 1, FAB_EINPUT, "the file is cut off: there is no line 'N lids dumped'",
+                                (fab_token){0}, err);
+        goto done;
+    }
+    FAB_TRY(check_loops(&r, err));
+    FAB_TRY(drop_unreached(&r, err));
+    *out = read;
+    read = (fab_forwarding){0};
+done:
+    fab_forwarding_release(&read);
+    free(r.reached);
+    free(r.lid);
+    free(r.head_line);
+    return status;
+}

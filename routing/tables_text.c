@@ -1,0 +1,145 @@
+#include "tables_text.h"
+#include "forwarding.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_BYTES ((size_t)1 << 31)
+
+static fab_status refuse_zero_byte(fab_text *text, fab_error *err) {
+    const char *nul = memchr(text->file.data, '\0', text->file.length);
+    const char *start = text->file.data;
+    if (nul == NULL) {
+        return FAB_OK;
+    }
+    text->line = 1;
+    for (const char *c = start; c < nul; c++) {
+        start = *c == '\n' ? c + 1 : start;
+        text->line += *c == '\n';
+    }
+    return fab_text_wrong(text, (size_t)(nul - start) + 1, FAB_EINPUT, "a zero byte: this is no text file",
+                          (fab_token){0}, err);
+}
+
+fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) {
+    *out = (fab_text){.path = path};
+    fab_status status = fab_read_file(path, MAX_BYTES, &out->file, err);
+    if (status == FAB_OK) {
+        status = refuse_zero_byte(out, err);
+        fab_text_rewind(out);
+    }
+    if (status != FAB_OK) {
+        fab_text_release(out);
+    }
+    return status;
+}
+
+void fab_text_release(fab_text *text) {
+    fab_str_release(&text->file);
+}
+
+void fab_text_rewind(fab_text *text) {
+    text->next_line = text->line_start = text->at = text->behind = text->file.data;
+    text->line = 0;
+}
+
+static void skip_blanks(fab_text *text) {
+    while (text->at < text->behind && (*text->at == ' ' || *text->at == '\t')) {
+        text->at++;
+    }
+}
+
+bool fab_text_next(fab_text *text) {
+    const char *end = text->file.data + text->file.length;
+    while (text->next_line < end) {
+        text->line++;
+        text->line_start = text->next_line;
+        const char *stop = memchr(text->line_start, '\n', (size_t)(end - text->line_start));
+        text->behind = stop != NULL ? stop : end;
+        text->next_line = stop != NULL ? stop + 1 : end;
+        if (text->behind > text->line_start && text->behind[-1] == '\r') {
+            text->behind--;
+        }
+        text->at = text->line_start;
+        skip_blanks(text);
+        if (text->at < text->behind && *text->at != '#') {
+            return true;
+        }
+    }
+    text->at = text->behind = end;
+    return false;
+}
+
+fab_token fab_text_token(fab_text *text) {
+    skip_blanks(text);
+    fab_token t = {.text = text->at, .column = (size_t)(text->at - text->line_start) + 1};
+    while (text->at < text->behind && *text->at != ' ' && *text->at != '\t') {
+        text->at++;
+    }
+    t.length = (size_t)(text->at - t.text);
+    return t;
+}
+
+bool fab_text_take(fab_text *text, const char *word) {
+    size_t n = strlen(word);
+    skip_blanks(text);
+    if ((size_t)(text->behind - text->at) < n || memcmp(text->at, word, n) != 0) {
+        return false;
+    }
+    text->at += n;
+    return true;
+}
+
+fab_token fab_text_rest(const fab_text *text) {
+    return (fab_token){.text = text->at,
+                       .length = (size_t)(text->behind - text->at),
+                       .column = (size_t)(text->at - text->line_start) + 1};
+}
+
+bool fab_token_number(fab_token t, uint64_t *out) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < t.length; i++) {
+        if (t.text[i] < '0' || t.text[i] > '9' || i > 17) {
+            return false;
+        }
+        n = n * 10 + (uint64_t)(t.text[i] - '0');
+    }
+    *out = n;
+    return t.length > 0;
+}
+
+fab_status fab_text_wrong(const fab_text *text, size_t column, fab_status code, const char *what, fab_token t,
+                          fab_error *err) {
+    char where[sizeof err->where];
+    (void)snprintf(where, sizeof where, "%.150s:%zu:%zu", text->path, text->line, column);
+    char shown[48] = "";
+    for (size_t i = 0; i < t.length && i < sizeof shown - 1; i++) {
+        shown[i] = t.text[i] >= ' ' && t.text[i] < 127 ? t.text[i] : '?';
+    }
+    return t.length > 0 ? fab_fail(err, code, where, "'%s' %s", shown, what) : fab_fail(err, code, where, "%s", what);
+}
+
+fab_status fab_text_port(const fab_text *text, const fab_fabric *f, fab_node_id v, fab_token t, uint64_t port,
+                         fab_link_id *out, fab_error *err) {
+    char what[96];
+    char name[32];
+    fab_link_id link = port <= UINT16_MAX ? fab_link_at_port(f, v, (uint32_t)port) : FAB_NONE;
+    if (link == FAB_NONE) {
+        uint32_t behind = f->out_first[v + 1];
+        uint32_t last = behind > f->out_first[v] ? f->port[f->out_link[behind - 1]] : 0;
+        (void)snprintf(what, sizeof what, "is no port in use of %s, whose last is %u", fab_node_name(f, v, name), last);
+        return fab_text_wrong(text, t.column, FAB_EINPUT, what, t, err);
+    }
+    *out = link;
+    return FAB_OK;
+}
+
+fab_status fab_text_next_hop(const fab_text *text, const fab_fabric *f, fab_token t, fab_link_id link, fab_error *err) {
+    char what[96];
+    char name[32];
+    if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC) {
+        return FAB_OK;
+    }
+    (void)snprintf(what, sizeof what, "leads to %s; a next hop is a switch", fab_node_name(f, fab_head(f, link), name));
+    return fab_text_wrong(text, t.column, FAB_EINPUT, what, t, err);
+}
