@@ -205,6 +205,7 @@ static fab_status read_tables(compiler *c, uint32_t block, fab_error *err) {
     uint32_t first = block * FAB_LANES;
     uint32_t n = t->n_leaves - first < FAB_LANES ? t->n_leaves - first : FAB_LANES;
     uint32_t n_parts = 0;
+    uint16_t row[FAB_PIECE_LEAVES];
     c->n_pending = 0;
     for (uint32_t v = 0; v < dag->n_switches; v++) {
         uint32_t piece = t->piece_of[(size_t)block * t->n_switches + v];
@@ -212,7 +213,8 @@ static fab_status read_tables(compiler *c, uint32_t block, fab_error *err) {
         if (known->block != block + 1) {
             FAB_TRY(FAB_GROW(c->part, c->part_capacity, (size_t)n_parts + n, err));
             *known = (piece_parts){.block = block + 1, .first = n_parts};
-            known->n = read_row(c, t->piece + (size_t)piece * FAB_PIECE_LEAVES, n, c->part + n_parts);
+            fab_piece_unpack(t->piece + (size_t)piece * FAB_PIECE_WORDS, row);
+            known->n = read_row(c, row, n, c->part + n_parts);
             n_parts += known->n;
         }
         FAB_TRY(FAB_GROW(c->pending, c->pending_capacity, c->n_pending + known->n, err));

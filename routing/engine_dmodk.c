@@ -11,10 +11,12 @@ static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop
 }
 
 /* The digits of all tiers at once, so that a walk need not divide. */
-static void begin(const fab_router *router, uint64_t seed, fab_hop_key *key) {
+static void begin(const fab_router *router, uint64_t seed, fab_hop_key *keys, uint32_t n) {
     (void)seed;
     for (uint32_t t = 1; t <= router->fabric->n_tiers && t <= FAB_FABRIC_TIERS; t++) {
-        key->value[t - 1] = (uint32_t)(key->destination / router->divisor[t]);
+        for (uint32_t i = 0; i < n; i++) {
+            keys[i].value[t - 1] = (uint32_t)(keys[i].destination / router->divisor[t]);
+        }
     }
 }
 

@@ -248,22 +248,29 @@ static fab_hash_packet packet_of(const fab_hop_key *key) {
                              .proto = 17 /* UDP */};
 }
 
-static void begin(const fab_router *router, uint64_t seed, fab_hop_key *key) {
+static void begin(const fab_router *router, uint64_t seed, fab_hop_key *keys, uint32_t n) {
     const options *o = router->state;
     size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
-    key->hash =
-        fab_draw(seed, (uint64_t)key->src_nic << 32 | key->dst_nic, (uint64_t)key->ordinal << 16 | key->queue_pair);
-    uint32_t sport = source_port((uint32_t)key->hash & 0xfffff);
+    for (uint32_t i = 0; i < n; i++) {
+        fab_hop_key *key = &keys[i];
+        key->hash =
+            fab_draw(seed, (uint64_t)key->src_nic << 32 | key->dst_nic, (uint64_t)key->ordinal << 16 | key->queue_pair);
+    }
     for (uint32_t slot = 0; slot < o->n_rules; slot++) {
         const fab_hash_rule *rule = &o->rule[slot];
         const uint32_t *effect = &o->nic_effect[2 * (size_t)slot * n_nics];
-        key->value[slot] = o->sport_value[(size_t)slot * SOURCE_PORTS + (sport - FIRST_SOURCE_PORT)] ^
-                           effect[2 * (size_t)key->src_nic] ^ effect[2 * (size_t)key->dst_nic + 1];
-        if ((rule->fields & FAB_FIELD_DQP) != 0) {
+        const uint32_t *sport_value = &o->sport_value[(size_t)slot * SOURCE_PORTS];
+        for (uint32_t i = 0; i < n; i++) {
+            const fab_hop_key *key = &keys[i];
+            uint32_t sport = source_port((uint32_t)key->hash & 0xfffff);
+            keys[i].value[slot] = sport_value[sport - FIRST_SOURCE_PORT] ^ effect[2 * (size_t)key->src_nic] ^
+                                  effect[2 * (size_t)key->dst_nic + 1];
+        }
+        for (uint32_t i = 0; i < n && (rule->fields & FAB_FIELD_DQP) != 0; i++) {
             const fab_hash_packet none = {0};
-            const fab_hash_packet pair = {.dqp = (uint32_t)(key->hash >> 40)};
-            key->value[slot] ^= fab_hash_packet_value(rule, crc_of(o, rule), &none) ^
-                                fab_hash_packet_value(rule, crc_of(o, rule), &pair);
+            const fab_hash_packet pair = {.dqp = (uint32_t)(keys[i].hash >> 40)};
+            keys[i].value[slot] ^= fab_hash_packet_value(rule, crc_of(o, rule), &none) ^
+                                   fab_hash_packet_value(rule, crc_of(o, rule), &pair);
         }
     }
 }

@@ -1,6 +1,7 @@
 /* The table of engines, and a router from its text. */
 #include "engines.h"
 #include "fab/memory.h"
+#include "fab/multiversion.h"
 #include "fab/split.h"
 #include "fab/units.h"
 #include "tables_read.h"
@@ -218,6 +219,29 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
     }
 }
 
+/* Tables of a usual size: places are signed 32-bit numbers, for vectors, and groups are packed. */
+static bool fits_steps(const fab_next_hops *t, uint32_t n_groups, size_t n_steps) {
+    size_t n_refs = (size_t)t->n_switches * t->n_pieces_per_row;
+    bool fits = n_refs <= INT32_MAX && n_steps <= INT32_MAX && n_groups > 0 && n_groups < 1U << 24 &&
+                t->n_slots < 1U << (32 - FAB_STEP_COUNT_BITS);
+    for (size_t i = 0; i < n_refs && fits; i++) {
+        fits = t->piece_of[i] < INT32_MAX / FAB_PIECE_WORDS;
+    }
+    for (uint32_t i = 0; i < n_groups && fits; i++) {
+        fits = t->group[i].count < 1U << FAB_STEP_COUNT_BITS;
+    }
+    return fits;
+}
+
+static uint32_t n_kept_groups(const fab_next_hops *t) {
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < t->n_switches; v++) {
+        uint32_t end = t->group_at[v] + t->group_first[v + 1] - t->group_first[v];
+        n = end > n ? end : n;
+    }
+    return n;
+}
+
 /* Links and where they lead, side by side: those of a large fabric do not stay in the cache. */
 static fab_status pack_steps(fab_router *router, fab_error *err) {
     fab_status status = FAB_OK;
@@ -226,15 +250,31 @@ static fab_status pack_steps(fab_router *router, fab_error *err) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t first = f->out_first[base];
     uint32_t n = f->out_first[f->n_nodes] - first;
+    uint32_t n_groups = n_kept_groups(t);
+    router->is_plain = fits_steps(t, n_groups, n); /* else walked as any other engine */
+    if (!router->is_plain) {
+        return FAB_OK;
+    }
     FAB_TRY(FAB_NEW(router->step, n, err));
     FAB_TRY(FAB_NEW(router->step_switch, t->n_switches, err));
+    FAB_TRY(FAB_NEW(router->step_group, n_groups, err));
+    FAB_TRY(FAB_NEW(router->step_slot, t->n_slots, err));
+    router->gathers = fab_cpu_gathers();
     for (uint32_t v = 0; v < t->n_switches; v++) {
         uint8_t tier = router->switch_tier[v];
-        router->step_switch[v] = (fab_step_switch){.group_first = t->group_first[v],
-                                                   .group_at = t->group_at[v],
-                                                   .first_step = f->out_first[base + v] - first,
-                                                   .value = router->plain_slot[tier],
-                                                   .shift = router->plain_shift[tier]};
+        uint32_t slot = router->plain_slot[tier];
+        router->step_switch[v] =
+            (fab_step_switch){.groups = t->group_at[v] << 8 | slot << 5 | router->plain_shift[tier],
+                              .first_step = f->out_first[base + v] - first};
+        router->n_values = slot >= router->n_values ? slot + 1 : router->n_values;
+    }
+    for (uint32_t i = 0; i < n_groups; i++) {
+        uint32_t count = t->group[i].count;
+        router->step_group[i] = t->group[i].first << FAB_STEP_COUNT_BITS | count;
+        router->divides = router->divides || (count & (count - 1)) != 0;
+    }
+    for (size_t i = 0; i < t->n_slots; i++) {
+        router->step_slot[i] = t->slot[i];
     }
     for (uint32_t i = 0; i < n; i++) { /* those to a NIC are never taken */
         fab_link_id link = f->out_link[first + i];
@@ -342,6 +382,8 @@ void fab_router_release(fab_router *router) {
     free(router->switch_tier);
     free(router->end);
     free(router->step_switch);
+    free(router->step_group);
+    free(router->step_slot);
     free(router->step);
     fab_read_groups_release(&router->groups);
     fab_ports_release(&router->ports);

@@ -59,7 +59,7 @@ static fab_status walk(const fab_router *router, const fab_legs *legs, fab_hop_k
     key->dst_nic = legs->dst_nic;
     key->destination = leaf * router->port_stride + legs->dst_port - 1;
     if (router->engine->begin != NULL) {
-        router->engine->begin(router, seed, key);
+        router->engine->begin(router, seed, key, 1);
     }
     for (fab_node_id v = legs->src_leaf; v != legs->dst_leaf;) {
         fab_decision decision;

@@ -91,10 +91,11 @@ typedef struct assembly {
 } assembly;
 
 static fab_status share_piece(assembly *a, const uint16_t *groups, uint32_t *out, fab_error *err) {
-    const size_t size = FAB_PIECE_LEAVES * sizeof *groups;
+    uint32_t words[FAB_PIECE_WORDS];
     fab_next_hops *t = a->t;
     fab_status status = FAB_OK;
     uint64_t digest = 0;
+    fab_piece_pack(groups, words);
     for (size_t i = 0; i < FAB_PIECE_LEAVES; i++) {
         digest = (digest ^ groups[i]) * 0x9e3779b97f4a7c15U;
         digest ^= digest >> 29;
@@ -102,15 +103,15 @@ static fab_status share_piece(assembly *a, const uint16_t *groups, uint32_t *out
     uint32_t tag = (uint32_t)(fab_mix64(digest) >> 32);
     size_t probe = 0;
     for (uint32_t id; (id = fab_id_table_next(&a->pieces, tag, &probe)) != UINT32_MAX;) {
-        if (memcmp(t->piece + (size_t)id * FAB_PIECE_LEAVES, groups, size) == 0) {
+        if (memcmp(t->piece + (size_t)id * FAB_PIECE_WORDS, words, sizeof words) == 0) {
             *out = id;
             return FAB_OK;
         }
     }
     uint32_t id = a->pieces.n;
-    FAB_TRY(FAB_GROW(t->piece, a->piece_capacity, ((size_t)id + 1) * FAB_PIECE_LEAVES, err));
+    FAB_TRY(FAB_GROW(t->piece, a->piece_capacity, ((size_t)id + 1) * FAB_PIECE_WORDS, err));
     FAB_TRY(fab_id_table_add(&a->pieces, tag, err));
-    memcpy(t->piece + (size_t)id * FAB_PIECE_LEAVES, groups, size);
+    memcpy(t->piece + (size_t)id * FAB_PIECE_WORDS, words, sizeof words);
     *out = id;
 done:
     return status;
@@ -172,7 +173,7 @@ static size_t measure(const assembly *a) {
     const fab_next_hops *t = a->t;
     return sizeof *t + t->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
            (size_t)t->n_switches * t->n_pieces_per_row * sizeof *t->piece_of +
-           (size_t)a->pieces.n * FAB_PIECE_LEAVES * sizeof *t->piece +
+           (size_t)a->pieces.n * FAB_PIECE_WORDS * sizeof *t->piece +
            ((size_t)t->n_switches + 1) * sizeof *t->group_first + t->n_switches * sizeof *t->group_at +
            a->n_groups * sizeof *t->group + a->n_members * sizeof *t->slot;
 }
@@ -196,6 +197,7 @@ fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_h
     FAB_TRY(FAB_NEW(t->group_at, t->n_switches, err));
     FAB_TRY(FAB_NEW(t->group, b->table.n, err));
     FAB_TRY(FAB_NEW(t->slot, b->n_members, err));
+    t->n_slots = b->n_members;
     FAB_TRY(FAB_NEW(a.weight, b->n_members, err));
     FAB_TRY(FAB_NEW(a.number, b->table.n, err));
     memcpy(t->leaf_index, like->leaf_index, t->n_switches * sizeof *t->leaf_index);

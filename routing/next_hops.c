@@ -133,25 +133,26 @@ done:
 
 static fab_status share_piece(maker *m, const uint16_t *groups, uint32_t *out, fab_error *err) {
     fab_next_hops *t = m->t;
-    uint64_t words[FAB_PIECE_LEAVES / 4];
+    uint32_t words[FAB_PIECE_WORDS];
     uint64_t digest = 0;
-    memcpy(words, groups, sizeof words);
-    for (size_t i = 0; i < FAB_PIECE_LEAVES / 4; i++) {
-        digest += (words[i] ^ words[i] >> 32) * m->patterns.salt[i];
+    fab_piece_pack(groups, words);
+    for (size_t i = 0; i < FAB_PIECE_WORDS / 2; i++) {
+        uint64_t both = words[2 * i] | (uint64_t)words[2 * i + 1] << 32;
+        digest += (both ^ both >> 32) * m->patterns.salt[i];
     }
     uint32_t tag = (uint32_t)(fab_mix64(digest) >> 32);
     size_t probe = 0;
     for (uint32_t id; (id = fab_id_table_next(&m->piece_table, tag, &probe)) != UINT32_MAX;) {
-        if (memcmp(t->piece + (size_t)id * FAB_PIECE_LEAVES, groups, sizeof words) == 0) {
+        if (memcmp(t->piece + (size_t)id * FAB_PIECE_WORDS, words, sizeof words) == 0) {
             *out = id;
             return FAB_OK;
         }
     }
     fab_status status = FAB_OK;
     uint32_t id = m->piece_table.n;
-    FAB_TRY(FAB_GROW(t->piece, m->piece_capacity, ((size_t)id + 1) * FAB_PIECE_LEAVES, err));
+    FAB_TRY(FAB_GROW(t->piece, m->piece_capacity, ((size_t)id + 1) * FAB_PIECE_WORDS, err));
     FAB_TRY(fab_id_table_add(&m->piece_table, tag, err));
-    memcpy(t->piece + (size_t)id * FAB_PIECE_LEAVES, groups, sizeof words);
+    memcpy(t->piece + (size_t)id * FAB_PIECE_WORDS, words, sizeof words);
     *out = id;
 done:
     return status;
@@ -227,6 +228,7 @@ static fab_status write_lists(maker *m, fab_error *err) {
     const fab_port_patterns *p = &m->patterns;
     size_t n = 0;
     fab_status status = FAB_NEW(t->slot, p->n_list_slots, err);
+    t->n_slots = p->n_list_slots;
     for (size_t i = 0; status == FAB_OK && i < (size_t)p->list_table.n * p->n_words; i++) {
         uint32_t first = (uint32_t)(i % p->n_words) * 64;
         for (uint64_t rest = p->list_mask[i]; rest != 0; rest &= rest - 1) {
@@ -238,7 +240,7 @@ static fab_status write_lists(maker *m, fab_error *err) {
 
 static fab_status finish(maker *m, fab_error *err) {
     fab_next_hops *t = m->t;
-    size_t n_pieces = (size_t)m->piece_table.n * FAB_PIECE_LEAVES;
+    size_t n_pieces = (size_t)m->piece_table.n * FAB_PIECE_WORDS;
     size_t n_refs = (size_t)m->n_switches * t->n_pieces_per_row;
     t->group_first[m->n_switches] = (uint32_t)m->n_all_groups;
     FAB_SHRINK(t->piece, n_pieces);

@@ -55,6 +55,8 @@ static fab_status flush(writer *w, fab_error *err) {
     fab_routes *routes = w->routes;
     const fab_walk *walk = &w->walk;
     bool legs = !routes->between_switches;
+    w->walk.wants_groups = routes->group != NULL;
+    fab_walk_begin(&w->walk, w->router, w->seed);
     FAB_TRY(fab_walk_run(&w->walk, w->router, w->seed, err));
     FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + walk->n + 1, err));
     FAB_TRY(FAB_GROW(routes->link, routes->link_capacity,
@@ -67,10 +69,10 @@ static fab_status flush(writer *w, fab_error *err) {
         if (legs) {
             FAB_TRY(append(routes, &w->n_links, walk->legs[i].head, walk->legs[i].n_head, err));
         }
-        for (uint32_t k = 0; k < walk->n_hops[i]; k++) {
+        for (uint32_t k = 0; k < walk->n_steps; k++) { /* what is too much is written over: no need to count each */
             routes->link[w->n_links + k] = walk->hop[k][i];
         }
-        for (uint32_t k = 0; routes->group != NULL && k < walk->n_hops[i]; k++) {
+        for (uint32_t k = 0; routes->group != NULL && k < walk->n_steps; k++) {
             routes->group[w->n_links + k] = walk->group[k][i];
         }
         w->n_links += walk->n_hops[i];
@@ -122,7 +124,7 @@ static fab_status add_rows(writer *w, const fab_phase *phase, uint64_t first, ui
         w->routes->flow_first[i] = (uint32_t)n_paths;
         n_paths += count;
         for (uint32_t qp = 0; qp < count; qp++) {
-            fab_walk_add_ends(&w->walk, w->router, w->seed, &end[from], in_domain ? &end[from] : &end[to], 0, qp);
+            fab_walk_add_ends(&w->walk, &end[from], in_domain ? &end[from] : &end[to], 0, qp);
             if (w->walk.n == FAB_WALK_PATHS) {
                 FAB_TRY(flush(w, err));
             }
@@ -153,7 +155,7 @@ static void add_simple(writer *w, const fab_flow *flow, uint32_t queue_pair) {
     legs->n_tail = 2;
     legs->tail[0] = to->up ^ 1U;
     legs->tail[1] = to->pcie ^ 1U;
-    fab_walk_add_ends(&w->walk, w->router, w->seed, from, to, flow->ordinal, queue_pair);
+    fab_walk_add_ends(&w->walk, from, to, flow->ordinal, queue_pair);
 }
 
 static fab_status add_any(writer *w, const fab_flow *flow, uint32_t path, fab_error *err) {
@@ -166,7 +168,7 @@ static fab_status add_any(writer *w, const fab_flow *flow, uint32_t path, fab_er
     if (status == FAB_OK) {
         key.src_nic = legs.src_nic;
         key.dst_nic = legs.dst_nic;
-        fab_walk_add(&w->walk, w->router, w->seed, &legs, &key);
+        fab_walk_add(&w->walk, w->router, &legs, &key);
     }
     return status;
 }
@@ -250,7 +252,7 @@ fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_no
             .src_leaf = src_leaf[i], .dst_leaf = fab_tail(f, down), .dst_port = f->port[down], .dst_nic = dst_nic[i]};
         const fab_hop_key key = {.dst_nic = dst_nic[i]};
         routes->flow_first[i] = i;
-        fab_walk_add(&w.walk, router, 0, &legs, &key);
+        fab_walk_add(&w.walk, router, &legs, &key);
         if (w.walk.n == FAB_WALK_PATHS) {
             FAB_TRY(flush(&w, err));
         }

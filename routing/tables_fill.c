@@ -37,7 +37,7 @@ static fab_status list_ports(const fab_router *router, access_ports *out, fab_er
                 out->destination[n] = leaf * router->port_stride + f->port[access] - 1;
                 out->key[n] = (fab_hop_key){.destination = out->destination[n]};
                 if (router->engine->begin != NULL) {
-                    router->engine->begin(router, 0, &out->key[n]);
+                    router->engine->begin(router, 0, &out->key[n], 1);
                 }
                 n++;
             }

@@ -15,6 +15,8 @@
 typedef struct fab_walk {
     uint32_t n;
     uint32_t lost;                 /**< path without a next hop, after a failed run */
+    uint32_t n_steps;              /**< hops of the longest path */
+    bool wants_groups;             /**< set by the caller: `group` is to be filled */
     fab_legs legs[FAB_WALK_PATHS]; /**< where routes keep more than the links between switches */
     fab_hop_key key[FAB_WALK_PATHS];
     uint32_t at[FAB_WALK_PATHS];     /**< switch index */
@@ -22,18 +24,18 @@ typedef struct fab_walk {
     uint32_t target[FAB_WALK_PATHS]; /**< switch index of the destination leaf */
     uint32_t leaf[FAB_WALK_PATHS];   /**< its column */
     uint32_t n_hops[FAB_WALK_PATHS];
-    uint32_t group[FAB_WALK_HOPS]
-                  [FAB_WALK_PATHS]; /**< of plain engines: number of the group in next_hops that was chosen from */
-    fab_link_id hop[FAB_WALK_HOPS][FAB_WALK_PATHS]; /**< fabric links; paths beyond FAB_WALK_HOPS stop there */
+    uint32_t value[FAB_FABRIC_TIERS * FAB_WALK_PATHS]; /**< of plain engines: key.value, slot by slot */
+    uint32_t group[FAB_WALK_HOPS][FAB_WALK_PATHS];     /**< of plain engines: number of the group in next_hops that was
+                                                          chosen from; beyond the end of a path anything, as in hop */
+    fab_link_id hop[FAB_WALK_HOPS][FAB_WALK_PATHS];    /**< fabric links; paths beyond FAB_WALK_HOPS stop there */
 } fab_walk;
 
 /** Adds a path whose legs are known; one inside a scale-up domain has no hops. */
-void fab_walk_add(fab_walk *walk, const fab_router *router, uint64_t seed, const fab_legs *legs,
-                  const fab_hop_key *key);
+void fab_walk_add(fab_walk *walk, const fab_router *router, const fab_legs *legs, const fab_hop_key *key);
 
 /** Adds a path between the only ports of two GPUs, by its ends alone: its legs are not filled. */
-static inline void fab_walk_add_ends(fab_walk *walk, const fab_router *router, uint64_t seed, const fab_port_end *from,
-                                     const fab_port_end *to, uint32_t ordinal, uint32_t queue_pair) {
+static inline void fab_walk_add_ends(fab_walk *walk, const fab_port_end *from, const fab_port_end *to, uint32_t ordinal,
+                                     uint32_t queue_pair) {
     uint32_t i = walk->n++;
     fab_hop_key *key = &walk->key[i];
     key->src_nic = from->nic;
@@ -45,14 +47,13 @@ static inline void fab_walk_add_ends(fab_walk *walk, const fab_router *router, u
     walk->from[i] = from->leaf;
     walk->target[i] = to->leaf;
     walk->leaf[i] = to->column;
-    walk->n_hops[i] = 0;
-    if (router->engine->begin != NULL && from->leaf != to->leaf) {
-        router->engine->begin(router, seed, key);
-    }
 }
 
+/** Draws and hashes of the paths that were added. */
+void fab_walk_begin(fab_walk *walk, const fab_router *router, uint64_t seed);
+
 /**
- * Walks all paths to their ends, or to FAB_WALK_HOPS hops.
+ * Walks all paths to their ends, or to FAB_WALK_HOPS hops. They have begun.
  * @retval FAB_EUNREACHABLE  a path has no next hop; the message names the pair.
  */
 fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed, fab_error *err) FAB_MUST_USE;

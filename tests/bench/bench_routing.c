@@ -120,8 +120,10 @@ static fab_status measure_steps(const bench *b, const bench_row *row, bench_figu
             for (uint32_t k = 0; k < per_turn; k++) {
                 fab_walk *walk = &walks[k / FAB_WALK_PATHS];
                 walk->n = k % FAB_WALK_PATHS == 0 ? 0 : walk->n;
-                fab_walk_add_ends(walk, &router, run, &router.end[phase->src[first + k]],
-                                  &router.end[phase->dst[first + k]], 0, 0);
+                fab_walk_add_ends(walk, &router.end[phase->src[first + k]], &router.end[phase->dst[first + k]], 0, 0);
+            }
+            for (uint32_t i = 0; i < AT_ONCE; i++) {
+                fab_walk_begin(&walks[i], &router, run);
             }
             double start = bench_now();
             for (uint32_t i = 0; i < AT_ONCE; i++) {

@@ -128,7 +128,7 @@ static void list_split(const world *w, const fab_router *router, listed *t) {
     fab_split split = {0};
     fab_pair_walk *walk = NULL;
     fab_error err = {0};
-    cr_assert_eq(router->engine->split(router, w->dag, &w->demand, &split, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(router->engine->split(router, w->dag, &w->demand, NULL, &split, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_pair_walk_new(w->fabric, w->next_hops, &split, &walk, &err), FAB_OK);
     t->first = calloc(phase->n_flows + 1, sizeof *t->first);
     t->weight = calloc(phase->n_flows, sizeof *t->weight);

@@ -10,6 +10,7 @@
 #include "fab/status.h"
 
 #define FAB_PIECE_LEAVES 64
+#define FAB_PIECE_WORDS  (FAB_PIECE_LEAVES / 2)
 
 /** Its next hops are slot[first] ... slot[first + count - 1]. */
 typedef struct fab_next_hop_group {
@@ -26,7 +27,8 @@ typedef struct fab_next_hops {
     fab_node_id *leaf_node; /**< shape [n_leaves] */
     uint32_t n_switches, n_pieces_per_row;
     uint32_t *piece_of;    /**< shape [n_pieces_per_row][n_switches] */
-    uint16_t *piece;       /**< shape [pieces][64]: group of the switch, 0 = no route (or the leaf itself) */
+    uint32_t *piece;       /**< shape [pieces][32]: groups of the switch for two leaves each, the even one in the lower
+                              half; 0 = no route (or the leaf itself). Words, because vectors gather no halves */
     uint32_t *group_first; /**< shape [n_switches + 1]: the switch's groups, by their first leaf; group g of switch s
                               has number group_first[s] + g - 1 among all */
     uint32_t *group_at;    /**< shape [n_switches]: and stands in group[group_at[s] + g - 1]. Switches that follow each
@@ -34,6 +36,7 @@ typedef struct fab_next_hops {
     fab_next_hop_group *group;
     uint16_t *slot; /**< lists of next hops as positions among the links of a switch, ascending: these are the same for
                        many switches, the links are not */
+    size_t n_slots;
     const uint32_t *out_first;   /**< shape [n_switches]: first link of a switch; borrowed from the fabric */
     const fab_link_id *out_link; /**< borrowed from the fabric */
     size_t memory_bytes;         /**< of all of these but what is borrowed */
@@ -65,10 +68,25 @@ void fab_next_hops_free(fab_next_hops *next_hops);
 /** Sets used[l] of every link l that is a next hop of some switch. Returns how many were 0 before. */
 uint32_t fab_next_hops_mark(const fab_next_hops *next_hops, uint8_t *used);
 
+/** Groups of a piece as they are stored. Shapes [FAB_PIECE_LEAVES] and [FAB_PIECE_WORDS]. */
+static inline void fab_piece_pack(const uint16_t *groups, uint32_t *out_words) {
+    for (uint32_t i = 0; i < FAB_PIECE_WORDS; i++) {
+        out_words[i] = groups[2 * i] | (uint32_t)groups[2 * i + 1] << 16;
+    }
+}
+
+static inline void fab_piece_unpack(const uint32_t *words, uint16_t *out_groups) {
+    for (uint32_t i = 0; i < FAB_PIECE_WORDS; i++) {
+        out_groups[2 * i] = (uint16_t)(words[i] & UINT16_MAX);
+        out_groups[2 * i + 1] = (uint16_t)(words[i] >> 16);
+    }
+}
+
 /** Group of a switch that serves leaf column `leaf`, from 1; 0 where there is no route or the switch is the leaf. */
 static inline uint32_t fab_next_hops_group(const fab_next_hops *t, uint32_t switch_index, uint32_t leaf) {
     size_t piece = t->piece_of[(size_t)(leaf / FAB_PIECE_LEAVES) * t->n_switches + switch_index];
-    return t->piece[piece * FAB_PIECE_LEAVES + leaf % FAB_PIECE_LEAVES];
+    uint32_t pair = t->piece[piece * FAB_PIECE_WORDS + leaf % FAB_PIECE_LEAVES / 2];
+    return leaf % 2 == 0 ? pair & UINT16_MAX : pair >> 16;
 }
 
 /** Next hops of a group of this switch, by its number among all. */

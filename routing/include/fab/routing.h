@@ -98,12 +98,13 @@ typedef struct fab_step {
     uint32_t head; /**< switch index */
 } fab_step;
 
-/** A switch as a walk reads it. */
+/** A switch as a walk reads it: few words, for vectors look up one at a time. */
 typedef struct fab_step_switch {
-    uint32_t group_first, group_at; /**< as in next_hops */
-    uint32_t first_step;            /**< link 0 */
-    uint8_t value, shift;           /**< plain_slot and plain_shift of its tier */
+    uint32_t groups;     /**< group_at << 8 | plain_slot of its tier << 5 | plain_shift */
+    uint32_t first_step; /**< link 0 */
 } fab_step_switch;
+
+#define FAB_STEP_COUNT_BITS 12
 
 /** Groups of next hops that were read from a file of tables (routing/README.md). They need not be minimal, do not loop
  * and have no dead ends. */
@@ -156,9 +157,14 @@ typedef struct fab_router {
     /* Where every choice is (value[slot of the tier] >> shift of the tier) modulo the next hops: set by prepare, so
      * that many paths are walked at once without asking the engine. */
     bool is_plain;
+    bool divides; /**< some group has no power of two of next hops */
+    bool gathers; /**< paths are walked by vectors, with the same outcome: see fab_cpu_gathers() */
     uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
     uint8_t *switch_tier;                                                        /**< shape [n_switches] */
-    struct fab_step_switch *step_switch;
+    struct fab_step_switch *step_switch; /**< shape [n_switches]; plain engines */
+    uint32_t n_values;                   /**< plain_slots of all tiers are below */
+    uint32_t *step_group;                /**< next_hops->group: first << FAB_STEP_COUNT_BITS | count */
+    uint32_t *step_slot;                 /**< next_hops->slot, as words */
     struct fab_step *step; /**< shape [links of switches], as fabric->out_link from its first switch; plain engines */
     struct fab_port_end *end; /**< shape [n_gpus]: where GPUs are plugged in; NULL unless each has one NIC in one plane
                                  and none hands over for another */
@@ -226,8 +232,8 @@ struct fab_engine {
     fab_status (*prepare)(fab_router *router, fab_error *err);
     /** Frees what state points to, also after a failed prepare. May be NULL. */
     void (*release)(fab_router *router);
-    /** Once per path: fills key->hash and key->value. May be NULL. */
-    void (*begin)(const fab_router *router, uint64_t seed, fab_hop_key *key);
+    /** Once per path: fills hash and value of keys 0 ... n - 1. May be NULL. */
+    void (*begin)(const fab_router *router, uint64_t seed, fab_hop_key *keys, uint32_t n);
     /** Next hop from the engine's own tables, or FAB_NONE; they must not loop. NULL: minimal next hops and `pick`. */
     fab_link_id (*next)(const fab_router *router, fab_node_id v, const fab_hop_key *key);
     /** Index of the next hop to take, below hop->count. */
