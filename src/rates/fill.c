@@ -7,7 +7,7 @@
 #include "fill.h"
 #include "fab/memory.h"
 #include "fab/multiversion.h"
-#include "room.h"
+#include "solver.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -15,89 +15,9 @@
 #include <string.h>
 
 #define N_BUCKETS    1024U
-#define BUCKET_SHIFT 48 /* of the bits of a double: 16 buckets per octave */
-#define NO_LINK      UINT32_MAX
+#define BUCKET_SHIFT 48   /* of the bits of a double: 16 buckets per octave */
 #define AT_ONCE      32   /* flows that are stopped together */
 #define CANCELLED    1e-3 /* of the weight once summed: what is left has lost too many digits */
-
-typedef struct link_state {
-    double left;   /* capacity that stopped flows do not take */
-    uint32_t n;    /* flows that still grow */
-    uint32_t last; /* while the links are counted: 1 + the flow that named it last */
-} link_state;
-
-/* The links of a flow in half a cache line: all of them, ended by NO_LINK where there are fewer; or, where there are
- * more, NO_LINK first. */
-#define RECORD_LINKS 8
-typedef struct flow_record {
-    uint32_t link[RECORD_LINKS];
-} flow_record;
-
-/* Links that wait in a bucket, the newest chunk first. */
-#define CHUNK_LINKS 14
-typedef struct chunk {
-    uint32_t n, next;
-    uint32_t link[CHUNK_LINKS];
-} chunk;
-
-typedef struct queued {
-    double level;
-    uint32_t link;
-} queued;
-
-struct fab_max_min {
-    link_state *links; /* of the sharing, then one per limited flow */
-    double *weight;    /* of the flows that still grow, per link; not kept where every weight and share is 1 */
-    double *summed;    /* the same when it was last summed afresh */
-    uint64_t *first;   /* flows by link */
-    uint32_t *flow;
-    double *flow_share;
-    flow_record *records;
-    chunk *chunks;
-    uint64_t *stopped; /* bit set of flows */
-    uint32_t *waiting; /* links of a bucket that is taken apart */
-    queued *heap, *ready;
-    link_check *check;
-    double *certified;
-    size_t links_room, weight_room, records_room, chunks_room, summed_room, first_room, flow_room, flow_share_room,
-        stopped_room, heap_room, waiting_room, ready_room, check_room, certified_room;
-};
-
-fab_status fab_max_min_new(fab_max_min **out, fab_error *err) {
-    return FAB_NEW(*out, 1, err);
-}
-
-void fab_max_min_free(fab_max_min *solver) {
-    if (solver == NULL) {
-        return;
-    }
-    free(solver->links);
-    free(solver->weight);
-    free(solver->summed);
-    free(solver->first);
-    free(solver->flow);
-    free(solver->flow_share);
-    free(solver->records);
-    free(solver->chunks);
-    free(solver->stopped);
-    free(solver->waiting);
-    free(solver->heap);
-    free(solver->ready);
-    free(solver->check);
-    free(solver->certified);
-    free(solver);
-}
-
-fab_status fill_check_room(fab_max_min *solver, uint32_t n_links, link_check **out, double **out_level,
-                           fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(ROOM_GROW(solver->check, solver->check_room, (size_t)n_links + 1, err));
-    FAB_TRY(ROOM_GROW(solver->certified, solver->certified_room, (size_t)n_links + 1, err));
-    *out = solver->check;
-    *out_level = solver->certified;
-done:
-    return status;
-}
 
 /* One filling. */
 typedef struct filling {
@@ -120,99 +40,6 @@ static uint64_t bits_of(double x) {
     return bits;
 }
 
-/* --- the links and who crosses them --------------------------------------------------------------------------------
- */
-
-static fab_status make_room(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) {
-    fab_status status = FAB_OK;
-    size_t n_ids = (size_t)s->n_links + (s->limit != NULL ? s->n_flows : 0);
-    size_t n_entries = (size_t)(s->first[s->n_flows] - s->first[0]);
-    if (n_ids >= NO_LINK) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%zu links and limits; no more than %u are possible", n_ids, NO_LINK - 1);
-    }
-    FAB_TRY(ROOM_GROW(m->links, m->links_room, n_ids + 1, err));
-    FAB_TRY(ROOM_GROW(m->first, m->first_room, (size_t)s->n_links + 1, err));
-    FAB_TRY(ROOM_GROW(m->flow, m->flow_room, n_entries + 1, err));
-    FAB_TRY(ROOM_GROW(m->stopped, m->stopped_room, (size_t)s->n_flows / 64 + 1, err));
-    FAB_TRY(ROOM_GROW(m->records, m->records_room, (size_t)s->n_flows + 1, err));
-    FAB_TRY(ROOM_GROW(m->chunks, m->chunks_room, n_ids / CHUNK_LINKS + N_BUCKETS + 2, err));
-    FAB_TRY(ROOM_GROW(m->heap, m->heap_room, n_ids + 1, err));
-    FAB_TRY(ROOM_GROW(m->waiting, m->waiting_room, n_ids + 1, err));
-    FAB_TRY(ROOM_GROW(m->ready, m->ready_room, n_ids + 1, err));
-    if (general) {
-        FAB_TRY(ROOM_GROW(m->weight, m->weight_room, n_ids + 1, err));
-        FAB_TRY(ROOM_GROW(m->summed, m->summed_room, n_ids + 1, err));
-    }
-    if (s->share != NULL) {
-        FAB_TRY(ROOM_GROW(m->flow_share, m->flow_share_room, n_entries + 1, err));
-    }
-done:
-    return status;
-}
-
-static fab_status count_flows(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) {
-    for (uint32_t l = 0; l < s->n_links; l++) {
-        m->links[l] = (link_state){.left = s->capacity[l]};
-    }
-    if (general) {
-        memset(m->weight, 0, s->n_links * sizeof *m->weight);
-    }
-    for (uint32_t f = 0; f < s->n_flows; f++) {
-        double w = s->weight != NULL ? s->weight[f] : 1;
-        uint64_t n = s->first[f + 1] - s->first[f];
-        for (uint32_t i = 0; i < RECORD_LINKS; i++) {
-            m->records[f].link[i] = i < n && n <= RECORD_LINKS ? s->link[s->first[f] + i] : NO_LINK;
-        }
-        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            uint32_t l = s->link[e];
-            if (l >= s->n_links) {
-                return fab_fail(err, FAB_EINPUT, NULL, "flow %u crosses link %u; there are %u", f, l, s->n_links);
-            }
-            if (m->links[l].last == f + 1) {
-                return fab_fail(err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough", f, l);
-            }
-            m->links[l].last = f + 1;
-            m->links[l].n++;
-            if (general) {
-                m->weight[l] += w * (s->share != NULL ? s->share[e] : 1);
-            }
-        }
-    }
-    return FAB_OK;
-}
-
-/* Flows by link, in their order. */
-static void index_flows(fab_max_min *m, const fab_sharing *s) {
-    uint64_t at = 0;
-    for (uint32_t l = 0; l < s->n_links; l++) {
-        m->first[l] = at;
-        at += m->links[l].n;
-    }
-    m->first[s->n_links] = at;
-    for (uint32_t f = 0; f < s->n_flows; f++) {
-        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            uint64_t place = m->first[s->link[e]]++;
-            m->flow[place] = f;
-            if (s->share != NULL) {
-                m->flow_share[place] = s->share[e];
-            }
-        }
-    }
-    for (uint32_t l = s->n_links; l > 0; l--) { /* first[l] is where l ends, which is where l + 1 begins */
-        m->first[l] = m->first[l - 1];
-    }
-    m->first[0] = 0;
-}
-
-static void add_limits(fab_max_min *m, const fab_sharing *s, bool general) {
-    for (uint32_t f = 0; s->limit != NULL && f < s->n_flows; f++) {
-        m->links[s->n_links + f] = (link_state){.left = s->limit[f], .n = 1};
-        if (general) {
-            m->weight[s->n_links + f] = s->weight != NULL ? s->weight[f] : 1;
-        }
-    }
-}
-
 /* --- the queue -----------------------------------------------------------------------------------------------------
  */
 
@@ -222,7 +49,7 @@ static void sum_again(const filling *q, uint32_t l) {
     fab_max_min *m = q->m;
     double weight = 0;
     double taken = 0;
-    for (uint64_t i = m->first[l]; l < s->n_links && i < m->first[l + 1]; i++) {
+    for (uint32_t i = m->first[l]; l < s->n_links && i < m->first[l + 1]; i++) {
         uint32_t f = m->flow[i];
         double share = s->share != NULL ? m->flow_share[i] : 1;
         if ((m->stopped[f / 64] >> (f % 64) & 1) != 0) {
@@ -508,7 +335,7 @@ FAB_INLINE void fill_up(filling *q, const bool general) {
             continue;
         }
         uint32_t n = 0;
-        for (uint64_t i = m->first[l]; i < m->first[l + 1]; i++) {
+        for (uint32_t i = m->first[l]; i < m->first[l + 1]; i++) {
             uint32_t f = m->flow[i];
             if (!is_stopped(m, f)) {
                 set_stopped(m, f);
@@ -552,10 +379,8 @@ fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *o
     fab_status status = FAB_OK;
     bool general = sharing->weight != NULL || sharing->share != NULL;
     filling q = {.m = solver, .s = sharing, .rate = out_rate, .holder = out_holder, .free_chunk = NO_LINK};
-    FAB_TRY(make_room(solver, sharing, general, err));
-    FAB_TRY(count_flows(solver, sharing, general, err));
-    index_flows(solver, sharing);
-    add_limits(solver, sharing, general);
+    FAB_TRY(solver_make_room(solver, sharing, general, N_BUCKETS, err));
+    FAB_TRY(solver_index(solver, sharing, general, err));
     memset(solver->stopped, 0, ((size_t)sharing->n_flows / 64 + 1) * sizeof *solver->stopped);
     memset(q.head, 0xff, sizeof q.head);
     for (uint32_t f = 0; f < sharing->n_flows; f++) {
