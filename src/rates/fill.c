@@ -7,6 +7,7 @@
 #include "fill.h"
 #include "fab/memory.h"
 #include "fab/multiversion.h"
+#include "solver.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -14,68 +15,9 @@
 #include <string.h>
 
 #define N_BUCKETS    1024U
-#define BUCKET_SHIFT 48 /* of the bits of a double: 16 buckets per octave */
-#define NO_LINK      UINT32_MAX
+#define BUCKET_SHIFT 48   /* of the bits of a double: 16 buckets per octave */
+#define AT_ONCE      32   /* flows that are stopped together */
 #define CANCELLED    1e-3 /* of the weight once summed: what is left has lost too many digits */
-
-typedef struct link_state {
-    double left;   /* capacity that stopped flows do not take */
-    uint32_t n;    /* flows that still grow */
-    uint32_t next; /* in its bucket; while the links are counted, 1 + the flow that named it last */
-} link_state;
-
-typedef struct queued {
-    double level;
-    uint32_t link;
-} queued;
-
-struct fab_max_min {
-    link_state *links; /* of the sharing, then one per limited flow */
-    double *weight;    /* of the flows that still grow, per link; not kept where every weight and share is 1 */
-    double *summed;    /* the same when it was last summed afresh */
-    uint64_t *first;   /* flows by link */
-    uint32_t *flow;
-    double *flow_share;
-    uint64_t *stopped; /* bit set of flows */
-    queued *heap, *ready;
-    link_check *check;
-    double *certified;
-    size_t links_room, weight_room, summed_room, first_room, flow_room, flow_share_room, stopped_room, heap_room,
-        ready_room, check_room, certified_room;
-};
-
-fab_status fab_max_min_new(fab_max_min **out, fab_error *err) {
-    return FAB_NEW(*out, 1, err);
-}
-
-void fab_max_min_free(fab_max_min *solver) {
-    if (solver == NULL) {
-        return;
-    }
-    free(solver->links);
-    free(solver->weight);
-    free(solver->summed);
-    free(solver->first);
-    free(solver->flow);
-    free(solver->flow_share);
-    free(solver->stopped);
-    free(solver->heap);
-    free(solver->ready);
-    free(solver->check);
-    free(solver->certified);
-    free(solver);
-}
-
-fab_status fill_check_room(fab_max_min *solver, uint32_t n_links, link_check **out, double **out_level,
-                           fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(solver->check, solver->check_room, (size_t)n_links + 1, err));
-    FAB_TRY(FAB_GROW(solver->certified, solver->certified_room, (size_t)n_links + 1, err));
-    *out = solver->check;
-    *out_level = solver->certified;
-done:
-    return status;
-}
 
 /* One filling. */
 typedef struct filling {
@@ -87,7 +29,8 @@ typedef struct filling {
     uint64_t base; /* bits of the level where bucket 0 begins */
     uint32_t bucket;
     size_t n_heap, n_ready;
-    uint32_t head[N_BUCKETS];
+    uint32_t n_chunks, free_chunk;
+    uint32_t head[N_BUCKETS]; /* newest chunk */
     uint64_t used[N_BUCKETS / 64];
 } filling;
 
@@ -95,92 +38,6 @@ static uint64_t bits_of(double x) {
     uint64_t bits = 0;
     memcpy(&bits, &x, sizeof bits);
     return bits;
-}
-
-/* --- the links and who crosses them --------------------------------------------------------------------------------
- */
-
-static fab_status make_room(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) {
-    fab_status status = FAB_OK;
-    size_t n_ids = (size_t)s->n_links + (s->limit != NULL ? s->n_flows : 0);
-    size_t n_entries = (size_t)(s->first[s->n_flows] - s->first[0]);
-    if (n_ids >= NO_LINK) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%zu links and limits; no more than %u are possible", n_ids, NO_LINK - 1);
-    }
-    FAB_TRY(FAB_GROW(m->links, m->links_room, n_ids + 1, err));
-    FAB_TRY(FAB_GROW(m->first, m->first_room, (size_t)s->n_links + 1, err));
-    FAB_TRY(FAB_GROW(m->flow, m->flow_room, n_entries + 1, err));
-    FAB_TRY(FAB_GROW(m->stopped, m->stopped_room, (size_t)s->n_flows / 64 + 1, err));
-    FAB_TRY(FAB_GROW(m->heap, m->heap_room, n_ids + 1, err));
-    FAB_TRY(FAB_GROW(m->ready, m->ready_room, n_ids + 1, err));
-    if (general) {
-        FAB_TRY(FAB_GROW(m->weight, m->weight_room, n_ids + 1, err));
-        FAB_TRY(FAB_GROW(m->summed, m->summed_room, n_ids + 1, err));
-    }
-    if (s->share != NULL) {
-        FAB_TRY(FAB_GROW(m->flow_share, m->flow_share_room, n_entries + 1, err));
-    }
-done:
-    return status;
-}
-
-static fab_status count_flows(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) {
-    for (uint32_t l = 0; l < s->n_links; l++) {
-        m->links[l] = (link_state){.left = s->capacity[l]};
-    }
-    if (general) {
-        memset(m->weight, 0, s->n_links * sizeof *m->weight);
-    }
-    for (uint32_t f = 0; f < s->n_flows; f++) {
-        double w = s->weight != NULL ? s->weight[f] : 1;
-        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            uint32_t l = s->link[e];
-            if (l >= s->n_links) {
-                return fab_fail(err, FAB_EINPUT, NULL, "flow %u crosses link %u; there are %u", f, l, s->n_links);
-            }
-            if (m->links[l].next == f + 1) {
-                return fab_fail(err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough", f, l);
-            }
-            m->links[l].next = f + 1;
-            m->links[l].n++;
-            if (general) {
-                m->weight[l] += w * (s->share != NULL ? s->share[e] : 1);
-            }
-        }
-    }
-    return FAB_OK;
-}
-
-/* Flows by link, in their order. */
-static void index_flows(fab_max_min *m, const fab_sharing *s) {
-    uint64_t at = 0;
-    for (uint32_t l = 0; l < s->n_links; l++) {
-        m->first[l] = at;
-        at += m->links[l].n;
-    }
-    m->first[s->n_links] = at;
-    for (uint32_t f = 0; f < s->n_flows; f++) {
-        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            uint64_t place = m->first[s->link[e]]++;
-            m->flow[place] = f;
-            if (s->share != NULL) {
-                m->flow_share[place] = s->share[e];
-            }
-        }
-    }
-    for (uint32_t l = s->n_links; l > 0; l--) { /* first[l] is where l ends, which is where l + 1 begins */
-        m->first[l] = m->first[l - 1];
-    }
-    m->first[0] = 0;
-}
-
-static void add_limits(fab_max_min *m, const fab_sharing *s, bool general) {
-    for (uint32_t f = 0; s->limit != NULL && f < s->n_flows; f++) {
-        m->links[s->n_links + f] = (link_state){.left = s->limit[f], .n = 1};
-        if (general) {
-            m->weight[s->n_links + f] = s->weight != NULL ? s->weight[f] : 1;
-        }
-    }
 }
 
 /* --- the queue -----------------------------------------------------------------------------------------------------
@@ -192,7 +49,7 @@ static void sum_again(const filling *q, uint32_t l) {
     fab_max_min *m = q->m;
     double weight = 0;
     double taken = 0;
-    for (uint64_t i = m->first[l]; l < s->n_links && i < m->first[l + 1]; i++) {
+    for (uint32_t i = m->first[l]; l < s->n_links && i < m->first[l + 1]; i++) {
         uint32_t f = m->flow[i];
         double share = s->share != NULL ? m->flow_share[i] : 1;
         if ((m->stopped[f / 64] >> (f % 64) & 1) != 0) {
@@ -225,9 +82,41 @@ static uint32_t bucket_of(const filling *q, double level) {
 }
 
 static void put(filling *q, uint32_t l, uint32_t bucket) {
-    q->m->links[l].next = q->head[bucket];
-    q->head[bucket] = l;
-    q->used[bucket / 64] |= UINT64_C(1) << (bucket % 64);
+    chunk *chunks = q->m->chunks;
+    uint32_t c = q->head[bucket];
+    if (c == NO_LINK || chunks[c].n == CHUNK_LINKS) {
+        uint32_t fresh = q->free_chunk;
+        if (fresh != NO_LINK) {
+            q->free_chunk = chunks[fresh].next;
+        } else {
+            fresh = q->n_chunks++;
+        }
+        chunks[fresh].n = 0;
+        chunks[fresh].next = c;
+        q->head[bucket] = c = fresh;
+        q->used[bucket / 64] |= UINT64_C(1) << (bucket % 64);
+    }
+    chunks[c].link[chunks[c].n++] = l;
+}
+
+/* Empties a bucket into m->waiting. */
+static size_t empty_bucket(filling *q, uint32_t bucket) {
+    chunk *chunks = q->m->chunks;
+    size_t n = 0;
+    uint32_t c = q->head[bucket];
+    q->head[bucket] = NO_LINK;
+    q->used[bucket / 64] &= ~(UINT64_C(1) << (bucket % 64));
+    while (c != NO_LINK) {
+        uint32_t next = chunks[c].next;
+        for (uint32_t i = 0; i < chunks[c].n; i++) {
+            __builtin_prefetch(&q->m->links[chunks[c].link[i]]);
+            q->m->waiting[n++] = chunks[c].link[i];
+        }
+        chunks[c].next = q->free_chunk;
+        q->free_chunk = c;
+        c = next;
+    }
+    return n;
 }
 
 static void sift_down(queued *heap, size_t n, size_t at) {
@@ -265,21 +154,18 @@ static void drop_top(filling *q) {
 
 /* The overflow of the last bucket, spread from its lowest level on. */
 FAB_INLINE void spread(filling *q, const bool general) {
-    uint32_t l = q->head[N_BUCKETS - 1];
+    fab_max_min *m = q->m;
     double lowest = INFINITY;
-    for (uint32_t i = l; i != NO_LINK; i = q->m->links[i].next) {
-        double level = q->m->links[i].n > 0 ? level_of(q, i, general) : INFINITY;
+    size_t n = empty_bucket(q, N_BUCKETS - 1);
+    for (size_t i = 0; i < n; i++) {
+        double level = m->links[m->waiting[i]].n > 0 ? level_of(q, m->waiting[i], general) : INFINITY;
         lowest = level < lowest ? level : lowest;
     }
-    q->head[N_BUCKETS - 1] = NO_LINK;
-    q->used[N_BUCKETS / 64 - 1] &= ~(UINT64_C(1) << 63);
     q->base = bits_of(lowest);
-    while (l != NO_LINK) {
-        uint32_t next = q->m->links[l].next;
-        if (q->m->links[l].n > 0) {
-            put(q, l, bucket_of(q, level_of(q, l, general)));
+    for (size_t i = 0; i < n; i++) {
+        if (m->links[m->waiting[i]].n > 0) {
+            put(q, m->waiting[i], bucket_of(q, level_of(q, m->waiting[i], general)));
         }
-        l = next;
     }
 }
 
@@ -305,13 +191,11 @@ FAB_INLINE bool load_bucket(filling *q, const bool general) {
             return false;
         }
     }
-    uint32_t l = q->head[q->bucket];
     double lowest = INFINITY;
+    size_t n_waiting = empty_bucket(q, q->bucket);
     size_t n = 0;
-    q->head[q->bucket] = NO_LINK;
-    q->used[q->bucket / 64] &= ~(UINT64_C(1) << (q->bucket % 64));
-    while (l != NO_LINK) {
-        uint32_t next = m->links[l].next;
+    for (size_t i = 0; i < n_waiting; i++) {
+        uint32_t l = m->waiting[i];
         if (m->links[l].n > 0) {
             double level = level_of(q, l, general);
             uint32_t bucket = bucket_of(q, level);
@@ -322,7 +206,6 @@ FAB_INLINE bool load_bucket(filling *q, const bool general) {
                 lowest = level < lowest ? level : lowest;
             }
         }
-        l = next;
     }
     for (size_t i = 0; i < n; i++) {
         if (m->heap[i].level <= lowest * (1 + FILL_TIE)) {
@@ -376,44 +259,97 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
 /* --- filling -------------------------------------------------------------------------------------------------------
  */
 
-FAB_INLINE void stop(filling *q, uint32_t f, double rate, uint32_t holder, const bool general) {
+/* Links of a flow. */
+static inline const uint32_t *links_of(const filling *q, uint32_t f, uint32_t *out_n) {
+    const flow_record *record = &q->m->records[f];
+    if (record->link[0] == NO_LINK) {
+        *out_n = (uint32_t)(q->s->first[f + 1] - q->s->first[f]);
+        return &q->s->link[q->s->first[f]];
+    }
+    uint32_t n = RECORD_LINKS;
+    while (record->link[n - 1] == NO_LINK) {
+        n--;
+    }
+    *out_n = n;
+    return record->link;
+}
+
+FAB_INLINE void stop(filling *q, uint32_t f, double rate, const bool general) {
     const fab_sharing *s = q->s;
     fab_max_min *m = q->m;
-    double w = s->weight != NULL ? s->weight[f] : 1;
-    m->stopped[f / 64] |= UINT64_C(1) << (f % 64);
+    uint32_t n = 0;
+    const uint32_t *link = links_of(q, f, &n);
+    double w = general && s->weight != NULL ? s->weight[f] : 1;
+    const double *share = general && s->share != NULL ? &s->share[s->first[f]] : NULL;
     q->rate[f] = rate;
-    q->holder[f] = holder;
-    for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-        uint32_t l = s->link[e];
+    for (uint32_t i = 0; i < n; i++) {
+        link_state *state = &m->links[link[i]];
         if (general) {
-            double share = s->share != NULL ? s->share[e] : 1;
-            m->links[l].left -= rate * share;
-            m->weight[l] -= w * share;
+            state->left -= share != NULL ? rate * share[i] : rate;
+            m->weight[link[i]] -= share != NULL ? w * share[i] : w;
         } else {
-            m->links[l].left -= rate;
+            state->left -= rate;
         }
-        m->links[l].n--;
+        state->n--;
     }
     if (s->limit != NULL) {
         m->links[s->n_links + f].n = 0;
     }
 }
 
+/* Stops flows that a link holds. What they need is asked for before it is used. */
+FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, uint32_t l, const bool general) {
+    const fab_sharing *s = q->s;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t n_hops = 0;
+        const uint32_t *link = links_of(q, flow[i], &n_hops);
+        for (uint32_t h = 0; h < n_hops; h++) {
+            __builtin_prefetch(&q->m->links[link[h]], 1);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t f = flow[i];
+        double rate = general && s->weight != NULL ? s->weight[f] * q->level : q->level;
+        q->holder[f] = l;
+        stop(q, f, s->limit != NULL && rate > s->limit[f] ? s->limit[f] : rate, general);
+    }
+}
+
+static bool is_stopped(const fab_max_min *m, uint32_t f) {
+    return (m->stopped[f / 64] >> (f % 64) & 1) != 0;
+}
+
+static void set_stopped(fab_max_min *m, uint32_t f) {
+    m->stopped[f / 64] |= UINT64_C(1) << (f % 64);
+}
+
 FAB_INLINE void fill_up(filling *q, const bool general) {
     const fab_sharing *s = q->s;
     fab_max_min *m = q->m;
+    uint32_t flow[AT_ONCE];
     for (uint32_t l = next_full(q, general); l != NO_LINK; l = next_full(q, general)) {
         if (l >= s->n_links) {
-            stop(q, l - s->n_links, s->limit[l - s->n_links], FAB_NO_BOTTLENECK, general);
+            set_stopped(m, l - s->n_links);
+            q->holder[l - s->n_links] = FAB_NO_BOTTLENECK;
+            stop(q, l - s->n_links, s->limit[l - s->n_links], general);
             continue;
         }
-        for (uint64_t i = m->first[l]; i < m->first[l + 1]; i++) {
+        uint32_t n = 0;
+        for (uint32_t i = m->first[l]; i < m->first[l + 1]; i++) {
             uint32_t f = m->flow[i];
-            if ((m->stopped[f / 64] >> (f % 64) & 1) == 0) {
-                double rate = general && s->weight != NULL ? s->weight[f] * q->level : q->level;
-                stop(q, f, s->limit != NULL && rate > s->limit[f] ? s->limit[f] : rate, l, general);
+            if (!is_stopped(m, f)) {
+                set_stopped(m, f);
+                __builtin_prefetch(&m->records[f]);
+                __builtin_prefetch(&q->rate[f], 1);
+                __builtin_prefetch(&q->holder[f], 1);
+                flow[n++] = f;
+            }
+            if (n == AT_ONCE) {
+                stop_together(q, flow, n, l, general);
+                n = 0;
             }
         }
+        stop_together(q, flow, n, l, general);
     }
 }
 
@@ -442,11 +378,9 @@ fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *o
                       fab_error *err) {
     fab_status status = FAB_OK;
     bool general = sharing->weight != NULL || sharing->share != NULL;
-    filling q = {.m = solver, .s = sharing, .rate = out_rate, .holder = out_holder};
-    FAB_TRY(make_room(solver, sharing, general, err));
-    FAB_TRY(count_flows(solver, sharing, general, err));
-    index_flows(solver, sharing);
-    add_limits(solver, sharing, general);
+    filling q = {.m = solver, .s = sharing, .rate = out_rate, .holder = out_holder, .free_chunk = NO_LINK};
+    FAB_TRY(solver_make_room(solver, sharing, general, N_BUCKETS, err));
+    FAB_TRY(solver_index(solver, sharing, general, err));
     memset(solver->stopped, 0, ((size_t)sharing->n_flows / 64 + 1) * sizeof *solver->stopped);
     memset(q.head, 0xff, sizeof q.head);
     for (uint32_t f = 0; f < sharing->n_flows; f++) {
