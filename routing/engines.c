@@ -120,7 +120,7 @@ static fab_status set_seed(const fab_engine_spec *spec, fab_router *router, cons
     return FAB_OK;
 }
 
-/* Sets what `item`, a "key=value", says. `values`: those of the engine's options. */
+/* Sets what `item`, a "key=value", says. `values`: those of the engine's options, NULL where the default stands. */
 static fab_status apply_item(const fab_engine_spec *spec, fab_router *router, char *item, const char **values,
                              fab_error *err) {
     char *value = strchr(item, '=');
@@ -159,8 +159,9 @@ static void write_label(fab_router *router, const char *const *values) {
     const fab_engine_option *table = router->engine->options;
     (void)snprintf(router->label, sizeof router->label, "%s", router->engine->name);
     for (size_t i = 0; table[i].key != NULL; i++) {
-        if (!table[i].quiet || strcmp(values[i], table[i].value) != 0) {
-            add_label(router, table[i].key, values[i]);
+        const char *value = values[i] != NULL ? values[i] : table[i].value;
+        if (!table[i].quiet || strcmp(value, table[i].value) != 0) {
+            add_label(router, table[i].key, value);
         }
     }
     if (router->has_seed) {
@@ -170,15 +171,14 @@ static void write_label(fab_router *router, const char *const *values) {
     }
 }
 
-/* Applies the defaults, then `key=value,...` of the text, and writes the label. `out_tables`: file of tables, "" for
- * none. */
+/* Applies the defaults, then `key=value,...` of the text, and writes the label. `out_tables`: file of tables; left as
+ * it is where none is named. */
 static fab_status apply_options(const fab_engine_spec *spec, fab_router *router, char *options, const char **out_tables,
                                 fab_error *err) {
     fab_status status = FAB_OK;
     const char *values[MOST_OPTIONS] = {0};
     const fab_engine_option *table = router->engine->options;
     for (size_t i = 0; table[i].key != NULL; i++) {
-        values[i] = table[i].value;
         FAB_TRY(set_option(spec, router, table[i].key, table[i].value, err));
     }
     for (char *item = options; item != NULL;) {
@@ -190,7 +190,9 @@ static fab_status apply_options(const fab_engine_spec *spec, fab_router *router,
         item = next;
     }
     for (size_t i = 0; table[i].key != NULL; i++) {
-        *out_tables = strcmp(table[i].key, FAB_TABLES_KEY) == 0 ? values[i] : *out_tables;
+        if (values[i] != NULL && strcmp(table[i].key, FAB_TABLES_KEY) == 0) {
+            *out_tables = values[i];
+        }
     }
     write_label(router, values);
 done:

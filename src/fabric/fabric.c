@@ -37,15 +37,6 @@ uint32_t fab_nics_of_gpu(const fab_fabric *f, uint32_t gpu, uint32_t *first) {
     return f->nics_per_server > f->gpus_per_server ? f->nics_per_server / f->gpus_per_server : 1;
 }
 
-uint64_t fab_count_cables(const fab_fabric *f, fab_link_kind kind, uint32_t tier) {
-    uint64_t count = 0;
-    for (uint32_t c = 0; c < f->n_cables; c++) {
-        const fab_link_class *k = &f->classes[f->cable_class[c]];
-        count += k->kind == kind && k->tier == tier;
-    }
-    return count;
-}
-
 const char *fab_tier_name(fab_wiring wiring, uint32_t tier) {
     static const char *const NAMES[] = {"nic", "leaf", "spine", "core", "tier4", "tier5", "tier6", "tier7", "tier8"};
     if (wiring != FAB_WIRING_TREE && tier > 0) {

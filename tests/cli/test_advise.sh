@@ -66,7 +66,7 @@ refuse() { # refuse TEXT ARGUMENTS...
 }
 refuse 'needs --advise' clos:gpus=64 --advise-budget 5
 refuse 'option --advise-budget: ' clos:gpus=64 --advise --advise-budget many
-refuse 'and --advise need it' clos:gpus=64 --advise --engine dmodk --dump -
+refuse '--advise and --bound need it' clos:gpus=64 --advise --engine dmodk --dump -
 
 echo "$failures failures"
 [[ $failures -eq 0 ]]

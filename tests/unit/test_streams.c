@@ -165,7 +165,7 @@ static void keep_progress(void *context, double done, size_t total) {
 
 Test(streams, progress) {
     static const fab_engine_spec ENGINES[] = {
-        {.text = "ecmp"}, {.text = "dmodk"}, {.text = "ecmp,qp=16,spread=round-robin"}};
+        {.text = "ecmp"}, {.text = "dmodk"}, {.text = "ecmp,qp=3,spread=round-robin"}};
     for (size_t n_threads = 1; n_threads <= 4; n_threads += 3) {
         for (int chunks = 0; chunks < 2; chunks++) {
             fab_design design;

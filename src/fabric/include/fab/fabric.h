@@ -128,9 +128,6 @@ uint32_t fab_tier_of(const fab_fabric *f, fab_node_id v);
 /** NICs that a GPU reaches over PCIe; GPU g has the NICs [*first, *first + return). */
 uint32_t fab_nics_of_gpu(const fab_fabric *f, uint32_t gpu, uint32_t *first);
 
-/** Number of cables whose class has this kind and tier. */
-uint64_t fab_count_cables(const fab_fabric *f, fab_link_kind kind, uint32_t tier);
-
 /** "gpu-17", "nic-3", "domain-2", "leaf-5", "spine-8", "core-0", "tier4-2", "switch-9". `out` holds at least 32 bytes.
  * Returns out.
  */
