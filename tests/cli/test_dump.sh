@@ -51,6 +51,13 @@ fails 3 "engine ecmp does not choose by the destination alone" route fat-tree:k=
 fails 3 "lfts:6:8: engine file: '003' is not where it is plugged in: that is port 5 of leaf-0" route clos:gpus=8,gpus-per-server=1,radix=8 --engine file,path=lfts --quiet
 fails 2 "neither tables nor lft" route fat-tree:k=4 --engine updn --dump other --dump-format lfts --quiet
 fails 2 "there is no --dump FILE" route fat-tree:k=4 --engine updn --dump-format lft --quiet
+# An adapter that its own leaf does not know: its neighbours there cannot reach it either.
+rails=rail-spine:gpus=16,gpus-per-server=4,radix=16
+"$program" route $rails --engine dmodk --dump whole --dump-format lft --quiet >report
+for nic in 0 4; do
+  sed "/^Unicast.*'leaf-0'/,/dumped/{/'server-$((nic / 4)) HCA-$((nic % 4 + 1))'/d}" whole >holed
+  fails 4 "to nic-$nic on leaf-0" route $rails --traffic pattern:all-to-all --engine file,path=holed --quiet
+done
 [[ ! -e other ]] || fail "a dump that failed was left behind"
 fails 3 "an InfiniBand switch has 254" build preset:llama3-24k-roce --format ibnet --quiet
 fails 3 "which no width" build fat-tree:k=4,nic=37Gb/s --format ibnet --quiet
