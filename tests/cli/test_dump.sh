@@ -60,5 +60,9 @@ for nic in 0 4; do
 done
 [[ ! -e other ]] || fail "a dump that failed was left behind"
 fails 3 "an InfiniBand switch has 254" build preset:llama3-24k-roce --format ibnet --quiet
+for rate in 10=4xSDR 25=1xEDR 40=4xQDR 50=2xEDR 56=4xFDR 100=4xEDR 200=4xHDR 400=4xNDR 800=4xXDR 1200=12xNDR 1600=8xXDR; do
+  "$program" build "fat-tree:k=4,nic=${rate%=*}Gb/s" --format ibnet --quiet >net || fail "$rate: no export"
+  [[ $(grep -c " ${rate#*=}$" net) -eq 96 ]] || fail "$rate: $(grep -m 1 '^\[' net)"
+done
 fails 3 "which no width" build fat-tree:k=4,nic=37Gb/s --format ibnet --quiet
 exit $((failures > 0))
