@@ -237,6 +237,17 @@ done:
     return status;
 }
 
+/* Some NIC of a leaf that sends to `dst_nic`, for the message where it cannot; `dst_nic` where there is no other. */
+static uint32_t sender_on(const fab_fabric *f, fab_node_id leaf, uint32_t dst_nic) {
+    for (uint32_t k = f->out_first[leaf]; k < f->out_first[leaf + 1]; k++) {
+        uint32_t nic = fab_head(f, f->out_link[k]) - f->first[FAB_NODE_NIC];
+        if (nic != dst_nic && fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS) {
+            return nic;
+        }
+    }
+    return dst_nic;
+}
+
 fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_node_id *src_leaf,
                               const uint32_t *dst_nic, fab_routes *routes, fab_error *err) {
     fab_status status = FAB_OK;
@@ -250,7 +261,7 @@ fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_no
         fab_link_id down = router->ports.nic_access[(size_t)dst_nic[i] * router->ports.n_planes] ^ 1U;
         const fab_legs legs = {
             .src_leaf = src_leaf[i], .dst_leaf = fab_tail(f, down), .dst_port = f->port[down], .dst_nic = dst_nic[i]};
-        const fab_hop_key key = {.dst_nic = dst_nic[i]};
+        const fab_hop_key key = {.src_nic = sender_on(f, src_leaf[i], dst_nic[i]), .dst_nic = dst_nic[i]};
         routes->flow_first[i] = i;
         fab_walk_add(&w.walk, router, &legs, &key);
         if (w.walk.n == FAB_WALK_PATHS) {

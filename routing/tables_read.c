@@ -29,6 +29,8 @@ typedef struct reader {
     fab_weights weights;
     fab_forwarding *single; /* one of the two is in use: entries by port, or */
     fab_group_builder *groups;
+    fab_forwarding forwarding; /* what they point to */
+    fab_group_builder builder;
     uint32_t *line_of; /* shape [n_switches][n_leaves]: where the entries stand, 0 = nowhere */
     uint64_t n_entries;
     size_t first_group; /* line, 0 = none */
@@ -450,31 +452,27 @@ static fab_status read_lft(reader *r, fab_forwarding *single, fab_error *err) {
 
 static fab_status read_own(reader *r, fab_forwarding *single, fab_read_groups *groups, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_group_builder builder = {0};
-    fab_forwarding forwarding = {0};
     fab_read_groups read = {0};
     r->first_group = find_group(r->in);
     FAB_TRY(FAB_NEW(r->line_of, (size_t)fab_n_switches(r->f) * r->t->n_leaves, err));
     if (single != NULL && r->first_group == 0) {
-        FAB_TRY(fab_forwarding_init(r->router, &forwarding, err));
-        r->single = &forwarding;
+        FAB_TRY(fab_forwarding_init(r->router, &r->forwarding, err));
+        r->single = &r->forwarding;
         FAB_TRY(read_tables(r, err));
         FAB_TRY(check_loops(r, err));
-        *single = forwarding;
-        forwarding = (fab_forwarding){0};
+        *single = r->forwarding;
+        r->forwarding = (fab_forwarding){0};
     } else {
-        FAB_TRY(fab_group_builder_init(r->f, r->t->n_leaves, &builder, err));
-        r->groups = &builder;
+        FAB_TRY(fab_group_builder_init(r->f, r->t->n_leaves, &r->builder, err));
+        r->groups = &r->builder;
         FAB_TRY(read_tables(r, err));
-        FAB_TRY(fab_group_builder_finish(&builder, r->t, &read, err));
+        FAB_TRY(fab_group_builder_finish(&r->builder, r->t, &read, err));
         FAB_TRY(check_groups(r, &read, err));
         *groups = read;
         read = (fab_read_groups){0};
     }
 done:
-    fab_forwarding_release(&forwarding);
     fab_read_groups_release(&read);
-    fab_group_builder_release(&builder);
     return status;
 }
 
@@ -485,6 +483,8 @@ fab_status fab_tables_read(const fab_router *router, const char *path, fab_weigh
     if (status == FAB_OK) {
         status = fab_lft_is_dump(r.in) ? read_lft(&r, single, err) : read_own(&r, single, groups, err);
     }
+    fab_forwarding_release(&r.forwarding);
+    fab_group_builder_release(&r.builder);
     free(r.line_of);
     free(r.links);
     free(r.weight);

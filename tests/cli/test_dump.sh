@@ -49,10 +49,21 @@ fails 5 "cannot open" route fat-tree:k=4 --engine file,path=missing --quiet
 [[ -n $(loads updn) && $(loads updn) == "$(loads file,path=lfts)" ]] || fail "other loads after the round trip of LFTs"
 fails 3 "lfts:1:1: engine ecmp" route fat-tree:k=4 --engine ecmp,tables=lfts --quiet
 fails 3 "engine ecmp does not choose by the destination alone" route fat-tree:k=4 --engine ecmp --dump other --dump-format lft --quiet
-fails 3 "names no switch of this fabric" route clos:gpus=8,gpus-per-server=1,radix=8 --engine file,path=lfts --quiet
+fails 3 "lfts:6:8: engine file: '003' is not where it is plugged in: that is port 5 of leaf-0" route clos:gpus=8,gpus-per-server=1,radix=8 --engine file,path=lfts --quiet
 fails 2 "neither tables nor lft" route fat-tree:k=4 --engine updn --dump other --dump-format lfts --quiet
 fails 2 "there is no --dump FILE" route fat-tree:k=4 --engine updn --dump-format lft --quiet
+# An adapter that its own leaf does not know: its neighbours there cannot reach it either.
+rails=rail-spine:gpus=16,gpus-per-server=4,radix=16
+"$program" route $rails --engine dmodk --dump whole --dump-format lft --quiet >report
+for nic in 0 4; do
+  sed "/^Unicast.*'leaf-0'/,/dumped/{/'server-$((nic / 4)) HCA-$((nic % 4 + 1))'/d}" whole >holed
+  fails 4 "to nic-$nic on leaf-0" route $rails --traffic pattern:all-to-all --engine file,path=holed --quiet
+done
 [[ ! -e other ]] || fail "a dump that failed was left behind"
 fails 3 "an InfiniBand switch has 254" build preset:llama3-24k-roce --format ibnet --quiet
+for rate in 10=4xSDR 25=1xEDR 40=4xQDR 50=2xEDR 56=4xFDR 100=4xEDR 200=4xHDR 400=4xNDR 800=4xXDR 1200=12xNDR 1600=8xXDR; do
+  "$program" build "fat-tree:k=4,nic=${rate%=*}Gb/s" --format ibnet --quiet >net || fail "$rate: no export"
+  [[ $(grep -c " ${rate#*=}$" net) -eq 96 ]] || fail "$rate: $(grep -m 1 '^\[' net)"
+done
 fails 3 "which no width" build fat-tree:k=4,nic=37Gb/s --format ibnet --quiet
 exit $((failures > 0))

@@ -164,7 +164,7 @@ Test(reports, the_first_design_of_a_comparison_stands_on_top) {
 }
 
 Test(reports, a_figure_that_is_none_is_an_internal_error_and_nothing_is_written) {
-    static const char *const FORMATS[] = {"json", "xml", "text", "graphml"};
+    static const char *const FORMATS[] = {"json", "xml", "text", "graphml", "ibnet"};
     for (size_t i = 0; i < 4; i++) {
         fab_result result = fixture_result(FAB_COMMAND_RUN, 1);
         fab_error err = {FAB_OK, "", ""};
