@@ -7,6 +7,8 @@
 
 #include "fab/max_min.h"
 
+#include <stdbool.h>
+
 /** Levels (rate per weight) closer than this, relatively, are one level: symmetric flows get the same bytes. */
 #define FILL_TIE 1e-12
 /** A link this close to its capacity, relatively, is full: ties leave that much on it. */
@@ -19,6 +21,15 @@
  */
 fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
                       fab_error *err) FAB_MUST_USE;
+
+#define FILL_FEW_FLOWS     24
+#define FILL_FEW_CROSSINGS 256
+
+/**
+ * The same for few flows, without a solver. A sharing whose links are all crossed, and whose first crossing is 0.
+ * @return false, and nothing written, where the flows or their crossings are more.
+ */
+bool fill_few(const fab_sharing *sharing, double *out_rate, uint32_t *out_holder) FAB_MUST_USE;
 
 /** Checks the numbers of a sharing: everything but its links. */
 fab_status check_sharing(const fab_sharing *sharing, fab_error *err) FAB_MUST_USE;

@@ -73,6 +73,7 @@ fab_status fab_fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_error 
     FAB_TRY(FAB_NEW(fluid->fresh, sharing->n_flows, err));
     FAB_TRY(FAB_NEW(fluid->released, sharing->n_links, err));
     FAB_TRY(copy_routes(fluid, err));
+    FAB_TRY(fluid_set_init(fluid, err));
     FAB_TRY(fab_max_min_new(&fluid->solver, err));
     *out = fluid;
     fluid = NULL;

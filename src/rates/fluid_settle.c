@@ -33,38 +33,33 @@ void fluid_set_release(fluid_set *set) {
 /* --- the set -------------------------------------------------------------------------------------------------------
  */
 
-static fab_status make_room(const fab_fluid *fluid, fluid_set *set, size_t n_hops, fab_error *err) {
+fab_status fluid_set_init(fab_fluid *fluid, fab_error *err) {
     fab_status status = FAB_OK;
-    size_t n = (size_t)set->n + 2;
-    size_t entries = (size_t)(set->n > 0 ? set->first[set->n] : 0) + n_hops;
-    FAB_TRY(FAB_GROW(set->flow, set->flow_room, n, err));
-    FAB_TRY(FAB_GROW(set->first, set->first_room, n, err));
-    FAB_TRY(FAB_GROW(set->holder, set->holder_room, n, err));
-    FAB_TRY(FAB_GROW(set->rate, set->rate_room, n, err));
-    FAB_TRY(FAB_GROW(set->weight, set->weight_room, n, err));
-    FAB_TRY(FAB_GROW(set->limit, set->limit_room, n, err));
-    FAB_TRY(FAB_GROW(set->link, set->link_room, entries + 1, err));
-    FAB_TRY(FAB_GROW(set->local, set->local_room, set->n_links + n_hops + 1, err));
-    FAB_TRY(FAB_GROW(set->capacity, set->capacity_room, set->n_links + n_hops + 1, err));
+    fluid_set *set = &fluid->set;
+    size_t n_flows = (size_t)fluid->sharing->n_flows + 1;
+    size_t n_hops = (size_t)fluid->first[fluid->sharing->n_flows] + 1;
+    FAB_TRY(FAB_NEW(set->flow, n_flows, err));
+    FAB_TRY(FAB_NEW(set->first, n_flows, err));
+    FAB_TRY(FAB_NEW(set->holder, n_flows, err));
+    FAB_TRY(FAB_NEW(set->rate, n_flows, err));
+    FAB_TRY(FAB_NEW(set->weight, n_flows, err));
+    FAB_TRY(FAB_NEW(set->limit, n_flows, err));
+    FAB_TRY(FAB_NEW(set->link, n_hops, err));
+    FAB_TRY(FAB_NEW(set->local, (size_t)fluid->sharing->n_links + 1, err));
+    FAB_TRY(FAB_NEW(set->capacity, (size_t)fluid->sharing->n_links + 1, err));
     if (fluid->share != NULL) {
-        FAB_TRY(FAB_GROW(set->share, set->share_room, entries + 1, err));
+        FAB_TRY(FAB_NEW(set->share, n_hops, err));
     }
 done:
     return status;
 }
 
-static fab_status join(fab_fluid *fluid, uint32_t f, fab_error *err) {
+static void join(fab_fluid *fluid, uint32_t f) {
     fluid_set *set = &fluid->set;
     fluid_flow *flow = &fluid->flows[f];
-    size_t n_hops = (size_t)(fluid->first[f + 1] - fluid->first[f]);
-    fab_status status = make_room(fluid, set, n_hops, err);
-    if (status != FAB_OK) {
-        return status;
-    }
-    uint64_t entry = set->n > 0 ? set->first[set->n] : 0;
+    uint64_t entry = set->first[set->n];
     flow->mark = fluid->epoch;
     set->flow[set->n] = f;
-    set->first[set->n] = entry;
     if (fluid->sharing->weight != NULL) {
         set->weight[set->n] = fluid->sharing->weight[f];
     }
@@ -90,55 +85,41 @@ static fab_status join(fab_fluid *fluid, uint32_t f, fab_error *err) {
         }
     }
     set->first[++set->n] = entry;
-    return FAB_OK;
 }
 
-static fab_status join_all(fab_fluid *fluid, fab_error *err) {
+static void join_all(fab_fluid *fluid) {
     for (uint32_t f = 0; f < fluid->sharing->n_flows; f++) {
         const fluid_flow *flow = &fluid->flows[f];
         if (flow->is_listed && flow->mark != fluid->epoch) {
-            fab_status status = join(fluid, f, err);
-            if (status != FAB_OK) {
-                return status;
-            }
+            join(fluid, f);
         }
     }
-    return FAB_OK;
 }
 
 /* The flows that a link holds. */
-static fab_status join_held(fab_fluid *fluid, uint32_t l, fab_error *err) {
+static void join_held(fab_fluid *fluid, uint32_t l) {
     const fluid_place *places = &fluid->places[fluid->listed[l]];
     for (uint32_t i = 0; i < fluid->links[l].n_on; i++) {
         const fluid_flow *flow = &fluid->flows[places[i].flow];
         if (flow->holder == l && flow->mark != fluid->epoch) {
-            fab_status status = join(fluid, places[i].flow, err);
-            if (status != FAB_OK) {
-                return status;
-            }
+            join(fluid, places[i].flow);
         }
     }
-    return FAB_OK;
 }
 
 /* Flows outside that have more than `level` per weight on a link. */
-static fab_status join_above(fab_fluid *fluid, uint32_t l, double level, fab_error *err) {
+static void join_above(fab_fluid *fluid, uint32_t l, double level) {
     const fluid_place *places = &fluid->places[fluid->listed[l]];
     for (uint32_t i = 0; i < fluid->links[l].n_on; i++) {
         uint32_t f = places[i].flow;
         if (fluid->flows[f].mark != fluid->epoch &&
             fluid->flows[f].rate > level * (1 + SAME_LEVEL) * fluid_weight(fluid, f)) {
-            fab_status status = join(fluid, f, err);
-            if (status != FAB_OK) {
-                return status;
-            }
+            join(fluid, f);
         }
     }
-    return FAB_OK;
 }
 
-static fab_status begin_set(fab_fluid *fluid, fab_error *err) {
-    fab_status status = FAB_OK;
+static void begin_set(fab_fluid *fluid) {
     fluid->set.n = 0;
     fluid->set.n_links = 0;
     if (++fluid->epoch == 0) { /* marks of 2^32 epochs ago would be taken for today's */
@@ -151,19 +132,17 @@ static fab_status begin_set(fab_fluid *fluid, fab_error *err) {
         }
     }
     for (uint32_t i = 0; i < fluid->n_fresh; i++) {
-        FAB_TRY(join(fluid, fluid->fresh[i], err));
+        join(fluid, fluid->fresh[i]);
     }
     for (uint32_t i = 0; i < fluid->n_released; i++) {
         uint32_t l = fluid->released[i];
         fluid->links[l].is_released = false;
         if (fluid->links[l].n_held > 0) {
-            FAB_TRY(join_held(fluid, l, err));
+            join_held(fluid, l);
         }
     }
     fluid->n_fresh = 0;
     fluid->n_released = 0;
-done:
-    return status;
 }
 
 /* --- its rates -----------------------------------------------------------------------------------------------------
@@ -192,6 +171,9 @@ static fab_status fill_set(fab_fluid *fluid, bool is_whole, fab_error *err) {
     if (is_whole) {
         return fab_max_min_solve(fluid->solver, &sharing, set->rate, set->holder, err);
     }
+    if (fill_few(&sharing, set->rate, set->holder)) {
+        return FAB_OK;
+    }
     return fill_rates(fluid->solver, &sharing, set->rate, set->holder, err);
 }
 
@@ -211,24 +193,23 @@ static void add_up(const fab_fluid *fluid, fluid_set *set) {
 }
 
 /* Adds the flows whose bottleneck fails. Where rounding leaves nothing for a flow, it says so. */
-static fab_status widen(fab_fluid *fluid, bool *out_grown, bool *out_stuck, fab_error *err) {
-    fab_status status = FAB_OK;
+static void widen(fab_fluid *fluid, bool *out_grown, bool *out_stuck) {
     fluid_set *set = &fluid->set;
     uint32_t n = set->n;
     uint32_t n_links = set->n_links;
     add_up(fluid, set);
     for (uint32_t k = 0; k < n_links; k++) {
-        const local_link local = set->local[k]; /* joining moves the array */
+        const local_link local = set->local[k]; /* as it was filled: flows that join now change it */
         const fluid_link *link = &fluid->links[local.link];
         if (local.n_in == link->n_on) {
             continue;
         }
         if (link->n_held > local.n_held_in &&
             (local.room - local.sum > FILL_SLACK * link->capacity || local.top > link->level * (1 + SAME_LEVEL))) {
-            FAB_TRY(join_held(fluid, local.link, err));
+            join_held(fluid, local.link);
         }
         if (local.held_level >= 0) {
-            FAB_TRY(join_above(fluid, local.link, local.held_level, err));
+            join_above(fluid, local.link, local.held_level);
         }
     }
     *out_grown = set->n > n;
@@ -236,8 +217,6 @@ static fab_status widen(fab_fluid *fluid, bool *out_grown, bool *out_stuck, fab_
     for (uint32_t i = 0; i < n; i++) {
         *out_stuck = *out_stuck || !(set->rate[i] > 0);
     }
-done:
-    return status;
 }
 
 static void sum_load(fab_fluid *fluid, uint32_t l) {
@@ -308,18 +287,18 @@ fab_status fluid_settle(fab_fluid *fluid, fab_error *err) {
     if (fluid->n_fresh == 0 && fluid->n_released == 0) {
         return FAB_OK;
     }
-    FAB_TRY(begin_set(fluid, err));
+    begin_set(fluid);
     if (fluid->set.n == 0) {
         return FAB_OK;
     }
     while (grown && !is_whole) {
         is_whole = is_stuck || (fluid->set.n > ALONE && fluid->set.n > fluid->n_events / 10);
         if (is_whole) {
-            FAB_TRY(join_all(fluid, err));
+            join_all(fluid);
         }
         FAB_TRY(fill_set(fluid, is_whole, err));
         if (!is_whole) {
-            FAB_TRY(widen(fluid, &grown, &is_stuck, err));
+            widen(fluid, &grown, &is_stuck);
             is_stuck = is_stuck && !grown;
             grown = grown || is_stuck;
         }

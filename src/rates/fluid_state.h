@@ -68,8 +68,6 @@ typedef struct fluid_set {
     uint32_t *link, *holder;
     double *share, *weight, *limit, *capacity, *rate;
     local_link *local;
-    size_t flow_room, first_room, link_room, holder_room, share_room, weight_room, limit_room, capacity_room, rate_room,
-        local_room;
 } fluid_set;
 
 struct fab_fluid {
@@ -125,6 +123,8 @@ void fluid_event_move(fab_fluid *fluid, uint32_t flow, double ends);
 /** After the ends of many were changed in place. */
 void fluid_event_rebuild(fab_fluid *fluid);
 
+/** Room for all flows, of which only what is used is touched. */
+fab_status fluid_set_init(fab_fluid *fluid, fab_error *err) FAB_MUST_USE;
 void fluid_set_release(fluid_set *set);
 
 #endif

@@ -41,8 +41,7 @@ typedef struct load {
 typedef struct figure {
     double cpu_s;   /* of the fastest run */
     uint64_t units; /* of work in a run */
-    uint64_t whole, partial;
-    double end_s; /* of the simulation */
+    double end_s;   /* of the simulation */
 } figure;
 
 typedef struct row {
@@ -137,21 +136,22 @@ done:
     return status;
 }
 
-/* Flows between random pairs, of 1 to 2 MB. */
-static fab_status random_flows(const bench *b, fab_phase *out, fab_error *err) {
+/* Flows between random pairs, of 1 to 2 MB; few on a small fabric. */
+static fab_status random_flows(const bench *b, bool equal, fab_phase *out, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t n_gpus = fab_n_gpus(b->fabric);
+    uint32_t n = 4 * n_gpus < RANDOM_FLOWS ? 4 * n_gpus : RANDOM_FLOWS;
     fab_rng rng = fab_rng_make(1, 2);
-    out->n_flows = RANDOM_FLOWS;
-    FAB_TRY(FAB_NEW(out->src, RANDOM_FLOWS, err));
-    FAB_TRY(FAB_NEW(out->dst, RANDOM_FLOWS, err));
-    FAB_TRY(FAB_NEW(out->bytes, RANDOM_FLOWS, err));
-    FAB_TRY(FAB_NEW(out->comm, RANDOM_FLOWS, err));
-    FAB_TRY(FAB_NEW(out->ordinal, RANDOM_FLOWS, err));
-    for (uint32_t f = 0; f < RANDOM_FLOWS; f++) {
+    out->n_flows = n;
+    FAB_TRY(FAB_NEW(out->src, n, err));
+    FAB_TRY(FAB_NEW(out->dst, n, err));
+    FAB_TRY(FAB_NEW(out->bytes, n, err));
+    FAB_TRY(FAB_NEW(out->comm, n, err));
+    FAB_TRY(FAB_NEW(out->ordinal, n, err));
+    for (uint32_t f = 0; f < n; f++) {
         out->src[f] = (uint32_t)fab_rng_below(&rng, n_gpus);
         out->dst[f] = (out->src[f] + 1 + (uint32_t)fab_rng_below(&rng, n_gpus - 1)) % n_gpus;
-        out->bytes[f] = 1000000 + fab_rng_below(&rng, 1000000);
+        out->bytes[f] = 1000000 + (equal ? 0 : fab_rng_below(&rng, 1000000));
         out->ordinal[f] = f;
     }
 done:
@@ -361,8 +361,8 @@ static fab_status run_whole(const char *design_text, const char *kind, bool prin
     double start = cpu_now();
     FAB_TRY(bench_prepare(&b, err));
     const fab_phase *phase = &random;
-    if (strcmp(kind, "random") == 0) {
-        FAB_TRY(random_flows(&b, &random, err));
+    if (strncmp(kind, "random", 6) == 0) {
+        FAB_TRY(random_flows(&b, strcmp(kind, "random-equal") == 0, &random, err));
     } else {
         FAB_TRY(fab_traffic_make("pattern:permutation", &b.design, b.fabric, 1, &traffic, err));
         phase = &traffic.phases[0];
@@ -402,6 +402,7 @@ static const row ROWS[] = {
     {"ring-latency", "completion", measure_ring, "latency"},
     {"whole-permutation", "flow", measure_whole, "permutation"},
     {"whole-random", "flow", measure_whole, "random"},
+    {"whole-random-equal", "flow", measure_whole, "random-equal"},
 };
 #define N_ROWS (sizeof ROWS / sizeof ROWS[0])
 

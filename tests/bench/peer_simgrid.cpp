@@ -1,8 +1,10 @@
-// A permutation over an XGFT in SimGrid: load the platform, start one flow per pair, let it compute the rates once.
-// Usage: peer_simgrid XGFT BYTES [--finish] <pairs      XGFT as in fat-tree:xgft=..., a pair is "source destination"
+// Flows over an XGFT in SimGrid: load the platform, start them all at once.
+// Usage: peer_simgrid XGFT BYTES [--finish] <pairs      XGFT as in fat-tree:xgft=..., a pair is "source destination";
+//                                                       computes the rates once, or runs to the end
+//        peer_simgrid XGFT --times <flows               a flow is "source destination bytes"; runs to the end
 // Pure max-min: model CM02 without cross traffic and latency. The routing of SimGrid's fat-tree is D-mod-K.
 // Output: seconds of processor time by step, then "links up|down TIER FLOWS NUMBER": how many links carry that many
-// flows.
+// flows; with --times instead "time N SECONDS": when flow N is done.
 #include <simgrid/s4u.hpp>
 #include <xbt/log.h>
 
@@ -78,21 +80,53 @@ static void print_links(const std::vector<sg::Host *> &hosts, const std::vector<
     }
 }
 
+// Runs flows of their own sizes to the end.
+static int run_times(sg::Engine &engine, const std::vector<sg::Host *> &hosts, double start, double loaded) {
+    struct Flow {
+        size_t from, to;
+        uint64_t bytes;
+    };
+    std::vector<Flow> flows;
+    for (Flow flow{}; std::cin >> flow.from >> flow.to >> flow.bytes;) {
+        flows.push_back(flow);
+    }
+    std::vector<sg::CommPtr> comms;
+    double begin = processor_s();
+    double started = begin;
+    sg::Actor::create("flows", hosts[0], [&]() {
+        comms.reserve(flows.size());
+        for (const auto &flow : flows) {
+            comms.push_back(sg::Comm::sendto_async(hosts[flow.from], hosts[flow.to], flow.bytes));
+        }
+        started = processor_s();
+        sg::Comm::wait_all(comms);
+    });
+    engine.run();
+    std::printf("load_s %.6f\nflows_s %.6f\nrun_s %.6f\n", loaded - start, started - begin, processor_s() - started);
+    for (size_t i = 0; i < comms.size(); i++) {
+        std::printf("time %zu %.17g\n", i, comms[i]->get_finish_time());
+    }
+    return 0;
+}
+
 int main(int argc, char **argv) {
     double start = processor_s();
     xbt_log_control_set("root.thres:warning");
     sg::Engine engine(&argc, argv);
-    for (const char *option : {"network/model:CM02", "network/crosstraffic:0", "maxmin/precision:1e-9"}) {
+    for (const char *option : {"network/model:CM02", "network/crosstraffic:0", "maxmin/precision:1e-9", "surf/precision:1e-15"}) {
         sg::Engine::set_config(option);
     }
     if (argc < 3) {
-        std::fputs("usage: peer_simgrid XGFT BYTES [--finish] <pairs\n", stderr);
+        std::fputs("usage: peer_simgrid XGFT BYTES [--finish] <pairs, or XGFT --times <flows\n", stderr);
         return 2;
+    }
+    std::vector<sg::Host *> hosts = load_platform(parse_xgft(argv[1]));
+    double loaded = processor_s();
+    if (std::string(argv[2]) == "--times") {
+        return run_times(engine, hosts, start, loaded);
     }
     auto bytes = static_cast<uint64_t>(std::stoull(argv[2]));
     bool finish = argc > 3;
-    std::vector<sg::Host *> hosts = load_platform(parse_xgft(argv[1]));
-    double loaded = processor_s();
 
     std::vector<std::pair<size_t, size_t>> pairs;
     for (size_t from, to; std::cin >> from >> to;) {

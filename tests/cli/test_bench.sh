@@ -38,7 +38,7 @@ grep -q '^build 65,536 GPUs ' out || fail "no row in the table"
 grep -q '^  peer (one run): ' out || grep -q "skipped 'networkx, ECMP': missing" err || fail "neither measured nor skipped"
 
 # Every row of peers is there or named as skipped; a peer that is missing says by itself which package has it.
-for script in peer_opensm.sh peer_networkx.py peer_simgrid.sh; do
+for script in peer_opensm.sh peer_networkx.py peer_simgrid.sh peer_simgrid_finish.sh; do
   missing=$("$root/tests/bench/$script" check) || [[ -n $missing ]] || fail "$script check says nothing"
 done
 exit $((failures > 0))
