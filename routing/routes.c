@@ -50,32 +50,42 @@ static fab_status write_rest(writer *w, uint32_t i, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status flush(writer *w, fab_error *err) {
+/* Links between switches of paths that have ended. What is too much is written over: no need to count each. */
+static void write_hops(writer *w) {
+    const fab_walk *walk = &w->walk;
+    size_t *path_first = w->routes->path_first + w->n_paths;
+    fab_link_id *link = w->routes->link;
+    uint32_t *group = w->routes->group;
+    size_t n = w->n_links;
+    for (uint32_t i = 0; i < walk->n; i++) {
+        path_first[i] = n;
+        for (uint32_t k = 0; k < walk->n_steps; k++) {
+            link[n + k] = walk->hop[k][i];
+        }
+        n += walk->n_hops[i];
+    }
+    for (uint32_t i = 0; i < walk->n && group != NULL; i++) {
+        for (uint32_t k = 0; k < walk->n_steps; k++) {
+            group[path_first[i] + k] = walk->group[k][i];
+        }
+    }
+    w->n_paths += walk->n;
+    w->n_links = n;
+}
+
+static fab_status write_paths(writer *w, fab_error *err) {
     fab_status status = FAB_OK;
     fab_routes *routes = w->routes;
     const fab_walk *walk = &w->walk;
     bool legs = !routes->between_switches;
-    w->walk.wants_groups = routes->group != NULL;
-    fab_walk_begin(&w->walk, w->router, w->seed);
-    FAB_TRY(fab_walk_run(&w->walk, w->router, w->seed, err));
-    FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + walk->n + 1, err));
-    FAB_TRY(FAB_GROW(routes->link, routes->link_capacity,
-                     w->n_links + (size_t)walk->n * (FAB_WALK_HOPS + 2 * FAB_LEG_LINKS), err));
-    if (routes->group != NULL) {
-        FAB_TRY(FAB_GROW(routes->group, routes->group_capacity, w->n_links + (size_t)walk->n * FAB_WALK_HOPS, err));
-    }
     for (uint32_t i = 0; i < walk->n; i++) {
         routes->path_first[w->n_paths++] = w->n_links;
         if (legs) {
             FAB_TRY(append(routes, &w->n_links, walk->legs[i].head, walk->legs[i].n_head, err));
         }
-        for (uint32_t k = 0; k < walk->n_steps; k++) { /* what is too much is written over: no need to count each */
-            routes->link[w->n_links + k] = walk->hop[k][i];
+        for (uint32_t k = 0; k < walk->n_hops[i]; k++) {
+            routes->link[w->n_links++] = walk->hop[k][i];
         }
-        for (uint32_t k = 0; routes->group != NULL && k < walk->n_steps; k++) {
-            routes->group[w->n_links + k] = walk->group[k][i];
-        }
-        w->n_links += walk->n_hops[i];
         if (walk->at[i] != walk->target[i]) {
             FAB_TRY(write_rest(w, i, err));
         }
@@ -83,15 +93,38 @@ static fab_status flush(writer *w, fab_error *err) {
             FAB_TRY(append(routes, &w->n_links, walk->legs[i].tail, walk->legs[i].n_tail, err));
         }
     }
+done:
+    return status;
+}
+
+static fab_status flush(writer *w, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_routes *routes = w->routes;
+    fab_walk *walk = &w->walk;
+    const size_t n = walk->n;
+    walk->wants_groups = routes->group != NULL;
+    fab_walk_begin(walk, w->router, w->seed);
+    FAB_TRY(fab_walk_run(walk, w->router, w->seed, err));
+    FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + n + 1, err));
+    FAB_TRY(
+        FAB_GROW(routes->link, routes->link_capacity, w->n_links + n * (FAB_WALK_HOPS + 2 * FAB_LEG_LINKS), err));
+    if (routes->group != NULL) {
+        FAB_TRY(FAB_GROW(routes->group, routes->group_capacity, w->n_links + n * FAB_WALK_HOPS, err));
+    }
+    if (routes->between_switches && walk->n_left == 0) {
+        write_hops(w);
+    } else {
+        FAB_TRY(write_paths(w, err));
+    }
     routes->path_first[w->n_paths] = w->n_links;
-    w->walk.n = 0;
+    walk->n = 0;
 done:
     return status;
 }
 
 /* None may be left from another engine. Paths longer than a walk holds are finished without groups. */
 static fab_status start_groups(const fab_router *router, fab_routes *routes, fab_error *err) {
-    if (!routes->between_switches || !router->is_plain || !fab_is_tree(router->fabric)) {
+    if (!routes->wants_groups || !routes->between_switches || !router->is_plain || !fab_is_tree(router->fabric)) {
         free(routes->group);
         routes->group = NULL;
         routes->group_capacity = 0;
@@ -113,27 +146,28 @@ uint32_t fab_plane_of(const fab_router *router, const fab_flow *flow, uint32_t q
 static fab_status add_rows(writer *w, const fab_phase *phase, uint64_t first, uint32_t n_flows, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_port_end *end = w->router->end + phase->all.first;
-    uint32_t n = phase->all.n;
+    const uint32_t n = phase->all.n;
+    const uint32_t n_queue_pairs = w->router->queue_pairs;
     uint32_t from = (uint32_t)(first / (n - 1));
     uint32_t to = (uint32_t)(first % (n - 1));
     size_t n_paths = 0;
     to += to >= from;
-    for (uint32_t i = 0; i < n_flows; i++) {
-        bool in_domain = end[from].domain == end[to].domain;
-        uint32_t count = in_domain ? 1 : w->router->queue_pairs;
-        w->routes->flow_first[i] = (uint32_t)n_paths;
-        n_paths += count;
-        for (uint32_t qp = 0; qp < count; qp++) {
-            fab_walk_add_ends(&w->walk, &end[from], in_domain ? &end[from] : &end[to], 0, qp);
-            if (w->walk.n == FAB_WALK_PATHS) {
-                FAB_TRY(flush(w, err));
+    for (uint32_t i = 0; i < n_flows; from++, to = 0) {
+        const fab_port_end *source = &end[from];
+        for (; to < n && i < n_flows; to++) {
+            if (to == from) {
+                continue;
             }
-        }
-        to++;
-        to += to == from;
-        if (to >= n) {
-            from++;
-            to = 0;
+            bool in_domain = source->domain == end[to].domain;
+            uint32_t count = in_domain ? 1 : n_queue_pairs;
+            w->routes->flow_first[i++] = (uint32_t)n_paths;
+            n_paths += count;
+            for (uint32_t qp = 0; qp < count; qp++) {
+                fab_walk_add_ends(&w->walk, source, in_domain ? source : &end[to], 0, qp);
+                if (w->walk.n == FAB_WALK_PATHS) {
+                    FAB_TRY(flush(w, err));
+                }
+            }
         }
     }
     FAB_TRY(flush(w, err));

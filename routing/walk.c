@@ -255,5 +255,6 @@ fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed,
         uint32_t hop = walk->n_steps++;
         left = step(walk, router, seed, hop);
     }
+    walk->n_left = left;
     return left != FAB_NONE ? FAB_OK : fab_walk_unreachable(walk, router, walk->lost, err);
 }

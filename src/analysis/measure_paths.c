@@ -35,6 +35,7 @@ typedef struct draw {
     bool detail;
     bool takes_minimal; /* too many paths to look at each: all minimal ones count as dependencies */
     uint8_t *hot_of;    /* [link]: place in the list of hot links, + 1 */
+    double least_hot;   /* utilisation of a hot link: flows whose worst link has less cross none */
 } draw;
 
 /* --- loads ---------------------------------------------------------------------------------------------------------
@@ -44,8 +45,8 @@ static void add_loads(const fab_chunk *c, double *use, double *bytes) {
     const fab_routes *r = c->routes;
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
-        double rate = c->rate[flow] / n_paths;
-        double volume = c->volume[flow] / n_paths;
+        double rate = n_paths == 1 ? c->rate[flow] : c->rate[flow] / n_paths;
+        double volume = n_paths == 1 ? c->volume[flow] : c->volume[flow] / n_paths;
         size_t last = r->path_first[r->flow_first[flow + 1]];
         for (size_t i = r->path_first[r->flow_first[flow]]; i < last; i++) {
             use[r->link[i]] += rate;
@@ -78,7 +79,7 @@ static fab_status add_strand(void *context, size_t index, size_t worker, fab_err
     (void)worker;
     for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_strands) {
         fab_chunk chunk;
-        FAB_TRY(fab_stream_load(&d->stream, i, s->scratch, &chunk, err));
+        FAB_TRY(fab_stream_load(&d->stream, i, FAB_PASS_LOADS, s->scratch, &chunk, err));
         add_loads(&chunk, s->use, s->bytes);
         if (s->count != NULL) {
             add_counts(chunk.routes, s->count);
@@ -138,7 +139,7 @@ static double worst_link(const fab_subject *subject, const fab_routes *r, uint32
     double worst = 0;
     size_t last = r->path_first[r->flow_first[flow + 1]];
     for (size_t i = r->path_first[r->flow_first[flow]]; i < last; i++) {
-        if (fab_class_of(subject->fabric, r->link[i])->kind == FAB_LINK_FABRIC) {
+        if (r->between_switches || fab_class_of(subject->fabric, r->link[i])->kind == FAB_LINK_FABRIC) {
             double value = use[r->link[i]];
             worst = value > worst ? value : worst; /* not a call per link */
         }
@@ -191,30 +192,29 @@ static void meet_bundle(const draw *d, const fab_chunk *c, uint32_t bundle, fab_
     }
 }
 
-static void meet(const draw *d, const fab_chunk *c, strand *s) {
+/* The hot links that a flow crosses. */
+static void meet(const draw *d, const fab_chunk *c, uint32_t flow, strand *s) {
     const fab_routes *r = c->routes;
-    for (uint32_t flow = 0; flow < r->n_flows; flow++) {
-        double share[FAB_HOT_LINKS] = {0};
-        uint32_t touched = 0;
-        uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
-        size_t last = r->path_first[r->flow_first[flow + 1]];
-        for (size_t i = r->path_first[r->flow_first[flow]]; i < last; i++) {
-            uint8_t hot = d->hot_of[r->link[i]];
-            if (hot != 0) {
-                share[hot - 1] += 1.0 / n_paths;
-                touched |= 1U << (hot - 1);
-            }
+    double share[FAB_HOT_LINKS] = {0};
+    uint32_t touched = 0;
+    uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
+    size_t last = r->path_first[r->flow_first[flow + 1]];
+    for (size_t i = r->path_first[r->flow_first[flow]]; i < last; i++) {
+        uint8_t hot = d->hot_of[r->link[i]];
+        if (hot != 0) {
+            share[hot - 1] += 1.0 / n_paths;
+            touched |= 1U << (hot - 1);
         }
-        for (uint32_t k = 0; touched >> k != 0; k++) {
-            if ((touched >> k & 1U) == 0) {
-                continue;
-            }
-            if (c->weight != NULL) {
-                meet_bundle(d, c, flow, &s->hot[k]);
-            } else {
-                s->hot[k].n_flows++;
-                fab_detail_meet(d->trial->subject, c->first + flow, share[k], &s->hot[k]);
-            }
+    }
+    for (uint32_t k = 0; touched >> k != 0; k++) {
+        if ((touched >> k & 1U) == 0) {
+            continue;
+        }
+        if (c->weight != NULL) {
+            meet_bundle(d, c, flow, &s->hot[k]);
+        } else {
+            s->hot[k].n_flows++;
+            fab_detail_meet(d->trial->subject, c->first + flow, share[k], &s->hot[k]);
         }
     }
 }
@@ -229,14 +229,14 @@ static fab_status visit_strand(void *context, size_t index, size_t worker, fab_e
     (void)worker;
     for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_strands) {
         fab_chunk c;
-        FAB_TRY(fab_stream_load(&d->stream, i, s->scratch, &c, err));
+        FAB_TRY(fab_stream_load(&d->stream, i, FAB_PASS_FLOWS, s->scratch, &c, err));
         for (uint32_t flow = 0; flow < c.routes->n_flows; flow++) {
-            fab_tally_add(&s->tally, worst_link(subject, c.routes, flow, use),
-                          c.weight != NULL ? (double)c.weight[flow] : 1);
+            double worst = worst_link(subject, c.routes, flow, use);
+            fab_tally_add(&s->tally, worst, c.weight != NULL ? (double)c.weight[flow] : 1);
             s->shares += count != NULL ? line_share(subject, c.routes, flow, count) : 0;
-        }
-        if (d->detail) {
-            meet(d, &c, s);
+            if (worst >= d->least_hot) {
+                meet(d, &c, flow, s);
+            }
         }
         tell_progress(d);
     }
@@ -383,7 +383,9 @@ done:
 static fab_status mark_hot(draw *d, fab_error *err) {
     fab_status status = FAB_NEW(d->hot_of, d->trial->subject->fabric->n_links, err);
     for (size_t i = 0; status == FAB_OK && i < d->trial->detail->n_hot; i++) {
-        d->hot_of[d->trial->detail->hot[i].link] = (uint8_t)(i + 1);
+        const fab_hot_link *hot = &d->trial->detail->hot[i];
+        d->hot_of[hot->link] = (uint8_t)(i + 1);
+        d->least_hot = fmin(d->least_hot, hot->factor);
     }
     return status;
 }
@@ -410,6 +412,7 @@ static fab_status measure(draw *d, fab_sample *out, fab_error *err) {
     bool is_minimal = fab_router_is_minimal(trial->router);
     FAB_TRY(open_strands(d, err));
     start_loads(d);
+    d->least_hot = HUGE_VAL;
     FAB_TRY(fab_parallel_for(d->n_strands, trial->n_threads, add_strand, d, err));
     join_loads(d);
     const strand *sum = &d->strands[0];

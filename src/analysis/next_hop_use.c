@@ -18,14 +18,21 @@
 struct fab_next_hop_use {
     const fab_fabric *f;
     const fab_router *router;
-    size_t n_groups;
-    uint64_t *draws[2];  /* [later][group] */
-    uint64_t *last[2];   /* [later][group]: flow that was counted last, + 1 */
-    uint32_t *n_used[2]; /* [later][group] */
-    size_t *member;      /* [group + 1]: its first in `used` */
-    uint8_t *used;       /* [members of all groups]: bit 0 at a first choice, bit 1 at a later one */
+    size_t n_groups, n_members;
+    uint8_t *chooses;        /* [n_groups]: 1 where there is more than one member */
+    struct group_use *group; /* [n_groups] */
+    uint8_t *used;           /* [members of all groups]: bit 0 at a first choice, bit 1 at a later one */
 };
 typedef fab_next_hop_use use;
+
+/* A group, in one look. */
+typedef struct group_use {
+    size_t member; /* its first in `used` */
+    uint32_t count;
+    uint32_t n_used[2]; /* [later] */
+    uint64_t draws[2];  /* [later] */
+    uint64_t last[2];   /* [later]: flow that was counted last, + 1 */
+} group_use;
 
 /* The group of next hops that a link of switch v was taken from, FAB_NONE where there was no choice. */
 static uint32_t group_of(const use *u, uint32_t v, uint32_t leaf) {
@@ -42,24 +49,30 @@ static uint32_t tail_of(const use *u, fab_link_id link) {
     return fab_tail(u->f, link) - u->f->first[FAB_NODE_SWITCH];
 }
 
-static void count_hop(use *u, uint64_t flow, uint64_t weight, fab_link_id link, uint32_t group, size_t later) {
-    size_t count = u->member[group + 1] - u->member[group];
-    if (u->router->draws_per_queue_pair || u->last[later][group] != flow + 1) {
-        u->last[later][group] = flow + 1;
-        u->draws[later][group] += weight;
-    }
-    if (u->n_used[later][group] == count) {
-        return; /* all of them: no need to look which one */
-    }
+static void mark_used(use *u, fab_link_id link, uint32_t group, size_t later) {
+    group_use *g = &u->group[group];
     fab_next_hop_list next = fab_next_hops_of_group(u->router->next_hops, tail_of(u, link), group);
-    uint8_t *used = u->used + u->member[group];
+    uint8_t *used = u->used + g->member;
     for (uint32_t i = 0; i < next.count; i++) {
         if (fab_next_hop(&next, i) == link) {
             bool fresh = ((unsigned)used[i] >> later & 1U) == 0;
-            u->n_used[later][group] += fresh ? 1U : 0U;
+            g->n_used[later] += fresh ? 1U : 0U;
             used[i] |= (uint8_t)(1U << later);
             break;
         }
+    }
+}
+
+static inline void count_hop(use *u, uint64_t flow, uint64_t weight, fab_link_id link, uint32_t group, size_t later) {
+    group_use *g = &u->group[group];
+    if (u->router->draws_per_queue_pair) {
+        g->draws[later] += weight;
+    } else if (g->last[later] != flow + 1) {
+        g->last[later] = flow + 1;
+        g->draws[later] += weight;
+    }
+    if (g->n_used[later] < g->count) { /* else all of them: no need to look which one */
+        mark_used(u, link, group, later);
     }
 }
 
@@ -68,7 +81,7 @@ static void count_known(use *u, const fab_routes *routes, uint64_t flow, uint64_
     size_t later = 0;
     for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
         uint32_t group = routes->group[i];
-        if (u->member[group + 1] - u->member[group] > 1) {
+        if (u->chooses[group] != 0) {
             count_hop(u, flow, weight, routes->link[i], group, later);
             later = 1;
         }
@@ -105,7 +118,8 @@ static void count_path(use *u, const fab_routes *routes, uint64_t flow, uint64_t
 static uint32_t used_of(const use *u, const fab_next_hop_list *next, uint32_t group, uint8_t mask, uint64_t n,
                         double *out_unused) {
     uint32_t used = 0;
-    for (size_t i = u->member[group]; i < u->member[group + 1]; i++) {
+    const group_use *g = &u->group[group];
+    for (size_t i = g->member; i < g->member + g->count; i++) {
         used += (u->used[i] & mask) != 0;
     }
     if (!fab_router_weighs(u->router)) {
@@ -128,16 +142,17 @@ static void add_group(const use *u, uint32_t v, uint32_t group, fab_engine_resul
     fab_link_id link = fab_next_hop(&next, 0);
     fab_tier_load *row = &out->tiers[2 * (fab_class_of(u->f, link)->tier - 1) + (fab_is_up(link) ? 0 : 1)];
     double unused = 0;
-    double share = (double)used_of(u, &next, group, 3, u->draws[0][group] + u->draws[1][group], &unused) / next.count;
+    const uint64_t *draws = u->group[group].draws;
+    double share = (double)used_of(u, &next, group, 3, draws[0] + draws[1], &unused) / next.count;
     row->choices++;
     if (unused < FAB_EXPECT_ALL) {
         row->min_used = row->full_choices == 0 ? share : fmin(row->min_used, share);
         row->mean_used += share;
         row->full_choices++;
     }
-    if (u->draws[1][group] > 0) {
+    if (draws[1] > 0) {
         row->later_choices++;
-        row->later_used += used_of(u, &next, group, 2, u->draws[1][group], &unused);
+        row->later_used += used_of(u, &next, group, 2, draws[1], &unused);
         row->later_next_hops += next.count;
         row->later_expected += next.count - unused;
     }
@@ -157,20 +172,21 @@ fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *rout
     fab_status status = FAB_OK;
     const fab_next_hops *t = router->next_hops;
     use *u = NULL;
+    size_t n_members = 0;
     FAB_TRY(FAB_NEW(u, 1, err));
     *u = (use){.f = fabric, .router = router, .n_groups = t->group_first[fab_n_switches(fabric)]};
-    for (size_t later = 0; later < 2; later++) {
-        FAB_TRY(FAB_NEW(u->draws[later], u->n_groups, err));
-        FAB_TRY(FAB_NEW(u->last[later], u->n_groups, err));
-        FAB_TRY(FAB_NEW(u->n_used[later], u->n_groups, err));
-    }
-    FAB_TRY(FAB_NEW(u->member, u->n_groups + 1, err));
+    FAB_TRY(FAB_NEW(u->chooses, u->n_groups, err));
+    FAB_TRY(FAB_NEW(u->group, u->n_groups, err));
     for (uint32_t v = 0; v < t->n_switches; v++) {
         for (uint32_t group = t->group_first[v]; group < t->group_first[v + 1]; group++) {
-            u->member[group + 1] = u->member[group] + fab_next_hops_of_group(t, v, group).count;
+            u->group[group].member = n_members;
+            u->group[group].count = fab_next_hops_of_group(t, v, group).count;
+            u->chooses[group] = u->group[group].count > 1;
+            n_members += u->group[group].count;
         }
     }
-    FAB_TRY(FAB_NEW(u->used, u->member[u->n_groups], err));
+    u->n_members = n_members;
+    FAB_TRY(FAB_NEW(u->used, n_members, err));
     *out = u;
     u = NULL;
 done:
@@ -194,10 +210,10 @@ void fab_next_hop_use_add(fab_next_hop_use *u, const fab_routes *routes, uint64_
 void fab_next_hop_use_merge(fab_next_hop_use *u, const fab_next_hop_use *other) {
     for (size_t later = 0; later < 2; later++) {
         for (size_t group = 0; group < u->n_groups; group++) {
-            u->draws[later][group] += other->draws[later][group];
+            u->group[group].draws[later] += other->group[group].draws[later];
         }
     }
-    for (size_t i = 0; i < u->member[u->n_groups]; i++) {
+    for (size_t i = 0; i < u->n_members; i++) {
         u->used[i] |= other->used[i];
     }
 }
@@ -206,7 +222,7 @@ void fab_next_hop_use_finish(fab_next_hop_use *u, fab_engine_result *out) {
     const fab_next_hops *t = u->router->next_hops;
     for (uint32_t v = 0; v < t->n_switches; v++) {
         for (uint32_t group = t->group_first[v]; group < t->group_first[v + 1]; group++) {
-            if (u->draws[0][group] + u->draws[1][group] > 0) {
+            if (u->group[group].draws[0] + u->group[group].draws[1] > 0) {
                 add_group(u, v, group, out);
             }
         }
@@ -222,12 +238,8 @@ void fab_next_hop_use_free(fab_next_hop_use *u) {
     if (u == NULL) {
         return;
     }
-    for (size_t later = 0; later < 2; later++) {
-        free(u->draws[later]);
-        free(u->last[later]);
-        free(u->n_used[later]);
-    }
-    free(u->member);
+    free(u->group);
+    free(u->chooses);
     free(u->used);
     free(u);
 }

@@ -95,17 +95,22 @@ done:
     return status;
 }
 
-fab_status fab_stream_load(const fab_stream *s, uint64_t chunk, fab_scratch *scratch, fab_chunk *out, fab_error *err) {
+fab_status fab_stream_load(const fab_stream *s, uint64_t chunk, fab_pass_kind pass, fab_scratch *scratch,
+                           fab_chunk *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_trial *trial = s->trial;
     const fab_phase *phase = trial->subject->phase;
+    scratch->routes.wants_groups = pass == FAB_PASS_LOADS && trial->detail != NULL;
     if (s->sources != NULL) {
         return load_bundles(s, chunk, scratch, out, err);
     }
     uint64_t first = chunk * s->per_chunk;
     uint64_t left = phase->n_flows - first;
     uint32_t n = (uint32_t)(left < s->per_chunk ? left : s->per_chunk);
-    FAB_TRY(load_flows(s, first, n, scratch, out, err));
+    *out = (fab_chunk){.first = first};
+    if (pass == FAB_PASS_LOADS) {
+        FAB_TRY(load_flows(s, first, n, scratch, out, err));
+    }
     out->routes = s->whole;
     if (s->whole == NULL) {
         scratch->routes.between_switches = phase->all.n > 0;

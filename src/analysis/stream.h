@@ -45,8 +45,14 @@ typedef struct fab_chunk {
 fab_status fab_stream_open(const fab_trial *trial, fab_stream *out, fab_error *err) FAB_MUST_USE;
 void fab_stream_close(fab_stream *stream);
 
+/** What a pass over the stream reads. */
+typedef enum fab_pass_kind {
+    FAB_PASS_LOADS, /**< rates and bytes; groups, where the trial has a detail */
+    FAB_PASS_FLOWS  /**< none of these: rate, volume and groups may be NULL */
+} fab_pass_kind;
+
 /** Loads chunk `chunk` < n_chunks into the reader's own memory. */
-fab_status fab_stream_load(const fab_stream *stream, uint64_t chunk, fab_scratch *scratch, fab_chunk *out,
-                           fab_error *err) FAB_MUST_USE;
+fab_status fab_stream_load(const fab_stream *stream, uint64_t chunk, fab_pass_kind pass, fab_scratch *scratch,
+                           fab_chunk *out, fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -20,10 +20,11 @@ typedef struct fab_routes {
     uint32_t n_flows;
     uint32_t *flow_first;  /**< shape [n_flows + 1]: paths of flow f */
     bool between_switches; /**< set by the caller: only fabric links are kept */
+    bool wants_groups;     /**< set by the caller: `group` is to be filled, where it can be */
     size_t *path_first;    /**< shape [n_paths + 1]: links of path p are link[path_first[p] ... ) */
     fab_link_id *link;     /**< shape [path_first[n_paths]] */
     uint32_t *group; /**< the same shape: group of next_hops, by its number, that the link was chosen from; of plain
-                        engines, and between switches only, else NULL */
+                        engines in a tree, between switches only, where it is wanted, else NULL */
     size_t flow_capacity, path_capacity, link_capacity, group_capacity;
 } fab_routes;
 
