@@ -306,6 +306,25 @@ fab_training fab_training_estimate(const fab_job_spec *job, const fab_iteration 
                           .rule_days = factor * tokens * parameters / flops / 86400};
 }
 
+double fab_pipeline_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_time *pp) {
+    if (job->pp == 1 || pp->transfer_s <= 0) {
+        return 0;
+    }
+    /* b m = batch / dp, so that all pipelines together carry the batch over every boundary. */
+    double boundary = (double)job->batch * (double)job->seq * (double)job->hidden * (double)job->activation_bytes *
+                      (double)(job->scatter_gather ? 1 : job->tp);
+    return (2 * (double)job->interleave - 1) * boundary / pp->transfer_s;
+}
+
+double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_time *dp_reduce, double parameters) {
+    if (job->dp == 1 || dp_reduce->transfer_s <= 0) {
+        return 0;
+    }
+    double d = (double)job->dp;
+    double passes = job->sharded ? 1 : 2;
+    return passes * (d - 1) / d * parameters * (double)job->gradient_bytes / dp_reduce->transfer_s;
+}
+
 uint64_t fab_min_gpus(double parameters, double gpu_memory_bytes, bool training) {
     double bytes = parameters * (training ? 18 : 2) * 1.25;
     double gpus = ceil(bytes / gpu_memory_bytes);

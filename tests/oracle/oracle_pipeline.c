@@ -1,5 +1,6 @@
 #include "oracle_pipeline.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -60,40 +61,49 @@ static double ready(const state *s, int stage, operation o) {
                                    : *cell(s, false, stage, o.chunk, o.microbatch);
 }
 
+/* Carries out what stage `stage` can do now. Returns whether it was anything. */
+static bool advance(const state *s, int stage, int *next, double *free_at) {
+    const oracle_pipeline *p = s->p;
+    bool moved = false;
+    while (*next < 2 * p->chunks * p->microbatches) {
+        operation o = at(p, stage, *next);
+        double from = ready(s, stage, o);
+        if (from < 0) {
+            break;
+        }
+        from = from > *free_at ? from : *free_at;
+        *free_at = from + (o.backward ? p->backward_s[stage] : p->forward_s[stage]);
+        *cell(s, o.backward, stage, o.chunk, o.microbatch) = *free_at;
+        ++*next;
+        moved = true;
+    }
+    return moved;
+}
+
 double oracle_pipeline_s(const oracle_pipeline *p) {
     int per_stage = 2 * p->chunks * p->microbatches;
+    int next[ORACLE_MAX_STAGES] = {0};
+    double free_at[ORACLE_MAX_STAGES] = {0};
     size_t cells = (size_t)per_stage * (size_t)p->stages;
     state s = {p, malloc(cells * sizeof(double))};
-    int *next = calloc((size_t)p->stages, sizeof *next);
-    double *free_at = calloc((size_t)p->stages, sizeof *free_at);
-    double end = s.done == NULL || next == NULL || free_at == NULL ? -1 : 0;
-    for (size_t i = 0; end == 0 && i < cells; i++) {
+    if (s.done == NULL || p->stages > ORACLE_MAX_STAGES) {
+        free(s.done);
+        return -1;
+    }
+    for (size_t i = 0; i < cells; i++) {
         s.done[i] = -1;
     }
-    bool moved = end == 0;
+    bool moved = true;
     while (moved) {
         moved = false;
         for (int stage = 0; stage < p->stages; stage++) {
-            while (next[stage] < per_stage) {
-                operation o = at(p, stage, next[stage]);
-                double from = ready(&s, stage, o);
-                if (from < 0) {
-                    break;
-                }
-                from = from > free_at[stage] ? from : free_at[stage];
-                free_at[stage] = from + (o.backward ? p->backward_s[stage] : p->forward_s[stage]);
-                *cell(&s, o.backward, stage, o.chunk, o.microbatch) = free_at[stage];
-                end = free_at[stage] > end ? free_at[stage] : end;
-                next[stage]++;
-                moved = true;
-            }
+            moved = advance(&s, stage, &next[stage], &free_at[stage]) || moved;
         }
     }
-    for (int stage = 0; end >= 0 && stage < p->stages; stage++) {
-        end = next[stage] < per_stage ? -1 : end;
+    double end = 0;
+    for (int stage = 0; stage < p->stages; stage++) {
+        end = end < 0 || next[stage] < per_stage ? -1 : fmax(end, free_at[stage]);
     }
     free(s.done);
-    free(next);
-    free(free_at);
     return end;
 }

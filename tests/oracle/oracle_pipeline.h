@@ -6,6 +6,8 @@
 #ifndef ORACLE_PIPELINE_H
 #define ORACLE_PIPELINE_H
 
+#define ORACLE_MAX_STAGES 64
+
 /** Stage i takes forward_s[i] and backward_s[i] for one chunk of one microbatch. */
 typedef struct oracle_pipeline {
     int stages, chunks, microbatches;

@@ -62,16 +62,18 @@ static double simulated_s(const drawn *d, const fab_iteration *it) {
     fab_kernel_time layer = fab_layer_time(&fab_compute_default, gpu, &shape);
     fab_kernel_time head = fab_head_time(&fab_compute_default, gpu, &shape);
     double v = (double)job->interleave;
-    double m = (double)(job->batch / job->dp);
+    uint64_t microbatches = job->batch / job->dp;
+    uint64_t stage_layers = job->layers / job->pp;
+    double m = (double)microbatches;
     double exposed = (it->exposed_tp_s + it->exposed_pp_s) / m;
     for (uint64_t i = 0; i < job->pp; i++) {
-        double layers = (double)(job->layers / job->pp);
+        double layers = (double)stage_layers;
         double logits = i + 1 == job->pp ? 1 : 0;
         forward[i] = (layers * layer.forward_s + logits * head.forward_s + exposed / 3) / v;
         backward[i] =
             (layers * (layer.backward_s + layer.recompute_s) + logits * head.backward_s + exposed * 2 / 3) / v;
     }
-    oracle_pipeline pipeline = {(int)job->pp, (int)job->interleave, (int)m, forward, backward};
+    oracle_pipeline pipeline = {(int)job->pp, (int)job->interleave, (int)microbatches, forward, backward};
     return oracle_pipeline_s(&pipeline) + it->exposed_dp_s + it->optimizer_s;
 }
 

@@ -188,7 +188,7 @@ Test(iteration, experts_that_all_are_used_compute_as_much_as_one_wide_layer) {
                             .hidden = 4096,
                             .heads = 32,
                             .kv_heads = 8,
-                            .ffn = 4 * 8192,
+                            .ffn = 32768,
                             .vocab = 32000,
                             .tp = 1,
                             .cp = 1,
@@ -423,6 +423,27 @@ Test(iteration, days_agree_with_the_rule) {
         cr_expect(run.rule_days <= run.days && run.rule_days > 0.9 * run.days, "%s: %.2f, rule %.2f",
                   PUBLISHED[i].model, run.days, run.rule_days);
     }
+}
+
+/* 1T on 3,072 GPUs: 48 pipelines of which each NIC sends forward and backward, three quarters of it over the cut with
+   two chunks; 512 rings at the rate of a NIC, less where stages hold fewer parameters. The paper reports 892 GB/s
+   and 12.9 TB/s by a definition that it does not give. */
+Test(iteration, rates_over_the_cuts_of_selene) {
+    const fab_model *model = fab_model_find("gpt-1t");
+    fab_job_spec job = row_job(model, 8, 64, 6, 3072);
+    job.interleave = 2;
+    fab_job_times times = row_times(&job, model, ROW_NVLINK, ROW_NIC);
+    double pipeline = fab_pipeline_bisection_bytes_per_s(&job, &times.pp);
+    cr_expect_float_eq(pipeline / (48 * 0.75 * ROW_NIC), 1, 1e-12);
+    double data = fab_data_bisection_bytes_per_s(&job, &times.dp_reduce, fab_model_parameters(model));
+    double rings = fab_model_parameters(model) / row_parameters(&job, model); /* as many as full ones would be */
+    cr_expect_float_eq(data / (rings * ROW_NIC), 1, 1e-12);
+    cr_expect(rings < 512 && rings > 470, "%.1f", rings);
+    cr_expect_float_eq(pipeline / 892e9, 1, 0.02);
+    cr_expect_float_eq(data / 12.9e12, 1, 0.1, "%.4g", data);
+    job.pp = job.dp = 1;
+    cr_expect_eq(fab_pipeline_bisection_bytes_per_s(&job, &times.pp), 0);
+    cr_expect_eq(fab_data_bisection_bytes_per_s(&job, &times.dp_reduce, 1e12), 0);
 }
 
 Test(iteration, gpus_that_hold_a_model) {

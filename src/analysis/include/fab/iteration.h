@@ -80,6 +80,19 @@ typedef struct fab_iteration {
  */
 fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err) FAB_MUST_USE;
 
+/**
+ * Bytes per second that cross, in one direction, the cut between the first and the second half of the pipeline stages,
+ * of all pipelines together, while the phase takes its transfer_s: forward over the middle boundary and, with several
+ * chunks, backward from the first stage to the last. 0 without a pipeline.
+ */
+double fab_pipeline_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_time *pp);
+
+/**
+ * The same for the reduction of gradients and the cut between two halves of the replicas: every ring crosses it once in
+ * either direction. `parameters`: of the model (fab_traffic.parameters). 0 without replicas.
+ */
+double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_time *dp_reduce, double parameters);
+
 /** What training on a number of tokens takes. */
 typedef struct fab_training {
     double tokens;
