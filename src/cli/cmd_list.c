@@ -89,6 +89,8 @@ static fab_status fill_gpus(cli_table *table, fab_error *err) {
         (void)snprintf(text, sizeof text, "%.0f", g->flops * 1e-12);
         FAB_TRY(cli_table_add(table, text, err));
         FAB_TRY(add_quantity(table, g->memory_bytes, FAB_UNIT_BYTES, err));
+        (void)snprintf(text, sizeof text, "%.4g GB/s", g->memory_bytes_per_s / 1e9);
+        FAB_TRY(cli_table_add(table, text, err));
         (void)snprintf(text, sizeof text, "%.4g GB/s", g->nvlink_bps / 8e9);
         FAB_TRY(cli_table_add(table, text, err));
         if (g->power_w > 0) {
@@ -217,10 +219,11 @@ static const list_topic TOPICS[] = {
      {{"GPU", "name", false},
       {"TFLOP/s", "tflops", true},
       {"Memory", "memory", false},
+      {"Bandwidth", "memory_bandwidth", false},
       {"NVLink", "nvlink", false},
       {"Power", "power", false},
       {"Source", "source", false}},
-     6,
+     7,
      fill_gpus},
     {"families",
      "topology families: FAMILY:key=value,... is a design",

@@ -32,6 +32,9 @@
     QUANTITY(SCOPE_FLOOR, key, FAB_UNIT_LENGTH, fab_floor_spec, member, min, max, false, initial, summary)
 #define JOB_COUNT(key, member, max, automatic, initial, summary) \
     COUNT(SCOPE_JOB, key, fab_job_spec, member, 1, max, automatic, initial, summary)
+#define JOB_NUMBER(key, member, max, initial, summary) \
+    {SCOPE_JOB, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_job_spec, member), 0, max, false, initial, NULL, summary}
+#define JOB_OVERLAP(key, member, summary) JOB_NUMBER(key, member, 1, "0", summary ", 0 to 1")
 #define JOB_TEXT(key, kind, member, initial, choices, summary) \
     TEXT(SCOPE_JOB, key, kind, fab_job_spec, member, initial, choices, summary)
 
@@ -96,8 +99,8 @@ const field design_fields[] = {
     JOB_COUNT("pp", pp, MAX_GPUS, true, "auto", "pipeline parallel size; auto: 1"),
     JOB_COUNT("dp", dp, MAX_GPUS, true, "auto", "data parallel size; auto: the rest of the GPUs"),
     JOB_COUNT("ep", ep, MAX_GPUS, true, "auto", "expert parallel size; auto: 1"),
-    JOB_COUNT("microbatch", microbatch, 1e6, false, "1", "sequences per microbatch"),
-    JOB_COUNT("interleave", interleave, 1e6, false, "1", "pipeline chunks per GPU"),
+    JOB_COUNT("microbatch", microbatch, 1e6, true, "1", "sequences per microbatch; auto: the fastest of 1, 2, 4 and 8 that fits"),
+    JOB_COUNT("interleave", interleave, 1e6, true, "1", "pipeline chunks per GPU; auto: the fastest that divides the layers of a stage"),
     JOB_COUNT("batch", batch, MAX_SIZE, true, "auto", "sequences per iteration; auto: the model's"),
     JOB_TEXT("gpu", FIELD_WORD, gpu, "h100-80gb", NULL, "accelerator (see list gpus)"),
     JOB_TEXT("recompute", FIELD_CHOICE, recompute, "full", "full|selective|none", "activation recomputation"),
@@ -106,6 +109,14 @@ const field design_fields[] = {
     JOB_COUNT("parameter-bytes", parameter_bytes, 64, false, "2", "bytes of a parameter in the sharded all-gather"),
     FLAG(SCOPE_JOB, "sharded", fab_job_spec, sharded, "no", "data parallel by reduce-scatter and all-gather instead of all-reduce"),
     FLAG(SCOPE_JOB, "scatter-gather", fab_job_spec, scatter_gather, "yes", "pipeline sends 1/tp per pair of GPUs"),
+    JOB_TEXT("attention", FIELD_CHOICE, attention, "auto", "auto|fused|unfused", "whether the attention scores stay out of memory; auto: with gated models, not with GPTs"),
+    JOB_OVERLAP("tp-overlap", tp_overlap, "tensor-parallel communication hidden behind computation"),
+    JOB_OVERLAP("cp-overlap", cp_overlap, "the same of context parallelism"),
+    JOB_OVERLAP("pp-overlap", pp_overlap, "the same of pipeline parallelism"),
+    JOB_OVERLAP("ep-overlap", ep_overlap, "the same of expert parallelism"),
+    JOB_OVERLAP("dp-overlap", dp_overlap, "the same of data parallelism"),
+    JOB_NUMBER("gpu-hour-usd", gpu_hour_usd, 1e6, "12.5", "price of one GPU for an hour, without the network (default: $100 for eight H100, 2024)"),
+    JOB_NUMBER("train-tokens", train_tokens, 1e18, "0", "tokens to train on, for days and dollars; 0: not asked"),
     JOB_TEXT("order", FIELD_WORD, order, "tp-cp-pp-dp", NULL, "rank order of the dimensions, innermost first"),
     JOB_TEXT("servers", FIELD_LIST, servers, NULL, NULL, "servers the job runs on, in this order: 0-15,20; empty: all but spares"),
 

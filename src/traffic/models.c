@@ -29,12 +29,12 @@ const fab_model fab_models[] = {
 
 /* NVLink figures are usually printed for both directions together: 300, 600 and 900 GB/s. */
 const fab_gpu fab_gpus[] = {
-    {"v100-32gb", 125e12, 32e9, 150e9 * 8, 300, "NVIDIA V100 SXM data sheet"},
-    {"a100-40gb", 312e12, 40e9, 300e9 * 8, 400, "NVIDIA A100 SXM data sheet"},
-    {"a100-80gb", 312e12, 80e9, 300e9 * 8, 400, "NVIDIA A100 SXM data sheet"},
-    {"h100-80gb", 989e12, 80e9, 450e9 * 8, 700, "NVIDIA H100 SXM data sheet, dense bf16"},
-    {"gh200-96gb", 989e12, 96e9, 450e9 * 8, 0, "NVIDIA GH200 data sheet, dense bf16"},
-    {NULL, 0, 0, 0, 0, NULL},
+    {"v100-32gb", 125e12, 32e9, 150e9 * 8, 300, 900e9, 80, "NVIDIA V100 SXM data sheet"},
+    {"a100-40gb", 312e12, 40e9, 300e9 * 8, 400, 1555e9, 108, "NVIDIA A100 SXM data sheet"},
+    {"a100-80gb", 312e12, 80e9, 300e9 * 8, 400, 2039e9, 108, "NVIDIA A100 SXM data sheet"},
+    {"h100-80gb", 989e12, 80e9, 450e9 * 8, 700, 3350e9, 132, "NVIDIA H100 SXM data sheet, dense bf16"},
+    {"gh200-96gb", 989e12, 96e9, 450e9 * 8, 0, 4000e9, 132, "NVIDIA GH200 data sheet, dense bf16"},
+    {NULL, 0, 0, 0, 0, 0, 0, NULL},
 };
 
 const fab_model *fab_model_find(const char *name) {

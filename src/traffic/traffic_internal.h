@@ -83,16 +83,6 @@ fab_status fab_job_order(fab_job *job, fab_error *err) FAB_MUST_USE;
 fab_status fab_job_place(const fab_job *job, const fab_fabric *fabric, fab_traffic *traffic,
                          fab_error *err) FAB_MUST_USE;
 
-/* Layers of pipeline stage `stage` of `stages`: as even as possible, the first and last stages get the fewer ones. */
-uint64_t fab_stage_layers(uint64_t layers, uint64_t stages, uint64_t stage);
-
-/* --- models.c ----------------------------------------------------------------------------------------------------- */
-
-/* Parameters of one layer; of the input side (embeddings); of the output side (final norm, untied embedding). */
-double fab_model_layer_parameters(const fab_model *model);
-double fab_model_input_parameters(const fab_model *model);
-double fab_model_output_parameters(const fab_model *model);
-
 /* --- rings.c ------------------------------------------------------------------------------------------------------ */
 
 typedef struct fab_ring_scratch {

@@ -1,11 +1,12 @@
 /**
  * @file iteration.h
  * From what a GPU computes and how long its phases take to seconds per iteration, and from there to utilisation,
- * tokens and dollars.
+ * tokens and dollars. See src/doc/adr/0025-iteration-time.md.
  */
 #ifndef FAB_ITERATION_H
 #define FAB_ITERATION_H
 
+#include "fab/kernels.h"
 #include "fab/status.h"
 #include "fab/traffic.h"
 
@@ -13,9 +14,10 @@
 
 /** How long the network needs for what one iteration asks of it, for one phase of the job under one engine. */
 typedef struct fab_phase_time {
-    double transfer_s; /**< all bytes of the iteration over it, without latency */
+    double transfer_s; /**< all bytes of the iteration over it at full link rate, without latency */
     double latency_s;  /**< of one execution: steps x latency of the slowest path */
     double executions; /**< per iteration */
+    bool scale_up; /**< the phase never leaves the scale-up domain: its links deliver scale_up_ratio, not nic_ratio */
 } fab_phase_time;
 
 /** Phases of the job; those that it does not have are zero. */
@@ -23,18 +25,89 @@ typedef struct fab_job_times {
     fab_phase_time tp, cp, pp, ep, dp_reduce, dp_gather; /**< dp_reduce: all-reduce or reduce-scatter */
 } fab_job_times;
 
-/** Parameters of the model of a GPU's kernels, and of what overlaps; see src/doc/adr/0025-iteration-time.md. */
-typedef struct fab_compute_model fab_compute_model;
+/**
+ * Whether microbatches of this size, in this many chunks per GPU, fit the memory of a GPU.
+ * @param[in] context  As given in the request.
+ */
+typedef bool fab_fits(const void *context, uint64_t microbatch, uint64_t interleave);
 
+typedef struct fab_iteration_request {
+    const fab_job_spec *job; /**< resolved: no zero left. `times` are those of its microbatch and interleave */
+    const fab_job_times *times;
+    const fab_compute_model *compute; /**< NULL: fab_compute_default */
+    bool choose_microbatch;           /**< the fastest of 1, 2, 4, 8 that divides the batch, instead of the job's */
+    bool choose_interleave; /**< the fastest number of chunks that the schedule allows, instead of the job's */
+    fab_fits *fits;         /**< NULL: everything fits */
+    const void *fits_context;
+    double network_usd_per_year; /**< capital over its years and energy, of the whole network */
+} fab_iteration_request;
+
+/** One iteration. The times from compute_s to optimizer_s add up to time_s. */
 typedef struct fab_iteration {
-    char engine[FAB_NAME_SIZE];
-    uint64_t microbatch;      /**< chosen, where the job leaves it open */
-    double time_s, compute_s; /**< of one iteration; computation alone on the busiest stage, recomputation included */
-    double bubble_s, exposed_tp_s, exposed_cp_s, exposed_pp_s, exposed_ep_s, exposed_dp_s, optimizer_s;
-    double tflops_per_gpu; /**< executed, recomputation included */
-    double mfu_ratio;      /**< model FLOPs alone over the peak */
-    double tokens_per_s;
-    double usd_per_1e9_tokens;
+    char engine[FAB_NAME_SIZE];      /**< for the caller; left empty */
+    uint64_t microbatch, interleave; /**< of the job, or chosen */
+    double time_s;                   /**< of one iteration */
+    double compute_s;                /**< computation alone on the busiest stage, recomputation included */
+    double bubble_s;                 /**< that stage idle while the pipeline fills and drains */
+    double exposed_tp_s, exposed_cp_s, exposed_pp_s, exposed_ep_s, exposed_dp_s; /**< not hidden by computation */
+    double optimizer_s;
+    double tflops_per_gpu;     /**< executed, recomputation included */
+    double mfu_ratio;          /**< model FLOPs alone over the peak */
+    double tokens_per_s;       /**< of the whole job */
+    double usd_per_1e9_tokens; /**< GPU hours and network */
 } fab_iteration;
+
+/**
+ * Time of one iteration under the schedule 1F1B, interleaved where a GPU has several chunks.
+ *
+ *     time = m T_busiest + (sum over the other stages of T) / v + exposed data-parallel time + optimizer
+ *
+ * with m microbatches of T = layers (kernels + exposed tensor, context, expert time) + exposed pipeline time, the
+ * logits on the last stage, and v chunks per GPU. With equal stages the second term is (p - 1)/(v m) of the first
+ * [Megatron-LM, SC'21, 2.2]. A phase takes transfer_s over the delivered part of the link rate, and its latencies.
+ * Full recomputation repeats the forward half of tensor, context and expert communication. Pipeline transfers are
+ * counted forward and backward one after the other; with scatter/gather each is followed by an all-gather at the
+ * scale-up rate of the data sheet. Hidden time is at most overlap x time of the phase, and never more than there is
+ * computation. `times` of another microbatch or interleave follow from executions (those of tp, cp, ep as 1/microbatch,
+ * of pp as interleave/microbatch) and bytes (pp as interleave).
+ *
+ * Not in it: data loading, checkpoints, stragglers, the all-reduce of tied embeddings, sequence parallelism, causal
+ * masks that skip half of the attention.
+ * @param[out] out  Written on success only.
+ * @retval FAB_EUNSUPPORTED  experts: the job does not say how many of them a token uses.
+ * @retval FAB_ENOSOLUTION   nothing fits the memory.
+ * Complexity: O(candidates).
+ */
+fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Bytes per second that cross, in one direction, the cut between the first and the second half of the pipeline stages,
+ * of all pipelines together, while the phase takes its transfer_s: forward over the middle boundary and, with several
+ * chunks, backward from the first stage to the last. 0 without a pipeline.
+ */
+double fab_pipeline_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_time *pp);
+
+/**
+ * The same for the reduction of gradients and the cut between two halves of the replicas: every ring crosses it once in
+ * either direction. `parameters`: of the model (fab_traffic.parameters). 0 without replicas.
+ */
+double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_time *dp_reduce, double parameters);
+
+/** What training on a number of tokens takes. */
+typedef struct fab_training {
+    double tokens;
+    double days, usd;
+    double rule_days; /**< cross-check: 8 T P / (n X), X executed FLOP/s per GPU; 6 T P / (n X) without recomputation */
+} fab_training;
+
+/** Scales an iteration up to `tokens`; failures and restarts are not in it. `parameters`: fab_traffic.parameters. */
+fab_training fab_training_estimate(const fab_job_spec *job, const fab_iteration *iteration, double parameters,
+                                   double tokens);
+
+/**
+ * GPUs whose memory together holds a model, by the rule of thumb parameters x 18 bytes (training) or 2 bytes
+ * (inference) x 1.25.
+ */
+uint64_t fab_min_gpus(double parameters, double gpu_memory_bytes, bool training);
 
 #endif

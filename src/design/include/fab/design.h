@@ -73,7 +73,7 @@ typedef struct fab_job_spec {
     char model[FAB_NAME_SIZE]; /**< of `list models`, or empty when the sizes are given */
     uint64_t layers, hidden, heads, kv_heads, ffn, seq, vocab, experts; /**< 0 = the model's */
     uint64_t tp, cp, pp, dp, ep;     /**< 0 = default: tp = min(8, domain), dp = the rest, others 1 */
-    uint64_t microbatch, interleave; /**< 0 = 1 */
+    uint64_t microbatch, interleave; /**< 0 = auto: the fastest where an iteration is timed, else 1 */
     uint64_t batch;                  /**< sequences per iteration; 0 = the model's */
     char gpu[FAB_NAME_SIZE];         /**< of `list gpus` */
     char recompute[FAB_NAME_SIZE];   /**< full | selective | none */
@@ -82,9 +82,13 @@ typedef struct fab_job_spec {
     uint64_t parameter_bytes;        /**< per parameter in the sharded all-gather */
     bool sharded;                    /**< data parallel: reduce-scatter + all-gather instead of all-reduce */
     bool scatter_gather;             /**< pipeline sends 1/tp per GPU pair */
-    char order[FAB_NAME_SIZE];       /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
-    char servers[1024];              /**< "0-15,20": servers the job runs on, in this order; empty = all but spares */
-    char where[FAB_WHERE_SIZE];      /**< file:line:column of the element, for errors */
+    char attention[FAB_NAME_SIZE];   /**< auto | fused | unfused */
+    double tp_overlap, cp_overlap, pp_overlap, ep_overlap, dp_overlap; /**< part hidden behind computation, 0 to 1 */
+    double gpu_hour_usd;        /**< price of a GPU for an hour, power and server included, network not */
+    double train_tokens;        /**< tokens of the whole training run; 0 = not asked */
+    char order[FAB_NAME_SIZE];  /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
+    char servers[1024];         /**< "0-15,20": servers the job runs on, in this order; empty = all but spares */
+    char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
 } fab_job_spec;
 
 #define FAB_ENGINE_TEXT_SIZE 1024 /* file names among its options */

@@ -124,12 +124,22 @@ const fab_model *fab_model_find(const char *name);
 /** Parameters: 12 l h^2 (1 + 13/(12h) + (V+s)/(12 l h)) for a GPT [Megatron-LM SC'21]; exact sum for gated models. */
 double fab_model_parameters(const fab_model *model);
 
+/** Parameters of one layer; of the input side (embeddings); of the output side (final norm, untied embedding). */
+double fab_model_layer_parameters(const fab_model *model);
+double fab_model_input_parameters(const fab_model *model);
+double fab_model_output_parameters(const fab_model *model);
+
+/** Layers of pipeline stage `stage` of `stages`: as even as possible, the first and last stages get the fewer ones. */
+uint64_t fab_stage_layers(uint64_t layers, uint64_t stages, uint64_t stage);
+
 typedef struct fab_gpu {
     const char *name;
     double flops; /**< dense 16-bit peak */
     double memory_bytes;
     double nvlink_bps; /**< per direction */
     double power_w;    /**< 0 = unknown */
+    double memory_bytes_per_s;
+    uint32_t multiprocessors;
     const char *source;
 } fab_gpu;
 extern const fab_gpu fab_gpus[]; /**< ended by an entry whose name is NULL */

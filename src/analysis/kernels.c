@@ -1,0 +1,145 @@
+/*
+ * Kernel times of a transformer. b microbatch, s sequence, h hidden, a heads, f feed-forward size, t tensor parallel
+ * size; elements of 2 bytes. Matrix products are those of Megatron-LM [Shoeybi et al., 2019]; the bytes of the other
+ * kernels are counted below, as read (r) and written (w), with the fusions of Megatron-LM in 2021.
+ */
+#include "fab/kernels.h"
+
+#include <math.h>
+
+/* Written by scripts/fit_compute.py; tests/unit/test_iteration.c checks that it still finds the same. */
+#define FITTED_MATRIX_RATIO 0.6867
+#define FITTED_MEMORY_RATIO 0.7720
+
+const fab_compute_model fab_compute_default = {FITTED_MATRIX_RATIO, FITTED_MEMORY_RATIO, 0.8, 0.8};
+
+static const struct { double m, n; } TILES[] = {{256, 128}, {128, 128}, {128, 64}};
+#define N_TILES (sizeof TILES / sizeof TILES[0])
+
+double fab_memory_s(const fab_compute_model *model, const fab_gpu *gpu, double bytes) {
+    return bytes / (gpu->memory_bytes_per_s * model->memory_ratio);
+}
+
+double fab_gemm_s(const fab_compute_model *model, const fab_gpu *gpu, double m, double n, double k, double count) {
+    double sm = (double)gpu->multiprocessors;
+    double least = INFINITY; /* operations with those of idle multiprocessors and overhanging tiles */
+    for (size_t i = 0; i < N_TILES; i++) {
+        double tiles = count * ceil(m / TILES[i].m) * ceil(n / TILES[i].n);
+        double flops = ceil(tiles / sm) * sm * TILES[i].m * TILES[i].n * 2 * k;
+        least = flops < least ? flops : least;
+    }
+    double compute_s = least / (gpu->flops * model->matrix_ratio);
+    double memory_s = fab_memory_s(model, gpu, 2 * count * (m * k + k * n + m * n));
+    return compute_s > memory_s ? compute_s : memory_s;
+}
+
+typedef struct machine {
+    const fab_compute_model *model;
+    const fab_gpu *gpu;
+} machine;
+
+static double gemm_s(machine x, double m, double n, double k, double count) {
+    return fab_gemm_s(x.model, x.gpu, m, n, k, count);
+}
+
+/* Tokens times weights, the gradients of both, and the sum over microbatches: fused with the product where it is wider
+   than a gradient, r g w g in place of w2; else a kernel of its own, r2 r2 w2. */
+static void add_weights(machine x, double tokens, double n, double k, double count, uint64_t gradient_bytes,
+                        fab_kernel_time *time) {
+    double flops = 2 * tokens * n * k * count;
+    double weights = n * k * count;
+    double g = (double)gradient_bytes;
+    double sum_s = fab_memory_s(x.model, x.gpu, g > 2 ? weights * (2 * g - 2) : weights * 6);
+    time->forward_s += gemm_s(x, tokens, n, k, count);
+    time->backward_s += gemm_s(x, tokens, k, n, count) + gemm_s(x, n, k, tokens, count) + sum_s;
+    time->forward_flops += flops;
+    time->backward_flops += 2 * flops;
+}
+
+/* Scores, softmax and weighted values of all heads. Bytes per score: softmax r2 w2, backward r2 r2 w2; dropout r2 w2
+   and a mask of 1, backward r2 r1 w2. Fused, the backward pass computes the scores again. */
+static fab_kernel_time attention_time(machine x, const fab_layer_shape *s) {
+    double heads = (double)s->microbatch * (double)s->heads / (double)s->tp;
+    double rows = (double)s->seq / (double)s->cp;
+    double columns = (double)s->seq;
+    double head = (double)s->hidden / (double)s->heads;
+    double flops = 4 * heads * rows * columns * head;
+    fab_kernel_time time = {.forward_flops = flops, .backward_flops = 2 * flops};
+    if (s->fused_attention) {
+        time.forward_s = flops / (x.gpu->flops * x.model->matrix_ratio);
+        time.backward_s = 2.5 * time.forward_s;
+        return time;
+    }
+    double scores = heads * rows * columns;
+    double scores_s = gemm_s(x, rows, columns, head, heads);
+    double values_s = gemm_s(x, rows, head, columns, heads);
+    time.forward_s = scores_s + values_s + fab_memory_s(x.model, x.gpu, scores * (s->gated ? 4 : 4 + 5));
+    time.backward_s = scores_s + 3 * values_s + fab_memory_s(x.model, x.gpu, scores * (s->gated ? 6 : 6 + 5));
+    return time;
+}
+
+/* Bytes per token of what is neither a matrix product nor attention:
+                              forward                         backward
+     two norms                r2 w2                           r2 r2 w2
+     two residual sums        r2 r2 w2, with dropout mask 1   r2 r2 w2, with dropout r2 r1 w2
+     bias of Q, K, V          r2 w2                           r2 w2             rotation of Q, K where gated
+     GeLU                     r2 w2 of f                      r2 r2 w2          SwiGLU r2 r2 w2; r2 r2 r2 w2 w2
+     experts                  sent and back: r2 w2 twice      the same */
+static void add_elementwise(machine x, const fab_layer_shape *s, double tokens, fab_kernel_time *time) {
+    double h = (double)s->hidden;
+    double q = h / (double)s->tp;
+    double kv = q / (double)s->heads * (double)s->kv_heads;
+    double f = (double)s->ffn / (double)s->tp * (double)s->experts_used;
+    double forward =
+        2 * 4 * h + 2 * (s->gated ? 6 : 7) * h + 4 * (q + (s->gated ? kv : 2 * kv)) + (s->gated ? 6 : 4) * f;
+    double backward =
+        2 * 6 * h + 2 * (s->gated ? 6 : 6 + 5) * h + 4 * (q + (s->gated ? kv : 2 * kv)) + (s->gated ? 10 : 6) * f;
+    double moved = s->experts_here > 1 || s->experts_used > 1 ? 8 * h * (double)s->experts_used : 0;
+    time->forward_s += fab_memory_s(x.model, x.gpu, tokens * (forward + moved));
+    time->backward_s += fab_memory_s(x.model, x.gpu, tokens * (backward + moved));
+}
+
+fab_kernel_time fab_layer_time(const fab_compute_model *model, const fab_gpu *gpu, const fab_layer_shape *shape) {
+    machine x = {model, gpu};
+    double h = (double)shape->hidden;
+    double t = (double)shape->tp;
+    double f = (double)shape->ffn / t;
+    double kv = h / t / (double)shape->heads * (double)shape->kv_heads;
+    double tokens = (double)shape->microbatch * (double)shape->seq / (double)shape->cp;
+    double experts = (double)shape->experts_here;
+    double per_expert = tokens * (double)shape->experts_used / experts; /* evenly spread */
+    fab_kernel_time attention = attention_time(x, shape);
+    fab_kernel_time time = attention;
+    add_weights(x, tokens, h / t + 2 * kv, h, 1, shape->gradient_bytes, &time);
+    add_weights(x, tokens, h, h / t, 1, shape->gradient_bytes, &time);
+    add_weights(x, per_expert, shape->gated ? 2 * f : f, h, experts, shape->gradient_bytes, &time);
+    add_weights(x, per_expert, h, f, experts, shape->gradient_bytes, &time);
+    add_elementwise(x, shape, tokens, &time);
+    if (shape->recompute == FAB_RECOMPUTE_FULL) {
+        time.recompute_s = time.forward_s;
+        time.recompute_flops = time.forward_flops;
+    } else if (shape->recompute == FAB_RECOMPUTE_SELECTIVE) {
+        time.recompute_s = attention.forward_s;
+        time.recompute_flops = attention.forward_flops;
+    }
+    return time;
+}
+
+/* Bytes per logit: to 32 bit r2 w4; largest r4; difference r4 w4; exponential r4 w4; sum r4; quotient r4 w4; gradient
+   r4 w4; to 16 bit r4 w2. */
+fab_kernel_time fab_head_time(const fab_compute_model *model, const fab_gpu *gpu, const fab_layer_shape *shape) {
+    machine x = {model, gpu};
+    double tokens = (double)shape->microbatch * (double)shape->seq / (double)shape->cp;
+    double columns = (double)shape->vocab / (double)shape->tp;
+    fab_kernel_time time = {.forward_s = fab_memory_s(model, gpu, tokens * columns * (6 + 4 + 8 + 8 + 4 + 8)),
+                            .backward_s = fab_memory_s(model, gpu, tokens * columns * (8 + 6))};
+    add_weights(x, tokens, columns, (double)shape->hidden, 1, shape->gradient_bytes, &time);
+    return time;
+}
+
+/* Bytes per parameter: gradient to 32 bit where it is not, r g w4; unscale r4 w4; norm r4; clip r4 w4; Adam r4 of the
+   gradient, r4 w4 of weight and both moments; weight to 16 bit r4 w2. */
+double fab_optimizer_s(const fab_compute_model *model, const fab_gpu *gpu, double parameters, uint64_t gradient_bytes) {
+    double widen = gradient_bytes < 4 ? (double)gradient_bytes + 4 : 0;
+    return fab_memory_s(model, gpu, parameters * (widen + 8 + 4 + 8 + 28 + 6));
+}

@@ -1,0 +1,48 @@
+/*
+ * Iteration time of the published runs for given parameters of the model: what scripts/fit_compute.py fits and tables.
+ *
+ *     iteration_rows MATRIX-RATIO MEMORY-RATIO [NIC-RATIO SCALE-UP-RATIO [GRADIENT-BYTES]]
+ *     iteration_rows shipped
+ *
+ * Prints one line per row: model, published TFLOP/s, 1 if fitted, predicted TFLOP/s, microbatch, chunks, and the shares
+ * of the iteration: computation, bubble, tensor, pipeline and data parallel, optimizer. "shipped" prints the defaults.
+ */
+#include "iteration_rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv) {
+    fab_compute_model compute = fab_compute_default;
+    if (argc == 2 && strcmp(argv[1], "shipped") == 0) {
+        (void)printf("%.4f %.4f %.2f %.2f\n", compute.matrix_ratio, compute.memory_ratio, compute.nic_ratio,
+                     compute.scale_up_ratio);
+        return 0;
+    }
+    if (argc != 3 && argc != 5 && argc != 6) {
+        (void)fprintf(stderr, "usage: iteration_rows MATRIX MEMORY [NIC SCALE-UP [GRADIENT-BYTES]] | shipped\n");
+        return 2;
+    }
+    double *ratios[] = {&compute.matrix_ratio, &compute.memory_ratio, &compute.nic_ratio, &compute.scale_up_ratio};
+    for (int i = 1; i < argc && i <= 4; i++) {
+        *ratios[i - 1] = strtod(argv[i], NULL);
+        if (!(*ratios[i - 1] > 0)) {
+            (void)fprintf(stderr, "iteration_rows: '%s' is not a ratio above 0\n", argv[i]);
+            return 2;
+        }
+    }
+    uint64_t gradient_bytes = argc == 6 ? strtoull(argv[5], NULL, 10) : 4;
+    for (size_t i = 0; i < N_PUBLISHED; i++) {
+        fab_iteration it;
+        fab_error err = {.code = FAB_OK};
+        if (row_iteration(i, &compute, gradient_bytes, &it, &err) != FAB_OK) {
+            (void)fprintf(stderr, "iteration_rows: %s: %s\n", PUBLISHED[i].model, err.text);
+            return 70;
+        }
+        (void)printf("%s %.0f %d %.6f %" PRIu64 " %" PRIu64 " %.4f %.4f %.4f %.4f %.4f %.4f\n", PUBLISHED[i].model,
+                     PUBLISHED[i].tflops, PUBLISHED[i].fitted, it.tflops_per_gpu, it.microbatch, it.interleave,
+                     it.compute_s / it.time_s, it.bubble_s / it.time_s, it.exposed_tp_s / it.time_s,
+                     it.exposed_pp_s / it.time_s, it.exposed_dp_s / it.time_s, it.optimizer_s / it.time_s);
+    }
+    return 0;
+}
