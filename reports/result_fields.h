@@ -6,6 +6,7 @@
 #ifndef FAB_RESULT_FIELDS_H
 #define FAB_RESULT_FIELDS_H
 
+#include "fab/sweep.h"
 #include "result_walk.h"
 
 #include <math.h>
@@ -110,5 +111,8 @@ void fab_walk_phase(walk *w, const fab_phase_result *phase, const fab_counts *co
 
 /** What changes buy, see result_walk_advice.c. */
 void fab_walk_advice(walk *w, const fab_advice *advice);
+
+/** A design at many values of a parameter, see result_walk_sweep.c. */
+void fab_walk_sweep(walk *w, const fab_sweep *sweep);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef FAB_TEXT_SECTIONS_H
 #define FAB_TEXT_SECTIONS_H
 
+#include "fab/sweep.h"
 #include "text_layout.h"
 
 #define FAB_FULL_LOAD (1 + 1e-9) /**< a utilisation above this is a collision, as in the analysis */
@@ -29,6 +30,8 @@ void fab_text_optimum(fab_page *page, const fab_optimum *optimum);
 void fab_text_explanation(fab_page *page, const fab_explanation *explanation);
 /** What every change buys, and the best of them together. */
 void fab_text_advice(fab_page *page, const fab_advice *advice);
+/** Points of a sweep: what they are made of, what crosses their boundaries, times and fronts. */
+void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
 void fab_text_comparison(fab_page *page, const fab_result *result);
 void fab_text_phases(fab_page *page, const fab_result *result);
 /** One collective by several algorithms side by side; nothing where the phases are something else. */

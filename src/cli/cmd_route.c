@@ -95,7 +95,7 @@ static fab_status dump(const cli_options *options, cli_proof *proof, FILE *out, 
     if (status == FAB_OK) {
         status = fab_router_init(&design.engines[0], graph, next_hops, &router, err);
     }
-    cli_blame(&design, status, err);
+    fab_blame_design(&design, status, err);
     FAB_TRY(status);
     FAB_TRY(find_phase(options, &design, &router, &traffic, &t, err));
     if (t.phase != NULL && options->bound) {

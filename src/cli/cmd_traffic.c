@@ -191,7 +191,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
         const char *text = options->traffic != NULL ? options->traffic : "job";
         status = fab_traffic_make(text, &design, graph, options->seed, &traffic, err);
     }
-    cli_blame(&design, status, err);
+    fab_blame_design(&design, status, err);
     FAB_TRY(status);
     if (options->export_path != NULL) {
         FAB_TRY(export_phase(options, &traffic, fab_n_gpus(graph), format, out, err));

@@ -54,6 +54,16 @@ double fab_scaleup_bisection(const fab_fabric_spec *spec, const fab_counts *coun
 fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices, fab_cost *out,
                        fab_error *err) FAB_MUST_USE;
 
+/** Names the design in an error of a module that does not know where its values came from. */
+void fab_blame_design(const fab_design *design, fab_status status, fab_error *err);
+
+/** Builds the fabric of a design; counts, bisection and cost go to `out`. The graph is the caller's. */
+fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
+                              fab_error *err) FAB_MUST_USE;
+
+/** Name, source and digest of a design. */
+void fab_fabric_name(const fab_design *design, fab_fabric_result *out);
+
 /** Fills the price per Gb/s of bisection; leaves it 0 where there is no bisection. */
 void fab_cost_set_bisection(fab_cost *cost, double bisection_bps);
 

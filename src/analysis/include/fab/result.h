@@ -237,7 +237,9 @@ typedef enum fab_command {
     FAB_COMMAND_BUILD,
     FAB_COMMAND_COST,
     FAB_COMMAND_ROUTE,
-    FAB_COMMAND_OPTIMIZE
+    FAB_COMMAND_OPTIMIZE,
+    FAB_COMMAND_SWEEP,
+    FAB_COMMAND_PLACE
 } fab_command;
 
 /** What a run found. */
@@ -256,6 +258,7 @@ typedef struct fab_result {
     const fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
     const fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
     const fab_advice *advice;           /**< borrowed; NULL unless asked for */
+    const struct fab_sweep *sweep;      /**< borrowed; NULL unless a parameter was varied (sweep.h) */
 } fab_result;
 
 void fab_result_release(fab_result *result);
