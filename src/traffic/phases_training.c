@@ -302,7 +302,7 @@ static bool has_sharded_dp(const fab_job *job) {
 
 /* Experts with more than one copy, but fewer than the rest of the model. */
 static bool has_expert_copies(const fab_job *job) {
-    return has_ep(job) && job->size[FAB_DIM_DP] * job->size[FAB_DIM_CP] > job->spec.ep;
+    return has_ep(job) && job->spec.dp * job->spec.cp > job->spec.ep;
 }
 
 static bool has_edp(const fab_job *job) {

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FAB_ADVICE_TEXT    1536 /**< an engine, a rank order and a list of servers fit */
-#define FAB_ADVICE_CHANGES 3    /**< most changes of a combination */
+#define FAB_ADVICE_TEXT    (FAB_SERVERS_SIZE + 512) /**< an engine, a rank order and a list of servers fit */
+#define FAB_ADVICE_CHANGES 3                        /**< most changes of a combination */
 
 typedef enum fab_advice_kind {
     FAB_ADVICE_QUEUE_PAIRS,
