@@ -293,7 +293,6 @@ static const char *const EXAMPLES[] = {
     "fabriscope traffic preset:llama3-24k-roce",
     "fabriscope traffic rail-spine:gpus=1024 --job tp=8,pp=4 --traffic job:pp --export pp.mtx",
     "fabriscope traffic fat-tree:k=4 --traffic pattern:ring --export -",
-    "fabriscope traffic my.xml --traffic front-end:checkpoint --export checkpoint.csv",
     "fabriscope traffic clos:gpus=64 --traffic pattern:all-gather,algorithm=all,groups=8",
     NULL};
 
