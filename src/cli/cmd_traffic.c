@@ -293,9 +293,7 @@ static const char *const EXAMPLES[] = {
     "fabriscope traffic preset:llama3-24k-roce",
     "fabriscope traffic rail-spine:gpus=1024 --job tp=8,pp=4 --traffic job:pp --export pp.mtx",
     "fabriscope traffic fat-tree:k=4 --traffic pattern:ring --export -",
-    "fabriscope traffic my.xml --traffic front-end:checkpoint --export checkpoint.csv",
-    "fabriscope traffic clos:gpus=64 --traffic pattern:all-gather,algorithm=all,groups=8",
-    NULL};
+    "fabriscope traffic clos:gpus=64 --traffic pattern:all-gather,algorithm=all,groups=8", NULL};
 
 static const cli_option *const OPTIONS[] = {&cli_option_traffic, &OPTION_EXPORT,    &cli_option_force,
                                             &cli_option_job,     &cli_option_set,   &cli_option_seed,
