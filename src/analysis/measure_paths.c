@@ -397,7 +397,7 @@ static fab_status measure_rates(draw *d, fab_sample *out, fab_error *err) {
         return fab_rate_loads(d->trial, bytes, out, err);
     }
     fab_chunk chunk;
-    FAB_TRY(fab_stream_load(&d->stream, 0, d->trial->scratch, &chunk, err));
+    FAB_TRY(fab_stream_load(&d->stream, 0, FAB_PASS_LOADS, d->trial->scratch, &chunk, err));
     fab_trial trial = *d->trial;
     trial.detail = d->detail ? trial.detail : NULL;
     FAB_TRY(fab_rate_paths(&trial, chunk.routes, chunk.volume, bytes, out, err));

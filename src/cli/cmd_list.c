@@ -81,6 +81,23 @@ done:
     return status;
 }
 
+static fab_status fill_ranking(cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (const fab_ranking_model *m = fab_ranking_models; m->name != NULL; m++) {
+        char text[32];
+        FAB_TRY(cli_table_add(table, m->name, err));
+        (void)snprintf(text, sizeof text, "%.1f", (double)m->rows * (double)m->embedding * 1e-9);
+        FAB_TRY(cli_table_add(table, text, err));
+        FAB_TRY(cli_table_add_number(table, (double)m->tables, err));
+        FAB_TRY(cli_table_add_number(table, (double)m->embedding, err));
+        FAB_TRY(cli_table_add_number(table, (double)m->dense_parameters, err));
+        FAB_TRY(cli_table_add_number(table, (double)m->batch, err));
+        FAB_TRY(cli_table_add(table, m->source, err));
+    }
+done:
+    return status;
+}
+
 static fab_status fill_gpus(cli_table *table, fab_error *err) {
     fab_status status = FAB_OK;
     for (const fab_gpu *g = fab_gpus; g->name != NULL; g++) {
@@ -214,6 +231,17 @@ static const list_topic TOPICS[] = {
       {"Source", "source", false}},
      10,
      fill_models},
+    {"ranking",
+     "ranking models: --job kind=ranking,model=NAME",
+     {{"Model", "name", false},
+      {"B param.", "billion_parameters", true},
+      {"Tables", "tables", true},
+      {"Columns", "embedding", true},
+      {"Dense", "dense_parameters", true},
+      {"Batch", "batch", true},
+      {"Source", "source", false}},
+     7,
+     fill_ranking},
     {"gpus",
      "accelerators: --job gpu=NAME",
      {{"GPU", "name", false},

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define FRONT_END "front-end"
+
 static fab_status add_count(cli_table *table, uint64_t count, bool json, fab_error *err) {
     char text[32];
     if (json) {
@@ -63,6 +65,45 @@ static void print_formulas(const fab_traffic *traffic, size_t width, FILE *out) 
     }
 }
 
+static void print_memory(const fab_traffic *traffic, size_t width, FILE *out) {
+    const fab_job_memory *m = &traffic->memory;
+    const struct {
+        const char *name;
+        double bytes;
+    } PARTS[] = {{"weights", m->weights_bytes},
+                 {"gradients", m->gradients_bytes},
+                 {"optimizer", m->optimizer_bytes},
+                 {"activations", m->activations_bytes},
+                 {"cached keys and values", m->cache_bytes}};
+    char text[320];
+    char need[32];
+    char has[32];
+    size_t used = (size_t)snprintf(text, sizeof text, "Memory of a GPU%s: %s of %s (%s)",
+                                   traffic->job.pp > 1 ? " of the fullest stage" : "",
+                                   fab_quantity_format(need, m->total_bytes, FAB_UNIT_BYTES),
+                                   fab_quantity_format(has, m->capacity_bytes, FAB_UNIT_BYTES), traffic->job.gpu);
+    const char *separator = ": ";
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+        if (PARTS[i].bytes > 0) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", separator, PARTS[i].name,
+                                     fab_quantity_format(need, PARTS[i].bytes, FAB_UNIT_BYTES));
+            separator = ", ";
+        }
+    }
+    (void)fputc('\n', out);
+    cli_wrap(text, 0, 2, width, out);
+}
+
+static void json_memory(const fab_traffic *traffic, FILE *out) {
+    const fab_job_memory *m = &traffic->memory;
+    (void)fprintf(out,
+                  ",\n\"memory\": {\"weights_bytes\": %.0f, \"gradients_bytes\": %.0f, \"optimizer_bytes\": %.0f, "
+                  "\"activations_bytes\": %.0f, \"cache_bytes\": %.0f, \"total_bytes\": %.0f, "
+                  "\"capacity_bytes\": %.0f, \"stage\": %" PRIu64 ", \"rule_gpus\": %" PRIu64 ", \"fits\": %s}",
+                  m->weights_bytes, m->gradients_bytes, m->optimizer_bytes, m->activations_bytes, m->cache_bytes,
+                  m->total_bytes, m->capacity_bytes, m->stage, m->rule_gpus, m->fits ? "true" : "false");
+}
+
 static fab_status print_list(const cli_options *options, const fab_design *design, const fab_traffic *traffic,
                              FILE *out, fab_error *err) {
     static const cli_column COLUMNS[] = {{"Phase", "name", false},          {"Collective", "collective", false},
@@ -82,6 +123,9 @@ static fab_status print_list(const cli_options *options, const fab_design *desig
         cli_json_string(traffic->summary, out);
         (void)fputs(", \"phases\": ", out);
         cli_table_json(&table, out);
+        if (traffic->has_job) {
+            json_memory(traffic, out);
+        }
         (void)fprintf(out,
                       ",\n\"meta\": {\"program\": \"fabriscope\", \"version\": \"%s\", \"design_digest\": \"%s\", "
                       "\"seed\": %" PRIu64 "}}\n",
@@ -91,6 +135,9 @@ static fab_status print_list(const cli_options *options, const fab_design *desig
         (void)fputc('\n', out);
         cli_table_text(&table, (size_t)style.width, out);
         print_formulas(traffic, (size_t)style.width, out);
+        if (traffic->has_job) {
+            print_memory(traffic, (size_t)style.width, out);
+        }
     }
 done:
     cli_table_release(&table);
@@ -163,7 +210,7 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
         }
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "option --export writes one phase, not %zu (%s): choose with --traffic %s", traffic->n_phases,
-                        names, traffic->n_ranks > 0 ? "job:PHASE" : "another algorithm=");
+                        names, traffic->has_job ? "job:PHASE" : "another algorithm=");
     }
     const fab_phase *phase = &traffic->phases[0];
     if (strcmp(options->export_path, "-") == 0) {
@@ -176,11 +223,37 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
     return status;
 }
 
+/* front-end or front-end:PHASE: bursts between the servers and the storage servers, as hosts of the second network. */
+static bool is_front_end(const char *text) {
+    size_t n = strlen(FRONT_END);
+    return strncmp(text, FRONT_END, n) == 0 && (text[n] == '\0' || text[n] == ':');
+}
+
+static fab_status make_front_end(const char *text, const fab_design *design, const fab_fabric *graph, fab_traffic *out,
+                                 uint32_t *out_hosts, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *hosts = NULL;
+    fab_fabric_spec spec;
+    char phase[FAB_NAME_SIZE];
+    if (!design->has_front_end) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "the design has no front-end");
+    }
+    fab_design_front_end(design, graph->n_servers, &spec);
+    FAB_TRY(fab_topology_build(&spec, &hosts, NULL, err));
+    (void)snprintf(phase, sizeof phase, "job%.40s", text + strlen(FRONT_END));
+    FAB_TRY(fab_traffic_front_end(phase, design, graph, hosts, out, err));
+    *out_hosts = fab_n_gpus(hosts);
+done:
+    fab_fabric_free(hosts);
+    return status;
+}
+
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design design;
     fab_fabric *graph = NULL;
     fab_traffic traffic = {0};
+    uint32_t n_ends = 0;
     fab_matrix_format format = FAB_MATRIX_CSV;
     if (options->export_path != NULL) {
         FAB_TRY(check_export(options, &format, err));
@@ -189,12 +262,14 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     status = fab_topology_build(&design.fabric, &graph, NULL, err);
     if (status == FAB_OK) {
         const char *text = options->traffic != NULL ? options->traffic : "job";
-        status = fab_traffic_make(text, &design, graph, options->seed, &traffic, err);
+        n_ends = fab_n_gpus(graph);
+        status = is_front_end(text) ? make_front_end(text, &design, graph, &traffic, &n_ends, err)
+                                    : fab_traffic_make(text, &design, graph, options->seed, &traffic, err);
     }
     fab_blame_design(&design, status, err);
     FAB_TRY(status);
     if (options->export_path != NULL) {
-        FAB_TRY(export_phase(options, &traffic, fab_n_gpus(graph), format, out, err));
+        FAB_TRY(export_phase(options, &traffic, n_ends, format, out, err));
     } else {
         FAB_TRY(print_list(options, &design, &traffic, out, err));
     }

@@ -135,10 +135,10 @@ static fab_status apply_color(cli_options *options, const char *value, fab_error
 }
 
 const cli_option cli_option_set = {"set", "path=value", "override a value of the design (see 'list fields')",
-                                   apply_set, .repeatable = true};
-const cli_option cli_option_job = {"job", "key=value,...",
-                                   "set fields of the first job: model, tp, cp, pp, dp, batch, gpu, recompute, ...",
-                                   apply_job, .repeatable = true};
+                                   apply_set};
+const cli_option cli_option_job = {
+    "job", "key=value,...", "set fields of the first job: kind, model, tp, cp, pp, dp, ep, batch, gpu, placement, ...",
+    apply_job, .repeatable = true};
 const cli_option cli_option_traffic = {
     "traffic", "TEXT",
     "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH; default job", apply_traffic};

@@ -231,10 +231,11 @@ static fab_status find_by_key(const path *p, target *out, const char *where, fab
     if (out->field != NULL) {
         return FAB_OK;
     }
-    if (p->n == 1 && design_field_find(SCOPE_JOB, key) != NULL) {
+    bool of_fabric = design_field_find(SCOPE_FABRIC, key) != NULL || design_field_find(SCOPE_TIER, key) != NULL;
+    if (p->n == 1 && !of_fabric && design_field_find(SCOPE_JOB, key) != NULL) {
         return fab_fail(err, FAB_EINPUT, where, "'%s' is a key of a job: write job.%s", key, key);
     }
-    if (p->n == 1 && design_field_find(SCOPE_FABRIC, key) == NULL && design_field_find(SCOPE_TIER, key) == NULL) {
+    if (p->n == 1 && !of_fabric) {
         return fail_unknown("path", key, SCOPES, 3, where, err);
     }
     return find_in_fabric(p, 0, false, out, where, err);

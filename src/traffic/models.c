@@ -4,27 +4,70 @@
 
 #define SC21 "Megatron-LM, Narayanan et al., SC'21, Table 1"
 
+#define DENSE 0, 0, 0, 0, 0, 0, 0
+
 const fab_model fab_models[] = {
-    /* name, layers, hidden, heads, kv_heads, ffn, seq, vocab, batch, gated, tied, gpus, source */
-    {"gpt-1.7b", 24, 2304, 24, 24, 9216, 2048, 51200, 512, false, true, 32, SC21},
-    {"gpt-3.6b", 30, 3072, 32, 32, 12288, 2048, 51200, 512, false, true, 64, SC21},
-    {"gpt-7.5b", 36, 4096, 32, 32, 16384, 2048, 51200, 512, false, true, 128, SC21},
-    {"gpt-18.4b", 40, 6144, 48, 48, 24576, 2048, 51200, 1024, false, true, 256, SC21},
-    {"gpt-39.1b", 48, 8192, 64, 64, 32768, 2048, 51200, 1536, false, true, 512, SC21},
-    {"gpt-76.1b", 60, 10240, 80, 80, 40960, 2048, 51200, 1792, false, true, 1024, SC21},
-    {"gpt-145.6b", 80, 12288, 96, 96, 49152, 2048, 51200, 2304, false, true, 1536, SC21},
-    {"gpt-310.1b", 96, 16384, 128, 128, 65536, 2048, 51200, 2160, false, true, 1920, SC21},
-    {"gpt-529.6b", 105, 20480, 128, 128, 81920, 2048, 51200, 2520, false, true, 2520, SC21},
-    {"gpt-1t", 128, 25600, 160, 160, 102400, 2048, 51200, 3072, false, true, 3072, SC21},
+    /* name, layers, hidden, heads, kv_heads, ffn, seq, vocab, batch, gated, tied, gpus, source; experts,
+       top_k, expert_ffn, shared_experts, dense_layers, kv_elements, attention_parameters */
+    {"gpt-1.7b", 24, 2304, 24, 24, 9216, 2048, 51200, 512, false, true, 32, SC21, DENSE},
+    {"gpt-3.6b", 30, 3072, 32, 32, 12288, 2048, 51200, 512, false, true, 64, SC21, DENSE},
+    {"gpt-7.5b", 36, 4096, 32, 32, 16384, 2048, 51200, 512, false, true, 128, SC21, DENSE},
+    {"gpt-18.4b", 40, 6144, 48, 48, 24576, 2048, 51200, 1024, false, true, 256, SC21, DENSE},
+    {"gpt-39.1b", 48, 8192, 64, 64, 32768, 2048, 51200, 1536, false, true, 512, SC21, DENSE},
+    {"gpt-76.1b", 60, 10240, 80, 80, 40960, 2048, 51200, 1792, false, true, 1024, SC21, DENSE},
+    {"gpt-145.6b", 80, 12288, 96, 96, 49152, 2048, 51200, 2304, false, true, 1536, SC21, DENSE},
+    {"gpt-310.1b", 96, 16384, 128, 128, 65536, 2048, 51200, 2160, false, true, 1920, SC21, DENSE},
+    {"gpt-529.6b", 105, 20480, 128, 128, 81920, 2048, 51200, 2520, false, true, 2520, SC21, DENSE},
+    {"gpt-1t", 128, 25600, 160, 160, 102400, 2048, 51200, 3072, false, true, 3072, SC21, DENSE},
     {"llama3-8b", 32, 4096, 32, 8, 14336, 8192, 128256, 512, true, false, 0,
-     "Llama 3, arXiv 2407.21783, Table 3; batch assumed (4M tokens)"},
+     "Llama 3, arXiv 2407.21783, Table 3; batch assumed (4M tokens)", DENSE},
     {"llama3-70b", 80, 8192, 64, 8, 28672, 8192, 128256, 512, true, false, 0,
-     "Llama 3, arXiv 2407.21783, Table 3; batch assumed (4M tokens)"},
+     "Llama 3, arXiv 2407.21783, Table 3; batch assumed (4M tokens)", DENSE},
     {"llama3-405b", 126, 16384, 128, 8, 53248, 8192, 128256, 2048, true, false, 16384,
-     "Llama 3, arXiv 2407.21783, Tables 3 and 4"},
+     "Llama 3, arXiv 2407.21783, Tables 3 and 4", DENSE},
     {"bloom-176b", 70, 14336, 112, 112, 57344, 2048, 250880, 2048, false, true, 384,
-     "BLOOM, arXiv 2211.05100; counted as a GPT, though it learns no positions"},
-    {NULL, 0, 0, 0, 0, 0, 0, 0, 0, false, false, 0, NULL},
+     "BLOOM, arXiv 2211.05100; counted as a GPT, though it learns no positions", DENSE},
+    {"mixtral-8x7b",
+     32,
+     4096,
+     32,
+     8,
+     14336,
+     32768,
+     32000,
+     128,
+     true,
+     false,
+     0,
+     "Mixtral of Experts, arXiv 2401.04088, Table 1; batch assumed (4M tokens)",
+     8,
+     2,
+     14336,
+     0,
+     0,
+     0,
+     0},
+    {"deepseek-v3",
+     61,
+     7168,
+     128,
+     128,
+     18432,
+     4096,
+     129280,
+     15360,
+     true,
+     false,
+     2048,
+     "DeepSeek-V3, arXiv 2412.19437, section 4.2; without multi-token prediction",
+     256,
+     8,
+     2048,
+     1,
+     3,
+     576,
+     187107328},
+    {.name = NULL},
 };
 
 /* NVLink figures are usually printed for both directions together: 300, 600 and 900 GB/s. */
@@ -55,18 +98,37 @@ const fab_gpu *fab_gpu_find(const char *name) {
     return NULL;
 }
 
-/* Query and output projections h^2 each, key and value h x (kv_heads x head size) each; then the feed-forward part.
-   With kv_heads = heads and ffn = 4h a GPT layer is 12 h^2 + 13 h: 4h of attention biases, 5h of feed-forward biases,
-   4h of layer norms. A gated layer has no biases and two norms without offset. */
-double fab_model_layer_parameters(const fab_model *model) {
+static double feed_forward(const fab_model *model, uint64_t ffn) {
     double h = (double)model->hidden;
-    double f = (double)model->ffn;
+    double f = (double)ffn;
+    return model->gated ? 3 * h * f : 2 * h * f + f + h;
+}
+
+/* Query and output projections h^2 each, key and value h x (kv_heads x head size) each, and the norms. With kv_heads =
+   heads and ffn = 4h a GPT layer is 12 h^2 + 13 h: 4h of attention biases, 5h of feed-forward biases, 4h of layer
+   norms. A gated layer has no biases and two norms without offset. */
+static double attention_and_norms(const fab_model *model) {
+    double h = (double)model->hidden;
     double kv = h / (double)model->heads * (double)model->kv_heads;
-    double attention = 2 * h * h + 2 * h * kv;
-    if (model->gated) {
-        return attention + 3 * h * f + 2 * h;
+    double attention = model->attention_parameters > 0 ? model->attention_parameters : 2 * h * h + 2 * h * kv;
+    return model->gated ? attention + 2 * h : attention + 2 * h + 2 * kv + 4 * h;
+}
+
+uint64_t fab_model_expert_layers(const fab_model *model, uint64_t first, uint64_t n) {
+    if (model->experts <= 1) {
+        return 0;
     }
-    return attention + 2 * h + 2 * kv + 2 * h * f + f + h + 4 * h;
+    uint64_t from = first > model->dense_layers ? first : model->dense_layers;
+    return first + n > from ? first + n - from : 0;
+}
+
+void fab_model_layers(const fab_model *model, uint64_t first, uint64_t n, double *out_dense, double *out_experts) {
+    double with_experts = (double)fab_model_expert_layers(model, first, n);
+    double expert = feed_forward(model, model->expert_ffn);
+    double router = (double)model->hidden * (double)model->experts;
+    *out_dense = (double)n * attention_and_norms(model) + ((double)n - with_experts) * feed_forward(model, model->ffn) +
+                 with_experts * (router + (double)model->shared_experts * expert);
+    *out_experts = with_experts * (double)model->experts * expert;
 }
 
 /* A GPT learns its positions, a gated model rotates them. */
@@ -81,7 +143,32 @@ double fab_model_output_parameters(const fab_model *model) {
     return (model->gated ? h : 0.0) + (model->tied ? 0.0 : (double)model->vocab * h);
 }
 
+static double everything(const fab_model *model, double expert_share) {
+    double dense = 0;
+    double experts = 0;
+    fab_model_layers(model, 0, model->layers, &dense, &experts);
+    return dense + experts * expert_share + fab_model_input_parameters(model) + fab_model_output_parameters(model);
+}
+
 double fab_model_parameters(const fab_model *model) {
-    return (double)model->layers * fab_model_layer_parameters(model) + fab_model_input_parameters(model) +
-           fab_model_output_parameters(model);
+    return everything(model, 1);
+}
+
+double fab_model_active_parameters(const fab_model *model) {
+    return everything(model, model->experts > 1 ? (double)model->top_k / (double)model->experts : 1);
+}
+
+const fab_ranking_model fab_ranking_models[] = {
+    {"dlrm-dcnv2", 26, 204184588, 128, 16044545, 65536,
+     "MLPerf Training v3.0, recommendation: Criteo 1TB multi-hot, DLRM-DCNv2"},
+    {.name = NULL},
+};
+
+const fab_ranking_model *fab_ranking_model_find(const char *name) {
+    for (const fab_ranking_model *model = fab_ranking_models; model->name != NULL; model++) {
+        if (strcmp(model->name, name) == 0) {
+            return model;
+        }
+    }
+    return NULL;
 }

@@ -14,7 +14,7 @@
  *
  * Each flow is computed from what its own GPU holds; the closed forms above are compared with the sum of the flows.
  */
-#include "traffic_internal.h"
+#include "phases.h"
 
 #include "fab/memory.h"
 
@@ -23,40 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct training {
-    const fab_job *job;
-    const fab_fabric *fabric;
-    const uint32_t *gpu_of_rank;
-    fab_ring_scratch scratch;
-    uint32_t *members; /* of the ring being emitted */
-    const fab_wanted *wanted;
-} training;
-
-static uint32_t size_of(const training *t, fab_dimension dim) {
-    return t->job->size[dim];
-}
-
-/* GPU of the rank with these coordinates. */
-static uint32_t gpu_at(const training *t, uint32_t tp, uint32_t pp, uint32_t dp) {
-    const uint32_t *stride = t->job->stride;
-    return t->gpu_of_rank[tp * stride[FAB_DIM_TP] + pp * stride[FAB_DIM_PP] + dp * stride[FAB_DIM_DP]];
-}
-
-/* Elements of one activation tensor of a whole iteration: B s h. */
-static double batch_elements(const fab_job *job) {
-    return (double)job->spec.batch * (double)job->spec.seq * (double)job->spec.hidden;
-}
-
-static bool only_one(const training *t) {
-    return t->wanted->comm != FAB_NONE;
-}
-
-static bool is_wanted(const training *t, uint32_t comm) {
-    return !only_one(t) || t->wanted->comm == comm;
-}
-
-/* Before anything is computed for the communicator that is wanted. */
-static fab_status check_comm(const training *t, const char *name, uint32_t n_comms, fab_error *err) {
+fab_status fab_check_comm(const training *t, const char *name, uint32_t n_comms, fab_error *err) {
     if (only_one(t) && t->wanted->comm >= n_comms) {
         return fab_fail(err, FAB_EINPUT, t->wanted->text,
                         "comm=%" PRIu32 " is outside 0 to %" PRIu32 ", the communicators of phase '%s'",
@@ -65,8 +32,8 @@ static fab_status check_comm(const training *t, const char *name, uint32_t n_com
     return FAB_OK;
 }
 
-static fab_status open_phase(const training *t, fab_phase_builder *builder, const char *name, const char *collective,
-                             uint64_t capacity, uint32_t n_comms, double expected_bytes, fab_error *err) {
+fab_status fab_open_phase(const training *t, fab_phase_builder *builder, const char *name, const char *collective,
+                          uint64_t capacity, uint32_t n_comms, double expected_bytes, fab_error *err) {
     if (expected_bytes > FAB_PHASE_MAX_BYTES) {
         return fab_fail(err, FAB_EINPUT, name,
                         "phase '%s' carries %.3g bytes in one iteration, above the limit of %.2g", name, expected_bytes,
@@ -88,19 +55,22 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
     const fab_job_spec *s = &t->job->spec;
     uint32_t n = size_of(t, FAB_DIM_TP);
     uint32_t n_pp = size_of(t, FAB_DIM_PP);
-    uint32_t n_dp = size_of(t, FAB_DIM_DP);
+    uint32_t n_dp = n_copies(t);
     double activation = (double)s->activation_bytes;
+    double reductions = 4 + 2 * repeated(s); /* all-reduces of a layer and microbatch */
     fab_status status = FAB_OK;
-    FAB_TRY(check_comm(t, name, n_pp * n_dp, err));
+    FAB_TRY(fab_check_comm(t, name, n_pp * n_dp, err));
     double counted_layers = (double)s->layers;
     if (only_one(t)) { /* those of its stage, for its part of the batch */
         counted_layers = (double)fab_stage_layers(s->layers, n_pp, t->wanted->comm % n_pp) / n_dp;
     }
-    FAB_TRY(open_phase(t, builder, name, "all-reduce", fab_ring_max_flows(t->job->n_gpus), n_pp * n_dp,
-                       8 * batch_elements(t->job) * (n - 1) * counted_layers * activation, err));
+    FAB_TRY(fab_open_phase(t, builder, name, s->sequence_parallel ? "reduce-scatter, all-gather" : "all-reduce",
+                           fab_ring_max_flows(t->job->n_gpus), n_pp * n_dp,
+                           2 * reductions * batch_elements(t->job) * (n - 1) * counted_layers * activation, err));
     fab_phase *phase = &builder->phase;
     uint64_t most_layers = 0;
-    double per_layer = 8.0 * (double)s->microbatch * (double)s->seq * (double)s->hidden * (n - 1) / n * activation;
+    double tokens = (double)s->microbatch * (double)s->seq / size_of(t, FAB_DIM_CP);
+    double per_layer = 2 * reductions * tokens * (double)s->hidden * (n - 1) / n * activation;
     for (uint32_t dp = 0; dp < n_dp; dp++) {
         for (uint32_t pp = 0; pp < n_pp; pp++) {
             if (!is_wanted(t, dp * n_pp + pp)) {
@@ -116,11 +86,14 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
         }
     }
     phase->steps = 2 * ((uint64_t)n - 1);
-    phase->executions = 4 * most_layers * t->job->microbatches;
+    phase->executions = (uint64_t)reductions * most_layers * t->job->microbatches;
     (void)snprintf(phase->formula, sizeof phase->formula,
-                   "8 b s h (t-1)/t elements per layer, device and microbatch (2 all-reduces forward, 2 backward, none "
-                   "for recomputation), x %s",
-                   only_one(t) ? "t m and the layers of its stage" : "t l m d");
+                   "%.0f b s%s h (t-1)/t elements per layer, device and microbatch (2 all-reduces forward, 2 backward, "
+                   "%s for recomputation), x %s",
+                   2 * reductions, size_of(t, FAB_DIM_CP) > 1 ? "/c" : "", repeated(s) ? "2" : "none",
+                   only_one(t)                  ? "t m and the layers of its stage"
+                   : size_of(t, FAB_DIM_CP) > 1 ? "t c l m d"
+                                                : "t l m d");
 done:
     return status;
 }
@@ -133,7 +106,7 @@ static void add_exchange(training *t, fab_phase_builder *builder, uint32_t from,
                          uint64_t chunks) {
     uint64_t amount = (uint64_t)(bytes * (double)chunks + 0.5);
     uint32_t n_tp = size_of(t, FAB_DIM_TP);
-    for (uint32_t dp = 0; dp < size_of(t, FAB_DIM_DP); dp++) {
+    for (uint32_t dp = 0; dp < n_copies(t); dp++) {
         for (uint32_t tp = 0; tp < n_tp; tp++) {
             if (is_wanted(t, dp * n_tp + tp)) {
                 uint32_t a = gpu_at(t, tp, from, dp);
@@ -155,13 +128,13 @@ static fab_status make_pp(training *t, const char *name, fab_phase_builder *buil
     double boundaries = (double)n * (double)s->interleave - 1;
     double activation = (double)s->activation_bytes;
     fab_status status = FAB_OK;
-    uint32_t n_comms = n_tp * size_of(t, FAB_DIM_DP);
-    FAB_TRY(check_comm(t, name, n_comms, err));
+    uint32_t n_comms = n_tp * n_copies(t);
+    FAB_TRY(fab_check_comm(t, name, n_comms, err));
     double expected = 2 * boundaries * batch_elements(t->job) * copies * activation;
-    FAB_TRY(open_phase(t, builder, name, "send-recv", 2 * (uint64_t)t->job->n_gpus, n_comms,
-                       only_one(t) ? expected / n_comms : expected, err));
+    FAB_TRY(fab_open_phase(t, builder, name, "send-recv", 2 * (uint64_t)t->job->n_gpus, n_comms,
+                           only_one(t) ? expected / n_comms : expected, err));
     fab_phase *phase = &builder->phase;
-    double bytes = (double)s->microbatch * (double)s->seq * (double)s->hidden * activation *
+    double bytes = (double)s->microbatch * (double)s->seq / size_of(t, FAB_DIM_CP) * (double)s->hidden * activation *
                    (double)t->job->microbatches / (s->scatter_gather ? n_tp : 1);
     for (uint32_t stage = 0; stage + 1 < n; stage++) {
         add_exchange(t, builder, stage, stage + 1, bytes, s->interleave);
@@ -169,8 +142,11 @@ static fab_status make_pp(training *t, const char *name, fab_phase_builder *buil
     add_exchange(t, builder, n - 1, 0, bytes, s->interleave - 1);
     phase->executions = s->interleave * t->job->microbatches; /* both directions at once */
     (void)snprintf(phase->formula, sizeof phase->formula,
-                   "b s h%s elements per GPU pair, microbatch, chunk boundary and direction, x 2 (p v - 1) %s",
-                   s->scatter_gather ? "/t (scatter/gather)" : "", only_one(t) ? "m" : "t m d");
+                   "b s%s h%s elements per GPU pair, microbatch, chunk boundary and direction, x 2 (p v - 1) %s",
+                   size_of(t, FAB_DIM_CP) > 1 ? "/c" : "", s->scatter_gather ? "/t (scatter/gather)" : "",
+                   only_one(t)                  ? "m"
+                   : size_of(t, FAB_DIM_CP) > 1 ? "t c m d"
+                                                : "t m d");
 done:
     return status;
 }
@@ -178,92 +154,243 @@ done:
 /* --- data parallelism -----------------------------------------------------------------------------------------------
  */
 
-/* Parameters on each GPU of a stage: its layers, the embeddings on the first, the output side on the last. */
-static double stage_parameters(const fab_job *job, uint32_t stage) {
-    uint64_t stages = job->size[FAB_DIM_PP];
-    double sum = (double)fab_stage_layers(job->spec.layers, stages, stage) * fab_model_layer_parameters(&job->model);
-    sum += stage == 0 ? fab_model_input_parameters(&job->model) : 0;
-    sum += stage + 1 == stages ? fab_model_output_parameters(&job->model) : 0;
-    return sum / (double)job->size[FAB_DIM_TP];
+/* Which parameters a reduction is about: with ep > 1 experts have fewer copies than the rest, and rings of their own.
+ */
+typedef enum share { SHARE_COMMON, SHARE_EXPERTS } share;
+
+/* Of a stage, before any tensor parallelism. */
+static double shared_parameters(const fab_job *job, uint32_t stage, share which) {
+    double dense = 0;
+    double experts = 0;
+    if (job->kind == FAB_JOB_RANKING) {
+        return (double)job->spec.dense_parameters;
+    }
+    fab_stage_parameters(&job->model, job->size[FAB_DIM_PP], stage, &dense, &experts);
+    if (which == SHARE_EXPERTS) {
+        return experts;
+    }
+    return dense + (job->spec.ep == 1 ? experts : 0);
 }
 
-/* Ring over the data-parallel groups; `passes` is 2 for an all-reduce, 1 for either half of it. */
-static fab_status make_ring_dp(training *t, const char *name, const char *collective, uint32_t passes, uint64_t width,
-                               fab_phase_builder *builder, fab_error *err) {
-    uint32_t n = size_of(t, FAB_DIM_DP);
+/* A reduction over copies: of the common part over all dp x cp of them, of the experts over every ep-th. */
+typedef struct reduction {
+    const char *collective;
+    uint32_t passes; /* 2 for an all-reduce, 1 for either half of it */
+    uint64_t width;  /* bytes per parameter */
+    share which;
+} reduction;
+
+static void emit_reduction(training *t, const reduction *r, uint32_t n, fab_phase_builder *builder) {
     uint32_t n_tp = size_of(t, FAB_DIM_TP);
-    uint32_t n_pp = size_of(t, FAB_DIM_PP);
-    fab_status status = FAB_OK;
-    FAB_TRY(check_comm(t, name, n_tp * n_pp, err));
-    double parameters =
-        only_one(t) ? stage_parameters(t->job, t->wanted->comm / n_tp) : fab_model_parameters(&t->job->model);
-    FAB_TRY(open_phase(t, builder, name, collective, fab_ring_max_flows(t->job->n_gpus), n_tp * n_pp,
-                       (double)passes * (n - 1) * parameters * (double)width, err));
-    fab_phase *phase = &builder->phase;
-    for (uint32_t pp = 0; pp < n_pp; pp++) {
-        double bytes = (double)passes * (n - 1) / n * stage_parameters(t->job, pp) * (double)width;
-        for (uint32_t tp = 0; tp < n_tp; tp++) {
-            if (!is_wanted(t, pp * n_tp + tp)) {
+    uint32_t n_rings = n_copies(t) / n;
+    for (uint32_t pp = 0; pp < size_of(t, FAB_DIM_PP); pp++) {
+        double held = shared_parameters(t->job, pp, r->which) / n_tp / n_rings;
+        double bytes = (double)r->passes * (n - 1) / n * held * (double)r->width;
+        for (uint32_t i = 0; i < n_tp * n_rings; i++) {
+            uint32_t comm = pp * n_tp * n_rings + i;
+            if (!is_wanted(t, comm)) {
                 continue;
             }
-            for (uint32_t i = 0; i < n; i++) {
-                t->members[i] = gpu_at(t, tp, pp, i);
+            for (uint32_t k = 0; k < n; k++) {
+                t->members[k] = gpu_at(t, i / n_rings, pp, k * n_rings + i % n_rings);
             }
-            fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), pp * n_tp + tp, builder);
+            fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), comm, builder);
         }
     }
-    phase->steps = passes * ((uint64_t)n - 1);
-    (void)snprintf(phase->formula, sizeof phase->formula, "%s(d-1)/d x parameters on the GPU x %" PRIu64 " bytes, x %s",
-                   passes == 2 ? "2 " : "", width, only_one(t) ? "d" : "t p d");
+}
+
+static fab_status make_ring_dp(training *t, const char *name, const reduction *r, fab_phase_builder *builder,
+                               fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n = n_copies(t) / (r->which == SHARE_EXPERTS ? (uint32_t)t->job->spec.ep : 1);
+    uint32_t per_stage = size_of(t, FAB_DIM_TP) * (n_copies(t) / n);
+    uint32_t n_pp = size_of(t, FAB_DIM_PP);
+    double parameters = 0;
+    FAB_TRY(fab_check_comm(t, name, per_stage * n_pp, err));
+    for (uint32_t pp = 0; pp < n_pp; pp++) {
+        if (!only_one(t)) {
+            parameters += shared_parameters(t->job, pp, r->which);
+        } else if (t->wanted->comm / per_stage == pp) {
+            parameters = shared_parameters(t->job, pp, r->which) / per_stage;
+        }
+    }
+    FAB_TRY(fab_open_phase(t, builder, name, r->collective, fab_ring_max_flows(t->job->n_gpus), per_stage * n_pp,
+                           (double)r->passes * (n - 1) * parameters * (double)r->width, err));
+    emit_reduction(t, r, n, builder);
+    fab_phase *phase = &builder->phase;
+    phase->steps = r->passes * ((uint64_t)n - 1);
+    bool contexts = size_of(t, FAB_DIM_CP) > 1;
+    bool experts = r->which == SHARE_EXPERTS;
+    (void)snprintf(phase->formula, sizeof phase->formula, "%s%s x %s on the GPU x %" PRIu64 " bytes, x %s",
+                   r->passes == 2 ? "2 " : "",
+                   experts    ? "(c d/e - 1)/(c d/e)"
+                   : contexts ? "(c d - 1)/(c d)"
+                              : "(d-1)/d",
+                   experts ? "expert parameters" : "parameters", r->width,
+                   only_one(t) ? (experts    ? "c d/e"
+                                  : contexts ? "c d"
+                                             : "d")
+                   : contexts  ? "t p c d"
+                               : "t p d");
 done:
     return status;
 }
 
 static fab_status make_dp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    return make_ring_dp(t, name, "all-reduce", 2, t->job->spec.gradient_bytes, builder, err);
+    const reduction r = {"all-reduce", 2, t->job->spec.gradient_bytes, SHARE_COMMON};
+    return make_ring_dp(t, name, &r, builder, err);
 }
 
 static fab_status make_dp_rs(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    return make_ring_dp(t, name, "reduce-scatter", 1, t->job->spec.gradient_bytes, builder, err);
+    const reduction r = {"reduce-scatter", 1, t->job->spec.gradient_bytes, SHARE_COMMON};
+    return make_ring_dp(t, name, &r, builder, err);
 }
 
 static fab_status make_dp_ag(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    return make_ring_dp(t, name, "all-gather", 1, t->job->spec.parameter_bytes, builder, err);
+    const reduction r = {"all-gather", 1, t->job->spec.parameter_bytes, SHARE_COMMON};
+    return make_ring_dp(t, name, &r, builder, err);
+}
+
+static fab_status make_edp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    const reduction r = {"all-reduce", 2, t->job->spec.gradient_bytes, SHARE_EXPERTS};
+    return make_ring_dp(t, name, &r, builder, err);
+}
+
+static fab_status make_edp_rs(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    const reduction r = {"reduce-scatter", 1, t->job->spec.gradient_bytes, SHARE_EXPERTS};
+    return make_ring_dp(t, name, &r, builder, err);
+}
+
+static fab_status make_edp_ag(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    const reduction r = {"all-gather", 1, t->job->spec.parameter_bytes, SHARE_EXPERTS};
+    return make_ring_dp(t, name, &r, builder, err);
 }
 
 /* --- table ----------------------------------------------------------------------------------------------------------
  */
 
-typedef fab_status make_phase(training *t, const char *name, fab_phase_builder *builder, fab_error *err);
+/* Whether the job has the phase. */
+typedef bool has_phase(const fab_job *job);
+
+static bool has_tp(const fab_job *job) {
+    return job->size[FAB_DIM_TP] > 1 && job->kind == FAB_JOB_TRAINING;
+}
+
+static bool has_cp(const fab_job *job) {
+    return job->size[FAB_DIM_CP] > 1;
+}
+
+static bool has_pp(const fab_job *job) {
+    return job->size[FAB_DIM_PP] > 1 && job->kind == FAB_JOB_TRAINING;
+}
+
+static bool has_ep(const fab_job *job) {
+    return job->spec.ep > 1 && job->kind == FAB_JOB_TRAINING;
+}
+
+static bool has_copies(const fab_job *job) {
+    return job->size[FAB_DIM_DP] * job->size[FAB_DIM_CP] > 1 && job->kind != FAB_JOB_SERVING;
+}
+
+static bool has_dp(const fab_job *job) {
+    return has_copies(job) && !job->spec.sharded;
+}
+
+static bool has_sharded_dp(const fab_job *job) {
+    return has_copies(job) && job->spec.sharded;
+}
+
+/* Experts with more than one copy, but fewer than the rest of the model. */
+static bool has_expert_copies(const fab_job *job) {
+    return has_ep(job) && job->spec.dp * job->spec.cp > job->spec.ep;
+}
+
+static bool has_edp(const fab_job *job) {
+    return has_expert_copies(job) && !job->spec.sharded;
+}
+
+static bool has_sharded_edp(const fab_job *job) {
+    return has_expert_copies(job) && job->spec.sharded;
+}
+
+static bool has_embedding(const fab_job *job) {
+    return job->kind == FAB_JOB_RANKING && job->n_gpus > 1;
+}
+
+static bool has_serving_tp(const fab_job *job) {
+    return job->size[FAB_DIM_TP] > 1 && job->kind == FAB_JOB_SERVING;
+}
+
+static bool has_serving_pp(const fab_job *job) {
+    return job->size[FAB_DIM_PP] > 1 && job->kind == FAB_JOB_SERVING;
+}
+
+static bool has_serving_ep(const fab_job *job) {
+    return job->spec.ep > 1 && job->kind == FAB_JOB_SERVING;
+}
+
+static bool has_checkpoint(const fab_job *job) {
+    return job->n_storage > 0 && job->kind != FAB_JOB_SERVING;
+}
 
 static const struct {
     const char *name;
-    fab_dimension dim; /* the phase exists when this dimension is larger than 1 */
-    bool when_sharded, when_not;
+    has_phase *has;
     make_phase *make;
 } PHASES[] = {
-    {"tp", FAB_DIM_TP, true, true, make_tp},        {"pp", FAB_DIM_PP, true, true, make_pp},
-    {"dp", FAB_DIM_DP, false, true, make_dp},       {"dp-rs", FAB_DIM_DP, true, false, make_dp_rs},
-    {"dp-ag", FAB_DIM_DP, true, false, make_dp_ag},
+    {"tp", has_tp, make_tp},
+    {"cp", has_cp, fab_make_cp},
+    {"pp", has_pp, make_pp},
+    {"ep-dispatch", has_ep, fab_make_ep},
+    {"ep-combine", has_ep, fab_make_ep},
+    {"embedding", has_embedding, fab_make_embedding},
+    {"dp", has_dp, make_dp},
+    {"dp-rs", has_sharded_dp, make_dp_rs},
+    {"dp-ag", has_sharded_dp, make_dp_ag},
+    {"edp", has_edp, make_edp},
+    {"edp-rs", has_sharded_edp, make_edp_rs},
+    {"edp-ag", has_sharded_edp, make_edp_ag},
+    {"prefill", has_serving_tp, fab_make_prefill},
+    {"prefill-pp", has_serving_pp, fab_make_prefill_pp},
+    {"prefill-ep", has_serving_ep, fab_make_prefill_ep},
+    {"decode", has_serving_tp, fab_make_decode},
+    {"decode-pp", has_serving_pp, fab_make_decode_pp},
+    {"decode-ep", has_serving_ep, fab_make_decode_ep},
+    {"checkpoint", has_checkpoint, fab_make_checkpoint},
+    {"ingest", has_checkpoint, fab_make_ingest},
 };
 #define N_PHASES (sizeof PHASES / sizeof PHASES[0])
 
-static bool has_phase(const fab_job *job, size_t i) {
-    return job->size[PHASES[i].dim] > 1 && (job->spec.sharded ? PHASES[i].when_sharded : PHASES[i].when_not);
+/* "tp 8, pp 1, dp 4, sharded" */
+static void describe(const fab_job *job, char *out, size_t size) {
+    const fab_job_spec *s = &job->spec;
+    char more[64] = "";
+    if (s->cp > 1) {
+        (void)snprintf(more, sizeof more, ", cp %" PRIu64, s->cp);
+    }
+    if (s->ep > 1) {
+        size_t used = strlen(more);
+        (void)snprintf(more + used, sizeof more - used, ", ep %" PRIu64, s->ep);
+    }
+    (void)snprintf(out, size, "%s%stp %" PRIu64 ", pp %" PRIu64 ", dp %" PRIu64 "%s%s",
+                   job->kind == FAB_JOB_TRAINING ? "" : s->kind, job->kind == FAB_JOB_TRAINING ? "" : ", ", s->tp,
+                   s->pp, s->dp, more, s->sharded ? ", sharded" : "");
 }
 
 static fab_status no_such_phase(const fab_job *job, const char *wanted, fab_error *err) {
-    char names[64] = "";
+    char names[200] = "";
+    char shape[160];
     for (size_t i = 0; i < N_PHASES; i++) {
-        if (has_phase(job, i)) {
+        if (PHASES[i].has(job)) {
             size_t used = strlen(names);
             (void)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", PHASES[i].name);
         }
     }
-    return fab_fail(err, FAB_EINPUT, job->where,
-                    "the job (tp %" PRIu64 ", pp %" PRIu64 ", dp %" PRIu64 "%s) has no phase '%.40s'; it has %s",
-                    job->spec.tp, job->spec.pp, job->spec.dp, job->spec.sharded ? ", sharded" : "", wanted,
-                    names[0] != '\0' ? names : "none");
+    describe(job, shape, sizeof shape);
+    bool stored = strcmp(wanted, "checkpoint") == 0 || strcmp(wanted, "ingest") == 0;
+    return fab_fail(err, FAB_EINPUT, job->where, "the job (%s) has no phase '%.40s'; it has %s%s", shape, wanted,
+                    names[0] != '\0' ? names : "none",
+                    stored && job->n_storage == 0 ? "; storage-servers=LIST names the servers that hold the data" : "");
 }
 
 fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const fab_wanted *wanted,
@@ -275,7 +402,7 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
     FAB_TRY(FAB_NEW(t.members, job->n_gpus, err));
     FAB_TRY(fab_ring_init(&t.scratch, fabric, job->n_gpus, err));
     for (size_t i = 0; i < N_PHASES; i++) {
-        if (!has_phase(job, i) || (wanted->phase != NULL && strcmp(wanted->phase, PHASES[i].name) != 0)) {
+        if (!PHASES[i].has(job) || (wanted->phase != NULL && strcmp(wanted->phase, PHASES[i].name) != 0)) {
             continue;
         }
         FAB_TRY(PHASES[i].make(&t, PHASES[i].name, &builder, err));

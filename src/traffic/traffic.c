@@ -5,6 +5,7 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,28 +24,92 @@ void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder) {
     *builder = (fab_phase_builder){.capacity = 0};
 }
 
-/* "gpt-145.6b: tp 8, pp 8, dp 24 on 1,536 GPUs, batch 2304 in 96 microbatches of 1" */
-static void summarize_job(const fab_job *job, bool is_default, fab_traffic *traffic) {
+static void append(fab_traffic *traffic, const char *format, ...) FAB_PRINTF(2, 3);
+
+static void append(fab_traffic *traffic, const char *format, ...) {
+    va_list arguments;
+    size_t used = strlen(traffic->summary);
+    va_start(arguments, format);
+    (void)vsnprintf(traffic->summary + used, sizeof traffic->summary - used, format, arguments);
+    va_end(arguments);
+}
+
+/* "tp 8, pp 8, dp 24 on 1,536 GPUs, batch 2304 in 96 microbatches of 1" */
+static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
     char gpus[32];
-    char interleave[40] = "";
-    if (s->interleave > 1) {
-        (void)snprintf(interleave, sizeof interleave, ", interleave %" PRIu64, s->interleave);
+    append(traffic, "tp %" PRIu64, s->tp);
+    if (s->cp > 1) {
+        append(traffic, ", cp %" PRIu64, s->cp);
     }
-    (void)snprintf(traffic->summary, sizeof traffic->summary,
-                   "%s%s: tp %" PRIu64 ", pp %" PRIu64 ", dp %" PRIu64 "%s%s on %s GPUs, batch %" PRIu64 " in %" PRIu64
-                   " microbatch%s of %" PRIu64,
-                   is_default ? "default job " : "", s->model, s->tp, s->pp, s->dp, s->sharded ? " sharded" : "",
-                   interleave, fab_format_count(gpus, job->n_gpus), s->batch, job->microbatches,
-                   job->microbatches == 1 ? "" : "es", s->microbatch);
+    append(traffic, ", pp %" PRIu64 ", dp %" PRIu64 "%s", s->pp, s->dp, s->sharded ? " sharded" : "");
+    if (s->ep > 1) {
+        append(traffic, ", ep %" PRIu64, s->ep);
+    }
+    if (s->interleave > 1) {
+        append(traffic, ", interleave %" PRIu64, s->interleave);
+    }
+    append(traffic, " on %s GPUs, batch %" PRIu64 " in %" PRIu64 " microbatch%s of %" PRIu64 "%s",
+           fab_format_count(gpus, job->n_gpus), s->batch, job->microbatches, job->microbatches == 1 ? "" : "es",
+           s->microbatch, s->microbatch_auto && job->kind == FAB_JOB_TRAINING ? " (auto)" : "");
+    if (job->kind == FAB_JOB_SERVING) {
+        append(traffic, ", prompts of %" PRIu64 ", %" PRIu64 " tokens each", s->prompt, s->tokens);
+    }
+}
+
+/* "; random placement (seed 3), 4 storage servers" */
+static void summarize_placement(const fab_job *job, fab_traffic *traffic) {
+    const fab_job_spec *s = &job->spec;
+    char servers[32];
+    if (strcmp(s->placement, "order") != 0) {
+        append(traffic, "; %s placement", s->placement);
+        if (strcmp(s->placement, "random") == 0) {
+            append(traffic, " (seed %" PRIu64 ")", s->placement_seed);
+        }
+    }
+    if (job->n_storage > 0) {
+        append(traffic, "; %s storage server%s", fab_format_count(servers, job->n_storage),
+               job->n_storage == 1 ? "" : "s");
+    }
+}
+
+static void summarize_job(const fab_job *job, bool is_default, fab_traffic *traffic) {
+    const fab_job_spec *s = &job->spec;
+    char need[32];
+    char has[32];
+    append(traffic, "%s%s%s: ", is_default ? "default job " : "", job->kind == FAB_JOB_SERVING ? "serving " : "",
+           s->model);
+    if (job->kind == FAB_JOB_RANKING) {
+        append(traffic, "ranking, %" PRIu64 " tables over %s GPUs, batch %" PRIu64, s->tables,
+               fab_format_count(need, job->n_gpus), s->batch);
+    } else {
+        summarize_shape(job, traffic);
+    }
+    summarize_placement(job, traffic);
+    if (!job->memory.fits) {
+        append(traffic, "; does not fit: %s of %s", fab_quantity_format(need, job->memory.total_bytes, FAB_UNIT_BYTES),
+               fab_quantity_format(has, job->memory.capacity_bytes, FAB_UNIT_BYTES));
+    }
 }
 
 /* "; only dp group tp=3 pp=0" */
 static void summarize_comm(fab_traffic *traffic, uint32_t comm) {
     char name[64];
-    size_t used = strlen(traffic->summary);
-    (void)snprintf(traffic->summary + used, sizeof traffic->summary - used, "; only %s",
-                   fab_comm_name(traffic, &traffic->phases[0], comm, name));
+    append(traffic, "; only %s", fab_comm_name(traffic, &traffic->phases[0], comm, name));
+}
+
+/* What later stages need of the job. */
+static void describe_job(const fab_job *job, bool is_default, fab_traffic *traffic) {
+    const fab_job_spec *s = &job->spec;
+    traffic->job = *s;
+    traffic->has_job = true;
+    traffic->model = job->model;
+    traffic->memory = job->memory;
+    traffic->microbatches = job->microbatches;
+    traffic->parameters = job->kind == FAB_JOB_RANKING
+                              ? (double)s->rows * (double)s->embedding + (double)s->dense_parameters
+                              : fab_model_parameters(&job->model);
+    summarize_job(job, is_default, traffic);
 }
 
 static fab_status make_job(const fab_wanted *wanted, const fab_design *design, const fab_fabric *fabric,
@@ -53,13 +118,13 @@ static fab_status make_job(const fab_wanted *wanted, const fab_design *design, c
     fab_job job = {.servers = NULL};
     FAB_TRY(fab_job_resolve(design, fabric, &job, err));
     FAB_TRY(fab_job_place(&job, fabric, traffic, err));
-    traffic->job = job.spec;
-    traffic->parameters = fab_model_parameters(&job.model);
-    summarize_job(&job, design->n_jobs == 0, traffic);
+    describe_job(&job, design->n_jobs == 0, traffic);
     FAB_TRY(fab_training_make(&job, fabric, wanted, traffic, err));
     if (wanted->comm != FAB_NONE) {
         summarize_comm(traffic, wanted->comm);
     }
+    /* Last, so that what is wrong in itself is named first. */
+    FAB_TRY(fab_job_check_memory(&job, err));
 done:
     fab_job_release(&job);
     return status;
@@ -120,6 +185,73 @@ done:
     return status;
 }
 
+fab_status fab_traffic_front_end(const char *text, const fab_design *design, const fab_fabric *fabric,
+                                 const fab_fabric *front_end, fab_traffic *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_traffic traffic = {.n_phases = 0};
+    fab_job job = {.servers = NULL};
+    uint64_t n_storage = design->front_end.storage;
+    bool one = strncmp(text, "job:", 4) == 0;
+    const fab_wanted wanted = {.text = text, .phase = one ? text + 4 : NULL, .comm = FAB_NONE};
+    if (!one && strcmp(text, "job") != 0) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "traffic '%.60s' of the front-end is none of job, job:checkpoint, job:ingest",
+                 text);
+    }
+    if (!design->has_front_end || n_storage == 0) {
+        FAB_FAIL(err, FAB_EINPUT, design->front_end.where, "the design has no front-end with storage servers");
+    }
+    if (fab_n_gpus(front_end) != fabric->n_servers + n_storage) {
+        FAB_FAIL(err, FAB_EINTERNAL, NULL, "a front-end of %" PRIu32 " hosts is not that of %" PRIu32 " servers",
+                 fab_n_gpus(front_end), fabric->n_servers);
+    }
+    FAB_TRY(fab_job_resolve(design, fabric, &job, err));
+    describe_job(&job, design->n_jobs == 0, &traffic);
+    FAB_TRY(fab_front_end_make(&job, fabric, front_end, (uint32_t)n_storage, &wanted, &traffic, err));
+    FAB_TRY(fab_job_check_memory(&job, err));
+    for (size_t i = 0; i < traffic.n_phases; i++) {
+        FAB_TRY(fab_phase_number(&traffic.phases[i], err));
+    }
+    *out = traffic;
+    traffic = (fab_traffic){.n_phases = 0};
+done:
+    fab_job_release(&job);
+    fab_traffic_release(&traffic);
+    return status;
+}
+
+/* A communicator of a job: which coordinates its members have in common. */
+static void name_of_job_comm(const fab_job_spec *job, const char *phase, uint32_t comm, char *out) {
+    uint32_t n_tp = (uint32_t)job->tp;
+    uint32_t n_pp = (uint32_t)job->pp;
+    uint32_t n_cp = (uint32_t)job->cp;
+    char replica[32];
+    bool prefill = strncmp(phase, "prefill", 7) == 0 || strncmp(phase, "decode", 6) == 0;
+    const char *kind = prefill ? strchr(phase, '-') : phase;
+    kind = kind == NULL ? "tp" : kind[0] == '-' ? kind + 1 : kind;
+    uint32_t copy = strcmp(kind, "tp") == 0 ? comm / n_pp : comm / n_tp;
+    if (n_cp > 1) {
+        (void)snprintf(replica, sizeof replica, "cp=%" PRIu32 " dp=%" PRIu32, copy % n_cp, copy / n_cp);
+    } else {
+        (void)snprintf(replica, sizeof replica, "dp=%" PRIu32, copy);
+    }
+    if (strcmp(kind, "tp") == 0) {
+        (void)snprintf(out, 64, "tp group pp=%" PRIu32 " %s", comm % n_pp, replica);
+    } else if (strcmp(kind, "pp") == 0) {
+        (void)snprintf(out, 64, "pipeline tp=%" PRIu32 " %s", comm % n_tp, replica);
+    } else if (strcmp(kind, "cp") == 0) {
+        (void)snprintf(out, 64, "cp group tp=%" PRIu32 " pp=%" PRIu32 " dp=%" PRIu32, comm % n_tp, comm / n_tp % n_pp,
+                       comm / (n_tp * n_pp));
+    } else if (strncmp(kind, "ep", 2) == 0 || strncmp(kind, "edp", 3) == 0) {
+        uint32_t n = (uint32_t)(kind[1] == 'p' ? job->cp * job->dp / job->ep : job->ep);
+        (void)snprintf(out, 64, "%s group %" PRIu32 " tp=%" PRIu32 " pp=%" PRIu32, kind[1] == 'p' ? "ep" : "edp",
+                       comm % n, comm / n % n_tp, comm / n / n_tp);
+    } else if (strncmp(kind, "dp", 2) == 0) {
+        (void)snprintf(out, 64, "dp group tp=%" PRIu32 " pp=%" PRIu32, comm % n_tp, comm / n_tp);
+    } else {
+        (void)snprintf(out, 64, "all ranks");
+    }
+}
+
 const char *fab_comm_name(const fab_traffic *traffic, const fab_phase *phase, uint32_t comm, char *out) {
     if (traffic->n_ranks == 0) {
         if (strcmp(phase->collective, "all-gather") == 0) {
@@ -131,14 +263,6 @@ const char *fab_comm_name(const fab_traffic *traffic, const fab_phase *phase, ui
         }
         return out;
     }
-    uint32_t n_tp = (uint32_t)traffic->job.tp;
-    uint32_t n_pp = (uint32_t)traffic->job.pp;
-    if (strcmp(phase->name, "tp") == 0) {
-        (void)snprintf(out, 64, "tp group pp=%" PRIu32 " dp=%" PRIu32, comm % n_pp, comm / n_pp);
-    } else if (strcmp(phase->name, "pp") == 0) {
-        (void)snprintf(out, 64, "pipeline tp=%" PRIu32 " dp=%" PRIu32, comm % n_tp, comm / n_tp);
-    } else {
-        (void)snprintf(out, 64, "dp group tp=%" PRIu32 " pp=%" PRIu32, comm % n_tp, comm / n_tp);
-    }
+    name_of_job_comm(&traffic->job, phase->name, comm, out);
     return out;
 }

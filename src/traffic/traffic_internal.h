@@ -51,20 +51,28 @@ fab_status fab_phase_check(const fab_phase *phase, fab_error *err) FAB_MUST_USE;
 /* Appends a phase and takes over its arrays; `phases` must have room. */
 void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder);
 
-/* --- job.c, placement.c ------------------------------------------------------------------------------------------- */
+/* --- job.c, job_model.c, job_servers.c, placement.c ----------------------------------------------------------------
+ */
 
 typedef enum fab_dimension { FAB_DIM_TP, FAB_DIM_CP, FAB_DIM_PP, FAB_DIM_DP, FAB_N_DIMS } fab_dimension;
+
+typedef enum fab_job_kind { FAB_JOB_TRAINING, FAB_JOB_RANKING, FAB_JOB_SERVING, FAB_N_JOB_KINDS } fab_job_kind;
 
 /* A job with nothing left open. */
 typedef struct fab_job {
     fab_job_spec spec;
-    fab_model model;   /* with the sizes of the job; its name is only borrowed */
+    fab_job_kind kind;
+    fab_model model;   /* with the sizes of the job; its name is only borrowed; empty in ranking */
+    bool model_given;  /* by name or by sizes: not the default */
     uint32_t *servers; /* in the order in which ranks fill them */
     uint32_t n_servers;
+    uint32_t *storage; /* servers that act as storage in the same network */
+    uint32_t n_storage;
     uint32_t n_gpus;
     uint64_t microbatches; /* per pipeline and iteration */
     uint32_t size[FAB_N_DIMS];
     uint32_t stride[FAB_N_DIMS]; /* distance in ranks between neighbours along a dimension */
+    fab_job_memory memory;
     char where[FAB_WHERE_SIZE];
 } fab_job;
 
@@ -72,9 +80,18 @@ void fab_job_release(fab_job *job);
 fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, fab_job *out,
                            fab_error *err) FAB_MUST_USE;
 
-/* Servers and GPUs of the job (job->servers, n_servers, n_gpus). */
+/* Refuses a job that does not fit its GPUs, unless it may. */
+fab_status fab_job_check_memory(const fab_job *job, fab_error *err) FAB_MUST_USE;
+
+/* The model and its sizes, checked by themselves. */
+fab_status fab_job_find_model(fab_job *job, fab_error *err) FAB_MUST_USE;
+
+/* Servers and GPUs of the job (job->servers, n_servers, n_gpus) and its storage servers. */
 fab_status fab_job_find_servers(fab_job *job, const fab_design *design, const fab_fabric *fabric,
                                 fab_error *err) FAB_MUST_USE;
+
+/* The last server may be partly filled. */
+uint32_t fab_gpus_of_server(const fab_fabric *fabric, uint32_t server);
 
 /* Strides of the rank order, from job->spec.order and job->size. */
 fab_status fab_job_order(fab_job *job, fab_error *err) FAB_MUST_USE;
@@ -82,6 +99,24 @@ fab_status fab_job_order(fab_job *job, fab_error *err) FAB_MUST_USE;
 /* Fills gpu_of_rank and rank_of_gpu. */
 fab_status fab_job_place(const fab_job *job, const fab_fabric *fabric, fab_traffic *traffic,
                          fab_error *err) FAB_MUST_USE;
+
+/* Layers with experts among those of a stage. */
+uint64_t fab_stage_expert_layers(const fab_model *model, uint64_t stages, uint64_t stage);
+
+/* Elements of the keys and values of one token and layer on one tensor rank. */
+double fab_kv_elements(const fab_model *model, uint64_t tp);
+
+/* --- models.c ----------------------------------------------------------------------------------------------------- */
+
+/* Parameters of the layers first ... first + n - 1: of every token, and of the experts. */
+void fab_model_layers(const fab_model *model, uint64_t first, uint64_t n, double *out_dense, double *out_experts);
+
+/* How many of these layers have experts. */
+uint64_t fab_model_expert_layers(const fab_model *model, uint64_t first, uint64_t n);
+
+/* Parameters of the input side (embeddings); of the output side (final norm, untied embedding). */
+double fab_model_input_parameters(const fab_model *model);
+double fab_model_output_parameters(const fab_model *model);
 
 /* --- rings.c ------------------------------------------------------------------------------------------------------ */
 
@@ -117,6 +152,10 @@ typedef struct fab_wanted {
 
 fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const fab_wanted *wanted,
                              fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
+/* Bursts between servers and storage servers as hosts of another network. */
+fab_status fab_front_end_make(const fab_job *job, const fab_fabric *fabric, const fab_fabric *front_end,
+                              uint32_t n_storage, const fab_wanted *wanted, fab_traffic *traffic,
+                              fab_error *err) FAB_MUST_USE;
 fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t seed, fab_traffic *traffic,
                             fab_error *err) FAB_MUST_USE;
 fab_status fab_matrix_read(const char *path, const fab_fabric *fabric, fab_traffic *traffic,

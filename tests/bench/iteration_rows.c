@@ -2,15 +2,27 @@
  * Iteration time of the published runs for given parameters of the model: what scripts/fit_compute.py fits and tables.
  *
  *     iteration_rows MATRIX-RATIO MEMORY-RATIO [NIC-RATIO SCALE-UP-RATIO [GRADIENT-BYTES]]
- *     iteration_rows shipped
+ *     iteration_rows shipped | times
  *
  * Prints one line per row: model, published TFLOP/s, 1 if fitted, predicted TFLOP/s, microbatch, chunks, and the shares
- * of the iteration: computation, bubble, tensor, pipeline and data parallel, optimizer. "shipped" prints the defaults.
+ * of the iteration: computation, bubble, tensor, pipeline and data parallel, optimizer. "shipped" prints the defaults,
+ * "times" the seconds of tensor, pipeline and data-parallel transfers.
  */
 #include "iteration_rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+static void print_times(void) {
+    for (size_t i = 0; i < N_PUBLISHED; i++) {
+        const published_row *row = &PUBLISHED[i];
+        const fab_model *model = fab_model_find(row->model);
+        fab_job_spec job = row_job(model, row->tp, row->pp, row->dp, row->batch);
+        fab_job_times times = row_times(&job, model, ROW_NVLINK, ROW_NIC);
+        (void)printf("%s %.9g %.9g %.9g\n", row->model, times.tp.transfer_s, times.pp.transfer_s,
+                     times.dp_reduce.transfer_s);
+    }
+}
 
 int main(int argc, char **argv) {
     fab_compute_model compute = fab_compute_default;
@@ -19,8 +31,13 @@ int main(int argc, char **argv) {
                      compute.scale_up_ratio);
         return 0;
     }
+    if (argc == 2 && strcmp(argv[1], "times") == 0) {
+        print_times();
+        return 0;
+    }
     if (argc != 3 && argc != 5 && argc != 6) {
-        (void)fprintf(stderr, "usage: iteration_rows MATRIX MEMORY [NIC SCALE-UP [GRADIENT-BYTES]] | shipped\n");
+        (void)fprintf(stderr,
+                      "usage: iteration_rows MATRIX MEMORY [NIC SCALE-UP [GRADIENT-BYTES]] | shipped | times\n");
         return 2;
     }
     double *ratios[] = {&compute.matrix_ratio, &compute.memory_ratio, &compute.nic_ratio, &compute.scale_up_ratio};

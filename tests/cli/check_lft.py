@@ -15,7 +15,7 @@ class Net:
     """Nodes: GUID -> (kind, description). Cables: (GUID, port) -> (GUID, port). Ports: port GUID -> (GUID, port)."""
 
     def __init__(self, path):
-        self.nodes, self.cables, self.ports, self.lids = {}, {}, {}, {}
+        self.nodes, self.cables, self.ports = {}, {}, {}
         guid = None
         for line in open(path):
             header = re.match(r'(Switch|Ca)\t(\d+) "[SH]-([0-9a-f]{16})"\t\t# "(.*)"', line)

@@ -13,4 +13,19 @@ if python3 "$here/../../scripts/fit_compute.py" "$program" --check "$changed" >/
   echo "a changed table went unnoticed" >&2
   exit 1
 fi
+# The network times that it stands on are those of the fullest network link under ideal spray.
+for run in "gpt-7.5b 128 4 1" "gpt-39.1b 512 8 2"; do
+  read -r model gpus tp pp <<<"$run"
+  "$1" route "rail-spine:gpus=$gpus,nic=200Gb/s,domain-rate=300GB/s,radix=40" --engine spray --json \
+    --job "model=$model,tp=$tp,pp=$pp,gpu=a100-80gb" 2>/dev/null |
+    python3 -c '
+import json, sys
+model, times = sys.argv[1], sys.stdin
+expected = dict(zip(("pp", "dp"), map(float, sys.argv[2].split()[2:])))
+found = {phase["name"]: phase["engines"][0]["busiest_link_s"] for phase in json.load(times)["phases"]}
+for phase, seconds in expected.items():
+    if abs(found.get(phase, 0) - seconds) > 1e-6 * seconds:
+        sys.exit(f"{model}: phase {phase} takes {found.get(phase)} s, closed form {seconds}")
+' "$model" "$("$program" times | grep "^$model ")"
+done
 echo "ok"

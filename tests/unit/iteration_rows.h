@@ -64,11 +64,12 @@ static inline fab_job_spec row_job(const fab_model *m, uint64_t tp, uint64_t pp,
 
 /* Parameters of the fuller of the first and the last stage, per GPU. */
 static inline double row_parameters(const fab_job_spec *job, const fab_model *m) {
-    double first = (double)fab_stage_layers(job->layers, job->pp, 0) * fab_model_layer_parameters(m);
-    double input = fab_model_input_parameters(m);
-    double output = fab_model_output_parameters(m);
-    double whole = job->pp == 1 ? first + input + output : first + (input > output ? input : output);
-    return whole / (double)job->tp;
+    double first = 0;
+    double last = 0;
+    double experts = 0;
+    fab_stage_parameters(m, job->pp, 0, &first, &experts);
+    fab_stage_parameters(m, job->pp, job->pp - 1, &last, &experts);
+    return (first > last ? first : last) / (double)job->tp;
 }
 
 /* Transfers of the job at full rate, without latency; tp inside a server. */

@@ -111,7 +111,7 @@ static double run_ai_tokens_per_s(uint64_t layers, uint64_t hidden, uint64_t hea
     fab_job_spec job = row_job(&model, 1, 1, 8 * nodes, batch);
     job.microbatch = 4;
     (void)snprintf(job.recompute, sizeof job.recompute, "none");
-    (void)snprintf(job.attention, sizeof job.attention, "fused");
+    (void)snprintf(job.attention, sizeof job.attention, "flash");
     fab_job_times times = row_times(&job, &model, ROW_NVLINK, ROW_NIC);
     fab_iteration_request request = {.job = &job, .times = &times};
     return timed(&request).tokens_per_s;
@@ -229,7 +229,7 @@ static void draw_phase(fab_phase_time *phase) {
 /* A job that the schedule allows; times of every phase that it can have. */
 static void draw_job(drawn *d) {
     static const char *const RECOMPUTE[] = {"full", "selective", "none"};
-    static const char *const ATTENTION[] = {"auto", "fused", "unfused"};
+    static const char *const ATTENTION[] = {"auto", "flash", "standard"};
     fab_model model = *fab_model_find(draw(2) == 0 ? "gpt-1.7b" : "llama3-8b");
     model.layers = 1 + draw(40);
     uint64_t pp = 1 + draw(model.layers < 8 ? model.layers : 8);
@@ -278,6 +278,25 @@ Test(iteration, the_parts_add_up) {
     }
 }
 
+Test(iteration, phases_take_what_their_links_deliver) {
+    const fab_model *model = fab_model_find("gpt-7.5b");
+    fab_job_spec job = row_job(model, 4, 1, 8, 512);
+    (void)snprintf(job.recompute, sizeof job.recompute, "none");
+    fab_compute_model compute = fab_compute_default;
+    compute.nic_ratio = 0.5;
+    compute.scale_up_ratio = 0.25;
+    fab_job_times times = {
+        .tp = {1, 0.001, 100, true}, .dp_reduce = {1, 0.002, 1, false}, .dp_gather = {1, 0, 1, true}};
+    fab_iteration_request request = {.job = &job, .times = &times, .compute = &compute};
+    fab_iteration it = timed(&request);
+    cr_expect_float_eq(it.exposed_tp_s, 4 + 0.1, 1e-12);
+    cr_expect_float_eq(it.exposed_dp_s, 2 + 0.002 + 4, 1e-12);
+    (void)snprintf(job.recompute, sizeof job.recompute, "full");
+    cr_expect_float_eq(timed(&request).exposed_tp_s, 1.5 * (4 + 0.1), 1e-12);
+    job.dp_overlap = 0.5;
+    cr_expect_float_eq(timed(&request).exposed_dp_s, 0.5 * (2 + 0.002 + 4), 1e-12);
+}
+
 /* Nothing is faster for a slower network, and overlap hides at most its share, at most the computation. */
 Test(iteration, overlap_hides_its_share_and_no_more_than_there_is) {
     for (int i = 0; i < 3000; i++) {
@@ -303,15 +322,25 @@ Test(iteration, overlap_hides_its_share_and_no_more_than_there_is) {
     }
 }
 
+static fab_job_times latent_times(const fab_job_spec *job, const fab_model *model) {
+    fab_job_times times = row_times(job, model, ROW_NVLINK, ROW_NIC);
+    times.tp.latency_s = 3e-5;
+    times.pp.latency_s = 1e-4;
+    times.dp_reduce.latency_s = 1e-3;
+    return times;
+}
+
 /* What is chosen from the times of one microbatch and chunk is what the job with that choice takes, and nothing else
    is faster. */
 Test(iteration, auto_is_the_best_of_all_that_could_be_asked_for) {
     for (size_t i = 0; i < N_PUBLISHED; i++) {
         const published_row *row = &PUBLISHED[i];
         const fab_model *model = fab_model_find(row->model);
-        fab_iteration chosen;
-        fab_error err = {.code = FAB_OK};
-        cr_assert_eq(row_iteration(i, NULL, 4, &chosen, &err), FAB_OK, "%s", err.text);
+        fab_job_spec open = row_job(model, row->tp, row->pp, row->dp, row->batch);
+        fab_job_times first = latent_times(&open, model);
+        fab_iteration_request any = {
+            .job = &open, .times = &first, .choose_microbatch = true, .choose_interleave = true};
+        fab_iteration chosen = timed(&any);
         double best = INFINITY;
         for (uint64_t b = 1; b <= 8; b *= 2) {
             for (uint64_t v = 1; v <= model->layers / row->pp; v++) {
@@ -322,7 +351,7 @@ Test(iteration, auto_is_the_best_of_all_that_could_be_asked_for) {
                 fab_job_spec job = row_job(model, row->tp, row->pp, row->dp, row->batch);
                 job.microbatch = b;
                 job.interleave = v;
-                fab_job_times times = row_times(&job, model, ROW_NVLINK, ROW_NIC);
+                fab_job_times times = latent_times(&job, model);
                 fab_iteration_request request = {.job = &job, .times = &times};
                 fab_iteration it = timed(&request);
                 best = it.time_s < best ? it.time_s : best;
@@ -365,17 +394,17 @@ Test(iteration, only_what_fits_is_chosen) {
     cr_expect_not_null(strstr(err.text, "80 GB"), "%s", err.text);
 }
 
-Test(iteration, refuses_experts_and_jobs_with_gaps) {
+Test(iteration, refuses_unknown_kernels_and_jobs_with_gaps) {
     const fab_model *model = fab_model_find("gpt-1.7b");
     fab_job_times times = {.tp = {.transfer_s = 0}};
     fab_iteration it;
     fab_error err = {.code = FAB_OK};
     fab_job_spec job = row_job(model, 1, 1, 8, 64);
     fab_iteration_request request = {.job = &job, .times = &times};
-    job.experts = 8;
+    (void)snprintf(job.model, sizeof job.model, "deepseek-v3"); /* latent attention */
     cr_expect_eq(fab_iteration_time(&request, &it, &err), FAB_EUNSUPPORTED);
     err = (fab_error){.code = FAB_OK};
-    job.experts = 1;
+    (void)snprintf(job.model, sizeof job.model, "gpt-1.7b");
     job.ffn = 0;
     cr_expect_eq(fab_iteration_time(&request, &it, &err), FAB_EINTERNAL);
     cr_expect_not_null(strstr(err.text, "ffn"), "%s", err.text);

@@ -76,6 +76,51 @@ Test(comm, every_communicator_of_a_job) {
     }
 }
 
+/* With context and expert parallelism, experts in all layers but the first, and stages of different size. */
+Test(comm, every_communicator_with_experts) {
+    for (int sharded = 0; sharded < 2; sharded++) {
+        fab_fabric fabric = traffic_fabric(96, 8, 8);
+        fab_design *design = traffic_design();
+        fab_job_spec *job = &design->jobs[0];
+        (void)snprintf(job->model, sizeof job->model, "deepseek-v3");
+        job->layers = 7;
+        job->experts = 8;
+        job->tp = 2;
+        job->cp = 2;
+        job->pp = 3;
+        job->ep = 4;
+        job->batch = 48;
+        job->sharded = sharded == 1;
+        (void)snprintf(job->cp_exchange, sizeof job->cp_exchange, "%s", sharded ? "ring" : "all-gather");
+        fab_traffic whole = traffic_made("job", design, &fabric, 1);
+        for (size_t i = 0; i < whole.n_phases; i++) {
+            check_phase(whole.phases[i].name, &whole, design, &fabric);
+        }
+        cr_expect_eq(whole.n_phases, sharded ? 9 : 7);
+        fab_traffic_release(&whole);
+        free(design);
+    }
+}
+
+Test(comm, every_communicator_of_serving) {
+    fab_fabric fabric = traffic_fabric(96, 8, 8);
+    fab_design *design = traffic_design();
+    fab_job_spec *job = &design->jobs[0];
+    (void)snprintf(job->kind, sizeof job->kind, "serving");
+    (void)snprintf(job->model, sizeof job->model, "mixtral-8x7b"); /* 32 layers over 3 stages */
+    job->tp = 4;
+    job->pp = 3;
+    job->ep = 4;
+    job->batch = 24;
+    fab_traffic whole = traffic_made("job", design, &fabric, 1);
+    for (size_t i = 0; i < whole.n_phases; i++) {
+        check_phase(whole.phases[i].name, &whole, design, &fabric);
+    }
+    cr_expect_eq(whole.n_phases, 6);
+    fab_traffic_release(&whole);
+    free(design);
+}
+
 Test(comm, summary_names_the_communicator) {
     fab_fabric fabric = traffic_fabric(128, 8, 8);
     fab_design *design = traffic_design();

@@ -24,11 +24,12 @@ static inline fab_fabric traffic_fabric(uint32_t n_gpus, uint32_t per_server, ui
     return f;
 }
 
-/* Zero everywhere: every default is the module's. */
+/* Zero everywhere, but for the microbatch, where it would mean auto: every other default is the module's. */
 static inline fab_design *traffic_design(void) {
     fab_design *design = calloc(1, sizeof *design);
     cr_assert_not_null(design);
     design->n_jobs = 1;
+    design->jobs[0].microbatch = 1;
     return design;
 }
 

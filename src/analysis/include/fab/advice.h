@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FAB_ADVICE_TEXT    (FAB_ENGINE_TEXT_SIZE + 1344) /**< an engine, a rank order and a list of servers fit */
-#define FAB_ADVICE_CHANGES 3                             /**< most changes of a combination */
+#define FAB_ADVICE_TEXT                                                                                                \
+    (FAB_ENGINE_TEXT_SIZE + FAB_SERVERS_SIZE + 512) /**< an engine, a rank order and a list of servers fit */
+#define FAB_ADVICE_CHANGES 3                        /**< most changes of a combination */
 
 typedef enum fab_advice_kind {
     FAB_ADVICE_QUEUE_PAIRS,

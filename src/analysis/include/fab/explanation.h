@@ -60,7 +60,7 @@ typedef struct fab_explanation {
     double capacity_bps;
     char engine[FAB_NAME_SIZE];
     char label[FAB_ENGINE_LABEL_SIZE]; /**< name and all options */
-    char traffic[256];
+    char traffic[384];
     uint64_t seed;
     bool splits;          /**< switches split what they hold: there are shares, and no decisions */
     bool hashes;          /**< the engine spreads flows by a hash */

@@ -68,27 +68,49 @@ typedef struct fab_fabric_spec {
     char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
 } fab_fabric_spec;
 
+#define FAB_SERVERS_SIZE 8192 /* of a list of servers; ranges with a stride keep it short */
+
 typedef struct fab_job_spec {
     char id[FAB_NAME_SIZE];
+    char kind[FAB_NAME_SIZE];  /**< training | ranking | serving; empty = training */
     char model[FAB_NAME_SIZE]; /**< of `list models`, or empty when the sizes are given */
-    uint64_t layers, hidden, heads, kv_heads, ffn, seq, vocab, experts; /**< 0 = the model's */
-    uint64_t tp, cp, pp, dp, ep;     /**< 0 = default: tp = min(8, domain), dp = the rest, others 1 */
-    uint64_t microbatch, interleave; /**< 0 = auto: the fastest where an iteration is timed, else 1 */
-    uint64_t batch;                  /**< sequences per iteration; 0 = the model's */
-    char gpu[FAB_NAME_SIZE];         /**< of `list gpus` */
-    char recompute[FAB_NAME_SIZE];   /**< full | selective | none */
-    uint64_t activation_bytes;       /**< per element sent by tensor and pipeline parallelism */
-    uint64_t gradient_bytes;         /**< per parameter in the data-parallel reduction */
-    uint64_t parameter_bytes;        /**< per parameter in the sharded all-gather */
-    bool sharded;                    /**< data parallel: reduce-scatter + all-gather instead of all-reduce */
-    bool scatter_gather;             /**< pipeline sends 1/tp per GPU pair */
-    char attention[FAB_NAME_SIZE];   /**< auto | fused | unfused */
+    uint64_t layers, hidden, heads, kv_heads, ffn, seq, vocab, experts; /**< 0 = the model's; experts 1: none */
+    uint64_t top_k, expert_ffn;       /**< experts a token visits; feed-forward size of one; 0 = the model's */
+    uint64_t tables, rows, embedding; /**< ranking: tables, rows of all of them, columns; 0 = the model's */
+    uint64_t dense_parameters;        /**< ranking: replicated on every GPU; 0 = the model's */
+    uint64_t prompt, tokens;          /**< serving: tokens read and generated per sequence; 0 = 1024, 256 */
+    uint64_t tp, cp, pp, dp, ep;      /**< 0 = default: tp = min(8, domain), dp = the rest, others 1; ep divides
+                                         dp x cp: it is no dimension of the rank order */
+    uint64_t microbatch,
+        interleave; /**< 0 = auto: the fastest where an iteration is timed; resolved: 1, see the next two */
+    bool microbatch_auto, interleave_auto; /**< of a resolved job: nobody chose it, it may be changed */
+    uint64_t batch;                        /**< sequences (ranking: samples) per iteration; 0 = the model's */
+    char gpu[FAB_NAME_SIZE];               /**< of `list gpus` */
+    char recompute[FAB_NAME_SIZE];         /**< full | selective | none */
+    bool recompute_traffic;                /**< count the exchanges that a full recomputation repeats */
+    bool sequence_parallel;                /**< tensor parallel by reduce-scatter and all-gather, activations split */
+    char attention[FAB_NAME_SIZE];         /**< auto | flash | standard: whether its scores are kept */
+    char cp_exchange[FAB_NAME_SIZE];       /**< all-gather | ring; empty = all-gather */
+    uint64_t activation_bytes;             /**< per element sent by tensor and pipeline parallelism */
+    uint64_t dispatch_bytes;               /**< per element sent to an expert; 0 = activation_bytes */
+    uint64_t gradient_bytes;               /**< per parameter in the data-parallel reduction */
+    uint64_t parameter_bytes;              /**< per parameter in the sharded all-gather */
+    uint64_t optimizer_bytes;              /**< per parameter, master copy included; 0 = 12 */
+    bool sharded;                          /**< data parallel: reduce-scatter + all-gather instead of all-reduce */
+    bool scatter_gather;                   /**< pipeline sends 1/tp per GPU pair */
     double tp_overlap, cp_overlap, pp_overlap, ep_overlap, dp_overlap; /**< part hidden behind computation, 0 to 1 */
-    double gpu_hour_usd;        /**< price of a GPU for an hour, power and server included, network not */
-    double train_tokens;        /**< tokens of the whole training run; 0 = not asked */
-    char order[FAB_NAME_SIZE];  /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
-    char servers[1024];         /**< "0-15,20": servers the job runs on, in this order; empty = all but spares */
-    char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
+    double gpu_hour_usd;                    /**< price of a GPU for an hour, power and server included, network not */
+    double train_tokens;                    /**< tokens of the whole training run; 0 = not asked */
+    char order[FAB_NAME_SIZE];              /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
+    char placement[FAB_NAME_SIZE];          /**< order | random | packed | scattered; empty = order */
+    uint64_t placement_seed;                /**< of a random one */
+    uint64_t gpus, n_servers;               /**< how many of the servers the job takes; 0 = all */
+    char servers[FAB_SERVERS_SIZE];         /**< "0-15,20,32-62:2": servers the job runs on, in this order; empty = all
+                                               but spares and storage servers */
+    char storage_servers[FAB_SERVERS_SIZE]; /**< servers that take checkpoints and hold the data, in the same network */
+    uint64_t sample_bytes;                  /**< of one sequence or sample that is read; 0 = 4 per token or table */
+    char memory_check[FAB_NAME_SIZE];       /**< auto | on | off; empty = auto: on when the model was named */
+    char where[FAB_WHERE_SIZE];             /**< file:line:column of the element, for errors */
 } fab_job_spec;
 
 #define FAB_ENGINE_TEXT_SIZE 1024 /* file names among its options */

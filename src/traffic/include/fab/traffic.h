@@ -7,6 +7,8 @@
 
 #include "fab/design.h"
 #include "fab/fabric.h"
+#include "fab/job_memory.h"
+#include "fab/model.h"
 #include "fab/status.h"
 
 #include <stdbool.h>
@@ -21,7 +23,9 @@ typedef struct fab_all_to_all {
 
 /** Flows that are in the network together. GPUs are node ids of the fabric. Read flows through fab_phase_flow(). */
 typedef struct fab_phase {
-    char name[FAB_NAME_SIZE];       /**< tp, pp, dp, dp-rs, dp-ag, the pattern's or its algorithm's name, or "matrix" */
+    char name[FAB_NAME_SIZE];       /**< of a job: tp, cp, pp, ep-dispatch, ep-combine, dp, dp-rs, dp-ag, edp, edp-rs,
+                                       edp-ag, embedding, prefill, decode (-pp, -ep), checkpoint, ingest; the pattern's
+                                       or its algorithm's name; or "matrix" */
     char collective[FAB_NAME_SIZE]; /**< all-reduce, reduce-scatter, all-gather, send-recv, or as the name */
     uint64_t n_flows;               /**< below 2^32 where they are listed */
     uint32_t *src, *dst;   /**< shape [n_flows]: GPUs, src != dst; these and the next three NULL in an all-to-all */
@@ -68,9 +72,13 @@ typedef struct fab_traffic {
     uint32_t n_ranks;      /**< ranks of the job; 0 for patterns and files, where rank = GPU */
     uint32_t *gpu_of_rank; /**< shape [n_ranks] */
     uint32_t *rank_of_gpu; /**< shape [n_gpus], FAB_NONE for GPUs outside the job; NULL without a job */
-    fab_job_spec job;      /**< as resolved: no zero left; meaningful when n_ranks > 0 */
+    fab_job_spec job;      /**< as resolved: no zero left that its kind needs; meaningful when has_job */
+    bool has_job;
+    fab_model model;       /**< with the sizes of the job; all 0 for a ranking job */
+    fab_job_memory memory; /**< per GPU of the fullest stage */
+    uint64_t microbatches; /**< per pipeline and iteration (serving: of the prompts) */
     double parameters;     /**< of the model, 0 without a job */
-    char summary[256];     /**< one line for people: "llama3-405b: tp 8, pp 16, dp 192, ..." */
+    char summary[384];     /**< one line for people: "llama3-405b: tp 8, pp 16, dp 192, ..." */
 } fab_traffic;
 
 void fab_traffic_release(fab_traffic *traffic);
@@ -87,14 +95,25 @@ void fab_traffic_release(fab_traffic *traffic);
  *                                    same pair stay separate flows, entries of 0 bytes are dropped
  *
  * Ring collectives of a job run in one channel per member that a server (or the scale-up domain, where that is larger)
- * holds; edges that several channels share inside it are one flow. A job of one GPU has no phase. Messages say which
- * key, value and limit.
+ * holds; edges that several channels share inside it are one flow. A job of one GPU has no phase. A job that does not
+ * fit its GPUs is refused (see job_memory.h and the key memory-check). Messages say which key, value and limit.
  * @param[in]  design  May be NULL for patterns and files.
  * @param[in]  seed  Of random patterns.
  * @param[out] out   Written on success only; release with fab_traffic_release().
  */
 fab_status fab_traffic_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
                             fab_traffic *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * The job's bursts to and from the storage servers over the front-end: phases checkpoint and ingest, between hosts.
+ * @param[in] text       "job", "job:checkpoint" or "job:ingest".
+ * @param[in] fabric     Of the GPUs: the job is resolved on it.
+ * @param[in] front_end  Built from fab_design_front_end(): hosts are its GPUs, storage servers the last of them.
+ * @param[out] out       As fab_traffic_make(), but without ranks (n_ranks = 0).
+ * @retval FAB_EINPUT  the design has no front-end, or no storage servers there
+ */
+fab_status fab_traffic_front_end(const char *text, const fab_design *design, const fab_fabric *fabric,
+                                 const fab_fabric *front_end, fab_traffic *out, fab_error *err) FAB_MUST_USE;
 
 /** Who a communicator is: "dp group tp=3 pp=5", "pipeline tp=3 dp=7", "pair 17", "group 3", "all". `out` holds at least
  * 64 bytes. Returns out. */
@@ -107,45 +126,6 @@ fab_status fab_matrix_write(const fab_phase *phase, uint32_t n_gpus, fab_matrix_
                             fab_error *err) FAB_MUST_USE;
 
 /* --- lists for `fabriscope list` ---------------------------------------------------------------------------------- */
-
-typedef struct fab_model {
-    const char *name;
-    uint64_t layers, hidden, heads, kv_heads, ffn, seq, vocab, batch;
-    bool gated;    /**< three feed-forward matrices (SwiGLU), no biases: Llama; else two with biases: GPT */
-    bool tied;     /**< output embedding shares the input embedding's weights */
-    uint64_t gpus; /**< of the published run, 0 = not published */
-    const char *source;
-} fab_model;
-extern const fab_model fab_models[]; /**< ended by an entry whose name is NULL; GPTs by size */
-
-/** Model of this name; NULL if there is none. */
-const fab_model *fab_model_find(const char *name);
-
-/** Parameters: 12 l h^2 (1 + 13/(12h) + (V+s)/(12 l h)) for a GPT [Megatron-LM SC'21]; exact sum for gated models. */
-double fab_model_parameters(const fab_model *model);
-
-/** Parameters of one layer; of the input side (embeddings); of the output side (final norm, untied embedding). */
-double fab_model_layer_parameters(const fab_model *model);
-double fab_model_input_parameters(const fab_model *model);
-double fab_model_output_parameters(const fab_model *model);
-
-/** Layers of pipeline stage `stage` of `stages`: as even as possible, the first and last stages get the fewer ones. */
-uint64_t fab_stage_layers(uint64_t layers, uint64_t stages, uint64_t stage);
-
-typedef struct fab_gpu {
-    const char *name;
-    double flops; /**< dense 16-bit peak */
-    double memory_bytes;
-    double nvlink_bps; /**< per direction */
-    double power_w;    /**< 0 = unknown */
-    double memory_bytes_per_s;
-    uint32_t multiprocessors;
-    const char *source;
-} fab_gpu;
-extern const fab_gpu fab_gpus[]; /**< ended by an entry whose name is NULL */
-
-/** GPU of this name; NULL if there is none. */
-const fab_gpu *fab_gpu_find(const char *name);
 
 typedef struct fab_pattern_info {
     const char *name, *summary;

@@ -1,0 +1,44 @@
+/**
+ * @file job_memory.h
+ * What a job keeps in the memory of a GPU: weights, gradients, optimizer state, activations, cached keys and values.
+ */
+#ifndef FAB_JOB_MEMORY_H
+#define FAB_JOB_MEMORY_H
+
+#include "fab/design.h"
+#include "fab/model.h"
+
+/** Bytes on one GPU of the fullest pipeline stage. */
+typedef struct fab_job_memory {
+    double weights_bytes;     /**< embedding tables of a ranking job included */
+    double gradients_bytes;   /**< 0 in serving */
+    double optimizer_bytes;   /**< 0 in serving; split over the data-parallel ranks when sharded */
+    double activations_bytes; /**< of all microbatches in flight, one layer's recomputation and the logits included */
+    double cache_bytes;       /**< serving: keys and values */
+    double total_bytes;
+    double capacity_bytes; /**< of the GPU: data sheets count memory in units of 2^30 */
+    uint64_t stage;
+    double in_flight;   /**< microbatches whose activations that stage holds at once */
+    uint64_t rule_gpus; /**< GPUs that the rule of thumb asks for: parameters x 18 bytes (serving: 2) x 1.25 / GB */
+    bool fits;          /**< total_bytes <= capacity_bytes */
+} fab_job_memory;
+
+/**
+ * Memory of a resolved job. Per parameter on the GPU: parameter_bytes, gradient_bytes and optimizer_bytes (2 + 4 + 12 =
+ * 18 by default). Activations per layer and microbatch, for 2-byte elements, with t, s/cp, b, h, a, f, k = kv-heads /
+ * heads [Korthikanti et al., 2022, equations 1 to 6; the bracket is theirs for f = 4h, k = 1]:
+ *
+ *     GPT    s b h (10 + (4 + 4k + 4f/h) / t [24/t] + 5 a s / (h t))
+ *     gated  s b h (8 + (4 + 4k + 6f/h) / t)                       no dropout masks, a third matrix
+ *
+ * The first term is divided by t with sequence parallelism; the attention scores 5 a s / (h t) are there with
+ * attention=standard and recompute=none only; recompute=full keeps 2 s b h (/ t) and one whole layer while that is
+ * recomputed. A stage i of p holds min(p - i, m) microbatches, interleaved (1 + (p-1)/(p v)) p on the first. What a
+ * framework reserves for itself (context, communication buffers, fragmentation) is not counted.
+ * @param[in]  model        With the sizes of the job; not read for ranking. Borrowed.
+ * @param[in]  microbatches Per pipeline.
+ * Complexity: O(pp).
+ */
+void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64_t microbatches, fab_job_memory *out);
+
+#endif

@@ -1,0 +1,72 @@
+/**
+ * @file model.h
+ * Models that a job may run, and accelerators that it may run on.
+ */
+#ifndef FAB_MODEL_H
+#define FAB_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct fab_model {
+    const char *name;
+    uint64_t layers, hidden, heads, kv_heads, ffn, seq, vocab, batch;
+    bool gated;    /**< three feed-forward matrices (SwiGLU), no biases: Llama; else two with biases: GPT */
+    bool tied;     /**< output embedding shares the input embedding's weights */
+    uint64_t gpus; /**< of the published run, 0 = not published */
+    const char *source;
+    uint64_t experts, top_k, expert_ffn; /**< experts <= 1: none; experts that a token visits; size of one */
+    uint64_t shared_experts;             /**< of the same size, visited by every token */
+    uint64_t dense_layers;               /**< the first ones, without experts */
+    uint64_t kv_elements; /**< keys and values of a token and layer, the same for every tensor rank; 0 = two vectors
+                             per key-value head */
+    double attention_parameters; /**< of a layer, without norms around it; 0 = from the sizes */
+} fab_model;
+extern const fab_model fab_models[]; /**< ended by an entry whose name is NULL; GPTs by size */
+
+/** Model of this name; NULL if there is none. */
+const fab_model *fab_model_find(const char *name);
+
+/** Parameters: 12 l h^2 (1 + 13/(12h) + (V+s)/(12 l h)) for a GPT [Megatron-LM SC'21]; exact sum for gated models. */
+double fab_model_parameters(const fab_model *model);
+
+/** Those that a token meets: top-k of the experts. */
+double fab_model_active_parameters(const fab_model *model);
+
+/** Layers of pipeline stage `stage` of `stages`: as even as possible, the first and last stages get the fewer ones. */
+uint64_t fab_stage_layers(uint64_t layers, uint64_t stages, uint64_t stage);
+
+/** Parameters of a stage before any tensor or expert parallelism: its layers, the embeddings on the first, the output
+ * side on the last; those of its experts apart. */
+void fab_stage_parameters(const fab_model *model, uint64_t stages, uint64_t stage, double *out_dense,
+                          double *out_experts);
+
+/** A recommendation model: embedding tables spread over all GPUs, a dense part on every one. */
+typedef struct fab_ranking_model {
+    const char *name;
+    uint64_t tables, rows, embedding; /**< tables, rows of all of them together, columns */
+    uint64_t dense_parameters;
+    uint64_t batch; /**< samples per iteration */
+    const char *source;
+} fab_ranking_model;
+extern const fab_ranking_model fab_ranking_models[]; /**< ended by an entry whose name is NULL */
+
+/** Model of this name; NULL if there is none. */
+const fab_ranking_model *fab_ranking_model_find(const char *name);
+
+typedef struct fab_gpu {
+    const char *name;
+    double flops; /**< dense 16-bit peak */
+    double memory_bytes;
+    double nvlink_bps; /**< per direction */
+    double power_w;    /**< 0 = unknown */
+    double memory_bytes_per_s;
+    uint32_t multiprocessors;
+    const char *source;
+} fab_gpu;
+extern const fab_gpu fab_gpus[]; /**< ended by an entry whose name is NULL */
+
+/** GPU of this name; NULL if there is none. */
+const fab_gpu *fab_gpu_find(const char *name);
+
+#endif

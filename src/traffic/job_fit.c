@@ -1,0 +1,145 @@
+/* Says no to a job that does not fit its GPUs, and what would help. */
+#include "traffic_internal.h"
+
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One step towards less memory; false where it is taken already or impossible. Writes it as on the command line. */
+typedef bool change_job(fab_job_spec *job, const fab_model *model, char *out, size_t size);
+
+static bool shard(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
+    (void)model;
+    bool can = !job->sharded && job->dp * job->cp > 1;
+    job->sharded = true;
+    (void)snprintf(out, size, "sharded=yes");
+    return can;
+}
+
+static bool recompute(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
+    (void)model;
+    bool can = strcmp(job->recompute, "full") != 0;
+    (void)snprintf(job->recompute, sizeof job->recompute, "full");
+    (void)snprintf(out, size, "recompute=full");
+    return can;
+}
+
+static bool split_sequence(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
+    (void)model;
+    bool can = !job->sequence_parallel && job->tp > 1;
+    job->sequence_parallel = true;
+    (void)snprintf(out, size, "sequence-parallel=yes");
+    return can;
+}
+
+static bool one_sequence(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
+    (void)model;
+    bool can = job->microbatch > 1;
+    job->microbatch = 1;
+    (void)snprintf(out, size, "microbatch=1");
+    return can;
+}
+
+/* Twice, four times, ... the stages, out of replicas: as many as fit one after the other. */
+static bool more_stages(fab_job_spec *job, const fab_model *model, char *out, size_t size, uint64_t times) {
+    bool can = job->dp % times == 0 && job->dp / times * job->cp % job->ep == 0 &&
+               job->pp * times * job->interleave <= model->layers;
+    if (can) {
+        job->pp *= times;
+        job->dp /= times;
+        (void)snprintf(out, size, "pp=%" PRIu64 ",dp=%" PRIu64, job->pp, job->dp);
+    }
+    return can;
+}
+
+static bool twice_the_stages(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
+    return more_stages(job, model, out, size, 2);
+}
+
+static bool four_times_the_stages(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
+    return more_stages(job, model, out, size, 4);
+}
+
+static bool eight_times_the_stages(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
+    return more_stages(job, model, out, size, 8);
+}
+
+static change_job *const CHANGES[] = {
+    shard, recompute, split_sequence, one_sequence, twice_the_stages, four_times_the_stages, eight_times_the_stages};
+#define N_CHANGES (sizeof CHANGES / sizeof CHANGES[0])
+
+static int count_bits(unsigned mask) {
+    int n = 0;
+    for (; mask != 0; mask &= mask - 1) {
+        n++;
+    }
+    return n;
+}
+
+/* The job with the changes of the mask; "" where one of them is impossible or they do not suffice. */
+static bool try_changes(const fab_job *job, unsigned mask, char *out, size_t size) {
+    fab_job_spec spec = job->spec;
+    fab_job_memory memory;
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < N_CHANGES; i++) {
+        char text[64];
+        if ((mask & 1U << i) == 0) {
+            continue;
+        }
+        if (!CHANGES[i](&spec, &job->model, text, sizeof text)) {
+            return false;
+        }
+        used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? "," : "", text);
+    }
+    uint64_t group = spec.microbatch * spec.dp;
+    uint64_t microbatches = spec.batch / (group > 0 ? group : 1);
+    if (spec.interleave > 1 && microbatches % spec.pp != 0) {
+        return false;
+    }
+    fab_job_memory_make(&spec, &job->model, microbatches, &memory);
+    return memory.fits;
+}
+
+/* The fewest changes that make it fit. */
+static bool find_help(const fab_job *job, char *out, size_t size) {
+    unsigned n_masks = job->kind == FAB_JOB_RANKING ? 0 : 1U << N_CHANGES;
+    unsigned allowed = job->kind == FAB_JOB_SERVING ? 7U << 4 : n_masks - 1;
+    for (int n = 1; n <= 5; n++) {
+        for (unsigned mask = 1; mask < n_masks; mask++) {
+            if ((mask & ~allowed) == 0 && count_bits(mask) == n && count_bits(mask >> 4) <= 1 &&
+                try_changes(job, mask, out, size)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+fab_status fab_job_check_memory(const fab_job *job, fab_error *err) {
+    const fab_job_memory *m = &job->memory;
+    const fab_job_spec *s = &job->spec;
+    char help[128];
+    char need[32];
+    char has[32];
+    char parts[3][32];
+    bool check = strcmp(s->memory_check, "on") == 0 || (strcmp(s->memory_check, "auto") == 0 && job->model_given);
+    if (m->fits || !check) {
+        return FAB_OK;
+    }
+    bool helped = find_help(job, help, sizeof help);
+    const char *state = job->kind == FAB_JOB_SERVING ? "cached keys and values" : "gradients and optimizer";
+    return fab_fail(
+        err, FAB_EINPUT, job->where,
+        "%s needs %s on a GPU of stage %" PRIu64 " (weights %s, %s %s, activations %s), and a %s has %s; by "
+        "the rule of thumb it takes %" PRIu64 " GPUs%s; %s%s (memory-check=off lets it pass)",
+        s->model, fab_quantity_format(need, m->total_bytes, FAB_UNIT_BYTES), m->stage,
+        fab_quantity_format(parts[0], m->weights_bytes, FAB_UNIT_BYTES), state,
+        fab_quantity_format(parts[1], m->gradients_bytes + m->optimizer_bytes + m->cache_bytes, FAB_UNIT_BYTES),
+        fab_quantity_format(parts[2], m->activations_bytes, FAB_UNIT_BYTES), s->gpu,
+        fab_quantity_format(has, m->capacity_bytes, FAB_UNIT_BYTES), m->rule_gpus,
+        m->rule_gpus > job->n_gpus ? ", more than the job has" : "",
+        helped ? "it would fit with " : "no setting tried makes it fit", helped ? help : "");
+}

@@ -1,0 +1,172 @@
+/* Memory of a job, per GPU of its fullest stage; the formulas stand in the header. */
+#include "fab/job_memory.h"
+
+#include "traffic_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Data sheets say GB and mean 2^30 bytes: an H100 of "80 GB" reports 81,559 MiB. */
+#define MEMORY_UNIT (1073741824.0 / 1e9)
+
+/* Embedding tables are kept in fp32, with one fp32 of optimizer state per row (row-wise Adagrad). */
+#define TABLE_BYTES 4.0
+
+static bool is_kind(const fab_job_spec *job, const char *kind) {
+    return strcmp(job->kind, kind) == 0;
+}
+
+/* --- activations ----------------------------------------------------------------------------------------------------
+ */
+
+/* Bytes that one layer keeps for one microbatch, by what a token and rank keeps of it. */
+typedef struct kept {
+    double whole;  /* everything but the attention scores */
+    double scores; /* of attention */
+    double input;  /* of the layer alone */
+} kept;
+
+static kept layer_activations(const fab_job_spec *job, const fab_model *model, bool has_experts) {
+    double t = (double)job->tp;
+    double h = (double)model->hidden;
+    double split = job->sequence_parallel ? t : 1;
+    double unit = (double)job->activation_bytes / 2; /* the formulas are those of 2-byte elements */
+    double tokens = (double)job->microbatch * (double)job->seq / (double)job->cp * unit;
+    double k = (double)model->kv_heads / (double)model->heads;
+    double ffn = (double)model->ffn;
+    double copies = 0; /* of the token's vector, as inputs of its experts */
+    if (has_experts) {
+        copies = (double)model->top_k;
+        ffn = (copies + (double)model->shared_experts) * (double)model->expert_ffn;
+    }
+    double replicated = (model->gated ? 8 : 10) * h;
+    double divided = (4 + 4 * k + 2 * copies) * h + (model->gated ? 6 : 4) * ffn;
+    return (kept){.whole = tokens * (replicated / split + divided / t),
+                  .scores = 5 * (double)model->heads * (double)job->seq * tokens / t,
+                  .input = 2 * tokens * h / split};
+}
+
+/* Microbatches that stage `stage` holds at once [interleaved: Korthikanti et al., 2022, section 4.1]. */
+static double in_flight(const fab_job_spec *job, uint64_t microbatches, uint64_t stage) {
+    double p = (double)job->pp;
+    double v = (double)job->interleave;
+    double most = p - (double)stage;
+    if (job->interleave > 1) {
+        most = ((p - (double)stage - 1) * 2 + (v - 1) * p + 1) / v;
+    }
+    return fmin(most, (double)microbatches);
+}
+
+static double stage_activations(const fab_job_spec *job, const fab_model *model, uint64_t stage, double flight) {
+    uint64_t layers = fab_stage_layers(model->layers, job->pp, stage);
+    uint64_t with_experts = fab_stage_expert_layers(model, job->pp, stage);
+    kept dense = layer_activations(job, model, false);
+    kept experts = layer_activations(job, model, true);
+    double n_experts = (double)with_experts;
+    double n_dense = (double)(layers - with_experts);
+    bool scores = strcmp(job->attention, "standard") == 0;
+    double sum = 0;
+    if (strcmp(job->recompute, "full") == 0) {
+        double largest = with_experts > 0 ? experts.whole : dense.whole;
+        sum = flight * dense.input * (double)layers + largest + (scores ? dense.scores : 0);
+    } else {
+        scores = scores && strcmp(job->recompute, "none") == 0;
+        sum = flight * (n_dense * dense.whole + n_experts * experts.whole);
+        sum += scores ? flight * (double)layers * dense.scores : 0;
+    }
+    if (stage + 1 == job->pp) { /* last norm and logits, these in fp32 */
+        double tokens = (double)job->microbatch * (double)job->seq / (double)job->cp;
+        sum += 4 * tokens * (double)(model->hidden + model->vocab) / (double)job->tp;
+    }
+    return sum;
+}
+
+/* --- kinds of jobs --------------------------------------------------------------------------------------------------
+ */
+
+/* A tied embedding has a copy on the last stage, trained there too. */
+static void gpu_parameters(const fab_job_spec *job, const fab_model *model, uint64_t stage, double *out_dense,
+                           double *out_experts) {
+    fab_stage_parameters(model, job->pp, stage, out_dense, out_experts);
+    if (model->tied && job->pp > 1 && stage + 1 == job->pp) {
+        *out_dense += (double)model->vocab * (double)model->hidden;
+    }
+    *out_dense /= (double)job->tp;
+    *out_experts /= (double)job->tp * (double)job->ep;
+}
+
+static fab_job_memory of_training(const fab_job_spec *job, const fab_model *model, uint64_t microbatches,
+                                  uint64_t stage) {
+    double dense = 0;
+    double experts = 0;
+    gpu_parameters(job, model, stage, &dense, &experts);
+    double copies = job->sharded ? (double)job->dp * (double)job->cp : 1;
+    double expert_copies = job->sharded ? copies / (double)job->ep : 1;
+    double flight = in_flight(job, microbatches, stage);
+    return (fab_job_memory){.weights_bytes = (dense + experts) * (double)job->parameter_bytes,
+                            .gradients_bytes = (dense + experts) * (double)job->gradient_bytes,
+                            .optimizer_bytes =
+                                (dense / copies + experts / expert_copies) * (double)job->optimizer_bytes,
+                            .activations_bytes = stage_activations(job, model, stage, flight),
+                            .in_flight = flight};
+}
+
+/* Forward only: the residual stream, and what one layer makes of it. */
+static fab_job_memory of_serving(const fab_job_spec *job, const fab_model *model, uint64_t stage) {
+    double dense = 0;
+    double experts = 0;
+    gpu_parameters(job, model, stage, &dense, &experts);
+    double a = (double)job->activation_bytes;
+    double sequences = (double)job->batch / (double)job->dp;
+    double layers = (double)fab_stage_layers(model->layers, job->pp, stage);
+    double prompt = (double)job->microbatch * (double)job->prompt;
+    double width = (model->gated ? 3.0 : 2.0) * (double)model->ffn / (double)job->tp + 4.0 * (double)model->hidden;
+    double logits = stage + 1 == job->pp ? 4 * sequences * (double)model->vocab / (double)job->tp : 0;
+    return (fab_job_memory){.weights_bytes = (dense + experts) * (double)job->parameter_bytes,
+                            .cache_bytes = sequences * layers * (double)(job->prompt + job->tokens) *
+                                           fab_kv_elements(model, job->tp) * a,
+                            .activations_bytes = prompt * width * a + logits,
+                            .in_flight = 1};
+}
+
+static fab_job_memory of_ranking(const fab_job_spec *job) {
+    double n = (double)job->dp;
+    double dense = (double)job->dense_parameters;
+    double rows = (double)job->rows / n;
+    /* Vectors that this GPU looks up for everybody and those that it is sent, and the gradients of both. */
+    double vectors = 4 * (double)job->batch / n * (double)job->tables * (double)job->embedding;
+    return (fab_job_memory){.weights_bytes =
+                                rows * (double)job->embedding * TABLE_BYTES + dense * (double)job->parameter_bytes,
+                            .gradients_bytes = dense * (double)job->gradient_bytes,
+                            .optimizer_bytes = rows * TABLE_BYTES + dense * (double)job->optimizer_bytes,
+                            .activations_bytes = vectors * (double)job->activation_bytes,
+                            .in_flight = 1};
+}
+
+static double sum(const fab_job_memory *m) {
+    return m->weights_bytes + m->gradients_bytes + m->optimizer_bytes + m->activations_bytes + m->cache_bytes;
+}
+
+void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64_t microbatches, fab_job_memory *out) {
+    const fab_gpu *gpu = fab_gpu_find(job->gpu);
+    fab_job_memory most = {.total_bytes = -1};
+    bool ranking = is_kind(job, "ranking");
+    bool serving = is_kind(job, "serving");
+    for (uint64_t stage = 0; stage < job->pp; stage++) {
+        fab_job_memory m = ranking   ? of_ranking(job)
+                           : serving ? of_serving(job, model, stage)
+                                     : of_training(job, model, microbatches, stage);
+        m.total_bytes = sum(&m);
+        m.stage = stage;
+        if (m.total_bytes > most.total_bytes) {
+            most = m;
+        }
+    }
+    double memory = gpu != NULL ? gpu->memory_bytes : 0;
+    double needed = ranking ? most.total_bytes * (double)job->dp
+                            : fab_model_parameters(model) * (serving ? 2.0 : 18.0) * 1.25; /* rule of thumb */
+    most.capacity_bytes = memory * MEMORY_UNIT;
+    most.fits = most.total_bytes <= most.capacity_bytes;
+    most.rule_gpus = memory > 0 ? (uint64_t)fmin(ceil(needed / memory), 1e18) : 0;
+    *out = most;
+}

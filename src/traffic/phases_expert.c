@@ -1,0 +1,203 @@
+/*
+ * Context parallel exchange, and all-to-all of experts and embedding tables. Symbols as in phases_training.c; c, e
+ * context and expert parallel size, k experts per token, l' layers with experts. Summed over the job:
+ *
+ *     cp             3 (c-1) B s l t g a     g: elements of keys and values per token, layer and tensor rank
+ *     ep-dispatch    2 k B s h l' (e-1)/e a  forward, and the gradients backward; ep-combine the same
+ *     embedding      2 B T D (n-1)/n a       T tables of D columns over n GPUs; vectors forward, gradients backward
+ *
+ * Keys and values go around once forward, and once backward together with their gradients, whether in a ring of blocks
+ * [Liu et al., Ring Attention, arXiv 2310.01889] or by all-gather and reduce-scatter [Llama 3, section 3.3.2]: the
+ * bytes are the same, the edges are not. Experts get equal shares of the tokens.
+ */
+#include "phases.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t rounded(double bytes) {
+    return (uint64_t)(bytes + 0.5);
+}
+
+/* --- context parallelism --------------------------------------------------------------------------------------------
+ */
+
+/* Members are neighbours as they stand: every block of keys and values moves to the next rank. */
+static void emit_blocks(training *t, uint32_t n, uint64_t bytes, uint32_t comm, fab_phase_builder *builder) {
+    for (uint32_t i = 0; i < n; i++) {
+        fab_phase_add(builder, t->members[i], t->members[(i + 1) % n], bytes, comm);
+    }
+}
+
+static void emit_cp(training *t, double per_layer, fab_phase_builder *builder) {
+    const fab_job_spec *s = &t->job->spec;
+    uint32_t n = size_of(t, FAB_DIM_CP);
+    uint32_t n_tp = size_of(t, FAB_DIM_TP);
+    uint32_t n_pp = size_of(t, FAB_DIM_PP);
+    bool ring = strcmp(s->cp_exchange, "ring") == 0;
+    for (uint32_t comm = 0; comm < n_tp * n_pp * size_of(t, FAB_DIM_DP); comm++) {
+        uint32_t pp = comm / n_tp % n_pp;
+        if (!is_wanted(t, comm)) {
+            continue;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            t->members[i] = gpu_at(t, comm % n_tp, pp, comm / (n_tp * n_pp) * n + i);
+        }
+        uint64_t bytes = rounded(per_layer * (double)fab_stage_layers(s->layers, n_pp, pp));
+        if (ring) {
+            emit_blocks(t, n, bytes, comm, builder);
+        } else {
+            fab_ring_emit(&t->scratch, t->fabric, t->members, n, bytes, comm, builder);
+        }
+    }
+}
+
+fab_status fab_make_cp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    const fab_job_spec *s = &t->job->spec;
+    fab_status status = FAB_OK;
+    uint32_t n = size_of(t, FAB_DIM_CP);
+    uint32_t n_tp = size_of(t, FAB_DIM_TP);
+    uint32_t n_pp = size_of(t, FAB_DIM_PP);
+    uint32_t n_comms = n_tp * n_pp * size_of(t, FAB_DIM_DP);
+    double rounds = 3 + repeated(s);
+    double kv = fab_kv_elements(&t->job->model, s->tp) * (double)s->activation_bytes;
+    double tokens = (double)s->microbatch * (double)s->seq / n;
+    double layers = (double)s->layers;
+    FAB_TRY(fab_check_comm(t, name, n_comms, err));
+    if (only_one(t)) {
+        layers =
+            (double)fab_stage_layers(s->layers, n_pp, t->wanted->comm / n_tp % n_pp) / n_tp / size_of(t, FAB_DIM_DP);
+    }
+    FAB_TRY(fab_open_phase(t, builder, name,
+                           strcmp(s->cp_exchange, "ring") == 0 ? "send-recv" : "all-gather, reduce-scatter",
+                           fab_ring_max_flows(t->job->n_gpus), n_comms,
+                           rounds * (n - 1) * (double)s->batch * (double)s->seq * layers * n_tp * kv, err));
+    emit_cp(t, rounds * (n - 1) * tokens * kv * (double)t->job->microbatches, builder);
+    fab_phase *phase = &builder->phase;
+    uint64_t most_layers = 0;
+    for (uint32_t pp = 0; pp < n_pp; pp++) {
+        uint64_t mine = fab_stage_layers(s->layers, n_pp, pp);
+        bool counts = !only_one(t) || t->wanted->comm / n_tp % n_pp == pp;
+        most_layers = counts && mine > most_layers ? mine : most_layers;
+    }
+    phase->steps = n - 1;
+    phase->executions = (uint64_t)rounds * most_layers * t->job->microbatches;
+    (void)snprintf(phase->formula, sizeof phase->formula,
+                   "%.0f (c-1) b s/c x keys and values of a token (%.6g bytes) per layer, device and microbatch, x %s",
+                   rounds, kv, only_one(t) ? "c m and the layers of its stage" : "t c l m d");
+done:
+    return status;
+}
+
+/* --- experts --------------------------------------------------------------------------------------------------------
+ */
+
+static void emit_all_to_all(const uint32_t *members, uint32_t n, uint64_t bytes, uint32_t comm,
+                            fab_phase_builder *builder) {
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t j = 0; j < n; j++) {
+            if (i != j) {
+                fab_phase_add(builder, members[i], members[j], bytes, comm);
+            }
+        }
+    }
+}
+
+/* Copies in a row share a set of experts: e of them hold each expert once. */
+static void emit_ep(training *t, double per_layer, fab_phase_builder *builder) {
+    const fab_job *job = t->job;
+    uint32_t n = (uint32_t)job->spec.ep;
+    uint32_t n_blocks = n_copies(t) / n;
+    uint32_t n_tp = size_of(t, FAB_DIM_TP);
+    uint32_t n_pp = size_of(t, FAB_DIM_PP);
+    for (uint32_t comm = 0; comm < n_pp * n_tp * n_blocks; comm++) {
+        uint32_t pp = comm / (n_tp * n_blocks);
+        if (!is_wanted(t, comm)) {
+            continue;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            t->members[i] = gpu_at(t, comm / n_blocks % n_tp, pp, comm % n_blocks * n + i);
+        }
+        double layers = (double)fab_stage_expert_layers(&job->model, n_pp, pp);
+        emit_all_to_all(t->members, n, rounded(per_layer * layers), comm, builder);
+    }
+}
+
+fab_status fab_make_exchange_of_experts(training *t, const char *name, const expert_exchange *x,
+                                        fab_phase_builder *builder, fab_error *err) {
+    const fab_job *job = t->job;
+    const fab_job_spec *s = &job->spec;
+    fab_status status = FAB_OK;
+    uint32_t n = (uint32_t)s->ep;
+    uint32_t n_pp = size_of(t, FAB_DIM_PP);
+    uint32_t per_stage = size_of(t, FAB_DIM_TP) * (n_copies(t) / n);
+    uint64_t most_layers = 0;
+    double layers = 0;
+    FAB_TRY(fab_check_comm(t, name, n_pp * per_stage, err));
+    for (uint32_t pp = 0; pp < n_pp; pp++) {
+        if (!only_one(t) || t->wanted->comm / per_stage == pp) {
+            uint64_t mine = fab_stage_expert_layers(&job->model, n_pp, pp);
+            most_layers = mine > most_layers ? mine : most_layers;
+            layers += only_one(t) ? (double)mine / per_stage : (double)mine;
+        }
+    }
+    double sent = (double)x->rounds * x->tokens * (double)s->hidden * (double)s->top_k * (double)s->dispatch_bytes;
+    FAB_TRY(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)job->n_gpus * (n - 1), n_pp * per_stage,
+                           sent * layers * (n - 1) / n, err));
+    emit_ep(t, sent / ((double)per_stage * n * n), builder);
+    builder->phase.executions = x->rounds * most_layers * x->times;
+    (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
+                   "%" PRIu64 " x %" PRIu64 " experts x %s x h (e-1)/e elements of %" PRIu64
+                   " bytes per layer with experts%s",
+                   x->rounds, s->top_k, x->what, s->dispatch_bytes,
+                   only_one(t) ? " of its stage, / (t c d/e)" : "; the tensor ranks share them");
+done:
+    return status;
+}
+
+fab_status fab_make_ep(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    const fab_job_spec *s = &t->job->spec;
+    const expert_exchange x = {.tokens = (double)s->batch * (double)s->seq,
+                               .rounds = 2 + repeated(s),
+                               .times = t->job->microbatches,
+                               .what = "B s"};
+    return fab_make_exchange_of_experts(t, name, &x, builder, err);
+}
+
+/* --- embedding tables -----------------------------------------------------------------------------------------------
+ */
+
+static bool is_one_range(const training *t, uint32_t n) {
+    for (uint32_t i = 1; i < n; i++) {
+        if (t->gpu_of_rank[i] != t->gpu_of_rank[0] + i) {
+            return false;
+        }
+    }
+    return true;
+}
+
+fab_status fab_make_embedding(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    const fab_job_spec *s = &t->job->spec;
+    fab_status status = FAB_OK;
+    uint32_t n = t->job->n_gpus;
+    double vectors = 2 * (double)s->batch * (double)s->tables * (double)s->embedding * (double)s->activation_bytes;
+    double expected = vectors * (n - 1) / n;
+    uint64_t bytes = rounded(vectors / n / n);
+    FAB_TRY(fab_check_comm(t, name, 1, err));
+    bytes = bytes > 0 ? bytes : 1;
+    if (is_one_range(t, n) && (double)bytes * n * (n - 1) < FAB_PHASE_MAX_BYTES) {
+        *builder = fab_phase_of_all(name, "all-to-all", t->gpu_of_rank[0], n, bytes);
+        builder->phase.expected_bytes = expected;
+    } else {
+        FAB_TRY(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)n * (n - 1), 1, expected, err));
+        emit_all_to_all(t->gpu_of_rank, n, bytes, 0, builder);
+    }
+    builder->phase.executions = 2;
+    (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
+                   "2 B x %" PRIu64 " tables x %" PRIu64 " columns x %" PRIu64
+                   " bytes x (n-1)/n: vectors forward, gradients backward",
+                   s->tables, s->embedding, s->activation_bytes);
+done:
+    return status;
+}

@@ -1,0 +1,122 @@
+/*
+ * Phases of serving a batch of prompts: all of them read (prefill: large messages, bandwidth), then one token after the
+ * other generated for all sequences together (decode: small messages, latency). Forward only, so that a layer has two
+ * all-reduces and a pipeline sends in one direction. B sequences in all, q tokens of a prompt, g generated. Over the
+ * job:
+ *
+ *     prefill      4 B q h (t-1) l a        decode      4 B g h (t-1) l a
+ *     prefill-pp   (p-1) B q h a [t]        decode-pp   (p-1) B g h a [t]
+ *     prefill-ep   2 k B q h l' (e-1)/e a   decode-ep   2 k B g h l' (e-1)/e a
+ *
+ * Prompts are read a microbatch at a time; bytes of one execution are the message that counts for latency.
+ */
+#include "phases.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Prefill or decode. */
+typedef struct part {
+    double tokens;    /* per sequence */
+    uint64_t times;   /* passes through the model */
+    const char *what; /* in formulas */
+} part;
+
+static part prefill_of(const training *t) {
+    return (part){(double)t->job->spec.prompt, t->job->microbatches, "B q"};
+}
+
+static part decode_of(const training *t) {
+    return (part){(double)t->job->spec.tokens, t->job->spec.tokens, "B g"};
+}
+
+static fab_status make_tp(training *t, const char *name, part p, fab_phase_builder *builder, fab_error *err) {
+    const fab_job_spec *s = &t->job->spec;
+    fab_status status = FAB_OK;
+    uint32_t n = size_of(t, FAB_DIM_TP);
+    uint32_t n_pp = size_of(t, FAB_DIM_PP);
+    uint32_t n_dp = n_copies(t);
+    uint64_t most_layers = 0;
+    double counted_layers = (double)s->layers;
+    double per_layer = 4 * (double)s->batch * p.tokens * (double)s->hidden * (double)s->activation_bytes;
+    FAB_TRY(fab_check_comm(t, name, n_pp * n_dp, err));
+    if (only_one(t)) {
+        counted_layers = (double)fab_stage_layers(s->layers, n_pp, t->wanted->comm % n_pp) / n_dp;
+    }
+    FAB_TRY(fab_open_phase(t, builder, name, "all-reduce", fab_ring_max_flows(t->job->n_gpus), n_pp * n_dp,
+                           per_layer * (n - 1) * counted_layers, err));
+    for (uint32_t comm = 0; comm < n_pp * n_dp; comm++) {
+        uint64_t layers = fab_stage_layers(s->layers, n_pp, comm % n_pp);
+        if (!is_wanted(t, comm)) {
+            continue;
+        }
+        most_layers = layers > most_layers ? layers : most_layers;
+        for (uint32_t i = 0; i < n; i++) {
+            t->members[i] = gpu_at(t, i, comm % n_pp, comm / n_pp);
+        }
+        double bytes = per_layer * (n - 1) / n / n_dp * (double)layers;
+        fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), comm, builder);
+    }
+    builder->phase.steps = 2 * ((uint64_t)n - 1);
+    builder->phase.executions = 2 * most_layers * p.times;
+    (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
+                   "4 %s h (t-1) elements of %" PRIu64 " bytes per layer (2 all-reduces)%s", p.what,
+                   s->activation_bytes, only_one(t) ? " of its stage, / d" : "");
+done:
+    return status;
+}
+
+static fab_status make_pp(training *t, const char *name, part p, fab_phase_builder *builder, fab_error *err) {
+    const fab_job_spec *s = &t->job->spec;
+    fab_status status = FAB_OK;
+    uint32_t n = size_of(t, FAB_DIM_PP);
+    uint32_t n_tp = size_of(t, FAB_DIM_TP);
+    uint32_t n_comms = n_tp * n_copies(t);
+    double copies = s->scatter_gather ? 1 : n_tp;
+    double boundary = (double)s->batch * p.tokens * (double)s->hidden * (double)s->activation_bytes * copies;
+    FAB_TRY(fab_check_comm(t, name, n_comms, err));
+    FAB_TRY(fab_open_phase(t, builder, name, "send-recv", t->job->n_gpus, n_comms,
+                           (n - 1) * boundary / (only_one(t) ? n_comms : 1), err));
+    for (uint32_t comm = 0; comm < n_comms; comm++) {
+        for (uint32_t stage = 0; stage + 1 < n && is_wanted(t, comm); stage++) {
+            fab_phase_add(builder, gpu_at(t, comm % n_tp, stage, comm / n_tp),
+                          gpu_at(t, comm % n_tp, stage + 1, comm / n_tp), (uint64_t)(boundary / n_comms + 0.5), comm);
+        }
+    }
+    builder->phase.executions = p.times;
+    (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
+                   "(p-1) %s h%s elements of %" PRIu64 " bytes, in one direction%s", p.what,
+                   s->scatter_gather ? "" : " t", s->activation_bytes, only_one(t) ? ", / (t d)" : "");
+done:
+    return status;
+}
+
+static fab_status make_ep(training *t, const char *name, part p, fab_phase_builder *builder, fab_error *err) {
+    const expert_exchange x = {
+        .tokens = (double)t->job->spec.batch * p.tokens, .rounds = 2, .times = p.times, .what = p.what};
+    return fab_make_exchange_of_experts(t, name, &x, builder, err);
+}
+
+fab_status fab_make_prefill(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    return make_tp(t, name, prefill_of(t), builder, err);
+}
+
+fab_status fab_make_decode(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    return make_tp(t, name, decode_of(t), builder, err);
+}
+
+fab_status fab_make_prefill_pp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    return make_pp(t, name, prefill_of(t), builder, err);
+}
+
+fab_status fab_make_decode_pp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    return make_pp(t, name, decode_of(t), builder, err);
+}
+
+fab_status fab_make_prefill_ep(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    return make_ep(t, name, prefill_of(t), builder, err);
+}
+
+fab_status fab_make_decode_ep(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    return make_ep(t, name, decode_of(t), builder, err);
+}

@@ -1,0 +1,270 @@
+/* Memory of a job: published formulas, published runs that did fit, and what a refusal proposes. */
+#include "traffic_fixture.h"
+
+#include <math.h>
+
+#define NEAR(a, b, relative) (fabs((double)(a) - (double)(b)) <= (relative)*fabs((double)(b)))
+
+static fab_job_spec *job_of(fab_design *design, const char *model, const char *gpu, uint64_t tp, uint64_t pp) {
+    fab_job_spec *s = &design->jobs[0];
+    (void)snprintf(s->model, FAB_NAME_SIZE, "%s", model);
+    (void)snprintf(s->gpu, FAB_NAME_SIZE, "%s", gpu);
+    s->tp = tp;
+    s->pp = pp;
+    return s;
+}
+
+static fab_job_memory memory_of(const fab_design *design, uint32_t gpus) {
+    fab_fabric fabric = traffic_fabric(gpus, 8, 8);
+    fab_traffic traffic = traffic_made("job", design, &fabric, 1);
+    fab_job_memory memory = traffic.memory;
+    fab_traffic_release(&traffic);
+    return memory;
+}
+
+/* Equations 1, 2, 4 and 6 of Korthikanti et al. (2022), on one stage without embeddings or logits. */
+Test(memory, activations_follow_the_published_equations) {
+    static const struct {
+        const char *recompute;
+        bool sequence_parallel;
+    } ROWS[] = {{"none", false},     {"none", true},  {"selective", false},
+                {"selective", true}, {"full", false}, {"full", true}};
+    const double s = 2048;
+    const double b = 4;
+    const double h = 4096;
+    const double a = 32;
+    const double t = 4;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        fab_design *design = traffic_design();
+        fab_job_spec *job = job_of(design, "gpt-7.5b", "gh200-96gb", 4, 2);
+        (void)snprintf(job->recompute, FAB_NAME_SIZE, "%s", ROWS[i].recompute);
+        (void)snprintf(job->memory_check, FAB_NAME_SIZE, "off");
+        job->sequence_parallel = ROWS[i].sequence_parallel;
+        job->microbatch = 4;
+        job->vocab = 1; /* the last stage has no logits to speak of */
+        fab_job_memory m = memory_of(design, 64);
+        double whole = ROWS[i].sequence_parallel ? 34 / t : 10 + 24 / t;
+        double scores = 5 * a * s / (h * t);
+        double sbh = s * b * h;
+        double expected = strcmp(ROWS[i].recompute, "none") == 0        ? 2 * 18 * sbh * (whole + scores)
+                          : strcmp(ROWS[i].recompute, "selective") == 0 ? 2 * 18 * sbh * whole
+                          : ROWS[i].sequence_parallel                   ? 2 * 18 * 2 * sbh / t + sbh * (whole + scores)
+                                                                        : 2 * 18 * 2 * sbh + sbh * (whole + scores);
+        cr_expect_eq(m.stage, 0);
+        cr_expect_eq(m.in_flight, 2);
+        cr_expect(NEAR(m.activations_bytes, expected, 1e-12), "%s: %g, not %g", ROWS[i].recompute, m.activations_bytes,
+                  expected);
+        free(design);
+    }
+}
+
+/* Interleaving holds 1 + (p-1)/(p v) times as many [section 4.1]. */
+Test(memory, microbatches_in_flight) {
+    static const struct {
+        uint64_t pp, interleave, batch;
+        double first;
+    } ROWS[] = {{1, 1, 32, 1}, {4, 1, 32, 4}, {4, 1, 2, 2}, {4, 3, 32, 4 * (1 + 3.0 / 12)}, {8, 2, 32, 8 * 23.0 / 16},
+                {4, 3, 4, 4}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        fab_design *design = traffic_design();
+        fab_job_spec *job = job_of(design, "gpt-1.7b", "h100-80gb", 1, ROWS[i].pp);
+        job->interleave = ROWS[i].interleave;
+        job->batch = ROWS[i].batch;
+        job->layers = 48;
+        job->vocab = 1;
+        fab_job_memory m = memory_of(design, (uint32_t)ROWS[i].pp);
+        cr_expect_eq(m.stage, 0);
+        cr_expect(NEAR(m.in_flight, ROWS[i].first, 1e-12), "row %zu: %g", i, m.in_flight);
+        free(design);
+    }
+}
+
+/* The rule of thumb: 18 bytes per parameter, unless the optimizer is spread. */
+Test(memory, eighteen_bytes_per_parameter) {
+    fab_design *design = traffic_design();
+    fab_job_spec *job = job_of(design, "llama3-8b", "h100-80gb", 8, 1);
+    fab_job_memory m = memory_of(design, 64);
+    double held = 8030261248.0 / 8;
+    cr_expect(NEAR(m.weights_bytes + m.gradients_bytes + m.optimizer_bytes, 18 * held, 1e-12));
+    cr_expect_eq(m.rule_gpus, 3); /* 8.03 x 18 x 1.25 / 80 = 2.26 */
+    job->sharded = true;
+    m = memory_of(design, 64);
+    cr_expect(NEAR(m.weights_bytes + m.gradients_bytes, 6 * held, 1e-12));
+    cr_expect(NEAR(m.optimizer_bytes, 12 * held / 8, 1e-12));
+    cr_expect(
+        NEAR(m.total_bytes, m.weights_bytes + m.gradients_bytes + m.optimizer_bytes + m.activations_bytes, 1e-12));
+    free(design);
+}
+
+Test(memory, experts_are_spread_over_their_group) {
+    fab_design *design = traffic_design();
+    fab_job_spec *job = job_of(design, "mixtral-8x7b", "h100-80gb", 2, 1);
+    double experts = 32.0 * 8 * 3 * 4096 * 14336;
+    double rest = 46702792704.0 - experts;
+    (void)snprintf(job->memory_check, FAB_NAME_SIZE, "off");
+    for (uint64_t ep = 1; ep <= 8; ep *= 2) {
+        job->ep = ep;
+        job->sharded = ep > 2;
+        fab_job_memory m = memory_of(design, 64);
+        cr_expect(NEAR(m.weights_bytes, 2 * (rest + experts / (double)ep) / 2, 1e-12));
+        double state =
+            job->sharded ? rest / 32 + experts / (double)ep / (32.0 / (double)ep) : rest + experts / (double)ep;
+        cr_expect(NEAR(m.optimizer_bytes, 12 * state / 2, 1e-12));
+    }
+    free(design);
+}
+
+/* All published runs of Megatron-LM on A100-80GB with full recomputation, with the largest plausible microbatch. */
+Test(memory, published_megatron_runs_fit) {
+    static const struct {
+        const char *model;
+        uint32_t gpus, tp, pp, interleave, microbatch;
+    } RUNS[] = {
+        {"gpt-1.7b", 32, 1, 1, 1, 8},     {"gpt-3.6b", 64, 2, 1, 1, 8},      {"gpt-7.5b", 128, 4, 1, 1, 4},
+        {"gpt-18.4b", 256, 8, 1, 1, 4},   {"gpt-39.1b", 512, 8, 2, 2, 2},    {"gpt-76.1b", 1024, 8, 4, 3, 2},
+        {"gpt-145.6b", 1536, 8, 8, 2, 2}, {"gpt-310.1b", 1920, 8, 16, 2, 1}, {"gpt-529.6b", 2520, 8, 35, 3, 1},
+        {"gpt-1t", 3072, 8, 64, 2, 1},
+    };
+    for (size_t i = 0; i < sizeof RUNS / sizeof RUNS[0]; i++) {
+        fab_design *design = traffic_design();
+        fab_job_spec *job = job_of(design, RUNS[i].model, "a100-80gb", RUNS[i].tp, RUNS[i].pp);
+        (void)snprintf(job->memory_check, FAB_NAME_SIZE, "off");
+        job->interleave = RUNS[i].interleave;
+        job->microbatch = RUNS[i].microbatch;
+        fab_job_memory m = memory_of(design, RUNS[i].gpus);
+        cr_expect(m.fits, "%s: %.1f GB", RUNS[i].model, m.total_bytes * 1e-9);
+        cr_expect_gt(m.total_bytes, 25e9); /* and they were not made for less */
+        free(design);
+    }
+}
+
+/* Llama 3 405B, Table 4: no recomputation at any of the three shapes; with a long sequence every rank keeps 8,192. */
+Test(memory, published_llama_runs_fit) {
+    static const struct {
+        uint32_t gpus, cp, dp;
+        uint64_t seq;
+    } RUNS[] = {{8192, 1, 64, 8192}, {16384, 1, 128, 8192}, {16384, 16, 8, 131072}};
+    for (size_t i = 0; i < 3; i++) {
+        fab_design *design = traffic_design();
+        fab_job_spec *job = job_of(design, "llama3-405b", "h100-80gb", 8, 16);
+        (void)snprintf(job->recompute, FAB_NAME_SIZE, "none");
+        (void)snprintf(job->memory_check, FAB_NAME_SIZE, "off");
+        job->cp = RUNS[i].cp;
+        job->dp = RUNS[i].dp;
+        job->seq = RUNS[i].seq;
+        job->sharded = true;
+        job->sequence_parallel = true;
+        fab_job_memory m = memory_of(design, RUNS[i].gpus);
+        cr_expect(m.fits, "%.2f GB on stage %u", m.total_bytes * 1e-9, (unsigned)m.stage);
+        cr_expect_gt(m.total_bytes, 70e9);
+        /* kept attention scores would take ten times the memory of a GPU */
+        (void)snprintf(job->attention, FAB_NAME_SIZE, "standard");
+        m = memory_of(design, RUNS[i].gpus);
+        cr_expect(!m.fits && m.total_bytes > 5e11);
+        free(design);
+    }
+}
+
+/* Every step towards less memory takes some away, or at least adds none. */
+Test(memory, steps_that_save) {
+    static const char *const RECOMPUTE[] = {"none", "selective", "full"};
+    for (int round = 0; round < 24; round++) {
+        double before = INFINITY;
+        for (int step = 0; step < 3; step++) {
+            fab_design *design = traffic_design();
+            fab_job_spec *job = job_of(design, round % 2 == 0 ? "gpt-39.1b" : "llama3-70b", "h100-80gb", 8, 4);
+            (void)snprintf(job->memory_check, FAB_NAME_SIZE, "off");
+            (void)snprintf(job->recompute, FAB_NAME_SIZE, "%s", RECOMPUTE[step]);
+            job->interleave = round % 4 < 2 ? 1 : 2;
+            job->sharded = round >= 12;
+            fab_job_memory m = memory_of(design, 128);
+            cr_expect(m.total_bytes <= before);
+            before = m.total_bytes;
+            job->sequence_parallel = true;
+            cr_expect(memory_of(design, 128).total_bytes < m.total_bytes);
+            job->sequence_parallel = false;
+            job->sharded = true;
+            cr_expect(memory_of(design, 128).total_bytes <= m.total_bytes);
+            job->microbatch = 2;
+            job->sharded = round >= 12;
+            cr_expect(memory_of(design, 128).activations_bytes > m.activations_bytes);
+            free(design);
+        }
+    }
+}
+
+/* --- refusals -------------------------------------------------------------------------------------------------------
+ */
+
+static void apply(fab_job_spec *job, const char *setting) {
+    unsigned long long value = 0;
+    if (sscanf(setting, "pp=%llu", &value) == 1) {
+        job->pp = value;
+    } else if (sscanf(setting, "dp=%llu", &value) == 1) {
+        job->dp = value;
+    } else if (strncmp(setting, "sharded", 7) == 0) {
+        job->sharded = true;
+    } else if (strncmp(setting, "sequence", 8) == 0) {
+        job->sequence_parallel = true;
+    } else if (strncmp(setting, "recompute", 9) == 0) {
+        (void)snprintf(job->recompute, FAB_NAME_SIZE, "full");
+    } else {
+        cr_assert_eq(strncmp(setting, "microbatch=1", 12), 0, "%s", setting);
+        job->microbatch = 1;
+    }
+}
+
+/* What a refusal proposes is accepted. */
+Test(memory, proposals_fit) {
+    static const struct {
+        const char *model, *recompute;
+        uint32_t gpus, tp, pp, microbatch;
+    } ROWS[] = {
+        {"gpt-18.4b", "full", 64, 2, 1, 1},  {"gpt-76.1b", "none", 512, 8, 2, 4},
+        {"gpt-1t", "full", 1024, 8, 8, 1},   {"llama3-405b", "none", 512, 8, 4, 1},
+        {"llama3-70b", "none", 64, 8, 1, 4}, {"mixtral-8x7b", "none", 64, 2, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        fab_fabric fabric = traffic_fabric(ROWS[i].gpus, 8, 8);
+        fab_design *design = traffic_design();
+        fab_job_spec *job = job_of(design, ROWS[i].model, "a100-80gb", ROWS[i].tp, ROWS[i].pp);
+        fab_traffic traffic = {0};
+        fab_error err = {.code = FAB_OK};
+        (void)snprintf(job->recompute, FAB_NAME_SIZE, "%s", ROWS[i].recompute);
+        job->microbatch = ROWS[i].microbatch;
+        cr_assert_eq(fab_traffic_make("job", design, &fabric, 1, &traffic, &err), FAB_EINPUT, "%s", ROWS[i].model);
+        cr_expect_str_eq(err.where, "job");
+        const char *at = strstr(err.text, "fit with ");
+        cr_assert_not_null(at, "%s", err.text);
+        char settings[128];
+        (void)snprintf(settings, sizeof settings, "%.*s", (int)strcspn(at + 9, " "), at + 9);
+        for (char *one = strtok(settings, ","); one != NULL; one = strtok(NULL, ",")) {
+            apply(job, one);
+        }
+        cr_expect(memory_of(design, ROWS[i].gpus).fits, "%s", err.text);
+        free(design);
+    }
+}
+
+Test(memory, the_check_can_be_chosen) {
+    fab_fabric fabric = traffic_fabric(64, 8, 8);
+    fab_design *design = traffic_design();
+    fab_job_spec *job = job_of(design, "llama3-405b", "h100-80gb", 8, 1);
+    traffic_refused("job", design, &fabric, FAB_EINPUT, "job",
+                    "llama3-405b needs 949.1 GB on a GPU of stage 0 (weights 101.5 GB, gradients and optimizer 811.7 "
+                    "GB, activations 35.89 GB), and a h100-80gb has 85.9 GB; by the rule of thumb it takes 115 GPUs, "
+                    "more than the job has; no setting tried makes it fit (memory-check=off lets it pass)");
+    (void)snprintf(job->memory_check, FAB_NAME_SIZE, "off");
+    cr_expect_not(memory_of(design, 64).fits);
+    /* the program's own choice of a model is reported, not refused */
+    job->model[0] = '\0';
+    (void)snprintf(job->memory_check, FAB_NAME_SIZE, "auto");
+    fabric = traffic_fabric(4096, 8, 8);
+    fab_traffic traffic = traffic_made("job", design, &fabric, 1);
+    cr_expect_not_null(strstr(traffic.summary, "; does not fit: 2.283 TB of 85.9 GB"), "%s", traffic.summary);
+    fab_traffic_release(&traffic);
+    (void)snprintf(job->memory_check, FAB_NAME_SIZE, "on");
+    fab_error err = {.code = FAB_OK};
+    cr_expect_eq(fab_traffic_make("job", design, &fabric, 1, &traffic, &err), FAB_EINPUT);
+    free(design);
+}
