@@ -69,7 +69,6 @@ typedef struct cli_option {
     const char *argument; /**< its name in help, NULL for a flag */
     const char *summary;
     fab_status (*apply)(cli_options *options, const char *value, fab_error *err);
-    bool repeatable;
 } cli_option;
 
 struct cli_command {
@@ -138,6 +137,8 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
 fab_status cli_check_out(const cli_options *options, fab_error *err) FAB_MUST_USE;
 
 /* --- vary.c ------------------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_vary; /**< repeatable */
 
 /** One parameter and its values; release with cli_vary_release(). */
 typedef struct cli_vary {

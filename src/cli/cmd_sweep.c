@@ -1,17 +1,5 @@
 #include "cli.h"
 
-static fab_status apply_vary(cli_options *options, const char *value, fab_error *err) {
-    if (options->n_vary == FAB_SWEEP_PATHS) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: given more than %d times", FAB_SWEEP_PATHS);
-    }
-    options->vary[options->n_vary++] = value;
-    return FAB_OK;
-}
-
-static const cli_option OPTION_VARY = {
-    "vary", "path=v1,v2", "values of a parameter, by the paths of --set; given twice, every pair of values", apply_vary,
-    .repeatable = true};
-
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_vary vary[FAB_SWEEP_PATHS] = {{.n_values = 0}};
@@ -36,7 +24,7 @@ static const char *const EXAMPLES[] = {
     "fabriscope sweep clos:gpus=256,radix=32 --vary 'engine=ecmp|ecmp,qp=16|spray' --json", NULL};
 
 static const cli_option *const OPTIONS[] = {
-    &OPTION_VARY,        &cli_option_set,    &cli_option_job,    &cli_option_traffic, &cli_option_engine,
+    &cli_option_vary, &cli_option_set,    &cli_option_job,    &cli_option_traffic, &cli_option_engine,
     &cli_option_seeds,   &cli_option_seed,   &cli_option_prices, &cli_option_threads, &cli_option_out,
     &cli_option_force,   &cli_option_format, &cli_option_json,   &cli_option_color,   &cli_option_quiet,
     NULL};

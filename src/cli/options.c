@@ -138,13 +138,13 @@ const cli_option cli_option_set = {"set", "path=value", "override a value of the
                                    apply_set};
 const cli_option cli_option_job = {
     "job", "key=value,...", "set fields of the first job: kind, model, tp, cp, pp, dp, ep, batch, gpu, placement, ...",
-    apply_job, .repeatable = true};
+    apply_job};
 const cli_option cli_option_traffic = {
     "traffic", "TEXT",
     "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH; default job", apply_traffic};
 const cli_option cli_option_engine = {"engine", "NAME[,k=v]",
                                       "route with this engine instead of the design's; repeatable (see 'list engines')",
-                                      apply_engine, .repeatable = true};
+                                      apply_engine};
 const cli_option cli_option_seeds = {
     "seeds", "N", "draws of every random choice, reported as a distribution; default 1", apply_seeds};
 const cli_option cli_option_seed = {"seed", "S", "first seed; the same seed gives the same bytes; default 1",
@@ -185,6 +185,11 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
                     cli_hint_text(&hint));
 }
 
+static bool is_repeatable(const cli_option *option) {
+    return option == &cli_option_set || option == &cli_option_job || option == &cli_option_engine ||
+           option == &cli_option_vary;
+}
+
 /* Reads the option at argv[*at] and moves *at to its last word. */
 static fab_status parse_option(int argc, char **argv, int *at, cli_options *out, fab_error *err) {
     const char *argument = argv[*at];
@@ -199,7 +204,7 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
         return unknown_option(out->command, argument, length, err);
     }
     for (size_t i = 0; out->command->options[i] != NULL; i++) {
-        if (out->command->options[i] == option && !option->repeatable) {
+        if (out->command->options[i] == option && !is_repeatable(option)) {
             if ((out->given >> i & 1) != 0) {
                 return fab_fail(err, FAB_EUSAGE, NULL, "option --%s is given twice", option->name);
             }

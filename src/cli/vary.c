@@ -7,6 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static fab_status apply_vary(cli_options *options, const char *value, fab_error *err) {
+    if (options->n_vary == FAB_SWEEP_PATHS) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: given more than %d times", FAB_SWEEP_PATHS);
+    }
+    options->vary[options->n_vary++] = value;
+    return FAB_OK;
+}
+
+const cli_option cli_option_vary = {
+    "vary", "path=v1,v2", "values of a parameter, by the paths of --set; given twice, every pair of values", apply_vary};
+
 /* --- "path=v1,v2" -------------------------------------------------------------------------------------------------- */
 
 static bool is_path(const char *path, const char *name) {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define FAB_SWEEP_PATHS  2
-#define FAB_SWEEP_ERROR  512
+#define FAB_SWEEP_ERROR  704
 #define FAB_SWEEP_POINTS 4096 /**< most points of a sweep */
 
 /** A phase under an engine. */
