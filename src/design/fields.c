@@ -5,6 +5,7 @@
 #define MAX_GPUS            16777216 /* 2^24: GPU ids and their links fit 32 bits */
 #define MAX_RATE            1e15
 #define MAX_SIZE            1e9 /* of a model's dimension */
+#define COLLECTIVES         "ring|doubling|halving-doubling|tree|mesh|hierarchical|in-network|auto"
 #define PLACE(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 
 /* clang-format off */
@@ -58,6 +59,8 @@ const field design_fields[] = {
     FABRIC_COUNT("rails-per-switch", rails_per_switch, 1, 65535, true, "auto", "rail-only: rails that share a network; auto: as many as fit a single switch"),
     TEXT(SCOPE_FABRIC, "forward", FIELD_CHOICE, fab_fabric_spec, forward, "source", "source|destination", "rail-only: whose scale-up domain hands over traffic between rails"),
 
+    TEXT(SCOPE_FABRIC, "reduction", FIELD_CHOICE, fab_fabric_spec, reduction, "none", "none|switch", "what collectives may leave to the network: switch = its switches add up what they are sent (in-network reduction)"),
+
     COUNT(SCOPE_FRONT_END, "storage", fab_fabric_spec, storage, 0, MAX_GPUS, false, "0", "storage servers, with as many NICs as a server has there"),
 
     TIER_COUNT("radix", radix, 1, 65535, "64", "ports of one switch, before breakout"),
@@ -106,6 +109,8 @@ const field design_fields[] = {
     JOB_COUNT("parameter-bytes", parameter_bytes, 64, false, "2", "bytes of a parameter in the sharded all-gather"),
     FLAG(SCOPE_JOB, "sharded", fab_job_spec, sharded, "no", "data parallel by reduce-scatter and all-gather instead of all-reduce"),
     FLAG(SCOPE_JOB, "scatter-gather", fab_job_spec, scatter_gather, "yes", "pipeline sends 1/tp per pair of GPUs"),
+    JOB_TEXT("tp-collective", FIELD_CHOICE, tp_collective, "ring", COLLECTIVES, "algorithm of the tensor-parallel all-reduce (see list patterns); auto: the fastest by the cost model"),
+    JOB_TEXT("dp-collective", FIELD_CHOICE, dp_collective, "ring", COLLECTIVES, "algorithm of the data-parallel collectives; sharded, halving-doubling is halving and then doubling"),
     JOB_TEXT("order", FIELD_WORD, order, "tp-cp-pp-dp", NULL, "rank order of the dimensions, innermost first"),
     JOB_TEXT("servers", FIELD_LIST, servers, NULL, NULL, "servers the job runs on, in this order: 0-15,20; empty: all but spares"),
 

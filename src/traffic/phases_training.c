@@ -14,7 +14,7 @@
  *
  * Each flow is computed from what its own GPU holds; the closed forms above are compared with the sum of the flows.
  */
-#include "traffic_internal.h"
+#include "collectives.h"
 
 #include "fab/memory.h"
 
@@ -30,6 +30,7 @@ typedef struct training {
     fab_ring_scratch scratch;
     uint32_t *members; /* of the ring being emitted */
     const fab_wanted *wanted;
+    fab_comm_list others; /* communicators whose collective is no ring: their phases are made from these */
 } training;
 
 static uint32_t size_of(const training *t, fab_dimension dim) {
@@ -81,6 +82,21 @@ static fab_status open_phase(const training *t, fab_phase_builder *builder, cons
     return status;
 }
 
+/* A collective over the n members, of which each would send `bytes` by a ring. */
+static fab_status add_collective(training *t, uint32_t n, double bytes, uint32_t passes, const char *algorithm,
+                                 uint32_t comm, fab_phase_builder *builder, fab_error *err) {
+    fab_phase *phase = &builder->phase;
+    double result = bytes / passes / (n - 1.0) * n;
+    phase->ranks = n;
+    phase->result_bytes = result > phase->result_bytes ? result : phase->result_bytes; /* once all are there, / times */
+    (void)snprintf(phase->algorithm, sizeof phase->algorithm, "%s", algorithm[0] != '\0' ? algorithm : "ring");
+    if (strcmp(phase->algorithm, "ring") != 0) {
+        return fab_comm_list_add(&t->others, t->members, n, result, comm, err);
+    }
+    fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), comm, builder);
+    return FAB_OK;
+}
+
 /* --- tensor parallelism ---------------------------------------------------------------------------------------------
  */
 
@@ -112,7 +128,7 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
                 t->members[i] = gpu_at(t, i, pp, dp);
             }
             double bytes = per_layer * (double)layers * (double)t->job->microbatches;
-            fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), dp * n_pp + pp, builder);
+            FAB_TRY(add_collective(t, n, bytes, 2, s->tp_collective, dp * n_pp + pp, builder, err));
         }
     }
     phase->steps = 2 * ((uint64_t)n - 1);
@@ -209,7 +225,7 @@ static fab_status make_ring_dp(training *t, const char *name, const char *collec
             for (uint32_t i = 0; i < n; i++) {
                 t->members[i] = gpu_at(t, tp, pp, i);
             }
-            fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), pp * n_tp + tp, builder);
+            FAB_TRY(add_collective(t, n, bytes, passes, t->job->spec.dp_collective, pp * n_tp + tp, builder, err));
         }
     }
     phase->steps = passes * ((uint64_t)n - 1);
@@ -279,7 +295,14 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
             continue;
         }
         FAB_TRY(PHASES[i].make(&t, PHASES[i].name, &builder, err));
+        builder.phase.result_bytes /= (double)builder.phase.executions;
+        if (t.others.n_comms > 0) {
+            FAB_TRY(fab_training_collective(&t.others, fabric, job->where, &builder, traffic, err));
+            continue;
+        }
         FAB_TRY(fab_phase_check(&builder.phase, err));
+        builder.phase.run = traffic->n_phases > 0 ? traffic->phases[traffic->n_phases - 1].run + 1 : 0;
+        FAB_TRY(fab_traffic_reserve(traffic, 1, err));
         fab_traffic_take(traffic, &builder);
     }
     if (wanted->phase != NULL && traffic->n_phases == 0) {
@@ -287,6 +310,7 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
     }
 done:
     fab_phase_release(&builder.phase);
+    fab_comm_list_release(&t.others);
     fab_ring_release(&t.scratch);
     free(t.members);
     return status;

@@ -18,6 +18,11 @@ void fab_traffic_release(fab_traffic *traffic) {
     *traffic = (fab_traffic){.n_phases = 0};
 }
 
+fab_status fab_traffic_reserve(fab_traffic *traffic, size_t n, fab_error *err) {
+    size_t capacity = traffic->n_phases; /* what lies behind is not in use */
+    return FAB_GROW(traffic->phases, capacity, traffic->n_phases + n, err);
+}
+
 void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder) {
     traffic->phases[traffic->n_phases++] = builder->phase;
     *builder = (fab_phase_builder){.capacity = 0};
@@ -122,7 +127,7 @@ done:
 
 const char *fab_comm_name(const fab_traffic *traffic, const fab_phase *phase, uint32_t comm, char *out) {
     if (traffic->n_ranks == 0) {
-        if (strcmp(phase->collective, "all-gather") == 0) {
+        if (phase->algorithm[0] != '\0' && strcmp(phase->name, "all-to-all") != 0) {
             (void)snprintf(out, 64, "group %" PRIu32, comm);
         } else if (phase->n_comms == 1) {
             (void)snprintf(out, 64, "all");
@@ -133,7 +138,7 @@ const char *fab_comm_name(const fab_traffic *traffic, const fab_phase *phase, ui
     }
     uint32_t n_tp = (uint32_t)traffic->job.tp;
     uint32_t n_pp = (uint32_t)traffic->job.pp;
-    if (strcmp(phase->name, "tp") == 0) {
+    if (strncmp(phase->name, "tp", 2) == 0) { /* or "tp-1", ... */
         (void)snprintf(out, 64, "tp group pp=%" PRIu32 " dp=%" PRIu32, comm % n_pp, comm / n_pp);
     } else if (strcmp(phase->name, "pp") == 0) {
         (void)snprintf(out, 64, "pipeline tp=%" PRIu32 " dp=%" PRIu32, comm % n_tp, comm / n_tp);

@@ -59,6 +59,7 @@ typedef struct fab_fabric_spec {
     uint64_t storage;              /**< front-end only: storage servers, with as many NICs as a server has there */
     uint64_t rails_per_switch;     /**< rail-only: 0 = as many as fit a single switch */
     char forward[FAB_NAME_SIZE];   /**< rail-only: "source" or "destination": whose domain hands over between rails */
+    char reduction[16];            /**< none | switch: switches that reduce */
     uint64_t k;                    /**< fat-tree arity, 0 = not given */
     char xgft[FAB_NAME_SIZE];      /**< "h;m1,..;w1,.." or empty */
     char dragonfly[FAB_NAME_SIZE]; /**< "p,a,h[,g[,t]]" or empty */
@@ -82,9 +83,11 @@ typedef struct fab_job_spec {
     uint64_t parameter_bytes;        /**< per parameter in the sharded all-gather */
     bool sharded;                    /**< data parallel: reduce-scatter + all-gather instead of all-reduce */
     bool scatter_gather;             /**< pipeline sends 1/tp per GPU pair */
-    char order[FAB_NAME_SIZE];       /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
-    char servers[1024];              /**< "0-15,20": servers the job runs on, in this order; empty = all but spares */
-    char where[FAB_WHERE_SIZE];      /**< file:line:column of the element, for errors */
+    char tp_collective[32];          /**< algorithm: ring, ..., auto; empty = ring */
+    char dp_collective[32];
+    char order[FAB_NAME_SIZE];  /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
+    char servers[1024];         /**< "0-15,20": servers the job runs on, in this order; empty = all but spares */
+    char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
 } fab_job_spec;
 
 /** One requested routing engine, `name[,key=value...]` as on the command line; parsed by routing/. */
