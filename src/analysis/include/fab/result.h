@@ -216,6 +216,9 @@ typedef struct fab_phase_result {
     char name[FAB_NAME_SIZE];
     char collective[FAB_NAME_SIZE];
     char formula[192];
+    char algorithm[FAB_NAME_SIZE];               /**< of the collective, or empty */
+    uint32_t run;                                /**< phases of equal number are parts of one collective */
+    bool alternative;                            /**< runs are ways to do the same */
     uint64_t flows, network_flows, fabric_flows; /**< all; those that leave a domain; those that cross a fabric link */
     uint64_t bytes, network_bytes;
     uint64_t steps, executions, communicators;
