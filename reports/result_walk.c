@@ -314,7 +314,7 @@ static void walk_meta(walk *w, const fab_result *result) {
     static const char *const COMMANDS[] = {
         [FAB_COMMAND_RUN] = "run",     [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
         [FAB_COMMAND_ROUTE] = "route", [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
-        [FAB_COMMAND_PLACE] = "place",
+        [FAB_COMMAND_PLACE] = "place", [FAB_COMMAND_MIX] = "mix",
     };
     size_t n_conventions = 0;
     while (fab_conventions[n_conventions] != NULL) {
@@ -371,6 +371,9 @@ static void walk_all(walk *w, const fab_result *result) {
     }
     if (result->sweep != NULL) {
         fab_walk_sweep(w, result->sweep);
+    }
+    if (result->mix != NULL) {
+        fab_walk_mix(w, result->mix);
     }
     walk_meta(w, result);
     end(w);

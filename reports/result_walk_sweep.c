@@ -72,6 +72,29 @@ static void walk_built(walk *w, const fab_sweep_point *p) {
     number(w, "power_w", p->power_w);
 }
 
+/* The values of a point stand with its scalars; `values` NULL: a job of a mix, which has none. */
+static void walk_point(walk *w, const fab_sweep_point *p, const char *const *values, size_t n_values) {
+    object(w, NULL);
+    text(w, "error", p->error);
+    if (p->is_built) {
+        walk_built(w, p);
+    }
+    if (w->emit != NULL && values != NULL) {
+        w->emit->strings(w->self, "values", "value", values, n_values);
+    }
+    array(w, "phases", "phase");
+    for (size_t j = 0; j < p->n_phases; j++) {
+        walk_phase(w, p, &p->phases[j]);
+    }
+    end(w);
+    array(w, "engines", "engine");
+    for (size_t e = 0; e < p->n_engines; e++) {
+        walk_engine(w, &p->engines[e]);
+    }
+    end(w);
+    end(w);
+}
+
 void fab_walk_sweep(walk *w, const fab_sweep *sweep) {
     const char *list[FAB_SWEEP_PATHS];
     object(w, "sweep");
@@ -84,26 +107,44 @@ void fab_walk_sweep(walk *w, const fab_sweep *sweep) {
     }
     array(w, "points", "point");
     for (size_t i = 0; i < sweep->n_points; i++) {
-        const fab_sweep_point *p = &sweep->points[i];
+        const char *values[FAB_SWEEP_PATHS] = {sweep->points[i].value[0], sweep->points[i].value[1]};
+        walk_point(w, &sweep->points[i], values, sweep->n_paths);
+    }
+    end(w);
+    end(w);
+}
+
+static void walk_mix_engine(walk *w, const fab_mix_design *d, size_t e) {
+    const fab_mix_engine *engine = &d->engines[e];
+    row(w);
+    string(w, "label", d->job[0].engines[e].label);
+    if (engine->has_time) {
+        number(w, "training_slowdown_ratio", engine->slowdown[0]);
+        number(w, "ranking_slowdown_ratio", engine->slowdown[1]);
+        number(w, "speed_ratio", engine->speed);
+        number(w, "speed_per_usd_ratio", engine->speed_per_usd);
+        boolean(w, "best", engine->is_best);
+    }
+    end(w);
+}
+
+void fab_walk_mix(walk *w, const fab_mix *mix) {
+    object(w, "mix");
+    number(w, "training_share", mix->share[0]);
+    number(w, "ranking_share", mix->share[1]);
+    array(w, "designs", "design");
+    for (size_t i = 0; i < mix->n_designs; i++) {
+        const fab_mix_design *d = &mix->designs[i];
         object(w, NULL);
-        text(w, "error", p->error);
-        if (p->is_built) {
-            walk_built(w, p);
-        }
-        for (size_t k = 0; k < sweep->n_paths; k++) {
-            list[k] = p->value[k];
-        }
-        if (w->emit != NULL) {
-            w->emit->strings(w->self, "values", "value", list, sweep->n_paths);
-        }
-        array(w, "phases", "phase");
-        for (size_t j = 0; j < p->n_phases; j++) {
-            walk_phase(w, p, &p->phases[j]);
+        string(w, "name", d->name);
+        array(w, "jobs", "job");
+        for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
+            walk_point(w, &d->job[j], NULL, 0);
         }
         end(w);
         array(w, "engines", "engine");
-        for (size_t e = 0; e < p->n_engines; e++) {
-            walk_engine(w, &p->engines[e]);
+        for (size_t e = 0; e < d->n_engines; e++) {
+            walk_mix_engine(w, d, e);
         }
         end(w);
         end(w);

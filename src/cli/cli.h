@@ -60,6 +60,8 @@ typedef struct cli_options {
     cli_when color;
     const char *vary[FAB_SWEEP_PATHS]; /**< sweep: "path=v1,v2,..." */
     size_t n_vary;
+    const char *ranking; /**< mix: fields of the ranking job, or NULL */
+    double share;        /**< mix: of the training job */
     const char *steps; /**< cost: "256,512,1024", or NULL */
     bool quiet, force, help, verify, bound, dump_as_lft;
 } cli_options;
@@ -85,7 +87,7 @@ struct cli_command {
 };
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
-    cli_command_sweep, cli_command_place, cli_command_optimize, cli_command_list, cli_command_schema, cli_command_version, cli_command_help;
+    cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_list, cli_command_schema, cli_command_version, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -120,6 +122,9 @@ void cli_print_command_help(const cli_command *command, FILE *out);
 
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
+
+/** Lays "key=value,..." over the first job of a design. */
+fab_status cli_set_job(fab_design *design, const char *text, const char *option, fab_error *err) FAB_MUST_USE;
 
 /** An empty result of `command` with room for n_fabrics. Release with fab_result_release(). */
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,

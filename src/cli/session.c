@@ -23,7 +23,7 @@ static size_t piece_length(const char *text) {
     return n;
 }
 
-static fab_status apply_job_text(fab_design *design, const char *text, fab_error *err) {
+fab_status cli_set_job(fab_design *design, const char *text, const char *option, fab_error *err) {
     fab_status status = FAB_OK;
     char *piece = NULL;
     for (const char *at = text; *at != '\0';) {
@@ -34,10 +34,10 @@ static fab_status apply_job_text(fab_design *design, const char *text, fab_error
         memcpy(piece, at, n);
         char *value = strchr(piece, '=');
         if (value == NULL || value == piece) {
-            FAB_FAIL(err, FAB_EUSAGE, NULL, "option --job: '%.60s' is not key=value", piece);
+            FAB_FAIL(err, FAB_EUSAGE, NULL, "option %s: '%.60s' is not key=value", option, piece);
         }
         *value++ = '\0';
-        FAB_TRY(fab_design_set_job(design, 0, piece, value, "--job", err));
+        FAB_TRY(fab_design_set_job(design, 0, piece, value, option, err));
         at += n + (at[n] == ',' ? 1 : 0);
     }
 done:
@@ -68,7 +68,7 @@ fab_status cli_read_design(const cli_options *options, const char *text, fab_des
     fab_status status = FAB_OK;
     FAB_TRY(fab_design_read(text, options->overrides.items, options->overrides.n, out, err));
     for (size_t i = 0; i < options->jobs.n; i++) {
-        FAB_TRY(apply_job_text(out, options->jobs.items[i], err));
+        FAB_TRY(cli_set_job(out, options->jobs.items[i], "--job", err));
     }
     FAB_TRY(set_engines(options, out, err));
     if (options->prices != NULL) {

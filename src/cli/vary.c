@@ -169,6 +169,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
         cli_progress_end();
     }
     FAB_TRY(status);
+    sweep->compares_placements = command == FAB_COMMAND_PLACE;
     (void)snprintf(sweep->design, sizeof sweep->design, "%s", options->operands.items[0]);
     result.sweep = sweep;
     FAB_TRY(cli_report(options, &result, out, err));

@@ -151,9 +151,13 @@ fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design
     return evaluate(request, design, &progress, out, err);
 }
 
-/* Errors of a point, which others may not have. */
-static bool is_of_point(fab_status status) {
-    return status == FAB_EINPUT || status == FAB_EUNSUPPORTED || status == FAB_EUNREACHABLE || status == FAB_ENOSOLUTION;
+bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point) {
+    if (status != FAB_EINPUT && status != FAB_EUNSUPPORTED && status != FAB_EUNREACHABLE && status != FAB_ENOSOLUTION) {
+        return false;
+    }
+    (void)snprintf(point->error, sizeof point->error, "%s%s%s", error->where, error->where[0] != '\0' ? ": " : "",
+                   error->text);
+    return true;
 }
 
 /* Values of point i: the first path varies slowest. */
@@ -188,15 +192,12 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, point_progress
     if (status == FAB_OK) {
         status = evaluate(r, design, progress, &found, inner);
     }
-    if (is_of_point(status)) {
-        (void)snprintf(found.error, sizeof found.error, "%s%s%s", inner->where, inner->where[0] != '\0' ? ": " : "",
-                       inner->text);
-        inner->code = status;
-        status = FAB_OK;
-    } else if (status != FAB_OK && err != NULL) {
-        *err = *inner;
+    if (!fab_sweep_keep_error(status, inner, &found)) {
+        if (status != FAB_OK && err != NULL) {
+            *err = *inner;
+        }
+        FAB_TRY(status);
     }
-    FAB_TRY(status);
     for (size_t k = 0; k < r->n_paths; k++) {
         FAB_TRY((found.value[k] = fab_strdup(value[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }

@@ -242,7 +242,8 @@ typedef enum fab_command {
     FAB_COMMAND_ROUTE,
     FAB_COMMAND_OPTIMIZE,
     FAB_COMMAND_SWEEP,
-    FAB_COMMAND_PLACE
+    FAB_COMMAND_PLACE,
+    FAB_COMMAND_MIX
 } fab_command;
 
 /** What a run found. */
@@ -262,6 +263,7 @@ typedef struct fab_result {
     const fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
     const fab_advice *advice;           /**< borrowed; NULL unless asked for */
     const struct fab_sweep *sweep;      /**< borrowed; NULL unless a parameter was varied (sweep.h) */
+    const struct fab_mix *mix;          /**< borrowed; NULL unless two jobs were compared (mix.h) */
 } fab_result;
 
 void fab_result_release(fab_result *result);

@@ -46,6 +46,11 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
  */
 fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
                               fab_error *err) FAB_MUST_USE;
+
+/** Keeps an error that says nothing about other points (FAB_EINPUT, FAB_EUNSUPPORTED, FAB_EUNREACHABLE,
+ * FAB_ENOSOLUTION) in the point. False for others, and for FAB_OK. */
+bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point);
+
 void fab_sweep_point_release(fab_sweep_point *point);
 
 /**
