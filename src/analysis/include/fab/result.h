@@ -9,6 +9,7 @@
 #include "fab/design.h"
 #include "fab/explanation.h"
 #include "fab/fabric.h"
+#include "fab/iteration.h"
 #include "fab/optimum.h"
 #include "fab/path_figures.h"
 #include "fab/prices.h"
@@ -197,8 +198,8 @@ typedef struct fab_engine_result {
     fab_stat lower_bound_ratio;   /**< transfer_s over what no routing stays below, >= 1 */
     double latency_s;             /**< steps x executions x latency of the slowest path */
     fab_rate_figures rates;
-    fab_wiring wiring;            /**< of the fabric: what the boundaries below are called */
-    uint32_t n_cycle;             /**< links of a shortest cycle through the first link that lies on one; 0: none */
+    fab_wiring wiring; /**< of the fabric: what the boundaries below are called */
+    uint32_t n_cycle;  /**< links of a shortest cycle through the first link that lies on one; 0: none */
     fab_tier_load tiers[2 * FAB_MAX_TIERS];
     size_t n_tiers; /**< two for each boundary */
     fab_hot_link hot[FAB_HOT_LINKS];
@@ -224,9 +225,9 @@ typedef struct fab_phase_result {
     uint64_t steps, executions, communicators;
     uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes cross boundary t */
     double least_s; /**< no routing carries the bytes in less: links that no switch chooses, and all links of a leaf */
-    double max_taper_factor;                    /**< over fabric links, ideal spray: what the design itself causes */
-    double taper_by_tier[FAB_MAX_TIERS + 1];    /**< [t], t >= 2: the same by boundary */
-    bool has_bound;                             /**< the next six are known */
+    double max_taper_factor;                 /**< over fabric links, ideal spray: what the design itself causes */
+    double taper_by_tier[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: the same by boundary */
+    bool has_bound;                          /**< the next six are known */
     const char *bound_method;   /**< "even splitting", "linear program", "multiplicative weights" or "no choice" */
     double utilisation_bound;   /**< certified: no splitting over minimal paths has less on its fullest network link */
     double reached_utilisation; /**< by the best splitting found; equal where the program was solved exactly */
@@ -256,7 +257,12 @@ typedef struct fab_result {
     size_t n_fabrics; /**< 1, or several for cost */
     fab_phase_result *phases;
     size_t n_phases;
-    fab_growth_step *growth; /**< of cost with steps; the last step is fabrics[0] */
+    fab_iteration *iterations; /**< one per engine, of a training job */
+    size_t n_iterations;
+    char iteration_note[256]; /**< why there is none; empty: not asked for */
+    fab_job_memory memory;    /**< of a job on the fullest GPU; total_bytes 0: no job */
+    uint64_t ranks;           /**< of the job */
+    fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
     const fab_fabric *graph;            /**< borrowed; NULL for cost */
     const fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
