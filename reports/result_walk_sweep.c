@@ -34,11 +34,17 @@ static void walk_phase(walk *w, const fab_sweep_point *p, const fab_sweep_phase 
     end(w);
 }
 
+static double exposed_s(const fab_iteration *it) {
+    return it->exposed_tp_s + it->exposed_cp_s + it->exposed_pp_s + it->exposed_ep_s + it->exposed_dp_s;
+}
+
 static void walk_engine(walk *w, const fab_sweep_engine *e) {
     row(w);
     string(w, "label", e->label);
     if (e->has_time) {
         number(w, "time_s", e->time_s);
+    }
+    if (e->slowdown > 0) { /* not of a mix */
         number(w, "slowdown_ratio", e->slowdown);
         boolean(w, "pareto", e->is_on_front);
     }
@@ -47,6 +53,9 @@ static void walk_engine(walk *w, const fab_sweep_engine *e) {
     }
     if (e->has_iteration) {
         number(w, "iteration_s", e->iteration.time_s);
+        number(w, "compute_s", e->iteration.compute_s);
+        number(w, "bubble_s", e->iteration.bubble_s);
+        number(w, "exposed_s", exposed_s(&e->iteration));
         number(w, "tokens_per_s", e->iteration.tokens_per_s);
         number(w, "mfu_ratio", e->iteration.mfu_ratio);
         number(w, "usd_per_1e9_tokens", e->iteration.usd_per_1e9_tokens);

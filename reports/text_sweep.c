@@ -269,7 +269,7 @@ static void set_time(fab_table *table, size_t column, bool known, double time_s)
 }
 
 static void set_point(fab_table *table, const fab_sweep *s, const fab_sweep_point *p, size_t e, const names *phases,
-                      bool iterations) {
+                      bool iterations, bool one_price) {
     char a[40];
     const fab_sweep_engine *engine = &p->engines[e];
     size_t column = 1;
@@ -286,7 +286,11 @@ static void set_point(fab_table *table, const fab_sweep *s, const fab_sweep_poin
     } else {
         set_time(table, column++, engine->has_phases, engine->phases_s);
     }
-    fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_money_format(a, p->total_usd));
+    if (!one_price) {
+        fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_money_format(a, p->total_usd));
+    } else if (engine->has_time) {
+        fab_table_set(table, column, FAB_INK_PLAIN, "x%.3f", engine->slowdown);
+    }
 }
 
 /* Whether some point has an iteration; the phases that take longest; the longest time of all. */
@@ -308,13 +312,26 @@ static bool look(const fab_sweep *s, size_t e, names *phases, double *out_most_s
     return iterations;
 }
 
+/* False where the engine itself is varied. */
+static bool one_label(const fab_sweep *s, size_t e) {
+    const char *label = first_built(s)->engines[e].label;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (e < p->n_engines && strcmp(p->engines[e].label, label) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     names phases = {.n = 0};
     engine_table context = {.sweep = s, .engine = e};
     fab_table table;
     bool iterations = look(s, e, &phases, &context.most_s);
+    bool one_price = same_fabric(s);
     size_t row = 0;
-    fab_text_heading(page, "TIMES", first_built(s)->engines[e].label);
+    fab_text_heading(page, "TIMES", one_label(s, e) ? first_built(s)->engines[e].label : "engine of each point");
     start_table(&table, s, phases.n + (iterations ? 4 : 3));
     for (size_t j = 0; j < phases.n; j++) {
         fab_table_set(&table, j + 1, FAB_INK_DIM, "%s", phases.name[j]);
@@ -323,12 +340,12 @@ static void put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     if (iterations) {
         fab_table_set(&table, phases.n + 2, FAB_INK_DIM, "1e9 tokens");
     }
-    fab_table_set(&table, table.n_columns - 1, FAB_INK_DIM, "cost");
+    fab_table_set(&table, table.n_columns - 1, FAB_INK_DIM, "%s", one_price ? "slower" : "cost");
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (e < p->n_engines) {
             fab_table_row(&table);
-            set_point(&table, s, p, e, &phases, iterations);
+            set_point(&table, s, p, e, &phases, iterations, one_price);
             context.of_row[++row] = p;
         }
     }
@@ -359,10 +376,13 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     for (size_t e = 0; e < first->n_engines; e++) {
         put_engine(page, s, e);
     }
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: by "
-                  "the iteration, or all phases. * on the Pareto front: under this engine no point of the sweep costs "
-                  "less and is as fast, or is faster and costs as much.");
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+                   "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: by "
+                   "the iteration, or all phases. %s",
+                   same_fabric(s)
+                       ? "Slower: over the fastest, *."
+                       : "* on the Pareto front: under this engine no point of the sweep costs less and is as fast, or "
+                         "is faster and costs as much.");
     if (!all_times(s)) {
         fab_page_wrap(page, FAB_INK_DIM, 2, 2,
                       "-: not known, since a phase has too many flows for that and unequal bytes or limits.");

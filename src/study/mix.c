@@ -171,8 +171,6 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
             FAB_TRY(run_job(request, i, j, design, &mix->designs[i].job[j], &inner, err));
             first = first.code == FAB_OK ? inner : first;
         }
-        fab_sweep point = {.points = mix->designs[i].job, .n_points = FAB_MIX_JOBS};
-        fab_sweep_rank(&point); /* for time_s alone */
     }
     FAB_TRY(pair_up(mix, err));
     if (mix->n_compared == 0) {

@@ -70,14 +70,23 @@ static fab_status keep_phase(const fab_phase_result *phase, fab_sweep_phase *out
     return status;
 }
 
+/* Phases that are alternatives of each other have no sum. */
 static void keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out) {
     out->has_phases = result->n_phases > 0;
     for (size_t p = 0; p < result->n_phases; p++) {
-        const fab_engine_result *r = &result->phases[p].engines[e];
+        const fab_phase_result *phase = &result->phases[p];
+        const fab_engine_result *r = &phase->engines[e];
+        bool follows = !phase->alternative || phase->run == result->phases[0].run;
         (void)snprintf(out->label, sizeof out->label, "%s", r->label);
-        out->has_phases = out->has_phases && r->has_time;
+        out->has_phases = out->has_phases && r->has_time && follows;
         out->phases_s += r->has_time ? r->time_s.mean : 0;
     }
+    out->has_iteration = e < result->n_iterations;
+    if (out->has_iteration) {
+        out->iteration = result->iterations[e];
+    }
+    out->has_time = out->has_iteration || out->has_phases;
+    out->time_s = out->has_iteration ? out->iteration.time_s : out->phases_s;
 }
 
 static fab_status keep(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err) {
@@ -244,13 +253,6 @@ static void rank_engine(fab_sweep *sweep, size_t e) {
 }
 
 void fab_sweep_rank(fab_sweep *sweep) {
-    for (size_t i = 0; i < sweep->n_points; i++) {
-        for (size_t e = 0; e < sweep->points[i].n_engines; e++) {
-            fab_sweep_engine *engine = &sweep->points[i].engines[e];
-            engine->has_time = engine->has_iteration || engine->has_phases;
-            engine->time_s = engine->has_iteration ? engine->iteration.time_s : engine->phases_s;
-        }
-    }
     for (size_t e = 0; e < FAB_MAX_ENGINES; e++) {
         rank_engine(sweep, e);
     }

@@ -54,7 +54,7 @@ bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_p
 void fab_sweep_point_release(fab_sweep_point *point);
 
 /**
- * Fills time_s, slowdown and is_on_front of all points. Figures closer than 1e-9 of each other are equal, so that
+ * Fills slowdown and is_on_front of all points. Figures closer than 1e-9 of each other are equal, so that
  * rounding decides nothing; equal points are on the front together. Engines are compared by their place in the list.
  * Complexity: O(points^2 engines).
  */
