@@ -43,6 +43,8 @@ typedef struct fab_subject {
     bool bisection;     /**< effective bisection bandwidth is wanted */
     bool rates;         /**< rates and times are wanted */
     double least_s;     /**< no routing carries the phase in less */
+    double *handover;   /**< shape [n_links]: bytes handed over between rails before they are sent; NULL: none are */
+    double handover_s;  /**< what that takes */
 } fab_subject;
 
 /** What a subject is made of; everything is borrowed. */

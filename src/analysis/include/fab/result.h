@@ -225,6 +225,7 @@ typedef struct fab_phase_result {
     uint64_t steps, executions, communicators;
     uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes cross boundary t */
     double least_s; /**< no routing carries the bytes in less: links that no switch chooses, and all links of a leaf */
+    double handover_s; /**< of its time: bytes between rails are first handed over as a whole inside scale-up domains */
     double max_taper_factor;                 /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: the same by boundary */
     bool has_bound;                          /**< the next six are known */
