@@ -18,7 +18,7 @@ typedef struct fab_report_style {
 } fab_report_style;
 
 typedef struct fab_report_format {
-    const char *name;      /**< text, json, xml, graphml, ibnet */
+    const char *name;      /**< text, json, xml, graphml, ibnet, csv */
     const char *file_name; /**< name under --out: report.json, fabric.graphml; NULL = stdout only */
     const char *summary;
     /**
