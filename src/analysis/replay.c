@@ -321,6 +321,7 @@ static fab_status summarise(context *c, fab_error *err) {
 static fab_status iterate(const context *c, fab_result *result, fab_error *err) {
     fab_status status = FAB_OK;
     if (c->traffic.has_job) {
+        result->job = c->traffic.job;
         result->memory = c->traffic.memory;
         result->ranks = c->traffic.n_ranks;
     }
