@@ -7,14 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_time(fab_table *table, size_t column, double seconds) {
-    char a[40];
-    fab_table_set(table, column, FAB_INK_PLAIN, "%s",
-                  seconds > 0 ? fab_quantity_format(a, seconds, FAB_UNIT_TIME) : "-");
+static void put_part(fab_table *table, size_t column, double seconds, const fab_iteration *it) {
+    fab_table_set(table, column, FAB_INK_PLAIN, seconds > 0 ? "%.1f %%" : "-", 100 * seconds / it->time_s);
 }
 
 /* One row per engine: the parts add up to the time. */
 static void put_parts(fab_page *page, const fab_result *result) {
+    char a[40];
     static const char *const HEADINGS[] = {"engine", "time", "compute", "bubble", "tp", "pp", "dp", "TFLOP/s", "MFU"};
     fab_table table;
     fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
@@ -26,19 +25,20 @@ static void put_parts(fab_page *page, const fab_result *result) {
         const fab_iteration *it = &result->iterations[i];
         fab_table_row(&table);
         fab_table_set(&table, 0, FAB_INK_BOLD, "[%zu] %.12s", i + 1, it->engine);
-        put_time(&table, 1, it->time_s);
-        put_time(&table, 2, it->compute_s + it->optimizer_s);
-        put_time(&table, 3, it->bubble_s);
-        put_time(&table, 4, it->exposed_tp_s + it->exposed_cp_s + it->exposed_ep_s);
-        put_time(&table, 5, it->exposed_pp_s);
-        put_time(&table, 6, it->exposed_dp_s);
+        fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", fab_quantity_format(a, it->time_s, FAB_UNIT_TIME));
+        put_part(&table, 2, it->compute_s + it->optimizer_s, it);
+        put_part(&table, 3, it->bubble_s, it);
+        put_part(&table, 4, it->exposed_tp_s + it->exposed_cp_s + it->exposed_ep_s, it);
+        put_part(&table, 5, it->exposed_pp_s, it);
+        put_part(&table, 6, it->exposed_dp_s, it);
         fab_table_set(&table, 7, FAB_INK_PLAIN, "%.1f", it->tflops_per_gpu);
         fab_table_set(&table, 8, FAB_INK_PLAIN, "%.1f %%", 100 * it->mfu_ratio);
     }
     fab_table_print(&table, page, 2, NULL, NULL);
     fab_table_release(&table);
     fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  "compute: the busiest stage, optimizer included; tp (with cp and ep), pp, dp: communication that "
+                  "parts of the time; compute: the busiest stage, optimizer included; tp (with cp and ep), pp, dp: "
+                  "communication that "
                   "computation does not hide; TFLOP/s per GPU count recomputation, MFU does not");
 }
 

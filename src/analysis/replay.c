@@ -438,6 +438,10 @@ const char *const fab_conventions[] = {
     "optimum: least possible largest utilisation of network links over shortest paths",
     "latency: one way, devices and cables of a path; nothing waits in a queue",
     "bytes of a phase are those of one iteration",
-    "left out: priority flow control, congestion control, buffers, packet effects, rates and times",
+    "rates: max-min fair over all links of a path, those inside servers included; every path of a flow has its part",
+    "time of a phase: fluid simulation of its bytes of one iteration, plus steps x executions x latency of the slowest "
+    "path; phases do not share the network with each other",
+    "iteration: kernels by matrix size and memory bandwidth, fitted on two published runs; 1F1B; exposed communication",
+    "left out: priority flow control, congestion control, buffers, packet effects, stragglers, data loading",
     NULL,
 };
