@@ -160,7 +160,8 @@ static fab_status prepare(context *c, fab_error *err) {
                            .dag = c->dag,
                            .ports = &c->ports,
                            .bound = replay->bound,
-                           .rates = replay->rates};
+                           .rates = replay->rates,
+                           .keep_flows = replay->keep_flows};
     FAB_TRY(fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed, &c->traffic, err));
     FAB_TRY(FAB_NEW(c->routers, replay->n_engines, err));
     for (size_t i = 0; i < replay->n_engines; i++) {
@@ -352,6 +353,7 @@ static void free_phases(fab_phase_result *phases, size_t n_phases) {
         for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {
             free(phases[p].engines[e].load_bytes);
             free(phases[p].engines[e].draws);
+            free(phases[p].engines[e].flows);
         }
         free(phases[p].engines);
     }
