@@ -178,6 +178,29 @@ static void name_slowest(const fab_trial *trial, uint64_t flow, double rate_bps,
     (void)fab_comm_name(s->traffic, s->phase, about.comm, r->last.comm);
 }
 
+/* Where the slowest path of every flow is held. */
+static fab_status keep_flows(const fab_trial *trial, uint64_t n_flows, const uint32_t *first, fab_error *err) {
+    const fab_rate_scratch *s = trial->scratch->rates;
+    fab_engine_result *r = trial->detail;
+    fab_status status = FAB_NEW(r->flows, n_flows, err);
+    for (uint64_t flow = 0; status == FAB_OK && flow < n_flows; flow++) {
+        fab_flow about = fab_phase_flow(trial->subject->phase, flow);
+        fab_flow_rate *out = &r->flows[flow];
+        uint32_t from = first != NULL ? first[flow] : (uint32_t)flow;
+        uint32_t to = first != NULL ? first[flow + 1] : from + 1;
+        *out = (fab_flow_rate){.src_gpu = about.src, .dst_gpu = about.dst, .comm = about.comm, .bytes = about.bytes};
+        for (uint32_t i = from; i < to; i++) {
+            out->rate_bps += s->rate[i];
+            if (i == from || s->finish_s[i] > out->finish_s * (1 + SAME)) {
+                out->finish_s = s->finish_s[i];
+                out->bottleneck = s->bottleneck[i] != FAB_NO_BOTTLENECK ? s->bottleneck[i] : FAB_NONE;
+            }
+        }
+    }
+    r->n_flows = status == FAB_OK ? n_flows : 0;
+    return status;
+}
+
 /* Of flows, each the paths first[i] ... first[i + 1] - 1 of the solver; first NULL: one each. */
 static void take(const fab_trial *trial, uint64_t n_flows, const uint32_t *first, fab_sample *out) {
     const fab_rate_scratch *s = trial->scratch->rates;
@@ -277,6 +300,9 @@ fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *r, const dou
     }
     FAB_TRY(solve(s, &p, err));
     take(trial, r->n_flows, r->flow_first, out);
+    if (trial->detail != NULL && trial->subject->keep_flows) {
+        FAB_TRY(keep_flows(trial, r->n_flows, r->flow_first, err));
+    }
     FAB_TRY(check_bound(trial, bytes, out, err));
 done:
     return status;
@@ -377,6 +403,9 @@ fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const 
     }
     FAB_TRY(solve(s, &p, err));
     take(trial, phase->n_flows, NULL, out);
+    if (trial->detail != NULL && subject->keep_flows) {
+        FAB_TRY(keep_flows(trial, phase->n_flows, NULL, err));
+    }
     FAB_TRY(check_bound(trial, bytes, out, err));
 done:
     fab_link_classes_release(&classes);

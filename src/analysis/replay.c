@@ -160,7 +160,8 @@ static fab_status prepare(context *c, fab_error *err) {
                            .dag = c->dag,
                            .ports = &c->ports,
                            .bound = replay->bound,
-                           .rates = replay->rates};
+                           .rates = replay->rates,
+                           .keep_flows = replay->keep_flows};
     FAB_TRY(fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed, &c->traffic, err));
     FAB_TRY(FAB_NEW(c->routers, replay->n_engines, err));
     for (size_t i = 0; i < replay->n_engines; i++) {
@@ -321,6 +322,7 @@ static fab_status summarise(context *c, fab_error *err) {
 static fab_status iterate(const context *c, fab_result *result, fab_error *err) {
     fab_status status = FAB_OK;
     if (c->traffic.has_job) {
+        result->job = c->traffic.job;
         result->memory = c->traffic.memory;
         result->ranks = c->traffic.n_ranks;
     }
@@ -351,6 +353,7 @@ static void free_phases(fab_phase_result *phases, size_t n_phases) {
         for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {
             free(phases[p].engines[e].load_bytes);
             free(phases[p].engines[e].draws);
+            free(phases[p].engines[e].flows);
         }
         free(phases[p].engines);
     }
@@ -437,6 +440,10 @@ const char *const fab_conventions[] = {
     "optimum: least possible largest utilisation of network links over shortest paths",
     "latency: one way, devices and cables of a path; nothing waits in a queue",
     "bytes of a phase are those of one iteration",
-    "left out: priority flow control, congestion control, buffers, packet effects, rates and times",
+    "rates: max-min fair over all links of a path, those inside servers included; every path of a flow has its part",
+    "time of a phase: fluid simulation of its bytes of one iteration, plus steps x executions x latency of the slowest "
+    "path; phases do not share the network with each other",
+    "iteration: kernels by matrix size and memory bandwidth, fitted on two published runs; 1F1B; exposed communication",
+    "left out: priority flow control, congestion control, buffers, packet effects, stragglers, data loading",
     NULL,
 };

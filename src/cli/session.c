@@ -114,21 +114,22 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     FAB_TRY(cli_result_init(options, command, 1, &result, err));
     FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
     result.graph = graph;
-    fab_replay replay = {.design = &design,
-                         .fabric = graph,
-                         .traffic = traffic,
-                         .engines = design.engines,
-                         .n_engines = design.n_engines,
-                         .seed = options->seed,
-                         .n_seeds = options->n_seeds,
-                         .n_threads = (size_t)options->n_threads,
-                         .bound = options->bound,
-                         .rates = true,
-                         .known_bound = known_bound,
-                         .keep_loads = options->out != NULL ||
-                                       (options->format != NULL && strcmp(options->format, "graphml") == 0),
-                         .progress = shows_progress ? cli_progress_step : NULL,
-                         .progress_context = &progress};
+    fab_replay replay = {
+        .design = &design,
+        .fabric = graph,
+        .traffic = traffic,
+        .engines = design.engines,
+        .n_engines = design.n_engines,
+        .seed = options->seed,
+        .n_seeds = options->n_seeds,
+        .n_threads = (size_t)options->n_threads,
+        .bound = options->bound,
+        .rates = true,
+        .keep_flows = options->out != NULL || (options->format != NULL && strcmp(options->format, "flows") == 0),
+        .known_bound = known_bound,
+        .keep_loads = options->out != NULL || (options->format != NULL && strcmp(options->format, "graphml") == 0),
+        .progress = shows_progress ? cli_progress_step : NULL,
+        .progress_context = &progress};
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
     status = fab_replay_run(&replay, &result, err);

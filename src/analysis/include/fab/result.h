@@ -160,6 +160,14 @@ typedef struct fab_last_flow {
     char comm[FAB_NAME_SIZE];
 } fab_last_flow;
 
+/** One flow of a phase, of the first seed. */
+typedef struct fab_flow_rate {
+    uint32_t src_gpu, dst_gpu, comm;
+    fab_link_id bottleneck; /**< of its slowest path; FAB_NONE: its receiver's window */
+    uint64_t bytes;
+    double rate_bps, finish_s;
+} fab_flow_rate;
+
 /** What holds the flows of the first seed, each counted once; those that network links hold stand with the tiers. */
 typedef struct fab_rate_figures {
     double held_by_scaleup, held_by_pcie, held_by_window;
@@ -208,7 +216,9 @@ typedef struct fab_engine_result {
     double window_bytes, queueing_s; /**< of a receiver and of queues, where packets are reordered */
     uint64_t dependencies;           /**< pairs of fabric links, one held while the other is asked for */
     char cycle[FAB_CYCLE_SHOWN][80]; /**< names of its first ones */
-    double *load_bytes;              /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    fab_flow_rate *flows;            /**< shape [n_flows]; NULL unless asked for, and where rates are not known */
+    uint64_t n_flows;
+    double *load_bytes; /**< shape [n_links], first seed; NULL unless asked for (exports) */
     fab_seed_figures
         *draws; /**< shape [n_seeds], in the order of the seeds; NULL unless asked for (paired comparisons) */
 } fab_engine_result;
@@ -261,6 +271,7 @@ typedef struct fab_result {
     fab_iteration *iterations; /**< one per engine, of a training job */
     size_t n_iterations;
     char iteration_note[256]; /**< why there is none; empty: not asked for */
+    fab_job_spec job;         /**< as resolved; meaningful where ranks > 0 */
     fab_job_memory memory;    /**< of a job on the fullest GPU; total_bytes 0: no job */
     uint64_t ranks;           /**< of the job */
     fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */

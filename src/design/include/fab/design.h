@@ -103,7 +103,8 @@ typedef struct fab_job_spec {
     char tp_collective[32];                /**< algorithm: ring, ..., auto; empty = ring */
     char dp_collective[32];
     double tp_overlap, cp_overlap, pp_overlap, ep_overlap, dp_overlap; /**< part hidden behind computation, 0 to 1 */
-    double gpu_hour_usd;                    /**< price of a GPU for an hour, power and server included, network not */
+    double gpu_hour_usd; /**< price of a GPU for an hour, power and server included, network not */
+    double published_tflops, published_pipeline_bps, published_data_bps; /**< of a published run; 0 = none */
     double train_tokens;                    /**< tokens of the whole training run; 0 = not asked */
     char order[FAB_NAME_SIZE];              /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
     char placement[FAB_NAME_SIZE];          /**< order | random | packed | scattered; empty = order */
