@@ -69,7 +69,7 @@ static fab_status write_csv(const fab_result *result, const fab_report_style *st
         add_text(&text, s->path[k]);
         fab_str_add(&text, ",");
     }
-    fab_str_add(&text, "engine,time_s,phases_s,iteration_s,usd_per_1e9_tokens,total_usd,power_w,bisection_ratio,pareto,"
+    fab_str_add(&text, "label,time_s,phases_s,iteration_s,usd_per_1e9_tokens,total_usd,power_w,bisection_ratio,pareto,"
                        "error\n");
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];

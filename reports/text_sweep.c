@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_PHASES 4  /* shown of each engine: the longest */
-#define LEAST_BAR  6  /* columns */
-#define MOST_BAR   24
-#define VALUE      22 /* columns of a point's values */
+#define MAX_PHASES  4  /* shown of each engine: the longest */
+#define LEAST_BAR   6  /* columns, as are all below */
+#define MOST_BAR    24
+#define VALUE       22 /* of a point's values */
+#define WIDE_FABRIC 64 /* of all figures of a fabric */
+#define A_CROSSING  17
+#define A_TIME      11
 
 /* "2, 400Gb/s"; long ones are cut. */
 static const char *point_name(const fab_sweep *s, const fab_sweep_point *p, char *out, size_t size) {
@@ -24,9 +27,29 @@ static void set_name(fab_table *table, const fab_sweep *s, const fab_sweep_point
     fab_table_set(table, 0, ink, "%s", point_name(s, p, name, sizeof name));
 }
 
+/* "fabric.taper.1" is "taper.1". */
+static const char *short_path(const char *path) {
+    bool known = strncmp(path, "fabric.", 7) == 0 || strncmp(path, "job.", 4) == 0;
+    return known ? strchr(path, '.') + 1 : path;
+}
+
 static const char *heading(const fab_sweep *s, char *out, size_t size) {
-    (void)snprintf(out, size, "%s%s%s", s->path[0], s->n_paths > 1 ? ", " : "", s->n_paths > 1 ? s->path[1] : "");
+    size_t n = 0;
+    for (size_t k = 0; k < s->n_paths && n < size; k++) {
+        n += (size_t)snprintf(out + n, size - n, "%s%s", k > 0 ? ", " : "", short_path(s->path[k]));
+    }
     return out;
+}
+
+/* Columns of the page that the names of the points leave. */
+static size_t room(const fab_page *page, const fab_sweep *s) {
+    char name[VALUE + 1];
+    size_t widest = fab_text_columns(heading(s, name, sizeof name));
+    for (size_t i = 0; i < s->n_points; i++) {
+        size_t mine = fab_text_columns(point_name(s, &s->points[i], name, sizeof name));
+        widest = mine > widest ? mine : widest;
+    }
+    return page->width > widest + 2 ? page->width - widest - 2 : 0;
 }
 
 static const fab_sweep_point *first_built(const fab_sweep *s) {
@@ -69,11 +92,13 @@ static bool same_fabric(const fab_sweep *s) {
 }
 
 static void put_fabrics(fab_page *page, const fab_sweep *s) {
-    static const char *const HEADINGS[] = {"", "built taper", "switches", "cables", "bisection", "power", "cost"};
+    static const char *const HEADINGS[] = {"", "built taper", "cost", "switches", "bisection", "power", "cables"};
     fab_table table;
     char a[64];
     bool once = same_fabric(s);
-    start_table(&table, s, sizeof HEADINGS / sizeof HEADINGS[0]);
+    bool is_wide = room(page, s) >= WIDE_FABRIC;
+    size_t n = sizeof HEADINGS / sizeof HEADINGS[0];
+    start_table(&table, s, is_wide ? n : n - 1);
     for (size_t i = 1; i < table.n_columns; i++) {
         fab_table_set(&table, i, FAB_INK_DIM, "%s", HEADINGS[i]);
     }
@@ -93,11 +118,13 @@ static void put_fabrics(fab_page *page, const fab_sweep *s) {
             continue;
         }
         fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", tapers_text(p, a, sizeof a));
-        fab_table_set(&table, 2, FAB_INK_PLAIN, "%s", fab_format_count(a, p->counts.switches));
-        fab_table_set(&table, 3, FAB_INK_PLAIN, "%s", fab_format_count(a, p->counts.cables));
+        fab_table_set(&table, 2, FAB_INK_PLAIN, "%s", fab_money_format(a, p->total_usd));
+        fab_table_set(&table, 3, FAB_INK_PLAIN, "%s", fab_format_count(a, p->counts.switches));
         fab_table_set(&table, 4, FAB_INK_PLAIN, "%.3g %%", 100 * p->bisection_ratio);
         fab_table_set(&table, 5, FAB_INK_PLAIN, "%s", fab_quantity_format(a, p->power_w, FAB_UNIT_POWER));
-        fab_table_set(&table, 6, FAB_INK_PLAIN, "%s", fab_money_format(a, p->total_usd));
+        if (is_wide) {
+            fab_table_set(&table, 6, FAB_INK_PLAIN, "%s", fab_format_count(a, p->counts.cables));
+        }
     }
     fab_text_heading(page, "FABRICS", NULL);
     fab_table_print(&table, page, 2, NULL, NULL);
@@ -158,9 +185,14 @@ static void keep_heaviest(names *list, size_t n) {
     }
 }
 
+/* Phases that fit, of which one is shown in any case. */
+static size_t limit(size_t n) {
+    return n < 1 ? 1 : n < MAX_PHASES ? n : MAX_PHASES;
+}
+
 /* --- crossings ---------------------------------------------------------------------------------------------------- */
 
-static names crossing_phases(const fab_sweep *s, uint32_t tier) {
+static names crossing_phases(const fab_sweep *s, uint32_t tier, size_t most) {
     names list = {.n = 0};
     for (size_t i = 0; i < s->n_points; i++) {
         for (size_t j = 0; j < s->points[i].n_phases; j++) {
@@ -170,7 +202,7 @@ static names crossing_phases(const fab_sweep *s, uint32_t tier) {
             }
         }
     }
-    keep_heaviest(&list, FAB_TEXT_MAX_COLUMNS - 4);
+    keep_heaviest(&list, most);
     return list;
 }
 
@@ -227,7 +259,7 @@ static void put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t tier, 
 static void put_crossings(fab_page *page, const fab_sweep *s) {
     for (uint32_t tier = 2; tier <= FAB_MAX_TIERS; tier++) {
         char title[96];
-        names list = crossing_phases(s, tier);
+        names list = crossing_phases(s, tier, limit(room(page, s) / A_CROSSING));
         if (list.n == 0) {
             continue;
         }
@@ -281,8 +313,11 @@ static void set_point(fab_table *table, const fab_sweep *s, const fab_sweep_poin
     }
     if (iterations) {
         set_time(table, column++, engine->has_iteration, engine->iteration.time_s);
-        fab_table_set(table, column++, FAB_INK_PLAIN, "%s",
-                      engine->has_iteration ? fab_money_format(a, engine->iteration.usd_per_1e9_tokens) : "-");
+        if (engine->has_iteration) { /* to the dollar: points differ by little where GPU hours are most of it */
+            fab_table_set(table, column, FAB_INK_PLAIN, "$%s",
+                          fab_format_count(a, (uint64_t)(engine->iteration.usd_per_1e9_tokens + 0.5)));
+        }
+        column++;
     } else {
         set_time(table, column++, engine->has_phases, engine->phases_s);
     }
@@ -293,8 +328,22 @@ static void set_point(fab_table *table, const fab_sweep *s, const fab_sweep_poin
     }
 }
 
+/* By what the points make of a phase, then by its length. */
+static void weigh(const fab_sweep *s, size_t e, names *phases) {
+    for (size_t j = 0; j < phases->n; j++) {
+        double least_s = phases->weight[j];
+        for (size_t i = 0; i < s->n_points; i++) {
+            const fab_sweep_phase *phase = phase_named(&s->points[i], phases->name[j]);
+            if (phase != NULL && phase->times[e].has_time && phase->times[e].time_s.mean < least_s) {
+                least_s = phase->times[e].time_s.mean;
+            }
+        }
+        phases->weight[j] = phases->weight[j] - least_s + 1e-3 * phases->weight[j];
+    }
+}
+
 /* Whether some point has an iteration; the phases that take longest; the longest time of all. */
-static bool look(const fab_sweep *s, size_t e, names *phases, double *out_most_s) {
+static bool look(const fab_page *page, const fab_sweep *s, size_t e, names *phases, double *out_most_s) {
     bool iterations = false;
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
@@ -308,7 +357,9 @@ static bool look(const fab_sweep *s, size_t e, names *phases, double *out_most_s
             add_name(phases, p->phases[j].name, time->has_time ? time->time_s.mean : 0);
         }
     }
-    keep_heaviest(phases, iterations ? MAX_PHASES - 1 : MAX_PHASES);
+    weigh(s, e, phases);
+    size_t others = iterations ? 4 * A_TIME : 3 * A_TIME; /* with the mark of the front */
+    keep_heaviest(phases, limit(room(page, s) > others ? (room(page, s) - others) / A_TIME : 0));
     return iterations;
 }
 
@@ -328,7 +379,7 @@ static void put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     names phases = {.n = 0};
     engine_table context = {.sweep = s, .engine = e};
     fab_table table;
-    bool iterations = look(s, e, &phases, &context.most_s);
+    bool iterations = look(page, s, e, &phases, &context.most_s);
     bool one_price = same_fabric(s);
     size_t row = 0;
     fab_text_heading(page, "TIMES", one_label(s, e) ? first_built(s)->engines[e].label : "engine of each point");
