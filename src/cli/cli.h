@@ -272,4 +272,20 @@ void cli_wrap(const char *text, size_t at, size_t indent, size_t width, FILE *ou
 /** The same for a command line, which stays one when it is copied into a shell. */
 void cli_wrap_shell(const char *text, size_t at, size_t indent, size_t width, FILE *out);
 
+/* --- front_end.c -------------------------------------------------------------------------------------------------- */
+
+typedef struct cli_front_end {
+    fab_fabric *hosts; /**< NULL: not open */
+    char text[64];     /**< traffic as fab_traffic_front_end() reads it */
+} cli_front_end;
+
+/** "front-end" or "front-end:PHASE". */
+bool cli_is_front_end(const char *traffic);
+/** Builds the front-end of a design whose fabric is `gpus`. FAB_EINPUT: it has none. */
+fab_status cli_front_end_open(const char *traffic, const fab_design *design, const fab_fabric *gpus, cli_front_end *out,
+                              fab_error *err) FAB_MUST_USE;
+void cli_front_end_close(cli_front_end *front_end);
+/** Makes the front-end the fabric that a report is about. */
+void cli_front_end_show(const fab_design *design, fab_result *result, const cli_front_end *front_end);
+
 #endif

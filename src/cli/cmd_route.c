@@ -115,6 +115,11 @@ done:
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_proof proof = {0};
+    bool more = options->advise.on || options->certificate != NULL || options->dump != NULL || options->explain != NULL;
+    if (cli_is_front_end(options->traffic) && more) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                 "traffic of the front-end: --advise, --certificate, --dump and --explain know the first network only");
+    }
     if (options->explain != NULL) {
         FAB_TRY(cli_check_explain(options, err));
         return cli_explain(options, out, err);

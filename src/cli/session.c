@@ -107,6 +107,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     fab_fabric *graph = NULL;
     fab_result result = {0};
     fab_advice *advice = NULL;
+    cli_front_end front_end = {.hosts = NULL};
     cli_progress progress = {0};
     bool shows_progress = cli_progress_wanted(options);
     FAB_TRY(cli_check_out(options, err));
@@ -114,9 +115,15 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     FAB_TRY(cli_result_init(options, command, 1, &result, err));
     FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
     result.graph = graph;
+    if (cli_is_front_end(traffic)) {
+        FAB_TRY(cli_front_end_open(traffic, &design, graph, &front_end, err));
+        cli_front_end_show(&design, &result, &front_end);
+        traffic = front_end.text;
+    }
     fab_replay replay = {
         .design = &design,
-        .fabric = graph,
+        .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
+        .gpus = front_end.hosts != NULL ? graph : NULL,
         .traffic = traffic,
         .engines = design.engines,
         .n_engines = design.n_engines,
@@ -145,6 +152,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
 done:
     fab_result_release(&result);
     fab_advice_free(advice);
+    cli_front_end_close(&front_end);
     fab_fabric_free(graph);
     return status;
 }

@@ -74,7 +74,9 @@ void fab_stat_of(double *samples, size_t n, fab_stat *out);
 typedef struct fab_replay {
     const fab_design *design;
     const fab_fabric *fabric;
-    const char *traffic; /**< as for fab_traffic_make */
+    const char *traffic;    /**< as for fab_traffic_make; with `gpus` as for fab_traffic_front_end */
+    const fab_fabric *gpus; /**< of the front-end's traffic: the fabric of the GPUs, and `fabric` is that of the hosts;
+                               else NULL */
     const fab_engine_spec *engines;
     size_t n_engines;
     uint64_t seed, n_seeds;
