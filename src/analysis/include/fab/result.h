@@ -197,8 +197,8 @@ typedef struct fab_engine_result {
     fab_stat lower_bound_ratio;   /**< transfer_s over what no routing stays below, >= 1 */
     double latency_s;             /**< steps x executions x latency of the slowest path */
     fab_rate_figures rates;
-    fab_wiring wiring;            /**< of the fabric: what the boundaries below are called */
-    uint32_t n_cycle;             /**< links of a shortest cycle through the first link that lies on one; 0: none */
+    fab_wiring wiring; /**< of the fabric: what the boundaries below are called */
+    uint32_t n_cycle;  /**< links of a shortest cycle through the first link that lies on one; 0: none */
     fab_tier_load tiers[2 * FAB_MAX_TIERS];
     size_t n_tiers; /**< two for each boundary */
     fab_hot_link hot[FAB_HOT_LINKS];
@@ -221,9 +221,9 @@ typedef struct fab_phase_result {
     uint64_t steps, executions, communicators;
     uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes cross boundary t */
     double least_s; /**< no routing carries the bytes in less: links that no switch chooses, and all links of a leaf */
-    double max_taper_factor;                    /**< over fabric links, ideal spray: what the design itself causes */
-    double taper_by_tier[FAB_MAX_TIERS + 1];    /**< [t], t >= 2: the same by boundary */
-    bool has_bound;                             /**< the next six are known */
+    double max_taper_factor;                 /**< over fabric links, ideal spray: what the design itself causes */
+    double taper_by_tier[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: the same by boundary */
+    bool has_bound;                          /**< the next six are known */
     const char *bound_method;   /**< "even splitting", "linear program", "multiplicative weights" or "no choice" */
     double utilisation_bound;   /**< certified: no splitting over minimal paths has less on its fullest network link */
     double reached_utilisation; /**< by the best splitting found; equal where the program was solved exactly */
@@ -256,6 +256,9 @@ typedef struct fab_result {
     const fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
     const fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
     const fab_advice *advice;           /**< borrowed; NULL unless asked for */
+
+    const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
+    const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
 } fab_result;
 
 void fab_result_release(fab_result *result);
