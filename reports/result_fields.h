@@ -108,6 +108,10 @@ static inline void stat(walk *w, const char *key, const fab_stat *value, bool di
 /** A phase and its engines, see result_walk_phase.c. */
 void fab_walk_phase(walk *w, const fab_phase_result *phase, const fab_counts *counts);
 
+/** Jobs that meet, and slower parts, see result_walk_contention.c. */
+void fab_walk_contention(walk *w, const struct fab_contention *contention);
+void fab_walk_degradation(walk *w, const struct fab_degradation *degradation);
+
 /** What changes buy, see result_walk_advice.c. */
 void fab_walk_advice(walk *w, const fab_advice *advice);
 

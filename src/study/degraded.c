@@ -126,6 +126,7 @@ static fab_status open_degradation(comparison *c, size_t n_phases, const fab_wea
     FAB_TRY(FAB_NEW(c->out->labels, n_engines, err));
     FAB_TRY(FAB_NEW(c->out->phases, n_phases * n_engines, err));
     FAB_TRY(FAB_NEW(c->out->worst, n_engines, err));
+    c->out->n_seeds = c->base->n_seeds;
     c->out->n_phases = n_phases;
     c->out->n_engines = n_engines;
 done:

@@ -30,6 +30,7 @@ typedef struct fab_degradation {
     double compute_ratio; /**< of the slowest GPU of the traffic */
     size_t n_phases, n_engines;
     char (*names)[FAB_NAME_SIZE];          /**< shape [n_phases]; owned */
+    uint64_t n_seeds;                      /**< of engines that draw */
     char (*labels)[FAB_ENGINE_LABEL_SIZE]; /**< shape [n_engines]; owned */
     fab_degraded_phase *phases;            /**< shape [n_phases][n_engines]; owned */
     size_t *worst;                         /**< shape [n_engines]: phase that suffers most; owned */
