@@ -350,6 +350,12 @@ static void walk_all(walk *w, const fab_result *result) {
     if (result->command == FAB_COMMAND_COST && result->n_fabrics > 1) {
         walk_designs(w, result);
     }
+    if (result->ranks > 0) {
+        fab_walk_job(w, result);
+    }
+    if (result->n_iterations > 0) {
+        fab_walk_iterations(w, result->iterations, result->n_iterations);
+    }
     if (result->n_phases > 0) {
         array(w, "phases", "phase");
         for (size_t i = 0; i < result->n_phases; i++) {

@@ -211,6 +211,8 @@ void fab_walk_phase(walk *w, const fab_phase_result *phase, const fab_counts *co
     string(w, "name", phase->name);
     string(w, "collective", phase->collective);
     text(w, "formula", phase->formula);
+    text(w, "algorithm", phase->algorithm);
+    integer(w, "run", phase->run);
     integer(w, "flows", phase->flows);
     integer(w, "network_flows", phase->network_flows);
     integer(w, "fabric_flows", phase->fabric_flows);

@@ -95,6 +95,7 @@ static void put_result(fab_page *page, const fab_result *result) {
             fab_text_prices(page, result);
         }
     }
+    fab_text_iteration(page, result);
     if (result->n_phases > 0) {
         fab_text_phases(page, result);
     }

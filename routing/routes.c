@@ -106,8 +106,7 @@ static fab_status flush(writer *w, fab_error *err) {
     fab_walk_begin(walk, w->router, w->seed);
     FAB_TRY(fab_walk_run(walk, w->router, w->seed, err));
     FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + n + 1, err));
-    FAB_TRY(
-        FAB_GROW(routes->link, routes->link_capacity, w->n_links + n * (FAB_WALK_HOPS + 2 * FAB_LEG_LINKS), err));
+    FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, w->n_links + n * (FAB_WALK_HOPS + 2 * FAB_LEG_LINKS), err));
     if (routes->group != NULL) {
         FAB_TRY(FAB_GROW(routes->group, routes->group_capacity, w->n_links + n * FAB_WALK_HOPS, err));
     }

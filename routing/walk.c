@@ -120,9 +120,9 @@ static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t ho
 }
 
 #ifdef FAB_GATHERS
-static uint32_t first_lost(const fab_walk *walk, const uint32_t *number) {
+static uint32_t first_lost(const fab_walk *walk, const fab_next_hops *t) {
     uint32_t i = 0;
-    while (number[i] != 0 || walk->at[i] == walk->target[i]) {
+    while (walk->at[i] == walk->target[i] || fab_next_hops_group(t, walk->at[i], walk->leaf[i]) != 0) {
         i++;
     }
     return i;
@@ -162,7 +162,7 @@ FAB_GATHERING static uint32_t step_vectors(fab_walk *walk, const fab_router *rou
         value[i] = walk->value[(groups >> 5 & 7) * FAB_WALK_PATHS + i] >> (groups & 31);
     }
     if (n_lost > 0) {
-        walk->lost = first_lost(walk, number);
+        walk->lost = first_lost(walk, t);
         return FAB_NONE;
     }
     if (router->divides) { /* the quotient of doubles differs from the next integer by 1 / count or more: exact */
@@ -222,7 +222,7 @@ static bool is_refused_at_once(const fab_walk *walk, const fab_router *router, u
 
 static uint32_t step(fab_walk *walk, const fab_router *router, uint64_t seed, uint32_t hop) {
     uint32_t left = 0;
-    uint32_t at[FAB_WALK_PATHS];
+    uint32_t at[FAB_WALK_PATHS] = {0};
     if (!router->is_plain) {
         return step_any(walk, router, seed, hop);
     }

@@ -15,7 +15,7 @@
 typedef struct fab_walk {
     uint32_t n;
     uint32_t lost;                 /**< path without a next hop, after a failed run */
-    uint32_t n_left;   /**< paths that have not ended, after a run */
+    uint32_t n_left;               /**< paths that have not ended, after a run */
     uint32_t n_steps;              /**< hops of the longest path */
     bool wants_groups;             /**< set by the caller: `group` is to be filled */
     fab_legs legs[FAB_WALK_PATHS]; /**< where routes keep more than the links between switches */

@@ -191,6 +191,7 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     FAB_TRY(find(spec, &family, err));
     FAB_TRY(family->predict(spec, &predicted, err));
     FAB_TRY(family->build(spec, &fabric, err));
+    fabric->reduces_in_switches = strcmp(spec->reduction, "switch") == 0;
     if (spec->floor.given) {
         FAB_TRY(fab_floor_make(spec, fabric, &floor, err));
         FAB_TRY(fab_floor_apply(spec, floor, fabric, err));

@@ -251,6 +251,9 @@ fab_status fab_measure_phase(const fab_subject *s, fab_phase_result *out, fab_er
     (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
     (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
     (void)snprintf(out->formula, sizeof out->formula, "%s", phase->formula);
+    (void)snprintf(out->algorithm, sizeof out->algorithm, "%s", phase->algorithm);
+    out->run = phase->run;
+    out->alternative = phase->alternative;
     out->flows = phase->n_flows;
     out->bytes = phase->total_bytes;
     out->steps = phase->steps;

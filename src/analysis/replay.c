@@ -1,7 +1,9 @@
 /* Every phase under every engine for every seed: independent items over threads, each writing its own sample. */
+#include "fab/collective.h"
 #include "fab/deadlock.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
+#include "iterate.h"
 #include "measure.h"
 
 #include <math.h>
@@ -215,16 +217,14 @@ static double slowest_latency_s(const fab_fabric *f, const fab_engine_result *r)
     return r->paths.n_flows > 0 ? r->paths.latency_s.max : inside_s;
 }
 
-/* Bus bandwidth over algorithm bandwidth, as nccl-tests define them. */
+/* Bus bandwidth over algorithm bandwidth; a reduce-scatter and an all-gather make an all-reduce. */
 static double bus_factor(const fab_phase *p) {
-    double r = (double)p->ranks;
-    double part = r > 0 ? (r - 1) / r : 0;
-    if (strcmp(p->collective, "all-reduce") == 0) {
-        return 2 * part;
+    for (int operation = 0; operation < FAB_N_OPERATIONS; operation++) {
+        if (strcmp(p->collective, fab_operation_name((fab_operation)operation)) == 0) {
+            return fab_bus_factor((fab_operation)operation, p->ranks);
+        }
     }
-    bool shares = strcmp(p->collective, "all-gather") == 0 || strcmp(p->collective, "reduce-scatter") == 0 ||
-                  strcmp(p->collective, "all-to-all") == 0;
-    return shares ? part : 1;
+    return strchr(p->collective, ',') != NULL ? fab_bus_factor(FAB_ALL_REDUCE, p->ranks) : 1;
 }
 
 /* Time and what follows from it, of one engine's draws. */
@@ -317,6 +317,36 @@ static fab_status summarise(context *c, fab_error *err) {
     return status;
 }
 
+/* A job that cannot be timed is reported without. */
+static fab_status iterate(const context *c, fab_result *result, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (c->traffic.has_job) {
+        result->job = c->traffic.job;
+        result->memory = c->traffic.memory;
+        result->ranks = c->traffic.n_ranks;
+    }
+    if (!c->replay->rates || !fab_iterates(&c->traffic, result, c->replay->traffic)) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(result->iterations, c->replay->n_engines, err));
+    for (size_t e = 0; e < c->replay->n_engines; e++) {
+        fab_error why = {0};
+        status = fab_iterate(&c->traffic, result, e, &result->iterations[e], &why);
+        if (status == FAB_EUNSUPPORTED || status == FAB_ENOSOLUTION) {
+            (void)snprintf(result->iteration_note, sizeof result->iteration_note, "%.250s", why.text);
+            result->n_iterations = 0;
+            return FAB_OK;
+        }
+        if (status != FAB_OK) {
+            *err = why;
+            goto done;
+        }
+        result->n_iterations++;
+    }
+done:
+    return status;
+}
+
 static void free_phases(fab_phase_result *phases, size_t n_phases) {
     for (size_t p = 0; phases != NULL && p < n_phases; p++) {
         for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {
@@ -369,6 +399,7 @@ fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_erro
     result->phases = c.phases;
     result->n_phases = c.traffic.n_phases;
     c.phases = NULL;
+    FAB_TRY(iterate(&c, result, err));
 done:
     release(&c);
     return status;
@@ -384,6 +415,9 @@ void fab_result_release(fab_result *result) {
     }
     free(result->fabrics);
     free(result->growth);
+    free(result->iterations);
+    result->iterations = NULL;
+    result->n_iterations = 0;
     result->phases = NULL;
     result->fabrics = NULL;
     result->growth = NULL;
@@ -404,6 +438,10 @@ const char *const fab_conventions[] = {
     "optimum: least possible largest utilisation of network links over shortest paths",
     "latency: one way, devices and cables of a path; nothing waits in a queue",
     "bytes of a phase are those of one iteration",
-    "left out: priority flow control, congestion control, buffers, packet effects, rates and times",
+    "rates: max-min fair over all links of a path, those inside servers included; every path of a flow has its part",
+    "time of a phase: fluid simulation of its bytes of one iteration, plus steps x executions x latency of the slowest "
+    "path; phases do not share the network with each other",
+    "iteration: kernels by matrix size and memory bandwidth, fitted on two published runs; 1F1B; exposed communication",
+    "left out: priority flow control, congestion control, buffers, packet effects, stragglers, data loading",
     NULL,
 };

@@ -5,6 +5,7 @@
 #define MAX_GPUS            16777216 /* 2^24: GPU ids and their links fit 32 bits */
 #define MAX_RATE            1e15
 #define MAX_SIZE            1e9 /* of a model's dimension */
+#define COLLECTIVES         "ring|doubling|halving-doubling|tree|mesh|hierarchical|in-network|auto"
 #define PLACE(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 
 /* clang-format off */
@@ -60,6 +61,8 @@ const field design_fields[] = {
     TEXT(SCOPE_FABRIC, "torus", FIELD_LIST, fab_fabric_spec, torus, NULL, NULL, "torus: switches in each dimension: 4,4,8"),
     FABRIC_COUNT("rails-per-switch", rails_per_switch, 1, 65535, true, "auto", "rail-only: rails that share a network; auto: as many as fit a single switch"),
     TEXT(SCOPE_FABRIC, "forward", FIELD_CHOICE, fab_fabric_spec, forward, "source", "source|destination", "rail-only: whose scale-up domain hands over traffic between rails"),
+
+    TEXT(SCOPE_FABRIC, "reduction", FIELD_CHOICE, fab_fabric_spec, reduction, "none", "none|switch", "what collectives may leave to the network: switch = its switches add up what they are sent (in-network reduction)"),
 
     COUNT(SCOPE_FRONT_END, "storage", fab_fabric_spec, storage, 0, MAX_GPUS, false, "0", "storage servers, with as many NICs as a server has there"),
 
@@ -130,7 +133,12 @@ const field design_fields[] = {
     JOB_OVERLAP("ep-overlap", ep_overlap, "the same of expert parallelism"),
     JOB_OVERLAP("dp-overlap", dp_overlap, "the same of data parallelism"),
     JOB_NUMBER("gpu-hour-usd", gpu_hour_usd, 1e6, "12.5", "price of one GPU for an hour, without the network (default: $100 for eight H100, 2024)"),
+    JOB_NUMBER("published-tflops", published_tflops, 1e6, "0", "TFLOP/s per GPU that a published run of this job reached, shown beside ours"),
+    QUANTITY(SCOPE_JOB, "published-pipeline-bisection", FAB_UNIT_RATE, fab_job_spec, published_pipeline_bps, 0, 1e18, false, "0b/s", "the same of its bandwidth between the halves of the stages"),
+    QUANTITY(SCOPE_JOB, "published-data-bisection", FAB_UNIT_RATE, fab_job_spec, published_data_bps, 0, 1e18, false, "0b/s", "the same of its bandwidth between the halves of the replicas"),
     JOB_NUMBER("train-tokens", train_tokens, 1e18, "0", "tokens to train on, for days and dollars; 0: not asked"),
+    JOB_TEXT("tp-collective", FIELD_CHOICE, tp_collective, "ring", COLLECTIVES, "algorithm of the tensor-parallel all-reduce (see list patterns); auto: the fastest by the cost model"),
+    JOB_TEXT("dp-collective", FIELD_CHOICE, dp_collective, "ring", COLLECTIVES, "algorithm of the data-parallel collectives; sharded, halving-doubling is halving and then doubling"),
     JOB_TEXT("order", FIELD_WORD, order, "tp-cp-pp-dp", NULL, "rank order of the dimensions, innermost first"),
     JOB_TEXT("placement", FIELD_CHOICE, placement, "order", "order|random|packed|scattered", "order of the servers: as listed, drawn, pods filled one by one, or pods in turn"),
     COUNT(SCOPE_JOB, "placement-seed", fab_job_spec, placement_seed, 0, 1e9, false, "0", "seed of a random placement"),

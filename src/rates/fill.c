@@ -259,38 +259,29 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
 /* --- filling -------------------------------------------------------------------------------------------------------
  */
 
-/* Links of a flow. */
-static inline const uint32_t *links_of(const filling *q, uint32_t f, uint32_t *out_n) {
-    const flow_record *record = &q->m->records[f];
-    if (record->link[0] == NO_LINK) {
-        *out_n = (uint32_t)(q->s->first[f + 1] - q->s->first[f]);
-        return &q->s->link[q->s->first[f]];
+FAB_INLINE void take(filling *q, uint32_t l, double rate, double weight, const bool general) {
+    q->m->links[l].left -= rate;
+    q->m->links[l].n--;
+    if (general) {
+        q->m->weight[l] -= weight;
     }
-    uint32_t n = RECORD_LINKS;
-    while (record->link[n - 1] == NO_LINK) {
-        n--;
-    }
-    *out_n = n;
-    return record->link;
 }
 
 FAB_INLINE void stop(filling *q, uint32_t f, double rate, const bool general) {
     const fab_sharing *s = q->s;
     fab_max_min *m = q->m;
-    uint32_t n = 0;
-    const uint32_t *link = links_of(q, f, &n);
+    const uint32_t *link = m->records[f].link;
     double w = general && s->weight != NULL ? s->weight[f] : 1;
-    const double *share = general && s->share != NULL ? &s->share[s->first[f]] : NULL;
     q->rate[f] = rate;
-    for (uint32_t i = 0; i < n; i++) {
-        link_state *state = &m->links[link[i]];
-        if (general) {
-            state->left -= share != NULL ? rate * share[i] : rate;
-            m->weight[link[i]] -= share != NULL ? w * share[i] : w;
-        } else {
-            state->left -= rate;
+    if (link[0] != NO_LINK) {
+        for (uint32_t i = 0; i < RECORD_LINKS; i++) { /* always as many: a branch would be guessed wrong too often */
+            take(q, link[i], rate, w, general);
         }
-        state->n--;
+    } else {
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            double share = s->share != NULL ? s->share[e] : 1;
+            take(q, s->link[e], rate * share, w * share, general);
+        }
     }
     if (s->limit != NULL) {
         m->links[s->n_links + f].n = 0;
@@ -301,10 +292,9 @@ FAB_INLINE void stop(filling *q, uint32_t f, double rate, const bool general) {
 FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, uint32_t l, const bool general) {
     const fab_sharing *s = q->s;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t n_hops = 0;
-        const uint32_t *link = links_of(q, flow[i], &n_hops);
-        for (uint32_t h = 0; h < n_hops; h++) {
-            __builtin_prefetch(&q->m->links[link[h]], 1);
+        const uint32_t *link = q->m->records[flow[i]].link;
+        for (uint32_t h = 0; h < RECORD_LINKS; h++) {
+            __builtin_prefetch(&q->m->links[link[h] != NO_LINK ? link[h] : l], 1);
         }
     }
     for (uint32_t i = 0; i < n; i++) {

@@ -4,6 +4,7 @@
 #include "room.h"
 #include "solver.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,26 +86,54 @@ static uint32_t range_shift(uint32_t n_links) {
     return shift;
 }
 
-/* Looks at every flow once: its record, whether its links exist, and how many crossings each range gets. */
-static fab_status read_flows(fab_max_min *m, const fab_sharing *s, uint32_t shift, uint32_t *count, fab_error *err) {
+static fab_status name_bad_link(const fab_sharing *s, fab_error *err) {
     for (uint32_t f = 0; f < s->n_flows; f++) {
-        const uint32_t *link = &s->link[s->first[f]];
-        uint64_t n = s->first[f + 1] - s->first[f];
-        uint32_t largest = 0;
-        for (uint32_t i = 0; i < RECORD_LINKS; i++) {
-            m->records[f].link[i] = i < n && n <= RECORD_LINKS ? link[i] : NO_LINK;
-        }
-        for (uint64_t i = 0; i < n; i++) {
-            largest = link[i] > largest ? link[i] : largest;
-        }
-        if (n > 0 && largest >= s->n_links) {
-            return fab_fail(err, FAB_EINPUT, NULL, "flow %u crosses link %u; there are %u", f, largest, s->n_links);
-        }
-        for (uint64_t i = 0; i < n; i++) {
-            count[link[i] >> shift]++;
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            if (s->link[e] >= s->n_links) {
+                return fab_fail(err, FAB_EINPUT, NULL, "flow %u crosses link %u; there are %u", f, s->link[e],
+                                s->n_links);
+            }
         }
     }
     return FAB_OK;
+}
+
+/* Whether links exist, and how many crossings each range gets. */
+static fab_status count_crossings(const fab_sharing *s, uint32_t shift, uint32_t *count, fab_error *err) {
+    uint32_t largest = 0;
+    for (uint64_t e = s->first[0]; e < s->first[s->n_flows]; e++) {
+        largest = s->link[e] > largest ? s->link[e] : largest;
+    }
+    if (largest >= s->n_links && s->first[0] < s->first[s->n_flows]) {
+        return name_bad_link(s, err);
+    }
+    for (uint64_t e = s->first[0]; e < s->first[s->n_flows]; e++) {
+        count[s->link[e] >> shift]++;
+    }
+    return FAB_OK;
+}
+
+/* The links of every flow, with the one past the last where there are fewer: nobody looks at it. */
+static void make_records(fab_max_min *m, const fab_sharing *s) {
+    uint32_t nowhere = s->n_links + (s->limit != NULL ? s->n_flows : 0);
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        uint64_t begin = s->first[f];
+        uint64_t n = s->first[f + 1] - begin;
+        uint32_t *link = m->records[f].link;
+        if (n > RECORD_LINKS || s->share != NULL) {
+            link[0] = NO_LINK;
+        } else if (begin + RECORD_LINKS <= s->first[s->n_flows]) {
+            for (uint32_t i = 0; i < RECORD_LINKS; i++) {
+                uint32_t l = s->link[begin + i];
+                link[i] = i < n ? l : nowhere;
+            }
+        } else {
+            for (uint32_t i = 0; i < RECORD_LINKS; i++) {
+                link[i] = i < n ? s->link[begin + i] : nowhere;
+            }
+        }
+    }
+    m->links[nowhere] = (link_state){.left = INFINITY};
 }
 
 /* Crossings by range, in the order of the flows. */
@@ -175,8 +204,10 @@ fab_status solver_index(fab_max_min *m, const fab_sharing *s, bool general, fab_
     }
     if (general) {
         memset(m->weight, 0, s->n_links * sizeof *m->weight);
+        m->weight[s->n_links + (s->limit != NULL ? s->n_flows : 0)] = 0;
     }
-    FAB_TRY(read_flows(m, s, shift, at, err));
+    FAB_TRY(count_crossings(s, shift, at, err));
+    make_records(m, s);
     uint32_t begin = 0;
     for (uint32_t r = 0; r < n_ranges; r++) {
         uint32_t count = at[r];

@@ -106,7 +106,7 @@ static fab_status certify(fab_max_min *solver, const fab_sharing *s, const doubl
         uint32_t found = FAB_NO_BOTTLENECK;
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
             uint32_t l = s->link[e];
-            found = level >= least[l] && l < found ? l : found;
+            found = l < found && level >= least[l] ? l : found;
         }
         if (found == FAB_NO_BOTTLENECK || level == INFINITY) {
             FAB_TRY(certify_flow(s, f, rate[f], check, &found, err));

@@ -17,8 +17,8 @@ typedef struct link_state {
     uint32_t n;  /* flows that still grow */
 } link_state;
 
-/* The links of a flow in half a cache line: all of them, ended by NO_LINK where there are fewer; or, where there are
- * more, NO_LINK first. */
+/* The links of a flow in half a cache line, filled up with the one past the last of the solver; NO_LINK first where
+ * there are more, or where shares count. */
 #define RECORD_LINKS 8
 typedef struct flow_record {
     uint32_t link[RECORD_LINKS];

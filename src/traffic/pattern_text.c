@@ -67,8 +67,18 @@ static fab_status parse_word(const char *value, const char *const *words, uint32
     return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is none of %s", value, known);
 }
 
-static fab_status set_gather(fab_pattern *p, const char *key, const char *value, fab_error *err) {
-    static const char *const ALGORITHMS[] = {"ring", "doubling", "mesh", "all", NULL}; /* as in fab_gather */
+static fab_status set_algorithm(fab_pattern *p, const char *value, fab_error *err) {
+    bool known = strcmp(value, "auto") == 0 || strcmp(value, "all") == 0;
+    if (!known && fab_algorithm_find(p->operation, value) == NULL) {
+        char names[128];
+        fab_pattern_algorithms(p->operation, names, sizeof names);
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is none of %s", value, names);
+    }
+    (void)snprintf(p->algorithm, sizeof p->algorithm, "%s", value);
+    return FAB_OK;
+}
+
+static fab_status set_collective(fab_pattern *p, const char *key, const char *value, fab_error *err) {
     static const char *const WAYS[] = {"stride", "block", NULL};
     uint32_t word = 0;
     fab_status status = FAB_OK;
@@ -78,13 +88,14 @@ static fab_status set_gather(fab_pattern *p, const char *key, const char *value,
     if (strcmp(key, "comm") == 0) {
         return fab_count_parse(value, 0, FAB_NONE - 1, &p->comm, err);
     }
-    if (strcmp(key, "algorithm") == 0) {
-        status = parse_word(value, ALGORITHMS, &word, err);
-        p->algorithm = (fab_gather)word;
-    } else {
-        status = parse_word(value, WAYS, &word, err);
-        p->by_block = word == 1;
+    if (strcmp(key, "channels") == 0) {
+        return fab_count_parse(value, 1, fab_n_gpus(p->fabric), &p->channels, err);
     }
+    if (strcmp(key, "algorithm") == 0) {
+        return set_algorithm(p, value, err);
+    }
+    status = parse_word(value, WAYS, &word, err);
+    p->by_block = word == 1;
     return status;
 }
 
@@ -111,7 +122,7 @@ static fab_status set_value(fab_pattern *p, const char *key, const char *value, 
     if (strcmp(key, "fanin") == 0) {
         return fab_count_parse(value, 0, FAB_NONE - 1, &p->fanin, err);
     }
-    return set_gather(p, key, value, err);
+    return set_collective(p, key, value, err);
 }
 
 /* Sets one `key=value`; a value error gets the key in front. */
@@ -139,7 +150,7 @@ static fab_status set_item(fab_pattern *p, size_t which, const char *key, const 
 }
 
 static fab_status unknown_pattern(const char *text, const char *name, fab_error *err) {
-    char names[160] = "";
+    char names[256] = "";
     for (const fab_pattern_info *info = fab_patterns; info->name != NULL; info++) {
         size_t used = strlen(names);
         (void)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", info->name);
@@ -159,6 +170,8 @@ fab_status fab_pattern_parse(char *list, fab_pattern *p, size_t *out_which, fab_
     if (fab_patterns[which].name == NULL) {
         return unknown_pattern(p->text, list, err);
     }
+    p->operation = fab_pattern_rows[which].operation;
+    (void)snprintf(p->algorithm, sizeof p->algorithm, "%s", p->operation == FAB_ALL_TO_ALL ? "mesh" : "ring");
     while (rest != NULL) {
         char *key = rest;
         rest = strchr(key, ',');

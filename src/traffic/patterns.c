@@ -126,18 +126,26 @@ static fab_status add_bisection(fab_pattern *p, fab_phase_builder *builder, fab_
     return status;
 }
 
-/* Not listed: the flows of 65,536 GPUs are 4.3e9. */
-static fab_status make_all_to_all(fab_pattern *p, fab_traffic *traffic, fab_error *err) {
+/* Of all GPUs at once. Not listed: the flows of 65,536 GPUs are 4.3e9. */
+static fab_status make_mesh(fab_pattern *p, fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t n = fab_pattern_size(p);
     uint64_t n_flows = (uint64_t)n * (n - 1);
     FAB_TRY(fab_pattern_check_bytes(p, n_flows, p->bytes, err));
     FAB_TRY(FAB_NEW(traffic->phases, 1, err));
     fab_phase_builder builder = fab_phase_of_all("all-to-all", "all-to-all", (uint32_t)p->first, n, p->bytes);
+    (void)snprintf(builder.phase.algorithm, sizeof builder.phase.algorithm, "mesh");
+    builder.phase.ranks = n;
+    builder.phase.result_bytes = (double)n * (double)p->bytes;
     summarize(p, &builder.phase, traffic);
     fab_traffic_take(traffic, &builder);
 done:
     return status;
+}
+
+static fab_status make_all_to_all(fab_pattern *p, fab_traffic *traffic, fab_error *err) {
+    bool plain = strstr(p->seen, " algorithm ") == NULL && p->groups == 1 && p->comm == FAB_NONE;
+    return plain ? make_mesh(p, traffic, err) : fab_pattern_collective(p, traffic, err);
 }
 
 /* Number within the pattern of the GPU named by to=. */
@@ -207,24 +215,39 @@ const fab_pattern_info fab_patterns[] = {
     {"shift", "GPU i sends to i + by (by=N), all of them or those of from=A-B"},
     {"ring", "GPU i sends to i + 1"},
     {"bisection", "GPUs halved and paired at random (ORCS), both directions at once"},
-    {"all-to-all", "every GPU sends to every other"},
+    {"all-to-all", "every GPU of a group sends bytes= to every other: algorithm=mesh (default), shifted, rail-aligned, "
+                   "auto or all; groups and channels as all-reduce"},
     {"incast", "all GPUs, or fanin=N of them, send to one (to=GPU)"},
     {"hotspot", "a random permutation, but fraction= (default 0.1) of the GPUs send to one (to=GPU)"},
+    {"all-reduce", "every GPU of a group gets the sum, of bytes=: algorithm=ring (default), doubling, "
+                   "halving-doubling, tree, mesh, hierarchical, in-network, auto (the fastest by the cost model) or "
+                   "all (side by side); channels=N of rings and trees; groups=N at once, each of every N-th GPU or, "
+                   "with groups-by=block, of GPUs in a row; comm=K: group K alone"},
     {"all-gather", "every GPU of a group gets the parts of all, bytes= together: algorithm=ring (default), doubling, "
-                   "mesh or all; groups=N at once, each of every N-th GPU or, with groups-by=block, of GPUs in a row; "
-                   "comm=K: group K alone"},
+                   "mesh, hierarchical, auto or all; the rest as all-reduce"},
+    {"reduce-scatter", "every GPU of a group gets its part of the sum, bytes= together: algorithm=ring (default), "
+                       "halving, mesh, hierarchical, auto or all; the rest as all-reduce"},
+    {"broadcast", "the first GPU of a group sends bytes= to all: algorithm=ring (default), tree, binomial, auto or "
+                  "all; the rest as all-reduce"},
+    {"reduce", "the first GPU of a group gets the sum, of bytes=: as broadcast"},
     {NULL, NULL},
 };
 
+#define COLLECTIVE_KEYS " algorithm channels groups groups-by comm "
+
 const fab_pattern_row fab_pattern_rows[] = {
-    {" ", true, add_permutation, NULL},
-    {" by from ", false, add_shift, NULL},
-    {" ", false, add_ring, NULL},
-    {" ", true, add_bisection, NULL},
-    {" ", false, NULL, make_all_to_all},
-    {" to fanin ", false, add_incast, NULL},
-    {" to fraction ", true, add_hotspot, NULL},
-    {" algorithm groups groups-by comm ", false, NULL, fab_all_gather_make},
+    {" ", true, add_permutation, NULL, FAB_N_OPERATIONS},
+    {" by from ", false, add_shift, NULL, FAB_N_OPERATIONS},
+    {" ", false, add_ring, NULL, FAB_N_OPERATIONS},
+    {" ", true, add_bisection, NULL, FAB_N_OPERATIONS},
+    {COLLECTIVE_KEYS, false, NULL, make_all_to_all, FAB_ALL_TO_ALL},
+    {" to fanin ", false, add_incast, NULL, FAB_N_OPERATIONS},
+    {" to fraction ", true, add_hotspot, NULL, FAB_N_OPERATIONS},
+    {COLLECTIVE_KEYS, false, NULL, fab_pattern_collective, FAB_ALL_REDUCE},
+    {COLLECTIVE_KEYS, false, NULL, fab_pattern_collective, FAB_ALL_GATHER},
+    {COLLECTIVE_KEYS, false, NULL, fab_pattern_collective, FAB_REDUCE_SCATTER},
+    {COLLECTIVE_KEYS, false, NULL, fab_pattern_collective, FAB_BROADCAST},
+    {COLLECTIVE_KEYS, false, NULL, fab_pattern_collective, FAB_REDUCE},
 };
 
 /* The one phase of a pattern that adds its flows. */

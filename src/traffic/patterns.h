@@ -1,10 +1,10 @@
-/* What the files of the patterns share: pattern_text.c reads the keys, patterns.c and all_gather.c make flows. */
+/* What the files of the patterns share: pattern_text.c reads the keys, patterns.c and pattern_collective.c make flows.
+ */
 #ifndef FAB_PATTERNS_H
 #define FAB_PATTERNS_H
 
+#include "fab/collective.h"
 #include "traffic_internal.h"
-
-typedef enum fab_gather { FAB_GATHER_RING, FAB_GATHER_DOUBLING, FAB_GATHER_MESH, FAB_GATHER_ALL } fab_gather;
 
 /* What the keys say. GPU numbers are those of the fabric until the pattern counts from `first`. */
 typedef struct fab_pattern {
@@ -16,11 +16,13 @@ typedef struct fab_pattern {
     uint64_t from_first, from_last; /* from=, FAB_NONE when not given */
     uint64_t by, to, fanin;         /* FAB_NONE when not given */
     double fraction;
-    fab_gather algorithm;
+    fab_operation operation;
+    char algorithm[32];    /* of a collective: a name, "auto" or "all"; empty when not given */
+    uint64_t channels;     /* 0 when not given */
     uint64_t groups, comm; /* comm FAB_NONE when not given */
     bool by_block;         /* groups-by= */
     char note[64];         /* for the summary */
-    char seen[64];         /* keys so far, each between blanks */
+    char seen[96];         /* keys so far, each between blanks */
 } fab_pattern;
 
 static inline uint32_t fab_pattern_size(const fab_pattern *p) {
@@ -34,13 +36,18 @@ typedef struct fab_pattern_row {
     fab_status (*add)(fab_pattern *p, fab_phase_builder *builder, fab_error *err);
     /* Instead: makes all phases and the summary. */
     fab_status (*make)(fab_pattern *p, fab_traffic *traffic, fab_error *err);
+    fab_operation operation; /* of a collective */
 } fab_pattern_row;
 extern const fab_pattern_row fab_pattern_rows[]; /* in the order of fab_patterns */
 
 /* Splits "NAME,key=value,..." in place; `which` is the row of the pattern. */
 fab_status fab_pattern_parse(char *list, fab_pattern *p, size_t *out_which, fab_error *err) FAB_MUST_USE;
 
-fab_status fab_all_gather_make(fab_pattern *p, fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
+/* Phases and summary of p->operation by p->algorithm. */
+fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
+
+/* "ring, mesh, ..., auto, all": what algorithm= takes. */
+void fab_pattern_algorithms(fab_operation operation, char *out, size_t size);
 
 /* Refuses a phase whose bytes do not fit. */
 fab_status fab_pattern_check_bytes(const fab_pattern *p, uint64_t n_flows, uint64_t bytes, fab_error *err) FAB_MUST_USE;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void fab_phase_release(fab_phase *phase) {
     free(phase->src);
@@ -36,6 +37,68 @@ fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const ch
     made = (fab_phase_builder){.capacity = 0};
 done:
     fab_phase_release(&made.phase);
+    return status;
+}
+
+fab_status fab_phase_reserve(fab_phase_builder *builder, uint64_t capacity, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_phase *phase = &builder->phase;
+    size_t grown[4] = {builder->capacity, builder->capacity, builder->capacity, builder->capacity};
+    if (capacity >= UINT32_MAX) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "phase '%s' may have %" PRIu64 " flows; the limit is %" PRIu32,
+                 phase->name, capacity, UINT32_MAX - 1);
+    }
+    FAB_TRY(FAB_GROW(phase->src, grown[0], (size_t)capacity, err));
+    FAB_TRY(FAB_GROW(phase->dst, grown[1], (size_t)capacity, err));
+    FAB_TRY(FAB_GROW(phase->bytes, grown[2], (size_t)capacity, err));
+    FAB_TRY(FAB_GROW(phase->comm, grown[3], (size_t)capacity, err));
+    builder->capacity = grown[0];
+done:
+    return status;
+}
+
+/* Copies an array to where its elements belong, and back. */
+#define REORDER(array, scratch, place, n)                                                                              \
+    do {                                                                                                               \
+        for (uint64_t k = 0; k < (n); k++) {                                                                           \
+            (scratch)[(place)[k]] = (array)[k];                                                                        \
+        }                                                                                                              \
+        memcpy((array), (scratch), (size_t)(n) * sizeof *(array));                                                     \
+    } while (0)
+
+fab_status fab_phase_sort(fab_phase *phase, uint32_t n_gpus, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t *scratch = NULL;
+    uint32_t *next = NULL;
+    uint32_t *place = NULL;
+    bool sorted = true;
+    for (uint64_t i = 1; phase->all.n == 0 && i < phase->n_flows; i++) {
+        sorted = sorted && phase->src[i - 1] <= phase->src[i];
+    }
+    if (sorted) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(scratch, phase->n_flows, err));
+    FAB_TRY(FAB_NEW(place, phase->n_flows, err));
+    FAB_TRY(FAB_NEW(next, (size_t)n_gpus + 1, err));
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        next[phase->src[i] + 1]++;
+    }
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
+        next[gpu + 1] += next[gpu];
+    }
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        place[i] = next[phase->src[i]]++;
+    }
+    uint32_t *narrow = (uint32_t *)(void *)scratch;
+    REORDER(phase->bytes, scratch, place, phase->n_flows);
+    REORDER(phase->src, narrow, place, phase->n_flows);
+    REORDER(phase->dst, narrow, place, phase->n_flows);
+    REORDER(phase->comm, narrow, place, phase->n_flows);
+done:
+    free(scratch);
+    free(next);
+    free(place);
     return status;
 }
 

@@ -2,7 +2,7 @@
 #ifndef FAB_PHASES_H
 #define FAB_PHASES_H
 
-#include "traffic_internal.h"
+#include "collectives.h"
 
 #include <string.h>
 
@@ -13,6 +13,7 @@ typedef struct training {
     fab_ring_scratch scratch;
     uint32_t *members; /* of the ring being emitted */
     const fab_wanted *wanted;
+    fab_comm_list others; /* communicators whose collective is no ring: their phases are made from these */
 } training;
 
 typedef fab_status make_phase(training *t, const char *name, fab_phase_builder *builder, fab_error *err);

@@ -48,6 +48,21 @@ fab_status fab_open_phase(const training *t, fab_phase_builder *builder, const c
     return status;
 }
 
+/* A collective over the n members, of which each would send `bytes` by a ring. */
+static fab_status add_collective(training *t, uint32_t n, double bytes, uint32_t passes, const char *algorithm,
+                                 uint32_t comm, fab_phase_builder *builder, fab_error *err) {
+    fab_phase *phase = &builder->phase;
+    double result = bytes / passes / (n - 1.0) * n;
+    phase->ranks = n;
+    phase->result_bytes = result > phase->result_bytes ? result : phase->result_bytes; /* once all are there, / times */
+    (void)snprintf(phase->algorithm, sizeof phase->algorithm, "%s", algorithm[0] != '\0' ? algorithm : "ring");
+    if (strcmp(phase->algorithm, "ring") != 0) {
+        return fab_comm_list_add(&t->others, t->members, n, result, comm, err);
+    }
+    fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), comm, builder);
+    return FAB_OK;
+}
+
 /* --- tensor parallelism ---------------------------------------------------------------------------------------------
  */
 
@@ -60,6 +75,10 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
     double reductions = 4 + 2 * repeated(s); /* all-reduces of a layer and microbatch */
     fab_status status = FAB_OK;
     FAB_TRY(fab_check_comm(t, name, n_pp * n_dp, err));
+    if (s->sequence_parallel && s->tp_collective[0] != '\0' && strcmp(s->tp_collective, "ring") != 0) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, t->job->where,
+                 "tp-collective %s: sequence parallelism reduces and gathers by rings only", s->tp_collective);
+    }
     double counted_layers = (double)s->layers;
     if (only_one(t)) { /* those of its stage, for its part of the batch */
         counted_layers = (double)fab_stage_layers(s->layers, n_pp, t->wanted->comm % n_pp) / n_dp;
@@ -82,7 +101,7 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
                 t->members[i] = gpu_at(t, i, pp, dp);
             }
             double bytes = per_layer * (double)layers * (double)t->job->microbatches;
-            fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), dp * n_pp + pp, builder);
+            FAB_TRY(add_collective(t, n, bytes, 2, s->tp_collective, dp * n_pp + pp, builder, err));
         }
     }
     phase->steps = 2 * ((uint64_t)n - 1);
@@ -180,7 +199,9 @@ typedef struct reduction {
     share which;
 } reduction;
 
-static void emit_reduction(training *t, const reduction *r, uint32_t n, fab_phase_builder *builder) {
+static fab_status emit_reduction(training *t, const reduction *r, uint32_t n, fab_phase_builder *builder,
+                                 fab_error *err) {
+    fab_status status = FAB_OK;
     uint32_t n_tp = size_of(t, FAB_DIM_TP);
     uint32_t n_rings = n_copies(t) / n;
     for (uint32_t pp = 0; pp < size_of(t, FAB_DIM_PP); pp++) {
@@ -194,9 +215,11 @@ static void emit_reduction(training *t, const reduction *r, uint32_t n, fab_phas
             for (uint32_t k = 0; k < n; k++) {
                 t->members[k] = gpu_at(t, i / n_rings, pp, k * n_rings + i % n_rings);
             }
-            fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), comm, builder);
+            FAB_TRY(add_collective(t, n, bytes, r->passes, t->job->spec.dp_collective, comm, builder, err));
         }
     }
+done:
+    return status;
 }
 
 static fab_status make_ring_dp(training *t, const char *name, const reduction *r, fab_phase_builder *builder,
@@ -216,7 +239,7 @@ static fab_status make_ring_dp(training *t, const char *name, const reduction *r
     }
     FAB_TRY(fab_open_phase(t, builder, name, r->collective, fab_ring_max_flows(t->job->n_gpus), per_stage * n_pp,
                            (double)r->passes * (n - 1) * parameters * (double)r->width, err));
-    emit_reduction(t, r, n, builder);
+    FAB_TRY(emit_reduction(t, r, n, builder, err));
     fab_phase *phase = &builder->phase;
     phase->steps = r->passes * ((uint64_t)n - 1);
     bool contexts = size_of(t, FAB_DIM_CP) > 1;
@@ -406,7 +429,14 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
             continue;
         }
         FAB_TRY(PHASES[i].make(&t, PHASES[i].name, &builder, err));
+        builder.phase.result_bytes /= (double)builder.phase.executions;
+        if (t.others.n_comms > 0) {
+            FAB_TRY(fab_training_collective(&t.others, fabric, job->where, &builder, traffic, err));
+            continue;
+        }
         FAB_TRY(fab_phase_check(&builder.phase, err));
+        builder.phase.run = traffic->n_phases > 0 ? traffic->phases[traffic->n_phases - 1].run + 1 : 0;
+        FAB_TRY(fab_traffic_reserve(traffic, 1, err));
         fab_traffic_take(traffic, &builder);
     }
     if (wanted->phase != NULL && traffic->n_phases == 0) {
@@ -414,6 +444,7 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
     }
 done:
     fab_phase_release(&builder.phase);
+    fab_comm_list_release(&t.others);
     fab_ring_release(&t.scratch);
     free(t.members);
     return status;

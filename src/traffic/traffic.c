@@ -20,6 +20,11 @@ void fab_traffic_release(fab_traffic *traffic) {
     *traffic = (fab_traffic){.n_phases = 0};
 }
 
+fab_status fab_traffic_reserve(fab_traffic *traffic, size_t n, fab_error *err) {
+    size_t capacity = traffic->n_phases; /* what lies behind is not in use */
+    return FAB_GROW(traffic->phases, capacity, traffic->n_phases + n, err);
+}
+
 void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder) {
     traffic->phases[traffic->n_phases++] = builder->phase;
     *builder = (fab_phase_builder){.capacity = 0};
@@ -244,13 +249,14 @@ static void name_of_job_comm(const fab_job_spec *job, const char *phase, uint32_
     bool prefill = strncmp(phase, "prefill", 7) == 0 || strncmp(phase, "decode", 6) == 0;
     const char *kind = prefill ? strchr(phase, '-') : phase;
     kind = kind == NULL ? "tp" : kind[0] == '-' ? kind + 1 : kind;
-    uint32_t copy = strcmp(kind, "tp") == 0 ? comm / n_pp : comm / n_tp;
+    bool tensor = strncmp(kind, "tp", 2) == 0; /* or "tp-1", ... */
+    uint32_t copy = tensor ? comm / n_pp : comm / n_tp;
     if (n_cp > 1) {
         (void)snprintf(replica, sizeof replica, "cp=%" PRIu32 " dp=%" PRIu32, copy % n_cp, copy / n_cp);
     } else {
         (void)snprintf(replica, sizeof replica, "dp=%" PRIu32, copy);
     }
-    if (strcmp(kind, "tp") == 0) {
+    if (tensor) {
         (void)snprintf(out, 64, "tp group pp=%" PRIu32 " %s", comm % n_pp, replica);
     } else if (strcmp(kind, "pp") == 0) {
         (void)snprintf(out, 64, "pipeline tp=%" PRIu32 " %s", comm % n_tp, replica);
@@ -270,7 +276,7 @@ static void name_of_job_comm(const fab_job_spec *job, const char *phase, uint32_
 
 const char *fab_comm_name(const fab_traffic *traffic, const fab_phase *phase, uint32_t comm, char *out) {
     if (traffic->n_ranks == 0) {
-        if (strcmp(phase->collective, "all-gather") == 0) {
+        if (phase->algorithm[0] != '\0' && strcmp(phase->name, "all-to-all") != 0) {
             (void)snprintf(out, 64, "group %" PRIu32, comm);
         } else if (phase->n_comms == 1) {
             (void)snprintf(out, 64, "all");

@@ -25,6 +25,12 @@ fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const ch
 fab_phase_builder fab_phase_of_all(const char *name, const char *collective, uint32_t first, uint32_t n,
                                    uint64_t bytes);
 
+/* Makes room for `capacity` flows. */
+fab_status fab_phase_reserve(fab_phase_builder *builder, uint64_t capacity, fab_error *err) FAB_MUST_USE;
+
+/* Puts listed flows into the order of their source GPUs; those of one source stay in theirs. */
+fab_status fab_phase_sort(fab_phase *phase, uint32_t n_gpus, fab_error *err) FAB_MUST_USE;
+
 /* Adds a flow; the caller opened the phase with enough room. A flow of no bytes is dropped. */
 static inline void fab_phase_add(fab_phase_builder *builder, uint32_t src, uint32_t dst, uint64_t bytes,
                                  uint32_t comm) {
@@ -47,6 +53,9 @@ fab_status fab_phase_number(fab_phase *phase, fab_error *err) FAB_MUST_USE;
 fab_status fab_phase_check(const fab_phase *phase, fab_error *err) FAB_MUST_USE;
 
 /* --- traffic.c ---------------------------------------------------------------------------------------------------- */
+
+/* Makes room for n more phases. */
+fab_status fab_traffic_reserve(fab_traffic *traffic, size_t n, fab_error *err) FAB_MUST_USE;
 
 /* Appends a phase and takes over its arrays; `phases` must have room. */
 void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder);

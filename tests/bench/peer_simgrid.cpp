@@ -113,7 +113,8 @@ int main(int argc, char **argv) {
     double start = processor_s();
     xbt_log_control_set("root.thres:warning");
     sg::Engine engine(&argc, argv);
-    for (const char *option : {"network/model:CM02", "network/crosstraffic:0", "maxmin/precision:1e-9", "surf/precision:1e-15"}) {
+    for (const char *option :
+         {"network/model:CM02", "network/crosstraffic:0", "maxmin/precision:1e-9", "surf/precision:1e-15"}) {
         sg::Engine::set_config(option);
     }
     if (argc < 3) {

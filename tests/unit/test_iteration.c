@@ -111,7 +111,7 @@ static double run_ai_tokens_per_s(uint64_t layers, uint64_t hidden, uint64_t hea
     fab_job_spec job = row_job(&model, 1, 1, 8 * nodes, batch);
     job.microbatch = 4;
     (void)snprintf(job.recompute, sizeof job.recompute, "none");
-    (void)snprintf(job.attention, sizeof job.attention, "fused");
+    (void)snprintf(job.attention, sizeof job.attention, "flash");
     fab_job_times times = row_times(&job, &model, ROW_NVLINK, ROW_NIC);
     fab_iteration_request request = {.job = &job, .times = &times};
     return timed(&request).tokens_per_s;
@@ -229,7 +229,7 @@ static void draw_phase(fab_phase_time *phase) {
 /* A job that the schedule allows; times of every phase that it can have. */
 static void draw_job(drawn *d) {
     static const char *const RECOMPUTE[] = {"full", "selective", "none"};
-    static const char *const ATTENTION[] = {"auto", "fused", "unfused"};
+    static const char *const ATTENTION[] = {"auto", "flash", "standard"};
     fab_model model = *fab_model_find(draw(2) == 0 ? "gpt-1.7b" : "llama3-8b");
     model.layers = 1 + draw(40);
     uint64_t pp = 1 + draw(model.layers < 8 ? model.layers : 8);
@@ -394,17 +394,17 @@ Test(iteration, only_what_fits_is_chosen) {
     cr_expect_not_null(strstr(err.text, "80 GB"), "%s", err.text);
 }
 
-Test(iteration, refuses_experts_and_jobs_with_gaps) {
+Test(iteration, refuses_unknown_kernels_and_jobs_with_gaps) {
     const fab_model *model = fab_model_find("gpt-1.7b");
     fab_job_times times = {.tp = {.transfer_s = 0}};
     fab_iteration it;
     fab_error err = {.code = FAB_OK};
     fab_job_spec job = row_job(model, 1, 1, 8, 64);
     fab_iteration_request request = {.job = &job, .times = &times};
-    job.experts = 8;
+    (void)snprintf(job.model, sizeof job.model, "deepseek-v3"); /* latent attention */
     cr_expect_eq(fab_iteration_time(&request, &it, &err), FAB_EUNSUPPORTED);
     err = (fab_error){.code = FAB_OK};
-    job.experts = 1;
+    (void)snprintf(job.model, sizeof job.model, "gpt-1.7b");
     job.ffn = 0;
     cr_expect_eq(fab_iteration_time(&request, &it, &err), FAB_EINTERNAL);
     cr_expect_not_null(strstr(err.text, "ffn"), "%s", err.text);

@@ -107,7 +107,7 @@ static void check_phase(const fab_phase *phase, const char *name, uint64_t steps
     memset(w->sent, 0, sizeof w->sent);
 }
 
-/* All three algorithms over `r` ranks in each group. */
+/* The algorithms without scale-up domains over `r` ranks in each group. */
 static void check_all(layout at, uint64_t bytes) {
     uint32_t n = at.n_groups * at.r;
     fab_fabric fabric = traffic_fabric(at.first + n + 3, 8, 8);
@@ -118,10 +118,13 @@ static void check_all(layout at, uint64_t bytes) {
         (void)snprintf(only, sizeof only, ",comm=%u", at.only);
     }
     const char *const algorithms[] = {"ring", "mesh", "doubling", "all"};
-    for (size_t a = 0; a < (doubles ? 4 : 2); a++) {
-        (void)snprintf(text, sizeof text, "pattern:all-gather,algorithm=%s,gpus=%u-%u,groups=%u,bytes=%lluB%s%s",
-                       algorithms[a], at.first, at.first + n - 1, at.n_groups, (unsigned long long)bytes,
-                       at.by_block ? ",groups-by=block" : "", only);
+    for (size_t a = 0; a < 4; a++) {
+        if (a == 2 && !doubles) {
+            continue;
+        }
+        (void)snprintf(text, sizeof text, "pattern:all-gather,algorithm=%s%s,gpus=%u-%u,groups=%u,bytes=%lluB%s%s",
+                       algorithms[a], a % 3 == 0 ? ",channels=1" : "", at.first, at.first + n - 1, at.n_groups,
+                       (unsigned long long)bytes, at.by_block ? ",groups-by=block" : "", only);
         fab_traffic traffic = traffic_made(text, NULL, &fabric, 1);
         const fab_phase *phase = traffic.phases;
         cr_assert_not(traffic.depends_on_seed);
@@ -134,7 +137,7 @@ static void check_all(layout at, uint64_t bytes) {
             check_phase(phase++, "ring", at.r - 1, &at, w);
             free(w);
         }
-        if (a == 2 || a == 3) {
+        if (a == 2 || (a == 3 && doubles)) {
             world *w = world_new(at.r, bytes / at.r);
             for (uint32_t step = 0; 1U << step < at.r; step++) {
                 char name[32];
@@ -154,7 +157,9 @@ static void check_all(layout at, uint64_t bytes) {
             check_phase(phase++, "mesh", 1, &at, w);
             free(w);
         }
-        cr_assert_eq(traffic.n_phases, (size_t)(phase - traffic.phases));
+        for (; phase < traffic.phases + traffic.n_phases; phase++) {
+            cr_assert(a == 3 && strcmp(phase->algorithm, "hierarchical") == 0, "%s: phase %s", text, phase->name);
+        }
         fab_traffic_release(&traffic);
     }
 }
@@ -178,6 +183,9 @@ Test(gather, defaults_names_and_texts) {
     fab_traffic traffic = traffic_made("pattern:all-gather", NULL, &fabric, 1);
     cr_expect(traffic.n_phases == 1 && traffic.phases[0].n_comms == 1);
     cr_expect_str_eq(traffic.summary, "all-gather over 64 GPUs: 15.62 kB of every rank, 1 MB together");
+    cr_expect_str_eq(traffic.phases[0].formula, "(r-1)/r S to the next rank in r-1 steps, 8 channels, x 64 ranks");
+    fab_traffic_release(&traffic);
+    traffic = traffic_made("pattern:all-gather,channels=1", NULL, &fabric, 1);
     cr_expect_str_eq(traffic.phases[0].formula,
                      "(r-1)/r S to the next rank in r-1 steps, one channel in the order of the ranks, x 64 ranks");
     fab_traffic_release(&traffic);
@@ -201,7 +209,7 @@ Test(gather, defaults_names_and_texts) {
 Test(gather, large_ones) {
     fab_fabric fabric = traffic_fabric(65536, 8, 8);
     fab_traffic traffic = traffic_made("pattern:all-gather,algorithm=all,bytes=64MiB", NULL, &fabric, 1);
-    cr_expect_eq(traffic.n_phases, 1 + 16 + 1);
+    cr_expect_eq(traffic.n_phases, 1 + 16 + 1 + 2);
     const fab_phase *mesh = traffic_phase(&traffic, "mesh");
     cr_assert_not_null(mesh);
     cr_expect_eq(mesh->n_flows, UINT64_C(65536) * 65535);
@@ -217,7 +225,8 @@ Test(gather, refusals) {
         fab_status code;
         const char *message;
     } ROWS[] = {
-        {"pattern:all-gather,algorithm=tree", FAB_EINPUT, "algorithm: 'tree' is none of ring, doubling, mesh, all"},
+        {"pattern:all-gather,algorithm=tree", FAB_EINPUT,
+         "algorithm: 'tree' is none of ring, doubling, mesh, hierarchical, auto, all"},
         {"pattern:all-gather,groups-by=rail", FAB_EINPUT, "groups-by: 'rail' is none of stride, block"},
         {"pattern:all-gather,groups=0", FAB_EINPUT, "groups: '0' is outside 1 to 48"},
         {"pattern:all-gather,groups=49", FAB_EINPUT, "groups: '49' is outside 1 to 48"},
@@ -230,14 +239,15 @@ Test(gather, refusals) {
         {"pattern:all-gather,algorithm=doubling,groups=2", FAB_EINPUT,
          "recursive doubling needs a power of two of ranks in a group, not 24; choose algorithm=ring or "
          "algorithm=mesh"},
-        {"pattern:all-gather,algorithm=all", FAB_EINPUT,
-         "recursive doubling needs a power of two of ranks in a group, not 48; choose algorithm=ring or "
-         "algorithm=mesh"},
+        {"pattern:all-gather,algorithm=hierarchical,groups=8", FAB_EINPUT,
+         "hierarchical needs members that share a scale-up domain, and each of the 6 is in one of its own; choose "
+         "algorithm=ring"},
+        {"pattern:all-gather,algorithm=mesh,channels=2", FAB_EINPUT, "channels=2: algorithm=mesh has no channels"},
         {"pattern:all-gather,bytes=47B", FAB_EINPUT,
          "bytes=47B leaves each of the 48 ranks of a group less than 1 byte"},
         {"pattern:all-gather,gpus=7", FAB_EINPUT, "pattern 'all-gather' needs at least 2 GPUs, not 1"},
         {"pattern:all-gather,by=7", FAB_EINPUT,
-         "pattern 'all-gather' has no key 'by'; allowed: algorithm groups groups-by comm bytes gpus"},
+         "pattern 'all-gather' has no key 'by'; allowed: algorithm channels groups groups-by comm bytes gpus"},
         {"pattern:ring,groups=2", FAB_EINPUT, "pattern 'ring' has no key 'groups'; allowed: bytes gpus"},
     };
     fab_fabric fabric = traffic_fabric(48, 8, 8);
@@ -249,5 +259,5 @@ Test(gather, refusals) {
                     "a mesh in 2 groups of 16384 ranks has 536838144 flows, above the limit of 67108864; choose fewer "
                     "GPUs with gpus=A-B, or one block of them");
     traffic_refused("pattern:all-gather,bytes=9000TB", NULL, &fabric, FAB_EINPUT, NULL,
-                    "32768 flows of 8999725341796875 bytes are above the limit of 9.2e+18 bytes in a phase");
+                    "phase 'ring' carries 2.949e+20 bytes, above the limit of 9.2e+18");
 }

@@ -203,9 +203,10 @@ Test(patterns, refusals) {
     } ROWS[] = {
         {"pattern:swirl", FAB_EINPUT,
          "there is no pattern 'swirl'; known: permutation, shift, ring, bisection, all-to-all, incast, hotspot, "
-         "all-gather"},
+         "all-reduce, all-gather, reduce-scatter, broadcast, reduce"},
         {"pattern:", FAB_EINPUT,
-         "there is no pattern ''; known: permutation, shift, ring, bisection, all-to-all, incast, hotspot, all-gather"},
+         "there is no pattern ''; known: permutation, shift, ring, bisection, all-to-all, incast, hotspot, "
+         "all-reduce, all-gather, reduce-scatter, broadcast, reduce"},
         {"pattern:shift,seed=3", FAB_EINPUT, "pattern 'shift' has no key 'seed'; allowed: by from bytes gpus"},
         {"pattern:ring,by=3", FAB_EINPUT, "pattern 'ring' has no key 'by'; allowed: bytes gpus"},
         {"pattern:ring,", FAB_EINPUT, "pattern 'ring' has no key ''; allowed: bytes gpus"},

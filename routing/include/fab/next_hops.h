@@ -70,13 +70,13 @@ uint32_t fab_next_hops_mark(const fab_next_hops *next_hops, uint8_t *used);
 
 /** Groups of a piece as they are stored. Shapes [FAB_PIECE_LEAVES] and [FAB_PIECE_WORDS]. */
 static inline void fab_piece_pack(const uint16_t *groups, uint32_t *out_words) {
-    for (uint32_t i = 0; i < FAB_PIECE_WORDS; i++) {
+    for (size_t i = 0; i < FAB_PIECE_WORDS; i++) {
         out_words[i] = groups[2 * i] | (uint32_t)groups[2 * i + 1] << 16;
     }
 }
 
 static inline void fab_piece_unpack(const uint32_t *words, uint16_t *out_groups) {
-    for (uint32_t i = 0; i < FAB_PIECE_WORDS; i++) {
+    for (size_t i = 0; i < FAB_PIECE_WORDS; i++) {
         out_groups[2 * i] = (uint16_t)(words[i] & UINT16_MAX);
         out_groups[2 * i + 1] = (uint16_t)(words[i] >> 16);
     }

@@ -42,6 +42,13 @@ typedef struct fab_iteration_request {
     double network_usd_per_year; /**< capital over its years and energy, of the whole network */
 } fab_iteration_request;
 
+/** What training on a number of tokens takes. */
+typedef struct fab_training {
+    double tokens;
+    double days, usd;
+    double rule_days; /**< cross-check: 8 T P / (n X), X executed FLOP/s per GPU; 6 T P / (n X) without recomputation */
+} fab_training;
+
 /** One iteration. The times from compute_s to optimizer_s add up to time_s. */
 typedef struct fab_iteration {
     char engine[FAB_NAME_SIZE];      /**< for the caller; left empty */
@@ -51,10 +58,12 @@ typedef struct fab_iteration {
     double bubble_s;                 /**< that stage idle while the pipeline fills and drains */
     double exposed_tp_s, exposed_cp_s, exposed_pp_s, exposed_ep_s, exposed_dp_s; /**< not hidden by computation */
     double optimizer_s;
-    double tflops_per_gpu;     /**< executed, recomputation included */
-    double mfu_ratio;          /**< model FLOPs alone over the peak */
-    double tokens_per_s;       /**< of the whole job */
-    double usd_per_1e9_tokens; /**< GPU hours and network */
+    double tflops_per_gpu;                             /**< executed, recomputation included */
+    double mfu_ratio;                                  /**< model FLOPs alone over the peak */
+    double tokens_per_s;                               /**< of the whole job */
+    double usd_per_1e9_tokens;                         /**< GPU hours and network */
+    double pipeline_bisection_Bps, data_bisection_Bps; /**< filled by the caller, see below; 0: no such phase */
+    fab_training training;                             /**< filled by the caller; no tokens: not asked */
 } fab_iteration;
 
 /**
@@ -92,13 +101,6 @@ double fab_pipeline_bisection_bytes_per_s(const fab_job_spec *job, const fab_pha
  * either direction. `parameters`: of the model (fab_traffic.parameters). 0 without replicas.
  */
 double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_time *dp_reduce, double parameters);
-
-/** What training on a number of tokens takes. */
-typedef struct fab_training {
-    double tokens;
-    double days, usd;
-    double rule_days; /**< cross-check: 8 T P / (n X), X executed FLOP/s per GPU; 6 T P / (n X) without recomputation */
-} fab_training;
 
 /** Scales an iteration up to `tokens`; failures and restarts are not in it. `parameters`: fab_traffic.parameters. */
 fab_training fab_training_estimate(const fab_job_spec *job, const fab_iteration *iteration, double parameters,

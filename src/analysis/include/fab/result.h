@@ -9,6 +9,7 @@
 #include "fab/design.h"
 #include "fab/explanation.h"
 #include "fab/fabric.h"
+#include "fab/iteration.h"
 #include "fab/optimum.h"
 #include "fab/path_figures.h"
 #include "fab/prices.h"
@@ -216,6 +217,9 @@ typedef struct fab_phase_result {
     char name[FAB_NAME_SIZE];
     char collective[FAB_NAME_SIZE];
     char formula[192];
+    char algorithm[FAB_NAME_SIZE];               /**< of the collective, or empty */
+    uint32_t run;                                /**< phases of equal number are parts of one collective */
+    bool alternative;                            /**< runs are ways to do the same */
     uint64_t flows, network_flows, fabric_flows; /**< all; those that leave a domain; those that cross a fabric link */
     uint64_t bytes, network_bytes;
     uint64_t steps, executions, communicators;
@@ -250,7 +254,13 @@ typedef struct fab_result {
     size_t n_fabrics; /**< 1, or several for cost */
     fab_phase_result *phases;
     size_t n_phases;
-    fab_growth_step *growth; /**< of cost with steps; the last step is fabrics[0] */
+    fab_iteration *iterations; /**< one per engine, of a training job */
+    size_t n_iterations;
+    char iteration_note[256]; /**< why there is none; empty: not asked for */
+    fab_job_spec job;         /**< as resolved; meaningful where ranks > 0 */
+    fab_job_memory memory;    /**< of a job on the fullest GPU; total_bytes 0: no job */
+    uint64_t ranks;           /**< of the job */
+    fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
     const fab_fabric *graph;            /**< borrowed; NULL for cost */
     const fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */

@@ -59,6 +59,7 @@ typedef struct fab_fabric_spec {
     uint64_t storage;              /**< front-end only: storage servers, with as many NICs as a server has there */
     uint64_t rails_per_switch;     /**< rail-only: 0 = as many as fit a single switch */
     char forward[FAB_NAME_SIZE];   /**< rail-only: "source" or "destination": whose domain hands over between rails */
+    char reduction[16];            /**< none | switch: switches that reduce */
     uint64_t k;                    /**< fat-tree arity, 0 = not given */
     char xgft[FAB_NAME_SIZE];      /**< "h;m1,..;w1,.." or empty */
     char dragonfly[FAB_NAME_SIZE]; /**< "p,a,h[,g[,t]]" or empty */
@@ -98,8 +99,11 @@ typedef struct fab_job_spec {
     uint64_t optimizer_bytes;              /**< per parameter, master copy included; 0 = 12 */
     bool sharded;                          /**< data parallel: reduce-scatter + all-gather instead of all-reduce */
     bool scatter_gather;                   /**< pipeline sends 1/tp per GPU pair */
+    char tp_collective[32];                /**< algorithm: ring, ..., auto; empty = ring */
+    char dp_collective[32];
     double tp_overlap, cp_overlap, pp_overlap, ep_overlap, dp_overlap; /**< part hidden behind computation, 0 to 1 */
-    double gpu_hour_usd;                    /**< price of a GPU for an hour, power and server included, network not */
+    double gpu_hour_usd; /**< price of a GPU for an hour, power and server included, network not */
+    double published_tflops, published_pipeline_bps, published_data_bps; /**< of a published run; 0 = none */
     double train_tokens;                    /**< tokens of the whole training run; 0 = not asked */
     char order[FAB_NAME_SIZE];              /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
     char placement[FAB_NAME_SIZE];          /**< order | random | packed | scattered; empty = order */

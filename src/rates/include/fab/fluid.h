@@ -14,35 +14,48 @@ typedef struct fab_fluid fab_fluid;
 /**
  * A simulation at time 0 with nothing under way. `sharing` names the routes that transfers may take; each carries at
  * most one transfer at a time. Borrowed, must outlive the simulation.
+ * @retval FAB_EINPUT  as fab_max_min_solve()
+ * Memory: about 24 bytes per flow-link, 130 per flow, 90 per link, of which sets that stay small touch little.
  */
 fab_status fab_fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_error *err) FAB_MUST_USE;
 void fab_fluid_free(fab_fluid *fluid);
 
-/** Starts a transfer now: of `bits` over route `flow`, which is idle. 0 bits are done at once, at this time. */
+/**
+ * Starts a transfer now: of `bits` over route `flow`, which is idle. 0 bits are done at once, at this time, and so are
+ * any over a route that neither link nor limit holds. A route that starts in the instant in which it ended carries on
+ * at its rate: then nothing is solved.
+ * @retval FAB_EINPUT  no such flow, bits below 0 or not finite, or the route is not idle
+ */
 fab_status fab_fluid_start(fab_fluid *fluid, uint32_t flow, double bits, fab_error *err) FAB_MUST_USE;
 
-/** Called when a transfer is done; may start others, also over the same route. */
+/** Called when a transfer is done; may start others, also over the same route. What it returns ends the run. */
 typedef fab_status fab_fluid_done(void *context, fab_fluid *fluid, uint32_t flow, double now_s, fab_error *err);
 
 /**
- * Runs until nothing is under way, or to `until_s` (INFINITY: to the end). Transfers that end at the same time
- * (relative 1e-12) are handed over in the order of their routes.
+ * Runs to `until_s`, where the clock then stands, or until nothing is under way (INFINITY): it stands at the last end.
+ * Transfers that end at the same time (relative 1e-12) are handed over in the order of their routes.
  * @param[in]  done       May be NULL.
- * @param[out] out_now_s  Time of the last end, or until_s.
+ * @param[out] out_now_s  Where the clock stands.
+ * @retval FAB_EINPUT     until_s is past
+ * @retval FAB_EINTERNAL  as fab_max_min_solve()
  * Rates are solved again only for the flows that a change reaches, and all of them where it reaches more than a tenth.
+ * After an error the simulation can only be freed. See src/doc/adr/0023-rates.md. Threads: one at a time.
  */
 fab_status fab_fluid_run(fab_fluid *fluid, double until_s, fab_fluid_done *done, void *context, double *out_now_s,
                          fab_error *err) FAB_MUST_USE;
 
 /** What the simulation has done so far. */
 typedef struct fab_fluid_counts {
-    uint64_t completions, whole_solves, partial_solves;
+    uint64_t completions;
+    uint64_t whole_solves, partial_solves; /**< how often all rates were solved, or a part of them */
 } fab_fluid_counts;
 fab_fluid_counts fab_fluid_count(const fab_fluid *fluid);
 
 /**
- * All flows start at 0 with these bits.
- * @param[out] out_finish_s  Shape [n_flows].
+ * All flows start at 0 with these bits. Where sizes are in proportion to the weights, rates never change before their
+ * flows end, and one solution is all.
+ * @param[in]  bits          Shape [n_flows]: finite, not below 0.
+ * @param[out] out_finish_s  Shape [n_flows]. Undefined after an error.
  */
 fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s,
                             fab_error *err) FAB_MUST_USE;
@@ -60,9 +73,10 @@ typedef struct fab_schedule {
 /**
  * Runs a schedule. A message starts when all that it waits for have arrived; messages of one route that are ready at
  * once go one after the other, by number.
- * @param[out] out_arrival_s  Shape [n_messages]; may be NULL.
- * @param[out] out_end_s      When the last one has arrived.
- * @retval FAB_EINPUT  messages wait for each other in a circle; names one.
+ * Everything that ends or arrives at one instant (relative 1e-12) is gathered before any message starts.
+ * @param[out] out_arrival_s  Shape [n_messages]; may be NULL. Undefined after an error.
+ * @param[out] out_end_s      When the last one has arrived; 0 without messages.
+ * @retval FAB_EINPUT  messages wait for each other in a circle, names one of it; or a number is out of range
  */
 fab_status fab_schedule_run(const fab_sharing *sharing, const fab_schedule *schedule, double *out_arrival_s,
                             double *out_end_s, fab_error *err) FAB_MUST_USE;

@@ -32,11 +32,19 @@ void fab_max_min_free(fab_max_min *solver);
  * The rates of which no flow's can grow without taking from one that has no more per weight: progressive filling.
  * Every result is checked against the definition before it is returned: no link carries more than it can, and every
  * flow is at its limit or crosses a full link on which no flow has more per weight.
- * @param[out] out_rate        Shape [n_flows]: bit/s; INFINITY where neither link nor limit holds the flow.
+ * Flows whose levels (rate per weight) differ by less than 1e-12 relatively get the same level. The check allows 1e-9;
+ * a link counts as full from 1 - 1e-11 of its capacity, or from 1 - 1e-9 where rounding leaves a flow without one.
+ * @param[out] out_rate        Shape [n_flows]: bit/s; INFINITY where neither link nor limit holds the flow. Undefined
+ *                             after an error, as is out_bottleneck.
  * @param[out] out_bottleneck  Shape [n_flows]: such a link, the lowest number where several are, or FAB_NO_BOTTLENECK.
  *                             May be NULL.
- * @retval FAB_EINTERNAL  the check fails.
- * Complexity: O(flow-links + links log links).
+ * @retval FAB_EINPUT        a capacity, weight, share or limit that is not above 0, or a link that does not exist or is
+ *                           named twice by a flow; the message names it
+ * @retval FAB_EUNSUPPORTED  2^32 links and limits, or flow-links, or more
+ * @retval FAB_EINTERNAL     the check fails
+ * Complexity: O(flow-links + links log links) as measured: how often a link comes up before it is full has no proven
+ * bound. Threads: concurrent calls with different solvers are safe.
+ * Source: Bertsekas and Gallager, Data Networks (1992), section 6.5.2; see src/doc/adr/0023-rates.md.
  */
 fab_status fab_max_min_solve(fab_max_min *solver, const fab_sharing *sharing, double *out_rate,
                              uint32_t *out_bottleneck, fab_error *err) FAB_MUST_USE;

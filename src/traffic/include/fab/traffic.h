@@ -23,7 +23,8 @@ typedef struct fab_all_to_all {
 
 /** Flows that are in the network together. GPUs are node ids of the fabric. Read flows through fab_phase_flow(). */
 typedef struct fab_phase {
-    char name[FAB_NAME_SIZE];       /**< of a job: tp, cp, pp, ep-dispatch, ep-combine, dp, dp-rs, dp-ag, edp, edp-rs,
+    char name[FAB_NAME_SIZE];       /**< of a job, with -1, -2, ... where a collective has several:
+                                       tp, cp, pp, ep-dispatch, ep-combine, dp, dp-rs, dp-ag, edp, edp-rs,
                                        edp-ag, embedding, prefill, decode (-pp, -ep), checkpoint, ingest; the pattern's
                                        or its algorithm's name; or "matrix" */
     char collective[FAB_NAME_SIZE]; /**< all-reduce, reduce-scatter, all-gather, send-recv, or as the name */
@@ -40,11 +41,11 @@ typedef struct fab_phase {
     uint64_t total_bytes;  /**< sum of bytes */
     char formula[192];     /**< closed form of total_bytes in words, or empty */
     double expected_bytes; /**< what the formula gives, or 0 */
-    /* Phases of one collective follow each other; collectives of a pattern are alternatives of each other. */
     char algorithm[FAB_NAME_SIZE]; /**< of the collective: "ring", "doubling", ...; empty: none */
     uint32_t run;                  /**< phases of equal number are parts of one collective, one after the other */
     uint64_t ranks;                /**< of a communicator, of a collective */
     double result_bytes;           /**< S of one execution of the whole collective, as nccl-tests count; 0: unknown */
+    bool alternative;              /**< the runs are ways to do the same, side by side: compare them, do not add them */
 } fab_phase;
 
 typedef struct fab_flow {
@@ -88,15 +89,19 @@ void fab_traffic_release(fab_traffic *traffic);
  *
  *     job                            all phases of the design's first job, or of the default one
  *     job:PHASE[,comm=K]             one of them, or communicator K of it alone
- *     pattern:NAME[,key=value...]    fab_patterns; bytes= sets the size of each flow, of an all-gather's result
- *                                    (default 1MB), gpus=A-B the GPUs (default all). An all-gather has a phase for
- *                                    each algorithm, and recursive doubling one for each step
+ *     pattern:NAME[,key=value...]    fab_patterns; bytes= sets the size of each flow, of a collective S
+ *                                    (default 1MB; collective.h), gpus=A-B the GPUs (default all). A collective by one
+ *                                    algorithm is a run of phases, steps with the same peers in one; algorithm=all
+ *                                    makes a run of each that is defined there, auto the one of least time by
+ *                                    fab_collective_time()
  *     file:PATH                      CSV (src,dst,bytes) or MatrixMarket coordinate matrix over GPUs; entries of the
  *                                    same pair stay separate flows, entries of 0 bytes are dropped
  *
- * Ring collectives of a job run in one channel per member that a server (or the scale-up domain, where that is larger)
- * holds; edges that several channels share inside it are one flow. A job of one GPU has no phase. A job that does not
- * fit its GPUs is refused (see job_memory.h and the key memory-check). Messages say which key, value and limit.
+ * The collectives of a job run by tp-collective and dp-collective; phases of one collective are named dp-1, dp-2, ...
+ * where it has several. Ring collectives run in one channel per member that a server (or the scale-up domain, where
+ * that is larger) holds; edges that several channels share inside it are one flow. A job of one GPU has no phase. A job
+ * that does not fit its GPUs is refused (see job_memory.h and the key memory-check). Messages say which key, value and
+ * limit.
  * @param[in]  design  May be NULL for patterns and files.
  * @param[in]  seed  Of random patterns.
  * @param[out] out   Written on success only; release with fab_traffic_release().

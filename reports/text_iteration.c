@@ -1,0 +1,145 @@
+/* Text report: seconds per iteration and what they are made of, memory, tokens and dollars. */
+#include "fab/units.h"
+#include "text_sections.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_part(fab_table *table, size_t column, double seconds, const fab_iteration *it) {
+    fab_table_set(table, column, FAB_INK_PLAIN, seconds > 0 ? "%.1f %%" : "-", 100 * seconds / it->time_s);
+}
+
+/* One row per engine: the parts add up to the time. */
+static void put_parts(fab_page *page, const fab_result *result) {
+    char a[40];
+    static const char *const HEADINGS[] = {"engine", "time", "compute", "bubble", "tp", "pp", "dp", "TFLOP/s", "MFU"};
+    fab_table table;
+    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
+    fab_table_row(&table);
+    for (size_t i = 0; i < table.n_columns; i++) {
+        fab_table_set(&table, i, FAB_INK_DIM, "%s", HEADINGS[i]);
+    }
+    for (size_t i = 0; i < result->n_iterations; i++) {
+        const fab_iteration *it = &result->iterations[i];
+        fab_table_row(&table);
+        fab_table_set(&table, 0, FAB_INK_BOLD, "[%zu] %.12s", i + 1, it->engine);
+        fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", fab_quantity_format(a, it->time_s, FAB_UNIT_TIME));
+        put_part(&table, 2, it->compute_s + it->optimizer_s, it);
+        put_part(&table, 3, it->bubble_s, it);
+        put_part(&table, 4, it->exposed_tp_s + it->exposed_cp_s + it->exposed_ep_s, it);
+        put_part(&table, 5, it->exposed_pp_s, it);
+        put_part(&table, 6, it->exposed_dp_s, it);
+        fab_table_set(&table, 7, FAB_INK_PLAIN, "%.1f", it->tflops_per_gpu);
+        fab_table_set(&table, 8, FAB_INK_PLAIN, "%.1f %%", 100 * it->mfu_ratio);
+    }
+    fab_table_print(&table, page, 2, NULL, NULL);
+    fab_table_release(&table);
+    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
+                  "parts of the time; compute: the busiest stage, optimizer included; tp (with cp and ep), pp, dp: "
+                  "communication that "
+                  "computation does not hide; TFLOP/s per GPU count recomputation, MFU does not");
+}
+
+static void put_yield(fab_page *page, const fab_result *result) {
+    char a[40];
+    char b[40];
+    for (size_t i = 0; i < result->n_iterations; i++) {
+        const fab_iteration *it = &result->iterations[i];
+        char which[32] = "";
+        if (result->n_iterations > 1) {
+            (void)snprintf(which, sizeof which, "[%zu] ", i + 1);
+        }
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "%s%s tokens/s, $%s per 1e9 tokens; microbatch %" PRIu64 ", %" PRIu64 " chunk%s per GPU", which,
+                       fab_format_count(a, (uint64_t)(it->tokens_per_s + 0.5)),
+                       fab_format_count(b, (uint64_t)(it->usd_per_1e9_tokens + 0.5)), it->microbatch, it->interleave,
+                       it->interleave == 1 ? "" : "s");
+        if (it->training.tokens > 0) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                           "%s%.3g tokens: %.1f days, $%s, without failures (%.1f days by 8 T P / (n X))", which,
+                           it->training.tokens, it->training.days,
+                           fab_format_count(b, (uint64_t)(it->training.usd + 0.5)), it->training.rule_days);
+        }
+    }
+}
+
+/* "Memory of the fullest GPU: 56.1 of 85.9 GB: weights 7 GB, ..." */
+static void put_memory(fab_page *page, const fab_result *result) {
+    const fab_job_memory *m = &result->memory;
+    char a[40];
+    char b[40];
+    char c[40];
+    char d[40];
+    char e[40];
+    if (m->total_bytes <= 0) {
+        return;
+    }
+    fab_page_wrapf(page, m->fits ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 2,
+                   "Fullest GPU: %s of %.4g GB: weights and gradients %s, optimizer %s, activations %s%s",
+                   fab_quantity_format(a, m->total_bytes, FAB_UNIT_BYTES), m->capacity_bytes * 1e-9,
+                   fab_quantity_format(b, m->weights_bytes + m->gradients_bytes, FAB_UNIT_BYTES),
+                   fab_quantity_format(c, m->optimizer_bytes, FAB_UNIT_BYTES),
+                   fab_quantity_format(d, m->activations_bytes, FAB_UNIT_BYTES), m->fits ? "" : ": does not fit");
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Least GPUs by parameters x bytes x 1.25 / memory of one: %s of %s",
+                   fab_format_count(a, m->rule_gpus), fab_format_count(e, result->ranks));
+}
+
+static void put_published(fab_table *table, const char *what, size_t engine, double ours, double published,
+                          const char *unit) {
+    if (published <= 0 || ours <= 0) {
+        return;
+    }
+    fab_table_row(table);
+    fab_table_set(table, 0, FAB_INK_PLAIN, "[%zu] %s", engine + 1, what);
+    fab_table_set(table, 1, FAB_INK_PLAIN, "%.4g %s", ours, unit);
+    fab_table_set(table, 2, FAB_INK_PLAIN, "%.4g %s", published, unit);
+    fab_table_set(table, 3, FAB_INK_PLAIN, "%+.1f %%", 100 * (ours / published - 1));
+}
+
+/* Figures of a published run beside ours, where the design has them. */
+static void put_beside_published(fab_page *page, const fab_result *result) {
+    const fab_job_spec *job = &result->job;
+    if (job->published_tflops <= 0 && job->published_pipeline_bps <= 0 && job->published_data_bps <= 0) {
+        return;
+    }
+    fab_table table;
+    fab_table_init(&table, 4);
+    fab_table_row(&table);
+    fab_table_set(&table, 0, FAB_INK_DIM, "beside what was published");
+    fab_table_set(&table, 1, FAB_INK_DIM, "ours");
+    fab_table_set(&table, 2, FAB_INK_DIM, "published");
+    for (size_t i = 0; i < result->n_iterations; i++) {
+        const fab_iteration *it = &result->iterations[i];
+        put_published(&table, "per GPU", i, it->tflops_per_gpu, job->published_tflops, "TFLOP/s");
+        put_published(&table, "pipeline bisection", i, it->pipeline_bisection_Bps * 1e-9,
+                      job->published_pipeline_bps * 1e-9 / 8, "GB/s");
+        put_published(&table, "data-parallel bisection", i, it->data_bisection_Bps * 1e-9,
+                      job->published_data_bps * 1e-9 / 8, "GB/s");
+    }
+    fab_table_print(&table, page, 2, NULL, NULL);
+    fab_table_release(&table);
+    if (job->published_pipeline_bps > 0 || job->published_data_bps > 0) {
+        fab_page_wrap(page, FAB_INK_DIM, 2, 2,
+                      "bisection of a phase: bytes that cross, in one direction, the cut between the two halves of the "
+                      "stages (of the replicas), over the phase's time at nominal link rates; how the published ones "
+                      "were counted was not");
+    }
+}
+
+void fab_text_iteration(fab_page *page, const fab_result *result) {
+    if (result->n_iterations == 0 && result->iteration_note[0] == '\0') {
+        return;
+    }
+    fab_text_heading(page, "ITERATION", NULL);
+    if (result->n_iterations == 0) {
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Not timed: %s.", result->iteration_note);
+        put_memory(page, result);
+        return;
+    }
+    put_parts(page, result);
+    put_yield(page, result);
+    put_memory(page, result);
+    put_beside_published(page, result);
+}

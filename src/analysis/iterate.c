@@ -1,0 +1,103 @@
+/* The phases of a training job under an engine put together: seconds per iteration. */
+#include "iterate.h"
+#include "fab/job_memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where the time of a phase goes, by its name; a collective of several phases has them numbered: dp-1, dp-2, ... */
+typedef struct role {
+    const char *prefix;
+    size_t offset;
+} role;
+
+static const role ROLES[] = {
+    {"tp", offsetof(fab_job_times, tp)},           {"cp", offsetof(fab_job_times, cp)},
+    {"pp", offsetof(fab_job_times, pp)},           {"ep", offsetof(fab_job_times, ep)},
+    {"dp-ag", offsetof(fab_job_times, dp_gather)}, {"edp-ag", offsetof(fab_job_times, dp_gather)},
+    {"dp", offsetof(fab_job_times, dp_reduce)},    {"edp", offsetof(fab_job_times, dp_reduce)},
+};
+#define N_ROLES (sizeof ROLES / sizeof ROLES[0])
+
+/* The phase's own place, or NULL: what happens now and then (checkpoint, ingest) is in no iteration. */
+static fab_phase_time *place_of(const char *name, fab_job_times *times) {
+    for (size_t i = 0; i < N_ROLES; i++) {
+        size_t n = strlen(ROLES[i].prefix);
+        if (strncmp(name, ROLES[i].prefix, n) == 0 && (name[n] == '\0' || name[n] == '-')) {
+            return (fab_phase_time *)((char *)times + ROLES[i].offset);
+        }
+    }
+    return NULL;
+}
+
+/* Phases of one place follow each other. */
+static void add_phase(const fab_phase_result *phase, const fab_engine_result *engine, fab_phase_time *to) {
+    bool first = to->executions <= 0;
+    to->transfer_s += engine->transfer_s.mean;
+    to->latency_s += engine->latency_s;
+    to->executions = 1;
+    to->scale_up = (first || to->scale_up) && phase->network_flows == 0;
+}
+
+static fab_status gather(const fab_result *result, size_t engine, fab_job_times *out, fab_error *err) {
+    for (size_t i = 0; i < result->n_phases; i++) {
+        const fab_phase_result *phase = &result->phases[i];
+        fab_phase_time *to = place_of(phase->name, out);
+        if (to != NULL && !phase->engines[engine].has_time) {
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "phase %s is too large for its time to be computed",
+                            phase->name);
+        }
+        if (to != NULL) {
+            add_phase(phase, &phase->engines[engine], to);
+        }
+    }
+    return FAB_OK;
+}
+
+typedef struct memory_check {
+    const fab_job_spec *job;
+    const fab_model *model;
+} memory_check;
+
+static bool fits(const void *context, uint64_t microbatch, uint64_t interleave) {
+    const memory_check *check = context;
+    fab_job_spec job = *check->job;
+    fab_job_memory memory;
+    job.microbatch = microbatch;
+    job.interleave = interleave;
+    fab_job_memory_make(&job, check->model, job.batch / (job.dp * microbatch), &memory);
+    return memory.fits;
+}
+
+fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, size_t engine, fab_iteration *out,
+                       fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_job_times times = {.tp = {.transfer_s = 0}};
+    const fab_fabric_result *fabric = &result->fabrics[0];
+    const memory_check check = {&traffic->job, &traffic->model};
+    FAB_TRY(gather(result, engine, &times, err));
+    const fab_iteration_request request = {
+        .job = &traffic->job,
+        .times = &times,
+        .choose_microbatch = traffic->job.microbatch_auto,
+        .choose_interleave = traffic->job.interleave_auto,
+        .fits = traffic->memory.fits ? fits : NULL, /* a job that is let run without fitting is timed as it is */
+        .fits_context = &check,
+        .network_usd_per_year = fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year};
+    FAB_TRY(fab_iteration_time(&request, out, err));
+    (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
+    out->pipeline_bisection_Bps = fab_pipeline_bisection_bytes_per_s(&traffic->job, &times.pp);
+    out->data_bisection_Bps = fab_data_bisection_bytes_per_s(&traffic->job, &times.dp_reduce, traffic->parameters);
+    if (traffic->job.train_tokens > 0) {
+        out->training = fab_training_estimate(&traffic->job, out, traffic->parameters, traffic->job.train_tokens);
+    }
+done:
+    return status;
+}
+
+bool fab_iterates(const fab_traffic *traffic, const fab_result *result, const char *text) {
+    bool whole = strcmp(text, "job") == 0;
+    bool training = traffic->has_job && (traffic->job.kind[0] == '\0' || strcmp(traffic->job.kind, "training") == 0);
+    return whole && training && traffic->n_phases > 0 && result->n_fabrics > 0;
+}

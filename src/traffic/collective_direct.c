@@ -1,0 +1,72 @@
+/* Everyone to everyone: at once (a mesh), or in r-1 shifts of an all-to-all. */
+#include "collectives.h"
+
+#include <inttypes.h>
+
+static uint32_t mesh_parts(const fab_collective *c) {
+    return fab_passes(c->operation);
+}
+
+static void describe_mesh(const fab_collective *c, uint32_t part, fab_part *out) {
+    out->steps = 1;
+    out->copies = c->r - 1.0;
+    (void)snprintf(out->text, sizeof out->text, "S/r %sto each of the r-1 others", part == 1 ? "of the sum " : "");
+}
+
+static void emit_mesh(const fab_collective *c, fab_sink *sink) {
+    for (uint32_t part = 0; part < mesh_parts(c); part++) {
+        if (sink->mesh != NULL) {
+            sink->mesh(sink, part, c->bytes / c->r);
+            continue;
+        }
+        /* The second part of an all-reduce hands on, chunk by chunk, what the first has brought. */
+        for (uint64_t i = 0; i < (uint64_t)c->r * (c->r - 1); i++) {
+            uint32_t from = (uint32_t)(i / (c->r - 1));
+            uint32_t to = (uint32_t)(i % (c->r - 1));
+            to += to >= from ? 1 : 0;
+            sink->edge(sink, &(fab_edge){.from = from,
+                                         .to = to,
+                                         .part = part,
+                                         .step = part,
+                                         .n = 1,
+                                         .bytes = c->bytes / c->r,
+                                         .n_lanes = 1});
+        }
+    }
+}
+
+const struct fab_algorithm_rules fab_rules_mesh = {.n_parts = mesh_parts, .part = describe_mesh, .emit = emit_mesh};
+
+/* --- shifted --------------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t shifted_parts(const fab_collective *c) {
+    return c->r - 1;
+}
+
+static void describe_shifted(const fab_collective *c, uint32_t part, fab_part *out) {
+    (void)c;
+    out->steps = 1;
+    out->copies = 1;
+    (void)snprintf(out->text, sizeof out->text, "S/r to the rank %" PRIu32 " further", part + 1);
+}
+
+/* A rank starts a step when the step before has ended for it: when what it receives there has arrived. */
+static void emit_shifted(const fab_collective *c, fab_sink *sink) {
+    for (uint32_t step = 0; step + 1 < c->r; step++) {
+        for (uint32_t rank = 0; rank < c->r; rank++) {
+            sink->edge(sink, &(fab_edge){.from = rank,
+                                         .to = (uint32_t)(((uint64_t)rank + step + 1) % c->r),
+                                         .part = step,
+                                         .step = step,
+                                         .n = 1,
+                                         .bytes = c->bytes / c->r,
+                                         .lane = step,
+                                         .n_lanes = 1,
+                                         .after = step > 0});
+        }
+    }
+}
+
+const struct fab_algorithm_rules fab_rules_shifted = {
+    .n_parts = shifted_parts, .part = describe_shifted, .emit = emit_shifted};

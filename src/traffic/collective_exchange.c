@@ -1,0 +1,71 @@
+/*
+ * Pairs of ranks that exchange, at distances that are powers of two [Thakur, Rabenseifner, Gropp, 2005]:
+ *
+ *     all-gather       doubling            step i: S 2^i/r with rank xor 2^i
+ *     reduce-scatter   halving             step i: S/2^(i+1) with rank xor r/2^(i+1)
+ *     all-reduce       doubling            step i: S with rank xor 2^i
+ *     all-reduce       halving-doubling    halving, then doubling
+ *
+ * Every step has peers of its own, and is a phase of its own.
+ */
+#include "collectives.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static fab_status check(const fab_collective *c, fab_error *err) {
+    if ((c->r & (c->r - 1)) != 0) {
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "recursive %s needs a power of two of ranks in a group, not %" PRIu32
+                        "; choose algorithm=ring or algorithm=%s",
+                        c->algorithm->name, c->r, c->operation == FAB_ALL_REDUCE ? "tree" : "mesh");
+    }
+    return FAB_OK;
+}
+
+static uint32_t n_parts(const fab_collective *c) {
+    return (strcmp(c->algorithm->name, "halving-doubling") == 0 ? 2 : 1) * fab_log2_up(c->r);
+}
+
+/* Distance of the peers in a step, and the bytes of a message as a part of S / r. */
+static uint32_t distance_at(const fab_collective *c, uint32_t step, uint32_t *out_parts) {
+    uint32_t n = fab_log2_up(c->r);
+    bool halves = c->operation == FAB_REDUCE_SCATTER || (n_parts(c) == 2 * n && step < n);
+    uint32_t exponent = halves ? n - 1 - step : step < n ? step : step - n;
+    uint32_t distance = UINT32_C(1) << (exponent & 31U); /* the analyser cannot know that step < n_parts */
+    bool whole = c->operation == FAB_ALL_REDUCE && n_parts(c) == n;
+    *out_parts = whole ? c->r : distance;
+    return distance;
+}
+
+static void describe(const fab_collective *c, uint32_t part, fab_part *out) {
+    uint32_t parts = 0;
+    uint32_t distance = distance_at(c, part, &parts);
+    out->steps = 1;
+    out->copies = parts;
+    if (parts == c->r) {
+        (void)snprintf(out->text, sizeof out->text, "S to the rank at distance %" PRIu32, distance);
+    } else {
+        (void)snprintf(out->text, sizeof out->text, "%" PRIu32 "/r S to the rank at distance %" PRIu32, parts,
+                       distance);
+    }
+}
+
+static void emit(const fab_collective *c, fab_sink *sink) {
+    for (uint32_t step = 0; step < n_parts(c); step++) {
+        uint32_t parts = 0;
+        uint32_t distance = distance_at(c, step, &parts);
+        for (uint32_t rank = 0; rank < c->r; rank++) {
+            sink->edge(sink, &(fab_edge){.from = rank,
+                                         .to = rank ^ distance,
+                                         .part = step,
+                                         .step = step,
+                                         .n = 1,
+                                         .bytes = c->bytes / c->r * parts,
+                                         .n_lanes = 1});
+        }
+    }
+}
+
+const struct fab_algorithm_rules fab_rules_exchange = {
+    .check = check, .n_parts = n_parts, .part = describe, .emit = emit};

@@ -1,0 +1,89 @@
+/* Which members of a communicator share a server or a scale-up domain. */
+#include "collectives.h"
+
+#include "fab/memory.h"
+
+#include <stdlib.h>
+
+static uint32_t unit_size(const fab_fabric *f) {
+    return f->gpus_per_domain > f->gpus_per_server ? f->gpus_per_domain : f->gpus_per_server;
+}
+
+void fab_layout_release(fab_layout *layout) {
+    free(layout->slot);
+    free(layout->count);
+    free(layout->order);
+    free(layout->unit.ranks);
+    free(layout->domain.ranks);
+    *layout = (fab_layout){.slot = NULL};
+}
+
+fab_status fab_layout_init(fab_layout *layout, const fab_fabric *fabric, uint32_t n_most, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_layout made = {.fabric = fabric, .n_most = n_most};
+    uint32_t n_slots = fab_n_gpus(fabric) / fabric->gpus_per_domain + 1;
+    FAB_TRY(FAB_NEW(made.slot, n_slots, err));
+    FAB_TRY(FAB_NEW(made.count, n_most, err));
+    FAB_TRY(FAB_NEW(made.order, n_most, err));
+    FAB_TRY(FAB_NEW(made.unit.ranks, n_most, err));
+    FAB_TRY(FAB_NEW(made.domain.ranks, n_most, err));
+    for (uint32_t i = 0; i < n_slots; i++) {
+        made.slot[i] = FAB_NONE;
+    }
+    *layout = made;
+    made = (fab_layout){.slot = NULL};
+done:
+    fab_layout_release(&made);
+    return status;
+}
+
+static void group(fab_layout *layout, const uint32_t *members, uint32_t n, uint32_t size, fab_grouping *out) {
+    out->n_groups = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t *slot = &layout->slot[members[i] / size];
+        if (*slot == FAB_NONE) {
+            layout->count[out->n_groups] = 0;
+            *slot = out->n_groups++;
+        }
+        layout->count[*slot]++;
+    }
+    out->k = out->n_groups > 0 ? n / out->n_groups : 0;
+    for (uint32_t g = 0; g < out->n_groups; g++) {
+        out->k = layout->count[g] == n / out->n_groups && n % out->n_groups == 0 ? out->k : 0;
+        layout->count[g] = 0;
+    }
+    for (uint32_t i = 0; i < n && out->k > 0; i++) {
+        uint32_t g = layout->slot[members[i] / size];
+        out->ranks[g * out->k + layout->count[g]++] = i;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        layout->slot[members[i] / size] = FAB_NONE;
+    }
+}
+
+/* Few, and mostly in order. */
+static void sort_by_gpu(uint32_t *ranks, uint32_t n, const uint32_t *members) {
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t rank = ranks[i];
+        uint32_t at = i;
+        for (; at > 0 && members[ranks[at - 1]] > members[rank]; at--) {
+            ranks[at] = ranks[at - 1];
+        }
+        ranks[at] = rank;
+    }
+}
+
+void fab_layout_set(fab_layout *layout, const uint32_t *members, uint32_t n) {
+    uint32_t size = layout->fabric->gpus_per_domain;
+    fab_grouping *domain = &layout->domain;
+    group(layout, members, n, unit_size(layout->fabric), &layout->unit);
+    group(layout, members, n, size, domain);
+    layout->aligned = domain->k > 0;
+    for (uint32_t g = 0; g < domain->n_groups && domain->k > 0; g++) {
+        uint32_t *ranks = domain->ranks + (size_t)g * domain->k;
+        sort_by_gpu(ranks, domain->k, members);
+        for (uint32_t i = 0; i < domain->k; i++) {
+            layout->aligned = layout->aligned && members[ranks[i]] % size == members[domain->ranks[i]] % size;
+        }
+    }
+}

@@ -1,0 +1,419 @@
+/*
+ * Phases of the collectives of several communicators at once. Steps with the same peers are one phase, whose flows
+ * carry the bytes of all these steps; flows of one pair of GPUs in one communicator and phase are one flow.
+ */
+#include "collectives.h"
+
+#include "fab/memory.h"
+#include "fab/str.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct record {
+    uint32_t part, from, to; /* ranks */
+    double bytes;
+} record;
+
+/* Adds flows to one builder for each part. */
+typedef struct flow_sink {
+    fab_sink base;
+    const fab_collective *c;
+    fab_phase_builder *builders;
+    fab_ring_scratch *rings;
+    uint32_t id;
+    record *records; /* of a communicator whose edges are merged */
+    size_t n_records, capacity;
+    fab_status status;
+    fab_error *err;
+} flow_sink;
+
+static void add_flow(flow_sink *s, uint32_t part, uint32_t from, uint32_t to, double bytes) {
+    fab_phase_builder *builder = &s->builders[part];
+    if (builder->phase.n_flows >= builder->capacity && s->status == FAB_OK) {
+        if (builder->phase.n_flows >= FAB_MAX_LISTED_FLOWS) {
+            s->status = fab_fail(s->err, FAB_EUNSUPPORTED, NULL,
+                                 "%s has more than %" PRIu64 " flows in a phase; choose fewer GPUs",
+                                 s->c->algorithm->name, FAB_MAX_LISTED_FLOWS);
+        } else {
+            s->status = fab_phase_reserve(builder, builder->phase.n_flows + 1, s->err);
+        }
+    }
+    if (s->status == FAB_OK) {
+        fab_phase_add(builder, s->c->members[from], s->c->members[to], (uint64_t)(bytes + 0.5), s->id);
+    }
+}
+
+static void take_edge(fab_sink *sink, const fab_edge *edge) {
+    flow_sink *s = (flow_sink *)sink;
+    if (!s->c->algorithm->rules->merges) {
+        add_flow(s, edge->part, edge->from, edge->to, edge->bytes);
+        return;
+    }
+    if (s->status == FAB_OK) {
+        s->status = FAB_GROW(s->records, s->capacity, s->n_records + 1, s->err);
+    }
+    if (s->status == FAB_OK) {
+        s->records[s->n_records++] = (record){edge->part, edge->from, edge->to, edge->bytes};
+    }
+}
+
+static void take_ring(fab_sink *sink, uint32_t part, double bytes) {
+    flow_sink *s = (flow_sink *)sink;
+    fab_phase_builder *builder = &s->builders[part];
+    if (s->status == FAB_OK) {
+        s->status = fab_phase_reserve(builder, builder->phase.n_flows + fab_ring_max_flows(s->c->r), s->err);
+    }
+    if (s->status == FAB_OK) {
+        fab_ring_emit(s->rings, s->c->fabric, s->c->members, s->c->r, (uint64_t)(bytes + 0.5), s->id, builder);
+    }
+}
+
+static int compare(const void *a, const void *b) {
+    const record *x = a;
+    const record *y = b;
+    if (x->part != y->part) {
+        return x->part < y->part ? -1 : 1;
+    }
+    if (x->from != y->from) {
+        return x->from < y->from ? -1 : 1;
+    }
+    return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* Edges of one pair in one part carry equal bytes, so that their order does not matter. */
+static void merge_records(flow_sink *s) {
+    if (s->n_records > 0) {
+        qsort(s->records, s->n_records, sizeof *s->records, compare);
+    }
+    for (size_t i = 0; i < s->n_records;) {
+        record sum = s->records[i];
+        for (i++; i < s->n_records && compare(&s->records[i], &sum) == 0; i++) {
+            sum.bytes += s->records[i].bytes;
+        }
+        add_flow(s, sum.part, sum.from, sum.to, sum.bytes);
+    }
+    s->n_records = 0;
+}
+
+/* One group whose GPUs follow one another needs no list. */
+static bool is_in_a_row(const fab_collective_set *set) {
+    for (uint32_t i = 1; i < set->r; i++) {
+        if (set->members[i] != set->members[0] + i) {
+            return false;
+        }
+    }
+    return set->n_comms == 1;
+}
+
+static fab_status check_mesh(const fab_collective_set *set, const fab_algorithm *algorithm, fab_error *err) {
+    uint64_t n = (uint64_t)set->n_comms * set->r * (set->r - 1);
+    if (algorithm->rules == &fab_rules_mesh && !is_in_a_row(set) && n > FAB_MAX_LISTED_FLOWS) {
+        return fab_fail(err, FAB_EUNSUPPORTED, set->where,
+                        "a mesh in %" PRIu32 " groups of %" PRIu32 " ranks has %" PRIu64
+                        " flows, above the limit of %" PRIu64 "; choose fewer GPUs with gpus=A-B, or one block of them",
+                        set->n_comms, set->r, n, FAB_MAX_LISTED_FLOWS);
+    }
+    uint64_t steps = (uint64_t)set->n_comms * set->r * (set->r - 1);
+    if (algorithm->rules == &fab_rules_shifted && steps > FAB_MAX_LISTED_FLOWS) {
+        return fab_fail(err, FAB_EUNSUPPORTED, set->where,
+                        "shifts in %" PRIu32 " groups of %" PRIu32 " ranks have %" PRIu64
+                        " flows, above the limit of %" PRIu64 "; choose fewer GPUs, or algorithm=mesh",
+                        set->n_comms, set->r, steps, FAB_MAX_LISTED_FLOWS);
+    }
+    return FAB_OK;
+}
+
+/* --- one run --------------------------------------------------------------------------------------------------------
+ */
+
+/* What is the same for every part. */
+typedef struct run {
+    const fab_collective_set *set;
+    const fab_algorithm *algorithm;
+    uint32_t number, n_parts;
+    double sum; /* of S over the communicators, all executions */
+    double most;
+} run;
+
+static void name_phase(const run *r, uint32_t part, char *out) {
+    const char *base = r->set->name != NULL ? r->set->name : r->algorithm->name;
+    /* Every step of these has peers of its own, so that even a single one has a number. */
+    bool numbered = r->n_parts > 1 || r->algorithm->rules == &fab_rules_exchange ||
+                    r->algorithm->rules == &fab_rules_shifted || r->algorithm->rules == &fab_rules_binomial;
+    if (numbered && (r->n_parts > 1 || r->set->name == NULL)) {
+        (void)snprintf(out, FAB_NAME_SIZE, "%.48s-%" PRIu32, base, part + 1);
+    } else {
+        (void)snprintf(out, FAB_NAME_SIZE, "%s", base);
+    }
+}
+
+static fab_status open_part(const run *r, const fab_collective *c, uint32_t part, fab_phase_builder *builder,
+                            fab_error *err) {
+    const fab_collective_set *set = r->set;
+    char name[FAB_NAME_SIZE];
+    fab_part shape;
+    fab_status status = FAB_OK;
+    r->algorithm->rules->part(c, part, &shape);
+    name_phase(r, part, name);
+    if (shape.copies * r->sum > FAB_PHASE_MAX_BYTES) {
+        FAB_FAIL(err, FAB_EINPUT, set->where, "phase '%s' carries %.4g bytes, above the limit of %.2g", name,
+                 shape.copies * r->sum, FAB_PHASE_MAX_BYTES);
+    }
+    if (r->algorithm->rules == &fab_rules_mesh && is_in_a_row(set)) {
+        *builder = fab_phase_of_all(name, fab_operation_name(set->operation), set->members[0], set->r,
+                                    (uint64_t)(set->bytes[0] / set->r + 0.5));
+    } else {
+        FAB_TRY(fab_phase_open(builder, name, fab_operation_name(set->operation), 0, err));
+    }
+    fab_phase *phase = &builder->phase;
+    phase->n_comms = set->n_comms;
+    phase->first_comm = set->id != NULL ? set->id[0] : 0;
+    phase->steps = shape.steps;
+    phase->executions = set->executions;
+    phase->expected_bytes = shape.copies * r->sum;
+    phase->run = r->number;
+    phase->ranks = set->r;
+    phase->result_bytes = r->most / (double)set->executions;
+    phase->alternative = set->alternative;
+    (void)snprintf(phase->algorithm, sizeof phase->algorithm, "%s", r->algorithm->name);
+    int n = snprintf(phase->formula, sizeof phase->formula, "%s, x %" PRIu32 " ranks", shape.text, set->r);
+    if (set->n_comms > 1 && n > 0 && (size_t)n < sizeof phase->formula) {
+        (void)snprintf(phase->formula + n, sizeof phase->formula - (size_t)n, " x %" PRIu32 " groups", set->n_comms);
+    }
+done:
+    return status;
+}
+
+/* Chunks of the mesh, unless the phases are not listed. */
+static void take_mesh(fab_sink *sink, uint32_t part, double bytes) {
+    flow_sink *s = (flow_sink *)sink;
+    fab_phase_builder *builder = &s->builders[part];
+    if (builder->phase.all.n > 0) {
+        return;
+    }
+    uint64_t n_flows = (uint64_t)s->c->r * (s->c->r - 1);
+    if (s->status == FAB_OK) {
+        s->status = fab_phase_reserve(builder, builder->phase.n_flows + n_flows, s->err);
+    }
+    for (uint32_t from = 0; from < s->c->r; from++) {
+        for (uint32_t to = 0; to < s->c->r; to++) {
+            if (to != from) {
+                add_flow(s, part, from, to, bytes);
+            }
+        }
+    }
+}
+
+static fab_communicator communicator_at(const fab_collective_set *set, uint32_t i) {
+    return (fab_communicator){
+        .members = set->members + (size_t)i * set->r, .n = set->r, .bytes = set->bytes[i], .channels = set->channels};
+}
+
+static fab_status init_communicator(const fab_collective_set *set, const fab_algorithm *algorithm, fab_layout *layout,
+                                    uint32_t i, fab_collective *out, fab_error *err) {
+    fab_communicator communicator = communicator_at(set, i);
+    fab_layout_set(layout, communicator.members, set->r);
+    fab_error why = {.code = FAB_OK};
+    fab_status status = fab_collective_init(algorithm, layout, &communicator, out, &why);
+    return status == FAB_OK ? FAB_OK : fab_fail(err, status, set->where, "%s", why.text);
+}
+
+static fab_status take_parts(const run *r, fab_phase_builder *builders, fab_traffic *traffic, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(fab_traffic_reserve(traffic, r->n_parts, err));
+    for (uint32_t part = 0; part < r->n_parts; part++) {
+        if (r->set->by_source) {
+            FAB_TRY(fab_phase_sort(&builders[part].phase, fab_n_gpus(r->set->fabric), err));
+        }
+        FAB_TRY(fab_phase_check(&builders[part].phase, err));
+    }
+    for (uint32_t part = 0; part < r->n_parts; part++) {
+        fab_traffic_take(traffic, &builders[part]);
+    }
+done:
+    return status;
+}
+
+fab_status fab_collective_add(const fab_collective_set *set, const fab_algorithm *algorithm, fab_traffic *traffic,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_layout layout = {.slot = NULL};
+    fab_ring_scratch rings = {.slot = NULL};
+    fab_phase_builder *builders = NULL;
+    fab_collective c;
+    run r = {.set = set, .algorithm = algorithm};
+    flow_sink sink = {.base = {take_edge, take_ring, take_mesh}, .c = &c, .rings = &rings, .err = err};
+    FAB_TRY(check_mesh(set, algorithm, err));
+    FAB_TRY(fab_layout_init(&layout, set->fabric, set->r, err));
+    FAB_TRY(fab_ring_init(&rings, set->fabric, set->r, err));
+    FAB_TRY(init_communicator(set, algorithm, &layout, 0, &c, err));
+    r.n_parts = fab_collective_parts(&c);
+    r.number = traffic->n_phases > 0 ? traffic->phases[traffic->n_phases - 1].run + 1 : 0;
+    for (uint32_t i = 0; i < set->n_comms; i++) {
+        r.sum += set->bytes[i];
+        r.most = set->bytes[i] > r.most ? set->bytes[i] : r.most;
+    }
+    FAB_TRY(FAB_NEW(builders, r.n_parts, err));
+    for (uint32_t part = 0; part < r.n_parts; part++) {
+        FAB_TRY(open_part(&r, &c, part, &builders[part], err));
+    }
+    sink.builders = builders;
+    for (uint32_t i = 0; i < set->n_comms; i++) {
+        FAB_TRY(init_communicator(set, algorithm, &layout, i, &c, err));
+        if (fab_collective_parts(&c) != r.n_parts) {
+            FAB_FAIL(err, FAB_EINPUT, set->where,
+                     "%s needs communicators that scale-up domains hold alike: number %" PRIu32
+                     " has other phases than the first; choose algorithm=ring",
+                     algorithm->name, i);
+        }
+        sink.id = set->id != NULL ? set->id[i] : i;
+        algorithm->rules->emit(&c, &sink.base);
+        merge_records(&sink);
+        FAB_TRY(sink.status);
+    }
+    FAB_TRY(take_parts(&r, builders, traffic, err));
+done:
+    for (uint32_t part = 0; builders != NULL && part < r.n_parts; part++) {
+        fab_phase_release(&builders[part].phase);
+    }
+    free(builders);
+    free(sink.records);
+    fab_ring_release(&rings);
+    fab_layout_release(&layout);
+    return status;
+}
+
+/* --- several algorithms ---------------------------------------------------------------------------------------------
+ */
+
+/* Defined for all communicators of the set? */
+static fab_status check_set(const fab_collective_set *set, const fab_algorithm *algorithm, fab_layout *layout,
+                            fab_error *err) {
+    fab_status status = check_mesh(set, algorithm, err);
+    for (uint32_t i = 0; i < set->n_comms && status == FAB_OK; i++) {
+        fab_collective c;
+        status = init_communicator(set, algorithm, layout, i, &c, err);
+    }
+    return status;
+}
+
+fab_status fab_collective_list(const fab_collective_set *set, const fab_algorithm **out, size_t *out_n, char *out_left,
+                               size_t left_size, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_layout layout = {.slot = NULL};
+    size_t n = 0;
+    size_t used = 0;
+    FAB_TRY(fab_layout_init(&layout, set->fabric, set->r, err));
+    out_left[0] = '\0';
+    for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
+        if (a->operation != set->operation) {
+            continue;
+        }
+        fab_error why = {.code = FAB_OK};
+        fab_status one = check_set(set, a, &layout, &why);
+        if (one == FAB_OK) {
+            out[n++] = a;
+        } else if (one != FAB_EINPUT && one != FAB_EUNSUPPORTED) {
+            FAB_FAIL(err, one, why.where, "%s", why.text);
+        } else if (used < left_size) {
+            used += (size_t)snprintf(out_left + used, left_size - used, "%s%s", used > 0 ? ", " : "", a->name);
+        }
+    }
+    *out_n = n;
+done:
+    fab_layout_release(&layout);
+    return status;
+}
+
+fab_status fab_collective_try(const fab_collective_set *set, const fab_algorithm *algorithm, fab_traffic *traffic,
+                              bool *out_added, char *out_left, size_t left_size, fab_error *err) {
+    fab_error why = {.code = FAB_OK};
+    fab_status status = fab_collective_add(set, algorithm, traffic, &why);
+    *out_added = status == FAB_OK;
+    if (status == FAB_EINPUT || status == FAB_EUNSUPPORTED) {
+        size_t used = strlen(out_left);
+        (void)snprintf(out_left + used, left_size - used, "%s%s", used > 0 ? ", " : "", algorithm->name);
+        return FAB_OK;
+    }
+    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+}
+
+/* An algorithm among those that auto compares. */
+typedef struct contender {
+    const fab_algorithm *algorithm;
+    double time_s;
+} contender;
+
+/* Keeps the phases from `start` on, in place of those from `first` on, if they take less than the best so far. */
+static fab_status compare_times(const fab_collective_set *set, fab_traffic *traffic, size_t first, size_t start,
+                                contender now, contender *best, contender *second, fab_error *err) {
+    fab_status status =
+        fab_collective_time(set->fabric, traffic->phases + start, traffic->n_phases - start, &now.time_s, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    size_t n = traffic->n_phases - start;
+    bool wins = best->algorithm == NULL || now.time_s < best->time_s;
+    for (size_t i = wins ? first : start; i < (wins ? start : traffic->n_phases); i++) {
+        fab_phase_release(&traffic->phases[i]);
+    }
+    if (wins) {
+        *second = *best;
+        *best = now;
+        memmove(traffic->phases + first, traffic->phases + start, n * sizeof *traffic->phases);
+    } else if (second->algorithm == NULL || now.time_s < second->time_s) {
+        *second = now;
+    }
+    traffic->n_phases = wins ? first + n : start;
+    return FAB_OK;
+}
+
+static void tell(const contender *best, const contender *second, const char *left, char *out, size_t size) {
+    char time[40];
+    int n = snprintf(out, size, "auto takes %s, %s by the cost model", best->algorithm->name,
+                     fab_quantity_format(time, best->time_s, FAB_UNIT_TIME));
+    size_t used = n < 0 ? size : (size_t)n;
+    if (second->algorithm != NULL && used < size) {
+        n = snprintf(out + used, size - used, "; next %s, %s", second->algorithm->name,
+                     fab_quantity_format(time, second->time_s, FAB_UNIT_TIME));
+        used += n < 0 ? size : (size_t)n;
+    }
+    if (left[0] != '\0' && used < size) {
+        (void)snprintf(out + used, size - used, "; too large: %s", left);
+    }
+}
+
+fab_status fab_collective_add_fastest(const fab_collective_set *set, fab_traffic *traffic, char *out_note,
+                                      size_t note_size, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_algorithm *list[FAB_MAX_ALGORITHMS];
+    contender best = {.algorithm = NULL};
+    contender second = {.algorithm = NULL};
+    size_t n = 0;
+    size_t first = traffic->n_phases;
+    char left[160];
+    char large[96] = "";
+    FAB_TRY(fab_collective_list(set, list, &n, left, sizeof left, err));
+    for (size_t i = 0; i < n; i++) {
+        size_t start = traffic->n_phases;
+        bool added = false;
+        FAB_TRY(fab_collective_try(set, list[i], traffic, &added, large, sizeof large, err));
+        if (added) {
+            const contender now = {.algorithm = list[i]};
+            FAB_TRY(compare_times(set, traffic, first, start, now, &best, &second, err));
+        }
+    }
+    if (best.algorithm == NULL) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, set->where, "no algorithm of %s can be listed here",
+                 fab_operation_name(set->operation));
+    }
+    for (size_t i = first; i < traffic->n_phases; i++) {
+        traffic->phases[i].run = first > 0 ? traffic->phases[first - 1].run + 1 : 0;
+    }
+    tell(&best, &second, large, out_note, note_size);
+done:
+    return status;
+}

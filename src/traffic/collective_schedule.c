@@ -1,0 +1,296 @@
+/* A collective message by message, and who waits for whom. */
+#include "collectives.h"
+
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+typedef struct message {
+    uint32_t from, to; /* ranks */
+    uint32_t part, step, lane;
+    bool after;
+    double bytes;
+} message;
+
+/* First counts, then lists. */
+typedef struct message_sink {
+    fab_sink base;
+    message *messages; /* NULL: count */
+    uint64_t n;
+    uint32_t n_steps;
+} message_sink;
+
+static void take_edge(fab_sink *sink, const fab_edge *edge) {
+    message_sink *s = (message_sink *)sink;
+    uint32_t last = edge->step + edge->n;
+    s->n_steps = last > s->n_steps ? last : s->n_steps;
+    for (uint32_t t = 0; t < edge->n && s->messages != NULL; t++) {
+        uint64_t lane = (edge->first_lane + (uint64_t)t * edge->turn) % edge->n_lanes;
+        s->messages[s->n + t] = (message){.from = edge->from,
+                                          .to = edge->to,
+                                          .part = edge->part,
+                                          .step = edge->step + t,
+                                          .lane = edge->lane + (uint32_t)lane,
+                                          .after = edge->after,
+                                          .bytes = edge->bytes / edge->n};
+    }
+    s->n += edge->n;
+}
+
+/* Stable: messages of one step stay in the order in which they were made. */
+static fab_status sort_by_step(message **messages, uint64_t n, uint32_t n_steps, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t *at = NULL;
+    message *sorted = NULL;
+    FAB_TRY(FAB_NEW(at, (size_t)n_steps + 1, err));
+    FAB_TRY(FAB_NEW(sorted, n, err));
+    for (uint64_t i = 0; i < n; i++) {
+        at[(*messages)[i].step + 1]++;
+    }
+    for (uint32_t s = 0; s < n_steps; s++) {
+        at[s + 1] += at[s];
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        sorted[at[(*messages)[i].step]++] = (*messages)[i];
+    }
+    free(*messages);
+    *messages = sorted;
+    sorted = NULL;
+done:
+    free(at);
+    free(sorted);
+    return status;
+}
+
+/* --- who waits ------------------------------------------------------------------------------------------------------
+ */
+
+/* A message that reaches a rank, by a key of two parts: lane and step, or part and step. */
+typedef struct arrival {
+    uint32_t key, step;
+    uint64_t message;
+} arrival;
+
+typedef struct arrivals {
+    uint64_t *first; /* shape [r + 1] */
+    arrival *list;   /* of each rank by key, step, message */
+} arrivals;
+
+static int compare(const void *a, const void *b) {
+    const arrival *x = a;
+    const arrival *y = b;
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return x->message < y->message ? -1 : x->message > y->message;
+}
+
+static void arrivals_release(arrivals *a) {
+    free(a->first);
+    free(a->list);
+}
+
+static fab_status arrivals_init(arrivals *a, const message *messages, uint64_t n, uint32_t r, bool by_part,
+                                fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t *at = NULL;
+    FAB_TRY(FAB_NEW(a->first, (size_t)r + 1, err));
+    FAB_TRY(FAB_NEW(a->list, n, err));
+    FAB_TRY(FAB_NEW(at, r, err));
+    for (uint64_t i = 0; i < n; i++) {
+        a->first[messages[i].to + 1]++;
+    }
+    for (uint32_t rank = 0; rank < r; rank++) {
+        a->first[rank + 1] += a->first[rank];
+        at[rank] = a->first[rank];
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        const message *m = &messages[i];
+        a->list[at[m->to]++] = (arrival){by_part ? m->part : m->lane, m->step, i};
+    }
+    for (uint32_t rank = 0; rank < r; rank++) {
+        qsort(a->list + a->first[rank], (size_t)(a->first[rank + 1] - a->first[rank]), sizeof *a->list, compare);
+    }
+done:
+    free(at);
+    return status;
+}
+
+/* Arrivals at a rank with this key in earlier steps: [*out_first, return). */
+static uint64_t find(const arrivals *a, uint32_t rank, uint32_t key, uint32_t before_step, uint64_t *out_first) {
+    uint64_t low[2] = {a->first[rank], a->first[rank]};
+    for (int which = 0; which < 2; which++) {
+        uint64_t high = a->first[rank + 1];
+        uint32_t step = which == 0 ? 0 : before_step;
+        while (low[which] < high) {
+            uint64_t middle = low[which] + (high - low[which]) / 2;
+            const arrival *x = &a->list[middle];
+            bool is_less = x->key < key || (x->key == key && x->step < step);
+            low[which] = is_less ? middle + 1 : low[which];
+            high = is_less ? high : middle;
+        }
+    }
+    *out_first = low[0];
+    return low[1];
+}
+
+typedef void visit_wait(void *context, uint64_t waiter, uint64_t waits_for);
+
+typedef struct graph {
+    const message *messages;
+    uint64_t n;
+    arrivals by_lane, by_part;
+} graph;
+
+static void each_wait(const graph *g, visit_wait *visit, void *context) {
+    for (uint64_t i = 0; i < g->n; i++) {
+        const message *m = &g->messages[i];
+        uint64_t first = 0;
+        uint64_t end = find(&g->by_lane, m->from, m->lane, m->step, &first);
+        for (uint64_t a = first; a < end; a++) {
+            visit(context, i, g->by_lane.list[a].message);
+        }
+        if (!m->after || m->part == 0) {
+            continue;
+        }
+        end = find(&g->by_part, m->from, m->part - 1, UINT32_MAX, &first);
+        for (uint64_t a = end; a > first && g->by_part.list[a - 1].step == g->by_part.list[end - 1].step; a--) {
+            visit(context, i, g->by_part.list[a - 1].message);
+        }
+    }
+}
+
+static void count_wait(void *context, uint64_t waiter, uint64_t waits_for) {
+    (void)waiter;
+    ((uint64_t *)context)[waits_for + 1]++;
+}
+
+typedef struct waiting {
+    uint64_t *at, *next;
+} waiting;
+
+static void fill_wait(void *context, uint64_t waiter, uint64_t waits_for) {
+    waiting *w = context;
+    w->next[w->at[waits_for]++] = waiter;
+}
+
+/* How many waits there are, from the arrivals alone: counting one by one may take minutes. */
+static uint64_t count_all(const graph *g) {
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < g->n && n <= FAB_MAX_WAITS; i++) {
+        const message *m = &g->messages[i];
+        uint64_t first = 0;
+        n += find(&g->by_lane, m->from, m->lane, m->step, &first) - first;
+    }
+    return n;
+}
+
+static fab_status link_messages(const graph *g, fab_message_list *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t *at = NULL;
+    if (count_all(g) > FAB_MAX_WAITS) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "messages wait for more than %" PRIu64 " others, the limit",
+                 FAB_MAX_WAITS);
+    }
+    FAB_TRY(FAB_NEW(out->next_first, g->n + 1, err));
+    FAB_TRY(FAB_NEW(at, g->n + 1, err));
+    each_wait(g, count_wait, out->next_first);
+    for (uint64_t i = 0; i < g->n; i++) {
+        out->next_first[i + 1] += out->next_first[i];
+        at[i] = out->next_first[i];
+    }
+    if (out->next_first[g->n] > FAB_MAX_WAITS) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "messages wait for %" PRIu64 " others, above the limit of %" PRIu64,
+                 out->next_first[g->n], FAB_MAX_WAITS);
+    }
+    FAB_TRY(FAB_NEW(out->next, out->next_first[g->n], err));
+    each_wait(g, fill_wait, &(waiting){at, out->next});
+done:
+    free(at);
+    return status;
+}
+
+static fab_status copy_messages(const fab_collective *c, const message *messages, uint64_t n, fab_message_list *out,
+                                fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(out->src, n, err));
+    FAB_TRY(FAB_NEW(out->dst, n, err));
+    FAB_TRY(FAB_NEW(out->bytes, n, err));
+    FAB_TRY(FAB_NEW(out->step, n, err));
+    FAB_TRY(FAB_NEW(out->phase, n, err));
+    for (uint64_t i = 0; i < n; i++) {
+        out->src[i] = c->members[messages[i].from];
+        out->dst[i] = c->members[messages[i].to];
+        out->bytes[i] = messages[i].bytes;
+        out->step[i] = messages[i].step;
+        out->phase[i] = messages[i].part;
+    }
+    out->n_messages = n;
+done:
+    return status;
+}
+
+void fab_message_list_release(fab_message_list *list) {
+    free(list->src);
+    free(list->dst);
+    free(list->bytes);
+    free(list->step);
+    free(list->phase);
+    free(list->next_first);
+    free(list->next);
+    *list = (fab_message_list){.n_messages = 0};
+}
+
+static fab_status make_messages(const fab_collective *c, message **out, message_sink *counted, fab_error *err) {
+    fab_status status = FAB_OK;
+    message_sink sink = {.base = {.edge = take_edge}};
+    c->algorithm->rules->emit(c, &sink.base);
+    if (sink.n > FAB_MAX_MESSAGES) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                 "%s by %s over %" PRIu32 " ranks has %" PRIu64 " messages, above the limit of %" PRIu64,
+                 fab_operation_name(c->operation), c->algorithm->name, c->r, sink.n, FAB_MAX_MESSAGES);
+    }
+    FAB_TRY(FAB_NEW(*out, sink.n, err));
+    sink.messages = *out;
+    sink.n = 0;
+    c->algorithm->rules->emit(c, &sink.base);
+    FAB_TRY(sort_by_step(out, sink.n, sink.n_steps, err));
+    *counted = sink;
+done:
+    return status;
+}
+
+fab_status fab_collective_schedule(const fab_algorithm *algorithm, const fab_fabric *fabric,
+                                   const fab_communicator *communicator, uint32_t pieces, fab_message_list *out,
+                                   fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_layout layout = {.slot = NULL};
+    fab_message_list made = {.n_messages = 0};
+    message *messages = NULL;
+    message_sink sink = {.n = 0};
+    graph g = {.messages = NULL};
+    fab_collective c;
+    if (pieces < 1 || pieces > UINT16_MAX) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "%" PRIu32 " pieces are outside 1 to %d", pieces, UINT16_MAX);
+    }
+    FAB_TRY(fab_layout_init(&layout, fabric, communicator->n, err));
+    fab_layout_set(&layout, communicator->members, communicator->n);
+    FAB_TRY(fab_collective_init(algorithm, &layout, communicator, &c, err));
+    c.pieces = pieces;
+    FAB_TRY(make_messages(&c, &messages, &sink, err));
+    g = (graph){.messages = messages, .n = sink.n};
+    FAB_TRY(arrivals_init(&g.by_lane, messages, sink.n, c.r, false, err));
+    FAB_TRY(arrivals_init(&g.by_part, messages, sink.n, c.r, true, err));
+    FAB_TRY(copy_messages(&c, messages, sink.n, &made, err));
+    FAB_TRY(link_messages(&g, &made, err));
+    *out = made;
+    made = (fab_message_list){.n_messages = 0};
+done:
+    arrivals_release(&g.by_lane);
+    arrivals_release(&g.by_part);
+    free(messages);
+    fab_message_list_release(&made);
+    fab_layout_release(&layout);
+    return status;
+}

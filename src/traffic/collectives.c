@@ -1,0 +1,179 @@
+/* The table of the collective algorithms, and their closed forms. */
+#include "collectives.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const fab_algorithm fab_algorithms[] = {
+    {"ring", "2(r-1) steps to the next rank, S/r each", FAB_ALL_REDUCE, &fab_rules_ring},
+    {"doubling", "log2 r exchanges of S with rank xor 2^i", FAB_ALL_REDUCE, &fab_rules_exchange},
+    {"halving-doubling", "recursive halving, then doubling: 2 log2 r steps", FAB_ALL_REDUCE, &fab_rules_exchange},
+    {"tree", "double binary tree, S/2 up and down each, pipelined", FAB_ALL_REDUCE, &fab_rules_tree},
+    {"mesh", "S/r to everyone, then S/r of the sum to everyone", FAB_ALL_REDUCE, &fab_rules_mesh},
+    {"hierarchical", "in-domain reduce-scatter, same-index rings across domains, in-domain all-gather", FAB_ALL_REDUCE,
+     &fab_rules_hierarchical},
+    {"in-network", "up and down a tree of switches that reduce", FAB_ALL_REDUCE, &fab_rules_in_network},
+
+    {"ring", "r-1 steps to the next rank, S/r each", FAB_ALL_GATHER, &fab_rules_ring},
+    {"doubling", "log2 r exchanges with rank xor 2^i of what both have", FAB_ALL_GATHER, &fab_rules_exchange},
+    {"mesh", "S/r to everyone at once", FAB_ALL_GATHER, &fab_rules_mesh},
+    {"hierarchical", "same-index rings across domains, then in-domain all-gather", FAB_ALL_GATHER,
+     &fab_rules_hierarchical},
+
+    {"ring", "r-1 steps to the next rank, S/r each", FAB_REDUCE_SCATTER, &fab_rules_ring},
+    {"halving", "log2 r exchanges of S/2^(i+1) with rank xor r/2^(i+1)", FAB_REDUCE_SCATTER, &fab_rules_exchange},
+    {"mesh", "S/r to everyone at once", FAB_REDUCE_SCATTER, &fab_rules_mesh},
+    {"hierarchical", "in-domain reduce-scatter, then same-index rings across domains", FAB_REDUCE_SCATTER,
+     &fab_rules_hierarchical},
+
+    {"mesh", "S/r to everyone at once", FAB_ALL_TO_ALL, &fab_rules_mesh},
+    {"shifted", "r-1 steps, S/r to rank + i in step i", FAB_ALL_TO_ALL, &fab_rules_shifted},
+    {"rail-aligned", "in-domain hop to the GPU on the destination's rail, then one rail hop", FAB_ALL_TO_ALL,
+     &fab_rules_rail_aligned},
+
+    {"ring", "from rank to rank, pipelined", FAB_BROADCAST, &fab_rules_chain},
+    {"tree", "binary tree from rank 0, pipelined", FAB_BROADCAST, &fab_rules_tree},
+    {"binomial", "in step i the 2^i ranks that have S send it to others", FAB_BROADCAST, &fab_rules_binomial},
+
+    {"ring", "from rank to rank, pipelined", FAB_REDUCE, &fab_rules_chain},
+    {"tree", "binary tree to rank 0, pipelined", FAB_REDUCE, &fab_rules_tree},
+    {"binomial", "the broadcast backwards", FAB_REDUCE, &fab_rules_binomial},
+
+    {NULL, NULL, FAB_N_OPERATIONS, NULL},
+};
+
+const char *fab_operation_name(fab_operation operation) {
+    static const char *const NAMES[FAB_N_OPERATIONS] = {"all-reduce", "all-gather", "reduce-scatter",
+                                                        "all-to-all", "broadcast",  "reduce"};
+    return operation < FAB_N_OPERATIONS ? NAMES[operation] : "none";
+}
+
+double fab_bus_factor(fab_operation operation, uint64_t ranks) {
+    double r = (double)ranks;
+    switch (operation) {
+    case FAB_ALL_REDUCE: return 2 * (r - 1) / r;
+    case FAB_ALL_GATHER:
+    case FAB_REDUCE_SCATTER:
+    case FAB_ALL_TO_ALL: return (r - 1) / r;
+    default: return 1;
+    }
+}
+
+const fab_algorithm *fab_algorithm_find(fab_operation operation, const char *name) {
+    for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
+        if (a->operation == operation && strcmp(a->name, name) == 0) {
+            return a;
+        }
+    }
+    return NULL;
+}
+
+uint32_t fab_collective_parts(const fab_collective *c) {
+    return c->algorithm->rules->n_parts != NULL ? c->algorithm->rules->n_parts(c) : 1;
+}
+
+static fab_status count_channels(fab_collective *c, fab_error *err) {
+    c->n_channels = 1;
+    if (c->algorithm->rules->n_channels == NULL) {
+        return FAB_OK;
+    }
+    uint32_t most = c->algorithm->rules->n_channels(c);
+    if (c->channels > most) {
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "channels=%" PRIu32 " is above %" PRIu32
+                        ": one per member of a communicator that a server or scale-up domain holds, where it has "
+                        "equally many in each of several",
+                        c->channels, most);
+    }
+    c->n_channels = c->channels > 0 ? c->channels : most;
+    return FAB_OK;
+}
+
+fab_status fab_collective_init(const fab_algorithm *algorithm, const fab_layout *layout,
+                               const fab_communicator *communicator, fab_collective *out, fab_error *err) {
+    fab_collective c = {.algorithm = algorithm,
+                        .operation = algorithm->operation,
+                        .fabric = layout->fabric,
+                        .layout = layout,
+                        .members = communicator->members,
+                        .r = communicator->n,
+                        .channels = communicator->channels,
+                        .pieces = 1,
+                        .bytes = communicator->bytes};
+    fab_status status = FAB_OK;
+    if (c.r < 2) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "a collective needs at least 2 ranks, not %" PRIu32, c.r);
+    }
+    FAB_TRY(count_channels(&c, err));
+    if (algorithm->rules->check != NULL) {
+        FAB_TRY(algorithm->rules->check(&c, err));
+    }
+    *out = c;
+done:
+    return status;
+}
+
+/* Makes the layout of one communicator for a call. */
+static fab_status open_one(const fab_algorithm *algorithm, const fab_fabric *fabric,
+                           const fab_communicator *communicator, fab_layout *layout, fab_collective *out,
+                           fab_error *err) {
+    fab_status status = fab_layout_init(layout, fabric, communicator->n, err);
+    if (status == FAB_OK) {
+        fab_layout_set(layout, communicator->members, communicator->n);
+        status = fab_collective_init(algorithm, layout, communicator, out, err);
+    }
+    return status;
+}
+
+fab_status fab_algorithm_check(const fab_algorithm *algorithm, const fab_fabric *fabric,
+                               const fab_communicator *communicator, fab_error *err) {
+    fab_layout layout = {.slot = NULL};
+    fab_collective c = {.algorithm = algorithm, .r = 1};
+    fab_status status = open_one(algorithm, fabric, communicator, &layout, &c, err);
+    fab_layout_release(&layout);
+    return status;
+}
+
+fab_status fab_collective_candidates(fab_operation operation, const fab_fabric *fabric,
+                                     const fab_communicator *communicator, const fab_algorithm **out, size_t *out_n,
+                                     fab_error *err) {
+    size_t n = 0;
+    for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
+        if (a->operation != operation) {
+            continue;
+        }
+        fab_error why = {.code = FAB_OK};
+        fab_status status = fab_algorithm_check(a, fabric, communicator, &why);
+        if (status == FAB_OK) {
+            out[n++] = a;
+        } else if (status != FAB_EINPUT && status != FAB_EUNSUPPORTED) {
+            return fab_fail(err, status, why.where, "%s", why.text);
+        }
+    }
+    *out_n = n;
+    return FAB_OK;
+}
+
+fab_status fab_collective_formula(const fab_algorithm *algorithm, const fab_fabric *fabric,
+                                  const fab_communicator *communicator, fab_collective_cost *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_layout layout = {.slot = NULL};
+    fab_collective c = {.algorithm = algorithm, .r = 1};
+    FAB_TRY(open_one(algorithm, fabric, communicator, &layout, &c, err));
+    fab_collective_cost cost = {.bus_factor = fab_bus_factor(c.operation, c.r),
+                                .n_phases = fab_collective_parts(&c),
+                                .n_channels = c.n_channels};
+    double copies = 0;
+    for (uint32_t i = 0; i < cost.n_phases; i++) {
+        fab_part part;
+        algorithm->rules->part(&c, i, &part);
+        cost.steps += part.steps;
+        copies += part.copies;
+    }
+    cost.total_bytes = copies * c.bytes;
+    cost.sent_bytes = cost.total_bytes / c.r;
+    *out = cost;
+done:
+    fab_layout_release(&layout);
+    return status;
+}
