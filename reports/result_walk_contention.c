@@ -44,6 +44,10 @@ static void walk_meetings(walk *w, const fab_contention *c, const fab_contention
         string(w, "job", c->jobs[i].id);
         string(w, "phase", c->jobs[i].phase);
         integer(w, "shared_links", m->shared_links);
+        if (m->has_iteration) {
+            number(w, "iteration_alone_s", m->iteration_alone_s);
+            number(w, "iteration_together_s", m->iteration_together_s);
+        }
         stat(w, "alone_s", &m->alone_s, many);
         stat(w, "together_s", &m->together_s, many);
         stat(w, "slowdown_ratio", &m->slowdown, many);
@@ -180,6 +184,17 @@ void fab_walk_degradation(walk *w, const fab_degradation *d) {
         end(w);
     }
     end(w);
+    if (d->n_iterations > 0) {
+        array(w, "iterations", "iteration");
+        for (size_t e = 0; e < d->n_iterations; e++) {
+            row(w);
+            string(w, "engine", d->labels[e]);
+            number(w, "before_s", d->iterations[e].before_s);
+            number(w, "after_s", d->iterations[e].after_s);
+            end(w);
+        }
+        end(w);
+    }
     array(w, "phases", "phase");
     for (size_t p = 0; p < d->n_phases; p++) {
         for (size_t e = 0; e < d->n_engines; e++) {

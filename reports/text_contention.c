@@ -32,7 +32,7 @@ static void set_time(fab_table *table, size_t column, const fab_stat *stat) {
 }
 
 static void put_meetings(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
-    static const char *const TITLES[] = {"job", "phase", "alone", "together", "slowdown", "shared links"};
+    static const char *const TITLES[] = {"job", "phase", "alone", "together", "slowdown", "links shared"};
     fab_table table;
     char count[32];
     fab_table_init(&table, sizeof TITLES / sizeof TITLES[0]);
@@ -65,6 +65,21 @@ static void put_spread(fab_page *page, const fab_contention *c, const fab_conten
         if (c->jobs[i].phase[0] != '\0' && s->max > s->min) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s over %" PRIu64 " seeds: x%.3f to x%.3f, mean x%.3f +- %.3f",
                            c->jobs[i].id, e->n_seeds, s->min, s->max, s->mean, s->ci95);
+        }
+    }
+}
+
+static void put_iterations(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
+    char alone[32];
+    char together[32];
+    for (size_t i = 0; i < c->n_jobs; i++) {
+        const fab_meeting *m = &e->jobs[i];
+        if (m->has_iteration) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
+                           "An iteration of %s in which they meet takes %s, alone %s: x%.3f.", c->jobs[i].id,
+                           fab_quantity_format(together, m->iteration_together_s, FAB_UNIT_TIME),
+                           fab_quantity_format(alone, m->iteration_alone_s, FAB_UNIT_TIME),
+                           m->iteration_together_s / m->iteration_alone_s);
         }
     }
 }
@@ -143,6 +158,7 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
         fab_page_wrap(page, FAB_INK_BOLD, 2, 4, c->engines[e].label);
         put_meetings(page, c, &c->engines[e]);
         put_spread(page, c, &c->engines[e]);
+        put_iterations(page, c, &c->engines[e]);
         put_links(page, c, &c->engines[e]);
         for (size_t i = 0; i < c->n_interference; i++) {
             if (c->interference[i].engine == e) {

@@ -60,6 +60,19 @@ static void put_worst(fab_page *page, const fab_degradation *d, size_t engine) {
                    worst->factor, text, worst->hit_comms > worst->n_named ? " and others" : "");
 }
 
+static void put_iteration(fab_page *page, const fab_degradation *d, size_t engine) {
+    const fab_degraded_iteration *i = &d->iterations[engine];
+    char before[32];
+    char after[32];
+    char gpu[80] = "";
+    if (d->compute_ratio < 1) {
+        (void)snprintf(gpu, sizeof gpu, "; all wait for a GPU that computes at %.3g of its speed", d->compute_ratio);
+    }
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "An iteration takes %s instead of %s, x%.3f%s.",
+                   fab_quantity_format(after, i->after_s, FAB_UNIT_TIME),
+                   fab_quantity_format(before, i->before_s, FAB_UNIT_TIME), i->after_s / i->before_s, gpu);
+}
+
 void fab_text_degradation(fab_page *page, const fab_degradation *d) {
     fab_text_heading(page, "DEGRADED PARTS", NULL);
     put_parts(page, d);
@@ -68,6 +81,9 @@ void fab_text_degradation(fab_page *page, const fab_degradation *d) {
         fab_page_wrap(page, FAB_INK_BOLD, 2, 4, d->labels[e]);
         put_phases(page, d, e);
         put_worst(page, d, e);
+        if (e < d->n_iterations) {
+            put_iteration(page, d, e);
+        }
     }
     fab_page_wrap(page, FAB_INK_DIM, 2, 2,
                   "before, after: time of the phase on whole parts and with these; hit: that cross a slower cable; "

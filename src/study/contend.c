@@ -2,6 +2,7 @@
  * src/doc/adr/0030-several-jobs-and-degraded-parts.md. */
 #include "contend_internal.h"
 
+#include "fab/iterate.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
 
@@ -47,11 +48,30 @@ static uint32_t count_servers(const fab_fabric *f, const fab_traffic *traffic) {
     return n;
 }
 
-/* Replays job `job` by itself, unless it was. */
-static fab_status take_job(contender *c, const fab_design *placed, size_t job, const fab_result *known,
+/* Replays job `job` by itself; the first was. */
+static fab_status replay_job(contender *c, const fab_design *alone, size_t job, const fab_result *first,
+                             fab_error *err) {
+    fab_result *result = &c->alone[job];
+    fab_replay replay = *c->base;
+    if (job == 0) {
+        *result = *first;
+        return FAB_OK;
+    }
+    *result = (fab_result){.command = first->command, .fabrics = first->fabrics, .n_fabrics = first->n_fabrics};
+    replay.design = alone;
+    replay.traffic = "job";
+    replay.bound = false;
+    replay.rates = true;
+    replay.known_bound = NULL;
+    replay.keep_loads = false;
+    replay.keep_draws = false;
+    replay.progress = NULL;
+    return fab_replay_run(&replay, result, err);
+}
+
+static fab_status take_job(contender *c, const fab_design *placed, size_t job, const fab_result *first,
                            fab_error *err) {
     fab_status status = FAB_OK;
-    fab_result own = {.n_phases = 0};
     fab_design *alone = NULL;
     fab_contending_job *out = &c->out->jobs[job];
     FAB_TRY(FAB_NEW(alone, 1, err));
@@ -61,22 +81,51 @@ static fab_status take_job(contender *c, const fab_design *placed, size_t job, c
     (void)snprintf(out->traffic, sizeof out->traffic, "%s", c->traffic[job].summary);
     out->n_gpus = c->traffic[job].n_ranks;
     out->n_servers = count_servers(c->base->fabric, &c->traffic[job]);
-    if (known == NULL) {
-        fab_replay replay = *c->base;
-        replay.design = alone;
-        replay.traffic = "job";
-        replay.bound = false;
-        replay.rates = true;
-        replay.known_bound = NULL;
-        replay.keep_loads = false;
-        replay.keep_draws = false;
-        replay.progress = NULL;
-        FAB_TRY(fab_replay_run(&replay, &own, err));
-    }
-    FAB_TRY(keep_phases(known != NULL ? known : &own, c->base->n_engines, out, err));
+    FAB_TRY(replay_job(c, alone, job, first, err));
+    FAB_TRY(keep_phases(&c->alone[job], c->base->n_engines, out, err));
 done:
-    fab_result_release(&own);
     free(alone);
+    return status;
+}
+
+/* --- iterations ----------------------------------------------------------------------------------------------------
+ */
+
+/* One job under one engine: the phase takes as long as together with the others. */
+static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_result *alone = &c->alone[job];
+    fab_meeting *m = &c->out->engines[engine].jobs[job];
+    fab_iteration changed;
+    double *transfer_s = NULL;
+    if (alone->n_iterations <= engine) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(transfer_s, alone->n_phases, err));
+    for (size_t p = 0; p < alone->n_phases; p++) {
+        transfer_s[p] = alone->phases[p].engines[engine].transfer_s.mean;
+    }
+    size_t phase = c->out->jobs[job].phase_index;
+    transfer_s[phase] = m->together_s.mean - alone->phases[phase].engines[engine].latency_s;
+    FAB_TRY(fab_iterate_with(&c->traffic[job], alone, engine, transfer_s, NULL, &changed, err));
+    m->has_iteration = true;
+    m->iteration_alone_s = alone->iterations[engine].time_s;
+    m->iteration_together_s = changed.time_s;
+done:
+    free(transfer_s);
+    return status;
+}
+
+fab_status contend_iterate(contender *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (size_t e = 0; e < c->out->n_engines; e++) {
+        for (size_t job = 0; job < c->out->n_jobs; job++) {
+            if (c->out->jobs[job].phase[0] != '\0') {
+                FAB_TRY(iterate_job(c, job, e, err));
+            }
+        }
+    }
+done:
     return status;
 }
 
@@ -163,6 +212,7 @@ static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
     const fab_replay *base = c->base;
     FAB_TRY(fab_tracer_new(base->fabric, base->engines, base->n_engines, &c->tracer, err));
     FAB_TRY(FAB_NEW(c->traffic, n_jobs, err));
+    FAB_TRY(FAB_NEW(c->alone, n_jobs, err));
     FAB_TRY(FAB_NEW(c->out, 1, err));
     c->out->wiring = base->fabric->wiring;
     FAB_TRY(FAB_NEW(c->out->jobs, n_jobs, err));
@@ -191,10 +241,11 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, bool int
     FAB_TRY(fab_jobs_place(base->design, base->fabric, placed, err));
     FAB_TRY(open_contention(&c, n_jobs, err));
     for (size_t job = 0; job < n_jobs; job++) {
-        FAB_TRY(take_job(&c, placed, job, job == 0 ? first : NULL, err));
+        FAB_TRY(take_job(&c, placed, job, first, err));
         FAB_TRY(choose_phase(&c, &c.out->jobs[job], &placed->jobs[job], err));
     }
     FAB_TRY(contend_meet(&c, err));
+    FAB_TRY(contend_iterate(&c, err));
     if (interference) {
         FAB_TRY(contend_interfere(&c, err));
     }
@@ -204,6 +255,11 @@ done:
     for (size_t job = 0; c.traffic != NULL && job < n_jobs; job++) {
         fab_traffic_release(&c.traffic[job]);
     }
+    for (size_t job = 1; c.alone != NULL && job < n_jobs; job++) {
+        c.alone[job].fabrics = NULL; /* the first job's */
+        fab_result_release(&c.alone[job]);
+    }
+    free(c.alone);
     free(c.traffic);
     fab_contention_free(c.out);
     fab_tracer_free(c.tracer);

@@ -25,6 +25,7 @@ typedef struct contender {
     const fab_replay *base;
     fab_tracer *tracer;
     fab_traffic *traffic; /**< shape [n_jobs] */
+    fab_result *alone;    /**< shape [n_jobs]: each by itself; fabrics borrowed, and everything of the first */
     fab_contention *out;
 } contender;
 
@@ -39,6 +40,9 @@ static inline uint64_t contend_seeds(const contender *c, size_t engine) {
 
 /** Starts the phases that contend together: fills out->engines. */
 fab_status contend_meet(contender *c, fab_error *err) FAB_MUST_USE;
+
+/** What the meeting makes of an iteration of the jobs that have one. */
+fab_status contend_iterate(contender *c, fab_error *err) FAB_MUST_USE;
 
 /** Every phase against every other: fills out->interference. */
 fab_status contend_interfere(contender *c, fab_error *err) FAB_MUST_USE;

@@ -1,6 +1,7 @@
 /* Whole and degraded side by side. */
 #include "fab/degraded.h"
 
+#include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
 #include "fab/trace.h"
@@ -93,6 +94,26 @@ static void compare(const fab_result *before, comparison *c) {
     }
 }
 
+/* Everybody waits for the slowest GPU, at every step that synchronises: all compute at its speed. */
+static fab_status iterate(const fab_result *before, comparison *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_compute_model slow = fab_compute_default;
+    slow.matrix_ratio *= c->out->compute_ratio;
+    slow.memory_ratio *= c->out->compute_ratio;
+    if (before->n_iterations < c->out->n_engines || c->after.n_iterations < c->out->n_engines) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(c->out->iterations, c->out->n_engines, err));
+    for (size_t e = 0; e < c->out->n_engines; e++) {
+        fab_iteration after;
+        FAB_TRY(fab_iterate_with(&c->traffic, &c->after, e, NULL, &slow, &after, err));
+        c->out->iterations[e] = (fab_degraded_iteration){before->iterations[e].time_s, after.time_s};
+    }
+    c->out->n_iterations = c->out->n_engines;
+done:
+    return status;
+}
+
 static double slowest_gpu(const comparison *c) {
     double least = 1;
     for (uint32_t gpu = 0; gpu < fab_n_gpus(c->base->fabric); gpu++) {
@@ -111,6 +132,7 @@ void fab_degradation_free(fab_degradation *d) {
     free(d->labels);
     free(d->phases);
     free(d->worst);
+    free(d->iterations);
     free(d);
 }
 
@@ -148,10 +170,12 @@ fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, co
     replay.keep_loads = false;
     replay.keep_draws = false;
     replay.progress = NULL;
+    c.after = (fab_result){.command = before->command, .fabrics = before->fabrics, .n_fabrics = before->n_fabrics};
     FAB_TRY(fab_replay_run(&replay, &c.after, err));
     FAB_TRY(fab_traffic_make(base->traffic, base->design, base->fabric, base->seed, &c.traffic, err));
     compare(before, &c);
     c.out->compute_ratio = slowest_gpu(&c);
+    FAB_TRY(iterate(before, &c, err));
     FAB_TRY(fab_tracer_new(c.weak.fabric, base->engines, base->n_engines, &c.tracer, err));
     FAB_TRY(fab_parallel_for(c.out->n_phases * c.out->n_engines, base->n_threads, find_hits, &c, err));
     *out = c.out;
@@ -159,6 +183,7 @@ fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, co
 done:
     fab_degradation_free(c.out);
     fab_tracer_free(c.tracer);
+    c.after.fabrics = NULL; /* borrowed */
     fab_result_release(&c.after);
     fab_traffic_release(&c.traffic);
     fab_weak_fabric_release(&c.weak);

@@ -30,9 +30,11 @@ typedef struct fab_contending_job {
 
 /** What meeting the others does to a job's phase. */
 typedef struct fab_meeting {
-    fab_stat alone_s, together_s; /**< over the seeds, latency included */
-    fab_stat slowdown;            /**< together over alone, seed by seed */
-    uint64_t shared_links;        /**< network links that carry its phase and another one, first seed */
+    fab_stat alone_s, together_s;                   /**< over the seeds, latency included */
+    fab_stat slowdown;                              /**< together over alone, seed by seed */
+    bool has_iteration;                             /**< the next two are known: of a training job */
+    double iteration_alone_s, iteration_together_s; /**< the phase takes its mean time alone, or together */
+    uint64_t shared_links; /**< network links that carry its phase and another one, first seed */
 } fab_meeting;
 
 /** Network links of one boundary in one direction, first seed. */

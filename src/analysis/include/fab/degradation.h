@@ -23,6 +23,10 @@ typedef struct fab_degraded_phase {
     char comms[FAB_HIT_COMMS][FAB_NAME_SIZE]; /**< the first of them */
 } fab_degraded_phase;
 
+typedef struct fab_degraded_iteration {
+    double before_s, after_s;
+} fab_degraded_iteration;
+
 typedef struct fab_degradation {
     fab_weak_part *parts; /**< as given; owned */
     size_t n_parts;
@@ -33,6 +37,8 @@ typedef struct fab_degradation {
     uint64_t n_seeds;                      /**< of engines that draw */
     char (*labels)[FAB_ENGINE_LABEL_SIZE]; /**< shape [n_engines]; owned */
     fab_degraded_phase *phases;            /**< shape [n_phases][n_engines]; owned */
+    fab_degraded_iteration *iterations;    /**< shape [n_iterations], one per engine; owned */
+    size_t n_iterations;                   /**< 0: no training job, or it cannot be timed */
     size_t *worst;                         /**< shape [n_engines]: phase that suffers most; owned */
 } fab_degradation;
 

@@ -13,7 +13,7 @@
  * that takes longest alone under the first engine) all at once, on the paths they have alone wherever an engine does
  * not look at load, and runs them until all have ended.
  * @param[in] base          Its design has at least two jobs; traffic is not looked at.
- * @param[in] first         fab_replay_run() of base with traffic "job": job 0 alone. NULL: it is replayed.
+ * @param[in] first         fab_replay_run() of base with traffic "job": job 0 alone, and what the fabric costs.
  * @param[in] interference  Also every network phase of every job against every one of every other.
  * @retval FAB_EINPUT        jobs do not fit beside each other; there is no phase of a name
  * @retval FAB_EUNSUPPORTED  a phase that contends is too large to be solved
