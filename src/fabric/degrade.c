@@ -33,19 +33,20 @@ fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *
                         sizeof part.name - 1);
     }
     (void)snprintf(part.name, sizeof part.name, "%.*s", (int)n, text);
-    if (fab_quantity_parse(equals + 1, FAB_UNIT_RATIO, &part.ratio, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, OPTION, "%s: %s", part.name, inner.text);
-    }
-    double steps = part.ratio * FAB_PART_STEPS;
-    if (part.ratio == 0) {
+    const char *fraction = equals + 1 + strspn(equals + 1, " ");
+    if (fraction[0] != '\0' && strspn(fraction, "0.") == strlen(fraction)) {
         return fab_fail(err, FAB_EINPUT, OPTION,
                         "%s: a part at 0 of its speed has failed, and is not degraded: flows would have to go around "
                         "it; give a fraction above 0",
                         part.name);
     }
+    if (fab_quantity_parse(fraction, FAB_UNIT_RATIO, &part.ratio, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EINPUT, OPTION, "%s: %s", part.name, inner.text);
+    }
+    double steps = part.ratio * FAB_PART_STEPS;
     if (!(part.ratio <= WHOLE) || fabs(steps - nearbyint(steps)) > ROUNDING || nearbyint(steps) < 1) {
         return fab_fail(err, FAB_EINPUT, OPTION, "%s: %.20s is not a fraction from 0.001 to 1, in steps of 0.001",
-                        part.name, equals + 1);
+                        part.name, fraction);
     }
     part.ratio = nearbyint(steps) / FAB_PART_STEPS;
     *out = part;
