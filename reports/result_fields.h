@@ -111,6 +111,10 @@ void fab_walk_phase(walk *w, const fab_phase_result *phase, const fab_counts *co
 void fab_walk_job(walk *w, const fab_result *result);
 void fab_walk_iterations(walk *w, const fab_iteration *list, size_t n);
 
+/** Jobs that meet, and slower parts, see result_walk_contention.c. */
+void fab_walk_contention(walk *w, const struct fab_contention *contention);
+void fab_walk_degradation(walk *w, const struct fab_degradation *degradation);
+
 /** What changes buy, see result_walk_advice.c. */
 void fab_walk_advice(walk *w, const fab_advice *advice);
 

@@ -381,6 +381,12 @@ static void walk_all(walk *w, const fab_result *result) {
     if (result->mix != NULL) {
         fab_walk_mix(w, result->mix);
     }
+    if (result->contention != NULL) {
+        fab_walk_contention(w, result->contention);
+    }
+    if (result->degradation != NULL) {
+        fab_walk_degradation(w, result->degradation);
+    }
     walk_meta(w, result);
     end(w);
 }

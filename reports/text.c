@@ -106,6 +106,12 @@ static void put_result(fab_page *page, const fab_result *result) {
     if (result->n_phases > 0) {
         fab_text_phases(page, result);
     }
+    if (result->contention != NULL) {
+        fab_text_contention(page, result->contention);
+    }
+    if (result->degradation != NULL) {
+        fab_text_degradation(page, result->degradation);
+    }
     if (result->advice != NULL) {
         fab_text_advice(page, result->advice);
     }

@@ -1,5 +1,5 @@
 /* The phases of a training job under an engine put together: seconds per iteration. */
-#include "iterate.h"
+#include "fab/iterate.h"
 #include "fab/job_memory.h"
 
 #include <math.h>
@@ -32,15 +32,17 @@ static fab_phase_time *place_of(const char *name, fab_job_times *times) {
 }
 
 /* Phases of one place follow each other. */
-static void add_phase(const fab_phase_result *phase, const fab_engine_result *engine, fab_phase_time *to) {
+static void add_phase(const fab_phase_result *phase, const fab_engine_result *engine, double transfer_s,
+                      fab_phase_time *to) {
     bool first = to->executions <= 0;
-    to->transfer_s += engine->transfer_s.mean;
+    to->transfer_s += transfer_s;
     to->latency_s += engine->latency_s;
     to->executions = 1;
     to->scale_up = (first || to->scale_up) && phase->network_flows == 0;
 }
 
-static fab_status gather(const fab_result *result, size_t engine, fab_job_times *out, fab_error *err) {
+static fab_status gather(const fab_result *result, size_t engine, const double *transfer_s, fab_job_times *out,
+                         fab_error *err) {
     for (size_t i = 0; i < result->n_phases; i++) {
         const fab_phase_result *phase = &result->phases[i];
         fab_phase_time *to = place_of(phase->name, out);
@@ -49,7 +51,8 @@ static fab_status gather(const fab_result *result, size_t engine, fab_job_times 
                             phase->name);
         }
         if (to != NULL) {
-            add_phase(phase, &phase->engines[engine], to);
+            add_phase(phase, &phase->engines[engine],
+                      transfer_s != NULL ? transfer_s[i] : phase->engines[engine].transfer_s.mean, to);
         }
     }
     return FAB_OK;
@@ -72,14 +75,21 @@ static bool fits(const void *context, uint64_t microbatch, uint64_t interleave) 
 
 fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, size_t engine, fab_iteration *out,
                        fab_error *err) {
+    return fab_iterate_with(traffic, result, engine, NULL, NULL, out, err);
+}
+
+fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result, size_t engine,
+                            const double *transfer_s, const fab_compute_model *compute, fab_iteration *out,
+                            fab_error *err) {
     fab_status status = FAB_OK;
     fab_job_times times = {.tp = {.transfer_s = 0}};
     const fab_fabric_result *fabric = &result->fabrics[0];
     const memory_check check = {&traffic->job, &traffic->model};
-    FAB_TRY(gather(result, engine, &times, err));
+    FAB_TRY(gather(result, engine, transfer_s, &times, err));
     const fab_iteration_request request = {
         .job = &traffic->job,
         .times = &times,
+        .compute = compute,
         .choose_microbatch = traffic->job.microbatch_auto,
         .choose_interleave = traffic->job.interleave_auto,
         .fits = traffic->memory.fits ? fits : NULL, /* a job that is let run without fitting is timed as it is */

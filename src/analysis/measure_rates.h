@@ -34,6 +34,11 @@ fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const 
 /** The same of what is too large to be solved: flows of equal bytes need as long as the fullest link. */
 fab_status fab_rate_loads(const fab_trial *trial, const double *bytes, fab_sample *out, fab_error *err) FAB_MUST_USE;
 
+/** Fills trial->trace from finishing times that were just found (trace.c). */
+fab_status fab_trace_paths(const fab_trial *trial, const fab_routes *routes, const double *volume,
+                           fab_error *err) FAB_MUST_USE;
+fab_status fab_trace_split(const fab_trial *trial, const fab_split *split, fab_error *err) FAB_MUST_USE;
+
 /** Seconds that no routing stays below: bytes over capacity of the links that no switch chooses, and of all fabric
  * links of a leaf together. */
 fab_status fab_least_time(const fab_subject *subject, double *out_s, fab_error *err) FAB_MUST_USE;

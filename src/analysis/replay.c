@@ -3,7 +3,7 @@
 #include "fab/deadlock.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
-#include "iterate.h"
+#include "fab/iterate.h"
 #include "measure.h"
 
 #include <math.h>

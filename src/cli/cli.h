@@ -51,7 +51,7 @@ typedef struct cli_advise_options {
 typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
-    cli_list operands, overrides, jobs, engines;
+    cli_list operands, overrides, jobs, engines, weak_parts;
     const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain,
         *certificate; /**< NULL when not given */
     cli_search search;
@@ -63,7 +63,7 @@ typedef struct cli_options {
     const char *ranking; /**< mix: fields of the ranking job, or NULL */
     double share;        /**< mix: of the training job */
     const char *steps;   /**< cost: "256,512,1024", or NULL */
-    bool quiet, force, help, verify, bound, dump_as_lft;
+    bool quiet, force, help, verify, bound, dump_as_lft, interference;
 } cli_options;
 
 typedef struct cli_option {
@@ -211,6 +211,26 @@ fab_status cli_advise_begin(const cli_options *options, fab_replay *replay, fab_
 /** With --advise: what changes to the replayed base buy, in result->advice. *out is for fab_advice_free(). */
 fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_result *result, fab_advice **out,
                       fab_error *err) FAB_MUST_USE;
+
+/* --- run_jobs.c --------------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_interference, cli_option_degrade;
+
+/** What the result borrows from it. Zero-initialised; release with cli_further_release(). */
+typedef struct cli_further {
+    struct fab_contention *contention;
+    struct fab_degradation *degradation;
+} cli_further;
+
+void cli_further_release(cli_further *further);
+
+/** What goes beyond the first job on whole parts: with several jobs what they do to each other (command run), with
+ * --degrade what slower parts do. */
+fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
+                            fab_error *err) FAB_MUST_USE;
+
+/** Fails where --degrade or --interference come with options that have no place for them. */
+fab_status cli_check_further(const cli_options *options, const fab_design *design, fab_error *err) FAB_MUST_USE;
 
 /* --- terminal.c --------------------------------------------------------------------------------------------------- */
 

@@ -124,6 +124,9 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
         FAB_TRY(cli_check_explain(options, err));
         return cli_explain(options, out, err);
     }
+    if (options->weak_parts.n > 0 && options->dump != NULL && to_stdout(options)) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --degrade: --dump - takes the place of the report that compares");
+    }
     if (options->dump == NULL && options->dump_as_lft) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "option --dump-format: there is no --dump FILE");
     }
@@ -216,6 +219,7 @@ static const cli_option *const OPTIONS[] = {&cli_option_traffic,
                                             &OPTION_DUMP,
                                             &OPTION_DUMP_FORMAT,
                                             &OPTION_EXPLAIN,
+                                            &cli_option_degrade,
                                             &cli_option_advise,
                                             &cli_option_advise_budget,
                                             &cli_option_seeds,

@@ -8,13 +8,11 @@ static const char *const EXAMPLES[] = {
     "fabriscope run preset:llama3-24k-roce", "fabriscope run preset:llama3-24k-roce --seeds 5 --out report",
     "fabriscope run rail-spine:gpus=1024,taper=2 --job tp=8,pp=4 --engine ecmp,qp=16 --engine dmodk", NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_set,     &cli_option_job,
-                                            &cli_option_engine,  &cli_option_seeds,
-                                            &cli_option_seed,    &cli_option_prices,
-                                            &cli_option_threads, &cli_option_out,
-                                            &cli_option_force,   &cli_option_format,
-                                            &cli_option_json,    &cli_option_color,
-                                            &cli_option_quiet,   NULL};
+static const cli_option *const OPTIONS[] = {
+    &cli_option_interference, &cli_option_degrade, &cli_option_set,   &cli_option_job,
+    &cli_option_engine,       &cli_option_seeds,   &cli_option_seed,  &cli_option_prices,
+    &cli_option_threads,      &cli_option_out,     &cli_option_force, &cli_option_format,
+    &cli_option_json,         &cli_option_color,   &cli_option_quiet, NULL};
 
 const cli_command cli_command_run = {
     .name = "run",
@@ -24,7 +22,9 @@ const cli_command cli_command_run = {
     .summary = "everything: fabric, cost, the job's phases under every engine",
     .details = "Builds the fabric, prices it, replays one iteration of the design's training job phase by phase under "
                "every engine, and reports loads, collisions and what tapering does to each phase. With several seeds "
-               "every figure that depends on the seed is a distribution.",
+               "every figure that depends on the seed is a distribution. "
+               "Of a design with several jobs the first is reported in full; then the phases that contend (the job's "
+               "key contends) start together, and the report tells each job's slowdown and the links that they share.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,

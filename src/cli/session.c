@@ -108,6 +108,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     fab_result result = {0};
     fab_advice *advice = NULL;
     cli_front_end front_end = {.hosts = NULL};
+    cli_further further = {0};
     cli_progress progress = {0};
     bool shows_progress = cli_progress_wanted(options);
     FAB_TRY(cli_check_out(options, err));
@@ -137,11 +138,15 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
         .keep_loads = options->out != NULL || (options->format != NULL && strcmp(options->format, "graphml") == 0),
         .progress = shows_progress ? cli_progress_step : NULL,
         .progress_context = &progress};
+    FAB_TRY(cli_check_further(options, &design, err));
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
     status = fab_replay_run(&replay, &result, err);
     if (status == FAB_OK) {
         status = cli_advise(options, &replay, &result, &advice, err);
+    }
+    if (status == FAB_OK) {
+        status = cli_look_further(options, &replay, &result, &further, err);
     }
     if (shows_progress) {
         cli_progress_end();
@@ -152,6 +157,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
 done:
     fab_result_release(&result);
     fab_advice_free(advice);
+    cli_further_release(&further);
     cli_front_end_close(&front_end);
     fab_fabric_free(graph);
     return status;

@@ -147,6 +147,7 @@ const field design_fields[] = {
     JOB_COUNT("n-servers", n_servers, MAX_GPUS, true, "auto", "servers the job takes; auto: all"),
     JOB_TEXT("servers", FIELD_LIST, servers, NULL, NULL, "servers the job may run on, in this order: 0-15,20,32-62:2; empty: all but spares and storage servers"),
     JOB_TEXT("storage-servers", FIELD_LIST, storage_servers, NULL, NULL, "servers of this network that take checkpoints and hold the data: adds the phases checkpoint and ingest"),
+    JOB_TEXT("contends", FIELD_WORD, contends, NULL, NULL, "with several jobs: the phase that overlaps in time with those of the others, or none; empty: the network phase that takes longest alone"),
     JOB_COUNT("sample-bytes", sample_bytes, 1e12, true, "auto", "bytes read per sequence or sample; auto: 4 per token or table"),
     JOB_TEXT("memory-check", FIELD_CHOICE, memory_check, "auto", "auto|on|off", "refuse a job that does not fit its GPUs; auto: where the model or its sizes are given"),
 

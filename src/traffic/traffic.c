@@ -1,6 +1,7 @@
 /* Where phases come from: a job, a pattern or a file. */
 #include "traffic_internal.h"
 
+#include "fab/job_sharing.h"
 #include "fab/memory.h"
 #include "fab/units.h"
 
@@ -117,11 +118,26 @@ static void describe_job(const fab_job *job, bool is_default, fab_traffic *traff
     summarize_job(job, is_default, traffic);
 }
 
+/* The first job, on servers that the others leave it. */
+static fab_status resolve_first(const fab_design *design, const fab_fabric *fabric, fab_job *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *placed = NULL;
+    if (design->n_jobs < 2) {
+        return fab_job_resolve(design, fabric, out, err);
+    }
+    FAB_TRY(FAB_NEW(placed, 1, err)); /* too large for a thread's stack */
+    FAB_TRY(fab_jobs_place(design, fabric, placed, err));
+    FAB_TRY(fab_job_resolve(placed, fabric, out, err));
+done:
+    free(placed);
+    return status;
+}
+
 static fab_status make_job(const fab_wanted *wanted, const fab_design *design, const fab_fabric *fabric,
                            fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     fab_job job = {.servers = NULL};
-    FAB_TRY(fab_job_resolve(design, fabric, &job, err));
+    FAB_TRY(resolve_first(design, fabric, &job, err));
     FAB_TRY(fab_job_place(&job, fabric, traffic, err));
     describe_job(&job, design->n_jobs == 0, traffic);
     FAB_TRY(fab_training_make(&job, fabric, wanted, traffic, err));
@@ -209,7 +225,7 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "a front-end of %" PRIu32 " hosts is not that of %" PRIu32 " servers",
                  fab_n_gpus(front_end), fabric->n_servers);
     }
-    FAB_TRY(fab_job_resolve(design, fabric, &job, err));
+    FAB_TRY(resolve_first(design, fabric, &job, err));
     describe_job(&job, design->n_jobs == 0, &traffic);
     FAB_TRY(fab_front_end_make(&job, fabric, front_end, (uint32_t)n_storage, &wanted, &traffic, err));
     FAB_TRY(fab_job_check_memory(&job, err));

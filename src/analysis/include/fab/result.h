@@ -282,6 +282,9 @@ typedef struct fab_result {
     const fab_advice *advice;           /**< borrowed; NULL unless asked for */
     const struct fab_sweep *sweep;      /**< borrowed; NULL unless a parameter was varied (sweep.h) */
     const struct fab_mix *mix;          /**< borrowed; NULL unless two jobs were compared (mix.h) */
+
+    const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
+    const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
 } fab_result;
 
 void fab_result_release(fab_result *result);

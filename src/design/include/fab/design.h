@@ -115,7 +115,8 @@ typedef struct fab_job_spec {
     char storage_servers[FAB_SERVERS_SIZE]; /**< servers that take checkpoints and hold the data, in the same network */
     uint64_t sample_bytes;                  /**< of one sequence or sample that is read; 0 = 4 per token or table */
     char memory_check[FAB_NAME_SIZE];       /**< auto | on | off; empty = auto: on when the model was named */
-    char where[FAB_WHERE_SIZE];             /**< file:line:column of the element, for errors */
+    char contends[FAB_NAME_SIZE]; /**< phase that overlaps with those of other jobs, or "none"; empty: the longest */
+    char where[FAB_WHERE_SIZE];   /**< file:line:column of the element, for errors */
 } fab_job_spec;
 
 #define FAB_ENGINE_TEXT_SIZE 1024 /* file names among its options */

@@ -18,4 +18,13 @@ bool fab_iterates(const fab_traffic *traffic, const fab_result *result, const ch
 fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, size_t engine, fab_iteration *out,
                        fab_error *err) FAB_MUST_USE;
 
+/**
+ * The same with other times or another machine.
+ * @param[in] transfer_s  Shape [n_phases of the result], in place of its means; NULL: those.
+ * @param[in] compute     NULL: fab_compute_default.
+ */
+fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result, size_t engine,
+                            const double *transfer_s, const fab_compute_model *compute, fab_iteration *out,
+                            fab_error *err) FAB_MUST_USE;
+
 #endif

@@ -1,0 +1,86 @@
+/* What several jobs do to each other, and what slower parts do: beyond the replay of one job. */
+#include "cli.h"
+
+#include "fab/contend.h"
+#include "fab/degraded.h"
+#include "fab/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static fab_status apply_interference(cli_options *options, const char *value, fab_error *err) {
+    (void)value;
+    (void)err;
+    options->interference = true;
+    return FAB_OK;
+}
+
+const cli_option cli_option_interference = {
+    "interference", NULL,
+    "with several jobs: also every network phase of a job against every one of another, and what it slows",
+    apply_interference};
+
+static fab_status apply_degrade(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->weak_parts.items[options->weak_parts.n++] = value;
+    return FAB_OK;
+}
+
+const cli_option cli_option_degrade = {
+    "degrade", "PART=FRACTION",
+    "also run with a part at a fraction of its speed, and compare: 'leaf-0:17 > spine-0:1', nic-3, gpu-7, server-2, "
+    "leaf-5; can be repeated",
+    apply_degrade};
+
+void cli_further_release(cli_further *further) {
+    fab_contention_free(further->contention);
+    fab_degradation_free(further->degradation);
+    *further = (cli_further){0};
+}
+
+fab_status cli_check_further(const cli_options *options, const fab_design *design, fab_error *err) {
+    fab_weak_part part;
+    for (size_t i = 0; i < options->weak_parts.n; i++) { /* before anything is computed */
+        fab_status status = fab_weak_part_parse(options->weak_parts.items[i], &part, err);
+        if (status != FAB_OK) {
+            return status;
+        }
+    }
+    if (options->weak_parts.n > 0 && options->advise.on) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --degrade: --advise looks at whole parts; give one of the two");
+    }
+    if (options->interference && design->n_jobs < 2) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --interference: the design has no second job");
+    }
+    return FAB_OK;
+}
+
+static fab_status degrade(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
+                          fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_weak_part *parts = NULL;
+    size_t n = options->weak_parts.n;
+    FAB_TRY(FAB_NEW(parts, n, err));
+    for (size_t i = 0; i < n; i++) {
+        FAB_TRY(fab_weak_part_parse(options->weak_parts.items[i], &parts[i], err));
+    }
+    FAB_TRY(fab_degraded_run(base, result, parts, n, &out->degradation, err));
+    result->degradation = out->degradation;
+done:
+    free(parts);
+    return status;
+}
+
+fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
+                            fab_error *err) {
+    fab_status status = FAB_OK;
+    if (result->command == FAB_COMMAND_RUN && base->design->n_jobs > 1) {
+        FAB_TRY(fab_contend(base, result, options->interference, &out->contention, err));
+        result->contention = out->contention;
+    }
+    if (options->weak_parts.n > 0) {
+        FAB_TRY(degrade(options, base, result, out, err));
+    }
+done:
+    return status;
+}

@@ -1,0 +1,248 @@
+/* A copy of a fabric with slower parts. A cable that gets slower moves to a class of its own fraction. */
+#include "fab/degrade.h"
+
+#include "fab/fabric_parse.h"
+#include "fab/memory.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTION    "--degrade"
+#define A_SERVER  "server-"
+#define ROUNDING  1e-6 /* of a step */
+#define WHOLE     1.0
+#define MAX_CLASS UINT16_MAX
+
+fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *err) {
+    fab_weak_part part = {.ratio = 0};
+    fab_error inner = {.code = FAB_OK};
+    const char *equals = strrchr(text, '=');
+    size_t n = equals != NULL ? (size_t)(equals - text) : 0;
+    while (n > 0 && text[n - 1] == ' ') {
+        n--;
+    }
+    if (n == 0) {
+        return fab_fail(err, FAB_EINPUT, OPTION, "'%.80s' is not NAME=FRACTION (such as nic-3=0.5)", text);
+    }
+    if (n >= sizeof part.name) {
+        return fab_fail(err, FAB_EINPUT, OPTION, "'%.40s...' is longer than %zu characters", text,
+                        sizeof part.name - 1);
+    }
+    (void)snprintf(part.name, sizeof part.name, "%.*s", (int)n, text);
+    const char *fraction = equals + 1 + strspn(equals + 1, " ");
+    if (fraction[0] != '\0' && strspn(fraction, "0.") == strlen(fraction)) {
+        return fab_fail(err, FAB_EINPUT, OPTION,
+                        "%s: a part at 0 of its speed has failed, and is not degraded: flows would have to go around "
+                        "it; give a fraction above 0",
+                        part.name);
+    }
+    if (fab_quantity_parse(fraction, FAB_UNIT_RATIO, &part.ratio, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EINPUT, OPTION, "%s: %s", part.name, inner.text);
+    }
+    double steps = part.ratio * FAB_PART_STEPS;
+    if (!(part.ratio <= WHOLE) || fabs(steps - nearbyint(steps)) > ROUNDING || nearbyint(steps) < 1) {
+        return fab_fail(err, FAB_EINPUT, OPTION, "%s: %.20s is not a fraction from 0.001 to 1, in steps of 0.001",
+                        part.name, fraction);
+    }
+    part.ratio = nearbyint(steps) / FAB_PART_STEPS;
+    *out = part;
+    return FAB_OK;
+}
+
+void fab_weak_fabric_release(fab_weak_fabric *weak) {
+    fab_fabric_free(weak->fabric);
+    free(weak->link);
+    free(weak->gpu_ratio);
+    *weak = (fab_weak_fabric){.fabric = NULL};
+}
+
+/* --- which cables --------------------------------------------------------------------------------------------------
+ */
+
+typedef struct weakening {
+    const fab_fabric *f;
+    double *cable; /* [cable]: fraction */
+    double *gpu;   /* [gpu] */
+} weakening;
+
+static void weaken_node(const weakening *w, fab_node_id v, double ratio) {
+    for (uint32_t i = w->f->out_first[v]; i < w->f->out_first[v + 1]; i++) {
+        uint32_t cable = w->f->out_link[i] >> 1;
+        w->cable[cable] = fmin(w->cable[cable], ratio);
+    }
+    if (fab_kind_of(w->f, v) == FAB_NODE_GPU) {
+        w->gpu[v] = fmin(w->gpu[v], ratio);
+    }
+}
+
+static fab_status weaken_server(const weakening *w, const fab_weak_part *part, fab_error *err) {
+    const fab_fabric *f = w->f;
+    uint64_t server = 0;
+    fab_error inner = {.code = FAB_OK};
+    if (fab_count_parse(part->name + strlen(A_SERVER), 0, f->n_servers - 1, &server, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EINPUT, OPTION, "there is no %s: servers are numbered 0 to %" PRIu32, part->name,
+                        f->n_servers - 1);
+    }
+    for (uint64_t i = 0; i < f->gpus_per_server; i++) {
+        uint64_t gpu = server * f->gpus_per_server + i;
+        if (gpu < fab_n_gpus(f)) {
+            weaken_node(w, (uint32_t)gpu, part->ratio);
+        }
+    }
+    for (uint64_t i = 0; i < f->nics_per_server; i++) {
+        uint64_t nic = f->first[FAB_NODE_NIC] + server * f->nics_per_server + i;
+        if (nic < f->first[FAB_NODE_NIC + 1]) {
+            weaken_node(w, (uint32_t)nic, part->ratio);
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status weaken(const weakening *w, const fab_weak_part *part, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_error inner = {.code = FAB_OK};
+    bool is_link = strpbrk(part->name, ">:") != NULL || strspn(part->name, "0123456789") == strlen(part->name);
+    fab_node_id node = FAB_NONE;
+    fab_link_id link = FAB_NONE;
+    if (strncmp(part->name, A_SERVER, strlen(A_SERVER)) == 0 && !is_link) {
+        return weaken_server(w, part, err);
+    }
+    status =
+        is_link ? fab_link_parse(w->f, part->name, &link, &inner) : fab_node_parse(w->f, part->name, &node, &inner);
+    if (status != FAB_OK) {
+        return fab_fail(err, status, OPTION, "%s", inner.text);
+    }
+    if (is_link) {
+        w->cable[link >> 1] = fmin(w->cable[link >> 1], part->ratio);
+    } else {
+        weaken_node(w, node, part->ratio);
+    }
+    return FAB_OK;
+}
+
+static fab_status refuse_twice(const fab_weak_part *parts, size_t n, fab_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(parts[i].name, parts[j].name) == 0) {
+                return fab_fail(err, FAB_EINPUT, OPTION, "%s is given twice", parts[i].name);
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+/* --- the copy ------------------------------------------------------------------------------------------------------
+ */
+
+#define COPY(array, n)                                                                                                 \
+    do {                                                                                                               \
+        size_t count = (n);                                                                                            \
+        copy->array = NULL;                                                                                            \
+        if (from->array != NULL) {                                                                                     \
+            FAB_TRY(FAB_NEW(copy->array, count, err));                                                                 \
+            memcpy(copy->array, from->array, count * sizeof *copy->array);                                             \
+        }                                                                                                              \
+    } while (0)
+
+static fab_status copy_fabric(const fab_fabric *from, fab_fabric **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *copy = NULL;
+    uint32_t n_switches = fab_n_switches(from);
+    FAB_TRY(FAB_NEW(copy, 1, err));
+    fab_fabric scalars = *from;
+    scalars.classes = NULL;
+    scalars.cable_class = scalars.port = scalars.switch_rail = scalars.switch_plane = scalars.switch_radix =
+        scalars.switch_ports = NULL;
+    scalars.end = scalars.out_first = scalars.out_link = scalars.switch_pod = NULL;
+    *copy = scalars;
+    COPY(classes, from->n_classes);
+    COPY(cable_class, from->n_cables);
+    COPY(end, from->n_links);
+    COPY(port, from->n_links);
+    COPY(out_first, (size_t)from->n_nodes + 1);
+    COPY(out_link, from->n_links);
+    COPY(switch_pod, n_switches);
+    COPY(switch_rail, n_switches);
+    COPY(switch_plane, n_switches);
+    COPY(switch_radix, n_switches);
+    COPY(switch_ports, n_switches);
+    *out = copy;
+    copy = NULL;
+done:
+    fab_fabric_free(copy);
+    return status;
+}
+
+/* The class of a cable at a fraction; the new ones stand behind those that were there. */
+static fab_status weak_class(fab_fabric *f, uint16_t whole, double ratio, uint16_t n_whole, size_t *capacity,
+                             uint16_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_link_class wanted = f->classes[whole];
+    wanted.capacity_bps *= ratio;
+    for (uint16_t i = n_whole; i < f->n_classes; i++) {
+        const fab_link_class *c = &f->classes[i];
+        if (c->kind == wanted.kind && c->tier == wanted.tier && c->capacity_bps == wanted.capacity_bps &&
+            c->length_m == wanted.length_m && c->latency_s == wanted.latency_s) {
+            *out = i;
+            return FAB_OK;
+        }
+    }
+    if (f->n_classes == MAX_CLASS) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, OPTION, "more than %d classes of links", MAX_CLASS);
+    }
+    FAB_TRY(FAB_GROW(f->classes, *capacity, (size_t)f->n_classes + 1, err));
+    f->classes[f->n_classes] = wanted;
+    *out = f->n_classes++;
+done:
+    return status;
+}
+
+static fab_status apply(const double *cable, fab_weak_fabric *weak, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *f = weak->fabric;
+    uint16_t n_whole = f->n_classes;
+    size_t capacity = f->n_classes;
+    for (uint32_t c = 0; c < f->n_cables; c++) {
+        if (cable[c] < WHOLE) {
+            FAB_TRY(weak_class(f, f->cable_class[c], cable[c], n_whole, &capacity, &f->cable_class[c], err));
+            weak->link[2 * (size_t)c] = 1;
+            weak->link[2 * (size_t)c + 1] = 1;
+            weak->n_cables++;
+        }
+    }
+done:
+    return status;
+}
+
+fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *parts, size_t n_parts,
+                              fab_weak_fabric *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_weak_fabric weak = {.fabric = NULL};
+    double *cable = NULL;
+    FAB_TRY(refuse_twice(parts, n_parts, err));
+    FAB_TRY(FAB_NEW(cable, fabric->n_cables, err));
+    FAB_TRY(FAB_NEW(weak.link, fabric->n_links, err));
+    FAB_TRY(FAB_NEW(weak.gpu_ratio, fab_n_gpus(fabric), err));
+    for (uint32_t c = 0; c < fabric->n_cables; c++) {
+        cable[c] = WHOLE;
+    }
+    for (uint32_t g = 0; g < fab_n_gpus(fabric); g++) {
+        weak.gpu_ratio[g] = WHOLE;
+    }
+    const weakening w = {.f = fabric, .cable = cable, .gpu = weak.gpu_ratio};
+    for (size_t i = 0; i < n_parts; i++) {
+        FAB_TRY(weaken(&w, &parts[i], err));
+    }
+    FAB_TRY(copy_fabric(fabric, &weak.fabric, err));
+    FAB_TRY(apply(cable, &weak, err));
+    *out = weak;
+    weak = (fab_weak_fabric){.fabric = NULL};
+done:
+    free(cable);
+    fab_weak_fabric_release(&weak);
+    return status;
+}

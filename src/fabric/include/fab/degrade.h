@@ -1,0 +1,56 @@
+/**
+ * @file degrade.h
+ * Parts that run at a fraction of their speed: a changed copy of a fabric.
+ */
+#ifndef FAB_DEGRADE_H
+#define FAB_DEGRADE_H
+
+#include "fab/fabric.h"
+#include "fab/status.h"
+
+/** Fractions are whole thousandths, so that weights by capacity stay small numbers. */
+#define FAB_PART_STEPS 1000
+
+/** A part and the fraction of its speed that is left. */
+typedef struct fab_weak_part {
+    char name[80]; /**< as given */
+    double ratio;  /**< 1 / FAB_PART_STEPS ... 1 */
+} fab_weak_part;
+
+/**
+ * Reads "NAME=FRACTION". Whether there is such a part shows only on a fabric.
+ * @retval FAB_EINPUT  no fraction above 0 and at most 1 in steps of 1 / FAB_PART_STEPS; 0 is a failure, and the message
+ *                     says so
+ */
+fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *err) FAB_MUST_USE;
+
+/** What is slower. Release with fab_weak_fabric_release(). */
+typedef struct fab_weak_fabric {
+    fab_fabric *fabric;
+    uint8_t *link;     /**< shape [n_links]: 1 where the capacity is lower */
+    double *gpu_ratio; /**< shape [n_gpus]: of the GPU's compute speed */
+    uint32_t n_cables; /**< that are slower */
+} fab_weak_fabric;
+
+void fab_weak_fabric_release(fab_weak_fabric *weak);
+
+/**
+ * Copies a fabric, with the capacity of every cable of the parts multiplied by its fraction, in both directions:
+ *
+ *     a link, as fab_link_parse() reads it    its cable
+ *     nic-3                                   its PCIe link and its ports
+ *     gpu-7                                   its scale-up and PCIe links, and its compute speed
+ *     server-2                                all of its GPUs and NICs
+ *     leaf-5, spine-0, ..., domain-1          every cable there
+ *
+ * The least of several fractions that reach a cable or GPU counts. Nodes, links and their ids stay the same, and so do
+ * the classes that the fabric had, used or not: the rate of a NIC is that of a whole one.
+ * @param[out] out  Written on success only.
+ * @retval FAB_EINPUT  no such part, or a part is named twice
+ * @retval FAB_EUNSUPPORTED  more than 2^16 - 1 classes of links
+ * Complexity: O(nodes + links + parts * cables of a part).
+ */
+fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *parts, size_t n_parts,
+                              fab_weak_fabric *out, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,50 @@
+/**
+ * @file contend_internal.h
+ * What the files about several jobs share.
+ */
+#ifndef CONTEND_INTERNAL_H
+#define CONTEND_INTERNAL_H
+
+#include "fab/contend.h"
+#include "fab/trace.h"
+
+/** Phases of several jobs as one: flows one after the other, with their GPUs, bytes and ordinals. */
+typedef struct contend_union {
+    fab_phase phase;
+    uint32_t *group; /**< shape [phase.n_flows]: which of the phases */
+    uint32_t n;
+} contend_union;
+
+/** @retval FAB_EUNSUPPORTED  more flows than can be solved; names the phases */
+fab_status contend_union_init(const fab_phase *const *phases, uint32_t n, contend_union *out,
+                              fab_error *err) FAB_MUST_USE;
+void contend_union_release(contend_union *all);
+
+/** Jobs on one fabric while they are looked at. */
+typedef struct contender {
+    const fab_replay *base;
+    fab_tracer *tracer;
+    fab_traffic *traffic; /**< shape [n_jobs] */
+    fab_result *alone;    /**< shape [n_jobs]: each by itself; fabrics borrowed, and everything of the first */
+    fab_contention *out;
+} contender;
+
+static inline const fab_phase_alone *contend_alone(const contender *c, size_t job, size_t phase, size_t engine) {
+    return &c->out->jobs[job].alone[phase * c->out->n_engines + engine];
+}
+
+/** Draws of an engine. */
+static inline uint64_t contend_seeds(const contender *c, size_t engine) {
+    return fab_tracer_is_seeded(c->tracer, engine) ? c->base->n_seeds : 1;
+}
+
+/** Starts the phases that contend together: fills out->engines. */
+fab_status contend_meet(contender *c, fab_error *err) FAB_MUST_USE;
+
+/** What the meeting makes of an iteration of the jobs that have one. */
+fab_status contend_iterate(contender *c, fab_error *err) FAB_MUST_USE;
+
+/** Every phase against every other: fills out->interference. */
+fab_status contend_interfere(contender *c, fab_error *err) FAB_MUST_USE;
+
+#endif

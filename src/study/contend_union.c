@@ -1,0 +1,67 @@
+/* Phases of several jobs as one. What decides a flow's path (its GPUs, its ordinal, its queue pairs) stays as it is. */
+#include "contend_internal.h"
+
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_FLOWS (UINT64_C(1) << 22)
+
+void contend_union_release(contend_union *all) {
+    free(all->phase.src);
+    free(all->phase.dst);
+    free(all->phase.bytes);
+    free(all->phase.comm);
+    free(all->phase.ordinal);
+    free(all->group);
+    *all = (contend_union){.n = 0};
+}
+
+static void append(contend_union *all, const fab_phase *phase, uint32_t group) {
+    fab_phase *p = &all->phase;
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        fab_flow flow = fab_phase_flow(phase, i);
+        uint64_t at = p->n_flows++;
+        p->src[at] = flow.src;
+        p->dst[at] = flow.dst;
+        p->bytes[at] = flow.bytes;
+        p->comm[at] = p->n_comms + flow.comm - phase->first_comm;
+        p->ordinal[at] = flow.ordinal;
+        p->total_bytes += flow.bytes;
+        all->group[at] = group;
+    }
+    p->n_comms += phase->n_comms;
+}
+
+fab_status contend_union_init(const fab_phase *const *phases, uint32_t n, contend_union *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    contend_union all = {.n = n, .phase = {.steps = 1, .executions = 1}};
+    uint64_t n_flows = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        n_flows += phases[i]->n_flows;
+        if (phases[i]->n_flows > MOST_FLOWS || n_flows > MOST_FLOWS) {
+            FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                     "phase %s of %" PRIu64 " flows: jobs together may have at most %" PRIu64
+                     "; name another phase in contends, or none",
+                     phases[i]->name, phases[i]->n_flows, MOST_FLOWS);
+        }
+    }
+    (void)snprintf(all.phase.name, sizeof all.phase.name, "%s", n == 1 ? phases[0]->name : "together");
+    FAB_TRY(FAB_NEW(all.phase.src, n_flows, err));
+    FAB_TRY(FAB_NEW(all.phase.dst, n_flows, err));
+    FAB_TRY(FAB_NEW(all.phase.bytes, n_flows, err));
+    FAB_TRY(FAB_NEW(all.phase.comm, n_flows, err));
+    FAB_TRY(FAB_NEW(all.phase.ordinal, n_flows, err));
+    FAB_TRY(FAB_NEW(all.group, n_flows, err));
+    for (uint32_t i = 0; i < n; i++) {
+        append(&all, phases[i], i);
+    }
+    *out = all;
+    all = (contend_union){.n = 0};
+done:
+    contend_union_release(&all);
+    return status;
+}

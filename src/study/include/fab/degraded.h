@@ -1,0 +1,24 @@
+/**
+ * @file degraded.h
+ * The same traffic on whole parts and on slower ones.
+ */
+#ifndef FAB_DEGRADED_H
+#define FAB_DEGRADED_H
+
+#include "fab/analysis.h"
+#include "fab/degradation.h"
+
+/**
+ * Replays once more on a copy of the fabric whose parts run at a fraction of their speed. Offered rates stay those of
+ * whole NICs; engines see capacities as always.
+ * @param[in] base    What was replayed.
+ * @param[in] before  Its result.
+ * @retval FAB_EINPUT  no such part
+ * Complexity: that of the replay, and of one more routing per phase and engine.
+ */
+fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, const fab_weak_part *parts,
+                            size_t n_parts, fab_degradation **out, fab_error *err) FAB_MUST_USE;
+
+void fab_degradation_free(fab_degradation *degradation);
+
+#endif

@@ -1,0 +1,27 @@
+/**
+ * @file job_sharing.h
+ * Several jobs on one fabric: which servers each of them has.
+ */
+#ifndef FAB_JOB_SHARING_H
+#define FAB_JOB_SHARING_H
+
+#include "fab/design.h"
+#include "fab/fabric.h"
+#include "fab/status.h"
+
+/**
+ * A copy of a design whose jobs have servers of their own: a job that lists none may run on those that no list names
+ * and no job before it took, in their order. It takes as many as its n-servers, gpus or parallel sizes say; without
+ * these, the last such job takes the rest. Storage servers may serve several jobs, but none runs on them. A design with
+ * fewer than two jobs stays as it is.
+ * @param[out] out  Plain values, nothing to release. Each of its jobs keeps its servers when it stands alone.
+ * @retval FAB_EINPUT  two jobs have a server; a job does not say how large it is; there are not enough servers
+ * Complexity: O(jobs * servers).
+ */
+fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fab_design *out,
+                          fab_error *err) FAB_MUST_USE;
+
+/** A copy of a placed design with job `job` alone. */
+void fab_job_alone(const fab_design *placed, size_t job, fab_design *out);
+
+#endif

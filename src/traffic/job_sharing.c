@@ -1,0 +1,209 @@
+/* Servers of several jobs: lists first, then the jobs that leave it open, in their order. */
+#include "fab/job_sharing.h"
+
+#include "fab/memory.h"
+#include "traffic_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOBODY UINT8_MAX
+_Static_assert(FAB_MAX_JOBS < NOBODY, "a job's number fits a byte");
+
+typedef struct sharing {
+    const fab_fabric *fabric;
+    fab_design *design;  /* being placed */
+    fab_design *alone;   /* room for a design of one job */
+    uint8_t *runs;       /* [server]: job that runs there, or NOBODY */
+    uint8_t *stores;     /* [server]: a job that it is storage of, or NOBODY */
+    uint32_t n_in_order; /* servers that a job without a list may take: all but spares */
+} sharing;
+
+void fab_job_alone(const fab_design *placed, size_t job, fab_design *out) {
+    *out = *placed;
+    out->jobs[0] = placed->jobs[job];
+    out->n_jobs = 1;
+}
+
+static const char *name_of(const sharing *s, size_t job) {
+    return s->design->jobs[job].id;
+}
+
+static const char *where_of(const sharing *s, size_t job) {
+    return s->design->jobs[job].where;
+}
+
+/* Servers of one job by itself; release. */
+static fab_status find_servers(const sharing *s, size_t job, fab_job *out, fab_error *err) {
+    fab_job found = {.spec = s->design->jobs[job]};
+    (void)snprintf(found.where, sizeof found.where, "%s", where_of(s, job));
+    if (found.spec.placement[0] == '\0') {
+        (void)snprintf(found.spec.placement, sizeof found.spec.placement, "order");
+    }
+    fab_job_alone(s->design, job, s->alone);
+    fab_status status = fab_job_find_servers(&found, s->alone, s->fabric, err);
+    if (status == FAB_OK) {
+        *out = found;
+    } else {
+        fab_job_release(&found);
+    }
+    return status;
+}
+
+static fab_status refuse_server(const sharing *s, size_t job, size_t other, uint32_t server, fab_error *err) {
+    return fab_fail(err, FAB_EINPUT, where_of(s, job), "jobs '%s' and '%s' both have server %" PRIu32,
+                    name_of(s, other), name_of(s, job), server);
+}
+
+static fab_status claim(const sharing *s, size_t job, const fab_job *found, fab_error *err) {
+    for (uint32_t i = 0; i < found->n_servers; i++) {
+        uint32_t server = found->servers[i];
+        size_t other = s->runs[server] != NOBODY ? s->runs[server] : s->stores[server];
+        if (other != NOBODY && (other != job || s->stores[server] != NOBODY)) {
+            return refuse_server(s, job, other, server, err);
+        }
+        s->runs[server] = (uint8_t)job;
+    }
+    return FAB_OK;
+}
+
+static fab_status claim_storage(const sharing *s, size_t job, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_job found = {.servers = NULL};
+    if (s->design->jobs[job].storage_servers[0] == '\0') {
+        return FAB_OK;
+    }
+    FAB_TRY(find_servers(s, job, &found, err));
+    for (uint32_t i = 0; i < found.n_storage; i++) {
+        s->stores[found.storage[i]] = (uint8_t)job;
+    }
+done:
+    fab_job_release(&found);
+    return status;
+}
+
+/* GPUs that the sizes of a job multiply to; 0 where one that has no fixed default is left open. */
+static uint64_t product_of(const fab_job_spec *j) {
+    uint64_t cp = j->cp > 0 ? j->cp : 1;
+    uint64_t pp = j->pp > 0 ? j->pp : 1;
+    bool is_ranking = strcmp(j->kind, "ranking") == 0;
+    uint64_t tp = is_ranking ? 1 : j->tp;
+    bool is_sane = tp < FAB_NONE && cp < FAB_NONE && pp < FAB_NONE && j->dp < FAB_NONE;
+    double product = (double)tp * (double)cp * (double)pp * (double)j->dp;
+    return is_sane && product < FAB_NONE ? tp * cp * pp * j->dp : 0;
+}
+
+/* Free servers as a list: "0-3,8". */
+static fab_status list_free(const sharing *s, size_t job, uint32_t *out_n, fab_error *err) {
+    fab_job_spec *spec = &s->design->jobs[job];
+    size_t used = 0;
+    *out_n = 0;
+    for (uint32_t server = 0; server < s->n_in_order; server++) {
+        uint32_t last = server;
+        if (s->runs[server] != NOBODY || s->stores[server] != NOBODY) {
+            continue;
+        }
+        while (last + 1 < s->n_in_order && s->runs[last + 1] == NOBODY && s->stores[last + 1] == NOBODY) {
+            last++;
+        }
+        int n = last > server ? snprintf(spec->servers + used, sizeof spec->servers - used, "%s%" PRIu32 "-%" PRIu32,
+                                         used > 0 ? "," : "", server, last)
+                              : snprintf(spec->servers + used, sizeof spec->servers - used, "%s%" PRIu32,
+                                         used > 0 ? "," : "", server);
+        if (n < 0 || used + (size_t)n >= sizeof spec->servers) {
+            return fab_fail(err, FAB_EUNSUPPORTED, spec->where,
+                            "the servers that other jobs leave to job '%s' are more than %zu characters; give it "
+                            "servers",
+                            spec->id, sizeof spec->servers - 1);
+        }
+        used += (size_t)n;
+        *out_n += last - server + 1;
+        server = last;
+    }
+    return FAB_OK;
+}
+
+static fab_status place_open(const sharing *s, size_t job, bool is_last, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_job_spec *spec = &s->design->jobs[job];
+    fab_job found = {.servers = NULL};
+    uint32_t n_free = 0;
+    FAB_TRY(list_free(s, job, &n_free, err));
+    if (spec->gpus == 0 && spec->n_servers == 0) {
+        spec->gpus = product_of(spec);
+    }
+    uint64_t wanted = spec->gpus / s->fabric->gpus_per_server;
+    wanted = spec->n_servers > wanted ? spec->n_servers : wanted;
+    if (spec->gpus == 0 && spec->n_servers == 0 && !is_last) {
+        FAB_FAIL(err, FAB_EINPUT, spec->where,
+                 "job '%s' leaves open how many servers it takes, and others follow; give it servers, n-servers, gpus, "
+                 "or tp and dp",
+                 spec->id);
+    }
+    if (n_free == 0 || wanted > n_free) {
+        FAB_FAIL(err, FAB_EINPUT, spec->where,
+                 "job '%s' needs %" PRIu64 " server%s, and the other jobs leave %" PRIu32 " of %" PRIu32, spec->id,
+                 wanted > 0 ? wanted : 1, wanted > 1 ? "s" : "", n_free, s->n_in_order);
+    }
+    FAB_TRY(find_servers(s, job, &found, err));
+    FAB_TRY(claim(s, job, &found, err));
+done:
+    fab_job_release(&found);
+    return status;
+}
+
+static fab_status place_all(const sharing *s, const bool *is_open, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_job found = {.servers = NULL};
+    size_t last_open = 0;
+    for (size_t job = 0; job < s->design->n_jobs; job++) {
+        last_open = is_open[job] ? job : last_open;
+        FAB_TRY(claim_storage(s, job, err));
+    }
+    for (size_t job = 0; job < s->design->n_jobs; job++) {
+        if (!is_open[job]) {
+            FAB_TRY(find_servers(s, job, &found, err));
+            FAB_TRY(claim(s, job, &found, err));
+            fab_job_release(&found);
+        }
+    }
+    for (size_t job = 0; job < s->design->n_jobs; job++) {
+        if (is_open[job]) {
+            FAB_TRY(place_open(s, job, job == last_open, err));
+        }
+    }
+done:
+    fab_job_release(&found);
+    return status;
+}
+
+fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fab_design *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    bool is_open[FAB_MAX_JOBS] = {false};
+    uint64_t spares = design->fabric.spares;
+    sharing s = {.fabric = fabric, .n_in_order = spares < fabric->n_servers ? fabric->n_servers - (uint32_t)spares : 0};
+    if (design->n_jobs < 2) {
+        *out = *design;
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(s.design, 1, err));
+    FAB_TRY(FAB_NEW(s.alone, 1, err));
+    FAB_TRY(FAB_NEW(s.runs, fabric->n_servers, err));
+    FAB_TRY(FAB_NEW(s.stores, fabric->n_servers, err));
+    memset(s.runs, NOBODY, fabric->n_servers);
+    memset(s.stores, NOBODY, fabric->n_servers);
+    *s.design = *design;
+    for (size_t job = 0; job < design->n_jobs; job++) {
+        is_open[job] = design->jobs[job].servers[0] == '\0';
+    }
+    FAB_TRY(place_all(&s, is_open, err));
+    *out = *s.design;
+done:
+    free(s.design);
+    free(s.alone);
+    free(s.runs);
+    free(s.stores);
+    return status;
+}
