@@ -21,7 +21,7 @@ static const char *const EXAMPLES[] = {
     "fabriscope sweep preset:llama3-24k-roce --vary taper.2=1,2,4,7 --engine ecmp,qp=16 --engine spray",
     "fabriscope sweep rail-spine:gpus=1024 --vary taper.1=1,2,2.8,4,7 --vary nic=200Gb/s,400Gb/s --engine spray",
     "fabriscope sweep rail-spine:gpus=512 --vary fabric.family=rail-spine,rail-only --traffic pattern:all-to-all",
-    "fabriscope sweep clos:gpus=256,radix=32 --vary 'engine=ecmp|ecmp,qp=16|spray' --json", NULL};
+    "fabriscope sweep clos:gpus=256,radix=32 --vary engine=ecmp,ecmp,qp=16,spray --json", NULL};
 
 static const cli_option *const OPTIONS[] = {
     &cli_option_vary,    &cli_option_set,   &cli_option_job,   &cli_option_traffic,
