@@ -6,6 +6,7 @@
 #ifndef FAB_RESULT_FIELDS_H
 #define FAB_RESULT_FIELDS_H
 
+#include "fab/mix.h"
 #include "result_walk.h"
 
 #include <math.h>
@@ -116,5 +117,10 @@ void fab_walk_degradation(walk *w, const struct fab_degradation *degradation);
 
 /** What changes buy, see result_walk_advice.c. */
 void fab_walk_advice(walk *w, const fab_advice *advice);
+
+/** A design at many values of a parameter, see result_walk_sweep.c. */
+void fab_walk_sweep(walk *w, const fab_sweep *sweep);
+/** Two jobs on several fabrics, in the same file. */
+void fab_walk_mix(walk *w, const fab_mix *mix);
 
 #endif

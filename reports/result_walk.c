@@ -313,7 +313,8 @@ static void walk_optimum(walk *w, const fab_optimum *o) {
 static void walk_meta(walk *w, const fab_result *result) {
     static const char *const COMMANDS[] = {
         [FAB_COMMAND_RUN] = "run",     [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
-        [FAB_COMMAND_ROUTE] = "route", [FAB_COMMAND_OPTIMIZE] = "optimize",
+        [FAB_COMMAND_ROUTE] = "route", [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
+        [FAB_COMMAND_PLACE] = "place", [FAB_COMMAND_MIX] = "mix",
     };
     size_t n_conventions = 0;
     while (fab_conventions[n_conventions] != NULL) {
@@ -327,6 +328,8 @@ static void walk_meta(walk *w, const fab_result *result) {
         string(w, "design", result->fabrics[0].name);
         string(w, "design_digest", result->fabrics[0].digest);
         text(w, "source", result->fabrics[0].source);
+    } else if (result->sweep != NULL) {
+        string(w, "design", result->sweep->design);
     }
     text(w, "traffic", result->traffic);
     integer(w, "seed", result->seed);
@@ -377,6 +380,12 @@ static void walk_all(walk *w, const fab_result *result) {
     }
     if (result->degradation != NULL) {
         fab_walk_degradation(w, result->degradation);
+    }
+    if (result->sweep != NULL) {
+        fab_walk_sweep(w, result->sweep);
+    }
+    if (result->mix != NULL) {
+        fab_walk_mix(w, result->mix);
     }
     walk_meta(w, result);
     end(w);

@@ -223,6 +223,9 @@ void fab_walk_phase(walk *w, const fab_phase_result *phase, const fab_counts *co
     integer(w, "communicators", phase->communicators);
     number(w, "max_taper_factor", phase->max_taper_factor);
     number(w, "least_time_s", phase->least_s);
+    if (phase->handover_s > 0) {
+        number(w, "handover_s", phase->handover_s);
+    }
     if (phase->has_bound) {
         object(w, "bound");
         string(w, "method", phase->bound_method);

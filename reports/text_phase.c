@@ -98,6 +98,12 @@ static void put_shape(fab_page *page, const fab_phase_result *p) {
                    fab_format_count(a, p->communicators), p->communicators == 1 ? "" : "s",
                    fab_format_count(b, p->steps), p->steps == 1 ? "" : "s", fab_format_count(c, p->executions),
                    p->executions == 1 ? "" : "s", p->formula[0] != '\0' ? "; bytes = " : "", p->formula);
+    if (p->handover_s > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "Store and forward: before anything is sent, what goes between rails is handed over inside the "
+                       "scale-up domains, %s of the phase's time.",
+                       fab_quantity_format(a, p->handover_s, FAB_UNIT_TIME));
+    }
 }
 
 /* What a boundary does to the phase whatever the routing. */

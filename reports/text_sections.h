@@ -5,6 +5,7 @@
 #ifndef FAB_TEXT_SECTIONS_H
 #define FAB_TEXT_SECTIONS_H
 
+#include "fab/mix.h"
 #include "text_layout.h"
 
 #define FAB_FULL_LOAD (1 + 1e-9) /**< a utilisation above this is a collision, as in the analysis */
@@ -33,6 +34,10 @@ void fab_text_advice(fab_page *page, const fab_advice *advice);
 void fab_text_contention(fab_page *page, const struct fab_contention *contention);
 /** What slower parts do to the phases. */
 void fab_text_degradation(fab_page *page, const struct fab_degradation *degradation);
+/** Points of a sweep: what they are made of, what crosses their boundaries, times and fronts. */
+void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
+/** Fabrics under a training and a ranking job, and which serves both best. */
+void fab_text_mix(fab_page *page, const fab_mix *mix);
 void fab_text_comparison(fab_page *page, const fab_result *result);
 void fab_text_phases(fab_page *page, const fab_result *result);
 /** One collective by several algorithms side by side; nothing where the phases are something else. */

@@ -97,7 +97,8 @@ static fab_status plan(const fab_result *result, const char *folder, bool force,
                        fab_error *err) {
     for (size_t i = 0; fab_report_formats[i] != NULL && *n < MAX_FILES; i++) {
         const fab_report_format *format = fab_report_formats[i];
-        if (format->file_name == NULL || (format->needs_graph && result->graph == NULL)) {
+        if (format->file_name == NULL || (format->needs_graph && result->graph == NULL) ||
+            (format->needs_phases && result->n_phases == 0)) {
             continue;
         }
         output *o = &outputs[(*n)++];

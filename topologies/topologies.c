@@ -37,7 +37,8 @@ static fab_status check_keys(const fab_fabric_spec *spec, fab_error *err) {
                 {"dragonfly", "dragonfly", spec->dragonfly[0] != '\0'},
                 {"torus", "torus", spec->torus[0] != '\0'},
                 {"rails-per-switch", "rail-only", spec->rails_per_switch != 0},
-                {"forward", "rail-only", strcmp(spec->forward, "destination") == 0}};
+                {"forward", "rail-only", strcmp(spec->forward, "destination") == 0},
+                {"forwarding", "rail-only", strcmp(spec->forwarding, "sequential") == 0}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (keys[i].given && strcmp(spec->family, keys[i].family) != 0) {
             return fab_fail(err, FAB_EINPUT, NULL, "%s is a key of %s; the family is %s", keys[i].key, keys[i].family,

@@ -260,6 +260,7 @@ fab_status fab_measure_phase(const fab_subject *s, fab_phase_result *out, fab_er
     out->executions = phase->executions;
     out->communicators = phase->n_comms;
     out->least_s = s->least_s;
+    out->handover_s = s->handover_s;
     count_network_flows(s, out);
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = &f->classes[f->cable_class[l >> 1]];

@@ -1,5 +1,6 @@
 /* Utilisation, collisions and the factors behind them: every metric has its one definition here. */
 #include "measure_rates.h"
+#include "handover.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
@@ -34,6 +35,7 @@ fab_status fab_subject_init(const fab_bench *bench, const fab_traffic *traffic, 
                      .dag = bench->dag,
                      .ports = bench->ports,
                      .rates = bench->rates,
+                     .keep_flows = bench->keep_flows,
                      .bisection = strcmp(phase->collective, "bisection") == 0};
     FAB_TRY(fab_offer_init(f, bench->ports, phase, &s.offer, err));
     FAB_TRY(fab_demand_init(f, bench->ports, bench->next_hops, phase, &s.offer, &s.demand, err));
@@ -44,6 +46,7 @@ fab_status fab_subject_init(const fab_bench *bench, const fab_traffic *traffic, 
     FAB_TRY(fab_check_conservation(f, s.spray, err));
     to_utilisation(f, s.spray);
     FAB_TRY(fab_least_time(&s, &s.least_s, err));
+    FAB_TRY(fab_handover_find(&s, &s.handover, &s.handover_s, err));
     if (bench->bound && bench->known != NULL) {
         s.bound = *bench->known;
         s.has_bound = true;
@@ -67,6 +70,7 @@ void fab_subject_release(fab_subject *subject) {
         fab_bound_release(&subject->bound);
     }
     free(subject->spray);
+    free(subject->handover);
     *subject = (fab_subject){0};
 }
 

@@ -43,7 +43,10 @@ typedef struct fab_subject {
     bool borrows_bound; /**< what it points to is not its own */
     bool bisection;     /**< effective bisection bandwidth is wanted */
     bool rates;         /**< rates and times are wanted */
+    bool keep_flows;    /**< and those of every flow */
     double least_s;     /**< no routing carries the phase in less */
+    double *handover;   /**< shape [n_links]: bytes handed over between rails before they are sent; NULL: none are */
+    double handover_s;  /**< what that takes */
 } fab_subject;
 
 /** What a subject is made of; everything is borrowed. */
@@ -55,6 +58,7 @@ typedef struct fab_bench {
     bool bound;             /**< find the optimum */
     const fab_bound *known; /**< it was found before; or NULL */
     bool rates;             /**< find rates and times */
+    bool keep_flows;        /**< with rates: those of every flow of the first seed */
 } fab_bench;
 
 /** Offered rates, demands, ideal spray and the bound of a phase. Release with fab_subject_release(). */

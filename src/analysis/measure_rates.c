@@ -3,10 +3,12 @@
 #include "measure_rates.h"
 #include "fab/fluid.h"
 #include "fab/memory.h"
+#include "handover.h"
 #include "link_classes.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BITS        8.0
 #define SAME        1e-12 /* bytes over weight this close are equal */
@@ -89,17 +91,19 @@ done:
     return status;
 }
 
-/* What the fullest link of all takes, those inside servers included: no phase under this routing is faster. */
-static double fullest_link_s(const fab_fabric *f, const double *bytes) {
+/* What the fullest link of all takes, those inside servers included: no phase under this routing is faster. `without`
+ * (NULL: nothing) is carried at another time. */
+static double fullest_link_s(const fab_fabric *f, const double *bytes, const double *without) {
     double most = 0;
     for (uint32_t l = 0; l < f->n_links; l++) {
-        most = fmax(most, bytes[l] * BITS / fab_class_of(f, l)->capacity_bps);
+        double mine = bytes[l] - (without != NULL ? without[l] : 0);
+        most = fmax(most, mine * BITS / fab_class_of(f, l)->capacity_bps);
     }
     return most;
 }
 
 static fab_status check_bound(const fab_trial *trial, const double *bytes, const fab_sample *sample, fab_error *err) {
-    double fullest_s = fullest_link_s(trial->subject->fabric, bytes);
+    double fullest_s = fullest_link_s(trial->subject->fabric, bytes, NULL);
     double least_s = fmax(fullest_s, trial->subject->least_s);
     if (sample->transfer_s < least_s * (1 - BELOW_IT)) {
         return fab_fail(err, FAB_EINTERNAL, trial->router->label,
@@ -174,6 +178,29 @@ static void name_slowest(const fab_trial *trial, uint64_t flow, double rate_bps,
     (void)fab_comm_name(s->traffic, s->phase, about.comm, r->last.comm);
 }
 
+/* Where the slowest path of every flow is held. */
+static fab_status keep_flows(const fab_trial *trial, uint64_t n_flows, const uint32_t *first, fab_error *err) {
+    const fab_rate_scratch *s = trial->scratch->rates;
+    fab_engine_result *r = trial->detail;
+    fab_status status = FAB_NEW(r->flows, n_flows, err);
+    for (uint64_t flow = 0; status == FAB_OK && flow < n_flows; flow++) {
+        fab_flow about = fab_phase_flow(trial->subject->phase, flow);
+        fab_flow_rate *out = &r->flows[flow];
+        uint32_t from = first != NULL ? first[flow] : (uint32_t)flow;
+        uint32_t to = first != NULL ? first[flow + 1] : from + 1;
+        *out = (fab_flow_rate){.src_gpu = about.src, .dst_gpu = about.dst, .comm = about.comm, .bytes = about.bytes};
+        for (uint32_t i = from; i < to; i++) {
+            out->rate_bps += s->rate[i];
+            if (i == from || s->finish_s[i] > out->finish_s * (1 + SAME)) {
+                out->finish_s = s->finish_s[i];
+                out->bottleneck = s->bottleneck[i] != FAB_NO_BOTTLENECK ? s->bottleneck[i] : FAB_NONE;
+            }
+        }
+    }
+    r->n_flows = status == FAB_OK ? n_flows : 0;
+    return status;
+}
+
 /* Of flows, each the paths first[i] ... first[i + 1] - 1 of the solver; first NULL: one each. */
 static void take(const fab_trial *trial, uint64_t n_flows, const uint32_t *first, fab_sample *out) {
     const fab_rate_scratch *s = trial->scratch->rates;
@@ -204,11 +231,38 @@ static void take(const fab_trial *trial, uint64_t n_flows, const uint32_t *first
         sum += rate;
         least = fmin(least, rate);
     }
+    out->transfer_s += trial->subject->handover_s;
     out->min_rate = n_flows > 0 ? least : 0;
     out->mean_rate = n_flows > 0 ? sum / (double)n_flows : 0;
     if (trial->detail != NULL && n_flows > 0) {
         name_slowest(trial, last, last_rate, out->transfer_s, held_by);
     }
+}
+
+/* Links of the paths as the solver has them: the routes' own, or a copy without what is handed over before. */
+static fab_status list_paths(const fab_fabric *f, const fab_routes *r, fab_rate_scratch *s, const uint32_t **out_link,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n_paths = r->flow_first[r->n_flows];
+    for (uint32_t i = 0; i <= n_paths; i++) {
+        s->first[i] = r->path_first[i];
+    }
+    *out_link = r->link;
+    if (!f->forwards_whole) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_GROW(s->link, s->link_capacity, r->path_first[n_paths], err));
+    uint64_t to = 0;
+    for (uint32_t i = 0; i < n_paths; i++) {
+        uint32_t n = (uint32_t)(r->path_first[i + 1] - r->path_first[i]);
+        memcpy(s->link + to, r->link + r->path_first[i], n * sizeof *s->link);
+        s->first[i] = to;
+        to += fab_handover_drop(f, s->link + to, n);
+    }
+    s->first[n_paths] = to;
+    *out_link = s->link;
+done:
+    return status;
 }
 
 fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *r, const double *volume, const double *bytes,
@@ -226,9 +280,7 @@ fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *r, const dou
                      .first = s->first,
                      .link = r->link,
                      .weight = s->weight};
-    for (uint32_t i = 0; i <= n_paths; i++) {
-        s->first[i] = r->path_first[i];
-    }
+    FAB_TRY(list_paths(trial->subject->fabric, r, s, &p.link, err));
     if (trial->router->reorders) {
         const fab_path_chunk chunk = {.routes = r, .phase = trial->subject->phase};
         FAB_TRY(FAB_GROW(s->flow_limit, s->flow_limit_capacity, r->n_flows, err));
@@ -250,6 +302,9 @@ fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *r, const dou
     take(trial, r->n_flows, r->flow_first, out);
     if (trial->trace != NULL) {
         FAB_TRY(fab_trace_paths(trial, r, volume, err));
+    }
+    if (trial->detail != NULL && trial->subject->keep_flows) {
+        FAB_TRY(keep_flows(trial, r->n_flows, r->flow_first, err));
     }
     FAB_TRY(check_bound(trial, bytes, out, err));
 done:
@@ -288,6 +343,7 @@ static fab_status list_flow(listing *t, uint64_t flow, fab_error *err) {
     for (uint32_t part = 0; part < n_parts; part++) {
         fab_link_id legs[FAB_FLOW_LEG_LINKS];
         uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, legs);
+        n = fab_handover_drop(s->fabric, legs, n);
         uint32_t pair = fab_demand_pair(&s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, part);
         uint64_t between = pair != FAB_NONE ? t->classes->first[pair + 1] - t->classes->first[pair] : 0;
         FAB_TRY(FAB_GROW(t->s->link, t->s->link_capacity, t->n + n + between, err));
@@ -353,6 +409,9 @@ fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const 
     if (trial->trace != NULL) {
         FAB_TRY(fab_trace_split(trial, split, err));
     }
+    if (trial->detail != NULL && subject->keep_flows) {
+        FAB_TRY(keep_flows(trial, phase->n_flows, NULL, err));
+    }
     FAB_TRY(check_bound(trial, bytes, out, err));
 done:
     fab_link_classes_release(&classes);
@@ -380,8 +439,8 @@ fab_status fab_rate_loads(const fab_trial *trial, const double *bytes, fab_sampl
     out->transfer_s = NAN;
     (void)err;
     if (equal_bytes(phase) && !trial->router->reorders) {
-        double fullest_s = fullest_link_s(trial->subject->fabric, bytes);
-        out->transfer_s = fullest_s;
+        double fullest_s = fullest_link_s(trial->subject->fabric, bytes, trial->subject->handover);
+        out->transfer_s = fullest_s + trial->subject->handover_s;
         out->min_rate = fullest_s > 0 ? (double)fab_phase_flow(phase, 0).bytes * BITS / fullest_s : 0;
     }
     return FAB_OK;

@@ -160,8 +160,13 @@ static fab_status prepare(context *c, fab_error *err) {
                            .dag = c->dag,
                            .ports = &c->ports,
                            .bound = replay->bound,
-                           .rates = replay->rates};
-    FAB_TRY(fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed, &c->traffic, err));
+                           .rates = replay->rates,
+                           .keep_flows = replay->keep_flows};
+    if (replay->gpus != NULL) {
+        FAB_TRY(fab_traffic_front_end(replay->traffic, replay->design, replay->gpus, replay->fabric, &c->traffic, err));
+    } else {
+        FAB_TRY(fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed, &c->traffic, err));
+    }
     FAB_TRY(FAB_NEW(c->routers, replay->n_engines, err));
     for (size_t i = 0; i < replay->n_engines; i++) {
         FAB_TRY(fab_router_init(&replay->engines[i], replay->fabric, c->next_hops, &c->routers[i], err));
@@ -325,7 +330,7 @@ static fab_status iterate(const context *c, fab_result *result, fab_error *err) 
         result->memory = c->traffic.memory;
         result->ranks = c->traffic.n_ranks;
     }
-    if (!c->replay->rates || !fab_iterates(&c->traffic, result, c->replay->traffic)) {
+    if (!c->replay->rates || c->replay->gpus != NULL || !fab_iterates(&c->traffic, result, c->replay->traffic)) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(result->iterations, c->replay->n_engines, err));
@@ -352,6 +357,7 @@ static void free_phases(fab_phase_result *phases, size_t n_phases) {
         for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {
             free(phases[p].engines[e].load_bytes);
             free(phases[p].engines[e].draws);
+            free(phases[p].engines[e].flows);
         }
         free(phases[p].engines);
     }

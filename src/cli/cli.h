@@ -16,6 +16,7 @@
 #include "fab/bound.h"
 #include "fab/reports.h"
 #include "fab/status.h"
+#include "fab/sweep.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,6 +58,10 @@ typedef struct cli_options {
     cli_advise_options advise;
     uint64_t seed, n_seeds, n_threads;
     cli_when color;
+    const char *vary[FAB_SWEEP_PATHS]; /**< sweep: "path=v1,v2,..." */
+    size_t n_vary;
+    const char *ranking; /**< mix: fields of the ranking job, or NULL */
+    double share;        /**< mix: of the training job */
     const char *steps; /**< cost: "256,512,1024", or NULL */
     bool quiet, force, help, verify, bound, dump_as_lft, interference;
 } cli_options;
@@ -82,7 +87,7 @@ struct cli_command {
 };
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
-    cli_command_optimize, cli_command_list, cli_command_schema, cli_command_version, cli_command_help;
+    cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_list, cli_command_schema, cli_command_version, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -118,15 +123,8 @@ void cli_print_command_help(const cli_command *command, FILE *out);
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
 
-/** Names the design in an error of a module that does not know where its values came from. */
-void cli_blame(const fab_design *design, fab_status status, fab_error *err);
-
-/** Builds the fabric of a design; counts, bisection and cost go to `out`. The graph is the caller's. */
-fab_status cli_measure_fabric(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
-                              fab_error *err) FAB_MUST_USE;
-
-/** Name, source and digest of a design. */
-void cli_name_fabric(const fab_design *design, fab_fabric_result *out);
+/** Lays "key=value,..." over the first job of a design. */
+fab_status cli_set_job(fab_design *design, const char *text, const char *option, fab_error *err) FAB_MUST_USE;
 
 /** An empty result of `command` with room for n_fabrics. Release with fab_result_release(). */
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
@@ -142,6 +140,29 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
 
 /** Fails early when --out cannot be written, so that no run is lost for that. */
 fab_status cli_check_out(const cli_options *options, fab_error *err) FAB_MUST_USE;
+
+/* --- vary.c ------------------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_vary; /**< repeatable */
+
+/** One parameter and its values; release with cli_vary_release(). */
+typedef struct cli_vary {
+    char *text; /**< what the others point into */
+    const char *path;
+    const char **values;
+    size_t n_values;
+} cli_vary;
+
+/**
+ * Reads "path=v1,v2,...". Values that hold commas are separated by '|'; behind `engine` a piece with '=' belongs to the
+ * engine before it: "engine=ecmp,qp=16,spray" has two values.
+ */
+fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) FAB_MUST_USE;
+void cli_vary_release(cli_vary *vary);
+
+/** Sweeps the design over the parameters and reports it. */
+fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_command command,
+                                FILE *out, fab_error *err) FAB_MUST_USE;
 
 /* --- route_explain.c ---------------------------------------------------------------------------------------------- */
 
@@ -270,5 +291,21 @@ void cli_json_string(const char *text, FILE *out);
 void cli_wrap(const char *text, size_t at, size_t indent, size_t width, FILE *out);
 /** The same for a command line, which stays one when it is copied into a shell. */
 void cli_wrap_shell(const char *text, size_t at, size_t indent, size_t width, FILE *out);
+
+/* --- front_end.c -------------------------------------------------------------------------------------------------- */
+
+typedef struct cli_front_end {
+    fab_fabric *hosts; /**< NULL: not open */
+    char text[64];     /**< traffic as fab_traffic_front_end() reads it */
+} cli_front_end;
+
+/** "front-end" or "front-end:PHASE". */
+bool cli_is_front_end(const char *traffic);
+/** Builds the front-end of a design whose fabric is `gpus`. FAB_EINPUT: it has none. */
+fab_status cli_front_end_open(const char *traffic, const fab_design *design, const fab_fabric *gpus, cli_front_end *out,
+                              fab_error *err) FAB_MUST_USE;
+void cli_front_end_close(cli_front_end *front_end);
+/** Makes the front-end the fabric that a report is about. */
+void cli_front_end_show(const fab_design *design, fab_result *result, const cli_front_end *front_end);
 
 #endif

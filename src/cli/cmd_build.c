@@ -103,7 +103,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     FAB_TRY(check_patch(options, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_BUILD, 1, &result, err));
-    FAB_TRY(cli_measure_fabric(&design, &result.fabrics[0], &graph, err));
+    FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
     result.graph = graph;
     if (options->verify) {
         FAB_TRY(verify(&result.fabrics[0], graph, err));

@@ -21,7 +21,7 @@ static fab_status measure(const cli_options *options, const char *text, fab_fabr
     fab_design design;
     fab_fabric *graph = NULL;
     FAB_TRY(cli_read_design(options, text, &design, err));
-    FAB_TRY(cli_measure_fabric(&design, out, &graph, err));
+    FAB_TRY(fab_fabric_measure(&design, out, &graph, err));
 done:
     fab_fabric_free(graph); /* one graph at a time in memory */
     return status;
@@ -50,7 +50,7 @@ static fab_status measure_step(const cli_options *options, const char *gpus, fab
     (void)snprintf(override, sizeof override, "fabric.gpus=%s", gpus);
     with.overrides.items[with.overrides.n++] = override;
     FAB_TRY(cli_read_design(&with, options->operands.items[0], &design, err));
-    FAB_TRY(cli_measure_fabric(&design, out, graph, err));
+    FAB_TRY(fab_fabric_measure(&design, out, graph, err));
 done:
     free(with.overrides.items);
     return status;

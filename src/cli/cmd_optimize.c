@@ -144,7 +144,7 @@ static fab_status measure_winner(const fab_optimum *optimum, const char *prices,
     FAB_TRY(fab_design_read(optimum->winner.design, NULL, 0, design, err));
     (void)snprintf(design->prices, sizeof design->prices, "%s", prices);
     (void)snprintf(design->name, sizeof design->name, "optimum");
-    FAB_TRY(cli_measure_fabric(design, out, out_graph, err));
+    FAB_TRY(fab_fabric_measure(design, out, out_graph, err));
 done:
     free(design);
     return status;

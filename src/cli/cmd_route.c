@@ -95,7 +95,7 @@ static fab_status dump(const cli_options *options, cli_proof *proof, FILE *out, 
     if (status == FAB_OK) {
         status = fab_router_init(&design.engines[0], graph, next_hops, &router, err);
     }
-    cli_blame(&design, status, err);
+    fab_blame_design(&design, status, err);
     FAB_TRY(status);
     FAB_TRY(find_phase(options, &design, &router, &traffic, &t, err));
     if (t.phase != NULL && options->bound) {
@@ -115,6 +115,11 @@ done:
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_proof proof = {0};
+    bool more = options->advise.on || options->certificate != NULL || options->dump != NULL || options->explain != NULL;
+    if (cli_is_front_end(options->traffic) && more) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                 "traffic of the front-end: --advise, --certificate, --dump and --explain know the first network only");
+    }
     if (options->explain != NULL) {
         FAB_TRY(cli_check_explain(options, err));
         return cli_explain(options, out, err);

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FRONT_END "front-end"
-
 static fab_status add_count(cli_table *table, uint64_t count, bool json, fab_error *err) {
     char text[32];
     if (json) {
@@ -223,36 +221,12 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
     return status;
 }
 
-/* front-end or front-end:PHASE: bursts between the servers and the storage servers, as hosts of the second network. */
-static bool is_front_end(const char *text) {
-    size_t n = strlen(FRONT_END);
-    return strncmp(text, FRONT_END, n) == 0 && (text[n] == '\0' || text[n] == ':');
-}
-
-static fab_status make_front_end(const char *text, const fab_design *design, const fab_fabric *graph, fab_traffic *out,
-                                 uint32_t *out_hosts, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *hosts = NULL;
-    fab_fabric_spec spec;
-    char phase[FAB_NAME_SIZE];
-    if (!design->has_front_end) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "the design has no front-end");
-    }
-    fab_design_front_end(design, graph->n_servers, &spec);
-    FAB_TRY(fab_topology_build(&spec, &hosts, NULL, err));
-    (void)snprintf(phase, sizeof phase, "job%.40s", text + strlen(FRONT_END));
-    FAB_TRY(fab_traffic_front_end(phase, design, graph, hosts, out, err));
-    *out_hosts = fab_n_gpus(hosts);
-done:
-    fab_fabric_free(hosts);
-    return status;
-}
-
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design design;
     fab_fabric *graph = NULL;
     fab_traffic traffic = {0};
+    cli_front_end front_end = {.hosts = NULL};
     uint32_t n_ends = 0;
     fab_matrix_format format = FAB_MATRIX_CSV;
     if (options->export_path != NULL) {
@@ -263,10 +237,14 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     if (status == FAB_OK) {
         const char *text = options->traffic != NULL ? options->traffic : "job";
         n_ends = fab_n_gpus(graph);
-        status = is_front_end(text) ? make_front_end(text, &design, graph, &traffic, &n_ends, err)
-                                    : fab_traffic_make(text, &design, graph, options->seed, &traffic, err);
+        if (!cli_is_front_end(text)) {
+            status = fab_traffic_make(text, &design, graph, options->seed, &traffic, err);
+        } else if ((status = cli_front_end_open(text, &design, graph, &front_end, err)) == FAB_OK) {
+            n_ends = fab_n_gpus(front_end.hosts);
+            status = fab_traffic_front_end(front_end.text, &design, graph, front_end.hosts, &traffic, err);
+        }
     }
-    cli_blame(&design, status, err);
+    fab_blame_design(&design, status, err);
     FAB_TRY(status);
     if (options->export_path != NULL) {
         FAB_TRY(export_phase(options, &traffic, n_ends, format, out, err));
@@ -275,6 +253,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     }
 done:
     fab_traffic_release(&traffic);
+    cli_front_end_close(&front_end);
     fab_fabric_free(graph);
     return status;
 }

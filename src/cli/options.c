@@ -155,8 +155,8 @@ const cli_option cli_option_threads = {"threads", "N", "threads to use; default 
                                        apply_threads};
 const cli_option cli_option_out = {"out", "DIR", "also write the report in every file format into this folder",
                                    apply_out};
-const cli_option cli_option_format = {"format", "NAME", "what to print: text (default), json, xml, graphml, ibnet",
-                                      apply_format};
+const cli_option cli_option_format = {
+    "format", "NAME", "what to print: text (default), json, xml, graphml, ibnet, flows, csv", apply_format};
 const cli_option cli_option_json = {"json", NULL, "print one JSON object; short for --format json", apply_json};
 const cli_option cli_option_quiet = {"quiet", NULL, "no progress and no closing line on stderr", apply_quiet};
 const cli_option cli_option_force = {"force", NULL, "overwrite existing files", apply_force};
@@ -187,7 +187,7 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
 
 static bool is_repeatable(const cli_option *option) {
     return option == &cli_option_set || option == &cli_option_job || option == &cli_option_engine ||
-           option == &cli_option_degrade;
+           option == &cli_option_degrade || option == &cli_option_vary;
 }
 
 /* Reads the option at argv[*at] and moves *at to its last word. */

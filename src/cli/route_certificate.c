@@ -50,7 +50,7 @@ fab_status cli_prove(const cli_options *options, const char *traffic_text, cli_p
     fab_status status = cli_read_design(options, options->operands.items[0], &design, err);
     if (status == FAB_OK) {
         status = find(options, &design, traffic_text, proof, err);
-        cli_blame(&design, status, err);
+        fab_blame_design(&design, status, err);
     }
     return status;
 }

@@ -31,9 +31,9 @@ static fab_status find_link(const cli_options *options, const fab_fabric *graph,
 static fab_status build(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph, fab_error *err) {
     out->spec = design->fabric;
     fab_status status = fab_topology_build(&out->spec, out_graph, &out->counts, err);
-    cli_blame(design, status, err);
+    fab_blame_design(design, status, err);
     (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);
-    cli_name_fabric(design, out);
+    fab_fabric_name(design, out);
     return status;
 }
 
@@ -59,7 +59,7 @@ fab_status cli_explain(const cli_options *options, FILE *out, fab_error *err) {
                                    .seed = options->seed,
                                    .link = link};
     status = fab_explain_link(&request, &explanation, err);
-    cli_blame(&design, status, err);
+    fab_blame_design(&design, status, err);
     FAB_TRY(status);
     result.explanation = &explanation;
     (void)snprintf(result.traffic, sizeof result.traffic, "%s", explanation.traffic);

@@ -23,7 +23,7 @@ static size_t piece_length(const char *text) {
     return n;
 }
 
-static fab_status apply_job_text(fab_design *design, const char *text, fab_error *err) {
+fab_status cli_set_job(fab_design *design, const char *text, const char *option, fab_error *err) {
     fab_status status = FAB_OK;
     char *piece = NULL;
     for (const char *at = text; *at != '\0';) {
@@ -34,10 +34,10 @@ static fab_status apply_job_text(fab_design *design, const char *text, fab_error
         memcpy(piece, at, n);
         char *value = strchr(piece, '=');
         if (value == NULL || value == piece) {
-            FAB_FAIL(err, FAB_EUSAGE, NULL, "option --job: '%.60s' is not key=value", piece);
+            FAB_FAIL(err, FAB_EUSAGE, NULL, "option %s: '%.60s' is not key=value", option, piece);
         }
         *value++ = '\0';
-        FAB_TRY(fab_design_set_job(design, 0, piece, value, "--job", err));
+        FAB_TRY(fab_design_set_job(design, 0, piece, value, option, err));
         at += n + (at[n] == ',' ? 1 : 0);
     }
 done:
@@ -68,7 +68,7 @@ fab_status cli_read_design(const cli_options *options, const char *text, fab_des
     fab_status status = FAB_OK;
     FAB_TRY(fab_design_read(text, options->overrides.items, options->overrides.n, out, err));
     for (size_t i = 0; i < options->jobs.n; i++) {
-        FAB_TRY(apply_job_text(out, options->jobs.items[i], err));
+        FAB_TRY(cli_set_job(out, options->jobs.items[i], "--job", err));
     }
     FAB_TRY(set_engines(options, out, err));
     if (options->prices != NULL) {
@@ -82,109 +82,6 @@ fab_status cli_read_design(const cli_options *options, const char *text, fab_des
         (void)snprintf(out->prices, sizeof out->prices, "%s", FAB_DEFAULT_PRICES);
     }
 done:
-    return status;
-}
-
-/* What all NICs together can send into the network. */
-static double injection_bps(const fab_fabric *fabric) {
-    double sum = 0;
-    for (uint32_t cable = 0; cable < fabric->n_cables; cable++) {
-        const fab_link_class *link_class = &fabric->classes[fabric->cable_class[cable]];
-        if (link_class->kind == FAB_LINK_ACCESS) {
-            sum += link_class->capacity_bps;
-        }
-    }
-    return sum;
-}
-
-/* "design.xml:14:9", "--set", "pattern:ring" and the like say where a value was typed; "leaf 7" does not. */
-static bool says_where_typed(const char *where) {
-    const char *colon = strrchr(where, ':');
-    return strncmp(where, "--", 2) == 0 || strncmp(where, "pattern:", 8) == 0 || strncmp(where, "job:", 4) == 0 ||
-           (colon != NULL && colon[1] != '\0' && strspn(colon + 1, "0123456789") == strlen(colon + 1));
-}
-
-void cli_blame(const fab_design *design, fab_status status, fab_error *err) {
-    bool wrong_design =
-        status == FAB_EINPUT || status == FAB_EUNSUPPORTED || status == FAB_EUNREACHABLE || status == FAB_ENOSOLUTION;
-    if (wrong_design && err != NULL && !says_where_typed(err->where)) {
-        char part[sizeof err->where];
-        (void)snprintf(part, sizeof part, "%s", err->where);
-        (void)snprintf(err->where, sizeof err->where, "%.120s%s%.60s", design->fabric.where,
-                       part[0] != '\0' ? ": " : "", part);
-    }
-}
-
-/* Builds out->spec, and fills counts, cost and bisection. */
-static fab_status measure_network(const fab_prices *prices, fab_fabric_result *out, fab_fabric **out_graph,
-                                  fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *graph = NULL;
-    FAB_TRY(fab_topology_build(&out->spec, &graph, &out->counts, err));
-    FAB_TRY(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
-    FAB_TRY(fab_bisection(graph, &out->bisection_bps, err));
-    fab_cost_set_bisection(&out->cost, out->bisection_bps);
-    /* a middle server belongs to neither half */
-    uint64_t half = out->counts.servers / 2;
-    double half_bps = injection_bps(graph) * (double)half / (double)out->counts.servers;
-    out->bisection_ratio = half_bps > 0 ? out->bisection_bps / half_bps : 0;
-    out->scaleup_bisection_bps = fab_scaleup_bisection(&out->spec, &out->counts);
-    (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);
-    *out_graph = graph;
-    graph = NULL;
-done:
-    fab_fabric_free(graph);
-    return status;
-}
-
-static fab_status measure_front_end(const fab_design *design, const fab_prices *prices, fab_fabric_result *out,
-                                    fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *graph = NULL;
-    FAB_TRY(FAB_NEW(out->front_end, 1, err));
-    fab_design_front_end(design, out->counts.servers, &out->front_end->spec);
-    (void)snprintf(out->front_end->name, sizeof out->front_end->name, "front-end");
-    status = measure_network(prices, out->front_end, &graph, err);
-    if (status == FAB_EINPUT && err != NULL && !says_where_typed(err->where)) {
-        (void)snprintf(err->where, sizeof err->where, "%s", design->front_end.where);
-    }
-done:
-    fab_fabric_free(graph);
-    return status;
-}
-
-void cli_name_fabric(const fab_design *design, fab_fabric_result *out) {
-    bool is_named = strcmp(design->name, design->fabric.family) != 0; /* a one-line form is its own best name */
-    (void)snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1,
-                   is_named ? design->name : design->origin);
-    (void)snprintf(out->source, sizeof out->source, "%s", design->source);
-    fab_design_digest(design, out->digest);
-}
-
-fab_status cli_measure_fabric(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
-                              fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fabric *graph = NULL;
-    fab_prices prices = {0};
-    status = fab_prices_read(design->prices, &prices, err); /* before the graph: cheaper errors first */
-    if (status == FAB_EINPUT && err != NULL && err->where[0] == '\0') {
-        (void)snprintf(err->where, sizeof err->where, "%s", design->prices_where);
-    }
-    FAB_TRY(status);
-    if (design->convention[0] != '\0') {
-        FAB_TRY(fab_prices_set_convention(&prices, design->convention, err));
-    }
-    out->spec = design->fabric;
-    FAB_TRY(measure_network(&prices, out, &graph, err));
-    if (design->has_front_end) {
-        FAB_TRY(measure_front_end(design, &prices, out, err));
-    }
-    cli_name_fabric(design, out);
-    *out_graph = graph;
-    graph = NULL;
-done:
-    cli_blame(design, status, err);
-    fab_fabric_free(graph);
     return status;
 }
 
@@ -210,29 +107,37 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     fab_fabric *graph = NULL;
     fab_result result = {0};
     fab_advice *advice = NULL;
+    cli_front_end front_end = {.hosts = NULL};
     cli_further further = {0};
     cli_progress progress = {0};
     bool shows_progress = cli_progress_wanted(options);
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
     FAB_TRY(cli_result_init(options, command, 1, &result, err));
-    FAB_TRY(cli_measure_fabric(&design, &result.fabrics[0], &graph, err));
+    FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
     result.graph = graph;
-    fab_replay replay = {.design = &design,
-                         .fabric = graph,
-                         .traffic = traffic,
-                         .engines = design.engines,
-                         .n_engines = design.n_engines,
-                         .seed = options->seed,
-                         .n_seeds = options->n_seeds,
-                         .n_threads = (size_t)options->n_threads,
-                         .bound = options->bound,
-                         .rates = true,
-                         .known_bound = known_bound,
-                         .keep_loads = options->out != NULL ||
-                                       (options->format != NULL && strcmp(options->format, "graphml") == 0),
-                         .progress = shows_progress ? cli_progress_step : NULL,
-                         .progress_context = &progress};
+    if (cli_is_front_end(traffic)) {
+        FAB_TRY(cli_front_end_open(traffic, &design, graph, &front_end, err));
+        cli_front_end_show(&design, &result, &front_end);
+        traffic = front_end.text;
+    }
+    fab_replay replay = {
+        .design = &design,
+        .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
+        .gpus = front_end.hosts != NULL ? graph : NULL,
+        .traffic = traffic,
+        .engines = design.engines,
+        .n_engines = design.n_engines,
+        .seed = options->seed,
+        .n_seeds = options->n_seeds,
+        .n_threads = (size_t)options->n_threads,
+        .bound = options->bound,
+        .rates = true,
+        .keep_flows = options->out != NULL || (options->format != NULL && strcmp(options->format, "flows") == 0),
+        .known_bound = known_bound,
+        .keep_loads = options->out != NULL || (options->format != NULL && strcmp(options->format, "graphml") == 0),
+        .progress = shows_progress ? cli_progress_step : NULL,
+        .progress_context = &progress};
     FAB_TRY(cli_check_further(options, &design, err));
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
@@ -246,12 +151,13 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     if (shows_progress) {
         cli_progress_end();
     }
-    cli_blame(&design, status, err);
+    fab_blame_design(&design, status, err);
     FAB_TRY(status);
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);
     fab_advice_free(advice);
+    cli_front_end_close(&front_end);
     cli_further_release(&further);
     fab_fabric_free(graph);
     return status;

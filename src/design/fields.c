@@ -61,6 +61,7 @@ const field design_fields[] = {
     TEXT(SCOPE_FABRIC, "torus", FIELD_LIST, fab_fabric_spec, torus, NULL, NULL, "torus: switches in each dimension: 4,4,8"),
     FABRIC_COUNT("rails-per-switch", rails_per_switch, 1, 65535, true, "auto", "rail-only: rails that share a network; auto: as many as fit a single switch"),
     TEXT(SCOPE_FABRIC, "forward", FIELD_CHOICE, fab_fabric_spec, forward, "source", "source|destination", "rail-only: whose scale-up domain hands over traffic between rails"),
+    TEXT(SCOPE_FABRIC, "forwarding", FIELD_CHOICE, fab_fabric_spec, forwarding, "pipelined", "pipelined|sequential", "rail-only: traffic between rails is passed on as it comes, or once it is there as a whole (store and forward)"),
 
     TEXT(SCOPE_FABRIC, "reduction", FIELD_CHOICE, fab_fabric_spec, reduction, "none", "none|switch", "what collectives may leave to the network: switch = its switches add up what they are sent (in-network reduction)"),
 

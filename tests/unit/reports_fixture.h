@@ -3,6 +3,7 @@
 #define REPORTS_FIXTURE_H
 
 #include "fab/fabric_builder.h"
+#include "fab/mix.h"
 #include "fab/result.h"
 
 #include <stdio.h>
@@ -180,9 +181,86 @@ static inline void fixture_engine(fab_engine_result *e, uint64_t seeds, const fa
     }
 }
 
+/* A point that was evaluated under one engine. Nothing to release. */
+static inline fab_sweep_point fixture_point(fab_sweep_phase *phase, fab_sweep_time *time, fab_sweep_engine *engine) {
+    *time = (fab_sweep_time){.n_seeds = 1, .has_time = true, .time_s = {.mean = 0.125}};
+    *phase = (fab_sweep_phase){.name = "dp",
+                               .collective = "all-reduce",
+                               .flows = 4,
+                               .fabric_flows = 4,
+                               .bytes = 1000,
+                               .crossing_flows = {0, 0, 4},
+                               .times = time};
+    *engine = (fab_sweep_engine){.label = "ecmp,qp=4",
+                                 .has_phases = true,
+                                 .phases_s = 0.125,
+                                 .has_iteration = true,
+                                 .iteration = {.time_s = 0.5, .tokens_per_s = 1e6, .usd_per_1e9_tokens = 950},
+                                 .has_time = true,
+                                 .time_s = 0.5,
+                                 .slowdown = 1,
+                                 .is_on_front = true};
+    return (fab_sweep_point){.is_built = true,
+                             .digest = "0123456789abcdef",
+                             .family = "clos",
+                             .counts = {.gpus = 4, .tiers = 2, .n_boundaries = 2, .switches = 3, .built_taper = {2}},
+                             .bisection_ratio = 0.5,
+                             .total_usd = 1e6,
+                             .traffic = "a job",
+                             .phases = phase,
+                             .n_phases = 1,
+                             .engines = engine,
+                             .n_engines = 1};
+}
+
+/* Two parameters; the second point is not built. Owns nothing. */
+static inline const fab_sweep *fixture_sweep(void) {
+    static fab_sweep_phase phase;
+    static fab_sweep_time time;
+    static fab_sweep_engine engine;
+    static fab_sweep_point points[2];
+    static fab_sweep sweep;
+    static char text[5][64] = {"taper.1", "name", "1", "a value that is longer than its column, by far", "2"};
+    static char nasty[] = FIXTURE_NASTY;
+    points[0] = fixture_point(&phase, &time, &engine);
+    points[0].value[0] = text[2];
+    points[0].value[1] = nasty;
+    points[1] = (fab_sweep_point){.value = {text[3], text[4]}, .error = "--vary taper.1=x: " FIXTURE_NASTY};
+    sweep = (fab_sweep){.path = {text[0], text[1]},
+                        .n_paths = 2,
+                        .design = FIXTURE_NASTY,
+                        .points = points,
+                        .n_points = 2,
+                        .n_built = 1};
+    return &sweep;
+}
+
+/* Of two designs, the second of which refuses its jobs. Owns nothing. */
+static inline const fab_mix *fixture_mix(void) {
+    static fab_sweep_phase phases[2];
+    static fab_sweep_time times[2];
+    static fab_sweep_engine engines[2];
+    static fab_mix_engine engine;
+    static fab_mix_design designs[2];
+    static fab_mix mix;
+    engine = (fab_mix_engine){true, {1, 1.5}, 0.816, 1, true};
+    designs[0] = (fab_mix_design){.name = FIXTURE_NASTY, .engines = &engine, .n_engines = 1};
+    designs[1] = (fab_mix_design){.name = "torus:gpus=7", .job = {{.error = "7 GPUs"}, {.error = FIXTURE_NASTY}}};
+    for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
+        designs[0].job[j] = fixture_point(&phases[j], &times[j], &engines[j]);
+    }
+    mix = (fab_mix){.share = {0.5, 0.5}, .designs = designs, .n_designs = 2, .n_compared = 1};
+    return &mix;
+}
+
 /* Frees with fixture_release(). */
 static inline fab_result fixture_result(fab_command command, uint64_t seeds) {
     fab_result r = {.command = command, .version = "0.1.0", .seed = 1, .n_seeds = seeds};
+    if (command == FAB_COMMAND_SWEEP || command == FAB_COMMAND_PLACE || command == FAB_COMMAND_MIX) {
+        r.sweep = command != FAB_COMMAND_MIX ? fixture_sweep() : NULL;
+        r.mix = command == FAB_COMMAND_MIX ? fixture_mix() : NULL;
+        return r;
+    }
     bool compares = command == FAB_COMMAND_COST;
     r.n_fabrics = compares ? 2 : 1;
     r.fabrics = calloc(r.n_fabrics, sizeof *r.fabrics);

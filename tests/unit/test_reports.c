@@ -75,7 +75,8 @@ typedef struct sample {
     uint64_t seeds;
 } sample;
 static const sample SAMPLES[] = {{FAB_COMMAND_RUN, 1},   {FAB_COMMAND_RUN, 20},   {FAB_COMMAND_BUILD, 1},
-                                 {FAB_COMMAND_ROUTE, 1}, {FAB_COMMAND_ROUTE, 20}, {FAB_COMMAND_COST, 1}};
+                                 {FAB_COMMAND_ROUTE, 1}, {FAB_COMMAND_ROUTE, 20}, {FAB_COMMAND_COST, 1},
+                                 {FAB_COMMAND_SWEEP, 1}, {FAB_COMMAND_MIX, 1}};
 #define N_SAMPLES (sizeof SAMPLES / sizeof SAMPLES[0])
 
 Test(reports, formats_are_found_by_name) {
@@ -274,10 +275,28 @@ Test(reports, graphml_has_one_edge_per_cable_and_keys_first) {
     fixture_release(&without);
 }
 
+Test(reports, csv_has_a_row_per_point_and_engine) {
+    const char *path = path_of("points.csv");
+    fab_result result = fixture_result(FAB_COMMAND_SWEEP, 1);
+    cr_assert_eq(write_as("csv", &result, NULL, path, NULL), FAB_OK);
+    cr_assert_eq(shell(PYTHON " -c 'import csv, sys;"
+                              "r = list(csv.DictReader(open(sys.argv[1], newline=\"\", encoding=\"latin-1\")));"
+                              "assert len(r) == 2 and r[0][\"pareto\"] == \"1\" and float(r[0][\"time_s\"]) == 0.5;"
+                              "assert r[1][\"time_s\"] == \"\" and r[1][\"error\"].startswith(\"--vary\")' '%s' 2>&1%s",
+                       path, ""),
+                 0);
+    fixture_release(&result);
+
+    fab_result without = fixture_result(FAB_COMMAND_RUN, 1);
+    cr_assert_eq(write_as("csv", &without, NULL, path, NULL), FAB_EUNSUPPORTED);
+    fixture_release(&without);
+}
+
 Test(reports, a_full_disk_is_an_error) {
     for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
         fab_result result = fixture_result(FAB_COMMAND_RUN, 1);
         fab_error err = {FAB_OK, "", ""};
+        result.sweep = fixture_sweep(); /* for csv, which shows nothing else */
         cr_assert_eq(write_as(fab_report_formats[i]->name, &result, NULL, "/dev/full", &err), FAB_EIO, "%s",
                      fab_report_formats[i]->name);
         cr_assert_not_null(strstr(err.text, "No space left"), "%s", err.text);

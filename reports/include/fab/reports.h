@@ -18,7 +18,7 @@ typedef struct fab_report_style {
 } fab_report_style;
 
 typedef struct fab_report_format {
-    const char *name;      /**< text, json, xml, graphml, ibnet */
+    const char *name;      /**< text, json, xml, graphml, ibnet, flows, csv */
     const char *file_name; /**< name under --out: report.json, fabric.graphml; NULL = stdout only */
     const char *summary;
     /**
@@ -29,7 +29,8 @@ typedef struct fab_report_format {
      * @retval FAB_EUNSUPPORTED  needs_graph, and the result has none
      */
     fab_status (*write)(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err);
-    bool needs_graph; /**< shows the graph itself: fab_reports_write_all() leaves it out where there is none */
+    bool needs_phases; /**< shows what was routed: left out likewise */
+    bool needs_graph;  /**< shows the graph itself: fab_reports_write_all() leaves it out where there is none */
 } fab_report_format;
 
 extern const fab_report_format *const fab_report_formats[]; /**< ended by NULL */

@@ -54,6 +54,16 @@ double fab_scaleup_bisection(const fab_fabric_spec *spec, const fab_counts *coun
 fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices, fab_cost *out,
                        fab_error *err) FAB_MUST_USE;
 
+/** Names the design in an error of a module that does not know where its values came from. */
+void fab_blame_design(const fab_design *design, fab_status status, fab_error *err);
+
+/** Builds the fabric of a design; counts, bisection and cost go to `out`. The graph is the caller's. */
+fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
+                              fab_error *err) FAB_MUST_USE;
+
+/** Name, source and digest of a design. */
+void fab_fabric_name(const fab_design *design, fab_fabric_result *out);
+
 /** Fills the price per Gb/s of bisection; leaves it 0 where there is no bisection. */
 void fab_cost_set_bisection(fab_cost *cost, double bisection_bps);
 
@@ -64,7 +74,9 @@ void fab_stat_of(double *samples, size_t n, fab_stat *out);
 typedef struct fab_replay {
     const fab_design *design;
     const fab_fabric *fabric;
-    const char *traffic; /**< as for fab_traffic_make */
+    const char *traffic;    /**< as for fab_traffic_make; with `gpus` as for fab_traffic_front_end */
+    const fab_fabric *gpus; /**< of the front-end's traffic: the fabric of the GPUs, and `fabric` is that of the hosts;
+                               else NULL */
     const fab_engine_spec *engines;
     size_t n_engines;
     uint64_t seed, n_seeds;
@@ -76,6 +88,7 @@ typedef struct fab_replay {
     bool rates;      /**< find rates and times */
     const fab_bound *known_bound; /**< with bound, of traffic with one phase: what fab_bound_find() found for the first
                                      seed on an equal fabric; NULL: find it */
+    bool keep_flows;              /**< with rates: fill flows of the first seed */
     bool keep_loads;              /**< fill load_bytes of the first seed */
     bool keep_draws;              /**< fill draws */
     /** Items done, of phases in chunks also parts of one. May be NULL; called from one thread at a time. */

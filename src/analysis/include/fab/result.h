@@ -160,6 +160,14 @@ typedef struct fab_last_flow {
     char comm[FAB_NAME_SIZE];
 } fab_last_flow;
 
+/** One flow of a phase, of the first seed. */
+typedef struct fab_flow_rate {
+    uint32_t src_gpu, dst_gpu, comm;
+    fab_link_id bottleneck; /**< of its slowest path; FAB_NONE: its receiver's window */
+    uint64_t bytes;
+    double rate_bps, finish_s;
+} fab_flow_rate;
+
 /** What holds the flows of the first seed, each counted once; those that network links hold stand with the tiers. */
 typedef struct fab_rate_figures {
     double held_by_scaleup, held_by_pcie, held_by_window;
@@ -208,7 +216,9 @@ typedef struct fab_engine_result {
     double window_bytes, queueing_s; /**< of a receiver and of queues, where packets are reordered */
     uint64_t dependencies;           /**< pairs of fabric links, one held while the other is asked for */
     char cycle[FAB_CYCLE_SHOWN][80]; /**< names of its first ones */
-    double *load_bytes;              /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    fab_flow_rate *flows;            /**< shape [n_flows]; NULL unless asked for, and where rates are not known */
+    uint64_t n_flows;
+    double *load_bytes; /**< shape [n_links], first seed; NULL unless asked for (exports) */
     fab_seed_figures
         *draws; /**< shape [n_seeds], in the order of the seeds; NULL unless asked for (paired comparisons) */
 } fab_engine_result;
@@ -225,6 +235,7 @@ typedef struct fab_phase_result {
     uint64_t steps, executions, communicators;
     uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes cross boundary t */
     double least_s; /**< no routing carries the bytes in less: links that no switch chooses, and all links of a leaf */
+    double handover_s; /**< of its time: bytes between rails are first handed over as a whole inside scale-up domains */
     double max_taper_factor;                 /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: the same by boundary */
     bool has_bound;                          /**< the next six are known */
@@ -241,7 +252,10 @@ typedef enum fab_command {
     FAB_COMMAND_BUILD,
     FAB_COMMAND_COST,
     FAB_COMMAND_ROUTE,
-    FAB_COMMAND_OPTIMIZE
+    FAB_COMMAND_OPTIMIZE,
+    FAB_COMMAND_SWEEP,
+    FAB_COMMAND_PLACE,
+    FAB_COMMAND_MIX
 } fab_command;
 
 /** What a run found. */
@@ -266,6 +280,8 @@ typedef struct fab_result {
     const fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
     const fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
     const fab_advice *advice;           /**< borrowed; NULL unless asked for */
+    const struct fab_sweep *sweep;      /**< borrowed; NULL unless a parameter was varied (sweep.h) */
+    const struct fab_mix *mix;          /**< borrowed; NULL unless two jobs were compared (mix.h) */
 
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
     const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */

@@ -59,6 +59,7 @@ typedef struct fab_fabric_spec {
     uint64_t storage;              /**< front-end only: storage servers, with as many NICs as a server has there */
     uint64_t rails_per_switch;     /**< rail-only: 0 = as many as fit a single switch */
     char forward[FAB_NAME_SIZE];   /**< rail-only: "source" or "destination": whose domain hands over between rails */
+    char forwarding[16];           /**< rail-only: "pipelined" or "sequential": passed on as it comes, or as a whole */
     char reduction[16];            /**< none | switch: switches that reduce */
     uint64_t k;                    /**< fat-tree arity, 0 = not given */
     char xgft[FAB_NAME_SIZE];      /**< "h;m1,..;w1,.." or empty */

@@ -65,6 +65,7 @@ typedef struct fab_fabric {
     uint32_t rails_per_network;                   /**< rails that share a network: all of them but in rail-only */
     bool forwards_in_domain;      /**< pairs on different rails hand over inside a scale-up domain (rail-only) */
     bool forwards_at_destination; /**< in the destination's where it has the rail, else the source's */
+    bool forwards_whole;          /**< handed over as a whole before it is sent on, not as it comes */
     bool reduces_in_switches;     /**< switches add up what they are sent, where a collective asks for it */
 
     uint16_t n_classes;

@@ -1,0 +1,63 @@
+/* CSV: every flow of every phase under every engine, with its rate, its end and the link that holds it. */
+#include "report_formats.h"
+
+#include "fab/str.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define AT_ONCE ((size_t)1 << 20) /* bytes that are gathered before they are written */
+
+static const char HEADER[] = "phase,engine,flow,src_gpu,dst_gpu,comm,bytes,rate_bps,finish_s,bottleneck\n";
+
+static void add_flow(const fab_result *result, const fab_phase_result *phase, size_t engine, uint64_t i, fab_str *out) {
+    const fab_flow_rate *f = &phase->engines[engine].flows[i];
+    char link[80] = "window";
+    if (f->bottleneck != FAB_NONE) {
+        (void)fab_link_name(result->graph, f->bottleneck, link);
+    }
+    fab_str_printf(out, "%s,%zu %s,%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%.12g,%.12g,%s\n",
+                   phase->name, engine + 1, phase->engines[engine].engine, i, f->src_gpu, f->dst_gpu, f->comm, f->bytes,
+                   f->rate_bps, f->finish_s, link);
+}
+
+static fab_status flush(fab_str *text, FILE *out, fab_error *err) {
+    fab_status status = fab_report_put(text, out, err);
+    text->length = 0;
+    return status;
+}
+
+static fab_status write_flows(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str text = FAB_STR_INIT;
+    (void)style;
+    if (result->graph == NULL || result->n_phases == 0) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "this command routes no flows: format flows needs run or route");
+    }
+    fab_str_add(&text, HEADER);
+    for (size_t p = 0; p < result->n_phases; p++) {
+        const fab_phase_result *phase = &result->phases[p];
+        for (size_t e = 0; e < phase->n_engines; e++) {
+            for (uint64_t i = 0; i < phase->engines[e].n_flows; i++) {
+                add_flow(result, phase, e, i, &text);
+                if (text.length > AT_ONCE) {
+                    FAB_TRY(flush(&text, out, err));
+                }
+            }
+        }
+    }
+    FAB_TRY(flush(&text, out, err));
+done:
+    fab_str_release(&text);
+    return status;
+}
+
+const fab_report_format fab_report_flows = {
+    .name = "flows",
+    .file_name = "flows.csv",
+    .summary = "CSV: rate, end and bottleneck of every flow",
+    .write = write_flows,
+    .needs_graph = true,
+    .needs_phases = true,
+};

@@ -1,0 +1,441 @@
+/* Text report: one design at many values of a parameter. */
+#include "fab/units.h"
+#include "text_sections.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_PHASES  4  /* shown of each engine: the longest */
+#define LEAST_BAR   6  /* columns, as are all below */
+#define MOST_BAR    24
+#define VALUE       22 /* of a point's values */
+#define WIDE_FABRIC 64 /* of all figures of a fabric */
+#define A_CROSSING  17
+#define A_TIME      11
+
+/* "2, 400Gb/s"; long ones are cut. */
+static const char *point_name(const fab_sweep *s, const fab_sweep_point *p, char *out, size_t size) {
+    size_t n = 0;
+    for (size_t k = 0; k < s->n_paths && n < size; k++) {
+        n += (size_t)snprintf(out + n, size - n, "%s%s", k > 0 ? ", " : "", p->value[k]);
+    }
+    return out;
+}
+
+static void set_name(fab_table *table, const fab_sweep *s, const fab_sweep_point *p, fab_ink ink) {
+    char name[VALUE + 1];
+    fab_table_set(table, 0, ink, "%s", point_name(s, p, name, sizeof name));
+}
+
+/* "fabric.taper.1" is "taper.1". */
+static const char *short_path(const char *path) {
+    bool known = strncmp(path, "fabric.", 7) == 0 || strncmp(path, "job.", 4) == 0;
+    return known ? strchr(path, '.') + 1 : path;
+}
+
+static const char *heading(const fab_sweep *s, char *out, size_t size) {
+    size_t n = 0;
+    for (size_t k = 0; k < s->n_paths && n < size; k++) {
+        n += (size_t)snprintf(out + n, size - n, "%s%s", k > 0 ? ", " : "", short_path(s->path[k]));
+    }
+    return out;
+}
+
+/* Columns of the page that the names of the points leave. */
+static size_t room(const fab_page *page, const fab_sweep *s) {
+    char name[VALUE + 1];
+    size_t widest = fab_text_columns(heading(s, name, sizeof name));
+    for (size_t i = 0; i < s->n_points; i++) {
+        size_t mine = fab_text_columns(point_name(s, &s->points[i], name, sizeof name));
+        widest = mine > widest ? mine : widest;
+    }
+    return page->width > widest + 2 ? page->width - widest - 2 : 0;
+}
+
+static const fab_sweep_point *first_built(const fab_sweep *s) {
+    size_t i = 0;
+    while (i + 1 < s->n_points && !s->points[i].is_built) {
+        i++;
+    }
+    return &s->points[i];
+}
+
+static void start_table(fab_table *table, const fab_sweep *s, size_t n_columns) {
+    char text[48];
+    fab_table_init(table, n_columns);
+    fab_table_row(table);
+    fab_table_set(table, 0, FAB_INK_DIM, "%s", heading(s, text, VALUE + 1));
+}
+
+/* --- fabrics ------------------------------------------------------------------------------------------------------ */
+
+static const char *tapers_text(const fab_sweep_point *p, char *out, size_t size) {
+    size_t n = 0;
+    (void)snprintf(out, size, "-");
+    for (uint64_t t = 0; t + 1 < p->counts.tiers && t < FAB_MAX_TIERS && n < size; t++) {
+        n += (size_t)snprintf(out + n, size - n, "%s%.3g", t > 0 ? "/" : "", p->counts.built_taper[t]);
+    }
+    return out;
+}
+
+/* One fabric for all points: as where the job alone is varied. */
+static bool same_fabric(const fab_sweep *s) {
+    const fab_sweep_point *first = first_built(s);
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (p->is_built && (memcmp(&p->counts, &first->counts, sizeof p->counts) != 0 ||
+                            p->total_usd != first->total_usd || p->bisection_bps != first->bisection_bps)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void put_fabrics(fab_page *page, const fab_sweep *s) {
+    static const char *const HEADINGS[] = {"", "built taper", "cost", "switches", "bisection", "power", "cables"};
+    fab_table table;
+    char a[64];
+    bool once = same_fabric(s);
+    bool is_wide = room(page, s) >= WIDE_FABRIC;
+    size_t n = sizeof HEADINGS / sizeof HEADINGS[0];
+    start_table(&table, s, is_wide ? n : n - 1);
+    for (size_t i = 1; i < table.n_columns; i++) {
+        fab_table_set(&table, i, FAB_INK_DIM, "%s", HEADINGS[i]);
+    }
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (once && p != first_built(s)) {
+            continue;
+        }
+        fab_table_row(&table);
+        if (once) {
+            fab_table_set(&table, 0, FAB_INK_PLAIN, "all");
+        } else {
+            set_name(&table, s, p, FAB_INK_PLAIN);
+        }
+        if (!p->is_built) {
+            fab_table_set(&table, 1, FAB_INK_BAD, "not built");
+            continue;
+        }
+        fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", tapers_text(p, a, sizeof a));
+        fab_table_set(&table, 2, FAB_INK_PLAIN, "%s", fab_money_format(a, p->total_usd));
+        fab_table_set(&table, 3, FAB_INK_PLAIN, "%s", fab_format_count(a, p->counts.switches));
+        fab_table_set(&table, 4, FAB_INK_PLAIN, "%.3g %%", 100 * p->bisection_ratio);
+        fab_table_set(&table, 5, FAB_INK_PLAIN, "%s", fab_quantity_format(a, p->power_w, FAB_UNIT_POWER));
+        if (is_wide) {
+            fab_table_set(&table, 6, FAB_INK_PLAIN, "%s", fab_format_count(a, p->counts.cables));
+        }
+    }
+    fab_text_heading(page, "FABRICS", NULL);
+    fab_table_print(&table, page, 2, NULL, NULL);
+    fab_table_release(&table);
+    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
+                  "built taper: leaf first; bisection: of half of what the servers can inject");
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (!p->is_built) {
+            fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s: %s", point_name(s, p, a, sizeof a), p->error);
+        }
+    }
+}
+
+/* --- phases shown ------------------------------------------------------------------------------------------------- */
+
+/* Names of phases; points may differ in them, as where the job is varied. */
+typedef struct names {
+    const char *name[64];
+    double weight[64]; /* what they are chosen by */
+    size_t n;
+} names;
+
+static const fab_sweep_phase *phase_named(const fab_sweep_point *p, const char *name) {
+    for (size_t i = 0; i < p->n_phases; i++) {
+        if (strcmp(p->phases[i].name, name) == 0) {
+            return &p->phases[i];
+        }
+    }
+    return NULL;
+}
+
+static void add_name(names *list, const char *name, double weight) {
+    size_t i = 0;
+    while (i < list->n && strcmp(list->name[i], name) != 0) {
+        i++;
+    }
+    if (i == sizeof list->name / sizeof list->name[0]) {
+        return;
+    }
+    if (i == list->n) {
+        list->name[list->n] = name;
+        list->weight[list->n++] = 0;
+    }
+    list->weight[i] = weight > list->weight[i] ? weight : list->weight[i];
+}
+
+/* Keeps the n heaviest, in their order. */
+static void keep_heaviest(names *list, size_t n) {
+    while (list->n > n) {
+        size_t least = 0;
+        for (size_t i = 1; i < list->n; i++) {
+            least = list->weight[i] <= list->weight[least] ? i : least;
+        }
+        list->n--;
+        memmove(&list->name[least], &list->name[least + 1], (list->n - least) * sizeof list->name[0]);
+        memmove(&list->weight[least], &list->weight[least + 1], (list->n - least) * sizeof list->weight[0]);
+    }
+}
+
+/* Phases that fit, of which one is shown in any case. */
+static size_t limit(size_t n) {
+    return n < 1 ? 1 : n < MAX_PHASES ? n : MAX_PHASES;
+}
+
+/* --- crossings ---------------------------------------------------------------------------------------------------- */
+
+static names crossing_phases(const fab_sweep *s, uint32_t tier, size_t most) {
+    names list = {.n = 0};
+    for (size_t i = 0; i < s->n_points; i++) {
+        for (size_t j = 0; j < s->points[i].n_phases; j++) {
+            const fab_sweep_phase *phase = &s->points[i].phases[j];
+            if (phase->crossing_flows[tier] > 0) {
+                add_name(&list, phase->name, (double)phase->crossing_flows[tier]);
+            }
+        }
+    }
+    keep_heaviest(&list, most);
+    return list;
+}
+
+static bool same_crossings(const fab_sweep *s, const names *list, uint32_t tier) {
+    for (size_t i = 0; i < s->n_points; i++) {
+        for (size_t j = 0; s->points[i].is_built && j < list->n; j++) {
+            const fab_sweep_phase *here = phase_named(&s->points[i], list->name[j]);
+            const fab_sweep_phase *there = phase_named(first_built(s), list->name[j]);
+            if (here == NULL || there == NULL || here->crossing_flows[tier] != there->crossing_flows[tier] ||
+                here->flows != there->flows) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void set_crossing(fab_table *table, size_t column, const fab_sweep_phase *phase, uint32_t tier) {
+    char a[32];
+    if (phase == NULL) {
+        fab_table_set(table, column, FAB_INK_DIM, "-");
+        return;
+    }
+    double part = phase->flows > 0 ? 100 * (double)phase->crossing_flows[tier] / (double)phase->flows : 0;
+    fab_table_set(table, column, FAB_INK_PLAIN, "%s (%.3g %%)", fab_format_count(a, phase->crossing_flows[tier]), part);
+}
+
+static void put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t tier, const names *list) {
+    fab_table table;
+    bool once = same_crossings(s, list, tier);
+    start_table(&table, s, list->n + 1);
+    for (size_t j = 0; j < list->n; j++) {
+        fab_table_set(&table, j + 1, FAB_INK_DIM, "%s", list->name[j]);
+    }
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (!p->is_built || (once && p != first_built(s))) {
+            continue;
+        }
+        fab_table_row(&table);
+        if (once) {
+            fab_table_set(&table, 0, FAB_INK_PLAIN, "all");
+        } else {
+            set_name(&table, s, p, FAB_INK_PLAIN);
+        }
+        for (size_t j = 0; j < list->n; j++) {
+            set_crossing(&table, j + 1, phase_named(p, list->name[j]), tier);
+        }
+    }
+    fab_table_print(&table, page, 2, NULL, NULL);
+    fab_table_release(&table);
+}
+
+static void put_crossings(fab_page *page, const fab_sweep *s) {
+    for (uint32_t tier = 2; tier <= FAB_MAX_TIERS; tier++) {
+        char title[96];
+        names list = crossing_phases(s, tier, limit(room(page, s) / A_CROSSING));
+        if (list.n == 0) {
+            continue;
+        }
+        (void)snprintf(title, sizeof title, "CROSSING %s", fab_boundary_name(first_built(s)->counts.wiring, tier));
+        fab_text_heading(page, title, "flows of a phase that do, and their part of all its flows");
+        put_crossings_of(page, s, tier, &list);
+    }
+}
+
+/* --- times -------------------------------------------------------------------------------------------------------- */
+
+typedef struct engine_table {
+    const fab_sweep *sweep;
+    size_t engine;
+    const fab_sweep_point *of_row[FAB_SWEEP_POINTS + 1];
+    double most_s;
+} engine_table;
+
+static void put_tail(fab_page *page, size_t row, void *context) {
+    const engine_table *t = context;
+    const fab_sweep_engine *e = &t->of_row[row]->engines[t->engine];
+    size_t room = page->used + 3 < page->width ? page->width - page->used - 3 : 0;
+    if (!e->has_time) {
+        return;
+    }
+    fab_page_put(page, e->is_on_front ? FAB_INK_GOOD : FAB_INK_PLAIN, e->is_on_front ? " * " : "   ");
+    if (room >= LEAST_BAR) {
+        fab_page_bar(page, FAB_INK_BAR, e->time_s, t->most_s, room < MOST_BAR ? room : MOST_BAR);
+    }
+}
+
+static void set_time(fab_table *table, size_t column, bool known, double time_s) {
+    char a[40];
+    if (known) {
+        fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_quantity_format(a, time_s, FAB_UNIT_TIME));
+    } else {
+        fab_table_set(table, column, FAB_INK_DIM, "-");
+    }
+}
+
+static void set_point(fab_table *table, const fab_sweep *s, const fab_sweep_point *p, size_t e, const names *phases,
+                      bool iterations, bool one_price) {
+    char a[40];
+    const fab_sweep_engine *engine = &p->engines[e];
+    size_t column = 1;
+    set_name(table, s, p, engine->is_on_front ? FAB_INK_GOOD : FAB_INK_PLAIN);
+    for (size_t j = 0; j < phases->n; j++) {
+        const fab_sweep_phase *phase = phase_named(p, phases->name[j]);
+        set_time(table, column++, phase != NULL && phase->times[e].has_time,
+                 phase != NULL ? phase->times[e].time_s.mean : 0);
+    }
+    if (iterations) {
+        set_time(table, column++, engine->has_iteration, engine->iteration.time_s);
+        if (engine->has_iteration) { /* to the dollar: points differ by little where GPU hours are most of it */
+            fab_table_set(table, column, FAB_INK_PLAIN, "$%s",
+                          fab_format_count(a, (uint64_t)(engine->iteration.usd_per_1e9_tokens + 0.5)));
+        }
+        column++;
+    } else {
+        set_time(table, column++, engine->has_phases, engine->phases_s);
+    }
+    if (!one_price) {
+        fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_money_format(a, p->total_usd));
+    } else if (engine->has_time) {
+        fab_table_set(table, column, FAB_INK_PLAIN, "x%.3f", engine->slowdown);
+    }
+}
+
+/* By what the points make of a phase, then by its length. */
+static void weigh(const fab_sweep *s, size_t e, names *phases) {
+    for (size_t j = 0; j < phases->n; j++) {
+        double least_s = phases->weight[j];
+        for (size_t i = 0; i < s->n_points; i++) {
+            const fab_sweep_phase *phase = phase_named(&s->points[i], phases->name[j]);
+            if (phase != NULL && phase->times[e].has_time && phase->times[e].time_s.mean < least_s) {
+                least_s = phase->times[e].time_s.mean;
+            }
+        }
+        phases->weight[j] = phases->weight[j] - least_s + 1e-3 * phases->weight[j];
+    }
+}
+
+/* Whether some point has an iteration; the phases that take longest; the longest time of all. */
+static bool look(const fab_page *page, const fab_sweep *s, size_t e, names *phases, double *out_most_s) {
+    bool iterations = false;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (e >= p->n_engines) {
+            continue;
+        }
+        iterations = iterations || p->engines[e].has_iteration;
+        *out_most_s = p->engines[e].time_s > *out_most_s ? p->engines[e].time_s : *out_most_s;
+        for (size_t j = 0; j < p->n_phases; j++) {
+            const fab_sweep_time *time = &p->phases[j].times[e];
+            add_name(phases, p->phases[j].name, time->has_time ? time->time_s.mean : 0);
+        }
+    }
+    weigh(s, e, phases);
+    size_t others = iterations ? 4 * A_TIME : 3 * A_TIME; /* with the mark of the front */
+    keep_heaviest(phases, limit(room(page, s) > others ? (room(page, s) - others) / A_TIME : 0));
+    return iterations;
+}
+
+/* False where the engine itself is varied. */
+static bool one_label(const fab_sweep *s, size_t e) {
+    const char *label = first_built(s)->engines[e].label;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (e < p->n_engines && strcmp(p->engines[e].label, label) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void put_engine(fab_page *page, const fab_sweep *s, size_t e) {
+    names phases = {.n = 0};
+    engine_table context = {.sweep = s, .engine = e};
+    fab_table table;
+    bool iterations = look(page, s, e, &phases, &context.most_s);
+    bool one_price = same_fabric(s);
+    size_t row = 0;
+    fab_text_heading(page, "TIMES", one_label(s, e) ? first_built(s)->engines[e].label : "engine of each point");
+    start_table(&table, s, phases.n + (iterations ? 4 : 3));
+    for (size_t j = 0; j < phases.n; j++) {
+        fab_table_set(&table, j + 1, FAB_INK_DIM, "%s", phases.name[j]);
+    }
+    fab_table_set(&table, phases.n + 1, FAB_INK_DIM, "%s", iterations ? "iteration" : "all phases");
+    if (iterations) {
+        fab_table_set(&table, phases.n + 2, FAB_INK_DIM, "1e9 tokens");
+    }
+    fab_table_set(&table, table.n_columns - 1, FAB_INK_DIM, "%s", one_price ? "slower" : "cost");
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (e < p->n_engines) {
+            fab_table_row(&table);
+            set_point(&table, s, p, e, &phases, iterations, one_price);
+            context.of_row[++row] = p;
+        }
+    }
+    fab_table_print(&table, page, 2, put_tail, &context);
+    fab_table_release(&table);
+}
+
+static bool all_times(const fab_sweep *s) {
+    for (size_t i = 0; i < s->n_points; i++) {
+        for (size_t e = 0; e < s->points[i].n_engines; e++) {
+            if (!s->points[i].engines[e].has_time) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void fab_text_sweep(fab_page *page, const fab_sweep *s) {
+    const fab_sweep_point *first = first_built(s);
+    char text[640];
+    fab_text_heading(page, s->compares_placements ? "PLACEMENTS" : "SWEEP", s->design);
+    (void)snprintf(text, sizeof text, "%s: %zu points, %zu built; %s", heading(s, (char[300]){0}, 300), s->n_points,
+                   s->n_built, first->traffic);
+    fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
+    put_fabrics(page, s);
+    put_crossings(page, s);
+    for (size_t e = 0; e < first->n_engines; e++) {
+        put_engine(page, s, e);
+    }
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+                   "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: by "
+                   "the iteration, or all phases. %s",
+                   same_fabric(s)
+                       ? "Slower: over the fastest, *."
+                       : "* on the Pareto front: under this engine no point of the sweep costs less and is as fast, or "
+                         "is faster and costs as much.");
+    if (!all_times(s)) {
+        fab_page_wrap(page, FAB_INK_DIM, 2, 2,
+                      "-: not known, since a phase has too many flows for that and unequal bytes or limits.");
+    }
+}

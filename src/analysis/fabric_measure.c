@@ -1,0 +1,111 @@
+/* A design as a fabric with its counts, bisection and cost: what every command begins with. */
+#include "fab/analysis.h"
+#include "fab/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What all NICs together can send into the network. */
+static double injection_bps(const fab_fabric *fabric) {
+    double sum = 0;
+    for (uint32_t cable = 0; cable < fabric->n_cables; cable++) {
+        const fab_link_class *link_class = &fabric->classes[fabric->cable_class[cable]];
+        if (link_class->kind == FAB_LINK_ACCESS) {
+            sum += link_class->capacity_bps;
+        }
+    }
+    return sum;
+}
+
+/* "design.xml:14:9", "--set", "pattern:ring" and the like say where a value was typed; "leaf 7" does not. */
+static bool says_where_typed(const char *where) {
+    const char *colon = strrchr(where, ':');
+    return strncmp(where, "--", 2) == 0 || strncmp(where, "pattern:", 8) == 0 || strncmp(where, "job:", 4) == 0 ||
+           (colon != NULL && colon[1] != '\0' && strspn(colon + 1, "0123456789") == strlen(colon + 1));
+}
+
+void fab_blame_design(const fab_design *design, fab_status status, fab_error *err) {
+    bool wrong_design =
+        status == FAB_EINPUT || status == FAB_EUNSUPPORTED || status == FAB_EUNREACHABLE || status == FAB_ENOSOLUTION;
+    if (wrong_design && err != NULL && !says_where_typed(err->where)) {
+        char part[sizeof err->where];
+        (void)snprintf(part, sizeof part, "%s", err->where);
+        (void)snprintf(err->where, sizeof err->where, "%.120s%s%.60s", design->fabric.where,
+                       part[0] != '\0' ? ": " : "", part);
+    }
+}
+
+/* Builds out->spec, and fills counts, cost and bisection. */
+static fab_status measure_network(const fab_prices *prices, fab_fabric_result *out, fab_fabric **out_graph,
+                                  fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *graph = NULL;
+    FAB_TRY(fab_topology_build(&out->spec, &graph, &out->counts, err));
+    FAB_TRY(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
+    FAB_TRY(fab_bisection(graph, &out->bisection_bps, err));
+    fab_cost_set_bisection(&out->cost, out->bisection_bps);
+    /* a middle server belongs to neither half */
+    uint64_t half = out->counts.servers / 2;
+    double half_bps = injection_bps(graph) * (double)half / (double)out->counts.servers;
+    out->bisection_ratio = half_bps > 0 ? out->bisection_bps / half_bps : 0;
+    out->scaleup_bisection_bps = fab_scaleup_bisection(&out->spec, &out->counts);
+    (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);
+    *out_graph = graph;
+    graph = NULL;
+done:
+    fab_fabric_free(graph);
+    return status;
+}
+
+static fab_status measure_front_end(const fab_design *design, const fab_prices *prices, fab_fabric_result *out,
+                                    fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *graph = NULL;
+    FAB_TRY(FAB_NEW(out->front_end, 1, err));
+    fab_design_front_end(design, out->counts.servers, &out->front_end->spec);
+    (void)snprintf(out->front_end->name, sizeof out->front_end->name, "front-end");
+    status = measure_network(prices, out->front_end, &graph, err);
+    if (status == FAB_EINPUT && err != NULL && !says_where_typed(err->where)) {
+        (void)snprintf(err->where, sizeof err->where, "%s", design->front_end.where);
+    }
+done:
+    fab_fabric_free(graph);
+    return status;
+}
+
+void fab_fabric_name(const fab_design *design, fab_fabric_result *out) {
+    bool is_named = strcmp(design->name, design->fabric.family) != 0; /* a one-line form is its own best name */
+    (void)snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1,
+                   is_named ? design->name : design->origin);
+    (void)snprintf(out->source, sizeof out->source, "%s", design->source);
+    fab_design_digest(design, out->digest);
+}
+
+fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *graph = NULL;
+    fab_prices prices = {0};
+    status = fab_prices_read(design->prices, &prices, err); /* before the graph: cheaper errors first */
+    if (status == FAB_EINPUT && err != NULL && err->where[0] == '\0') {
+        (void)snprintf(err->where, sizeof err->where, "%s", design->prices_where);
+    }
+    FAB_TRY(status);
+    if (design->convention[0] != '\0') {
+        FAB_TRY(fab_prices_set_convention(&prices, design->convention, err));
+    }
+    out->spec = design->fabric;
+    FAB_TRY(measure_network(&prices, out, &graph, err));
+    if (design->has_front_end) {
+        FAB_TRY(measure_front_end(design, &prices, out, err));
+    }
+    fab_fabric_name(design, out);
+    *out_graph = graph;
+    graph = NULL;
+done:
+    fab_blame_design(design, status, err);
+    fab_fabric_free(graph);
+    return status;
+}
+

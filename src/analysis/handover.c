@@ -1,0 +1,68 @@
+/* Store and forward between rails: a stage of its own before the network's. */
+#include "handover.h"
+
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define BITS 8.0
+
+static bool is_scaleup(const fab_fabric *f, fab_link_id link) {
+    return fab_class_of(f, link)->kind == FAB_LINK_SCALEUP;
+}
+
+static bool leaves_domain(const fab_fabric *f, const fab_link_id *link, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (!is_scaleup(f, link[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t fab_handover_drop(const fab_fabric *fabric, fab_link_id *link, uint32_t n) {
+    uint32_t kept = 0;
+    bool drops = fabric->forwards_whole && leaves_domain(fabric, link, n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!drops || !is_scaleup(fabric, link[i])) {
+            link[kept++] = link[i];
+        }
+    }
+    return kept;
+}
+
+static void add_flow(const fab_subject *s, uint64_t flow, double *bytes) {
+    fab_flow about = fab_phase_flow(s->phase, flow);
+    uint32_t n_parts = s->demand.n_parts;
+    for (uint32_t part = 0; part < n_parts; part++) {
+        fab_link_id legs[FAB_FLOW_LEG_LINKS];
+        uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, legs);
+        for (uint32_t i = 0; leaves_domain(s->fabric, legs, n) && i < n; i++) {
+            if (is_scaleup(s->fabric, legs[i])) {
+                bytes[legs[i]] += (double)about.bytes / n_parts;
+            }
+        }
+    }
+}
+
+fab_status fab_handover_find(const fab_subject *subject, double **out_bytes, double *out_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = subject->fabric;
+    double *bytes = NULL;
+    *out_bytes = NULL;
+    *out_s = 0;
+    if (!f->forwards_whole) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(bytes, f->n_links, err));
+    for (uint64_t flow = 0; flow < subject->phase->n_flows; flow++) {
+        add_flow(subject, flow, bytes);
+    }
+    for (fab_link_id l = 0; l < f->n_links; l++) {
+        *out_s = fmax(*out_s, bytes[l] * BITS / fab_class_of(f, l)->capacity_bps);
+    }
+    *out_bytes = bytes;
+done:
+    return status;
+}

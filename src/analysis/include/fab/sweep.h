@@ -1,0 +1,72 @@
+/**
+ * @file sweep.h
+ * One design at many values of one or two of its parameters, side by side: what sweep_run.h finds and reports show.
+ */
+#ifndef FAB_SWEEP_H
+#define FAB_SWEEP_H
+
+#include "fab/iteration.h"
+#include "fab/result.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FAB_SWEEP_PATHS  2
+#define FAB_SWEEP_ERROR  704
+#define FAB_SWEEP_POINTS 4096 /**< most points of a sweep */
+
+/** A phase under an engine. */
+typedef struct fab_sweep_time {
+    uint64_t n_seeds;
+    bool has_time;
+    fab_stat time_s; /**< of all its executions in an iteration; meaningful with has_time */
+    fab_stat max_collision_factor;
+} fab_sweep_time;
+
+typedef struct fab_sweep_phase {
+    char name[FAB_NAME_SIZE], collective[FAB_NAME_SIZE];
+    uint64_t flows, fabric_flows, bytes;
+    uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: as in fab_phase_result */
+    double max_taper_factor;
+    fab_sweep_time *times; /**< shape [n_engines] */
+} fab_sweep_phase;
+
+/** All phases together under an engine. */
+typedef struct fab_sweep_engine {
+    char label[FAB_ENGINE_LABEL_SIZE];
+    bool has_phases;         /**< every phase has a time, and they follow each other */
+    double phases_s;         /**< their sum, nothing overlapped; mean over the seeds */
+    bool has_iteration;      /**< the traffic is a training job whose iteration is modelled */
+    fab_iteration iteration; /**< meaningful with has_iteration */
+    bool has_time;
+    double time_s;    /**< what the front goes by: of the iteration, else phases_s */
+    double slowdown;  /**< time_s over the least of this engine in the sweep; 0 without a time */
+    bool is_on_front; /**< no other point costs less and is as fast under this engine, or is faster and costs as much */
+} fab_sweep_engine;
+
+typedef struct fab_sweep_point {
+    char *value[FAB_SWEEP_PATHS]; /**< as asked for; owned */
+    bool is_built;
+    char error[FAB_SWEEP_ERROR]; /**< why not */
+    char digest[17], family[FAB_NAME_SIZE];
+    fab_counts counts;
+    double bisection_bps, bisection_ratio;
+    double total_usd, per_gpu_usd, power_w, capital_usd_per_year, energy_usd_per_year;
+    char traffic[sizeof(((fab_result *)0)->traffic)];
+    fab_sweep_phase *phases;
+    size_t n_phases;
+    fab_sweep_engine *engines;
+    size_t n_engines;
+} fab_sweep_point;
+
+typedef struct fab_sweep {
+    char *path[FAB_SWEEP_PATHS]; /**< owned */
+    size_t n_paths;
+    bool compares_placements; /**< of `place`: headings speak of placements */
+    char design[512];         /**< as given */
+    fab_sweep_point *points;  /**< the first path varies slowest */
+    size_t n_points, n_built;
+} fab_sweep;
+
+#endif

@@ -1,0 +1,113 @@
+#include "cli.h"
+
+#include "fab/mix_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static fab_status apply_ranking(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->ranking = value;
+    return FAB_OK;
+}
+
+static fab_status apply_share(cli_options *options, const char *value, fab_error *err) {
+    char *end = NULL;
+    bool is_plain = value[0] != '\0' && strspn(value, "0123456789.") == strlen(value);
+    options->share = is_plain ? strtod(value, &end) : -1;
+    if (!is_plain || *end != '\0' || !(options->share > 0 && options->share < 1)) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --share: '%.40s' is not a number between 0 and 1", value);
+    }
+    return FAB_OK;
+}
+
+static const cli_option OPTION_RANKING = {
+    "ranking", "key=value,...", "fields of the ranking job: model, batch, embedding, tables, ... (see 'list fields')",
+    apply_ranking};
+static const cli_option OPTION_SHARE = {
+    "share", "S", "part of the time that the training job has, between 0 and 1; default 0.5", apply_share};
+
+/* The ranking job starts from nothing but the servers of the other: a model of one kind means nothing to the other. */
+static fab_status make_ranking(const cli_options *options, fab_design *design, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_job_spec before = design->n_jobs > 0 ? design->jobs[0] : (fab_job_spec){.microbatch = 1};
+    design->n_jobs = 0;
+    FAB_TRY(fab_design_set_job(design, 0, "kind", "ranking", "--ranking", err));
+    fab_job_spec *job = &design->jobs[0];
+    (void)snprintf(job->servers, sizeof job->servers, "%s", before.servers);
+    (void)snprintf(job->storage_servers, sizeof job->storage_servers, "%s", before.storage_servers);
+    if (before.placement[0] != '\0') {
+        (void)snprintf(job->placement, sizeof job->placement, "%s", before.placement);
+    }
+    job->placement_seed = before.placement_seed;
+    job->gpus = before.gpus;
+    job->n_servers = before.n_servers;
+    if (options->ranking != NULL) {
+        FAB_TRY(cli_set_job(design, options->ranking, "--ranking", err));
+    }
+done:
+    return status;
+}
+
+static fab_status read_job(const void *context, size_t i, size_t job, fab_design *out, fab_error *err) {
+    const cli_options *options = context;
+    fab_status status = cli_read_design(options, options->operands.items[i], out, err);
+    return status == FAB_OK && job == 1 ? make_ranking(options, out, err) : status;
+}
+
+static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_mix *mix = NULL;
+    fab_result result = {0};
+    cli_progress progress = {0};
+    bool shows = cli_progress_wanted(options);
+    const fab_mix_request request = {.names = options->operands.items,
+                                     .n_designs = options->operands.n,
+                                     .share = options->share > 0 ? options->share : 0.5,
+                                     .read = read_job,
+                                     .read_context = options,
+                                     .seed = options->seed,
+                                     .n_seeds = options->n_seeds,
+                                     .n_threads = (size_t)options->n_threads,
+                                     .progress = shows ? cli_progress_step : NULL,
+                                     .progress_context = &progress};
+    FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_result_init(options, FAB_COMMAND_MIX, 0, &result, err));
+    cli_progress_start(&progress);
+    status = fab_mix_run(&request, &mix, err);
+    if (shows) {
+        cli_progress_end();
+    }
+    FAB_TRY(status);
+    result.mix = mix;
+    FAB_TRY(cli_report(options, &result, out, err));
+done:
+    fab_result_release(&result);
+    fab_mix_free(mix);
+    return status;
+}
+
+static const char *const EXAMPLES[] = {
+    "fabriscope mix rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=4 --engine spray",
+    "fabriscope mix rail-spine:gpus=1024 rail-spine:gpus=1024,taper=3 --share 0.8 --ranking batch=131072 --json", NULL};
+
+static const cli_option *const OPTIONS[] = {
+    &OPTION_RANKING,   &OPTION_SHARE,      &cli_option_set,     &cli_option_job,    &cli_option_engine,
+    &cli_option_seeds, &cli_option_seed,   &cli_option_prices,  &cli_option_threads, &cli_option_out,
+    &cli_option_force, &cli_option_format, &cli_option_json,    &cli_option_color,  &cli_option_quiet,
+    NULL};
+
+const cli_command cli_command_mix = {
+    .name = "mix",
+    .operands = "DESIGN...",
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .summary = "several fabrics under a training job and a ranking job: which serves both best",
+    .details = "Replays the design's training job, and a ranking model (embeddings exchanged all to all) on the same "
+               "servers, on every fabric. A network that was built for the first may be slow for the second. The best "
+               "has the most speed for its cost: the geometric mean of both jobs' speeds, weighted by --share.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .tells_usage = true,
+    .run = run,
+};

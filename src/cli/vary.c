@@ -1,0 +1,180 @@
+/* Parameters that are varied: their texts, and the design of a point. */
+#include "cli.h"
+
+#include "fab/memory.h"
+#include "fab/sweep_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static fab_status apply_vary(cli_options *options, const char *value, fab_error *err) {
+    if (options->n_vary == FAB_SWEEP_PATHS) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: given more than %d times", FAB_SWEEP_PATHS);
+    }
+    options->vary[options->n_vary++] = value;
+    return FAB_OK;
+}
+
+const cli_option cli_option_vary = {
+    "vary", "path=v1,v2", "values of a parameter, by the paths of --set; given twice, every pair of values", apply_vary};
+
+/* --- "path=v1,v2" -------------------------------------------------------------------------------------------------- */
+
+static bool is_path(const char *path, const char *name) {
+    size_t n = strlen(name);
+    return strncmp(path, name, n) == 0 && (path[n] == '\0' || path[n] == '.');
+}
+
+/* End of the value at `text`. */
+static char *value_end(const cli_vary *v, char *text, bool by_bar) {
+    char *end = text + strcspn(text, by_bar ? "|" : ",");
+    while (!by_bar && is_path(v->path, "engine") && *end == ',') {
+        char *next = end + 1 + strcspn(end + 1, ",");
+        if (memchr(end + 1, '=', (size_t)(next - end - 1)) == NULL) {
+            break;
+        }
+        end = next;
+    }
+    return end;
+}
+
+fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    cli_vary v = {.n_values = 0};
+    size_t capacity = 0;
+    FAB_TRY((v.text = fab_strdup(text, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    v.path = v.text;
+    char *at = strchr(v.text, '=');
+    if (at == NULL || at == v.text) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --vary: '%.60s' is not path=v1,v2,... (see 'fabriscope list fields')",
+                 text);
+    }
+    *at++ = '\0';
+    bool by_bar = strchr(at, '|') != NULL;
+    for (bool more = true; more;) {
+        char *end = value_end(&v, at, by_bar);
+        more = *end != '\0';
+        *end = '\0';
+        if (*at == '\0') {
+            FAB_FAIL(err, FAB_EUSAGE, NULL, "option --vary: a value of %.40s is empty in '%.60s'", v.path, text);
+        }
+        FAB_TRY(FAB_GROW(v.values, capacity, v.n_values + 1, err));
+        v.values[v.n_values++] = at;
+        at = end + 1;
+    }
+    *out = v;
+    v = (cli_vary){.n_values = 0};
+done:
+    cli_vary_release(&v);
+    return status;
+}
+
+void cli_vary_release(cli_vary *vary) {
+    free(vary->text);
+    free(vary->values);
+    *vary = (cli_vary){.n_values = 0};
+}
+
+/* --- the design of a point ----------------------------------------------------------------------------------------- */
+
+/* --job was laid over the varied value of a job: puts that back. */
+static fab_status set_again(fab_design *design, const char *override, fab_error *err) {
+    char key[64];
+    size_t n = strcspn(override, "=");
+    if (!is_path(override, "job") || n < 5 || n - 4 >= sizeof key) {
+        return FAB_OK;
+    }
+    (void)snprintf(key, sizeof key, "%.*s", (int)(n - 4), override + 4);
+    return strchr(key, '.') != NULL ? FAB_OK
+                                    : fab_design_set_job(design, 0, key, override + n + 1, "--vary", err);
+}
+
+/* A varied value is set like those of --set, but was typed elsewhere. */
+static void name_option(const char *const *overrides, size_t n, fab_error *err) {
+    static const char SET[] = "--set ";
+    size_t length = sizeof SET - 1;
+    for (size_t i = 0; err != NULL && strncmp(err->where, SET, length) == 0 && i < n; i++) {
+        if (strcmp(err->where + length, overrides[i]) == 0) {
+            (void)snprintf(err->where, sizeof err->where, "--vary %.160s", overrides[i]);
+        }
+    }
+}
+
+static fab_status read_point(const void *context, const char *const *overrides, size_t n, fab_design *out,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    const cli_options *options = context;
+    cli_options with = *options;
+    with.overrides.items = NULL;
+    FAB_TRY(FAB_NEW(with.overrides.items, options->overrides.n + n, err));
+    for (size_t i = 0; i < options->overrides.n; i++) {
+        with.overrides.items[i] = options->overrides.items[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        with.overrides.items[with.overrides.n++] = overrides[i];
+    }
+    FAB_TRY(cli_read_design(&with, options->operands.items[0], out, err));
+    for (size_t i = 0; i < n && options->jobs.n > 0; i++) {
+        FAB_TRY(set_again(out, overrides[i], err));
+    }
+done:
+    name_option(overrides, n, err);
+    free(with.overrides.items);
+    return status;
+}
+
+/* --- run ----------------------------------------------------------------------------------------------------------- */
+
+static fab_status check_vary(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_error *err) {
+    for (size_t k = 0; k < n_vary; k++) {
+        bool engine = is_path(vary[k].path, "engine") && options->engines.n > 0;
+        if (engine || (is_path(vary[k].path, "prices") && options->prices != NULL)) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --%s would replace what is varied: %.60s",
+                            engine ? "engine" : "prices", vary[k].path);
+        }
+        if (k > 0 && strcmp(vary[k].path, vary[0].path) == 0) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %.60s is given twice", vary[k].path);
+        }
+    }
+    return FAB_OK;
+}
+
+fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_command command,
+                                FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_sweep *sweep = NULL;
+    fab_result result = {0};
+    cli_progress progress = {0};
+    bool shows = cli_progress_wanted(options);
+    fab_sweep_request request = {.n_paths = n_vary,
+                                 .read = read_point,
+                                 .read_context = options,
+                                 .traffic = options->traffic != NULL ? options->traffic : "job",
+                                 .seed = options->seed,
+                                 .n_seeds = options->n_seeds,
+                                 .n_threads = (size_t)options->n_threads,
+                                 .progress = shows ? cli_progress_step : NULL,
+                                 .progress_context = &progress};
+    for (size_t k = 0; k < n_vary; k++) {
+        request.path[k] = vary[k].path;
+        request.values[k] = vary[k].values;
+        request.n_values[k] = vary[k].n_values;
+    }
+    FAB_TRY(check_vary(options, vary, n_vary, err));
+    FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_result_init(options, command, 0, &result, err));
+    cli_progress_start(&progress);
+    status = fab_sweep_run(&request, &sweep, err);
+    if (shows) {
+        cli_progress_end();
+    }
+    FAB_TRY(status);
+    sweep->compares_placements = command == FAB_COMMAND_PLACE;
+    (void)snprintf(sweep->design, sizeof sweep->design, "%s", options->operands.items[0]);
+    result.sweep = sweep;
+    FAB_TRY(cli_report(options, &result, out, err));
+done:
+    fab_result_release(&result);
+    fab_sweep_free(sweep);
+    return status;
+}

@@ -1,0 +1,65 @@
+/**
+ * @file sweep_run.h
+ * Builds, prices and replays a design at every value of one or two of its parameters.
+ */
+#ifndef FAB_SWEEP_RUN_H
+#define FAB_SWEEP_RUN_H
+
+#include "fab/analysis.h"
+#include "fab/sweep.h"
+
+/**
+ * Reads the design of a point.
+ * @param[in] overrides  n texts `path=value`, to be laid over everything else.
+ */
+typedef fab_status fab_sweep_read(const void *context, const char *const *overrides, size_t n, fab_design *out,
+                                  fab_error *err);
+
+typedef struct fab_sweep_request {
+    const char *path[FAB_SWEEP_PATHS]; /**< as fab_design_read() takes them */
+    const char *const *values[FAB_SWEEP_PATHS];
+    size_t n_values[FAB_SWEEP_PATHS];
+    size_t n_paths;
+    fab_sweep_read *read;
+    const void *read_context;
+    const char *traffic; /**< as for fab_traffic_make */
+    uint64_t seed, n_seeds;
+    size_t n_threads;
+    void (*progress)(void *context, double done, size_t total); /**< in points; may be NULL */
+    void *progress_context;
+} fab_sweep_request;
+
+/**
+ * Evaluates one point after the other; within a point, phases, engines and seeds run over the threads. One fabric is in
+ * memory at a time. A point whose design is refused, or whose traffic cannot be routed, keeps the error and does not
+ * end the sweep.
+ * @param[out] out  Written on success only; free with fab_sweep_free().
+ * @retval FAB_EINPUT, FAB_EUNSUPPORTED, FAB_EUNREACHABLE, FAB_ENOSOLUTION  of the first point, where none was evaluated
+ * @retval FAB_EUSAGE  more than FAB_SWEEP_POINTS points
+ * Complexity: points x (build + replay). The same for any number of threads.
+ */
+fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Evaluates one design as a point; the value of no path is set.
+ * @param[out] out  Written on success only; release with fab_sweep_point_release().
+ */
+fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
+                              fab_error *err) FAB_MUST_USE;
+
+/** Keeps an error that says nothing about other points (FAB_EINPUT, FAB_EUNSUPPORTED, FAB_EUNREACHABLE,
+ * FAB_ENOSOLUTION) in the point. False for others, and for FAB_OK. */
+bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point);
+
+void fab_sweep_point_release(fab_sweep_point *point);
+
+/**
+ * Fills slowdown and is_on_front of all points. Figures closer than 1e-9 of each other are equal, so that
+ * rounding decides nothing; equal points are on the front together. Engines are compared by their place in the list.
+ * Complexity: O(points^2 engines).
+ */
+void fab_sweep_rank(fab_sweep *sweep);
+
+void fab_sweep_free(fab_sweep *sweep);
+
+#endif

@@ -1,0 +1,192 @@
+/* Two kinds of job on several fabrics. */
+#include "fab/mix_run.h"
+
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAME 1e-9
+
+const char *const fab_mix_jobs[FAB_MIX_JOBS] = {"training", "ranking"};
+
+void fab_mix_free(fab_mix *mix) {
+    if (mix == NULL) {
+        return;
+    }
+    for (size_t i = 0; mix->designs != NULL && i < mix->n_designs; i++) {
+        for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
+            fab_sweep_point_release(&mix->designs[i].job[j]);
+        }
+        free(mix->designs[i].engines);
+    }
+    free(mix->designs);
+    free(mix);
+}
+
+/* --- replays ------------------------------------------------------------------------------------------------------ */
+
+typedef struct mix_progress {
+    const fab_mix_request *request;
+    size_t before;
+} mix_progress;
+
+static void tell(void *context, double done, size_t total) {
+    const mix_progress *p = context;
+    (void)total;
+    p->request->progress(p->request->progress_context, (double)p->before + done, p->request->n_designs * FAB_MIX_JOBS);
+}
+
+static fab_status run_job(const fab_mix_request *r, size_t i, size_t job, fab_design *design, fab_sweep_point *out,
+                          fab_error *inner, fab_error *err) {
+    mix_progress progress = {.request = r, .before = i * FAB_MIX_JOBS + job};
+    const fab_sweep_request request = {.traffic = "job",
+                                       .seed = r->seed,
+                                       .n_seeds = r->n_seeds,
+                                       .n_threads = r->n_threads,
+                                       .progress = r->progress != NULL ? tell : NULL,
+                                       .progress_context = &progress};
+    *inner = (fab_error){.code = FAB_OK};
+    fab_status status = r->read(r->read_context, i, job, design, inner);
+    if (status == FAB_OK) {
+        status = fab_sweep_evaluate(&request, design, out, inner);
+    }
+    if (fab_sweep_keep_error(status, inner, out)) {
+        return FAB_OK;
+    }
+    if (status != FAB_OK && err != NULL) {
+        *err = *inner;
+    }
+    return status;
+}
+
+/* --- comparison --------------------------------------------------------------------------------------------------- */
+
+static bool both_built(const fab_mix_design *d) {
+    return d->job[0].is_built && d->job[1].is_built;
+}
+
+/* The summary of a job ends where remarks begin, which may speak of the fabric. */
+static size_t summary_length(const fab_sweep_point *p) {
+    return strcspn(p->traffic, ";");
+}
+
+/* The same work: otherwise times say nothing about fabrics. */
+static fab_status check_alike(const fab_mix_design *a, const fab_mix_design *b, fab_error *err) {
+    for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
+        const fab_sweep_point *p = &a->job[j];
+        const fab_sweep_point *q = &b->job[j];
+        size_t n = summary_length(p);
+        if (summary_length(q) != n || strncmp(p->traffic, q->traffic, n) != 0) {
+            return fab_fail(err, FAB_EINPUT, b->name,
+                            "its %s job is '%.*s', and that of the first design '%.*s': only the same jobs compare",
+                            fab_mix_jobs[j], (int)summary_length(q), q->traffic, (int)n, p->traffic);
+        }
+        if (p->n_engines != q->n_engines) {
+            return fab_fail(err, FAB_EINPUT, b->name, "has %zu engines and the first design %zu: give --engine",
+                            q->n_engines, p->n_engines);
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status pair_up(fab_mix *mix, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_mix_design *first = NULL;
+    for (size_t i = 0; i < mix->n_designs; i++) {
+        fab_mix_design *d = &mix->designs[i];
+        if (!both_built(d)) {
+            continue;
+        }
+        first = first == NULL ? d : first;
+        FAB_TRY(check_alike(first, d, err));
+        FAB_TRY(FAB_NEW(d->engines, d->job[0].n_engines, err));
+        d->n_engines = d->job[0].n_engines;
+        mix->n_compared++;
+    }
+done:
+    return status;
+}
+
+static double least_time(const fab_mix *mix, size_t e, size_t job) {
+    double least_s = INFINITY;
+    for (size_t i = 0; i < mix->n_designs; i++) {
+        const fab_mix_design *d = &mix->designs[i];
+        if (e < d->n_engines && d->engines[e].has_time) {
+            least_s = fmin(least_s, d->job[job].engines[e].time_s);
+        }
+    }
+    return least_s;
+}
+
+static void compare(fab_mix *mix, size_t e) {
+    double most = 0;
+    for (size_t i = 0; i < mix->n_designs; i++) {
+        fab_mix_design *d = &mix->designs[i];
+        if (e < d->n_engines) {
+            d->engines[e].has_time = d->job[0].engines[e].has_time && d->job[1].engines[e].has_time;
+        }
+    }
+    for (size_t i = 0; i < mix->n_designs; i++) {
+        fab_mix_design *d = &mix->designs[i];
+        if (e >= d->n_engines || !d->engines[e].has_time) {
+            continue;
+        }
+        fab_mix_engine *engine = &d->engines[e];
+        engine->speed = 1;
+        for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
+            double time_s = d->job[j].engines[e].time_s;
+            engine->slowdown[j] = time_s > 0 ? time_s / least_time(mix, e, j) : 1;
+            engine->speed *= pow(engine->slowdown[j], -mix->share[j]);
+        }
+        engine->speed_per_usd = d->job[0].total_usd > 0 ? engine->speed / d->job[0].total_usd : 0;
+        most = fmax(most, engine->speed_per_usd);
+    }
+    for (size_t i = 0; i < mix->n_designs; i++) {
+        fab_mix_design *d = &mix->designs[i];
+        if (e < d->n_engines && d->engines[e].has_time && most > 0) {
+            d->engines[e].speed_per_usd /= most;
+            d->engines[e].is_best = d->engines[e].speed_per_usd >= 1 - SAME;
+        }
+    }
+}
+
+fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_mix *mix = NULL;
+    fab_design *design = NULL;
+    fab_error first = {.code = FAB_OK};
+    FAB_TRY(FAB_NEW(mix, 1, err));
+    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_TRY(FAB_NEW(mix->designs, request->n_designs, err));
+    mix->n_designs = request->n_designs;
+    mix->share[0] = request->share;
+    mix->share[1] = 1 - request->share;
+    for (size_t i = 0; i < mix->n_designs; i++) {
+        (void)snprintf(mix->designs[i].name, sizeof mix->designs[i].name, "%s", request->names[i]);
+        for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
+            fab_error inner;
+            FAB_TRY(run_job(request, i, j, design, &mix->designs[i].job[j], &inner, err));
+            first = first.code == FAB_OK ? inner : first;
+        }
+    }
+    FAB_TRY(pair_up(mix, err));
+    if (mix->n_compared == 0) {
+        status = first.code;
+        if (err != NULL) {
+            *err = first;
+        }
+        goto done;
+    }
+    for (size_t e = 0; e < FAB_MAX_ENGINES; e++) {
+        compare(mix, e);
+    }
+    *out = mix;
+    mix = NULL;
+done:
+    free(design);
+    fab_mix_free(mix);
+    return status;
+}

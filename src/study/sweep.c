@@ -1,0 +1,312 @@
+/* A design at many values of one or two parameters: every point is a run of its own, of which the figures stay. */
+#include "fab/sweep_run.h"
+
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAME 1e-9 /* figures this close are equal */
+
+void fab_sweep_point_release(fab_sweep_point *point) {
+    for (size_t i = 0; i < FAB_SWEEP_PATHS; i++) {
+        free(point->value[i]);
+    }
+    for (size_t p = 0; point->phases != NULL && p < point->n_phases; p++) {
+        free(point->phases[p].times);
+    }
+    free(point->phases);
+    free(point->engines);
+    *point = (fab_sweep_point){.n_phases = 0};
+}
+
+void fab_sweep_free(fab_sweep *sweep) {
+    if (sweep == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < FAB_SWEEP_PATHS; i++) {
+        free(sweep->path[i]);
+    }
+    for (size_t i = 0; sweep->points != NULL && i < sweep->n_points; i++) {
+        fab_sweep_point_release(&sweep->points[i]);
+    }
+    free(sweep->points);
+    free(sweep);
+}
+
+/* --- what stays of a run ------------------------------------------------------------------------------------------ */
+
+static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
+    (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
+    (void)snprintf(out->family, sizeof out->family, "%s", f->family);
+    out->counts = f->counts;
+    out->bisection_bps = f->bisection_bps;
+    out->bisection_ratio = f->bisection_ratio;
+    out->total_usd = f->cost.total_usd;
+    out->per_gpu_usd = f->cost.per_gpu_usd;
+    out->power_w = f->cost.power_w;
+    out->capital_usd_per_year = f->cost.capital_usd_per_year;
+    out->energy_usd_per_year = f->cost.energy_usd_per_year;
+}
+
+static fab_status keep_phase(const fab_phase_result *phase, fab_sweep_phase *out, fab_error *err) {
+    fab_status status = FAB_NEW(out->times, phase->n_engines, err);
+    (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
+    (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
+    out->flows = phase->flows;
+    out->fabric_flows = phase->fabric_flows;
+    out->bytes = phase->bytes;
+    out->max_taper_factor = phase->max_taper_factor;
+    memcpy(out->crossing_flows, phase->crossing_flows, sizeof out->crossing_flows);
+    for (size_t e = 0; status == FAB_OK && e < phase->n_engines; e++) {
+        const fab_engine_result *r = &phase->engines[e];
+        out->times[e] = (fab_sweep_time){.n_seeds = r->n_seeds,
+                                         .has_time = r->has_time,
+                                         .time_s = r->time_s,
+                                         .max_collision_factor = r->max_collision_factor};
+    }
+    return status;
+}
+
+/* Phases that are alternatives of each other have no sum. */
+static void keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out) {
+    out->has_phases = result->n_phases > 0;
+    for (size_t p = 0; p < result->n_phases; p++) {
+        const fab_phase_result *phase = &result->phases[p];
+        const fab_engine_result *r = &phase->engines[e];
+        bool follows = !phase->alternative || phase->run == result->phases[0].run;
+        (void)snprintf(out->label, sizeof out->label, "%s", r->label);
+        out->has_phases = out->has_phases && r->has_time && follows;
+        out->phases_s += r->has_time ? r->time_s.mean : 0;
+    }
+    out->has_iteration = e < result->n_iterations;
+    if (out->has_iteration) {
+        out->iteration = result->iterations[e];
+    }
+    out->has_time = out->has_iteration || out->has_phases;
+    out->time_s = out->has_iteration ? out->iteration.time_s : out->phases_s;
+}
+
+static fab_status keep(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    keep_fabric(&result->fabrics[0], out);
+    (void)snprintf(out->traffic, sizeof out->traffic, "%s", result->traffic);
+    FAB_TRY(FAB_NEW(out->phases, result->n_phases, err));
+    out->n_phases = result->n_phases;
+    for (size_t p = 0; p < result->n_phases; p++) {
+        FAB_TRY(keep_phase(&result->phases[p], &out->phases[p], err));
+    }
+    FAB_TRY(FAB_NEW(out->engines, n_engines, err));
+    out->n_engines = n_engines;
+    for (size_t e = 0; e < n_engines; e++) {
+        keep_engine(result, e, &out->engines[e]);
+    }
+    out->is_built = true;
+done:
+    return status;
+}
+
+/* --- one point ---------------------------------------------------------------------------------------------------- */
+
+/* Where the sweep stands, for a replay that knows of its own items only. */
+typedef struct point_progress {
+    const fab_sweep_request *request;
+    size_t before, n_points;
+} point_progress;
+
+static void tell_point(void *context, double done, size_t total) {
+    const point_progress *p = context;
+    double part = total > 0 ? done / (double)total : 0;
+    p->request->progress(p->request->progress_context, (double)p->before + part, p->n_points);
+}
+
+static fab_status evaluate(const fab_sweep_request *request, const fab_design *design, point_progress *progress,
+                           fab_sweep_point *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *graph = NULL;
+    fab_result result = {.seed = request->seed, .n_seeds = request->n_seeds, .n_fabrics = 1};
+    fab_sweep_point kept = {.n_phases = 0};
+    FAB_TRY(FAB_NEW(result.fabrics, 1, err));
+    FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
+    fab_replay replay = {.design = design,
+                         .fabric = graph,
+                         .traffic = request->traffic,
+                         .engines = design->engines,
+                         .n_engines = design->n_engines,
+                         .seed = request->seed,
+                         .n_seeds = request->n_seeds,
+                         .n_threads = request->n_threads,
+                         .rates = true,
+                         .progress = request->progress != NULL ? tell_point : NULL,
+                         .progress_context = progress};
+    status = fab_replay_run(&replay, &result, err);
+    fab_blame_design(design, status, err);
+    FAB_TRY(status);
+    FAB_TRY(keep(&result, design->n_engines, &kept, err));
+    *out = kept;
+    kept = (fab_sweep_point){.n_phases = 0};
+done:
+    fab_sweep_point_release(&kept);
+    fab_result_release(&result);
+    fab_fabric_free(graph);
+    return status;
+}
+
+fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
+                              fab_error *err) {
+    point_progress progress = {.request = request, .n_points = 1};
+    return evaluate(request, design, &progress, out, err);
+}
+
+bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point) {
+    if (status != FAB_EINPUT && status != FAB_EUNSUPPORTED && status != FAB_EUNREACHABLE && status != FAB_ENOSOLUTION) {
+        return false;
+    }
+    (void)snprintf(point->error, sizeof point->error, "%s%s%s", error->where, error->where[0] != '\0' ? ": " : "",
+                   error->text);
+    return true;
+}
+
+/* Values of point i: the first path varies slowest. */
+static void values_of(const fab_sweep_request *r, size_t i, const char **out) {
+    size_t per_first = r->n_paths > 1 ? r->n_values[1] : 1;
+    out[0] = r->values[0][i / per_first];
+    out[1] = r->n_paths > 1 ? r->values[1][i % per_first] : NULL;
+}
+
+static fab_status override_text(const char *path, const char *value, char **out, fab_error *err) {
+    size_t size = strlen(path) + strlen(value) + 2;
+    fab_status status = FAB_NEW(*out, size, err);
+    if (status == FAB_OK) {
+        (void)snprintf(*out, size, "%s=%s", path, value);
+    }
+    return status;
+}
+
+/* Reads and evaluates point i; a fabric that is refused is no failure of the sweep. `inner` tells it. */
+static fab_status run_point(const fab_sweep_request *r, size_t i, point_progress *progress, fab_design *design,
+                            fab_sweep_point *out, fab_error *inner, fab_error *err) {
+    fab_status status = FAB_OK;
+    const char *value[FAB_SWEEP_PATHS];
+    char *override[FAB_SWEEP_PATHS] = {NULL};
+    fab_sweep_point found = {.n_phases = 0};
+    values_of(r, i, value);
+    for (size_t k = 0; k < r->n_paths; k++) {
+        FAB_TRY(override_text(r->path[k], value[k], &override[k], err));
+    }
+    *inner = (fab_error){.code = FAB_OK};
+    status = r->read(r->read_context, (const char *const *)override, r->n_paths, design, inner);
+    if (status == FAB_OK) {
+        status = evaluate(r, design, progress, &found, inner);
+    }
+    if (!fab_sweep_keep_error(status, inner, &found)) {
+        if (status != FAB_OK && err != NULL) {
+            *err = *inner;
+        }
+        FAB_TRY(status);
+    }
+    for (size_t k = 0; k < r->n_paths; k++) {
+        FAB_TRY((found.value[k] = fab_strdup(value[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    }
+    *out = found;
+    found = (fab_sweep_point){.n_phases = 0};
+done:
+    fab_sweep_point_release(&found);
+    for (size_t k = 0; k < FAB_SWEEP_PATHS; k++) {
+        free(override[k]);
+    }
+    return status;
+}
+
+/* --- all points --------------------------------------------------------------------------------------------------- */
+
+static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t e) {
+    double p_s = p->engines[e].time_s;
+    double q_s = q->engines[e].time_s;
+    bool no_worse = p->total_usd <= q->total_usd * (1 + SAME) && p_s <= q_s * (1 + SAME);
+    return no_worse && (p->total_usd < q->total_usd * (1 - SAME) || p_s < q_s * (1 - SAME));
+}
+
+static bool has_time(const fab_sweep_point *p, size_t e) {
+    return p->is_built && e < p->n_engines && p->engines[e].has_time;
+}
+
+static void rank_engine(fab_sweep *sweep, size_t e) {
+    double least_s = INFINITY;
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        least_s = has_time(&sweep->points[i], e) ? fmin(least_s, sweep->points[i].engines[e].time_s) : least_s;
+    }
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        fab_sweep_point *q = &sweep->points[i];
+        if (!has_time(q, e)) {
+            continue;
+        }
+        q->engines[e].slowdown = least_s > 0 ? q->engines[e].time_s / least_s : 1;
+        q->engines[e].is_on_front = true;
+        for (size_t k = 0; k < sweep->n_points && q->engines[e].is_on_front; k++) {
+            const fab_sweep_point *p = &sweep->points[k];
+            q->engines[e].is_on_front = !(has_time(p, e) && dominates(p, q, e));
+        }
+    }
+}
+
+void fab_sweep_rank(fab_sweep *sweep) {
+    for (size_t e = 0; e < FAB_MAX_ENGINES; e++) {
+        rank_engine(sweep, e);
+    }
+}
+
+static fab_status check_request(const fab_sweep_request *r, size_t *out_n, fab_error *err) {
+    size_t n = 1;
+    for (size_t k = 0; k < r->n_paths; k++) {
+        if (r->n_values[k] == 0 || r->n_values[k] > FAB_SWEEP_POINTS / n) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "a sweep has 1 to %d points; these are %s", FAB_SWEEP_POINTS,
+                            r->n_values[k] == 0 ? "none" : "more");
+        }
+        n *= r->n_values[k];
+    }
+    *out_n = n;
+    return FAB_OK;
+}
+
+fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_sweep *sweep = NULL;
+    fab_design *design = NULL;
+    fab_error first = {.code = FAB_OK};
+    size_t n = 0;
+    FAB_TRY(check_request(request, &n, err));
+    FAB_TRY(FAB_NEW(sweep, 1, err));
+    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_TRY(FAB_NEW(sweep->points, n, err));
+    sweep->n_points = n;
+    sweep->n_paths = request->n_paths;
+    for (size_t k = 0; k < request->n_paths; k++) {
+        FAB_TRY((sweep->path[k] = fab_strdup(request->path[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    }
+    for (size_t i = 0; i < n; i++) {
+        point_progress progress = {.request = request, .before = i, .n_points = n};
+        fab_error inner;
+        FAB_TRY(run_point(request, i, &progress, design, &sweep->points[i], &inner, err));
+        sweep->n_built += sweep->points[i].is_built;
+        if (i == 0) {
+            first = inner;
+        }
+    }
+    if (sweep->n_built == 0) { /* nothing to compare: what is wrong with the first is wrong with the request */
+        status = first.code;
+        if (err != NULL) {
+            *err = first;
+        }
+        goto done;
+    }
+    fab_sweep_rank(sweep);
+    *out = sweep;
+    sweep = NULL;
+done:
+    free(design);
+    fab_sweep_free(sweep);
+    return status;
+}

@@ -1,0 +1,297 @@
+/* Sweeps: points, fronts, errors, and forwarding as a whole. */
+#include "fab/memory.h"
+#include "fab/mix_run.h"
+#include "fab/rng.h"
+#include "fab/sweep_run.h"
+#include "fabric_fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- fronts: by their definition ---------------------------------------------------------------------------------- */
+
+#define FRONT_POINTS 40
+
+/* Strictly cheaper and not slower, or strictly faster and not dearer. Figures are small whole numbers. */
+static bool beaten(const fab_sweep_point *points, size_t n, size_t i) {
+    for (size_t k = 0; k < n; k++) {
+        const fab_sweep_engine *a = &points[k].engines[0];
+        const fab_sweep_engine *b = &points[i].engines[0];
+        if (!points[k].is_built || !a->has_time) {
+            continue;
+        }
+        if ((points[k].total_usd < points[i].total_usd && a->time_s <= b->time_s) ||
+            (points[k].total_usd <= points[i].total_usd && a->time_s < b->time_s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+Test(sweep, front_holds_what_nothing_beats) {
+    fab_rng rng = fab_rng_make(7, 0);
+    for (int round = 0; round < 300; round++) {
+        static fab_sweep_engine engines[FRONT_POINTS];
+        static fab_sweep_point points[FRONT_POINTS];
+        size_t n = 1 + fab_rng_below(&rng, FRONT_POINTS);
+        double least_s = INFINITY;
+        for (size_t i = 0; i < n; i++) {
+            engines[i] = (fab_sweep_engine){.has_time = fab_rng_below(&rng, 8) > 0,
+                                            .time_s = 1 + (double)fab_rng_below(&rng, 6)};
+            points[i] = (fab_sweep_point){.is_built = fab_rng_below(&rng, 8) > 0,
+                                          .total_usd = 1 + (double)fab_rng_below(&rng, 6),
+                                          .engines = &engines[i],
+                                          .n_engines = 1};
+            least_s = points[i].is_built && engines[i].has_time ? fmin(least_s, engines[i].time_s) : least_s;
+        }
+        fab_sweep sweep = {.points = points, .n_points = n};
+        fab_sweep_rank(&sweep);
+        for (size_t i = 0; i < n; i++) {
+            bool takes_part = points[i].is_built && engines[i].has_time;
+            cr_assert_eq(engines[i].is_on_front, takes_part && !beaten(points, n, i), "round %d point %zu", round, i);
+            cr_assert_eq(engines[i].slowdown, takes_part ? engines[i].time_s / least_s : 0);
+        }
+    }
+}
+
+Test(sweep, rounding_decides_nothing) {
+    fab_sweep_engine engines[2] = {{.has_time = true, .time_s = 1}, {.has_time = true, .time_s = 1 + 1e-13}};
+    fab_sweep_point points[2] = {{.is_built = true, .total_usd = 5, .engines = &engines[0], .n_engines = 1},
+                                 {.is_built = true, .total_usd = 5, .engines = &engines[1], .n_engines = 1}};
+    fab_sweep sweep = {.points = points, .n_points = 2};
+    fab_sweep_rank(&sweep);
+    cr_assert(engines[0].is_on_front && engines[1].is_on_front);
+}
+
+/* --- points ------------------------------------------------------------------------------------------------------- */
+
+static fab_status read_design(const void *context, const char *const *overrides, size_t n, fab_design *out,
+                              fab_error *err) {
+    fab_status status = fab_design_read(context, overrides, n, out, err);
+    if (status == FAB_OK) {
+        out->engines[0] = fixture_spec("ecmp");
+        out->engines[1] = fixture_spec("spray");
+        out->n_engines = 2;
+        (void)snprintf(out->prices, sizeof out->prices, "%s", FAB_DEFAULT_PRICES);
+    }
+    return status;
+}
+
+static fab_sweep_request request_of(const char *design, const char *traffic) {
+    return (fab_sweep_request){.read = read_design,
+                               .read_context = design,
+                               .traffic = traffic,
+                               .seed = 3,
+                               .n_seeds = 2,
+                               .n_threads = 2};
+}
+
+Test(sweep, a_point_is_a_run_of_its_own) {
+    static const char *const TAPERS[] = {"1", "2", "nonsense", "4"};
+    static const char *const NICS[] = {"200Gb/s", "400Gb/s"};
+    static const char DESIGN[] = "rail-spine:gpus=128,gpus-per-server=4,radix=16";
+    fab_sweep_request request = request_of(DESIGN, "pattern:permutation");
+    fab_sweep *sweep = NULL;
+    fab_error err = {0};
+    request.n_paths = 2;
+    request.path[0] = "taper.1";
+    request.values[0] = TAPERS;
+    request.n_values[0] = 4;
+    request.path[1] = "nic";
+    request.values[1] = NICS;
+    request.n_values[1] = 2;
+    cr_assert_eq(fab_sweep_run(&request, &sweep, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(sweep->n_points, 8);
+    cr_assert_eq(sweep->n_built, 6);
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        const fab_sweep_point *p = &sweep->points[i];
+        char text[160];
+        cr_assert_str_eq(p->value[0], TAPERS[i / 2]);
+        cr_assert_str_eq(p->value[1], NICS[i % 2]);
+        cr_assert_eq(p->is_built, i / 2 != 2);
+        if (!p->is_built) {
+            cr_assert_not_null(strstr(p->error, "nonsense"), "%s", p->error);
+            continue;
+        }
+        (void)snprintf(text, sizeof text, "%s,taper=%s,nic=%s", DESIGN, TAPERS[i / 2], NICS[i % 2]);
+        for (size_t e = 0; e < 2; e++) {
+            fab_result alone = fixture_replay(text, "pattern:permutation", e == 0 ? "ecmp" : "spray", 3, 2);
+            const fab_sweep_time *time = &p->phases[0].times[e];
+            cr_assert_eq(time->max_collision_factor.mean, alone.phases[0].engines[0].max_collision_factor.mean);
+            cr_assert_eq(p->phases[0].crossing_flows[2], alone.phases[0].crossing_flows[2]);
+            cr_assert(time->has_time && time->time_s.mean > 0);
+            cr_assert_eq(p->engines[e].phases_s, time->time_s.mean);
+            fab_result_release(&alone);
+        }
+        cr_assert_gt(p->total_usd, 0);
+    }
+    fab_sweep_free(sweep);
+}
+
+Test(sweep, nothing_built_is_the_error_of_the_first) {
+    static const char *const VALUES[] = {"0x", "1x"};
+    fab_sweep_request request = request_of("clos:gpus=64", "pattern:ring");
+    fab_sweep *sweep = NULL;
+    fab_error err = {0};
+    request.n_paths = 1;
+    request.path[0] = "taper.1";
+    request.values[0] = VALUES;
+    request.n_values[0] = 2;
+    cr_assert_eq(fab_sweep_run(&request, &sweep, &err), FAB_EINPUT);
+    cr_assert_null(sweep);
+    cr_assert_not_null(strstr(err.text, "0x"), "%s", err.text);
+}
+
+Test(sweep, too_many_points_are_refused) {
+    static const char *values[65];
+    fab_sweep_request request = request_of("clos:gpus=64", "pattern:ring");
+    fab_sweep *sweep = NULL;
+    request.n_paths = 2;
+    for (size_t k = 0; k < 2; k++) {
+        request.path[k] = "taper.1";
+        request.values[k] = values;
+        request.n_values[k] = 65;
+    }
+    cr_assert_eq(fab_sweep_run(&request, &sweep, NULL), FAB_EUSAGE);
+}
+
+/* --- forwarding as a whole ---------------------------------------------------------------------------------------- */
+
+static fab_sweep_point replay_rail_only(uint64_t gpus, uint64_t domain, const char *forwarding, const char *traffic) {
+    char text[160];
+    fab_design *design = calloc(1, sizeof *design);
+    fab_sweep_request request = request_of(text, traffic);
+    fab_sweep_point point = {.n_phases = 0};
+    fab_error err = {0};
+    (void)snprintf(text, sizeof text, "rail-only:gpus=%d,gpus-per-server=%d,domain=%d,forwarding=%s", (int)gpus,
+                   (int)domain, (int)domain, forwarding);
+    request.n_seeds = 1;
+    cr_assert_eq(read_design(text, NULL, 0, design, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_sweep_evaluate(&request, design, &point, &err), FAB_OK, "%s: %s", text, err.text);
+    free(design);
+    return point;
+}
+
+/* What the busiest GPU sends or takes in a hand-over inside the source's domain, in bytes: from the rule alone. */
+static double busiest_handover(uint64_t gpus, uint64_t domain, uint64_t seed) {
+    char text[160];
+    fab_design *design = calloc(1, sizeof *design);
+    (void)snprintf(text, sizeof text, "rail-only:gpus=%d,gpus-per-server=%d,domain=%d", (int)gpus, (int)domain,
+                   (int)domain);
+    fab_fabric *fabric = fixture_build(text, design, NULL);
+    fab_traffic traffic = fixture_traffic("pattern:permutation,bytes=1MB", design, fabric, seed);
+    double *out = calloc(gpus, sizeof *out);
+    double *in = calloc(gpus, sizeof *in);
+    double most = 0;
+    for (uint64_t i = 0; i < traffic.phases[0].n_flows; i++) {
+        fab_flow flow = fab_phase_flow(&traffic.phases[0], i);
+        if (flow.src / domain != flow.dst / domain && flow.src % domain != flow.dst % domain) {
+            out[flow.src] += (double)flow.bytes;
+            in[flow.src / domain * domain + flow.dst % domain] += (double)flow.bytes;
+        }
+    }
+    for (uint64_t i = 0; i < gpus; i++) {
+        most = fmax(most, fmax(out[i], in[i]));
+    }
+    free(out);
+    free(in);
+    fab_traffic_release(&traffic);
+    fab_fabric_free(fabric);
+    free(design);
+    return most;
+}
+
+Test(sweep, sequential_forwarding_adds_the_hand_over) {
+    static const uint64_t SHAPES[][2] = {{32, 4}, {64, 8}, {48, 16}};
+    for (size_t i = 0; i < sizeof SHAPES / sizeof SHAPES[0]; i++) {
+        const char *traffic = "pattern:permutation,bytes=1MB";
+        double wanted_s = busiest_handover(SHAPES[i][0], SHAPES[i][1], 3) / 450e9;
+        fab_sweep_point whole = replay_rail_only(SHAPES[i][0], SHAPES[i][1], "sequential", traffic);
+        fab_sweep_point flowing = replay_rail_only(SHAPES[i][0], SHAPES[i][1], "pipelined", traffic);
+        for (size_t e = 0; e < 2; e++) {
+            double extra_s = whole.engines[e].time_s - flowing.engines[e].time_s;
+            cr_assert_gt(wanted_s, 0);
+            cr_assert_float_eq(extra_s, wanted_s, 1e-9 * whole.engines[e].time_s, "engine %zu: %g, not %g", e, extra_s,
+                               wanted_s);
+        }
+        fab_sweep_point_release(&whole);
+        fab_sweep_point_release(&flowing);
+    }
+}
+
+/* Where no flow changes rails there is nothing to hand over. */
+Test(sweep, forwarding_does_not_matter_on_one_rail) {
+    const char *traffic = "pattern:shift,by=8,bytes=1MB";
+    fab_sweep_point whole = replay_rail_only(64, 8, "sequential", traffic);
+    fab_sweep_point flowing = replay_rail_only(64, 8, "pipelined", traffic);
+    cr_assert_eq(whole.engines[0].time_s, flowing.engines[0].time_s);
+    fab_sweep_point_release(&whole);
+    fab_sweep_point_release(&flowing);
+}
+
+/* --- two jobs ----------------------------------------------------------------------------------------------------- */
+
+static const char *const MIX[] = {"rail-spine:gpus=64,radix=16", "rail-spine:gpus=64,radix=16,taper=3",
+                                  "clos:gpus=64,radix=16", "clos:gpus=63"};
+
+static fab_status read_mix(const void *context, size_t i, size_t job, fab_design *out, fab_error *err) {
+    fab_status status = read_design(MIX[i], NULL, 0, out, err);
+    (void)context;
+    return status == FAB_OK && job == 1 ? fab_design_set_job(out, 0, "kind", "ranking", "test", err) : status;
+}
+
+Test(mix, speed_is_the_weighted_mean_of_both_jobs) {
+    static const double SHARES[] = {0.1, 0.5, 0.9};
+    for (size_t k = 0; k < 3; k++) {
+        fab_mix_request request = {
+            .names = MIX, .n_designs = 4, .share = SHARES[k], .read = read_mix, .seed = 1, .n_seeds = 1, .n_threads = 2};
+        fab_mix *mix = NULL;
+        fab_error err = {0};
+        cr_assert_eq(fab_mix_run(&request, &mix, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(mix->n_compared, 3);
+        cr_assert_str_neq(mix->designs[3].job[0].error, "");
+        for (size_t e = 0; e < 2; e++) {
+            double best = 0;
+            size_t n_best = 0;
+            double value[3];
+            for (size_t i = 0; i < 3; i++) {
+                double speed[2];
+                for (size_t j = 0; j < 2; j++) {
+                    double least_s = INFINITY;
+                    for (size_t o = 0; o < 3; o++) {
+                        least_s = fmin(least_s, mix->designs[o].job[j].engines[e].time_s);
+                    }
+                    speed[j] = least_s / mix->designs[i].job[j].engines[e].time_s;
+                }
+                double mean = exp(SHARES[k] * log(speed[0]) + (1 - SHARES[k]) * log(speed[1]));
+                cr_assert_float_eq(mix->designs[i].engines[e].speed, mean, 1e-12);
+                value[i] = mean / mix->designs[i].job[0].total_usd;
+                best = fmax(best, value[i]);
+                n_best += mix->designs[i].engines[e].is_best;
+            }
+            cr_assert_geq(n_best, 1);
+            for (size_t i = 0; i < 3; i++) {
+                cr_assert_float_eq(mix->designs[i].engines[e].speed_per_usd, value[i] / best, 1e-12);
+            }
+        }
+        fab_mix_free(mix);
+    }
+}
+
+static const char *const UNLIKE[] = {"clos:gpus=64,radix=16", "clos:gpus=128,radix=16"};
+
+static fab_status read_unlike(const void *context, size_t i, size_t job, fab_design *out, fab_error *err) {
+    (void)context;
+    (void)job;
+    return read_design(UNLIKE[i], NULL, 0, out, err);
+}
+
+Test(mix, other_jobs_do_not_compare) {
+    fab_mix_request request = {
+        .names = UNLIKE, .n_designs = 2, .share = 0.5, .read = read_unlike, .seed = 1, .n_seeds = 1, .n_threads = 1};
+    fab_mix *mix = NULL;
+    fab_error err = {0};
+    cr_assert_eq(fab_mix_run(&request, &mix, &err), FAB_EINPUT);
+    cr_assert_not_null(strstr(err.text, "64 GPUs"), "%s", err.text);
+    cr_assert_null(mix);
+}
