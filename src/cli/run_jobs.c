@@ -49,6 +49,9 @@ fab_status cli_check_further(const cli_options *options, const fab_design *desig
     if (options->weak_parts.n > 0 && options->advise.on) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --degrade: --advise looks at whole parts; give one of the two");
     }
+    if (options->weak_parts.n > 0 && options->traffic != NULL && cli_is_front_end(options->traffic)) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --degrade: parts of the front-end are not degraded so far");
+    }
     if (options->interference && design->n_jobs < 2) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --interference: the design has no second job");
     }

@@ -141,9 +141,8 @@ static fab_status refuse_twice(const fab_weak_part *parts, size_t n, fab_error *
 #define COPY(array, n)                                                                                                 \
     do {                                                                                                               \
         size_t count = (n);                                                                                            \
-        copy->array = NULL;                                                                                            \
-        if (from->array != NULL) {                                                                                     \
-            FAB_TRY(FAB_NEW(copy->array, count, err));                                                                 \
+        FAB_TRY(FAB_NEW(copy->array, count, err));                                                                     \
+        if (count > 0) {                                                                                               \
             memcpy(copy->array, from->array, count * sizeof *copy->array);                                             \
         }                                                                                                              \
     } while (0)

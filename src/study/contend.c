@@ -65,6 +65,7 @@ static fab_status replay_job(contender *c, const fab_design *alone, size_t job, 
     replay.known_bound = NULL;
     replay.keep_loads = false;
     replay.keep_draws = false;
+    replay.keep_flows = false;
     replay.progress = NULL;
     return fab_replay_run(&replay, result, err);
 }

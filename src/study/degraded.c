@@ -169,6 +169,7 @@ fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, co
     replay.known_bound = NULL;
     replay.keep_loads = false;
     replay.keep_draws = false;
+    replay.keep_flows = false;
     replay.progress = NULL;
     c.after = (fab_result){.command = before->command, .fabrics = before->fabrics, .n_fabrics = before->n_fabrics};
     FAB_TRY(fab_replay_run(&replay, &c.after, err));
