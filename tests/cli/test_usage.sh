@@ -117,6 +117,10 @@ expect 0 '"flows": 4294901760' traffic clos:gpus=65536 --traffic pattern:all-to-
 expect 2 'choose with --traffic another algorithm=' traffic $small --traffic pattern:all-gather,algorithm=all --export all.csv
 expect 2 'choose with --traffic job:PHASE' traffic rail-spine:gpus=64 --job tp=8,pp=2 --export all.csv
 
+# figures beyond what counts hold: neither 0 nor wrapped around
+expect 0 '1\.21e-05 tokens/s, \$3\.67e\+17 per 1e9' run clos:gpus=16,nic=1b/s --job \
+  model=gpt-18.4b,tp=1,memory-check=off,gpu-hour-usd=1000000
+
 # out of memory: an error, no crash (a sanitizer needs the address space itself)
 if ! ldd "$program" | grep -qE 'lib[at]san'; then
   code=0
