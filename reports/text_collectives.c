@@ -3,6 +3,7 @@
 #include "text_sections.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #define MAX_ALGORITHMS 8
@@ -30,11 +31,24 @@ static size_t list_algorithms(const fab_result *result, algorithm *out) {
     return n;
 }
 
-/* Sum over the phases of what the fullest link of each takes. */
+static bool are_timed(const fab_result *result) {
+    for (size_t i = 0; i < result->n_phases; i++) {
+        for (size_t e = 0; e < result->phases[i].n_engines; e++) {
+            if (!result->phases[i].engines[e].has_time) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Sum over the phases; of what the fullest link of each takes where there are no times of all. */
 static double time_of(const fab_result *result, const algorithm *a, size_t engine) {
     double sum = 0;
+    bool timed = are_timed(result);
     for (size_t i = a->first; i < a->first + a->n; i++) {
-        sum += result->phases[i].engines[engine].busiest_link_s.mean;
+        const fab_engine_result *e = &result->phases[i].engines[engine];
+        sum += timed ? e->time_s.mean : e->busiest_link_s.mean;
     }
     return sum;
 }
@@ -83,6 +97,9 @@ void fab_text_collectives(fab_page *page, const fab_result *result) {
     fab_table_print(&table, page, 2, NULL, NULL);
     fab_table_release(&table);
     fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  "time that the fullest network link needs, steps with their own peers added up; x: against the "
-                  "fastest of the column. Latency of steps and time inside scale-up domains are left out.");
+                  are_timed(result)
+                      ? "time of the phases, steps and their latency included, added up; x: against the fastest of the "
+                        "column"
+                      : "time that the fullest network link needs, steps with their own peers added up; x: against the "
+                        "fastest of the column. Latency of steps and time inside scale-up domains are left out.");
 }

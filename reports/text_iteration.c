@@ -42,9 +42,27 @@ static void put_parts(fab_page *page, const fab_result *result) {
                   "computation does not hide; TFLOP/s per GPU count recomputation, MFU does not");
 }
 
+#define TEXT_SIZE   40
+#define PLAIN_BELOW 1e15 /* what is printed with all its digits */
+#define SMALL       10.0 /* below it digits behind the point are told */
+
+static const char *count(char *out, double value) {
+    if (value < PLAIN_BELOW && (value >= SMALL || value <= 0)) {
+        return fab_format_count(out, (uint64_t)(value + 0.5));
+    }
+    (void)snprintf(out, TEXT_SIZE, "%.3g", value);
+    return out;
+}
+
+static const char *days(char *out, double value) {
+    (void)snprintf(out, TEXT_SIZE, value < PLAIN_BELOW ? "%.1f" : "%.3g", value);
+    return out;
+}
+
 static void put_yield(fab_page *page, const fab_result *result) {
-    char a[40];
-    char b[40];
+    char a[TEXT_SIZE];
+    char b[TEXT_SIZE];
+    char c[TEXT_SIZE];
     for (size_t i = 0; i < result->n_iterations; i++) {
         const fab_iteration *it = &result->iterations[i];
         char which[32] = "";
@@ -53,14 +71,13 @@ static void put_yield(fab_page *page, const fab_result *result) {
         }
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                        "%s%s tokens/s, $%s per 1e9 tokens; microbatch %" PRIu64 ", %" PRIu64 " chunk%s per GPU", which,
-                       fab_format_count(a, (uint64_t)(it->tokens_per_s + 0.5)),
-                       fab_format_count(b, (uint64_t)(it->usd_per_1e9_tokens + 0.5)), it->microbatch, it->interleave,
+                       count(a, it->tokens_per_s), count(b, it->usd_per_1e9_tokens), it->microbatch, it->interleave,
                        it->interleave == 1 ? "" : "s");
         if (it->training.tokens > 0) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                           "%s%.3g tokens: %.1f days, $%s, without failures (%.1f days by 8 T P / (n X))", which,
-                           it->training.tokens, it->training.days,
-                           fab_format_count(b, (uint64_t)(it->training.usd + 0.5)), it->training.rule_days);
+                           "%s%.3g tokens: %s days, $%s, without failures (%s days by %d T P / (n X))", which,
+                           it->training.tokens, days(a, it->training.days), count(b, it->training.usd),
+                           days(c, it->training.rule_days), strcmp(result->job.recompute, "full") == 0 ? 8 : 6);
         }
     }
 }

@@ -100,7 +100,8 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
     out->pipeline_bisection_Bps = fab_pipeline_bisection_bytes_per_s(&traffic->job, &times.pp);
     out->data_bisection_Bps = fab_data_bisection_bytes_per_s(&traffic->job, &times.dp_reduce, traffic->parameters);
     if (traffic->job.train_tokens > 0) {
-        out->training = fab_training_estimate(&traffic->job, out, traffic->parameters, traffic->job.train_tokens);
+        out->training = fab_training_estimate(&traffic->job, out, fab_model_active_parameters(&traffic->model),
+                                              traffic->job.train_tokens);
     }
 done:
     return status;

@@ -152,18 +152,29 @@ static double stage_compute_s(const plan *p, uint64_t stage, double layer_s, dou
     return layers * layer_s + (stage + 1 == p->job->pp ? head_s : 0);
 }
 
-/* Parameters on a GPU of the fullest stage; the last one keeps a copy of tied embeddings. */
-static double most_parameters(const plan *p) {
+/* Parameters that a GPU of the fullest stage updates; the last stage keeps a copy of tied embeddings. Sharded, all
+   copies share them: dp x cp of what every rank has, the ep-th part of these of an expert. */
+static double most_updated(const plan *p) {
+    const fab_job_spec *job = p->job;
+    double copies = job->sharded ? (double)job->dp * (double)job->cp : 1;
+    double expert_copies = job->sharded ? copies / (double)job->ep : 1;
     double most = 0;
-    for (uint64_t stage = 0; stage < p->job->pp; stage++) {
+    for (uint64_t stage = 0; stage < job->pp; stage++) {
         double dense = 0;
         double experts = 0;
-        fab_stage_parameters(&p->model, p->job->pp, stage, &dense, &experts);
-        bool copies = stage + 1 == p->job->pp && p->model.tied && stage > 0;
-        dense += copies ? (double)p->model.vocab * (double)p->model.hidden : 0;
-        most = fmax(most, dense + experts / (double)p->job->ep);
+        fab_stage_parameters(&p->model, job->pp, stage, &dense, &experts);
+        bool has_copy = stage + 1 == job->pp && p->model.tied && stage > 0;
+        dense += has_copy ? (double)p->model.vocab * (double)p->model.hidden : 0;
+        most = fmax(most, dense / copies + experts / (double)job->ep / expert_copies);
     }
-    return most / (double)p->job->tp;
+    return most / (double)job->tp;
+}
+
+/* How much longer full recomputation makes a phase of whose exchanges `forward` of `all` are forward: it does these
+   once more, unless they are in the phase's bytes. */
+static double repeats(const plan *p, double forward, double all) {
+    bool again = p->shape.recompute == FAB_RECOMPUTE_FULL && !p->job->recompute_traffic;
+    return again ? 1 + forward / all : 1;
 }
 
 static double total_s(const fab_kernel_time *time) {
@@ -210,14 +221,13 @@ static fab_iteration evaluate(plan *p, uint64_t microbatch, uint64_t interleave,
     double v = (double)interleave;
     double finer = (double)job->microbatch / (double)microbatch; /* more executions than `times` has */
     double chunks = v / (double)job->interleave;
-    double repeat = p->shape.recompute == FAB_RECOMPUTE_FULL ? 1.5 : 1;
     /* Times of phases within layers are those of the stage with the most layers. */
     double share = (double)fab_stage_layers(job->layers, job->pp, busiest) / (double)p->most_layers;
     fab_iteration it = {.microbatch = microbatch, .interleave = interleave, .compute_s = (double)m * busiest_s};
     double left_s = it.compute_s;
-    it.exposed_tp_s = expose(share * repeat * phase_s(p, &times->tp, 1, finer), job->tp_overlap, &left_s);
-    it.exposed_cp_s = expose(share * repeat * phase_s(p, &times->cp, 1, finer), job->cp_overlap, &left_s);
-    it.exposed_ep_s = expose(share * repeat * phase_s(p, &times->ep, 1, finer), job->ep_overlap, &left_s);
+    it.exposed_tp_s = expose(share * repeats(p, 1, 2) * phase_s(p, &times->tp, 1, finer), job->tp_overlap, &left_s);
+    it.exposed_cp_s = expose(share * repeats(p, 1, 3) * phase_s(p, &times->cp, 1, finer), job->cp_overlap, &left_s);
+    it.exposed_ep_s = expose(share * repeats(p, 1, 2) * phase_s(p, &times->ep, 1, finer), job->ep_overlap, &left_s);
     double transfers = 2 * v / pipeline_transfers(job->pp, job->interleave);
     double pp_s = phase_s(p, &times->pp, transfers, 2 * chunks * finer) + gather_s(p, microbatch, interleave, m);
     it.exposed_pp_s = expose(pp_s, job->pp_overlap, &left_s);
@@ -230,8 +240,7 @@ static fab_iteration evaluate(plan *p, uint64_t microbatch, uint64_t interleave,
         (all_s - busiest_s) +
         (in_layers_s / busiest_layers * other_layers + it.exposed_pp_s * (double)(job->pp - 1)) / (double)m;
     it.bubble_s = other_s / v;
-    it.optimizer_s = fab_optimizer_s(p->compute, p->gpu, most_parameters(p) / (double)(job->sharded ? job->dp : 1),
-                                     job->gradient_bytes);
+    it.optimizer_s = fab_optimizer_s(p->compute, p->gpu, most_updated(p), job->gradient_bytes);
     it.time_s = it.compute_s + in_layers_s + it.exposed_pp_s + it.bubble_s + it.exposed_dp_s + it.optimizer_s;
     rate(p, &layer, &head, m, &it);
     return it;

@@ -232,6 +232,28 @@ static double bus_factor(const fab_phase *p) {
     return strchr(p->collective, ',') != NULL ? fab_bus_factor(FAB_ALL_REDUCE, p->ranks) : 1;
 }
 
+/* What nccl-tests call the size is that of a whole collective, so that a part of one has no such bandwidth. */
+static bool is_whole_collective(const fab_traffic *t, size_t phase) {
+    const fab_phase *p = &t->phases[phase];
+    bool follows = phase > 0 && p[-1].run == p->run;
+    bool goes_on = phase + 1 < t->n_phases && p[1].run == p->run;
+    return p->result_bytes > 0 && !follows && !goes_on;
+}
+
+static void gather_bandwidths(const fab_phase *p, const fab_sample *s, double *values, fab_engine_result *r) {
+    double bytes = p->result_bytes * (double)p->executions;
+    double factor = bus_factor(p);
+    for (size_t i = 0; i < r->n_seeds; i++) {
+        double time_s = s[i].transfer_s + r->latency_s;
+        values[i] = time_s > 0 ? bytes / time_s : 0;
+    }
+    fab_stat_of(values, r->n_seeds, &r->algbw);
+    for (size_t i = 0; i < r->n_seeds; i++) {
+        values[i] *= factor;
+    }
+    fab_stat_of(values, r->n_seeds, &r->busbw);
+}
+
 /* Time and what follows from it, of one engine's draws. */
 static void gather_times(const context *c, size_t phase, const fab_sample *s, double *values, fab_engine_result *r) {
     const fab_phase *p = &c->traffic.phases[phase];
@@ -255,16 +277,9 @@ static void gather_times(const context *c, size_t phase, const fab_sample *s, do
         values[i] = s[i].least_s > 0 ? fmax(s[i].transfer_s / s[i].least_s, 1) : 1;
     }
     fab_stat_of(values, r->n_seeds, &r->lower_bound_ratio);
-    for (size_t i = 0; i < r->n_seeds; i++) {
-        double time_s = s[i].transfer_s + r->latency_s;
-        values[i] = time_s > 0 ? p->result_bytes * executions / time_s : 0;
+    if (is_whole_collective(&c->traffic, phase)) {
+        gather_bandwidths(p, s, values, r);
     }
-    fab_stat_of(values, r->n_seeds, &r->algbw);
-    for (size_t i = 0; i < r->n_seeds; i++) {
-        double time_s = s[i].transfer_s + r->latency_s;
-        values[i] = time_s > 0 ? p->result_bytes * executions / time_s * bus_factor(p) : 0;
-    }
-    fab_stat_of(values, r->n_seeds, &r->busbw);
     if (r->has_rates) {
         gather(s, r->n_seeds, offsetof(fab_sample, min_rate), values, &r->min_rate);
         gather(s, r->n_seeds, offsetof(fab_sample, mean_rate), values, &r->mean_rate);

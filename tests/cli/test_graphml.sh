@@ -44,6 +44,7 @@ check run fat-tree:k=8
 check build clos:gpus=64,radix=16
 check build clos:gpus=64,radix=16,floor.rack-power=21kW,floor.hall-power=50kW
 check route fat-tree:k=4 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk
+check route fat-tree:k=8 --traffic pattern:permutation --engine spray --bound
 
 # an existing file stays as it is, and the message names it
 before=$(cksum <"$folder/1/report.json")

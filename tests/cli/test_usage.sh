@@ -116,6 +116,16 @@ expect 0 '"flows": 4294901760' traffic clos:gpus=65536 --traffic pattern:all-to-
 expect 2 'choose with --traffic another algorithm=' traffic $small --traffic pattern:all-gather,algorithm=all --export all.csv
 expect 2 'choose with --traffic job:PHASE' traffic rail-spine:gpus=64 --job tp=8,pp=2 --export all.csv
 
+# figures beyond what counts hold: neither 0 nor wrapped around
+expect 0 '1\.21e-05 tokens/s, \$3\.67e\+17 per 1e9' run clos:gpus=16,nic=1b/s --job \
+  model=gpt-18.4b,tp=1,memory-check=off,gpu-hour-usd=1000000
+
+# what nccl-tests call the bus bandwidth is at most a NIC's, and only a whole collective has one
+expect 0 '"busbw_Bps": 4[0-9]{10}\.' route clos:gpus=16,gpus-per-server=1 --traffic pattern:all-reduce,bytes=16MB --json
+grep -q busbw out || fail "a ring has no bus bandwidth"
+"$program" route clos:gpus=16,gpus-per-server=1 --traffic pattern:all-reduce,algorithm=halving-doubling --json --quiet >out
+! grep -q busbw out || fail "a part of a collective has a bus bandwidth"
+
 # out of memory: an error, no crash (a sanitizer needs the address space itself)
 if ! ldd "$program" | grep -qE 'lib[at]san'; then
   code=0

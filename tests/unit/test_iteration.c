@@ -297,6 +297,46 @@ Test(iteration, phases_take_what_their_links_deliver) {
     cr_expect_float_eq(timed(&request).exposed_dp_s, 0.5 * (2 + 0.002 + 4), 1e-12);
 }
 
+/* What a job counts in its phases is not repeated again: both ways of counting take the same time. */
+Test(iteration, a_recomputation_is_sent_once) {
+    const fab_model *model = fab_model_find("llama3-8b");
+    fab_job_spec job = row_job(model, 4, 1, 8, 512);
+    job.cp = 2;
+    job.ep = 2;
+    fab_job_times times = {.tp = {1, 0.001, 100, true}, .cp = {3, 0.003, 10, false}, .ep = {2, 0.002, 10, false}};
+    fab_iteration_request request = {.job = &job, .times = &times};
+    (void)snprintf(job.recompute, sizeof job.recompute, "none");
+    fab_iteration none = timed(&request);
+    (void)snprintf(job.recompute, sizeof job.recompute, "full");
+    fab_iteration left_out = timed(&request);
+    cr_expect_float_eq(left_out.exposed_tp_s / none.exposed_tp_s, 3.0 / 2, 1e-12);
+    cr_expect_float_eq(left_out.exposed_cp_s / none.exposed_cp_s, 4.0 / 3, 1e-12);
+    cr_expect_float_eq(left_out.exposed_ep_s / none.exposed_ep_s, 3.0 / 2, 1e-12);
+    job.recompute_traffic = true;
+    times = (fab_job_times){.tp = {1.5, 0.001, 150, true}, .cp = {4, 0.004, 10, false}, .ep = {3, 0.003, 10, false}};
+    fab_iteration counted = timed(&request);
+    cr_expect_float_eq(counted.exposed_tp_s / left_out.exposed_tp_s, 1, 1e-12);
+    cr_expect_float_eq(counted.exposed_cp_s / left_out.exposed_cp_s, 1, 1e-12);
+    cr_expect_float_eq(counted.exposed_ep_s / left_out.exposed_ep_s, 1, 1e-12);
+}
+
+/* Sharded over all copies: dp x cp of them, of an expert the ep-th part. */
+Test(iteration, an_optimizer_is_shared_by_all_copies) {
+    const fab_job_times times = {.tp = {.transfer_s = 0}};
+    fab_job_spec job = row_job(fab_model_find("llama3-8b"), 1, 1, 8, 512);
+    fab_iteration_request request = {.job = &job, .times = &times};
+    double whole_s = timed(&request).optimizer_s;
+    job.sharded = true;
+    job.dp = 4;
+    job.cp = 2;
+    cr_expect_float_eq(whole_s / timed(&request).optimizer_s, 8, 1e-9);
+    job = row_job(fab_model_find("mixtral-8x7b"), 1, 1, 8, 512);
+    whole_s = timed(&request).optimizer_s;
+    job.sharded = true;
+    job.ep = 4; /* each GPU holds a quarter of the experts, and shares it with one other */
+    cr_expect_float_eq(whole_s / timed(&request).optimizer_s, 8, 1e-9);
+}
+
 /* Nothing is faster for a slower network, and overlap hides at most its share, at most the computation. */
 Test(iteration, overlap_hides_its_share_and_no_more_than_there_is) {
     for (int i = 0; i < 3000; i++) {

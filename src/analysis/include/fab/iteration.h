@@ -46,7 +46,8 @@ typedef struct fab_iteration_request {
 typedef struct fab_training {
     double tokens;
     double days, usd;
-    double rule_days; /**< cross-check: 8 T P / (n X), X executed FLOP/s per GPU; 6 T P / (n X) without recomputation */
+    double rule_days; /**< cross-check: 8 T P / (n X), X executed FLOP/s per GPU; 6 T P / (n X) without full
+                         recomputation */
 } fab_training;
 
 /** One iteration. The times from compute_s to optimizer_s add up to time_s. */
@@ -74,16 +75,17 @@ typedef struct fab_iteration {
  * with m microbatches of T = layers (kernels + exposed tensor, context, expert time) + exposed pipeline time, the
  * logits on the last stage, and v chunks per GPU. With equal stages the second term is (p - 1)/(v m) of the first
  * [Megatron-LM, SC'21, 2.2]. A phase takes transfer_s over the delivered part of the link rate, and its latencies.
- * Full recomputation repeats the forward half of tensor, context and expert communication. Pipeline transfers are
- * counted forward and backward one after the other; with scatter/gather each is followed by an all-gather at the
- * scale-up rate of the data sheet. Hidden time is at most overlap x time of the phase, and never more than there is
- * computation. `times` of another microbatch or interleave follow from executions (those of tp, cp, ep as 1/microbatch,
- * of pp as interleave/microbatch) and bytes (pp as interleave).
+ * Full recomputation repeats what tensor, context and expert parallelism exchange forward (a half, a third and a half
+ * of it), unless the job counts that in its phases (recompute-traffic). Pipeline transfers are counted forward and
+ * backward one after the other; with scatter/gather each is followed by an all-gather at the scale-up rate of the data
+ * sheet. Hidden time is at most overlap x time of the phase, and never more than there is computation. `times` of
+ * another microbatch or interleave follow from executions (those of tp, cp, ep as 1/microbatch, of pp as
+ * interleave/microbatch) and bytes (pp as interleave).
  *
  * Not in it: data loading, checkpoints, stragglers, the all-reduce of tied embeddings, sequence parallelism, causal
  * masks that skip half of the attention.
  * @param[out] out  Written on success only.
- * @retval FAB_EUNSUPPORTED  experts: the job does not say how many of them a token uses.
+ * @retval FAB_EUNSUPPORTED  a model whose attention is not that of the kernels (deepseek-v3).
  * @retval FAB_ENOSOLUTION   nothing fits the memory.
  * Complexity: O(candidates).
  */
@@ -102,7 +104,10 @@ double fab_pipeline_bisection_bytes_per_s(const fab_job_spec *job, const fab_pha
  */
 double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_time *dp_reduce, double parameters);
 
-/** Scales an iteration up to `tokens`; failures and restarts are not in it. `parameters`: fab_traffic.parameters. */
+/**
+ * Scales an iteration up to `tokens`; failures and restarts are not in it. `parameters`: those that a token meets, for
+ * the rule.
+ */
 fab_training fab_training_estimate(const fab_job_spec *job, const fab_iteration *iteration, double parameters,
                                    double tokens);
 

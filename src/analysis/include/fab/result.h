@@ -202,7 +202,7 @@ typedef struct fab_engine_result {
     fab_stat min_rate, mean_rate; /**< max-min fair, over the phase's flows, bit/s */
     fab_stat transfer_s;          /**< until the last byte of the iteration is through, without latency */
     fab_stat time_s;              /**< transfer_s + latency_s */
-    fab_stat algbw, busbw;        /**< B/s, as nccl-tests define them; 0 where the phase is no collective */
+    fab_stat algbw, busbw;        /**< B/s, as nccl-tests define them; 0 where the phase is no whole collective */
     fab_stat lower_bound_ratio;   /**< transfer_s over what no routing stays below, >= 1 */
     double latency_s;             /**< steps x executions x latency of the slowest path */
     fab_rate_figures rates;
