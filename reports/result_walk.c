@@ -375,17 +375,17 @@ static void walk_all(walk *w, const fab_result *result) {
     if (result->advice != NULL) {
         fab_walk_advice(w, result->advice);
     }
-    if (result->contention != NULL) {
-        fab_walk_contention(w, result->contention);
-    }
-    if (result->degradation != NULL) {
-        fab_walk_degradation(w, result->degradation);
-    }
     if (result->sweep != NULL) {
         fab_walk_sweep(w, result->sweep);
     }
     if (result->mix != NULL) {
         fab_walk_mix(w, result->mix);
+    }
+    if (result->contention != NULL) {
+        fab_walk_contention(w, result->contention);
+    }
+    if (result->degradation != NULL) {
+        fab_walk_degradation(w, result->degradation);
     }
     walk_meta(w, result);
     end(w);

@@ -43,7 +43,8 @@ const char *fab_text_mean_count(char *out, double value) {
 /* What the figures mean and what they leave out; belongs to every report. */
 static void put_conventions(fab_page *page, const fab_result *result) {
     fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
-    size_t n = result->n_phases > 0 || result->sweep != NULL || result->mix != NULL ? SIZE_MAX : FAB_GENERAL_CONVENTIONS;
+    size_t n =
+        result->n_phases > 0 || result->sweep != NULL || result->mix != NULL ? SIZE_MAX : FAB_GENERAL_CONVENTIONS;
     for (size_t i = 0; i < n && fab_conventions[i] != NULL; i++) {
         fab_page_put(page, FAB_INK_DIM, "  - ");
         fab_page_wrap(page, FAB_INK_DIM, 4, 4, fab_conventions[i]);

@@ -30,14 +30,14 @@ void fab_text_optimum(fab_page *page, const fab_optimum *optimum);
 void fab_text_explanation(fab_page *page, const fab_explanation *explanation);
 /** What every change buys, and the best of them together. */
 void fab_text_advice(fab_page *page, const fab_advice *advice);
-/** What jobs on one fabric do to each other. */
-void fab_text_contention(fab_page *page, const struct fab_contention *contention);
-/** What slower parts do to the phases. */
-void fab_text_degradation(fab_page *page, const struct fab_degradation *degradation);
 /** Points of a sweep: what they are made of, what crosses their boundaries, times and fronts. */
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
 /** Fabrics under a training and a ranking job, and which serves both best. */
 void fab_text_mix(fab_page *page, const fab_mix *mix);
+/** What jobs on one fabric do to each other. */
+void fab_text_contention(fab_page *page, const struct fab_contention *contention);
+/** What slower parts do to the phases. */
+void fab_text_degradation(fab_page *page, const struct fab_degradation *degradation);
 void fab_text_comparison(fab_page *page, const fab_result *result);
 void fab_text_phases(fab_page *page, const fab_result *result);
 /** One collective by several algorithms side by side; nothing where the phases are something else. */

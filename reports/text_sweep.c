@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_PHASES  4  /* shown of each engine: the longest */
-#define LEAST_BAR   6  /* columns, as are all below */
+#define MAX_PHASES  4 /* shown of each engine: the longest */
+#define LEAST_BAR   6 /* columns, as are all below */
 #define MOST_BAR    24
 #define VALUE       22 /* of a point's values */
 #define WIDE_FABRIC 64 /* of all figures of a fabric */
@@ -427,11 +427,11 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     for (size_t e = 0; e < first->n_engines; e++) {
         put_engine(page, s, e);
     }
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
-                   "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: by "
-                   "the iteration, or all phases. %s",
-                   same_fabric(s)
-                       ? "Slower: over the fastest, *."
+    fab_page_wrapf(
+        page, FAB_INK_DIM, 2, 2,
+        "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: by "
+        "the iteration, or all phases. %s",
+        same_fabric(s) ? "Slower: over the fastest, *."
                        : "* on the Pareto front: under this engine no point of the sweep costs less and is as fast, or "
                          "is faster and costs as much.");
     if (!all_times(s)) {

@@ -108,4 +108,3 @@ done:
     fab_fabric_free(graph);
     return status;
 }
-

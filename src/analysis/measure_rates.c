@@ -300,11 +300,11 @@ fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *r, const dou
     }
     FAB_TRY(solve(s, &p, err));
     take(trial, r->n_flows, r->flow_first, out);
-    if (trial->trace != NULL) {
-        FAB_TRY(fab_trace_paths(trial, r, volume, err));
-    }
     if (trial->detail != NULL && trial->subject->keep_flows) {
         FAB_TRY(keep_flows(trial, r->n_flows, r->flow_first, err));
+    }
+    if (trial->trace != NULL) {
+        FAB_TRY(fab_trace_paths(trial, r, volume, err));
     }
     FAB_TRY(check_bound(trial, bytes, out, err));
 done:
@@ -406,11 +406,11 @@ fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const 
     }
     FAB_TRY(solve(s, &p, err));
     take(trial, phase->n_flows, NULL, out);
-    if (trial->trace != NULL) {
-        FAB_TRY(fab_trace_split(trial, split, err));
-    }
     if (trial->detail != NULL && subject->keep_flows) {
         FAB_TRY(keep_flows(trial, phase->n_flows, NULL, err));
+    }
+    if (trial->trace != NULL) {
+        FAB_TRY(fab_trace_split(trial, split, err));
     }
     FAB_TRY(check_bound(trial, bytes, out, err));
 done:

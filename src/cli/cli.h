@@ -62,7 +62,7 @@ typedef struct cli_options {
     size_t n_vary;
     const char *ranking; /**< mix: fields of the ranking job, or NULL */
     double share;        /**< mix: of the training job */
-    const char *steps; /**< cost: "256,512,1024", or NULL */
+    const char *steps;   /**< cost: "256,512,1024", or NULL */
     bool quiet, force, help, verify, bound, dump_as_lft, interference;
 } cli_options;
 
@@ -87,7 +87,8 @@ struct cli_command {
 };
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
-    cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_list, cli_command_schema, cli_command_version, cli_command_help;
+    cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_list, cli_command_schema,
+    cli_command_version, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);

@@ -24,10 +24,10 @@ static const char *const EXAMPLES[] = {
     "fabriscope sweep clos:gpus=256,radix=32 --vary 'engine=ecmp|ecmp,qp=16|spray' --json", NULL};
 
 static const cli_option *const OPTIONS[] = {
-    &cli_option_vary, &cli_option_set,    &cli_option_job,    &cli_option_traffic, &cli_option_engine,
-    &cli_option_seeds,   &cli_option_seed,   &cli_option_prices, &cli_option_threads, &cli_option_out,
-    &cli_option_force,   &cli_option_format, &cli_option_json,   &cli_option_color,   &cli_option_quiet,
-    NULL};
+    &cli_option_vary,    &cli_option_set,   &cli_option_job,   &cli_option_traffic,
+    &cli_option_engine,  &cli_option_seeds, &cli_option_seed,  &cli_option_prices,
+    &cli_option_threads, &cli_option_out,   &cli_option_force, &cli_option_format,
+    &cli_option_json,    &cli_option_color, &cli_option_quiet, NULL};
 
 const cli_command cli_command_sweep = {
     .name = "sweep",
@@ -35,10 +35,11 @@ const cli_command cli_command_sweep = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "one or two parameters over a range: times, cost, Pareto front",
-    .details = "Builds, prices and replays the design at every value. Shows phase times, iteration time and dollars per "
-               "token under every engine, how many flows cross each tier boundary, and which points nothing beats in "
-               "both cost and time. taper.1 is the boundary of leaf and spine. A value that holds commas: separate the "
-               "values by '|' instead. A point that cannot be built is listed with the reason.",
+    .details =
+        "Builds, prices and replays the design at every value. Shows phase times, iteration time and dollars per "
+        "token under every engine, how many flows cross each tier boundary, and which points nothing beats in "
+        "both cost and time. taper.1 is the boundary of leaf and spine. A value that holds commas: separate the "
+        "values by '|' instead. A point that cannot be built is listed with the reason.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,

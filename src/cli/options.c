@@ -187,7 +187,7 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
 
 static bool is_repeatable(const cli_option *option) {
     return option == &cli_option_set || option == &cli_option_job || option == &cli_option_engine ||
-           option == &cli_option_degrade || option == &cli_option_vary;
+           option == &cli_option_vary || option == &cli_option_degrade;
 }
 
 /* Reads the option at argv[*at] and moves *at to its last word. */

@@ -157,8 +157,8 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
 done:
     fab_result_release(&result);
     fab_advice_free(advice);
-    cli_front_end_close(&front_end);
     cli_further_release(&further);
+    cli_front_end_close(&front_end);
     fab_fabric_free(graph);
     return status;
 }

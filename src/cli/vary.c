@@ -15,10 +15,12 @@ static fab_status apply_vary(cli_options *options, const char *value, fab_error 
     return FAB_OK;
 }
 
-const cli_option cli_option_vary = {
-    "vary", "path=v1,v2", "values of a parameter, by the paths of --set; given twice, every pair of values", apply_vary};
+const cli_option cli_option_vary = {"vary", "path=v1,v2",
+                                    "values of a parameter, by the paths of --set; given twice, every pair of values",
+                                    apply_vary};
 
-/* --- "path=v1,v2" -------------------------------------------------------------------------------------------------- */
+/* --- "path=v1,v2" --------------------------------------------------------------------------------------------------
+ */
 
 static bool is_path(const char *path, const char *name) {
     size_t n = strlen(name);
@@ -75,7 +77,8 @@ void cli_vary_release(cli_vary *vary) {
     *vary = (cli_vary){.n_values = 0};
 }
 
-/* --- the design of a point ----------------------------------------------------------------------------------------- */
+/* --- the design of a point -----------------------------------------------------------------------------------------
+ */
 
 /* --job was laid over the varied value of a job: puts that back. */
 static fab_status set_again(fab_design *design, const char *override, fab_error *err) {
@@ -85,8 +88,7 @@ static fab_status set_again(fab_design *design, const char *override, fab_error 
         return FAB_OK;
     }
     (void)snprintf(key, sizeof key, "%.*s", (int)(n - 4), override + 4);
-    return strchr(key, '.') != NULL ? FAB_OK
-                                    : fab_design_set_job(design, 0, key, override + n + 1, "--vary", err);
+    return strchr(key, '.') != NULL ? FAB_OK : fab_design_set_job(design, 0, key, override + n + 1, "--vary", err);
 }
 
 /* A varied value is set like those of --set, but was typed elsewhere. */
@@ -123,7 +125,8 @@ done:
     return status;
 }
 
-/* --- run ----------------------------------------------------------------------------------------------------------- */
+/* --- run -----------------------------------------------------------------------------------------------------------
+ */
 
 static fab_status check_vary(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_error *err) {
     for (size_t k = 0; k < n_vary; k++) {

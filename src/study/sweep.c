@@ -197,7 +197,7 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, point_progress
         FAB_TRY(override_text(r->path[k], value[k], &override[k], err));
     }
     *inner = (fab_error){.code = FAB_OK};
-    status = r->read(r->read_context, (const char *const *)override, r->n_paths, design, inner);
+    status = r->read(r->read_context, (const char *const *) override, r->n_paths, design, inner);
     if (status == FAB_OK) {
         status = evaluate(r, design, progress, &found, inner);
     }

@@ -72,8 +72,7 @@ examples_of() {
 } >examples
 [[ $(wc -l <examples) -gt 10 ]] || fail "the help has only $(wc -l <examples) examples"
 while read -r _ arguments; do
-  # shellcheck disable=SC2086
-  "$program" $arguments >out 2>err || { cat err; echo "example: $arguments"; exit 1; }
+  eval "\"\$program\" $arguments" >out 2>err || { cat err; echo "example: $arguments"; exit 1; }
 done <examples || fail "an example of the help does not work"
 
 # stdout: full, closed, or a pipe whose reader is gone

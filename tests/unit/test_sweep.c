@@ -78,12 +78,8 @@ static fab_status read_design(const void *context, const char *const *overrides,
 }
 
 static fab_sweep_request request_of(const char *design, const char *traffic) {
-    return (fab_sweep_request){.read = read_design,
-                               .read_context = design,
-                               .traffic = traffic,
-                               .seed = 3,
-                               .n_seeds = 2,
-                               .n_threads = 2};
+    return (fab_sweep_request){
+        .read = read_design, .read_context = design, .traffic = traffic, .seed = 3, .n_seeds = 2, .n_threads = 2};
 }
 
 Test(sweep, a_point_is_a_run_of_its_own) {
@@ -243,8 +239,13 @@ static fab_status read_mix(const void *context, size_t i, size_t job, fab_design
 Test(mix, speed_is_the_weighted_mean_of_both_jobs) {
     static const double SHARES[] = {0.1, 0.5, 0.9};
     for (size_t k = 0; k < 3; k++) {
-        fab_mix_request request = {
-            .names = MIX, .n_designs = 4, .share = SHARES[k], .read = read_mix, .seed = 1, .n_seeds = 1, .n_threads = 2};
+        fab_mix_request request = {.names = MIX,
+                                   .n_designs = 4,
+                                   .share = SHARES[k],
+                                   .read = read_mix,
+                                   .seed = 1,
+                                   .n_seeds = 1,
+                                   .n_threads = 2};
         fab_mix *mix = NULL;
         fab_error err = {0};
         cr_assert_eq(fab_mix_run(&request, &mix, &err), FAB_OK, "%s", err.text);
