@@ -78,13 +78,22 @@ static const char *tapers_text(const fab_sweep_point *p, char *out, size_t size)
     return out;
 }
 
+static bool equal_fabrics(const fab_sweep_point *p, const fab_sweep_point *q) {
+    bool equal = p->counts.gpus == q->counts.gpus && p->counts.tiers == q->counts.tiers &&
+                 p->counts.switches == q->counts.switches && p->counts.cables == q->counts.cables &&
+                 p->total_usd == q->total_usd && p->power_w == q->power_w && p->bisection_bps == q->bisection_bps;
+    for (uint64_t t = 0; equal && t + 1 < p->counts.tiers && t < FAB_MAX_TIERS; t++) {
+        equal = p->counts.built_taper[t] == q->counts.built_taper[t];
+    }
+    return equal;
+}
+
 /* One fabric for all points: as where the job alone is varied. */
 static bool same_fabric(const fab_sweep *s) {
     const fab_sweep_point *first = first_built(s);
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
-        if (p->is_built && (memcmp(&p->counts, &first->counts, sizeof p->counts) != 0 ||
-                            p->total_usd != first->total_usd || p->bisection_bps != first->bisection_bps)) {
+        if (p->is_built && !equal_fabrics(p, first)) {
             return false;
         }
     }

@@ -189,7 +189,7 @@ static fab_status override_text(const char *path, const char *value, char **out,
 static fab_status run_point(const fab_sweep_request *r, size_t i, point_progress *progress, fab_design *design,
                             fab_sweep_point *out, fab_error *inner, fab_error *err) {
     fab_status status = FAB_OK;
-    const char *value[FAB_SWEEP_PATHS];
+    const char *value[FAB_SWEEP_PATHS] = {NULL};
     char *override[FAB_SWEEP_PATHS] = {NULL};
     fab_sweep_point found = {.n_phases = 0};
     values_of(r, i, value);
