@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_BUCKETS    1024U
-#define BUCKET_SHIFT 48   /* of the bits of a double: 16 buckets per octave */
+#define N_BUCKETS    2048U
+#define BUCKET_SHIFT 45   /* of the bits of a double: 128 buckets per octave */
 #define AT_ONCE      32   /* flows that are stopped together */
 #define CANCELLED    1e-3 /* of the weight once summed: what is left has lost too many digits */
 

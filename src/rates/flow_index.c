@@ -4,6 +4,7 @@
  * A path often begins and ends with links that can hold nobody, because their neighbour is no wider and has no other
  * flows: the PCIe link of a NIC beside its cable. These are left out. */
 #include "fab/memory.h"
+#include "fab/multiversion.h"
 #include "room.h"
 #include "solver.h"
 
@@ -211,9 +212,24 @@ static uint32_t range_shift(uint32_t n_links) {
     return shift;
 }
 
+/* A crossing is the number of its link in the range, in the lowest bits, and its flow: in 32 bits where both have room,
+ * because most of the time goes by in waiting for memory. */
+FAB_INLINE void write_crossing(void *crossings, uint32_t i, uint64_t crossing, const bool is_short) {
+    if (is_short) {
+        ((uint32_t *)crossings)[i] = (uint32_t)crossing;
+    } else {
+        ((uint64_t *)crossings)[i] = crossing;
+    }
+}
+
+FAB_INLINE uint64_t read_crossing(const void *crossings, uint32_t i, const bool is_short) {
+    return is_short ? ((const uint32_t *)crossings)[i] : ((const uint64_t *)crossings)[i];
+}
+
 /* Records, and crossings by range in the order of the flows. at: where each range begins. */
-static void deal_out(fab_max_min *m, const fab_sharing *s, uint32_t shift, uint32_t *at) {
+FAB_INLINE void deal_out(fab_max_min *m, const fab_sharing *s, uint32_t shift, uint32_t *at, const bool is_short) {
     uint32_t nowhere = m->n_kept;
+    uint32_t mask = (1U << shift) - 1;
     for (uint32_t f = 0; f < s->n_flows; f++) {
         flow_record *record = &m->records[f];
         uint32_t n = 0;
@@ -222,7 +238,7 @@ static void deal_out(fab_max_min *m, const fab_sharing *s, uint32_t shift, uint3
             if (l == NO_LINK) {
                 continue;
             }
-            m->crossings[at[l >> shift]++] = (crossing){l, f};
+            write_crossing(m->crossings, at[l >> shift]++, (uint64_t)f << shift | (l & mask), is_short);
             if (n < RECORD_LINKS) {
                 record->link[n] = l;
             }
@@ -238,6 +254,36 @@ static void deal_out(fab_max_min *m, const fab_sharing *s, uint32_t shift, uint3
     }
 }
 
+/* Sorts every range by link; begin ... end - 1 are its crossings. @return whether a flow names a link twice. */
+FAB_INLINE bool sort_range(fab_max_min *m, uint32_t shift, uint32_t range, uint32_t end, const bool is_short) {
+    uint32_t mask = (1U << shift) - 1;
+    link_place *places = &m->place[range << shift];
+    uint32_t twice = 0;
+    for (uint32_t i = m->links[range << shift].first; i < end; i++) {
+        uint64_t crossing = read_crossing(m->crossings, i, is_short);
+        link_place *place = &places[crossing & mask];
+        uint32_t f = (uint32_t)(crossing >> shift);
+        twice |= place->last == f + 1;
+        place->last = f + 1;
+        m->flow[place->at++] = f;
+    }
+    return twice != 0;
+}
+
+FAB_INLINE bool sort_crossings(fab_max_min *m, const fab_sharing *s, uint32_t shift, const bool is_short) {
+    uint32_t at[MAX_RANGES + 1] = {0};
+    uint32_t n_ranges = (m->n_kept >> shift) + 1;
+    bool twice = false;
+    for (uint32_t r = 0; r < n_ranges; r++) {
+        at[r] = m->links[r << shift].first;
+    }
+    deal_out(m, s, shift, at, is_short);
+    for (uint32_t r = 0; r < n_ranges; r++) {
+        twice = sort_range(m, shift, r, at[r], is_short) || twice;
+    }
+    return twice;
+}
+
 static double share_of(const fab_sharing *s, uint32_t f, uint32_t l) {
     uint64_t e = s->first[f];
     while (s->share != NULL && s->link[e] != l) {
@@ -246,20 +292,8 @@ static double share_of(const fab_sharing *s, uint32_t f, uint32_t l) {
     return s->share != NULL ? s->share[e] : 1;
 }
 
-static fab_status sort_crossings(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) {
-    uint32_t n = m->links[m->n_kept].first;
-    uint32_t twice = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        crossing c = m->crossings[i];
-        link_place *place = &m->place[c.link];
-        twice |= place->last == c.flow + 1;
-        place->last = c.flow + 1;
-        m->flow[place->at++] = c.flow;
-    }
-    if (twice != 0) {
-        return name_twice(m, s, err);
-    }
-    for (uint32_t l = 0; general && l < m->n_kept; l++) {
+static void add_weights(fab_max_min *m, const fab_sharing *s) {
+    for (uint32_t l = 0; l < m->n_kept; l++) {
         m->weight[l] = 0;
         for (uint32_t i = m->links[l].first; i < m->links[l + 1].first; i++) {
             double share = share_of(s, m->flow[i], m->number[l]);
@@ -269,13 +303,10 @@ static fab_status sort_crossings(fab_max_min *m, const fab_sharing *s, bool gene
             }
         }
     }
-    return FAB_OK;
+    m->weight[m->n_kept] = 0;
 }
 
 static void add_limits(fab_max_min *m, const fab_sharing *s, bool general) {
-    if (general) {
-        m->weight[m->n_kept] = 0;
-    }
     for (uint32_t f = 0; s->limit != NULL && f < s->n_flows; f++) {
         uint32_t l = m->n_kept + 1 + f;
         m->links[l] = (link_state){.left = s->limit[f], .n = 1};
@@ -287,16 +318,17 @@ static void add_limits(fab_max_min *m, const fab_sharing *s, bool general) {
 
 fab_status solver_index(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) {
     fab_status status = FAB_OK;
-    uint32_t at[MAX_RANGES + 1] = {0};
     FAB_TRY(count_flows(m, s, err));
     FAB_TRY(look_at_ends(m, s, err));
     keep_links(m, s);
     uint32_t shift = range_shift(m->n_kept);
-    for (uint32_t r = 0; r <= m->n_kept >> shift; r++) {
-        at[r] = m->links[r << shift].first;
+    bool is_short = (uint64_t)s->n_flows << shift <= UINT32_MAX;
+    if (is_short ? sort_crossings(m, s, shift, true) : sort_crossings(m, s, shift, false)) {
+        FAB_TRY(name_twice(m, s, err));
     }
-    deal_out(m, s, shift, at);
-    FAB_TRY(sort_crossings(m, s, general, err));
+    if (general) {
+        add_weights(m, s);
+    }
     add_limits(m, s, general);
 done:
     return status;

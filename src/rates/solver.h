@@ -27,11 +27,6 @@ typedef struct flow_record {
     uint32_t link[RECORD_LINKS];
 } flow_record;
 
-/* A flow crosses a link. */
-typedef struct crossing {
-    uint32_t link, flow;
-} crossing;
-
 /* Where the next flow of a link goes, and 1 + the last that came. */
 typedef struct link_place {
     uint32_t at, last;
@@ -76,7 +71,7 @@ struct fab_max_min {
     flow_record *records;
     uint32_t *n_flows; /* per link of the sharing; while the index is made, as the next three */
     link_end *ends;
-    crossing *crossings;
+    uint64_t *crossings;
     link_place *place;
     chunk *chunks;
     uint64_t *stopped; /* bit set of flows */
