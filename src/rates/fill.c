@@ -2,7 +2,7 @@
  *
  * A link is full at the level (what stopped flows leave of it) / (weight of the flows that still grow on it). Stopping
  * a flow only raises that of its other links, so a key in the queue is never too high: it is looked at again when the
- * link comes up, not whenever a flow stops. The queue has a bucket per sixteenth of an octave and a small heap for the
+ * link comes up, not whenever a flow stops. The queue has a bucket per 128th of an octave and a small heap for the
  * bucket that is being emptied. A limit of a flow is a link that only this flow crosses. */
 #include "fill.h"
 #include "fab/memory.h"
