@@ -2,7 +2,7 @@
  *
  * A link is full at the level (what stopped flows leave of it) / (weight of the flows that still grow on it). Stopping
  * a flow only raises that of its other links, so a key in the queue is never too high: it is looked at again when the
- * link comes up, not whenever a flow stops. The queue has a bucket per sixteenth of an octave and a small heap for the
+ * link comes up, not whenever a flow stops. The queue has a bucket per 128th of an octave and a small heap for the
  * bucket that is being emptied. A limit of a flow is a link that only this flow crosses. */
 #include "fill.h"
 #include "fab/memory.h"
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_BUCKETS    1024U
-#define BUCKET_SHIFT 48   /* of the bits of a double: 16 buckets per octave */
+#define N_BUCKETS    2048U
+#define BUCKET_SHIFT 45   /* of the bits of a double: 128 buckets per octave */
 #define AT_ONCE      32   /* flows that are stopped together */
 #define CANCELLED    1e-3 /* of the weight once summed: what is left has lost too many digits */
 
@@ -23,8 +23,7 @@
 typedef struct filling {
     fab_max_min *m;
     const fab_sharing *s;
-    double *rate;
-    uint32_t *holder;
+    uint32_t *holder; /* NULL: nobody asks */
     double level;
     uint64_t base; /* bits of the level where bucket 0 begins */
     uint32_t bucket;
@@ -49,18 +48,18 @@ static void sum_again(const filling *q, uint32_t l) {
     fab_max_min *m = q->m;
     double weight = 0;
     double taken = 0;
-    for (uint32_t i = m->first[l]; l < s->n_links && i < m->first[l + 1]; i++) {
+    for (uint32_t i = m->links[l].first; l < m->n_kept && i < m->links[l + 1].first; i++) {
         uint32_t f = m->flow[i];
         double share = s->share != NULL ? m->flow_share[i] : 1;
         if ((m->stopped[f / 64] >> (f % 64) & 1) != 0) {
-            taken += q->rate[f] * share;
+            taken += m->records[f].rate * share;
         } else {
             weight += (s->weight != NULL ? s->weight[f] : 1) * share;
         }
     }
-    if (l < s->n_links) {
+    if (l < m->n_kept) {
         m->weight[l] = weight;
-        m->links[l].left = s->capacity[l] - taken;
+        m->links[l].left = s->capacity[m->number[l]] - taken;
     }
     m->summed[l] = m->weight[l];
 }
@@ -119,7 +118,75 @@ static size_t empty_bucket(filling *q, uint32_t bucket) {
     return n;
 }
 
-static void sift_down(queued *heap, size_t n, size_t at) {
+/* What a link needs when it is full: itself, its list, the records of its flows, the links of these. It is asked for
+ * step by step while the link comes closer to the top of the heap, so that each step finds what the one before asked
+ * for. Of long lists the first flows. */
+#define FORESEEN 32
+FAB_INLINE void foresee_state(const fab_max_min *m, uint32_t l) {
+    __builtin_prefetch(&m->links[l], 1);
+}
+
+FAB_INLINE void foresee_list(const fab_max_min *m, uint32_t l) {
+    __builtin_prefetch(&m->flow[m->links[l].first]);
+    __builtin_prefetch(&m->flow[m->links[l].first] + 16);
+}
+
+static uint32_t foreseen_end(const fab_max_min *m, uint32_t l) {
+    uint32_t end = l < m->n_kept ? m->links[l + 1].first : 0;
+    return end > m->links[l].first + FORESEEN ? m->links[l].first + FORESEEN : end;
+}
+
+static bool is_stopped(const fab_max_min *m, uint32_t f) {
+    return (m->stopped[f / 64] >> (f % 64) & 1) != 0;
+}
+
+static void set_stopped(fab_max_min *m, uint32_t f) {
+    m->stopped[f / 64] |= UINT64_C(1) << (f % 64);
+}
+
+/* The record of flow f, or one without links if it has stopped: cheaper than a branch that is guessed wrong. */
+FAB_INLINE const flow_record *record_in_need(const fab_max_min *m, uint32_t f) {
+    return is_stopped(m, f) ? &m->no_flow : &m->records[f];
+}
+
+FAB_INLINE void foresee_flows(const fab_max_min *m, uint32_t l) {
+    uint32_t end = foreseen_end(m, l);
+    for (uint32_t i = m->links[l].first; i < end; i++) {
+        __builtin_prefetch(record_in_need(m, m->flow[i]), 1);
+    }
+}
+
+FAB_INLINE void foresee_record(const fab_max_min *m, const flow_record *record) {
+    const link_state *links = record->link[0] != NO_LINK ? m->links : NULL; /* NULL: long paths are not foreseen */
+    for (uint32_t h = 0; links != NULL && h < RECORD_LINKS; h++) {
+        __builtin_prefetch(&links[record->link[h]], 1);
+    }
+}
+
+FAB_INLINE void foresee_links(const fab_max_min *m, uint32_t l) {
+    uint32_t end = foreseen_end(m, l);
+    for (uint32_t i = m->links[l].first; i < end; i++) {
+        foresee_record(m, record_in_need(m, m->flow[i]));
+    }
+}
+
+/* A link comes to this place of the heap. */
+FAB_INLINE void foresee(const fab_max_min *m, size_t at, uint32_t l) {
+    if (at < 1) {
+        return;
+    }
+    if (at < 3) {
+        foresee_links(m, l);
+    } else if (at < 7) {
+        foresee_flows(m, l);
+    } else if (at < 15) {
+        foresee_list(m, l);
+    } else {
+        foresee_state(m, l);
+    }
+}
+
+static void sift_down(const fab_max_min *m, queued *heap, size_t n, size_t at) {
     queued item = heap[at];
     for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
         if (child + 1 < n && heap[child + 1].level < heap[child].level) {
@@ -129,6 +196,9 @@ static void sift_down(queued *heap, size_t n, size_t at) {
             break;
         }
         heap[at] = heap[child];
+        if (at < 31) {
+            foresee(m, at, heap[at].link);
+        }
         at = child;
     }
     heap[at] = item;
@@ -148,7 +218,7 @@ static void drop_top(filling *q) {
     queued *heap = q->m->heap;
     heap[0] = heap[--q->n_heap];
     if (q->n_heap > 1) {
-        sift_down(heap, q->n_heap, 0);
+        sift_down(q->m, heap, q->n_heap, 0);
     }
 }
 
@@ -215,9 +285,27 @@ FAB_INLINE bool load_bucket(filling *q, const bool general) {
         }
     }
     for (size_t i = q->n_heap / 2; i-- > 0;) {
-        sift_down(m->heap, q->n_heap, i);
+        sift_down(m, m->heap, q->n_heap, i);
     }
     return true;
+}
+
+/* The same for those that are ready, which go from the last to the first. */
+FAB_INLINE void foresee_ready(const filling *q) {
+    const fab_max_min *m = q->m;
+    size_t n = q->n_ready;
+    if (n >= 1) {
+        foresee_links(m, m->ready[n - 1].link);
+    }
+    if (n >= 2) {
+        foresee_flows(m, m->ready[n - 2].link);
+    }
+    if (n >= 4) {
+        foresee_list(m, m->ready[n - 4].link);
+    }
+    if (n >= 8) {
+        foresee_state(m, m->ready[n - 8].link);
+    }
 }
 
 /* The link that is full first, at q->level. */
@@ -227,6 +315,9 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
         while (q->n_ready > 0 || q->n_heap > 0) {
             bool is_ready = q->n_ready > 0;
             queued item = is_ready ? m->ready[--q->n_ready] : m->heap[0];
+            if (is_ready) {
+                foresee_ready(q);
+            }
             double level = m->links[item.link].n > 0 ? level_of(q, item.link, general) : INFINITY;
             if (level <= item.level * (1 + FILL_TIE)) {
                 if (!is_ready) {
@@ -247,7 +338,7 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
                 push(q, (queued){level, item.link});
             } else {
                 m->heap[0].level = level;
-                sift_down(m->heap, q->n_heap, 0);
+                sift_down(m, m->heap, q->n_heap, 0);
             }
         }
         if (!load_bucket(q, general)) {
@@ -270,47 +361,41 @@ FAB_INLINE void take(filling *q, uint32_t l, double rate, double weight, const b
 FAB_INLINE void stop(filling *q, uint32_t f, double rate, const bool general) {
     const fab_sharing *s = q->s;
     fab_max_min *m = q->m;
-    const uint32_t *link = m->records[f].link;
+    flow_record *record = &m->records[f];
     double w = general && s->weight != NULL ? s->weight[f] : 1;
-    q->rate[f] = rate;
-    if (link[0] != NO_LINK) {
+    record->rate = rate;
+    if (record->link[0] != NO_LINK) {
         for (uint32_t i = 0; i < RECORD_LINKS; i++) { /* always as many: a branch would be guessed wrong too often */
-            take(q, link[i], rate, w, general);
+            take(q, record->link[i], rate, w, general);
         }
     } else {
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
             double share = s->share != NULL ? s->share[e] : 1;
-            take(q, s->link[e], rate * share, w * share, general);
+            if (m->kept[s->link[e]] != NO_LINK) {
+                take(q, m->kept[s->link[e]], rate * share, w * share, general);
+            }
         }
     }
     if (s->limit != NULL) {
-        m->links[s->n_links + f].n = 0;
+        m->links[m->n_kept + 1 + f].n = 0;
     }
 }
 
-/* Stops flows that a link holds. What they need is asked for before it is used. */
-FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, uint32_t l, const bool general) {
+/* Stops flows that a link holds. What they need is asked for before it is used, unless it was foreseen. */
+FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, uint32_t l, bool is_foreseen,
+                              const bool general) {
     const fab_sharing *s = q->s;
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t *link = q->m->records[flow[i]].link;
-        for (uint32_t h = 0; h < RECORD_LINKS; h++) {
-            __builtin_prefetch(&q->m->links[link[h] != NO_LINK ? link[h] : l], 1);
-        }
+    for (uint32_t i = 0; i < n && !is_foreseen; i++) {
+        foresee_record(q->m, &q->m->records[flow[i]]);
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t f = flow[i];
         double rate = general && s->weight != NULL ? s->weight[f] * q->level : q->level;
-        q->holder[f] = l;
+        if (q->holder != NULL) {
+            q->holder[f] = q->m->number[l];
+        }
         stop(q, f, s->limit != NULL && rate > s->limit[f] ? s->limit[f] : rate, general);
     }
-}
-
-static bool is_stopped(const fab_max_min *m, uint32_t f) {
-    return (m->stopped[f / 64] >> (f % 64) & 1) != 0;
-}
-
-static void set_stopped(fab_max_min *m, uint32_t f) {
-    m->stopped[f / 64] |= UINT64_C(1) << (f % 64);
 }
 
 FAB_INLINE void fill_up(filling *q, const bool general) {
@@ -318,34 +403,34 @@ FAB_INLINE void fill_up(filling *q, const bool general) {
     fab_max_min *m = q->m;
     uint32_t flow[AT_ONCE];
     for (uint32_t l = next_full(q, general); l != NO_LINK; l = next_full(q, general)) {
-        if (l >= s->n_links) {
-            set_stopped(m, l - s->n_links);
-            q->holder[l - s->n_links] = FAB_NO_BOTTLENECK;
-            stop(q, l - s->n_links, s->limit[l - s->n_links], general);
+        if (l > m->n_kept) {
+            uint32_t f = l - m->n_kept - 1;
+            set_stopped(m, f);
+            stop(q, f, s->limit[f], general);
             continue;
         }
         uint32_t n = 0;
-        for (uint32_t i = m->first[l]; i < m->first[l + 1]; i++) {
+        uint32_t begin = m->links[l].first;
+        for (uint32_t i = begin; i < m->links[l + 1].first; i++) {
             uint32_t f = m->flow[i];
-            if (!is_stopped(m, f)) {
-                set_stopped(m, f);
-                __builtin_prefetch(&m->records[f]);
-                __builtin_prefetch(&q->rate[f], 1);
-                __builtin_prefetch(&q->holder[f], 1);
-                flow[n++] = f;
+            if (i >= begin + FORESEEN) {
+                __builtin_prefetch(&m->records[f], 1);
             }
+            flow[n] = f;
+            n += !is_stopped(m, f);
+            set_stopped(m, f);
             if (n == AT_ONCE) {
-                stop_together(q, flow, n, l, general);
+                stop_together(q, flow, n, l, i < begin + FORESEEN, general);
                 n = 0;
             }
         }
-        stop_together(q, flow, n, l, general);
+        stop_together(q, flow, n, l, m->links[l + 1].first <= begin + FORESEEN, general);
     }
 }
 
 FAB_INLINE void enqueue(filling *q, const bool general) {
     fab_max_min *m = q->m;
-    uint32_t n_ids = q->s->n_links + (q->s->limit != NULL ? q->s->n_flows : 0);
+    uint32_t n_ids = m->n_kept + 1 + (q->s->limit != NULL ? q->s->n_flows : 0);
     double lowest = INFINITY;
     for (uint32_t l = 0; l < n_ids; l++) {
         if (general) {
@@ -364,17 +449,15 @@ FAB_INLINE void enqueue(filling *q, const bool general) {
     }
 }
 
-fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
-                      fab_error *err) {
+fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_t *out_holder, fab_error *err) {
     fab_status status = FAB_OK;
     bool general = sharing->weight != NULL || sharing->share != NULL;
-    filling q = {.m = solver, .s = sharing, .rate = out_rate, .holder = out_holder, .free_chunk = NO_LINK};
+    filling q = {.m = solver, .s = sharing, .holder = out_holder, .free_chunk = NO_LINK};
     FAB_TRY(solver_make_room(solver, sharing, general, N_BUCKETS, err));
     FAB_TRY(solver_index(solver, sharing, general, err));
     memset(solver->stopped, 0, ((size_t)sharing->n_flows / 64 + 1) * sizeof *solver->stopped);
     memset(q.head, 0xff, sizeof q.head);
-    for (uint32_t f = 0; f < sharing->n_flows; f++) {
-        out_rate[f] = INFINITY;
+    for (uint32_t f = 0; out_holder != NULL && f < sharing->n_flows; f++) {
         out_holder[f] = FAB_NO_BOTTLENECK;
     }
     if (general) {
@@ -385,5 +468,14 @@ fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *o
         fill_up(&q, false);
     }
 done:
+    return status;
+}
+
+fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
+                      fab_error *err) {
+    fab_status status = fill_records(solver, sharing, out_holder, err);
+    for (uint32_t f = 0; status == FAB_OK && f < sharing->n_flows; f++) {
+        out_rate[f] = solver->records[f].rate;
+    }
     return status;
 }

@@ -22,6 +22,10 @@
 fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
                       fab_error *err) FAB_MUST_USE;
 
+/** The same, leaving the rates in the records of the solver. out_holder: NULL if nobody asks. */
+fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_t *out_holder,
+                        fab_error *err) FAB_MUST_USE;
+
 #define FILL_FEW_FLOWS     24
 #define FILL_FEW_CROSSINGS 256
 
@@ -33,12 +37,5 @@ bool fill_few(const fab_sharing *sharing, double *out_rate, uint32_t *out_holder
 
 /** Checks the numbers of a sharing: everything but its links. */
 fab_status check_sharing(const fab_sharing *sharing, fab_error *err) FAB_MUST_USE;
-
-/** Room of the solver for the certificate: a load and a level per link. */
-typedef struct link_check {
-    double load, top; /**< top: the largest level of its flows */
-} link_check;
-fab_status fill_check_room(fab_max_min *solver, uint32_t n_links, link_check **out, double **out_level,
-                           fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -1,12 +1,19 @@
 /* Flows by link. Links are many and flows name them in no order, so that each step of a plain counting sort would wait
- * for memory: crossings are first dealt out to ranges of links that stay in the cache. */
+ * for memory: crossings are first dealt out to ranges of links that stay in the cache.
+ *
+ * A path often begins and ends with links that can hold nobody, because their neighbour is no wider and has no other
+ * flows: the PCIe link of a NIC beside its cable. These are left out. */
 #include "fab/memory.h"
+#include "fab/multiversion.h"
 #include "room.h"
 #include "solver.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define COUNTED  8192
+#define NARROWER 1e-8 /* relatively: beyond all tolerances of the certificate */
 
 fab_status fab_max_min_new(fab_max_min **out, fab_error *err) {
     return FAB_NEW(*out, 1, err);
@@ -17,56 +24,61 @@ void fab_max_min_free(fab_max_min *solver) {
         return;
     }
     free(solver->links);
+    free(solver->number);
+    free(solver->kept);
     free(solver->weight);
     free(solver->summed);
-    free(solver->first);
     free(solver->flow);
     free(solver->flow_share);
     free(solver->records);
+    free(solver->ends);
+    free(solver->n_flows);
     free(solver->crossings);
+    free(solver->place);
     free(solver->chunks);
     free(solver->stopped);
     free(solver->waiting);
     free(solver->heap);
     free(solver->ready);
     free(solver->check);
-    free(solver->certified);
+    free(solver->held);
     free(solver);
 }
 
-fab_status fill_check_room(fab_max_min *solver, uint32_t n_links, link_check **out, double **out_level,
-                           fab_error *err) {
+fab_status solver_check_room(fab_max_min *m, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(ROOM_GROW(solver->check, solver->check_room, (size_t)n_links + 1, err));
-    FAB_TRY(ROOM_GROW(solver->certified, solver->certified_room, (size_t)n_links + 1, err));
-    *out = solver->check;
-    *out_level = solver->certified;
+    FAB_TRY(ROOM_GROW(m->check, m->check_room, (size_t)m->n_kept + 1, err));
+    FAB_TRY(ROOM_GROW(m->held, m->held_room, (size_t)m->n_kept + 1, err));
 done:
     return status;
 }
 
 fab_status solver_make_room(fab_max_min *m, const fab_sharing *s, bool general, uint32_t n_buckets, fab_error *err) {
     fab_status status = FAB_OK;
-    size_t n_ids = (size_t)s->n_links + (s->limit != NULL ? s->n_flows : 0);
+    size_t n_ids = (size_t)s->n_links + 1 + (s->limit != NULL ? s->n_flows : 0);
     size_t n_entries = (size_t)(s->first[s->n_flows] - s->first[0]);
     if (n_ids >= NO_LINK || n_entries >= UINT32_MAX) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
                  "%zu links and limits, %zu crossings of flows and links; at most %u of each can be solved at once",
-                 n_ids, n_entries, NO_LINK - 1);
+                 n_ids - 1, n_entries, NO_LINK - 2);
     }
-    FAB_TRY(ROOM_GROW(m->links, m->links_room, n_ids + 1, err));
-    FAB_TRY(ROOM_GROW(m->first, m->first_room, (size_t)s->n_links + 1, err));
+    FAB_TRY(ROOM_GROW(m->links, m->links_room, n_ids, err));
+    FAB_TRY(ROOM_GROW(m->number, m->number_room, (size_t)s->n_links + 1, err));
+    FAB_TRY(ROOM_GROW(m->kept, m->kept_room, (size_t)s->n_links + 1, err));
+    FAB_TRY(ROOM_GROW(m->ends, m->ends_room, (size_t)s->n_links + 1, err));
+    FAB_TRY(ROOM_GROW(m->n_flows, m->n_flows_room, (size_t)s->n_links + 1, err));
+    FAB_TRY(ROOM_GROW(m->place, m->place_room, (size_t)s->n_links + 1, err));
     FAB_TRY(ROOM_GROW(m->flow, m->flow_room, n_entries + 1, err));
     FAB_TRY(ROOM_GROW(m->crossings, m->crossings_room, n_entries + 1, err));
     FAB_TRY(ROOM_GROW(m->stopped, m->stopped_room, (size_t)s->n_flows / 64 + 1, err));
     FAB_TRY(ROOM_GROW(m->records, m->records_room, (size_t)s->n_flows + 1, err));
     FAB_TRY(ROOM_GROW(m->chunks, m->chunks_room, n_ids / CHUNK_LINKS + n_buckets + 2, err));
-    FAB_TRY(ROOM_GROW(m->heap, m->heap_room, n_ids + 1, err));
-    FAB_TRY(ROOM_GROW(m->waiting, m->waiting_room, n_ids + 1, err));
-    FAB_TRY(ROOM_GROW(m->ready, m->ready_room, n_ids + 1, err));
+    FAB_TRY(ROOM_GROW(m->heap, m->heap_room, n_ids, err));
+    FAB_TRY(ROOM_GROW(m->waiting, m->waiting_room, n_ids, err));
+    FAB_TRY(ROOM_GROW(m->ready, m->ready_room, n_ids, err));
     if (general) {
-        FAB_TRY(ROOM_GROW(m->weight, m->weight_room, n_ids + 1, err));
-        FAB_TRY(ROOM_GROW(m->summed, m->summed_room, n_ids + 1, err));
+        FAB_TRY(ROOM_GROW(m->weight, m->weight_room, n_ids, err));
+        FAB_TRY(ROOM_GROW(m->summed, m->summed_room, n_ids, err));
     }
     if (s->share != NULL) {
         FAB_TRY(ROOM_GROW(m->flow_share, m->flow_share_room, n_entries + 1, err));
@@ -75,16 +87,8 @@ done:
     return status;
 }
 
-#define MAX_RANGES  512U
-#define RANGE_SHIFT 11 /* at least 2^this links to a range */
-
-static uint32_t range_shift(uint32_t n_links) {
-    uint32_t shift = RANGE_SHIFT;
-    while (n_links >> shift >= MAX_RANGES) {
-        shift++;
-    }
-    return shift;
-}
+/* --- which links are kept ------------------------------------------------------------------------------------------
+ */
 
 static fab_status name_bad_link(const fab_sharing *s, fab_error *err) {
     for (uint32_t f = 0; f < s->n_flows; f++) {
@@ -98,52 +102,186 @@ static fab_status name_bad_link(const fab_sharing *s, fab_error *err) {
     return FAB_OK;
 }
 
-/* Whether links exist, and how many crossings each range gets. */
-static fab_status count_crossings(const fab_sharing *s, uint32_t shift, uint32_t *count, fab_error *err) {
-    uint32_t largest = 0;
-    for (uint64_t e = s->first[0]; e < s->first[s->n_flows]; e++) {
-        largest = s->link[e] > largest ? s->link[e] : largest;
-    }
-    if (largest >= s->n_links && s->first[0] < s->first[s->n_flows]) {
-        return name_bad_link(s, err);
-    }
-    for (uint64_t e = s->first[0]; e < s->first[s->n_flows]; e++) {
-        count[s->link[e] >> shift]++;
+static fab_status name_twice(fab_max_min *m, const fab_sharing *s, fab_error *err) {
+    memset(m->ends, 0, (size_t)s->n_links * sizeof *m->ends);
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            if (m->ends[s->link[e]].next == f + 1) {
+                return fab_fail(err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough", f, s->link[e]);
+            }
+            m->ends[s->link[e]].next = f + 1;
+        }
     }
     return FAB_OK;
 }
 
-/* The links of every flow, with the one past the last where there are fewer: nobody looks at it. */
-static void make_records(fab_max_min *m, const fab_sharing *s) {
-    uint32_t nowhere = s->n_links + (s->limit != NULL ? s->n_flows : 0);
-    for (uint32_t f = 0; f < s->n_flows; f++) {
-        uint64_t begin = s->first[f];
-        uint64_t n = s->first[f + 1] - begin;
-        uint32_t *link = m->records[f].link;
-        if (n > RECORD_LINKS || s->share != NULL) {
-            link[0] = NO_LINK;
-        } else if (begin + RECORD_LINKS <= s->first[s->n_flows]) {
-            for (uint32_t i = 0; i < RECORD_LINKS; i++) {
-                uint32_t l = s->link[begin + i];
-                link[i] = i < n ? l : nowhere;
-            }
-        } else {
-            for (uint32_t i = 0; i < RECORD_LINKS; i++) {
-                link[i] = i < n ? s->link[begin + i] : nowhere;
-            }
+/* Counts the flows of every link. */
+static fab_status count_flows(fab_max_min *m, const fab_sharing *s, fab_error *err) {
+    uint64_t end = s->first[s->n_flows];
+    memset(m->n_flows, 0, (size_t)s->n_links * sizeof *m->n_flows);
+    for (uint64_t begin = s->first[0]; begin < end; begin += COUNTED) { /* so many stay in the cache */
+        uint64_t past = end - begin < COUNTED ? end : begin + COUNTED;
+        uint32_t largest = 0;
+        for (uint64_t e = begin; e < past; e++) {
+            largest = s->link[e] > largest ? s->link[e] : largest;
+        }
+        if (largest >= s->n_links) {
+            return name_bad_link(s, err);
+        }
+        for (uint64_t e = begin; e < past; e++) {
+            m->n_flows[s->link[e]]++;
         }
     }
-    m->links[nowhere] = (link_state){.left = INFINITY};
+    return FAB_OK;
 }
 
-/* Crossings by range, in the order of the flows. */
-static void deal_out(fab_max_min *m, const fab_sharing *s, uint32_t shift, uint32_t *at) {
-    for (uint32_t f = 0; f < s->n_flows; f++) {
-        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            uint32_t l = s->link[e];
-            m->crossings[at[l >> shift]++] = (crossing){l, f};
+/* Flow f begins or ends at link l, next to link k. */
+static inline void note_end(link_end *ends, uint32_t l, uint32_t k) {
+    ends[l].n += ends[l].n == 0 || ends[l].next == k;
+    ends[l].next = ends[l].n == 1 ? k : ends[l].next;
+}
+
+static fab_status look_at_ends(fab_max_min *m, const fab_sharing *s, fab_error *err) {
+    bool is_circle = false;
+    memset(m->ends, 0, (size_t)s->n_links * sizeof *m->ends);
+    for (uint32_t f = 0; s->share == NULL && f < s->n_flows; f++) {
+        const uint32_t *link = s->link + s->first[f];
+        uint64_t n = s->first[f + 1] - s->first[f];
+        if (n > 1) {
+            is_circle = is_circle || link[0] == link[n - 1];
+            note_end(m->ends, link[0], link[1]);
+            note_end(m->ends, link[n - 1], link[n - 2]);
         }
     }
+    return is_circle ? name_twice(m, s, err) : FAB_OK;
+}
+
+#define YIELDS UINT32_MAX
+
+/* Whether link l can hold flows, and is the lowest link that does. Of two with equal flows and capacity the lower is
+ * kept; the higher comes later here. Otherwise a neighbour must be clearly narrower for l to be left out. */
+static bool is_kept(fab_max_min *m, const fab_sharing *s, uint32_t l) {
+    uint32_t n = m->n_flows[l];
+    if (n == 0 || !isfinite(s->capacity[l]) || m->ends[l].n == YIELDS) {
+        return false;
+    }
+    if (m->ends[l].n < n) {
+        return true;
+    }
+    uint32_t k = m->ends[l].next; /* crossed by every flow of l */
+    if (s->capacity[l] != s->capacity[k] || n != m->n_flows[k]) {
+        return s->capacity[l] <= s->capacity[k] * (1 + NARROWER);
+    }
+    if (l < k) {
+        m->ends[k].n = YIELDS;
+    }
+    return l < k;
+}
+
+static void keep_links(fab_max_min *m, const fab_sharing *s) {
+    uint32_t n = 0;
+    uint32_t entry = 0;
+    for (uint32_t l = 0; l < s->n_links; l++) {
+        m->kept[l] = NO_LINK;
+        if (is_kept(m, s, l)) {
+            m->links[n] = (link_state){.left = s->capacity[l], .n = m->n_flows[l], .first = entry};
+            m->number[n] = l;
+            m->place[n] = (link_place){.at = entry};
+            m->kept[l] = n++;
+            entry += m->n_flows[l];
+        }
+    }
+    m->n_kept = n;
+    m->links[n] = (link_state){.left = INFINITY, .first = entry};
+    for (uint32_t i = 0; i < RECORD_LINKS; i++) {
+        m->no_flow.link[i] = n;
+    }
+}
+
+/* --- their flows ---------------------------------------------------------------------------------------------------
+ */
+
+#define MAX_RANGES  512U
+#define RANGE_SHIFT 11 /* at least 2^this links to a range */
+
+static uint32_t range_shift(uint32_t n_links) {
+    uint32_t shift = RANGE_SHIFT;
+    while (n_links >> shift >= MAX_RANGES) {
+        shift++;
+    }
+    return shift;
+}
+
+/* A crossing is the number of its link in the range, in the lowest bits, and its flow: in 32 bits where both have room,
+ * because most of the time goes by in waiting for memory. */
+FAB_INLINE void write_crossing(void *crossings, uint32_t i, uint64_t crossing, const bool is_short) {
+    if (is_short) {
+        ((uint32_t *)crossings)[i] = (uint32_t)crossing;
+    } else {
+        ((uint64_t *)crossings)[i] = crossing;
+    }
+}
+
+FAB_INLINE uint64_t read_crossing(const void *crossings, uint32_t i, const bool is_short) {
+    return is_short ? ((const uint32_t *)crossings)[i] : ((const uint64_t *)crossings)[i];
+}
+
+/* Records, and crossings by range in the order of the flows. at: where each range begins. */
+FAB_INLINE void deal_out(fab_max_min *m, const fab_sharing *s, uint32_t shift, uint32_t *at, const bool is_short) {
+    uint32_t nowhere = m->n_kept;
+    uint32_t mask = (1U << shift) - 1;
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        flow_record *record = &m->records[f];
+        uint32_t n = 0;
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            uint32_t l = m->kept[s->link[e]];
+            if (l == NO_LINK) {
+                continue;
+            }
+            write_crossing(m->crossings, at[l >> shift]++, (uint64_t)f << shift | (l & mask), is_short);
+            if (n < RECORD_LINKS) {
+                record->link[n] = l;
+            }
+            n++;
+        }
+        for (uint32_t i = n; i < RECORD_LINKS; i++) {
+            record->link[i] = nowhere;
+        }
+        if (n > RECORD_LINKS || s->share != NULL) {
+            record->link[0] = NO_LINK;
+        }
+        record->rate = INFINITY;
+    }
+}
+
+/* Sorts every range by link; begin ... end - 1 are its crossings. @return whether a flow names a link twice. */
+FAB_INLINE bool sort_range(fab_max_min *m, uint32_t shift, uint32_t range, uint32_t end, const bool is_short) {
+    uint32_t mask = (1U << shift) - 1;
+    link_place *places = &m->place[range << shift];
+    uint32_t twice = 0;
+    for (uint32_t i = m->links[range << shift].first; i < end; i++) {
+        uint64_t crossing = read_crossing(m->crossings, i, is_short);
+        link_place *place = &places[crossing & mask];
+        uint32_t f = (uint32_t)(crossing >> shift);
+        twice |= place->last == f + 1;
+        place->last = f + 1;
+        m->flow[place->at++] = f;
+    }
+    return twice != 0;
+}
+
+FAB_INLINE bool sort_crossings(fab_max_min *m, const fab_sharing *s, uint32_t shift, const bool is_short) {
+    uint32_t at[MAX_RANGES + 1] = {0};
+    uint32_t n_ranges = (m->n_kept >> shift) + 1;
+    bool twice = false;
+    for (uint32_t r = 0; r < n_ranges; r++) {
+        at[r] = m->links[r << shift].first;
+    }
+    deal_out(m, s, shift, at, is_short);
+    for (uint32_t r = 0; r < n_ranges; r++) {
+        twice = sort_range(m, shift, r, at[r], is_short) || twice;
+    }
+    return twice;
 }
 
 static double share_of(const fab_sharing *s, uint32_t f, uint32_t l) {
@@ -154,76 +292,43 @@ static double share_of(const fab_sharing *s, uint32_t f, uint32_t l) {
     return s->share != NULL ? s->share[e] : 1;
 }
 
-/* Counts and sorts the crossings begin ... end - 1 of links lowest ... past - 1, whose first is a mark until then. */
-static fab_status sort_range(fab_max_min *m, const fab_sharing *s, bool general, uint32_t lowest, uint32_t past,
-                             uint32_t begin, uint32_t end, fab_error *err) {
-    for (uint32_t i = begin; i < end; i++) {
-        crossing c = m->crossings[i];
-        if (m->first[c.link] == c.flow + 1) {
-            return fab_fail(err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough", c.flow, c.link);
-        }
-        m->first[c.link] = c.flow + 1;
-        m->links[c.link].n++;
-        if (general) {
-            m->weight[c.link] += (s->weight != NULL ? s->weight[c.flow] : 1) * share_of(s, c.flow, c.link);
+static void add_weights(fab_max_min *m, const fab_sharing *s) {
+    for (uint32_t l = 0; l < m->n_kept; l++) {
+        m->weight[l] = 0;
+        for (uint32_t i = m->links[l].first; i < m->links[l + 1].first; i++) {
+            double share = share_of(s, m->flow[i], m->number[l]);
+            m->weight[l] += (s->weight != NULL ? s->weight[m->flow[i]] : 1) * share;
+            if (s->share != NULL) {
+                m->flow_share[i] = share;
+            }
         }
     }
-    uint32_t at = begin;
-    for (uint32_t l = lowest; l < past; l++) {
-        m->first[l] = at;
-        at += m->links[l].n;
-    }
-    for (uint32_t i = begin; i < end; i++) {
-        crossing c = m->crossings[i];
-        uint32_t place = m->first[c.link]++;
-        m->flow[place] = c.flow;
-        if (s->share != NULL) {
-            m->flow_share[place] = share_of(s, c.flow, c.link);
-        }
-    }
-    return FAB_OK;
+    m->weight[m->n_kept] = 0;
 }
 
 static void add_limits(fab_max_min *m, const fab_sharing *s, bool general) {
     for (uint32_t f = 0; s->limit != NULL && f < s->n_flows; f++) {
-        m->links[s->n_links + f] = (link_state){.left = s->limit[f], .n = 1};
+        uint32_t l = m->n_kept + 1 + f;
+        m->links[l] = (link_state){.left = s->limit[f], .n = 1};
         if (general) {
-            m->weight[s->n_links + f] = s->weight != NULL ? s->weight[f] : 1;
+            m->weight[l] = s->weight != NULL ? s->weight[f] : 1;
         }
     }
 }
 
 fab_status solver_index(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) {
     fab_status status = FAB_OK;
-    uint32_t shift = range_shift(s->n_links);
-    uint32_t n_ranges = (s->n_links >> shift) + 1;
-    uint32_t at[MAX_RANGES + 1] = {0};
-    for (uint32_t l = 0; l < s->n_links; l++) {
-        m->links[l] = (link_state){.left = s->capacity[l]};
-        m->first[l] = 0;
+    FAB_TRY(count_flows(m, s, err));
+    FAB_TRY(look_at_ends(m, s, err));
+    keep_links(m, s);
+    uint32_t shift = range_shift(m->n_kept);
+    bool is_short = (uint64_t)s->n_flows << shift <= UINT32_MAX;
+    if (is_short ? sort_crossings(m, s, shift, true) : sort_crossings(m, s, shift, false)) {
+        FAB_TRY(name_twice(m, s, err));
     }
     if (general) {
-        memset(m->weight, 0, s->n_links * sizeof *m->weight);
-        m->weight[s->n_links + (s->limit != NULL ? s->n_flows : 0)] = 0;
+        add_weights(m, s);
     }
-    FAB_TRY(count_crossings(s, shift, at, err));
-    make_records(m, s);
-    uint32_t begin = 0;
-    for (uint32_t r = 0; r < n_ranges; r++) {
-        uint32_t count = at[r];
-        at[r] = begin;
-        begin += count;
-    }
-    deal_out(m, s, shift, at);
-    for (uint32_t r = 0; r < n_ranges; r++) {
-        uint32_t lowest = r << shift;
-        uint32_t past = s->n_links - lowest < 1U << shift ? s->n_links : lowest + (1U << shift);
-        FAB_TRY(sort_range(m, s, general, lowest, past, r > 0 ? at[r - 1] : 0, at[r], err));
-    }
-    for (uint32_t l = s->n_links; l > 0; l--) { /* first[l] is where l ends, which is where l + 1 begins */
-        m->first[l] = m->first[l - 1];
-    }
-    m->first[0] = 0;
     add_limits(m, s, general);
 done:
     return status;

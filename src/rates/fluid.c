@@ -6,8 +6,36 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool counts_link(const fab_sharing *s, uint64_t entry) {
-    return isfinite(s->capacity[s->link[entry]]);
+static void count_routes(fab_fluid *fluid) {
+    const fab_sharing *s = fluid->sharing;
+    for (uint64_t e = s->first[0]; e < s->first[s->n_flows]; e++) {
+        fluid->links[s->link[e]].n_on++;
+    }
+}
+
+/* Which link of a route that no other takes is kept: the narrowest, or FLUID_NONE where a link that others take too is
+ * no wider. The rest of them can never hold the route. */
+static uint32_t own_link(const fab_fluid *fluid, uint32_t f) {
+    const fab_sharing *s = fluid->sharing;
+    double own = INFINITY;
+    double shared = INFINITY;
+    uint32_t found = FLUID_NONE;
+    for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+        uint32_t l = s->link[e];
+        if (fluid->links[l].n_on > 1) {
+            shared = fmin(shared, s->capacity[l]);
+        } else if (s->capacity[l] < own) {
+            own = s->capacity[l];
+            found = l;
+        }
+    }
+    return own < shared ? found : FLUID_NONE;
+}
+
+/* Whether a link that route f takes can hold it. */
+static bool counts_link(const fab_fluid *fluid, uint32_t l, uint32_t own) {
+    bool is_shared = fluid->sharing->share != NULL || fluid->links[l].n_on > 1;
+    return isfinite(fluid->sharing->capacity[l]) && (is_shared || l == own);
 }
 
 static fab_status check_links(const fab_sharing *s, fab_error *err) {
@@ -22,7 +50,7 @@ static fab_status check_links(const fab_sharing *s, fab_error *err) {
     return FAB_OK;
 }
 
-/* Routes without the links that hold nobody, and room for the lists of the others. */
+/* Routes without the links that can hold nobody, and room for the lists of the others. */
 static fab_status copy_routes(fab_fluid *fluid, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_sharing *s = fluid->sharing;
@@ -33,9 +61,11 @@ static fab_status copy_routes(fab_fluid *fluid, fab_error *err) {
     if (s->share != NULL) {
         FAB_TRY(FAB_NEW(fluid->share, (size_t)(s->first[s->n_flows] - s->first[0]), err));
     }
+    count_routes(fluid);
     for (uint32_t f = 0; f < s->n_flows; f++) {
+        uint32_t own = own_link(fluid, f);
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            if (counts_link(s, e)) {
+            if (counts_link(fluid, s->link[e], own)) {
                 fluid_link *link = &fluid->links[s->link[e]];
                 if (link->mark == f + 1) {
                     FAB_FAIL(err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough", f, s->link[e]);
@@ -53,6 +83,7 @@ static fab_status copy_routes(fab_fluid *fluid, fab_error *err) {
     for (uint32_t l = 0; l < s->n_links; l++) {
         fluid->listed[l + 1] += fluid->listed[l];
         fluid->links[l].mark = 0;
+        fluid->links[l].n_on = 0;
         fluid->links[l].capacity = s->capacity[l];
     }
     FAB_TRY(FAB_NEW(fluid->places, (size_t)n_hops, err));
@@ -110,6 +141,7 @@ fab_fluid_counts fab_fluid_count(const fab_fluid *fluid) {
  */
 
 static void enlist(fab_fluid *fluid, uint32_t f) {
+    fluid_foresee(fluid, f);
     for (uint64_t h = fluid->first[f]; h < fluid->first[f + 1]; h++) {
         uint32_t l = fluid->hops[h].link;
         uint32_t place = fluid->links[l].n_on++;
@@ -122,6 +154,7 @@ static void enlist(fab_fluid *fluid, uint32_t f) {
 
 static void delist(fab_fluid *fluid, uint32_t f) {
     fluid_flow *flow = &fluid->flows[f];
+    fluid_foresee(fluid, f);
     if (flow->holder != FAB_NO_BOTTLENECK) {
         fluid->links[flow->holder].n_held--;
     }

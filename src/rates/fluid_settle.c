@@ -58,6 +58,7 @@ static void join(fab_fluid *fluid, uint32_t f) {
     fluid_set *set = &fluid->set;
     fluid_flow *flow = &fluid->flows[f];
     uint64_t entry = set->first[set->n];
+    fluid_foresee(fluid, f);
     flow->mark = fluid->epoch;
     set->flow[set->n] = f;
     if (fluid->sharing->weight != NULL) {
@@ -99,6 +100,9 @@ static void join_all(fab_fluid *fluid) {
 /* The flows that a link holds. */
 static void join_held(fab_fluid *fluid, uint32_t l) {
     const fluid_place *places = &fluid->places[fluid->listed[l]];
+    for (uint32_t i = 0; i < fluid->links[l].n_on; i++) {
+        __builtin_prefetch(&fluid->flows[places[i].flow], 1);
+    }
     for (uint32_t i = 0; i < fluid->links[l].n_on; i++) {
         const fluid_flow *flow = &fluid->flows[places[i].flow];
         if (flow->holder == l && flow->mark != fluid->epoch) {

@@ -38,7 +38,8 @@ typedef struct fluid_link {
     bool is_released;
 } fluid_link;
 
-/* A hop of a route. Links without an end to their capacity are left out. */
+/* A hop of a route. Links without an end to their capacity are left out, and those that are never the first to be full:
+ * only this route takes them, and another of its links is no wider. */
 typedef struct fluid_hop {
     uint32_t link, place; /* place: in the list of the link */
 } fluid_hop;
@@ -98,6 +99,15 @@ static inline double fluid_weight(const fab_fluid *fluid, uint32_t flow) {
 
 static inline double fluid_share(const fab_fluid *fluid, uint64_t hop) {
     return fluid->share != NULL ? fluid->share[hop] : 1;
+}
+
+/** Asks for the links of a flow: they lie apart, and what is done with each takes branches that are guessed wrong. */
+static inline void fluid_foresee(const fab_fluid *fluid, uint32_t flow) {
+    for (uint64_t h = fluid->first[flow]; h < fluid->first[flow + 1]; h++) {
+        const fluid_link *link = &fluid->links[fluid->hops[h].link];
+        __builtin_prefetch(link, 1);
+        __builtin_prefetch(&link->is_released, 1);
+    }
 }
 
 /** Solves for the rates that what has started and ended since changes. */

@@ -2,6 +2,7 @@
 #include "fab/max_min.h"
 #include "fab/memory.h"
 #include "fill.h"
+#include "solver.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 
 #define TOLERANCE 1e-9 /* of the check */
+#define AHEAD     16   /* flows whose links are asked for before they are needed */
 
 static bool is_positive(double x) {
     return x > 0 && isfinite(x);
@@ -42,76 +44,117 @@ fab_status check_sharing(const fab_sharing *s, fab_error *err) {
     return FAB_OK;
 }
 
-/* Load of every link and the largest level on it. */
-static void add_up(const fab_sharing *s, const double *rate, link_check *check) {
-    for (uint32_t l = 0; l < s->n_links; l++) {
-        check[l] = (link_check){0};
+/* Load of every kept link and the largest level on it; copies the rates. A link that is not kept carries no more than
+ * another that is not wider, or can carry anything. */
+static void add_up(const fab_max_min *m, const fab_sharing *s, double *out_rate) {
+    for (uint32_t l = 0; l <= m->n_kept; l++) {
+        m->check[l] = (link_check){0};
     }
     for (uint32_t f = 0; f < s->n_flows; f++) {
-        double level = s->weight != NULL ? rate[f] / s->weight[f] : rate[f];
+        const flow_record *record = &m->records[f];
+        double rate = record->rate;
+        double level = s->weight != NULL ? rate / s->weight[f] : rate;
+        out_rate[f] = rate;
+        for (uint32_t i = 0; i < RECORD_LINKS && f + AHEAD < s->n_flows; i++) {
+            uint32_t l = record[AHEAD].link[i];
+            __builtin_prefetch(&m->check[l <= m->n_kept ? l : 0], 1);
+        }
+        if (record->link[0] != NO_LINK) {
+            for (uint32_t i = 0; i < RECORD_LINKS; i++) {
+                link_check *c = &m->check[record->link[i]];
+                c->load += rate;
+                c->top = level > c->top ? level : c->top;
+            }
+            continue;
+        }
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            link_check *c = &check[s->link[e]];
-            c->load += s->share != NULL ? rate[f] * s->share[e] : rate[f];
-            c->top = level > c->top ? level : c->top;
+            uint32_t l = m->kept[s->link[e]];
+            if (l != NO_LINK) {
+                link_check *c = &m->check[l];
+                c->load += s->share != NULL ? rate * s->share[e] : rate;
+                c->top = level > c->top ? level : c->top;
+            }
         }
     }
 }
 
-/* The lowest link that holds a flow of this level, or FAB_NO_BOTTLENECK. */
-static uint32_t find_holder(const fab_sharing *s, uint32_t f, double level, const link_check *check, double tolerance) {
-    uint32_t found = FAB_NO_BOTTLENECK;
+/* The lowest kept link that holds a flow of this level, or NO_LINK. */
+static uint32_t find_holder(const fab_max_min *m, const fab_sharing *s, uint32_t f, double level) {
+    uint32_t found = NO_LINK;
+    const flow_record *record = &m->records[f];
+    if (record->link[0] != NO_LINK) {
+        for (uint32_t i = 0; i < RECORD_LINKS; i++) {
+            uint32_t l = record->link[i];
+            l |= 0U - (uint32_t)(level < m->held[l].least); /* NO_LINK where it does not: no branch to guess wrong */
+            found = l < found ? l : found;
+        }
+        return found;
+    }
     for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-        uint32_t l = s->link[e];
-        bool holds = check[l].load >= s->capacity[l] * (1 - tolerance) && level >= check[l].top * (1 - tolerance);
-        found = holds && isfinite(s->capacity[l]) && l < found ? l : found;
+        uint32_t l = m->kept[s->link[e]];
+        found = l != NO_LINK && level >= m->held[l].least && l < found ? l : found;
     }
     return found;
 }
 
-static fab_status certify_flow(const fab_sharing *s, uint32_t f, double rate, const link_check *check, uint32_t *out,
+/* The same with the tolerance of the check; a limit, or nothing at all, may hold the flow too. */
+static fab_status certify_flow(const fab_max_min *m, const fab_sharing *s, uint32_t f, double rate, uint32_t *out,
                                fab_error *err) {
     double level = s->weight != NULL ? rate / s->weight[f] : rate;
-    *out = find_holder(s, f, level, check, TOLERANCE);
+    bool can_hold = false;
+    *out = FAB_NO_BOTTLENECK;
+    for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+        uint32_t l = s->link[e];
+        const link_check *c = m->kept[l] != NO_LINK ? &m->check[m->kept[l]] : NULL;
+        bool holds = c != NULL && c->load >= s->capacity[l] * (1 - TOLERANCE) && level >= c->top * (1 - TOLERANCE);
+        *out = holds && l < *out ? l : *out;
+        can_hold = can_hold || isfinite(s->capacity[l]);
+    }
     if (*out != FAB_NO_BOTTLENECK || (s->limit != NULL && rate >= s->limit[f])) {
         return FAB_OK;
     }
-    for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-        if (isfinite(s->capacity[s->link[e]])) {
-            return fab_fail(err, FAB_EINTERNAL, NULL, "flow %u could have more than %.17g bit/s: no link holds it", f,
-                            rate);
-        }
+    if (can_hold) {
+        return fab_fail(err, FAB_EINTERNAL, NULL, "flow %u could have more than %.17g bit/s: no link holds it", f,
+                        rate);
     }
     return rate == INFINITY ? FAB_OK
                             : fab_fail(err, FAB_EINTERNAL, NULL, "nothing holds flow %u at %.17g bit/s", f, rate);
 }
 
-/* Holds rates against the definition of max-min fairness. bottleneck: NULL, or what fill_rates() said, replaced. */
-static fab_status certify(fab_max_min *solver, const fab_sharing *s, const double *rate, uint32_t *bottleneck,
+/* Holds the rates of the records against the definition of max-min fairness, and hands them out. */
+static fab_status certify(fab_max_min *m, const fab_sharing *s, double *out_rate, uint32_t *out_bottleneck,
                           fab_error *err) {
     fab_status status = FAB_OK;
-    link_check *check = NULL;
-    double *least = NULL; /* of the level of flows that the link holds */
-    FAB_TRY(fill_check_room(solver, s->n_links, &check, &least, err));
-    add_up(s, rate, check);
-    for (uint32_t l = 0; l < s->n_links; l++) {
-        if (check[l].load > s->capacity[l] * (1 + TOLERANCE)) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "link %u carries %.17g bit/s; its capacity is %.17g", l, check[l].load,
-                     s->capacity[l]);
+    FAB_TRY(solver_check_room(m, err));
+    add_up(m, s, out_rate);
+    for (uint32_t l = 0; l < m->n_kept; l++) {
+        const link_check *c = &m->check[l];
+        double capacity = s->capacity[m->number[l]];
+        if (c->load > capacity * (1 + TOLERANCE)) {
+            FAB_FAIL(err, FAB_EINTERNAL, NULL, "link %u carries %.17g bit/s; its capacity is %.17g", m->number[l],
+                     c->load, capacity);
         }
-        bool is_full = isfinite(s->capacity[l]) && check[l].load >= s->capacity[l] * (1 - FILL_SLACK);
-        least[l] = is_full ? check[l].top * (1 - FILL_SLACK) : INFINITY;
+        double least = c->load >= capacity * (1 - FILL_SLACK) ? c->top * (1 - FILL_SLACK) : INFINITY;
+        m->held[l] = (link_held){least, m->number[l]};
     }
+    m->held[m->n_kept] = (link_held){INFINITY, NO_LINK};
+
     for (uint32_t f = 0; f < s->n_flows; f++) {
-        double level = s->weight != NULL ? rate[f] / s->weight[f] : rate[f];
-        uint32_t found = FAB_NO_BOTTLENECK;
-        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            uint32_t l = s->link[e];
-            found = l < found && level >= least[l] ? l : found;
+        double level = s->weight != NULL ? out_rate[f] / s->weight[f] : out_rate[f];
+        for (uint32_t i = 0; i < RECORD_LINKS && f + AHEAD < s->n_flows; i++) {
+            uint32_t l = m->records[f + AHEAD].link[i];
+            __builtin_prefetch(&m->held[l <= m->n_kept ? l : 0]);
         }
-        if (found == FAB_NO_BOTTLENECK || level == INFINITY) {
-            FAB_TRY(certify_flow(s, f, rate[f], check, &found, err));
+        uint32_t found = find_holder(m, s, f, level);
+        uint32_t bottleneck = FAB_NO_BOTTLENECK;
+        if (found == NO_LINK || level == INFINITY) {
+            FAB_TRY(certify_flow(m, s, f, out_rate[f], &bottleneck, err));
+        } else {
+            bottleneck = m->held[found].number;
         }
-        bottleneck[f] = found;
+        if (out_bottleneck != NULL) {
+            out_bottleneck[f] = bottleneck;
+        }
     }
 done:
     return status;
@@ -120,16 +163,9 @@ done:
 fab_status fab_max_min_solve(fab_max_min *solver, const fab_sharing *sharing, double *out_rate,
                              uint32_t *out_bottleneck, fab_error *err) {
     fab_status status = FAB_OK;
-    uint32_t *own = NULL;
-    uint32_t *bottleneck = out_bottleneck;
     FAB_TRY(check_sharing(sharing, err));
-    if (bottleneck == NULL) {
-        FAB_TRY(FAB_NEW(own, sharing->n_flows, err));
-        bottleneck = own;
-    }
-    FAB_TRY(fill_rates(solver, sharing, out_rate, bottleneck, err));
-    FAB_TRY(certify(solver, sharing, out_rate, bottleneck, err));
+    FAB_TRY(fill_records(solver, sharing, NULL, err));
+    FAB_TRY(certify(solver, sharing, out_rate, out_bottleneck, err));
 done:
-    free(own);
     return status;
 }

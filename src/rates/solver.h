@@ -1,6 +1,6 @@
 /**
  * @file solver.h
- * Memory of a solver, and the flows by link.
+ * Memory of a solver: the links that can hold a flow, and the flows by link.
  */
 #ifndef SOLVER_H
 #define SOLVER_H
@@ -12,22 +12,40 @@
 
 #define NO_LINK UINT32_MAX
 
+/* A link that is kept, see solver_index(); their numbers have the order of those of the sharing. */
 typedef struct link_state {
-    double left; /* capacity that stopped flows do not take */
-    uint32_t n;  /* flows that still grow */
+    double left;    /* capacity that stopped flows do not take */
+    uint32_t n;     /* flows that still grow */
+    uint32_t first; /* its flows are flow[first] ... up to the first of the next link */
 } link_state;
 
-/* The links of a flow in half a cache line, filled up with the one past the last of the solver; NO_LINK first where
- * there are more, or where shares count. */
-#define RECORD_LINKS 8
+/* The kept links of a flow and its rate in half a cache line, filled up with link n_kept, which holds nobody; NO_LINK
+ * first where there are more, or where shares count. */
+#define RECORD_LINKS 6
 typedef struct flow_record {
+    double rate;
     uint32_t link[RECORD_LINKS];
 } flow_record;
 
-/* A flow crosses a link. */
-typedef struct crossing {
-    uint32_t link, flow;
-} crossing;
+/* Where the next flow of a link goes, and 1 + the last that came. */
+typedef struct link_place {
+    uint32_t at, last;
+} link_place;
+
+/* Flows that begin or end at a link, beside the same link `next`. */
+typedef struct link_end {
+    uint32_t n, next;
+} link_end;
+
+/* For the certificate. */
+typedef struct link_check {
+    double load, top; /* top: the largest level of its flows */
+} link_check;
+
+typedef struct link_held {
+    double least;    /* level of a flow that the link holds */
+    uint32_t number; /* in the sharing */
+} link_held;
 
 /* Links that wait in a bucket, the newest chunk first. */
 #define CHUNK_LINKS 14
@@ -42,30 +60,42 @@ typedef struct queued {
 } queued;
 
 struct fab_max_min {
-    link_state *links; /* of the sharing, then one per limited flow */
+    uint32_t n_kept;
+    link_state *links; /* those kept, one that holds nobody, then one per limited flow */
+    uint32_t *number;  /* in the sharing, per kept link */
+    uint32_t *kept;    /* per link of the sharing: its number here, or NO_LINK */
     double *weight;    /* of the flows that still grow, per link; not kept where every weight and share is 1 */
     double *summed;    /* the same when it was last summed afresh */
-    uint32_t *first;   /* flows by link: flow[first[l]] ... flow[first[l + 1] - 1] */
     uint32_t *flow;
     double *flow_share;
     flow_record *records;
-    crossing *crossings; /* while the index is made */
+    uint32_t *n_flows; /* per link of the sharing; while the index is made, as the next three */
+    link_end *ends;
+    uint64_t *crossings;
+    link_place *place;
     chunk *chunks;
     uint64_t *stopped; /* bit set of flows */
     uint32_t *waiting; /* links of a bucket that is taken apart */
     queued *heap, *ready;
     link_check *check;
-    double *certified;
-    size_t links_room, weight_room, records_room, chunks_room, summed_room, first_room, flow_room, flow_share_room,
-        stopped_room, heap_room, waiting_room, crossings_room, ready_room, check_room, certified_room;
+    link_held *held;
+    flow_record no_flow; /* of links that hold nobody */
+    size_t links_room, number_room, kept_room, weight_room, records_room, chunks_room, summed_room, n_flows_room,
+        ends_room, flow_room, flow_share_room, stopped_room, heap_room, waiting_room, crossings_room, ready_room,
+        place_room, check_room, held_room;
 };
 
 /** Room for everything that filling a sharing needs. `general`: not every weight and share is 1. */
 fab_status solver_make_room(fab_max_min *m, const fab_sharing *s, bool general, uint32_t n_buckets,
                             fab_error *err) FAB_MUST_USE;
 
+/** Room for the certificate. */
+fab_status solver_check_room(fab_max_min *m, fab_error *err) FAB_MUST_USE;
+
 /**
  * Flows by link in increasing order, with their number, shares and weight; records of all flows; limits as links.
+ * Kept are the links that can hold a flow and be the lowest that does. The others are not crossed, have no end to their
+ * capacity, or all of their flows cross another link that is full no later.
  * @retval FAB_EINPUT  a link that does not exist, or twice in a flow
  */
 fab_status solver_index(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) FAB_MUST_USE;

@@ -63,6 +63,86 @@ Test(oracle_max_min, rates) {
     fab_max_min_free(solver);
 }
 
+/* Puts two links before and two after each path, those of hosts, with the numbers before or after the others: of equal
+ * or unequal width, in either order, and sometimes shared with a flow that takes one of them alone. */
+static void add_host_links(random_sharing *r, uint64_t seed) {
+    fab_rng rng = fab_rng_make(seed, 7);
+    uint32_t n_hosts = 1 + (uint32_t)fab_rng_below(&rng, 8);
+    uint32_t n_old = r->sharing.n_links;
+    uint32_t n_links = n_old + 4 * n_hosts;
+    bool is_before = fab_rng_below(&rng, 2) == 0;
+    uint32_t base = is_before ? 0 : n_old;
+    uint32_t shift = is_before ? 4 * n_hosts : 0;
+    uint64_t n = 0;
+    double *capacity = calloc(n_links, sizeof *capacity);
+    uint32_t *link = calloc(r->first[r->sharing.n_flows] + 4 * (uint64_t)r->sharing.n_flows, sizeof *link);
+    memcpy(capacity + shift, r->capacity, n_old * sizeof *capacity);
+    for (uint32_t k = 0; k < 4 * n_hosts; k++) {
+        bool is_equal = k % 2 == 1 && fab_rng_below(&rng, 2) == 0;
+        capacity[base + k] = is_equal ? capacity[base + k - 1] : sharing_number(&rng, true);
+    }
+    for (uint32_t f = 0; f < r->sharing.n_flows; f++) {
+        uint32_t in = base + 4 * (uint32_t)fab_rng_below(&rng, n_hosts);
+        uint32_t out = base + 4 * (uint32_t)fab_rng_below(&rng, n_hosts) + 2;
+        uint64_t begin = r->first[f];
+        bool turned = (in - base) % 8 == 4;
+        r->first[f] = n;
+        link[n++] = in + turned;
+        if (fab_rng_below(&rng, 20) > 0) {
+            link[n++] = in + 1 - turned;
+        }
+        for (uint64_t e = begin; e < r->first[f + 1]; e++) {
+            link[n++] = r->link[e] + shift;
+        }
+        link[n++] = out;
+        link[n++] = out + 1;
+    }
+    r->first[r->sharing.n_flows] = n;
+    free(r->capacity);
+    free(r->link);
+    r->capacity = capacity;
+    r->link = link;
+    r->sharing.n_links = n_links;
+    r->sharing.capacity = capacity;
+    r->sharing.link = link;
+    r->sharing.share = NULL;
+}
+
+/* Links that can hold nobody beside others: the rates and the lowest link that holds are those of the definition. */
+Test(oracle_max_min, links_beside_narrower_ones) {
+    fab_max_min *solver = solver_new();
+    for (uint64_t seed = 0; seed < N_INSTANCES / 2; seed++) {
+        random_sharing r;
+        fab_error err = {0};
+        double expected[40];
+        double rate[40];
+        uint32_t bottleneck[40];
+        sharing_make(seed, seed % 4 == 0 ? 40 : 10, 12, &r);
+        add_host_links(&r, seed);
+        cr_assert_eq(fab_max_min_solve(solver, &r.sharing, rate, bottleneck, &err), FAB_OK, "seed %d: %s", (int)seed,
+                     err.text);
+        oracle_fill(&r.sharing, NULL, expected);
+        for (uint32_t f = 0; f < r.sharing.n_flows; f++) {
+            cr_assert(sharing_close(rate[f], expected[f], CLOSE), "seed %d: flow %u has %.17g, not %.17g", (int)seed, f,
+                      rate[f], expected[f]);
+        }
+        check_bottlenecks(&r.sharing, rate, bottleneck, seed);
+        if (seed % 4 == 0) {
+            double *finish = calloc(r.sharing.n_flows, sizeof *finish);
+            oracle_finish(&r.sharing, r.bits, expected);
+            cr_assert_eq(fab_fluid_finish(&r.sharing, r.bits, finish, &err), FAB_OK, "seed %d: %s", (int)seed,
+                         err.text);
+            for (uint32_t f = 0; f < r.sharing.n_flows; f++) {
+                cr_assert(sharing_close(finish[f], expected[f], CLOSE), "seed %d: flow %u ends at %.17g, not %.17g",
+                          (int)seed, f, finish[f], expected[f]);
+            }
+            free(finish);
+        }
+        sharing_discard(&r);
+    }
+    fab_max_min_free(solver);
+}
+
 /* All capacities and limits times a power of two: the same bytes, times it. Other numbers of flows: the same rates. */
 Test(oracle_max_min, scale_and_order_change_nothing) {
     fab_max_min *solver = solver_new();
