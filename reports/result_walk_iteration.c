@@ -75,6 +75,7 @@ void fab_walk_iterations(walk *w, const fab_iteration *list, size_t n) {
         number(w, "mfu_ratio", it->mfu_ratio);
         number(w, "tokens_per_s", it->tokens_per_s);
         number(w, "usd_per_1e9_tokens", it->usd_per_1e9_tokens);
+        number(w, "memory_bytes", it->memory.total_bytes);
         positive(w, "pipeline_bisection_Bps", it->pipeline_bisection_Bps);
         positive(w, "data_bisection_Bps", it->data_bisection_Bps);
         if (it->training.tokens > 0) {

@@ -82,25 +82,45 @@ static void put_yield(fab_page *page, const fab_result *result) {
     }
 }
 
-/* "Memory of the fullest GPU: 56.1 of 85.9 GB: weights 7 GB, ..." */
-static void put_memory(fab_page *page, const fab_result *result) {
-    const fab_job_memory *m = &result->memory;
-    char a[40];
-    char b[40];
-    char c[40];
-    char d[40];
-    char e[40];
-    if (m->total_bytes <= 0) {
-        return;
-    }
+/* "Fullest GPU: 56.1 GB of 85.9 GB: weights 7 GB, ..." */
+static void put_memory(fab_page *page, const fab_job_memory *m, const char *which) {
+    char a[TEXT_SIZE];
+    char b[TEXT_SIZE];
+    char c[TEXT_SIZE];
+    char d[TEXT_SIZE];
     fab_page_wrapf(page, m->fits ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 2,
-                   "Fullest GPU: %s of %.4g GB: weights and gradients %s, optimizer %s, activations %s%s",
+                   "%sFullest GPU: %s of %.4g GB: weights and gradients %s, optimizer %s, activations %s%s", which,
                    fab_quantity_format(a, m->total_bytes, FAB_UNIT_BYTES), m->capacity_bytes * 1e-9,
                    fab_quantity_format(b, m->weights_bytes + m->gradients_bytes, FAB_UNIT_BYTES),
                    fab_quantity_format(c, m->optimizer_bytes, FAB_UNIT_BYTES),
                    fab_quantity_format(d, m->activations_bytes, FAB_UNIT_BYTES), m->fits ? "" : ": does not fit");
+}
+
+/* Of the microbatch and the chunks that each engine's iteration has, once where these are the same. */
+static void put_memories(fab_page *page, const fab_result *result) {
+    const fab_iteration *first = result->iterations;
+    char a[TEXT_SIZE];
+    char b[TEXT_SIZE];
+    bool differ = false;
+    if (result->memory.total_bytes <= 0) {
+        return;
+    }
+    for (size_t i = 1; i < result->n_iterations; i++) {
+        const fab_iteration *it = &result->iterations[i];
+        differ = differ || it->microbatch != first->microbatch || it->interleave != first->interleave;
+    }
+    if (result->n_iterations == 0) {
+        put_memory(page, &result->memory, "");
+    }
+    for (size_t i = 0; i < result->n_iterations && (differ || i == 0); i++) {
+        char which[TEXT_SIZE] = "";
+        if (differ) {
+            (void)snprintf(which, sizeof which, "[%zu] ", i + 1);
+        }
+        put_memory(page, &result->iterations[i].memory, which);
+    }
     fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Least GPUs by parameters x bytes x 1.25 / memory of one: %s of %s",
-                   fab_format_count(a, m->rule_gpus), fab_format_count(e, result->ranks));
+                   fab_format_count(a, result->memory.rule_gpus), fab_format_count(b, result->ranks));
 }
 
 static void put_published(fab_table *table, const char *what, size_t engine, double ours, double published,
@@ -152,11 +172,11 @@ void fab_text_iteration(fab_page *page, const fab_result *result) {
     fab_text_heading(page, "ITERATION", NULL);
     if (result->n_iterations == 0) {
         fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Not timed: %s.", result->iteration_note);
-        put_memory(page, result);
+        put_memories(page, result);
         return;
     }
     put_parts(page, result);
     put_yield(page, result);
-    put_memory(page, result);
+    put_memories(page, result);
     put_beside_published(page, result);
 }

@@ -63,14 +63,17 @@ typedef struct memory_check {
     const fab_model *model;
 } memory_check;
 
-static bool fits(const void *context, uint64_t microbatch, uint64_t interleave) {
-    const memory_check *check = context;
+static fab_job_memory memory_with(const memory_check *check, uint64_t microbatch, uint64_t interleave) {
     fab_job_spec job = *check->job;
     fab_job_memory memory;
     job.microbatch = microbatch;
     job.interleave = interleave;
     fab_job_memory_make(&job, check->model, job.batch / (job.dp * microbatch), &memory);
-    return memory.fits;
+    return memory;
+}
+
+static bool fits(const void *context, uint64_t microbatch, uint64_t interleave) {
+    return memory_with(context, microbatch, interleave).fits;
 }
 
 fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, size_t engine, fab_iteration *out,
@@ -97,6 +100,7 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
         .network_usd_per_year = fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year};
     FAB_TRY(fab_iteration_time(&request, out, err));
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
+    out->memory = memory_with(&check, out->microbatch, out->interleave);
     out->pipeline_bisection_Bps = fab_pipeline_bisection_bytes_per_s(&traffic->job, &times.pp);
     out->data_bisection_Bps = fab_data_bisection_bytes_per_s(&traffic->job, &times.dp_reduce, traffic->parameters);
     if (traffic->job.train_tokens > 0) {

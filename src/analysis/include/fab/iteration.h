@@ -6,6 +6,7 @@
 #ifndef FAB_ITERATION_H
 #define FAB_ITERATION_H
 
+#include "fab/job_memory.h"
 #include "fab/kernels.h"
 #include "fab/status.h"
 #include "fab/traffic.h"
@@ -64,7 +65,8 @@ typedef struct fab_iteration {
     double tokens_per_s;                               /**< of the whole job */
     double usd_per_1e9_tokens;                         /**< GPU hours and network */
     double pipeline_bisection_Bps, data_bisection_Bps; /**< filled by the caller, see below; 0: no such phase */
-    fab_training training;                             /**< filled by the caller; no tokens: not asked */
+    fab_job_memory memory; /**< filled by the caller: with this microbatch and these chunks */
+    fab_training training; /**< filled by the caller; no tokens: not asked */
 } fab_iteration;
 
 /**
