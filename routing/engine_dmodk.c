@@ -49,6 +49,7 @@ const fab_engine fab_engine_dmodk = {
     .name = "dmodk",
     .summary = "a digit of the destination's number selects the uplink",
     .options = OPTIONS,
+    .on_loss = FAB_LOSS_TABLES,
     .needs_tree = true,
     .by_destination = true,
     .prepare = prepare,

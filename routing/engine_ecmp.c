@@ -396,6 +396,7 @@ const fab_engine fab_engine_ecmp = {
     .name = "ecmp",
     .summary = "a hash of header fields selects among equal-cost next hops",
     .options = OPTIONS,
+    .on_loss = FAB_LOSS_MODULO,
     .seeded = true,
     .hashes = true,
     .state_size = sizeof(options),
