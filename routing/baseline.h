@@ -1,0 +1,88 @@
+/**
+ * @file baseline.h
+ * Inside of baseline.c and reroute*.c.
+ */
+#ifndef FAB_BASELINE_H
+#define FAB_BASELINE_H
+
+#include "fab/reroute.h"
+#include "masked.h"
+
+/** A path that crosses a link. */
+typedef struct fab_crossing {
+    uint32_t path, column; /**< column of its destination leaf */
+} fab_crossing;
+
+/** What a path needs to be walked again. */
+typedef struct fab_trip {
+    uint32_t src, dst; /**< switch indexes of the leaves */
+    uint32_t column;   /**< of the destination leaf; FAB_NONE: the path stays inside a scale-up domain */
+    uint32_t flow;
+    uint32_t n_head, n_tail; /**< links before the source leaf and behind the destination leaf */
+} fab_trip;
+
+struct fab_baseline {
+    fab_baseline_request request;
+    const fab_router *router;
+    const fab_fabric *fabric;
+    fab_on_loss on_loss;
+    fab_hops_index index;
+    fab_routes routes;
+    uint32_t n_flows, n_paths;
+    double *part;     /**< shape [n_flows]: offered rate of each of its paths */
+    fab_trip *trip;   /**< shape [n_paths] */
+    fab_hop_key *key; /**< shape [n_paths]: begun */
+    size_t *first;    /**< shape [n_links + 1]: paths over link l are crossing[first[l] ... ) */
+    fab_crossing *crossing;
+    size_t *to_first;   /**< shape [n_leaves + 1] */
+    uint32_t *to;       /**< paths by destination leaf */
+    double *load;       /**< shape [n_links] */
+    double *per_bps;    /**< shape [n_links]: 1 / capacity of network links, 0 of others */
+    fab_link_id *order; /**< shape [n_order]: network links, the fullest first, of equal ones the lowest */
+    uint32_t n_order;
+};
+
+struct fab_reroute {
+    const fab_baseline *b;
+    fab_masked_hops *hops;
+    fab_router masked; /**< the baseline's with other tables; owns nothing */
+    const fab_mask *mask;
+    double *load;
+    bool is_dirty;  /**< all of the loads */
+    bool cuts_legs; /**< the mask has dead links that are not between switches */
+    uint32_t stamp;
+    uint32_t *path_stamp, *link_stamp, *flow_stamp; /**< of the call that met it last */
+    uint32_t n_touched, n_moved, n_changed, n_disconnected;
+    uint32_t *path; /**< shape [n_paths] */
+    size_t *path_first;
+    fab_link_id *link;
+    size_t link_capacity;
+    fab_link_id *changed;
+    uint32_t *disconnected;
+    double lost_bps;
+    uint64_t *changed_leaf; /**< shape [words of a row]: leaves, of one switch */
+    uint64_t *whole_leaf;   /**< the same: leaves to which all paths were taken */
+    fab_routes routes;      /**< in full */
+};
+
+/** A flow has lost a path of `part_bps`. */
+void fab_reroute_lose(fab_reroute *r, uint32_t flow, double part_bps);
+
+/**
+ * Loads where the router splits.
+ * @param[in]  gone  Shape [n_flows]: 1 for flows that are left out; NULL: none.
+ * @param[out] load  Shape [n_links], overwritten.
+ */
+fab_status fab_baseline_split(const fab_baseline *b, const fab_router *router, const uint8_t *gone, double *load,
+                              fab_error *err) FAB_MUST_USE;
+
+/** Everything again, of engines that reconverge. */
+fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Walks one path under the mask and appends its links, legs included; none if it is lost.
+ * @param[in,out] n_links  Of all paths so far.
+ */
+fab_status fab_reroute_path(fab_reroute *r, uint32_t path, size_t *n_links, fab_error *err) FAB_MUST_USE;
+
+#endif
