@@ -21,6 +21,8 @@ static void find_trip(const fab_baseline *b, uint32_t path, fab_trip *out, fab_h
     uint32_t head = 0;
     uint32_t tail = n;
     out->column = FAB_NONE;
+    out->first = b->routes.path_first[path];
+    out->n = (uint16_t)n;
     while (head < n && fab_class_of(f, link[head])->kind != FAB_LINK_ACCESS) {
         head++;
     }
@@ -32,8 +34,8 @@ static void find_trip(const fab_baseline *b, uint32_t path, fab_trip *out, fab_h
     }
     fab_link_id up = link[head];
     fab_link_id down = link[tail - 1];
-    out->n_head = head + 1;
-    out->n_tail = n - tail + 1;
+    out->n_head = (uint8_t)(head + 1);
+    out->n_tail = (uint8_t)(n - tail + 1);
     out->src = fab_head(f, up) - base;
     out->dst = fab_tail(f, down) - base;
     out->column = b->router->next_hops->leaf_index[out->dst];
@@ -58,6 +60,9 @@ static fab_status find_trips(fab_baseline *b, fab_error *err) {
     }
     if (b->router->engine->begin != NULL) {
         b->router->engine->begin(b->router, b->request.seed, b->key, b->n_paths);
+    }
+    for (uint32_t path = 0; path < b->n_paths; path++) {
+        b->trip[path].value = b->key[path].value[0];
     }
 done:
     return status;

@@ -8,17 +8,23 @@
 #include "fab/reroute.h"
 #include "masked.h"
 
+#define FAB_LANES     64
+#define FAB_LANE_HOPS 16
+
 /** A path that crosses a link. */
 typedef struct fab_crossing {
     uint32_t path, column; /**< column of its destination leaf */
 } fab_crossing;
 
-/** What a path needs to be walked again. */
+/** What a path needs to be walked again: half a cache line. */
 typedef struct fab_trip {
     uint32_t src, dst; /**< switch indexes of the leaves */
     uint32_t column;   /**< of the destination leaf; FAB_NONE: the path stays inside a scale-up domain */
     uint32_t flow;
-    uint32_t n_head, n_tail; /**< links before the source leaf and behind the destination leaf */
+    size_t first;           /**< of its links in the routes */
+    uint16_t n;             /**< links */
+    uint8_t n_head, n_tail; /**< of them before the source leaf and behind the destination leaf */
+    uint32_t value;         /**< value[0] of its key */
 } fab_trip;
 
 struct fab_baseline {
@@ -42,6 +48,15 @@ struct fab_baseline {
     uint32_t n_order;
 };
 
+/** Paths that are walked a hop at a time: the look-ups of one wait for each other, those of many do not. */
+typedef struct fab_lanes {
+    uint32_t at[FAB_LANES], n_hops[FAB_LANES];
+    const fab_link_id *old[FAB_LANES]; /**< the next link of the path before, NULL once it has left that */
+    uint32_t group[FAB_LANES];
+    bool alone[FAB_LANES]; /**< to be walked by itself: too long, or out of the ordinary */
+    fab_link_id hop[FAB_LANES][FAB_LANE_HOPS];
+} fab_lanes;
+
 struct fab_reroute {
     const fab_baseline *b;
     fab_masked_hops *hops;
@@ -60,6 +75,7 @@ struct fab_reroute {
     fab_link_id *changed;
     uint32_t *disconnected;
     double lost_bps;
+    fab_lanes *lanes;       /**< paths under way */
     uint64_t *changed_leaf; /**< shape [words of a row]: leaves, of one switch */
     uint64_t *whole_leaf;   /**< the same: leaves to which all paths were taken */
     fab_routes routes;      /**< in full */
@@ -78,6 +94,16 @@ fab_status fab_baseline_split(const fab_baseline *b, const fab_router *router, c
 
 /** Everything again, of engines that reconverge. */
 fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Walks many paths under the mask, as fab_reroute_path() one after the other: only where every choice in a whole group
+ * is a value modulo its members.
+ * @param[in]     n        At most FAB_LANES.
+ * @param[in,out] n_links  Of all paths so far.
+ * @param[out]    first    Shape [n + 1]: where the links of each begin.
+ */
+fab_status fab_reroute_paths(fab_reroute *r, const uint32_t *path, uint32_t n, size_t *n_links, size_t *first,
+                             fab_error *err) FAB_MUST_USE;
 
 /**
  * Walks one path under the mask and appends its links, legs included; none if it is lost.

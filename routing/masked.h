@@ -25,6 +25,9 @@ struct fab_masked_hops {
     const fab_fabric *f;
     const fab_next_hops *t;
     const fab_mask *mask;
+    bool is_lazy; /**< what a switch has lost is listed when it is looked at: for few look-ups */
+    uint32_t stamp;
+    uint32_t *listed; /**< shape [n_switches]: stamp of the mask, of those that are listed (is_lazy) */
     uint32_t base, first_link;
     uint32_t n_words;     /**< of a row: a bit per leaf */
     uint32_t n_dead;      /**< links between switches */
@@ -83,6 +86,20 @@ static inline uint32_t fab_position(const uint16_t *slot, uint32_t count, uint32
         }
     }
     return FAB_NONE;
+}
+
+/** The same as fab_masked_hops_set(), listing what switches have lost as they are looked at. */
+fab_status fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool is_lazy, fab_error *err) FAB_MUST_USE;
+
+/** Lists what is removed of a switch. */
+void fab_list_removed(fab_masked_hops *m, uint32_t v);
+
+/** How much is removed at a switch, listed or not until now. */
+static inline uint32_t fab_n_removed(fab_masked_hops *m, uint32_t v) {
+    if (m->is_lazy && m->listed[v] != m->stamp) {
+        fab_list_removed(m, v);
+    }
+    return m->n_removed[v];
 }
 
 #endif

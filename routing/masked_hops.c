@@ -45,6 +45,31 @@ static void find_transit(fab_hops_index *x) {
     }
 }
 
+static fab_status list_neighbours(fab_hops_index *x, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = x->fabric;
+    const uint32_t base = f->first[FAB_NODE_SWITCH];
+    const uint32_t n_switches = fab_n_switches(f);
+    uint32_t *met = NULL; /* the switch + 1 at which a neighbour was met last */
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(met, n_switches, err));
+    FAB_TRY(FAB_NEW(x->before_first, (size_t)n_switches + 1, err));
+    FAB_TRY(FAB_NEW(x->before, (size_t)f->out_first[f->n_nodes] - f->out_first[base], err));
+    for (uint32_t v = 0; v < n_switches; v++) {
+        for (uint32_t k = f->out_first[base + v]; k < f->out_first[base + v + 1]; k++) {
+            fab_node_id w = fab_head(f, f->out_link[k]);
+            if (w >= base && x->transit[w - base] != 0 && met[w - base] != v + 1) {
+                met[w - base] = v + 1;
+                x->before[n++] = w - base;
+            }
+        }
+        x->before_first[v + 1] = n;
+    }
+done:
+    free(met);
+    return status;
+}
+
 fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_hops, fab_hops_index *out,
                                fab_error *err) {
     fab_status status = FAB_OK;
@@ -72,6 +97,7 @@ fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_ho
             x.feeds_ends[v] |= head >= base && x.transit[head - base] == 0;
         }
     }
+    FAB_TRY(list_neighbours(&x, err));
     *out = x;
     x = (fab_hops_index){0};
 done:
@@ -83,6 +109,8 @@ void fab_hops_index_release(fab_hops_index *x) {
     free(x->slot);
     free(x->transit);
     free(x->feeds_ends);
+    free(x->before_first);
+    free(x->before);
     *x = (fab_hops_index){0};
 }
 
@@ -102,6 +130,7 @@ fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **ou
     m->n_words = (t->n_leaves + 63) / 64;
     FAB_TRY(FAB_NEW(m->n_removed, t->n_switches, err));
     FAB_TRY(FAB_NEW(m->removed, (size_t)f->out_first[f->n_nodes] - m->first_link, err));
+    FAB_TRY(FAB_NEW(m->listed, t->n_switches, err));
     FAB_TRY(FAB_NEW(m->touched, t->n_switches, err));
     FAB_TRY(FAB_NEW(m->row_of, t->n_switches, err));
     FAB_TRY(FAB_NEW(m->lost, t->n_switches, err));
@@ -124,6 +153,7 @@ void fab_masked_hops_free(fab_masked_hops *m) {
     }
     free(m->n_removed);
     free(m->removed);
+    free(m->listed);
     free(m->touched);
     free(m->row_of);
     free(m->lost);
@@ -220,18 +250,14 @@ static bool has_nothing_left(const fab_masked_hops *m, uint32_t v, uint32_t leaf
  * when all their next hops have been. */
 static fab_status spread(fab_masked_hops *m, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_fabric *f = m->f;
+    const fab_hops_index *x = m->index;
     for (size_t i = 0; i < m->n_queue; i++) {
-        fab_hop_pair pair = m->queue[i];
-        fab_node_id before = FAB_NONE;
-        for (uint32_t k = f->out_first[m->base + pair.node];
-             m->index->transit[pair.node] != 0 && k < f->out_first[m->base + pair.node + 1]; k++) {
-            fab_node_id w = fab_head(f, f->out_link[k]);
-            bool again = w == before;
-            before = w;
-            if (!again && w >= m->base && m->index->transit[w - m->base] != 0 &&
-                !fab_has_lost(m, w - m->base, pair.leaf) && has_nothing_left(m, w - m->base, pair.leaf)) {
-                FAB_TRY(lose(m, w - m->base, pair.leaf, err));
+        const fab_hop_pair pair = m->queue[i];
+        for (uint32_t k = x->before_first[pair.node]; x->transit[pair.node] != 0 && k < x->before_first[pair.node + 1];
+             k++) {
+            uint32_t w = x->before[k];
+            if (!fab_has_lost(m, w, pair.leaf) && has_nothing_left(m, w, pair.leaf)) {
+                FAB_TRY(lose(m, w, pair.leaf, err));
             }
         }
     }
@@ -239,11 +265,47 @@ done:
     return status;
 }
 
+/* Links to switches that have lost leaves. */
+static void list_all(fab_masked_hops *m) {
+    const fab_fabric *f = m->f;
+    for (uint32_t i = 0; i < m->n_lost; i++) {
+        uint32_t v = m->lost[i];
+        for (uint32_t k = f->out_first[m->base + v]; m->index->transit[v] != 0 && k < f->out_first[m->base + v + 1];
+             k++) {
+            fab_link_id in = f->out_link[k] ^ 1U;
+            if (fab_tail(f, in) >= m->base && !fab_mask_link_is_dead(m->mask, in)) {
+                remove_link(m, in, i);
+            }
+        }
+    }
+}
+
+void fab_list_removed(fab_masked_hops *m, uint32_t v) {
+    const fab_fabric *f = m->f;
+    m->listed[v] = m->stamp;
+    for (uint32_t k = f->out_first[m->base + v]; k < f->out_first[m->base + v + 1]; k++) {
+        fab_node_id head = fab_head(f, f->out_link[k]);
+        if (head >= m->base && m->row_of[head - m->base] != FAB_NONE && m->index->transit[head - m->base] != 0 &&
+            !fab_mask_link_is_dead(m->mask, f->out_link[k])) {
+            remove_link(m, f->out_link[k], m->row_of[head - m->base]);
+        }
+    }
+}
+
 fab_status fab_masked_hops_set(fab_masked_hops *m, const fab_mask *mask, fab_error *err) {
+    return fab_masked_hops_find(m, mask, false, err);
+}
+
+fab_status fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool is_lazy, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = m->f;
     clear(m);
     m->mask = mask;
+    m->is_lazy = is_lazy;
+    if (++m->stamp == 0) { /* after 2^32 masks */
+        memset(m->listed, 0, m->t->n_switches * sizeof *m->listed);
+        m->stamp = 1;
+    }
     for (uint32_t i = 0; i < mask->n_links; i++) {
         fab_link_id link = mask->link[i];
         if (mask->left[link] == 0 && fab_class_of(f, link)->kind == FAB_LINK_FABRIC) {
@@ -256,15 +318,8 @@ fab_status fab_masked_hops_set(fab_masked_hops *m, const fab_mask *mask, fab_err
         FAB_TRY(lose_groups(m, m->touched[i], err));
     }
     FAB_TRY(spread(m, err));
-    for (uint32_t i = 0; i < m->n_lost; i++) {
-        uint32_t v = m->lost[i];
-        for (uint32_t k = f->out_first[m->base + v]; m->index->transit[v] != 0 && k < f->out_first[m->base + v + 1];
-             k++) {
-            fab_link_id in = f->out_link[k] ^ 1U;
-            if (fab_tail(f, in) >= m->base && !fab_mask_link_is_dead(mask, in)) {
-                remove_link(m, in, i);
-            }
-        }
+    if (!is_lazy) {
+        list_all(m);
     }
 done:
     if (status != FAB_OK) {
@@ -319,7 +374,7 @@ static fab_next_hop_list detour(fab_masked_hops *m, uint32_t v, uint32_t leaf) {
 
 fab_next_hop_list fab_masked_hops_get(fab_masked_hops *m, uint32_t v, uint32_t leaf) {
     fab_next_hop_list list = fab_next_hops_get(m->t, v, leaf);
-    if (m->n_removed[v] == 0 || list.count == 0) {
+    if (list.count == 0 || fab_n_removed(m, v) == 0) {
         return list;
     }
     const fab_removed *removed = fab_removed_of(m, v);

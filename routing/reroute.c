@@ -6,13 +6,9 @@
  * looked at for nothing keep their route. */
 #include "baseline.h"
 #include "fab/memory.h"
-#include "legs.h"
-#include "engines.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define MOST_AT_ONCE 16 /* members of a group that are gone, by formula */
 
 fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -24,6 +20,7 @@ fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *
     r->masked = *b->router;
     r->masked.healthy = b->router->healthy != NULL ? b->router->healthy : b->router->next_hops;
     FAB_TRY(fab_masked_hops_new(&b->index, &r->hops, err));
+    FAB_TRY(FAB_NEW(r->lanes, 1, err));
     FAB_TRY(FAB_NEW(r->load, n_links, err));
     FAB_TRY(FAB_NEW(r->path_stamp, b->n_paths, err));
     FAB_TRY(FAB_NEW(r->link_stamp, n_links, err));
@@ -48,6 +45,7 @@ void fab_reroute_free(fab_reroute *r) {
     }
     fab_masked_hops_free(r->hops);
     fab_routes_release(&r->routes);
+    free(r->lanes);
     free(r->load);
     free(r->path_stamp);
     free(r->link_stamp);
@@ -177,182 +175,6 @@ static void collect(fab_reroute *r, fab_on_loss on_loss) {
     }
 }
 
-/* --- a path ------------------------------------------------------------------------------------------------------- */
-
-static uint32_t modulo(uint32_t value, uint32_t count) {
-    return (count & (count - 1)) == 0 ? value & (count - 1) : value % count;
-}
-
-/* The next hop of a plain engine: the value modulo what is left of the group. False where the rule does not apply. */
-static inline bool next_plain(const fab_reroute *r, uint32_t v, uint32_t column, const fab_hop_key *key,
-                              fab_link_id *out) {
-    const fab_masked_hops *m = r->hops;
-    const fab_router *router = r->b->router;
-    uint32_t tier = router->switch_tier[v];
-    uint32_t value = key->value[router->plain_slot[tier]] >> router->plain_shift[tier];
-    fab_next_hop_list list = fab_next_hops_get(m->t, v, column);
-    const fab_removed *removed = fab_removed_of(m, v);
-    uint32_t gone[MOST_AT_ONCE];
-    uint32_t n = 0;
-    if (list.count == 0) {
-        return false;
-    }
-    for (uint32_t i = 0; i < m->n_removed[v]; i++) {
-        if (!fab_removes(m, &removed[i], column)) {
-            continue;
-        }
-        uint32_t at = fab_position(list.slot, list.count, removed[i].slot);
-        if (at != FAB_NONE) {
-            if (n == MOST_AT_ONCE) {
-                return false;
-            }
-            gone[n++] = at;
-        }
-    }
-    if (n == list.count) {
-        return false;
-    }
-    uint32_t index = modulo(value, list.count - n);
-    for (uint32_t i = 0; i < n && index >= gone[i]; i++) {
-        index++;
-    }
-    *out = fab_next_hop(&list, index);
-    return true;
-}
-
-static fab_link_id next_any(fab_reroute *r, uint32_t v, uint32_t column, const fab_hop_key *key) {
-    const fab_router *router = &r->masked;
-    uint32_t base = r->b->fabric->first[FAB_NODE_SWITCH];
-    fab_hop hop = {.node = v + base, .leaf = column, .tier = router->switch_tier[v]};
-    if (router->engine->next != NULL) {
-        return router->engine->next(router, v + base, key);
-    }
-    hop.next = fab_masked_hops_get(r->hops, v, column);
-    hop.count = hop.next.count;
-    if (hop.count == 0) {
-        return FAB_NONE;
-    }
-    return fab_next_hop(&hop.next, hop.count == 1 ? 0 : router->engine->pick(router, r->b->request.seed, &hop, key));
-}
-
-static bool is_gone(const fab_reroute *r, fab_link_id link, uint32_t column) {
-    return fab_mask_link_is_dead(r->mask, link) ||
-           fab_has_lost(r->hops, fab_head(r->b->fabric, link) - r->b->fabric->first[FAB_NODE_SWITCH], column);
-}
-
-/* Links between switches. `old`: those of the path before, of which resilient hashing keeps what it can; NULL: none.
- * False if there is no way; what was written is then of no meaning. */
-static fab_status walk(fab_reroute *r, uint32_t src, uint32_t dst, uint32_t column, const fab_hop_key *key,
-                       const fab_link_id *old, size_t *n, bool *out_found, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_fabric *f = r->b->fabric;
-    uint32_t base = f->first[FAB_NODE_SWITCH];
-    bool plain = r->b->router->is_plain;
-    *out_found = false;
-    for (uint32_t v = src; v != dst;) {
-        fab_link_id link = FAB_NONE;
-        if (old != NULL && !is_gone(r, *old, column)) {
-            link = *old++;
-        } else if (!plain || !next_plain(r, v, column, key, &link)) {
-            old = NULL;
-            link = next_any(r, v, column, key);
-        }
-        if (link == FAB_NONE) {
-            goto done;
-        }
-        if (*n >= r->link_capacity) {
-            FAB_TRY(FAB_GROW(r->link, r->link_capacity, *n + 1, err));
-        }
-        r->link[(*n)++] = link;
-        v = fab_head(f, link) - base;
-    }
-    *out_found = true;
-done:
-    return status;
-}
-
-static bool all_alive(const fab_reroute *r, const fab_link_id *link, uint32_t n) {
-    bool alive = true;
-    for (uint32_t i = 0; i < n; i++) {
-        alive = alive && !fab_mask_link_is_dead(r->mask, link[i]);
-    }
-    return alive;
-}
-
-static fab_status append(fab_reroute *r, size_t *n, const fab_link_id *link, uint32_t count, fab_error *err) {
-    fab_status status = FAB_OK;
-    if (*n + count > r->link_capacity) {
-        FAB_TRY(FAB_GROW(r->link, r->link_capacity, *n + count, err));
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        r->link[(*n)++] = link[i];
-    }
-done:
-    return status;
-}
-
-/* The same queue pair in another plane, those behind its own in turn. */
-static fab_status try_planes(fab_reroute *r, uint32_t path, size_t *n, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_baseline *b = r->b;
-    const fab_fabric *f = b->fabric;
-    const fab_trip *trip = &b->trip[path];
-    const fab_flow flow = fab_phase_flow(b->request.phase, trip->flow);
-    const uint32_t base = f->first[FAB_NODE_SWITCH];
-    const size_t first = *n;
-    uint32_t nic = (path - b->routes.flow_first[trip->flow]) % b->router->ports.nics_per_gpu;
-    uint32_t own = f->switch_plane[trip->src];
-    for (uint32_t i = 1; i < f->n_planes; i++) {
-        fab_legs legs = {0};
-        fab_hop_key key = b->key[path];
-        bool found = false;
-        FAB_TRY(fab_legs_of(f, &b->router->ports, flow.src, flow.dst, nic, (own + i) % f->n_planes, &legs, err));
-        if (!all_alive(r, legs.head, legs.n_head) || !all_alive(r, legs.tail, legs.n_tail)) {
-            continue;
-        }
-        uint32_t column = b->router->next_hops->leaf_index[legs.dst_leaf - base];
-        key.destination = column * b->router->port_stride + legs.dst_port - 1;
-        if (b->router->engine->begin != NULL) {
-            b->router->engine->begin(b->router, b->request.seed, &key, 1);
-        }
-        FAB_TRY(append(r, n, legs.head, legs.n_head, err));
-        FAB_TRY(walk(r, legs.src_leaf - base, legs.dst_leaf - base, column, &key, NULL, n, &found, err));
-        if (found) {
-            FAB_TRY(append(r, n, legs.tail, legs.n_tail, err));
-            goto done;
-        }
-        *n = first;
-    }
-done:
-    return status;
-}
-
-fab_status fab_reroute_path(fab_reroute *r, uint32_t path, size_t *n_links, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_baseline *b = r->b;
-    const fab_trip *trip = &b->trip[path];
-    const fab_link_id *old = b->routes.link + b->routes.path_first[path];
-    const fab_link_id *end = b->routes.link + b->routes.path_first[path + 1];
-    const size_t first = *n_links;
-    bool found = false;
-    if (trip->column == FAB_NONE) {
-        return all_alive(r, old, (uint32_t)(end - old)) ? append(r, n_links, old, (uint32_t)(end - old), err) : FAB_OK;
-    }
-    if (!r->cuts_legs || (all_alive(r, old, trip->n_head) && all_alive(r, end - trip->n_tail, trip->n_tail))) {
-        const fab_link_id *keep = b->on_loss == FAB_LOSS_RESILIENT ? old + trip->n_head : NULL;
-        FAB_TRY(append(r, n_links, old, trip->n_head, err));
-        FAB_TRY(walk(r, trip->src, trip->dst, trip->column, &b->key[path], keep, n_links, &found, err));
-    }
-    if (found) {
-        FAB_TRY(append(r, n_links, end - trip->n_tail, trip->n_tail, err));
-    } else {
-        *n_links = first;
-        FAB_TRY(try_planes(r, path, n_links, err));
-    }
-done:
-    return status;
-}
-
 /* --- loads -------------------------------------------------------------------------------------------------------- */
 
 static void add_load(fab_reroute *r, fab_link_id link, double amount) {
@@ -374,9 +196,10 @@ void fab_reroute_lose(fab_reroute *r, uint32_t flow, double part_bps) {
 /* From the old route of a path to the new one: what both begin and end with stays. */
 static void move(fab_reroute *r, uint32_t path, const fab_link_id *to, size_t n_to) {
     const fab_baseline *b = r->b;
-    const fab_link_id *from = b->routes.link + b->routes.path_first[path];
-    size_t n_from = b->routes.path_first[path + 1] - b->routes.path_first[path];
-    double part = b->part[b->trip[path].flow];
+    const fab_trip *trip = &b->trip[path];
+    const fab_link_id *from = b->routes.link + trip->first;
+    size_t n_from = trip->n;
+    double part = b->part[trip->flow];
     bool is_lost = n_to == 0;
     while (n_from > 0 && n_to > 0 && *from == *to) {
         from++;
@@ -395,7 +218,7 @@ static void move(fab_reroute *r, uint32_t path, const fab_link_id *to, size_t n_
         add_load(r, to[i], part);
     }
     if (is_lost) {
-        fab_reroute_lose(r, b->trip[path].flow, part);
+        fab_reroute_lose(r, trip->flow, part);
     } else {
         r->n_moved += n_from + n_to > 0;
     }
@@ -469,13 +292,24 @@ static void restore(fab_reroute *r) {
 
 static fab_status route_touched(fab_reroute *r, fab_on_loss on_loss, fab_error *err) {
     fab_status status = FAB_OK;
+    bool at_once = on_loss != FAB_LOSS_NONE && r->b->router->is_plain_whole;
     size_t n = 0;
-    for (uint32_t i = 0; i < r->n_touched; i++) {
-        r->path_first[i] = n;
-        if (on_loss != FAB_LOSS_NONE) {
-            FAB_TRY(fab_reroute_path(r, r->path[i], &n, err));
+    for (uint32_t i = 0; i < r->n_touched;) {
+        uint32_t count = r->n_touched - i < FAB_LANES ? r->n_touched - i : FAB_LANES;
+        if (at_once) {
+            FAB_TRY(fab_reroute_paths(r, r->path + i, count, &n, r->path_first + i, err));
         }
-        move(r, r->path[i], r->link + r->path_first[i], n - r->path_first[i]);
+        for (uint32_t k = i; k < i + count; k++) {
+            if (!at_once) {
+                r->path_first[k] = n;
+                if (on_loss != FAB_LOSS_NONE) {
+                    FAB_TRY(fab_reroute_path(r, r->path[k], &n, err));
+                }
+                r->path_first[k + 1] = n;
+            }
+            move(r, r->path[k], r->link + r->path_first[k], r->path_first[k + 1] - r->path_first[k]);
+        }
+        i += count;
     }
     r->path_first[r->n_touched] = n;
     clean_loads(r);
@@ -508,7 +342,7 @@ fab_status fab_reroute_apply(fab_reroute *r, const fab_mask *mask, fab_reroute_w
         FAB_TRY(fab_reroute_in_full(r, err));
     } else if (on_loss != FAB_LOSS_RECONVERGE) {
         if (on_loss != FAB_LOSS_NONE) {
-            FAB_TRY(fab_masked_hops_set(r->hops, mask, err));
+            FAB_TRY(fab_masked_hops_find(r->hops, mask, on_loss == FAB_LOSS_RESILIENT, err));
         }
         collect(r, on_loss);
         FAB_TRY(route_touched(r, on_loss, err));

@@ -17,7 +17,9 @@ typedef struct fab_hops_index {
     uint16_t *slot;                 /**< shape [n_links]: place of a link among those that leave its tail */
     uint8_t *transit;               /**< shape [n_switches]: on the way of somebody to a leaf that it is not itself */
     uint8_t *feeds_ends;            /**< shape [n_switches]: some neighbour is no transit */
-    uint32_t most_groups, degree;   /**< of a switch */
+    uint32_t *before_first;         /**< shape [n_switches + 1] */
+    uint32_t *before; /**< neighbours that are transit, each once: of switch v before[before_first[v] ... ) */
+    uint32_t most_groups, degree; /**< of a switch */
 } fab_hops_index;
 
 /** Complexity: O(switches * leaves + links). */

@@ -158,8 +158,9 @@ typedef struct fab_router {
     /* Where every choice is (value[slot of the tier] >> shift of the tier) modulo the next hops: set by prepare, so
      * that many paths are walked at once without asking the engine. */
     bool is_plain;
-    bool divides; /**< some group has no power of two of next hops */
-    bool gathers; /**< paths are walked by vectors, with the same outcome: see fab_cpu_gathers() */
+    bool is_plain_whole; /**< the same, where no member of the group is dead: also with resilient hashing */
+    bool divides;        /**< some group has no power of two of next hops */
+    bool gathers;        /**< paths are walked by vectors, with the same outcome: see fab_cpu_gathers() */
     uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
     uint8_t *switch_tier;                                                        /**< shape [n_switches] */
     struct fab_step_switch *step_switch; /**< shape [n_switches]; plain engines */
