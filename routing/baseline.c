@@ -151,6 +151,7 @@ static fab_status rank_links(fab_baseline *b, fab_error *err) {
     ranked *list = NULL;
     FAB_TRY(FAB_NEW(list, b->fabric->n_links, err));
     FAB_TRY(FAB_NEW(b->order, b->fabric->n_links, err));
+    FAB_TRY(FAB_NEW(b->order_ratio, b->fabric->n_links, err));
     for (uint32_t l = 0; l < b->fabric->n_links; l++) {
         if (is_network(b->fabric, l)) {
             b->per_bps[l] = 1 / fab_class_of(b->fabric, l)->capacity_bps;
@@ -160,6 +161,7 @@ static fab_status rank_links(fab_baseline *b, fab_error *err) {
     qsort(list, b->n_order, sizeof *list, by_ratio);
     for (uint32_t i = 0; i < b->n_order; i++) {
         b->order[i] = list[i].link;
+        b->order_ratio[i] = list[i].ratio;
     }
 done:
     free(list);
@@ -216,6 +218,7 @@ void fab_baseline_free(fab_baseline *b) {
     free(b->load);
     free(b->per_bps);
     free(b->order);
+    free(b->order_ratio);
     free(b);
 }
 

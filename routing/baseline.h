@@ -40,17 +40,18 @@ struct fab_baseline {
     fab_hop_key *key; /**< shape [n_paths]: begun */
     size_t *first;    /**< shape [n_links + 1]: paths over link l are crossing[first[l] ... ) */
     fab_crossing *crossing;
-    size_t *to_first;   /**< shape [n_leaves + 1] */
-    uint32_t *to;       /**< paths by destination leaf */
-    double *load;       /**< shape [n_links] */
-    double *per_bps;    /**< shape [n_links]: 1 / capacity of network links, 0 of others */
-    fab_link_id *order; /**< shape [n_order]: network links, the fullest first, of equal ones the lowest */
+    size_t *to_first;    /**< shape [n_leaves + 1] */
+    uint32_t *to;        /**< paths by destination leaf */
+    double *load;        /**< shape [n_links] */
+    double *per_bps;     /**< shape [n_links]: 1 / capacity of network links, 0 of others */
+    fab_link_id *order;  /**< shape [n_order]: network links, the fullest first, of equal ones the lowest */
+    double *order_ratio; /**< shape [n_order]: load over capacity */
     uint32_t n_order;
 };
 
 /** Paths that are walked a hop at a time: the look-ups of one wait for each other, those of many do not. */
 typedef struct fab_lanes {
-    uint32_t at[FAB_LANES], n_hops[FAB_LANES];
+    uint32_t at[FAB_LANES], next[FAB_LANES], n_hops[FAB_LANES]; /**< next: switch behind the hop; FAB_NONE: not known */
     const fab_link_id *old[FAB_LANES]; /**< the next link of the path before, NULL once it has left that */
     uint32_t group[FAB_LANES];
     bool alone[FAB_LANES]; /**< to be walked by itself: too long, or out of the ordinary */
@@ -66,13 +67,17 @@ struct fab_reroute {
     bool is_dirty;  /**< all of the loads */
     bool cuts_legs; /**< the mask has dead links that are not between switches */
     uint32_t stamp;
-    uint32_t *path_stamp, *link_stamp, *flow_stamp; /**< of the call that met it last */
-    uint32_t n_touched, n_moved, n_changed, n_disconnected;
+    uint32_t *path_stamp, *flow_stamp; /**< of the call that met it last */
+    uint32_t n_touched, n_moved, n_disconnected;
+    size_t n_changed;
     uint32_t *path; /**< shape [n_paths] */
     size_t *path_first;
     fab_link_id *link;
     size_t link_capacity;
-    fab_link_id *changed;
+    fab_link_id *changed; /**< may repeat */
+    size_t changed_capacity;
+    double worst_ratio;
+    fab_link_id worst_link;
     uint32_t *disconnected;
     double lost_bps;
     fab_lanes *lanes;       /**< paths under way */
@@ -104,6 +109,20 @@ fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) FAB_MUST_USE;
  */
 fab_status fab_reroute_paths(fab_reroute *r, const uint32_t *path, uint32_t n, size_t *n_links, size_t *first,
                              fab_error *err) FAB_MUST_USE;
+
+/** Asks the memory for what paths need that are walked soon: first fab_fetch_trips(), later fab_fetch_routes(). */
+static inline void fab_fetch_trips(const fab_baseline *b, const uint32_t *path, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        __builtin_prefetch(&b->trip[path[i]]);
+    }
+}
+static inline void fab_fetch_routes(const fab_baseline *b, const uint32_t *path, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        const fab_trip *trip = &b->trip[path[i]];
+        __builtin_prefetch(&b->routes.link[trip->first]);
+        __builtin_prefetch(&b->part[trip->flow]);
+    }
+}
 
 /**
  * Walks one path under the mask and appends its links, legs included; none if it is lost.

@@ -36,7 +36,7 @@ struct fab_masked_hops {
     uint32_t n_touched;
     uint32_t *touched; /**< switches with anything removed */
     uint32_t n_seeds;  /**< the first of them: those with dead links */
-    uint32_t *row_of;  /**< shape [n_switches]: FAB_NONE: nothing lost */
+    uint32_t *row_of;  /**< shape [n_switches + 1]: FAB_NONE: nothing lost */
     uint32_t n_lost;
     uint32_t *lost; /**< shape [rows]: switches that have lost their last minimal next hop to a leaf. Of those that
                        are no transit only where they lost it themselves */

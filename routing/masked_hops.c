@@ -79,6 +79,7 @@ fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_ho
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "masks start from the next hops of a whole fabric");
     }
     FAB_TRY(FAB_NEW(x.slot, f->n_links, err));
+    FAB_TRY(FAB_NEW(x.head, (size_t)f->out_first[f->n_nodes] - f->out_first[base], err));
     FAB_TRY(FAB_NEW(x.transit, next_hops->n_switches, err));
     FAB_TRY(FAB_NEW(x.feeds_ends, next_hops->n_switches, err));
     for (fab_node_id v = 0; v < f->n_nodes; v++) {
@@ -94,6 +95,7 @@ fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_ho
         x.degree = degree > x.degree ? degree : x.degree;
         for (uint32_t k = f->out_first[base + v]; k < f->out_first[base + v + 1]; k++) {
             fab_node_id head = fab_head(f, f->out_link[k]);
+            x.head[k - f->out_first[base]] = head >= base ? head - base : next_hops->n_switches;
             x.feeds_ends[v] |= head >= base && x.transit[head - base] == 0;
         }
     }
@@ -107,6 +109,7 @@ done:
 
 void fab_hops_index_release(fab_hops_index *x) {
     free(x->slot);
+    free(x->head);
     free(x->transit);
     free(x->feeds_ends);
     free(x->before_first);
@@ -132,13 +135,13 @@ fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **ou
     FAB_TRY(FAB_NEW(m->removed, (size_t)f->out_first[f->n_nodes] - m->first_link, err));
     FAB_TRY(FAB_NEW(m->listed, t->n_switches, err));
     FAB_TRY(FAB_NEW(m->touched, t->n_switches, err));
-    FAB_TRY(FAB_NEW(m->row_of, t->n_switches, err));
+    FAB_TRY(FAB_NEW(m->row_of, (size_t)t->n_switches + 1, err));
     FAB_TRY(FAB_NEW(m->lost, t->n_switches, err));
     FAB_TRY(FAB_NEW(m->emptied, (size_t)index->most_groups + 1, err));
     FAB_TRY(FAB_NEW(m->slot, index->degree, err));
     FAB_TRY(FAB_NEW(m->distance, (size_t)FAB_DETOURS * t->n_switches, err));
     FAB_TRY(FAB_NEW(m->fifo, t->n_switches, err));
-    memset(m->row_of, 0xff, t->n_switches * sizeof *m->row_of);
+    memset(m->row_of, 0xff, ((size_t)t->n_switches + 1) * sizeof *m->row_of);
     memset(m->detour, 0xff, sizeof m->detour);
     *out = m;
     m = NULL;
@@ -282,12 +285,14 @@ static void list_all(fab_masked_hops *m) {
 
 void fab_list_removed(fab_masked_hops *m, uint32_t v) {
     const fab_fabric *f = m->f;
+    const uint32_t *head = m->index->head + (f->out_first[m->base + v] - m->first_link);
+    uint32_t n = f->out_first[m->base + v + 1] - f->out_first[m->base + v];
     m->listed[v] = m->stamp;
-    for (uint32_t k = f->out_first[m->base + v]; k < f->out_first[m->base + v + 1]; k++) {
-        fab_node_id head = fab_head(f, f->out_link[k]);
-        if (head >= m->base && m->row_of[head - m->base] != FAB_NONE && m->index->transit[head - m->base] != 0 &&
-            !fab_mask_link_is_dead(m->mask, f->out_link[k])) {
-            remove_link(m, f->out_link[k], m->row_of[head - m->base]);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t row = m->row_of[head[i]];
+        fab_link_id link = f->out_link[f->out_first[m->base + v] + i];
+        if (row != FAB_NONE && m->index->transit[head[i]] != 0 && !fab_mask_link_is_dead(m->mask, link)) {
+            remove_link(m, link, row);
         }
     }
 }

@@ -23,11 +23,9 @@ fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *
     FAB_TRY(FAB_NEW(r->lanes, 1, err));
     FAB_TRY(FAB_NEW(r->load, n_links, err));
     FAB_TRY(FAB_NEW(r->path_stamp, b->n_paths, err));
-    FAB_TRY(FAB_NEW(r->link_stamp, n_links, err));
     FAB_TRY(FAB_NEW(r->flow_stamp, b->n_flows, err));
     FAB_TRY(FAB_NEW(r->path, b->n_paths, err));
     FAB_TRY(FAB_NEW(r->path_first, (size_t)b->n_paths + 1, err));
-    FAB_TRY(FAB_NEW(r->changed, n_links, err));
     FAB_TRY(FAB_NEW(r->disconnected, b->n_flows, err));
     FAB_TRY(FAB_NEW(r->changed_leaf, n_words, err));
     FAB_TRY(FAB_NEW(r->whole_leaf, n_words, err));
@@ -48,7 +46,6 @@ void fab_reroute_free(fab_reroute *r) {
     free(r->lanes);
     free(r->load);
     free(r->path_stamp);
-    free(r->link_stamp);
     free(r->flow_stamp);
     free(r->path);
     free(r->path_first);
@@ -177,14 +174,6 @@ static void collect(fab_reroute *r, fab_on_loss on_loss) {
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */
 
-static void add_load(fab_reroute *r, fab_link_id link, double amount) {
-    if (r->link_stamp[link] != r->stamp) {
-        r->link_stamp[link] = r->stamp;
-        r->changed[r->n_changed++] = link;
-    }
-    r->load[link] += amount;
-}
-
 void fab_reroute_lose(fab_reroute *r, uint32_t flow, double part_bps) {
     r->lost_bps += part_bps;
     if (r->flow_stamp[flow] != r->stamp) {
@@ -193,75 +182,110 @@ void fab_reroute_lose(fab_reroute *r, uint32_t flow, double part_bps) {
     }
 }
 
-/* From the old route of a path to the new one: what both begin and end with stays. */
-static void move(fab_reroute *r, uint32_t path, const fab_link_id *to, size_t n_to) {
-    const fab_baseline *b = r->b;
-    const fab_trip *trip = &b->trip[path];
-    const fab_link_id *from = b->routes.link + trip->first;
-    size_t n_from = trip->n;
-    double part = b->part[trip->flow];
-    bool is_lost = n_to == 0;
-    while (n_from > 0 && n_to > 0 && *from == *to) {
-        from++;
-        to++;
-        n_from--;
-        n_to--;
-    }
-    while (n_from > 0 && n_to > 0 && from[n_from - 1] == to[n_to - 1]) {
-        n_from--;
-        n_to--;
-    }
-    for (size_t i = 0; i < n_from; i++) {
-        add_load(r, from[i], -part);
-    }
-    for (size_t i = 0; i < n_to; i++) {
-        add_load(r, to[i], part);
-    }
-    if (is_lost) {
-        fab_reroute_lose(r, trip->flow, part);
-    } else {
-        r->n_moved += n_from + n_to > 0;
-    }
-}
-
-/* What is left of sums that should have come to nothing. */
-static void clean_loads(fab_reroute *r) {
-    for (uint32_t i = 0; i < r->n_changed; i++) {
-        fab_link_id link = r->changed[i];
-        double before = r->b->load[link];
-        if (r->mask->left[link] == 0 || (r->load[link] < 1e-12 * before && before > 0)) {
-            r->load[link] = 0;
-        }
-    }
-}
-
 static double ratio_of(const fab_reroute *r, fab_link_id link) {
     double left = r->mask->left[link];
     return left > 0 ? r->load[link] * r->b->per_bps[link] / left : 0;
 }
 
-static void consider(const fab_reroute *r, fab_link_id link, fab_rerouted *out) {
-    double ratio = ratio_of(r, link);
-    if (r->b->per_bps[link] > 0 &&
-        (ratio > out->worst_ratio || (ratio == out->worst_ratio && link < out->worst_link))) {
-        out->worst_ratio = ratio;
-        out->worst_link = link;
+static inline void consider(fab_reroute *r, fab_link_id link, double ratio) {
+    if (ratio > r->worst_ratio || (ratio == r->worst_ratio && link < r->worst_link)) {
+        r->worst_ratio = ratio;
+        r->worst_link = link;
     }
 }
 
-static void find_worst(const fab_reroute *r, bool in_full, fab_rerouted *out) {
+/* What a path and its route have in common stays: the part before the switches and the part behind, mostly. */
+typedef struct stretch {
+    const fab_link_id *from, *to;
+    uint32_t n_from, n_to;
+    double part;
+} stretch;
+
+static inline stretch stretch_of(const fab_reroute *r, uint32_t i) {
+    const fab_trip *trip = &r->b->trip[r->path[i]];
+    stretch s = {.from = r->b->routes.link + trip->first,
+                 .to = r->link + r->path_first[i],
+                 .n_from = trip->n,
+                 .n_to = (uint32_t)(r->path_first[i + 1] - r->path_first[i]),
+                 .part = r->b->part[trip->flow]};
+    if (s.n_to > 0 && trip->column != FAB_NONE && s.from[trip->n_head - 1] == s.to[trip->n_head - 1]) {
+        s.from += trip->n_head;
+        s.to += trip->n_head;
+        s.n_from -= trip->n_head + trip->n_tail;
+        s.n_to -= trip->n_head + trip->n_tail;
+    }
+    return s;
+}
+
+static bool is_same(const stretch *s) {
+    uint32_t differ = s->n_from ^ s->n_to;
+    for (uint32_t k = 0; differ == 0 && k < s->n_from; k++) {
+        differ = s->from[k] ^ s->to[k];
+    }
+    return differ == 0;
+}
+
+/* Old routes are taken off first: then a load that is being added to only grows, and the last value of the fullest link
+ * is the largest ever seen. Leaves out links that are slow, which are few. */
+static fab_status move_loads(fab_reroute *r, fab_error *err) {
+    fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
-    out->worst_ratio = -1;
-    out->worst_link = FAB_NONE;
-    for (uint32_t i = 0; i < r->n_changed && !in_full; i++) {
-        consider(r, r->changed[i], out);
+    double *load = r->load;
+    size_t n = 0;
+    for (uint32_t i = 0; i < r->n_touched; i++) {
+        stretch s = stretch_of(r, i);
+        if (is_same(&s)) {
+            continue;
+        }
+        FAB_TRY(FAB_GROW(r->changed, r->changed_capacity, n + s.n_from + s.n_to, err));
+        for (uint32_t k = 0; k < s.n_from; k++) {
+            load[s.from[k]] -= s.part;
+            r->changed[n++] = s.from[k];
+        }
+        r->n_changed = n;
+    }
+    for (size_t i = 0; i < n; i++) { /* what is left of sums that should have come to nothing */
+        fab_link_id link = r->changed[i];
+        load[link] = load[link] < 1e-12 * b->load[link] ? 0 : load[link];
+    }
+    for (uint32_t i = 0; i < r->n_touched; i++) {
+        stretch s = stretch_of(r, i);
+        if (is_same(&s)) {
+            continue;
+        }
+        FAB_TRY(FAB_GROW(r->changed, r->changed_capacity, n + s.n_to, err));
+        for (uint32_t k = 0; k < s.n_to; k++) {
+            load[s.to[k]] += s.part;
+            r->changed[n++] = s.to[k];
+            consider(r, s.to[k], load[s.to[k]] * b->per_bps[s.to[k]]);
+        }
+        if (r->path_first[i + 1] == r->path_first[i]) {
+            fab_reroute_lose(r, b->trip[r->path[i]].flow, s.part);
+        } else {
+            r->n_moved++;
+        }
+        r->n_changed = n;
+    }
+done:
+    return status;
+}
+
+/* Of those that were not added to: no fuller than before, so that the fullest of before come first. */
+static void find_worst(fab_reroute *r, bool in_full) {
+    const fab_baseline *b = r->b;
+    for (uint32_t i = 0; i < r->mask->n_links; i++) {
+        if (b->per_bps[r->mask->link[i]] > 0) {
+            consider(r, r->mask->link[i], ratio_of(r, r->mask->link[i]));
+        }
     }
     for (uint32_t i = 0; i < b->n_order; i++) {
-        if (in_full || r->link_stamp[b->order[i]] != r->stamp) {
-            consider(r, b->order[i], out);
-            if (!in_full) { /* the fullest of those that are as they were, the lowest of equal ones */
-                return;
-            }
+        fab_link_id link = b->order[i];
+        if (!in_full && b->order_ratio[i] < r->worst_ratio) {
+            return;
+        }
+        consider(r, link, ratio_of(r, link));
+        if (!in_full && r->load[link] == b->load[link] && r->mask->left[link] == 1) {
+            return; /* all behind it are no fuller */
         }
     }
 }
@@ -272,18 +296,19 @@ static void restore(fab_reroute *r) {
     if (r->is_dirty) {
         memcpy(r->load, r->b->load, r->b->fabric->n_links * sizeof *r->load);
     }
-    for (uint32_t i = 0; i < r->n_changed && !r->is_dirty; i++) {
+    for (size_t i = 0; i < r->n_changed && !r->is_dirty; i++) {
         r->load[r->changed[i]] = r->b->load[r->changed[i]];
     }
     if (++r->stamp == 0) { /* after 2^32 calls */
         memset(r->path_stamp, 0, r->b->n_paths * sizeof *r->path_stamp);
-        memset(r->link_stamp, 0, r->b->fabric->n_links * sizeof *r->link_stamp);
         memset(r->flow_stamp, 0, r->b->n_flows * sizeof *r->flow_stamp);
         r->stamp = 1;
     }
     r->n_touched = 0;
     r->n_moved = 0;
     r->n_changed = 0;
+    r->worst_ratio = -1;
+    r->worst_link = FAB_NONE;
     r->n_disconnected = 0;
     r->lost_bps = 0;
     r->path_first[0] = 0;
@@ -292,27 +317,36 @@ static void restore(fab_reroute *r) {
 
 static fab_status route_touched(fab_reroute *r, fab_on_loss on_loss, fab_error *err) {
     fab_status status = FAB_OK;
-    bool at_once = on_loss != FAB_LOSS_NONE && r->b->router->is_plain_whole;
+    const fab_baseline *b = r->b;
+    const bool is_routed = on_loss != FAB_LOSS_NONE;
+    const bool at_once = is_routed && b->router->is_plain_whole;
     size_t n = 0;
-    for (uint32_t i = 0; i < r->n_touched;) {
-        uint32_t count = r->n_touched - i < FAB_LANES ? r->n_touched - i : FAB_LANES;
+    fab_fetch_trips(b, r->path, r->n_touched < 2 * FAB_LANES ? r->n_touched : 2 * FAB_LANES);
+    fab_fetch_routes(b, r->path, r->n_touched < FAB_LANES ? r->n_touched : FAB_LANES);
+    for (uint32_t i = 0; i < r->n_touched; i += FAB_LANES) {
+        uint32_t left = r->n_touched - i;
+        uint32_t count = left < FAB_LANES ? left : FAB_LANES;
+        if (left > 2 * FAB_LANES) {
+            uint32_t ahead = left - 2 * FAB_LANES;
+            fab_fetch_trips(b, r->path + i + 2 * FAB_LANES, ahead < FAB_LANES ? ahead : FAB_LANES);
+        }
+        if (left > FAB_LANES) {
+            uint32_t ahead = left - FAB_LANES;
+            fab_fetch_routes(b, r->path + i + FAB_LANES, ahead < FAB_LANES ? ahead : FAB_LANES);
+        }
         if (at_once) {
             FAB_TRY(fab_reroute_paths(r, r->path + i, count, &n, r->path_first + i, err));
         }
-        for (uint32_t k = i; k < i + count; k++) {
-            if (!at_once) {
-                r->path_first[k] = n;
-                if (on_loss != FAB_LOSS_NONE) {
-                    FAB_TRY(fab_reroute_path(r, r->path[k], &n, err));
-                }
-                r->path_first[k + 1] = n;
+        for (uint32_t k = i; k < i + count && !at_once; k++) {
+            r->path_first[k] = n;
+            if (is_routed) {
+                FAB_TRY(fab_reroute_path(r, r->path[k], &n, err));
             }
-            move(r, r->path[k], r->link + r->path_first[k], r->path_first[k + 1] - r->path_first[k]);
+            r->path_first[k + 1] = n;
         }
-        i += count;
     }
     r->path_first[r->n_touched] = n;
-    clean_loads(r);
+    FAB_TRY(move_loads(r, err));
 done:
     return status;
 }
@@ -328,7 +362,6 @@ fab_status fab_reroute_apply(fab_reroute *r, const fab_mask *mask, fab_reroute_w
     r->mask = mask;
     for (uint32_t i = 0; i < mask->n_links; i++) {
         fab_link_id link = mask->link[i];
-        add_load(r, link, 0);
         any_dead = any_dead || mask->left[link] == 0;
         r->cuts_legs =
             r->cuts_legs || (mask->left[link] == 0 && fab_class_of(b->fabric, link)->kind != FAB_LINK_FABRIC);
@@ -348,6 +381,7 @@ fab_status fab_reroute_apply(fab_reroute *r, const fab_mask *mask, fab_reroute_w
         FAB_TRY(route_touched(r, on_loss, err));
     }
     r->is_dirty = in_full;
+    find_worst(r, in_full);
     *out = (fab_rerouted){.on_loss = on_loss,
                           .in_full = in_full,
                           .n_touched = r->n_touched,
@@ -360,8 +394,9 @@ fab_status fab_reroute_apply(fab_reroute *r, const fab_mask *mask, fab_reroute_w
                           .lost_bps = r->lost_bps,
                           .load = r->load,
                           .n_changed = in_full ? 0 : r->n_changed,
-                          .changed = r->changed};
-    find_worst(r, in_full, out);
+                          .changed = r->changed,
+                          .worst_ratio = r->worst_ratio,
+                          .worst_link = r->worst_link};
 done:
     return status;
 }

@@ -2,6 +2,7 @@
 #include "baseline.h"
 #include "engines.h"
 #include "fab/memory.h"
+#include "hash_group.h"
 #include "legs.h"
 
 #include <string.h>
@@ -19,10 +20,11 @@ static uint32_t value_at(const fab_baseline *b, uint32_t v, uint32_t path) {
     return (slot == 0 ? b->trip[path].value : b->key[path].value[slot]) >> router->plain_shift[tier];
 }
 
-/* The next hop of a plain engine: the value modulo what is left of the group. FAB_NONE where the rule does not apply.
+/* Place in a group, at a switch where something is gone, by what is left of it. FAB_NONE where the rule does not apply.
  */
-static inline fab_link_id next_plain(const fab_masked_hops *m, uint32_t v, uint32_t column, uint32_t value,
-                                     const fab_next_hop_list *list) {
+static inline uint32_t pick_left(const fab_reroute *r, uint32_t v, uint32_t column, uint32_t value,
+                                 const fab_next_hop_list *list) {
+    const fab_masked_hops *m = r->hops;
     const fab_removed *removed = fab_removed_of(m, v);
     uint32_t gone[MOST_AT_ONCE];
     uint32_t n = 0;
@@ -39,11 +41,25 @@ static inline fab_link_id next_plain(const fab_masked_hops *m, uint32_t v, uint3
     if (n == list->count) {
         return FAB_NONE;
     }
-    uint32_t index = modulo(value, list->count - n);
+    uint32_t index = 0;
+    if (r->b->router->resilient) { /* hash_group.c, for equal weights */
+        uint32_t bucket = value % (list->count * FAB_RESILIENT_BUCKETS);
+        uint32_t owner = bucket % list->count;
+        bool is_gone = false;
+        for (uint32_t i = 0; i < n; i++) {
+            is_gone = is_gone || gone[i] == owner;
+        }
+        if (!is_gone) {
+            return owner;
+        }
+        index = (bucket / list->count + owner) % (list->count - n);
+    } else {
+        index = modulo(value, list->count - n);
+    }
     for (uint32_t i = 0; i < n && index >= gone[i]; i++) {
         index++;
     }
-    return fab_next_hop(list, index);
+    return index;
 }
 
 static fab_link_id next_any(fab_reroute *r, uint32_t v, uint32_t column, const fab_hop_key *key) {
@@ -180,18 +196,6 @@ done:
 
 /* --- many --------------------------------------------------------------------------------------------------------- */
 
-/* What the lanes will read. */
-static void fetch(const fab_baseline *b, const uint32_t *path, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        __builtin_prefetch(&b->trip[path[i]]);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        const fab_trip *trip = &b->trip[path[i]];
-        __builtin_prefetch(&b->routes.link[trip->first]);
-        __builtin_prefetch(&b->part[trip->flow]);
-    }
-}
-
 /* Those that go on. */
 static uint32_t start(fab_reroute *r, const uint32_t *path, uint32_t n, uint32_t *list) {
     fab_lanes *l = r->lanes;
@@ -222,7 +226,7 @@ static void step(fab_reroute *r, const uint32_t *path, const uint32_t *list, uin
     fab_lanes *l = r->lanes;
     fab_masked_hops *m = r->hops;
     const fab_next_hops *t = m->t;
-    const bool is_modulo = r->b->router->is_plain;
+    const bool is_known = r->b->router->is_plain || r->masked.healthy == t; /* how groups shrink */
     uint32_t asks[FAB_LANES];
     uint32_t n_asks = 0;
     for (uint32_t k = 0; k < n; k++) {
@@ -230,6 +234,7 @@ static void step(fab_reroute *r, const uint32_t *path, const uint32_t *list, uin
         uint32_t column = r->b->trip[path[i]].column;
         if (keeps(r, i, column)) {
             l->hop[i][l->n_hops[i]] = *l->old[i]++;
+            l->next[i] = FAB_NONE;
             continue;
         }
         l->old[i] = NULL;
@@ -243,18 +248,23 @@ static void step(fab_reroute *r, const uint32_t *path, const uint32_t *list, uin
         uint32_t i = asks[k];
         uint32_t v = l->at[i];
         uint32_t column = r->b->trip[path[i]].column;
-        uint32_t n_removed = fab_n_removed(m, v);
-        fab_link_id link = FAB_NONE;
-        if (l->group[i] != 0 && (n_removed == 0 || is_modulo)) {
-            fab_next_hop_list group = fab_next_hops_of_group(t, v, t->group_first[v] + l->group[i] - 1);
+        uint32_t at = FAB_NONE;
+        fab_next_hop_list hops = {0};
+        if (l->group[i] != 0) {
+            fab_next_hop_group group = t->group[t->group_at[v] + l->group[i] - 1];
             uint32_t value = value_at(r->b, v, path[i]);
-            link = n_removed == 0 ? fab_next_hop(&group, modulo(value, group.count))
-                                  : next_plain(m, v, column, value, &group);
+            hops = (fab_next_hop_list){t->out_link + t->out_first[v], t->slot + group.first, group.count};
+            at = fab_n_removed(m, v) == 0 ? modulo(value, group.count)
+                 : is_known               ? pick_left(r, v, column, value, &hops)
+                                          : FAB_NONE;
         }
-        if (link == FAB_NONE) {
-            link = next_any(r, v, column, &r->b->key[path[i]]);
+        l->next[i] = FAB_NONE;
+        if (at == FAB_NONE) {
+            l->hop[i][l->n_hops[i]] = next_any(r, v, column, &r->b->key[path[i]]);
+        } else {
+            l->hop[i][l->n_hops[i]] = fab_next_hop(&hops, at);
+            l->next[i] = m->index->head[t->out_first[v] - m->first_link + hops.slot[at]];
         }
-        l->hop[i][l->n_hops[i]] = link;
     }
 }
 
@@ -264,7 +274,6 @@ fab_status fab_reroute_paths(fab_reroute *r, const uint32_t *path, uint32_t n, s
     const fab_baseline *b = r->b;
     fab_lanes *l = r->lanes;
     uint32_t list[FAB_LANES];
-    fetch(b, path, n);
     uint32_t n_left = start(r, path, n, list);
     while (n_left > 0) {
         uint32_t kept = 0;
@@ -273,7 +282,9 @@ fab_status fab_reroute_paths(fab_reroute *r, const uint32_t *path, uint32_t n, s
             uint32_t i = list[k];
             fab_link_id link = l->hop[i][l->n_hops[i]++];
             l->alone[i] = link == FAB_NONE || l->n_hops[i] == FAB_LANE_HOPS;
-            l->at[i] = link == FAB_NONE ? l->at[i] : fab_head(b->fabric, link) - r->hops->base;
+            l->at[i] = l->next[i] != FAB_NONE ? l->next[i]
+                       : link == FAB_NONE     ? l->at[i]
+                                              : fab_head(b->fabric, link) - r->hops->base;
             list[kept] = i;
             kept += !l->alone[i] && l->at[i] != b->trip[path[i]].dst;
         }

@@ -15,10 +15,12 @@ typedef struct fab_hops_index {
     const fab_fabric *fabric;       /**< borrowed */
     const fab_next_hops *next_hops; /**< of the whole fabric. Borrowed */
     uint16_t *slot;                 /**< shape [n_links]: place of a link among those that leave its tail */
-    uint8_t *transit;               /**< shape [n_switches]: on the way of somebody to a leaf that it is not itself */
-    uint8_t *feeds_ends;            /**< shape [n_switches]: some neighbour is no transit */
-    uint32_t *before_first;         /**< shape [n_switches + 1] */
-    uint32_t *before; /**< neighbours that are transit, each once: of switch v before[before_first[v] ... ) */
+    uint32_t *head;         /**< shape [links of switches], in the order of the fabric: switch index where a link
+                               leads; n_switches for those to a NIC */
+    uint8_t *transit;       /**< shape [n_switches]: on the way of somebody to a leaf that it is not itself */
+    uint8_t *feeds_ends;    /**< shape [n_switches]: some neighbour is no transit */
+    uint32_t *before_first; /**< shape [n_switches + 1] */
+    uint32_t *before;       /**< neighbours that are transit, each once: of switch v before[before_first[v] ... ) */
     uint32_t most_groups, degree; /**< of a switch */
 } fab_hops_index;
 

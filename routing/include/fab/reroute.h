@@ -50,8 +50,8 @@ typedef struct fab_rerouted {
     const uint32_t *disconnected; /**< shape [n_disconnected] */
     double lost_bps;              /**< offered by the paths that are lost */
     const double *load;           /**< shape [n_links]: offered rates, bit/s */
-    uint32_t n_changed;           /**< links whose load or capacity changed; not filled in full */
-    const fab_link_id *changed;   /**< shape [n_changed] */
+    size_t n_changed;             /**< 0 in full */
+    const fab_link_id *changed;   /**< shape [n_changed]: all links whose load changed; they may repeat */
     double worst_ratio;           /**< largest load over what is left of the capacity, of network links */
     fab_link_id worst_link;       /**< the lowest of those that have it */
 } fab_rerouted;
