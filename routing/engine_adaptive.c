@@ -486,6 +486,7 @@ const fab_engine fab_engine_adaptive = {
     .name = "adaptive",
     .summary = "each flow, flowlet or packet takes the least loaded minimal path",
     .options = OPTIONS,
+    .on_loss = FAB_LOSS_RECONVERGE,
     .seeded = true,
     .state_size = sizeof(options),
     .set = set,

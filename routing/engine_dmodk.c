@@ -23,6 +23,7 @@ static void begin(const fab_router *router, uint64_t seed, fab_hop_key *keys, ui
 static fab_status prepare(fab_router *router, fab_error *err) {
     (void)err;
     router->is_plain = true;
+    router->is_plain_whole = true;
     for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
         router->plain_slot[t] = (uint8_t)(t - 1);
     }
@@ -49,6 +50,7 @@ const fab_engine fab_engine_dmodk = {
     .name = "dmodk",
     .summary = "a digit of the destination's number selects the uplink",
     .options = OPTIONS,
+    .on_loss = FAB_LOSS_TABLES,
     .needs_tree = true,
     .by_destination = true,
     .prepare = prepare,

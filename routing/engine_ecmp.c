@@ -179,14 +179,15 @@ done:
 /* Groups without weights or buckets, and values that are read and not drawn. */
 static void set_plain(fab_router *router) {
     const options *o = router->state;
-    router->is_plain = !fab_router_weighs(router) && !router->resilient;
+    router->is_plain_whole = !fab_router_weighs(router);
     for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
         const tier_options *tier = &o->tier[t];
         fab_hash_family family = (fab_hash_family)tier->family;
-        router->is_plain = router->is_plain && (family != FAB_HASH_IDEAL || t > router->fabric->n_tiers);
+        router->is_plain_whole = router->is_plain_whole && (family != FAB_HASH_IDEAL || t > router->fabric->n_tiers);
         router->plain_slot[t] = (uint8_t)tier->slot;
         router->plain_shift[t] = (uint8_t)(tier->offset & (fab_hash_width(family) - 1));
     }
+    router->is_plain = router->is_plain_whole && !router->resilient;
 }
 
 static fab_status prepare(fab_router *router, fab_error *err) {
@@ -396,6 +397,7 @@ const fab_engine fab_engine_ecmp = {
     .name = "ecmp",
     .summary = "a hash of header fields selects among equal-cost next hops",
     .options = OPTIONS,
+    .on_loss = FAB_LOSS_MODULO,
     .seeded = true,
     .hashes = true,
     .state_size = sizeof(options),

@@ -98,6 +98,7 @@ const fab_engine fab_engine_file = {
     .summary =
         "forwarding tables from a file, also those of a subnet manager; groups of next hops are split by their weights",
     .options = OPTIONS,
+    .on_loss = FAB_LOSS_NONE,
     .by_destination = true,
     .state_size = sizeof(state),
     .set = set,

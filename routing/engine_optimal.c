@@ -74,6 +74,7 @@ const fab_engine fab_engine_optimal = {
     .name = "optimal",
     .summary = "the split of this very traffic over minimal paths whose fullest link is the least full: a bound",
     .options = OPTIONS,
+    .on_loss = FAB_LOSS_RECONVERGE,
     .reorders = true,
     .by_demand = true,
     .state_size = sizeof(state),

@@ -122,6 +122,7 @@ const fab_engine fab_engine_pinned = {
     .name = "pinned",
     .summary = "the destination server's place on its leaf selects a group of uplinks",
     .options = OPTIONS,
+    .on_loss = FAB_LOSS_TABLES,
     .needs_tree = true,
     .by_destination = true,
     .state_size = sizeof(state),

@@ -42,6 +42,7 @@ const fab_engine fab_engine_spray = {
     .name = "spray",
     .summary = "every packet on its own: flows split over all minimal paths at every switch",
     .options = OPTIONS,
+    .on_loss = FAB_LOSS_RECONVERGE,
     .reorders = true,
     .state_size = sizeof(state),
     .set = set,

@@ -10,6 +10,7 @@
 #include "engines.h"
 #include "fab/memory.h"
 #include "forwarding.h"
+#include "leaf_sets.h"
 
 #include <stdlib.h>
 
@@ -28,13 +29,19 @@ typedef struct search {
     fab_forwarding *tables;
 } search;
 
-/* True for a link between switches, whose head is then stored. */
-static bool neighbour(const search *s, fab_link_id link, uint32_t *out) {
+/* True for a link between switches, dead or alive, whose head is then stored. Ranks are of the fabric as it was built:
+ * what is above what does not change while links die. */
+static bool built(const search *s, fab_link_id link, uint32_t *out) {
     if (fab_class_of(s->f, link)->kind != FAB_LINK_FABRIC) {
         return false;
     }
     *out = fab_head(s->f, link) - s->base;
     return true;
+}
+
+/* The same of those alive. */
+static bool neighbour(const search *s, fab_link_id link, uint32_t *out) {
+    return !fab_link_is_dead(s->router->next_hops->dead_link, link) && built(s, link, out);
 }
 
 static bool is_above(const search *s, uint32_t a, uint32_t b) {
@@ -46,7 +53,7 @@ static uint32_t cables_of(const search *s, uint32_t v) {
     uint32_t n = 0;
     uint32_t u = 0;
     for (uint32_t k = s->f->out_first[s->base + v]; k < s->f->out_first[s->base + v + 1]; k++) {
-        n += neighbour(s, s->f->out_link[k], &u);
+        n += built(s, s->f->out_link[k], &u);
     }
     return n;
 }
@@ -60,7 +67,7 @@ static void rank_part(search *s, uint32_t root) {
         uint32_t v = s->queue[i];
         for (uint32_t k = s->f->out_first[s->base + v]; k < s->f->out_first[s->base + v + 1]; k++) {
             uint32_t u = 0;
-            if (neighbour(s, s->f->out_link[k], &u) && s->rank[u] == FAR) {
+            if (built(s, s->f->out_link[k], &u) && s->rank[u] == FAR) {
                 s->rank[u] = s->rank[v] + 1;
                 s->queue[n++] = u;
             }
@@ -125,9 +132,11 @@ static void measure(const search *s, uint32_t leaf) {
     s->queue[n++] = leaf;
     for (uint32_t i = 0; i < n; i++) { /* what lies above is what can descend */
         uint32_t v = s->queue[i];
+        uint32_t own = 0;
         for (uint32_t k = f->out_first[s->base + v]; k < f->out_first[s->base + v + 1]; k++) {
             uint32_t u = 0;
-            if (neighbour(s, f->out_link[k], &u) && is_above(s, u, v) && s->down[u] == FAR) {
+            if (neighbour(s, f->out_link[k] ^ 1U, &own) && built(s, f->out_link[k], &u) && is_above(s, u, v) &&
+                s->down[u] == FAR) {
                 s->down[u] = s->down[v] + 1;
                 s->queue[n++] = u;
             }
@@ -222,6 +231,7 @@ const fab_engine fab_engine_updn = {
     .name = "updn",
     .summary = "climbs towards a root, then descends: free of deadlock on any wiring",
     .options = OPTIONS,
+    .on_loss = FAB_LOSS_RECONVERGE,
     .by_destination = true,
     .state_size = sizeof(fab_forwarding),
     .prepare = prepare,

@@ -17,6 +17,15 @@ const fab_engine *const fab_engines[] = {&fab_engine_ecmp,  &fab_engine_dmodk,  
                                          &fab_engine_updn,  &fab_engine_file,    &fab_engine_adaptive,
                                          &fab_engine_spray, &fab_engine_optimal, NULL};
 
+const char *const fab_on_loss_names[FAB_LOSS_N] = {"reconverge", "modulo", "resilient", "tables", "none"};
+
+fab_on_loss fab_router_on_loss(const fab_router *router) {
+    if (router->groups.next_hops != NULL) {
+        return FAB_LOSS_NONE; /* groups from a file are what they are */
+    }
+    return router->resilient ? FAB_LOSS_RESILIENT : router->engine->on_loss;
+}
+
 static const fab_engine *find_engine(const char *name) {
     for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
         if (strcmp((*engine)->name, name) == 0) {

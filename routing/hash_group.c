@@ -1,11 +1,9 @@
 /* A group is a table of slots, as many per next hop as it has weight; the value modulo the slots selects one.
  *
- * Resilient hashing keeps the table of the healthy group, RESILIENT_BUCKETS buckets to a slot. A bucket whose owner is
- * dead is handed to a living next hop, in turn; all others stay, so that only flows of dead members move. */
+ * Resilient hashing keeps the table of the healthy group, FAB_RESILIENT_BUCKETS buckets to a slot. A bucket whose owner
+ * is dead is handed to a living next hop, in turn; all others stay, so that only flows of dead members move. */
 #include "hash_group.h"
 #include "fab/rng.h"
-
-#define RESILIENT_BUCKETS 64
 
 double fab_hash_group_unit(const fab_fabric *f) {
     uint64_t unit = 0;
@@ -62,10 +60,10 @@ static uint32_t pick_resilient(const fab_router *router, const fab_hop *hop, uin
         full = hop->next;
     }
     uint32_t slots = n_slots(router, &full);
-    uint32_t n_buckets = slots * RESILIENT_BUCKETS;
+    uint32_t n_buckets = slots * FAB_RESILIENT_BUCKETS;
     uint32_t bucket = is_uniform ? fab_scale32(value, n_buckets) : value % n_buckets;
-    uint32_t slot = is_uniform ? bucket / RESILIENT_BUCKETS : bucket % slots; /* as without buckets */
-    uint32_t turn = is_uniform ? bucket % RESILIENT_BUCKETS : bucket / slots;
+    uint32_t slot = is_uniform ? bucket / FAB_RESILIENT_BUCKETS : bucket % slots; /* as without buckets */
+    uint32_t turn = is_uniform ? bucket % FAB_RESILIENT_BUCKETS : bucket / slots;
     fab_link_id owner = fab_next_hop(&full, member_of_slot(router, &full, slot));
     for (uint32_t i = 0; i < hop->count; i++) {
         if (fab_next_hop(&hop->next, i) == owner) {

@@ -248,7 +248,8 @@ static fab_status finish(maker *m, fab_error *err) {
     t->memory_bytes = sizeof *t + m->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
                       n_refs * sizeof *t->piece_of + n_pieces * sizeof *t->piece +
                       ((size_t)m->n_switches + 1) * sizeof *t->group_first + m->n_kept_groups * sizeof *t->group +
-                      m->n_switches * sizeof *t->group_at + m->patterns.n_list_slots * sizeof *t->slot;
+                      m->n_switches * sizeof *t->group_at + m->patterns.n_list_slots * sizeof *t->slot +
+                      (m->dead != NULL ? ((size_t)m->f->n_links / 64 + 1) * sizeof *t->dead_link : 0);
     return write_lists(m, err);
 }
 
@@ -274,6 +275,10 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     FAB_TRY(FAB_NEW(m.t->group_first, (size_t)m.n_switches + 1, err));
     FAB_TRY(FAB_NEW(m.t->group_at, m.n_switches, err));
     FAB_TRY(find_leaves(&m, err));
+    if (dead_link != NULL) {
+        FAB_TRY(FAB_NEW(m.t->dead_link, (size_t)fabric->n_links / 64 + 1, err));
+        memcpy(m.t->dead_link, dead_link, ((size_t)fabric->n_links + 63) / 64 * sizeof *dead_link);
+    }
     m.t->n_switches = m.n_switches;
     m.t->out_first = fabric->out_first + m.base;
     m.t->out_link = fabric->out_link;
@@ -301,6 +306,7 @@ void fab_next_hops_free(fab_next_hops *t) {
     if (t == NULL) {
         return;
     }
+    free(t->dead_link);
     free(t->leaf_index);
     free(t->leaf_node);
     free(t->piece_of);

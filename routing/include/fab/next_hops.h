@@ -39,6 +39,7 @@ typedef struct fab_next_hops {
     size_t n_slots;
     const uint32_t *out_first;   /**< shape [n_switches]: first link of a switch; borrowed from the fabric */
     const fab_link_id *out_link; /**< borrowed from the fabric */
+    uint64_t *dead_link;         /**< bit set over links that are not used; NULL: none */
     size_t memory_bytes;         /**< of all of these but what is borrowed */
 } fab_next_hops;
 

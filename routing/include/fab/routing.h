@@ -158,8 +158,9 @@ typedef struct fab_router {
     /* Where every choice is (value[slot of the tier] >> shift of the tier) modulo the next hops: set by prepare, so
      * that many paths are walked at once without asking the engine. */
     bool is_plain;
-    bool divides; /**< some group has no power of two of next hops */
-    bool gathers; /**< paths are walked by vectors, with the same outcome: see fab_cpu_gathers() */
+    bool is_plain_whole; /**< the same, where no member of the group is dead: also with resilient hashing */
+    bool divides;        /**< some group has no power of two of next hops */
+    bool gathers;        /**< paths are walked by vectors, with the same outcome: see fab_cpu_gathers() */
     uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
     uint8_t *switch_tier;                                                        /**< shape [n_switches] */
     struct fab_step_switch *step_switch; /**< shape [n_switches]; plain engines */
@@ -214,6 +215,20 @@ static inline uint32_t fab_next_hop_weight(const fab_router *router, const fab_n
                                : 1;
 }
 
+/** What an engine does when links die, once it has taken notice. */
+typedef enum fab_on_loss {
+    FAB_LOSS_RECONVERGE, /**< decides everything again: shares or paths depend on all of the traffic, or all tables are
+                            computed again */
+    FAB_LOSS_MODULO,     /**< a hash selects among what is left of a group: most flows of the group move */
+    FAB_LOSS_RESILIENT,  /**< only flows of dead members move */
+    FAB_LOSS_TABLES,     /**< entries are computed again for the destinations that lost a next hop, no others */
+    FAB_LOSS_NONE,       /**< tables stay as they are: what they send over a dead link is lost */
+    FAB_LOSS_N
+} fab_on_loss;
+
+/** "reconverge", "modulo", "resilient", "tables", "none". */
+extern const char *const fab_on_loss_names[FAB_LOSS_N];
+
 /** One row of the table in engines.c. */
 struct fab_engine {
     const char *name;
@@ -225,6 +240,7 @@ struct fab_engine {
     bool by_destination;              /**< routes depend on the destination alone: they fit into forwarding tables; but
                                          in a router that splits */
     bool reorders;                    /**< packets of a flow take several paths, whatever the options */
+    fab_on_loss on_loss;              /**< when links die; of a router: fab_router_on_loss() */
     size_t state_size;                /**< bytes of plain, zeroed data */
     /** Reads option `key`; FAB_EINPUT names the value and what is allowed. */
     fab_status (*set)(fab_router *router, const char *key, const char *value, fab_error *err);
@@ -303,6 +319,9 @@ static inline FAB_MUST_USE fab_status fab_route_phase(const fab_router *router, 
                                                       fab_routes *routes, fab_error *err) {
     return fab_route_flows(router, phase, 0, (uint32_t)phase->n_flows, NULL, seed, routes, err);
 }
+
+/** What this router does when links die: options and tables from a file change what its engine does. */
+fab_on_loss fab_router_on_loss(const fab_router *router);
 
 /** Paths that every flow between scale-up domains has. */
 uint32_t fab_paths_per_flow(const fab_router *router);

@@ -1,0 +1,53 @@
+/**
+ * @file masked_hops.h
+ * Next hops of a fabric under a mask, from those of the whole fabric: nothing is built again but what dead links
+ * touch. Equal to fab_next_hops_new() with the same dead links.
+ */
+#ifndef FAB_MASKED_HOPS_H
+#define FAB_MASKED_HOPS_H
+
+#include "fab/mask.h"
+#include "fab/next_hops.h"
+#include "fab/status.h"
+
+/** What masks of a fabric share. Read-only once made. */
+typedef struct fab_hops_index {
+    const fab_fabric *fabric;       /**< borrowed */
+    const fab_next_hops *next_hops; /**< of the whole fabric. Borrowed */
+    uint16_t *slot;                 /**< shape [n_links]: place of a link among those that leave its tail */
+    uint32_t *head;         /**< shape [links of switches], in the order of the fabric: switch index where a link
+                               leads; n_switches for those to a NIC */
+    uint8_t *transit;       /**< shape [n_switches]: on the way of somebody to a leaf that it is not itself */
+    uint8_t *feeds_ends;    /**< shape [n_switches]: some neighbour is no transit */
+    uint32_t *before_first; /**< shape [n_switches + 1] */
+    uint32_t *before;       /**< neighbours that are transit, each once: of switch v before[before_first[v] ... ) */
+    uint32_t most_groups, degree; /**< of a switch */
+} fab_hops_index;
+
+/** Complexity: O(switches * leaves + links). */
+fab_status fab_hops_index_init(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_hops_index *out,
+                               fab_error *err) FAB_MUST_USE;
+void fab_hops_index_release(fab_hops_index *index);
+
+/** Next hops under one mask after the other. Of one thread. */
+typedef struct fab_masked_hops fab_masked_hops;
+
+/** @param[in] index  Borrowed, must outlive `out`, as everything there. */
+fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **out, fab_error *err) FAB_MUST_USE;
+void fab_masked_hops_free(fab_masked_hops *hops);
+
+/**
+ * Takes another mask; of it only dead links between switches matter. It is read again by later look-ups.
+ * Complexity: O(dead links * groups of a switch), and for every switch and leaf that lose their last minimal next hop
+ * O(links of the switch).
+ */
+fab_status fab_masked_hops_set(fab_masked_hops *hops, const fab_mask *mask, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Next hops of a switch towards leaf column `leaf`: none where there is no route or the switch is the leaf. Valid until
+ * the next call.
+ * Complexity: O(next hops); where the distance has grown O(links), once per leaf.
+ */
+fab_next_hop_list fab_masked_hops_get(fab_masked_hops *hops, uint32_t switch_index, uint32_t leaf);
+
+#endif

@@ -1,0 +1,87 @@
+/**
+ * @file reroute.h
+ * What failures do to the routes and loads of a phase: only what they touch is routed again. See
+ * src/doc/adr/0031-failures.md.
+ */
+#ifndef FAB_REROUTE_H
+#define FAB_REROUTE_H
+
+#include "fab/mask.h"
+#include "fab/offer.h"
+#include "fab/routing.h"
+#include "fab/status.h"
+
+/** A phase as it is routed on the whole fabric, and who crosses which link. Read-only once made: many threads may route
+ * again from it. */
+typedef struct fab_baseline fab_baseline;
+
+typedef struct fab_baseline_request {
+    const fab_router *router; /**< over the next hops of the whole fabric */
+    const fab_phase *phase;
+    const fab_offer
+        *offer; /**< of the phase: loads are offered rates, bit/s, and stay what they were while links die */
+    uint64_t seed;
+} fab_baseline_request;
+
+/**
+ * Everything in the request is borrowed and must outlive the baseline. Queue pairs that take turns (spread=round-robin)
+ * count as used at once.
+ * @retval FAB_EUNSUPPORTED  more than 2^31 paths, or the next hops are not those of a whole fabric
+ * Errors of fab_route_flows() and, where the router splits, of fab_demand_init() and the engine.
+ * Complexity: O(sum of route lengths + links * log(links) + switches * leaves).
+ */
+fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **out, fab_error *err) FAB_MUST_USE;
+void fab_baseline_free(fab_baseline *baseline);
+
+/** Routes and loads of the whole fabric. Routes are empty where the router splits. Shape of loads: [n_links], bit/s. */
+const fab_routes *fab_baseline_routes(const fab_baseline *baseline);
+const double *fab_baseline_load(const fab_baseline *baseline);
+
+/** What has come of a phase. Valid until the next call with the same scratch. */
+typedef struct fab_rerouted {
+    fab_on_loss on_loss;      /**< what was done */
+    bool in_full;             /**< everything was computed again: all paths are listed, and all loads are new */
+    uint32_t n_touched;       /**< paths that had to be looked at; none where the router splits */
+    uint32_t n_moved;         /**< of them: paths with another route than before; the lost ones are not among them */
+    const uint32_t *path;     /**< shape [n_touched]: number of the path in the baseline's routes */
+    const size_t *path_first; /**< shape [n_touched + 1]: links of path[i] are link[path_first[i] ... ); none: lost */
+    const fab_link_id *link;
+    uint32_t n_disconnected;      /**< flows that have lost a path */
+    const uint32_t *disconnected; /**< shape [n_disconnected] */
+    double lost_bps;              /**< offered by the paths that are lost */
+    const double *load;           /**< shape [n_links]: offered rates, bit/s */
+    size_t n_changed;             /**< 0 in full */
+    const fab_link_id *changed;   /**< shape [n_changed]: all links whose load changed; they may repeat */
+    double worst_ratio;           /**< largest load over what is left of the capacity, of network links */
+    fab_link_id worst_link;       /**< the lowest of those that have it */
+} fab_rerouted;
+
+/** Scratch of one thread. */
+typedef struct fab_reroute fab_reroute;
+
+/** @param[in] baseline  Borrowed, must outlive `out`. */
+fab_status fab_reroute_new(const fab_baseline *baseline, fab_reroute **out, fab_error *err) FAB_MUST_USE;
+void fab_reroute_free(fab_reroute *reroute);
+
+/** When failures are looked at. */
+typedef enum fab_reroute_when {
+    FAB_WHEN_CONVERGED, /**< switches have done what the engine does */
+    FAB_WHEN_FAILED,    /**< the moment before: what crosses a dead link is lost, and nothing moves */
+} fab_reroute_when;
+
+/**
+ * Routes and loads under a mask: what all flows would take if they were routed anew over the next hops that are left,
+ * resilient hashing with the groups of the whole fabric in mind.
+ *
+ * A NIC uses the other planes in turn for a path that has no way in its own. A flow that is lost, wholly or by some of
+ * its paths, is counted, not an error; what its other paths carry stays. Where the router splits or routes whole phases
+ * at once, flows that have lost a part leave with all of it, and everything is computed again.
+ * @param[in] mask  Of the same fabric. Borrowed until the next call.
+ * @retval FAB_EUNSUPPORTED  the router splits, and a flow has lost its way in one plane but not in all
+ * Complexity: O(paths touched * their length + what the masked next hops cost); in full where the engine reconverges.
+ * Threads: concurrent calls with different scratch are safe; the same bytes in any order.
+ */
+fab_status fab_reroute_apply(fab_reroute *reroute, const fab_mask *mask, fab_reroute_when when, fab_rerouted *out,
+                             fab_error *err) FAB_MUST_USE;
+
+#endif
