@@ -60,9 +60,11 @@ static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
     char gpus[32];
     char switches[32];
     char cables[32];
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s GPUs, %s switches in %" PRIu64 " tier%s, %s cables",
-                   fab_format_count(gpus, f->counts.gpus), fab_format_count(switches, f->counts.switches),
-                   f->counts.tiers, f->counts.tiers == 1 ? "" : "s", fab_format_count(cables, f->counts.cables));
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s GPU%s, %s switch%s in %" PRIu64 " tier%s, %s cable%s",
+                   fab_format_count(gpus, f->counts.gpus), f->counts.gpus == 1 ? "" : "s",
+                   fab_format_count(switches, f->counts.switches), f->counts.switches == 1 ? "" : "es", f->counts.tiers,
+                   f->counts.tiers == 1 ? "" : "s", fab_format_count(cables, f->counts.cables),
+                   f->counts.cables == 1 ? "" : "s");
 }
 
 static void put_result(fab_page *page, const fab_result *result) {
