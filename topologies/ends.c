@@ -94,7 +94,8 @@ fab_status fab_ends_build(const fab_fabric_spec *spec, const fab_ends *ends, fab
     uint32_t n_gpus = (uint32_t)ends->gpus;
     uint16_t scaleup = 0;
     uint16_t pcie = 0;
-    fab_link_class scaleup_class = {.kind = FAB_LINK_SCALEUP, .capacity_bps = spec->domain_bps};
+    fab_link_class scaleup_class = {
+        .kind = FAB_LINK_SCALEUP, .capacity_bps = spec->domain_bps, .latency_s = spec->domain_latency_s / 2};
     fab_link_class pcie_class = {.kind = FAB_LINK_PCIE,
                                  .capacity_bps = spec->pcie_bps > 0 ? spec->pcie_bps : spec->nic_bps};
     f->gpus_per_server = (uint32_t)spec->gpus_per_server;

@@ -305,14 +305,58 @@ static void add_own_leaf(fab_path_tally *t, const all_legs *legs, double n_parts
     }
 }
 
+/* Part of the flows between domains that change rails, so that a GPU of either domain hands over. */
+static fab_status changing_rails(const fab_router *router, const fab_all_to_all *all, double *out_ratio,
+                                 fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = router->fabric;
+    const fab_ports *ports = &router->ports;
+    uint32_t n_domains = fab_domain_of(f, fab_n_gpus(f) - 1) + 1;
+    double *of_rail = NULL;   /* [rail]: NICs of the phase's GPUs */
+    double *of_domain = NULL; /* [domain] */
+    double *of_both = NULL;   /* [domain][rail] */
+    double flows = 0;
+    double same = 0;
+    double n = (double)all->n * ports->nics_per_gpu;
+    FAB_TRY(FAB_NEW(of_rail, f->n_rails, err));
+    FAB_TRY(FAB_NEW(of_domain, n_domains, err));
+    FAB_TRY(FAB_NEW(of_both, (size_t)n_domains * f->n_rails, err));
+    for (uint32_t gpu = all->first; gpu < all->first + all->n; gpu++) {
+        for (uint32_t i = 0; i < ports->nics_per_gpu; i++) {
+            uint32_t nic = fab_head(f, ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + i]) - f->first[FAB_NODE_NIC];
+            of_rail[nic % f->n_rails]++;
+            of_domain[fab_domain_of(f, gpu)]++;
+            of_both[(size_t)fab_domain_of(f, gpu) * f->n_rails + nic % f->n_rails]++;
+        }
+    }
+    for (uint32_t d = 0; d < n_domains; d++) {
+        flows += of_domain[d] * (n - of_domain[d]);
+        for (uint32_t r = 0; r < f->n_rails; r++) {
+            double own = of_both[(size_t)d * f->n_rails + r];
+            same += own * (of_rail[r] - own);
+        }
+    }
+    /* a flow goes from a GPU's i-th NIC to the other's i-th: their rails are those of the i-th alone */
+    *out_ratio = flows > 0 ? 1 - fmin(same * ports->nics_per_gpu / flows, 1) : 0;
+done:
+    free(of_rail);
+    free(of_domain);
+    free(of_both);
+    return status;
+}
+
 static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const fab_demand *demand,
                                const fab_phase *phase, const fab_offer *offer, fab_error *err) {
     const fab_fabric *f = t->router->fabric;
     all_legs legs = {0};
     double handing_over_s = 0; /* at most */
     double n_parts = demand->n_parts;
+    double changing = 0;
     fab_status status = measure_all_legs(t->router, phase, offer, &legs, err);
     double own_leaf = legs.n_parts;
+    if (status == FAB_OK && f->forwards_in_domain) {
+        status = changing_rails(t->router, &phase->all, &changing, err);
+    }
     for (uint32_t k = 0; f->forwards_in_domain && k < f->n_classes; k++) {
         if (f->classes[k].kind == FAB_LINK_SCALEUP) {
             handing_over_s = fmax(handing_over_s, 2 * f->classes[k].latency_s);
@@ -334,7 +378,7 @@ static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const
     }
     if (status == FAB_OK) {
         add_own_leaf(t, &legs, own_leaf, n_parts);
-        t->sum.latency_s.mean += legs.mean_s * t->weight;
+        t->sum.latency_s.mean += (legs.mean_s + changing * handing_over_s) * t->weight;
     }
     free(legs.of_leaf);
     return status;

@@ -117,7 +117,8 @@ Test(floor, lengths_by_hand) {
     cr_expect_float_eq(c->boundary[1].mean_latency_s, 600e-9 + 8.5 * 4.9e-9, 1e-18);
     for (uint32_t l = 0; l < b->fabric->n_links; l++) {
         const fab_link_class *k = fab_class_of(b->fabric, l);
-        double expect = is_network(k) ? 600e-9 + k->length_m * 4.9e-9 : 0;
+        double inside = k->kind == FAB_LINK_SCALEUP ? 0.5e-6 : 0;
+        double expect = is_network(k) ? 600e-9 + k->length_m * 4.9e-9 : inside;
         cr_assert_eq(k->latency_s, expect, "link %u: %g, not %g", l, k->latency_s, expect);
     }
     drop(b);

@@ -50,11 +50,12 @@ typedef struct fab_fabric_spec {
     uint64_t gpus; /**< 0 only where the family derives it (fat-tree with k) */
     uint64_t gpus_per_server, nics_per_server;
     double nic_bps;
-    uint64_t domain;   /**< GPUs per scale-up domain */
-    double domain_bps; /**< per GPU and direction */
-    double pcie_bps;   /**< GPU to NIC, per direction; 0 = not a limit (as fast as the NICs behind it) */
-    uint64_t tiers;    /**< 0 = the smallest number that suffices */
-    uint64_t pod;      /**< GPUs per pod; 0 = what the radix of one spine allows */
+    uint64_t domain;         /**< GPUs per scale-up domain */
+    double domain_bps;       /**< per GPU and direction */
+    double domain_latency_s; /**< GPU to GPU through the scale-up switch */
+    double pcie_bps;         /**< GPU to NIC, per direction; 0 = not a limit (as fast as the NICs behind it) */
+    uint64_t tiers;          /**< 0 = the smallest number that suffices */
+    uint64_t pod;            /**< GPUs per pod; 0 = what the radix of one spine allows */
     uint64_t planes, spares;
     uint64_t storage;              /**< front-end only: storage servers, with as many NICs as a server has there */
     uint64_t rails_per_switch;     /**< rail-only: 0 = as many as fit a single switch */
