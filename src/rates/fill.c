@@ -401,7 +401,7 @@ FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, uint
 FAB_INLINE void fill_up(filling *q, const bool general) {
     const fab_sharing *s = q->s;
     fab_max_min *m = q->m;
-    uint32_t flow[AT_ONCE];
+    uint32_t flow[AT_ONCE] = {0};
     for (uint32_t l = next_full(q, general); l != NO_LINK; l = next_full(q, general)) {
         if (l > m->n_kept) {
             uint32_t f = l - m->n_kept - 1;

@@ -75,7 +75,7 @@ static void add_host_links(random_sharing *r, uint64_t seed) {
     uint32_t shift = is_before ? 4 * n_hosts : 0;
     uint64_t n = 0;
     double *capacity = calloc(n_links, sizeof *capacity);
-    uint32_t *link = calloc(r->first[r->sharing.n_flows] + 4 * (uint64_t)r->sharing.n_flows, sizeof *link);
+    uint32_t *link = calloc(r->first[r->sharing.n_flows] + 4 * (uint64_t)r->sharing.n_flows + 1, sizeof *link);
     memcpy(capacity + shift, r->capacity, n_old * sizeof *capacity);
     for (uint32_t k = 0; k < 4 * n_hosts; k++) {
         bool is_equal = k % 2 == 1 && fab_rng_below(&rng, 2) == 0;
@@ -128,7 +128,7 @@ Test(oracle_max_min, links_beside_narrower_ones) {
         }
         check_bottlenecks(&r.sharing, rate, bottleneck, seed);
         if (seed % 4 == 0) {
-            double *finish = calloc(r.sharing.n_flows, sizeof *finish);
+            double *finish = calloc((size_t)r.sharing.n_flows + 1, sizeof *finish);
             oracle_finish(&r.sharing, r.bits, expected);
             cr_assert_eq(fab_fluid_finish(&r.sharing, r.bits, finish, &err), FAB_OK, "seed %d: %s", (int)seed,
                          err.text);
