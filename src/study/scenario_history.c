@@ -67,12 +67,14 @@ static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_cla
     if (!(per_s > 0)) {
         return FAB_OK;
     }
-    for (double t = wait_s(&rng, per_s); t < s->span_s; t += wait_s(&rng, per_s)) {
+    double t = wait_s(&rng, per_s);
+    while (t < s->span_s) {
         fab_event event = {.time_s = t, .failure = c};
         event.component = scenario_component(s, KINDS[c], (uint32_t)fab_rng_below(&rng, n));
         if (c == FAB_FAILURE_SOFTWARE || !is_down(out, first, &event.component, t, s->rates.repair_s[c])) {
             FAB_TRY(add(out, &event, err));
         }
+        t += wait_s(&rng, per_s);
     }
     size_t last = out->n_events;
     for (size_t k = first; k < last && c != FAB_FAILURE_SOFTWARE; k++) {

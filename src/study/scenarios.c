@@ -285,13 +285,10 @@ fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const f
     if (n == 4 && colon != NULL && strncmp(text, "file", 4) == 0) {
         FAB_TRY(scenario_read_file(colon + 1, s, err));
     } else {
-        if (colon == NULL) {
-            FAB_TRY(find_class("", 0, s, err));
-        }
-        if (strlen(colon + 1) >= sizeof rest) {
+        int length = snprintf(rest, sizeof rest, "%s", colon != NULL ? colon + 1 : "");
+        if (length < 0 || (size_t)length >= sizeof rest) {
             FAB_FAIL(err, FAB_EINPUT, "--scenarios", "'%.40s...' is too long", text);
         }
-        (void)snprintf(rest, sizeof rest, "%s", colon + 1);
         FAB_TRY(n == 4 && strncmp(text, "time", 4) == 0 ? read_histories(rest, s, err)
                                                         : read_sets(text, n, rest, s, err));
     }

@@ -129,7 +129,8 @@ Test(scenarios, refuses) {
     static const struct {
         const char *text, *message;
     } CASES[] = {
-        {"switches", "no source of scenarios"},
+        {"switches", "how many of 12 switches fail"},
+        {"", "no source of scenarios"},
         {"routers:1", "'routers' is no source of scenarios"},
         {"switches:0", "how many of 12 switches fail"},
         {"switches:13", "how many of 12 switches fail"},
