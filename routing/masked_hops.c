@@ -240,9 +240,9 @@ done:
 
 static bool has_nothing_left(const fab_masked_hops *m, uint32_t v, uint32_t leaf) {
     fab_next_hop_list list = fab_next_hops_get(m->t, v, leaf);
+    const uint32_t *head = m->index->head + (m->f->out_first[m->base + v] - m->first_link);
     for (uint32_t i = 0; i < list.count; i++) {
-        fab_link_id link = fab_next_hop(&list, i);
-        if (!fab_mask_link_is_dead(m->mask, link) && !fab_has_lost(m, fab_head(m->f, link) - m->base, leaf)) {
+        if (!fab_has_lost(m, head[list.slot[i]], leaf) && !fab_mask_link_is_dead(m->mask, fab_next_hop(&list, i))) {
             return false;
         }
     }
@@ -290,8 +290,11 @@ void fab_list_removed(fab_masked_hops *m, uint32_t v) {
     m->listed[v] = m->stamp;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = m->row_of[head[i]];
+        if (row == FAB_NONE || m->index->transit[head[i]] == 0) {
+            continue;
+        }
         fab_link_id link = f->out_link[f->out_first[m->base + v] + i];
-        if (row != FAB_NONE && m->index->transit[head[i]] != 0 && !fab_mask_link_is_dead(m->mask, link)) {
+        if (!fab_mask_link_is_dead(m->mask, link)) {
             remove_link(m, link, row);
         }
     }

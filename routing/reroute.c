@@ -328,11 +328,11 @@ static fab_status route_touched(fab_reroute *r, fab_on_loss on_loss, fab_error *
         uint32_t count = left < FAB_LANES ? left : FAB_LANES;
         if (left > 2 * FAB_LANES) {
             uint32_t ahead = left - 2 * FAB_LANES;
-            fab_fetch_trips(b, r->path + i + 2 * FAB_LANES, ahead < FAB_LANES ? ahead : FAB_LANES);
+            fab_fetch_trips(b, &r->path[i + 2 * FAB_LANES], ahead < FAB_LANES ? ahead : FAB_LANES);
         }
         if (left > FAB_LANES) {
             uint32_t ahead = left - FAB_LANES;
-            fab_fetch_routes(b, r->path + i + FAB_LANES, ahead < FAB_LANES ? ahead : FAB_LANES);
+            fab_fetch_routes(b, &r->path[i + FAB_LANES], ahead < FAB_LANES ? ahead : FAB_LANES);
         }
         if (at_once) {
             FAB_TRY(fab_reroute_paths(r, r->path + i, count, &n, r->path_first + i, err));

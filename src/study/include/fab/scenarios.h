@@ -1,0 +1,121 @@
+/**
+ * @file scenarios.h
+ * Where failure scenarios come from. Scenario i is a function of the fabric, the text, the seed and i alone: any part
+ * of a batch can be made anywhere. See src/doc/adr/0031-failures.md.
+ */
+#ifndef FAB_SCENARIOS_H
+#define FAB_SCENARIOS_H
+
+#include "fab/floor_plan.h"
+#include "fab/mask.h"
+#include "fab/status.h"
+
+#include <stdint.h>
+
+#define FAB_SCENARIOS_MOST      UINT64_C(1000000000) /**< scenarios of a source */
+#define FAB_SCENARIO_COMPONENTS 64                   /**< of a set */
+
+/** What fails in a history. */
+typedef enum fab_failure_class {
+    FAB_FAILURE_LINK,
+    FAB_FAILURE_SWITCH,
+    FAB_FAILURE_NIC,
+    FAB_FAILURE_GPU,
+    FAB_FAILURE_SERVER,
+    FAB_FAILURE_SOFTWARE, /**< stops the job; nothing is broken. Counts per GPU */
+    FAB_FAILURE_N
+} fab_failure_class;
+
+/** "links", "switches", "nics", "gpus", "servers", "software". */
+extern const char *const fab_failure_classes[FAB_FAILURE_N];
+
+/** How often things fail, and what that costs a job. */
+typedef struct fab_failure_rates {
+    double per_s[FAB_FAILURE_N];    /**< failures of one component per second */
+    double repair_s[FAB_FAILURE_N]; /**< until it is back */
+    double checkpoint_s;            /**< useful time between two checkpoints; > 0 */
+    double restart_s;               /**< from a failure until the job runs again */
+} fab_failure_rates;
+
+/**
+ * GPUs, NICs, servers and software: the counts of Llama 3 405B, 16,384 GPUs in 54 days [arXiv 2407.21783, table 5];
+ * links and switches 0.057 % and 0.051 % per month [Alibaba HPN, SIGCOMM 2024]; checkpoints every 3 h [there, 2 to 4].
+ * Assumptions: repairs in 4 h (links, switches) and 24 h, restart in 10 min.
+ */
+fab_failure_rates fab_failure_rates_default(void);
+
+/** Something fails, or is back. */
+typedef struct fab_event {
+    double time_s;
+    fab_failure_class failure;
+    bool is_repair;
+    fab_component component; /**< of no meaning for software */
+} fab_event;
+
+/** Scratch for one scenario after the other. */
+typedef struct fab_scenario {
+    char name[FAB_COMPONENT_NAME_SIZE]; /**< as a file calls it; else empty */
+    size_t n_components;                /**< of a set; of a history those that are down: fab_scenario_at() */
+    fab_component *component;
+    size_t component_capacity;
+    size_t n_events;  /**< of a history */
+    fab_event *event; /**< by time */
+    size_t event_capacity;
+} fab_scenario;
+
+void fab_scenario_release(fab_scenario *scenario);
+
+typedef struct fab_scenarios fab_scenarios;
+
+/**
+ * Reads a source:
+ *
+ *     CLASS:K      every set of K components of a class: links (of the network), switches, nics, gpus, servers, racks,
+ *                  planes; in lexicographic order
+ *     CLASS:K@N    N sets of K, drawn
+ *     time:T@N     N histories of a time T (30d, 12h): failures of every class at exponential times, and repairs
+ *     file:PATH    a list. CSV with the header scenario,component or scenario,component,left and a line for each
+ *                  component, lines of a scenario together; or XML: <scenarios><scenario name="..."><component
+ *                  name="leaf-3" left="0.5"/></scenario></scenarios>. `left` is the fraction of the capacity that is
+ *                  left, 0 by default. A scenario of CSV may have an empty component: nothing fails.
+ *
+ * @param[in]  fabric  Borrowed, must outlive the source, as `floor`.
+ * @param[in]  floor   NULL: there are no racks.
+ * @param[in]  rates   Of histories; NULL: fab_failure_rates_default().
+ * @retval FAB_EINPUT  what is wrong, and what there is; more than FAB_SCENARIOS_MOST scenarios. In a file err->where is
+ *                     the line and column.
+ */
+fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const fab_floor *floor,
+                             const fab_failure_rates *rates, uint64_t seed, fab_scenarios **out,
+                             fab_error *err) FAB_MUST_USE;
+void fab_scenarios_free(fab_scenarios *scenarios);
+
+uint64_t fab_scenarios_count(const fab_scenarios *scenarios);
+
+/** Seconds that a history covers; 0: scenarios are sets. */
+double fab_scenarios_span_s(const fab_scenarios *scenarios);
+
+/**
+ * Scenario i.
+ * @param[in,out] out  Zero-initialised or from an earlier call; its memory is reused.
+ * @retval FAB_EINPUT  there is no scenario i
+ * Complexity: of a set of K O(K^2 log n); of a history O(events * (log(events) + components down)). Threads: concurrent
+ * calls with different `out` are safe.
+ */
+fab_status fab_scenarios_get(const fab_scenarios *scenarios, uint64_t i, fab_scenario *out,
+                             fab_error *err) FAB_MUST_USE;
+
+/** Makes the components of a history those that are down after its first n events. */
+fab_status fab_scenario_at(fab_scenario *history, size_t n, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Useful part of a span, in which a job that is stopped goes back to its last checkpoint:
+ *     (span - sum of restarts - sum of work done again) / span
+ * A failure while the job restarts starts that over.
+ * @param[in] stops  Shape [n_events]: whether the event stops the job; NULL: every failure does.
+ * @param[in] speed  Shape [n_events + 1]: relative speed before the first event and after each; NULL: 1.
+ */
+double fab_goodput(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
+                   const uint8_t *stops, const double *speed);
+
+#endif

@@ -1,0 +1,168 @@
+/* Histories: what fails and is repaired in a span of time, and what is left of it for a job. */
+#include "scenarios_internal.h"
+
+#include "fab/memory.h"
+#include "fab/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *const fab_failure_classes[FAB_FAILURE_N] = {"links", "switches", "nics", "gpus", "servers", "software"};
+
+fab_failure_rates fab_failure_rates_default(void) {
+    const double day = 86400;
+    const double month = 30 * day;
+    const double gpu_span = 16384 * 54 * day; /* of Llama 3 405B: GPU seconds; servers have 8 */
+    fab_failure_rates r = {.checkpoint_s = 3 * 3600, .restart_s = 600};
+    r.per_s[FAB_FAILURE_LINK] = 0.00057 / month;
+    r.per_s[FAB_FAILURE_SWITCH] = 0.00051 / month;
+    r.per_s[FAB_FAILURE_NIC] = 7 / gpu_span;
+    r.per_s[FAB_FAILURE_GPU] = (148 + 72 + 19 + 17 + 6 + 6) / gpu_span; /* GPU, HBM3, SRAM, processor, silent, heat */
+    r.per_s[FAB_FAILURE_SERVER] =
+        (32 + 3 + 3 + 2 + 2 + 2 + 2) / gpu_span * 8;         /* host, SSD, PSU, chassis, IO, CPU, memory
+                                                              */
+    r.per_s[FAB_FAILURE_SOFTWARE] = (54 + 7 + 2) / gpu_span; /* software, NCCL timeouts, dependency */
+    for (uint32_t c = 0; c < FAB_FAILURE_N; c++) {
+        r.repair_s[c] = c == FAB_FAILURE_LINK || c == FAB_FAILURE_SWITCH ? 4 * 3600 : day;
+    }
+    r.repair_s[FAB_FAILURE_SOFTWARE] = 0;
+    return r;
+}
+
+static const fab_component_kind KINDS[FAB_FAILURE_N] = {FAB_COMPONENT_LINK, FAB_COMPONENT_SWITCH, FAB_COMPONENT_NIC,
+                                                        FAB_COMPONENT_GPU,  FAB_COMPONENT_SERVER, FAB_COMPONENT_GPU};
+
+static fab_status add(fab_scenario *out, const fab_event *event, fab_error *err) {
+    fab_status status = FAB_GROW(out->event, out->event_capacity, out->n_events + 1, err);
+    if (status == FAB_OK) {
+        out->event[out->n_events++] = *event;
+    }
+    return status;
+}
+
+/* Not yet repaired when it would fail again. Failures of a class are in order of time, and repairs take equally long.
+ */
+static bool is_down(const fab_scenario *out, size_t first, const fab_component *c, double time_s, double repair_s) {
+    for (size_t i = out->n_events; i > first && out->event[i - 1].time_s + repair_s > time_s; i--) {
+        if (!out->event[i - 1].is_repair && out->event[i - 1].component.id == c->id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Time between two events of a Poisson process. */
+static double wait_s(fab_rng *rng, double per_s) {
+    double uniform = ((double)(fab_rng_next(rng) >> 11) + 1) * 0x1p-53; /* above 0, at most 1 */
+    return -log(uniform) / per_s;
+}
+
+static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_class c, fab_scenario *out,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n = KINDS[c] == FAB_COMPONENT_LINK ? s->n_links : fab_component_count(s->fabric, &s->racks, KINDS[c]);
+    double per_s = s->rates.per_s[c] * n;
+    fab_rng rng = fab_rng_make(fab_draw(s->seed, i, c), 0x686973);
+    size_t first = out->n_events;
+    if (!(per_s > 0)) {
+        return FAB_OK;
+    }
+    double t = wait_s(&rng, per_s);
+    while (t < s->span_s) {
+        fab_event event = {.time_s = t, .failure = c};
+        event.component = scenario_component(s, KINDS[c], (uint32_t)fab_rng_below(&rng, n));
+        if (c == FAB_FAILURE_SOFTWARE || !is_down(out, first, &event.component, t, s->rates.repair_s[c])) {
+            FAB_TRY(add(out, &event, err));
+        }
+        t += wait_s(&rng, per_s);
+    }
+    size_t last = out->n_events;
+    for (size_t k = first; k < last && c != FAB_FAILURE_SOFTWARE; k++) {
+        fab_event event = out->event[k];
+        event.time_s += s->rates.repair_s[c];
+        event.is_repair = true;
+        if (event.time_s < s->span_s) {
+            FAB_TRY(add(out, &event, err));
+        }
+    }
+done:
+    return status;
+}
+
+static int by_time(const void *a, const void *b) {
+    const fab_event *x = a;
+    const fab_event *y = b;
+    if (x->time_s != y->time_s) {
+        return x->time_s < y->time_s ? -1 : 1;
+    }
+    if (x->is_repair != y->is_repair) {
+        return x->is_repair ? 1 : -1; /* a repair in no time comes behind what it repairs */
+    }
+    if (x->failure != y->failure) {
+        return x->failure < y->failure ? -1 : 1;
+    }
+    return x->component.id < y->component.id ? -1 : x->component.id > y->component.id;
+}
+
+fab_status scenario_history(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (fab_failure_class c = 0; c < FAB_FAILURE_N; c++) {
+        FAB_TRY(fail_class(s, i, c, out, err));
+    }
+    if (out->n_events > 0) {
+        qsort(out->event, out->n_events, sizeof *out->event, by_time);
+    }
+done:
+    return status;
+}
+
+fab_status fab_scenario_at(fab_scenario *h, size_t n, fab_error *err) {
+    fab_status status = FAB_OK;
+    h->n_components = 0;
+    for (size_t i = 0; i < n && i < h->n_events; i++) {
+        const fab_event *e = &h->event[i];
+        if (e->failure == FAB_FAILURE_SOFTWARE) {
+            continue;
+        }
+        if (!e->is_repair) {
+            FAB_TRY(FAB_GROW(h->component, h->component_capacity, h->n_components + 1, err));
+            h->component[h->n_components++] = e->component;
+            continue;
+        }
+        size_t kept = 0;
+        for (size_t k = 0; k < h->n_components; k++) {
+            if (h->component[k].kind != e->component.kind || h->component[k].id != e->component.id) {
+                h->component[kept++] = h->component[k];
+            }
+        }
+        h->n_components = kept;
+    }
+done:
+    return status;
+}
+
+double fab_goodput(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
+                   const uint8_t *stops, const double *speed) {
+    double useful = 0; /* work that stays */
+    double work = 0;   /* since the last checkpoint */
+    double now = 0;
+    double runs_from = 0;
+    for (size_t i = 0; i <= n_events; i++) {
+        double until = i < n_events && event[i].time_s < span_s ? event[i].time_s : span_s;
+        double rate = speed != NULL ? speed[i] : 1;
+        double begin = now > runs_from ? now : runs_from;
+        if (until > begin) {
+            work += (until - begin) * rate;
+            double saved = floor(work / rates->checkpoint_s) * rates->checkpoint_s;
+            useful += saved;
+            work -= saved;
+        }
+        now = until;
+        bool stop = i < n_events && event[i].time_s < span_s && !event[i].is_repair && (stops == NULL || stops[i] != 0);
+        if (stop) {
+            work = 0;
+            runs_from = now + rates->restart_s;
+        }
+    }
+    return (useful + work) / span_s;
+}

@@ -1,0 +1,300 @@
+/* Sources of failure scenarios, and sets of components by their number. */
+#include "scenarios_internal.h"
+
+#include "fab/memory.h"
+#include "fab/rng.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    fab_component_kind kind;
+} CLASSES[] = {{"links", FAB_COMPONENT_LINK},  {"switches", FAB_COMPONENT_SWITCH}, {"nics", FAB_COMPONENT_NIC},
+               {"gpus", FAB_COMPONENT_GPU},    {"servers", FAB_COMPONENT_SERVER},  {"racks", FAB_COMPONENT_RACK},
+               {"planes", FAB_COMPONENT_PLANE}};
+
+#define N_CLASSES (sizeof CLASSES / sizeof CLASSES[0])
+
+void fab_scenario_release(fab_scenario *scenario) {
+    free(scenario->component);
+    free(scenario->event);
+    *scenario = (fab_scenario){.n_components = 0};
+}
+
+void fab_scenarios_free(fab_scenarios *s) {
+    if (s == NULL) {
+        return;
+    }
+    free(s->link);
+    free(s->name);
+    free(s->first);
+    free(s->component);
+    free(s);
+}
+
+/* --- sets --------------------------------------------------------------------------------------------------------- */
+
+static uint64_t gcd(uint64_t a, uint64_t b) {
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* n over k, UINT64_MAX where it is too large. What has come together by step i is a whole number: what i does not share
+ * with it, it shares with the next factor. */
+static uint64_t choose(uint64_t n, uint64_t k) {
+    uint64_t value = 1;
+    if (k > n) {
+        return 0;
+    }
+    k = k < n - k ? k : n - k;
+    for (uint64_t i = 1; i <= k; i++) {
+        uint64_t shared = gcd(value, i);
+        uint64_t factor = (n - k + i) / (i / shared);
+        value /= shared;
+        if (value > UINT64_MAX / factor) {
+            return UINT64_MAX;
+        }
+        value *= factor;
+    }
+    return value;
+}
+
+/* Set number `rank` in lexicographic order, by the combinatorial number system: counted from the last set back, the
+ * first element is the largest m with m over k not above what is left, mirrored. */
+static void unrank(uint32_t n, uint32_t k, uint64_t rank, uint32_t *out) {
+    uint64_t left = choose(n, k) - 1 - rank;
+    uint32_t high = n;
+    for (uint32_t i = 0; i < k; i++) {
+        uint32_t low = 0; /* low over k - i is not above what is left, high over k - i is, or is taken */
+        while (high - low > 1) {
+            uint32_t middle = low + (high - low) / 2;
+            if (choose(middle, k - i) <= left) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        left -= choose(low, k - i);
+        out[i] = n - 1 - low;
+        high = low;
+    }
+}
+
+static int by_number(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* k different ones of n, all sets alike (Floyd, in Bentley, Programming Pearls, 1987). */
+static void draw_set(fab_rng *rng, uint32_t n, uint32_t k, uint32_t *out) {
+    for (uint32_t i = 0; i < k; i++) {
+        uint32_t last = n - k + i;
+        uint32_t drawn = (uint32_t)fab_rng_below(rng, (uint64_t)last + 1);
+        bool known = false;
+        for (uint32_t j = 0; j < i; j++) {
+            known = known || out[j] == drawn;
+        }
+        out[i] = known ? last : drawn;
+    }
+    qsort(out, k, sizeof *out, by_number);
+}
+
+fab_component scenario_component(const fab_scenarios *s, fab_component_kind kind, uint32_t j) {
+    return (fab_component){.kind = kind, .id = kind == FAB_COMPONENT_LINK ? s->link[j] : j};
+}
+
+static fab_status get_set(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) {
+    uint32_t member[FAB_SCENARIO_COMPONENTS];
+    fab_status status = FAB_GROW(out->component, out->component_capacity, s->k, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    if (s->source == SOURCE_SETS) {
+        unrank(s->n, s->k, i, member);
+    } else {
+        fab_rng rng = fab_rng_make(s->seed, i);
+        draw_set(&rng, s->n, s->k, member);
+    }
+    for (uint32_t j = 0; j < s->k; j++) {
+        out->component[j] = scenario_component(s, s->kind, member[j]);
+    }
+    out->n_components = s->k;
+    return FAB_OK;
+}
+
+static fab_status get_listed(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) {
+    size_t n = s->first[i + 1] - s->first[i];
+    fab_status status = FAB_GROW(out->component, out->component_capacity, n + 1, err);
+    if (status == FAB_OK) {
+        memcpy(out->component, s->component + s->first[i], n * sizeof *out->component);
+        memcpy(out->name, s->name[i], sizeof out->name);
+        out->n_components = n;
+    }
+    return status;
+}
+
+fab_status fab_scenarios_get(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) {
+    if (i >= s->count) {
+        return fab_fail(err, FAB_EINPUT, NULL, "there is no scenario %" PRIu64 "; there are %" PRIu64, i, s->count);
+    }
+    out->name[0] = '\0';
+    out->n_components = 0;
+    out->n_events = 0;
+    switch (s->source) {
+    case SOURCE_HISTORIES: return scenario_history(s, i, out, err);
+    case SOURCE_LIST: return get_listed(s, i, out, err);
+    default: return get_set(s, i, out, err);
+    }
+}
+
+uint64_t fab_scenarios_count(const fab_scenarios *s) {
+    return s->count;
+}
+
+double fab_scenarios_span_s(const fab_scenarios *s) {
+    return s->source == SOURCE_HISTORIES ? s->span_s : 0;
+}
+
+/* --- texts -------------------------------------------------------------------------------------------------------- */
+
+static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_error *err) {
+    for (size_t i = 0; i < N_CLASSES; i++) {
+        if (strlen(CLASSES[i].name) == n && memcmp(CLASSES[i].name, text, n) == 0) {
+            s->kind = CLASSES[i].kind;
+            s->n = s->kind == FAB_COMPONENT_LINK ? s->n_links : fab_component_count(s->fabric, &s->racks, s->kind);
+            return FAB_OK;
+        }
+    }
+    return fab_fail(err, FAB_EINPUT, "--scenarios",
+                    "'%.*s' is no source of scenarios; CLASS:K or CLASS:K@N with links, switches, nics, gpus, servers, "
+                    "racks or planes, time:30d@N, file:PATH",
+                    (int)(n < 40 ? n : 40), text);
+}
+
+/* "@N" behind K or T: cut off, N stored. */
+static fab_status read_count(char *text, uint64_t *out, bool *out_given, fab_error *err) {
+    fab_error inner = {0};
+    char *at = strchr(text, '@');
+    *out_given = at != NULL;
+    if (at == NULL) {
+        return FAB_OK;
+    }
+    *at = '\0';
+    return fab_count_parse(at + 1, 1, FAB_SCENARIOS_MOST, out, &inner) == FAB_OK
+               ? FAB_OK
+               : fab_fail(err, FAB_EINPUT, "--scenarios", "number of scenarios behind '@': %s", inner.text);
+}
+
+static fab_status read_sets(const char *class, size_t n_class, char *rest, fab_scenarios *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_error inner = {0};
+    uint64_t k = 0;
+    bool drawn = false;
+    FAB_TRY(find_class(class, n_class, s, err));
+    FAB_TRY(read_count(rest, &s->count, &drawn, err));
+    uint64_t most = s->n < FAB_SCENARIO_COMPONENTS ? s->n : FAB_SCENARIO_COMPONENTS;
+    if (s->n == 0) {
+        FAB_FAIL(err, FAB_EINPUT, "--scenarios", "the fabric has no %.*s%s", (int)n_class, class,
+                 s->kind == FAB_COMPONENT_RACK ? ": a design without a floor plan does not say which" : "");
+    }
+    if (fab_count_parse(rest, 1, most, &k, &inner) != FAB_OK) {
+        FAB_FAIL(err, FAB_EINPUT, "--scenarios", "how many of %" PRIu32 " %.*s fail: %s", s->n, (int)n_class, class,
+                 inner.text);
+    }
+    s->k = (uint32_t)k;
+    s->source = drawn ? SOURCE_DRAWN : SOURCE_SETS;
+    if (!drawn) {
+        s->count = choose(s->n, s->k);
+        if (s->count > FAB_SCENARIOS_MOST) {
+            FAB_FAIL(err, FAB_EINPUT, "--scenarios",
+                     "%s%" PRIu64 " sets of %" PRIu64 " of %" PRIu32 " %.*s, the limit is %" PRIu64 "; %.*s:%" PRIu64
+                     "@N draws N of them",
+                     s->count == UINT64_MAX ? "more than " : "", s->count, k, s->n, (int)n_class, class,
+                     FAB_SCENARIOS_MOST, (int)n_class, class, k);
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status read_histories(char *rest, fab_scenarios *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_error inner = {0};
+    bool given = false;
+    double expected = 0;
+    FAB_TRY(read_count(rest, &s->count, &given, err));
+    if (!given) {
+        FAB_FAIL(err, FAB_EINPUT, "--scenarios", "time:%.20s does not say how many histories; as time:30d@1000", rest);
+    }
+    if (fab_quantity_parse(rest, FAB_UNIT_TIME, &s->span_s, &inner) != FAB_OK) {
+        FAB_FAIL(err, FAB_EINPUT, "--scenarios", "time of a history: %s", inner.text);
+    }
+    for (uint32_t c = 0; c < FAB_FAILURE_N; c++) {
+        if (!(s->rates.per_s[c] >= 0 && s->rates.repair_s[c] >= 0 && s->rates.per_s[c] < 1e9)) {
+            FAB_FAIL(err, FAB_EINPUT, "--scenarios", "%s fail %g times a second for %g s; both are at least 0",
+                     fab_failure_classes[c], s->rates.per_s[c], s->rates.repair_s[c]);
+        }
+        expected += s->rates.per_s[c] * s->span_s * s->fabric->n_nodes;
+    }
+    if (!(s->span_s > 0) || expected > 1e7) {
+        FAB_FAIL(err, FAB_EINPUT, "--scenarios", "a history of %g s would have up to %.3g failures; the limit is 1e7",
+                 s->span_s, expected);
+    }
+    s->source = SOURCE_HISTORIES;
+done:
+    return status;
+}
+
+static fab_status find_links(fab_scenarios *s, fab_error *err) {
+    const fab_fabric *f = s->fabric;
+    fab_status status = FAB_NEW(s->link, f->n_cables, err);
+    for (uint32_t c = 0; status == FAB_OK && c < f->n_cables; c++) {
+        fab_link_kind kind = f->classes[f->cable_class[c]].kind;
+        if (kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC) {
+            s->link[s->n_links++] = 2 * c;
+        }
+    }
+    return status;
+}
+
+fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const fab_floor *floor,
+                             const fab_failure_rates *rates, uint64_t seed, fab_scenarios **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_scenarios *s = NULL;
+    char rest[96] = "";
+    const char *colon = strchr(text, ':');
+    size_t n = colon != NULL ? (size_t)(colon - text) : strlen(text);
+    FAB_TRY(FAB_NEW(s, 1, err));
+    s->fabric = fabric;
+    s->seed = seed;
+    s->rates = rates != NULL ? *rates : fab_failure_rates_default();
+    if (floor != NULL) {
+        s->racks =
+            (fab_racks){floor->n_server_racks + floor->n_network_racks, floor->servers_per_rack, floor->switch_rack};
+    }
+    FAB_TRY(find_links(s, err));
+    if (n == 4 && colon != NULL && strncmp(text, "file", 4) == 0) {
+        FAB_TRY(scenario_read_file(colon + 1, s, err));
+    } else {
+        int length = snprintf(rest, sizeof rest, "%s", colon != NULL ? colon + 1 : "");
+        if (length < 0 || (size_t)length >= sizeof rest) {
+            FAB_FAIL(err, FAB_EINPUT, "--scenarios", "'%.40s...' is too long", text);
+        }
+        FAB_TRY(n == 4 && strncmp(text, "time", 4) == 0 ? read_histories(rest, s, err)
+                                                        : read_sets(text, n, rest, s, err));
+    }
+    *out = s;
+    s = NULL;
+done:
+    fab_scenarios_free(s);
+    return status;
+}
