@@ -129,7 +129,7 @@ grep -q busbw out || fail "a ring has no bus bandwidth"
 # what is chosen takes the memory of what is chosen
 memory() { "$program" run rail-spine:gpus=64 --job "model=gpt-7.5b,tp=8,pp=2,batch=512,$1" --quiet --json | grep -o '"memory_bytes": .*'; }
 chosen=$(memory microbatch=auto,interleave=auto)
-[[ $chosen != "$(memory microbatch=1)" && $chosen == "$(memory microbatch=4,interleave=2)" ]] || fail "memory with auto: $chosen"
+[[ $chosen != "$(memory microbatch=1)" && $chosen == "$(memory microbatch=8,interleave=3)" ]] || fail "memory with auto: $chosen"
 
 # out of memory: an error, no crash (a sanitizer needs the address space itself)
 if ! ldd "$program" | grep -qE 'lib[at]san'; then
