@@ -7,6 +7,7 @@
 
 #include "fab/masked_hops.h"
 
+#define FAB_LISTED  8  /**< links that are listed of a switch */
 #define FAB_DETOURS 64 /* leaves whose distances are kept */
 
 /** A link that is no next hop any more: dead, or its head has lost leaves. */
@@ -31,8 +32,8 @@ struct fab_masked_hops {
     uint32_t base, first_link;
     uint32_t n_words;     /**< of a row: a bit per leaf */
     uint32_t n_dead;      /**< links between switches */
-    uint32_t *n_removed;  /**< shape [n_switches] */
-    fab_removed *removed; /**< shape [links of switches]: of switch v from its first link on, by slot */
+    uint32_t *n_removed;  /**< shape [n_switches]: links that are gone for some leaf */
+    fab_removed *removed; /**< shape [n_switches][FAB_LISTED]: by slot; of those with more than that, of no meaning */
     uint32_t n_touched;
     uint32_t *touched; /**< switches with anything removed */
     uint32_t n_seeds;  /**< the first of them: those with dead links */
@@ -61,11 +62,18 @@ static inline bool fab_has_lost(const fab_masked_hops *m, uint32_t v, uint32_t l
 }
 
 static inline const fab_removed *fab_removed_of(const fab_masked_hops *m, uint32_t v) {
-    return m->removed + (m->f->out_first[m->base + v] - m->first_link);
+    return m->removed + (size_t)v * FAB_LISTED;
 }
 
 static inline bool fab_removes(const fab_masked_hops *m, const fab_removed *r, uint32_t leaf) {
     return r->row == FAB_NONE || fab_row_has(m, r->row, leaf);
+}
+
+/** Whether a next hop towards a leaf is gone. `slot`: place among the links that leave the switch. */
+static inline bool fab_hop_is_gone(const fab_masked_hops *m, uint32_t v, uint32_t slot, uint32_t leaf) {
+    uint32_t at = m->f->out_first[m->base + v] + slot;
+    return fab_has_lost(m, m->index->head[at - m->first_link], leaf) ||
+           fab_mask_link_is_dead(m->mask, m->f->out_link[at]);
 }
 
 /** Place of a slot in a list of next hops, FAB_NONE where it is not there. */

@@ -132,7 +132,7 @@ fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **ou
     m->first_link = f->out_first[m->base];
     m->n_words = (t->n_leaves + 63) / 64;
     FAB_TRY(FAB_NEW(m->n_removed, t->n_switches, err));
-    FAB_TRY(FAB_NEW(m->removed, (size_t)f->out_first[f->n_nodes] - m->first_link, err));
+    FAB_TRY(FAB_NEW(m->removed, (size_t)t->n_switches * FAB_LISTED, err));
     FAB_TRY(FAB_NEW(m->listed, t->n_switches, err));
     FAB_TRY(FAB_NEW(m->touched, t->n_switches, err));
     FAB_TRY(FAB_NEW(m->row_of, (size_t)t->n_switches + 1, err));
@@ -187,10 +187,13 @@ static void clear(fab_masked_hops *m) {
 static void remove_link(fab_masked_hops *m, fab_link_id link, uint32_t row) {
     uint32_t v = fab_tail(m->f, link) - m->base;
     uint32_t slot = m->index->slot[link];
-    fab_removed *list = m->removed + (m->f->out_first[m->base + v] - m->first_link);
+    fab_removed *list = m->removed + (size_t)v * FAB_LISTED;
     uint32_t at = m->n_removed[v]++;
     if (at == 0) {
         m->touched[m->n_touched++] = v;
+    }
+    if (at >= FAB_LISTED) {
+        return;
     }
     for (; at > 0 && list[at - 1].slot > slot; at--) {
         list[at] = list[at - 1];
@@ -240,9 +243,8 @@ done:
 
 static bool has_nothing_left(const fab_masked_hops *m, uint32_t v, uint32_t leaf) {
     fab_next_hop_list list = fab_next_hops_get(m->t, v, leaf);
-    const uint32_t *head = m->index->head + (m->f->out_first[m->base + v] - m->first_link);
     for (uint32_t i = 0; i < list.count; i++) {
-        if (!fab_has_lost(m, head[list.slot[i]], leaf) && !fab_mask_link_is_dead(m->mask, fab_next_hop(&list, i))) {
+        if (!fab_hop_is_gone(m, v, list.slot[i], leaf)) {
             return false;
         }
     }
@@ -385,15 +387,9 @@ fab_next_hop_list fab_masked_hops_get(fab_masked_hops *m, uint32_t v, uint32_t l
     if (list.count == 0 || fab_n_removed(m, v) == 0) {
         return list;
     }
-    const fab_removed *removed = fab_removed_of(m, v);
-    uint32_t n_removed = m->n_removed[v];
-    uint32_t r = 0;
     uint32_t n = 0;
     for (uint32_t i = 0; i < list.count; i++) {
-        while (r < n_removed && removed[r].slot < list.slot[i]) {
-            r++;
-        }
-        if (r == n_removed || removed[r].slot != list.slot[i] || !fab_removes(m, &removed[r], leaf)) {
+        if (!fab_hop_is_gone(m, v, list.slot[i], leaf)) {
             m->slot[n++] = list.slot[i];
         }
     }

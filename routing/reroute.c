@@ -77,12 +77,11 @@ static void touch_link(fab_reroute *r, fab_link_id link) {
 static void touch_seed(fab_reroute *r, uint32_t v) {
     const fab_masked_hops *m = r->hops;
     const fab_next_hops *t = m->t;
-    const fab_removed *removed = fab_removed_of(m, v);
     for (uint32_t g = t->group_first[v]; g < t->group_first[v + 1]; g++) {
         fab_next_hop_list list = fab_next_hops_of_group(t, v, g);
         bool hit = false;
-        for (uint32_t i = 0; i < m->n_removed[v] && !hit; i++) {
-            hit = removed[i].row == FAB_NONE && fab_position(list.slot, list.count, removed[i].slot) != FAB_NONE;
+        for (uint32_t i = 0; i < list.count && !hit; i++) {
+            hit = fab_mask_link_is_dead(r->mask, fab_next_hop(&list, i));
         }
         for (uint32_t i = 0; hit && i < list.count; i++) {
             touch_link(r, fab_next_hop(&list, i));
@@ -117,15 +116,19 @@ static void touch_leaves(fab_reroute *r, uint32_t v) {
 static void touch_transit(fab_reroute *r, uint32_t v) {
     const fab_baseline *b = r->b;
     const fab_masked_hops *m = r->hops;
-    const fab_removed *removed = fab_removed_of(m, v);
+    const uint32_t *head = m->index->head + (m->f->out_first[m->base + v] - m->first_link);
+    const uint32_t n = m->f->out_first[m->base + v + 1] - m->f->out_first[m->base + v];
     uint32_t last = 0;
+    uint32_t before = FAB_NONE;
     uint64_t any = 0;
     memset(r->changed_leaf, 0, m->n_words * sizeof *r->changed_leaf);
-    for (uint32_t i = 0; i < m->n_removed[v]; i++) {
-        for (uint32_t w = 0; removed[i].row != FAB_NONE && w < m->n_words; w++) {
-            r->changed_leaf[w] |= m->row[(size_t)removed[i].row * m->n_words + w] & ~r->whole_leaf[w];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t row = m->row_of[head[i]];
+        for (uint32_t w = 0; row != before && row != FAB_NONE && w < m->n_words; w++) {
+            r->changed_leaf[w] |= m->row[(size_t)row * m->n_words + w] & ~r->whole_leaf[w];
             any |= r->changed_leaf[w];
         }
+        before = row;
     }
     for (uint32_t w = 0; any != 0 && w < m->n_words; w++) {
         for (uint64_t rest = r->changed_leaf[w]; rest != 0; rest &= rest - 1) {

@@ -26,11 +26,18 @@ static inline uint32_t pick_left(const fab_reroute *r, uint32_t v, uint32_t colu
                                  const fab_next_hop_list *list) {
     const fab_masked_hops *m = r->hops;
     const fab_removed *removed = fab_removed_of(m, v);
+    const bool is_listed = m->n_removed[v] <= FAB_LISTED;
+    const uint32_t n_looks = is_listed ? m->n_removed[v] : list->count;
     uint32_t gone[MOST_AT_ONCE];
     uint32_t n = 0;
-    for (uint32_t i = 0; i < m->n_removed[v]; i++) {
-        uint32_t at =
-            fab_removes(m, &removed[i], column) ? fab_position(list->slot, list->count, removed[i].slot) : FAB_NONE;
+    for (uint32_t i = 0; i < n_looks; i++) {
+        uint32_t at = FAB_NONE;
+        if (is_listed) {
+            at =
+                fab_removes(m, &removed[i], column) ? fab_position(list->slot, list->count, removed[i].slot) : FAB_NONE;
+        } else {
+            at = fab_hop_is_gone(m, v, list->slot[i], column) ? i : FAB_NONE;
+        }
         if (at != FAB_NONE) {
             if (n == MOST_AT_ONCE) {
                 return FAB_NONE;
