@@ -60,7 +60,7 @@ typedef struct holder {
 
 /* "Held by: leaf-spine up 62 %, nic-leaf up 30 %, scale-up 8 %": the largest first. */
 static void put_holders(fab_page *page, const fab_engine_result *e) {
-    holder list[2 * FAB_MAX_TIERS + 3];
+    holder list[2 * FAB_MAX_TIERS + 3] = {{"", 0}};
     size_t n = 0;
     double sum = 0;
     for (size_t i = 0; i < e->n_tiers; i++) {
