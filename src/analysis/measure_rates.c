@@ -384,9 +384,12 @@ fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const 
     const fab_phase *phase = subject->phase;
     fab_rate_scratch *s = NULL;
     fab_link_classes classes = {0};
+    if (phase->n_flows > MOST_LISTED) { /* before anything is looked at */
+        return fab_rate_loads(trial, bytes, out, err);
+    }
     FAB_TRY(open_scratch(trial, &s, err));
     FAB_TRY(fab_link_classes_find(subject, trial->router, split, s->capacity, &classes, err));
-    if (!classes.known || phase->n_flows > MOST_LISTED) {
+    if (!classes.known) {
         FAB_TRY(fab_rate_loads(trial, bytes, out, err));
         goto done;
     }
