@@ -85,7 +85,7 @@ run)
   echo "peer simgrid $version fat-tree, CM02"
   echo "cpu_s $(awk -v a="$(seconds load_s)" -v b="$(seconds flows_s)" 'BEGIN {printf "%.4f", a + b}')"
   printf 'part %s\n' "load $(seconds load_s)" "flows $(seconds flows_s)" "left_out $(seconds solve_s)"
-  echo "did loads the platform and starts $(wc -l <"$WORK/pairs") flows, which finds their routes; as many links of every tier carry as many flows as with ours. Left out: its first solution of the rates, which ours does not compute"
+  echo "did loads the platform and starts $(wc -l <"$WORK/pairs") flows, which finds their routes; as many links of every tier carry as many flows as with ours. Left out: its first solution of the rates, which is part of ours"
   ;;
 *)
   echo "usage: peer_simgrid.sh check | run XGFT" >&2
