@@ -35,11 +35,7 @@ static void put_meetings(fab_page *page, const fab_contention *c, const fab_cont
     static const char *const TITLES[] = {"job", "phase", "alone", "together", "slowdown", "links shared"};
     fab_table table;
     char count[32];
-    fab_table_init(&table, sizeof TITLES / sizeof TITLES[0]);
-    fab_table_row(&table);
-    for (size_t i = 0; i < sizeof TITLES / sizeof TITLES[0]; i++) {
-        fab_table_set(&table, i, FAB_INK_DIM, "%s", TITLES[i]);
-    }
+    fab_table_begin(&table, TITLES, sizeof TITLES / sizeof TITLES[0]);
     for (size_t i = 0; i < c->n_jobs; i++) {
         const fab_meeting *m = &e->jobs[i];
         fab_table_row(&table);

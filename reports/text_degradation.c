@@ -22,11 +22,7 @@ static void put_phases(fab_page *page, const fab_degradation *d, size_t engine) 
     static const char *const TITLES[] = {"phase", "before", "after", "factor", "hit flows", "communicators"};
     fab_table table;
     char text[32];
-    fab_table_init(&table, sizeof TITLES / sizeof TITLES[0]);
-    fab_table_row(&table);
-    for (size_t i = 0; i < sizeof TITLES / sizeof TITLES[0]; i++) {
-        fab_table_set(&table, i, FAB_INK_DIM, "%s", TITLES[i]);
-    }
+    fab_table_begin(&table, TITLES, sizeof TITLES / sizeof TITLES[0]);
     for (size_t p = 0; p < d->n_phases; p++) {
         const fab_degraded_phase *row = &d->phases[p * d->n_engines + engine];
         fab_table_row(&table);

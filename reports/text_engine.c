@@ -278,11 +278,7 @@ static void put_loads(fab_page *page, const fab_engine_result *e) {
     static const char *const HEADINGS[] = {"links", "number", "used", "mean", "max", "spray", "collided"};
     char a[32];
     fab_table table;
-    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
-    fab_table_row(&table);
-    for (size_t i = 0; i < table.n_columns; i++) {
-        fab_table_set(&table, i, FAB_INK_DIM, "%s", HEADINGS[i]);
-    }
+    fab_table_begin(&table, HEADINGS, sizeof HEADINGS / sizeof HEADINGS[0]);
     for (size_t i = 0; i < e->n_tiers; i++) {
         const fab_tier_load *load = &e->tiers[i];
         if (load->used == 0) {

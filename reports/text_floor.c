@@ -68,11 +68,7 @@ void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
     put_racks(page, f);
     fab_page_end_line(page);
     fab_table table;
-    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
-    fab_table_row(&table);
-    for (size_t i = 0; i < table.n_columns; i++) {
-        fab_table_set(&table, i, FAB_INK_DIM, "%s", HEADINGS[i]);
-    }
+    fab_table_begin(&table, HEADINGS, sizeof HEADINGS / sizeof HEADINGS[0]);
     for (uint32_t t = 1; t <= f->counts.n_boundaries && t <= FAB_MAX_TIERS; t++) {
         put_boundary(&table, f, t);
     }

@@ -16,11 +16,7 @@ static void put_parts(fab_page *page, const fab_result *result) {
     char a[40];
     static const char *const HEADINGS[] = {"engine", "time", "compute", "bubble", "tp", "pp", "dp", "TFLOP/s", "MFU"};
     fab_table table;
-    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
-    fab_table_row(&table);
-    for (size_t i = 0; i < table.n_columns; i++) {
-        fab_table_set(&table, i, FAB_INK_DIM, "%s", HEADINGS[i]);
-    }
+    fab_table_begin(&table, HEADINGS, sizeof HEADINGS / sizeof HEADINGS[0]);
     for (size_t i = 0; i < result->n_iterations; i++) {
         const fab_iteration *it = &result->iterations[i];
         fab_table_row(&table);

@@ -224,6 +224,14 @@ void fab_table_row(fab_table *table) {
     table->n_rows++;
 }
 
+void fab_table_begin(fab_table *table, const char *const *titles, size_t n) {
+    fab_table_init(table, n);
+    fab_table_row(table);
+    for (size_t i = 0; i < n; i++) {
+        fab_table_set(table, i, FAB_INK_DIM, "%s", titles[i]);
+    }
+}
+
 void fab_table_set(fab_table *table, size_t column, fab_ink ink, const char *fmt, ...) {
     if (table->failed || table->n_rows == 0 || column >= table->n_columns) {
         return;

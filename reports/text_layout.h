@@ -71,6 +71,9 @@ void fab_table_init(fab_table *table, size_t n_columns);
 void fab_table_release(fab_table *table);
 /** Adds a row; cells follow by fab_table_set(). Row 0 is the heading. */
 void fab_table_row(fab_table *table);
+
+/** A table of `n` columns that begins with a row of their titles. */
+void fab_table_begin(fab_table *table, const char *const *titles, size_t n);
 void fab_table_set(fab_table *table, size_t column, fab_ink ink, const char *fmt, ...) FAB_PRINTF(4, 5);
 /** Called behind every row but the heading, to add a bar. */
 typedef void fab_table_tail(fab_page *page, size_t row, void *context);

@@ -56,11 +56,7 @@ static void put_engine(fab_page *page, const fab_mix *m, const fab_mix_design *f
     size_t best = m->n_designs;
     fab_table table;
     fab_text_heading(page, "MIX", first->job[0].engines[e].label);
-    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
-    fab_table_row(&table);
-    for (size_t i = 0; i < table.n_columns; i++) {
-        fab_table_set(&table, i, FAB_INK_DIM, "%s", HEADINGS[i]);
-    }
+    fab_table_begin(&table, HEADINGS, sizeof HEADINGS / sizeof HEADINGS[0]);
     for (size_t i = m->n_designs; i-- > 0;) {
         best = e < m->designs[i].n_engines && m->designs[i].engines[e].is_best ? i : best;
     }

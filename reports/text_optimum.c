@@ -88,11 +88,7 @@ static void put_points(fab_page *page, const fab_optimum_point *winner, const fa
                                            "bisection", "power", "cost",   "difference"};
     legend switches = {.n = 0};
     fab_table table;
-    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
-    fab_table_row(&table);
-    for (size_t i = 0; i < table.n_columns; i++) {
-        fab_table_set(&table, i, FAB_INK_DIM, "%s", HEADINGS[i]);
-    }
+    fab_table_begin(&table, HEADINGS, sizeof HEADINGS / sizeof HEADINGS[0]);
     size_t row = 1;
     if (winner != NULL) {
         set_row(&table, winner, FAB_INK_GOOD);

@@ -440,11 +440,11 @@ fab_status fab_rate_loads(const fab_trial *trial, const double *bytes, fab_sampl
     out->min_rate = NAN;
     out->mean_rate = NAN;
     out->transfer_s = NAN;
-    (void)err;
     if (equal_bytes(phase) && !trial->router->reorders) {
         double fullest_s = fullest_link_s(trial->subject->fabric, bytes, trial->subject->handover);
         out->transfer_s = fullest_s + trial->subject->handover_s;
         out->min_rate = fullest_s > 0 ? (double)fab_phase_flow(phase, 0).bytes * BITS / fullest_s : 0;
+        return check_bound(trial, bytes, out, err);
     }
     return FAB_OK;
 }

@@ -5,6 +5,7 @@
 #include "fab/iterate.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
+#include "replay_for_times.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,21 +53,14 @@ static uint32_t count_servers(const fab_fabric *f, const fab_traffic *traffic) {
 static fab_status replay_job(contender *c, const fab_design *alone, size_t job, const fab_result *first,
                              fab_error *err) {
     fab_result *result = &c->alone[job];
-    fab_replay replay = *c->base;
     if (job == 0) {
         *result = *first;
         return FAB_OK;
     }
     *result = (fab_result){.command = first->command, .fabrics = first->fabrics, .n_fabrics = first->n_fabrics};
+    fab_replay replay = replay_for_times(c->base);
     replay.design = alone;
     replay.traffic = "job";
-    replay.bound = false;
-    replay.rates = true;
-    replay.known_bound = NULL;
-    replay.keep_loads = false;
-    replay.keep_draws = false;
-    replay.keep_flows = false;
-    replay.progress = NULL;
     return fab_replay_run(&replay, result, err);
 }
 

@@ -5,6 +5,7 @@
 #include "fab/memory.h"
 #include "fab/parallel.h"
 #include "fab/trace.h"
+#include "replay_for_times.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -162,15 +163,8 @@ fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, co
     FAB_TRY(fab_fabric_degrade(base->fabric, parts, n_parts, &c.weak, err));
     FAB_TRY(open_degradation(&c, before->n_phases, parts, n_parts, err));
     c.out->n_cables = c.weak.n_cables;
-    fab_replay replay = *base;
+    fab_replay replay = replay_for_times(base);
     replay.fabric = c.weak.fabric;
-    replay.bound = false;
-    replay.rates = true;
-    replay.known_bound = NULL;
-    replay.keep_loads = false;
-    replay.keep_draws = false;
-    replay.keep_flows = false;
-    replay.progress = NULL;
     c.after = (fab_result){.command = before->command, .fabrics = before->fabrics, .n_fabrics = before->n_fabrics};
     FAB_TRY(fab_replay_run(&replay, &c.after, err));
     FAB_TRY(fab_traffic_make(base->traffic, base->design, base->fabric, base->seed, &c.traffic, err));
