@@ -6,6 +6,7 @@
 #include "fab/topologies.h"
 #include "oracle_collective.h"
 #include "traffic_fixture.h"
+#include "../unit/fabric_fixture.h"
 
 #include <math.h>
 
@@ -14,17 +15,6 @@ typedef struct situation {
     uint32_t members[ORACLE_MAX_RANKS];
     uint32_t r;
 } situation;
-
-static fab_fabric *built(const char *text) {
-    fab_design *design = calloc(1, sizeof *design);
-    fab_fabric *fabric = NULL;
-    fab_error err = {.code = FAB_OK};
-    cr_assert_not_null(design);
-    cr_assert_eq(fab_design_read(text, NULL, 0, design, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_topology_build(&design->fabric, &fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
-    free(design);
-    return fabric;
-}
 
 static bool is(const fab_algorithm *a, const char *name) {
     return strcmp(a->name, name) == 0;
@@ -145,7 +135,7 @@ static void check_one(const fab_algorithm *a, const situation *s, const char *pa
 /* Blocks and strides of GPUs in a row; all algorithms that are defined there. */
 static uint64_t check_pattern(const char *design, uint32_t first, uint32_t r, uint32_t n_groups, bool by_block,
                               uint32_t channels) {
-    situation s = {.fabric = built(design), .r = r};
+    situation s = {.fabric = fixture_build(design, NULL, NULL), .r = r};
     uint64_t done = 0;
     char text[160];
     char with[32] = "";
@@ -207,7 +197,7 @@ Test(oracle_collective, random_members) {
                                           "rail-only:gpus=64,domain=16,radix=8,reduction=switch"};
     uint64_t seen[FAB_N_OPERATIONS] = {0};
     for (size_t d = 0; d < 3; d++) {
-        situation s = {.fabric = built(DESIGNS[d])};
+        situation s = {.fabric = fixture_build(DESIGNS[d], NULL, NULL)};
         uint32_t n = fab_n_gpus(s.fabric);
         for (uint64_t trial = 0; trial < 40; trial++) {
             uint32_t order[64];

@@ -2,19 +2,9 @@
 #include "fab/collective.h"
 #include "fab/topologies.h"
 #include "traffic_fixture.h"
+#include "fabric_fixture.h"
 
 #include <math.h>
-
-static fab_fabric *built(const char *text) {
-    fab_design *design = calloc(1, sizeof *design);
-    fab_fabric *fabric = NULL;
-    fab_error err = {.code = FAB_OK};
-    cr_assert_not_null(design);
-    cr_assert_eq(fab_design_read(text, NULL, 0, design, &err), FAB_OK, "%s: %s", text, err.text);
-    cr_assert_eq(fab_topology_build(&design->fabric, &fabric, NULL, &err), FAB_OK, "%s: %s", text, err.text);
-    free(design);
-    return fabric;
-}
 
 /* Servers of one GPU: nothing is shared. */
 static void check_formula(const fab_fabric *fabric, fab_operation operation, const char *name, uint32_t r, double steps,
@@ -42,7 +32,7 @@ static void check_formula(const fab_fabric *fabric, fab_operation operation, con
 }
 
 Test(collective, steps_and_volume_are_those_of_the_literature) {
-    fab_fabric *fabric = built("clos:gpus=64,gpus-per-server=1,radix=16,reduction=switch");
+    fab_fabric *fabric = fixture_build("clos:gpus=64,gpus-per-server=1,radix=16,reduction=switch", NULL, NULL);
     for (uint32_t n = 2; n <= 64; n++) {
         double r = n;
         double log = ceil(log2(r));
@@ -76,7 +66,7 @@ Test(collective, steps_and_volume_are_those_of_the_literature) {
 
 /* 64 nodes of 8 H100, 400 Gb/s NICs, 1 GB: 2 (7/8) S / 450 GB/s + 2 (63/64) (S/8) / 50 GB/s = 8.81 ms. */
 Test(collective, hierarchical_takes_its_three_stages) {
-    fab_fabric *fabric = built("rail-spine:gpus=512");
+    fab_fabric *fabric = fixture_build("rail-spine:gpus=512", NULL, NULL);
     fab_traffic t = traffic_made("pattern:all-reduce,algorithm=hierarchical,bytes=1024MB", NULL, fabric, 1);
     cr_assert_eq(t.n_phases, 3);
     double rates[] = {450e9, 50e9, 450e9}; /* bytes per second */
@@ -107,7 +97,8 @@ Test(collective, hierarchical_takes_its_three_stages) {
 
 /* A reduction tree: S/k up and down at every NIC, and once for every leaf that is not alone. */
 Test(collective, in_network_loads_the_links_of_a_tree) {
-    fab_fabric *fabric = built("clos:gpus=64,gpus-per-server=1,radix=16,reduction=switch"); /* 8 per leaf */
+    fab_fabric *fabric =
+        fixture_build("clos:gpus=64,gpus-per-server=1,radix=16,reduction=switch", NULL, NULL); /* 8 per leaf */
     fab_traffic t = traffic_made("pattern:all-reduce,algorithm=in-network,bytes=64MB,gpus=0-47", NULL, fabric, 1);
     cr_assert_eq(t.n_phases, 1);
     uint64_t out[8] = {0};
@@ -130,7 +121,7 @@ Test(collective, in_network_loads_the_links_of_a_tree) {
     }
     fab_traffic_release(&t);
     fab_fabric_free(fabric);
-    fabric = built("clos:gpus=64,gpus-per-server=1,radix=16");
+    fabric = fixture_build("clos:gpus=64,gpus-per-server=1,radix=16", NULL, NULL);
     traffic_refused("pattern:all-reduce,algorithm=in-network", NULL, fabric, FAB_EUNSUPPORTED, NULL,
                     "the switches of this fabric do not reduce; set reduction=switch where they do, or choose "
                     "algorithm=ring");
@@ -142,7 +133,7 @@ Test(collective, auto_takes_the_least_time) {
     static const char *const OPERATIONS[] = {"all-reduce", "all-gather", "reduce-scatter",
                                              "all-to-all", "broadcast",  "reduce"};
     static const char *const SIZES[] = {"10kB", "1MB", "1GB"};
-    fab_fabric *fabric = built("rail-spine:gpus=48,reduction=switch");
+    fab_fabric *fabric = fixture_build("rail-spine:gpus=48,reduction=switch", NULL, NULL);
     fab_error err = {.code = FAB_OK};
     for (size_t i = 0; i < 18; i++) {
         char text[128];
@@ -176,7 +167,7 @@ Test(collective, auto_takes_the_least_time) {
 }
 
 Test(collective, the_model_of_an_all_to_all_needs_no_list) {
-    fab_fabric *fabric = built("rail-spine:gpus=64");
+    fab_fabric *fabric = fixture_build("rail-spine:gpus=64", NULL, NULL);
     fab_error err = {.code = FAB_OK};
     double counted = 0;
     double listed = 0;
@@ -203,7 +194,7 @@ Test(collective, the_model_of_an_all_to_all_needs_no_list) {
 }
 
 Test(collective, candidates) {
-    fab_fabric *fabric = built("rail-spine:gpus=64,reduction=switch");
+    fab_fabric *fabric = fixture_build("rail-spine:gpus=64,reduction=switch", NULL, NULL);
     uint32_t members[16];
     const fab_algorithm *list[FAB_MAX_ALGORITHMS];
     size_t n = 0;
@@ -256,7 +247,7 @@ Test(collective, jobs) {
         {"hierarchical", true, 4, "dp-rs-1", "hierarchical"},
         {"auto", false, 1, "dp", "ring"},
     };
-    fab_fabric *fabric = built("rail-spine:gpus=64,gpus-per-server=8");
+    fab_fabric *fabric = fixture_build("rail-spine:gpus=64,gpus-per-server=8", NULL, NULL);
     fab_design *design = traffic_design();
     design->jobs[0].tp = 2;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
@@ -294,7 +285,7 @@ Test(collective, jobs) {
 }
 
 Test(collective, rail_aligned_moves_everything_once_over_its_rail) {
-    fab_fabric *fabric = built("rail-spine:gpus=32");
+    fab_fabric *fabric = fixture_build("rail-spine:gpus=32", NULL, NULL);
     fab_traffic t = traffic_made("pattern:all-to-all,algorithm=rail-aligned,bytes=1MB", NULL, fabric, 1);
     cr_assert_eq(t.n_phases, 2);
     for (uint64_t i = 0; i < t.phases[0].n_flows; i++) {
@@ -335,7 +326,7 @@ Test(collective, refusals) {
         {"pattern:all-reduce,channels=0", "channels: '0' is outside 1 to 48"},
         {"pattern:all-to-all,algorithm=ring", "algorithm: 'ring' is none of mesh, shifted, rail-aligned, auto, all"},
     };
-    fab_fabric *fabric = built("rail-spine:gpus=48");
+    fab_fabric *fabric = fixture_build("rail-spine:gpus=48", NULL, NULL);
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         traffic_refused(ROWS[i].text, NULL, fabric, FAB_EINPUT, ROWS[i].text, ROWS[i].message);
     }
