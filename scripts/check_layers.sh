@@ -41,7 +41,8 @@ complaints=$(
   only_in src/xml libxml/ libxml2 2>&1
   only_in src/graph igraph igraph 2>&1
   only_in src/solve 'glpk' GLPK 2>&1
-  bare "${headers[@]}" | matches '\b(igraph_|glp_|xml[A-Z])[A-Za-z_0-9]*' |
+  only_in src/store 'sqlite3' SQLite 2>&1
+  bare "${headers[@]}" | matches '\b(igraph_|glp_|sqlite3_|xml[A-Z])[A-Za-z_0-9]*' |
     complain_about "a public header has a name of a third-party library" 2>&1
 
   # --- libraries do not print, exit or read the environment, and have no hidden state ---

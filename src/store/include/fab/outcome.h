@@ -1,0 +1,46 @@
+/**
+ * @file outcome.h
+ * What becomes of a job under one failure scenario: a row of a study.
+ */
+#ifndef FAB_OUTCOME_H
+#define FAB_OUTCOME_H
+
+#include <stdint.h>
+
+typedef enum fab_outcome_state {
+    FAB_OUTCOME_RUNS,    /**< everybody reaches everybody */
+    FAB_OUTCOME_STOPPED, /**< ranks are dead or cut off, and nobody takes their place: no time */
+    FAB_OUTCOME_N_STATES
+} fab_outcome_state;
+
+/** "runs", "stopped". */
+extern const char *const fab_outcome_states[FAB_OUTCOME_N_STATES];
+
+/**
+ * One scenario under one variant (engine x policy). Of a set of failures the state with all of them; of a history the
+ * whole span, where the figures of the network are those of its worst moment in which the job runs.
+ * A figure that is not known is NAN.
+ */
+typedef struct fab_outcome {
+    uint64_t scenario;
+    uint32_t variant;
+    uint32_t state;          /**< fab_outcome_state; of a history: at its end */
+    uint32_t n_disconnected; /**< flows that have lost a path, before anybody moved, summed over the phases */
+    uint32_t n_moved;        /**< servers whose ranks run elsewhere */
+    uint32_t n_collisions;   /**< network links that are asked for more than is left of them, in all phases */
+    uint32_t worst_link;     /**< link id, or UINT32_MAX */
+    double lost_ratio;       /**< offered rate that lost its way, before anybody moved, over all that is offered */
+    double worst_ratio;      /**< largest load over what is left of the capacity, of network links in any phase */
+    double time_s;           /**< of an iteration, else of all phases one after the other */
+    double slowdown;         /**< time_s over that of the whole fabric, at least where everything runs */
+    /* Of a history; NAN and 0 for a set. The four parts that are lost and the goodput add up to the span. */
+    double goodput;       /**< useful part of the span */
+    double restart_ratio; /**< part of the span in which the job restarts */
+    double redo_ratio;    /**< part of the span in which work since the last checkpoint is done again */
+    double slow_ratio;    /**< part of the span lost because the job runs slower */
+    double wait_ratio;    /**< part of the span in which the job waits for a repair */
+    uint32_t n_failures;  /**< in the span */
+    uint32_t n_stops;     /**< of them: that stop the job */
+} fab_outcome;
+
+#endif

@@ -1,0 +1,59 @@
+/**
+ * @file assess.h
+ * Failure scenarios to outcomes: collisions, phase and iteration times, goodput. See src/doc/adr/0036-outcomes.md.
+ */
+#ifndef FAB_ASSESS_H
+#define FAB_ASSESS_H
+
+#include "fab/design.h"
+#include "fab/fabric.h"
+#include "fab/outcome.h"
+#include "fab/relocate.h"
+#include "fab/scenarios.h"
+#include "fab/status.h"
+
+typedef struct fab_damage_request {
+    const fab_design *design;
+    const fab_fabric *fabric;
+    const fab_racks *racks; /**< NULL: no floor plan */
+    const char *traffic;    /**< as for fab_traffic_make */
+    const fab_engine_spec *engines;
+    size_t n_engines;
+    const fab_policy *policies;
+    size_t n_policies;
+    uint64_t seed;
+    bool times;              /**< find times; else loads and the worst link alone, as fast as routing is */
+    fab_failure_rates rates; /**< of histories: checkpoint, restart */
+} fab_damage_request;
+
+/** The job on the whole fabric, ready to be hurt: read-only, shared by threads. Variant = engine * n_policies + policy.
+ */
+typedef struct fab_damage fab_damage;
+
+/**
+ * Everything in the request is borrowed and must outlive it.
+ * @retval FAB_EUNSUPPORTED  a phase too large to be kept, or an engine that cannot be hurt
+ */
+fab_status fab_damage_new(const fab_damage_request *request, fab_damage **out, fab_error *err) FAB_MUST_USE;
+void fab_damage_free(fab_damage *damage);
+
+size_t fab_damage_variants(const fab_damage *damage);
+
+/** The whole fabric under a variant: slowdown 1. */
+fab_outcome fab_damage_whole(const fab_damage *damage, uint32_t variant);
+
+/** Scratch of one thread. */
+typedef struct fab_assessor fab_assessor;
+fab_status fab_assessor_new(const fab_damage *damage, fab_assessor **out, fab_error *err) FAB_MUST_USE;
+void fab_assessor_free(fab_assessor *assessor);
+
+/**
+ * Outcome of a scenario under every variant: a function of the request and the scenario alone.
+ * @param[in]  number    The scenario's number, copied to the rows.
+ * @param[in]  span_s    Of a history; 0: a set.
+ * @param[out] out       Shape [variants].
+ */
+fab_status fab_assess(fab_assessor *assessor, uint64_t number, fab_scenario *scenario, double span_s, fab_outcome *out,
+                      fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,78 @@
+/**
+ * @file relocate.h
+ * Where ranks go when their server is lost: ranks move, everybody else stays. See src/doc/adr/0035-reallocation.md.
+ */
+#ifndef FAB_RELOCATE_H
+#define FAB_RELOCATE_H
+
+#include "fab/mask.h"
+#include "fab/reroute.h"
+#include "fab/status.h"
+#include "fab/traffic.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum fab_policy {
+    FAB_POLICY_NONE,        /**< nobody moves: a job that lost ranks stops */
+    FAB_POLICY_FIRST_SPARE, /**< the spare of the lowest number */
+    FAB_POLICY_SAME_RACK,   /**< the nearest spare of the same rack; else the first */
+    FAB_POLICY_SAME_POD,    /**< the first spare of the same pod; else the first */
+    FAB_POLICY_SAME_SLICE,  /**< the first spare of the same destination slice (index on its leaf, as `pinned` counts);
+                                 else the first */
+    FAB_POLICY_COLLISION_AWARE, /**< the spares, and swaps of ranks, under which the routes collide least */
+    FAB_POLICY_N
+} fab_policy;
+
+/** "none", "first-spare", "same-rack", "same-pod", "same-slice", "collision-aware". */
+extern const char *const fab_policies[FAB_POLICY_N];
+
+/** @retval FAB_EINPUT  no such policy; the message lists them. */
+fab_status fab_policy_parse(const char *text, fab_policy *out, fab_error *err) FAB_MUST_USE;
+
+/** The ranks of server `from` run on server `to`, GPU by GPU. */
+typedef struct fab_move {
+    uint32_t from, to;
+} fab_move;
+
+typedef struct fab_relocator_request {
+    const fab_fabric *fabric;
+    const fab_racks *racks;      /**< NULL: no floor plan; same-rack is then refused */
+    const fab_traffic *traffic;  /**< with ranks; spares are the servers without any */
+    const fab_baseline **phases; /**< shape [n_phases]: what collision-aware looks at; a phase may be NULL: not seen */
+    size_t n_phases;
+    uint64_t budget; /**< most candidates that collision-aware tries; 0: the default */
+} fab_relocator_request;
+
+/** Scratch of one thread. */
+typedef struct fab_relocator fab_relocator;
+fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator **out, fab_error *err) FAB_MUST_USE;
+void fab_relocator_free(fab_relocator *relocator);
+
+/** Valid until the next call with the same relocator. */
+typedef struct fab_relocation {
+    bool is_possible; /**< nobody with a rank is left on a lost server */
+    size_t n_lost;    /**< servers with ranks that are dead, have a dead GPU with a rank, or one that no live NIC port
+                         joins to the network while it has flows there */
+    const uint32_t *lost;    /**< shape [n_lost], ascending */
+    size_t n_moves;          /**< of lost servers, and of healthy ones that swap */
+    const fab_move *moves;   /**< shape [n_moves] */
+    size_t n_moved;          /**< GPUs with ranks that moved */
+    const uint32_t *moved;   /**< shape [n_moved], ascending: as fab_reroute_apply_moved() takes them */
+    const uint32_t *new_gpu; /**< shape [n_gpus] */
+    uint64_t n_tried;        /**< placements evaluated; 0 for policies that do not look */
+    bool is_optimal;         /**< proved: no assignment of the spares collides less */
+    uint32_t n_collisions;   /**< network links asked for more than is left of them, in all phases; of
+                                collision-aware, else 0 */
+    double worst_ratio;      /**< likewise */
+} fab_relocation;
+
+/**
+ * What the policy does under a mask. The same for any number of threads.
+ * Spares that the mask touches (dead, or cut off) are not taken.
+ */
+fab_status fab_relocate(fab_relocator *relocator, const fab_mask *mask, fab_policy policy, fab_relocation *out,
+                        fab_error *err) FAB_MUST_USE;
+
+#endif
