@@ -10,6 +10,6 @@
 /** "4xNDR" to lanes and bit/s, or ibsim's "w=4" to lanes alone; false, and nothing written, where it is neither. */
 bool fab_site_ib_rate(const char *text, size_t n, uint32_t *out_width, double *out_bps);
 
-extern const fab_site_format fab_site_ibnet;
+extern const fab_site_format fab_site_ibnet, fab_site_csv, fab_site_slurm;
 
 #endif
