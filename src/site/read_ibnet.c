@@ -104,30 +104,6 @@ static fab_token quoted_rest(const reader *r) {
                          : (fab_token){.text = first + 1, .length = (size_t)(last - first) - 1};
 }
 
-/* "a08-p1-dgx-04-c01 HCA-6" or "... mlx5_5": the first word is the host's. */
-static fab_status set_description(reader *r, fab_site_node *node, fab_token text, fab_error *err) {
-    fab_status status = FAB_OK;
-    while (text.length > 0 && text.text[text.length - 1] == ' ') {
-        text.length--;
-    }
-    while (text.length > 0 && text.text[0] == ' ') {
-        text.text++;
-        text.length--;
-    }
-    if (text.length == 0) {
-        goto done;
-    }
-    FAB_TRY(fab_site_text(r->site, text.text, text.length, &node->label, err));
-    node->host = NULL;
-    const char *blank = strrchr(node->label, ' ');
-    if (node->kind == FAB_SITE_ADAPTER && blank != NULL && strchr(node->label, ' ') == blank &&
-        (strncmp(blank + 1, "HCA-", 4) == 0 || strncmp(blank + 1, "mlx", 3) == 0)) {
-        FAB_TRY(fab_site_text(r->site, node->label, (size_t)(blank - node->label), &node->host, err));
-    }
-done:
-    return status;
-}
-
 /* Switch<TAB>65 "S-..."<TAB># "description" ... */
 static fab_status read_header(reader *r, fab_site_kind kind, fab_error *err) {
     fab_status status = FAB_OK;
@@ -147,15 +123,13 @@ static fab_status read_header(reader *r, fab_site_kind kind, fab_error *err) {
         status = fab_text_wrong(r->in, name.column, FAB_EINPUT, what, name, err);
         goto done;
     }
-    node->kind = kind == FAB_SITE_ADAPTER && r->device == AGGREGATION_NODE ? FAB_SITE_SERVICE : kind;
     node->line = r->in->line;
     node->n_ports = (uint32_t)n_ports;
     node->guid = r->guid;
     node->system_guid = r->system_guid;
-    FAB_TRY(set_description(r, node, quoted_rest(r), err));
-    if (node->kind == FAB_SITE_ADAPTER && strstr(node->label, "Aggregation Node") != NULL) {
-        node->kind = FAB_SITE_SERVICE;
-    }
+    bool serves = kind == FAB_SITE_ADAPTER && r->device == AGGREGATION_NODE;
+    fab_token text = quoted_rest(r);
+    FAB_TRY(fab_site_ib_describe(r->site, r->node, serves ? FAB_SITE_SERVICE : kind, text.text, text.length, err));
     r->device = r->guid = r->system_guid = 0;
 done:
     return status;

@@ -1,6 +1,5 @@
 #include "site_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Data rates of a lane. InfiniBand Architecture Specification 1.4, volume 2; FDR10: NVIDIA. */
@@ -33,4 +32,39 @@ bool fab_site_ib_rate(const char *text, size_t n, uint32_t *out_width, double *o
         }
     }
     return false;
+}
+
+/* "a08-p1-dgx-04-c01 HCA-6" or "... mlx5_5": the first word is the host's. */
+static bool names_host(const char *label, const char **out_blank) {
+    const char *blank = strchr(label, ' ');
+    *out_blank = blank;
+    return blank != NULL && strchr(blank + 1, ' ') == NULL &&
+           (strncmp(blank + 1, "HCA-", 4) == 0 || strncmp(blank + 1, "mlx", 3) == 0);
+}
+
+fab_status fab_site_ib_describe(fab_site *site, uint32_t index, fab_site_kind kind, const char *text, size_t n,
+                                fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_site_node *node = &site->nodes[index];
+    const char *blank = NULL;
+    while (n > 0 && text[n - 1] == ' ') {
+        n--;
+    }
+    while (n > 0 && text[0] == ' ') {
+        text++;
+        n--;
+    }
+    node->kind = kind;
+    if (n > 0) {
+        FAB_TRY(fab_site_text(site, text, n, &node->label, err));
+    }
+    if (kind == FAB_SITE_ADAPTER && strstr(node->label, "Aggregation Node") != NULL) {
+        node->kind = FAB_SITE_SERVICE;
+    }
+    node->host = NULL;
+    if (node->kind == FAB_SITE_ADAPTER && names_host(node->label, &blank)) {
+        FAB_TRY(fab_site_text(site, node->label, (size_t)(blank - node->label), &node->host, err));
+    }
+done:
+    return status;
 }
