@@ -225,6 +225,7 @@ static fab_status read_ibnet(const char *path, fab_site *site, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text in = {.path = path};
     reader r = {.in = &in, .site = site, .node = FAB_SITE_NONE};
+    site->keeps_contradictions = true;
     FAB_TRY(fab_text_open(path, &in, err));
     while (fab_text_next(&in)) {
         FAB_TRY(read_line(&r, err));

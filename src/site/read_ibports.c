@@ -120,6 +120,7 @@ static fab_status read_ibports(const char *path, fab_site *site, fab_error *err)
     fab_status status = FAB_OK;
     fab_text in = {.path = path};
     const reader r = {.in = &in, .site = site};
+    site->keeps_contradictions = true;
     FAB_TRY(fab_text_open(path, &in, err));
     while (fab_text_next(&in)) {
         FAB_TRY(read_line(&r, err));
