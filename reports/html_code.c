@@ -38,7 +38,7 @@ void fab_code_rows_end(fab_code_rows *rows) {
 }
 
 void fab_code_rows_add(fab_code_rows *rows, const int64_t *row) {
-    int64_t step[FAB_ROW_MAX];
+    int64_t step[FAB_ROW_MAX] = {0};
     for (size_t i = 0; i < rows->width; i++) {
         step[i] = row[i] - rows->last[i];
         rows->last[i] = row[i];

@@ -19,24 +19,25 @@ export function fullest(model, state) {
       for (let i = 0; i < values.length; i++) collided += isCollided(values[i]) ? 1 : 0;
     }
   }
-  const [places, factors] = [new Float64Array(total), new Float64Array(total)]; // place: boundary, direction, index in one
+  // Sorted by factor, then by number, as the report sorts its worst links.
+  const [ids, factors, places] = [new Uint32Array(total), new Float64Array(total), new Float64Array(total)];
   let n = 0;
   for (let boundary = 1; boundary < ratios.length; boundary++) {
+    const { cable } = model.graph.boundaries[boundary];
     for (const direction of [0, 1]) {
       const values = ratios[boundary][direction];
       for (let i = 0; i < values.length; i++) {
         if (collided > 0 ? !isCollided(values[i]) : values[i] === 0) continue;
         factors[n] = values[i];
-        places[n++] = (boundary * 2 + direction) * SCALE + i;
+        ids[n] = 2 * cable[i] + direction;
+        places[n++] = boundary * SCALE + i;
       }
     }
   }
-  const order = new Uint32Array(n).map((_, i) => i).sort((a, b) => factors[b] - factors[a] || places[a] - places[b]);
-  const links = [];
-  for (let i = 0; i < (collided > 0 ? n : Math.min(n, FULLEST)); i++) {
-    const place = Math.floor(places[order[i]] / SCALE);
-    links.push({ boundary: place >> 1, down: (place & 1) === 1, index: places[order[i]] % SCALE, factor: factors[order[i]] });
-  }
+  const order = new Uint32Array(n).map((_, i) => i).sort((a, b) => factors[b] - factors[a] || ids[a] - ids[b]);
+  const links = Array.from(order.subarray(0, collided > 0 ? n : Math.min(n, FULLEST)), (i) => ({
+    boundary: Math.floor(places[i] / SCALE), index: places[i] % SCALE, down: (ids[i] & 1) === 1, id: ids[i], factor: factors[i],
+  }));
   return { links, collided };
 }
 
@@ -126,9 +127,8 @@ export function collisions(model, state) {
     const found = fullest(model, state);
     const tapers = state.draw === 0 ? model.tapers(state.phase) : null;
     const byId = new Map(hot.map((link) => [link.link_id, link]));
-    const idOf = (link) => 2 * model.graph.boundaries[link.boundary].cable[link.index] + (link.down ? 1 : 0);
     rows = found
-      ? found.links.map((link) => new Row(model, link, tapers?.[link.boundary][link.down ? 1 : 0][link.index], byId.get(idOf(link))))
+      ? found.links.map((link) => new Row(model, link, tapers?.[link.boundary][link.down ? 1 : 0][link.index], byId.get(link.id)))
       : hot.map((link) => new Row(model, {}, undefined, link));
     const seed = engine && engine.seeds > 1 ? `, seed ${engine.seed + state.draw}` : '';
     const where = `phase ${phase?.name} under ${engine?.options ?? engine?.engine}${seed}`;

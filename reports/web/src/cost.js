@@ -5,7 +5,7 @@ import * as f from './format.js';
 
 function bill(cost, name) {
   return table({
-    id: 'bill',
+    id: name ? null : 'bill',
     caption: name ? `Bill of materials: ${name}` : 'Bill of materials',
     columns: [
       { title: 'part', head: true, cell: (l) => l.part },

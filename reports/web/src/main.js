@@ -1,6 +1,6 @@
 // The page: reads its block of data and lays out what there is.
 import { Model, State } from './model.js';
-import { add, h, select } from './dom.js';
+import { add, h, section, select } from './dom.js';
 import { answers } from './answers.js';
 import { about } from './about.js';
 import { collisions } from './collisions.js';
@@ -39,6 +39,11 @@ function header(model) {
     h('p', { class: 'subtitle' }, [subtitle(model), meta.traffic].filter(Boolean).join('. ')));
 }
 
+/** What the file has no loads of links for, so that it stays small. */
+function missing(model, nSeeds) {
+  return model.loads?.left_out > 0 ? `Links of ${f.plural(nSeeds, 'seed')} of ${f.count(model.meta.seeds)} are in the file.` : '';
+}
+
 /** Engine, phase and seed for everything that shows links. */
 function controls(model, state) {
   if (model.phases.length === 0) return null;
@@ -50,7 +55,8 @@ function controls(model, state) {
       select('Engine', model.engines.map((e, i) => [i, e]), state.engine, (v) => change({ engine: Number(v) })),
       select('Phase', model.phases.map((p, i) => [i, p.name]), state.phase, (v) => change({ phase: Number(v) })),
       select('Seed', seeds, state.draw, (v) => change({ draw: Number(v) })),
-    ]);
+      missing(model, seeds.length) && h('p', { class: 'note' }, missing(model, seeds.length)),
+    ].filter(Boolean));
   };
   const change = (values) => {
     const focused = [...host.querySelectorAll('select')].indexOf(document.activeElement);
@@ -67,7 +73,8 @@ function controls(model, state) {
 function build(data) {
   const model = new Model(data);
   const state = new State({ engine: 0, phase: worstPhase(model), draw: 0, colour: 'ratio', direction: 'both', view: 'tier', open: null, openRest: false, selected: null });
-  const drawn = model.graph && data.views ? picture(model, state, data.views) : null;
+  const drawn = model.graph && data.views ? picture(model, state, data.views)
+    : model.leftOut > 0 ? section('fabric', 'The fabric', `${f.count(model.leftOut)} cables are too many to be drawn here, and their loads are not in this file: fabric.graphml has them.`) : null;
   const { report } = model;
   const has = model.phases.length > 0;
   const linked = [drawn, has && collisions(model, state), has && loads(model, state), has && matrices(model, state)].filter(Boolean);

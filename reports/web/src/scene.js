@@ -118,8 +118,10 @@ export class Scene {
       }
       for (const i of nodes) {
         // The layout leaves a row as narrow as it can be; here every row has the whole width of its group.
-        const { n, low, high } = perRow.get(fine.level[i]);
-        const where = high > low ? 0.5 / n + ((fine.x[i] - low) / (high - low)) * (1 - 1 / n) : 0.5;
+        const r = perRow.get(fine.level[i]);
+        const { n, low, high } = r;
+        const inRow = fine.grid ? (r.at = (r.at ?? -1) + 1) / Math.max(1, n - 1) : (fine.x[i] - low) / (high - low);
+        const where = n > 1 ? 0.5 / n + inRow * (1 - 1 / n) : 0.5; // a grid has several in one column: in their order
         if (i < nBlocks) blockBox[i] = boxes.length;
         else switchBox[i - nBlocks] = boxes.length;
         boxes.push({
