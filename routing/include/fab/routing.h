@@ -323,6 +323,9 @@ static inline FAB_MUST_USE fab_status fab_route_phase(const fab_router *router, 
 /** What this router does when links die: options and tables from a file change what its engine does. */
 fab_on_loss fab_router_on_loss(const fab_router *router);
 
+/** Groups of uplinks of a leaf by destination, of engine pinned; 0 of others. */
+uint32_t fab_router_slices(const fab_router *router);
+
 /** Paths that every flow between scale-up domains has. */
 uint32_t fab_paths_per_flow(const fab_router *router);
 
