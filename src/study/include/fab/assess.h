@@ -39,6 +39,9 @@ void fab_damage_free(fab_damage *damage);
 
 size_t fab_damage_variants(const fab_damage *damage);
 
+/** Whether times are those of an iteration; else of all phases one after the other. */
+bool fab_damage_iterates(const fab_damage *damage);
+
 /** The whole fabric under a variant: slowdown 1. */
 fab_outcome fab_damage_whole(const fab_damage *damage, uint32_t variant);
 
