@@ -3,7 +3,7 @@
  * A flow has at least its share of the link of its path where shares are least: capacity over the weights of those that
  * are still under way. So it ends no later than in a run in which everybody gets just that. Such a run needs no
  * solution of rates, and only the links where shares leave it open: on all others shares are taken to stay what they
- * are at first. */
+ * are at first. Those of them that then hold somebody up join the next run. */
 #include "clock_internal.h"
 
 #include "fab/memory.h"
@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_TRIES 12
 #define MOST_LINKS 4096
-#define MOST_WORK  (UINT64_C(1) << 25) /* looks at a flow */
+#define MOST_WORK  (UINT64_C(1) << 23) /* looks at a flow */
 #define DONE       1e-13               /* of a flow: rounding */
 #define OF_NOBODY  (FAB_NONE - 1)      /* a path that was not touched, and is in the run */
 
@@ -24,6 +25,8 @@ typedef struct clock_runner {
     double level; /* bits / weight / s that the links outside the run leave it */
     double weight;
     uint32_t first, n; /* links of the run that it crosses: numbers in `at` */
+    const fab_link_id *link;
+    uint32_t n_links; /* all that it crosses */
 } clock_runner;
 
 /* A link of the run. */
@@ -42,6 +45,7 @@ typedef struct run {
     uint32_t *at;
     size_t n_at, at_capacity;
     size_t n; /* paths */
+    uint64_t work;
 } run;
 
 static fab_status open_reader(fab_clock_reader *t, fab_error *err) {
@@ -61,34 +65,39 @@ done:
 
 /* False if there are too many. */
 static bool add_link(run *s, fab_link_id link) {
-    fab_clock_reader *t = s->t;
-    double capacity = clock_capacity(t->clock, s->mask, link);
-    if (t->candidate[link] != FAB_NONE || clock_shares_s(&t->load[link], capacity) <= s->least_s * (1 + CLOCK_MET)) {
+    if (s->t->candidate[link] != FAB_NONE) {
         return true;
     }
     if (s->n_links == MOST_LINKS) {
         return false;
     }
-    t->candidate[link] = s->n_links;
-    s->links[s->n_links++] = (run_link){link, capacity, t->load[link].weight};
+    s->t->candidate[link] = s->n_links;
+    s->links[s->n_links++] = (run_link){.link = link, .capacity = clock_capacity(s->t->clock, s->mask, link)};
     return true;
 }
 
-static bool add_links(run *s) {
+/* Where shares alone leave it open. */
+static bool add_if_open(run *s, fab_link_id link) {
+    const fab_clock_reader *t = s->t;
+    double capacity = clock_capacity(t->clock, s->mask, link);
+    return clock_shares_s(&t->load[link], capacity) <= s->least_s * (1 + CLOCK_MET) || add_link(s, link);
+}
+
+static bool add_open(run *s) {
     const fab_clock_reader *t = s->t;
     const fab_clock *c = t->clock;
     bool all = true;
     for (size_t i = 0; all && i < t->n_changed; i++) {
-        all = add_link(s, t->changed[i]);
+        all = add_if_open(s, t->changed[i]);
     }
     for (uint32_t i = 0; all && i < s->mask->n_links; i++) {
-        all = add_link(s, s->mask->link[i]);
+        all = add_if_open(s, s->mask->link[i]);
     }
     for (uint32_t i = 0; all && i < c->by_shares.n && c->by_shares.s[i] > s->least_s; i++) {
-        all = add_link(s, c->by_shares.link[i]);
+        all = add_if_open(s, c->by_shares.link[i]);
     }
     for (uint32_t l = 0; all && t->is_whole && l < c->request.fabric->n_links; l++) {
-        all = add_link(s, l);
+        all = add_if_open(s, l);
     }
     return all;
 }
@@ -99,8 +108,12 @@ static fab_status add_runner(run *s, uint32_t path, const fab_link_id *link, siz
     const fab_clock *c = t->clock;
     const fab_routes *before = c->request.routes;
     uint32_t flow = c->flow_of[path];
-    clock_runner runner = {
-        .left = c->bits[flow], .done = c->bits[flow] * DONE, .level = INFINITY, .first = (uint32_t)s->n_at};
+    clock_runner runner = {.left = c->bits[flow],
+                           .done = c->bits[flow] * DONE,
+                           .level = INFINITY,
+                           .first = (uint32_t)s->n_at,
+                           .link = link,
+                           .n_links = (uint32_t)n};
     runner.weight = 1.0 / (before->flow_first[flow + 1] - before->flow_first[flow]);
     for (size_t i = 0; i < n; i++) {
         if (t->candidate[link[i]] != FAB_NONE) {
@@ -169,12 +182,30 @@ static double level_of(const run *s, const clock_runner *runner) {
     return level;
 }
 
-/* Whether all are done in time. Shares only grow, so that nobody ends later than it would by those of the moment. */
-static bool run_down(run *s) {
+/* Links that hold somebody up who has yet `rest_s`, though they are taken to stay as they are at first. False if there
+ * is none, or no room. */
+static bool add_late(run *s, double rest_s) {
+    uint32_t n_before = s->n_links;
+    const fab_clock_reader *t = s->t;
+    for (size_t i = 0; i < s->n; i++) {
+        const clock_runner *late = &t->runner[i];
+        for (uint32_t k = 0; k < late->n_links && late->left > late->level * rest_s; k++) {
+            double level = clock_capacity(t->clock, s->mask, late->link[k]) / t->load[late->link[k]].weight;
+            if (late->left > level * rest_s && !add_link(s, late->link[k])) {
+                return false;
+            }
+        }
+    }
+    return s->n_links > n_before;
+}
+
+/* Whether all are done in time. Shares only grow, so that nobody ends later than it would by those of the moment.
+ * `again`: another run may show more. */
+static bool run_down(run *s, bool *again) {
     clock_runner *list = s->t->runner;
     const double end_s = s->least_s * (1 + CLOCK_MET);
     double now_s = 0;
-    uint64_t work = 0;
+    *again = false;
     for (;;) {
         double last_s = 0;
         double next_s = INFINITY;
@@ -186,8 +217,12 @@ static bool run_down(run *s) {
         if (now_s + last_s <= end_s) {
             return true;
         }
-        work += s->n;
-        if (now_s + next_s > end_s || work > MOST_WORK) {
+        s->work += s->n;
+        if (s->work > MOST_WORK) {
+            return false;
+        }
+        if (now_s + next_s > end_s) {
+            *again = add_late(s, end_s - now_s);
             return false;
         }
         size_t kept = 0;
@@ -218,9 +253,15 @@ fab_status clock_settle(fab_clock_reader *t, const fab_mask *mask, const fab_rer
     }
     FAB_TRY(open_reader(t, err));
     FAB_TRY(FAB_NEW(s.links, MOST_LINKS, err));
-    if (add_links(&s)) {
+    bool again = add_open(&s);
+    for (uint32_t i = 0; i < MOST_TRIES && again && !*out_met; i++) {
+        s.n_at = 0;
+        s.n = 0;
+        for (uint32_t k = 0; k < s.n_links; k++) {
+            s.links[k].weight = t->load[s.links[k].link].weight;
+        }
         FAB_TRY(add_runners(&s, err));
-        *out_met = run_down(&s);
+        *out_met = run_down(&s, &again);
     }
 done:
     for (uint32_t i = 0; i < s.n_links; i++) {
