@@ -100,6 +100,11 @@ fab_status cli_result_init(const cli_options *options, fab_command command, size
     return status;
 }
 
+/* --out writes every format that has a file name. */
+static bool writes(const cli_options *options, const char *format) {
+    return options->out != NULL || (options->format != NULL && strcmp(options->format, format) == 0);
+}
+
 fab_status cli_replay_and_report(const cli_options *options, fab_command command, const char *traffic,
                                  const fab_bound *known_bound, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -121,23 +126,23 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
         cli_front_end_show(&design, &result, &front_end);
         traffic = front_end.text;
     }
-    fab_replay replay = {
-        .design = &design,
-        .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
-        .gpus = front_end.hosts != NULL ? graph : NULL,
-        .traffic = traffic,
-        .engines = design.engines,
-        .n_engines = design.n_engines,
-        .seed = options->seed,
-        .n_seeds = options->n_seeds,
-        .n_threads = (size_t)options->n_threads,
-        .bound = options->bound,
-        .rates = true,
-        .keep_flows = options->out != NULL || (options->format != NULL && strcmp(options->format, "flows") == 0),
-        .known_bound = known_bound,
-        .keep_loads = options->out != NULL || (options->format != NULL && strcmp(options->format, "graphml") == 0),
-        .progress = shows_progress ? cli_progress_step : NULL,
-        .progress_context = &progress};
+    fab_replay replay = {.design = &design,
+                         .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
+                         .gpus = front_end.hosts != NULL ? graph : NULL,
+                         .traffic = traffic,
+                         .engines = design.engines,
+                         .n_engines = design.n_engines,
+                         .seed = options->seed,
+                         .n_seeds = options->n_seeds,
+                         .n_threads = (size_t)options->n_threads,
+                         .bound = options->bound,
+                         .rates = true,
+                         .keep_flows = writes(options, "flows"),
+                         .known_bound = known_bound,
+                         .keep_loads = writes(options, "graphml") || writes(options, "html"),
+                         .keep_seeds = writes(options, "html") ? FAB_REPORT_SEEDS : 0,
+                         .progress = shows_progress ? cli_progress_step : NULL,
+                         .progress_context = &progress};
     FAB_TRY(cli_check_further(options, &design, err));
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);

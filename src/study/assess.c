@@ -244,6 +244,10 @@ size_t fab_damage_variants(const fab_damage *damage) {
     return damage->request.n_engines * damage->request.n_policies;
 }
 
+const char *fab_damage_engine(const fab_damage *damage, size_t engine) {
+    return damage->routers[engine].label;
+}
+
 fab_outcome fab_damage_whole(const fab_damage *damage, uint32_t variant) {
     return damage->whole[variant];
 }

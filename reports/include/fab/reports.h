@@ -11,14 +11,33 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/** What of the fabric becomes one node of a graph. */
+typedef enum fab_view {
+    FAB_VIEW_AUTO,   /**< whole; in a drawing the finest that can still be read */
+    FAB_VIEW_WHOLE,  /**< every GPU, NIC, scale-up domain and switch */
+    FAB_VIEW_SERVER, /**< every switch; a server, or a scale-up domain of several servers, as one node */
+    FAB_VIEW_LEAF,   /**< every switch; the servers behind the same leaves as one node */
+    FAB_VIEW_POD,    /**< by kind, tier and pod; in a dragonfly a pod is a group */
+    FAB_VIEW_RAIL,   /**< by kind, tier and rail */
+    FAB_VIEW_PLANE,  /**< by kind, tier and plane */
+    FAB_VIEW_TIER,   /**< by kind and tier */
+    FAB_VIEW_N
+} fab_view;
+
+/** "auto", "whole", "server", "leaf", "pod", "rail", "plane", "tier". */
+extern const char *const fab_view_names[FAB_VIEW_N];
+
 typedef struct fab_report_style {
-    bool color; /**< ANSI colours (text) */
-    bool ascii; /**< no UTF-8 in bars (text) */
-    int width;  /**< columns (text); 80 by default */
+    bool color;    /**< ANSI colours (text) */
+    bool ascii;    /**< no UTF-8 in bars (text) */
+    int width;     /**< columns (text); 80 by default */
+    fab_view view; /**< graphs */
 } fab_report_style;
 
+#define FAB_REPORT_SEEDS 32 /**< of so many seeds the page shows every link */
+
 typedef struct fab_report_format {
-    const char *name;      /**< text, json, xml, graphml, ibnet, flows, csv */
+    const char *name;      /**< text, json, xml, graphml, html, ibnet, flows, csv */
     const char *file_name; /**< name under --out: report.json, fabric.graphml; NULL = stdout only */
     const char *summary;
     /**
