@@ -59,7 +59,7 @@ static void begin(fab_graph_writer *w) {
     w->level = FAB_NONE;
 }
 
-/* Nodes come level by level: each is a rank; domains stand below the GPUs. */
+/* Nodes come level by level: each is a rank. */
 static void begin_level(fab_graph_writer *w, uint32_t level) {
     if (w->level != FAB_NONE) {
         (void)fputs("  }\n", w->out);
@@ -67,8 +67,8 @@ static void begin_level(fab_graph_writer *w, uint32_t level) {
     w->level = level;
     if (level != FAB_NONE) {
         fab_graph_color color = fab_graph_level_color(level);
-        (void)fprintf(w->out, "  subgraph level_%" PRIu32 " {\n    rank=%s;\n    node [color=\"#%02x%02x%02x\"];\n",
-                      level, level == FAB_LEVEL_DOMAIN ? "source" : "same", color.r, color.g, color.b);
+        (void)fprintf(w->out, "  subgraph level_%" PRIu32 " {\n    rank=same;\n    node [color=\"#%02x%02x%02x\"];\n",
+                      level, color.r, color.g, color.b);
     }
 }
 
@@ -90,10 +90,13 @@ static void between(fab_graph_writer *w) {
     begin_level(w, FAB_NONE);
 }
 
+/* The end that is written first stands below the other: of scale-up links the domain. */
 static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
     fab_graph_color color = fab_graph_edge_color(w->view, edge);
-    (void)fprintf(w->out, "  n%" PRIu32 " -- n%" PRIu32 " [color=\"#%02x%02x%02x\"", edge->source, edge->target,
-                  color.r, color.g, color.b);
+    bool turned = edge->link_kind == FAB_LINK_SCALEUP;
+    (void)fprintf(w->out, "  n%" PRIu32 " -- n%" PRIu32 " [id=c%" PRIu32 " color=\"#%02x%02x%02x\"",
+                  turned ? edge->target : edge->source, turned ? edge->source : edge->target, edge->id, color.r,
+                  color.g, color.b);
     for (size_t i = 0; i < w->attributes->n_edge; i++) {
         const fab_graph_attribute *attribute = &w->attributes->edge[i];
         fab_graph_value value = fab_graph_edge_value(attribute, edge);
@@ -101,9 +104,6 @@ static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
     }
     if (w->view->merge != NULL) {
         (void)fprintf(w->out, " penwidth=%.1f", 1 + floor(log2(edge->n_cables)) / 2);
-    }
-    if (edge->link_kind == FAB_LINK_SCALEUP) {
-        (void)fputs(" constraint=false", w->out);
     }
     (void)fputs(edge->n_failed > 0 ? " style=dashed];\n" : "];\n", w->out);
 }

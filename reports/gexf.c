@@ -12,8 +12,10 @@ static void put_declarations(fab_graph_writer *w, const char *class, const fab_g
     fab_xml_write_start(&w->xml, "attributes");
     fab_xml_write_attribute(&w->xml, "class", class);
     for (size_t i = 0; i < n; i++) {
+        char id[24];
+        (void)snprintf(id, sizeof id, "%zu", i);
         fab_xml_write_start(&w->xml, "attribute");
-        fab_xml_write_attribute(&w->xml, "id", attributes[i].id);
+        fab_xml_write_attribute(&w->xml, "id", id);
         fab_xml_write_attribute(&w->xml, "title", attributes[i].name);
         fab_xml_write_attribute(&w->xml, "type", TYPES[attributes[i].type]);
         fab_xml_write_end(&w->xml);
@@ -59,10 +61,12 @@ static void begin(fab_graph_writer *w) {
     fab_xml_write_start(&w->xml, "nodes");
 }
 
-static void put_value(fab_graph_writer *w, const fab_graph_attribute *attribute, const fab_graph_value *value) {
+/* Attributes are numbered, as Gephi does: some readers take an id that is no number for the name. */
+static void put_value(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
+                      const fab_graph_value *value) {
     if (value->known) {
         fab_graph_put(w, "<attvalue for=\"");
-        fab_graph_put(w, attribute->id);
+        fab_xml_write_integer(&w->xml, i);
         fab_graph_put(w, "\" value=\"");
         fab_graph_put_value(w, attribute, value);
         fab_graph_put(w, "\"/>");
@@ -84,7 +88,7 @@ static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     for (size_t i = 0; i < w->attributes->n_node; i++) {
         const fab_graph_attribute *attribute = &w->attributes->node[i];
         fab_graph_value value = fab_graph_node_value(attribute, spot);
-        put_value(w, attribute, &value);
+        put_value(w, i, attribute, &value);
     }
     fab_graph_put(w, "</attvalues>");
     put_color(w, fab_graph_level_color(spot->node.level));
@@ -119,7 +123,7 @@ static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
     for (size_t i = 0; i < w->attributes->n_edge; i++) {
         const fab_graph_attribute *attribute = &w->attributes->edge[i];
         fab_graph_value value = fab_graph_edge_value(attribute, edge);
-        put_value(w, attribute, &value);
+        put_value(w, i, attribute, &value);
     }
     fab_graph_put(w, "</attvalues>");
     put_color(w, fab_graph_edge_color(w->view, edge));

@@ -77,6 +77,25 @@ static double half_width(const fab_svg *svg, uint32_t node) {
     return (double)fab_graph_layout_row_of(svg->w->layout, fab_graph_view_level(svg->w->view, node))->width / 2;
 }
 
+/* Cables between the same two nodes lie side by side: how far this one is from the middle. */
+static double aside_of(const fab_svg *svg, const fab_graph_edge *edge) {
+    const fab_fabric *f = svg->w->view->fabric;
+    uint32_t before = 0;
+    uint32_t n = 0;
+    if (svg->w->view->merge != NULL) {
+        return 0;
+    }
+    for (uint32_t i = f->out_first[edge->source]; i < f->out_first[edge->source + 1]; i++) {
+        fab_link_id link = f->out_link[i];
+        if (fab_head(f, link) == edge->target) {
+            before += link >> 1 < edge->id;
+            n++;
+        }
+    }
+    double room = 2 * fmin(half_width(svg, edge->source), half_width(svg, edge->target)) - 4;
+    return n > 1 ? (before - (n - 1) / 2.0) * fmin(9, room / (n - 1)) : 0;
+}
+
 /* How far an arc leaves the line between its ends. */
 static double arc_height(double distance, bool upright) {
     return upright ? fmin(14 + 0.16 * distance, 120) : fmin(14 + 0.22 * distance, 420);
@@ -90,23 +109,25 @@ static void put_shape(const fab_svg *svg, const fab_graph_edge *edge, char *out,
     point b = centre_of(svg, edge->target);
     double lift_a = half_height(svg, edge->source);
     double lift_b = half_height(svg, edge->target);
+    double aside = aside_of(svg, edge);
     if (edge->source == edge->target) {
         double reach = fmin(half_width(svg, edge->source), 24);
         (void)snprintf(out, size, "M%.6g %.6gC%.6g %.6g %.6g %.6g %.6g %.6g", a.x - reach / 2, a.y - lift_a,
                        a.x - reach * 1.4, a.y - lift_a - LOOP, a.x + reach * 1.4, a.y - lift_a - LOOP, a.x + reach / 2,
                        a.y - lift_a);
     } else if (a.y == b.y) {
-        double height = arc_height(fabs(b.x - a.x), false);
+        double height = arc_height(fabs(b.x - a.x), false) + 2 * aside;
         (void)snprintf(out, size, "M%.6g %.6gQ%.6g %.6g %.6g %.6g", a.x, a.y - lift_a, (a.x + b.x) / 2,
                        a.y - lift_a - height, b.x, b.y - lift_b);
     } else if (a.x == b.x && svg->w->layout->is_grid && edge->link_kind == FAB_LINK_FABRIC) {
         double side = half_width(svg, edge->source);
-        double height = arc_height(fabs(b.y - a.y), true);
+        double height = arc_height(fabs(b.y - a.y), true) + 2 * aside;
         (void)snprintf(out, size, "M%.6g %.6gQ%.6g %.6g %.6g %.6g", a.x + side, a.y, a.x + side + height,
                        (a.y + b.y) / 2, b.x + side, b.y);
     } else {
         double down = a.y > b.y ? 1 : -1;
-        (void)snprintf(out, size, "M%.6g %.6gL%.6g %.6g", a.x, a.y - down * lift_a, b.x, b.y + down * lift_b);
+        (void)snprintf(out, size, "M%.6g %.6gL%.6g %.6g", a.x + aside, a.y - down * lift_a, b.x + aside,
+                       b.y + down * lift_b);
     }
 }
 
