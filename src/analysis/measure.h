@@ -174,6 +174,14 @@ void fab_next_hop_use_merge(fab_next_hop_use *use, const fab_next_hop_use *other
 void fab_next_hop_use_finish(fab_next_hop_use *use, fab_engine_result *out);
 void fab_next_hop_use_free(fab_next_hop_use *use);
 
+/**
+ * Bytes from block to block of servers, at most FAB_MAX_BLOCKS blocks of equal size; a block lies in one pod where the
+ * servers of a pod divide. Fills block_bytes, n_blocks and servers_per_block of `out`.
+ * Complexity: O(flows); of an all-to-all O(blocks^2).
+ */
+fab_status fab_block_bytes(const fab_fabric *fabric, const fab_phase *phase, fab_phase_result *out,
+                           fab_error *err) FAB_MUST_USE;
+
 /** What the phase is, and what the design itself does to it. */
 fab_status fab_measure_phase(const fab_subject *subject, fab_phase_result *out, fab_error *err) FAB_MUST_USE;
 

@@ -45,8 +45,8 @@ static fab_status apply_export(cli_options *options, const char *value, fab_erro
 
 const cli_option cli_option_export = {
     "export", "FILE",
-    "also write FILE in the format of its suffix: .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml; can be "
-    "repeated",
+    "also write FILE in the format of its suffix: .html, .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml; "
+    "can be repeated",
     apply_export};
 
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
@@ -147,11 +147,20 @@ fab_status cli_check_exports(const cli_options *options, fab_error *err) {
     return FAB_OK;
 }
 
-bool cli_shows_loads(const cli_options *options) {
-    const fab_report_format *format = options->format != NULL ? fab_report_format_find(options->format) : NULL;
-    bool shown = options->out != NULL || (format != NULL && format->shows_loads);
+bool cli_writes(const cli_options *options, const char *format) {
+    const fab_report_format *wanted = fab_report_format_find(format);
+    bool found = (options->format != NULL && strcmp(options->format, format) == 0) ||
+                 (options->out != NULL && wanted->file_name != NULL);
     for (size_t i = 0; i < options->exports.n; i++) {
-        shown |= format_of(options->exports.items[i])->shows_loads;
+        found |= format_of(options->exports.items[i]) == wanted;
+    }
+    return found;
+}
+
+bool cli_shows_loads(const cli_options *options) {
+    bool shown = false;
+    for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
+        shown |= fab_report_formats[i]->shows_loads && cli_writes(options, fab_report_formats[i]->name);
     }
     return shown;
 }

@@ -134,10 +134,10 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
                          .n_threads = (size_t)options->n_threads,
                          .bound = options->bound,
                          .rates = true,
-                         .keep_flows =
-                             options->out != NULL || (options->format != NULL && strcmp(options->format, "flows") == 0),
+                         .keep_flows = cli_writes(options, "flows") || options->out != NULL,
                          .known_bound = known_bound,
                          .keep_loads = cli_shows_loads(options),
+                         .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
                          .progress = shows_progress ? cli_progress_step : NULL,
                          .progress_context = &progress};
     FAB_TRY(cli_check_further(options, &design, err));
