@@ -81,7 +81,9 @@ static double cost_of_node(const fab_graph_view *view, fab_node_kind kind, uint3
     if (!view->has_cost) {
         return NAN;
     }
-    return kind == FAB_NODE_SWITCH ? cost->switch_each_usd[tier - 1] : kind == FAB_NODE_NIC ? cost->nic_each_usd : 0;
+    return kind == FAB_NODE_SWITCH ? cost->switch_each_usd[tier - 1]
+           : kind == FAB_NODE_NIC  ? cost->nic_each_usd
+                                   : (double)NAN;
 }
 
 uint32_t fab_graph_view_level(const fab_graph_view *view, uint32_t id) {
@@ -228,7 +230,7 @@ static fab_status price_classes(fab_graph_view *view, fab_error *err) {
     view->has_cost = about != NULL && about->cost.total_usd > 0;
     for (uint16_t i = 0; i < f->n_classes; i++) {
         const fab_link_class *c = &f->classes[i];
-        view->class_usd[i] = view->has_cost && c->tier == 0 ? 0 : NAN;
+        view->class_usd[i] = NAN;
         for (size_t k = 0; view->has_cost && c->tier > 0 && k < about->counts.n_kinds; k++) {
             const fab_cable_kind *kind = &about->counts.kinds[k];
             if (kind->tier == c->tier && kind->rate_bps == c->capacity_bps && kind->length_m == c->length_m) {
@@ -268,17 +270,16 @@ static void find_failures(fab_graph_view *view) {
     }
 }
 
-/* There must be something to merge by. */
-static fab_status check_kind(const fab_fabric *f, fab_view kind, fab_error *err) {
-    if (kind == FAB_VIEW_POD && f->n_pods == 0) {
+fab_status fab_view_check(const fab_fabric *fabric, fab_view view, fab_error *err) {
+    if (view == FAB_VIEW_POD && fabric->n_pods == 0) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "view pod: the fabric has no pods; views rail, plane, tier, leaf and server have what to show");
+                        "view pod: the fabric has no pods; rail, plane, tier, leaf and server have what to show");
     }
-    if (kind == FAB_VIEW_RAIL && f->n_rails == 0) {
+    if (view == FAB_VIEW_RAIL && fabric->n_rails == 0) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL, "view rail: the fabric has no rails");
     }
-    if (kind == FAB_VIEW_AUTO || kind >= FAB_VIEW_N) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "no view %d of a graph", (int)kind);
+    if (view >= FAB_VIEW_N) {
+        return fab_fail(err, FAB_EINTERNAL, NULL, "no view %d of a graph", (int)view);
     }
     return FAB_OK;
 }
@@ -289,7 +290,10 @@ fab_status fab_graph_view_init(const fab_result *result, fab_view kind, fab_grap
     if (result->graph == NULL) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "a graph shows a fabric that was built, and this command builds none");
     }
-    FAB_TRY(check_kind(view.fabric, kind, err));
+    if (kind == FAB_VIEW_AUTO) {
+        FAB_FAIL(err, FAB_EINTERNAL, NULL, "a view of a graph was left open");
+    }
+    FAB_TRY(fab_view_check(view.fabric, kind, err));
     FAB_TRY(price_classes(&view, err));
     find_engines(&view);
     find_failures(&view);

@@ -35,7 +35,7 @@ typedef struct fab_graph_node {
     uint32_t n_nodes;  /**< nodes of the fabric that it stands for */
     uint32_t n_gpus;   /**< GPUs among them */
     uint32_t n_failed; /**< of them: dead */
-    double cost_usd;   /**< of all of them; 0 for what the bill does not list */
+    double cost_usd;   /**< of those that the bill lists; NAN: it lists none */
     char name[FAB_GRAPH_NAME_SIZE];
 } fab_graph_node;
 
