@@ -70,6 +70,18 @@ void fab_cost_set_bisection(fab_cost *cost, double bisection_bps);
 /** Distribution of n > 0 samples; sorts them. */
 void fab_stat_of(double *samples, size_t n, fab_stat *out);
 
+/**
+ * Quantiles of n > 0 samples, by nearest rank as those of fab_stat_of(): the smallest sample that at least the fraction
+ * q of the samples do not exceed; `falling`: the largest that at least that fraction reach. Reorders the samples.
+ * @param[in]  q    Shape [n_q], 0 to 1.
+ * @param[out] out  Shape [n_q].
+ * Complexity: O(n) per quantile, expected.
+ */
+void fab_quantiles(double *samples, size_t n, bool falling, const double *q, size_t n_q, double *out);
+
+/** 97.5 % quantile of Student's t. */
+double fab_student_t(size_t degrees);
+
 /** What to replay. */
 typedef struct fab_replay {
     const fab_design *design;
