@@ -43,8 +43,9 @@ const char *fab_text_mean_count(char *out, double value) {
 /* What the figures mean and what they leave out; belongs to every report. */
 static void put_conventions(fab_page *page, const fab_result *result) {
     fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
-    size_t n =
-        result->n_phases > 0 || result->sweep != NULL || result->mix != NULL ? SIZE_MAX : FAB_GENERAL_CONVENTIONS;
+    size_t n = result->n_phases > 0 || result->sweep != NULL || result->mix != NULL || result->study != NULL
+                   ? SIZE_MAX
+                   : FAB_GENERAL_CONVENTIONS;
     for (size_t i = 0; i < n && fab_conventions[i] != NULL; i++) {
         fab_page_put(page, FAB_INK_DIM, "  - ");
         fab_page_wrap(page, FAB_INK_DIM, 4, 4, fab_conventions[i]);
@@ -70,6 +71,11 @@ static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
 static void put_result(fab_page *page, const fab_result *result) {
     if (result->explanation != NULL) { /* the answer to a question, not a report */
         fab_text_explanation(page, result->explanation);
+        return;
+    }
+    if (result->study != NULL) { /* of its own too: the fabric is there for the exports */
+        fab_text_study(page, result->study);
+        put_conventions(page, result);
         return;
     }
     if (result->sweep != NULL) {

@@ -76,7 +76,7 @@ typedef struct sample {
 } sample;
 static const sample SAMPLES[] = {{FAB_COMMAND_RUN, 1},   {FAB_COMMAND_RUN, 20},   {FAB_COMMAND_BUILD, 1},
                                  {FAB_COMMAND_ROUTE, 1}, {FAB_COMMAND_ROUTE, 20}, {FAB_COMMAND_COST, 1},
-                                 {FAB_COMMAND_SWEEP, 1}, {FAB_COMMAND_MIX, 1}};
+                                 {FAB_COMMAND_SWEEP, 1}, {FAB_COMMAND_MIX, 1},    {FAB_COMMAND_STUDY, 1}};
 #define N_SAMPLES (sizeof SAMPLES / sizeof SAMPLES[0])
 
 Test(reports, formats_are_found_by_name) {
@@ -245,6 +245,33 @@ Test(reports, text_says_what_matters) {
     cr_assert_not_null(strstr(text, "this phase runs"));
     cr_assert_not_null(strstr(text, "x2.25 leaf-0:3 > spine-0:1"));
     cr_assert_not_null(strstr(text, "rank 16 -> 48 (GPU 1 -> 3), 33.3 % of it, dp group tp=1 pp=0"));
+    free(text);
+    fixture_release(&result);
+}
+
+Test(reports, a_study_says_how_bad_it_is_and_what_to_fear) {
+    fab_result result = fixture_result(FAB_COMMAND_STUDY, 1);
+    const char *path = path_of("report.txt");
+    cr_assert_eq(write_as("text", &result, NULL, path, NULL), FAB_OK);
+    char *text = text_of(path);
+    static const char *const SAYS[] = {"The job stops in 10 of 100 scenarios (10 %); elsewhere it takes x1.125",
+                                       "Fear most: leaf-1 of the 2 leaf switches (the job stops); then leaf-0:3 >",
+                                       "Only 100 of 120 scenarios done (83.3 %)",
+                                       "x1.02 - x1.05",
+                                       "dual-homed. One link is 1/16 of the server's bandwidth",
+                                       "the job stops in 4 of 16 scenarios, else runs at x1.062 on average, x1.125",
+                                       "#999999999",
+                                       "fullest leaf-0:4 > spine-0:2 at 1.5"};
+    for (char *c = text; *c != '\0'; c++) { /* however it is wrapped */
+        if (*c == '\n') {
+            size_t blanks = strspn(c + 1, " ");
+            *c = ' ';
+            memmove(c + 1, c + 1 + blanks, strlen(c + 1 + blanks) + 1);
+        }
+    }
+    for (size_t i = 0; i < sizeof SAYS / sizeof SAYS[0]; i++) {
+        cr_expect_not_null(strstr(text, SAYS[i]), "%s", SAYS[i]);
+    }
     free(text);
     fixture_release(&result);
 }

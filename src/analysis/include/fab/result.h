@@ -255,7 +255,8 @@ typedef enum fab_command {
     FAB_COMMAND_OPTIMIZE,
     FAB_COMMAND_SWEEP,
     FAB_COMMAND_PLACE,
-    FAB_COMMAND_MIX
+    FAB_COMMAND_MIX,
+    FAB_COMMAND_STUDY
 } fab_command;
 
 /** What a run found. */
@@ -276,12 +277,13 @@ typedef struct fab_result {
     uint64_t ranks;           /**< of the job */
     fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
-    const fab_fabric *graph;            /**< borrowed; NULL for cost */
-    const fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
-    const fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
-    const fab_advice *advice;           /**< borrowed; NULL unless asked for */
-    const struct fab_sweep *sweep;      /**< borrowed; NULL unless a parameter was varied (sweep.h) */
-    const struct fab_mix *mix;          /**< borrowed; NULL unless two jobs were compared (mix.h) */
+    const fab_fabric *graph;               /**< borrowed; NULL for cost */
+    const fab_optimum *optimum;            /**< borrowed; NULL unless something was optimised */
+    const fab_explanation *explanation;    /**< borrowed; NULL unless a link was asked for */
+    const fab_advice *advice;              /**< borrowed; NULL unless asked for */
+    const struct fab_sweep *sweep;         /**< borrowed; NULL unless a parameter was varied (sweep.h) */
+    const struct fab_mix *mix;             /**< borrowed; NULL unless two jobs were compared (mix.h) */
+    const struct fab_study_summary *study; /**< borrowed; NULL unless of a study (study_summary.h) */
 
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
     const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
