@@ -101,6 +101,8 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
         if (c->replay->keep_loads) {
             result->load_bytes = scratch->bytes;
             scratch->bytes = NULL;
+            result->utilisation = scratch->use;
+            scratch->use = NULL;
         }
     }
 done:
@@ -371,6 +373,7 @@ static void free_phases(fab_phase_result *phases, size_t n_phases) {
     for (size_t p = 0; phases != NULL && p < n_phases; p++) {
         for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {
             free(phases[p].engines[e].load_bytes);
+            free(phases[p].engines[e].utilisation);
             free(phases[p].engines[e].draws);
             free(phases[p].engines[e].flows);
         }

@@ -101,7 +101,7 @@ typedef struct fab_replay {
     const fab_bound *known_bound; /**< with bound, of traffic with one phase: what fab_bound_find() found for the first
                                      seed on an equal fabric; NULL: find it */
     bool keep_flows;              /**< with rates: fill flows of the first seed */
-    bool keep_loads;              /**< fill load_bytes of the first seed */
+    bool keep_loads;              /**< fill load_bytes and utilisation of the first seed */
     bool keep_draws;              /**< fill draws */
     /** Items done, of phases in chunks also parts of one. May be NULL; called from one thread at a time. */
     void (*progress)(void *context, double done, size_t total);

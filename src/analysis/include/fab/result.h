@@ -70,6 +70,10 @@ typedef struct fab_cost {
     uint64_t transceivers; /**< modules; one twin-port module counts once */
     fab_cost_line lines[FAB_MAX_COST_LINES];
     size_t n_lines;
+    /* Of one part, its installation included: the parts of a fabric add up to total_usd. A cable comes with its
+     * transceivers; those that two cables share are split evenly. */
+    double nic_each_usd, switch_each_usd[FAB_MAX_TIERS];
+    double cable_each_usd[FAB_MAX_CABLE_KINDS]; /**< [i]: of the cables counts.kinds[i] */
 } fab_cost;
 
 /** A fabric as reports show it. */
@@ -218,7 +222,9 @@ typedef struct fab_engine_result {
     char cycle[FAB_CYCLE_SHOWN][80]; /**< names of its first ones */
     fab_flow_rate *flows;            /**< shape [n_flows]; NULL unless asked for, and where rates are not known */
     uint64_t n_flows;
-    double *load_bytes; /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    double *load_bytes;  /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    double *utilisation; /**< shape [n_links], likewise: offered rate over capacity; of fabric links the collision
+                            factor */
     fab_seed_figures
         *draws; /**< shape [n_seeds], in the order of the seeds; NULL unless asked for (paired comparisons) */
 } fab_engine_result;
@@ -285,6 +291,7 @@ typedef struct fab_result {
     const struct fab_mix *mix;             /**< borrowed; NULL unless two jobs were compared (mix.h) */
     const struct fab_study_summary *study; /**< borrowed; NULL unless of a study (study_summary.h) */
 
+    const struct fab_overlay *overlay;         /**< borrowed; NULL where nothing is known of failures (overlay.h) */
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
     const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
 } fab_result;
