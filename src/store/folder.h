@@ -7,11 +7,13 @@
 
 #include "database.h"
 
+#include "fab/shard.h"
+
 #include <stddef.h>
 
 #define STORE_PLAN    "plan.db"
 #define STORE_RESULTS "results.db"
-#define STORE_FILES   "files"
+#define STORE_FILES   FAB_STORE_FILES
 
 /** "FOLDER/NAME". `out` holds STORE_PATH_SIZE bytes. */
 fab_status folder_path(const char *folder, const char *name, char *out, fab_error *err) FAB_MUST_USE;

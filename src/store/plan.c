@@ -178,12 +178,40 @@ static fab_status make_folder(const char *path, fab_error *err) {
     return fab_fail(err, FAB_EIO, path, "the folder cannot be made: %s", strerror(errno));
 }
 
+static fab_status digest_file(const char *from, const char *to, char out[17], fab_error *err) {
+    uint64_t digest = 0;
+    fab_status status = folder_copy(from, to, &digest, err);
+    (void)snprintf(out, 17, "%016" PRIx64, digest);
+    return status;
+}
+
+fab_status fab_store_file_digest(const char *path, char out[17], fab_error *err) {
+    return digest_file(path, NULL, out, err);
+}
+
+fab_status fab_plan_check_files(const char *folder, const fab_plan *plan, fab_error *err) {
+    fab_status status = FAB_OK;
+    char files[STORE_PATH_SIZE];
+    char path[STORE_PATH_SIZE];
+    char digest[17];
+    FAB_TRY(folder_path(folder, STORE_FILES, files, err));
+    for (size_t i = 0; i < plan->n_files; i++) {
+        FAB_TRY(folder_path(files, plan->files[i].name, path, err));
+        FAB_TRY(digest_file(path, NULL, digest, err));
+        if (strcmp(digest, plan->files[i].digest) != 0) {
+            FAB_FAIL(err, FAB_EINPUT, path, "is not the copy of '%.100s' that was planned with: digest %s, not %s",
+                     plan->files[i].given, digest, plan->files[i].digest);
+        }
+    }
+done:
+    return status;
+}
+
 static fab_status copy_files(const char *folder, const fab_plan *plan, fab_error *err) {
     fab_status status = FAB_OK;
     char files[STORE_PATH_SIZE];
     char path[STORE_PATH_SIZE];
-    char text[17];
-    uint64_t digest = 0;
+    char digest[17];
     if (plan->n_files == 0) {
         return FAB_OK;
     }
@@ -192,9 +220,8 @@ static fab_status copy_files(const char *folder, const fab_plan *plan, fab_error
     for (size_t i = 0; i < plan->n_files; i++) {
         const fab_store_file *file = &plan->files[i];
         FAB_TRY(folder_path(files, file->name, path, err));
-        FAB_TRY(folder_copy(file->given, path, &digest, err));
-        (void)snprintf(text, sizeof text, "%016" PRIx64, digest);
-        if (strcmp(text, file->digest) != 0) {
+        FAB_TRY(digest_file(file->given, path, digest, err));
+        if (strcmp(digest, file->digest) != 0) {
             FAB_FAIL(err, FAB_EIO, file->given, "changes while it is read");
         }
     }

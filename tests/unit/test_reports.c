@@ -350,19 +350,19 @@ Test(reports, all_files_are_written_once) {
     fab_error err = {FAB_OK, "", ""};
     const char *out = path_of("a/b//c/");
     cr_assert_eq(fab_reports_write_all(&result, out, false, &err), FAB_OK, "%s: %s", err.where, err.text);
-    cr_assert_eq(n_files(out), 4);
+    cr_assert_eq(n_files(out), 6);
     cr_assert_eq(fab_reports_write_all(&result, out, false, &err), FAB_EIO);
     cr_assert_not_null(strstr(err.where, "report.json"));
     cr_assert_not_null(strstr(err.text, "--force"));
     cr_assert_eq(fab_reports_write_all(&result, out, true, NULL), FAB_OK);
-    cr_assert_eq(n_files(out), 4);
+    cr_assert_eq(n_files(out), 6);
     fixture_release(&result);
 }
 
 Test(reports, without_a_graph_there_is_no_graphml) {
     fab_result result = fixture_result(FAB_COMMAND_COST, 1);
     cr_assert_eq(fab_reports_write_all(&result, path_of("cost"), false, NULL), FAB_OK);
-    cr_assert_eq(n_files(path_of("cost")), 2);
+    cr_assert_eq(n_files(path_of("cost")), 3);
     fixture_release(&result);
 }
 
@@ -385,7 +385,7 @@ Test(reports, an_existing_report_survives_a_failure) {
     cr_assert_eq(fab_reports_write_all(&result, out, true, NULL), FAB_EINTERNAL);
     char *after = text_of(json);
     cr_assert_str_eq(before, after);
-    cr_assert_eq(n_files(out), 4);
+    cr_assert_eq(n_files(out), 6);
     free(before);
     free(after);
     fixture_release(&result);

@@ -278,6 +278,12 @@ struct fab_engine {
 
 extern const fab_engine *const fab_engines[]; /**< ended by NULL */
 
+/**
+ * Which part of `name[,key=value...]` is the path of a file that the engine reads.
+ * @param[out] out_at, out_length  Written where there is one.
+ */
+bool fab_engine_path(const char *text, size_t *out_at, size_t *out_length);
+
 /** Whether all paths are minimal for certain. */
 static inline bool fab_router_is_minimal(const fab_router *router) {
     return router->groups.next_hops != NULL ? router->groups.is_minimal : router->engine->next == NULL;

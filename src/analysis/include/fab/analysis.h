@@ -102,7 +102,9 @@ typedef struct fab_replay {
                                      seed on an equal fabric; NULL: find it */
     bool keep_flows;              /**< with rates: fill flows of the first seed */
     bool keep_loads;              /**< fill load_bytes and utilisation of the first seed */
-    bool keep_draws;              /**< fill draws */
+    uint64_t keep_seeds; /**< with keep_loads: fill more_utilisation of the seeds up to this one, taper_ratio and
+                            block_bytes; 0: none of them */
+    bool keep_draws;     /**< fill draws */
     /** Items done, of phases in chunks also parts of one. May be NULL; called from one thread at a time. */
     void (*progress)(void *context, double done, size_t total);
     void *progress_context;

@@ -9,6 +9,7 @@
 #include "fab/store.h"
 
 #define FAB_SHARDS_MOST 65536
+#define FAB_STORE_FILES "files" /**< folder for copies of files in a store */
 
 /** Sets plan->id from everything else. */
 void fab_plan_seal(fab_plan *plan);
@@ -29,6 +30,12 @@ fab_status fab_plan_write(const char *folder, const fab_plan *plan, bool *out_wa
 
 /** Plan of a store. @retval FAB_EINPUT  no store, damaged, or from a newer version. */
 fab_status fab_plan_read(const char *folder, fab_plan *out, fab_error *err) FAB_MUST_USE;
+
+/** Digest of a file's bytes: 16 hexadecimal digits and a NUL. */
+fab_status fab_store_file_digest(const char *path, char out[17], fab_error *err) FAB_MUST_USE;
+
+/** @retval FAB_EINPUT  a copy of a file is not what was planned with */
+fab_status fab_plan_check_files(const char *folder, const fab_plan *plan, fab_error *err) FAB_MUST_USE;
 
 /** Scenarios number * plan->block and on. */
 typedef struct fab_block {

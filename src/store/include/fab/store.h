@@ -48,7 +48,7 @@ typedef struct fab_plan {
     char *name;      /**< of the design */
     char *origin;    /**< file, "preset:NAME" or the one-line form it was read from */
     char *design;    /**< fab_design_describe() */
-    char *digest;    /**< fab_design_digest() */
+    char digest[17]; /**< fab_design_digest() */
     char *traffic;   /**< as for fab_traffic_make() */
     char *scenarios; /**< as for fab_scenarios_new() */
     uint64_t seed, n_scenarios;
