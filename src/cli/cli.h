@@ -63,10 +63,11 @@ typedef struct cli_options {
     fab_view view;                     /**< of graphs */
     const char *vary[FAB_SWEEP_PATHS]; /**< sweep: "path=v1,v2,..." */
     size_t n_vary;
-    const char *ranking;    /**< mix: fields of the ranking job, or NULL */
-    double share;           /**< mix: of the training job */
-    const char *steps;      /**< cost: "256,512,1024", or NULL */
-    const char *completion; /**< help: a shell, or NULL */
+    const char *ranking;                /**< mix: fields of the ranking job, or NULL */
+    double share;                       /**< mix: of the training job */
+    const char *steps;                  /**< cost: "256,512,1024", or NULL */
+    const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
+    const char *completion;             /**< help: a shell, or NULL */
     bool quiet, force, help, man, verify, bound, dump_as_lft, interference;
 } cli_options;
 
@@ -92,7 +93,7 @@ struct cli_command {
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
     cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_list, cli_command_schema,
-    cli_command_version, cli_command_explain, cli_command_help;
+    cli_command_version, cli_command_explain, cli_command_audit, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);

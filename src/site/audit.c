@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const fab_finding_kinds[FAB_FINDING_N] = {"unreachable",  "absent-switch", "missing-cable", "extra-cable",
-                                                      "missing-port", "swapped-rails", "wrong-rail",    "wrong-speed",
-                                                      "one-sided",    "single-point",  "contradiction"};
+const char *const fab_finding_kinds[FAB_FINDING_N] = {
+    "unreachable",   "absent-switch", "missing-cable", "extra-cable", "missing-port", "miswired",
+    "swapped-rails", "wrong-rail",    "wrong-speed",   "one-sided",   "single-point", "contradiction"};
 
 /* Findings grow here; texts live in a site of their own, whose arena they use. */
 struct fab_audit_memory {
@@ -106,6 +106,12 @@ static int by_damage(const void *x, const void *y) {
     return differ;
 }
 
+void fab_audit_sort(fab_audit *audit) {
+    if (audit->n_findings > 0) {
+        qsort(audit->findings, audit->n_findings, sizeof *audit->findings, by_damage);
+    }
+}
+
 static void count(auditor *a) {
     const fab_site *site = a->site;
     for (uint32_t v = 0; v < site->n_nodes; v++) {
@@ -121,7 +127,7 @@ static void count(auditor *a) {
     }
 }
 
-static fab_status open_audit(auditor *a, fab_error *err) {
+fab_status fab_audit_open(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_NEW(a->out, 1, err));
     FAB_TRY(FAB_NEW(a->out->memory, 1, err));
@@ -134,15 +140,13 @@ done:
 fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err) {
     fab_status status = FAB_OK;
     auditor a = {.shape = shape, .site = shape->site};
-    FAB_TRY(open_audit(&a, err));
+    FAB_TRY(fab_audit_open(&a, err));
     FAB_TRY(fab_audit_names(&a, err));
     FAB_TRY(fab_audit_trunks(&a, err));
     FAB_TRY(fab_audit_rails(&a, err));
     FAB_TRY(fab_audit_cables(&a, err));
     FAB_TRY(fab_audit_cuts(&a, err));
-    if (a.out->n_findings > 0) {
-        qsort(a.out->findings, a.out->n_findings, sizeof *a.out->findings, by_damage);
-    }
+    fab_audit_sort(a.out);
     *out = a.out;
     a.out = NULL;
 done:

@@ -13,6 +13,10 @@ typedef struct auditor {
     fab_audit *out;
 } auditor;
 
+/** An empty audit that counts what the site has. */
+fab_status fab_audit_open(auditor *a, fab_error *err) FAB_MUST_USE;
+void fab_audit_sort(fab_audit *audit);
+
 /** A text of the audit, as printf. */
 fab_status fab_audit_text(auditor *a, const char **out, fab_error *err, const char *fmt, ...)
     FAB_PRINTF(4, 5) FAB_MUST_USE;

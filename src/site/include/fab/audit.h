@@ -14,6 +14,7 @@ typedef enum fab_finding_kind {
     FAB_FINDING_MISSING_CABLE, /**< fewer cables of a trunk than its peers have */
     FAB_FINDING_EXTRA_CABLE,   /**< more than that, or where peers have none */
     FAB_FINDING_MISSING_PORT,  /**< a host with fewer adapters in the network than others */
+    FAB_FINDING_MISWIRED,      /**< of a plan: a cable that leads elsewhere */
     FAB_FINDING_SWAPPED_RAILS, /**< two adapters of a host on each other's rail */
     FAB_FINDING_WRONG_RAIL,    /**< an adapter on a leaf of another rail */
     FAB_FINDING_SPEED,         /**< a cable slower, or faster, than its peers */
