@@ -187,7 +187,7 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
 
 static bool is_repeatable(const cli_option *option) {
     return option == &cli_option_set || option == &cli_option_job || option == &cli_option_engine ||
-           option == &cli_option_vary || option == &cli_option_degrade;
+           option == &cli_option_vary || option == &cli_option_degrade || option == &cli_option_policy;
 }
 
 /* Reads the option at argv[*at] and moves *at to its last word. */
@@ -228,15 +228,16 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
 
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out, fab_error *err) {
     fab_status status = FAB_OK;
-    *out = (cli_options){.command = command, .seed = 1, .n_seeds = 1, .n_threads = fab_n_processors()};
+    *out = (cli_options){.command = command, .seed = 1, .n_seeds = 1, .n_threads = fab_n_processors(), .n_shards = 1};
     size_t n = (size_t)argc;
-    const char **room = NULL; /* each of the five lists holds at most every word */
-    FAB_TRY(FAB_NEW(room, 5 * n + 5, err));
+    const char **room = NULL; /* each of the six lists holds at most every word */
+    FAB_TRY(FAB_NEW(room, 6 * n + 6, err));
     out->operands.items = room;
     out->overrides.items = room + n;
     out->jobs.items = room + 2 * n;
     out->engines.items = room + 3 * n;
     out->weak_parts.items = room + 4 * n;
+    out->policies.items = room + 5 * n;
     bool only_operands = false;
     for (int i = 0; i < argc; i++) {
         const char *argument = argv[i];
