@@ -1,5 +1,6 @@
 // The first screen: what bounds the job, how bad the collisions are, what it costs.
 import { h } from './dom.js';
+import { studyAnswers } from './study.js';
 import * as f from './format.js';
 
 /** Parts of an iteration in the order in which they are drawn. */
@@ -15,7 +16,7 @@ export const PARTS = [
 ];
 const isNetwork = (key) => key.startsWith('exposed_');
 
-function card(id, question, answer, ...rest) {
+export function card(id, question, answer, ...rest) {
   return h('article', { class: 'card', id, 'aria-labelledby': `${id}-q` },
     h('h2', { id: `${id}-q` }, question), h('p', { class: 'answer' }, answer), rest);
 }
@@ -176,6 +177,7 @@ export function answers(model, state) {
     if (report.iteration?.[state.engine]) cards.push(boundByIteration(report.iteration[state.engine], report.iteration.length > 1));
     else if (model.phases.length > 0) cards.push(boundByPhase(model, state.engine));
     if (model.phases.length > 0) cards.push(collisions(model, state.engine));
+    if (report.study) cards.push(...studyAnswers(report.study));
     if (report.sweep) cards.push(...sweepAnswers(report.sweep));
     if (report.optimize) cards.push(...optimumAnswers(report.optimize, report.cost));
     if (report.designs) cards.push(...designAnswers(report.designs));
