@@ -170,7 +170,6 @@ Test(html, names_stay_names) {
 Test(html, criticality_is_told_by_cable) {
     fab_result result = fixture_result(FAB_COMMAND_STUDY, 1);
     fab_study_variant *shown = &result.study->variants[result.study->shown];
-    result.graph = fixture_graph();
     char *page = page_of(&result);
     cr_assert_null(strstr(page, "\"criticality\":{"));
     free(page);

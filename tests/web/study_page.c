@@ -8,7 +8,6 @@ int main(void) {
     for (uint32_t c = 0; c < 16; c++) {
         damage[c] = c % 4 == 3 ? c / 32.0 : 0;
     }
-    result.graph = fixture_graph();
     result.study->variants[result.study->shown].cable_damage = damage;
     fab_error err = {0};
     fab_status status = fab_report_format_find("html")->write(&result, NULL, stdout, &err);
