@@ -19,7 +19,7 @@ const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric'
 
 /** The phase whose links are asked for most, under the first engine: what the page opens with. */
 function worstPhase(model) {
-  const factors = model.phases.map((phase) => f.mean(phase.engines[0]?.max_collision_factor ?? 0));
+  const factors = model.phases.map(({ engines: [engine] }) => f.mean(engine?.max_collision_factor ?? 0) + 1e-3 * f.mean(engine?.max_utilisation_ratio ?? 0));
   return Math.max(0, factors.indexOf(Math.max(...factors)));
 }
 
@@ -33,7 +33,7 @@ function subtitle(model) {
 
 function header(model) {
   const { meta } = model;
-  const names = model.report.designs?.map((d) => d.name);
+  const names = (model.report.designs ?? model.report.mix?.designs)?.map((d) => d.name);
   return h('header', null,
     h('p', { class: 'kind' }, WHAT[meta.command] ?? meta.command),
     h('h1', null, names ? `${names.length} designs` : model.report.optimize ? `A fabric for ${f.count(model.report.optimize.gpus)} GPUs` : (meta.design ?? meta.command)),
