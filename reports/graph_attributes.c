@@ -37,6 +37,7 @@ enum {
     N_NODES,
     N_GPUS,
     N_FAILED,
+    N_CRITICALITY,
     N_COST,
     N_X,
     N_Y,
@@ -54,6 +55,7 @@ static const row NODE[N_COUNT] = {
     [N_NODES] = {"n_nodes", "nodes", FAB_GRAPH_INTEGER, MERGED},
     [N_GPUS] = {"n_gpus", "gpus", FAB_GRAPH_INTEGER, MERGED},
     [N_FAILED] = {"n_failed", "failed", FAB_GRAPH_INTEGER, FAILURES},
+    [N_CRITICALITY] = {"n_criticality", "criticality", FAB_GRAPH_DOUBLE, CRITICALITY},
     [N_COST] = {"n_cost", "cost_usd", FAB_GRAPH_DOUBLE, COST},
     [N_X] = {"n_x", "x", FAB_GRAPH_DOUBLE, PLACES},
     [N_Y] = {"n_y", "y", FAB_GRAPH_DOUBLE, PLACES},
@@ -202,6 +204,7 @@ fab_graph_value fab_graph_node_value(const fab_graph_attribute *attribute, const
     case N_NODES: return integer_of(node->n_nodes);
     case N_GPUS: return integer_of(node->n_gpus);
     case N_FAILED: return integer_of(node->n_failed);
+    case N_CRITICALITY: return figure_of(node->criticality);
     case N_COST: return figure_of(node->cost_usd);
     case N_X: return load_of((double)spot->x);
     case N_Y: return load_of((double)spot->y);

@@ -124,6 +124,7 @@ static void add_node(fab_graph_node *sum, const fab_graph_node *one) {
     sum->n_nodes += one->n_nodes;
     sum->n_gpus += one->n_gpus;
     sum->n_failed += one->n_failed;
+    sum->criticality = fmax(sum->criticality, one->criticality); /* NAN only where both are */
     sum->cost_usd = total(sum->cost_usd, one->cost_usd);
 }
 

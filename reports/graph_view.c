@@ -112,6 +112,8 @@ void fab_graph_whole_node(const fab_graph_view *view, fab_node_id v, fab_graph_n
     if (view->overlay != NULL && view->overlay->dead_node != NULL) {
         out->n_failed = (uint32_t)(view->overlay->dead_node[v >> 6] >> (v & 63) & 1);
     }
+    bool is_ranked = view->overlay != NULL && view->overlay->node_criticality != NULL;
+    out->criticality = is_ranked ? view->overlay->node_criticality[v] : NAN;
     out->cost_usd = cost_of_node(view, kind, tier);
     (void)fab_node_name(f, v, out->name);
 }
@@ -175,7 +177,8 @@ void fab_graph_whole_edge(const fab_graph_view *view, uint32_t cable, fab_graph_
     out->length_m = c->length_m;
     out->left_ratio = view->left != NULL ? (view->left[up] + view->left[up + 1]) / 2 : 1;
     out->n_failed = view->left != NULL && view->left[up] == 0 && view->left[up + 1] == 0;
-    out->criticality = view->has_criticality ? view->overlay->criticality[cable] : NAN;
+    out->criticality =
+        view->overlay != NULL && view->overlay->criticality != NULL ? view->overlay->criticality[cable] : NAN;
     out->cost_usd = view->class_usd[class];
     for (size_t e = 0; e < view->n_engines; e++) {
         use_of_cable(view, e, cable, c->kind == FAB_LINK_FABRIC, &room[e]);
@@ -266,7 +269,7 @@ static void find_failures(fab_graph_view *view) {
     if (overlay != NULL) {
         view->left = overlay->left;
         view->has_failures = overlay->left != NULL || overlay->dead_node != NULL;
-        view->has_criticality = overlay->criticality != NULL;
+        view->has_criticality = overlay->criticality != NULL || overlay->node_criticality != NULL;
     }
 }
 
