@@ -6,6 +6,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
 
 static const char *const EXAMPLES[] = {
     "fabriscope run preset:llama3-24k-roce", "fabriscope run preset:llama3-24k-roce --seeds 5 --out report",
+    "fabriscope run preset:llama3-24k-roce --export fabric.svg --export pods.graphml --view pod",
     "fabriscope run rail-spine:gpus=1024,taper=2 --job tp=8,pp=4 --engine ecmp,qp=16 --engine dmodk", NULL};
 
 static const cli_option *const OPTIONS[] = {&cli_option_interference, &cli_option_degrade, &cli_option_set,
