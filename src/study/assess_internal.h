@@ -7,7 +7,7 @@
 
 #include "fab/assess.h"
 #include "fab/phase_clock.h"
-#include "fab/reroute.h"
+#include "fab/reroute_moved.h"
 
 /* A phase under an engine on the whole fabric. */
 typedef struct damage_part {
@@ -27,6 +27,8 @@ struct fab_damage {
     fab_offer *offers;   /* [phase] */
     size_t *twin;        /* [phase]: the first phase with the same flows at the same offered rates; often itself */
     bool *in_network;    /* [phase]: flows leave their scale-up domain */
+    uint8_t *taken;      /* [server]: by a job; NULL: no job */
+    bool moves;          /* some policy moves ranks */
     bool *is_timed;      /* [phase]: its time counts */
     bool iterates;       /* times are those of an iteration */
     damage_part *parts;  /* [engine][phase] */
@@ -47,10 +49,13 @@ typedef struct damage_loads {
 struct fab_assessor {
     const fab_damage *damage;
     fab_mask mask;
-    fab_reroute **reroutes;     /* [engine][phase]; NULL with a twin */
-    fab_clock_reader **readers; /* [engine][phase] */
-    fab_rerouted *now;          /* [phase]: of the engine at hand */
-    uint32_t *seen;             /* [link]: the count that looked at it last */
+    fab_reroute **reroutes;      /* [engine][phase]; NULL with a twin */
+    fab_clock_reader **readers;  /* [engine][phase] */
+    fab_relocator **relocators;  /* [engine]; NULL: nobody moves */
+    const fab_baseline **phases; /* [engine][phase]: what the relocators look at */
+    uint8_t *has_rank;           /* [gpu]: at the moment */
+    fab_rerouted *now;           /* [phase]: of the engine at hand */
+    uint32_t *seen;              /* [link]: the count that looked at it last */
     uint32_t stamp;
     uint64_t n_simulated;
 };
@@ -62,12 +67,21 @@ static inline size_t damage_at(const fab_damage *d, size_t engine, size_t phase)
 /* Whether a link is asked for more than is left of it. */
 bool damage_is_collided(const fab_damage *damage, fab_link_id link, double load, double left);
 
+/* Routes all phases under a->mask, with ranks where `to` puts them (NULL: where they were), to a->now. */
+fab_status assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *to, fab_error *err) FAB_MUST_USE;
+
 /* Adds up a->now. */
 damage_loads assess_loads(fab_assessor *a, size_t engine);
 
-/* Seconds of an iteration, or of all phases one after the other, as a->now has them; nothing is lost.
- * compute_ratio: speed of the slowest GPU at work. */
-fab_status assess_time(fab_assessor *a, size_t engine, double compute_ratio, double *out_s,
+/* Ranks are where `to` puts them, until assess_put_back(). */
+void assess_put(fab_assessor *a, const fab_relocation *to);
+void assess_put_back(fab_assessor *a, const fab_relocation *to);
+
+/* Speed of the slowest GPU that has a rank: everybody waits for it. */
+double assess_compute_ratio(const fab_assessor *a, const fab_component *component, size_t n);
+
+/* Seconds of an iteration, or of all phases one after the other, as a->now has them; nothing is lost. */
+fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,
                        fab_error *err) FAB_MUST_USE;
 
 #endif
