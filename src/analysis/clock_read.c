@@ -264,17 +264,23 @@ static bounds bound_all(const fab_clock_reader *t, const fab_mask *mask) {
     return b;
 }
 
-/* What GPUs hand over before it is sent. */
+static double handed_link_s(const fab_clock *c, const fab_mask *mask, const double *handed, fab_link_id link) {
+    double capacity = fab_class_of(c->request.fabric, link)->capacity_bps * mask->left[link];
+    return capacity > 0 ? handed[link] / capacity : 0;
+}
+
+/* What GPUs hand over before it is sent: not the same once flows have moved. */
 static double handed_s(const fab_clock_reader *t, const fab_mask *mask, bool has_moved) {
     const fab_clock *c = t->clock;
-    const fab_fabric *f = c->request.fabric;
     double s = has_moved ? 0 : c->handed_s;
-    for (uint32_t l = 0; c->handed != NULL && has_moved && l < f->n_links; l++) {
-        s = mask->left[l] > 0 ? fmax(s, t->handed[l] / (fab_class_of(f, l)->capacity_bps * mask->left[l])) : s;
+    if (c->handed == NULL) {
+        return 0;
     }
-    for (uint32_t i = 0; c->handed != NULL && i < mask->n_links; i++) {
-        fab_link_id l = mask->link[i];
-        s = mask->left[l] > 0 ? fmax(s, c->handed[l] / (fab_class_of(f, l)->capacity_bps * mask->left[l])) : s;
+    for (uint32_t l = 0; has_moved && l < c->request.fabric->n_links; l++) {
+        s = fmax(s, handed_link_s(c, mask, t->handed, l));
+    }
+    for (uint32_t i = 0; !has_moved && i < mask->n_links; i++) {
+        s = fmax(s, handed_link_s(c, mask, c->handed, mask->link[i]));
     }
     return s;
 }
