@@ -83,6 +83,7 @@ void fab_assessor_free(fab_assessor *a) {
         fab_relocator_free(a->relocators[e]);
     }
     fab_mask_release(&a->mask);
+    assess_history_free(a->history);
     free(a->relocators);
     free(a->phases);
     free(a->has_rank);
@@ -186,7 +187,7 @@ void assess_put_back(fab_assessor *a, const fab_relocation *to) {
     }
 }
 
-static bool any_rank(const fab_assessor *a, uint64_t first_gpu, uint64_t n) {
+bool assess_any_rank(const fab_assessor *a, uint64_t first_gpu, uint64_t n) {
     uint64_t last =
         first_gpu + n < fab_n_gpus(a->damage->request.fabric) ? first_gpu + n : fab_n_gpus(a->damage->request.fabric);
     for (uint64_t gpu = first_gpu; gpu < last; gpu++) {
@@ -206,7 +207,7 @@ double assess_compute_ratio(const fab_assessor *a, const fab_component *componen
                           : c->kind == FAB_COMPONENT_SERVER ? per_server
                           : c->kind == FAB_COMPONENT_RACK   ? per_server * a->mask.racks.servers_per_rack
                                                             : 0;
-        if (c->fraction > 0 && c->fraction < least && any_rank(a, c->id * n_gpus, n_gpus)) {
+        if (c->fraction > 0 && c->fraction < least && assess_any_rank(a, c->id * n_gpus, n_gpus)) {
             least = c->fraction;
         }
     }
@@ -220,7 +221,7 @@ static double slowdown_of(const fab_damage *d, size_t variant, double time_s) {
     return isnan(time_s) ? (double)NAN : whole_s > 0 ? time_s / whole_s : 1; /* a job of one GPU has no phase */
 }
 
-static fab_outcome outcome_of(const fab_damage *d, const damage_loads *before, bool stops) {
+fab_outcome assess_outcome(const fab_damage *d, const damage_loads *before, bool stops) {
     return (fab_outcome){
         .state = stops ? FAB_OUTCOME_STOPPED : FAB_OUTCOME_RUNS,
         .n_disconnected = before->n_disconnected,
@@ -255,7 +256,7 @@ static fab_status assess_moved(fab_assessor *a, const damage_case *c, const fab_
     FAB_TRY(assess_reroute(a, c->engine, to, err));
     damage_loads after = assess_loads(a, c->engine);
     if (after.n_disconnected == 0) {
-        *out = outcome_of(a->damage, &c->before, false);
+        *out = assess_outcome(a->damage, &c->before, false);
         out->n_moved = (uint32_t)to->n_moves;
         out->n_collisions = after.n_collisions;
         out->worst_ratio = after.worst_ratio;
@@ -274,7 +275,7 @@ static fab_status assess_staying(fab_assessor *a, damage_case *c, size_t n_lost,
     fab_status status = FAB_OK;
     FAB_TRY(assess_reroute(a, c->engine, NULL, err));
     c->before = assess_loads(a, c->engine);
-    c->stays = outcome_of(a->damage, &c->before, n_lost > 0 || c->before.n_disconnected > 0);
+    c->stays = assess_outcome(a->damage, &c->before, n_lost > 0 || c->before.n_disconnected > 0);
     if (a->damage->request.times && c->stays.state == FAB_OUTCOME_RUNS) {
         FAB_TRY(assess_time(a, c->engine, NULL, assess_compute_ratio(a, c->component, c->n), &c->stays.time_s, err));
     }
@@ -308,14 +309,14 @@ fab_status fab_assess(fab_assessor *a, uint64_t number, fab_scenario *scenario, 
                       fab_error *err) {
     fab_status status = FAB_OK;
     const fab_damage *d = a->damage;
-    const size_t n_policies = d->request.n_policies;
     if (span_s > 0) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "histories are not assessed yet");
-    }
-    FAB_TRY(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
-    damage_case c = {.component = scenario->component, .n = scenario->n_components};
-    for (c.engine = 0; c.engine < d->request.n_engines; c.engine++) {
-        FAB_TRY(assess_engine(a, &c, out + c.engine * n_policies, err));
+        FAB_TRY(assess_histories(a, scenario, span_s, out, err));
+    } else {
+        FAB_TRY(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
+        damage_case c = {.component = scenario->component, .n = scenario->n_components};
+        for (c.engine = 0; c.engine < d->request.n_engines; c.engine++) {
+            FAB_TRY(assess_engine(a, &c, out + c.engine * d->request.n_policies, err));
+        }
     }
     for (size_t v = 0; v < fab_damage_variants(d); v++) {
         out[v].scenario = number;
