@@ -28,9 +28,7 @@ static fab_status apply_scenarios(cli_options *options, const char *value, fab_e
 }
 
 static fab_status apply_policy(cli_options *options, const char *value, fab_error *err) {
-    if (options->policies.n == FAB_POLICY_N) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: given more than %d times", FAB_POLICY_N);
-    }
+    (void)err;
     options->policies.items[options->policies.n++] = value;
     return FAB_OK;
 }
@@ -72,7 +70,7 @@ static const cli_option OPTION_SCENARIOS = {
     "sets), time:30d@N (N histories), file:PATH",
     apply_scenarios};
 const cli_option cli_option_policy = {
-    "policy", "NAME",
+    "policy", "NAME,...",
     "where ranks go when their server is lost: none (default), first-spare, same-rack, same-pod, same-slice, "
     "collision-aware; repeatable",
     apply_policy};
@@ -91,23 +89,6 @@ static fab_status need_store(const cli_options *options, fab_error *err) {
 }
 
 /* --- plan --------------------------------------------------------------------------------------------------------- */
-
-static fab_status read_policies(const cli_options *options, fab_policy *out, size_t *out_n, fab_error *err) {
-    *out_n = options->policies.n > 0 ? options->policies.n : 1;
-    out[0] = FAB_POLICY_NONE;
-    for (size_t i = 0; i < options->policies.n; i++) {
-        fab_error inner = {0};
-        if (fab_policy_parse(options->policies.items[i], &out[i], &inner) != FAB_OK) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: %s", inner.text);
-        }
-        for (size_t k = 0; k < i; k++) {
-            if (out[k] == out[i]) {
-                return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: '%s' is given twice", fab_policies[out[i]]);
-            }
-        }
-    }
-    return FAB_OK;
-}
 
 static void print_planned(const cli_options *options, const fab_study_planned *planned, FILE *out) {
     const fab_plan *plan = &planned->plan;
@@ -140,7 +121,10 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
     if (options->scenarios == NULL) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "command study plan needs --scenarios SPEC");
     }
-    FAB_TRY(read_policies(options, policies, &n_policies, err));
+    FAB_TRY(cli_read_policies(options, policies, &n_policies, err));
+    if (n_policies == 0) {
+        policies[n_policies++] = FAB_POLICY_NONE;
+    }
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], design, err));
     const fab_study_request request = {.design = design,
