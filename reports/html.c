@@ -95,6 +95,8 @@ done:
 const fab_report_format fab_report_html = {
     .name = "html",
     .file_name = "report.html",
+    .suffix = ".html",
     .summary = "one self-contained page: pictures and tables, for a browser",
     .write = write_html,
+    .shows_loads = true,
 };

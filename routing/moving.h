@@ -31,6 +31,10 @@ struct fab_moving {
     fab_offer offer;      /**< in full */
     uint32_t *flow_first; /**< in full: shape [n_flows + 1] */
     fab_routes routes;    /**< what the caller sees; owns nothing */
+    fab_on_loss on_loss;  /**< of fab_reroute_lift() */
+    size_t *walked_first; /**< of fab_reroute_walk(): shape [paths + 1] */
+    double *walked_part;  /**< shape [paths] */
+    size_t first_capacity, part_capacity;
 };
 
 /** A flow between the GPUs where its ranks run. */

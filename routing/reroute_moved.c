@@ -44,6 +44,8 @@ void fab_moving_free(fab_moving *m) {
     free(m->bytes);
     free(m->nic);
     free(m->flow_first);
+    free(m->walked_first);
+    free(m->walked_part);
     fab_moving_release_phase(m);
     free(m);
 }
@@ -63,6 +65,17 @@ done:
     return status;
 }
 
+static void list_flows_of(fab_reroute *r, uint32_t gpu) {
+    const fab_gpu_flows *x = &r->b->gpu_flows;
+    fab_moving *m = r->moving;
+    for (size_t k = x->first[gpu]; k < x->first[gpu + 1]; k++) {
+        if (m->flow_stamp[x->flow[k]] != m->stamp) {
+            m->flow_stamp[x->flow[k]] = m->stamp;
+            m->flow[m->n++] = x->flow[k];
+        }
+    }
+}
+
 static fab_status list_flows(fab_reroute *r, const uint32_t *moved, size_t n_moved, fab_error *err) {
     const fab_gpu_flows *x = &r->b->gpu_flows;
     const uint32_t n_gpus = fab_n_gpus(r->b->fabric);
@@ -78,12 +91,7 @@ static fab_status list_flows(fab_reroute *r, const uint32_t *moved, size_t n_mov
             return fab_fail(err, FAB_EINPUT, NULL, "gpu-%u cannot take the rank of gpu-%u: it has one", to, gpu);
         }
         m->gpu_stamp[to] = m->stamp;
-        for (size_t k = x->first[gpu]; k < x->first[gpu + 1]; k++) {
-            if (m->flow_stamp[x->flow[k]] != m->stamp) {
-                m->flow_stamp[x->flow[k]] = m->stamp;
-                m->flow[m->n++] = x->flow[k];
-            }
-        }
+        list_flows_of(r, gpu);
     }
     return FAB_OK;
 }
@@ -337,6 +345,68 @@ done:
     return status;
 }
 
+/* --- many placements ---------------------------------------------------------------------------------------------- */
+
 const fab_baseline_request *fab_baseline_what(const fab_baseline *b) {
     return &b->request;
+}
+
+const uint32_t *fab_baseline_flows_of(const fab_baseline *b, uint32_t gpu, size_t *out_n) {
+    *out_n = b->gpu_flows.first[gpu + 1] - b->gpu_flows.first[gpu];
+    return b->gpu_flows.flow + b->gpu_flows.first[gpu];
+}
+
+const fab_link_id *fab_baseline_fullest(const fab_baseline *b, uint32_t *out_n) {
+    *out_n = b->n_order;
+    return b->order;
+}
+
+bool fab_baseline_is_separable(const fab_baseline *b) {
+    return !b->router->splits && b->router->engine->route == NULL && b->on_loss != FAB_LOSS_RECONVERGE;
+}
+
+fab_status fab_reroute_lift(fab_reroute *r, const fab_mask *mask, const uint32_t *gpu, size_t n, fab_rerouted *out,
+                            fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_reroute_plan plan;
+    if (!fab_baseline_is_separable(r->b)) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s decides on all flows at once: none can be lifted alone",
+                 r->b->router->engine->name);
+    }
+    FAB_TRY(next_stamp(r, err));
+    for (size_t i = 0; i < n; i++) {
+        list_flows_of(r, gpu[i]);
+    }
+    FAB_TRY(fab_reroute_begin(r, mask, FAB_WHEN_CONVERGED, &plan, err));
+    FAB_TRY(take_off(r, err));
+    FAB_TRY(fab_reroute_touched(r, plan.on_loss, err));
+    fab_reroute_end(r, plan.on_loss, false, out);
+    r->moving->on_loss = plan.on_loss;
+done:
+    return status;
+}
+
+fab_status fab_reroute_walk(fab_reroute *r, const uint32_t *flow, size_t n, const uint32_t *new_gpu, fab_walked *out,
+                            fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_baseline *b = r->b;
+    fab_moving *m = r->moving;
+    size_t n_links = r->path_first[r->n_touched]; /* what the last call returned is below */
+    size_t n_paths = 0;
+    m->new_gpu = new_gpu;
+    FAB_TRY(FAB_GROW(m->walked_first, m->first_capacity, 1, err));
+    m->walked_first[0] = n_links;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t count = b->routes.flow_first[flow[i] + 1] - b->routes.flow_first[flow[i]];
+        FAB_TRY(FAB_GROW(m->walked_first, m->first_capacity, n_paths + count + 1, err));
+        FAB_TRY(FAB_GROW(m->walked_part, m->part_capacity, n_paths + count, err));
+        for (uint32_t k = 0; k < count; k++) {
+            FAB_TRY(fab_moving_walk(r, flow[i], k, m->on_loss, &n_links, err));
+            m->walked_part[n_paths++] = b->part[flow[i]];
+            m->walked_first[n_paths] = n_links;
+        }
+    }
+    *out = (fab_walked){n_paths, m->walked_first, r->link, m->walked_part};
+done:
+    return status;
 }

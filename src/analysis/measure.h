@@ -37,8 +37,9 @@ typedef struct fab_subject {
     fab_offer offer;
     fab_demand demand;
     fab_flow_classes classes;
-    double *spray;   /**< shape [n_links]: utilisation under ideal spray */
-    fab_bound bound; /**< with has_bound */
+    const double *left; /**< shape [n_links]: fraction of their capacity that links have, 0 dead; NULL: all of it */
+    double *spray;      /**< shape [n_links]: utilisation under ideal spray */
+    fab_bound bound;    /**< with has_bound */
     bool has_bound;
     bool borrows_bound; /**< what it points to is not its own */
     bool bisection;     /**< effective bisection bandwidth is wanted */
@@ -69,6 +70,12 @@ void fab_subject_release(fab_subject *subject);
 /** Classes of the flows of subject->phase, from its demand. */
 fab_status fab_flow_classes_init(const fab_subject *subject, fab_flow_classes *out, fab_error *err) FAB_MUST_USE;
 void fab_flow_classes_release(fab_flow_classes *classes);
+
+/** Bits per second that a link has; of a dead one what it had: nobody crosses it. */
+static inline double fab_subject_capacity(const fab_subject *s, fab_link_id link) {
+    double whole = fab_class_of(s->fabric, link)->capacity_bps;
+    return s->left != NULL && s->left[link] > 0 ? whole * s->left[link] : whole;
+}
 
 /** Certified least of the largest utilisation of network links. */
 double fab_subject_bound(const fab_subject *subject);

@@ -15,6 +15,8 @@
 
 #include "fab/analysis.h"
 #include "fab/bound.h"
+#include "fab/mask.h"
+#include "fab/overlay.h"
 #include "fab/reports.h"
 #include "fab/status.h"
 #include "fab/sweep.h"
@@ -52,13 +54,14 @@ typedef struct cli_advise_options {
 typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
-    cli_list operands, overrides, jobs, engines, weak_parts, policies;
+    cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts, policies;
     const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain,
         *certificate; /**< NULL when not given */
     cli_search search;
     cli_advise_options advise;
     uint64_t seed, n_seeds, n_threads;
     cli_when color;
+    fab_view view;                     /**< of graphs */
     const char *store, *scenarios;     /**< study; NULL when not given */
     const char *figures;               /**< study plan: "loads", "times" or NULL */
     uint64_t shard, n_shards;          /**< study run: this worker's share */
@@ -247,6 +250,7 @@ extern const cli_option cli_option_interference, cli_option_degrade;
 typedef struct cli_further {
     struct fab_contention *contention;
     struct fab_degradation *degradation;
+    fab_overlay overlay; /**< the slower parts, for graphs */
 } cli_further;
 
 void cli_further_release(cli_further *further);
@@ -258,6 +262,36 @@ fab_status cli_look_further(const cli_options *options, const fab_replay *base, 
 
 /** Fails where --degrade or --interference come with options that have no place for them. */
 fab_status cli_check_further(const cli_options *options, const fab_design *design, fab_error *err) FAB_MUST_USE;
+
+/* --- export.c ----------------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_export /**< repeatable */, cli_option_view;
+
+/** Fails early where a file is there already, or --view has nothing to act on. */
+fab_status cli_check_exports(const cli_options *options, fab_error *err) FAB_MUST_USE;
+
+/** A format is printed, or written by --out or --export. */
+bool cli_writes(const cli_options *options, const char *format);
+
+/** Loads of links are shown in what is printed or written. */
+bool cli_shows_loads(const cli_options *options);
+
+extern const cli_option cli_option_failed; /**< repeatable */
+
+/** What --failed names, for graphs. Zero-initialised; release with cli_failed_release(). */
+typedef struct cli_failed {
+    struct fab_floor *floor;
+    fab_mask mask;
+    fab_overlay overlay;
+} cli_failed;
+
+/** Marks the failed parts of result->graph in result->overlay. Does nothing where none are named. */
+fab_status cli_mark_failed(const cli_options *options, fab_result *result, cli_failed *out,
+                           fab_error *err) FAB_MUST_USE;
+void cli_failed_release(cli_failed *failed);
+
+/** Writes the files that --export names. */
+fab_status cli_write_exports(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
 
 /* --- terminal.c --------------------------------------------------------------------------------------------------- */
 

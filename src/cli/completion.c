@@ -46,6 +46,12 @@ static void put_formats(FILE *out) {
     }
 }
 
+static void put_views(FILE *out) {
+    for (fab_view view = FAB_VIEW_AUTO; view < FAB_VIEW_N; view++) {
+        (void)fprintf(out, " %s", fab_view_names[view]);
+    }
+}
+
 static void put_commands(FILE *out) {
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
         (void)fprintf(out, " %s", (*c)->name);
@@ -111,10 +117,11 @@ static const values OPERANDS[] = {
 };
 
 static const values OPTIONS[] = {
-    {"engine", false, false, put_engines},  {"traffic", true, false, put_traffic},
-    {"prices", true, false, put_prices},    {"format", false, false, put_formats},
-    {"policy", false, false, put_policies}, {"figures", false, false, put_figures},
-    {"color", false, false, put_when},      {"completion", false, false, put_shells},
+    {"engine", false, false, put_engines},    {"traffic", true, false, put_traffic},
+    {"prices", true, false, put_prices},      {"format", false, false, put_formats},
+    {"policy", false, false, put_policies},   {"figures", false, false, put_figures},
+    {"view", false, false, put_views},        {"color", false, false, put_when},
+    {"completion", false, false, put_shells},
 };
 
 static const values ARGUMENTS[] = {{"FILE", true, false, NULL}, {"DIR", false, true, NULL}};

@@ -87,12 +87,37 @@ static fab_status write_stdout(const char *bytes, size_t n, fab_error *err) {
     return fab_fail(err, FAB_EIO, NULL, "cannot write to standard output: %s", strerror(errno));
 }
 
-/* Runs a command into memory, and prints what it wrote once it has succeeded. */
+/* Prints a finished file. */
+static fab_status copy_to_stdout(FILE *file, fab_error *err) {
+    char block[65536];
+    fab_status status = FAB_OK;
+    if (fflush(file) != 0 || ferror(file) || fseek(file, 0, SEEK_SET) != 0) {
+        return fab_fail(err, FAB_EIO, NULL, "cannot keep the output in a temporary file: %s", strerror(errno));
+    }
+    for (size_t n = 1; status == FAB_OK && n > 0;) {
+        n = fread(block, 1, sizeof block, file);
+        status = n > 0 ? write_stdout(block, n, err) : FAB_OK;
+    }
+    if (status == FAB_OK && ferror(file)) {
+        status = fab_fail(err, FAB_EIO, NULL, "cannot read the output back: %s", strerror(errno));
+    }
+    return status;
+}
+
+/* A graph may be larger than memory: it is kept in a file until it is complete. NULL where there is no room for one. */
+static FILE *open_spool(const cli_options *options) {
+    const fab_report_format *format = options->format != NULL ? fab_report_format_find(options->format) : NULL;
+    return format != NULL && format->needs_graph ? tmpfile() : NULL;
+}
+
+/* Runs a command into memory or a temporary file, and prints what it wrote once it has succeeded. */
 static fab_status run_command(const cli_options *options, fab_error *err) {
     fab_status status = FAB_OK;
     char *bytes = NULL;
     size_t n = 0;
-    FILE *out = open_memstream(&bytes, &n);
+    FILE *out = open_spool(options);
+    bool is_spool = out != NULL;
+    out = is_spool ? out : open_memstream(&bytes, &n);
     if (out == NULL) {
         FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the output");
     }
@@ -100,6 +125,10 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
         cli_print_command_help(options->command, out);
     } else {
         FAB_TRY(options->command->run(options, out, err));
+    }
+    if (is_spool) {
+        FAB_TRY(copy_to_stdout(out, err));
+        goto done;
     }
     bool failed = ferror(out) != 0;
     failed = fclose(out) != 0 || failed;

@@ -1,41 +1,21 @@
-/* The job on the whole fabric, and a set of failures over it: only what failures touch is routed again. */
+/* The job on the whole fabric, ready to be hurt. */
 #include "assess_internal.h"
 
+#include "fab/iterate.h"
 #include "fab/memory.h"
 
-#include <math.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COLLIDED (1 + 1e-9) /* above this a link is asked for more than it has */
+#define COLLIDED   (1 + 1e-9)          /* above this a link is asked for more than it has */
+#define MOST_PATHS (UINT64_C(1) << 25) /* of all phases under all engines */
 
-/* --- the whole fabric --------------------------------------------------------------------------------------------- */
-
-static bool is_collided(const fab_damage *d, fab_link_id link, double load, double left) {
+bool damage_is_collided(const fab_damage *d, fab_link_id link, double load, double left) {
     return left > 0 && load * d->per_bps[link] > left * COLLIDED;
 }
 
-static fab_status keep_part(const fab_damage *d, size_t engine, size_t phase, damage_part *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t n_links = d->request.fabric->n_links;
-    const fab_baseline_request request = {
-        .router = &d->routers[engine],
-        .phase = &d->traffic.phases[phase],
-        .offer = &d->offers[phase],
-        .seed = fab_router_seed(&d->routers[engine], d->request.seed),
-    };
-    FAB_TRY(fab_baseline_new(&request, &out->baseline, err));
-    FAB_TRY(FAB_NEW(out->collided, ((size_t)n_links + 63) / 64, err));
-    const double *load = fab_baseline_load(out->baseline);
-    for (uint32_t l = 0; l < n_links; l++) {
-        if (is_collided(d, l, load[l], 1)) {
-            out->collided[l / 64] |= UINT64_C(1) << l % 64;
-            out->n_collided++;
-        }
-    }
-done:
-    return status;
-}
+/* --- phases ------------------------------------------------------------------------------------------------------- */
 
 static fab_status check_request(const fab_damage_request *q, fab_error *err) {
     for (size_t i = 0; i < q->n_policies; i++) {
@@ -46,19 +26,150 @@ static fab_status check_request(const fab_damage_request *q, fab_error *err) {
     return FAB_OK;
 }
 
+static bool same_array(const void *a, const void *b, size_t bytes) {
+    return a == b || (a != NULL && b != NULL && memcmp(a, b, bytes) == 0);
+}
+
+/* The same flows at the same offered rates: then routes and loads are the same, under any engine. */
+static bool are_twins(const fab_damage *d, size_t a, size_t b) {
+    const fab_phase *x = &d->traffic.phases[a];
+    const fab_phase *y = &d->traffic.phases[b];
+    size_t n = (size_t)x->n_flows;
+    if (x->n_flows != y->n_flows || x->all.n > 0 || y->all.n > 0) {
+        return false;
+    }
+    return same_array(x->src, y->src, n * sizeof *x->src) && same_array(x->dst, y->dst, n * sizeof *x->dst) &&
+           same_array(x->ordinal, y->ordinal, n * sizeof *x->ordinal) &&
+           same_array(d->offers[a].rate, d->offers[b].rate, n * sizeof *d->offers[a].rate);
+}
+
 static fab_status offer_phases(fab_damage *d, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(d->offers, damage_n_phases(d), err));
-    for (size_t p = 0; p < damage_n_phases(d); p++) {
+    FAB_TRY(FAB_NEW(d->offers, d->n_phases, err));
+    FAB_TRY(FAB_NEW(d->twin, d->n_phases, err));
+    FAB_TRY(FAB_NEW(d->in_network, d->n_phases, err));
+    for (size_t p = 0; p < d->n_phases; p++) {
         const fab_phase *phase = &d->traffic.phases[p];
         FAB_TRY(fab_offer_init(d->request.fabric, &d->ports, phase, &d->offers[p], err));
         for (uint64_t i = 0; i < phase->n_flows; i++) {
-            d->offered_bps += fab_offer_rate(&d->offers[p], phase, i);
+            double bps = fab_offer_rate(&d->offers[p], phase, i);
+            d->offered_bps += bps;
+            d->in_network[p] = d->in_network[p] || bps > 0;
+        }
+        while (d->twin[p] < p && !are_twins(d, d->twin[p], p)) {
+            d->twin[p]++;
         }
     }
 done:
     return status;
 }
+
+/* Which phases' times count, and whether they make an iteration. */
+static fab_status choose_times(fab_damage *d, fab_error *err) {
+    static const fab_job_times NO_TIMES = {.tp = {.transfer_s = 0}};
+    fab_status status = FAB_OK;
+    fab_iteration iteration;
+    FAB_TRY(FAB_NEW(d->is_timed, d->n_phases, err));
+    if (d->request.times && fab_is_whole_training(&d->traffic, d->request.traffic)) {
+        status = fab_iterate_times(&d->traffic, &NO_TIMES, NULL, 0, &iteration, NULL);
+        if (status != FAB_OK && status != FAB_EUNSUPPORTED && status != FAB_ENOSOLUTION) {
+            FAB_FAIL(err, status, NULL, "the time of an iteration cannot be found");
+        }
+        d->iterates = status == FAB_OK; /* as a run reports a job that cannot be timed: by its phases */
+        status = FAB_OK;
+    }
+    for (size_t p = 0; p < d->n_phases && d->request.times; p++) {
+        fab_job_times times = {.tp = {.transfer_s = 0}};
+        const fab_phase *phase = &d->traffic.phases[p];
+        if (phase->alternative) {
+            FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                     "the phases of %s are ways to do the same, side by side; failures want one of them",
+                     d->request.traffic);
+        }
+        d->is_timed[p] = !d->iterates || fab_iterate_add(phase->name, 0, 0, d->in_network[p], &times);
+    }
+done:
+    return status;
+}
+
+/* --- engines ------------------------------------------------------------------------------------------------------ */
+
+/* Phases are kept with all their paths. */
+static fab_status check_size(const fab_damage *d, size_t engine, uint64_t *n_paths, fab_error *err) {
+    const fab_router *router = &d->routers[engine];
+    for (size_t p = 0; p < d->n_phases; p++) {
+        const fab_phase *phase = &d->traffic.phases[p];
+        uint64_t per_flow = d->in_network[p] && !router->splits ? fab_paths_per_flow(router) : 1;
+        uint64_t room = d->twin[p] == p ? MOST_PATHS - *n_paths : MOST_PATHS;
+        if (phase->n_flows > room / per_flow) {
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                            "phase %s has %" PRIu64 " flows of %" PRIu64
+                            " paths under engine %s: with the other phases more than the %" PRIu64
+                            " paths that failure studies keep; give fewer phases (--traffic job:NAME), engines or "
+                            "queue pairs",
+                            phase->name, phase->n_flows, per_flow, router->label, MOST_PATHS);
+        }
+        *n_paths += d->twin[p] == p ? phase->n_flows * per_flow : 0;
+    }
+    return FAB_OK;
+}
+
+static fab_status keep_part(const fab_damage *d, size_t engine, size_t phase, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n_links = d->request.fabric->n_links;
+    damage_part *part = &d->parts[damage_at(d, engine, phase)];
+    const fab_router *router = &d->routers[engine];
+    const fab_baseline_request request = {
+        .router = router,
+        .phase = &d->traffic.phases[phase],
+        .offer = &d->offers[phase],
+        .seed = fab_router_seed(router, d->request.seed),
+    };
+    if (d->twin[phase] == phase) {
+        FAB_TRY(fab_baseline_new(&request, &part->baseline, err));
+        FAB_TRY(FAB_NEW(part->collided, ((size_t)n_links + 63) / 64, err));
+        const double *load = fab_baseline_load(part->baseline);
+        for (uint32_t l = 0; l < n_links; l++) {
+            if (damage_is_collided(d, l, load[l], 1)) {
+                part->collided[l / 64] |= UINT64_C(1) << l % 64;
+                part->n_collided++;
+            }
+        }
+    }
+    if (d->is_timed[phase] && !router->splits) {
+        const fab_clock_request clock = {
+            .fabric = d->request.fabric,
+            .router = router,
+            .phase = request.phase,
+            .offer = request.offer,
+            .routes = fab_baseline_routes(d->parts[damage_at(d, engine, d->twin[phase])].baseline),
+        };
+        FAB_TRY(fab_clock_new(&clock, &part->clock, err));
+    }
+done:
+    return status;
+}
+
+static fab_status keep_engines(fab_damage *d, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_damage_request *q = &d->request;
+    uint64_t n_paths = 0;
+    FAB_TRY(FAB_NEW(d->routers, q->n_engines, err));
+    FAB_TRY(FAB_NEW(d->parts, q->n_engines * d->n_phases, err));
+    for (size_t e = 0; e < q->n_engines; e++) {
+        FAB_TRY(fab_router_init(&q->engines[e], q->fabric, d->next_hops, &d->routers[e], err));
+        FAB_TRY(check_size(d, e, &n_paths, err));
+    }
+    for (size_t e = 0; e < q->n_engines; e++) {
+        for (size_t p = 0; p < d->n_phases; p++) {
+            FAB_TRY(keep_part(d, e, p, err));
+        }
+    }
+done:
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
 
 static fab_status find_whole(fab_damage *d, fab_error *err) {
     fab_status status = FAB_OK;
@@ -67,6 +178,7 @@ static fab_status find_whole(fab_damage *d, fab_error *err) {
     FAB_TRY(FAB_NEW(d->whole, fab_damage_variants(d), err));
     FAB_TRY(fab_assessor_new(d, &assessor, err));
     FAB_TRY(fab_assess(assessor, 0, &nothing, 0, d->whole, err));
+    d->has_whole = true;
 done:
     fab_assessor_free(assessor);
     return status;
@@ -82,20 +194,15 @@ fab_status fab_damage_new(const fab_damage_request *request, fab_damage **out, f
     FAB_TRY(fab_next_hops_new(f, NULL, &d->next_hops, err));
     FAB_TRY(fab_ports_init(f, &d->ports, err));
     FAB_TRY(fab_traffic_make(request->traffic, request->design, f, request->seed, &d->traffic, err));
+    d->n_phases = d->traffic.n_phases;
     FAB_TRY(offer_phases(d, err));
+    FAB_TRY(choose_times(d, err));
     FAB_TRY(FAB_NEW(d->per_bps, f->n_links, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *c = fab_class_of(f, l);
         d->per_bps[l] = c->kind == FAB_LINK_ACCESS || c->kind == FAB_LINK_FABRIC ? 1 / c->capacity_bps : 0;
     }
-    FAB_TRY(FAB_NEW(d->routers, request->n_engines, err));
-    FAB_TRY(FAB_NEW(d->parts, request->n_engines * damage_n_phases(d), err));
-    for (size_t e = 0; e < request->n_engines; e++) {
-        FAB_TRY(fab_router_init(&request->engines[e], f, d->next_hops, &d->routers[e], err));
-        for (size_t p = 0; p < damage_n_phases(d); p++) {
-            FAB_TRY(keep_part(d, e, p, &d->parts[e * damage_n_phases(d) + p], err));
-        }
-    }
+    FAB_TRY(keep_engines(d, err));
     FAB_TRY(find_whole(d, err));
     *out = d;
     d = NULL;
@@ -108,19 +215,23 @@ void fab_damage_free(fab_damage *d) {
     if (d == NULL) {
         return;
     }
-    for (size_t i = 0; d->parts != NULL && i < d->request.n_engines * damage_n_phases(d); i++) {
+    for (size_t i = 0; d->parts != NULL && i < d->request.n_engines * d->n_phases; i++) {
         fab_baseline_free(d->parts[i].baseline);
+        fab_clock_free(d->parts[i].clock);
         free(d->parts[i].collided);
     }
     for (size_t e = 0; d->routers != NULL && e < d->request.n_engines; e++) {
         fab_router_release(&d->routers[e]);
     }
-    for (size_t p = 0; d->offers != NULL && p < damage_n_phases(d); p++) {
+    for (size_t p = 0; d->offers != NULL && p < d->n_phases; p++) {
         fab_offer_release(&d->offers[p]);
     }
     free(d->parts);
     free(d->routers);
     free(d->offers);
+    free(d->twin);
+    free(d->in_network);
+    free(d->is_timed);
     free(d->per_bps);
     free(d->whole);
     fab_traffic_release(&d->traffic);
@@ -141,147 +252,6 @@ fab_outcome fab_damage_whole(const fab_damage *damage, uint32_t variant) {
     return damage->whole[variant];
 }
 
-/* --- one thread --------------------------------------------------------------------------------------------------- */
-
-fab_status fab_assessor_new(const fab_damage *d, fab_assessor **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_assessor *a = NULL;
-    size_t n = d->request.n_engines * damage_n_phases(d);
-    FAB_TRY(FAB_NEW(a, 1, err));
-    a->damage = d;
-    FAB_TRY(fab_mask_init(d->request.fabric, d->request.racks, &a->mask, err));
-    FAB_TRY(FAB_NEW(a->seen, d->request.fabric->n_links, err));
-    FAB_TRY(FAB_NEW(a->reroutes, n, err));
-    for (size_t i = 0; i < n; i++) {
-        FAB_TRY(fab_reroute_new(d->parts[i].baseline, &a->reroutes[i], err));
-    }
-    *out = a;
-    a = NULL;
-done:
-    fab_assessor_free(a);
-    return status;
-}
-
-void fab_assessor_free(fab_assessor *a) {
-    if (a == NULL) {
-        return;
-    }
-    for (size_t i = 0; a->reroutes != NULL && i < a->damage->request.n_engines * damage_n_phases(a->damage); i++) {
-        fab_reroute_free(a->reroutes[i]);
-    }
-    fab_mask_release(&a->mask);
-    free(a->reroutes);
-    free(a->seen);
-    free(a);
-}
-
-/* --- loads -------------------------------------------------------------------------------------------------------- */
-
-/* Whether a link is collided now, less whether it was. */
-static int change_of(fab_assessor *a, const damage_part *part, const double *load, fab_link_id link) {
-    if (a->seen[link] == a->stamp) {
-        return 0;
-    }
-    a->seen[link] = a->stamp;
-    int before = (int)(part->collided[link / 64] >> link % 64 & 1);
-    return (int)is_collided(a->damage, link, load[link], a->mask.left[link]) - before;
-}
-
-static uint32_t count_collisions(fab_assessor *a, const damage_part *part, const fab_rerouted *r) {
-    int64_t n = part->n_collided;
-    const uint32_t n_links = a->damage->request.fabric->n_links;
-    if (++a->stamp == 0) { /* after 2^32 counts */
-        memset(a->seen, 0, n_links * sizeof *a->seen);
-        a->stamp = 1;
-    }
-    for (uint32_t l = 0; r->in_full && l < n_links; l++) {
-        n += change_of(a, part, r->load, l);
-    }
-    for (size_t i = 0; i < r->n_changed; i++) {
-        n += change_of(a, part, r->load, r->changed[i]);
-    }
-    for (uint32_t i = 0; i < a->mask.n_links; i++) {
-        n += change_of(a, part, r->load, a->mask.link[i]);
-    }
-    return (uint32_t)n;
-}
-
-/* All phases under one engine. */
-static fab_status find_loads(fab_assessor *a, size_t engine, damage_loads *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_damage *d = a->damage;
-    damage_loads sum = {.worst_link = FAB_NONE};
-    for (size_t p = 0; p < damage_n_phases(d); p++) {
-        fab_rerouted r;
-        size_t at = engine * damage_n_phases(d) + p;
-        FAB_TRY(fab_reroute_apply(a->reroutes[at], &a->mask, FAB_WHEN_CONVERGED, &r, err));
-        sum.n_disconnected += r.n_disconnected;
-        sum.lost_bps += r.lost_bps;
-        sum.n_collisions += count_collisions(a, &d->parts[at], &r);
-        bool is_worse = r.worst_ratio > sum.worst_ratio;
-        if (is_worse || (r.worst_ratio == sum.worst_ratio && r.worst_ratio > 0 && r.worst_link < sum.worst_link)) {
-            sum.worst_ratio = r.worst_ratio;
-            sum.worst_link = r.worst_link;
-        }
-    }
-    *out = sum;
-done:
-    return status;
-}
-
-/* --- a scenario --------------------------------------------------------------------------------------------------- */
-
-/* Whether a GPU with a rank is dead; one that sends or receives has lost these flows. */
-static bool lost_ranks(const fab_assessor *a) {
-    const fab_damage *d = a->damage;
-    for (uint32_t i = 0; i < a->mask.n_nodes && d->traffic.rank_of_gpu != NULL; i++) {
-        fab_node_id v = a->mask.node[i];
-        if (fab_kind_of(d->request.fabric, v) == FAB_NODE_GPU && d->traffic.rank_of_gpu[v] != FAB_NONE) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static fab_outcome outcome_of(const fab_assessor *a, const damage_loads *loads) {
-    const fab_damage *d = a->damage;
-    bool stops = loads->n_disconnected > 0 || lost_ranks(a);
-    return (fab_outcome){
-        .state = stops ? FAB_OUTCOME_STOPPED : FAB_OUTCOME_RUNS,
-        .n_disconnected = loads->n_disconnected,
-        .n_collisions = loads->n_collisions,
-        .worst_link = loads->worst_link,
-        .lost_ratio = d->offered_bps > 0 ? loads->lost_bps / d->offered_bps : 0,
-        .worst_ratio = loads->worst_ratio,
-        .time_s = NAN,
-        .slowdown = NAN,
-        .goodput = NAN,
-        .restart_ratio = NAN,
-        .redo_ratio = NAN,
-        .slow_ratio = NAN,
-        .wait_ratio = NAN,
-    };
-}
-
-fab_status fab_assess(fab_assessor *a, uint64_t number, fab_scenario *scenario, double span_s, fab_outcome *out,
-                      fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_damage *d = a->damage;
-    size_t n_policies = d->request.n_policies;
-    if (span_s > 0) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "histories are not assessed yet");
-    }
-    FAB_TRY(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
-    for (size_t e = 0; e < d->request.n_engines; e++) {
-        damage_loads loads;
-        FAB_TRY(find_loads(a, e, &loads, err));
-        for (size_t p = 0; p < n_policies; p++) {
-            size_t variant = e * n_policies + p;
-            out[variant] = outcome_of(a, &loads);
-            out[variant].scenario = number;
-            out[variant].variant = (uint32_t)variant;
-        }
-    }
-done:
-    return status;
+bool fab_damage_iterates(const fab_damage *damage) {
+    return damage->iterates;
 }

@@ -1,5 +1,5 @@
 /* Which servers are lost under a mask, which ones are spare, and where ranks go by place alone. */
-#include "relocate_internal.h"
+#include "relocate_eval.h"
 
 #include "fab/memory.h"
 #include "fab/reroute_moved.h"
@@ -203,6 +203,7 @@ void fab_relocator_free(fab_relocator *r) {
     free(r->moves);
     free(r->moved);
     free(r->new_gpu);
+    relocate_eval_free(r->eval);
     free(r);
 }
 
@@ -373,14 +374,22 @@ static uint32_t choose(const fab_relocator *r, fab_policy policy, uint32_t from)
     return best != FAB_NONE ? best : first;
 }
 
-fab_status relocate_by_place(fab_relocator *r, fab_policy policy, fab_error *err) {
-    if (policy == FAB_POLICY_SAME_RACK && (r->request.racks == NULL || r->request.racks->n_racks == 0)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "policy same-rack: racks are not known without a floor plan");
-    }
+bool relocate_has_racks(const fab_relocator *r) {
+    return r->request.racks != NULL && r->request.racks->n_racks > 0;
+}
+
+void relocate_next_choice(fab_relocator *r) {
     if (++r->n_choices == 0) { /* after 2^32 */
         memset(r->used, 0, r->f->n_servers * sizeof *r->used);
         r->n_choices = 1;
     }
+}
+
+fab_status relocate_by_place(fab_relocator *r, fab_policy policy, fab_error *err) {
+    if (policy == FAB_POLICY_SAME_RACK && !relocate_has_racks(r)) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "policy same-rack: racks are not known without a floor plan");
+    }
+    relocate_next_choice(r);
     for (uint32_t i = 0; i < r->n_lost; i++) {
         r->to[i] = policy == FAB_POLICY_NONE ? FAB_NONE : choose(r, policy, r->lost[i]);
         if (r->to[i] != FAB_NONE) {
@@ -392,12 +401,8 @@ fab_status relocate_by_place(fab_relocator *r, fab_policy policy, fab_error *err
 
 /* --- a call ------------------------------------------------------------------------------------------------------- */
 
-void relocate_lay_out(fab_relocator *r) {
+static void lay_out(fab_relocator *r) {
     const fab_fabric *f = r->f;
-    for (size_t i = 0; i < r->n_moved; i++) {
-        r->new_gpu[r->moved[i]] = r->moved[i];
-    }
-    r->n_moved = 0;
     for (size_t i = 0; i < r->n_moves; i++) {
         for (uint32_t k = 0; k < f->gpus_per_server; k++) {
             uint32_t gpu = r->moves[i].from * f->gpus_per_server + k;
@@ -423,13 +428,19 @@ static void list_moves(fab_relocator *r) {
 fab_status fab_relocate(fab_relocator *r, const fab_mask *mask, fab_policy policy, fab_relocation *out,
                         fab_error *err) {
     fab_status status = FAB_OK;
+    relocate_found found = {0};
     start(r, mask);
     if (policy == FAB_POLICY_COLLISION_AWARE) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "policy %s is not there yet", fab_policies[policy]);
+        FAB_TRY(relocate_by_search(r, &found, err));
+    } else {
+        FAB_TRY(relocate_by_place(r, policy, err));
     }
-    FAB_TRY(relocate_by_place(r, policy, err));
     list_moves(r);
-    relocate_lay_out(r);
+    size_t n_needed = r->n_moves;
+    if (policy == FAB_POLICY_COLLISION_AWARE) {
+        relocate_eval_list_healthy(r->eval, r->moves, &r->n_moves);
+    }
+    lay_out(r);
     *out = (fab_relocation){.is_possible = r->n_unplaced == 0,
                             .n_lost = r->n_lost,
                             .lost = r->lost,
@@ -437,10 +448,15 @@ fab_status fab_relocate(fab_relocator *r, const fab_mask *mask, fab_policy polic
                             .unplaced = r->unplaced,
                             .n_spares = r->n_spares,
                             .n_moves = r->n_moves,
+                            .n_healthy = r->n_moves - n_needed,
                             .moves = r->moves,
                             .n_moved = r->n_moved,
                             .moved = r->moved,
-                            .new_gpu = r->new_gpu};
+                            .new_gpu = r->new_gpu,
+                            .n_tried = found.n_tried,
+                            .is_optimal = found.is_optimal,
+                            .n_collisions = found.n_collisions,
+                            .worst_ratio = found.worst_ratio};
 done:
     return status;
 }

@@ -50,6 +50,7 @@ struct fab_relocator {
     size_t n_moves;
     uint32_t *moved, *new_gpu;
     size_t n_moved;
+    struct relocate_eval *eval; /**< NULL until somebody searches */
 };
 
 /** Whether the ranks of a server fit on another. */
@@ -58,7 +59,20 @@ bool relocate_fits(const fab_relocator *r, uint32_t from, uint32_t to);
 /** Chooses r->to by a policy that looks at places alone. */
 fab_status relocate_by_place(fab_relocator *r, fab_policy policy, fab_error *err) FAB_MUST_USE;
 
-/** Makes moved and new_gpu of moves. */
-void relocate_lay_out(fab_relocator *r);
+bool relocate_has_racks(const fab_relocator *r);
+
+/** From here on nobody is `used`. */
+void relocate_next_choice(fab_relocator *r);
+
+/** What a search says beside the moves. */
+typedef struct relocate_found {
+    uint32_t n_collisions;
+    double worst_ratio;
+    uint64_t n_tried;
+    bool is_optimal;
+} relocate_found;
+
+/** Searches, and lists unplaced servers and moves. */
+fab_status relocate_by_search(fab_relocator *r, relocate_found *out, fab_error *err) FAB_MUST_USE;
 
 #endif

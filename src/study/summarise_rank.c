@@ -87,23 +87,31 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-fab_status summary_meet_components(fab_summariser *s, size_t *out_n, fab_error *err) {
-    const fab_scenario *scenario = &s->scenario;
-    bool is_history = s->span_s > 0;
-    size_t n = is_history ? scenario->n_events : scenario->n_components;
-    size_t n_met = 0;
+fab_status summary_take_components(fab_summariser *s, fab_error *err) {
+    const fab_summary_request *r = &s->request;
     fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(s->met, s->met_capacity, n + 1, err));
-    for (size_t i = 0; i < n; i++) {
-        const fab_event *event = is_history ? &scenario->event[i] : NULL;
-        if (event != NULL && (event->is_repair || event->failure == FAB_FAILURE_SOFTWARE)) {
-            continue;
-        }
-        fab_component c = canonical(event != NULL ? event->component : scenario->component[i]);
-        FAB_TRY(find_component(&s->table, &c, s->n_variants, &s->met[n_met], err));
-        n_met++;
+    for (size_t i = 0; i < r->n_components && r->span_s <= 0; i++) {
+        fab_component c = canonical(r->components[i]);
+        FAB_TRY(add_component(&s->table, &c, s->n_variants, err));
     }
-    if (n_met > 1) { /* each once: a list may name it twice, and in a history it may fail twice */
+done:
+    return status;
+}
+
+fab_status summary_meet_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n_met = 0;
+    FAB_TRY(fab_scenarios_get(s->request.histories, scenario, &s->history, err));
+    FAB_TRY(FAB_GROW(s->met, s->met_capacity, s->history.n_events + 1, err));
+    for (size_t i = 0; i < s->history.n_events; i++) {
+        const fab_event *event = &s->history.event[i];
+        if (!event->is_repair && event->failure != FAB_FAILURE_SOFTWARE) {
+            fab_component c = canonical(event->component);
+            FAB_TRY(find_component(&s->table, &c, s->n_variants, &s->met[n_met], err));
+            n_met++;
+        }
+    }
+    if (n_met > 1) { /* each once: a component may fail again */
         size_t kept = 1;
         qsort(s->met, n_met, sizeof *s->met, by_number);
         for (size_t i = 1; i < n_met; i++) {
@@ -113,18 +121,16 @@ fab_status summary_meet_components(fab_summariser *s, size_t *out_n, fab_error *
         }
         n_met = kept;
     }
-    for (size_t i = 0; i < n_met; i++) {
-        s->table.n_scenarios[s->met[i]]++;
-    }
     *out_n = n_met;
 done:
     return status;
 }
 
-void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, size_t n_met) {
+void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
+                              size_t n) {
     bool runs = row->state == FAB_OUTCOME_RUNS;
-    for (size_t i = 0; i < n_met; i++) {
-        record *r = &s->table.record[s->met[i] * s->n_variants + row->variant];
+    for (size_t i = 0; i < n; i++) {
+        record *r = &s->table.record[component[i] * s->n_variants + row->variant];
         r->n_stopped += !runs;
         r->n_disconnected += row->n_disconnected > 0;
         if (!isnan(damage)) {

@@ -39,6 +39,48 @@ static const struct {
     {"clos:gpus=32,gpus-per-server=2,radix=8", "file:" FAB_TEST_DATA "/scenarios_mixed.csv", 2, 3, 4, true, 3, 0}};
 #define N_CASES (sizeof CASES / sizeof CASES[0])
 
+/* What a set fails, as a store would have it: components by number. */
+typedef struct book {
+    const fab_scenarios *scenarios;
+    fab_component *component;
+    size_t n;
+    fab_scenario scenario;
+    uint32_t found[FAB_SCENARIO_COMPONENTS];
+} book;
+
+static int by_value(const void *a, const void *b) {
+    return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
+}
+
+static fab_status look_up(void *context, uint64_t scenario, const uint32_t **out, size_t *out_n, fab_error *err) {
+    book *b = context;
+    fab_status status = fab_scenarios_get(b->scenarios, scenario, &b->scenario, err);
+    size_t n = 0;
+    for (size_t i = 0; status == FAB_OK && i < b->scenario.n_components; i++) {
+        fab_component c = b->scenario.component[i];
+        c.id -= c.kind == FAB_COMPONENT_LINK ? c.id % 2 : 0;
+        uint32_t k = 0;
+        while (k < b->n && !(b->component[k].kind == c.kind && b->component[k].id == c.id &&
+                             b->component[k].fraction == c.fraction)) {
+            k++;
+        }
+        if (k == b->n) {
+            b->component[b->n++] = c;
+        }
+        b->found[n++] = k;
+    }
+    qsort(b->found, n, sizeof b->found[0], by_value);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || b->found[i] != b->found[kept - 1]) {
+            b->found[kept++] = b->found[i];
+        }
+    }
+    *out = b->found;
+    *out_n = kept;
+    return status;
+}
+
 static study draw_study(size_t i) {
     study d = {.n_variants = CASES[i].n_engines * CASES[i].n_policies, .has_times = CASES[i].has_times};
     fab_failure_rates rates = fab_failure_rates_default();
@@ -56,8 +98,20 @@ static study draw_study(size_t i) {
     for (uint32_t v = 0; v < d.n_variants; v++) {
         d.whole[v] = random_whole(v, d.has_times);
     }
+    book b = {.scenarios = d.scenarios, .component = calloc(20000, sizeof *b.component)};
+    const uint32_t *failed = NULL;
+    size_t n_failed = 0;
+    for (uint64_t j = 0; j < n; j++) { /* all that there are */
+        cr_assert_eq(look_up(&b, j, &failed, &n_failed, &err), FAB_OK);
+    }
     fab_summary_request request = {.fabric = d.fabric,
-                                   .scenarios = d.scenarios,
+                                   .n_scenarios = n,
+                                   .span_s = span_s,
+                                   .components = b.component,
+                                   .n_components = b.n,
+                                   .failed = look_up,
+                                   .failed_context = &b,
+                                   .histories = d.scenarios,
                                    .engines = ENGINES,
                                    .n_engines = CASES[i].n_engines,
                                    .policies = POLICIES,
@@ -73,12 +127,16 @@ static study draw_study(size_t i) {
         for (uint32_t v = 0; v < d.n_variants; v++) {
             d.rows[d.n * d.n_variants + v] = random_row(i, j, v, span_s, d.has_times, CASES[i].steps);
         }
-        cr_assert_eq(fab_summariser_add(s, &d.rows[d.n * d.n_variants], &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(look_up(&b, j, &failed, &n_failed, &err), FAB_OK);
+        cr_assert_eq(fab_summariser_add(s, &d.rows[d.n * d.n_variants], failed, n_failed, &err), FAB_OK, "%s",
+                     err.text);
         d.n++;
     }
     cr_assert_leq(d.n, MOST);
     cr_assert_eq(fab_summariser_finish(s, &d.summary, &err), FAB_OK, "%s", err.text);
     fab_summariser_free(s);
+    fab_scenario_release(&b.scenario);
+    free(b.component);
     return d;
 }
 

@@ -1,5 +1,7 @@
 /* Failure scenarios to outcomes. */
 #include "fab/assess.h"
+#include "fab/degraded.h"
+#include "fab/iterate.h"
 #include "fab/rng.h"
 #include "fabric_fixture.h"
 #include "random_design.h"
@@ -167,4 +169,89 @@ Test(assess, counts_what_every_link_is_asked_for) {
     cr_expect_gt(n_stopped, 30, "%u", n_stopped);
     cr_expect_gt(n_ran, 60, "%u", n_ran);
     cr_expect_gt(n_collided, 40, "%u", n_collided);
+}
+
+/* --- times -------------------------------------------------------------------------------------------------------- */
+
+/* The slow way for parts that are slower and not dead: everything replayed on a copy of the fabric. */
+static double degraded_s(const scene *s, const char *traffic, const char *part, double *out_whole_s) {
+    fab_result before = {.n_fabrics = 1};
+    fab_error err = {0};
+    fab_weak_part weak;
+    fab_degradation *d = NULL;
+    const fab_replay replay = {.design = &s->design,
+                               .fabric = s->f,
+                               .traffic = traffic,
+                               .engines = &s->engine,
+                               .n_engines = 1,
+                               .seed = 3,
+                               .n_seeds = 1,
+                               .n_threads = 1,
+                               .rates = true};
+    before.fabrics = calloc(1, sizeof *before.fabrics);
+    cr_assert_eq(fab_replay_run(&replay, &before, &err), FAB_OK, "%s: %s", s->what, err.text);
+    cr_assert_eq(fab_weak_part_parse(part, &weak, &err), FAB_OK, "%s: %s", part, err.text);
+    cr_assert_eq(fab_degraded_run(&replay, &before, &weak, 1, &d, &err), FAB_OK, "%s, %s: %s", s->what, part, err.text);
+    double after_s = 0;
+    *out_whole_s = 0;
+    for (size_t p = 0; p < d->n_phases; p++) {
+        *out_whole_s += d->phases[p].before_s.mean;
+        after_s += d->phases[p].after_s.mean;
+    }
+    if (d->n_iterations > 0) {
+        *out_whole_s = d->iterations[0].before_s;
+        after_s = d->iterations[0].after_s;
+    }
+    fab_degradation_free(d);
+    fab_result_release(&before);
+    return after_s;
+}
+
+/* Engines that do not look at capacities: failure studies do not tell them. */
+Test(assess, slower_parts_take_as_long_as_in_a_replay_of_everything) {
+    static const char *const ENGINES[] = {"ecmp,qp=2", "dmodk", "pinned", "spray"};
+    static const char *const TRAFFIC[] = {"job", "job", "pattern:permutation"};
+    static const fab_component_kind KINDS[] = {FAB_COMPONENT_LINK, FAB_COMPONENT_SWITCH, FAB_COMPONENT_NIC,
+                                               FAB_COMPONENT_GPU, FAB_COMPONENT_SERVER};
+    fab_rng rng = fab_rng_make(12, 0);
+    uint32_t n_slower = 0;
+    uint32_t n_iterations = 0;
+    for (uint32_t round = 0; round < 60; round++) {
+        random_design design = random_design_next(&rng, 6);
+        const char *traffic = random_word(&rng, TRAFFIC, 3);
+        scene s;
+        if (scene_init(&s, design.text, traffic, random_word(&rng, ENGINES, 4), true)) {
+            for (uint32_t i = 0; i < 3; i++) {
+                fab_component c = {.kind = KINDS[fab_rng_below(&rng, 5)]};
+                uint32_t count = fab_component_count(s.f, NULL, c.kind);
+                c.id = (uint32_t)fab_rng_below(&rng, c.kind == FAB_COMPONENT_LINK ? s.f->n_links : count);
+                c.fraction = 0.125 * (double)(1 + fab_rng_below(&rng, 7));
+                if (fab_component_check(s.f, NULL, &c, NULL) != FAB_OK) {
+                    continue;
+                }
+                char name[FAB_COMPONENT_NAME_SIZE];
+                char part[FAB_COMPONENT_NAME_SIZE + 16];
+                double fraction = c.fraction;
+                c.fraction = 0; /* not in the name */
+                (void)snprintf(part, sizeof part, "%s=%g", fab_component_name(s.f, &c, name), fraction);
+                c.fraction = fraction;
+                fab_scenario one = {.n_components = 1, .component = &c};
+                fab_outcome got;
+                fab_error err = {0};
+                double whole_s = 0;
+                cr_assert_eq(fab_assess(s.assessor, 1, &one, 0, &got, &err), FAB_OK, "%s: %s", s.what, err.text);
+                double want_s = degraded_s(&s, traffic, part, &whole_s);
+                cr_assert_eq(got.state, FAB_OUTCOME_RUNS);
+                cr_assert(fabs(got.time_s - want_s) <= 1e-9 * want_s, "%s, %s: %.17g s, not %.17g", s.what, part,
+                          got.time_s, want_s);
+                cr_assert(fabs(fab_damage_whole(s.damage, 0).time_s - whole_s) <= 1e-9 * whole_s, "%s", s.what);
+                cr_assert(fabs(got.slowdown - (whole_s > 0 ? want_s / whole_s : 1)) <= 1e-8, "%s, %s", s.what, part);
+                n_slower += got.slowdown > 1;
+                n_iterations += fab_damage_iterates(s.damage);
+            }
+        }
+        scene_release(&s);
+    }
+    cr_expect_gt(n_slower, 30, "%u", n_slower);
+    cr_expect_gt(n_iterations, 20, "%u", n_iterations);
 }

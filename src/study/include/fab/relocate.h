@@ -45,7 +45,10 @@ typedef struct fab_relocator_request {
                    none but those with ranks, and those that the phases have flows at (storage servers) */
     const fab_baseline **phases; /**< shape [n_phases]: what collision-aware looks at; a phase may be NULL: not seen */
     size_t n_phases;
-    uint64_t budget; /**< most candidates that collision-aware tries; 0: the default */
+    uint64_t budget; /**< most placements that collision-aware tries; 0: the default */
+    uint32_t
+        n_exchanges; /**< healthy servers that may change places with lost ones; 0: the default, 1; FAB_NONE: none */
+    bool exchanges_freely; /**< also where that makes only the fullest link less full; else only for fewer collisions */
 } fab_relocator_request;
 
 /** Scratch of one thread. */
@@ -65,6 +68,7 @@ typedef struct fab_relocation {
     const uint32_t *unplaced; /**< shape [n_unplaced], ascending */
     size_t n_spares;          /**< that the mask leaves whole */
     size_t n_moves;           /**< of lost servers, and of healthy ones that swap */
+    size_t n_healthy;         /**< of the moves: servers that are not lost */
     const fab_move *moves;    /**< shape [n_moves], those of lost servers first, ascending */
     size_t n_moved;           /**< GPUs with ranks that moved */
     const uint32_t *moved;    /**< shape [n_moved], ascending: as fab_reroute_apply_moved() takes them */
