@@ -113,6 +113,16 @@ else
   echo "chromium is not installed: texts of drawings are not measured"
 fi
 
+# --- memory: a graph on its way costs nothing per node or cable but its place in the picture ---
+peak() { # of a run, in MiB
+  "$program" "$@" 2>&1 >/dev/null | sed -nE 's/.*, ([0-9]+)[.0-9]* MiB peak.*/\1/p'
+}
+plain=$(peak build rail-spine:gpus=16384,radix=64)
+for format in graphml gexf dot; do
+  with=$(peak build rail-spine:gpus=16384,radix=64 --format $format)
+  [[ $with -le $((plain + 16)) ]] || fail "$format of 16,384 GPUs takes $with MiB, the fabric alone $plain"
+done
+
 # --- options ---
 expect() { # expect CODE TEXT ARGUMENTS...: exit code, and a text in the message
   local code=$1 text=$2 status=0
