@@ -67,6 +67,7 @@ typedef struct cli_options {
     const char *figures;               /**< study plan: "loads", "times" or NULL */
     uint64_t shard, n_shards;          /**< study run: this worker's share */
     bool partial;                      /**< study gather */
+    uint64_t top, variant;             /**< study show; 0: the default */
     const char *vary[FAB_SWEEP_PATHS]; /**< sweep: "path=v1,v2,..." */
     size_t n_vary;
     const char *ranking;    /**< mix: fields of the ranking job, or NULL */
@@ -369,6 +370,11 @@ void cli_wrap_shell(const char *text, size_t at, size_t indent, size_t width, FI
 /* --- cmd_study.c -------------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_store, cli_option_policy;
+
+/* --- study_show.c ------------------------------------------------------------------------------------------------- */
+
+extern const cli_command cli_command_study_show;
+extern const cli_option cli_option_top, cli_option_variant;
 
 /* --- front_end.c -------------------------------------------------------------------------------------------------- */
 

@@ -64,11 +64,11 @@ static fab_status apply_partial(cli_options *options, const char *value, fab_err
 }
 
 const cli_option cli_option_store = {"store", "DIR", "folder of the study", apply_store};
-static const cli_option OPTION_SCENARIOS = {
-    "scenarios", "SPEC",
-    "what fails: CLASS:K (every set of K links, switches, nics, gpus, servers, racks or planes), CLASS:K@N (N random "
-    "sets), time:30d@N (N histories), file:PATH",
-    apply_scenarios};
+static const cli_option OPTION_SCENARIOS = {"scenarios", "SPEC",
+                                            "what fails: CLASS:K (every set of K links, access-links, fabric-links, "
+                                            "switches, nics, gpus, servers, racks or planes), CLASS:K@N (N random "
+                                            "sets), time:30d@N (N histories), file:PATH",
+                                            apply_scenarios};
 const cli_option cli_option_policy = {
     "policy", "NAME,...",
     "where ranks go when their server is lost: none (default), first-spare, same-rack, same-pod, same-slice, "
@@ -309,28 +309,45 @@ static const cli_command GATHER = {
     .run = run_gather,
 };
 
-static const cli_command *const SUBCOMMANDS[] = {&PLAN, &RUN, &GATHER, NULL};
+static const cli_command *const SUBCOMMANDS[] = {&PLAN, &RUN, &GATHER, &cli_command_study_show, NULL};
 
 static const char *const EXAMPLES[] = {
     "fabriscope study plan rail-spine:gpus=128,radix=16 --scenarios links:1 --store every-link",
-    "fabriscope study run --store every-link", "fabriscope study gather --store every-link", NULL};
+    "fabriscope study run --store every-link", "fabriscope study gather --store every-link",
+    "fabriscope study show --store every-link", NULL};
 
 /* Those of all subcommands. */
-static const cli_option *const OPTIONS[] = {&cli_option_store,   &OPTION_SCENARIOS,
-                                            &cli_option_policy,  &OPTION_FIGURES,
-                                            &OPTION_SHARD,       &OPTION_PARTIAL,
-                                            &cli_option_set,     &cli_option_job,
-                                            &cli_option_traffic, &cli_option_engine,
-                                            &cli_option_seed,    &cli_option_threads,
-                                            &cli_option_quiet,   NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_store,
+                                            &OPTION_SCENARIOS,
+                                            &cli_option_policy,
+                                            &OPTION_FIGURES,
+                                            &OPTION_SHARD,
+                                            &OPTION_PARTIAL,
+                                            &cli_option_set,
+                                            &cli_option_job,
+                                            &cli_option_traffic,
+                                            &cli_option_engine,
+                                            &cli_option_seed,
+                                            &cli_option_threads,
+                                            &cli_option_top,
+                                            &cli_option_variant,
+                                            &cli_option_format,
+                                            &cli_option_json,
+                                            &cli_option_out,
+                                            &cli_option_export,
+                                            &cli_option_view,
+                                            &cli_option_force,
+                                            &cli_option_color,
+                                            &cli_option_quiet,
+                                            NULL};
 
 const cli_command cli_command_study = {
     .name = "study",
     .operands = "SUBCOMMAND",
-    .summary = "failure scenarios: plan, run, gather",
+    .summary = "failure scenarios: plan, run, gather, show",
     .details =
         "What failures do to a job, scenario by scenario: collisions, times, lost bandwidth, and which policy for "
-        "spare servers is best. A study is a folder: planned once, run by any number of workers, gathered. "
+        "spare servers is best. A study is a folder: planned once, run by any number of workers, gathered, shown. "
         "Killed at any moment and started again, no scenario is lost or counted twice.",
     .examples = EXAMPLES,
     .options = OPTIONS,
