@@ -6,26 +6,6 @@
 
 #include <inttypes.h>
 
-/* Quoted where a comma, quote or line feed asks for it (RFC 4180). */
-static void add_text(fab_str *out, const char *text) {
-    const char *c = text;
-    while (*c != '\0' && *c != ',' && *c != '"' && *c != '\n' && *c != '\r') {
-        c++;
-    }
-    if (*c == '\0') {
-        fab_str_add(out, text);
-        return;
-    }
-    fab_str_add(out, "\"");
-    for (c = text; *c != '\0'; c++) {
-        fab_str_append(out, c, 1);
-        if (*c == '"') {
-            fab_str_append(out, c, 1);
-        }
-    }
-    fab_str_add(out, "\"");
-}
-
 static void add_number(fab_str *out, bool known, double value) {
     char text[32];
     fab_str_add(out, ",");
@@ -39,10 +19,10 @@ static void add_point(fab_str *out, const fab_sweep *s, const fab_sweep_point *p
     static const fab_sweep_engine NONE = {.has_time = false};
     const fab_sweep_engine *engine = e != NULL ? e : &NONE;
     for (size_t k = 0; k < s->n_paths; k++) {
-        add_text(out, p->value[k]);
+        fab_str_add_csv(out, p->value[k]);
         fab_str_add(out, ",");
     }
-    add_text(out, engine->label);
+    fab_str_add_csv(out, engine->label);
     add_number(out, engine->has_time, engine->time_s);
     add_number(out, engine->has_phases, engine->phases_s);
     add_number(out, engine->has_iteration, engine->iteration.time_s);
@@ -52,7 +32,7 @@ static void add_point(fab_str *out, const fab_sweep *s, const fab_sweep_point *p
     add_number(out, p->is_built, p->bisection_ratio);
     add_number(out, engine->has_time, engine->is_on_front);
     fab_str_add(out, ",");
-    add_text(out, p->error);
+    fab_str_add_csv(out, p->error);
     fab_str_add(out, "\n");
 }
 
@@ -66,7 +46,7 @@ static fab_status write_csv(const fab_result *result, const fab_report_style *st
     }
     FAB_TRY(fab_result_walk(result, NULL, NULL, err));
     for (size_t k = 0; k < s->n_paths; k++) {
-        add_text(&text, s->path[k]);
+        fab_str_add_csv(&text, s->path[k]);
         fab_str_add(&text, ",");
     }
     fab_str_add(&text, "label,time_s,phases_s,iteration_s,usd_per_1e9_tokens,total_usd,power_w,bisection_ratio,pareto,"

@@ -1,6 +1,7 @@
 /* The whole result as one JSON object: the form that other programs read. Schema: schemas/result.schema.json. */
 #include "fab/str.h"
 #include "fab/utf8.h"
+#include "json_text.h"
 #include "report_formats.h"
 #include "result_walk.h"
 
@@ -20,29 +21,29 @@ static void put(json *j, const char *text) {
     fab_str_add(&j->out, text);
 }
 
-static void put_string(json *j, const char *text) {
-    put(j, "\"");
+void fab_json_string(fab_str *out, const char *text) {
+    fab_str_add(out, "\"");
     while (*text != '\0') {
         uint32_t code = 0;
         size_t n = fab_utf8_decode(text, &code);
         if (code == '"' || code == '\\') {
-            fab_str_printf(&j->out, "\\%c", (int)code);
+            fab_str_printf(out, "\\%c", (int)code);
         } else if (code < 0x20 || code == 0x7F) {
-            fab_str_printf(&j->out, "\\u%04x", (unsigned)code);
+            fab_str_printf(out, "\\u%04x", (unsigned)code);
         } else if (code == FAB_UTF8_REPLACEMENT) {
-            put(j, FAB_UTF8_REPLACEMENT_TEXT);
+            fab_str_add(out, FAB_UTF8_REPLACEMENT_TEXT);
         } else {
-            fab_str_append(&j->out, text, n);
+            fab_str_append(out, text, n);
         }
         text += n;
     }
-    put(j, "\"");
+    fab_str_add(out, "\"");
 }
 
-static void put_number(json *j, double value) {
+void fab_json_number(fab_str *out, double value) {
     char text[32];
     fab_format_double(text, value);
-    put(j, text);
+    fab_str_add(out, text);
 }
 
 /* Comma, line and key of the next member. */
@@ -55,7 +56,7 @@ static void next(json *j, const char *key) {
     }
     j->is_empty = false;
     if (key != NULL) {
-        put_string(j, key);
+        fab_json_string(&j->out, key);
         put(j, ": ");
     }
 }
@@ -98,7 +99,7 @@ static void integer(void *self, const char *key, uint64_t value) {
 
 static void number(void *self, const char *key, double value) {
     next(self, key);
-    put_number(self, value);
+    fab_json_number(&((json *)self)->out, value);
 }
 
 static void boolean(void *self, const char *key, bool value) {
@@ -108,7 +109,7 @@ static void boolean(void *self, const char *key, bool value) {
 
 static void string(void *self, const char *key, const char *value) {
     next(self, key);
-    put_string(self, value);
+    fab_json_string(&((json *)self)->out, value);
 }
 
 static void integers(void *self, const char *key, const uint64_t *values, size_t n) {
@@ -127,7 +128,7 @@ static void numbers(void *self, const char *key, const double *values, size_t n)
     put(j, "[");
     for (size_t i = 0; i < n; i++) {
         put(j, i > 0 ? ", " : "");
-        put_number(j, values[i]);
+        fab_json_number(&j->out, values[i]);
     }
     put(j, "]");
 }
@@ -170,21 +171,29 @@ static const fab_emitter EMITTER = {
     .strings = strings,
 };
 
+fab_status fab_json_result(fab_str *out, const fab_result *result, fab_error *err) {
+    json j = {.out = *out, .is_empty = true};
+    fab_status status = fab_result_walk(result, &EMITTER, &j, err);
+    *out = j.out;
+    return status;
+}
+
 static fab_status write_json(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
     (void)style;
     fab_status status = FAB_OK;
-    json j = {.out = FAB_STR_INIT, .is_empty = true};
-    FAB_TRY(fab_result_walk(result, &EMITTER, &j, err));
-    put(&j, "\n");
-    FAB_TRY(fab_report_put(&j.out, out, err));
+    fab_str text = FAB_STR_INIT;
+    FAB_TRY(fab_json_result(&text, result, err));
+    fab_str_add(&text, "\n");
+    FAB_TRY(fab_report_put(&text, out, err));
 done:
-    fab_str_release(&j.out);
+    fab_str_release(&text);
     return status;
 }
 
 const fab_report_format fab_report_json = {
     .name = "json",
     .file_name = "report.json",
+    .suffix = ".json",
     .summary = "the whole result as one JSON object",
     .write = write_json,
 };

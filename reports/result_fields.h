@@ -7,6 +7,7 @@
 #define FAB_RESULT_FIELDS_H
 
 #include "fab/mix.h"
+#include "fab/study_summary.h"
 #include "result_walk.h"
 
 #include <math.h>
@@ -120,6 +121,8 @@ void fab_walk_advice(walk *w, const fab_advice *advice);
 
 /** A design at many values of a parameter, see result_walk_sweep.c. */
 void fab_walk_sweep(walk *w, const fab_sweep *sweep);
+/** What failure scenarios do, see result_walk_study.c. */
+void fab_walk_study(walk *w, const fab_study_summary *study);
 /** Two jobs on several fabrics, in the same file. */
 void fab_walk_mix(walk *w, const fab_mix *mix);
 

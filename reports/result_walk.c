@@ -314,7 +314,7 @@ static void walk_meta(walk *w, const fab_result *result) {
     static const char *const COMMANDS[] = {
         [FAB_COMMAND_RUN] = "run",     [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
         [FAB_COMMAND_ROUTE] = "route", [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
-        [FAB_COMMAND_PLACE] = "place", [FAB_COMMAND_MIX] = "mix",
+        [FAB_COMMAND_PLACE] = "place", [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
     };
     size_t n_conventions = 0;
     while (fab_conventions[n_conventions] != NULL) {
@@ -380,6 +380,9 @@ static void walk_all(walk *w, const fab_result *result) {
     }
     if (result->mix != NULL) {
         fab_walk_mix(w, result->mix);
+    }
+    if (result->study != NULL) {
+        fab_walk_study(w, result->study);
     }
     if (result->contention != NULL) {
         fab_walk_contention(w, result->contention);

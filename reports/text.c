@@ -40,6 +40,14 @@ const char *fab_text_mean_count(char *out, double value) {
     return out;
 }
 
+static void put_origin(fab_page *page, const fab_result *result) {
+    char count[32];
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "fabriscope %s, seed %" PRIu64 "%s%s%s",
+                   result->version != NULL ? result->version : "", result->seed, result->n_seeds > 1 ? " and " : "",
+                   result->n_seeds > 1 ? fab_format_count(count, result->n_seeds - 1) : "",
+                   result->n_seeds > 1 ? " more" : "");
+}
+
 /* What the figures mean and what they leave out; belongs to every report. */
 static void put_conventions(fab_page *page, const fab_result *result) {
     fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
@@ -49,11 +57,7 @@ static void put_conventions(fab_page *page, const fab_result *result) {
         fab_page_put(page, FAB_INK_DIM, "  - ");
         fab_page_wrap(page, FAB_INK_DIM, 4, 4, fab_conventions[i]);
     }
-    char count[32];
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "fabriscope %s, seed %" PRIu64 "%s%s%s",
-                   result->version != NULL ? result->version : "", result->seed, result->n_seeds > 1 ? " and " : "",
-                   result->n_seeds > 1 ? fab_format_count(count, result->n_seeds - 1) : "",
-                   result->n_seeds > 1 ? " more" : "");
+    put_origin(page, result);
 }
 
 static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
@@ -70,6 +74,11 @@ static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
 static void put_result(fab_page *page, const fab_result *result) {
     if (result->explanation != NULL) { /* the answer to a question, not a report */
         fab_text_explanation(page, result->explanation);
+        return;
+    }
+    if (result->study != NULL) { /* of its own too: the fabric is there for the exports */
+        fab_text_study(page, result->study);
+        put_origin(page, result);
         return;
     }
     if (result->sweep != NULL) {

@@ -34,6 +34,8 @@ void fab_text_advice(fab_page *page, const fab_advice *advice);
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
 /** Fabrics under a training and a ranking job, and which serves both best. */
 void fab_text_mix(fab_page *page, const fab_mix *mix);
+/** What failure scenarios do to a job: how bad it is, and what to fear. */
+void fab_text_study(fab_page *page, const struct fab_study_summary *study);
 /** What jobs on one fabric do to each other. */
 void fab_text_contention(fab_page *page, const struct fab_contention *contention);
 /** What slower parts do to the phases. */

@@ -190,11 +190,12 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
         for (uint32_t flow = 0; flow < b->n_flows; flow++) {
             b->part[flow] = fab_offer_rate(request->offer, request->phase, flow);
         }
-        FAB_TRY(fab_baseline_split(b, b->router, NULL, b->load, err));
+        FAB_TRY(fab_baseline_split(request, NULL, b->load, err));
     } else {
         FAB_TRY(route(b, err));
     }
     FAB_TRY(rank_links(b, err));
+    FAB_TRY(fab_gpu_flows_init(request->phase, fab_n_gpus(f), &b->gpu_flows, err));
     *out = b;
     b = NULL;
 done:
@@ -219,6 +220,7 @@ void fab_baseline_free(fab_baseline *b) {
     free(b->per_bps);
     free(b->order);
     free(b->order_ratio);
+    fab_gpu_flows_release(&b->gpu_flows);
     free(b);
 }
 

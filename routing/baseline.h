@@ -6,6 +6,7 @@
 #define FAB_BASELINE_H
 
 #include "fab/reroute.h"
+#include "gpu_flows.h"
 #include "masked.h"
 
 #define FAB_LANES     64
@@ -27,6 +28,8 @@ typedef struct fab_trip {
     uint32_t value;         /**< value[0] of its key */
 } fab_trip;
 
+typedef struct fab_moving fab_moving; /**< reroute_moved.c */
+
 struct fab_baseline {
     fab_baseline_request request;
     const fab_router *router;
@@ -47,6 +50,7 @@ struct fab_baseline {
     fab_link_id *order;  /**< shape [n_order]: network links, the fullest first, of equal ones the lowest */
     double *order_ratio; /**< shape [n_order]: load over capacity */
     uint32_t n_order;
+    fab_gpu_flows gpu_flows;
 };
 
 /** Paths that are walked a hop at a time: the look-ups of one wait for each other, those of many do not. */
@@ -61,7 +65,10 @@ typedef struct fab_lanes {
 struct fab_reroute {
     const fab_baseline *b;
     fab_masked_hops *hops;
-    fab_router masked; /**< the baseline's with other tables; owns nothing */
+    fab_router masked;          /**< the baseline's with other tables; owns nothing */
+    fab_baseline_request what;  /**< the baseline's; where ranks moved, with their phase and offer */
+    const double *part;         /**< shape [n_flows]: likewise */
+    const uint32_t *flow_first; /**< shape [n_flows + 1]: likewise, how paths are numbered */
     const fab_mask *mask;
     double *load;
     bool is_dirty;  /**< all of the loads */
@@ -70,8 +77,9 @@ struct fab_reroute {
     uint32_t *path_stamp, *flow_stamp; /**< of the call that met it last */
     uint32_t n_touched, n_moved, n_disconnected;
     size_t n_changed;
-    uint32_t *path; /**< shape [n_paths] */
+    uint32_t *path; /**< shape [n_touched] */
     size_t *path_first;
+    size_t path_capacity, first_capacity;
     fab_link_id *link;
     size_t link_capacity;
     fab_link_id *changed; /**< may repeat */
@@ -84,7 +92,37 @@ struct fab_reroute {
     uint64_t *changed_leaf; /**< shape [words of a row]: leaves, of one switch */
     uint64_t *whole_leaf;   /**< the same: leaves to which all paths were taken */
     fab_routes routes;      /**< in full */
+    fab_moving *moving;     /**< what moves of ranks need; NULL before the first */
 };
+
+/** What a call has to do. */
+typedef struct fab_reroute_plan {
+    fab_on_loss on_loss;
+    bool any_dead;
+} fab_reroute_plan;
+
+/** Loads as on the whole fabric, and no path touched. Errors of fab_reroute_apply(). */
+fab_status fab_reroute_begin(fab_reroute *r, const fab_mask *mask, fab_reroute_when when, fab_reroute_plan *out,
+                             fab_error *err) FAB_MUST_USE;
+
+/**
+ * Finds what the mask touches, and takes it off its old routes and puts it on its new ones. Paths whose path_stamp is
+ * r->stamp already are left alone; links that were taken off before are in `changed`.
+ */
+fab_status fab_reroute_touched(fab_reroute *r, fab_on_loss on_loss, fab_error *err) FAB_MUST_USE;
+
+/** Finds the worst link, and says what was done. */
+void fab_reroute_end(fab_reroute *r, fab_on_loss on_loss, bool in_full, fab_rerouted *out);
+
+/** A load that only grows from here on, over the capacity. */
+static inline void fab_reroute_consider(fab_reroute *r, fab_link_id link, double ratio) {
+    if (ratio > r->worst_ratio || (ratio == r->worst_ratio && link < r->worst_link)) {
+        r->worst_ratio = ratio;
+        r->worst_link = link;
+    }
+}
+
+void fab_moving_free(fab_moving *moving);
 
 /** A flow has lost a path of `part_bps`. */
 void fab_reroute_lose(fab_reroute *r, uint32_t flow, double part_bps);
@@ -94,8 +132,16 @@ void fab_reroute_lose(fab_reroute *r, uint32_t flow, double part_bps);
  * @param[in]  gone  Shape [n_flows]: 1 for flows that are left out; NULL: none.
  * @param[out] load  Shape [n_links], overwritten.
  */
-fab_status fab_baseline_split(const fab_baseline *b, const fab_router *router, const uint8_t *gone, double *load,
+fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *gone, double *load,
                               fab_error *err) FAB_MUST_USE;
+
+/** In full: the next path, lost or not, whose links are those of r->link up to `end`; puts it on. */
+fab_status fab_reroute_list(fab_reroute *r, uint32_t flow, uint32_t path, size_t end, fab_error *err) FAB_MUST_USE;
+
+/** In full: walks all parts of the flows of r->what.phase, which begin and end at other GPUs than those of the
+ * baseline.
+ */
+fab_status fab_moving_walk_all(fab_reroute *r, fab_error *err) FAB_MUST_USE;
 
 /** Everything again, of engines that reconverge. */
 fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) FAB_MUST_USE;
@@ -129,5 +175,19 @@ static inline void fab_fetch_routes(const fab_baseline *b, const uint32_t *path,
  * @param[in,out] n_links  Of all paths so far.
  */
 fab_status fab_reroute_path(fab_reroute *r, uint32_t path, size_t *n_links, fab_error *err) FAB_MUST_USE;
+
+/** The part of a flow that a queue pair sends over one of its NICs. */
+typedef struct fab_flow_part {
+    uint32_t src, dst, ordinal, queue_pair;
+    uint32_t nic; /**< 0 ... nics_per_gpu - 1 */
+} fab_flow_part;
+
+/**
+ * Walks a part of a flow under the mask, in plane `plane` or the first of the `n_planes - 1` behind it that has a way,
+ * and appends its links, legs included; none if it is lost.
+ * @param[in,out] n_links  Of all paths so far.
+ */
+fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, uint32_t n_planes,
+                            size_t *n_links, fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -89,7 +89,7 @@ static fab_status split(const fab_router *router, const fab_dag *dag, const fab_
 }
 
 static const fab_engine_option OPTIONS[] = {
-    {"path", "", "the file, as 'route --dump', opensm or dump_lfts writes it", false},
+    {FAB_PATH_KEY, "", "the file, as 'route --dump', opensm or dump_lfts writes it", false},
     {NULL, NULL, NULL, false},
 };
 

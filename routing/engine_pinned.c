@@ -132,3 +132,7 @@ const fab_engine fab_engine_pinned = {
     .pick = pick,
     .explain = explain,
 };
+
+uint32_t fab_router_slices(const fab_router *router) {
+    return router->engine == &fab_engine_pinned ? (uint32_t)((const state *)router->state)->slices : 0;
+}

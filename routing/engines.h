@@ -26,6 +26,7 @@ uint64_t fab_explain_digit(const fab_router *router, uint64_t seed, const fab_ho
 
 /** Row of an engine that chooses among groups of next hops; engines.c reads the file. */
 #define FAB_TABLES_KEY "tables"
+#define FAB_PATH_KEY   "path" /* of engine file */
 #define FAB_TABLES_OPTION                                                                                              \
     {                                                                                                                  \
         FAB_TABLES_KEY, "", "file with the groups of next hops, as 'route --dump' writes it; else all minimal ones",   \

@@ -24,8 +24,8 @@ fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *
     FAB_TRY(FAB_NEW(r->load, n_links, err));
     FAB_TRY(FAB_NEW(r->path_stamp, b->n_paths, err));
     FAB_TRY(FAB_NEW(r->flow_stamp, b->n_flows, err));
-    FAB_TRY(FAB_NEW(r->path, b->n_paths, err));
-    FAB_TRY(FAB_NEW(r->path_first, (size_t)b->n_paths + 1, err));
+    FAB_TRY(FAB_GROW(r->path, r->path_capacity, (size_t)b->n_paths + 1, err));
+    FAB_TRY(FAB_GROW(r->path_first, r->first_capacity, (size_t)b->n_paths + 1, err));
     FAB_TRY(FAB_NEW(r->disconnected, b->n_flows, err));
     FAB_TRY(FAB_NEW(r->changed_leaf, n_words, err));
     FAB_TRY(FAB_NEW(r->whole_leaf, n_words, err));
@@ -54,6 +54,7 @@ void fab_reroute_free(fab_reroute *r) {
     free(r->disconnected);
     free(r->changed_leaf);
     free(r->whole_leaf);
+    fab_moving_free(r->moving);
     free(r);
 }
 
@@ -190,13 +191,6 @@ static double ratio_of(const fab_reroute *r, fab_link_id link) {
     return left > 0 ? r->load[link] * r->b->per_bps[link] / left : 0;
 }
 
-static inline void consider(fab_reroute *r, fab_link_id link, double ratio) {
-    if (ratio > r->worst_ratio || (ratio == r->worst_ratio && link < r->worst_link)) {
-        r->worst_ratio = ratio;
-        r->worst_link = link;
-    }
-}
-
 /* What a path and its route have in common stays: the part before the switches and the part behind, mostly. */
 typedef struct stretch {
     const fab_link_id *from, *to;
@@ -234,7 +228,7 @@ static fab_status move_loads(fab_reroute *r, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
     double *load = r->load;
-    size_t n = 0;
+    size_t n = r->n_changed; /* some are off already */
     for (uint32_t i = 0; i < r->n_touched; i++) {
         stretch s = stretch_of(r, i);
         if (is_same(&s)) {
@@ -260,7 +254,7 @@ static fab_status move_loads(fab_reroute *r, fab_error *err) {
         for (uint32_t k = 0; k < s.n_to; k++) {
             load[s.to[k]] += s.part;
             r->changed[n++] = s.to[k];
-            consider(r, s.to[k], load[s.to[k]] * b->per_bps[s.to[k]]);
+            fab_reroute_consider(r, s.to[k], load[s.to[k]] * b->per_bps[s.to[k]]);
         }
         if (r->path_first[i + 1] == r->path_first[i]) {
             fab_reroute_lose(r, b->trip[r->path[i]].flow, s.part);
@@ -278,7 +272,7 @@ static void find_worst(fab_reroute *r, bool in_full) {
     const fab_baseline *b = r->b;
     for (uint32_t i = 0; i < r->mask->n_links; i++) {
         if (b->per_bps[r->mask->link[i]] > 0) {
-            consider(r, r->mask->link[i], ratio_of(r, r->mask->link[i]));
+            fab_reroute_consider(r, r->mask->link[i], ratio_of(r, r->mask->link[i]));
         }
     }
     for (uint32_t i = 0; i < b->n_order; i++) {
@@ -286,7 +280,7 @@ static void find_worst(fab_reroute *r, bool in_full) {
         if (!in_full && b->order_ratio[i] < r->worst_ratio) {
             return;
         }
-        consider(r, link, ratio_of(r, link));
+        fab_reroute_consider(r, link, ratio_of(r, link));
         if (!in_full && r->load[link] == b->load[link] && r->mask->left[link] == 1) {
             return; /* all behind it are no fuller */
         }
@@ -307,6 +301,9 @@ static void restore(fab_reroute *r) {
         memset(r->flow_stamp, 0, r->b->n_flows * sizeof *r->flow_stamp);
         r->stamp = 1;
     }
+    r->what = r->b->request;
+    r->part = r->b->part;
+    r->flow_first = r->b->routes.flow_first;
     r->n_touched = 0;
     r->n_moved = 0;
     r->n_changed = 0;
@@ -354,35 +351,40 @@ done:
     return status;
 }
 
-fab_status fab_reroute_apply(fab_reroute *r, const fab_mask *mask, fab_reroute_when when, fab_rerouted *out,
+fab_status fab_reroute_begin(fab_reroute *r, const fab_mask *mask, fab_reroute_when when, fab_reroute_plan *out,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
-    fab_on_loss on_loss = when == FAB_WHEN_FAILED ? FAB_LOSS_NONE : b->on_loss;
-    bool any_dead = false;
+    fab_reroute_plan plan = {.on_loss = when == FAB_WHEN_FAILED ? FAB_LOSS_NONE : b->on_loss};
     restore(r);
     r->is_dirty = true; /* until all has gone well */
     r->mask = mask;
     for (uint32_t i = 0; i < mask->n_links; i++) {
         fab_link_id link = mask->link[i];
-        any_dead = any_dead || mask->left[link] == 0;
+        plan.any_dead = plan.any_dead || mask->left[link] == 0;
         r->cuts_legs =
             r->cuts_legs || (mask->left[link] == 0 && fab_class_of(b->fabric, link)->kind != FAB_LINK_FABRIC);
     }
-    bool in_full = on_loss == FAB_LOSS_RECONVERGE && any_dead;
-    if (b->router->splits && on_loss == FAB_LOSS_NONE && any_dead) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s splits flows: what a link that dies takes along is not known",
-                 b->router->engine->name);
+    if (b->router->splits && plan.on_loss == FAB_LOSS_NONE && plan.any_dead) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "engine %s splits flows: what a link that dies takes along is not known",
+                        b->router->engine->name);
     }
-    if (in_full) {
-        FAB_TRY(fab_reroute_in_full(r, err));
-    } else if (on_loss != FAB_LOSS_RECONVERGE) {
-        if (on_loss != FAB_LOSS_NONE) {
-            FAB_TRY(fab_masked_hops_find(r->hops, mask, on_loss == FAB_LOSS_RESILIENT, err));
-        }
-        collect(r, on_loss);
-        FAB_TRY(route_touched(r, on_loss, err));
+    *out = plan;
+    return FAB_OK;
+}
+
+fab_status fab_reroute_touched(fab_reroute *r, fab_on_loss on_loss, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (on_loss != FAB_LOSS_NONE) {
+        FAB_TRY(fab_masked_hops_find(r->hops, r->mask, on_loss == FAB_LOSS_RESILIENT, err));
     }
+    collect(r, on_loss);
+    FAB_TRY(route_touched(r, on_loss, err));
+done:
+    return status;
+}
+
+void fab_reroute_end(fab_reroute *r, fab_on_loss on_loss, bool in_full, fab_rerouted *out) {
     r->is_dirty = in_full;
     find_worst(r, in_full);
     *out = (fab_rerouted){.on_loss = on_loss,
@@ -400,6 +402,20 @@ fab_status fab_reroute_apply(fab_reroute *r, const fab_mask *mask, fab_reroute_w
                           .changed = r->changed,
                           .worst_ratio = r->worst_ratio,
                           .worst_link = r->worst_link};
+}
+
+fab_status fab_reroute_apply(fab_reroute *r, const fab_mask *mask, fab_reroute_when when, fab_rerouted *out,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_reroute_plan plan;
+    FAB_TRY(fab_reroute_begin(r, mask, when, &plan, err));
+    bool in_full = plan.on_loss == FAB_LOSS_RECONVERGE && plan.any_dead;
+    if (in_full) {
+        FAB_TRY(fab_reroute_in_full(r, err));
+    } else if (plan.on_loss != FAB_LOSS_RECONVERGE) {
+        FAB_TRY(fab_reroute_touched(r, plan.on_loss, err));
+    }
+    fab_reroute_end(r, plan.on_loss, in_full, out);
 done:
     return status;
 }

@@ -27,22 +27,23 @@ static void rest_release(rest *s) {
     free(s->rate);
 }
 
-static fab_status rest_init(const fab_baseline *b, const uint8_t *gone, rest *out, fab_error *err) {
+static fab_status rest_init(const fab_baseline_request *what, const uint8_t *gone, rest *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_phase *whole = b->request.phase;
+    const fab_phase *whole = what->phase;
+    const size_t n_flows = (size_t)whole->n_flows;
     rest s = {.phase = *whole};
     s.phase.all = (fab_all_to_all){0};
     s.phase.src = s.phase.dst = s.phase.comm = s.phase.ordinal = NULL;
     s.phase.bytes = NULL;
     s.phase.total_bytes = 0;
-    FAB_TRY(FAB_NEW(s.phase.src, b->n_flows, err));
-    FAB_TRY(FAB_NEW(s.phase.dst, b->n_flows, err));
-    FAB_TRY(FAB_NEW(s.phase.bytes, b->n_flows, err));
-    FAB_TRY(FAB_NEW(s.phase.comm, b->n_flows, err));
-    FAB_TRY(FAB_NEW(s.phase.ordinal, b->n_flows, err));
-    FAB_TRY(FAB_NEW(s.flow, b->n_flows, err));
-    FAB_TRY(FAB_NEW(s.rate, b->n_flows, err));
-    for (uint32_t i = 0; i < b->n_flows; i++) {
+    FAB_TRY(FAB_NEW(s.phase.src, n_flows, err));
+    FAB_TRY(FAB_NEW(s.phase.dst, n_flows, err));
+    FAB_TRY(FAB_NEW(s.phase.bytes, n_flows, err));
+    FAB_TRY(FAB_NEW(s.phase.comm, n_flows, err));
+    FAB_TRY(FAB_NEW(s.phase.ordinal, n_flows, err));
+    FAB_TRY(FAB_NEW(s.flow, n_flows, err));
+    FAB_TRY(FAB_NEW(s.rate, n_flows, err));
+    for (uint32_t i = 0; i < n_flows; i++) {
         if (gone != NULL && gone[i] != 0) {
             continue;
         }
@@ -55,7 +56,7 @@ static fab_status rest_init(const fab_baseline *b, const uint8_t *gone, rest *ou
         s.phase.ordinal[at] = flow.ordinal;
         s.phase.total_bytes += flow.bytes;
         s.flow[at] = i;
-        s.rate[at] = fab_offer_rate(b->request.offer, whole, i);
+        s.rate[at] = fab_offer_rate(what->offer, whole, i);
     }
     s.phase.n_flows = s.n_flows;
     *out = s;
@@ -65,17 +66,17 @@ done:
     return status;
 }
 
-fab_status fab_baseline_split(const fab_baseline *b, const fab_router *router, const uint8_t *gone, double *load,
-                              fab_error *err) {
+fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *gone, double *load, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_fabric *f = b->fabric;
+    const fab_router *router = what->router;
+    const fab_fabric *f = router->fabric;
     rest s = {0};
     fab_demand demand = {0};
     fab_split split = {0};
     fab_dag *own = NULL;
     const fab_dag *dag = router->groups.dag;
-    FAB_TRY(rest_init(b, gone, &s, err));
-    fab_offer offer = *b->request.offer;
+    FAB_TRY(rest_init(what, gone, &s, err));
+    fab_offer offer = *what->offer;
     offer.rate = s.rate;
     FAB_TRY(fab_demand_init(f, &router->ports, router->next_hops, &s.phase, &offer, &demand, err));
     if (dag == NULL) {
@@ -121,7 +122,7 @@ static fab_status find_gone(fab_reroute *r, const fab_next_hops *t, uint8_t *gon
     const fab_baseline *b = r->b;
     const fab_ports *ports = &b->router->ports;
     for (uint32_t i = 0; i < b->n_flows; i++) {
-        fab_flow flow = fab_phase_flow(b->request.phase, i);
+        fab_flow flow = fab_phase_flow(r->what.phase, i);
         for (uint32_t nic = 0; nic < ports->nics_per_gpu; nic++) {
             uint32_t n = 0;
             for (uint32_t plane = 0; plane < ports->n_planes; plane++) {
@@ -135,28 +136,30 @@ static fab_status find_gone(fab_reroute *r, const fab_next_hops *t, uint8_t *gon
             gone[i] |= n == 0;
         }
         if (gone[i] != 0) {
-            uint32_t n_paths = b->router->splits ? 1 : b->routes.flow_first[i + 1] - b->routes.flow_first[i];
-            fab_reroute_lose(r, i, b->part[i] * n_paths);
+            uint32_t n_paths = b->router->splits ? 1 : r->flow_first[i + 1] - r->flow_first[i];
+            fab_reroute_lose(r, i, r->part[i] * n_paths);
         }
     }
     return FAB_OK;
 }
 
-/* A path that is listed whether it moved or not; `link` from the routes of the rest. */
-static fab_status list_path(fab_reroute *r, uint32_t path, const fab_link_id *link, size_t n, fab_error *err) {
+fab_status fab_reroute_list(fab_reroute *r, uint32_t flow, uint32_t path, size_t end, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_baseline *b = r->b;
-    size_t first = r->path_first[r->n_touched];
-    size_t n_old = b->routes.path_first[path + 1] - b->routes.path_first[path];
-    FAB_TRY(FAB_GROW(r->link, r->link_capacity, first + n + 1, err));
+    const fab_routes *before = &r->b->routes;
+    const fab_link_id *link = r->link + r->path_first[r->n_touched];
+    const size_t n = end - r->path_first[r->n_touched];
+    const size_t *first = before->path_first;
     for (size_t i = 0; i < n; i++) {
-        r->link[first + i] = link[i];
-        r->load[link[i]] += b->part[b->trip[path].flow];
+        r->load[link[i]] += r->part[flow];
     }
-    r->n_moved += n > 0 && (n != n_old || memcmp(b->routes.link + b->routes.path_first[path], r->link + first,
-                                                 n * sizeof *link) != 0);
+    FAB_TRY(FAB_GROW(r->path, r->path_capacity, (size_t)r->n_touched + 1, err));
+    FAB_TRY(FAB_GROW(r->path_first, r->first_capacity, (size_t)r->n_touched + 2, err));
+    if (n > 0) {
+        r->n_moved += r->flow_first != before->flow_first || n != first[path + 1] - first[path] ||
+                      memcmp(before->link + first[path], link, n * sizeof *link) != 0;
+    }
     r->path[r->n_touched++] = path;
-    r->path_first[r->n_touched] = first + n;
+    r->path_first[r->n_touched] = end;
 done:
     return status;
 }
@@ -167,15 +170,18 @@ static fab_status route_phase(fab_reroute *r, const fab_router *router, const ui
     const fab_baseline *b = r->b;
     rest s = {0};
     uint32_t at = 0;
-    FAB_TRY(rest_init(b, gone, &s, err));
-    FAB_TRY(fab_route_flows(router, &s.phase, 0, s.n_flows, s.rate, b->request.seed, &r->routes, err));
+    FAB_TRY(rest_init(&r->what, gone, &s, err));
+    FAB_TRY(fab_route_flows(router, &s.phase, 0, s.n_flows, s.rate, r->what.seed, &r->routes, err));
     for (uint32_t flow = 0; flow < b->n_flows; flow++) {
-        uint32_t first = b->routes.flow_first[flow];
-        for (uint32_t i = 0; i < b->routes.flow_first[flow + 1] - first; i++) {
-            size_t path = gone[flow] == 0 ? r->routes.flow_first[at] + i : 0;
-            size_t link = gone[flow] == 0 ? r->routes.path_first[path] : 0;
-            size_t n = gone[flow] == 0 ? r->routes.path_first[path + 1] - link : 0;
-            FAB_TRY(list_path(r, first + i, r->routes.link + link, n, err));
+        for (uint32_t path = r->flow_first[flow]; path < r->flow_first[flow + 1]; path++) {
+            size_t from = gone[flow] == 0 ? r->routes.flow_first[at] + (path - r->flow_first[flow]) : 0;
+            size_t n = gone[flow] == 0 ? r->routes.path_first[from + 1] - r->routes.path_first[from] : 0;
+            size_t first = r->path_first[r->n_touched];
+            FAB_TRY(FAB_GROW(r->link, r->link_capacity, first + n + 1, err));
+            if (n > 0) {
+                memcpy(r->link + first, r->routes.link + r->routes.path_first[from], n * sizeof *r->link);
+            }
+            FAB_TRY(fab_reroute_list(r, flow, path, first + n, err));
         }
         at += gone[flow] == 0;
     }
@@ -184,32 +190,32 @@ done:
     return status;
 }
 
-/* Of an engine that makes tables of its own. */
-static fab_status route_by_tables(fab_reroute *r, const fab_router *router, fab_error *err) {
+static fab_status walk_all(fab_reroute *r, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
     size_t n = 0;
+    for (uint32_t path = 0; path < b->n_paths; path++) {
+        uint32_t flow = b->trip[path].flow;
+        size_t first = n;
+        FAB_TRY(fab_reroute_path(r, path, &n, err));
+        if (n == first) {
+            fab_reroute_lose(r, flow, r->part[flow]);
+        }
+        FAB_TRY(fab_reroute_list(r, flow, path, n, err));
+    }
+done:
+    return status;
+}
+
+/* Of an engine that makes tables of its own. */
+static fab_status route_by_tables(fab_reroute *r, const fab_router *router, fab_error *err) {
+    fab_status status = FAB_OK;
     fab_router kept = r->masked;
     r->masked = *router;
     r->masked.state = NULL;
     FAB_TRY(fab_allocate(1, router->engine->state_size, &r->masked.state, err));
     FAB_TRY(router->engine->prepare(&r->masked, err));
-    for (uint32_t path = 0; path < b->n_paths; path++) {
-        size_t first = n;
-        FAB_TRY(fab_reroute_path(r, path, &n, err));
-        for (size_t i = first; i < n; i++) {
-            r->load[r->link[i]] += b->part[b->trip[path].flow];
-        }
-        size_t n_old = b->routes.path_first[path + 1] - b->routes.path_first[path];
-        if (n == first) {
-            fab_reroute_lose(r, b->trip[path].flow, b->part[b->trip[path].flow]);
-        } else {
-            r->n_moved += n - first != n_old || memcmp(b->routes.link + b->routes.path_first[path], r->link + first,
-                                                       n_old * sizeof *r->link) != 0;
-        }
-        r->path[r->n_touched++] = path;
-        r->path_first[r->n_touched] = n;
-    }
+    FAB_TRY(r->what.phase == r->b->request.phase ? walk_all(r, err) : fab_moving_walk_all(r, err));
 done:
     if (r->masked.state != NULL) {
         router->engine->release(&r->masked);
@@ -229,6 +235,8 @@ fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) {
     FAB_TRY(fab_next_hops_new(b->fabric, r->mask->dead_link, &t, err));
     router.next_hops = t;
     router.minimal = t;
+    fab_baseline_request what = r->what;
+    what.router = &router;
     memset(r->load, 0, b->fabric->n_links * sizeof *r->load);
     r->path_first[0] = 0;
     if (engine->next != NULL && !router.splits) {
@@ -238,7 +246,7 @@ fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) {
     FAB_TRY(FAB_NEW(gone, b->n_flows, err));
     FAB_TRY(find_gone(r, t, gone, err));
     if (router.splits) {
-        FAB_TRY(fab_baseline_split(b, &router, gone, r->load, err));
+        FAB_TRY(fab_baseline_split(&what, gone, r->load, err));
     } else if (engine->route != NULL) {
         FAB_TRY(route_phase(r, &router, gone, err));
     } else {

@@ -139,31 +139,33 @@ done:
     return status;
 }
 
-/* The same queue pair in another plane, those behind its own in turn. */
-static fab_status try_planes(fab_reroute *r, uint32_t path, size_t *n, fab_error *err) {
+fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, uint32_t n_planes, size_t *n,
+                            fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_baseline *b = r->b;
-    const fab_fabric *f = b->fabric;
-    const fab_trip *trip = &b->trip[path];
-    const fab_flow flow = fab_phase_flow(b->request.phase, trip->flow);
+    const fab_router *router = r->b->router;
+    const fab_fabric *f = r->b->fabric;
     const uint32_t base = f->first[FAB_NODE_SWITCH];
     const size_t first = *n;
-    uint32_t nic = (path - b->routes.flow_first[trip->flow]) % b->router->ports.nics_per_gpu;
-    uint32_t own = f->switch_plane[trip->src];
-    for (uint32_t i = 1; i < f->n_planes; i++) {
+    for (uint32_t i = 0; i < n_planes; i++) {
         fab_legs legs = {0};
-        fab_hop_key key = b->key[path];
         bool found = false;
-        FAB_TRY(fab_legs_of(f, &b->router->ports, flow.src, flow.dst, nic, (own + i) % f->n_planes, &legs, err));
+        FAB_TRY(fab_legs_of(f, &router->ports, part->src, part->dst, part->nic, (plane + i) % f->n_planes, &legs, err));
         if (!all_alive(r, legs.head, legs.n_head) || !all_alive(r, legs.tail, legs.n_tail)) {
             continue;
         }
-        uint32_t column = b->router->next_hops->leaf_index[legs.dst_leaf - base];
-        key.destination = column * b->router->port_stride + legs.dst_port - 1;
-        if (b->router->engine->begin != NULL) {
-            b->router->engine->begin(b->router, b->request.seed, &key, 1);
-        }
         FAB_TRY(append(r, n, legs.head, legs.n_head, err));
+        if (legs.in_domain) {
+            goto done;
+        }
+        uint32_t column = router->next_hops->leaf_index[legs.dst_leaf - base];
+        fab_hop_key key = {.src_nic = legs.src_nic,
+                           .dst_nic = legs.dst_nic,
+                           .ordinal = part->ordinal,
+                           .queue_pair = part->queue_pair,
+                           .destination = column * router->port_stride + legs.dst_port - 1};
+        if (router->engine->begin != NULL) {
+            router->engine->begin(router, r->b->request.seed, &key, 1);
+        }
         FAB_TRY(walk(r, legs.src_leaf - base, legs.dst_leaf - base, column, &key, NULL, n, &found, err));
         if (found) {
             FAB_TRY(append(r, n, legs.tail, legs.n_tail, err));
@@ -173,6 +175,19 @@ static fab_status try_planes(fab_reroute *r, uint32_t path, size_t *n, fab_error
     }
 done:
     return status;
+}
+
+/* The same queue pair in another plane, those behind its own in turn. */
+static fab_status try_planes(fab_reroute *r, uint32_t path, size_t *n, fab_error *err) {
+    const fab_baseline *b = r->b;
+    const fab_trip *trip = &b->trip[path];
+    const fab_flow flow = fab_phase_flow(b->request.phase, trip->flow);
+    const fab_flow_part part = {.src = flow.src,
+                                .dst = flow.dst,
+                                .ordinal = flow.ordinal,
+                                .queue_pair = b->key[path].queue_pair,
+                                .nic = (path - b->routes.flow_first[trip->flow]) % b->router->ports.nics_per_gpu};
+    return fab_reroute_part(r, &part, b->fabric->switch_plane[trip->src] + 1U, b->fabric->n_planes - 1, n, err);
 }
 
 fab_status fab_reroute_path(fab_reroute *r, uint32_t path, size_t *n_links, fab_error *err) {

@@ -1,57 +1,12 @@
 /**
  * @file tables_text.h
- * A file of forwarding tables line by line, and what is wrong with it as file:line:column.
+ * What files of forwarding tables name: ports and next hops.
  */
 #ifndef FAB_TABLES_TEXT_H
 #define FAB_TABLES_TEXT_H
 
 #include "fab/fabric.h"
-#include "fab/str.h"
-
-typedef struct fab_token {
-    const char *text; /**< "" at the end of a line */
-    size_t length;
-    size_t column;
-} fab_token;
-
-typedef struct fab_text {
-    const char *path;
-    fab_str file;
-    const char *at, *behind; /**< what is left of the line */
-    const char *line_start, *next_line;
-    size_t line; /**< from 1 */
-} fab_text;
-
-/**
- * Reads the file and stands before its first line.
- * @retval FAB_EINPUT  a zero byte: no text; or longer than 2 GiB
- * @retval FAB_EIO     it cannot be read
- */
-fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) FAB_MUST_USE;
-void fab_text_release(fab_text *text);
-
-/** Stands before the first line again. */
-void fab_text_rewind(fab_text *text);
-
-/** Moves to the next line that is neither blank nor a comment (#); false at the end of the file. A line ends with LF
- * or CRLF. */
-bool fab_text_next(fab_text *text);
-
-/** The next word of the line; of length 0 behind the last. */
-fab_token fab_text_token(fab_text *text);
-
-/** Whether what is left of the line begins with a word; then moves behind it. */
-bool fab_text_take(fab_text *text, const char *word);
-
-/** What is left of the line. */
-fab_token fab_text_rest(const fab_text *text);
-
-/** Decimal digits only, up to 18; false where it is none or too large. */
-bool fab_token_number(fab_token t, uint64_t *out);
-
-/** "'TOKEN' WHAT" at a column of the line; of an empty token "WHAT". */
-fab_status fab_text_wrong(const fab_text *text, size_t column, fab_status code, const char *what, fab_token t,
-                          fab_error *err);
+#include "fab/text.h"
 
 /**
  * The link behind port `port` of switch v, which `t` spells.

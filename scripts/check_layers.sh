@@ -50,10 +50,10 @@ complaints=$(
     complain_about "only src/cli prints, exits and reads the environment" 2>&1
 
   # --- size, leftovers, names ---
-  find src topologies routing reports tests scripts -type f \( -name '*.[ch]' -o -name '*.sh' -o -path 'scripts/*' \) \
+  find src topologies routing reports tests scripts -name node_modules -prune -o -type f \( -name '*.[ch]' -o -name '*.sh' -o -path 'scripts/*' \) \
     ! -name '*.md' -exec wc -l {} + | awk '$1 > 600 && $2 != "total" {print $2 ":" $1}' |
     complain_about "more than 600 lines" 2>&1
-  { grep -rnE '\b(TO''DO|FIX''ME|XX''X)\b' src topologies routing reports tests scripts CMakeLists.txt || true; } |
+  { grep -rnE --exclude-dir=node_modules '\b(TO''DO|FIX''ME|XX''X)\b' src topologies routing reports tests scripts CMakeLists.txt || true; } |
     cut -d: -f1,2 | complain_about "unfinished" 2>&1
   find . -mindepth 1 -maxdepth 1 -type d -printf '%f\n' |
     { grep -vxE 'src|topologies|routing|reports|tests|scripts|build|\.git|\.ci|\.cache' || true; } |

@@ -38,6 +38,7 @@ static fab_status add_nics(bill *b, fab_error *err) {
     if (status == FAB_OK) {
         fab_cost_line *line = add_line(b, FAB_PART_NIC, "server", b->counts->nics, each);
         line->rate_bps = b->spec->nic_bps;
+        b->cost->nic_each_usd = each.usd;
         (void)snprintf(line->part, sizeof line->part, "NIC %s",
                        fab_quantity_format(rate, line->rate_bps, FAB_UNIT_RATE));
     }
@@ -59,6 +60,7 @@ static fab_status add_switches(bill *b, uint32_t t, fab_error *err) {
     if (status == FAB_OK) {
         fab_cost_line *line = add_line(b, FAB_PART_SWITCH, fab_tier_name(b->counts->wiring, t), n, each);
         line->rate_bps = rate_bps;
+        b->cost->switch_each_usd[t - 1] = each.usd;
         (void)snprintf(line->part, sizeof line->part, "switch %.6gx%s", ports,
                        fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE));
     }
@@ -79,6 +81,7 @@ static void add_modules(bill *b, const fab_cable_kind *kind, const fab_price_mod
     (void)snprintf(part, sizeof part, "transceiver %s%s", module->ports == 2 ? "2x" : "",
                    fab_quantity_format(rate, kind->rate_bps, FAB_UNIT_RATE));
     b->cost->transceivers += quantity;
+    b->cost->cable_each_usd[kind - b->counts->kinds] += (double)quantity * each.usd / (double)kind->count;
     for (size_t i = 0; i < b->cost->n_lines; i++) {
         fab_cost_line *line = &b->cost->lines[i];
         if (line->kind == FAB_PART_TRANSCEIVER && line->rate_bps == kind->rate_bps && line->unit_usd == each.usd &&
@@ -136,6 +139,7 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
             add_line(b, FAB_PART_CABLE, fab_boundary_name(b->counts->wiring, t), kind->count, link.cable);
         line->rate_bps = kind->rate_bps;
         line->length_m = kind->length_m;
+        b->cost->cable_each_usd[i] += link.cable.usd;
         (void)snprintf(line->medium, sizeof line->medium, "%s", link.medium != NULL ? link.medium : "");
         (void)snprintf(line->part, sizeof line->part, "cable %s %.6g m",
                        fab_quantity_format(rate, kind->rate_bps, FAB_UNIT_RATE), kind->length_m);
@@ -163,6 +167,12 @@ static void add_installation(bill *b) {
             fab_cost_line *line = add_line(b, FAB_PART_INSTALLATION, "", rows[i].quantity, (fab_price){rows[i].usd, 0});
             (void)snprintf(line->part, sizeof line->part, "%s", rows[i].part);
         }
+    }
+    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
+        b->cost->switch_each_usd[t] += b->counts->switches_by_tier[t] > 0 ? b->prices->install_usd_per_switch : 0;
+    }
+    for (size_t i = 0; i < b->counts->n_kinds; i++) {
+        b->cost->cable_each_usd[i] += b->prices->install_usd_per_cable;
     }
 }
 

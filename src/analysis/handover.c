@@ -60,7 +60,7 @@ fab_status fab_handover_find(const fab_subject *subject, double **out_bytes, dou
         add_flow(subject, flow, bytes);
     }
     for (fab_link_id l = 0; l < f->n_links; l++) {
-        *out_s = fmax(*out_s, bytes[l] * BITS / fab_class_of(f, l)->capacity_bps);
+        *out_s = fmax(*out_s, bytes[l] * BITS / fab_subject_capacity(subject, l));
     }
     *out_bytes = bytes;
 done:

@@ -32,27 +32,27 @@ static fab_phase_time *place_of(const char *name, fab_job_times *times) {
 }
 
 /* Phases of one place follow each other. */
-static void add_phase(const fab_phase_result *phase, const fab_engine_result *engine, double transfer_s,
-                      fab_phase_time *to) {
-    bool first = to->executions <= 0;
-    to->transfer_s += transfer_s;
-    to->latency_s += engine->latency_s;
-    to->executions = 1;
-    to->scale_up = (first || to->scale_up) && phase->network_flows == 0;
+bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool in_network, fab_job_times *times) {
+    fab_phase_time *to = place_of(name, times);
+    if (to != NULL) {
+        bool first = to->executions <= 0;
+        to->transfer_s += transfer_s;
+        to->latency_s += latency_s;
+        to->executions = 1;
+        to->scale_up = (first || to->scale_up) && !in_network;
+    }
+    return to != NULL;
 }
 
 static fab_status gather(const fab_result *result, size_t engine, const double *transfer_s, fab_job_times *out,
                          fab_error *err) {
     for (size_t i = 0; i < result->n_phases; i++) {
         const fab_phase_result *phase = &result->phases[i];
-        fab_phase_time *to = place_of(phase->name, out);
-        if (to != NULL && !phase->engines[engine].has_time) {
+        const fab_engine_result *mine = &phase->engines[engine];
+        double s = transfer_s != NULL ? transfer_s[i] : mine->transfer_s.mean;
+        if (fab_iterate_add(phase->name, s, mine->latency_s, phase->network_flows > 0, out) && !mine->has_time) {
             return fab_fail(err, FAB_EUNSUPPORTED, NULL, "phase %s is too large for its time to be computed",
                             phase->name);
-        }
-        if (to != NULL) {
-            add_phase(phase, &phase->engines[engine],
-                      transfer_s != NULL ? transfer_s[i] : phase->engines[engine].transfer_s.mean, to);
         }
     }
     return FAB_OK;
@@ -81,6 +81,21 @@ fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, siz
     return fab_iterate_with(traffic, result, engine, NULL, NULL, out, err);
 }
 
+fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
+                             double network_usd_per_year, fab_iteration *out, fab_error *err) {
+    const memory_check check = {&traffic->job, &traffic->model};
+    const fab_iteration_request request = {
+        .job = &traffic->job,
+        .times = times,
+        .compute = compute,
+        .choose_microbatch = traffic->job.microbatch_auto,
+        .choose_interleave = traffic->job.interleave_auto,
+        .fits = traffic->memory.fits ? fits : NULL, /* a job that is let run without fitting is timed as it is */
+        .fits_context = &check,
+        .network_usd_per_year = network_usd_per_year};
+    return fab_iteration_time(&request, out, err);
+}
+
 fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result, size_t engine,
                             const double *transfer_s, const fab_compute_model *compute, fab_iteration *out,
                             fab_error *err) {
@@ -88,17 +103,9 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
     fab_job_times times = {.tp = {.transfer_s = 0}};
     const fab_fabric_result *fabric = &result->fabrics[0];
     const memory_check check = {&traffic->job, &traffic->model};
+    double usd_per_year = fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year;
     FAB_TRY(gather(result, engine, transfer_s, &times, err));
-    const fab_iteration_request request = {
-        .job = &traffic->job,
-        .times = &times,
-        .compute = compute,
-        .choose_microbatch = traffic->job.microbatch_auto,
-        .choose_interleave = traffic->job.interleave_auto,
-        .fits = traffic->memory.fits ? fits : NULL, /* a job that is let run without fitting is timed as it is */
-        .fits_context = &check,
-        .network_usd_per_year = fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year};
-    FAB_TRY(fab_iteration_time(&request, out, err));
+    FAB_TRY(fab_iterate_times(traffic, &times, compute, usd_per_year, out, err));
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
     out->memory = memory_with(&check, out->microbatch, out->interleave);
     out->pipeline_bisection_Bps = fab_pipeline_bisection_bytes_per_s(&traffic->job, &times.pp);
@@ -111,8 +118,12 @@ done:
     return status;
 }
 
-bool fab_iterates(const fab_traffic *traffic, const fab_result *result, const char *text) {
+bool fab_is_whole_training(const fab_traffic *traffic, const char *text) {
     bool whole = strcmp(text, "job") == 0;
     bool training = traffic->has_job && (traffic->job.kind[0] == '\0' || strcmp(traffic->job.kind, "training") == 0);
-    return whole && training && traffic->n_phases > 0 && result->n_fabrics > 0;
+    return whole && training && traffic->n_phases > 0;
+}
+
+bool fab_iterates(const fab_traffic *traffic, const fab_result *result, const char *text) {
+    return fab_is_whole_training(traffic, text) && result->n_fabrics > 0;
 }

@@ -37,8 +37,9 @@ typedef struct fab_subject {
     fab_offer offer;
     fab_demand demand;
     fab_flow_classes classes;
-    double *spray;   /**< shape [n_links]: utilisation under ideal spray */
-    fab_bound bound; /**< with has_bound */
+    const double *left; /**< shape [n_links]: fraction of their capacity that links have, 0 dead; NULL: all of it */
+    double *spray;      /**< shape [n_links]: utilisation under ideal spray */
+    fab_bound bound;    /**< with has_bound */
     bool has_bound;
     bool borrows_bound; /**< what it points to is not its own */
     bool bisection;     /**< effective bisection bandwidth is wanted */
@@ -69,6 +70,12 @@ void fab_subject_release(fab_subject *subject);
 /** Classes of the flows of subject->phase, from its demand. */
 fab_status fab_flow_classes_init(const fab_subject *subject, fab_flow_classes *out, fab_error *err) FAB_MUST_USE;
 void fab_flow_classes_release(fab_flow_classes *classes);
+
+/** Bits per second that a link has; of a dead one what it had: nobody crosses it. */
+static inline double fab_subject_capacity(const fab_subject *s, fab_link_id link) {
+    double whole = fab_class_of(s->fabric, link)->capacity_bps;
+    return s->left != NULL && s->left[link] > 0 ? whole * s->left[link] : whole;
+}
 
 /** Certified least of the largest utilisation of network links. */
 double fab_subject_bound(const fab_subject *subject);
@@ -173,6 +180,14 @@ void fab_next_hop_use_merge(fab_next_hop_use *use, const fab_next_hop_use *other
 /** Fills the rows that fab_detail_loads() has made. Complexity: O(sum of route lengths * next hops of a switch). */
 void fab_next_hop_use_finish(fab_next_hop_use *use, fab_engine_result *out);
 void fab_next_hop_use_free(fab_next_hop_use *use);
+
+/**
+ * Bytes from block to block of servers, at most FAB_MAX_BLOCKS blocks of equal size; a block lies in one pod where the
+ * servers of a pod divide. Fills block_bytes, n_blocks and servers_per_block of `out`.
+ * Complexity: O(flows); of an all-to-all O(blocks^2).
+ */
+fab_status fab_block_bytes(const fab_fabric *fabric, const fab_phase *phase, fab_phase_result *out,
+                           fab_error *err) FAB_MUST_USE;
 
 /** What the phase is, and what the design itself does to it. */
 fab_status fab_measure_phase(const fab_subject *subject, fab_phase_result *out, fab_error *err) FAB_MUST_USE;

@@ -44,9 +44,10 @@ static fab_status open_scratch(const fab_trial *trial, fab_rate_scratch **out, f
         FAB_TRY(fab_max_min_new(&all->rates->solver, err));
     }
     for (uint32_t l = 0; l < f->n_links; l++) { /* anew: a split merges links */
-        const fab_link_class *c = fab_class_of(f, l);
-        bool nic_is_slower = c->kind == FAB_LINK_PCIE && c->capacity_bps >= trial->subject->offer.line_bps * (1 - SAME);
-        all->rates->capacity[l] = nic_is_slower ? (double)INFINITY : c->capacity_bps; /* so that the NIC is named */
+        double bps = fab_subject_capacity(trial->subject, l);
+        bool is_pcie = fab_class_of(f, l)->kind == FAB_LINK_PCIE;
+        bool nic_is_slower = is_pcie && bps >= trial->subject->offer.line_bps * (1 - SAME);
+        all->rates->capacity[l] = nic_is_slower ? (double)INFINITY : bps; /* so that the NIC is named */
     }
     *out = all->rates;
 done:
@@ -93,17 +94,17 @@ done:
 
 /* What the fullest link of all takes, those inside servers included: no phase under this routing is faster. `without`
  * (NULL: nothing) is carried at another time. */
-static double fullest_link_s(const fab_fabric *f, const double *bytes, const double *without) {
+static double fullest_link_s(const fab_subject *s, const double *bytes, const double *without) {
     double most = 0;
-    for (uint32_t l = 0; l < f->n_links; l++) {
+    for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         double mine = bytes[l] - (without != NULL ? without[l] : 0);
-        most = fmax(most, mine * BITS / fab_class_of(f, l)->capacity_bps);
+        most = fmax(most, mine * BITS / fab_subject_capacity(s, l));
     }
     return most;
 }
 
 static fab_status check_bound(const fab_trial *trial, const double *bytes, const fab_sample *sample, fab_error *err) {
-    double fullest_s = fullest_link_s(trial->subject->fabric, bytes, NULL);
+    double fullest_s = fullest_link_s(trial->subject, bytes, NULL);
     double least_s = fmax(fullest_s, trial->subject->least_s);
     if (sample->transfer_s < least_s * (1 - BELOW_IT)) {
         return fab_fail(err, FAB_EINTERNAL, trial->router->label,
@@ -441,7 +442,7 @@ fab_status fab_rate_loads(const fab_trial *trial, const double *bytes, fab_sampl
     out->mean_rate = NAN;
     out->transfer_s = NAN;
     if (equal_bytes(phase) && !trial->router->reorders) {
-        double fullest_s = fullest_link_s(trial->subject->fabric, bytes, trial->subject->handover);
+        double fullest_s = fullest_link_s(trial->subject, bytes, trial->subject->handover);
         out->transfer_s = fullest_s + trial->subject->handover_s;
         out->min_rate = fullest_s > 0 ? (double)fab_phase_flow(phase, 0).bytes * BITS / fullest_s : 0;
         return check_bound(trial, bytes, out, err);

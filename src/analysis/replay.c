@@ -65,13 +65,28 @@ static bool varies(const context *c, size_t engine) {
     return c->traffic.depends_on_seed || c->routers[engine].engine->seeded;
 }
 
+static void to_floats(const double *values, size_t n, float *out) {
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (float)values[i];
+    }
+}
+
 static fab_status prepare_subject(void *argument, size_t phase, size_t worker, fab_error *err) {
     context *c = argument;
     (void)worker;
     fab_bench bench = c->bench; /* what is known is known of the first seed alone */
     bench.known = c->traffic.n_phases == 1 ? c->replay->known_bound : NULL;
-    fab_status status = fab_subject_init(&bench, &c->traffic, &c->traffic.phases[phase], &c->subjects[phase], err);
-    return status == FAB_OK ? fab_measure_phase(&c->subjects[phase], &c->phases[phase], err) : status;
+    fab_status status = FAB_OK;
+    fab_phase_result *out = &c->phases[phase];
+    FAB_TRY(fab_subject_init(&bench, &c->traffic, &c->traffic.phases[phase], &c->subjects[phase], err));
+    FAB_TRY(fab_measure_phase(&c->subjects[phase], out, err));
+    if (c->replay->keep_seeds > 0) {
+        FAB_TRY(FAB_NEW(out->taper_ratio, bench.fabric->n_links, err));
+        to_floats(c->subjects[phase].spray, bench.fabric->n_links, out->taper_ratio);
+        FAB_TRY(fab_block_bytes(bench.fabric, &c->traffic.phases[phase], out, err));
+    }
+done:
+    return status;
 }
 
 static fab_status measure_item(context *c, size_t index, const fab_subject *subject, fab_scratch *scratch,
@@ -101,7 +116,13 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
         if (c->replay->keep_loads) {
             result->load_bytes = scratch->bytes;
             scratch->bytes = NULL;
+            result->utilisation = scratch->use;
+            scratch->use = NULL;
         }
+    }
+    if (it->draw > 0 && it->draw <= result->n_more) { /* every draw has its own row: threads do not meet */
+        size_t n_links = c->replay->fabric->n_links;
+        to_floats(scratch->use, n_links, result->more_utilisation + (it->draw - 1) * n_links);
     }
 done:
     return status;
@@ -131,6 +152,13 @@ done:
     return status;
 }
 
+static fab_status reserve_draws(const fab_replay *replay, uint64_t n_draws, fab_engine_result *out, fab_error *err) {
+    uint64_t n = n_draws < replay->keep_seeds ? n_draws : replay->keep_seeds;
+    fab_status status = n > 1 ? FAB_NEW(out->more_utilisation, (n - 1) * replay->fabric->n_links, err) : FAB_OK;
+    out->n_more = status == FAB_OK && n > 1 ? n - 1 : 0;
+    return status;
+}
+
 static fab_status list_items(context *c, fab_error *err) {
     const fab_replay *replay = c->replay;
     fab_status status = FAB_OK;
@@ -138,6 +166,7 @@ static fab_status list_items(context *c, fab_error *err) {
     for (uint32_t phase = 0; phase < c->traffic.n_phases; phase++) {
         for (uint32_t engine = 0; engine < replay->n_engines; engine++) {
             uint64_t n = varies(c, engine) ? replay->n_seeds : 1;
+            FAB_TRY(reserve_draws(replay, n, &c->phases[phase].engines[engine], err));
             FAB_TRY(FAB_GROW(c->items, capacity, c->n_items + n, err));
             for (uint64_t draw = 0; draw < n; draw++) {
                 c->items[c->n_items++] = (item){phase, engine, draw};
@@ -371,10 +400,14 @@ static void free_phases(fab_phase_result *phases, size_t n_phases) {
     for (size_t p = 0; phases != NULL && p < n_phases; p++) {
         for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {
             free(phases[p].engines[e].load_bytes);
+            free(phases[p].engines[e].utilisation);
+            free(phases[p].engines[e].more_utilisation);
             free(phases[p].engines[e].draws);
             free(phases[p].engines[e].flows);
         }
         free(phases[p].engines);
+        free(phases[p].taper_ratio);
+        free(phases[p].block_bytes);
     }
     free(phases);
 }

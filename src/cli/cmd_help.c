@@ -3,9 +3,40 @@
 static const char *const NO_EXAMPLES[] = {NULL};
 static const cli_option *const NO_OPTIONS[] = {NULL};
 
+static fab_status apply_man(cli_options *options, const char *value, fab_error *err) {
+    (void)value;
+    (void)err;
+    options->man = true;
+    return FAB_OK;
+}
+
+static fab_status apply_completion(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->completion = value;
+    return FAB_OK;
+}
+
+static const cli_option OPTION_MAN = {"man", NULL, "the same as a manual page, for 'man -l -' or to be installed",
+                                      apply_man};
+static const cli_option OPTION_COMPLETION = {
+    "completion", "SHELL", "instead of help, a completion script for bash, zsh or fish", apply_completion};
+static const cli_option *const OPTIONS[] = {&OPTION_MAN, &OPTION_COMPLETION, NULL};
+static const char *const EXAMPLES[] = {"fabriscope help run", "fabriscope help route --man",
+                                       "fabriscope help --completion bash", NULL};
+
 static fab_status run_help(const cli_options *options, FILE *out, fab_error *err) {
+    if (options->completion != NULL) {
+        if (options->man || options->operands.n > 0) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --completion stands alone");
+        }
+        return cli_print_completion(options->completion, out, err);
+    }
     if (options->operands.n == 0) {
-        cli_print_help(out);
+        if (options->man) {
+            cli_print_man(NULL, out);
+        } else {
+            cli_print_help(out);
+        }
         return FAB_OK;
     }
     const char *name = options->operands.items[0];
@@ -17,7 +48,17 @@ static fab_status run_help(const cli_options *options, FILE *out, fab_error *err
         }
         return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, cli_hint_text(&hint));
     }
-    cli_print_command_help(command, out);
+    if (options->operands.n > 1) {
+        fab_status status = cli_find_subcommand(command, options->operands.items[1], &command, err);
+        if (status != FAB_OK) {
+            return status;
+        }
+    }
+    if (options->man) {
+        cli_print_man(command, out);
+    } else {
+        cli_print_command_help(command, out);
+    }
     return FAB_OK;
 }
 
@@ -30,12 +71,12 @@ static fab_status run_version(const cli_options *options, FILE *out, fab_error *
 
 const cli_command cli_command_help = {
     .name = "help",
-    .operands = "[COMMAND]",
-    .max_operands = 1,
+    .operands = "[COMMAND [SUBCOMMAND]]",
+    .max_operands = 2,
     .summary = "what a command does, its options and examples",
     .details = "",
-    .examples = NO_EXAMPLES,
-    .options = NO_OPTIONS,
+    .examples = EXAMPLES,
+    .options = OPTIONS,
     .run = run_help,
 };
 

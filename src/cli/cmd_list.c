@@ -301,6 +301,10 @@ done:
     return status;
 }
 
+const char *cli_topic_name(size_t i) {
+    return i < N_TOPICS ? TOPICS[i].name : NULL;
+}
+
 static const list_topic ALL_TOPICS = {
     "topics", "", {{"What", "name", false}, {"Summary", "summary", false}}, 2, fill_topics};
 

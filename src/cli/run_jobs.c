@@ -69,6 +69,8 @@ static fab_status degrade(const cli_options *options, const fab_replay *base, fa
     }
     FAB_TRY(fab_degraded_run(base, result, parts, n, &out->degradation, err));
     result->degradation = out->degradation;
+    out->overlay = (fab_overlay){.left = out->degradation->link_left};
+    result->overlay = &out->overlay;
 done:
     free(parts);
     return status;

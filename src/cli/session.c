@@ -112,32 +112,34 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     cli_progress progress = {0};
     bool shows_progress = cli_progress_wanted(options);
     FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_check_exports(options, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
     FAB_TRY(cli_result_init(options, command, 1, &result, err));
     FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
+    FAB_TRY(fab_view_check(graph, options->view, err));
     result.graph = graph;
     if (cli_is_front_end(traffic)) {
         FAB_TRY(cli_front_end_open(traffic, &design, graph, &front_end, err));
         cli_front_end_show(&design, &result, &front_end);
         traffic = front_end.text;
     }
-    fab_replay replay = {
-        .design = &design,
-        .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
-        .gpus = front_end.hosts != NULL ? graph : NULL,
-        .traffic = traffic,
-        .engines = design.engines,
-        .n_engines = design.n_engines,
-        .seed = options->seed,
-        .n_seeds = options->n_seeds,
-        .n_threads = (size_t)options->n_threads,
-        .bound = options->bound,
-        .rates = true,
-        .keep_flows = options->out != NULL || (options->format != NULL && strcmp(options->format, "flows") == 0),
-        .known_bound = known_bound,
-        .keep_loads = options->out != NULL || (options->format != NULL && strcmp(options->format, "graphml") == 0),
-        .progress = shows_progress ? cli_progress_step : NULL,
-        .progress_context = &progress};
+    fab_replay replay = {.design = &design,
+                         .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
+                         .gpus = front_end.hosts != NULL ? graph : NULL,
+                         .traffic = traffic,
+                         .engines = design.engines,
+                         .n_engines = design.n_engines,
+                         .seed = options->seed,
+                         .n_seeds = options->n_seeds,
+                         .n_threads = (size_t)options->n_threads,
+                         .bound = options->bound,
+                         .rates = true,
+                         .keep_flows = cli_writes(options, "flows") || options->out != NULL,
+                         .known_bound = known_bound,
+                         .keep_loads = cli_shows_loads(options),
+                         .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
+                         .progress = shows_progress ? cli_progress_step : NULL,
+                         .progress_context = &progress};
     FAB_TRY(cli_check_further(options, &design, err));
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
@@ -171,6 +173,7 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "no report format '%s'", options->format != NULL ? options->format : "text");
     }
     FAB_TRY(format->write(result, &style, out, err));
+    FAB_TRY(cli_write_exports(options, result, err));
     if (options->out != NULL) {
         cli_hold_signals();
         status = fab_reports_write_all(result, options->out, options->force, err);

@@ -14,6 +14,7 @@ static inline fab_replay replay_for_times(const fab_replay *base) {
     replay.rates = true;
     replay.known_bound = NULL;
     replay.keep_loads = false;
+    replay.keep_seeds = 0;
     replay.keep_draws = false;
     replay.keep_flows = false;
     replay.progress = NULL;

@@ -13,9 +13,16 @@
 static const struct {
     const char *name;
     fab_component_kind kind;
-} CLASSES[] = {{"links", FAB_COMPONENT_LINK},  {"switches", FAB_COMPONENT_SWITCH}, {"nics", FAB_COMPONENT_NIC},
-               {"gpus", FAB_COMPONENT_GPU},    {"servers", FAB_COMPONENT_SERVER},  {"racks", FAB_COMPONENT_RACK},
-               {"planes", FAB_COMPONENT_PLANE}};
+    unsigned links; /* which: bits 1 << fab_link_kind */
+} CLASSES[] = {{"links", FAB_COMPONENT_LINK, 1U << FAB_LINK_ACCESS | 1U << FAB_LINK_FABRIC},
+               {"access-links", FAB_COMPONENT_LINK, 1U << FAB_LINK_ACCESS},
+               {"fabric-links", FAB_COMPONENT_LINK, 1U << FAB_LINK_FABRIC},
+               {"switches", FAB_COMPONENT_SWITCH, 0},
+               {"nics", FAB_COMPONENT_NIC, 0},
+               {"gpus", FAB_COMPONENT_GPU, 0},
+               {"servers", FAB_COMPONENT_SERVER, 0},
+               {"racks", FAB_COMPONENT_RACK, 0},
+               {"planes", FAB_COMPONENT_PLANE, 0}};
 
 #define N_CLASSES (sizeof CLASSES / sizeof CLASSES[0])
 
@@ -166,17 +173,31 @@ double fab_scenarios_span_s(const fab_scenarios *s) {
 
 /* --- texts -------------------------------------------------------------------------------------------------------- */
 
+/* Of all links those of the kinds: bits 1 << fab_link_kind. */
+static void keep_links(fab_scenarios *s, unsigned kinds) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->n_links; i++) {
+        if ((kinds >> fab_class_of(s->fabric, s->link[i])->kind & 1) != 0) {
+            s->link[kept++] = s->link[i];
+        }
+    }
+    s->n_links = kept;
+}
+
 static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_error *err) {
     for (size_t i = 0; i < N_CLASSES; i++) {
         if (strlen(CLASSES[i].name) == n && memcmp(CLASSES[i].name, text, n) == 0) {
             s->kind = CLASSES[i].kind;
+            if (s->kind == FAB_COMPONENT_LINK) {
+                keep_links(s, CLASSES[i].links);
+            }
             s->n = s->kind == FAB_COMPONENT_LINK ? s->n_links : fab_component_count(s->fabric, &s->racks, s->kind);
             return FAB_OK;
         }
     }
     return fab_fail(err, FAB_EINPUT, "--scenarios",
-                    "'%.*s' is no source of scenarios; CLASS:K or CLASS:K@N with links, switches, nics, gpus, servers, "
-                    "racks or planes, time:30d@N, file:PATH",
+                    "'%.*s' is no source of scenarios; CLASS:K or CLASS:K@N with links, access-links, fabric-links, "
+                    "switches, nics, gpus, servers, racks or planes, time:30d@N, file:PATH",
                     (int)(n < 40 ? n : 40), text);
 }
 

@@ -207,3 +207,28 @@ done:
     free(s.stores);
     return status;
 }
+
+fab_status fab_jobs_taken(const fab_design *design, const fab_fabric *fabric, uint8_t *out_taken, fab_error *err) {
+    fab_status status = FAB_OK;
+    sharing s = {.fabric = fabric};
+    fab_job found = {.servers = NULL};
+    memset(out_taken, 0, fabric->n_servers);
+    FAB_TRY(FAB_NEW(s.design, 1, err));
+    FAB_TRY(FAB_NEW(s.alone, 1, err));
+    FAB_TRY(fab_jobs_place(design, fabric, s.design, err));
+    for (size_t job = 0; job < s.design->n_jobs; job++) {
+        FAB_TRY(find_servers(&s, job, &found, err));
+        for (uint32_t i = 0; i < found.n_servers; i++) {
+            out_taken[found.servers[i]] = 1;
+        }
+        for (uint32_t i = 0; i < found.n_storage; i++) {
+            out_taken[found.storage[i]] = 1;
+        }
+        fab_job_release(&found);
+    }
+done:
+    fab_job_release(&found);
+    free(s.design);
+    free(s.alone);
+    return status;
+}

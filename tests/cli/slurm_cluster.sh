@@ -62,6 +62,7 @@ ReturnToService=2
 SlurmdTimeout=5
 SlurmctldTimeout=5
 KillWait=2
+MinJobAge=3600
 CONF
   for ((i = 1; i <= $1; i++)); do
     echo "NodeName=n$i NodeHostname=$host NodeAddr=127.0.0.1 Port=$(($2 + i)) CPUs=1 RealMemory=100 State=UNKNOWN"

@@ -5,6 +5,7 @@
 #include "fab/fabric_builder.h"
 #include "fab/mix.h"
 #include "fab/result.h"
+#include "study_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,6 +262,7 @@ static inline fab_result fixture_result(fab_command command, uint64_t seeds) {
         r.mix = command == FAB_COMMAND_MIX ? fixture_mix() : NULL;
         return r;
     }
+    r.study = command == FAB_COMMAND_STUDY ? fixture_study(FIXTURE_NASTY) : NULL;
     bool compares = command == FAB_COMMAND_COST;
     r.n_fabrics = compares ? 2 : 1;
     r.fabrics = calloc(r.n_fabrics, sizeof *r.fabrics);
@@ -271,7 +273,7 @@ static inline fab_result fixture_result(fab_command command, uint64_t seeds) {
         return r;
     }
     r.graph = fixture_graph();
-    if (command == FAB_COMMAND_BUILD) {
+    if (command == FAB_COMMAND_BUILD || command == FAB_COMMAND_STUDY) {
         return r;
     }
     (void)snprintf(r.traffic, sizeof r.traffic,

@@ -1,4 +1,5 @@
 /* Canonical text and digest of a design: it reads back, and every field is in it. */
+#include "fab/builtin.h"
 #include "fab/design.h"
 
 #include <criterion/criterion.h>
@@ -37,9 +38,74 @@ Test(design_digest, canonical_text_reads_back) {
     }
 }
 
+/* A design comes back from its canonical text. */
+static void check_restored(const fab_design *d) {
+    fab_design *again = calloc(1, sizeof *again);
+    fab_str before = FAB_STR_INIT;
+    fab_str after = FAB_STR_INIT;
+    fab_error err = {0};
+    fab_design_describe(d, &before);
+    cr_assert_eq(fab_design_restore(before.data, again, &err), FAB_OK, "%s: %s", err.where, err.text);
+    fab_design_describe(again, &after);
+    cr_assert_str_eq(after.data, before.data);
+    cr_assert_eq(again->n_jobs, d->n_jobs);
+    cr_assert_eq(again->n_engines, d->n_engines);
+    cr_assert_eq(again->has_front_end, d->has_front_end);
+    cr_assert_eq(again->fabric.floor.given, d->fabric.floor.given);
+    fab_str_release(&before);
+    fab_str_release(&after);
+    free(again);
+}
+
+Test(design_digest, canonical_text_restores_the_design) {
+    static const char *const TEXTS[] = {FAB_TEST_DATA "/two_jobs.xml",
+                                        FAB_TEST_DATA "/front_end.xml",
+                                        "clos:gpus=64,taper=2/1/3,port=400Gb/s/auto/800Gb/s,length=1m/2m/3m/4m",
+                                        "clos:gpus=64,floor.rack-power=20.4kW,floor.rack-pitch=75cm",
+                                        "fat-tree:xgft=2;4,4;1,2,gpus-per-server=4",
+                                        "torus:gpus=64,torus=4,4,4"};
+    fab_design *d = calloc(1, sizeof *d);
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+        read_with(TEXTS[i], NULL, 0, d);
+        check_restored(d);
+    }
+    size_t n = 0;
+    for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++, n++) {
+        char text[128];
+        (void)snprintf(text, sizeof text, "preset:%.*s", (int)strcspn(b->name, "."), b->name);
+        const char *const more[] = {"job.id=a.b-c"}; /* ids hold dots */
+        read_with(text, more, 1, d);
+        check_restored(d);
+    }
+    cr_assert_gt(n, 10);
+    free(d);
+}
+
+Test(design_digest, text_that_is_no_design_is_refused) {
+    static const char *const TEXTS[] = {
+        "",
+        "name=x\n",
+        "fabric.family=clos\nfabric.gpus\n",
+        "fabric.family=clos\nfabric.gpus=64\nfabric.nothing=1\n",
+        "fabric.family=clos\nfabric.gpus=64\njob=1\n",
+        "fabric.family=clos\nfabric.gpus=64\njob.a.nothing=1\n",
+        "fabric.family=clos\nfabric.gpus=63\n",
+        "fabric.family=clos\nfabric.gpus=64\nfloor.nothing=1\n",
+        "fabric.family=clos\nfabric.gpus=sixty\n",
+    };
+    fab_design *d = calloc(1, sizeof *d);
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+        fab_error err = {0};
+        cr_assert_eq(fab_design_restore(TEXTS[i], d, &err), FAB_EINPUT, "%s", TEXTS[i]);
+        cr_assert_gt(strlen(err.text), 10);
+    }
+    free(d);
+}
+
 static void digest_of(const char *text, const char *override, char out[17]) {
     fab_design *d = calloc(1, sizeof *d);
     read_with(text, &override, override != NULL ? 1 : 0, d);
+    check_restored(d);
     fab_design_digest(d, out);
     free(d);
 }

@@ -76,7 +76,7 @@ typedef struct sample {
 } sample;
 static const sample SAMPLES[] = {{FAB_COMMAND_RUN, 1},   {FAB_COMMAND_RUN, 20},   {FAB_COMMAND_BUILD, 1},
                                  {FAB_COMMAND_ROUTE, 1}, {FAB_COMMAND_ROUTE, 20}, {FAB_COMMAND_COST, 1},
-                                 {FAB_COMMAND_SWEEP, 1}, {FAB_COMMAND_MIX, 1}};
+                                 {FAB_COMMAND_SWEEP, 1}, {FAB_COMMAND_MIX, 1},    {FAB_COMMAND_STUDY, 1}};
 #define N_SAMPLES (sizeof SAMPLES / sizeof SAMPLES[0])
 
 Test(reports, formats_are_found_by_name) {
@@ -249,6 +249,33 @@ Test(reports, text_says_what_matters) {
     fixture_release(&result);
 }
 
+Test(reports, a_study_says_how_bad_it_is_and_what_to_fear) {
+    fab_result result = fixture_result(FAB_COMMAND_STUDY, 1);
+    const char *path = path_of("report.txt");
+    cr_assert_eq(write_as("text", &result, NULL, path, NULL), FAB_OK);
+    char *text = text_of(path);
+    static const char *const SAYS[] = {"The job stops in 10 of 100 scenarios (10 %); in the others it takes x1.125",
+                                       "Fear most: leaf-1 of the 2 leaf switches (the job stops); then leaf-0:3 >",
+                                       "Only 100 of 120 scenarios done (83.3 %)",
+                                       "x1.02 - x1.05",
+                                       "dual-homed. One link is 1/16 of the server's bandwidth",
+                                       "the job stops in 4 of 16 scenarios; in the others, x1.062 on average, x1.125",
+                                       "#999999999",
+                                       "fullest leaf-0:4 > spine-0:2 at 1.5"};
+    for (char *c = text; *c != '\0'; c++) { /* however it is wrapped */
+        if (*c == '\n') {
+            size_t blanks = strspn(c + 1, " ");
+            *c = ' ';
+            memmove(c + 1, c + 1 + blanks, strlen(c + 1 + blanks) + 1);
+        }
+    }
+    for (size_t i = 0; i < sizeof SAYS / sizeof SAYS[0]; i++) {
+        cr_expect_not_null(strstr(text, SAYS[i]), "%s", SAYS[i]);
+    }
+    free(text);
+    fixture_release(&result);
+}
+
 Test(reports, graphml_has_one_edge_per_cable_and_keys_first) {
     fab_result result = fixture_result(FAB_COMMAND_RUN, 1);
     const char *path = path_of("fabric.graphml");
@@ -323,19 +350,19 @@ Test(reports, all_files_are_written_once) {
     fab_error err = {FAB_OK, "", ""};
     const char *out = path_of("a/b//c/");
     cr_assert_eq(fab_reports_write_all(&result, out, false, &err), FAB_OK, "%s: %s", err.where, err.text);
-    cr_assert_eq(n_files(out), 4);
+    cr_assert_eq(n_files(out), 6);
     cr_assert_eq(fab_reports_write_all(&result, out, false, &err), FAB_EIO);
     cr_assert_not_null(strstr(err.where, "report.json"));
     cr_assert_not_null(strstr(err.text, "--force"));
     cr_assert_eq(fab_reports_write_all(&result, out, true, NULL), FAB_OK);
-    cr_assert_eq(n_files(out), 4);
+    cr_assert_eq(n_files(out), 6);
     fixture_release(&result);
 }
 
 Test(reports, without_a_graph_there_is_no_graphml) {
     fab_result result = fixture_result(FAB_COMMAND_COST, 1);
     cr_assert_eq(fab_reports_write_all(&result, path_of("cost"), false, NULL), FAB_OK);
-    cr_assert_eq(n_files(path_of("cost")), 2);
+    cr_assert_eq(n_files(path_of("cost")), 3);
     fixture_release(&result);
 }
 
@@ -358,7 +385,7 @@ Test(reports, an_existing_report_survives_a_failure) {
     cr_assert_eq(fab_reports_write_all(&result, out, true, NULL), FAB_EINTERNAL);
     char *after = text_of(json);
     cr_assert_str_eq(before, after);
-    cr_assert_eq(n_files(out), 4);
+    cr_assert_eq(n_files(out), 6);
     free(before);
     free(after);
     fixture_release(&result);

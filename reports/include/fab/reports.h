@@ -11,15 +11,35 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/** What of the fabric becomes one node of a graph. */
+typedef enum fab_view {
+    FAB_VIEW_AUTO,   /**< whole; in a drawing the finest that can still be read */
+    FAB_VIEW_WHOLE,  /**< every GPU, NIC, scale-up domain and switch */
+    FAB_VIEW_SERVER, /**< every switch; a server, or a scale-up domain of several servers, as one node */
+    FAB_VIEW_LEAF,   /**< every switch; the servers behind the same leaves as one node */
+    FAB_VIEW_POD,    /**< by kind, tier and pod; in a dragonfly a pod is a group */
+    FAB_VIEW_RAIL,   /**< by kind, tier and rail */
+    FAB_VIEW_PLANE,  /**< by kind, tier and plane */
+    FAB_VIEW_TIER,   /**< by kind and tier */
+    FAB_VIEW_N
+} fab_view;
+
+/** "auto", "whole", "server", "leaf", "pod", "rail", "plane", "tier". */
+extern const char *const fab_view_names[FAB_VIEW_N];
+
 typedef struct fab_report_style {
-    bool color; /**< ANSI colours (text) */
-    bool ascii; /**< no UTF-8 in bars (text) */
-    int width;  /**< columns (text); 80 by default */
+    bool color;    /**< ANSI colours (text) */
+    bool ascii;    /**< no UTF-8 in bars (text) */
+    int width;     /**< columns (text); 80 by default */
+    fab_view view; /**< graphs */
 } fab_report_style;
 
+#define FAB_REPORT_SEEDS 32 /**< of so many seeds the page shows every link */
+
 typedef struct fab_report_format {
-    const char *name;      /**< text, json, xml, graphml, ibnet, flows, csv */
-    const char *file_name; /**< name under --out: report.json, fabric.graphml; NULL = stdout only */
+    const char *name;      /**< text, json, xml, graphml, yed, gexf, dot, svg, html, ibnet, flows, csv */
+    const char *file_name; /**< name under --out: report.json, fabric.graphml; NULL: not there */
+    const char *suffix;    /**< of files that it is chosen by: ".svg"; NULL: by name only */
     const char *summary;
     /**
      * Writes the whole report.
@@ -30,12 +50,17 @@ typedef struct fab_report_format {
      */
     fab_status (*write)(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err);
     bool needs_phases; /**< shows what was routed: left out likewise */
+    bool shows_graph;  /**< style.view says how */
+    bool shows_loads;  /**< of every link: fab_replay.keep_loads */
     bool needs_graph;  /**< shows the graph itself: fab_reports_write_all() leaves it out where there is none */
 } fab_report_format;
 
 extern const fab_report_format *const fab_report_formats[]; /**< ended by NULL */
 
 const fab_report_format *fab_report_format_find(const char *name);
+
+/** FAB_EUNSUPPORTED where a fabric has nothing to merge by for that view; FAB_VIEW_AUTO always works. */
+fab_status fab_view_check(const fab_fabric *fabric, fab_view view, fab_error *err) FAB_MUST_USE;
 
 /**
  * Writes every format that has a file name into `folder` (made if missing): temporary files, renamed when all of them

@@ -54,6 +54,8 @@ typedef struct fab_rerouted {
     const fab_link_id *changed;   /**< shape [n_changed]: all links whose load changed; they may repeat */
     double worst_ratio;           /**< largest load over what is left of the capacity, of network links */
     fab_link_id worst_link;       /**< the lowest of those that have it */
+    const fab_routes *routes;     /**< all of them, lost paths without links, where ranks moved into or out of scale-up
+                                     domains: flows have other numbers of paths, and `path` counts as here. Else NULL */
 } fab_rerouted;
 
 /** Scratch of one thread. */

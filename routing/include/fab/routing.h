@@ -278,6 +278,12 @@ struct fab_engine {
 
 extern const fab_engine *const fab_engines[]; /**< ended by NULL */
 
+/**
+ * Which part of `name[,key=value...]` is the path of a file that the engine reads.
+ * @param[out] out_at, out_length  Written where there is one.
+ */
+bool fab_engine_path(const char *text, size_t *out_at, size_t *out_length);
+
 /** Whether all paths are minimal for certain. */
 static inline bool fab_router_is_minimal(const fab_router *router) {
     return router->groups.next_hops != NULL ? router->groups.is_minimal : router->engine->next == NULL;
@@ -322,6 +328,9 @@ static inline FAB_MUST_USE fab_status fab_route_phase(const fab_router *router, 
 
 /** What this router does when links die: options and tables from a file change what its engine does. */
 fab_on_loss fab_router_on_loss(const fab_router *router);
+
+/** Groups of uplinks of a leaf by destination, of engine pinned; 0 of others. */
+uint32_t fab_router_slices(const fab_router *router);
 
 /** Paths that every flow between scale-up domains has. */
 uint32_t fab_paths_per_flow(const fab_router *router);

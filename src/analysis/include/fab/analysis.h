@@ -70,6 +70,18 @@ void fab_cost_set_bisection(fab_cost *cost, double bisection_bps);
 /** Distribution of n > 0 samples; sorts them. */
 void fab_stat_of(double *samples, size_t n, fab_stat *out);
 
+/**
+ * Quantiles of n > 0 samples, by nearest rank as those of fab_stat_of(): the smallest sample that at least the fraction
+ * q of the samples do not exceed; `falling`: the largest that at least that fraction reach. Reorders the samples.
+ * @param[in]  q    Shape [n_q], 0 to 1.
+ * @param[out] out  Shape [n_q].
+ * Complexity: O(n) per quantile, expected.
+ */
+void fab_quantiles(double *samples, size_t n, bool falling, const double *q, size_t n_q, double *out);
+
+/** 97.5 % quantile of Student's t. */
+double fab_student_t(size_t degrees);
+
 /** What to replay. */
 typedef struct fab_replay {
     const fab_design *design;
@@ -89,8 +101,10 @@ typedef struct fab_replay {
     const fab_bound *known_bound; /**< with bound, of traffic with one phase: what fab_bound_find() found for the first
                                      seed on an equal fabric; NULL: find it */
     bool keep_flows;              /**< with rates: fill flows of the first seed */
-    bool keep_loads;              /**< fill load_bytes of the first seed */
-    bool keep_draws;              /**< fill draws */
+    bool keep_loads;              /**< fill load_bytes and utilisation of the first seed */
+    uint64_t keep_seeds; /**< with keep_loads: fill more_utilisation of the seeds up to this one, taper_ratio and
+                            block_bytes; 0: none of them */
+    bool keep_draws;     /**< fill draws */
     /** Items done, of phases in chunks also parts of one. May be NULL; called from one thread at a time. */
     void (*progress)(void *context, double done, size_t total);
     void *progress_context;

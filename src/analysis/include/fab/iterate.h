@@ -5,7 +5,11 @@
 #ifndef FAB_ITERATE_H
 #define FAB_ITERATE_H
 
+#include "fab/iteration.h"
 #include "fab/result.h"
+
+/** Whether `text` asked for a whole training job. */
+bool fab_is_whole_training(const fab_traffic *traffic, const char *text);
 
 /** Whether `text` asked for a whole training job, and the fabric's cost is known. */
 bool fab_iterates(const fab_traffic *traffic, const fab_result *result, const char *text);
@@ -26,5 +30,21 @@ fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, siz
 fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result, size_t engine,
                             const double *transfer_s, const fab_compute_model *compute, fab_iteration *out,
                             fab_error *err) FAB_MUST_USE;
+
+/**
+ * Adds a phase of a training job to the times of an iteration, by its name.
+ * @param[in]     in_network  Some of its flows leave their scale-up domain.
+ * @param[in,out] times       All zero before the first phase.
+ * @return whether it is in an iteration: what happens now and then (checkpoint, ingest) is not
+ */
+bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool in_network, fab_job_times *times);
+
+/**
+ * One iteration of a job with these times.
+ * @param[in] compute  NULL: fab_compute_default.
+ * Errors of fab_iteration_time().
+ */
+fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
+                             double network_usd_per_year, fab_iteration *out, fab_error *err) FAB_MUST_USE;
 
 #endif

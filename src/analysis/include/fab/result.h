@@ -19,6 +19,7 @@
 #define FAB_HOT_LINKS   10 /**< worst links kept per engine */
 #define FAB_CYCLE_SHOWN 16 /**< links named of a cycle of dependencies */
 #define FAB_HOT_FLOWS   16 /**< flows listed per hot link */
+#define FAB_MAX_BLOCKS  64 /**< blocks of servers between which traffic is added up */
 #define FAB_HISTOGRAM                                                                                                  \
     8 /**< bins of link utilisation: [0,.25) [.25,.5) [.5,.75) [.75,1] (1,1.5] (1.5,2] (2,3] (3,inf) */
 
@@ -70,6 +71,10 @@ typedef struct fab_cost {
     uint64_t transceivers; /**< modules; one twin-port module counts once */
     fab_cost_line lines[FAB_MAX_COST_LINES];
     size_t n_lines;
+    /* Of one part, its installation included: the parts of a fabric add up to total_usd. A cable comes with its
+     * transceivers; those that two cables share are split evenly. */
+    double nic_each_usd, switch_each_usd[FAB_MAX_TIERS];
+    double cable_each_usd[FAB_MAX_CABLE_KINDS]; /**< [i]: of the cables counts.kinds[i] */
 } fab_cost;
 
 /** A fabric as reports show it. */
@@ -218,7 +223,11 @@ typedef struct fab_engine_result {
     char cycle[FAB_CYCLE_SHOWN][80]; /**< names of its first ones */
     fab_flow_rate *flows;            /**< shape [n_flows]; NULL unless asked for, and where rates are not known */
     uint64_t n_flows;
-    double *load_bytes; /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    double *load_bytes;      /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    double *utilisation;     /**< shape [n_links], likewise: offered rate over capacity; of fabric links the collision
+                                factor */
+    float *more_utilisation; /**< shape [n_more][n_links]: the same of the seeds after the first; NULL likewise */
+    uint64_t n_more;
     fab_seed_figures
         *draws; /**< shape [n_seeds], in the order of the seeds; NULL unless asked for (paired comparisons) */
 } fab_engine_result;
@@ -238,7 +247,11 @@ typedef struct fab_phase_result {
     double handover_s; /**< of its time: bytes between rails are first handed over as a whole inside scale-up domains */
     double max_taper_factor;                 /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: the same by boundary */
-    bool has_bound;                          /**< the next six are known */
+    float *taper_ratio;  /**< shape [n_links]: utilisation under ideal spray, first seed; NULL unless asked for */
+    double *block_bytes; /**< shape [n_blocks][n_blocks]: from block to block of servers, first seed; NULL unless asked
+                            for */
+    uint32_t n_blocks, servers_per_block; /**< the last block may have fewer */
+    bool has_bound;                       /**< the next six are known */
     const char *bound_method;   /**< "even splitting", "linear program", "multiplicative weights" or "no choice" */
     double utilisation_bound;   /**< certified: no splitting over minimal paths has less on its fullest network link */
     double reached_utilisation; /**< by the best splitting found; equal where the program was solved exactly */
@@ -255,7 +268,8 @@ typedef enum fab_command {
     FAB_COMMAND_OPTIMIZE,
     FAB_COMMAND_SWEEP,
     FAB_COMMAND_PLACE,
-    FAB_COMMAND_MIX
+    FAB_COMMAND_MIX,
+    FAB_COMMAND_STUDY
 } fab_command;
 
 /** What a run found. */
@@ -276,13 +290,15 @@ typedef struct fab_result {
     uint64_t ranks;           /**< of the job */
     fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
-    const fab_fabric *graph;            /**< borrowed; NULL for cost */
-    const fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
-    const fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
-    const fab_advice *advice;           /**< borrowed; NULL unless asked for */
-    const struct fab_sweep *sweep;      /**< borrowed; NULL unless a parameter was varied (sweep.h) */
-    const struct fab_mix *mix;          /**< borrowed; NULL unless two jobs were compared (mix.h) */
+    const fab_fabric *graph;               /**< borrowed; NULL for cost */
+    const fab_optimum *optimum;            /**< borrowed; NULL unless something was optimised */
+    const fab_explanation *explanation;    /**< borrowed; NULL unless a link was asked for */
+    const fab_advice *advice;              /**< borrowed; NULL unless asked for */
+    const struct fab_sweep *sweep;         /**< borrowed; NULL unless a parameter was varied (sweep.h) */
+    const struct fab_mix *mix;             /**< borrowed; NULL unless two jobs were compared (mix.h) */
+    const struct fab_study_summary *study; /**< borrowed; NULL unless of a study (study_summary.h) */
 
+    const struct fab_overlay *overlay;         /**< borrowed; NULL where nothing is known of failures (overlay.h) */
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
     const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
 } fab_result;

@@ -1,67 +1,168 @@
 /**
  * @file study_summary.h
  * What a study of failures says when all its scenarios are looked at together: what summarise.h finds and reports show.
+ * See src/doc/adr/0038-study-summary.md.
+ *
+ * One measure makes scenarios of every kind comparable. The *factor* of a scenario says how many times longer the same
+ * work takes:
+ *
+ *     a set, times known          slowdown
+ *     a set, loads alone          max(1, worst_ratio) over the same of the whole fabric: what the fullest link costs
+ *     a history                   1 / goodput
+ *     the job stops (of a set)    infinite
+ *
+ * and its *damage* is the part of the job's speed that is lost, 1 - 1 / factor: 0 nothing, 1 the job stands.
  */
 #ifndef FAB_STUDY_SUMMARY_H
 #define FAB_STUDY_SUMMARY_H
 
-#include "fab/result.h"
+#include "fab/design.h"
+#include "fab/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define FAB_STUDY_CRITICAL 50 /**< components of a ranking */
-#define FAB_STUDY_BINS     40 /**< of a distribution */
+#define FAB_STUDY_TOP      10   /**< components and scenarios named, unless asked for otherwise */
+#define FAB_STUDY_TOP_MOST 1000 /**< likewise, at most */
+#define FAB_STUDY_BINS     12   /**< of factors */
 #define FAB_COMPONENT_TEXT 128
+#define FAB_CASE_TEXT      512 /**< of all that failed in a scenario */
+#define FAB_POLICY_TEXT    32
+#define FAB_STUDY_CRITERIA 192
+#define FAB_SAME_FACTOR    1e-9 /**< damages that differ by no more are equal where policies are compared */
 
-/** mean, p50, p99, worst of a figure over the scenarios in which it is known. */
+/** Lower ends of the bins but the first: scenario in bin i where edge[i - 1] <= factor < edge[i]. */
+extern const double fab_study_edges[FAB_STUDY_BINS - 1];
+
+/**
+ * A figure over the scenarios in which it is known. Quantiles are nearest ranks, as of fab_stat_of(), counted from the
+ * good end: p99 is not exceeded (of goodput: reached) by 99 % of the scenarios.
+ */
 typedef struct fab_spread {
-    uint64_t n;
+    uint64_t n; /**< 0: nothing below means anything */
     double mean, p50, p90, p99, worst;
     uint64_t worst_scenario; /**< the lowest of those */
 } fab_spread;
 
-/** A component by what its loss does, alone or with others: the mean over all scenarios in which it fails. */
+/** A component by what its loss does, alone or with others: over all scenarios in which it fails. */
 typedef struct fab_critical {
     char name[FAB_COMPONENT_TEXT], kind[16];
-    uint64_t n_scenarios, n_stopped;
+    uint64_t n_scenarios, n_stopped, n_disconnected;
+    double damage;                        /**< mean */
+    double ci95;                          /**< half width of its 95 % interval (Student's t); NAN of one scenario */
     double mean_slowdown, worst_slowdown; /**< of those that run; NAN where none does or times are not known */
-    double mean_ratio, worst_ratio;       /**< worst_ratio of the outcomes */
+    double mean_ratio, worst_ratio;       /**< worst_ratio of the outcomes; NAN where it is not known */
+    uint64_t worst_scenario;              /**< of most damage, the lowest of those */
 } fab_critical;
 
+/** Components, most damage first, then by name (numbers in it by value). */
+typedef struct fab_ranking {
+    fab_critical *list; /**< shape [n] */
+    size_t n;
+    uint64_t n_tied; /**< components that do the damage of the last of the list, where that leaves some of them out */
+    fab_critical *next; /**< shape [n_next]: those behind all that tie, likewise; none where n_tied is 0 */
+    size_t n_next;
+} fab_ranking;
+
+/** Components of one sort: "leaf-spine links", "leaf switches", "servers". */
+typedef struct fab_critical_class {
+    char name[64];
+    uint64_t n_components, n_stopping; /**< that failed in some scenario; whose every scenario stops the job */
+    double damage, worst_damage;       /**< mean and largest of the damages of its components */
+    char worst[FAB_COMPONENT_TEXT];    /**< the first of those that do that, by name */
+    uint64_t n_worst;                  /**< how many do */
+} fab_critical_class;
+
+/** A scenario by what it does; figures as in fab_outcome, NAN where not known. */
+typedef struct fab_study_case {
+    uint64_t scenario;
+    char name[FAB_COMPONENT_TEXT]; /**< as a file calls it; else empty */
+    char failed[FAB_CASE_TEXT];    /**< "leaf-3, leaf-0:17 > spine-0:1"; of a history the classes and how often */
+    char fullest[80];              /**< the link that is asked for most, or empty */
+    bool is_stopped;
+    double damage, slowdown, time_s, worst_ratio, lost_ratio, goodput;
+    uint64_t n_failed; /**< components; of a history failures */
+    uint32_t n_disconnected, n_moved, n_collisions, n_stops;
+} fab_study_case;
+
+/** Scenarios in which one link between NIC and switch is lost and nothing else. */
+typedef struct fab_access_loss {
+    uint64_t n, n_stopped, n_slower;      /**< n_slower: it runs, with a factor above 1 */
+    double mean_slowdown, worst_slowdown; /**< of those that run; NAN: none, or not known */
+} fab_access_loss;
+
+/** One engine under one policy. */
 typedef struct fab_study_variant {
-    char engine[FAB_ENGINE_LABEL_SIZE], policy[32];
-    double whole_time_s, whole_ratio;           /**< nothing failed */
-    uint64_t n_done, n_stopped, n_disconnected; /**< scenarios: looked at, in which the job stops, and in which flows
-                                                   lose a path */
-    fab_spread slowdown, time_s, worst_ratio, lost_ratio, moved;
-    uint64_t slowdown_bin[FAB_STUDY_BINS]; /**< scenarios that run, from 1 to the worst, equal widths */
-    uint64_t n_best;                       /**< scenarios in which this policy is as good as any other of the engine */
-    bool has_goodput;                      /**< scenarios are histories */
+    char engine[FAB_ENGINE_LABEL_SIZE], policy[FAB_POLICY_TEXT];
+    double whole_time_s, whole_ratio; /**< nothing failed; the time NAN where times are not known */
+    uint64_t whole_collisions;
+    uint64_t n_done, n_stopped, n_disconnected, n_moved;  /**< scenarios: looked at; in which the job stops; in which
+                                                             flows lose a path; in which servers move */
+    double damage;                                        /**< mean over all scenarios */
+    fab_spread slowdown, time_s, worst_ratio, collisions; /**< of scenarios that run */
+    fab_spread lost_ratio, moved;                         /**< of all scenarios: offered rate lost, servers moved */
+    uint64_t bin[FAB_STUDY_BINS];                         /**< scenarios by factor, those that stop left out */
+    uint64_t n_best, n_alone; /**< scenarios in which no other policy of the engine does less damage; in which every
+                                 other does more */
+    /* Of histories. */
     fab_spread goodput;
-    double restart_ratio, redo_ratio, slow_ratio, wait_ratio; /**< means; with the goodput they add up to 1 */
+    double restart_ratio, redo_ratio, slow_ratio, wait_ratio; /**< means; with that of the goodput they add up to 1 */
     double failures, stops;                                   /**< of a span, means */
-    fab_critical *critical;                                   /**< shape [n_critical]: by damage */
-    size_t n_critical;
+
+    fab_access_loss access;
+    fab_study_case *worst; /**< shape [n_worst]: of those that run (of histories: all), most damage first, then by
+                              number */
+    size_t n_worst;
+    fab_study_case *stopped; /**< shape [n_stopped_shown]: of sets, by number */
+    size_t n_stopped_shown;
+    fab_ranking critical, links; /**< all components; the links among them */
+    fab_critical_class *classes; /**< shape [n_classes]: most damage first, then by name */
+    size_t n_classes;
+    double
+        *cable_damage;   /**< shape [n_cables]: damage of the link's loss; NAN: in no scenario. NULL unless asked for */
+    double *node_damage; /**< shape [n_nodes]: of GPUs, NICs and switches, likewise */
 } fab_study_variant;
 
-/** One host with one way into the network against one with several, after a link between NIC and leaf fails. */
+/** The policies of one engine against each other, over the scenarios that all of them were tried on. */
+typedef struct fab_study_choice {
+    size_t first;        /**< variant of the first policy */
+    size_t baseline;     /**< variant that the others are held against: first-spare, else the first policy */
+    uint64_t n_compared; /**< scenarios of which the damage is known under all */
+    uint64_t n_differ;   /**< scenarios in which the policies do not all do the same damage */
+    uint64_t n_rescued;  /**< scenarios in which the job stops under the baseline and runs under another policy */
+    double damage;       /**< mean of the least over the policies: the best choice, scenario by scenario */
+    double baseline_damage;
+    uint64_t n_both; /**< scenarios that run under the baseline and under the best, with known times */
+    double best_slowdown, baseline_slowdown; /**< means over those */
+    double most_saved;                       /**< largest difference of damage to the baseline */
+    uint64_t most_saved_scenario;            /**< the lowest of those; UINT64_MAX: none saves anything */
+    size_t most_saved_variant;
+} fab_study_choice;
+
+/** Ways of a server into the network. */
 typedef struct fab_homing {
-    uint32_t ports_per_nic, ports_per_server; /**< towards leaves of different planes; links of a server */
-    bool survives;                            /**< the host keeps a way */
-    double lost_ratio;                        /**< of the bandwidth of the host: 1/16 of a host with 16 links */
-    double slowdown;                          /**< of the job; NAN: it stops, or is not known */
+    uint32_t links_per_server, ports_per_nic; /**< the fewest that one has */
+    uint32_t switches_per_nic;                /**< different ones that a NIC leads to, the fewest: 1 is single-homed */
+    double lost_ratio; /**< of the bandwidth of a server, with one link; the largest: 1/16 of a server with 16 */
 } fab_homing;
 
 typedef struct fab_study_summary {
     char design[512], digest[17], traffic[384], scenarios[256];
     uint64_t seed, n_scenarios, n_done; /**< planned; looked at under every variant */
     double span_s;                      /**< of a history; 0: sets */
-    fab_study_variant *variants;
-    size_t n_variants;
-    bool has_homing;
+    bool has_times;
+    bool is_single; /**< every scenario is the loss of one component: damage in rankings is its own */
+    char criterion[FAB_STUDY_CRITERIA]; /**< what damage is here, one sentence */
+    size_t shown;                       /**< variant that stands first in reports */
+    fab_study_variant *variants;        /**< shape [n_variants]: engine by engine */
+    size_t n_variants, n_policies;
+    fab_study_choice *choices; /**< shape [n_variants / n_policies]; NULL with one policy */
+    bool has_homing;           /**< scenarios lose access links */
     fab_homing homing;
+    uint64_t n_components; /**< different ones that fail in some scenario */
 } fab_study_summary;
+
+void fab_study_summary_free(fab_study_summary *summary);
 
 #endif

@@ -181,6 +181,12 @@ fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, c
  */
 void fab_design_describe(const fab_design *design, fab_str *out);
 
+/**
+ * The design of a canonical text: what is described again is the same text. Its origin is empty.
+ * @retval FAB_EINPUT  no such text, or a design that fab_design_read() would refuse
+ */
+fab_status fab_design_restore(const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
+
 /** Digest of fab_design_describe: 16 hexadecimal digits and a NUL. */
 void fab_design_digest(const fab_design *design, char out[17]);
 

@@ -39,6 +39,12 @@ void fab_damage_free(fab_damage *damage);
 
 size_t fab_damage_variants(const fab_damage *damage);
 
+/** Whether times are those of an iteration; else of all phases one after the other. */
+bool fab_damage_iterates(const fab_damage *damage);
+
+/** An engine with all its options, as reports name it. Lives as long as the damage. */
+const char *fab_damage_engine(const fab_damage *damage, size_t engine);
+
 /** The whole fabric under a variant: slowdown 1. */
 fab_outcome fab_damage_whole(const fab_damage *damage, uint32_t variant);
 

@@ -15,12 +15,12 @@
 #include <stdint.h>
 
 typedef enum fab_policy {
-    FAB_POLICY_NONE,        /**< nobody moves: a job that lost ranks stops */
-    FAB_POLICY_FIRST_SPARE, /**< the spare of the lowest number */
-    FAB_POLICY_SAME_RACK,   /**< the nearest spare of the same rack; else the first */
-    FAB_POLICY_SAME_POD,    /**< the first spare of the same pod; else the first */
-    FAB_POLICY_SAME_SLICE,  /**< the first spare of the same destination slice (index on its leaf, as `pinned` counts);
-                                 else the first */
+    FAB_POLICY_NONE,            /**< nobody moves: a job that lost ranks stops */
+    FAB_POLICY_FIRST_SPARE,     /**< the spare of the lowest number */
+    FAB_POLICY_SAME_RACK,       /**< the nearest spare of the same rack, by number; else the first */
+    FAB_POLICY_SAME_POD,        /**< the first spare of the same pod; else the first */
+    FAB_POLICY_SAME_SLICE,      /**< the first spare of the same destination slice: index on the leaf of its first NIC,
+                                   modulo      the slices of `pinned` (2 under other engines); else the first */
     FAB_POLICY_COLLISION_AWARE, /**< the spares, and swaps of ranks, under which the routes collide least */
     FAB_POLICY_N
 } fab_policy;
@@ -38,39 +38,52 @@ typedef struct fab_move {
 
 typedef struct fab_relocator_request {
     const fab_fabric *fabric;
-    const fab_racks *racks;      /**< NULL: no floor plan; same-rack is then refused */
-    const fab_traffic *traffic;  /**< with ranks; spares are the servers without any */
+    const fab_racks *racks;     /**< NULL: no floor plan; same-rack is then refused */
+    const fab_traffic *traffic; /**< spares are the servers without ranks. Without a job, GPUs with flows have ranks */
+    const uint8_t
+        *taken; /**< shape [n_servers]: 1 for servers that are no spares, as fab_jobs_taken() finds them; NULL:
+                   none but those with ranks, and those that the phases have flows at (storage servers) */
     const fab_baseline **phases; /**< shape [n_phases]: what collision-aware looks at; a phase may be NULL: not seen */
     size_t n_phases;
-    uint64_t budget; /**< most candidates that collision-aware tries; 0: the default */
+    uint64_t budget; /**< most placements that collision-aware tries; 0: the default */
+    uint32_t
+        n_exchanges; /**< healthy servers that may change places with lost ones; 0: the default, 1; FAB_NONE: none */
+    bool exchanges_freely; /**< also where that makes only the fullest link less full; else only for fewer collisions */
 } fab_relocator_request;
 
 /** Scratch of one thread. */
 typedef struct fab_relocator fab_relocator;
+
+/** Everything in the request is borrowed and must outlive `out`. Complexity: O(flows + fabric). */
 fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator **out, fab_error *err) FAB_MUST_USE;
 void fab_relocator_free(fab_relocator *relocator);
 
 /** Valid until the next call with the same relocator. */
 typedef struct fab_relocation {
     bool is_possible; /**< nobody with a rank is left on a lost server */
-    size_t n_lost;    /**< servers with ranks that are dead, have a dead GPU with a rank, or one that no live NIC port
-                         joins to the network while it has flows there */
-    const uint32_t *lost;    /**< shape [n_lost], ascending */
-    size_t n_moves;          /**< of lost servers, and of healthy ones that swap */
-    const fab_move *moves;   /**< shape [n_moves] */
-    size_t n_moved;          /**< GPUs with ranks that moved */
-    const uint32_t *moved;   /**< shape [n_moved], ascending: as fab_reroute_apply_moved() takes them */
-    const uint32_t *new_gpu; /**< shape [n_gpus] */
-    uint64_t n_tried;        /**< placements evaluated; 0 for policies that do not look */
-    bool is_optimal;         /**< proved: no assignment of the spares collides less */
-    uint32_t n_collisions;   /**< network links asked for more than is left of them, in all phases; of
-                                collision-aware, else 0 */
-    double worst_ratio;      /**< likewise */
+    size_t n_lost;    /**< servers with ranks that are dead, or have a GPU with a rank that is dead or that no NIC port
+                         joins to those that it has flows with: cut off, or below a leaf that has lost all its links */
+    const uint32_t *lost;     /**< shape [n_lost], ascending */
+    size_t n_unplaced;        /**< of them: those whose ranks stay there */
+    const uint32_t *unplaced; /**< shape [n_unplaced], ascending */
+    size_t n_spares;          /**< that the mask leaves whole */
+    size_t n_moves;           /**< of lost servers, and of healthy ones that swap */
+    size_t n_healthy;         /**< of the moves: servers that are not lost */
+    const fab_move *moves;    /**< shape [n_moves], those of lost servers first, ascending */
+    size_t n_moved;           /**< GPUs with ranks that moved */
+    const uint32_t *moved;    /**< shape [n_moved], ascending: as fab_reroute_apply_moved() takes them */
+    const uint32_t *new_gpu;  /**< shape [n_gpus] */
+    uint64_t n_tried;         /**< placements evaluated; 0 for policies that do not look */
+    bool is_optimal;          /**< proved: no assignment of the spares collides less */
+    uint32_t n_collisions;    /**< network links asked for more than is left of them, in all phases; of
+                                 collision-aware, else 0 */
+    double worst_ratio;       /**< likewise */
 } fab_relocation;
 
 /**
  * What the policy does under a mask. The same for any number of threads.
- * Spares that the mask touches (dead, or cut off) are not taken.
+ * Spares that the mask touches (dead, slower, or cut off) are not taken.
+ * @retval FAB_EUNSUPPORTED  same-rack without a floor plan
  */
 fab_status fab_relocate(fab_relocator *relocator, const fab_mask *mask, fab_policy policy, fab_relocation *out,
                         fab_error *err) FAB_MUST_USE;

@@ -70,8 +70,9 @@ typedef struct fab_scenarios fab_scenarios;
 /**
  * Reads a source:
  *
- *     CLASS:K      every set of K components of a class: links (of the network), switches, nics, gpus, servers, racks,
- *                  planes; in lexicographic order
+ *     CLASS:K      every set of K components of a class: links (of the network), access-links (between NIC and
+ *                  switch), fabric-links (between switches), switches, nics, gpus, servers, racks, planes; in
+ *                  lexicographic order
  *     CLASS:K@N    N sets of K, drawn
  *     time:T@N     N histories of a time T (30d, 12h): failures of every class at exponential times, and repairs
  *     file:PATH    a list. CSV with the header scenario,component or scenario,component,left and a line for each

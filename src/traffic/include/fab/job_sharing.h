@@ -24,4 +24,12 @@ fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fa
 /** A copy of a placed design with job `job` alone. */
 void fab_job_alone(const fab_design *placed, size_t job, fab_design *out);
 
+/**
+ * Which servers are in use.
+ * @param[out] out_taken  Shape [n_servers]: 1 for servers of any job of the design, and for storage servers.
+ * Errors of fab_jobs_place().
+ */
+fab_status fab_jobs_taken(const fab_design *design, const fab_fabric *fabric, uint8_t *out_taken,
+                          fab_error *err) FAB_MUST_USE;
+
 #endif

@@ -1,0 +1,416 @@
+/* Nodes that are alike as one, and all cables between two of them as one. Nodes are numbered level by level, within a
+ * level by group, those without a group last; edges in the order in which their first cables stand in the fabric. */
+#include "graph_view.h"
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fab_graph_merge {
+    fab_view kind;
+    uint32_t n_nodes, n_edges, n_groups;
+    uint32_t *node_of;    /* shape [nodes of the fabric] */
+    fab_graph_node *node; /* shape [n_nodes] */
+    fab_graph_edge *edge; /* shape [n_edges], without use */
+    fab_graph_use *use;   /* shape [n_edges][n_engines] */
+    size_t n_engines;
+    uint32_t unit_gpus; /* of a server, or of a scale-up domain that is larger */
+    uint32_t *block_of; /* shape [units]; view leaf */
+};
+
+/* Finds the edge between two nodes. */
+typedef struct edge_table {
+    uint64_t *key;  /* source and target; UINT64_MAX: free */
+    uint32_t *edge; /* both of shape [mask + 1] */
+    size_t mask;
+    size_t node_capacity, edge_capacity, use_capacity;
+} edge_table;
+
+/* --- groups ------------------------------------------------------------------------------------------------------- */
+
+static uint32_t unit_of_node(const fab_graph_merge *m, const fab_fabric *f, fab_node_id v) {
+    fab_node_kind kind = fab_kind_of(f, v);
+    uint32_t index = v - f->first[kind];
+    uint64_t gpu = kind == FAB_NODE_GPU   ? index
+                   : kind == FAB_NODE_NIC ? (uint64_t)(index / f->nics_per_server) * f->gpus_per_server
+                                          : (uint64_t)index * f->gpus_per_domain;
+    return (uint32_t)(gpu / m->unit_gpus);
+}
+
+/* Leaves of the NICs of a unit, in their order, are those of the unit before. */
+static bool is_plugged_alike(const fab_graph_merge *m, const fab_fabric *f, uint32_t unit) {
+    uint64_t per_unit = (uint64_t)(m->unit_gpus / f->gpus_per_server) * f->nics_per_server;
+    uint64_t first = unit * per_unit;
+    uint64_t n_nics = fab_n_of(f, FAB_NODE_NIC);
+    for (uint64_t i = first; i < first + per_unit; i++) {
+        if (i >= n_nics) {
+            return false; /* the last unit has fewer */
+        }
+        fab_node_id here = f->first[FAB_NODE_NIC] + (uint32_t)i;
+        fab_node_id before = here - (uint32_t)per_unit;
+        uint32_t n = f->out_first[here + 1] - f->out_first[here];
+        if (n != f->out_first[before + 1] - f->out_first[before]) {
+            return false;
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            fab_node_id head = fab_head(f, f->out_link[f->out_first[here] + k]);
+            if (fab_kind_of(f, head) == FAB_NODE_SWITCH && head != fab_head(f, f->out_link[f->out_first[before] + k])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static fab_status find_units(fab_graph_merge *m, const fab_fabric *f, fab_error *err) {
+    bool domains = fab_n_of(f, FAB_NODE_DOMAIN) > 0;
+    m->unit_gpus = domains && f->gpus_per_domain > f->gpus_per_server ? f->gpus_per_domain : f->gpus_per_server;
+    uint32_t n_units = (fab_n_gpus(f) + m->unit_gpus - 1) / m->unit_gpus;
+    m->n_groups = n_units;
+    if (m->kind != FAB_VIEW_LEAF) {
+        return FAB_OK;
+    }
+    fab_status status = FAB_NEW(m->block_of, n_units, err);
+    if (status == FAB_OK) {
+        for (uint32_t unit = 1; unit < n_units; unit++) {
+            m->block_of[unit] = m->block_of[unit - 1] + (is_plugged_alike(m, f, unit) ? 0 : 1);
+        }
+        m->n_groups = n_units > 0 ? m->block_of[n_units - 1] + 1 : 0;
+    }
+    return status;
+}
+
+static uint32_t group_of(const fab_graph_merge *m, const fab_fabric *f, const fab_graph_node *node) {
+    uint32_t unit = 0;
+    switch (m->kind) {
+    case FAB_VIEW_POD: return node->pod;
+    case FAB_VIEW_RAIL: return node->rail;
+    case FAB_VIEW_PLANE: return node->plane;
+    case FAB_VIEW_TIER: return FAB_NONE;
+    default: break;
+    }
+    if (node->level >= FAB_LEVEL_TIER(1)) {
+        return node->id - f->first[FAB_NODE_SWITCH]; /* switches stay themselves */
+    }
+    unit = unit_of_node(m, f, node->id);
+    return m->kind == FAB_VIEW_LEAF ? m->block_of[unit] : unit;
+}
+
+static bool keeps_switches(const fab_graph_merge *m) {
+    return m->kind == FAB_VIEW_SERVER || m->kind == FAB_VIEW_LEAF;
+}
+
+/* --- nodes -------------------------------------------------------------------------------------------------------- */
+
+/* Sum of what is known. */
+static double total(double a, double b) {
+    return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+static uint32_t common(uint32_t a, uint32_t b) {
+    return a == b ? a : FAB_NONE;
+}
+
+static void add_node(fab_graph_node *sum, const fab_graph_node *one) {
+    bool same_kind = sum->level == one->level; /* GPUs, NICs and domains of a server count as its GPUs do */
+    sum->rail = common(sum->rail, one->rail);
+    sum->plane = common(sum->plane, one->plane);
+    sum->rack = common(sum->rack, one->rack);
+    sum->pod = same_kind ? common(sum->pod, one->pod) : sum->pod;
+    sum->server = sum->server < one->server ? sum->server : one->server; /* FAB_NONE is the largest */
+    sum->n_nodes += one->n_nodes;
+    sum->n_gpus += one->n_gpus;
+    sum->n_failed += one->n_failed;
+    sum->criticality = fmax(sum->criticality, one->criticality); /* NAN only where both are */
+    sum->cost_usd = total(sum->cost_usd, one->cost_usd);
+}
+
+static void name_node(const fab_graph_view *view, const fab_graph_merge *m, fab_graph_node *node) {
+    const char *level = fab_graph_level_name(view, node->level);
+    if (keeps_switches(m)) {
+        if (node->level < FAB_LEVEL_TIER(1)) { /* a switch has its name */
+            (void)snprintf(node->name, sizeof node->name, "%s-%" PRIu32, level, node->group);
+        }
+    } else if (node->group == FAB_NONE) {
+        (void)snprintf(node->name, sizeof node->name, "%s", level);
+    } else {
+        (void)snprintf(node->name, sizeof node->name, "%s-%" PRIu32 "/%s", fab_view_names[m->kind], node->group, level);
+    }
+}
+
+/* Table of [level][group], the last group being none, to numbers. */
+static fab_status number_nodes(fab_graph_merge *m, const fab_graph_view *whole, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = whole->fabric;
+    fab_graph_node one;
+    uint32_t *number = NULL;
+    size_t columns = (size_t)m->n_groups + 1;
+    size_t rows = keeps_switches(m) ? 1 : f->n_tiers + FAB_LEVEL_TIER(1);
+    FAB_TRY(FAB_NEW(number, rows * columns, err));
+    FAB_TRY(FAB_NEW(m->node_of, f->n_nodes, err));
+    for (fab_node_id v = 0; v < f->n_nodes; v++) {
+        fab_graph_whole_node(whole, v, &one);
+        uint32_t group = group_of(m, f, &one);
+        size_t row = keeps_switches(m) ? 0 : one.level;
+        size_t cell = row * columns + (group == FAB_NONE ? m->n_groups : group);
+        if (keeps_switches(m) && one.level >= FAB_LEVEL_TIER(1)) {
+            m->node_of[v] = FAB_NONE; /* numbered behind the groups */
+            continue;
+        }
+        number[cell] = 1;
+        m->node_of[v] = (uint32_t)cell;
+    }
+    for (size_t cell = 0; cell < rows * columns; cell++) {
+        uint32_t used = number[cell];
+        number[cell] = m->n_nodes;
+        m->n_nodes += used;
+    }
+    for (fab_node_id v = 0; v < f->n_nodes; v++) {
+        m->node_of[v] = m->node_of[v] == FAB_NONE ? m->n_nodes++ : number[m->node_of[v]];
+    }
+done:
+    free(number);
+    return status;
+}
+
+static fab_status merge_nodes(fab_graph_merge *m, const fab_graph_view *whole, fab_error *err) {
+    fab_graph_view named = *whole; /* levels are named as in the view to be */
+    fab_graph_node one;
+    fab_status status = FAB_NEW(m->node, m->n_nodes, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    named.kind = m->kind;
+    for (fab_node_id v = 0; v < whole->fabric->n_nodes; v++) {
+        fab_graph_node *sum = &m->node[m->node_of[v]];
+        fab_graph_whole_node(whole, v, &one);
+        if (sum->n_nodes > 0) {
+            add_node(sum, &one);
+            continue;
+        }
+        *sum = one;
+        sum->group = group_of(m, whole->fabric, &one);
+        sum->id = m->node_of[v];
+        if (keeps_switches(m) && one.level < FAB_LEVEL_TIER(1)) {
+            sum->level = FAB_LEVEL_GPU;
+            sum->kind = fab_graph_level_name(&named, FAB_LEVEL_GPU);
+        }
+        name_node(&named, m, sum);
+    }
+    return FAB_OK;
+}
+
+/* --- edges -------------------------------------------------------------------------------------------------------- */
+
+static size_t place_of(const edge_table *t, uint64_t key) {
+    size_t at = (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & t->mask;
+    while (t->key[at] != key && t->key[at] != UINT64_MAX) {
+        at = (at + 1) & t->mask;
+    }
+    return at;
+}
+
+static fab_status resize(edge_table *t, size_t size, fab_error *err) {
+    fab_status status = FAB_OK;
+    edge_table bigger = *t;
+    bigger.key = NULL;
+    bigger.edge = NULL;
+    bigger.mask = size - 1;
+    FAB_TRY(FAB_NEW(bigger.key, size, err));
+    FAB_TRY(FAB_NEW(bigger.edge, size, err));
+    memset(bigger.key, 0xff, size * sizeof *bigger.key);
+    for (size_t i = 0; t->key != NULL && i <= t->mask; i++) {
+        if (t->key[i] != UINT64_MAX) {
+            size_t at = place_of(&bigger, t->key[i]);
+            bigger.key[at] = t->key[i];
+            bigger.edge[at] = t->edge[i];
+        }
+    }
+    free(t->key);
+    free(t->edge);
+    *t = bigger;
+    return FAB_OK;
+done:
+    free(bigger.key);
+    free(bigger.edge);
+    return status;
+}
+
+/* Number of the edge from `source` to `target`; `is_new` where there was none. */
+static fab_status find_edge(fab_graph_merge *m, edge_table *t, uint32_t source, uint32_t target, uint32_t *out,
+                            bool *is_new, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (2 * ((size_t)m->n_edges + 1) > t->mask) {
+        FAB_TRY(resize(t, 2 * (t->mask + 1), err));
+    }
+    size_t at = place_of(t, (uint64_t)source << 32 | target);
+    *is_new = t->key[at] == UINT64_MAX;
+    if (*is_new) {
+        FAB_TRY(FAB_GROW(m->edge, t->edge_capacity, (size_t)m->n_edges + 1, err));
+        FAB_TRY(FAB_GROW(m->use, t->use_capacity, ((size_t)m->n_edges + 1) * m->n_engines, err));
+        t->key[at] = (uint64_t)source << 32 | target;
+        t->edge[at] = m->n_edges++;
+    }
+    *out = t->edge[at];
+done:
+    return status;
+}
+
+static double larger(double a, double b) {
+    return fmax(a, b); /* NAN only where both are */
+}
+
+static void add_use(fab_graph_use *sum, const fab_graph_use *one, bool flipped) {
+    sum->load_fwd += flipped ? one->load_rev : one->load_fwd;
+    sum->load_rev += flipped ? one->load_fwd : one->load_rev;
+    sum->most_fwd = larger(sum->most_fwd, flipped ? one->load_rev : one->load_fwd);
+    sum->most_rev = larger(sum->most_rev, flipped ? one->load_fwd : one->load_rev);
+    sum->use_fwd = larger(sum->use_fwd, flipped ? one->use_rev : one->use_fwd);
+    sum->use_rev = larger(sum->use_rev, flipped ? one->use_fwd : one->use_rev);
+    sum->mean_use_fwd += flipped ? one->use_rev : one->use_fwd;
+    sum->mean_use_rev += flipped ? one->use_fwd : one->use_rev;
+    sum->n_collided += one->n_collided;
+}
+
+/* Means are sums until end_edges(). */
+static void add_edge(fab_graph_edge *sum, const fab_graph_edge *one) {
+    sum->n_cables++;
+    sum->n_failed += one->n_failed;
+    sum->capacity_bps += one->capacity_bps;
+    sum->length_m += one->length_m;
+    sum->left_ratio += one->left_ratio * one->capacity_bps;
+    sum->criticality = larger(sum->criticality, one->criticality);
+    sum->cost_usd = total(sum->cost_usd, one->cost_usd);
+}
+
+static fab_status merge_cable(fab_graph_merge *m, edge_table *t, const fab_graph_edge *cable, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t a = m->node_of[cable->source];
+    uint32_t b = m->node_of[cable->target];
+    bool flipped = a > b; /* between switches without an order */
+    uint32_t id = 0;
+    bool is_new = false;
+    if (a == b && cable->link_kind != FAB_LINK_FABRIC) {
+        return FAB_OK;
+    }
+    FAB_TRY(find_edge(m, t, flipped ? b : a, flipped ? a : b, &id, &is_new, err));
+    fab_graph_edge *sum = &m->edge[id];
+    fab_graph_use *use = m->use != NULL ? &m->use[(size_t)id * m->n_engines] : NULL;
+    if (is_new) {
+        *sum = *cable;
+        sum->id = id;
+        sum->source = flipped ? b : a;
+        sum->target = flipped ? a : b;
+        sum->src_port = sum->dst_port = 0;
+        sum->left_ratio *= sum->capacity_bps;
+    } else {
+        add_edge(sum, cable);
+    }
+    for (size_t e = 0; use != NULL && e < m->n_engines; e++) {
+        if (is_new) {
+            use[e] = (fab_graph_use){.use_fwd = NAN, .use_rev = NAN};
+        }
+        add_use(&use[e], &cable->use[e], flipped);
+    }
+done:
+    return status;
+}
+
+static void end_edges(fab_graph_merge *m) {
+    for (uint32_t i = 0; i < m->n_edges; i++) {
+        fab_graph_edge *edge = &m->edge[i];
+        double n = edge->n_cables;
+        edge->length_m /= n;
+        edge->left_ratio = edge->capacity_bps > 0 ? edge->left_ratio / edge->capacity_bps : 1;
+        for (size_t e = 0; m->use != NULL && e < m->n_engines; e++) {
+            m->use[i * m->n_engines + e].mean_use_fwd /= n;
+            m->use[i * m->n_engines + e].mean_use_rev /= n;
+        }
+    }
+}
+
+static fab_status merge_edges(fab_graph_merge *m, const fab_graph_view *whole, fab_error *err) {
+    fab_status status = FAB_OK;
+    edge_table table = {.mask = 0};
+    fab_graph_use room[FAB_MAX_ENGINES];
+    fab_graph_edge cable;
+    FAB_TRY(resize(&table, 64, err));
+    for (uint32_t i = 0; i < whole->fabric->n_cables; i++) {
+        fab_graph_whole_edge(whole, i, room, &cable);
+        FAB_TRY(merge_cable(m, &table, &cable, err));
+    }
+    end_edges(m);
+done:
+    free(table.key);
+    free(table.edge);
+    return status;
+}
+
+/* --- the merged graph --------------------------------------------------------------------------------------------- */
+
+fab_status fab_graph_merge_new(const fab_graph_view *whole, fab_view kind, fab_graph_merge **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = whole->fabric;
+    fab_graph_merge *m = NULL;
+    FAB_TRY(FAB_NEW(m, 1, err));
+    m->kind = kind;
+    m->n_engines = whole->n_engines;
+    switch (kind) {
+    case FAB_VIEW_POD: m->n_groups = f->n_pods; break;
+    case FAB_VIEW_RAIL: m->n_groups = f->n_rails; break;
+    case FAB_VIEW_PLANE: m->n_groups = f->n_planes; break;
+    case FAB_VIEW_TIER: m->n_groups = 0; break;
+    default: FAB_TRY(find_units(m, f, err));
+    }
+    FAB_TRY(number_nodes(m, whole, err));
+    FAB_TRY(merge_nodes(m, whole, err));
+    FAB_TRY(merge_edges(m, whole, err));
+    *out = m;
+    m = NULL;
+done:
+    fab_graph_merge_free(m);
+    return status;
+}
+
+void fab_graph_merge_free(fab_graph_merge *m) {
+    if (m != NULL) {
+        free(m->node_of);
+        free(m->node);
+        free(m->edge);
+        free(m->use);
+        free(m->block_of);
+        free(m);
+    }
+}
+
+uint32_t fab_graph_merge_nodes(const fab_graph_merge *m) {
+    return m->n_nodes;
+}
+
+uint32_t fab_graph_merge_edges(const fab_graph_merge *m) {
+    return m->n_edges;
+}
+
+uint32_t fab_graph_merge_level(const fab_graph_merge *m, uint32_t id) {
+    return m->node[id].level;
+}
+
+void fab_graph_merge_ends(const fab_graph_merge *m, uint32_t id, uint32_t *source, uint32_t *target) {
+    *source = m->edge[id].source;
+    *target = m->edge[id].target;
+}
+
+void fab_graph_merge_node(const fab_graph_view *view, uint32_t id, fab_graph_node *out) {
+    *out = view->merge->node[id];
+}
+
+void fab_graph_merge_edge(const fab_graph_view *view, uint32_t id, fab_graph_edge *out) {
+    const fab_graph_merge *m = view->merge;
+    *out = m->edge[id];
+    if (m->use != NULL) {
+        out->use = &m->use[(size_t)id * m->n_engines];
+    }
+}

@@ -1,0 +1,32 @@
+/**
+ * @file html_data.h
+ * Parts of the data block of the HTML report beside the result itself, as members of a JSON object: each begins with a
+ * comma.
+ */
+#ifndef FAB_HTML_DATA_H
+#define FAB_HTML_DATA_H
+
+#include "fab/result.h"
+#include "fab/str.h"
+
+#define FAB_HTML_CABLES (UINT32_C(1) << 20) /**< a fabric of more is not drawn */
+#define FAB_HTML_LOADS                                                                                                 \
+    (UINT32_C(1) << 20) /**< characters that loads of links take, about; the first draw of all comes first */
+
+/** `"graph"`: nodes, cables and where they are plugged in. Nothing where the result has no graph, or too large a one.
+ */
+fab_status fab_html_graph(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+
+/** `"views"`: the graph merged in every way that there is, with the places of its nodes (layout.h). */
+fab_status fab_html_views(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+
+/** `"loads"`: utilisation of every network link by phase, engine and draw, as far as it was kept, and bytes. */
+fab_status fab_html_loads(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+
+/** `"criticality"`: what the loss of every network cable does, where a study or an overlay knows it. */
+fab_status fab_html_criticality(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+
+/** `"blocks"`: bytes between blocks of servers, by phase. */
+fab_status fab_html_blocks(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+
+#endif

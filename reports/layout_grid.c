@@ -1,0 +1,151 @@
+/* Wirings without tiers: a cell for every switch, with its servers below it. A dragonfly has a column of cells for each
+ * group; in a torus the first, third and fifth dimension run to the right and the others down, each inside the next. */
+#include "layout.h"
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define CELL_GAP  26.0F
+#define PANEL_GAP 40.0F /* between steps of the outer dimensions, and between planes */
+
+typedef struct cells {
+    const fab_graph_view *view;
+    uint32_t *cell;            /* shape [nodes]: switch that the node stands under */
+    uint32_t *slot;            /* shape [nodes]: place in the row of its level there */
+    uint32_t *used;            /* shape [switches][FAB_LEVELS] */
+    uint32_t most[FAB_LEVELS]; /* nodes of a level in the fullest cell */
+    float width, height;       /* of a cell */
+    float offset[FAB_LEVELS];  /* of a row from the top of the cell */
+} cells;
+
+/* Edges lead upwards from GPUs to NICs to switches, in any order of their numbers: from the top down, three times. */
+static void find_cells(cells *c, uint32_t first_switch) {
+    for (uint32_t id = 0; id < c->view->n_nodes; id++) {
+        c->cell[id] = id >= first_switch ? id - first_switch : FAB_NONE;
+    }
+    for (int pass = 0; pass < 3; pass++) {
+        for (uint32_t i = 0; i < c->view->n_edges; i++) {
+            uint32_t source = 0;
+            uint32_t target = 0;
+            fab_graph_view_ends(c->view, i, &source, &target);
+            if (c->cell[source] == FAB_NONE && c->cell[target] != FAB_NONE) {
+                c->cell[source] = c->cell[target];
+            } else if (c->cell[target] == FAB_NONE && c->cell[source] != FAB_NONE) {
+                c->cell[target] = c->cell[source];
+            }
+        }
+    }
+}
+
+static void fill_cells(cells *c) {
+    for (uint32_t id = 0; id < c->view->n_nodes; id++) {
+        uint32_t level = fab_graph_view_level(c->view, id);
+        if (c->cell[id] == FAB_NONE) {
+            c->cell[id] = 0; /* plugged in nowhere */
+        }
+        uint32_t *used = &c->used[(size_t)c->cell[id] * FAB_LEVELS + level];
+        c->slot[id] = (*used)++;
+        c->most[level] = *used > c->most[level] ? *used : c->most[level];
+    }
+}
+
+static void size_cells(cells *c, fab_graph_layout *layout) {
+    float y = 0;
+    for (uint32_t i = 0; i < layout->n_rows; i++) {
+        fab_graph_layout_row *row = &layout->row[i];
+        c->width = fmaxf(c->width, (float)c->most[row->level] * (row->width + 3));
+        c->offset[row->level] = y + row->height / 2;
+        row->y = c->offset[row->level];
+        y += row->height + 16;
+    }
+    c->width += CELL_GAP;
+    c->height = y + CELL_GAP;
+}
+
+/* Column and row of a switch, and how often a panel ends before it in either direction. */
+typedef struct place {
+    uint64_t column, row, panels_x, panels_y;
+} place;
+
+static place place_in_torus(const fab_torus *t, uint64_t at) {
+    place out = {0, 0, 0, 0};
+    uint64_t columns = 1;
+    uint64_t rows = 1;
+    for (uint32_t i = 0; i < t->n_dimensions; i++) {
+        uint64_t x = at % t->size[i];
+        at /= t->size[i];
+        if (i % 2 == 0) {
+            out.column += x * columns;
+            out.panels_x += i >= 2 ? x * (columns / t->size[0]) : 0;
+            columns *= t->size[i];
+        } else {
+            out.row += x * rows;
+            out.panels_y += i >= 3 ? x * (rows / t->size[1]) : 0;
+            rows *= t->size[i];
+        }
+    }
+    return out;
+}
+
+static uint64_t torus_columns(const fab_torus *t) {
+    uint64_t columns = 1;
+    for (uint32_t i = 0; i < t->n_dimensions; i += 2) {
+        columns *= t->size[i];
+    }
+    return columns;
+}
+
+static uint32_t at_least_one(uint32_t n) {
+    return n > 0 ? n : 1;
+}
+
+static void place_cells(const cells *c, const fab_torus *torus, fab_graph_layout *layout) {
+    const fab_fabric *f = c->view->fabric;
+    uint32_t per_plane = at_least_one(fab_n_switches(f) / at_least_one(f->n_planes));
+    uint32_t per_group = at_least_one(per_plane / at_least_one(f->n_pods));
+    uint64_t columns = torus != NULL ? torus_columns(torus) : per_plane / per_group;
+    for (uint32_t id = 0; id < layout->n_nodes; id++) {
+        uint32_t level = fab_graph_view_level(c->view, id);
+        uint32_t at = c->cell[id] % per_plane;
+        uint32_t plane = c->cell[id] / per_plane;
+        place p = {at / per_group, at % per_group, 0, 0};
+        if (torus != NULL) {
+            p = place_in_torus(torus, at);
+        }
+        p.column += plane * columns;
+        p.panels_x += plane * (torus != NULL ? torus_columns(torus) / torus->size[0] : 1);
+        const fab_graph_layout_row *row = fab_graph_layout_row_of(layout, level);
+        float n = (float)c->used[(size_t)c->cell[id] * FAB_LEVELS + level];
+        float along = ((float)c->slot[id] - (n - 1) / 2) * (row->width + 3);
+        layout->x[id] = floorf((float)p.column * c->width + (float)p.panels_x * PANEL_GAP + (c->width - CELL_GAP) / 2 +
+                               along + 0.5F);
+        layout->y[id] = (float)p.row * c->height + (float)p.panels_y * PANEL_GAP + c->offset[level];
+        layout->width = fmaxf(layout->width, layout->x[id] + row->width / 2 + 1);
+        layout->height = fmaxf(layout->height, layout->y[id] + row->height / 2);
+    }
+}
+
+fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout *layout, fab_error *err) {
+    fab_status status = FAB_OK;
+    cells c = {.view = view};
+    fab_torus torus = {0};
+    bool is_torus = view->fabric->wiring == FAB_WIRING_TORUS;
+    uint32_t n_switches = fab_n_switches(view->fabric);
+    uint32_t first_switch = view->n_nodes - n_switches; /* they stand last in every view that keeps them */
+    if (is_torus) {
+        FAB_TRY(fab_torus_parse(view->result->fabrics[0].spec.torus, &torus, err));
+    }
+    FAB_TRY(FAB_NEW(c.cell, view->n_nodes, err));
+    FAB_TRY(FAB_NEW(c.slot, view->n_nodes, err));
+    FAB_TRY(FAB_NEW(c.used, (size_t)n_switches * FAB_LEVELS, err));
+    find_cells(&c, first_switch);
+    fill_cells(&c);
+    size_cells(&c, layout);
+    place_cells(&c, is_torus ? &torus : NULL, layout);
+done:
+    free(c.cell);
+    free(c.slot);
+    free(c.used);
+    return status;
+}

@@ -1,0 +1,309 @@
+/* Text report of a study: which parts hurt, which scenarios stand out, and how servers are joined to the network. */
+#include "text_study.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_TIED 3 /* of parts that do the same damage */
+
+static const fab_study_variant *shown(const fab_study_summary *s) {
+    return &s->variants[s->shown];
+}
+
+/* --- what to fear ------------------------------------------------------------------------------------------------- */
+
+/* What a component's damage means: "the job stops", "x1.31", "12 % is lost". */
+static const char *consequence(char *out, const fab_study_summary *s, double damage) {
+    char a[STUDY_TEXT];
+    if (damage >= 1 - FAB_SAME_FACTOR && s->span_s <= 0) {
+        (void)snprintf(out, STUDY_TEXT, "the job stops");
+    } else if (s->is_single && s->has_times && s->span_s <= 0) {
+        (void)snprintf(out, STUDY_TEXT, "%s", study_damage(a, damage));
+    } else {
+        (void)snprintf(out, STUDY_TEXT, "%s is lost", study_percent(a, damage));
+    }
+    return out;
+}
+
+/* The class of components whose worst does most damage, below a limit; NULL: none is left that does any. */
+static const fab_critical_class *worst_class(const fab_study_variant *v, double below) {
+    const fab_critical_class *worst = NULL;
+    for (size_t i = 0; i < v->n_classes; i++) {
+        const fab_critical_class *c = &v->classes[i];
+        if (c->worst_damage < below && c->worst_damage > FAB_SAME_FACTOR &&
+            (worst == NULL || c->worst_damage > worst->worst_damage)) {
+            worst = c;
+        }
+    }
+    return worst;
+}
+
+/* "any of 24,576 nic-leaf links", "leaf-3 and 2 more of 48 leaf switches", "leaf-3" */
+static void name_worst(char *out, size_t size, const fab_critical_class *c) {
+    char a[32];
+    char b[32];
+    if (c->n_components == 1) {
+        (void)snprintf(out, size, "%s", c->worst);
+    } else if (c->n_worst == c->n_components) {
+        (void)snprintf(out, size, "any of the %s %s", fab_format_count(a, c->n_components), c->name);
+    } else if (c->n_worst == 1) {
+        (void)snprintf(out, size, "%s of the %s %s", c->worst, fab_format_count(b, c->n_components), c->name);
+    } else {
+        (void)snprintf(out, size, "%s of the %s %s, such as %s", fab_format_count(a, c->n_worst),
+                       fab_format_count(b, c->n_components), c->name, c->worst);
+    }
+}
+
+void study_put_fear(fab_page *page, const fab_study_summary *s) {
+    const fab_critical_class *first = worst_class(shown(s), INFINITY);
+    const fab_critical_class *second = first != NULL ? worst_class(shown(s), first->worst_damage) : NULL;
+    char name[320];
+    char what[STUDY_TEXT];
+    char text[1024];
+    if (first == NULL) {
+        fab_page_wrap(page, FAB_INK_GOOD, 2, 2, "Nothing to fear: no loss that was looked at costs anything.");
+        return;
+    }
+    name_worst(name, sizeof name, first);
+    int n = snprintf(text, sizeof text, "Fear most: %s (%s)", name, consequence(what, s, first->worst_damage));
+    if (second != NULL && n > 0 && (size_t)n < sizeof text) {
+        name_worst(name, sizeof name, second);
+        (void)snprintf(text + n, sizeof text - (size_t)n, "; then %s (%s)", name,
+                       consequence(what, s, second->worst_damage));
+    }
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s%s.", text,
+                   s->is_single    ? ""
+                   : s->span_s > 0 ? ", mean of the histories in which it fails"
+                                   : ", mean of the scenarios in which it fails");
+}
+
+/* --- by class ----------------------------------------------------------------------------------------------------- */
+
+void study_put_classes(fab_page *page, const fab_study_summary *s) {
+    static const char *const TITLES[] = {"class", "failed", "job stops", "damage", "worst"};
+    const fab_study_variant *v = shown(s);
+    fab_table table;
+    char a[STUDY_TEXT];
+    if (v->n_classes == 0) {
+        return;
+    }
+    fab_text_heading(page, "WHAT HURTS", "parts by what they are");
+    fab_table_begin(&table, TITLES, sizeof TITLES / sizeof TITLES[0]);
+    for (size_t i = 0; i < v->n_classes; i++) {
+        const fab_critical_class *c = &v->classes[i];
+        fab_table_row(&table);
+        fab_table_set(&table, 0, FAB_INK_PLAIN, "%.40s", c->name);
+        fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_components));
+        fab_table_set(&table, 2, c->n_stopping > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
+                      fab_format_count(a, c->n_stopping));
+        fab_table_set(&table, 3, FAB_INK_PLAIN, "%s", study_percent(a, c->damage));
+        fab_table_set(&table, 4, FAB_INK_PLAIN, "%s", study_percent(a, c->worst_damage));
+    }
+    fab_table_print(&table, page, 2, NULL, NULL);
+    fab_table_release(&table);
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+                   "failed: different ones, in some scenario; job stops: in every scenario that they are in; damage: "
+                   "%s, mean over the parts; worst: of a part",
+                   s->criterion);
+}
+
+/* --- by component ------------------------------------------------------------------------------------------------- */
+
+static void set_interval(fab_table *table, size_t column, const fab_critical *c) {
+    char a[STUDY_TEXT];
+    if (isnan(c->ci95) || c->ci95 <= 0) {
+        fab_table_set(table, column, FAB_INK_DIM, "-");
+    } else {
+        fab_table_set(table, column, FAB_INK_PLAIN, "%s", study_percent(a, c->ci95));
+    }
+}
+
+static void set_critical(fab_table *table, const fab_study_summary *s, const fab_critical *c) {
+    char a[STUDY_TEXT];
+    const double figures[] = {s->has_times ? c->mean_slowdown : c->mean_ratio,
+                              s->has_times ? c->worst_slowdown : c->worst_ratio};
+    fab_table_row(table);
+    fab_table_set(table, 0, FAB_INK_PLAIN, "%s", c->name);
+    fab_table_set(table, 1, FAB_INK_BOLD, "%s", study_percent(a, c->damage));
+    fab_table_set(table, 2, c->n_stopped > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_stopped));
+    for (size_t k = 0; k < 2; k++) {
+        if (s->has_times) {
+            fab_table_set(table, 3 + k, FAB_INK_PLAIN, "%s", study_factor(a, figures[k]));
+        } else {
+            fab_table_set(table, 3 + k, FAB_INK_PLAIN, isnan(figures[k]) ? "-" : "%.3g", figures[k]);
+        }
+    }
+    if (!s->is_single) {
+        fab_table_set(table, 5, FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_scenarios));
+        set_interval(table, 6, c);
+    }
+}
+
+/* Where more than fit do the same damage, a few of them, how many more, and those behind. */
+static void put_list(fab_page *page, const fab_study_summary *s, const fab_ranking *r) {
+    static const char *const TITLES[] = {"part", "damage", "stops", "mean", "worst", "scenarios", "+-"};
+    fab_table table;
+    char a[STUDY_TEXT];
+    size_t n_behind = s->is_single ? 5 : 7;
+    size_t n = r->n;
+    uint64_t more = 0;
+    fab_table_begin(&table, TITLES, n_behind);
+    if (r->n_tied > 0) {
+        size_t tied = 0; /* of the list */
+        while (tied < r->n && r->list[r->n - 1 - tied].damage == r->list[r->n - 1].damage) {
+            tied++;
+        }
+        n = r->n - tied + (tied < MOST_TIED ? tied : MOST_TIED);
+        more = r->n_tied - (tied < MOST_TIED ? tied : MOST_TIED);
+    }
+    for (size_t i = 0; i < n; i++) {
+        set_critical(&table, s, &r->list[i]);
+    }
+    if (more > 0) {
+        fab_table_row(&table);
+        fab_table_set(&table, 0, FAB_INK_DIM, "and %s more", fab_format_count(a, more));
+    }
+    for (size_t i = 0; more > 0 && i < r->n_next && r->next[i].damage > FAB_SAME_FACTOR; i++) {
+        set_critical(&table, s, &r->next[i]);
+    }
+    fab_table_print(&table, page, 2, NULL, NULL);
+    fab_table_release(&table);
+}
+
+static bool is_link(const fab_critical *c) {
+    return strcmp(c->kind, "link") == 0 || strcmp(c->kind, "port") == 0;
+}
+
+void study_put_critical(fab_page *page, const fab_study_summary *s) {
+    const fab_study_variant *v = shown(s);
+    bool has_others = false;
+    if (v->critical.n == 0) {
+        return;
+    }
+    for (size_t i = 0; i < v->critical.n; i++) {
+        has_others = has_others || !is_link(&v->critical.list[i]);
+    }
+    fab_text_heading(page, has_others ? "CRITICAL PARTS" : "CRITICAL LINKS", "by damage, then by name");
+    put_list(page, s, &v->critical);
+    if (has_others && v->links.n > 0) {
+        fab_text_heading(page, "CRITICAL LINKS", "by damage, then by name");
+        put_list(page, s, &v->links);
+    }
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "%s; mean, worst: %s, where the job runs%s",
+                   s->is_single ? "damage: of its loss"
+                                : "damage: mean over the scenarios in which it fails, alone or with others",
+                   s->has_times ? "slowdown" : "load of the fullest link",
+                   s->is_single ? "" : "; +-: half of the 95 % interval of the damage");
+}
+
+/* --- by scenario -------------------------------------------------------------------------------------------------- */
+
+static void put_case(fab_page *page, const fab_study_summary *s, const fab_study_case *c) {
+    char text[FAB_CASE_TEXT + FAB_COMPONENT_TEXT + 320];
+    char a[STUDY_TEXT];
+    char number[32];
+    size_t n = 0;
+    if (c->is_stopped && s->span_s <= 0) {
+        (void)snprintf(a, sizeof a, "stops");
+    } else if (s->span_s > 0) {
+        (void)snprintf(a, sizeof a, "%.2f %%", 100 * c->goodput);
+    } else if (s->has_times) {
+        (void)study_factor(a, c->slowdown);
+    } else {
+        (void)snprintf(a, sizeof a, "%.3g", c->worst_ratio);
+    }
+    fab_page_right(page, c->is_stopped ? FAB_INK_BAD : FAB_INK_BOLD, 10, a);
+    (void)snprintf(number, sizeof number, "#%" PRIu64, c->scenario);
+    fab_page_right(page, FAB_INK_DIM, 21, number);
+    n += (size_t)snprintf(text, sizeof text, "%s%s%s", c->name, c->name[0] != '\0' ? ": " : "",
+                          c->failed[0] != '\0' ? c->failed : "nothing fails");
+    if (c->n_disconnected > 0) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "; %s cut off", study_count(a, c->n_disconnected, "flow"));
+    }
+    if (c->n_moved > 0) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "; %s moved", study_count(a, c->n_moved, "server"));
+    }
+    if (s->span_s > 0) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "; %s", study_count(a, c->n_stops, "stop"));
+    } else if (c->fullest[0] != '\0' && !c->is_stopped) {
+        (void)snprintf(text + n, sizeof text - n, "; fullest %s at %.3g", c->fullest, c->worst_ratio);
+    }
+    fab_page_wrap(page, FAB_INK_PLAIN, 23, 23, text);
+}
+
+void study_put_cases(fab_page *page, const fab_study_summary *s) {
+    const fab_study_variant *v = shown(s);
+    size_t n = v->n_worst;
+    while (n > 0 && v->worst[n - 1].damage <= FAB_SAME_FACTOR) {
+        n--; /* costs nothing */
+    }
+    if (n > 0) {
+        fab_text_heading(page, "WORST SCENARIOS", s->span_s > 0 ? "least goodput" : "of those in which the job runs");
+        size_t alike = 0;
+        for (size_t i = 0; i < n; i++) { /* few of those that do the same damage, where that is all there is to see */
+            alike = i > 0 && v->worst[i].damage == v->worst[i - 1].damage ? alike + 1 : 0;
+            if (alike < MOST_TIED || !s->is_single) {
+                put_case(page, s, &v->worst[i]);
+            }
+        }
+    }
+    if (v->n_stopped_shown > 0 && !s->is_single) { /* of single parts they stand above */
+        char a[STUDY_TEXT];
+        char remark[96];
+        (void)snprintf(remark, sizeof remark, "the first %zu of %s", v->n_stopped_shown,
+                       fab_format_count(a, v->n_stopped));
+        fab_text_heading(page, "SCENARIOS THAT STOP THE JOB",
+                         v->n_stopped > v->n_stopped_shown ? remark : "all of them");
+        for (size_t i = 0; i < v->n_stopped_shown; i++) {
+            put_case(page, s, &v->stopped[i]);
+        }
+    }
+}
+
+/* --- ways into the network ---------------------------------------------------------------------------------------- */
+
+static void put_access(fab_page *page, const fab_study_summary *s, size_t variant) {
+    const fab_study_variant *v = &s->variants[variant];
+    const fab_access_loss *a = &v->access;
+    char what[96];
+    char runs[128] = "";
+    char x[STUDY_TEXT];
+    char y[STUDY_TEXT];
+    if (a->n_stopped == 0) {
+        (void)snprintf(what, sizeof what, "the job runs in all %s", study_count(x, a->n, "scenario"));
+    } else {
+        (void)snprintf(what, sizeof what, "the job stops in %s of %s", fab_format_count(x, a->n_stopped),
+                       study_count(y, a->n, "scenario"));
+    }
+    if (!isnan(a->mean_slowdown)) {
+        (void)snprintf(runs, sizeof runs, "%s, %s on average, %s at worst", a->n_stopped > 0 ? "; in the others" : "",
+                       study_factor(x, a->mean_slowdown), study_factor(y, a->worst_slowdown));
+    }
+    fab_page_wrapf(page, a->n_stopped > 0 ? FAB_INK_BAD : FAB_INK_GOOD, 4, 8, "[%zu] %.*s, %s: %s%s", variant + 1,
+                   (int)strcspn(v->engine, ","), v->engine, v->policy, what, runs);
+}
+
+void study_put_homing(fab_page *page, const fab_study_summary *s) {
+    const fab_homing *h = &s->homing;
+    char a[STUDY_TEXT];
+    if (!s->has_homing) {
+        return;
+    }
+    fab_text_heading(page, "WAYS INTO THE NETWORK", h->switches_per_nic > 1 ? "several per NIC" : "one per NIC");
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                   "A server has %" PRIu32 " link%s, and a NIC %" PRIu32 " port%s to %" PRIu32
+                   " switch%s: %s. One link "
+                   "is 1/%.3g of the server's bandwidth (%s). Where it is lost and nothing else:",
+                   h->links_per_server, h->links_per_server == 1 ? "" : "s", h->ports_per_nic,
+                   h->ports_per_nic == 1 ? "" : "s", h->switches_per_nic, h->switches_per_nic == 1 ? "" : "es",
+                   h->switches_per_nic == 1   ? "single-homed"
+                   : h->switches_per_nic == 2 ? "dual-homed"
+                                              : "multi-homed",
+                   1 / h->lost_ratio, study_percent(a, h->lost_ratio));
+    for (size_t i = 0; i < s->n_variants; i++) {
+        put_access(page, s, i);
+    }
+}

@@ -1,0 +1,232 @@
+// The first screen: what bounds the job, how bad the collisions are, what it costs.
+import { h } from './dom.js';
+import { studyAnswers } from './study.js';
+import * as f from './format.js';
+
+/** Parts of an iteration in the order in which they are drawn. */
+export const PARTS = [
+  ['compute_s', 'computation', 'compute'],
+  ['bubble_s', 'pipeline bubble', 'bubble'],
+  ['exposed_tp_s', 'tensor-parallel communication', 'tp'],
+  ['exposed_cp_s', 'context-parallel communication', 'cp'],
+  ['exposed_ep_s', 'expert-parallel communication', 'ep'],
+  ['exposed_pp_s', 'pipeline communication', 'pp'],
+  ['exposed_dp_s', 'data-parallel communication', 'dp'],
+  ['optimizer_s', 'optimizer', 'optimizer'],
+];
+const isNetwork = (key) => key.startsWith('exposed_');
+
+export function card(id, question, answer, ...rest) {
+  return h('article', { class: 'card', id, 'aria-labelledby': `${id}-q` },
+    h('h2', { id: `${id}-q` }, question), h('p', { class: 'answer' }, answer), rest);
+}
+
+/** A bar of parts that add up to the whole; `parts`: [name, share, class]. */
+export function stacked(parts, label) {
+  return h('div', { class: 'stacked', role: 'img', 'aria-label': label },
+    parts.filter(([, share]) => share > 0).map(([name, share, kind]) =>
+      h('span', { class: `fill ${kind}`, style: { 'flex-grow': share }, title: `${name}: ${f.percent(share)}` })));
+}
+
+function boundByIteration(iteration, several) {
+  const shares = PARTS.map(([key, name, kind]) => ({ key, name, kind, share: iteration[key] / iteration.time_s }));
+  const network = shares.filter((s) => isNetwork(s.key) && s.share > 0.0005).sort((a, b) => b.share - a.share);
+  const sum = shares.reduce((total, s) => total + (isNetwork(s.key) ? s.share : 0), 0);
+  const most = [...shares.filter((s) => !isNetwork(s.key)), { name: 'the network', share: sum }].reduce((a, b) => (b.share > a.share ? b : a));
+  const words = network.length > 0
+    ? `The network that computation does not hide takes ${f.percent(sum)}: ${f.list(network.map((s) => `${s.name} ${f.percent(s.share)}`))}.`
+    : 'Computation hides all of the network.';
+  return card('answer-bound', 'What bounds my job?',
+    [h('strong', null, `${most.name[0].toUpperCase()}${most.name.slice(1)}`), `: ${f.percent(most.share)} of an iteration of ${f.seconds(iteration.time_s)}`],
+    stacked(shares.map((s) => [s.name, s.share, s.kind]), `Parts of the iteration: ${f.list(shares.filter((s) => s.share > 0.0005).map((s) => `${s.name} ${f.percent(s.share)}`))}`),
+    h('p', null, words),
+    h('p', { class: 'small' }, `${f.count(iteration.tokens_per_s)} tokens/s, model FLOPs utilisation ${f.percent(iteration.mfu_ratio)}${several ? `, under ${iteration.engine}` : ''}. `,
+      h('a', { href: '#time' }, 'The waterfall')));
+}
+
+const holderName = (load) => `${load.boundary} ${load.direction}`;
+
+/** Who holds most flows of a phase: "leaf-spine up". */
+export function holderOf(engine) {
+  const list = [['links inside servers', engine.held_flows?.scale_up ?? 0], ['PCIe', engine.held_flows?.pcie ?? 0],
+    ["receivers' windows", engine.held_flows?.window ?? 0], ...engine.link_loads.map((l) => [`${holderName(l)} links`, l.held_flows ?? 0])];
+  const sum = list.reduce((total, [, n]) => total + n, 0);
+  const [name, n] = list.reduce((a, b) => (b[1] > a[1] ? b : a));
+  return sum > 0 ? { name, share: n / sum } : null;
+}
+
+function boundByPhase(model, engineIndex) {
+  const timed = model.phases.map((phase) => ({ phase, engine: phase.engines[engineIndex] })).filter(({ engine }) => engine?.time_s !== undefined);
+  if (timed.length === 0) {
+    return card('answer-bound', 'What bounds my traffic?', 'Not timed', h('p', null, 'Too many flows for rates and times, and of unequal bytes or limits. The collisions are exact all the same.'));
+  }
+  const slowest = timed.reduce((a, b) => (f.mean(b.engine.time_s) > f.mean(a.engine.time_s) ? b : a));
+  const { phase, engine } = slowest;
+  const holder = holderOf(engine);
+  const ratio = f.mean(engine.lower_bound_ratio);
+  return card('answer-bound', 'What bounds my traffic?',
+    holder ? [h('strong', null, holder.name), ` hold ${f.percent(holder.share)} of the flows`] : `${phase.name} takes ${f.seconds(f.mean(engine.time_s))}`,
+    h('p', null, `${timed.length > 1 ? `The longest phase, ${phase.name},` : `${phase.name}`} takes ${f.seconds(f.mean(engine.time_s))}, ${ratio > 1.005 ? `${f.digits(ratio, 3)} times what every routing needs` : 'the least that any routing needs'}.`),
+    model.note && h('p', { class: 'small' }, `No iteration is timed: ${model.note}.`),
+    h('p', { class: 'small' }, `Under ${engine.options ?? engine.engine}. `, h('a', { href: '#phases' }, 'All phases')));
+}
+
+function collisions(model, engineIndex) {
+  const rows = model.phases.map((phase) => ({ phase, engine: phase.engines[engineIndex] })).filter(({ engine }) => engine);
+  const crossing = rows.filter(({ phase }) => phase.fabric_flows > 0);
+  if (crossing.length === 0) {
+    return card('answer-collisions', 'How bad are collisions?', h('strong', null, 'None can happen'), h('p', null, 'No flow crosses a link between switches.'));
+  }
+  const worst = crossing.reduce((a, b) => (f.mean(b.engine.max_collision_factor) > f.mean(a.engine.max_collision_factor) ? b : a));
+  const { phase, engine } = worst;
+  const factor = f.mean(engine.max_collision_factor);
+  const flows = f.mean(engine.collided_flows);
+  const many = typeof engine.max_collision_factor === 'object';
+  const hot = engine.hot_links[0];
+  const split = hot && !many ? ` = taper ${f.factor(hot.taper_factor)} × hash ${f.factor(hot.hash_factor)}` : '';
+  const cause = !hot || factor <= 1 ? '' : hot.taper_factor > hot.hash_factor ? 'The design causes most of it: the taper.' : 'The routing causes most of it, not the taper.';
+  const iteration = model.report.iteration?.[engineIndex];
+  const hidden = iteration && phase.name.startsWith('dp') && iteration.exposed_dp_s === 0 ? ' Computation hides this phase.' : '';
+  const ratio = f.mean(engine.lower_bound_ratio ?? 1);
+  return card('answer-collisions', 'How bad are collisions?',
+    factor > 1 ? [h('strong', null, `${f.factor(factor)} × its rate`), ' is asked of the worst link', many ? ' (mean over seeds)' : ''] : [h('strong', null, 'No link collides'), `: the fullest is asked for ${f.factor(factor)} of its rate`],
+    factor > 1 && h('p', null, `Phase ${phase.name}${split}. ${cause}`),
+    factor > 1 && h('p', null, `${f.count(flows)} of ${f.count(phase.fabric_flows)} flows that leave their switch cross a collided link${engine.time_s !== undefined && ratio > 1.005 ? `, and the phase takes ${f.digits(ratio, 3)} times what every routing needs` : ''}.${hidden}`),
+    h('p', { class: 'small' }, `Under ${engine.options ?? engine.engine}. `, h('a', { href: '#collisions' }, 'The worst links')));
+}
+
+const KINDS = { switch: 'switches', transceiver: 'transceivers', cable: 'cables', nic: 'NICs', installation: 'installation' };
+
+/** [name, dollars, kind] of the kinds of parts. */
+export const costParts = (cost) => Object.entries(KINDS).map(([kind, name]) => [name, cost[`${kind}_usd`], kind]);
+
+function cost(model) {
+  const { cost: c, iteration, fabric } = model.report;
+  const parts = costParts(c);
+  const most = parts.reduce((a, b) => (b[1] > a[1] ? b : a));
+  const perToken = iteration?.[0]?.usd_per_1e9_tokens;
+  return card('answer-cost', 'What does it cost?',
+    [h('strong', null, f.money(c.total_usd)), `, ${f.dollars(c.per_gpu_usd)} per GPU`],
+    stacked(parts.map(([name, usd, kind]) => [name, usd / c.total_usd, `part-${kind}`]), `Parts of the cost: ${f.list(parts.filter((p) => p[1] > 0).map(([name, usd]) => `${name} ${f.percent(usd / c.total_usd)}`))}`),
+    h('p', null, `Most of it for ${most[0]} (${f.percent(most[1] / c.total_usd)}). ${f.power(c.power_w)}; energy ${f.money(c.energy_usd_per_year)} per year.${perToken ? ` ${f.dollars(perToken)} per 1e9 tokens, GPU hours included.` : ''}`),
+    h('p', { class: 'small' }, fabric.bisection_ratio !== undefined ? `Bisection ${f.rate(fabric.bisection_bps)}: ${f.percent(fabric.bisection_ratio)} of what one half can inject. ` : '', h('a', { href: '#cost' }, 'The bill')));
+}
+
+function sweepAnswers(sweep) {
+  const built = sweep.points.filter((p) => p.engines);
+  const rows = built.flatMap((p) => p.engines.filter((e) => e.time_s !== undefined).map((e) => ({ p, e })));
+  const name = ({ p }) => sweep.paths.map((path, i) => `${path} = ${p.values[i]}`).join(', ');
+  if (rows.length === 0) return [];
+  const fastest = rows.reduce((a, b) => (b.e.time_s < a.e.time_s ? b : a));
+  const cheapest = rows.reduce((a, b) => (b.p.total_usd < a.p.total_usd ? b : a));
+  const slowest = rows.reduce((a, b) => (b.e.time_s > a.e.time_s ? b : a));
+  const dearest = rows.reduce((a, b) => (b.p.total_usd > a.p.total_usd ? b : a));
+  const front = rows.filter(({ e }) => e.pareto);
+  return [
+    card('answer-bound', 'How much time is in it?',
+      [h('strong', null, f.seconds(fastest.e.time_s)), ` at ${name(fastest)}`],
+      h('p', null, `The slowest point, ${name(slowest)}, takes ${f.seconds(slowest.e.time_s)}: ${f.digits(slowest.e.time_s / fastest.e.time_s, 4)} times as long.`),
+      h('p', { class: 'small' }, `Under ${fastest.e.label}.`)),
+    card('answer-cost', 'How much money?',
+      [h('strong', null, f.money(cheapest.p.total_usd)), ` at ${name(cheapest)}`],
+      h('p', null, `The dearest point, ${name(dearest)}, costs ${f.money(dearest.p.total_usd)}: ${f.percent(dearest.p.total_usd / cheapest.p.total_usd - 1)} more.`)),
+    card('answer-front', 'Which points are worth it?',
+      [h('strong', null, f.plural(front.length, 'point')), ` of ${rows.length} on the Pareto front`],
+      h('ul', { class: 'plain' }, front.slice(0, 6).map((row) => h('li', null, `${name(row)}: ${f.money(row.p.total_usd)}, ${f.seconds(row.e.time_s)}${sweep.points[0]?.engines?.length > 1 ? ` (${row.e.label})` : ''}`))),
+      h('p', { class: 'small' }, h('a', { href: '#sweep' }, 'The curves'))),
+  ];
+}
+
+function designAnswers(designs) {
+  const cheapest = designs.reduce((a, b) => (b.cost.total_usd < a.cost.total_usd ? b : a));
+  const base = designs[0];
+  const rest = designs.slice(1);
+  return [
+    card('answer-cost', 'Which costs least?', [h('strong', null, cheapest.name), `: ${f.money(cheapest.cost.total_usd)}, ${f.dollars(cheapest.cost.per_gpu_usd)} per GPU`],
+      h('ul', { class: 'plain' }, rest.map((d) => h('li', null, `${d.name}: ${f.percent(Math.abs(d.reduction_ratio))} ${d.reduction_ratio >= 0 ? 'less' : 'more'} than ${base.name}`)))),
+    card('answer-power', 'Which draws least?', (() => {
+      const least = designs.reduce((a, b) => (b.cost.power_w < a.cost.power_w ? b : a));
+      return [h('strong', null, f.power(least.cost.power_w)), `: ${least.name}`];
+    })(), h('ul', { class: 'plain' }, designs.map((d) => h('li', null, `${d.name}: ${f.power(d.cost.power_w)}`)))),
+    card('answer-bisection', 'What do they carry?', (() => {
+      const most = designs.reduce((a, b) => ((b.fabric.bisection_bps ?? 0) > (a.fabric.bisection_bps ?? 0) ? b : a));
+      return most.fabric.bisection_bps ? [h('strong', null, f.rate(most.fabric.bisection_bps)), ` of bisection: ${most.name}`] : 'Bisections are not known';
+    })(), h('ul', { class: 'plain' }, designs.map((d) => h('li', null, `${d.name}: ${d.fabric.bisection_ratio !== undefined ? f.percent(d.fabric.bisection_ratio) : '-'}`)))),
+  ];
+}
+
+function optimumAnswers(o) {
+  const { winner } = o;
+  const next = o.runners_up[0];
+  return [
+    card('answer-cost', 'What does it cost at least?', [h('strong', null, f.money(winner.total_usd)), ` for ${f.count(o.gpus)} GPUs`],
+      h('p', null, `${f.dollars(winner.total_usd / o.gpus)} per GPU, ${f.power(winner.power_w)}, bisection ${f.percent(winner.bisection_ratio)}.`),
+      h('p', { class: 'small' }, o.proven ? 'Proven: no design of the catalog that keeps the limits costs less. ' : `Not proven: nothing costs less than ${f.money(o.lower_bound_usd)}. `, h('a', { href: '#cost' }, 'The bill'))),
+    card('answer-design', 'Which fabric is it?', [h('strong', null, winner.family), `, ${f.plural(winner.tiers, 'tier')}, ${f.count(winner.switches)} switches`],
+      h('p', null, h('code', null, winner.design))),
+    next && card('answer-next', 'What comes close?', [h('strong', null, `${f.percent(next.difference_ratio)} more`), ` costs ${next.family} with ${f.plural(next.tiers, 'tier')}`],
+      h('p', null, h('code', null, next.design)), h('p', { class: 'small' }, h('a', { href: '#optimum' }, 'What else, and why not'))),
+  ].filter(Boolean);
+}
+
+function adviceAnswers(advice) {
+  const { best, base } = advice;
+  return [card('answer-advice', 'What should I change?',
+    best ? [h('code', null, best.change), `: ${f.percent(best.gain_ratio)} faster`] : 'Nothing that was tried is clearly faster',
+    h('p', null, best ? `Links need ${f.seconds(best.time_s)} instead of ${f.seconds(base.time_s)}; the worst factor is ${f.factor(best.max_collision_factor)} instead of ${f.factor(base.max_collision_factor)}.` : `Links need ${f.seconds(base.time_s)} as it is.`),
+    h('p', { class: 'small' }, `${f.count(advice.evaluated)} configurations tried. `, h('a', { href: '#advice' }, 'All of them')))];
+}
+
+function contentionAnswers(contention) {
+  const rows = contention.engines[0].jobs.filter((j) => j.slowdown_ratio !== undefined);
+  if (rows.length === 0) return [];
+  const worst = rows.reduce((a, b) => (f.mean(b.slowdown_ratio) > f.mean(a.slowdown_ratio) ? b : a));
+  return [card('answer-contention', 'What do the jobs do to each other?',
+    [h('strong', null, `${f.digits(f.mean(worst.slowdown_ratio), 3)} times`), ` as long takes ${worst.phase} of job ${worst.job}`],
+    h('ul', { class: 'plain' }, rows.map((j) => h('li', null, `${j.job}, ${j.phase}: ${f.seconds(f.mean(j.alone_s))} alone, ${f.seconds(f.mean(j.together_s))} together${j.iteration_alone_s ? `; an iteration ${f.seconds(j.iteration_alone_s)} and ${f.seconds(j.iteration_together_s)}` : ''}`))),
+    h('p', { class: 'small' }, h('a', { href: '#contention' }, 'Where they meet')))];
+}
+
+function degradationAnswers(degradation) {
+  const worst = degradation.phases.filter((p) => p.factor_ratio !== undefined).reduce((a, b) => (a && a.factor_ratio >= b.factor_ratio ? a : b), null);
+  const iteration = degradation.iterations?.[0];
+  const parts = degradation.parts.map((p) => `${p.part} at ${f.percent(p.speed_ratio)}`);
+  if (!worst) return [];
+  return [card('answer-degradation', 'What do the slower parts do?',
+    [h('strong', null, `${f.digits(worst.factor_ratio, 4)} times`), ` as long takes phase ${worst.phase}`],
+    h('p', null, `With ${f.list(parts)}.${iteration ? ` An iteration takes ${f.seconds(iteration.after_s)} instead of ${f.seconds(iteration.before_s)}.` : ''}`),
+    h('p', { class: 'small' }, h('a', { href: '#degradation' }, 'Phase by phase')))];
+}
+
+function mixAnswers(mix) {
+  const rows = mix.designs.flatMap((d) => (d.engines ?? []).map((e) => ({ d, e }))).filter(({ e }) => e.speed_ratio !== undefined);
+  const best = rows.find(({ e }) => e.best);
+  if (!best) return [];
+  return [card('answer-mix', 'Which design serves both jobs best?', [h('strong', null, best.d.name), ': most speed for its cost'],
+    h('ul', { class: 'plain' }, rows.map(({ d, e }) => h('li', null, `${d.name}: speed ${f.percent(e.speed_ratio)}, per dollar ${f.percent(e.speed_per_usd_ratio)} of the best`))),
+    h('p', { class: 'small' }, `Training ${f.percent(mix.training_share)} of the time, ranking ${f.percent(mix.ranking_share)}; under ${best.e.label}.`))];
+}
+
+export function answers(model, state) {
+  const host = h('div', { class: 'cards' });
+  const draw = () => {
+    const { report } = model;
+    const cards = [];
+    if (report.iteration?.[state.engine]) cards.push(boundByIteration(report.iteration[state.engine], report.iteration.length > 1));
+    else if (model.phases.length > 0) cards.push(boundByPhase(model, state.engine));
+    if (model.phases.length > 0) cards.push(collisions(model, state.engine));
+    if (report.contention) cards.push(...contentionAnswers(report.contention));
+    if (report.degradation) cards.push(...degradationAnswers(report.degradation));
+    if (report.advice) cards.push(...adviceAnswers(report.advice));
+    if (report.mix) cards.push(...mixAnswers(report.mix));
+    if (report.study) cards.push(...studyAnswers(report.study));
+    if (report.sweep) cards.push(...sweepAnswers(report.sweep));
+    if (report.optimize) cards.push(...optimumAnswers(report.optimize, report.cost));
+    if (report.designs) cards.push(...designAnswers(report.designs));
+    else if (report.cost && !report.optimize) cards.push(cost(model));
+    host.replaceChildren(...cards);
+  };
+  state.onChange((changed) => changed.has('engine') && draw());
+  draw();
+  return h('div', { id: 'answers', role: 'region', 'aria-label': 'In short', 'aria-live': 'polite' }, host);
+}

@@ -1,0 +1,89 @@
+// Bills of materials, and designs side by side.
+import { h, section, table } from './dom.js';
+import { costParts, stacked } from './answers.js';
+import * as f from './format.js';
+
+function bill(cost, name) {
+  return table({
+    id: name ? null : 'bill',
+    caption: name ? `Bill of materials: ${name}` : 'Bill of materials',
+    columns: [
+      { title: 'part', head: true, cell: (l) => l.part },
+      { title: 'for', cell: (l) => l.tier ?? '' },
+      { title: 'medium', cell: (l) => l.medium ?? '' },
+      { title: 'quantity', number: true, cell: (l) => (l.quantity === undefined ? '' : f.count(l.quantity)) },
+      { title: 'each', number: true, cell: (l) => (l.unit_usd === undefined ? '' : f.money(l.unit_usd)) },
+      { title: 'total', number: true, cell: (l) => f.money(l.total_usd) },
+      { title: 'share', number: true, cell: (l) => f.percent(l.total_usd / cost.total_usd) },
+      { title: 'power', number: true, cell: (l) => f.power(l.power_w) },
+    ],
+    rows: [...cost.lines, { part: 'total', total_usd: cost.total_usd, power_w: cost.power_w, class: 'total' }],
+  });
+}
+
+function tiers(fabric) {
+  const rows = fabric.switches_by_tier.map((switches, i) => ({ i, switches }));
+  const name = (i) => ['leaf', 'spine', 'core'][i] ?? `tier ${i + 1}`;
+  return table({
+    id: 'tiers',
+    caption: 'Switches and cables by tier',
+    columns: [
+      { title: 'tier', head: true, cell: ({ i }) => (fabric.tiers > 1 ? name(i) : 'switch') },
+      { title: 'switches', number: true, cell: ({ switches }) => f.count(switches) },
+      { title: 'radix', number: true, cell: ({ i }) => f.count(fabric.radix_by_tier[i]) },
+      { title: 'port', number: true, cell: ({ i }) => f.rate(fabric.port_bps_by_tier[i]) },
+      { title: 'taper, as built', number: true, cell: ({ i }) => (fabric.built_taper[i] === undefined ? '-' : f.ratio(fabric.built_taper[i])) },
+      { title: 'cables below', number: true, cell: ({ i }) => f.count(fabric.cables_by_tier[i]) },
+      { title: 'length', number: true, cell: ({ i }) => f.metres(fabric.cable_length_m_by_tier[i]) },
+    ],
+    rows,
+  });
+}
+
+const notes = (cost) => h('p', { class: 'small' },
+  `${cost.counting ?? ''}. Price book ${cost.profile}: ${cost.source ?? ''}`);
+
+const facts = (fabric) => h('p', null,
+  `${f.count(fabric.gpus)} GPUs in ${f.plural(fabric.servers, 'server')} of ${fabric.gpus_per_server} GPUs and ${fabric.nics_per_server} NICs at ${f.rate(fabric.nic_bps)}; ${f.plural(fabric.rails, 'rail')}, ${f.plural(fabric.planes, 'plane')}, ${f.plural(fabric.pods, 'pod')}.${fabric.bisection_bps !== undefined ? ` Bisection ${f.rate(fabric.bisection_bps)} in one direction: ${f.percent(fabric.bisection_ratio)} of what one half of the servers can inject.` : ''}`);
+
+export function cost(model) {
+  const { fabric, cost: c, designs } = model.report;
+  if (designs) return comparison(designs);
+  return section('cost', 'Bill of materials', null, facts(fabric), tiers(fabric),
+    c && [stacked(costParts(c).map(([name, usd, kind]) => [name, usd / c.total_usd, `part-${kind}`]), 'Parts of the cost'),
+      h('p', { class: 'key' }, costParts(c).filter(([, usd]) => usd > 0).map(([name, usd, kind]) => [h('span', { class: `swatch part-${kind}` }), `${name} ${f.money(usd)} `])),
+      bill(c),
+      h('p', null, `${f.money(c.total_usd)} is ${f.dollars(c.per_gpu_usd)} per GPU${c.per_bisection_gbps_usd ? ` and ${f.money(c.per_bisection_gbps_usd)} per Gb/s of bisection` : ''}; capital ${f.money(c.capital_usd_per_year)}, energy ${f.money(c.energy_usd_per_year)} per year.`),
+      notes(c)]);
+}
+
+function comparison(designs) {
+  const row = (title, get, format) => ({ title, get, format });
+  const rows = [
+    row('GPUs', (d) => d.fabric.gpus, f.count), row('tiers', (d) => d.fabric.tiers, f.count), row('switches', (d) => d.fabric.switches, f.count),
+    row('cables', (d) => d.fabric.cables, f.count), row('transceivers', (d) => d.cost.transceivers, f.count),
+    row('bisection', (d) => d.fabric.bisection_bps, f.rate), row('of what one half can inject', (d) => d.fabric.bisection_ratio, f.percent),
+    ...costParts(designs[0].cost).filter(([, , kind]) => designs.some((d) => d.cost[`${kind}_usd`] > 0)).map(([name, , kind]) => row(name, (d) => d.cost[`${kind}_usd`], f.money)),
+    { ...row('total', (d) => d.cost.total_usd, f.money), class: 'total' },
+    row('less than the first', (d) => d.reduction_ratio, f.percent),
+    row('per GPU', (d) => d.cost.per_gpu_usd, f.dollars), row('per Gb/s of bisection', (d) => d.cost.per_bisection_gbps_usd, f.money),
+    row('power', (d) => d.cost.power_w, f.power), row('capital per year', (d) => d.cost.capital_usd_per_year, f.money),
+    row('energy per year', (d) => d.cost.energy_usd_per_year, f.money),
+  ];
+  const most = Math.max(...designs.map((d) => d.cost.total_usd));
+  return section('cost', 'Designs side by side', null,
+    h('div', { class: 'totals' }, designs.map((d) => h('div', { class: 'total-bar' },
+      h('span', { class: 'total-name' }, `${d.name}: ${f.money(d.cost.total_usd)}`),
+      h('div', { style: { width: `${(100 * d.cost.total_usd) / most}%` } },
+        stacked(costParts(d.cost).map(([name, usd, kind]) => [name, usd / d.cost.total_usd, `part-${kind}`]), `${d.name}: ${f.money(d.cost.total_usd)}`))))),
+    h('p', { class: 'key' }, costParts(designs[0].cost).filter(([, , kind]) => designs.some((d) => d.cost[`${kind}_usd`] > 0)).map(([name, , kind]) => [h('span', { class: `swatch part-${kind}` }), `${name} `])),
+    table({
+      id: 'designs',
+      caption: 'Designs',
+      columns: [{ title: '', head: true, cell: (r) => r.title },
+        ...designs.map((d) => ({ title: d.name, number: true, cell: (r) => { const v = r.get(d); return v === undefined ? '-' : r.format(v); } }))],
+      rows,
+    }),
+    designs.map((d) => h('details', null, h('summary', null, `Bill of ${d.name}`), facts(d.fabric), bill(d.cost, d.name))),
+    notes(designs[0].cost));
+}

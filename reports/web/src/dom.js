@@ -1,0 +1,86 @@
+// Elements without HTML text: names from files stay text.
+
+/** An element; attributes that are functions listen, `class` and `for` are as in HTML, null and false are left out. */
+export function h(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+    else if (name === 'style') for (const [property, text] of Object.entries(value)) element.style.setProperty(property, text);
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  add(element, children);
+  return element;
+}
+
+export function add(element, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) element.append(child);
+  }
+  return element;
+}
+
+export function replace(element, ...children) {
+  element.replaceChildren();
+  return add(element, children);
+}
+
+let ids = 0;
+/** An id that is not taken. */
+export const fresh = (stem) => `${stem}-${++ids}`;
+
+/** A region of the page with its heading. */
+export function section(id, title, intro, ...children) {
+  return h('section', { id, 'aria-labelledby': `${id}-title`, class: 'part' },
+    h('h2', { id: `${id}-title` }, title),
+    intro && h('p', { class: 'intro' }, intro),
+    ...children);
+}
+
+/**
+ * A table that scrolls by itself where it is too wide. Columns: { title, number, head } and `cell(row)` gives text or
+ * an element; the column with `head` names its row.
+ */
+export function table({ caption, columns, rows, hide, id }) {
+  const name = fresh('caption');
+  return h('div', { class: 'scroll', role: 'region', tabindex: 0, 'aria-labelledby': name },
+    h('table', { id },
+      h('caption', { id: name, class: hide ? 'hidden' : null }, caption),
+      h('thead', null, h('tr', null, columns.map((c) => h('th', { scope: 'col', class: c.number ? 'number' : null }, c.title)))),
+      h('tbody', null, rows.map((row) => tableRow(columns, row)))));
+}
+
+export function tableRow(columns, row) {
+  return h('tr', row.class ? { class: row.class } : null, columns.map((c) => {
+    const content = c.cell(row);
+    return c.head ? h('th', { scope: 'row' }, content) : h('td', { class: c.number ? 'number' : null }, content);
+  }));
+}
+
+const waiting = new Map();
+const sight = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) if (isIntersecting) show(target);
+}, { rootMargin: '300px' });
+
+function show(element) {
+  sight.unobserve(element);
+  const draw = waiting.get(element);
+  waiting.delete(element);
+  draw?.();
+}
+
+/** Draws when the element comes near the window, or is printed. */
+export function whenSeen(element, draw) {
+  waiting.set(element, draw);
+  sight.observe(element);
+}
+addEventListener('beforeprint', () => [...waiting.keys()].forEach((element) => element.isConnected && show(element)));
+
+/** A choice with its label. Options: [value, text]. */
+export function select(label, options, value, onChange) {
+  const id = fresh('choice');
+  return h('span', { class: 'choice' },
+    h('label', { for: id }, label),
+    h('select', { id, onchange: (event) => onChange(event.target.value) },
+      options.map(([key, text]) => h('option', { value: key, selected: String(key) === String(value) }, text))));
+}

@@ -1,0 +1,114 @@
+// The page: reads its block of data and lays out what there is.
+import { Model, State } from './model.js';
+import { add, h, section, select } from './dom.js';
+import { answers } from './answers.js';
+import { about } from './about.js';
+import { collisions } from './collisions.js';
+import { cost } from './cost.js';
+import { loads } from './loads.js';
+import { matrices } from './matrix.js';
+import { others } from './other.js';
+import { phases } from './phases.js';
+import { picture } from './picture.js';
+import { study } from './study.js';
+import { optimum, sweep } from './sweep.js';
+import { time } from './time.js';
+import * as f from './format.js';
+
+const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric', build: 'A fabric', cost: 'Cost of fabrics', sweep: 'A design at many values', place: 'Placements of a job', mix: 'Two kinds of job', optimize: 'The cheapest fabric', study: 'Failures of a fabric' };
+
+/** The phase whose links are asked for most, under the first engine: what the page opens with. */
+function worstPhase(model) {
+  const factors = model.phases.map(({ engines: [engine] }) => f.mean(engine?.max_collision_factor ?? 0) + 1e-3 * f.mean(engine?.max_utilisation_ratio ?? 0));
+  return Math.max(0, factors.indexOf(Math.max(...factors)));
+}
+
+function subtitle(model) {
+  const { fabric, sweep: s } = model.report;
+  if (fabric && !model.report.designs) {
+    return `${fabric.family}, ${f.count(fabric.gpus)} GPUs, ${f.plural(fabric.switches, 'switch').replace('switchs', 'switches')} in ${f.plural(fabric.tiers, 'tier')}`;
+  }
+  return s ? `${s.paths.join(' and ')} at ${f.plural(s.points.length, 'point')}` : '';
+}
+
+function header(model) {
+  const { meta } = model;
+  const names = (model.report.designs ?? model.report.mix?.designs)?.map((d) => d.name);
+  return h('header', null,
+    h('p', { class: 'kind' }, WHAT[meta.command] ?? meta.command),
+    h('h1', null, names ? `${names.length} designs` : model.report.optimize ? `A fabric for ${f.count(model.report.optimize.gpus)} GPUs` : (meta.design ?? meta.command)),
+    h('p', { class: 'subtitle' }, [subtitle(model), meta.traffic].filter(Boolean).join('. ')));
+}
+
+/** What the file has no loads of links for, so that it stays small. */
+function missing(model, nSeeds) {
+  return model.loads?.left_out > 0 ? `Links of ${f.plural(nSeeds, 'seed')} of ${f.count(model.meta.seeds)} are in the file.` : '';
+}
+
+/** Engine, phase and seed for everything that shows links. */
+function controls(model, state) {
+  if (model.phases.length === 0) return null;
+  const host = h('div', { class: 'controls', role: 'group', 'aria-label': 'What the links show' });
+  const draw = () => {
+    const draws = model.drawsOf(state.phase, state.engine);
+    const seeds = draws.length > 0 ? draws.map((d) => [d.draw, d.seed]) : [[0, model.phases[state.phase].engines[state.engine].seed]];
+    host.replaceChildren(...[
+      select('Engine', model.engines.map((e, i) => [i, e]), state.engine, (v) => change({ engine: Number(v) })),
+      select('Phase', model.phases.map((p, i) => [i, p.name]), state.phase, (v) => change({ phase: Number(v) })),
+      select('Seed', seeds, state.draw, (v) => change({ draw: Number(v) })),
+      missing(model, seeds.length) && h('p', { class: 'note' }, missing(model, seeds.length)),
+    ].filter(Boolean));
+  };
+  const change = (values) => {
+    const focused = [...host.querySelectorAll('select')].indexOf(document.activeElement);
+    const next = { ...state, ...values };
+    const known = model.drawsOf(next.phase, next.engine).some((d) => d.draw === next.draw);
+    state.set(known ? values : { ...values, draw: 0 });
+    draw();
+    host.querySelectorAll('select')[focused]?.focus();
+  };
+  draw();
+  return host;
+}
+
+function build(data) {
+  const model = new Model(data);
+  const state = new State({ engine: 0, phase: worstPhase(model), draw: 0, colour: model.loads || !model.criticality ? 'ratio' : 'criticality', direction: 'both', view: 'tier', open: null, openRest: false, selected: null });
+  const drawn = model.graph && data.views ? picture(model, state, data.views)
+    : model.leftOut > 0 ? section('fabric', 'The fabric', `${f.count(model.leftOut)} cables are too many to be drawn here, and their loads are not in this file: fabric.graphml has them.`) : null;
+  const { report } = model;
+  const has = model.phases.length > 0;
+  const linked = [drawn, has && collisions(model, state), has && loads(model, state), has && matrices(model, state)].filter(Boolean);
+  const parts = [
+    report.iteration && time(model, state),
+    ...(report.study ? study(model, state) : []),
+    report.sweep && sweep(model),
+    report.optimize && optimum(model),
+    has && phases(model),
+    (report.cost || report.designs) && cost(model),
+    ...others(model),
+    about(model),
+  ].filter(Boolean);
+  const sections = [...linked, ...parts];
+  const nav = h('nav', { 'aria-label': 'Parts of the report' }, h('ul', null, sections.map((part) =>
+    h('li', null, h('a', { href: `#${part.id}` }, part.querySelector('h2').textContent)))));
+  add(document.getElementById('page'), [
+    header(model),
+    h('main', { id: 'content', tabindex: -1 }, answers(model, state), nav,
+      linked.length > 0 && h('div', { class: 'linked' }, controls(model, state), linked), parts),
+    h('footer', null, `${model.meta.program} ${model.meta.version}`),
+  ]);
+  // Closed parts open for the printer, and close again.
+  let opened = [];
+  addEventListener('beforeprint', () => {
+    opened = [...document.querySelectorAll('details:not([open])')].filter((d) => !d.closest('tbody'));
+    for (const d of opened) d.open = true;
+  });
+  addEventListener('afterprint', () => {
+    for (const d of opened) d.open = false;
+  });
+}
+
+build(JSON.parse(document.getElementById('data').textContent));
+performance.mark('fabriscope-ready');
+document.documentElement.dataset.ready = String(Math.round(performance.now()));

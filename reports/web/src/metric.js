@@ -1,0 +1,69 @@
+// What colours a link: one of four figures of it, for a direction or the worse of the two.
+import { BINS, binOf } from './model.js';
+import * as f from './format.js';
+
+export const COLOURS = [
+  ['ratio', 'collision factor'],
+  ['taper', 'taper factor (the design)'],
+  ['hash', 'hash factor (the routing)'],
+  ['load', 'load in bytes'],
+];
+/** What the loss of a cable does; only where a study found it. */
+export const CRITICALITY = ['criticality', 'what its loss costs'];
+export const DIRECTIONS = [['both', 'the worse of both'], ['0', 'up'], ['1', 'down']];
+
+/** The chosen figure of every link; `null` where the page does not have it. */
+export class Metric {
+  constructor(model, state) {
+    this.kind = state.colour;
+    this.direction = state.direction;
+    const ratios = model.ratios(state.phase, state.engine, state.draw);
+    const tapers = state.draw === 0 ? model.tapers(state.phase) : null;
+    this.values = this.kind === 'ratio' ? ratios
+      : this.kind === 'taper' ? tapers
+        : this.kind === 'hash' ? ratios && tapers && ratios.map((b, i) => b.map((values, d) => values.map((v, c) => (tapers[i][d][c] > 0 ? v / tapers[i][d][c] : v))))
+          : this.kind === 'criticality' ? model.decode('criticality', model.criticality.ratio)
+            : state.draw === 0 ? model.bytes(state.phase, state.engine) : null;
+    this.isLinear = this.kind === 'load' || this.kind === 'criticality';
+    this.most = this.isLinear && this.values ? this.values.reduce((m, b) => b.reduce((n, values) => values.reduce((x, y) => Math.max(x, y), n), m), 0) : 0;
+  }
+  get known() {
+    return this.values !== null && this.values !== undefined;
+  }
+  /** Of one direction (0 up, 1 down). */
+  link(boundary, index, direction) {
+    return this.values ? this.values[boundary][direction][index] : 0;
+  }
+  /** Of a cable, as the direction is chosen. */
+  cable(boundary, index) {
+    if (!this.values) return 0;
+    const [up, down] = this.values[boundary];
+    return this.direction === 'both' ? Math.max(up[index], down[index]) : this.values[boundary][this.direction][index];
+  }
+  bin(value) {
+    return this.isLinear ? Math.min(7, Math.floor((8 * value) / (this.most || 1))) : binOf(value);
+  }
+  colour(value, palette) {
+    return value > 0 ? palette[this.isLinear ? 'load' : 'ratio'][this.bin(value)] : palette.idle;
+  }
+  text(value) {
+    return this.kind === 'load' ? f.bytes(value) : this.kind === 'criticality' ? f.percent(value) : f.factor(value);
+  }
+  /** Links of the chosen directions by bin, idle ones first. */
+  counts() {
+    const counts = new Array(9).fill(0);
+    for (const b of this.values ?? []) {
+      for (const direction of this.direction === 'both' ? [0, 1] : [Number(this.direction)]) {
+        for (const value of b[direction]) counts[value > 0 ? 1 + this.bin(value) : 0]++;
+      }
+    }
+    return counts;
+  }
+  /** What the bins are called. */
+  get bins() {
+    return this.isLinear ? BINS.map((_, i) => `to ${this.text(((i + 1) * this.most) / 8)}`) : BINS;
+  }
+  get css() {
+    return this.isLinear ? 'load' : 'bin';
+  }
+}

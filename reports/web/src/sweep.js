@@ -1,0 +1,163 @@
+// What changing a parameter buys: cost against time with the Pareto front, and both over the parameter.
+import { h, section, table } from './dom.js';
+import { axis, chart, steps } from './chart.js';
+import * as f from './format.js';
+
+const number = (text) => (/^[-+]?[0-9.]+([a-zA-Z/%]*)$/.test(text) ? parseFloat(text) : NaN);
+const HUES = (c) => [c.ratio[3], c.ratio[5], c.load[4], c.faint, c.ratio[7], c.ratio[1]];
+const DASHES = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
+
+/** Points with a time: { point, engine, e }. */
+const timed = (sweep) => sweep.points.flatMap((point) => (point.engines ?? []).map((engine, e) => ({ point, engine, e })).filter((r) => r.engine.time_s !== undefined));
+
+function front(sweep, rows, labels) {
+  const sorted = [...rows].sort((a, b) => a.point.total_usd - b.point.total_usd || b.engine.time_s - a.engine.time_s);
+  const x = sorted.map((r) => r.point.total_usd);
+  const pick = (test) => sorted.map((r) => (test(r) ? r.engine.time_s : null));
+  const best = sorted.filter((r) => r.engine.pareto);
+  return chart({
+    title: 'Cost against time: below and left is better; the line is the Pareto front',
+    label: `Cost against time of ${f.plural(rows.length, 'point')}. On the front: ${best.map((r) => `${name(sweep, r.point)} ${f.money(r.point.total_usd)} ${f.seconds(r.engine.time_s)}`).join('; ')}`,
+    key: h('p', { class: 'key' }, labels.map((label, i) => [h('span', { class: `dot hue-${i % 6}` }), `${label} `])),
+    height: 280,
+    data: [x, ...labels.map((_, e) => pick((r) => r.e === e)), ...labels.map((_, e) => pick((r) => r.e === e && r.engine.pareto))],
+    options: (c) => ({
+      legend: { show: false },
+      cursor: { show: false },
+      scales: { x: { time: false, range: (_, low, high) => pad(low, high) }, y: { range: (_, low, high) => pad(low, high) } },
+      axes: [axis(c, { label: 'capital cost', values: (_, list) => list.map(f.money), space: 80 }), axis(c, { label: 'time', size: 70, values: (_, list) => list.map(f.seconds) })],
+      series: [{},
+        ...labels.map((label, i) => ({ label, stroke: HUES(c)[i % 6], paths: () => null, points: { show: true, size: 9, fill: HUES(c)[i % 6] } })),
+        ...labels.map((label, i) => ({ label: `${label}, front`, stroke: HUES(c)[i % 6], width: 2, paths: steps, spanGaps: true, points: { show: false } }))],
+    }),
+  });
+}
+
+const pad = (low, high) => {
+  const room = (high - low) * 0.08 || Math.abs(high) * 0.05 || 1;
+  return [low - room, high + room];
+};
+
+const name = (sweep, point) => sweep.paths.map((path, i) => `${path} = ${point.values[i]}`).join(', ');
+
+/** One line for every value of the second parameter and engine. */
+function curve(sweep, rows, labels, { title, unit, get }) {
+  const values = [...new Set(sweep.points.map((p) => p.values[0]))];
+  const numeric = values.every((v) => !Number.isNaN(number(v)));
+  const x = values.map((v, i) => (numeric ? number(v) : i));
+  const order = x.map((_, i) => i).sort((a, b) => x[a] - x[b]);
+  const second = sweep.paths.length > 1 ? [...new Set(sweep.points.map((p) => p.values[1]))] : [null];
+  const lines = second.flatMap((v, s) => labels.map((label, e) => ({ v, s, e, label: [v, labels.length > 1 || v === null ? label : null].filter(Boolean).join(', ') })));
+  const at = (line, value) => {
+    const row = rows.find((r) => r.e === line.e && r.point.values[0] === value && (line.v === null || r.point.values[1] === line.v));
+    return row ? get(row) : null;
+  };
+  const hue = (line) => (second.length > 1 ? line.s : line.e);
+  return chart({
+    title: `${title} over ${sweep.paths[0]}`,
+    label: `${title} over ${sweep.paths[0]}. ${lines.map((line) => `${line.label}: ${values.map((v) => { const y = at(line, v); return y === null ? null : `${unit(y)} at ${v}`; }).filter(Boolean).join(', ')}`).join('; ')}`,
+    key: h('p', { class: 'key' }, lines.map((line) => [h('span', { class: `dot hue-${hue(line) % 6}` }), `${line.label} `])),
+    height: 240,
+    data: [order.map((i) => x[i]), ...lines.map((line) => order.map((i) => at(line, values[i])))],
+    options: (c) => ({
+      legend: { show: false },
+      cursor: { show: false },
+      scales: { x: { time: false, range: (_, low, high) => pad(low, high) }, y: { range: (_, low, high) => pad(low, high) } },
+      axes: [
+        axis(c, { label: sweep.paths[0], splits: () => order.map((i) => x[i]), values: () => order.map((i) => values[i]) }),
+        axis(c, { size: 74, values: (_, list) => list.map(unit) }),
+      ],
+      series: [{}, ...lines.map((line) => ({ label: line.label, stroke: HUES(c)[hue(line) % 6], dash: DASHES[(second.length > 1 ? line.e : 0) % 4], width: 2, spanGaps: true, points: { show: true, size: 7, fill: HUES(c)[hue(line) % 6] } }))],
+    }),
+  });
+}
+
+export function sweep(model) {
+  const { sweep: s } = model.report;
+  const rows = timed(s);
+  const labels = s.points.find((p) => p.engines)?.engines.map((e) => e.label) ?? [];
+  const failed = s.points.filter((p) => p.error);
+  const perToken = rows.some((r) => r.engine.usd_per_1e9_tokens !== undefined);
+  return section('sweep', s.paths.join(' and ') + ' varied', `${f.plural(s.points.length, 'point')}, ${f.count(s.built)} built. On the front: nothing costs less and is as fast under the same engine, or is faster and costs as much.`,
+    rows.length > 0 && h('div', { class: 'grid wide' },
+      front(s, rows, labels),
+      curve(s, rows, labels, { title: 'Time', unit: f.seconds, get: (r) => r.engine.time_s }),
+      curve(s, rows, labels.slice(0, 1), { title: 'Cost', unit: f.money, get: (r) => r.point.total_usd }),
+      perToken && curve(s, rows, labels, { title: 'Dollars per 1e9 tokens', unit: f.dollars, get: (r) => r.engine.usd_per_1e9_tokens })),
+    table({
+      id: 'sweep-table',
+      caption: labels.length === 1 ? `Points under ${labels[0]}` : 'Points',
+      columns: [
+        ...s.paths.map((path, i) => ({ title: path, head: i === 0, cell: (r) => r.point.values[i] })),
+        labels.length > 1 && { title: 'engine', cell: (r) => r.engine.label },
+        { title: 'taper, as built', cell: (r) => (r.point.built_taper ?? []).map(f.ratio).join(', ') || '-' },
+        { title: 'switches', number: true, cell: (r) => f.count(r.point.switches) },
+        { title: 'bisection', number: true, cell: (r) => (r.point.bisection_ratio === undefined ? '-' : f.percent(r.point.bisection_ratio)) },
+        { title: 'power', number: true, cell: (r) => f.power(r.point.power_w) },
+        { title: 'cost', number: true, cell: (r) => f.money(r.point.total_usd) },
+        { title: 'time', number: true, cell: (r) => f.seconds(r.engine.time_s) },
+        { title: 'slower', number: true, cell: (r) => `${f.digits(r.engine.slowdown_ratio, 4)} ×` },
+        perToken && { title: '$ per 1e9 tokens', number: true, cell: (r) => (r.engine.usd_per_1e9_tokens === undefined ? '-' : f.dollars(r.engine.usd_per_1e9_tokens)) },
+        { title: 'front', cell: (r) => (r.engine.pareto ? 'yes' : '') },
+      ].filter(Boolean),
+      rows: rows.map((r) => ({ ...r, class: r.engine.pareto ? 'best' : null })),
+    }),
+    h('details', null, h('summary', null, 'Phases of every point'), table({
+      caption: 'Times of phases',
+      columns: [
+        ...s.paths.map((path, i) => ({ title: path, head: i === 0, cell: (r) => r.point.values[i] })),
+        { title: 'phase', cell: (r) => r.phase.name },
+        { title: 'engine', cell: (r) => r.engine.label },
+        { title: 'bytes', number: true, cell: (r) => f.bytes(r.phase.bytes) },
+        { title: 'time', number: true, cell: (r) => f.spread(r.engine.time_s, f.seconds) },
+        { title: 'worst factor', number: true, cell: (r) => f.spread(r.engine.max_collision_factor, f.factor) },
+        { title: 'taper', number: true, cell: (r) => f.factor(r.phase.max_taper_factor) },
+      ],
+      rows: s.points.flatMap((point) => (point.phases ?? []).flatMap((phase) => phase.engines.map((engine) => ({ point, phase, engine })))),
+    })),
+    failed.length > 0 && table({ caption: 'Points that could not be built or replayed', columns: [{ title: 'point', head: true, cell: (p) => name(s, p) }, { title: 'why', cell: (p) => p.error }], rows: failed }));
+}
+
+function frontOf(points, { title, unit, get, label }) {
+  const sorted = [...points].sort((a, b) => a.total_usd - b.total_usd);
+  return chart({
+    title,
+    label: `${title}: ${sorted.map((p) => `${f.money(p.total_usd)} ${unit(get(p))}`).join('; ')}`,
+    height: 260,
+    data: [sorted.map((p) => p.total_usd), sorted.map(get)],
+    options: (c) => ({
+      legend: { show: false },
+      cursor: { show: false },
+      scales: { x: { time: false, range: (_, low, high) => pad(low, high) }, y: { range: (_, low, high) => pad(low, high) } },
+      axes: [axis(c, { label: 'capital cost', values: (_, list) => list.map(f.money), space: 80 }), axis(c, { label, size: 74, values: (_, list) => list.map(unit) })],
+      series: [{}, { stroke: c.ratio[3], width: 2, paths: steps, points: { show: true, size: 8, fill: c.ratio[3] } }],
+    }),
+  });
+}
+
+export function optimum(model) {
+  const o = model.report.optimize;
+  const columns = [
+    { title: 'design', head: true, cell: (p) => h('code', null, p.design) },
+    { title: 'switches', number: true, cell: (p) => f.count(p.switches) },
+    { title: 'taper', cell: (p) => p.built_taper.map(f.ratio).join(', ') || '-' },
+    { title: 'bisection', number: true, cell: (p) => f.percent(p.bisection_ratio) },
+    { title: 'power', number: true, cell: (p) => f.power(p.power_w) },
+    { title: 'cost', number: true, cell: (p) => f.money(p.total_usd) },
+    { title: 'more', number: true, cell: (p) => f.percent(p.difference_ratio) },
+  ];
+  return section('optimum', 'The cheapest fabric, and what comes close', null,
+    table({ id: 'optimum-table', caption: 'Winner and the best of other structural choices', columns, rows: [{ ...o.winner, class: 'best' }, ...o.runners_up] }),
+    h('div', { class: 'grid wide' },
+      o.pareto_bisection.length > 1 && frontOf(o.pareto_bisection, { title: 'What more bisection costs', unit: (v) => f.percent(v), get: (p) => p.bisection_ratio, label: 'bisection' }),
+      o.pareto_power.length > 1 && frontOf(o.pareto_power, { title: 'What less power costs', unit: f.power, get: (p) => p.power_w, label: 'power' })),
+    h('details', null, h('summary', null, 'The fronts as tables'),
+      table({ caption: 'Cost against bisection', columns, rows: o.pareto_bisection }), table({ caption: 'Cost against power', columns, rows: o.pareto_power })),
+    h('details', null, h('summary', null, `${f.plural(o.rejected.length, 'choice')} that lost`), table({
+      caption: 'Choices that lost',
+      hide: true,
+      columns: [{ title: 'choice', head: true, cell: (r) => `${r.family}, ${r.switch_models}` }, { title: 'why', cell: (r) => r.reason },
+        { title: 'cost', number: true, cell: (r) => (r.total_usd === undefined ? '-' : f.money(r.total_usd)) }],
+      rows: o.rejected,
+    })));
+}

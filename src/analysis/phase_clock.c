@@ -1,0 +1,298 @@
+/* What a phase asks of every link of the whole fabric, so that changes can be told from it. */
+#include "clock_internal.h"
+
+#include "fab/memory.h"
+#include "fab/path_figures.h"
+#include "handover.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BITS 8.0
+#define SAME 1e-12
+
+/* --- paths -------------------------------------------------------------------------------------------------------- */
+
+double clock_latency(const fab_fabric *f, const fab_link_id *link, size_t n) {
+    double sum_s = 0;
+    bool leaves = false;
+    for (size_t i = 0; i < n; i++) {
+        const fab_link_class *c = fab_class_of(f, link[i]);
+        leaves = leaves || c->kind == FAB_LINK_ACCESS;
+        sum_s += c->latency_s;
+    }
+    return leaves ? sum_s : -1;
+}
+
+void clock_add_path(const fab_clock *c, clock_load *load, double *handed, uint32_t flow, const fab_link_id *link,
+                    size_t n, double sign) {
+    const fab_fabric *f = c->request.fabric;
+    const fab_routes *r = c->request.routes;
+    double part = 1.0 / (r->flow_first[flow + 1] - r->flow_first[flow]);
+    double weight = sign * part;
+    double bits = weight * c->bits[flow];
+    double most = c->bits[flow];
+    bool drops = f->forwards_whole && clock_latency(f, link, n) >= 0;
+    for (size_t i = 0; i < n; i++) {
+        clock_load *to = &load[link[i]];
+        if (drops && fab_class_of(f, link[i])->kind == FAB_LINK_SCALEUP) {
+            handed[link[i]] += bits;
+            continue;
+        }
+        to->bits += bits;
+        to->weight += weight;
+        to->most = to->most > most ? to->most : most;
+    }
+}
+
+double clock_capacity(const fab_clock *c, const fab_mask *mask, fab_link_id link) {
+    double left = mask->left[link];
+    if (left == 1) {
+        return c->capacity[link];
+    }
+    const fab_link_class *k = fab_class_of(c->request.fabric, link);
+    double bps = k->capacity_bps * left;
+    return k->kind == FAB_LINK_PCIE && bps >= c->request.offer->line_bps * (1 - SAME) ? (double)INFINITY : bps;
+}
+
+static fab_status add_paths(fab_clock *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = c->request.fabric;
+    const fab_routes *r = c->request.routes;
+    FAB_TRY(FAB_NEW(c->flow_of, c->n_paths, err));
+    FAB_TRY(FAB_NEW(c->bits, r->n_flows, err));
+    FAB_TRY(FAB_NEW(c->load, f->n_links, err));
+    if (f->forwards_whole) {
+        FAB_TRY(FAB_NEW(c->handed, f->n_links, err));
+    }
+    c->is_even = true;
+    for (uint32_t flow = 0; flow < r->n_flows; flow++) {
+        c->bits[flow] = (double)fab_phase_flow(c->request.phase, flow).bytes * BITS;
+        c->is_even = c->is_even && c->bits[flow] == c->bits[0];
+        for (uint32_t path = r->flow_first[flow]; path < r->flow_first[flow + 1]; path++) {
+            c->flow_of[path] = flow;
+            clock_add_path(c, c->load, c->handed, flow, r->link + r->path_first[path],
+                           r->path_first[path + 1] - r->path_first[path], 1);
+        }
+    }
+    for (uint32_t l = 0; c->handed != NULL && l < f->n_links; l++) {
+        c->handed_s = fmax(c->handed_s, c->handed[l] / fab_class_of(f, l)->capacity_bps);
+    }
+done:
+    return status;
+}
+
+static fab_status index_links(fab_clock *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_routes *r = c->request.routes;
+    uint32_t n_links = c->request.fabric->n_links;
+    FAB_TRY(FAB_NEW(c->first, (size_t)n_links + 2, err));
+    FAB_TRY(FAB_NEW(c->crossing, r->path_first[c->n_paths], err));
+    for (size_t i = 0; i < r->path_first[c->n_paths]; i++) { /* places are shifted by two while they are filled */
+        c->first[r->link[i] + 2]++;
+    }
+    for (uint32_t l = 0; l < n_links; l++) {
+        c->first[l + 2] += c->first[l + 1];
+    }
+    for (uint32_t path = 0; path < c->n_paths; path++) {
+        for (size_t i = r->path_first[path]; i < r->path_first[path + 1]; i++) {
+            c->crossing[c->first[r->link[i] + 1]++] = path;
+        }
+    }
+done:
+    return status;
+}
+
+/* --- orders ------------------------------------------------------------------------------------------------------- */
+
+typedef struct ranked {
+    double s;
+    fab_link_id link;
+} ranked;
+
+static int by_seconds(const void *a, const void *b) {
+    const ranked *x = a;
+    const ranked *y = b;
+    if (x->s != y->s) {
+        return x->s > y->s ? -1 : 1;
+    }
+    return x->link < y->link ? -1 : x->link > y->link;
+}
+
+static fab_status rank_links(const fab_clock *c, double (*seconds)(const clock_load *, double), clock_order *out,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    ranked *list = NULL;
+    FAB_TRY(FAB_NEW(list, c->request.fabric->n_links, err));
+    for (uint32_t l = 0; l < c->request.fabric->n_links; l++) {
+        double s = seconds(&c->load[l], c->capacity[l]);
+        if (s > 0) {
+            list[out->n++] = (ranked){s, l};
+        }
+    }
+    qsort(list, out->n, sizeof *list, by_seconds);
+    FAB_TRY(FAB_NEW(out->link, out->n, err));
+    FAB_TRY(FAB_NEW(out->s, out->n, err));
+    for (uint32_t i = 0; i < out->n; i++) {
+        out->link[i] = list[i].link;
+        out->s[i] = list[i].s;
+    }
+done:
+    free(list);
+    return status;
+}
+
+/* --- latencies ---------------------------------------------------------------------------------------------------- */
+
+static int descending(const void *a, const void *b) {
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return x > y ? -1 : x < y;
+}
+
+static fab_status count_latencies(fab_clock *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = c->request.fabric;
+    const fab_routes *r = c->request.routes;
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(c->latency_s, c->n_paths, err));
+    for (uint32_t path = 0; path < c->n_paths; path++) {
+        size_t first = r->path_first[path];
+        double s = clock_latency(f, r->link + first, r->path_first[path + 1] - first);
+        c->latency_s[n] = s;
+        n += s >= 0;
+    }
+    if (n > 0) {
+        qsort(c->latency_s, n, sizeof *c->latency_s, descending);
+    }
+    FAB_TRY(FAB_NEW(c->n_with, n, err));
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || c->latency_s[i] != c->latency_s[c->n_latencies - 1]) {
+            c->latency_s[c->n_latencies++] = c->latency_s[i];
+        }
+        c->n_with[c->n_latencies - 1]++;
+    }
+    FAB_SHRINK(c->latency_s, c->n_latencies);
+    FAB_SHRINK(c->n_with, c->n_latencies);
+    for (uint32_t k = 0; k < f->n_classes; k++) {
+        c->scale_up_s =
+            f->classes[k].kind == FAB_LINK_SCALEUP ? fmax(c->scale_up_s, 2 * f->classes[k].latency_s) : c->scale_up_s;
+    }
+done:
+    return status;
+}
+
+/* In a tree a minimal path goes up as often as down, so that its length says which tiers it crosses. */
+static bool is_flat(const fab_clock *c) {
+    const fab_fabric *f = c->request.fabric;
+    bool flat = fab_is_tree(f) && fab_router_is_minimal(c->request.router);
+    for (uint32_t i = 0; i < f->n_classes; i++) {
+        for (uint32_t k = 0; k < i && flat; k++) {
+            const fab_link_class *a = &f->classes[i];
+            const fab_link_class *b = &f->classes[k];
+            flat = a->kind != b->kind || a->tier != b->tier || a->latency_s == b->latency_s;
+        }
+    }
+    return flat;
+}
+
+/* --- what even flows need no loads of their own for --------------------------------------------------------------- */
+
+static void find_scale(fab_clock *c) {
+    const fab_fabric *f = c->request.fabric;
+    const fab_routes *r = c->request.routes;
+    double low = INFINITY;
+    double high = 0;
+    for (uint32_t flow = 0; flow < r->n_flows; flow++) {
+        double bps = fab_offer_rate(c->request.offer, c->request.phase, flow);
+        if (bps > 0) {
+            low = fmin(low, bps);
+            high = fmax(high, bps);
+        }
+    }
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        fab_link_kind kind = fab_class_of(f, l)->kind;
+        if (kind == FAB_LINK_SCALEUP || kind == FAB_LINK_PCIE) {
+            c->inside_s = fmax(c->inside_s, clock_bits_s(&c->load[l], c->capacity[l]));
+        }
+    }
+    bool legs_stay = !f->forwards_in_domain || f->n_planes == 1;
+    if (c->is_even && legs_stay && high > 0 && high <= low * (1 + SAME)) {
+        c->s_per_ratio = c->bits[0] / high;
+    }
+}
+
+static fab_status find_limits(fab_clock *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_clock_request *q = &c->request;
+    const fab_path_chunk chunk = {.routes = q->routes, .phase = q->phase};
+    if (!q->router->reorders) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(c->limit_bps, q->routes->n_flows, err));
+    FAB_TRY(fab_flow_limits_of_routes(q->router, &chunk, c->limit_bps, err));
+    for (uint32_t flow = 0; flow < q->routes->n_flows; flow++) {
+        c->most_limit_s = fmax(c->most_limit_s, c->bits[flow] / c->limit_bps[flow]);
+    }
+done:
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+fab_status fab_clock_new(const fab_clock_request *request, fab_clock **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_clock *c = NULL;
+    const fab_fabric *f = request->fabric;
+    if (request->router->n_rounds > 1) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                 "engine %s: queue pairs that take turns have no times under failures; spread=at-once has",
+                 request->router->label);
+    }
+    FAB_TRY(FAB_NEW(c, 1, err));
+    c->request = *request;
+    c->n_paths = request->routes->flow_first[request->routes->n_flows];
+    FAB_TRY(FAB_NEW(c->capacity, f->n_links, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        const fab_link_class *k = fab_class_of(f, l);
+        bool nic_is_slower = k->kind == FAB_LINK_PCIE && k->capacity_bps >= request->offer->line_bps * (1 - SAME);
+        c->capacity[l] = nic_is_slower ? (double)INFINITY : k->capacity_bps;
+    }
+    FAB_TRY(add_paths(c, err));
+    FAB_TRY(rank_links(c, clock_bits_s, &c->by_bits, err));
+    if (!c->is_even) {
+        FAB_TRY(rank_links(c, clock_shares_s, &c->by_shares, err));
+        FAB_TRY(index_links(c, err));
+    }
+    FAB_TRY(count_latencies(c, err));
+    FAB_TRY(find_limits(c, err));
+    c->is_flat = is_flat(c);
+    find_scale(c);
+    *out = c;
+    c = NULL;
+done:
+    fab_clock_free(c);
+    return status;
+}
+
+void fab_clock_free(fab_clock *c) {
+    if (c == NULL) {
+        return;
+    }
+    free(c->flow_of);
+    free(c->bits);
+    free(c->capacity);
+    free(c->load);
+    free(c->handed);
+    free(c->by_bits.link);
+    free(c->by_bits.s);
+    free(c->by_shares.link);
+    free(c->by_shares.s);
+    free(c->first);
+    free(c->crossing);
+    free(c->latency_s);
+    free(c->n_with);
+    free(c->limit_bps);
+    free(c);
+}

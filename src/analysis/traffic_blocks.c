@@ -1,0 +1,54 @@
+/* Who sends how much to whom, servers added up in blocks: small enough to look at, for any number of GPUs. */
+#include "fab/memory.h"
+#include "measure.h"
+
+/* Servers of a block: as few as FAB_MAX_BLOCKS allows, and where it can be a divisor of the servers of a pod, so that
+ * no block lies in two pods. A divisor that makes less than half as many blocks is not worth that. */
+static uint32_t block_size(const fab_fabric *f) {
+    uint32_t least = (f->n_servers + FAB_MAX_BLOCKS - 1) / FAB_MAX_BLOCKS;
+    uint32_t per_pod = f->n_pods > 1 && f->n_servers % f->n_pods == 0 ? f->n_servers / f->n_pods : 0;
+    for (uint32_t size = least; size <= per_pod && size < 2 * least; size++) {
+        if (per_pod % size == 0) {
+            return size;
+        }
+    }
+    return least > 0 ? least : 1;
+}
+
+static uint64_t overlap(uint64_t first, uint64_t n, uint64_t from, uint64_t to) {
+    uint64_t low = first > from ? first : from;
+    uint64_t high = first + n < to ? first + n : to;
+    return high > low ? high - low : 0;
+}
+
+/* Every member of a block sends the same to every other GPU of the exchange. */
+static void add_all_to_all(const fab_all_to_all *all, uint64_t gpus_per_block, uint32_t n_blocks, double *out) {
+    for (uint32_t a = 0; a < n_blocks; a++) {
+        double from = (double)overlap(all->first, all->n, a * gpus_per_block, (a + 1) * gpus_per_block);
+        for (uint32_t b = 0; b < n_blocks; b++) {
+            double to = (double)overlap(all->first, all->n, b * gpus_per_block, (b + 1) * gpus_per_block);
+            out[(size_t)a * n_blocks + b] += from * (a == b ? to - (to > 0 ? 1 : 0) : to) * (double)all->bytes;
+        }
+    }
+}
+
+fab_status fab_block_bytes(const fab_fabric *fabric, const fab_phase *phase, fab_phase_result *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t size = block_size(fabric);
+    uint32_t n = (fabric->n_servers + size - 1) / size;
+    uint64_t gpus_per_block = (uint64_t)size * fabric->gpus_per_server;
+    FAB_TRY(FAB_NEW(out->block_bytes, (size_t)n * n, err));
+    out->n_blocks = n;
+    out->servers_per_block = size;
+    if (phase->all.n > 1) {
+        add_all_to_all(&phase->all, gpus_per_block, n, out->block_bytes);
+        goto done;
+    }
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        uint64_t a = phase->src[i] / gpus_per_block;
+        uint64_t b = phase->dst[i] / gpus_per_block;
+        out->block_bytes[a * n + b] += (double)phase->bytes[i];
+    }
+done:
+    return status;
+}

@@ -1,0 +1,67 @@
+#include "cli.h"
+
+#include "fab/metrics.h"
+
+#include <string.h>
+
+#define WIDTH  80
+#define INDENT 12
+
+static void print_line(const char *head, const char *text, FILE *out) {
+    if (text != NULL) {
+        (void)fprintf(out, "%-*s", INDENT, head);
+        cli_wrap(text, INDENT, INDENT, WIDTH, out);
+    }
+}
+
+static fab_status list_all(FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    static const cli_column COLUMNS[] = {{"Metric", "name", false}, {"Unit", "unit", false}, {"Of", "of", false}};
+    cli_table table = {.columns = COLUMNS, .n_columns = 3};
+    for (const fab_metric *m = fab_metrics; m->name != NULL; m++) {
+        FAB_TRY(cli_table_add(&table, m->name, err));
+        FAB_TRY(cli_table_add(&table, m->unit, err));
+        FAB_TRY(cli_table_add(&table, m->of, err));
+    }
+    cli_table_text(&table, WIDTH, out);
+    (void)fputs("\n'fabriscope explain METRIC' gives definition, formula and source.\n", out);
+done:
+    cli_table_release(&table);
+    return status;
+}
+
+static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+    if (options->operands.n == 0) {
+        return list_all(out, err);
+    }
+    const char *name = options->operands.items[0];
+    const fab_metric *metric = fab_metric_find(name);
+    if (metric == NULL) {
+        cli_hint hint = {.word = name};
+        for (const fab_metric *m = fab_metrics; m->name != NULL; m++) {
+            cli_hint_offer(&hint, m->name);
+        }
+        return fab_fail(err, FAB_EUSAGE, NULL, "unknown metric '%.60s'%s", name, cli_hint_text(&hint));
+    }
+    (void)fprintf(out, "%s\n\n", metric->name);
+    print_line("Definition", metric->definition, out);
+    print_line("Unit", metric->unit, out);
+    print_line("Formula", metric->formula, out);
+    print_line("Of", metric->of, out);
+    print_line("Source", metric->source, out);
+    return FAB_OK;
+}
+
+static const char *const EXAMPLES[] = {"fabriscope explain max_collision_factor", "fabriscope explain", NULL};
+static const cli_option *const OPTIONS[] = {NULL};
+
+const cli_command cli_command_explain = {
+    .name = "explain",
+    .operands = "[METRIC]",
+    .max_operands = 1,
+    .summary = "what a figure of a report means: definition, unit, formula, source",
+    .details = "Figures are named as in JSON and XML reports. Without a name all of them are listed.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .run = run,
+};

@@ -1,0 +1,310 @@
+#include "site_internal.h"
+
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK      ((size_t)1 << 16)
+#define MOST_NODES (UINT32_C(1) << 24)
+
+/* --- texts ---------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct chunk {
+    struct chunk *next;
+    size_t used, size;
+    char bytes[];
+} chunk;
+
+/* Open addressing; a slot is an index + 1. */
+typedef struct table {
+    uint32_t *slot;
+    size_t n_slots; /* a power of two, or 0 */
+} table;
+
+struct fab_site_memory {
+    chunk *chunks;
+    table nodes; /* by name */
+    table ends;  /* by node and port: 2 * cable + end */
+    size_t node_capacity, cable_capacity, group_capacity, note_capacity, member_capacity;
+};
+
+fab_status fab_site_text(fab_site *site, const char *text, size_t n, const char **out, fab_error *err) {
+    struct fab_site_memory *m = site->memory;
+    if (m->chunks == NULL || m->chunks->size - m->chunks->used < n + 1) {
+        size_t size = n + 1 > CHUNK ? n + 1 : CHUNK;
+        char *bytes = NULL;
+        fab_status status = fab_allocate(1, sizeof(chunk) + size, &bytes, err);
+        if (status != FAB_OK) {
+            return status;
+        }
+        chunk *c = (chunk *)(void *)bytes;
+        *c = (chunk){.next = m->chunks, .size = size};
+        m->chunks = c;
+    }
+    char *to = m->chunks->bytes + m->chunks->used;
+    memcpy(to, text, n);
+    to[n] = '\0';
+    m->chunks->used += n + 1;
+    *out = to;
+    return FAB_OK;
+}
+
+/* --- hashing -------------------------------------------------------------------------------------------------------
+ */
+
+/* FNV-1a, 64 bits [Fowler, Noll, Vo]. */
+static uint64_t hash_bytes(uint64_t h, const char *bytes, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        h = (h ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+    }
+    return h;
+}
+
+static uint64_t hash_name(const char *name, size_t n) {
+    return hash_bytes(UINT64_C(0xcbf29ce484222325), name, n);
+}
+
+static uint64_t hash_end(uint32_t node, const char *port) {
+    return hash_bytes(UINT64_C(0xcbf29ce484222325) ^ (node * UINT64_C(0x9e3779b97f4a7c15)), port, strlen(port));
+}
+
+static void put(table *t, uint64_t hash, uint32_t index) {
+    size_t at = hash & (t->n_slots - 1);
+    while (t->slot[at] != 0) {
+        at = (at + 1) & (t->n_slots - 1);
+    }
+    t->slot[at] = index + 1;
+}
+
+/* Room for one more at half load; `hash_of` finds the hash of an index again. */
+static fab_status reserve(table *t, size_t n_used, const fab_site *site,
+                          uint64_t (*hash_of)(const fab_site *, uint32_t), fab_error *err) {
+    if (2 * (n_used + 1) <= t->n_slots) {
+        return FAB_OK;
+    }
+    table wider = {.n_slots = t->n_slots > 0 ? 2 * t->n_slots : 256};
+    fab_status status = FAB_NEW(wider.slot, wider.n_slots, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < t->n_slots; i++) {
+        if (t->slot[i] != 0) {
+            put(&wider, hash_of(site, t->slot[i] - 1), t->slot[i] - 1);
+        }
+    }
+    free(t->slot);
+    *t = wider;
+    return FAB_OK;
+}
+
+static uint64_t hash_of_node(const fab_site *site, uint32_t node) {
+    return hash_name(site->nodes[node].name, strlen(site->nodes[node].name));
+}
+
+static const fab_site_end *end_of(const fab_site *site, uint32_t end) {
+    return &site->cables[end >> 1].end[end & 1];
+}
+
+static uint64_t hash_of_end(const fab_site *site, uint32_t end) {
+    return hash_end(end_of(site, end)->node, end_of(site, end)->port);
+}
+
+/* --- nodes ---------------------------------------------------------------------------------------------------------
+ */
+
+fab_status fab_site_new(const char *path, fab_site **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_site *site = NULL;
+    FAB_TRY(FAB_NEW(site, 1, err));
+    FAB_TRY(FAB_NEW(site->memory, 1, err));
+    FAB_TRY(fab_site_text(site, path, strlen(path), &site->path, err));
+    *out = site;
+    site = NULL;
+done:
+    fab_site_free(site);
+    return status;
+}
+
+void fab_site_free(fab_site *site) {
+    if (site == NULL) {
+        return;
+    }
+    struct fab_site_memory *m = site->memory;
+    while (m != NULL && m->chunks != NULL) {
+        chunk *next = m->chunks->next;
+        free(m->chunks);
+        m->chunks = next;
+    }
+    if (m != NULL) {
+        free(m->nodes.slot);
+        free(m->ends.slot);
+    }
+    free(m);
+    free(site->nodes);
+    free(site->cables);
+    free(site->groups);
+    free(site->member);
+    free(site->notes);
+    free(site);
+}
+
+uint32_t fab_site_find(const fab_site *site, const char *name, size_t n) {
+    const table *t = &site->memory->nodes;
+    for (size_t at = hash_name(name, n); t->n_slots > 0; at++) {
+        uint32_t slot = t->slot[at & (t->n_slots - 1)];
+        if (slot == 0) {
+            break;
+        }
+        const char *other = site->nodes[slot - 1].name;
+        if (strlen(other) == n && memcmp(other, name, n) == 0) {
+            return slot - 1;
+        }
+    }
+    return FAB_SITE_NONE;
+}
+
+fab_status fab_site_add_node(fab_site *site, const char *name, size_t n, size_t line, uint32_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    struct fab_site_memory *m = site->memory;
+    uint32_t found = fab_site_find(site, name, n);
+    if (found != FAB_SITE_NONE) {
+        *out = found;
+        return FAB_OK;
+    }
+    if (site->n_nodes == MOST_NODES) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, site->path, "more than %" PRIu32 " nodes", MOST_NODES);
+    }
+    FAB_TRY(FAB_GROW(site->nodes, m->node_capacity, site->n_nodes + 1, err));
+    FAB_TRY(reserve(&m->nodes, site->n_nodes, site, hash_of_node, err));
+    fab_site_node *node = &site->nodes[site->n_nodes];
+    *node = (fab_site_node){.rank = FAB_SITE_NONE, .line = line};
+    FAB_TRY(fab_site_text(site, name, n, &node->name, err));
+    node->label = node->name;
+    put(&m->nodes, hash_name(name, n), site->n_nodes);
+    *out = site->n_nodes++;
+done:
+    return status;
+}
+
+/* --- cables --------------------------------------------------------------------------------------------------------
+ */
+
+/* 2 * cable + end at a port, FAB_SITE_NONE where nothing is plugged in. */
+static uint32_t find_end(const fab_site *site, uint32_t node, const char *port) {
+    const table *t = &site->memory->ends;
+    for (size_t at = hash_end(node, port); t->n_slots > 0; at++) {
+        uint32_t slot = t->slot[at & (t->n_slots - 1)];
+        if (slot == 0) {
+            break;
+        }
+        const fab_site_end *end = end_of(site, slot - 1);
+        if (end->node == node && strcmp(end->port, port) == 0) {
+            return slot - 1;
+        }
+    }
+    return FAB_SITE_NONE;
+}
+
+static fab_status taken(const fab_site *site, const fab_site_end *end, uint32_t by, fab_error *err) {
+    const fab_site_end *there = end_of(site, by ^ 1);
+    size_t line = end_of(site, by)->line != 0 ? end_of(site, by)->line : there->line;
+    char where[sizeof err->where];
+    (void)snprintf(where, sizeof where, "%.150s:%zu", site->path, end->line);
+    return fab_fail(err, FAB_EINPUT, where, "port %s of '%.60s' has two cables; line %zu joins it to '%.60s'",
+                    end->port, site->nodes[end->node].label, line, site->nodes[there->node].label);
+}
+
+/* What the second report knows and the first did not. */
+static void complete(fab_site_cable *old, const fab_site_cable *cable, uint32_t turned) {
+    for (uint32_t i = 0; i < 2; i++) {
+        fab_site_end *end = &old->end[i ^ turned];
+        end->line = end->line != 0 ? end->line : cable->end[i].line;
+    }
+    old->rate_bps = old->rate_bps > 0 ? old->rate_bps : cable->rate_bps;
+    old->latency_s = old->latency_s > 0 ? old->latency_s : cable->latency_s;
+    old->length_m = old->length_m > 0 ? old->length_m : cable->length_m;
+    old->width = old->width > 0 ? old->width : cable->width;
+}
+
+fab_status fab_site_add_cable(fab_site *site, const fab_site_cable *cable, bool *out_old, fab_error *err) {
+    fab_status status = FAB_OK;
+    struct fab_site_memory *m = site->memory;
+    const fab_site_end *e = cable->end;
+    uint32_t at[2] = {FAB_SITE_NONE, FAB_SITE_NONE};
+    for (uint32_t i = 0; i < 2; i++) {
+        at[i] = e[i].port != NULL ? find_end(site, e[i].node, e[i].port) : FAB_SITE_NONE;
+    }
+    bool known = at[0] != FAB_SITE_NONE && at[1] == (at[0] ^ 1);
+    if (out_old != NULL) {
+        *out_old = known;
+    }
+    if (known) {
+        complete(&site->cables[at[0] >> 1], cable, at[0] & 1);
+        return FAB_OK;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        if (at[i] != FAB_SITE_NONE) {
+            return taken(site, &e[i], at[i], err);
+        }
+    }
+    if (e[0].node == e[1].node && e[0].port != NULL && e[1].port != NULL && strcmp(e[0].port, e[1].port) == 0) {
+        char where[sizeof err->where];
+        (void)snprintf(where, sizeof where, "%.150s:%zu", site->path, e[0].line);
+        FAB_FAIL(err, FAB_EINPUT, where, "port %s of '%.60s' is joined to itself", e[0].port,
+                 site->nodes[e[0].node].label);
+    }
+    FAB_TRY(FAB_GROW(site->cables, m->cable_capacity, site->n_cables + 1, err));
+    FAB_TRY(reserve(&m->ends, 2 * (size_t)site->n_cables + 1, site, hash_of_end, err));
+    uint32_t index = site->n_cables++;
+    site->cables[index] = *cable;
+    for (uint32_t i = 0; i < 2; i++) {
+        fab_site_end *end = &site->cables[index].end[i];
+        if (end->port != NULL) {
+            FAB_TRY(fab_site_text(site, end->port, strlen(end->port), &end->port, err));
+            put(&m->ends, hash_end(end->node, end->port), 2 * index + i);
+        }
+    }
+done:
+    return status;
+}
+
+/* --- groups and notes ----------------------------------------------------------------------------------------------
+ */
+
+fab_status fab_site_add_group(fab_site *site, const char *name, size_t n, const uint32_t *members, uint32_t n_members,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    struct fab_site_memory *m = site->memory;
+    FAB_TRY(FAB_GROW(site->groups, m->group_capacity, site->n_groups + 1, err));
+    FAB_TRY(FAB_GROW(site->member, m->member_capacity, (size_t)site->n_members + n_members, err));
+    fab_site_group *group = &site->groups[site->n_groups];
+    *group = (fab_site_group){.first = site->n_members, .n = n_members};
+    FAB_TRY(fab_site_text(site, name, n, &group->name, err));
+    if (n_members > 0) {
+        memcpy(site->member + site->n_members, members, n_members * sizeof *members);
+    }
+    site->n_members += n_members;
+    site->n_groups++;
+done:
+    return status;
+}
+
+fab_status fab_site_add_note(fab_site *site, size_t line, fab_error *err, const char *fmt, ...) {
+    fab_status status = FAB_OK;
+    char text[256];
+    va_list arguments;
+    va_start(arguments, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, arguments);
+    va_end(arguments);
+    FAB_TRY(FAB_GROW(site->notes, site->memory->note_capacity, site->n_notes + 1, err));
+    fab_site_note *note = &site->notes[site->n_notes];
+    *note = (fab_site_note){.line = line};
+    FAB_TRY(fab_site_text(site, text, strlen(text), &note->text, err));
+    site->n_notes++;
+done:
+    return status;
+}

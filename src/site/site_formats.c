@@ -1,0 +1,74 @@
+#include "site_internal.h"
+
+#include "fab/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD ((size_t)1 << 16) /* bytes that a format is recognised by */
+
+const fab_site_format *const fab_site_formats[] = {NULL};
+
+static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
+    FILE *in = fopen(path, "rb");
+    if (in == NULL) {
+        return fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
+    }
+    *out_n = fread(head, 1, HEAD, in);
+    bool failed = ferror(in) != 0;
+    (void)fclose(in);
+    return failed ? fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(errno)) : FAB_OK;
+}
+
+/* " a, b, c" */
+static const char *list_formats(char *out, size_t size) {
+    size_t n = 0;
+    out[0] = '\0';
+    for (size_t i = 0; fab_site_formats[i] != NULL && n < size; i++) {
+        n += (size_t)snprintf(out + n, size - n, "%s%s", i > 0 ? ", " : "", fab_site_formats[i]->name);
+    }
+    return out;
+}
+
+static fab_status choose(const char *path, const char *format, const fab_site_format **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    char *head = NULL;
+    char list[256];
+    size_t n = 0;
+    FAB_TRY(FAB_NEW(head, HEAD, err));
+    if (format == NULL) {
+        FAB_TRY(read_head(path, head, &n, err));
+    }
+    for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
+        const fab_site_format *f = fab_site_formats[i];
+        if (format != NULL ? strcmp(f->name, format) == 0 : f->recognise(head, n)) {
+            *out = f;
+            goto done;
+        }
+    }
+    (void)list_formats(list, sizeof list);
+    if (format != NULL) {
+        FAB_FAIL(err, FAB_EINPUT, path, "there is no format '%.40s', but %s", format, list);
+    }
+    FAB_FAIL(err, FAB_EINPUT, path, "looks like none of %s", list);
+done:
+    free(head);
+    return status;
+}
+
+fab_status fab_site_read(const char *path, const char *format, fab_site **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_site *site = NULL;
+    const fab_site_format *f = NULL;
+    FAB_TRY(choose(path, format, &f, err));
+    FAB_TRY(fab_site_new(path, &site, err));
+    site->format = f->name;
+    FAB_TRY(f->read(path, site, err));
+    *out = site;
+    site = NULL;
+done:
+    fab_site_free(site);
+    return status;
+}

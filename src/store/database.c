@@ -1,0 +1,213 @@
+#include "database.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BUSY_MS 10000 /* until somebody else must have ended what takes moments */
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The reason that the system gave, where it gave one. */
+static const char *system_reason(const database *db) {
+    int number = db->handle != NULL ? sqlite3_system_errno(db->handle) : 0;
+    return number != 0 ? strerror(number) : "no reason given";
+}
+
+fab_status database_fail(const database *db, int code, fab_error *err) {
+    const char *path = db->path;
+    const char *name = base_name(path);
+    switch (code & 0xff) {
+    case SQLITE_NOMEM: return fab_fail(err, FAB_ENOMEM, path, "memory ran out while %s was used", name);
+    case SQLITE_FULL: return fab_fail(err, FAB_EIO, path, "the disk is full; what was stored before is intact");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL: return fab_fail(err, FAB_EIO, path, "another process uses it");
+    case SQLITE_NOTADB: return fab_fail(err, FAB_EINPUT, path, "is no store of a study: not an SQLite database");
+    case SQLITE_CORRUPT: return fab_fail(err, FAB_EINPUT, path, "is damaged: %s", sqlite3_errmsg(db->handle));
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_NOLFS:
+        return fab_fail(err, FAB_EIO, path, "%s: %s; what was stored before is intact", sqlite3_errstr(code),
+                        system_reason(db));
+    case SQLITE_ERROR:
+    case SQLITE_SCHEMA:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG:
+        return fab_fail(err, FAB_EINPUT, path, "is damaged, or of another schema: %s", sqlite3_errmsg(db->handle));
+    default: break;
+    }
+    return fab_fail(err, FAB_EINTERNAL, path, "SQLite says %d: %s", code, sqlite3_errstr(code));
+}
+
+/* A path as a URI that says immutable. */
+static fab_status immutable_uri(const char *path, char *out, size_t size, fab_error *err) {
+    size_t n = (size_t)snprintf(out, size, "file:");
+    for (const char *c = path; *c != '\0'; c++) {
+        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+                     strchr("/._-", *c) != NULL;
+        if (n + 24 > size) {
+            return fab_fail(err, FAB_EINPUT, NULL, "'%.40s...' is too long for a path", path);
+        }
+        n += (size_t)snprintf(out + n, size - n, plain ? "%c" : "%%%02X", (unsigned char)*c);
+    }
+    (void)snprintf(out + n, size - n, "?immutable=1");
+    return FAB_OK;
+}
+
+fab_status database_open(database *db, const char *path, database_mode mode, fab_error *err) {
+    fab_status status = FAB_OK;
+    char uri[3 * STORE_PATH_SIZE];
+    int flags = SQLITE_OPEN_NOMUTEX;
+    const char *name = path;
+    (void)snprintf(db->path, sizeof db->path, "%s", path);
+    if (mode == DATABASE_CREATE) {
+        flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    } else if (mode == DATABASE_RECOVER) {
+        flags |= SQLITE_OPEN_READWRITE;
+    } else {
+        flags |= SQLITE_OPEN_READONLY;
+    }
+    if (mode == DATABASE_IMMUTABLE) {
+        FAB_TRY(immutable_uri(path, uri, sizeof uri, err));
+        flags |= SQLITE_OPEN_URI;
+        name = uri;
+    }
+    int code = sqlite3_open_v2(name, &db->handle, flags, NULL);
+    if (code != SQLITE_OK) {
+        FAB_FAIL(err, (code & 0xff) == SQLITE_NOMEM ? FAB_ENOMEM : FAB_EIO, path, "cannot open: %s: %s",
+                 sqlite3_errstr(code), system_reason(db));
+    }
+    (void)sqlite3_busy_timeout(db->handle, BUSY_MS);
+    /* A file from elsewhere may hold anything: nothing in it is run, and nothing that looks wrong is believed. */
+    (void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    (void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    (void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    FAB_TRY(database_run(db, "PRAGMA cell_size_check = ON", err));
+done:
+    return status;
+}
+
+void database_close(database *db) {
+    (void)sqlite3_close(db->handle);
+    db->handle = NULL;
+}
+
+fab_status database_run(const database *db, const char *sql, fab_error *err) {
+    int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK ? FAB_OK : database_fail(db, code, err);
+}
+
+fab_status database_prepare(const database *db, const char *sql, sqlite3_stmt **out, fab_error *err) {
+    int code = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+    return code == SQLITE_OK ? FAB_OK : database_fail(db, code, err);
+}
+
+fab_status database_step(const database *db, sqlite3_stmt *statement, bool *out_row, fab_error *err) {
+    int code = sqlite3_step(statement);
+    *out_row = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? FAB_OK : database_fail(db, code, err);
+}
+
+fab_status database_put(const database *db, sqlite3_stmt *statement, fab_error *err) {
+    int code = sqlite3_step(statement);
+    (void)sqlite3_reset(statement);
+    return code == SQLITE_DONE ? FAB_OK : database_fail(db, code, err);
+}
+
+fab_status database_integer(const database *db, const char *sql, int64_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    FAB_TRY(database_prepare(db, sql, &statement, err));
+    FAB_TRY(database_step(db, statement, &row, err));
+    *out = row ? sqlite3_column_int64(statement, 0) : 0;
+done:
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+static void keep(int *code, int result) {
+    *code = *code == SQLITE_OK ? result : *code;
+}
+
+void bind_integer(sqlite3_stmt *statement, int column, uint64_t value, int *code) {
+    keep(code, sqlite3_bind_int64(statement, column, (sqlite3_int64)value));
+}
+
+void bind_real(sqlite3_stmt *statement, int column, double value, int *code) {
+    keep(code, isnan(value) ? sqlite3_bind_null(statement, column) : sqlite3_bind_double(statement, column, value));
+}
+
+void bind_text(sqlite3_stmt *statement, int column, const char *text, int *code) {
+    keep(code, sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_STATIC));
+}
+
+double column_real(sqlite3_stmt *statement, int column) {
+    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
+}
+
+const char *column_text(sqlite3_stmt *statement, int column) {
+    const unsigned char *text = sqlite3_column_text(statement, column);
+    return text != NULL ? (const char *)text : "";
+}
+
+fab_status database_brand(const database *db, fab_error *err) {
+    char sql[96];
+    (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID,
+                   STORE_SCHEMA);
+    return database_run(db, sql, err);
+}
+
+/* Nobody sees the file before it is complete: there is nothing to go back to, and nobody to lock out. The same
+ * statements give the same bytes: page size and the rest do not depend on how SQLite was built. */
+fab_status database_begin_new(database *db, const char *path, const char *schema, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(database_open(db, path, DATABASE_CREATE, err));
+    FAB_TRY(database_run(db,
+                         "PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE; PRAGMA encoding = 'UTF-8'; "
+                         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; "
+                         "PRAGMA secure_delete = ON; PRAGMA cache_size = -65536",
+                         err));
+    FAB_TRY(database_run(db, "BEGIN", err));
+    FAB_TRY(database_brand(db, err));
+    FAB_TRY(database_run(db, schema, err));
+done:
+    return status;
+}
+
+fab_status database_end_new(database *db, fab_error *err) {
+    fab_status status = database_run(db, "COMMIT", err);
+    database_close(db);
+    return status;
+}
+
+fab_status database_check_brand(const database *db, bool *out_empty, fab_error *err) {
+    fab_status status = FAB_OK;
+    int64_t id = 0;
+    int64_t version = 0;
+    int64_t n_tables = 0;
+    FAB_TRY(database_integer(db, "PRAGMA application_id", &id, err));
+    FAB_TRY(database_integer(db, "PRAGMA user_version", &version, err));
+    FAB_TRY(database_integer(db, "SELECT count(*) FROM sqlite_schema", &n_tables, err));
+    *out_empty = id == 0 && version == 0 && n_tables == 0;
+    if (!*out_empty && id != STORE_APPLICATION_ID) {
+        FAB_FAIL(err, FAB_EINPUT, db->path, "is no store of a study: its application id is %" PRId64 ", not %d", id,
+                 STORE_APPLICATION_ID);
+    }
+    if (version > STORE_SCHEMA) {
+        FAB_FAIL(err, FAB_EINPUT, db->path,
+                 "has schema version %" PRId64 "; this program knows versions up to %d: a newer one wrote it", version,
+                 STORE_SCHEMA);
+    }
+done:
+    return status;
+}

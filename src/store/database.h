@@ -1,0 +1,68 @@
+/**
+ * @file database.h
+ * SQLite as the store uses it: every call checked, every failure a sentence about the file.
+ */
+#ifndef FAB_DATABASE_H
+#define FAB_DATABASE_H
+
+#include "fab/status.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STORE_PATH_SIZE      4096
+#define STORE_APPLICATION_ID 0x46616253 /* "FabS" */
+#define STORE_SCHEMA         1
+
+typedef struct database {
+    sqlite3 *handle;
+    char path[STORE_PATH_SIZE];
+} database;
+
+typedef enum database_mode {
+    DATABASE_CREATE,   /* or write what is there */
+    DATABASE_READ,     /* may read the log of somebody who writes */
+    DATABASE_RECOVER,  /* as the only one: closing it puts the log of a dead writer in its place */
+    DATABASE_IMMUTABLE /* nobody writes, and there is no log: no locks, no further files */
+} database_mode;
+
+/** Opens a file; zero-initialise `db` before, and release it in any case. */
+fab_status database_open(database *db, const char *path, database_mode mode, fab_error *err) FAB_MUST_USE;
+void database_close(database *db);
+
+/** Records what SQLite's result code means for this file. */
+fab_status database_fail(const database *db, int code, fab_error *err);
+
+fab_status database_run(const database *db, const char *sql, fab_error *err) FAB_MUST_USE;
+fab_status database_prepare(const database *db, const char *sql, sqlite3_stmt **out, fab_error *err) FAB_MUST_USE;
+
+/** Next row; *out_row is false behind the last one. */
+fab_status database_step(const database *db, sqlite3_stmt *statement, bool *out_row, fab_error *err) FAB_MUST_USE;
+
+/** Runs a statement without rows and makes it ready for the next values. */
+fab_status database_put(const database *db, sqlite3_stmt *statement, fab_error *err) FAB_MUST_USE;
+
+/** First column of the first row of a query; 0 where there is none. */
+fab_status database_integer(const database *db, const char *sql, int64_t *out, fab_error *err) FAB_MUST_USE;
+
+/* Values of a statement, columns from 1. A failure sticks in *code (SQLITE_OK before). */
+void bind_integer(sqlite3_stmt *statement, int column, uint64_t value, int *code);
+void bind_real(sqlite3_stmt *statement, int column, double value, int *code); /* NAN: NULL */
+void bind_text(sqlite3_stmt *statement, int column, const char *text, int *code);
+
+/* Values of a row, columns from 0. */
+double column_real(sqlite3_stmt *statement, int column); /* NULL: NAN */
+const char *column_text(sqlite3_stmt *statement, int column);
+
+/** Marks a database as ours. */
+fab_status database_brand(const database *db, fab_error *err) FAB_MUST_USE;
+
+/** A new file for tables that are made in one go and moved to their name: begins the only transaction. */
+fab_status database_begin_new(database *db, const char *path, const char *schema, fab_error *err) FAB_MUST_USE;
+fab_status database_end_new(database *db, fab_error *err) FAB_MUST_USE;
+
+/** @retval FAB_EINPUT  no store, or from a newer version. *out_empty: nothing was written yet. */
+fab_status database_check_brand(const database *db, bool *out_empty, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,204 @@
+#include "folder.h"
+
+#include "fab/memory.h"
+#include "fab/shard.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+fab_status folder_path(const char *folder, const char *name, char *out, fab_error *err) {
+    int n = snprintf(out, STORE_PATH_SIZE, "%s/%s", folder, name);
+    if (n < 0 || n >= STORE_PATH_SIZE - 16) { /* suffixes of SQLite and locks */
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.40s...' is too long for a path", folder);
+    }
+    return FAB_OK;
+}
+
+int64_t folder_size_of(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 ? (int64_t)info.st_size : -1;
+}
+
+void folder_remove(const char *path) {
+    static const char *const SUFFIX[] = {"", "-journal", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof SUFFIX / sizeof SUFFIX[0]; i++) {
+        char name[STORE_PATH_SIZE + 16];
+        (void)snprintf(name, sizeof name, "%s%s", path, SUFFIX[i]);
+        (void)unlink(name);
+    }
+}
+
+static fab_status sync_path(const char *path, fab_error *err) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool failed = fd < 0;
+    failed = failed || (fsync(fd) != 0 && errno != EINVAL && errno != EROFS); /* not all know fsync of a folder */
+    int number = errno;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return failed ? fab_fail(err, FAB_EIO, path, "cannot be written to the disk: %s", strerror(number)) : FAB_OK;
+}
+
+fab_status folder_move(const char *folder, const char *from, const char *to, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(sync_path(from, err));
+    if (rename(from, to) != 0) {
+        FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
+    }
+    FAB_TRY(sync_path(folder, err));
+done:
+    return status;
+}
+
+fab_status folder_copy(const char *from, const char *to, uint64_t *out_digest, fab_error *err) {
+    fab_status status = FAB_OK;
+    unsigned char bytes[16384];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
+    FILE *in = NULL;
+    FILE *out = NULL;
+    size_t n = 0;
+    if ((in = fopen(from, "rb")) == NULL) {
+        FAB_FAIL(err, FAB_EIO, from, "cannot be read: %s", strerror(errno));
+    }
+    if (to != NULL && (out = fopen(to, "wb")) == NULL) {
+        FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
+    }
+    while ((n = fread(bytes, 1, sizeof bytes, in)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+        }
+        if (out != NULL && fwrite(bytes, 1, n, out) != n) {
+            FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
+        }
+    }
+    if (ferror(in) != 0) {
+        FAB_FAIL(err, FAB_EIO, from, "cannot be read: %s", strerror(errno));
+    }
+    if (out != NULL) {
+        FILE *closing = out;
+        out = NULL;
+        if (fclose(closing) != 0) {
+            FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
+        }
+        FAB_TRY(sync_path(to, err));
+    }
+    *out_digest = hash;
+done:
+    if (in != NULL) {
+        (void)fclose(in);
+    }
+    if (out != NULL) {
+        (void)fclose(out);
+    }
+    return status;
+}
+
+/* --- shards ------------------------------------------------------------------------------------------------------- */
+
+static void shard_file(shard_name shard, char out[48]) {
+    (void)snprintf(out, 48, "shard-%" PRIu32 "-of-%" PRIu32 ".db", shard.index, shard.n);
+}
+
+fab_status folder_shard_path(const char *folder, shard_name shard, char *out, fab_error *err) {
+    char name[48];
+    shard_file(shard, name);
+    return folder_path(folder, name, out, err);
+}
+
+/* Digits of a number up to FAB_SHARDS_MOST. */
+static const char *read_number(const char *text, uint32_t *out) {
+    uint32_t value = 0;
+    const char *c = text;
+    for (; *c >= '0' && *c <= '9' && value <= FAB_SHARDS_MOST; c++) {
+        value = 10 * value + (uint32_t)(*c - '0');
+    }
+    *out = value;
+    return c;
+}
+
+/* Names that writing the numbers anew does not give are not ours. */
+static bool parse_shard(const char *name, shard_name *out) {
+    char again[48];
+    if (strncmp(name, "shard-", 6) != 0) {
+        return false;
+    }
+    const char *at = read_number(name + 6, &out->index);
+    if (strncmp(at, "-of-", 4) != 0) {
+        return false;
+    }
+    (void)read_number(at + 4, &out->n);
+    shard_file(*out, again);
+    return strcmp(again, name) == 0 && out->n <= FAB_SHARDS_MOST && out->index < out->n;
+}
+
+static int by_number(const void *a, const void *b) {
+    const shard_name *x = a;
+    const shard_name *y = b;
+    if (x->n != y->n) {
+        return x->n < y->n ? -1 : 1;
+    }
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static fab_status open_folder(const char *folder, DIR **out, fab_error *err) {
+    *out = opendir(folder);
+    return *out != NULL ? FAB_OK : fab_fail(err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
+}
+
+fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    DIR *dir = NULL;
+    shard_name *list = NULL;
+    size_t n = 0;
+    size_t capacity = 0;
+    shard_name shard;
+    FAB_TRY(open_folder(folder, &dir, err));
+    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+        if (parse_shard(entry->d_name, &shard)) {
+            FAB_TRY(FAB_GROW(list, capacity, n + 1, err));
+            list[n++] = shard;
+        }
+    }
+    if (n > 0) {
+        qsort(list, n, sizeof *list, by_number);
+    }
+    *out = list;
+    *out_n = n;
+    list = NULL;
+done:
+    free(list);
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
+    return status;
+}
+
+fab_status folder_check_free(const char *folder, fab_error *err) {
+    static const char *const OURS[] = {
+        ".", "..", STORE_FILES, STORE_PLAN ".new", STORE_PLAN ".new-journal", STORE_PLAN ".lock"};
+    fab_status status = FAB_OK;
+    DIR *dir = NULL;
+    FAB_TRY(open_folder(folder, &dir, err));
+    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+        bool ours = false;
+        for (size_t i = 0; i < sizeof OURS / sizeof OURS[0]; i++) {
+            ours = ours || strcmp(entry->d_name, OURS[i]) == 0;
+        }
+        if (!ours) {
+            FAB_FAIL(err, FAB_EIO, folder, "holds '%.60s' and no plan; a store is made in a new or empty folder",
+                     entry->d_name);
+        }
+    }
+done:
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
+    return status;
+}

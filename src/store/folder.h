@@ -1,0 +1,47 @@
+/**
+ * @file folder.h
+ * Names and files of a store's folder.
+ */
+#ifndef FAB_FOLDER_H
+#define FAB_FOLDER_H
+
+#include "database.h"
+
+#include "fab/shard.h"
+
+#include <stddef.h>
+
+#define STORE_PLAN    "plan.db"
+#define STORE_RESULTS "results.db"
+#define STORE_FILES   FAB_STORE_FILES
+
+/** "FOLDER/NAME". `out` holds STORE_PATH_SIZE bytes. */
+fab_status folder_path(const char *folder, const char *name, char *out, fab_error *err) FAB_MUST_USE;
+
+/** Size of a file, or -1 where there is none. */
+int64_t folder_size_of(const char *path);
+
+/** Removes a file and what SQLite may have left beside it. */
+void folder_remove(const char *path);
+
+/** Waits until the bytes of a file that is complete are on the disk, and moves it to its name. */
+fab_status folder_move(const char *folder, const char *from, const char *to, fab_error *err) FAB_MUST_USE;
+
+/** Digest of a file's bytes. With `to` it is copied there. */
+fab_status folder_copy(const char *from, const char *to, uint64_t *out_digest, fab_error *err) FAB_MUST_USE;
+
+/** Shard of a file name. */
+typedef struct shard_name {
+    uint32_t index, n;
+} shard_name;
+
+/** "shard-I-of-N.db" in the folder. */
+fab_status folder_shard_path(const char *folder, shard_name shard, char *out, fab_error *err) FAB_MUST_USE;
+
+/** Shards of a folder, ordered by N and I. *out is for free(). */
+fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fab_error *err) FAB_MUST_USE;
+
+/** @retval FAB_EIO  the folder holds what is no part of a store; the message names it */
+fab_status folder_check_free(const char *folder, fab_error *err) FAB_MUST_USE;
+
+#endif

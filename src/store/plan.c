@@ -1,0 +1,276 @@
+/* What a study is made of, and its file. */
+#include "folder.h"
+#include "lock.h"
+#include "plan_tables.h"
+#include "schema.h"
+
+#include "fab/shard.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MOST_BLOCK 256
+#define BLOCKS     4096
+
+void fab_plan_release(fab_plan *plan) {
+    free(plan->program);
+    free(plan->name);
+    free(plan->origin);
+    free(plan->design);
+    free(plan->traffic);
+    free(plan->scenarios);
+    for (size_t i = 0; plan->rates != NULL && i < plan->n_rates; i++) {
+        free(plan->rates[i].name);
+    }
+    for (size_t i = 0; plan->variants != NULL && i < plan->n_variants; i++) {
+        free(plan->variants[i].engine);
+        free(plan->variants[i].label);
+        free(plan->variants[i].policy);
+    }
+    for (size_t i = 0; plan->components != NULL && i < plan->n_components; i++) {
+        free(plan->components[i].kind);
+        free(plan->components[i].name);
+    }
+    for (uint64_t i = 0; plan->scenario_names != NULL && i < plan->n_scenarios; i++) {
+        free(plan->scenario_names[i]);
+    }
+    for (size_t i = 0; plan->files != NULL && i < plan->n_files; i++) {
+        free(plan->files[i].given);
+        free(plan->files[i].name);
+    }
+    free(plan->rates);
+    free(plan->variants);
+    free(plan->components);
+    free(plan->scenario_names);
+    free(plan->files);
+    *plan = (fab_plan){.program = NULL};
+}
+
+/* --- identity ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t n) {
+    const unsigned char *b = bytes;
+    for (size_t i = 0; i < n; i++) {
+        hash = (hash ^ b[i]) * UINT64_C(0x100000001b3); /* FNV-1a, 64 bits */
+    }
+    return hash;
+}
+
+/* With its end, so that what follows does not run into it. */
+static uint64_t add_text(uint64_t hash, const char *text) {
+    text = text != NULL ? text : "";
+    return add_bytes(hash, text, strlen(text) + 1);
+}
+
+static uint64_t add_number(uint64_t hash, uint64_t value) {
+    unsigned char bytes[8];
+    for (size_t i = 0; i < 8; i++) {
+        bytes[i] = (unsigned char)(value >> (8 * i));
+    }
+    return add_bytes(hash, bytes, sizeof bytes);
+}
+
+static uint64_t add_real(uint64_t hash, double value) {
+    uint64_t bits = UINT64_MAX; /* NAN, of which there are many */
+    if (value == value) {
+        memcpy(&bits, &value, sizeof bits);
+    }
+    return add_number(hash, bits);
+}
+
+static uint64_t add_variant(uint64_t hash, const fab_store_variant *v) {
+    hash = add_text(add_text(hash, v->engine), v->policy);
+    hash = add_number(add_number(hash, v->whole.n_disconnected), v->whole.n_collisions);
+    hash = add_real(add_number(hash, v->whole.worst_link), v->whole.lost_ratio);
+    return add_real(add_real(hash, v->whole.worst_ratio), v->whole.time_s);
+}
+
+void fab_plan_seal(fab_plan *plan) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    hash = add_text(add_text(add_text(hash, plan->program), plan->design), plan->digest);
+    hash = add_text(add_text(hash, plan->traffic), plan->scenarios);
+    hash = add_number(add_number(add_number(hash, plan->seed), plan->n_scenarios), plan->block);
+    hash = add_real(add_number(hash, plan->times), plan->span_s);
+    hash = add_real(add_real(hash, plan->checkpoint_s), plan->restart_s);
+    for (size_t i = 0; i < plan->n_rates; i++) {
+        hash = add_real(add_real(add_text(hash, plan->rates[i].name), plan->rates[i].per_s), plan->rates[i].repair_s);
+    }
+    for (size_t i = 0; i < plan->n_variants; i++) {
+        hash = add_variant(hash, &plan->variants[i]);
+    }
+    for (size_t i = 0; i < plan->n_components; i++) {
+        hash = add_text(add_text(hash, plan->components[i].kind), plan->components[i].name);
+        hash = add_real(hash, plan->components[i].left);
+    }
+    for (uint64_t i = 0; plan->scenario_names != NULL && i < plan->n_scenarios; i++) {
+        hash = add_text(hash, plan->scenario_names[i]);
+    }
+    for (size_t i = 0; i < plan->n_files; i++) {
+        hash = add_text(add_text(hash, plan->files[i].given), plan->files[i].digest);
+    }
+    (void)snprintf(plan->id, sizeof plan->id, "%016" PRIx64, hash);
+}
+
+/* Thousands of blocks, so that many workers have equal shares and the end of one loses little; but no more rows in a
+ * block than keep the cost of one small. */
+uint64_t fab_plan_block(uint64_t n_scenarios) {
+    uint64_t block = 1;
+    while (block < MOST_BLOCK && n_scenarios / block > BLOCKS) {
+        block *= 2;
+    }
+    return block;
+}
+
+uint64_t fab_plan_n_blocks(const fab_plan *plan) {
+    return plan->n_scenarios / plan->block + (plan->n_scenarios % plan->block > 0);
+}
+
+/* --- file --------------------------------------------------------------------------------------------------------- */
+
+fab_status fab_plan_read(const char *folder, fab_plan *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    database db = {.handle = NULL};
+    fab_plan plan = {.program = NULL};
+    char path[STORE_PATH_SIZE];
+    bool empty = false;
+    FAB_TRY(folder_path(folder, STORE_PLAN, path, err));
+    if (folder_size_of(path) < 0) {
+        bool missing = folder_size_of(folder) < 0;
+        FAB_FAIL(err, FAB_EINPUT, folder,
+                 missing ? "there is no such folder" : "is no store of a study: it holds no " STORE_PLAN);
+    }
+    FAB_TRY(database_open(&db, path, DATABASE_READ, err));
+    FAB_TRY(database_check_brand(&db, &empty, err));
+    if (empty) {
+        FAB_FAIL(err, FAB_EINPUT, path, "is no store of a study: an empty database");
+    }
+    FAB_TRY(plan_tables_get(&db, &plan, err));
+    *out = plan;
+    plan = (fab_plan){.program = NULL};
+done:
+    fab_plan_release(&plan);
+    database_close(&db);
+    return status;
+}
+
+static fab_status compare(const char *folder, const fab_plan *plan, fab_error *err) {
+    fab_plan there = {.program = NULL};
+    fab_status status = fab_plan_read(folder, &there, err);
+    if (status == FAB_OK && strcmp(there.id, plan->id) != 0) {
+        status =
+            fab_fail(err, FAB_EINPUT, folder,
+                     "holds another plan: of %.50s %s, version %.10s, traffic %.50s, scenarios %.50s, seed %" PRIu64
+                     "; asked for: %.50s %s, version %.10s, traffic %.50s, scenarios %.50s, seed %" PRIu64,
+                     there.name, there.digest, there.program, there.traffic, there.scenarios, there.seed, plan->name,
+                     plan->digest, plan->program, plan->traffic, plan->scenarios, plan->seed);
+    }
+    fab_plan_release(&there);
+    return status;
+}
+
+static fab_status make_folder(const char *path, fab_error *err) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) {
+        return FAB_OK;
+    }
+    return fab_fail(err, FAB_EIO, path, "the folder cannot be made: %s", strerror(errno));
+}
+
+static fab_status digest_file(const char *from, const char *to, char out[17], fab_error *err) {
+    uint64_t digest = 0;
+    fab_status status = folder_copy(from, to, &digest, err);
+    (void)snprintf(out, 17, "%016" PRIx64, digest);
+    return status;
+}
+
+fab_status fab_store_file_digest(const char *path, char out[17], fab_error *err) {
+    return digest_file(path, NULL, out, err);
+}
+
+fab_status fab_plan_check_files(const char *folder, const fab_plan *plan, fab_error *err) {
+    fab_status status = FAB_OK;
+    char files[STORE_PATH_SIZE];
+    char path[STORE_PATH_SIZE];
+    char digest[17];
+    FAB_TRY(folder_path(folder, STORE_FILES, files, err));
+    for (size_t i = 0; i < plan->n_files; i++) {
+        FAB_TRY(folder_path(files, plan->files[i].name, path, err));
+        FAB_TRY(digest_file(path, NULL, digest, err));
+        if (strcmp(digest, plan->files[i].digest) != 0) {
+            FAB_FAIL(err, FAB_EINPUT, path, "is not the copy of '%.100s' that was planned with: digest %s, not %s",
+                     plan->files[i].given, digest, plan->files[i].digest);
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status copy_files(const char *folder, const fab_plan *plan, fab_error *err) {
+    fab_status status = FAB_OK;
+    char files[STORE_PATH_SIZE];
+    char path[STORE_PATH_SIZE];
+    char digest[17];
+    if (plan->n_files == 0) {
+        return FAB_OK;
+    }
+    FAB_TRY(folder_path(folder, STORE_FILES, files, err));
+    FAB_TRY(make_folder(files, err));
+    for (size_t i = 0; i < plan->n_files; i++) {
+        const fab_store_file *file = &plan->files[i];
+        FAB_TRY(folder_path(files, file->name, path, err));
+        FAB_TRY(digest_file(file->given, path, digest, err));
+        if (strcmp(digest, file->digest) != 0) {
+            FAB_FAIL(err, FAB_EIO, file->given, "changes while it is read");
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status write_new(const char *folder, const fab_plan *plan, fab_error *err) {
+    fab_status status = FAB_OK;
+    database db = {.handle = NULL};
+    char temporary[STORE_PATH_SIZE];
+    char path[STORE_PATH_SIZE];
+    FAB_TRY(folder_path(folder, STORE_PLAN ".new", temporary, err));
+    FAB_TRY(folder_path(folder, STORE_PLAN, path, err));
+    folder_remove(temporary);
+    FAB_TRY(database_begin_new(&db, temporary, SCHEMA_PLAN, err));
+    FAB_TRY(plan_tables_put(&db, plan, err));
+    FAB_TRY(database_end_new(&db, err));
+    FAB_TRY(folder_move(folder, temporary, path, err));
+done:
+    database_close(&db);
+    if (status != FAB_OK) {
+        folder_remove(temporary);
+    }
+    return status;
+}
+
+fab_status fab_plan_write(const char *folder, const fab_plan *plan, bool *out_was_there, fab_error *err) {
+    fab_status status = FAB_OK;
+    store_lock lock = STORE_LOCK_NONE;
+    store_holder holder = {.text = ""};
+    char path[STORE_PATH_SIZE];
+    bool taken = false;
+    FAB_TRY(folder_path(folder, STORE_PLAN, path, err));
+    FAB_TRY(make_folder(folder, err));
+    FAB_TRY(store_lock_take(path, false, &lock, &taken, &holder, err));
+    if (!taken) {
+        FAB_FAIL(err, FAB_EIO, path, "is being written by %s", holder.text);
+    }
+    *out_was_there = folder_size_of(path) >= 0;
+    if (*out_was_there) {
+        FAB_TRY(compare(folder, plan, err));
+    } else {
+        FAB_TRY(folder_check_free(folder, err));
+        FAB_TRY(copy_files(folder, plan, err));
+        FAB_TRY(write_new(folder, plan, err));
+    }
+done:
+    store_lock_release(&lock);
+    return status;
+}

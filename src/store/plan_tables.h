@@ -1,0 +1,17 @@
+/**
+ * @file plan_tables.h
+ * The tables of a plan, in plan.db and in results.db alike.
+ */
+#ifndef FAB_PLAN_TABLES_H
+#define FAB_PLAN_TABLES_H
+
+#include "database.h"
+
+#include "fab/store.h"
+
+fab_status plan_tables_put(const database *db, const fab_plan *plan, fab_error *err) FAB_MUST_USE;
+
+/** *out zero-initialised before; released after a failure. */
+fab_status plan_tables_get(const database *db, fab_plan *out, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,137 @@
+/* Results as gathered, for those who report them. */
+#include "folder.h"
+#include "plan_tables.h"
+
+#include "fab/memory.h"
+#include "fab/shard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fab_store {
+    database db;
+    fab_plan plan;
+    uint64_t n_done;
+};
+
+struct fab_query {
+    const database *db;
+    sqlite3_stmt *statement;
+};
+
+/* Results that were gathered before the folder was given to another plan would be those of nobody. */
+static fab_status check_plan(const char *folder, const fab_store *store, fab_error *err) {
+    char path[STORE_PATH_SIZE];
+    fab_plan there = {.program = NULL};
+    fab_status status = folder_path(folder, STORE_PLAN, path, err);
+    if (status == FAB_OK && folder_size_of(path) >= 0) {
+        status = fab_plan_read(folder, &there, err);
+        if (status == FAB_OK && strcmp(there.id, store->plan.id) != 0) {
+            status = fab_fail(err, FAB_EINPUT, store->db.path,
+                              "belongs to another plan: design %.40s %s, not %.40s %s of " STORE_PLAN, store->plan.name,
+                              store->plan.digest, there.name, there.digest);
+        }
+        fab_plan_release(&there);
+    }
+    return status;
+}
+
+static fab_status open_results(const char *folder, fab_store *store, fab_error *err) {
+    fab_status status = FAB_OK;
+    char path[STORE_PATH_SIZE];
+    bool empty = false;
+    int64_t n_done = 0;
+    FAB_TRY(folder_path(folder, STORE_RESULTS, path, err));
+    if (folder_size_of(path) < 0) {
+        fab_plan plan = {.program = NULL};
+        FAB_TRY(fab_plan_read(folder, &plan, err)); /* says so where it is no store at all */
+        fab_plan_release(&plan);
+        FAB_FAIL(err, FAB_EINPUT, folder, "nothing is gathered yet: there is no " STORE_RESULTS);
+    }
+    FAB_TRY(database_open(&store->db, path, DATABASE_READ, err));
+    FAB_TRY(database_check_brand(&store->db, &empty, err));
+    if (empty) {
+        FAB_FAIL(err, FAB_EINPUT, path, "is no store of a study: an empty database");
+    }
+    FAB_TRY(database_run(&store->db, "PRAGMA cache_size = -65536", err));
+    FAB_TRY(plan_tables_get(&store->db, &store->plan, err));
+    FAB_TRY(database_integer(&store->db, "SELECT n_done FROM gathered", &n_done, err));
+    store->n_done = (uint64_t)n_done;
+    FAB_TRY(check_plan(folder, store, err));
+done:
+    return status;
+}
+
+fab_status fab_store_open(const char *folder, fab_store **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_store *store = NULL;
+    FAB_TRY(FAB_NEW(store, 1, err));
+    FAB_TRY(open_results(folder, store, err));
+    *out = store;
+    store = NULL;
+done:
+    fab_store_close(store);
+    return status;
+}
+
+void fab_store_close(fab_store *store) {
+    if (store != NULL) {
+        fab_plan_release(&store->plan);
+        database_close(&store->db);
+        free(store);
+    }
+}
+
+const fab_plan *fab_store_plan(const fab_store *store) {
+    return &store->plan;
+}
+
+uint64_t fab_store_n_done(const fab_store *store) {
+    return store->n_done;
+}
+
+fab_status fab_query_new(const fab_store *store, const char *sql, const int64_t *values, size_t n, fab_query **out,
+                         fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_query *query = NULL;
+    int code = SQLITE_OK;
+    FAB_TRY(FAB_NEW(query, 1, err));
+    query->db = &store->db;
+    FAB_TRY(database_prepare(&store->db, sql, &query->statement, err));
+    for (size_t i = 0; i < n && code == SQLITE_OK; i++) {
+        code = sqlite3_bind_int64(query->statement, (int)i + 1, values[i]);
+    }
+    FAB_TRY(code == SQLITE_OK ? FAB_OK : database_fail(&store->db, code, err));
+    *out = query;
+    query = NULL;
+done:
+    fab_query_free(query);
+    return status;
+}
+
+void fab_query_free(fab_query *query) {
+    if (query != NULL) {
+        (void)sqlite3_finalize(query->statement);
+        free(query);
+    }
+}
+
+fab_status fab_query_next(fab_query *query, bool *out_row, fab_error *err) {
+    return database_step(query->db, query->statement, out_row, err);
+}
+
+bool fab_query_is_null(const fab_query *query, int column) {
+    return sqlite3_column_type(query->statement, column) == SQLITE_NULL;
+}
+
+int64_t fab_query_integer(const fab_query *query, int column) {
+    return sqlite3_column_int64(query->statement, column);
+}
+
+double fab_query_real(const fab_query *query, int column) {
+    return column_real(query->statement, column);
+}
+
+const char *fab_query_text(const fab_query *query, int column) {
+    return column_text(query->statement, column);
+}

@@ -1,0 +1,438 @@
+/* The best spares for several lost servers, by an integer program.
+ *
+ * Columns: x[i][s] = 1 when lost server i goes to spare s; z = 1 when both of two lost servers that talk to each other
+ *          go to two certain spares; c = 1 when a link is asked for more than is left of it; w the largest ratio.
+ * Rows:    every lost server goes to one spare, and to every spare goes at most one; z >= x + x - 1;
+ *          of every link that may collide: rest + what x and z add <= 1 + c * (what it may come to - 1);
+ *          of every link that may be the fullest: rest + what x and z add <= w.
+ * First the fewest collisions are looked for, then with so many the smallest w. Links with equal rows share one. */
+#include "relocate_search.h"
+
+#include "fab/memory.h"
+#include "fab/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_CHOICES 160 /* columns x */
+#define MOST_PAIRS   600 /* columns z */
+#define MOST_ENTRIES 60000
+#define MOST_ROWS    1500
+#define MOST_STEPS   40000
+#define SLACK        1e-8 /* of a link that does not collide */
+#define CLOSE        1e-6 /* a bound is met within this share of it */
+
+/* A column adds to a link. */
+typedef struct term {
+    size_t view;
+    fab_link_id link;
+    uint32_t column;
+    double ratio; /* of what is left of its capacity */
+} term;
+
+/* Links that the same columns add the same to. */
+typedef struct group {
+    uint32_t first, n; /* terms */
+    uint32_t n_links;
+    double rest, most; /* ratio without anybody, and that it may come to */
+} group;
+
+typedef struct pair {
+    uint32_t a, b; /* columns x */
+} pair;
+
+typedef struct exact {
+    relocate_search *s;
+    uint32_t n_lost, n_spares;
+    uint32_t n_choices; /* x[i][s] is column i * n_spares + s */
+    bool *is_barred;    /* shape [n_choices] */
+    pair *pairs;
+    bool *is_pair_barred;
+    uint32_t n_pairs;
+    size_t pair_capacity, barred_capacity;
+    term *terms;
+    size_t n_terms, term_capacity;
+    group *groups;
+    uint32_t n_groups;
+    double *most_of; /* shape [n_lost]: a scratch */
+    uint32_t column; /* of the terms that are being made */
+    fab_status status;
+    uint32_t n_certain; /* collisions wherever they go */
+    double rest_worst;  /* the largest ratio wherever they go */
+    bool is_too_large;
+} exact;
+
+/* --- what columns add --------------------------------------------------------------------------------------------- */
+
+static void add_term(void *context, size_t view, fab_link_id link, double bps) {
+    exact *x = context;
+    double left = relocate_eval_left(x->s->e, link);
+    if (x->status != FAB_OK || x->n_terms == MOST_ENTRIES) {
+        x->is_too_large = true;
+        return;
+    }
+    x->status = FAB_GROW(x->terms, x->term_capacity, x->n_terms + 1, NULL);
+    if (x->status == FAB_OK) {
+        x->terms[x->n_terms++] = (term){view, link, x->column, left > 0 ? bps / left : 0};
+    }
+}
+
+static fab_status add_choices(exact *x, uint32_t n_cut, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_relocator *r = x->s->r;
+    for (uint32_t i = 0; i < x->n_lost; i++) {
+        for (uint32_t k = 0; k < x->n_spares && !x->is_too_large; k++) {
+            const relocate_change change = {r->lost[i], r->spare[k]};
+            relocate_score score;
+            x->column = i * x->n_spares + k;
+            size_t n_before = x->n_terms;
+            x->is_barred[x->column] = !relocate_fits(r, change.server, change.to);
+            if (x->is_barred[x->column]) {
+                continue;
+            }
+            x->s->n_tried++;
+            FAB_TRY(relocate_eval_try(x->s->e, &change, 1, &score, add_term, x, err));
+            if (score.n_cut > n_cut) {
+                x->is_barred[x->column] = true;
+                x->n_terms = n_before;
+            }
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status add_pair(exact *x, uint32_t i, uint32_t k, uint32_t j, uint32_t l, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_relocator *r = x->s->r;
+    const relocate_change changes[] = {{r->lost[i], r->spare[k]}, {r->lost[j], r->spare[l]}};
+    bool is_cut = false;
+    if (x->n_pairs == MOST_PAIRS) {
+        x->is_too_large = true;
+        return FAB_OK;
+    }
+    x->column = x->n_choices + x->n_pairs;
+    FAB_TRY(FAB_GROW(x->pairs, x->pair_capacity, x->n_pairs + 1, err));
+    FAB_TRY(FAB_GROW(x->is_pair_barred, x->barred_capacity, x->n_pairs + 1, err));
+    FAB_TRY(relocate_eval_between(x->s->e, changes, &is_cut, add_term, x, err));
+    x->pairs[x->n_pairs] = (pair){i * x->n_spares + k, j * x->n_spares + l};
+    x->is_pair_barred[x->n_pairs++] = is_cut;
+done:
+    return status;
+}
+
+static fab_status add_pairs(exact *x, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_relocator *r = x->s->r;
+    for (uint32_t i = 0; i < x->n_lost; i++) {
+        for (uint32_t j = i + 1; j < x->n_lost; j++) {
+            if (!relocate_eval_talk(x->s->e, r->lost[i], r->lost[j])) {
+                continue;
+            }
+            for (uint32_t k = 0; k < x->n_spares && !x->is_too_large; k++) {
+                for (uint32_t l = 0; l < x->n_spares && !x->is_too_large; l++) {
+                    if (k != l && !x->is_barred[i * x->n_spares + k] && !x->is_barred[j * x->n_spares + l]) {
+                        FAB_TRY(add_pair(x, i, k, j, l, err));
+                    }
+                }
+            }
+        }
+    }
+done:
+    return status;
+}
+
+/* --- links -------------------------------------------------------------------------------------------------------- */
+
+static int by_link(const void *a, const void *b) {
+    const term *x = a;
+    const term *y = b;
+    if (x->view != y->view) {
+        return x->view < y->view ? -1 : 1;
+    }
+    if (x->link != y->link) {
+        return x->link < y->link ? -1 : 1;
+    }
+    return (x->column > y->column) - (x->column < y->column);
+}
+
+static double rest_of(const exact *x, const term *t) {
+    double left = relocate_eval_left(x->s->e, t->link);
+    return left > 0 ? relocate_eval_load(x->s->e, t->view, t->link) / left : 0;
+}
+
+/* What a link may come to: every lost server adds at most its largest, and so does every pair of columns. */
+static double most_of(exact *x, const group *g) {
+    double most = g->rest;
+    memset(x->most_of, 0, x->n_lost * sizeof *x->most_of);
+    for (uint32_t i = g->first; i < g->first + g->n; i++) {
+        const term *t = &x->terms[i];
+        if (t->column < x->n_choices) {
+            double *of = &x->most_of[t->column / x->n_spares];
+            *of = fmax(*of, t->ratio);
+        } else {
+            most += t->ratio;
+        }
+    }
+    for (uint32_t i = 0; i < x->n_lost; i++) {
+        most += x->most_of[i];
+    }
+    return most;
+}
+
+static bool is_near(double a, double b) {
+    return fabs(a - b) <= 1e-12 * fmax(1, fabs(a));
+}
+
+static bool is_equal(const exact *x, const group *a, const group *b) {
+    if (a->n != b->n || !is_near(a->rest, b->rest)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->n; i++) {
+        const term *s = &x->terms[a->first + i];
+        const term *t = &x->terms[b->first + i];
+        if (s->column != t->column || !is_near(s->ratio, t->ratio)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Makes rows of links that may matter: they may collide, or be fuller than any link is in any case. */
+static fab_status group_links(exact *x, fab_error *err) {
+    fab_status status = FAB_OK;
+    qsort(x->terms, x->n_terms, sizeof *x->terms, by_link);
+    FAB_TRY(FAB_NEW(x->groups, MOST_ROWS, err));
+    FAB_TRY(FAB_NEW(x->most_of, x->n_lost, err));
+    for (uint32_t i = 0, n = 0; i < x->n_terms && !x->is_too_large; i += n) {
+        const term *t = &x->terms[i];
+        for (n = 1; i + n < x->n_terms && x->terms[i + n].view == t->view && x->terms[i + n].link == t->link;) {
+            n++;
+        }
+        group g = {.first = i, .n = n, .n_links = 1, .rest = rest_of(x, t)};
+        g.most = most_of(x, &g);
+        if (g.most <= RELOCATE_COLLIDED && g.most <= x->rest_worst) {
+            continue;
+        }
+        uint32_t k = 0;
+        while (k < x->n_groups && !is_equal(x, &x->groups[k], &g)) {
+            k++;
+        }
+        if (k < x->n_groups) {
+            x->groups[k].n_links++;
+        } else if (x->n_groups == MOST_ROWS) {
+            x->is_too_large = true;
+        } else {
+            x->groups[x->n_groups++] = g;
+        }
+    }
+done:
+    return status;
+}
+
+/* --- the program -------------------------------------------------------------------------------------------------- */
+
+typedef struct program {
+    fab_column *columns;
+    fab_row *rows;
+    fab_entry *entries;
+    size_t n_columns, n_rows, n_entries;
+    double *x;
+} program;
+
+static void program_release(program *p) {
+    free(p->columns);
+    free(p->rows);
+    free(p->entries);
+    free(p->x);
+}
+
+static void put(program *p, size_t row, size_t column, double value) {
+    p->entries[p->n_entries++] = (fab_entry){(uint32_t)row, (uint32_t)column, value};
+}
+
+static size_t add_row(program *p, double lower, double upper) {
+    p->rows[p->n_rows] = (fab_row){lower, upper};
+    return p->n_rows++;
+}
+
+static bool may_collide(const group *g) {
+    return g->rest <= RELOCATE_COLLIDED && g->most > RELOCATE_COLLIDED;
+}
+
+static void add_columns(const exact *x, program *p, bool for_ratio) {
+    for (uint32_t i = 0; i < x->n_choices; i++) {
+        p->columns[p->n_columns++] = (fab_column){0, x->is_barred[i] ? 0 : 1, 0, true};
+    }
+    for (uint32_t i = 0; i < x->n_pairs; i++) {
+        p->columns[p->n_columns++] = (fab_column){0, x->is_pair_barred[i] ? 0 : 1, 0, false};
+    }
+    for (uint32_t i = 0; i < x->n_groups; i++) {
+        double cost = for_ratio ? 0 : x->groups[i].n_links;
+        p->columns[p->n_columns++] = (fab_column){0, may_collide(&x->groups[i]) ? 1 : 0, cost, true};
+    }
+    p->columns[p->n_columns++] = (fab_column){x->rest_worst, INFINITY, for_ratio ? 1 : 0, false};
+}
+
+static void add_assignment(const exact *x, program *p) {
+    for (uint32_t i = 0; i < x->n_lost; i++) {
+        size_t row = add_row(p, 1, 1);
+        for (uint32_t k = 0; k < x->n_spares; k++) {
+            put(p, row, i * x->n_spares + k, 1);
+        }
+    }
+    for (uint32_t k = 0; k < x->n_spares; k++) {
+        size_t row = add_row(p, -INFINITY, 1);
+        for (uint32_t i = 0; i < x->n_lost; i++) {
+            put(p, row, i * x->n_spares + k, 1);
+        }
+    }
+    for (uint32_t i = 0; i < x->n_pairs; i++) {
+        size_t row = add_row(p, -INFINITY, 1);
+        put(p, row, x->pairs[i].a, 1);
+        put(p, row, x->pairs[i].b, 1);
+        put(p, row, x->n_choices + i, -1);
+    }
+}
+
+static void add_links(const exact *x, program *p, bool for_ratio) {
+    const size_t first_c = (size_t)x->n_choices + x->n_pairs;
+    const size_t w = first_c + x->n_groups;
+    for (uint32_t i = 0; i < x->n_groups; i++) {
+        const group *g = &x->groups[i];
+        const bool has_row[] = {may_collide(g), for_ratio && g->most > x->rest_worst};
+        for (int k = 0; k < 2; k++) {
+            if (!has_row[k]) {
+                continue;
+            }
+            size_t row = add_row(p, -INFINITY, k == 0 ? 1 + SLACK - g->rest : -g->rest);
+            for (uint32_t t = g->first; t < g->first + g->n; t++) {
+                put(p, row, x->terms[t].column, x->terms[t].ratio);
+            }
+            put(p, row, k == 0 ? first_c + i : w, k == 0 ? 1 - g->most : -1);
+        }
+    }
+}
+
+/* @param[in] most_collisions  Of those that are not certain; below 0: as few as can be. */
+static fab_status solve(exact *x, double most_collisions, fab_solution *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const bool for_ratio = most_collisions >= 0;
+    const fab_solve_limits limits = {.steps = MOST_STEPS};
+    program p = {0};
+    relocate_search *s = x->s;
+    const size_t n_columns = (size_t)x->n_choices + x->n_pairs + x->n_groups + 1;
+    FAB_TRY(FAB_NEW(p.columns, n_columns, err));
+    FAB_TRY(FAB_NEW(p.x, n_columns, err));
+    FAB_TRY(FAB_NEW(p.rows, x->n_lost + x->n_spares + x->n_pairs + 2 * (size_t)x->n_groups + 1, err));
+    FAB_TRY(
+        FAB_NEW(p.entries, 2 * (size_t)x->n_choices + 3 * (size_t)x->n_pairs + 2 * x->n_terms + 4 * n_columns, err));
+    add_columns(x, &p, for_ratio);
+    add_assignment(x, &p);
+    add_links(x, &p, for_ratio);
+    if (for_ratio) {
+        size_t row = add_row(&p, -INFINITY, most_collisions + 0.5);
+        for (uint32_t i = 0; i < x->n_groups; i++) {
+            put(&p, row, x->n_choices + x->n_pairs + i, x->groups[i].n_links);
+        }
+    }
+    const fab_program whole = {.columns = p.columns,
+                               .n_columns = p.n_columns,
+                               .rows = p.rows,
+                               .n_rows = p.n_rows,
+                               .entries = p.entries,
+                               .n_entries = p.n_entries};
+    FAB_TRY(fab_solve(&whole, &limits, p.x, out, err));
+    for (uint32_t i = 0; i < x->n_lost && out->has_point; i++) {
+        for (uint32_t k = 0; k < x->n_spares; k++) {
+            s->r->to[i] = p.x[i * x->n_spares + k] > 0.5 ? s->r->spare[k] : s->r->to[i];
+        }
+    }
+    if (out->has_point) {
+        FAB_TRY(relocate_search_set(s, s->r->to, err));
+    }
+done:
+    program_release(&p);
+    return status;
+}
+
+/* --- the search --------------------------------------------------------------------------------------------------- */
+
+static bool is_fewest(const exact *x, double fewest) {
+    return x->s->best_score.n_collisions <= x->n_certain + fewest + 0.5;
+}
+
+static bool is_lowest(const exact *x, double ratio) {
+    return (double)x->s->best_score.worst * RELOCATE_STEP <= ratio * (1 + CLOSE) + RELOCATE_STEP;
+}
+
+static fab_status prove(exact *x, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_solution found;
+    double fewest = 0;
+    if (!is_fewest(x, 0)) {
+        FAB_TRY(solve(x, -1, &found, err));
+        if (found.outcome != FAB_SOLVE_OPTIMAL) {
+            return FAB_OK;
+        }
+        fewest = round(found.objective);
+    }
+    if (is_fewest(x, fewest) && !is_lowest(x, x->rest_worst)) {
+        FAB_TRY(solve(x, fewest, &found, err));
+        x->s->is_optimal = found.outcome == FAB_SOLVE_OPTIMAL && is_lowest(x, found.objective);
+    } else {
+        x->s->is_optimal = is_fewest(x, fewest);
+    }
+done:
+    return status;
+}
+
+/* All lost servers nowhere. */
+static fab_status lift_all(exact *x, relocate_score *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    relocate_change *changes = NULL;
+    FAB_TRY(FAB_NEW(changes, x->n_lost, err));
+    for (uint32_t i = 0; i < x->n_lost; i++) {
+        changes[i] = (relocate_change){x->s->r->lost[i], FAB_NONE};
+    }
+    FAB_TRY(relocate_eval_set(x->s->e, changes, x->n_lost, out, err));
+done:
+    free(changes);
+    return status;
+}
+
+fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    relocate_score rest;
+    exact x = {.s = s, .n_lost = s->r->n_lost, .n_spares = s->r->n_spares};
+    if (!relocate_eval_is_separable(s->e) || (uint64_t)x.n_lost * x.n_spares > MOST_CHOICES) {
+        return FAB_OK;
+    }
+    x.n_choices = x.n_lost * x.n_spares;
+    FAB_TRY(FAB_NEW(x.is_barred, x.n_choices, err));
+    FAB_TRY(lift_all(&x, &rest, err));
+    x.n_certain = rest.n_collisions;
+    x.rest_worst = (double)rest.worst * RELOCATE_STEP;
+    FAB_TRY(add_choices(&x, rest.n_cut, err));
+    if (!x.is_too_large) {
+        FAB_TRY(add_pairs(&x, err));
+    }
+    if (!x.is_too_large) {
+        FAB_TRY(group_links(&x, err));
+    }
+    if (x.status != FAB_OK) {
+        FAB_FAIL(err, x.status, NULL, "out of memory for %zu terms", x.n_terms);
+    }
+    if (!x.is_too_large && s->best_score.n_cut <= rest.n_cut) {
+        FAB_TRY(prove(&x, err));
+    }
+done:
+    free(x.is_barred);
+    free(x.pairs);
+    free(x.is_pair_barred);
+    free(x.terms);
+    free(x.groups);
+    free(x.most_of);
+    return status;
+}

@@ -1,0 +1,356 @@
+/* Collision-aware reallocation: spares are tried against the routing.
+ *
+ * One lost server is tried on every spare, which proves the best. Several start from what the policies that look at
+ * places would do, and from random assignments: one after the other goes where it is best while the rest stays, and
+ * pairs change places, until nothing helps. Where it is small, an integer program finds the best or proves it. What
+ * still collides then may change places with healthy servers that it meets. */
+#include "relocate_search.h"
+
+#include "fab/memory.h"
+#include "fab/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_BUDGET 1000
+#define LEAST_BUDGET   8
+#define MOST_WORK      4e8 /* links of paths, by default */
+#define RESTARTS       6
+
+/* --- assignments -------------------------------------------------------------------------------------------------- */
+
+static bool is_lower(const uint32_t *a, const uint32_t *b, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (a[i] != b[i]) {
+            return a[i] < b[i];
+        }
+    }
+    return false;
+}
+
+static bool has_budget(const relocate_search *s) {
+    return s->n_tried < s->budget;
+}
+
+static fab_status evaluate(relocate_search *s, const relocate_change *changes, size_t n, relocate_score *out,
+                           fab_error *err) {
+    s->n_tried++;
+    return relocate_eval_try(s->e, changes, n, out, NULL, NULL, err);
+}
+
+/* Keeps what is set if it is the best so far. */
+static void keep(relocate_search *s) {
+    fab_relocator *r = s->r;
+    for (uint32_t i = 0; i < r->n_lost; i++) {
+        r->to[i] = relocate_eval_at(s->e, r->lost[i]);
+    }
+    int order = s->has_best ? relocate_compare(&s->score, &s->best_score) : -1;
+    if (order < 0 || (order == 0 && is_lower(r->to, s->best, r->n_lost))) {
+        s->has_best = true;
+        s->best_score = s->score;
+        memcpy(s->best, r->to, r->n_lost * sizeof *s->best);
+    }
+}
+
+fab_status relocate_search_set(relocate_search *s, const uint32_t *to, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_relocator *r = s->r;
+    relocate_change *changes = NULL;
+    FAB_TRY(FAB_NEW(changes, r->n_lost, err));
+    for (uint32_t i = 0; i < r->n_lost; i++) {
+        changes[i] = (relocate_change){r->lost[i], to[i]};
+    }
+    s->n_tried++;
+    FAB_TRY(relocate_eval_set(s->e, changes, r->n_lost, &s->score, err));
+    keep(s);
+done:
+    free(changes);
+    return status;
+}
+
+/* Spares that an assignment takes. */
+static void mark_used(relocate_search *s) {
+    fab_relocator *r = s->r;
+    relocate_next_choice(r);
+    for (uint32_t i = 0; i < r->n_lost; i++) {
+        uint32_t to = relocate_eval_at(s->e, r->lost[i]);
+        if (to != FAB_NONE) {
+            r->used[to] = r->n_choices;
+        }
+    }
+}
+
+/* --- one server, or one after the other --------------------------------------------------------------------------- */
+
+/* Puts a lost server where it is best. */
+static fab_status place_best(relocate_search *s, uint32_t i, bool *out_moved, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_relocator *r = s->r;
+    const uint32_t server = r->lost[i];
+    const uint32_t was = relocate_eval_at(s->e, server);
+    const relocate_change lift = {server, FAB_NONE};
+    relocate_change best = {server, was};
+    relocate_score best_score = s->score;
+    relocate_score score;
+    if (was != FAB_NONE) {
+        FAB_TRY(relocate_eval_set(s->e, &lift, 1, &score, err));
+    }
+    mark_used(s);
+    for (uint32_t k = 0; k < r->n_spares && has_budget(s); k++) {
+        const relocate_change change = {server, r->spare[k]};
+        if (r->spare[k] == was || r->used[r->spare[k]] == r->n_choices || !relocate_fits(r, server, r->spare[k])) {
+            continue;
+        }
+        FAB_TRY(evaluate(s, &change, 1, &score, err));
+        int order = best.to == FAB_NONE ? -1 : relocate_compare(&score, &best_score);
+        if (order < 0 || (order == 0 && change.to < best.to)) {
+            best = change;
+            best_score = score;
+        }
+    }
+    *out_moved = best.to != was;
+    FAB_TRY(relocate_eval_set(s->e, &best, 1, &s->score, err));
+done:
+    return status;
+}
+
+/* Two lost servers change places. */
+static fab_status change_places(relocate_search *s, uint32_t i, uint32_t j, bool *out_moved, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_relocator *r = s->r;
+    relocate_score score;
+    const relocate_change swap[] = {{r->lost[i], relocate_eval_at(s->e, r->lost[j])},
+                                    {r->lost[j], relocate_eval_at(s->e, r->lost[i])}};
+    if (!relocate_fits(r, r->lost[i], swap[0].to) || !relocate_fits(r, r->lost[j], swap[1].to)) {
+        return FAB_OK;
+    }
+    FAB_TRY(evaluate(s, swap, 2, &score, err));
+    int order = relocate_compare(&score, &s->score);
+    if (order < 0 || (order == 0 && swap[0].to < swap[1].to)) {
+        *out_moved = true;
+        FAB_TRY(relocate_eval_set(s->e, swap, 2, &s->score, err));
+    }
+done:
+    return status;
+}
+
+/* From what is set to where no single server and no pair does better. */
+static fab_status descend(relocate_search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const uint32_t n = s->r->n_lost;
+    bool is_better = true;
+    while (is_better && has_budget(s)) {
+        is_better = false;
+        for (uint32_t i = 0; i < n && has_budget(s); i++) {
+            bool moved = false;
+            FAB_TRY(place_best(s, i, &moved, err));
+            is_better = is_better || moved;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            for (uint32_t j = i + 1; j < n && has_budget(s); j++) {
+                FAB_TRY(change_places(s, i, j, &is_better, err));
+            }
+        }
+    }
+    keep(s);
+done:
+    return status;
+}
+
+/* --- where to start ----------------------------------------------------------------------------------------------- */
+
+static bool is_complete(const fab_relocator *r) {
+    bool complete = true;
+    for (uint32_t i = 0; i < r->n_lost; i++) {
+        complete = complete && r->to[i] != FAB_NONE;
+    }
+    return complete;
+}
+
+/* What the policies that look at places alone would do: none of them is to be better. */
+static fab_status try_places(relocate_search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_relocator *r = s->r;
+    for (int policy = FAB_POLICY_FIRST_SPARE; policy < FAB_POLICY_COLLISION_AWARE; policy++) {
+        if (policy == FAB_POLICY_SAME_RACK && !relocate_has_racks(r)) {
+            continue;
+        }
+        FAB_TRY(relocate_by_place(r, (fab_policy)policy, err));
+        bool is_known = s->has_best && memcmp(r->to, s->best, r->n_lost * sizeof *r->to) == 0;
+        if (!is_known && is_complete(r)) {
+            FAB_TRY(relocate_search_set(s, r->to, err));
+        }
+    }
+    FAB_TRY(relocate_search_set(s, s->best, err));
+done:
+    return status;
+}
+
+/* Spares in a random order, so far as they fit; false where somebody found none. */
+static bool draw(relocate_search *s, fab_rng *rng, uint32_t *to) {
+    fab_relocator *r = s->r;
+    relocate_next_choice(r);
+    for (uint32_t i = 0; i < r->n_lost; i++) {
+        uint32_t first = (uint32_t)fab_rng_below(rng, r->n_spares);
+        to[i] = FAB_NONE;
+        for (uint32_t k = 0; k < r->n_spares && to[i] == FAB_NONE; k++) {
+            uint32_t spare = r->spare[(first + k) % r->n_spares];
+            if (r->used[spare] != r->n_choices && relocate_fits(r, r->lost[i], spare)) {
+                r->used[spare] = r->n_choices;
+                to[i] = spare;
+            }
+        }
+        if (to[i] == FAB_NONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static fab_status search_several(relocate_search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_relocator *r = s->r;
+    fab_rng rng = fab_rng_make(r->lost[0], 0x72656c6f);
+    FAB_TRY(descend(s, err));
+    for (int k = 0; k < RESTARTS && has_budget(s); k++) {
+        if (draw(s, &rng, r->to)) {
+            FAB_TRY(relocate_search_set(s, r->to, err));
+            FAB_TRY(descend(s, err));
+        }
+    }
+    FAB_TRY(relocate_search_exactly(s, err));
+done:
+    return status;
+}
+
+static fab_status search_one(relocate_search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const relocate_change lift = {s->r->lost[0], FAB_NONE};
+    bool moved = false;
+    if (!has_budget(s)) {
+        return FAB_OK;
+    }
+    FAB_TRY(relocate_eval_set(s->e, &lift, 1, &s->score, err));
+    FAB_TRY(place_best(s, 0, &moved, err));
+    s->is_optimal = has_budget(s);
+    keep(s);
+done:
+    return status;
+}
+
+/* --- healthy servers ---------------------------------------------------------------------------------------------- */
+
+typedef struct meeting {
+    uint32_t server, n;
+} meeting;
+
+static int most_first(const void *x, const void *y) {
+    const meeting *a = x;
+    const meeting *b = y;
+    if (a->n != b->n) {
+        return a->n > b->n ? -1 : 1;
+    }
+    return a->server < b->server ? -1 : 1;
+}
+
+/* The best exchange of a lost server with one of a list; `out` is empty where none helps enough. */
+static fab_status best_exchange(relocate_search *s, const meeting *list, uint32_t n, relocate_change *out,
+                                bool *out_found, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_relocator *r = s->r;
+    relocate_score best = s->score;
+    *out_found = false;
+    for (uint32_t k = 0; k < n; k++) {
+        for (uint32_t i = 0; i < r->n_lost && has_budget(s); i++) {
+            uint32_t spare = relocate_eval_at(s->e, r->lost[i]);
+            uint32_t healthy = list[k].server;
+            const relocate_change change[] = {{r->lost[i], healthy}, {healthy, spare}};
+            relocate_score score;
+            if (relocate_eval_at(s->e, healthy) != healthy || !relocate_fits(r, r->lost[i], healthy) ||
+                !relocate_fits(r, healthy, spare)) {
+                continue;
+            }
+            FAB_TRY(evaluate(s, change, 2, &score, err));
+            bool helps = score.n_cut < s->score.n_cut ||
+                         (score.n_cut == s->score.n_cut && score.n_collisions < s->score.n_collisions);
+            if ((helps || r->request.exchanges_freely) && relocate_compare(&score, &best) < 0) {
+                best = score;
+                memcpy(out, change, sizeof change);
+                *out_found = true;
+            }
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status exchange(relocate_search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_relocator *r = s->r;
+    uint32_t most = r->request.n_exchanges == 0 ? 1 : r->request.n_exchanges == FAB_NONE ? 0 : r->request.n_exchanges;
+    uint32_t *n_meets = NULL;
+    meeting *list = NULL;
+    bool found = most > 0 && r->n_lost > 0;
+    FAB_TRY(FAB_NEW(n_meets, r->f->n_servers, err));
+    FAB_TRY(FAB_NEW(list, r->f->n_servers, err));
+    for (uint32_t k = 0; k < most && found && has_budget(s) && s->score.n_collisions + s->score.n_cut > 0; k++) {
+        relocate_change change[2];
+        uint32_t n = 0;
+        FAB_TRY(relocate_eval_meet(s->e, n_meets, err));
+        for (uint32_t server = 0; server < r->f->n_servers; server++) {
+            if (n_meets[server] > 0) {
+                list[n++] = (meeting){server, n_meets[server]};
+            }
+        }
+        qsort(list, n, sizeof *list, most_first);
+        FAB_TRY(best_exchange(s, list, n, change, &found, err));
+        if (found) {
+            FAB_TRY(relocate_eval_set(s->e, change, 2, &s->score, err));
+        }
+    }
+done:
+    free(n_meets);
+    free(list);
+    return status;
+}
+
+/* --- a call ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t budget_of(const fab_relocator *r, const relocate_eval *e) {
+    double fit = MOST_WORK / (relocate_eval_work(e) + 1);
+    return r->request.budget > 0  ? r->request.budget
+           : fit > DEFAULT_BUDGET ? DEFAULT_BUDGET
+           : fit < LEAST_BUDGET   ? LEAST_BUDGET
+                                  : (uint64_t)fit;
+}
+
+fab_status relocate_by_search(fab_relocator *r, relocate_found *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    relocate_search s = {.r = r};
+    FAB_TRY(relocate_by_place(r, FAB_POLICY_FIRST_SPARE, err));
+    if (r->eval == NULL) {
+        FAB_TRY(relocate_eval_new(r, &r->eval, err));
+    }
+    s.e = r->eval;
+    s.budget = budget_of(r, s.e);
+    FAB_TRY(relocate_eval_start(s.e, err));
+    FAB_TRY(FAB_NEW(s.best, r->n_lost, err));
+    if (r->n_lost == 0 || !is_complete(r)) {
+        FAB_TRY(relocate_search_set(&s, r->to, err)); /* nothing to choose */
+    } else {
+        FAB_TRY(try_places(&s, err));
+        FAB_TRY(r->n_lost == 1 ? search_one(&s, err) : search_several(&s, err));
+        FAB_TRY(relocate_search_set(&s, s.best, err));
+        FAB_TRY(exchange(&s, err));
+    }
+    for (uint32_t i = 0; i < r->n_lost; i++) {
+        r->to[i] = relocate_eval_at(s.e, r->lost[i]);
+    }
+    *out = (relocate_found){.n_collisions = s.score.n_collisions,
+                            .worst_ratio = (double)s.score.worst * RELOCATE_STEP,
+                            .n_tried = s.n_tried,
+                            .is_optimal = s.is_optimal};
+done:
+    free(s.best);
+    return status;
+}

@@ -1,0 +1,240 @@
+/* Phases as an evaluation sees them, and how it begins: what is left once the flows of lost servers are lifted. */
+#include "relocate_views.h"
+
+#include "fab/memory.h"
+
+#include <stdlib.h>
+
+static void count_whole(const relocate_eval *e, view *v) {
+    const double *load = fab_baseline_load(v->baseline);
+    uint32_t n = 0;
+    const fab_link_id *link = fab_baseline_fullest(v->baseline, &n);
+    for (uint32_t i = 0; i < n && load[link[i]] * e->per_bps[link[i]] > RELOCATE_COLLIDED; i++) {
+        count(&v->whole, load[link[i]] * e->per_bps[link[i]], 1);
+    }
+}
+
+static int fullest_first(const void *x, const void *y) {
+    const full_link *a = x;
+    const full_link *b = y;
+    if (a->ratio != b->ratio) {
+        return a->ratio > b->ratio ? -1 : 1;
+    }
+    return a->link < b->link ? -1 : 1;
+}
+
+/* Keeps the fullest of what it is offered. */
+static void offer_top(view *v, full_link x) {
+    if (v->n_top == FULLEST) {
+        qsort(v->top, v->n_top, sizeof *v->top, fullest_first);
+        v->n_top = FULLEST / 2;
+    }
+    v->top[v->n_top++] = x;
+}
+
+/* A link that the mask or the lift has changed: once. */
+static void count_change(relocate_eval *e, view *v, fab_link_id link) {
+    if (v->link_stamp[link] == v->stamp || e->per_bps[link] == 0) {
+        return;
+    }
+    v->link_stamp[link] = v->stamp;
+    double ratio = ratio_at(e, link, v->rest[link]);
+    count(&v->now, fab_baseline_load(v->baseline)[link] * e->per_bps[link], -1);
+    count(&v->now, ratio, 1);
+    offer_top(v, (full_link){ratio, link});
+}
+
+/* Without the lost servers: what the lift has changed, and the fullest of the others. */
+static void count_rest(relocate_eval *e, view *v, const fab_rerouted *out) {
+    uint32_t n = 0;
+    const fab_link_id *link = fab_baseline_fullest(v->baseline, &n);
+    next_stamp(e, v);
+    v->now = v->whole;
+    v->n_top = 0;
+    for (size_t i = 0; i < out->n_changed; i++) {
+        count_change(e, v, out->changed[i]);
+    }
+    for (uint32_t i = 0; i < e->mask->n_links; i++) {
+        count_change(e, v, e->mask->link[i]);
+    }
+    for (uint32_t i = 0, k = 0; i < n && k < FULLEST / 2; i++) {
+        if (v->link_stamp[link[i]] != v->stamp) {
+            offer_top(v, (full_link){v->rest[link[i]] * e->per_bps[link[i]], link[i]});
+            k++;
+        }
+    }
+    qsort(v->top, v->n_top, sizeof *v->top, fullest_first);
+    v->n_top = v->n_top < FULLEST / 2 ? v->n_top : FULLEST / 2; /* of these nothing was thrown away that is fuller */
+    for (uint32_t i = 0; i < out->n_touched; i++) {
+        v->now.n_cut += out->path_first[i] == out->path_first[i + 1];
+    }
+}
+
+static void send_home(relocate_eval *e) {
+    for (uint32_t i = 0; i < e->n_away; i++) {
+        uint32_t server = e->away[i];
+        e->is_away[server] = 0;
+        e->is_lost[server] = 0;
+        e->at[server] = server;
+        for (uint32_t gpu = first_gpu(e, server); gpu < end_gpu(e, server); gpu++) {
+            e->new_gpu[gpu] = gpu;
+        }
+    }
+    e->n_away = 0;
+}
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+bool relocate_eval_is_separable(const relocate_eval *e) {
+    return e->is_separable;
+}
+
+double relocate_eval_work(const relocate_eval *e) {
+    return e->work;
+}
+
+static fab_status start_view(relocate_eval *e, view *v, size_t n_gpus, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_rerouted out;
+    for (size_t k = 0; k < v->n_raised; k++) {
+        v->more[v->raised[k]] = 0;
+        v->is_raised[v->raised[k]] = 0;
+    }
+    v->n_raised = 0;
+    v->n_touched = 0;
+    if (v->is_separable) {
+        FAB_TRY(fab_reroute_lift(v->reroute, e->mask, e->gpus, n_gpus, &out, err));
+        v->rest = out.load;
+        count_rest(e, v, &out);
+    }
+done:
+    return status;
+}
+
+fab_status relocate_eval_start(relocate_eval *e, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_relocator *r = e->r;
+    size_t n = 0;
+    send_home(e);
+    e->mask = r->mask;
+    for (uint32_t i = 0; i < r->n_lost; i++) {
+        relocate_view_put(e, r->lost[i], FAB_NONE);
+        e->is_lost[r->lost[i]] = 1;
+        for (uint32_t gpu = first_gpu(e, r->lost[i]); gpu < end_gpu(e, r->lost[i]); gpu++) {
+            if ((r->gpu[gpu] & RELOCATE_RANK) != 0) {
+                e->gpus[n++] = gpu;
+            }
+        }
+    }
+    for (size_t i = 0; i < e->n_views; i++) {
+        FAB_TRY(start_view(e, &e->views[i], n, err));
+    }
+done:
+    return status;
+}
+
+static fab_status view_init(relocate_eval *e, view *v, bool is_local, fab_error *err) {
+    fab_status status = FAB_OK;
+    const size_t n_links = e->f->n_links;
+    const fab_baseline_request *what = fab_baseline_what(v->baseline);
+    FAB_TRY(fab_reroute_new(v->baseline, &v->reroute, err));
+    v->is_separable = is_local && fab_baseline_is_separable(v->baseline);
+    count_whole(e, v);
+    if (!v->is_separable) {
+        double n_paths = (double)what->phase->n_flows * fab_paths_per_flow(what->router);
+        e->work += (double)n_links + 16 * n_paths;
+        e->is_separable = false;
+        return FAB_OK;
+    }
+    e->work += 16.0 * (double)what->phase->n_flows * fab_paths_per_flow(what->router) / (e->f->n_servers + 1.0);
+    FAB_TRY(FAB_NEW(v->more, n_links, err));
+    FAB_TRY(FAB_NEW(v->is_raised, n_links, err));
+    FAB_TRY(FAB_NEW(v->link_stamp, n_links, err));
+    FAB_TRY(FAB_NEW(v->flow_stamp, (size_t)what->phase->n_flows, err));
+done:
+    return status;
+}
+
+/* Ranks move with all that share their NICs and scale-up domain. */
+static bool servers_are_alike(const fab_fabric *f) {
+    return fab_n_gpus(f) % f->gpus_per_server == 0 && f->gpus_per_server % f->gpus_per_domain == 0;
+}
+
+/* Whether any flow of a phase crosses the network, now or after a move. */
+static bool is_seen(const fab_relocator *r, const fab_baseline *phase) {
+    uint32_t n = 0;
+    const fab_link_id *link = phase != NULL ? fab_baseline_fullest(phase, &n) : NULL;
+    return n > 0 && (fab_baseline_load(phase)[link[0]] > 0 || !servers_are_alike(r->f));
+}
+
+fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    relocate_eval *e = NULL;
+    const fab_fabric *f = r->f;
+    FAB_TRY(FAB_NEW(e, 1, err));
+    e->r = r;
+    e->f = f;
+    e->is_separable = true;
+    FAB_TRY(FAB_NEW(e->per_bps, f->n_links, err));
+    FAB_TRY(FAB_NEW(e->at, f->n_servers, err));
+    FAB_TRY(FAB_NEW(e->new_gpu, fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW(e->still_gpu, fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW(e->gpus, fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW(e->away, f->n_servers, err));
+    FAB_TRY(FAB_NEW(e->is_away, f->n_servers, err));
+    FAB_TRY(FAB_NEW(e->is_lost, f->n_servers, err));
+    FAB_TRY(FAB_NEW(e->kept_at, f->n_servers, err));
+    FAB_TRY(FAB_NEW(e->views, r->request.n_phases, err));
+    for (fab_link_id link = 0; link < f->n_links; link++) {
+        const fab_link_class *about = fab_class_of(f, link);
+        bool counts = about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC;
+        e->per_bps[link] = counts ? 1 / about->capacity_bps : 0;
+    }
+    for (uint32_t server = 0; server < f->n_servers; server++) {
+        e->at[server] = server;
+    }
+    for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
+        e->new_gpu[gpu] = e->still_gpu[gpu] = gpu;
+    }
+    for (size_t p = 0; p < r->request.n_phases; p++) {
+        if (is_seen(r, r->request.phases[p])) {
+            view *v = &e->views[e->n_views++];
+            v->baseline = r->request.phases[p];
+            FAB_TRY(view_init(e, v, servers_are_alike(f), err));
+        }
+    }
+    *out = e;
+    e = NULL;
+done:
+    relocate_eval_free(e);
+    return status;
+}
+
+void relocate_eval_free(relocate_eval *e) {
+    if (e == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < e->n_views; i++) {
+        view *v = &e->views[i];
+        fab_reroute_free(v->reroute);
+        free(v->more);
+        free(v->is_raised);
+        free(v->raised);
+        free(v->link_stamp);
+        free(v->touched);
+        free(v->before);
+        free(v->flow_stamp);
+    }
+    free(e->views);
+    free(e->per_bps);
+    free(e->at);
+    free(e->new_gpu);
+    free(e->still_gpu);
+    free(e->gpus);
+    free(e->away);
+    free(e->is_away);
+    free(e->is_lost);
+    free(e->flow);
+    free(e->kept_at);
+    free(e);
+}

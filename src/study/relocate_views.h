@@ -1,0 +1,117 @@
+/**
+ * @file relocate_views.h
+ * Inside of relocate_eval.c, relocate_start.c and relocate_meet.c: phases while placements are tried.
+ */
+#ifndef RELOCATE_VIEWS_H
+#define RELOCATE_VIEWS_H
+
+#include "relocate_eval.h"
+
+#include <string.h>
+
+#define FULLEST 256 /* links that are kept by how full they are without the lost servers */
+
+typedef struct full_link {
+    double ratio;
+    fab_link_id link;
+} full_link;
+
+/* What a phase asks of the network. */
+typedef struct tally {
+    int64_t n_cut, n_collisions;
+    double excess;
+} tally;
+
+/* A phase with flows in the network. */
+typedef struct view {
+    const fab_baseline *baseline;
+    fab_reroute *reroute;
+    bool is_separable;
+    tally whole; /* on the whole fabric */
+
+    /* Flow by flow. */
+    const double *rest; /* loads without the lost servers; the reroute's */
+    double *more;       /* shape [n_links]: what those that are somewhere add */
+    tally now;
+    full_link top[FULLEST]; /* of rest */
+    uint32_t n_top;
+    uint8_t *is_raised;  /* shape [n_links]: is in the list */
+    fab_link_id *raised; /* links that have had more than rest */
+    size_t n_raised, raised_capacity;
+    uint32_t stamp, *link_stamp; /* shape [n_links]: of the change that touched it last */
+    fab_link_id *touched;
+    double *before; /* what was on top */
+    size_t n_touched, touched_capacity, before_capacity;
+    tally kept;
+    uint32_t flow_mark, *flow_stamp; /* shape [n_flows] */
+} view;
+
+struct relocate_eval {
+    const fab_relocator *r;
+    const fab_fabric *f;
+    const fab_mask *mask;
+    view *views;
+    size_t n_views;
+    bool is_separable;
+    double work;
+    double *per_bps;   /* shape [n_links]: 1 / capacity of network links, 0 of others */
+    uint32_t *at;      /* shape [n_servers]: where the ranks of a server are; FAB_NONE: nowhere */
+    uint32_t *new_gpu; /* shape [n_gpus]: the same by GPU */
+    uint32_t *away;    /* shape [n_away]: servers whose ranks have been elsewhere */
+    uint8_t *is_away;  /* shape [n_servers]: is in the list */
+    uint32_t n_away;
+    uint8_t *is_lost;    /* shape [n_servers] */
+    uint32_t *gpus;      /* shape [n_gpus]: a list while it is needed */
+    uint32_t *still_gpu; /* shape [n_gpus]: in full, those that are nowhere stay where they are */
+    uint32_t *flow;      /* a list while it is needed */
+    size_t flow_capacity;
+    uint32_t *kept_at; /* shape [n_servers] */
+};
+
+static inline double load_of(const view *v, fab_link_id link) {
+    return v->rest[link] + v->more[link];
+}
+
+static inline double ratio_at(const relocate_eval *e, fab_link_id link, double load) {
+    double left = e->mask->left[link];
+    return left > 0 ? load * e->per_bps[link] / left : 0;
+}
+
+/* Counts a link, or takes it away. */
+static inline void count(tally *t, double ratio, int sign) {
+    if (ratio > RELOCATE_COLLIDED) {
+        t->n_collisions += sign;
+        t->excess += sign * (ratio - 1);
+    }
+}
+
+static inline void next_stamp(const relocate_eval *e, view *v) {
+    if (++v->stamp == 0) { /* after 2^32 changes */
+        memset(v->link_stamp, 0, e->f->n_links * sizeof *v->link_stamp);
+        v->stamp = 1;
+    }
+}
+
+static inline uint32_t first_gpu(const relocate_eval *e, uint32_t server) {
+    return server * e->f->gpus_per_server;
+}
+
+static inline uint32_t end_gpu(const relocate_eval *e, uint32_t server) {
+    uint32_t end = first_gpu(e, server) + e->f->gpus_per_server;
+    return end < fab_n_gpus(e->f) ? end : fab_n_gpus(e->f);
+}
+
+/** The ranks of a server are at another, or nowhere. */
+void relocate_view_put(relocate_eval *e, uint32_t server, uint32_t to);
+
+/** Lists in e->flow the flows of servers that change, each once, whose ends are both somewhere. */
+fab_status relocate_view_list(relocate_eval *e, view *v, const relocate_change *changes, size_t n, size_t *out_n,
+                              fab_error *err) FAB_MUST_USE;
+
+/** Puts the first n_flows of e->flow on (1), or takes them off (-1), as they are now. */
+fab_status relocate_view_shift(relocate_eval *e, view *v, size_t n_flows, int sign, fab_error *err) FAB_MUST_USE;
+
+/** Takes back what was shifted since the last stamp, and the servers to e->kept_at. */
+void relocate_view_undo(relocate_eval *e, const relocate_change *changes, size_t n);
+
+#endif

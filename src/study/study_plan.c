@@ -1,0 +1,208 @@
+/* What a study is made of, found out and written down. */
+#include "study_scene.h"
+
+#include "fab/analysis.h"
+#include "fab/memory.h"
+#include "fab/study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Bytes of rows in the store, measured: tests/bench/bench_store.c. */
+#define OUTCOME_BYTES   70
+#define HISTORY_BYTES   60
+#define COMPONENT_BYTES 13
+
+/* Copy of a text; the first failure sticks. */
+static char *keep(const char *text, fab_status *status, fab_error *err) {
+    char *copy = *status == FAB_OK ? fab_strdup(text, err) : NULL;
+    *status = *status == FAB_OK && copy == NULL ? FAB_ENOMEM : *status;
+    return copy;
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------- */
+
+/* Copies are numbered: files of two folders may have the same name. */
+static fab_status add_file(fab_plan *plan, const char *path, size_t length, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_store_file file = {.given = NULL};
+    fab_store_file *files = NULL;
+    char name[32];
+    FAB_TRY(FAB_NEW(file.given, length + 1, err));
+    memcpy(file.given, path, length);
+    for (size_t i = 0; i < plan->n_files; i++) {
+        if (strcmp(plan->files[i].given, file.given) == 0) {
+            goto done; /* two engines may read the same tables */
+        }
+    }
+    (void)snprintf(name, sizeof name, "file-%zu", plan->n_files + 1);
+    file.name = keep(name, &status, err);
+    FAB_TRY(status);
+    FAB_TRY(fab_store_file_digest(file.given, file.digest, err));
+    FAB_TRY(FAB_NEW(files, plan->n_files + 1, err));
+    if (plan->n_files > 0) {
+        memcpy(files, plan->files, plan->n_files * sizeof *files);
+    }
+    free(plan->files);
+    plan->files = files;
+    plan->files[plan->n_files++] = file;
+    file = (fab_store_file){.given = NULL};
+done:
+    free(file.given);
+    free(file.name);
+    return status;
+}
+
+static fab_status add_files(const fab_study_request *r, fab_plan *plan, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t at = 0;
+    size_t n = 0;
+    if (strncmp(r->traffic, "file:", 5) == 0) {
+        FAB_TRY(add_file(plan, r->traffic + 5, strlen(r->traffic + 5), err));
+    }
+    if (strncmp(r->scenarios, "file:", 5) == 0) {
+        FAB_TRY(add_file(plan, r->scenarios + 5, strlen(r->scenarios + 5), err));
+    }
+    for (size_t e = 0; e < r->design->n_engines; e++) {
+        if (fab_engine_path(r->design->engines[e].text, &at, &n)) {
+            FAB_TRY(add_file(plan, r->design->engines[e].text + at, n, err));
+        }
+    }
+done:
+    return status;
+}
+
+/* --- facts -------------------------------------------------------------------------------------------------------- */
+
+static fab_status describe_variants(const fab_study_request *r, const study_scene *scene, fab_plan *plan,
+                                    fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(plan->variants, r->design->n_engines * r->n_policies, err));
+    plan->n_variants = r->design->n_engines * r->n_policies;
+    for (size_t v = 0; v < plan->n_variants; v++) {
+        size_t engine = v / r->n_policies;
+        plan->variants[v].engine = keep(r->design->engines[engine].text, &status, err);
+        plan->variants[v].label = keep(fab_damage_engine(scene->damage, engine), &status, err);
+        plan->variants[v].policy = keep(fab_policies[r->policies[v % r->n_policies]], &status, err);
+    }
+done:
+    return status;
+}
+
+static fab_status describe_rates(const fab_failure_rates *rates, fab_plan *plan, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(plan->rates, FAB_FAILURE_N, err));
+    plan->n_rates = FAB_FAILURE_N;
+    for (size_t i = 0; i < FAB_FAILURE_N; i++) {
+        plan->rates[i].name = keep(fab_failure_classes[i], &status, err);
+        plan->rates[i].per_s = rates->per_s[i];
+        plan->rates[i].repair_s = rates->repair_s[i];
+    }
+    plan->checkpoint_s = rates->checkpoint_s;
+    plan->restart_s = rates->restart_s;
+done:
+    return status;
+}
+
+static fab_status describe(const fab_study_request *r, const study_scene *scene, fab_plan *plan, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric_result *named = NULL;
+    fab_str design = FAB_STR_INIT;
+    FAB_TRY(FAB_NEW(named, 1, err));
+    fab_fabric_name(r->design, named);
+    fab_design_describe(r->design, &design);
+    FAB_TRY(fab_str_status(&design, err));
+    fab_design_digest(r->design, plan->digest);
+    plan->program = keep(r->program, &status, err);
+    plan->name = keep(named->name, &status, err);
+    plan->origin = keep(r->design->origin, &status, err);
+    plan->design = keep(design.data, &status, err);
+    plan->traffic = keep(r->traffic, &status, err);
+    plan->scenarios = keep(r->scenarios, &status, err);
+    plan->seed = r->seed;
+    plan->times = r->times;
+    FAB_TRY(status);
+    FAB_TRY(describe_variants(r, scene, plan, err));
+    FAB_TRY(describe_rates(&scene->request.rates, plan, err));
+    FAB_TRY(study_scene_describe(scene, plan, err));
+    FAB_TRY(add_files(r, plan, err));
+    fab_plan_seal(plan);
+done:
+    fab_str_release(&design);
+    free(named);
+    return status;
+}
+
+/* --- trial -------------------------------------------------------------------------------------------------------- */
+
+/* Scenarios from all over the source, for as long as was asked. */
+static fab_status try_scenarios(const study_scene *scene, double trial_s, fab_study_planned *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    study_worker worker = {.scene = NULL};
+    fab_outcome *outcome = NULL;
+    const fab_plan *plan = &out->plan;
+    uint64_t n = 0;
+    uint64_t n_components = 0;
+    double spent_s = 0;
+    FAB_TRY(study_worker_init(scene, &worker, err));
+    FAB_TRY(FAB_NEW(outcome, plan->n_variants, err));
+    clock_t begin = clock();
+    do {
+        const uint32_t *component = NULL;
+        size_t n_failed = 0;
+        double place = fmod((double)n * 0.6180339887498949, 1); /* spreads evenly, whatever n will be */
+        uint64_t i = (uint64_t)(place * (double)plan->n_scenarios);
+        FAB_TRY(study_worker_assess(&worker, i < plan->n_scenarios ? i : 0, outcome, &component, &n_failed, err));
+        n++;
+        n_components += n_failed;
+        spent_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    } while (n < plan->n_scenarios && spent_s < trial_s);
+    out->scenario_s = spent_s / (double)n;
+    out->scenario_bytes = (double)plan->n_variants * (OUTCOME_BYTES + (plan->span_s > 0 ? HISTORY_BYTES : 0)) +
+                          COMPONENT_BYTES * (double)n_components / (double)n;
+done:
+    study_worker_release(&worker);
+    free(outcome);
+    return status;
+}
+
+static fab_status check_request(const fab_study_request *r, fab_error *err) {
+    static const char FRONT_END[] = "front-end";
+    if (r->n_policies == 0 || r->design->n_engines == 0) {
+        return fab_fail(err, FAB_EINPUT, NULL, "a study needs an engine and a policy");
+    }
+    if (strncmp(r->traffic, FRONT_END, sizeof FRONT_END - 1) == 0) {
+        return fab_fail(err, FAB_EUNSUPPORTED, "--traffic", "failures of the front-end are not studied");
+    }
+    return FAB_OK;
+}
+
+fab_status fab_study_plan(const fab_study_request *request, const char *folder, fab_study_planned *out,
+                          fab_error *err) {
+    fab_status status = FAB_OK;
+    study_scene scene = {.fabric = NULL};
+    fab_study_planned planned = {.was_there = false};
+    FAB_TRY(check_request(request, err));
+    const fab_damage_request damage = {.design = request->design,
+                                       .traffic = request->traffic,
+                                       .engines = request->design->engines,
+                                       .n_engines = request->design->n_engines,
+                                       .policies = request->policies,
+                                       .n_policies = request->n_policies,
+                                       .seed = request->seed,
+                                       .times = request->times,
+                                       .rates = fab_failure_rates_default()};
+    FAB_TRY(study_scene_init(&damage, request->scenarios, &scene, err));
+    FAB_TRY(describe(request, &scene, &planned.plan, err));
+    FAB_TRY(try_scenarios(&scene, request->trial_s, &planned, err));
+    FAB_TRY(fab_plan_write(folder, &planned.plan, &planned.was_there, err));
+    *out = planned;
+    planned = (fab_study_planned){.was_there = false};
+done:
+    fab_plan_release(&planned.plan);
+    study_scene_release(&scene);
+    return status;
+}

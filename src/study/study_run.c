@@ -1,0 +1,237 @@
+/* A worker: everything is made anew from the folder, and is what was planned. */
+#include "study_loop.h"
+#include "study_scene.h"
+
+#include "fab/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is read from the plan, with the copies of files in place of those that were given. */
+typedef struct restored {
+    fab_design *design;
+    char *traffic, *scenarios;
+    fab_engine_spec *engines;
+    fab_policy *policies;
+    size_t n_policies;
+} restored;
+
+static void restored_release(restored *r) {
+    free(r->design);
+    free(r->traffic);
+    free(r->scenarios);
+    free(r->engines);
+    free(r->policies);
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------- */
+
+/* Path of the copy of a file; NULL: there is none. */
+static fab_status copy_of(const char *folder, const fab_plan *plan, const char *given, size_t length, fab_str *out,
+                          fab_error *err) {
+    for (size_t i = 0; i < plan->n_files; i++) {
+        const fab_store_file *file = &plan->files[i];
+        if (strlen(file->given) == length && memcmp(file->given, given, length) == 0) {
+            fab_str_printf(out, "%s/%s/%s", folder, FAB_STORE_FILES, file->name);
+            return FAB_OK;
+        }
+    }
+    return fab_fail(err, FAB_EINPUT, folder, "is damaged: the plan has no copy of '%.*s'", (int)length, given);
+}
+
+/* "file:PATH" with the copy's path; other texts as they are. */
+static fab_status restore_text(const char *folder, const fab_plan *plan, const char *text, char **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str copy = FAB_STR_INIT;
+    if (strncmp(text, "file:", 5) == 0) {
+        fab_str_add(&copy, "file:");
+        FAB_TRY(copy_of(folder, plan, text + 5, strlen(text + 5), &copy, err));
+    } else {
+        fab_str_add(&copy, text);
+    }
+    FAB_TRY(fab_str_status(&copy, err));
+    FAB_TRY((*out = fab_strdup(copy.data != NULL ? copy.data : "", err)) != NULL ? FAB_OK : FAB_ENOMEM);
+done:
+    fab_str_release(&copy);
+    return status;
+}
+
+static fab_status restore_engine(const char *folder, const fab_plan *plan, fab_engine_spec *engine, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str text = FAB_STR_INIT;
+    size_t at = 0;
+    size_t n = 0;
+    if (!fab_engine_path(engine->text, &at, &n)) {
+        return FAB_OK;
+    }
+    if (strchr(folder, ',') != NULL) {
+        FAB_FAIL(err, FAB_EINPUT, folder, "has a comma in its name, which the path in an engine's option cannot have");
+    }
+    fab_str_append(&text, engine->text, at);
+    FAB_TRY(copy_of(folder, plan, engine->text + at, n, &text, err));
+    fab_str_add(&text, engine->text + at + n);
+    FAB_TRY(fab_str_status(&text, err));
+    if (text.length >= sizeof engine->text) {
+        FAB_FAIL(err, FAB_EINPUT, folder, "is too long a name: engine '%.40s...' has room for %zu characters",
+                 text.data, sizeof engine->text - 1);
+    }
+    memcpy(engine->text, text.data, text.length + 1);
+done:
+    fab_str_release(&text);
+    return status;
+}
+
+/* --- from the plan ------------------------------------------------------------------------------------------------ */
+
+static fab_status restore_design(const fab_plan *plan, fab_design *out, fab_error *err) {
+    char digest[17];
+    fab_status status = fab_design_restore(plan->design, out, err);
+    if (status == FAB_OK) {
+        (void)snprintf(out->origin, sizeof out->origin, "%s", plan->origin);
+        fab_design_digest(out, digest);
+        status = strcmp(digest, plan->digest) == 0
+                     ? FAB_OK
+                     : fab_fail(err, FAB_EINPUT, NULL, "the plan is damaged: its design has digest %s, not %s", digest,
+                                plan->digest);
+    }
+    return status;
+}
+
+static fab_status restore_policies(const fab_plan *plan, restored *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n_engines = out->design->n_engines;
+    size_t n = n_engines > 0 ? plan->n_variants / n_engines : 0;
+    if (n == 0 || n * n_engines != plan->n_variants) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "the plan is damaged: %zu variants of %zu engines", plan->n_variants,
+                 n_engines);
+    }
+    FAB_TRY(FAB_NEW(out->policies, n, err));
+    out->n_policies = n;
+    for (size_t i = 0; i < n; i++) {
+        FAB_TRY(fab_policy_parse(plan->variants[i].policy, &out->policies[i], err));
+    }
+done:
+    return status;
+}
+
+static fab_failure_rates restore_rates(const fab_plan *plan) {
+    fab_failure_rates rates = {.checkpoint_s = plan->checkpoint_s, .restart_s = plan->restart_s};
+    for (size_t i = 0; i < plan->n_rates; i++) {
+        for (size_t c = 0; c < FAB_FAILURE_N; c++) {
+            if (strcmp(fab_failure_classes[c], plan->rates[i].name) == 0) {
+                rates.per_s[c] = plan->rates[i].per_s;
+                rates.repair_s[c] = plan->rates[i].repair_s;
+            }
+        }
+    }
+    return rates;
+}
+
+static fab_status restore(const char *folder, const fab_plan *plan, restored *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(out->design, 1, err));
+    FAB_TRY(restore_design(plan, out->design, err));
+    FAB_TRY(restore_policies(plan, out, err));
+    FAB_TRY(fab_plan_check_files(folder, plan, err));
+    FAB_TRY(restore_text(folder, plan, plan->traffic, &out->traffic, err));
+    FAB_TRY(restore_text(folder, plan, plan->scenarios, &out->scenarios, err));
+    FAB_TRY(FAB_NEW(out->engines, out->design->n_engines, err));
+    for (size_t e = 0; e < out->design->n_engines; e++) {
+        out->engines[e] = out->design->engines[e];
+        FAB_TRY(restore_engine(folder, plan, &out->engines[e], err));
+    }
+done:
+    return status;
+}
+
+/* All that follows from the plan is found again, and makes the same plan: else rows would go together that do not. */
+static fab_status check_same(const study_scene *scene, const fab_plan *plan, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_plan again = *plan;
+    again.components = NULL;
+    again.scenario_names = NULL;
+    again.n_components = 0;
+    again.variants = NULL;
+    FAB_TRY(FAB_NEW(again.variants, plan->n_variants, err));
+    memcpy(again.variants, plan->variants, plan->n_variants * sizeof *again.variants);
+    FAB_TRY(study_scene_describe(scene, &again, err));
+    fab_plan_seal(&again);
+    if (strcmp(again.id, plan->id) != 0) {
+        FAB_FAIL(err, FAB_EINPUT, NULL,
+                 "the plan is %s, but what it says makes %s here: it was changed, or this program computes otherwise",
+                 plan->id, again.id);
+    }
+done:
+    free(again.variants); /* the texts belong to the plan */
+    {
+        fab_plan own = {.components = again.components,
+                        .n_components = again.n_components,
+                        .scenario_names = again.scenario_names,
+                        .n_scenarios = again.n_scenarios};
+        fab_plan_release(&own);
+    }
+    return status;
+}
+
+/* --- run ---------------------------------------------------------------------------------------------------------- */
+
+static fab_status assess(void *context, size_t worker, uint64_t scenario, fab_outcome *out,
+                         const uint32_t **out_component, size_t *out_n, fab_error *err) {
+    study_worker *workers = context;
+    return study_worker_assess(&workers[worker], scenario, out, out_component, out_n, err);
+}
+
+static fab_status run_scene(const fab_study_job *job, const fab_plan *plan, const study_scene *scene,
+                            fab_study_tally *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_shard *shard = NULL;
+    study_worker *workers = NULL;
+    size_t n = 0;
+    FAB_TRY(fab_shard_open(job->folder, plan, job->shard, job->n_shards, &shard, err));
+    FAB_TRY(FAB_NEW(workers, job->n_threads, err));
+    for (; n < job->n_threads; n++) {
+        FAB_TRY(study_worker_init(scene, &workers[n], err));
+    }
+    FAB_TRY(study_loop_run(job, plan, shard, assess, workers, out, err));
+done:
+    for (size_t i = 0; i < n; i++) {
+        study_worker_release(&workers[i]);
+    }
+    free(workers);
+    fab_shard_close(shard);
+    return status;
+}
+
+fab_status fab_study_run(const fab_study_job *job, fab_study_tally *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_plan plan = {.program = NULL};
+    restored made = {.design = NULL};
+    study_scene scene = {.fabric = NULL};
+    *out = (fab_study_tally){.n_scenarios = 0};
+    FAB_TRY(fab_plan_read(job->folder, &plan, err));
+    if (strcmp(plan.program, job->program) != 0) {
+        FAB_FAIL(err, FAB_EINPUT, job->folder,
+                 "was planned by fabriscope %.30s; this is %.30s, whose rows might differ: run that version, or plan "
+                 "again",
+                 plan.program, job->program);
+    }
+    FAB_TRY(restore(job->folder, &plan, &made, err));
+    const fab_damage_request damage = {.design = made.design,
+                                       .traffic = made.traffic,
+                                       .engines = made.engines,
+                                       .n_engines = made.design->n_engines,
+                                       .policies = made.policies,
+                                       .n_policies = made.n_policies,
+                                       .seed = plan.seed,
+                                       .times = plan.times,
+                                       .rates = restore_rates(&plan)};
+    FAB_TRY(study_scene_init(&damage, made.scenarios, &scene, err));
+    FAB_TRY(check_same(&scene, &plan, err));
+    FAB_TRY(run_scene(job, &plan, &scene, out, err));
+done:
+    study_scene_release(&scene);
+    restored_release(&made);
+    fab_plan_release(&plan);
+    return status;
+}

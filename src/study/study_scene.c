@@ -1,0 +1,241 @@
+/* Fabric, scenarios and the job on the whole fabric; scenarios by their number. */
+#include "scenarios_internal.h"
+#include "study_scene.h"
+
+#include "fab/analysis.h"
+#include "fab/memory.h"
+#include "fab/topologies.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- components --------------------------------------------------------------------------------------------------- */
+
+/* A cable has two links: one name is enough. */
+static fab_component normal(fab_component c) {
+    c.id = c.kind == FAB_COMPONENT_LINK ? c.id & ~1U : c.id;
+    return c;
+}
+
+static int by_component(const void *a, const void *b) {
+    const fab_component *x = a;
+    const fab_component *y = b;
+    if (x->kind != y->kind) {
+        return x->kind < y->kind ? -1 : 1;
+    }
+    if (x->id != y->id) {
+        return x->id < y->id ? -1 : 1;
+    }
+    return x->fraction < y->fraction ? -1 : x->fraction > y->fraction;
+}
+
+static size_t sort_unique(fab_component *c, size_t n) {
+    size_t kept = 0;
+    if (n > 0) {
+        qsort(c, n, sizeof *c, by_component);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || by_component(&c[i], &c[kept - 1]) != 0) {
+            c[kept++] = c[i];
+        }
+    }
+    return kept;
+}
+
+static fab_status collect_class(study_scene *scene, fab_error *err) {
+    const fab_scenarios *s = scene->scenarios;
+    fab_status status = FAB_NEW(scene->component, s->n, err);
+    for (uint32_t j = 0; status == FAB_OK && j < s->n; j++) {
+        scene->component[j] = normal(scenario_component(s, s->kind, j));
+    }
+    scene->n_components = status == FAB_OK ? sort_unique(scene->component, s->n) : 0;
+    return status;
+}
+
+static fab_status collect_used(study_scene *scene, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_scenario scenario = {.n_components = 0};
+    fab_component *c = NULL;
+    size_t n = 0;
+    size_t capacity = 0;
+    for (uint64_t i = 0; i < fab_scenarios_count(scene->scenarios); i++) {
+        FAB_TRY(fab_scenarios_get(scene->scenarios, i, &scenario, err));
+        FAB_TRY(FAB_GROW(c, capacity, n + scenario.n_components + 1, err));
+        for (size_t k = 0; k < scenario.n_components; k++) {
+            c[n++] = normal(scenario.component[k]);
+        }
+    }
+    scene->n_components = sort_unique(c, n);
+    scene->component = c;
+    c = NULL;
+done:
+    free(c);
+    fab_scenario_release(&scenario);
+    return status;
+}
+
+/* Of a class all, unless scenarios are so few that they leave most of it alone. */
+static fab_status collect_components(study_scene *scene, fab_error *err) {
+    const fab_scenarios *s = scene->scenarios;
+    if (s->source == SOURCE_HISTORIES) {
+        return FAB_OK;
+    }
+    bool class = s->source != SOURCE_LIST && s->n <= s->count * s->k;
+    return class ? collect_class(scene, err) : collect_used(scene, err);
+}
+
+/* --- scene -------------------------------------------------------------------------------------------------------- */
+
+fab_status study_scene_init(const fab_damage_request *request, const char *scenarios, study_scene *out,
+                            fab_error *err) {
+    fab_status status = FAB_OK;
+    study_scene s = {.request = *request, .spec = request->design->fabric};
+    FAB_TRY(fab_topology_build(&s.spec, &s.fabric, NULL, err));
+    if (s.spec.floor.given) {
+        FAB_TRY(fab_floor_make(&s.spec, s.fabric, &s.floor, err));
+    }
+    FAB_TRY(fab_scenarios_new(scenarios, s.fabric, s.floor, &request->rates, request->seed, &s.scenarios, err));
+    s.racks = s.scenarios->racks;
+    *out = s;
+    s = (study_scene){.fabric = NULL};
+    out->request.fabric = out->fabric;
+    out->request.racks = out->floor != NULL ? &out->racks : NULL;
+    status = fab_damage_new(&out->request, &out->damage, err);
+    if (status == FAB_OK) {
+        status = collect_components(out, err);
+    }
+    if (status != FAB_OK) {
+        study_scene_release(out);
+    }
+done:
+    study_scene_release(&s);
+    fab_blame_design(request->design, status, err);
+    return status;
+}
+
+void study_scene_release(study_scene *scene) {
+    free(scene->component);
+    fab_damage_free(scene->damage);
+    fab_scenarios_free(scene->scenarios);
+    fab_floor_free(scene->floor);
+    fab_fabric_free(scene->fabric);
+    *scene = (study_scene){.fabric = NULL};
+}
+
+static fab_status describe_components(const study_scene *scene, fab_plan *plan, fab_error *err) {
+    fab_status status = FAB_OK;
+    char name[FAB_COMPONENT_NAME_SIZE];
+    FAB_TRY(FAB_NEW(plan->components, scene->n_components, err));
+    plan->n_components = scene->n_components;
+    for (size_t i = 0; i < scene->n_components; i++) {
+        fab_store_component *to = &plan->components[i];
+        fab_component c = scene->component[i];
+        to->left = c.fraction;
+        c.fraction = 0; /* its name alone */
+        FAB_TRY((to->kind = fab_strdup(fab_component_kinds[c.kind], err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_TRY((to->name = fab_strdup(fab_component_name(scene->fabric, &c, name), err)) != NULL ? FAB_OK
+                                                                                                  : FAB_ENOMEM);
+    }
+done:
+    return status;
+}
+
+static fab_status describe_scenarios(const study_scene *scene, fab_plan *plan, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_scenario scenario = {.n_components = 0};
+    if (scene->scenarios->source != SOURCE_LIST) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(plan->scenario_names, (size_t)plan->n_scenarios, err));
+    for (uint64_t i = 0; i < plan->n_scenarios; i++) {
+        FAB_TRY(fab_scenarios_get(scene->scenarios, i, &scenario, err));
+        FAB_TRY((plan->scenario_names[i] = fab_strdup(scenario.name, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    }
+done:
+    fab_scenario_release(&scenario);
+    return status;
+}
+
+fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_error *err) {
+    fab_status status = FAB_OK;
+    plan->n_scenarios = fab_scenarios_count(scene->scenarios);
+    plan->block = fab_plan_block(plan->n_scenarios);
+    plan->span_s = fab_scenarios_span_s(scene->scenarios);
+    if (plan->n_variants != fab_damage_variants(scene->damage)) {
+        FAB_FAIL(err, FAB_EINTERNAL, NULL, "%zu variants are planned, %zu assessed", plan->n_variants,
+                 fab_damage_variants(scene->damage));
+    }
+    for (size_t v = 0; v < plan->n_variants; v++) {
+        plan->variants[v].whole = fab_damage_whole(scene->damage, (uint32_t)v);
+    }
+    FAB_TRY(describe_components(scene, plan, err));
+    FAB_TRY(describe_scenarios(scene, plan, err));
+done:
+    return status;
+}
+
+/* --- one scenario ------------------------------------------------------------------------------------------------- */
+
+fab_status study_worker_init(const study_scene *scene, study_worker *out, fab_error *err) {
+    *out = (study_worker){.scene = scene};
+    return fab_assessor_new(scene->damage, &out->assessor, err);
+}
+
+void study_worker_release(study_worker *worker) {
+    fab_assessor_free(worker->assessor);
+    fab_scenario_release(&worker->scenario);
+    free(worker->component);
+    *worker = (study_worker){.scene = NULL};
+}
+
+static int by_index(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Components of a list may repeat. */
+static fab_status find_components(study_worker *w, size_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    const study_scene *scene = w->scene;
+    size_t n = scene->scenarios->source == SOURCE_HISTORIES ? 0 : w->scenario.n_components;
+    size_t kept = 0;
+    FAB_TRY(FAB_GROW(w->component, w->capacity, n + 1, err));
+    for (size_t i = 0; i < n; i++) {
+        const fab_component c = normal(w->scenario.component[i]);
+        const fab_component *found = bsearch(&c, scene->component, scene->n_components, sizeof c, by_component);
+        if (found == NULL) {
+            FAB_FAIL(err, FAB_EINTERNAL, NULL, "a component that is not in the plan");
+        }
+        w->component[i] = (uint32_t)(found - scene->component);
+    }
+    if (n > 0) {
+        qsort(w->component, n, sizeof *w->component, by_index);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || w->component[i] != w->component[kept - 1]) {
+            w->component[kept++] = w->component[i];
+        }
+    }
+    *out_n = kept;
+done:
+    return status;
+}
+
+fab_status study_worker_assess(study_worker *worker, uint64_t scenario, fab_outcome *out,
+                               const uint32_t **out_component, size_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_error inner = {.code = FAB_OK};
+    const study_scene *scene = worker->scene;
+    FAB_TRY(fab_scenarios_get(scene->scenarios, scenario, &worker->scenario, &inner));
+    FAB_TRY(find_components(worker, out_n, &inner)); /* before an assessment makes them others */
+    FAB_TRY(
+        fab_assess(worker->assessor, scenario, &worker->scenario, fab_scenarios_span_s(scene->scenarios), out, &inner));
+    *out_component = worker->component;
+done:
+    if (status != FAB_OK) {
+        status = fab_fail(err, status, inner.where, "scenario %" PRIu64 ": %s", scenario, inner.text);
+    }
+    return status;
+}

@@ -1,0 +1,53 @@
+/**
+ * @file study_scene.h
+ * What a study is computed with: fabric, scenarios, the job on the whole fabric.
+ */
+#ifndef FAB_STUDY_SCENE_H
+#define FAB_STUDY_SCENE_H
+
+#include "fab/assess.h"
+#include "fab/floor_plan.h"
+#include "fab/shard.h"
+
+typedef struct study_scene {
+    fab_damage_request request; /* design, traffic, engines, policies, seed, times, rates: borrowed */
+    fab_fabric_spec spec;       /* as built */
+    fab_fabric *fabric;
+    fab_floor *floor; /* NULL: none */
+    fab_racks racks;
+    fab_scenarios *scenarios;
+    fab_damage *damage;
+    fab_component *component; /* ascending: what scenarios fail; of histories none */
+    size_t n_components;
+} study_scene;
+
+/** @param[in] request  Fabric and racks are filled in. */
+fab_status study_scene_init(const fab_damage_request *request, const char *scenarios, study_scene *out,
+                            fab_error *err) FAB_MUST_USE;
+void study_scene_release(study_scene *scene);
+
+/** Fills in what follows from the scene: counts, blocks, the whole fabric under each variant, components, names. The
+ * plan has its variants otherwise. */
+fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_error *err) FAB_MUST_USE;
+
+/** Scratch of one thread. */
+typedef struct study_worker {
+    const study_scene *scene;
+    fab_assessor *assessor;
+    fab_scenario scenario;
+    uint32_t *component;
+    size_t capacity;
+} study_worker;
+
+fab_status study_worker_init(const study_scene *scene, study_worker *out, fab_error *err) FAB_MUST_USE;
+void study_worker_release(study_worker *worker);
+
+/**
+ * A scenario: its outcomes, and what fails.
+ * @param[out] out            Shape [variants].
+ * @param[out] out_component  Indexes of components, ascending; valid until the worker's next scenario.
+ */
+fab_status study_worker_assess(study_worker *worker, uint64_t scenario, fab_outcome *out,
+                               const uint32_t **out_component, size_t *out_n, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,468 @@
+/* Rows to a summary: sums and figures of every variant, policies against each other. Components: summarise_rank.c. */
+#include "summarise_internal.h"
+
+#include "fab/analysis.h"
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double QUANTILES[] = {0.5, 0.9, 0.99};
+static const char BASELINE[] = "first-spare";
+
+/* --- figures ------------------------------------------------------------------------------------------------------ */
+
+static fab_status tally_add(tally *t, double value, bool less_is_worse, uint64_t scenario, fab_error *err) {
+    if (isnan(value)) {
+        return FAB_OK;
+    }
+    fab_status status = FAB_GROW(t->value, t->capacity, t->n + 1, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    if (t->n == 0 || (less_is_worse ? value < t->worst : value > t->worst)) {
+        t->worst = value;
+        t->worst_scenario = scenario;
+    }
+    t->least = t->n == 0 || value < t->least ? value : t->least;
+    t->most = t->n == 0 || value > t->most ? value : t->most;
+    t->sum += value;
+    t->value[t->n++] = value;
+    return FAB_OK;
+}
+
+/* No rounding where there is nothing to average. */
+static double mean_of(double sum, uint64_t n, double least, double most) {
+    return n == 0 ? NAN : least == most ? least : sum / (double)n;
+}
+
+static fab_spread spread_of(tally *t, bool less_is_worse) {
+    enum { N = sizeof QUANTILES / sizeof QUANTILES[0] };
+    double at[N] = {t->least, t->least, t->least};
+    if (t->n == 0) {
+        return (fab_spread){.n = 0};
+    }
+    if (t->least != t->most) {
+        fab_quantiles(t->value, t->n, less_is_worse, QUANTILES, N, at);
+    }
+    return (fab_spread){.n = t->n,
+                        .mean = mean_of(t->sum, t->n, t->least, t->most),
+                        .p50 = at[0],
+                        .p90 = at[1],
+                        .p99 = at[2],
+                        .worst = t->worst,
+                        .worst_scenario = t->worst_scenario};
+}
+
+double summary_damage(const fab_summariser *s, const fab_outcome *row) {
+    if (s->request.span_s > 0) {
+        return 1 - row->goodput;
+    }
+    if (row->state != FAB_OUTCOME_RUNS) {
+        return 1;
+    }
+    if (s->has_times) {
+        return 1 - 1 / row->slowdown;
+    }
+    double whole = s->request.whole[row->variant].worst_ratio;
+    return 1 - (whole > 1 ? whole : 1) / (row->worst_ratio < 1 ? 1 : row->worst_ratio);
+}
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+static fab_status check_request(const fab_summary_request *r, fab_error *err) {
+    if (r->n_engines == 0 || r->n_policies == 0 || r->top == 0 || r->top > FAB_STUDY_TOP_MOST) {
+        return fab_fail(err, FAB_EINTERNAL, NULL, "a summary of %zu engines, %zu policies and %zu names", r->n_engines,
+                        r->n_policies, r->top);
+    }
+    return FAB_OK;
+}
+
+static fab_status start_variants(fab_summariser *s, fab_error *err) {
+    const fab_summary_request *r = &s->request;
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(s->variants, s->n_variants, err));
+    s->has_times = true;
+    for (size_t i = 0; i < s->n_variants; i++) {
+        variant_sums *v = &s->variants[i];
+        const fab_outcome *whole = &r->whole[i];
+        (void)snprintf(v->out.engine, sizeof v->out.engine, "%s", r->engines[i / r->n_policies]);
+        (void)snprintf(v->out.policy, sizeof v->out.policy, "%s", r->policies[i % r->n_policies]);
+        v->out.whole_time_s = whole->time_s;
+        v->out.whole_ratio = whole->worst_ratio;
+        v->out.whole_collisions = whole->n_collisions;
+        v->out.access = (fab_access_loss){.worst_slowdown = NAN, .mean_slowdown = NAN};
+        s->has_times = s->has_times && !isnan(whole->time_s);
+        FAB_TRY(FAB_NEW(v->worst, r->top, err));
+        FAB_TRY(FAB_NEW(v->stopped, r->top, err));
+    }
+    FAB_TRY(FAB_NEW(s->choices, r->n_engines, err));
+    for (size_t e = 0; e < r->n_engines; e++) {
+        size_t policy = 0;
+        for (size_t p = 0; p < r->n_policies; p++) {
+            policy = strcmp(r->policies[p], BASELINE) == 0 ? p : policy;
+        }
+        s->choices[e] = (fab_study_choice){.first = e * r->n_policies,
+                                           .baseline = e * r->n_policies + policy,
+                                           .most_saved_scenario = UINT64_MAX,
+                                           .most_saved_variant = e * r->n_policies + policy};
+    }
+done:
+    return status;
+}
+
+fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_summariser *s = NULL;
+    FAB_TRY(check_request(request, err));
+    FAB_TRY(FAB_NEW(s, 1, err));
+    s->request = *request;
+    s->n_variants = request->n_engines * request->n_policies;
+    s->is_single = true;
+    FAB_TRY(FAB_NEW(s->damage, s->n_variants, err));
+    FAB_TRY(start_variants(s, err));
+    FAB_TRY(summary_take_components(s, err));
+    *out = s;
+    s = NULL;
+done:
+    fab_summariser_free(s);
+    return status;
+}
+
+void fab_summariser_free(fab_summariser *s) {
+    if (s == NULL) {
+        return;
+    }
+    for (size_t i = 0; s->variants != NULL && i < s->n_variants; i++) {
+        for (size_t t = 0; t < N_TALLIES; t++) {
+            free(s->variants[i].tallies[t].value);
+        }
+        free(s->variants[i].worst);
+        free(s->variants[i].stopped);
+    }
+    free(s->variants);
+    free(s->choices);
+    free(s->damage);
+    free(s->met);
+    fab_scenario_release(&s->history);
+    free(s->table.slot);
+    free(s->table.component);
+    free(s->table.n_scenarios);
+    free(s->table.record);
+    free(s);
+}
+
+/* --- a scenario --------------------------------------------------------------------------------------------------- */
+
+/* A row that cannot be: written by another program, or spoilt. */
+static fab_status check_row(const fab_summariser *s, const fab_outcome *row, size_t variant, fab_error *err) {
+    const struct {
+        const char *name;
+        double value, least, most;
+    } FIGURES[] = {{"lost_ratio", row->lost_ratio, 0, 1 + 1e-9},
+                   {"worst_ratio", row->worst_ratio, 0, 1e300},
+                   {"time_s", row->time_s, 0, 1e300},
+                   {"slowdown", row->slowdown, 1e-9, 1e300},
+                   {"goodput", row->goodput, 0, 1e300},
+                   {"restart_ratio", row->restart_ratio, 0, 1 + 1e-9},
+                   {"redo_ratio", row->redo_ratio, 0, 1 + 1e-9},
+                   {"slow_ratio", row->slow_ratio, -1e300, 1 + 1e-9},
+                   {"wait_ratio", row->wait_ratio, 0, 1 + 1e-9}};
+    if (row->variant != variant || row->scenario < s->next || row->scenario >= s->request.n_scenarios) {
+        return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 ", variant %" PRIu32 ": not the row that is due",
+                        row->scenario, row->variant);
+    }
+    if (row->state >= FAB_OUTCOME_N_STATES) {
+        return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 ", variant %" PRIu32 ": state %" PRIu32,
+                        row->scenario, row->variant, row->state);
+    }
+    for (size_t i = 0; i < sizeof FIGURES / sizeof FIGURES[0]; i++) {
+        if (FIGURES[i].value < FIGURES[i].least || FIGURES[i].value > FIGURES[i].most) {
+            return fab_fail(err, FAB_EINPUT, NULL,
+                            "scenario %" PRIu64 ", variant %" PRIu32 ": %s is %g, which cannot be", row->scenario,
+                            row->variant, FIGURES[i].name, FIGURES[i].value);
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status add_figures(const fab_summariser *s, variant_sums *v, const fab_outcome *row, fab_error *err) {
+    const uint64_t i = row->scenario;
+    fab_status status = FAB_OK;
+    FAB_TRY(tally_add(&v->tallies[TALLY_LOST], row->lost_ratio, false, i, err));
+    FAB_TRY(tally_add(&v->tallies[TALLY_MOVED], row->n_moved, false, i, err));
+    if (s->request.span_s > 0) {
+        FAB_TRY(tally_add(&v->tallies[TALLY_GOODPUT], row->goodput, true, i, err));
+    }
+    if (row->state == FAB_OUTCOME_RUNS) {
+        FAB_TRY(tally_add(&v->tallies[TALLY_SLOWDOWN], row->slowdown, false, i, err));
+        FAB_TRY(tally_add(&v->tallies[TALLY_TIME], row->time_s, false, i, err));
+        FAB_TRY(tally_add(&v->tallies[TALLY_RATIO], row->worst_ratio, false, i, err));
+        FAB_TRY(tally_add(&v->tallies[TALLY_COLLISIONS], row->n_collisions, false, i, err));
+    }
+done:
+    return status;
+}
+
+static void count_bin(fab_study_variant *out, double damage) {
+    double factor = 1 / (1 - damage);
+    size_t bin = 0;
+    while (bin + 1 < FAB_STUDY_BINS && factor >= fab_study_edges[bin]) {
+        bin++;
+    }
+    out->bin[bin]++;
+}
+
+/* Whether a comes after b among the worst. */
+static bool is_better(const candidate *a, const candidate *b) {
+    return a->damage != b->damage ? a->damage < b->damage : a->row.scenario > b->row.scenario;
+}
+
+/* Keeps the `top` worst in a heap whose first is the best of them. */
+static void offer(candidate *heap, size_t *n, size_t top, const candidate *new) {
+    size_t at = 0;
+    if (*n < top) {
+        at = (*n)++;
+        while (at > 0 && is_better(new, &heap[(at - 1) / 2])) {
+            heap[at] = heap[(at - 1) / 2];
+            at = (at - 1) / 2;
+        }
+        heap[at] = *new;
+        return;
+    }
+    if (!is_better(&heap[0], new)) {
+        return;
+    }
+    for (size_t child = 1; child < *n; child = 2 * at + 1) {
+        child += child + 1 < *n && is_better(&heap[child + 1], &heap[child]);
+        if (!is_better(&heap[child], new)) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = *new;
+}
+
+static void count_access(fab_summariser *s, variant_sums *v, const fab_outcome *row, double damage) {
+    fab_access_loss *a = &v->out.access;
+    a->n++;
+    a->n_stopped += row->state != FAB_OUTCOME_RUNS;
+    if (row->state == FAB_OUTCOME_RUNS) {
+        a->n_slower += damage > FAB_SAME_FACTOR;
+        if (s->has_times && !isnan(row->slowdown)) {
+            v->access_slowdown += row->slowdown;
+            v->n_access_times++;
+            a->worst_slowdown = a->worst_slowdown >= row->slowdown ? a->worst_slowdown : row->slowdown;
+        }
+    }
+}
+
+static fab_status add_row(fab_summariser *s, const fab_outcome *row, bool is_access, fab_error *err) {
+    variant_sums *v = &s->variants[row->variant];
+    double damage = s->damage[row->variant];
+    bool stands = s->request.span_s <= 0 && row->state != FAB_OUTCOME_RUNS;
+    fab_status status = add_figures(s, v, row, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    v->out.n_done++;
+    v->out.n_stopped += row->state != FAB_OUTCOME_RUNS;
+    v->out.n_disconnected += row->n_disconnected > 0;
+    v->out.n_moved += row->n_moved > 0;
+    if (s->request.span_s > 0) {
+        v->out.restart_ratio += row->restart_ratio;
+        v->out.redo_ratio += row->redo_ratio;
+        v->out.slow_ratio += row->slow_ratio;
+        v->out.wait_ratio += row->wait_ratio;
+        v->out.failures += row->n_failures;
+        v->out.stops += row->n_stops;
+    }
+    if (!isnan(damage)) {
+        candidate new = {damage, *row};
+        v->out.damage += damage;
+        v->n_damages++;
+        if (!stands) {
+            count_bin(&v->out, damage);
+            offer(v->worst, &v->n_worst, s->request.top, &new);
+        } else if (v->n_stopped < s->request.top) {
+            v->stopped[v->n_stopped++] = new;
+        }
+    }
+    if (is_access) {
+        count_access(s, v, row, damage);
+    }
+    return FAB_OK;
+}
+
+/* The policies of an engine on a scenario. */
+static void compare_policies(fab_summariser *s, fab_study_choice *c, const fab_outcome *rows) {
+    const double *damage = s->damage;
+    size_t end = c->first + s->request.n_policies;
+    size_t best = c->first;
+    double most = damage[best];
+    for (size_t v = c->first; v < end; v++) {
+        if (isnan(damage[v])) {
+            return;
+        }
+        best = damage[v] < damage[best] ? v : best;
+        most = damage[v] > most ? damage[v] : most;
+    }
+    size_t n_best = 0;
+    size_t last_best = best;
+    for (size_t v = c->first; v < end; v++) {
+        if (damage[v] <= damage[best] + FAB_SAME_FACTOR) {
+            s->variants[v].out.n_best++;
+            last_best = v;
+            n_best++;
+        }
+    }
+    s->variants[last_best].out.n_alone += n_best == 1;
+    c->n_compared++;
+    c->n_differ += most > damage[best] + FAB_SAME_FACTOR;
+    c->damage += damage[best];
+    c->baseline_damage += damage[c->baseline];
+    bool stops = rows[c->baseline].state != FAB_OUTCOME_RUNS;
+    c->n_rescued += stops && rows[best].state == FAB_OUTCOME_RUNS;
+    if (!stops && rows[best].state == FAB_OUTCOME_RUNS && !isnan(rows[best].slowdown + rows[c->baseline].slowdown)) {
+        c->n_both++;
+        c->best_slowdown += rows[best].slowdown;
+        c->baseline_slowdown += rows[c->baseline].slowdown;
+    }
+    double saved = damage[c->baseline] - damage[best];
+    if (saved > FAB_SAME_FACTOR && (c->most_saved_scenario == UINT64_MAX || saved > c->most_saved)) {
+        c->most_saved = saved;
+        c->most_saved_scenario = rows->scenario;
+        c->most_saved_variant = best;
+    }
+}
+
+static fab_status check_scenario(fab_summariser *s, const fab_outcome *rows, const uint32_t *component, size_t n,
+                                 fab_error *err) {
+    fab_status status = FAB_OK;
+    for (size_t v = 0; v < s->n_variants; v++) {
+        FAB_TRY(check_row(s, &rows[v], v, err));
+        if (rows[v].scenario != rows[0].scenario) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " has no row of variant %zu", rows[0].scenario, v);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (component[i] >= s->request.n_components || (i > 0 && component[i] <= component[i - 1])) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
+                     rows[0].scenario, component[i]);
+        }
+    }
+done:
+    return status;
+}
+
+fab_status fab_summariser_add(fab_summariser *s, const fab_outcome *rows, const uint32_t *component, size_t n,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    bool is_history = s->request.span_s > 0;
+    FAB_TRY(check_scenario(s, rows, component, n, err));
+    if (is_history) {
+        FAB_TRY(summary_meet_components(s, rows[0].scenario, &n, err));
+        component = s->met;
+    }
+    bool is_access =
+        !is_history && n == 1 && summary_is_access_loss(s->request.fabric, &s->table.component[component[0]]);
+    s->is_single = s->is_single && n == 1;
+    s->n_access += is_access;
+    for (size_t i = 0; i < n; i++) {
+        s->table.n_scenarios[component[i]]++;
+    }
+    for (size_t v = 0; v < s->n_variants; v++) {
+        s->damage[v] = summary_damage(s, &rows[v]);
+        FAB_TRY(add_row(s, &rows[v], is_access, err));
+        summary_count_components(s, &rows[v], s->damage[v], component, n);
+    }
+    for (size_t e = 0; e < s->request.n_engines && s->request.n_policies > 1; e++) {
+        compare_policies(s, &s->choices[e], rows);
+    }
+    s->next = rows[0].scenario + 1;
+    s->n_done++;
+done:
+    return status;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------------------ */
+
+static double share(double sum, uint64_t n) {
+    return n > 0 ? sum / (double)n : NAN;
+}
+
+static void finish_figures(fab_summariser *s, variant_sums *v) {
+    fab_study_variant *out = &v->out;
+    out->damage = share(out->damage, v->n_damages);
+    out->slowdown = spread_of(&v->tallies[TALLY_SLOWDOWN], false);
+    out->time_s = spread_of(&v->tallies[TALLY_TIME], false);
+    out->worst_ratio = spread_of(&v->tallies[TALLY_RATIO], false);
+    out->collisions = spread_of(&v->tallies[TALLY_COLLISIONS], false);
+    out->lost_ratio = spread_of(&v->tallies[TALLY_LOST], false);
+    out->moved = spread_of(&v->tallies[TALLY_MOVED], false);
+    out->goodput = spread_of(&v->tallies[TALLY_GOODPUT], true);
+    if (s->request.span_s > 0) {
+        out->restart_ratio = share(out->restart_ratio, out->n_done);
+        out->redo_ratio = share(out->redo_ratio, out->n_done);
+        out->slow_ratio = share(out->slow_ratio, out->n_done);
+        out->wait_ratio = share(out->wait_ratio, out->n_done);
+        out->failures = share(out->failures, out->n_done);
+        out->stops = share(out->stops, out->n_done);
+    }
+    out->access.mean_slowdown = share(v->access_slowdown, v->n_access_times);
+}
+
+static void write_criterion(const fab_summariser *s, fab_study_summary *out) {
+    static const char *const MEASURES[] = {
+        "part of the job's speed that is lost: 1 - 1 / slowdown, 1 where the job stops",
+        "1 - fullest link before / after (loads below 1 count as 1): what the fullest link costs; 1 where the job "
+        "stops",
+        "part of the span that is lost: 1 - goodput"};
+    const char *measure = MEASURES[s->request.span_s > 0 ? 2 : s->has_times ? 0 : 1];
+    (void)snprintf(out->criterion, sizeof out->criterion, "%s", measure);
+}
+
+fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_study_summary *summary = NULL;
+    FAB_TRY(FAB_NEW(summary, 1, err));
+    FAB_TRY(FAB_NEW(summary->variants, s->n_variants, err));
+    summary->n_variants = s->n_variants;
+    summary->n_policies = s->request.n_policies;
+    summary->n_scenarios = s->request.n_scenarios;
+    summary->n_done = s->n_done;
+    summary->span_s = s->request.span_s;
+    summary->has_times = s->has_times;
+    summary->is_single = s->is_single && s->n_done > 0;
+    for (size_t i = 0; i < s->table.n; i++) {
+        summary->n_components += s->table.n_scenarios[i] > 0;
+    }
+    summary->has_homing = s->n_access > 0 && summary_homing(s->request.fabric, &summary->homing);
+    write_criterion(s, summary);
+    for (size_t i = 0; i < s->n_variants; i++) {
+        finish_figures(s, &s->variants[i]);
+        summary->variants[i] = s->variants[i].out;
+        FAB_TRY(summary_rank(s, i, &summary->variants[i], err));
+        FAB_TRY(summary_cases(s, i, &summary->variants[i], err));
+    }
+    if (s->request.n_policies > 1) {
+        for (size_t e = 0; e < s->request.n_engines; e++) {
+            fab_study_choice *c = &s->choices[e];
+            c->damage = share(c->damage, c->n_compared);
+            c->baseline_damage = share(c->baseline_damage, c->n_compared);
+            c->best_slowdown = share(c->best_slowdown, c->n_both);
+            c->baseline_slowdown = share(c->baseline_slowdown, c->n_both);
+        }
+        summary->choices = s->choices;
+        s->choices = NULL;
+    }
+    *out = summary;
+    summary = NULL;
+done:
+    fab_study_summary_free(summary);
+    return status;
+}

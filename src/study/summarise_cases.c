@@ -1,0 +1,183 @@
+/* Scenarios that stand out, by what failed in them; servers by their ways into the network. */
+#include "summarise_internal.h"
+
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what failed -------------------------------------------------------------------------------------------------- */
+
+/* Adds an item to a list that ends with how many are left out, where it does not fit. */
+static void add_item(char *out, size_t size, size_t *length, size_t i, size_t n, const char *item) {
+    char rest[32];
+    int room = snprintf(rest, sizeof rest, " and %zu more", n - i);
+    size_t need = strlen(item) + 2 + (size_t)room;
+    if (*length >= size) {
+        return; /* closed */
+    }
+    if (*length + need + 1 > size && i > 0) {
+        (void)snprintf(out + *length, size - *length, "%s", rest);
+        *length = size;
+        return;
+    }
+    int added = snprintf(out + *length, size - *length, "%s%s", i > 0 ? ", " : "", item);
+    *length = added > 0 && (size_t)added < size - *length ? *length + (size_t)added : size;
+}
+
+static fab_status name_set(const fab_summary_request *r, fab_study_case *out, fab_error *err) {
+    char name[FAB_COMPONENT_NAME_SIZE];
+    const uint32_t *component = NULL;
+    size_t n = 0;
+    size_t length = 0;
+    fab_status status = r->failed(r->failed_context, out->scenario, &component, &n, err);
+    for (size_t i = 0; status == FAB_OK && i < n; i++) {
+        if (component[i] >= r->n_components) {
+            return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
+                            out->scenario, component[i]);
+        }
+        add_item(out->failed, sizeof out->failed, &length, i, n,
+                 fab_component_name(r->fabric, &r->components[component[i]], name));
+    }
+    out->n_failed = n;
+    return status;
+}
+
+/* "31 gpus, 5 servers, 4 software": how often each class failed. */
+static fab_status name_history(fab_summariser *s, fab_study_case *out, fab_error *err) {
+    fab_status status = fab_scenarios_get(s->request.histories, out->scenario, &s->history, err);
+    const fab_scenario *scenario = &s->history;
+    uint64_t n[FAB_FAILURE_N] = {0};
+    size_t length = 0;
+    size_t n_items = 0;
+    for (size_t i = 0; status == FAB_OK && i < scenario->n_events; i++) {
+        if (!scenario->event[i].is_repair) {
+            n[scenario->event[i].failure]++;
+            out->n_failed++;
+        }
+    }
+    for (size_t c = 0; c < FAB_FAILURE_N; c++) {
+        char item[64];
+        (void)snprintf(item, sizeof item, "%" PRIu64 " %s", n[c], fab_failure_classes[c]);
+        if (n[c] > 0) {
+            add_item(out->failed, sizeof out->failed, &length, n_items++, FAB_FAILURE_N, item);
+        }
+    }
+    return status;
+}
+
+static fab_status describe(fab_summariser *s, const candidate *from, fab_study_case *out, fab_error *err) {
+    const fab_summary_request *r = &s->request;
+    const fab_outcome *row = &from->row;
+    *out = (fab_study_case){.scenario = row->scenario,
+                            .is_stopped = row->state != FAB_OUTCOME_RUNS,
+                            .damage = from->damage,
+                            .slowdown = row->slowdown,
+                            .time_s = row->time_s,
+                            .worst_ratio = row->worst_ratio,
+                            .lost_ratio = row->lost_ratio,
+                            .goodput = row->goodput,
+                            .n_disconnected = row->n_disconnected,
+                            .n_moved = row->n_moved,
+                            .n_collisions = row->n_collisions,
+                            .n_stops = row->n_stops};
+    if (r->names != NULL && r->span_s <= 0) {
+        (void)snprintf(out->name, sizeof out->name, "%s", r->names[row->scenario]);
+    }
+    if (row->worst_link < r->fabric->n_links) {
+        (void)fab_link_name(r->fabric, row->worst_link, out->fullest);
+    }
+    return r->span_s > 0 ? name_history(s, out, err) : name_set(r, out, err);
+}
+
+static int most_damage_first(const void *a, const void *b) {
+    const candidate *x = a;
+    const candidate *y = b;
+    if (x->damage != y->damage) {
+        return x->damage > y->damage ? -1 : 1;
+    }
+    return (x->row.scenario > y->row.scenario) - (x->row.scenario < y->row.scenario);
+}
+
+static fab_status describe_all(fab_summariser *s, const candidate *from, size_t n, fab_study_case **out, size_t *out_n,
+                               fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_study_case *cases = NULL;
+    FAB_TRY(FAB_NEW(cases, n, err));
+    for (size_t i = 0; i < n; i++) {
+        FAB_TRY(describe(s, &from[i], &cases[i], err));
+    }
+    *out = cases;
+    *out_n = n;
+    cases = NULL;
+done:
+    free(cases);
+    return status;
+}
+
+fab_status summary_cases(fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
+    variant_sums *v = &s->variants[variant];
+    fab_status status = FAB_OK;
+    qsort(v->worst, v->n_worst, sizeof *v->worst, most_damage_first);
+    FAB_TRY(describe_all(s, v->worst, v->n_worst, &out->worst, &out->n_worst, err));
+    FAB_TRY(describe_all(s, v->stopped, v->n_stopped, &out->stopped, &out->n_stopped_shown, err));
+done:
+    return status;
+}
+
+/* --- ways into the network ---------------------------------------------------------------------------------------- */
+
+bool summary_is_access_loss(const fab_fabric *f, const fab_component *c) {
+    return c->kind <= FAB_COMPONENT_PORT && c->fraction == 0 && fab_class_of(f, c->id)->kind == FAB_LINK_ACCESS;
+}
+
+/* Links of a NIC to switches, their rates, and how many different switches they lead to. */
+static uint32_t look_at_nic(const fab_fabric *f, fab_node_id nic, uint32_t *out_switches, double *out_sum_bps,
+                            double *out_most_bps) {
+    uint32_t n = 0;
+    *out_switches = 0;
+    for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + 1]; i++) {
+        fab_link_id link = f->out_link[i];
+        const fab_link_class *c = fab_class_of(f, link);
+        bool is_known = false;
+        if (c->kind != FAB_LINK_ACCESS) {
+            continue;
+        }
+        for (uint32_t j = f->out_first[nic]; j < i; j++) {
+            is_known = is_known || (fab_class_of(f, f->out_link[j])->kind == FAB_LINK_ACCESS &&
+                                    fab_head(f, f->out_link[j]) == fab_head(f, link));
+        }
+        *out_switches += !is_known;
+        *out_sum_bps += c->capacity_bps;
+        *out_most_bps = c->capacity_bps > *out_most_bps ? c->capacity_bps : *out_most_bps;
+        n++;
+    }
+    return n;
+}
+
+bool summary_homing(const fab_fabric *f, fab_homing *out) {
+    fab_homing h = {UINT32_MAX, UINT32_MAX, UINT32_MAX, 0};
+    for (uint32_t server = 0; server < f->n_servers; server++) {
+        double sum_bps = 0;
+        double most_bps = 0;
+        uint32_t links = 0;
+        for (uint32_t i = 0; i < f->nics_per_server; i++) {
+            uint32_t switches = 0;
+            fab_node_id nic = f->first[FAB_NODE_NIC] + server * f->nics_per_server + i;
+            uint32_t ports = look_at_nic(f, nic, &switches, &sum_bps, &most_bps);
+            links += ports;
+            h.ports_per_nic = ports < h.ports_per_nic ? ports : h.ports_per_nic;
+            h.switches_per_nic = switches < h.switches_per_nic ? switches : h.switches_per_nic;
+        }
+        h.links_per_server = links < h.links_per_server ? links : h.links_per_server;
+        h.lost_ratio = sum_bps > 0 && most_bps / sum_bps > h.lost_ratio ? most_bps / sum_bps : h.lost_ratio;
+    }
+    if (f->n_servers == 0 || f->nics_per_server == 0 || h.links_per_server == 0) {
+        return false;
+    }
+    *out = h;
+    return true;
+}

@@ -1,0 +1,110 @@
+/**
+ * @file summarise_internal.h
+ * Inside of summarise*.c.
+ */
+#ifndef FAB_SUMMARISE_INTERNAL_H
+#define FAB_SUMMARISE_INTERNAL_H
+
+#include "fab/summarise.h"
+
+/** A figure over the scenarios, until its quantiles are asked for. */
+typedef struct tally {
+    double *value; /* shape [n] */
+    size_t n, capacity;
+    double sum, least, most;
+    double worst;
+    uint64_t worst_scenario;
+} tally;
+
+enum {
+    TALLY_SLOWDOWN,
+    TALLY_TIME,
+    TALLY_RATIO,
+    TALLY_COLLISIONS,
+    TALLY_LOST,
+    TALLY_MOVED,
+    TALLY_GOODPUT, /* the only one of which less is worse */
+    N_TALLIES
+};
+
+/** A component under a variant. */
+typedef struct record {
+    uint64_t n_stopped, n_disconnected;
+    uint64_t n_known, n_times, n_ratios; /* scenarios whose damage, slowdown, ratio is known */
+    double damage, squares;              /* sums */
+    double least, most;                  /* damage */
+    uint64_t most_scenario;
+    double slowdown, worst_slowdown;
+    double ratio, worst_ratio;
+} record;
+
+/** A scenario that may be among the worst. */
+typedef struct candidate {
+    double damage;
+    fab_outcome row;
+} candidate;
+
+typedef struct variant_sums {
+    tally tallies[N_TALLIES];
+    fab_study_variant out; /* counts; sums until the end where it has means */
+    uint64_t n_damages;
+    double access_slowdown; /* sum */
+    uint64_t n_access_times;
+    candidate *worst; /* shape [top]: a heap, the least of them first */
+    size_t n_worst;
+    candidate *stopped; /* shape [top] */
+    size_t n_stopped;
+} variant_sums;
+
+/** Components: of sets all that there are, of histories those that were met, by a hash of what they are. */
+typedef struct component_table {
+    uint32_t *slot; /* shape [n_slots], a power of two: component + 1, or 0; histories alone */
+    size_t n_slots;
+    fab_component *component; /* shape [n] */
+    uint64_t *n_scenarios;    /* shape [n] */
+    record *record;           /* shape [n * n_variants] */
+    size_t n, capacity, n_scenarios_capacity, record_capacity;
+} component_table;
+
+struct fab_summariser {
+    fab_summary_request request;
+    size_t n_variants;
+    bool has_times;
+    uint64_t n_done, next; /* the lowest number that may come next */
+    fab_scenario history;
+    uint32_t *met; /* shape [met_capacity]: components of the history, each once */
+    size_t met_capacity;
+    bool is_single;
+    uint64_t n_access; /* scenarios that lose an access link and nothing else */
+    component_table table;
+    variant_sums *variants;    /* shape [n_variants] */
+    fab_study_choice *choices; /* shape [n_engines]: sums */
+    double *damage;            /* shape [n_variants]: of the scenario */
+};
+
+/** Damage of an outcome, NAN where nothing is known of it. */
+double summary_damage(const fab_summariser *s, const fab_outcome *row);
+
+/** All components of sets. */
+fab_status summary_take_components(fab_summariser *s, fab_error *err) FAB_MUST_USE;
+
+/** Finds the components of a history: how many, each once, in s->met. */
+fab_status summary_meet_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) FAB_MUST_USE;
+
+/** Counts a row under every component of its scenario. */
+void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
+                              size_t n);
+
+/** Rankings of components, for a variant. */
+fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) FAB_MUST_USE;
+
+/** Scenarios that stand out, for a variant. */
+fab_status summary_cases(fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) FAB_MUST_USE;
+
+/** How servers are joined to the network; false where they are not. */
+bool summary_homing(const fab_fabric *fabric, fab_homing *out);
+
+/** Whether a component is a whole link between NIC and switch, or an end of one. */
+bool summary_is_access_loss(const fab_fabric *fabric, const fab_component *c);
+
+#endif

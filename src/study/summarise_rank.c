@@ -1,0 +1,450 @@
+/* Components by what their loss does. */
+#include "summarise_internal.h"
+
+#include "fab/analysis.h"
+#include "fab/memory.h"
+#include "fab/rng.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- components that were met ------------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const fab_component *c) {
+    uint64_t fraction = 0;
+    memcpy(&fraction, &c->fraction, sizeof fraction);
+    return fab_mix64((uint64_t)c->kind << 32 ^ c->id ^ fab_mix64(fraction));
+}
+
+/* A cable has two links and is one component. */
+static fab_component canonical(fab_component c) {
+    c.id &= c.kind == FAB_COMPONENT_LINK ? ~UINT32_C(1) : UINT32_MAX;
+    c.fraction += 0.0; /* -0 is 0 */
+    return c;
+}
+
+static bool are_equal(const fab_component *a, const fab_component *b) {
+    return a->kind == b->kind && a->id == b->id && a->fraction == b->fraction;
+}
+
+static fab_status grow_slots(component_table *t, fab_error *err) {
+    uint32_t *slot = NULL;
+    size_t n_slots = t->n_slots > 0 ? 2 * t->n_slots : 1024;
+    fab_status status = FAB_NEW(slot, n_slots, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        size_t at = hash_of(&t->component[i]) & (n_slots - 1);
+        while (slot[at] != 0) {
+            at = (at + 1) & (n_slots - 1);
+        }
+        slot[at] = (uint32_t)i + 1;
+    }
+    free(t->slot);
+    t->slot = slot;
+    t->n_slots = n_slots;
+    return FAB_OK;
+}
+
+static fab_status add_component(component_table *t, const fab_component *c, size_t n_variants, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_GROW(t->component, t->capacity, t->n + 1, err));
+    FAB_TRY(FAB_GROW(t->n_scenarios, t->n_scenarios_capacity, t->n + 1, err));
+    FAB_TRY(FAB_GROW(t->record, t->record_capacity, (t->n + 1) * n_variants, err));
+    memset(&t->record[t->n * n_variants], 0, n_variants * sizeof *t->record);
+    t->n_scenarios[t->n] = 0;
+    t->component[t->n++] = *c;
+done:
+    return status;
+}
+
+static fab_status find_component(component_table *t, const fab_component *c, size_t n_variants, uint32_t *out,
+                                 fab_error *err) {
+    fab_status status = FAB_OK;
+    if (2 * (t->n + 1) > t->n_slots) {
+        FAB_TRY(grow_slots(t, err));
+    }
+    size_t at = hash_of(c) & (t->n_slots - 1);
+    while (t->slot[at] != 0 && !are_equal(&t->component[t->slot[at] - 1], c)) {
+        at = (at + 1) & (t->n_slots - 1);
+    }
+    if (t->slot[at] == 0) {
+        FAB_TRY(add_component(t, c, n_variants, err));
+        t->slot[at] = (uint32_t)t->n;
+    }
+    *out = t->slot[at] - 1;
+done:
+    return status;
+}
+
+static int by_number(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+fab_status summary_take_components(fab_summariser *s, fab_error *err) {
+    const fab_summary_request *r = &s->request;
+    fab_status status = FAB_OK;
+    for (size_t i = 0; i < r->n_components && r->span_s <= 0; i++) {
+        fab_component c = canonical(r->components[i]);
+        FAB_TRY(add_component(&s->table, &c, s->n_variants, err));
+    }
+done:
+    return status;
+}
+
+fab_status summary_meet_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n_met = 0;
+    FAB_TRY(fab_scenarios_get(s->request.histories, scenario, &s->history, err));
+    FAB_TRY(FAB_GROW(s->met, s->met_capacity, s->history.n_events + 1, err));
+    for (size_t i = 0; i < s->history.n_events; i++) {
+        const fab_event *event = &s->history.event[i];
+        if (!event->is_repair && event->failure != FAB_FAILURE_SOFTWARE) {
+            fab_component c = canonical(event->component);
+            FAB_TRY(find_component(&s->table, &c, s->n_variants, &s->met[n_met], err));
+            n_met++;
+        }
+    }
+    if (n_met > 1) { /* each once: a component may fail again */
+        size_t kept = 1;
+        qsort(s->met, n_met, sizeof *s->met, by_number);
+        for (size_t i = 1; i < n_met; i++) {
+            if (s->met[i] != s->met[kept - 1]) {
+                s->met[kept++] = s->met[i];
+            }
+        }
+        n_met = kept;
+    }
+    *out_n = n_met;
+done:
+    return status;
+}
+
+void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
+                              size_t n) {
+    bool runs = row->state == FAB_OUTCOME_RUNS;
+    for (size_t i = 0; i < n; i++) {
+        record *r = &s->table.record[component[i] * s->n_variants + row->variant];
+        r->n_stopped += !runs;
+        r->n_disconnected += row->n_disconnected > 0;
+        if (!isnan(damage)) {
+            r->most_scenario = r->n_known == 0 || damage > r->most ? row->scenario : r->most_scenario;
+            r->least = r->n_known == 0 || damage < r->least ? damage : r->least;
+            r->most = r->n_known == 0 || damage > r->most ? damage : r->most;
+            r->damage += damage;
+            r->squares += damage * damage;
+            r->n_known++;
+        }
+        if (runs && !isnan(row->slowdown)) {
+            r->worst_slowdown =
+                r->n_times == 0 || row->slowdown > r->worst_slowdown ? row->slowdown : r->worst_slowdown;
+            r->slowdown += row->slowdown;
+            r->n_times++;
+        }
+        if (runs && !isnan(row->worst_ratio)) {
+            r->worst_ratio = r->n_ratios == 0 || row->worst_ratio > r->worst_ratio ? row->worst_ratio : r->worst_ratio;
+            r->ratio += row->worst_ratio;
+            r->n_ratios++;
+        }
+    }
+}
+
+/* --- rankings ----------------------------------------------------------------------------------------------------- */
+
+/* A component of a ranking, by name once it has one. */
+typedef struct ranked {
+    uint32_t component;
+    double damage;
+    char name[FAB_COMPONENT_TEXT];
+} ranked;
+
+static double mean_damage(const record *r) {
+    return r->n_known == 0 ? NAN : r->least == r->most ? r->least : r->damage / (double)r->n_known;
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* Numbers in names by their value: leaf-9 before leaf-10. */
+static int compare_names(const char *a, const char *b) {
+    while (*a != '\0' && *b != '\0') {
+        if (is_digit(*a) && is_digit(*b)) {
+            char *end_a = NULL;
+            char *end_b = NULL;
+            unsigned long long x = strtoull(a, &end_a, 10);
+            unsigned long long y = strtoull(b, &end_b, 10);
+            if (x != y) {
+                return x < y ? -1 : 1;
+            }
+            a = end_a;
+            b = end_b;
+        } else if (*a != *b) {
+            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    return (*a != '\0') - (*b != '\0');
+}
+
+static int by_damage(const void *a, const void *b) {
+    const ranked *x = a;
+    const ranked *y = b;
+    if (x->damage != y->damage) {
+        return x->damage > y->damage ? -1 : 1;
+    }
+    return compare_names(x->name, y->name);
+}
+
+/* Which components a ranking is of. */
+typedef struct field {
+    size_t variant;
+    bool links;   /* those alone */
+    double below; /* with less damage than that */
+} field;
+
+/* Damage of a component of the field; NAN: it is not in it. */
+static double damage_in(const fab_summariser *s, const field *f, size_t component) {
+    const component_table *t = &s->table;
+    double damage = mean_damage(&t->record[component * s->n_variants + f->variant]);
+    bool counts = damage < f->below && (!f->links || t->component[component].kind <= FAB_COMPONENT_PORT);
+    return counts ? damage : NAN;
+}
+
+/* Least damage that can be among the `top`, and how many reach it. */
+static fab_status threshold(const fab_summariser *s, const field *f, double *out, size_t *out_n, fab_error *err) {
+    const component_table *t = &s->table;
+    fab_status status = FAB_OK;
+    double *damage = NULL;
+    size_t n = 0;
+    FAB_TRY(FAB_NEW(damage, t->n, err));
+    for (size_t i = 0; i < t->n; i++) {
+        double mean = damage_in(s, f, i);
+        if (!isnan(mean)) {
+            damage[n++] = mean;
+        }
+    }
+    *out_n = 0;
+    *out = -INFINITY;
+    if (n > s->request.top) {
+        double q = (double)s->request.top / (double)n;
+        fab_quantiles(damage, n, true, &q, 1, out);
+    }
+    for (size_t i = 0; i < n; i++) {
+        *out_n += damage[i] >= *out;
+    }
+done:
+    free(damage);
+    return status;
+}
+
+static void describe(const fab_summariser *s, size_t variant, const ranked *from, fab_critical *out) {
+    const fab_component *c = &s->table.component[from->component];
+    const record *r = &s->table.record[from->component * s->n_variants + variant];
+    *out = (fab_critical){.n_scenarios = s->table.n_scenarios[from->component],
+                          .n_stopped = r->n_stopped,
+                          .n_disconnected = r->n_disconnected,
+                          .damage = from->damage,
+                          .ci95 = NAN,
+                          .mean_slowdown = r->n_times > 0 ? r->slowdown / (double)r->n_times : NAN,
+                          .worst_slowdown = r->n_times > 0 ? r->worst_slowdown : NAN,
+                          .mean_ratio = r->n_ratios > 0 ? r->ratio / (double)r->n_ratios : NAN,
+                          .worst_ratio = r->n_ratios > 0 ? r->worst_ratio : NAN,
+                          .worst_scenario = r->most_scenario};
+    (void)snprintf(out->name, sizeof out->name, "%s", from->name);
+    (void)snprintf(out->kind, sizeof out->kind, "%s", fab_component_kinds[c->kind]);
+    if (r->n_known > 1) {
+        double n = (double)r->n_known;
+        double spread = (r->squares - n * from->damage * from->damage) / (n - 1);
+        bool known = r->least != r->most && spread > 0;
+        out->ci95 = known ? fab_student_t((size_t)r->n_known - 1) * sqrt(spread / n) : 0;
+    }
+}
+
+static fab_status rank_field(const fab_summariser *s, const field *f, fab_critical **out, size_t *out_n,
+                             uint64_t *out_tied, fab_error *err) {
+    const component_table *t = &s->table;
+    fab_status status = FAB_OK;
+    ranked *list = NULL;
+    fab_critical *best = NULL;
+    double least = 0;
+    size_t n = 0;
+    size_t room = 0;
+    FAB_TRY(threshold(s, f, &least, &room, err));
+    FAB_TRY(FAB_NEW(list, room, err));
+    for (uint32_t i = 0; i < t->n; i++) {
+        double mean = damage_in(s, f, i);
+        if (mean >= least) {
+            list[n].component = i;
+            list[n].damage = mean;
+            (void)fab_component_name(s->request.fabric, &t->component[i], list[n].name);
+            n++;
+        }
+    }
+    if (n > 0) {
+        qsort(list, n, sizeof *list, by_damage);
+    }
+    *out_tied = 0;
+    for (size_t i = 0; n > s->request.top && i < n; i++) {
+        *out_tied += list[i].damage == least;
+    }
+    n = n < s->request.top ? n : s->request.top;
+    FAB_TRY(FAB_NEW(best, n, err));
+    for (size_t i = 0; i < n; i++) {
+        describe(s, f->variant, &list[i], &best[i]);
+    }
+    *out = best;
+    *out_n = n;
+done:
+    free(list);
+    return status;
+}
+
+static fab_status rank_components(const fab_summariser *s, size_t variant, bool links, fab_ranking *out,
+                                  fab_error *err) {
+    field f = {variant, links, INFINITY};
+    uint64_t none = 0;
+    fab_status status = rank_field(s, &f, &out->list, &out->n, &out->n_tied, err);
+    if (status == FAB_OK && out->n_tied > 0) {
+        f.below = out->list[out->n - 1].damage;
+        status = rank_field(s, &f, &out->next, &out->n_next, &none, err);
+    }
+    return status;
+}
+
+/* --- sorts of components ------------------------------------------------------------------------------------------ */
+
+static void name_class(const fab_fabric *f, const fab_component *c, char *out, size_t size) {
+    static const char *const PLURALS[FAB_COMPONENT_N_KINDS] = {"links", "ports",   "switches", "NICs",
+                                                               "GPUs",  "servers", "racks",    "planes"};
+    const char *where = "";
+    if (c->kind == FAB_COMPONENT_LINK || c->kind == FAB_COMPONENT_PORT) {
+        where = fab_boundary_name(f->wiring, fab_class_of(f, c->id)->tier);
+    } else if (c->kind == FAB_COMPONENT_SWITCH && fab_is_tree(f)) {
+        where = fab_tier_name(f->wiring, fab_tier_of(f, f->first[FAB_NODE_SWITCH] + c->id));
+    }
+    (void)snprintf(out, size, "%s%s%s%s", where, where[0] != '\0' ? " " : "", PLURALS[c->kind],
+                   c->fraction > 0 ? ", degraded" : "");
+}
+
+static size_t find_class(fab_critical_class *classes, size_t *n, size_t most, const char *name) {
+    size_t i = 0;
+    while (i < *n && strcmp(classes[i].name, name) != 0) {
+        i++;
+    }
+    if (i == *n && i < most) {
+        (void)snprintf(classes[i].name, sizeof classes[i].name, "%s", name);
+        *n += 1;
+    }
+    return i;
+}
+
+static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_component *c, double damage,
+                         bool stops) {
+    char name[FAB_COMPONENT_NAME_SIZE];
+    if (k->n_components == 0 || damage > k->worst_damage) {
+        k->worst_damage = damage;
+        k->n_worst = 0;
+    }
+    k->n_worst += damage == k->worst_damage;
+    if (damage == k->worst_damage) {
+        (void)fab_component_name(f, c, name);
+        if (k->n_worst == 1 || compare_names(name, k->worst) < 0) {
+            (void)snprintf(k->worst, sizeof k->worst, "%s", name);
+        }
+    }
+    k->n_components++;
+    k->n_stopping += stops;
+    k->damage += damage;
+}
+
+static int by_class_damage(const void *a, const void *b) {
+    const fab_critical_class *x = a;
+    const fab_critical_class *y = b;
+    if (x->damage != y->damage) {
+        return x->damage > y->damage ? -1 : 1;
+    }
+    return strcmp(x->name, y->name);
+}
+
+static fab_status find_classes(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
+    enum { MOST = 2 * (2 * FAB_FABRIC_TIERS + FAB_FABRIC_TIERS + FAB_COMPONENT_N_KINDS) };
+    const component_table *t = &s->table;
+    fab_status status = FAB_NEW(out->classes, MOST, err);
+    for (uint32_t i = 0; status == FAB_OK && i < t->n; i++) {
+        const record *r = &t->record[i * s->n_variants + variant];
+        double damage = mean_damage(r);
+        char name[64];
+        if (isnan(damage)) {
+            continue;
+        }
+        name_class(s->request.fabric, &t->component[i], name, sizeof name);
+        size_t k = find_class(out->classes, &out->n_classes, MOST, name);
+        if (k < MOST) {
+            add_to_class(&out->classes[k], s->request.fabric, &t->component[i], damage,
+                         r->n_stopped == t->n_scenarios[i]);
+        }
+    }
+    for (size_t k = 0; k < out->n_classes; k++) {
+        fab_critical_class *c = &out->classes[k];
+        c->damage = c->n_worst == c->n_components ? c->worst_damage : c->damage / (double)c->n_components;
+    }
+    if (out->n_classes > 0) {
+        qsort(out->classes, out->n_classes, sizeof *out->classes, by_class_damage);
+    }
+    return status;
+}
+
+/* --- for graphs --------------------------------------------------------------------------------------------------- */
+
+static fab_status find_damage(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
+    const component_table *t = &s->table;
+    const fab_fabric *f = s->request.fabric;
+    static const fab_node_kind NODES[FAB_COMPONENT_N_KINDS] = {[FAB_COMPONENT_SWITCH] = FAB_NODE_SWITCH,
+                                                               [FAB_COMPONENT_NIC] = FAB_NODE_NIC,
+                                                               [FAB_COMPONENT_GPU] = FAB_NODE_GPU};
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(out->cable_damage, f->n_cables, err));
+    FAB_TRY(FAB_NEW(out->node_damage, f->n_nodes, err));
+    for (uint32_t i = 0; i < f->n_cables; i++) {
+        out->cable_damage[i] = NAN;
+    }
+    for (uint32_t i = 0; i < f->n_nodes; i++) {
+        out->node_damage[i] = NAN;
+    }
+    for (uint32_t i = 0; i < t->n; i++) {
+        const fab_component *c = &t->component[i];
+        double damage = mean_damage(&t->record[i * s->n_variants + variant]);
+        double *at = NULL;
+        if (c->kind <= FAB_COMPONENT_PORT) {
+            at = &out->cable_damage[c->id >> 1];
+        } else if (c->kind <= FAB_COMPONENT_GPU) {
+            at = &out->node_damage[f->first[NODES[c->kind]] + c->id];
+        }
+        if (at != NULL && c->fraction == 0 && !(damage <= *at)) { /* the larger, of a link and its ports */
+            *at = isnan(damage) ? *at : damage;
+        }
+    }
+done:
+    return status;
+}
+
+fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(rank_components(s, variant, false, &out->critical, err));
+    FAB_TRY(rank_components(s, variant, true, &out->links, err));
+    FAB_TRY(find_classes(s, variant, out, err));
+    if (s->request.keep_damage) {
+        FAB_TRY(find_damage(s, variant, out, err));
+    }
+done:
+    return status;
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# Help, manual pages and completions of three shells tell of the same commands and options, and work where the shells
+# are installed.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+mapfile -t commands < <("$program" help | sed -nE '/^Commands:/,/^DESIGN/s/^  ([a-z]+).*/\1/p')
+[[ ${#commands[@]} -ge 13 ]] || fail "help names ${#commands[@]} commands only"
+for shell in bash zsh fish; do
+  "$program" help --completion $shell >completion.$shell || fail "no completion for $shell"
+done
+"$program" help --man >overview
+for command in "${commands[@]}"; do
+  "$program" help "$command" | sed -nE 's/^  --([a-z-]+).*/\1/p' | sort >help.txt
+  [[ -s help.txt ]] || fail "help $command: no option"
+  "$program" help "$command" --man >page
+  sed -nE 's/^\\fB\\-\\-(.*)\\fR.*/\1/p' page | sed -E 's/\\fR.*//; s/\\-/-/g' | sort >man.txt
+  cmp help.txt man.txt || fail "manual page of $command: other options than in help"
+  grep -q "^.TP\$" overview && grep -q "^\\\\fB$command\\\\fR" overview || fail "manual page: no command $command"
+  grep -E "^ +$command:\*\)" completion.bash | grep -oE ' --[a-z-]+' | sed 's/ --//' | sort -u >bash.txt
+  cmp help.txt bash.txt || fail "bash: other options of $command than in help"
+  sed -n "/^  $command)\$/,/;;/p" completion.zsh | sed -nE "s/^ +'\*--([a-z-]+).*/\1/p" | sort >zsh.txt
+  cmp help.txt zsh.txt || fail "zsh: other options of $command than in help"
+  grep "_from $command' -l " completion.fish | sed -E "s/^complete -c fabriscope -n '[^']*' -l ([a-z-]+).*/\1/" | sort >fish.txt
+  cmp help.txt fish.txt || fail "fish: other options of $command than in help"
+  if command -v man >/dev/null; then
+    LC_ALL=C man --warnings -l page >shown 2>warnings || fail "man: $command"
+    [[ ! -s warnings ]] || fail "man: $command: $(head -n 3 warnings)"
+    grep -q SYNOPSIS shown || fail "man: $command: nothing shown"
+  fi
+done
+
+# What bash offers behind a line.
+cat >offer.bash <<'END'
+source completion.bash
+COMP_LINE=$1 COMP_POINT=${#1}
+_fabriscope
+printf '%s\n' "${COMPREPLY[@]}"
+END
+offers() { # offers LINE WORD...: every word among those offered
+  local line=$1 word
+  shift
+  bash offer.bash "$line" >offered
+  for word in "$@"; do
+    grep -qxF -e "$word" offered || fail "bash: '$line' does not offer $word but $(head -n 3 offered | tr '\n' ' ')"
+  done
+}
+offers 'fabriscope ' run build help
+offers 'fabriscope ro' route
+[[ $(bash offer.bash 'fabriscope ro') == route ]] || fail "bash: more than route"
+offers 'fabriscope run --eng' --engine
+offers 'fabriscope run preset:llama3-24k-roce --engine ' ecmp spray
+offers 'fabriscope run preset:llama3-24' llama3-24k-roce
+offers 'fabriscope list ' presets engines
+offers 'fabriscope explain max_coll' max_collision_factor
+offers 'fabriscope run x --format ' json graphml
+touch my-design.xml
+offers 'fabriscope build my-' my-design.xml
+if command -v fish >/dev/null; then
+  for pair in 'fabriscope ro|route' 'fabriscope run --eng|--engine' 'fabriscope route x --engine sp|spray' 'fabriscope build preset:llama3-24|preset:llama3-24k-roce'; do
+    HOME=$work fish --no-config -c "source completion.fish; complete -C '${pair%|*}'" 2>/dev/null | cut -f 1 >offered
+    grep -qxF -e "${pair#*|}" offered || fail "fish: '${pair%|*}' does not offer ${pair#*|} but $(head -n 3 offered | tr '\n' ' ')"
+  done
+fi
+if command -v zsh >/dev/null; then
+  # A real zsh in a pseudo-terminal: what stands on the line behind a tabulator.
+  cat >offer.zsh <<'END'
+zmodload zsh/zpty
+zpty shell zsh -f -i
+ask() { # ask LINE: the line as completed
+  zpty -w -n shell "$1"$'\t'
+  sleep 0.5
+  zpty -w -n shell $'\C-e\C-x'
+  local all=
+  while zpty -r -t shell part; do all+=$part; done
+  print -r -- "$all"
+}
+zpty -w shell "PS1='> '; autoload -U compinit; compinit -u -D; source ./completion.zsh; unsetopt zle_bracketed_paste"
+sleep 1
+while zpty -r -t shell part; do :; done
+ask "$1"
+END
+  zsh -n completion.zsh || fail "zsh: syntax"
+  zsh -f offer.zsh 'fabriscope ro' | grep -q 'route' || fail "zsh does not complete the command"
+  zsh -f offer.zsh 'fabriscope run --interf' | grep -q -- '--interference' || fail "zsh does not complete an option"
+  zsh -f offer.zsh 'fabriscope run --engine spr' | grep -q 'spray' || fail "zsh does not complete an engine"
+fi
+
+# Every figure that is explained is in the JSON schema, and the figures of engines and iterations are all explained.
+"$program" explain | awk '$1 ~ /^[a-z]/ && NF > 2 { print $1 }' | sort >explained
+"$program" schema result >schema.json
+/usr/bin/python3 - <<'END' || fail "metrics and schema differ"
+import json
+explained = set(open("explained").read().split())
+schema = json.load(open("schema.json"))
+fields = set()
+def walk(node):
+    if isinstance(node, dict):
+        fields.update(node.get("properties", {}))
+        for value in node.values():
+            walk(value)
+    elif isinstance(node, list):
+        for value in node:
+            walk(value)
+walk(schema)
+names = lambda d: {k for k in schema["$defs"][d]["properties"]}
+figures = {k for d in ("engine", "iteration") for k in names(d)
+           if k.endswith(("_s", "_ratio", "_factor", "_bps", "_Bps", "_tokens", "_links", "_flows")) and k not in ("held_flows", "hot_links")}
+missing = figures - explained
+unknown = explained - fields
+assert not missing, f"not explained: {sorted(missing)}"
+assert not unknown, f"in no report: {sorted(unknown)}"
+END
+[[ $(wc -l <explained) -ge 50 ]] || fail "few metrics"
+while read -r metric; do
+  "$program" explain "$metric" >page || fail "explain $metric"
+  grep -q '^Definition  ' page && grep -q '^Source  ' page || fail "explain $metric: incomplete"
+  awk 'length($0) > 80 { exit 1 }' page || fail "explain $metric is wider than 80 columns"
+done <explained
+exit $((failures > 0))

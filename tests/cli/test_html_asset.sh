@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# The asset that is committed is what its sources build.
+#
+#     test_html_asset.sh PROGRAM
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+if ! command -v node >/dev/null || [[ ! -d $root/reports/web/node_modules/esbuild ]]; then
+  echo "nodejs and what reports/web/package-lock.json names are not installed: skipped (scripts/setup --tests)"
+  exit 77
+fi
+(cd "$root/reports/web" && node build.mjs --check) || fail "reports/web/dist/report.html is not what reports/web/src builds"
+grep -q "Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-[^']*'; style-src 'sha256-[^']*'; base-uri 'none'; form-action 'none'\"" \
+  "$root/reports/web/dist/report.html" || fail "the page has no strict policy"
+[[ $failures -eq 0 ]]

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# The block of data in report.html against report.json, fabric.graphml and flows.csv of the same run.
+#
+#     test_html_data.sh PROGRAM
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+if ! node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 18 ? 0 : 1)' 2>/dev/null; then
+  echo "nodejs 18 or newer is not installed: skipped"
+  exit 77
+fi
+
+n=0
+folders=()
+make() {
+  n=$((n + 1))
+  "$program" "$@" --out "$work/$n" --quiet >/dev/null || fail "$*"
+  folders+=("$work/$n")
+}
+make run clos:gpus=128,radix=16,taper=3 --engine ecmp --engine spray --seeds 3
+make run rail-spine:gpus=512,radix=16,pod=64,tiers=3
+make run rail-only:gpus=64,radix=16,domain=16
+make route fat-tree:k=8 --traffic pattern:permutation --engine ecmp,qp=4 --engine adaptive
+make route torus:gpus=64,gpus-per-server=4,torus=4,4,2,radix=8 --traffic pattern:all-to-all --engine spray
+make run dragonfly:gpus=72,gpus-per-server=1,dragonfly=2,4,2,radix=16
+make run rail-spine:gpus=64,planes=2
+make build clos:gpus=64,radix=16
+make cost clos:gpus=64 clos:gpus=64,taper=2
+make sweep clos:gpus=64,radix=16 --vary taper.1=1,2 --engine spray
+node "$root/tests/web/test_data.mjs" "${folders[@]}" || fail "the data of a page differ from another report"
+
+[[ $failures -eq 0 ]]

@@ -1,0 +1,37 @@
+/**
+ * @file oracle_summary.h
+ * The summary of a study by its definitions: every figure from all rows again, components by their names, nothing kept.
+ */
+#ifndef ORACLE_SUMMARY_H
+#define ORACLE_SUMMARY_H
+
+#include "fab/outcome.h"
+#include "fab/scenarios.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Rows of one variant, and what its scenarios are made of. */
+typedef struct oracle_study {
+    const fab_fabric *fabric;
+    const fab_scenarios *scenarios;
+    const fab_outcome *whole; /**< of the variant */
+    const fab_outcome *rows;  /**< shape [n] */
+    size_t n;
+    bool has_times;
+} oracle_study;
+
+double oracle_damage(const oracle_study *s, const fab_outcome *row);
+
+/** Smallest value that at least q of the n values do not exceed; `falling`: largest that at least q reach. */
+double oracle_quantile(const double *values, size_t n, double q, bool falling);
+
+/** A component by its name: mean damage over the scenarios that name it. NAN: none does. */
+typedef struct oracle_component {
+    size_t n_scenarios, n_stopped;
+    double damage, mean_slowdown, worst_ratio;
+} oracle_component;
+
+oracle_component oracle_component_of(const oracle_study *s, const char *name);
+
+#endif

@@ -1,0 +1,56 @@
+// A headless Chromium that is offline, and notes everything that a page complains about or asks for.
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+
+/** The browser, or null where it or playwright-core is not installed. */
+export async function launch() {
+  let chromium = null;
+  try {
+    ({ chromium } = createRequire(new URL('../../reports/web/package.json', import.meta.url))('playwright-core'));
+  } catch {
+    return null;
+  }
+  return CHROMIUM ? chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] }) : null;
+}
+
+/** A page with `complaints`, and how many milliseconds passed until it was ready. */
+export async function open(browser, file, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, offline: true, ...options });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('request', (request) => request.url() !== `file://${file}` && complaints.push(`asks for ${request.url()}`));
+  await page.goto(`file://${file}`);
+  const ready = await page.evaluate(() => performance.getEntriesByName('fabriscope-ready')[0].startTime);
+  return { page, context, complaints, ready };
+}
+
+/** Moves over the canvas until its tip says what is looked for; the place in the window, or null. */
+export async function find(page, pattern) {
+  await page.locator('canvas.fabric').scrollIntoViewIfNeeded();
+  return page.evaluate((source) => {
+    const looked = new RegExp(source);
+    const canvas = document.querySelector('canvas.fabric');
+    const tip = document.querySelector('.tip');
+    const box = canvas.getBoundingClientRect();
+    for (let y = box.top + 12; y < box.bottom; y += 11) {
+      for (let x = box.left + 60; x < box.right; x += 13) {
+        canvas.dispatchEvent(new PointerEvent('pointermove', { clientX: x, clientY: y, bubbles: true }));
+        if (!tip.hidden && looked.test(tip.textContent)) return { x, y, tip: tip.textContent };
+      }
+    }
+    return null;
+  }, pattern.source);
+}
+
+/** Everything drawn when it comes into sight is drawn. */
+export const drawAll = (page) => page.evaluate(async () => {
+  for (let y = 0; y < document.documentElement.scrollHeight; y += 700) {
+    scrollTo({ top: y, behavior: 'instant' });
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
+  scrollTo({ top: 0, behavior: 'instant' });
+});
