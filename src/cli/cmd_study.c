@@ -1,5 +1,6 @@
 /* Failure studies: planned into a folder, run by any number of workers, gathered, shown. */
 #include "cli.h"
+#include "world.h"
 
 #include "fab/memory.h"
 #include "fab/study.h"
@@ -172,11 +173,20 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     cli_progress progress = {0};
     bool shows = cli_progress_wanted(options);
     char text[3][32];
+    cli_world world = {0, 1};
+    bool in_world = false;
     FAB_TRY(need_store(options, err));
+    FAB_TRY(cli_world_enter(&world, err));
+    in_world = true;
+    if (world.size > 1 && options->n_shards > 1) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --shard: under MPI every process has a share by its rank");
+    }
+    uint64_t shard = world.size > 1 ? world.rank : options->shard;
+    uint64_t n_shards = world.size > 1 ? world.size : options->n_shards;
     const fab_study_job job = {.folder = options->store,
                                .program = FAB_VERSION,
-                               .shard = (uint32_t)options->shard,
-                               .n_shards = (uint32_t)options->n_shards,
+                               .shard = (uint32_t)shard,
+                               .n_shards = (uint32_t)n_shards,
                                .n_threads = (size_t)options->n_threads,
                                .stop = is_interrupted,
                                .progress = shows ? cli_progress_step : NULL,
@@ -194,13 +204,16 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     }
     (void)fprintf(out, "%s of %s scenarios", fab_format_count(text[0], tally.n_share),
                   fab_format_count(text[1], tally.n_scenarios));
-    if (options->n_shards > 1) {
-        (void)fprintf(out, ", share %" PRIu64 "/%" PRIu64 ",", options->shard, options->n_shards);
+    if (n_shards > 1) {
+        (void)fprintf(out, ", share %" PRIu64 "/%" PRIu64 ",", shard, n_shards);
     }
     (void)fprintf(out, " are done: %s now, %s before\n", fab_format_count(text[0], tally.n_run),
                   fab_format_count(text[1], tally.n_before));
     (void)fprintf(out, "Next: fabriscope study gather --store %s\n", options->store);
 done:
+    if (in_world) {
+        cli_world_leave();
+    }
     return status;
 }
 
