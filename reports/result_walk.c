@@ -396,6 +396,9 @@ static void walk_all(walk *w, const fab_result *result) {
     if (result->degradation != NULL) {
         fab_walk_degradation(w, result->degradation);
     }
+    if (result->failures != NULL) {
+        fab_walk_failures(w, result->failures);
+    }
     walk_meta(w, result);
     end(w);
 }

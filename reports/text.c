@@ -127,6 +127,9 @@ static void put_result(fab_page *page, const fab_result *result) {
     if (result->degradation != NULL) {
         fab_text_degradation(page, result->degradation);
     }
+    if (result->failures != NULL) {
+        fab_text_failures(page, result->failures);
+    }
     if (result->advice != NULL) {
         fab_text_advice(page, result->advice);
     }

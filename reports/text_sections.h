@@ -42,6 +42,8 @@ void fab_text_audit(fab_page *page, const char *path, const struct fab_audit *au
 void fab_text_contention(fab_page *page, const struct fab_contention *contention);
 /** What slower parts do to the phases. */
 void fab_text_degradation(fab_page *page, const struct fab_degradation *degradation);
+/** What has failed, where ranks go under every policy, and what the phases then ask of the network. */
+void fab_text_failures(fab_page *page, const struct fab_failures *failures);
 void fab_text_comparison(fab_page *page, const fab_result *result);
 void fab_text_phases(fab_page *page, const fab_result *result);
 /** One collective by several algorithms side by side; nothing where the phases are something else. */

@@ -2,13 +2,16 @@
 #include "assess_internal.h"
 
 #include "fab/iterate.h"
+#include "fab/job_sharing.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COLLIDED   (1 + 1e-9)          /* above this a link is asked for more than it has */
+#define SAME_BYTES 1e-9                /* of flows: those of a phase are rounded */
 #define MOST_PATHS (UINT64_C(1) << 25) /* of all phases under all engines */
 
 bool damage_is_collided(const fab_damage *d, fab_link_id link, double load, double left) {
@@ -17,20 +20,12 @@ bool damage_is_collided(const fab_damage *d, fab_link_id link, double load, doub
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
-static fab_status check_request(const fab_damage_request *q, fab_error *err) {
-    for (size_t i = 0; i < q->n_policies; i++) {
-        if (q->policies[i] != FAB_POLICY_NONE) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "ranks do not move yet");
-        }
-    }
-    return FAB_OK;
-}
-
 static bool same_array(const void *a, const void *b, size_t bytes) {
     return a == b || (a != NULL && b != NULL && memcmp(a, b, bytes) == 0);
 }
 
-/* The same flows at the same offered rates: then routes and loads are the same, under any engine. */
+/* The same flows at the same offered rates: then routes and loads are the same, under any engine. With bytes in
+ * proportion they stay so wherever ranks go. */
 static bool are_twins(const fab_damage *d, size_t a, size_t b) {
     const fab_phase *x = &d->traffic.phases[a];
     const fab_phase *y = &d->traffic.phases[b];
@@ -38,9 +33,14 @@ static bool are_twins(const fab_damage *d, size_t a, size_t b) {
     if (x->n_flows != y->n_flows || x->all.n > 0 || y->all.n > 0) {
         return false;
     }
-    return same_array(x->src, y->src, n * sizeof *x->src) && same_array(x->dst, y->dst, n * sizeof *x->dst) &&
-           same_array(x->ordinal, y->ordinal, n * sizeof *x->ordinal) &&
-           same_array(d->offers[a].rate, d->offers[b].rate, n * sizeof *d->offers[a].rate);
+    bool same = same_array(x->src, y->src, n * sizeof *x->src) && same_array(x->dst, y->dst, n * sizeof *x->dst) &&
+                same_array(x->ordinal, y->ordinal, n * sizeof *x->ordinal) &&
+                same_array(d->offers[a].rate, d->offers[b].rate, n * sizeof *d->offers[a].rate);
+    double ratio = (double)y->total_bytes / (double)x->total_bytes;
+    for (size_t i = 0; i < n && same; i++) {
+        same = fabs((double)x->bytes[i] * ratio - (double)y->bytes[i]) <= (double)y->bytes[i] * SAME_BYTES;
+    }
+    return same;
 }
 
 static fab_status offer_phases(fab_damage *d, fab_error *err) {
@@ -188,13 +188,19 @@ fab_status fab_damage_new(const fab_damage_request *request, fab_damage **out, f
     fab_status status = FAB_OK;
     fab_damage *d = NULL;
     const fab_fabric *f = request->fabric;
-    FAB_TRY(check_request(request, err));
     FAB_TRY(FAB_NEW(d, 1, err));
     d->request = *request;
     FAB_TRY(fab_next_hops_new(f, NULL, &d->next_hops, err));
     FAB_TRY(fab_ports_init(f, &d->ports, err));
     FAB_TRY(fab_traffic_make(request->traffic, request->design, f, request->seed, &d->traffic, err));
     d->n_phases = d->traffic.n_phases;
+    for (size_t i = 0; i < request->n_policies; i++) {
+        d->moves = d->moves || request->policies[i] != FAB_POLICY_NONE;
+    }
+    if (d->traffic.has_job) {
+        FAB_TRY(FAB_NEW(d->taken, f->n_servers, err));
+        FAB_TRY(fab_jobs_taken(request->design, f, d->taken, err));
+    }
     FAB_TRY(offer_phases(d, err));
     FAB_TRY(choose_times(d, err));
     FAB_TRY(FAB_NEW(d->per_bps, f->n_links, err));
@@ -231,6 +237,7 @@ void fab_damage_free(fab_damage *d) {
     free(d->offers);
     free(d->twin);
     free(d->in_network);
+    free(d->taken);
     free(d->is_timed);
     free(d->per_bps);
     free(d->whole);
