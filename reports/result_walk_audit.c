@@ -4,7 +4,7 @@
 #include "fab/audit.h"
 
 static void walk_finding(walk *w, const fab_finding *f) {
-    object(w, NULL);
+    row(w);
     string(w, "finding", fab_finding_kinds[f->kind]);
     number(w, "damage_bps", f->damage_bps);
     integer(w, "cables", f->cables);

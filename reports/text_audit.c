@@ -60,7 +60,8 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
     fab_page_wrapf(page, FAB_INK_BOLD, 0, 2, "%s: %" PRIu32 " finding%s", path, a->n_findings,
                    a->n_findings == 1 ? "" : "s");
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                   "%" PRIu32 " hosts with %" PRIu32 " adapters, %" PRIu32 " switches in %" PRIu32 " tier%s%s",
+                   "%" PRIu32 " hosts known by name, %" PRIu32 " adapters, %" PRIu32 " switches in %" PRIu32
+                   " tier%s%s",
                    a->n_servers, a->n_hosts, a->n_switches, a->n_boundaries, a->n_boundaries == 1 ? "" : "s",
                    a->has_rails ? ", rail-optimised" : "");
     if (a->n_services > 0) {

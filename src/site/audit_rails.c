@@ -242,7 +242,10 @@ fab_status fab_audit_rails(auditor *a, fab_error *err) {
             FAB_TRY(look_for_missing(a, &r, server, n_slots, rate_bps, err));
         }
     }
-    a->out->boundary[0].present = a->out->boundary[0].planned = r.n;
+    for (uint32_t c = 0; c < a->site->n_cables; c++) {
+        a->out->boundary[0].present += fab_audit_boundary_of(a, c) == 1;
+    }
+    a->out->boundary[0].planned = a->out->boundary[0].present;
     for (uint32_t i = 0; i < a->out->n_findings; i++) {
         a->out->boundary[0].planned += a->out->findings[i].kind == FAB_FINDING_MISSING_PORT;
     }

@@ -299,8 +299,8 @@ typedef struct fab_result {
     const struct fab_mix *mix;             /**< borrowed; NULL unless two jobs were compared (mix.h) */
     const struct fab_study_summary *study; /**< borrowed; NULL unless of a study (study_summary.h) */
 
-    const struct fab_audit *audit;         /**< borrowed; NULL unless an installed fabric was looked at (audit.h) */
-    const char *audited;                   /**< with audit: the file, borrowed */
+    const struct fab_audit *audit;             /**< borrowed; NULL unless an installed fabric was looked at (audit.h) */
+    const char *audited;                       /**< with audit: the file, borrowed */
     const struct fab_overlay *overlay;         /**< borrowed; NULL where nothing is known of failures (overlay.h) */
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
     const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
