@@ -8,6 +8,7 @@
  *  3. list its options in its table; a new option is one `cli_option` in options.c (or in the command's own file when
  *     nobody shares it) and a field of cli_options. Help is made from these tables;
  *  4. add a case to tests/cli/cases.
+ * A command with subcommands has a table of them instead of `run` (cmd_study.c); its options are those of all of them.
  */
 #ifndef FAB_CLI_H
 #define FAB_CLI_H
@@ -53,7 +54,7 @@ typedef struct cli_advise_options {
 typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
-    cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts;
+    cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts, policies;
     const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain,
         *certificate; /**< NULL when not given */
     cli_search search;
@@ -61,6 +62,10 @@ typedef struct cli_options {
     uint64_t seed, n_seeds, n_threads;
     cli_when color;
     fab_view view;                     /**< of graphs */
+    const char *store, *scenarios;     /**< study; NULL when not given */
+    const char *figures;               /**< study plan: "loads", "times" or NULL */
+    uint64_t shard, n_shards;          /**< study run: this worker's share */
+    bool partial;                      /**< study gather */
     const char *vary[FAB_SWEEP_PATHS]; /**< sweep: "path=v1,v2,..." */
     size_t n_vary;
     const char *ranking;    /**< mix: fields of the ranking job, or NULL */
@@ -81,21 +86,30 @@ struct cli_command {
     const char *name;
     const char *operands; /**< as in the usage line, "" for none */
     size_t min_operands, max_operands;
-    const char *summary;              /**< one line */
-    const char *details;              /**< a paragraph for the command's help, or "" */
-    const char *const *examples;      /**< arguments that work as they stand; ended by NULL */
-    const cli_option *const *options; /**< ended by NULL */
-    bool tells_usage;                 /**< ends with a line about time and memory on stderr */
-    /** Writes the whole output to `out`, which reaches stdout only if this succeeds. */
+    const char *summary;                   /**< one line */
+    const char *details;                   /**< a paragraph for the command's help, or "" */
+    const char *const *examples;           /**< arguments that work as they stand; ended by NULL */
+    const cli_option *const *options;      /**< ended by NULL */
+    bool tells_usage;                      /**< ends with a line about time and memory on stderr */
+    const cli_command *const *subcommands; /**< ended by NULL; their names begin with this one's. NULL: none */
+    /** Writes the whole output to `out`, which reaches stdout only if this succeeds. NULL where there are subcommands.
+     */
     fab_status (*run)(const cli_options *options, FILE *out, fab_error *err);
 };
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
     cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_list, cli_command_schema,
-    cli_command_version, cli_command_explain, cli_command_help;
+    cli_command_study, cli_command_version, cli_command_explain, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
+
+/** What a subcommand is called behind its command. */
+const char *cli_subcommand_name(const cli_command *command, const cli_command *subcommand);
+
+/** @retval FAB_EUSAGE  there is none of this name */
+fab_status cli_find_subcommand(const cli_command *command, const char *name, const cli_command **out,
+                               fab_error *err) FAB_MUST_USE;
 
 /** "; did you mean 'x'?" or nothing, while candidates are offered one by one. */
 typedef struct cli_hint {
@@ -303,6 +317,13 @@ void cli_print_usage_line(double wall_s, uint64_t n_threads);
 void cli_hold_signals(void);
 void cli_release_signals(void);
 
+/** From here on the first interrupt is noted only, and the second ends the program at once. */
+void cli_catch_interrupts(void);
+/** Number of the signal that was noted, or 0. */
+int cli_interrupted(void);
+/** Ends the program as the signal would have, with the exit code 128 + its number. */
+void cli_end_interrupted(void);
+
 /* --- table.c ------------------------------------------------------------------------------------------------------ */
 
 typedef struct cli_column {
@@ -339,6 +360,10 @@ void cli_json_string(const char *text, FILE *out);
 void cli_wrap(const char *text, size_t at, size_t indent, size_t width, FILE *out);
 /** The same for a command line, which stays one when it is copied into a shell. */
 void cli_wrap_shell(const char *text, size_t at, size_t indent, size_t width, FILE *out);
+
+/* --- cmd_study.c -------------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_store, cli_option_policy;
 
 /* --- front_end.c -------------------------------------------------------------------------------------------------- */
 

@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 const cli_command *const CLI_COMMANDS[] = {
-    &cli_command_run,    &cli_command_build,   &cli_command_cost,    &cli_command_traffic,  &cli_command_route,
-    &cli_command_sweep,  &cli_command_place,   &cli_command_mix,     &cli_command_optimize, &cli_command_list,
-    &cli_command_schema, &cli_command_explain, &cli_command_version, &cli_command_help,     NULL};
+    &cli_command_run,      &cli_command_build,   &cli_command_cost,  &cli_command_traffic,
+    &cli_command_route,    &cli_command_sweep,   &cli_command_place, &cli_command_mix,
+    &cli_command_optimize, &cli_command_study,   &cli_command_list,  &cli_command_schema,
+    &cli_command_explain,  &cli_command_version, &cli_command_help,  NULL};
 
 const cli_command *cli_find_command(const char *name) {
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
@@ -19,6 +20,24 @@ const cli_command *cli_find_command(const char *name) {
         }
     }
     return NULL;
+}
+
+const char *cli_subcommand_name(const cli_command *command, const cli_command *subcommand) {
+    return subcommand->name + strlen(command->name) + 1;
+}
+
+fab_status cli_find_subcommand(const cli_command *command, const char *name, const cli_command **out, fab_error *err) {
+    cli_hint hint = {.word = name};
+    for (const cli_command *const *c = command->subcommands; c != NULL && *c != NULL; c++) {
+        const char *candidate = cli_subcommand_name(command, *c);
+        if (strcmp(candidate, name) == 0) {
+            *out = *c;
+            return FAB_OK;
+        }
+        cli_hint_offer(&hint, candidate);
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "command %s has no subcommand '%.60s'%s", command->name, name,
+                    cli_hint_text(&hint));
 }
 
 static int exit_code(fab_status status) {
@@ -157,6 +176,7 @@ static void set_signals(void) {
     (void)sigaction(SIGTERM, &action, NULL);
     action.sa_handler = SIG_IGN;
     (void)sigaction(SIGPIPE, &action, NULL);
+    (void)sigaction(SIGXFSZ, &action, NULL); /* a file that may not grow is an error of writing */
 }
 
 int main(int argc, char **argv) {
@@ -179,7 +199,19 @@ int main(int argc, char **argv) {
         status = unknown_command(name, &err);
         goto done;
     }
-    FAB_TRY(cli_options_parse(command, argc - 2, argv + 2, &options, &err));
+    int n_words = 2;
+    if (command->subcommands != NULL) {
+        if (argc < 3) {
+            cli_print_command_help(command, stderr);
+            return exit_code(FAB_EUSAGE);
+        }
+        bool asks_help = strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0;
+        if (!asks_help) {
+            FAB_TRY(cli_find_subcommand(command, argv[2], &command, &err));
+            n_words = 3;
+        }
+    }
+    FAB_TRY(cli_options_parse(command, argc - n_words, argv + n_words, &options, &err));
     FAB_TRY(run_command(&options, &err));
     if (command->tells_usage && !options.quiet && !options.help) {
         cli_print_usage_line(cli_now_s() - started_s, options.n_threads);

@@ -189,7 +189,7 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
 static bool is_repeatable(const cli_option *option) {
     return option == &cli_option_set || option == &cli_option_job || option == &cli_option_engine ||
            option == &cli_option_vary || option == &cli_option_degrade || option == &cli_option_export ||
-           option == &cli_option_failed;
+           option == &cli_option_failed || option == &cli_option_policy;
 }
 
 /* Reads the option at argv[*at] and moves *at to its last word. */
@@ -230,10 +230,10 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
 
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out, fab_error *err) {
     fab_status status = FAB_OK;
-    *out = (cli_options){.command = command, .seed = 1, .n_seeds = 1, .n_threads = fab_n_processors()};
+    *out = (cli_options){.command = command, .seed = 1, .n_seeds = 1, .n_threads = fab_n_processors(), .n_shards = 1};
     size_t n = (size_t)argc;
-    const char **room = NULL; /* each of the seven lists holds at most every word */
-    FAB_TRY(FAB_NEW(room, 7 * n + 7, err));
+    const char **room = NULL; /* each of the eight lists holds at most every word */
+    FAB_TRY(FAB_NEW(room, 8 * n + 8, err));
     out->operands.items = room;
     out->overrides.items = room + n;
     out->jobs.items = room + 2 * n;
@@ -241,6 +241,7 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     out->weak_parts.items = room + 4 * n;
     out->exports.items = room + 5 * n;
     out->failed_parts.items = room + 6 * n;
+    out->policies.items = room + 7 * n;
     bool only_operands = false;
     for (int i = 0; i < argc; i++) {
         const char *argument = argv[i];

@@ -103,3 +103,27 @@ void cli_hold_signals(void) {
 void cli_release_signals(void) {
     mask_signals(SIG_UNBLOCK);
 }
+
+static volatile sig_atomic_t interrupt;
+
+static void note_interrupt(int number) {
+    if (interrupt != 0) {
+        _exit(128 + number);
+    }
+    interrupt = number;
+}
+
+void cli_catch_interrupts(void) {
+    struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = SA_RESTART};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+int cli_interrupted(void) {
+    return interrupt;
+}
+
+void cli_end_interrupted(void) {
+    _exit(128 + interrupt);
+}

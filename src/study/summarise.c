@@ -166,10 +166,10 @@ static fab_status check_row(const fab_summariser *s, const fab_outcome *row, siz
                    {"worst_ratio", row->worst_ratio, 0, 1e300},
                    {"time_s", row->time_s, 0, 1e300},
                    {"slowdown", row->slowdown, 1e-9, 1e300},
-                   {"goodput", row->goodput, 0, 1 + 1e-9},
+                   {"goodput", row->goodput, 0, 1e300},
                    {"restart_ratio", row->restart_ratio, 0, 1 + 1e-9},
                    {"redo_ratio", row->redo_ratio, 0, 1 + 1e-9},
-                   {"slow_ratio", row->slow_ratio, -1, 1 + 1e-9},
+                   {"slow_ratio", row->slow_ratio, -1e300, 1 + 1e-9},
                    {"wait_ratio", row->wait_ratio, 0, 1 + 1e-9}};
     if (row->variant != variant || row->scenario < s->next || row->scenario >= s->request.n_scenarios) {
         return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 ", variant %" PRIu32 ": not the row that is due",

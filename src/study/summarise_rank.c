@@ -204,17 +204,31 @@ static int by_damage(const void *a, const void *b) {
     return compare_names(x->name, y->name);
 }
 
+/* Which components a ranking is of. */
+typedef struct field {
+    size_t variant;
+    bool links;   /* those alone */
+    double below; /* with less damage than that */
+} field;
+
+/* Damage of a component of the field; NAN: it is not in it. */
+static double damage_in(const fab_summariser *s, const field *f, size_t component) {
+    const component_table *t = &s->table;
+    double damage = mean_damage(&t->record[component * s->n_variants + f->variant]);
+    bool counts = damage < f->below && (!f->links || t->component[component].kind <= FAB_COMPONENT_PORT);
+    return counts ? damage : NAN;
+}
+
 /* Least damage that can be among the `top`, and how many reach it. */
-static fab_status threshold(const fab_summariser *s, size_t variant, bool links, double *out, size_t *out_n,
-                            fab_error *err) {
+static fab_status threshold(const fab_summariser *s, const field *f, double *out, size_t *out_n, fab_error *err) {
     const component_table *t = &s->table;
     fab_status status = FAB_OK;
     double *damage = NULL;
     size_t n = 0;
     FAB_TRY(FAB_NEW(damage, t->n, err));
     for (size_t i = 0; i < t->n; i++) {
-        double mean = mean_damage(&t->record[i * s->n_variants + variant]);
-        if (!isnan(mean) && (!links || t->component[i].kind <= FAB_COMPONENT_PORT)) {
+        double mean = damage_in(s, f, i);
+        if (!isnan(mean)) {
             damage[n++] = mean;
         }
     }
@@ -255,8 +269,8 @@ static void describe(const fab_summariser *s, size_t variant, const ranked *from
     }
 }
 
-static fab_status rank_components(const fab_summariser *s, size_t variant, bool links, fab_critical **out,
-                                  size_t *out_n, fab_error *err) {
+static fab_status rank_field(const fab_summariser *s, const field *f, fab_critical **out, size_t *out_n,
+                             uint64_t *out_tied, fab_error *err) {
     const component_table *t = &s->table;
     fab_status status = FAB_OK;
     ranked *list = NULL;
@@ -264,27 +278,45 @@ static fab_status rank_components(const fab_summariser *s, size_t variant, bool 
     double least = 0;
     size_t n = 0;
     size_t room = 0;
-    FAB_TRY(threshold(s, variant, links, &least, &room, err));
+    FAB_TRY(threshold(s, f, &least, &room, err));
     FAB_TRY(FAB_NEW(list, room, err));
     for (uint32_t i = 0; i < t->n; i++) {
-        double mean = mean_damage(&t->record[i * s->n_variants + variant]);
-        if (mean >= least && (!links || t->component[i].kind <= FAB_COMPONENT_PORT)) {
+        double mean = damage_in(s, f, i);
+        if (mean >= least) {
             list[n].component = i;
             list[n].damage = mean;
             (void)fab_component_name(s->request.fabric, &t->component[i], list[n].name);
             n++;
         }
     }
-    qsort(list, n, sizeof *list, by_damage);
+    if (n > 0) {
+        qsort(list, n, sizeof *list, by_damage);
+    }
+    *out_tied = 0;
+    for (size_t i = 0; n > s->request.top && i < n; i++) {
+        *out_tied += list[i].damage == least;
+    }
     n = n < s->request.top ? n : s->request.top;
     FAB_TRY(FAB_NEW(best, n, err));
     for (size_t i = 0; i < n; i++) {
-        describe(s, variant, &list[i], &best[i]);
+        describe(s, f->variant, &list[i], &best[i]);
     }
     *out = best;
     *out_n = n;
 done:
     free(list);
+    return status;
+}
+
+static fab_status rank_components(const fab_summariser *s, size_t variant, bool links, fab_ranking *out,
+                                  fab_error *err) {
+    field f = {variant, links, INFINITY};
+    uint64_t none = 0;
+    fab_status status = rank_field(s, &f, &out->list, &out->n, &out->n_tied, err);
+    if (status == FAB_OK && out->n_tied > 0) {
+        f.below = out->list[out->n - 1].damage;
+        status = rank_field(s, &f, &out->next, &out->n_next, &none, err);
+    }
     return status;
 }
 
@@ -407,8 +439,8 @@ done:
 
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(rank_components(s, variant, false, &out->critical, &out->n_critical, err));
-    FAB_TRY(rank_components(s, variant, true, &out->links, &out->n_links, err));
+    FAB_TRY(rank_components(s, variant, false, &out->critical, err));
+    FAB_TRY(rank_components(s, variant, true, &out->links, err));
     FAB_TRY(find_classes(s, variant, out, err));
     if (s->request.keep_damage) {
         FAB_TRY(find_damage(s, variant, out, err));

@@ -288,9 +288,13 @@ static bool comes_before(const fab_critical *a, const fab_critical *b) {
 }
 
 /* All components that fail in some scenario, by asking for every one that there is. */
-static void check_ranking(size_t which, const oracle_study *s, const fab_critical *list, size_t n, size_t top,
-                          bool links, const char *const *names, size_t n_names) {
+static void check_ranking(size_t which, const oracle_study *s, const fab_ranking *ranking, size_t top, bool links,
+                          const char *const *names, size_t n_names) {
+    const fab_critical *list = ranking->list;
+    size_t n = ranking->n;
     size_t n_known = 0;
+    uint64_t n_tied = 0;
+    size_t n_behind = 0;
     for (size_t i = 0; i < n; i++) {
         oracle_component c = oracle_component_of(s, list[i].name);
         EXPECT_CLOSE(list[i].damage, c.damage);
@@ -306,6 +310,10 @@ static void check_ranking(size_t which, const oracle_study *s, const fab_critica
         oracle_component c = counts ? oracle_component_of(s, names[i]) : (oracle_component){.n_scenarios = 0};
         bool is_listed = false;
         n_known += c.n_scenarios > 0;
+        if (n > 0 && c.n_scenarios > 0) {
+            n_tied += are_close(c.damage, list[n - 1].damage);
+            n_behind += c.damage < list[n - 1].damage - 1e-12;
+        }
         for (size_t j = 0; j < n; j++) {
             is_listed = is_listed || strcmp(list[j].name, names[i]) == 0;
         }
@@ -313,6 +321,15 @@ static void check_ranking(size_t which, const oracle_study *s, const fab_critica
                   "case %zu: %s is missing", which, names[i]);
     }
     cr_expect_eq(n, n_known < top ? n_known : top, "case %zu: %zu of %zu", which, n, n_known);
+    for (size_t i = 0; i < n; i++) {
+        n_tied -= are_close(list[i].damage, list[n - 1].damage); /* left out, in the end */
+    }
+    cr_expect_eq(ranking->n_tied > 0, n_tied > 0, "case %zu", which);
+    cr_expect_eq(ranking->n_next, n_tied == 0 ? 0 : n_behind < top ? n_behind : top, "case %zu", which);
+    for (size_t i = 0; i < ranking->n_next; i++) {
+        EXPECT_CLOSE(ranking->next[i].damage, oracle_component_of(s, ranking->next[i].name).damage);
+        cr_expect(comes_before(i == 0 ? &list[n - 1] : &ranking->next[i - 1], &ranking->next[i]));
+    }
 }
 
 static size_t all_names(const study *d, char names[][FAB_COMPONENT_NAME_SIZE], const char **list) {
@@ -341,8 +358,8 @@ static double damage_of(const oracle_study *s, fab_component_kind kind, uint32_t
 static void check_components(size_t which, const oracle_study *s, const fab_study_summary *summary,
                              const fab_study_variant *is, const char *const *names, size_t n_names) {
     uint64_t n_components = 0;
-    check_ranking(which, s, is->critical, is->n_critical, CASES[which].top, false, names, n_names);
-    check_ranking(which, s, is->links, is->n_links, CASES[which].top, true, names, n_names);
+    check_ranking(which, s, &is->critical, CASES[which].top, false, names, n_names);
+    check_ranking(which, s, &is->links, CASES[which].top, true, names, n_names);
     for (size_t k = 0; k < is->n_classes; k++) {
         n_components += is->classes[k].n_components;
         cr_expect_leq(is->classes[k].damage, is->classes[k].worst_damage);

@@ -1,5 +1,6 @@
 // The first screen: what bounds the job, how bad the collisions are, what it costs.
 import { h } from './dom.js';
+import { studyAnswers } from './study.js';
 import * as f from './format.js';
 
 /** Parts of an iteration in the order in which they are drawn. */
@@ -15,7 +16,7 @@ export const PARTS = [
 ];
 const isNetwork = (key) => key.startsWith('exposed_');
 
-function card(id, question, answer, ...rest) {
+export function card(id, question, answer, ...rest) {
   return h('article', { class: 'card', id, 'aria-labelledby': `${id}-q` },
     h('h2', { id: `${id}-q` }, question), h('p', { class: 'answer' }, answer), rest);
 }
@@ -29,9 +30,9 @@ export function stacked(parts, label) {
 
 function boundByIteration(iteration, several) {
   const shares = PARTS.map(([key, name, kind]) => ({ key, name, kind, share: iteration[key] / iteration.time_s }));
-  const most = shares.reduce((a, b) => (b.share > a.share ? b : a));
   const network = shares.filter((s) => isNetwork(s.key) && s.share > 0.0005).sort((a, b) => b.share - a.share);
-  const sum = network.reduce((total, s) => total + s.share, 0);
+  const sum = shares.reduce((total, s) => total + (isNetwork(s.key) ? s.share : 0), 0);
+  const most = [...shares.filter((s) => !isNetwork(s.key)), { name: 'the network', share: sum }].reduce((a, b) => (b.share > a.share ? b : a));
   const words = network.length > 0
     ? `The network that computation does not hide takes ${f.percent(sum)}: ${f.list(network.map((s) => `${s.name} ${f.percent(s.share)}`))}.`
     : 'Computation hides all of the network.';
@@ -168,6 +169,44 @@ function optimumAnswers(o) {
   ].filter(Boolean);
 }
 
+function adviceAnswers(advice) {
+  const { best, base } = advice;
+  return [card('answer-advice', 'What should I change?',
+    best ? [h('code', null, best.change), `: ${f.percent(best.gain_ratio)} faster`] : 'Nothing that was tried is clearly faster',
+    h('p', null, best ? `Links need ${f.seconds(best.time_s)} instead of ${f.seconds(base.time_s)}; the worst factor is ${f.factor(best.max_collision_factor)} instead of ${f.factor(base.max_collision_factor)}.` : `Links need ${f.seconds(base.time_s)} as it is.`),
+    h('p', { class: 'small' }, `${f.count(advice.evaluated)} configurations tried. `, h('a', { href: '#advice' }, 'All of them')))];
+}
+
+function contentionAnswers(contention) {
+  const rows = contention.engines[0].jobs.filter((j) => j.slowdown_ratio !== undefined);
+  if (rows.length === 0) return [];
+  const worst = rows.reduce((a, b) => (f.mean(b.slowdown_ratio) > f.mean(a.slowdown_ratio) ? b : a));
+  return [card('answer-contention', 'What do the jobs do to each other?',
+    [h('strong', null, `${f.digits(f.mean(worst.slowdown_ratio), 3)} times`), ` as long takes ${worst.phase} of job ${worst.job}`],
+    h('ul', { class: 'plain' }, rows.map((j) => h('li', null, `${j.job}, ${j.phase}: ${f.seconds(f.mean(j.alone_s))} alone, ${f.seconds(f.mean(j.together_s))} together${j.iteration_alone_s ? `; an iteration ${f.seconds(j.iteration_alone_s)} and ${f.seconds(j.iteration_together_s)}` : ''}`))),
+    h('p', { class: 'small' }, h('a', { href: '#contention' }, 'Where they meet')))];
+}
+
+function degradationAnswers(degradation) {
+  const worst = degradation.phases.filter((p) => p.factor_ratio !== undefined).reduce((a, b) => (a && a.factor_ratio >= b.factor_ratio ? a : b), null);
+  const iteration = degradation.iterations?.[0];
+  const parts = degradation.parts.map((p) => `${p.part} at ${f.percent(p.speed_ratio)}`);
+  if (!worst) return [];
+  return [card('answer-degradation', 'What do the slower parts do?',
+    [h('strong', null, `${f.digits(worst.factor_ratio, 4)} times`), ` as long takes phase ${worst.phase}`],
+    h('p', null, `With ${f.list(parts)}.${iteration ? ` An iteration takes ${f.seconds(iteration.after_s)} instead of ${f.seconds(iteration.before_s)}.` : ''}`),
+    h('p', { class: 'small' }, h('a', { href: '#degradation' }, 'Phase by phase')))];
+}
+
+function mixAnswers(mix) {
+  const rows = mix.designs.flatMap((d) => (d.engines ?? []).map((e) => ({ d, e }))).filter(({ e }) => e.speed_ratio !== undefined);
+  const best = rows.find(({ e }) => e.best);
+  if (!best) return [];
+  return [card('answer-mix', 'Which design serves both jobs best?', [h('strong', null, best.d.name), ': most speed for its cost'],
+    h('ul', { class: 'plain' }, rows.map(({ d, e }) => h('li', null, `${d.name}: speed ${f.percent(e.speed_ratio)}, per dollar ${f.percent(e.speed_per_usd_ratio)} of the best`))),
+    h('p', { class: 'small' }, `Training ${f.percent(mix.training_share)} of the time, ranking ${f.percent(mix.ranking_share)}; under ${best.e.label}.`))];
+}
+
 export function answers(model, state) {
   const host = h('div', { class: 'cards' });
   const draw = () => {
@@ -176,6 +215,11 @@ export function answers(model, state) {
     if (report.iteration?.[state.engine]) cards.push(boundByIteration(report.iteration[state.engine], report.iteration.length > 1));
     else if (model.phases.length > 0) cards.push(boundByPhase(model, state.engine));
     if (model.phases.length > 0) cards.push(collisions(model, state.engine));
+    if (report.contention) cards.push(...contentionAnswers(report.contention));
+    if (report.degradation) cards.push(...degradationAnswers(report.degradation));
+    if (report.advice) cards.push(...adviceAnswers(report.advice));
+    if (report.mix) cards.push(...mixAnswers(report.mix));
+    if (report.study) cards.push(...studyAnswers(report.study));
     if (report.sweep) cards.push(...sweepAnswers(report.sweep));
     if (report.optimize) cards.push(...optimumAnswers(report.optimize, report.cost));
     if (report.designs) cards.push(...designAnswers(report.designs));
