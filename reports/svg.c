@@ -68,7 +68,8 @@ static double stroke_width(const fab_graph_view *view, const fab_graph_edge *edg
     if (edge->n_cables == 1) {
         return view->n_edges > 600 ? 0.8 : view->n_edges > 150 ? 1.3 : 2;
     }
-    return fmin(1.3 + 0.55 * log2(edge->n_cables), 9);
+    double width = fmin(1.3 + 0.55 * log2(edge->n_cables), 9);
+    return view->n_edges > 100 ? (1 + width) / 2 : width;
 }
 
 typedef struct point {

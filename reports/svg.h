@@ -7,7 +7,7 @@
 
 #include "graph_export.h"
 
-#define FAB_SVG_WIDTH 2000.0F /* a drawing is merged rather than wider */
+#define FAB_SVG_WIDTH 2100.0F /* a drawing is merged rather than wider */
 #define FAB_SVG_EDGES 1200    /* or fuller */
 
 /** Order in which lines are drawn: inside servers, by utilisation, then what is slower or has failed. */

@@ -219,7 +219,7 @@ static fab_status look_at_tier(auditor *a, uint32_t tier, fab_error *err) {
         }
         g.n++;
     }
-    if (g.n > 1) {
+    if (g.n > 1 && role != NULL) {
         g.axes = g.switches[0].n;
         FAB_TRY(look_at_grid(a, &g, role, n_role, err));
     }

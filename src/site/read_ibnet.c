@@ -108,7 +108,7 @@ static fab_token quoted_rest(const reader *r) {
 static fab_status read_header(reader *r, fab_site_kind kind, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t n_ports = 0;
-    fab_token name;
+    fab_token name = {0};
     fab_token t = fab_text_token(r->in);
     if (!fab_token_number(t, &n_ports) || n_ports == 0 || n_ports > MOST_PORTS) {
         status = fab_text_wrong(r->in, t.column, FAB_EINPUT, "is no number of ports, 1 to 254", t, err);
@@ -150,7 +150,7 @@ static fab_status read_cable(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     char here[8];
     char there[8];
-    fab_token name;
+    fab_token name = {0};
     fab_site_cable cable = {.end = {{.node = r->node, .port = here, .line = r->in->line}, {.port = there}}};
     FAB_TRY(read_port(r, here, err));
     if (fab_text_take(r->in, "[") || fab_text_take(r->in, "(")) { /* what stands on the box; or the port's GUID */

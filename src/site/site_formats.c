@@ -62,7 +62,7 @@ done:
 fab_status fab_site_read(const char *path, const char *format, fab_site **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_site *site = NULL;
-    const fab_site_format *f = NULL;
+    const fab_site_format *f = fab_site_formats[0];
     FAB_TRY(choose(path, format, &f, err));
     FAB_TRY(fab_site_new(path, &site, err));
     site->format = f->name;
