@@ -12,7 +12,7 @@
 
 #define COLLIDED   (1 + 1e-9)          /* above this a link is asked for more than it has */
 #define SAME_BYTES 1e-9                /* of flows: those of a phase are rounded */
-#define MOST_PATHS (UINT64_C(1) << 25) /* of all phases under all engines */
+#define MOST_PATHS (UINT64_C(1) << 24) /* of all phases under all engines */
 
 bool damage_is_collided(const fab_damage *d, fab_link_id link, double load, double left) {
     return left > 0 && load * d->per_bps[link] > left * COLLIDED;
@@ -184,6 +184,16 @@ done:
     return status;
 }
 
+static fab_status check_policies(fab_damage *d, fab_error *err) {
+    const fab_damage_request *q = &d->request;
+    for (size_t i = 0; i < q->n_policies; i++) {
+        if (q->policies[i] == FAB_POLICY_SAME_RACK && (q->racks == NULL || q->racks->n_racks == 0)) {
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "policy same-rack: racks are not known without a floor plan");
+        }
+    }
+    return FAB_OK;
+}
+
 fab_status fab_damage_new(const fab_damage_request *request, fab_damage **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_damage *d = NULL;
@@ -194,9 +204,7 @@ fab_status fab_damage_new(const fab_damage_request *request, fab_damage **out, f
     FAB_TRY(fab_ports_init(f, &d->ports, err));
     FAB_TRY(fab_traffic_make(request->traffic, request->design, f, request->seed, &d->traffic, err));
     d->n_phases = d->traffic.n_phases;
-    for (size_t i = 0; i < request->n_policies; i++) {
-        d->moves = d->moves || request->policies[i] != FAB_POLICY_NONE;
-    }
+    FAB_TRY(check_policies(d, err));
     if (d->traffic.has_job) {
         FAB_TRY(FAB_NEW(d->taken, f->n_servers, err));
         FAB_TRY(fab_jobs_taken(request->design, f, d->taken, err));
