@@ -6,26 +6,6 @@
 
 #include <inttypes.h>
 
-/* Quoted where a comma, quote or line feed asks for it (RFC 4180). */
-static void add_text(fab_str *out, const char *text) {
-    const char *c = text;
-    while (*c != '\0' && *c != ',' && *c != '"' && *c != '\n' && *c != '\r') {
-        c++;
-    }
-    if (*c == '\0') {
-        fab_str_add(out, text);
-        return;
-    }
-    fab_str_add(out, "\"");
-    for (c = text; *c != '\0'; c++) {
-        fab_str_append(out, c, 1);
-        if (*c == '"') {
-            fab_str_append(out, c, 1);
-        }
-    }
-    fab_str_add(out, "\"");
-}
-
 static void add_number(fab_str *out, bool known, double value) {
     char text[32];
     fab_str_add(out, ",");
@@ -39,10 +19,10 @@ static void add_point(fab_str *out, const fab_sweep *s, const fab_sweep_point *p
     static const fab_sweep_engine NONE = {.has_time = false};
     const fab_sweep_engine *engine = e != NULL ? e : &NONE;
     for (size_t k = 0; k < s->n_paths; k++) {
-        add_text(out, p->value[k]);
+        fab_str_add_csv(out, p->value[k]);
         fab_str_add(out, ",");
     }
-    add_text(out, engine->label);
+    fab_str_add_csv(out, engine->label);
     add_number(out, engine->has_time, engine->time_s);
     add_number(out, engine->has_phases, engine->phases_s);
     add_number(out, engine->has_iteration, engine->iteration.time_s);
@@ -52,7 +32,7 @@ static void add_point(fab_str *out, const fab_sweep *s, const fab_sweep_point *p
     add_number(out, p->is_built, p->bisection_ratio);
     add_number(out, engine->has_time, engine->is_on_front);
     fab_str_add(out, ",");
-    add_text(out, p->error);
+    fab_str_add_csv(out, p->error);
     fab_str_add(out, "\n");
 }
 
@@ -60,13 +40,17 @@ static fab_status write_csv(const fab_result *result, const fab_report_style *st
     fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
     const fab_sweep *s = result->sweep;
+    if (result->audit != NULL) {
+        return fab_csv_audit(result->audit, out, err);
+    }
     (void)style;
     if (s == NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "csv shows the points of a sweep, and this command makes none");
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                 "csv shows the points of a sweep or what an audit found, and this command makes none");
     }
     FAB_TRY(fab_result_walk(result, NULL, NULL, err));
     for (size_t k = 0; k < s->n_paths; k++) {
-        add_text(&text, s->path[k]);
+        fab_str_add_csv(&text, s->path[k]);
         fab_str_add(&text, ",");
     }
     fab_str_add(&text, "label,time_s,phases_s,iteration_s,usd_per_1e9_tokens,total_usd,power_w,bisection_ratio,pareto,"
@@ -89,6 +73,6 @@ done:
 const fab_report_format fab_report_csv = {
     .name = "csv",
     .file_name = NULL, /* only of commands that vary something */
-    .summary = "points of a sweep, a row for each engine",
+    .summary = "points of a sweep, or what an audit found, a row each",
     .write = write_csv,
 };

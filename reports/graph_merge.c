@@ -105,6 +105,11 @@ static bool keeps_switches(const fab_graph_merge *m) {
 
 /* --- nodes -------------------------------------------------------------------------------------------------------- */
 
+/* Sum of what is known. */
+static double total(double a, double b) {
+    return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
 static uint32_t common(uint32_t a, uint32_t b) {
     return a == b ? a : FAB_NONE;
 }
@@ -119,7 +124,8 @@ static void add_node(fab_graph_node *sum, const fab_graph_node *one) {
     sum->n_nodes += one->n_nodes;
     sum->n_gpus += one->n_gpus;
     sum->n_failed += one->n_failed;
-    sum->cost_usd += one->cost_usd;
+    sum->criticality = fmax(sum->criticality, one->criticality); /* NAN only where both are */
+    sum->cost_usd = total(sum->cost_usd, one->cost_usd);
 }
 
 static void name_node(const fab_graph_view *view, const fab_graph_merge *m, fab_graph_node *node) {
@@ -277,7 +283,7 @@ static void add_edge(fab_graph_edge *sum, const fab_graph_edge *one) {
     sum->length_m += one->length_m;
     sum->left_ratio += one->left_ratio * one->capacity_bps;
     sum->criticality = larger(sum->criticality, one->criticality);
-    sum->cost_usd += one->cost_usd;
+    sum->cost_usd = total(sum->cost_usd, one->cost_usd);
 }
 
 static fab_status merge_cable(fab_graph_merge *m, edge_table *t, const fab_graph_edge *cable, fab_error *err) {

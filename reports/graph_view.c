@@ -81,7 +81,9 @@ static double cost_of_node(const fab_graph_view *view, fab_node_kind kind, uint3
     if (!view->has_cost) {
         return NAN;
     }
-    return kind == FAB_NODE_SWITCH ? cost->switch_each_usd[tier - 1] : kind == FAB_NODE_NIC ? cost->nic_each_usd : 0;
+    return kind == FAB_NODE_SWITCH ? cost->switch_each_usd[tier - 1]
+           : kind == FAB_NODE_NIC  ? cost->nic_each_usd
+                                   : (double)NAN;
 }
 
 uint32_t fab_graph_view_level(const fab_graph_view *view, uint32_t id) {
@@ -110,6 +112,8 @@ void fab_graph_whole_node(const fab_graph_view *view, fab_node_id v, fab_graph_n
     if (view->overlay != NULL && view->overlay->dead_node != NULL) {
         out->n_failed = (uint32_t)(view->overlay->dead_node[v >> 6] >> (v & 63) & 1);
     }
+    bool is_ranked = view->overlay != NULL && view->overlay->node_criticality != NULL;
+    out->criticality = is_ranked ? view->overlay->node_criticality[v] : NAN;
     out->cost_usd = cost_of_node(view, kind, tier);
     (void)fab_node_name(f, v, out->name);
 }
@@ -173,7 +177,8 @@ void fab_graph_whole_edge(const fab_graph_view *view, uint32_t cable, fab_graph_
     out->length_m = c->length_m;
     out->left_ratio = view->left != NULL ? (view->left[up] + view->left[up + 1]) / 2 : 1;
     out->n_failed = view->left != NULL && view->left[up] == 0 && view->left[up + 1] == 0;
-    out->criticality = view->has_criticality ? view->overlay->criticality[cable] : NAN;
+    out->criticality =
+        view->overlay != NULL && view->overlay->criticality != NULL ? view->overlay->criticality[cable] : NAN;
     out->cost_usd = view->class_usd[class];
     for (size_t e = 0; e < view->n_engines; e++) {
         use_of_cable(view, e, cable, c->kind == FAB_LINK_FABRIC, &room[e]);
@@ -228,7 +233,7 @@ static fab_status price_classes(fab_graph_view *view, fab_error *err) {
     view->has_cost = about != NULL && about->cost.total_usd > 0;
     for (uint16_t i = 0; i < f->n_classes; i++) {
         const fab_link_class *c = &f->classes[i];
-        view->class_usd[i] = view->has_cost && c->tier == 0 ? 0 : NAN;
+        view->class_usd[i] = NAN;
         for (size_t k = 0; view->has_cost && c->tier > 0 && k < about->counts.n_kinds; k++) {
             const fab_cable_kind *kind = &about->counts.kinds[k];
             if (kind->tier == c->tier && kind->rate_bps == c->capacity_bps && kind->length_m == c->length_m) {
@@ -264,21 +269,20 @@ static void find_failures(fab_graph_view *view) {
     if (overlay != NULL) {
         view->left = overlay->left;
         view->has_failures = overlay->left != NULL || overlay->dead_node != NULL;
-        view->has_criticality = overlay->criticality != NULL;
+        view->has_criticality = overlay->criticality != NULL || overlay->node_criticality != NULL;
     }
 }
 
-/* There must be something to merge by. */
-static fab_status check_kind(const fab_fabric *f, fab_view kind, fab_error *err) {
-    if (kind == FAB_VIEW_POD && f->n_pods == 0) {
+fab_status fab_view_check(const fab_fabric *fabric, fab_view view, fab_error *err) {
+    if (view == FAB_VIEW_POD && fabric->n_pods == 0) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "view pod: the fabric has no pods; views rail, plane, tier, leaf and server have what to show");
+                        "view pod: the fabric has no pods; rail, plane, tier, leaf and server have what to show");
     }
-    if (kind == FAB_VIEW_RAIL && f->n_rails == 0) {
+    if (view == FAB_VIEW_RAIL && fabric->n_rails == 0) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL, "view rail: the fabric has no rails");
     }
-    if (kind == FAB_VIEW_AUTO || kind >= FAB_VIEW_N) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "no view %d of a graph", (int)kind);
+    if (view >= FAB_VIEW_N) {
+        return fab_fail(err, FAB_EINTERNAL, NULL, "no view %d of a graph", (int)view);
     }
     return FAB_OK;
 }
@@ -289,7 +293,10 @@ fab_status fab_graph_view_init(const fab_result *result, fab_view kind, fab_grap
     if (result->graph == NULL) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "a graph shows a fabric that was built, and this command builds none");
     }
-    FAB_TRY(check_kind(view.fabric, kind, err));
+    if (kind == FAB_VIEW_AUTO) {
+        FAB_FAIL(err, FAB_EINTERNAL, NULL, "a view of a graph was left open");
+    }
+    FAB_TRY(fab_view_check(view.fabric, kind, err));
     FAB_TRY(price_classes(&view, err));
     find_engines(&view);
     find_failures(&view);

@@ -30,12 +30,13 @@ typedef struct fab_graph_node {
     uint32_t level;
     uint32_t tier; /**< of switches; else 0 */
     uint32_t rail, plane, pod, rack;
-    uint32_t server;   /**< of the first GPU that it stands for */
-    uint32_t group;    /**< merged: number of the pod, rail, plane, server or block */
-    uint32_t n_nodes;  /**< nodes of the fabric that it stands for */
-    uint32_t n_gpus;   /**< GPUs among them */
-    uint32_t n_failed; /**< of them: dead */
-    double cost_usd;   /**< of all of them; 0 for what the bill does not list */
+    uint32_t server;    /**< of the first GPU that it stands for */
+    uint32_t group;     /**< merged: number of the pod, rail, plane, server or block */
+    uint32_t n_nodes;   /**< nodes of the fabric that it stands for */
+    uint32_t n_gpus;    /**< GPUs among them */
+    uint32_t n_failed;  /**< of them: dead */
+    double criticality; /**< largest of them; NAN: not known */
+    double cost_usd;    /**< of those that the bill lists; NAN: it lists none */
     char name[FAB_GRAPH_NAME_SIZE];
 } fab_graph_node;
 

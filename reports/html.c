@@ -53,6 +53,7 @@ static fab_status make_data(const fab_result *result, fab_str *out, fab_error *e
     FAB_TRY(fab_html_graph(result, out, err));
     FAB_TRY(fab_html_views(result, out, err));
     FAB_TRY(fab_html_loads(result, out, err));
+    FAB_TRY(fab_html_criticality(result, out, err));
     FAB_TRY(fab_html_blocks(result, out, err));
     fab_str_add(out, "}");
     FAB_TRY(fab_str_status(out, err));
@@ -95,6 +96,8 @@ done:
 const fab_report_format fab_report_html = {
     .name = "html",
     .file_name = "report.html",
+    .suffix = ".html",
     .summary = "one self-contained page: pictures and tables, for a browser",
     .write = write_html,
+    .shows_loads = true,
 };

@@ -193,6 +193,7 @@ done:
 const fab_report_format fab_report_json = {
     .name = "json",
     .file_name = "report.json",
+    .suffix = ".json",
     .summary = "the whole result as one JSON object",
     .write = write_json,
 };

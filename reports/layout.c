@@ -12,8 +12,10 @@
 #define FEW_NODES   24 /* of the fullest row: boxes have room for names */
 #define FEW_GROUPS  14 /* the same for merged nodes with a second line */
 #define GAP         8.0F
+#define GAP_CLOSE   3.0F /* within a server */
 #define GAP_SERVERS 14.0F
 #define GAP_GROUPS  30.0F
+#define MANY_EDGES  300
 
 typedef struct wish {
     double x;
@@ -37,9 +39,11 @@ static box named_box(const fab_graph_view *view, uint32_t last) {
     return (box){(float)(7 * strlen(node.name) + 16), 26};
 }
 
-static box number_box(uint32_t level, uint32_t n) {
+static box number_box(const fab_graph_view *view, uint32_t level, uint32_t n) {
     float width = n <= 100 ? 24.0F : n <= 1000 ? 30.0F : 38.0F;
-    return level == FAB_LEVEL_DOMAIN ? (box){54, 18} : level < FAB_LEVEL_TIER(1) ? (box){width, 18} : (box){width, 20};
+    return level == FAB_LEVEL_DOMAIN && keeps_switches(view) ? (box){54, 18}
+           : level < FAB_LEVEL_TIER(1)                       ? (box){width, 18}
+                                                             : (box){width, 20};
 }
 
 static void size_row(const fab_graph_view *view, fab_graph_layout_density density, uint32_t fullest, uint32_t last,
@@ -50,10 +54,10 @@ static void size_row(const fab_graph_view *view, fab_graph_layout_density densit
     if (keeps_switches(view) && !blocks) {
         bool named = density == FAB_LAYOUT_NAMED || fullest <= FEW_NODES;
         row->text = named ? FAB_LAYOUT_NAME : FAB_LAYOUT_NUMBER;
-        b = named ? named_box(view, last) : number_box(row->level, row->n_nodes);
+        b = named ? named_box(view, last) : number_box(view, row->level, row->n_nodes);
     } else if (density == FAB_LAYOUT_COMPACT && row->n_nodes > FEW_GROUPS) {
         row->text = FAB_LAYOUT_NUMBER;
-        b = number_box(row->level, row->n_nodes);
+        b = number_box(view, row->level, row->n_nodes);
     }
     row->width = b.width;
     row->height = b.height;
@@ -92,24 +96,36 @@ const fab_graph_layout_row *fab_graph_layout_row_of(const fab_graph_layout *layo
 
 /* --- places within a row ------------------------------------------------------------------------------------------ */
 
-/* The lowest row, with gaps between servers and wider ones between pods. */
-static void place_in_order(const fab_graph_view *view, const fab_graph_layout_row *row, wish *wishes, float *x) {
+/* The lowest row, with gaps between servers and wider ones between pods; as wide as the widest row where its nodes are
+ * merged, so that they stand below what they are plugged into. */
+static void place_in_order(const fab_graph_view *view, const fab_graph_layout *layout, const fab_graph_layout_row *row,
+                           wish *wishes, float *x) {
     fab_graph_node before = {.id = 0};
     fab_graph_node node;
     double at = 0;
+    double widest = 0;
     for (uint32_t i = 0; i < row->n_nodes; i++) {
         fab_graph_view_node(view, wishes[i].id, &node);
         if (i > 0) {
             bool server_ends = view->kind == FAB_VIEW_WHOLE && node.server != before.server;
             bool pod_ends = keeps_switches(view) && node.pod != before.pod;
-            at += row->width +
-                  (double)(pod_ends      ? GAP_GROUPS
-                           : server_ends ? GAP_SERVERS
-                                         : 0) +
-                  (double)(view->kind == FAB_VIEW_WHOLE ? 3 : GAP);
+            at += (double)(row->width +
+                           (pod_ends      ? GAP_GROUPS
+                            : server_ends ? GAP_SERVERS
+                                          : 0) +
+                           (view->kind == FAB_VIEW_WHOLE ? GAP_CLOSE : GAP));
         }
         x[node.id] = (float)at;
         before = node;
+    }
+    for (uint32_t i = 0; i < layout->n_rows; i++) {
+        widest = fmax(widest, (double)(layout->row[i].width + GAP) * (layout->row[i].n_nodes - 1));
+    }
+    double stretch = view->kind != FAB_VIEW_WHOLE && at > 0 && row->n_nodes > 1
+                         ? fmax(1, widest * (row->n_nodes - 1) / row->n_nodes / at)
+                         : 1;
+    for (uint32_t i = 0; i < row->n_nodes; i++) {
+        x[wishes[i].id] = (float)((double)x[wishes[i].id] * stretch);
     }
 }
 
@@ -195,21 +211,27 @@ static void gather_wishes(const placing *p, uint32_t level, double middle) {
     }
 }
 
+/* From one node of a row to the next at least: few switches above many servers use half of the width. */
+static double step_of(const fab_graph_layout_row *row, uint32_t level, double width) {
+    double least = (double)(row->width + (level < FAB_LEVEL_TIER(1) ? GAP_CLOSE : GAP));
+    double airy = level < FAB_LEVEL_TIER(1) ? 0 : fmin(0.55 * width / row->n_nodes, 3 * (double)row->width);
+    return fmax(least, airy);
+}
+
 static void place_rows(const placing *p) {
     fab_graph_layout *out = p->layout;
     double middle = 0;
     uint32_t lowest = fab_graph_layout_row_of(out, FAB_LEVEL_GPU)->level; /* the first of what stands in servers */
     (void)list_level(p, lowest);
     const fab_graph_layout_row *row = fab_graph_layout_row_of(out, lowest);
-    place_in_order(p->view, row, p->wishes, out->x);
+    place_in_order(p->view, out, row, p->wishes, out->x);
     middle = (double)out->x[p->wishes[row->n_nodes - 1].id] / 2;
     for (uint32_t level = 0; level < FAB_LEVELS; level++) {
         row = fab_graph_layout_row_of(out, level);
         if (row->level == level && level != lowest) {
             (void)list_level(p, level);
             gather_wishes(p, level, middle);
-            push_apart(p->wishes, row->n_nodes, (double)(row->width + (level < FAB_LEVEL_TIER(1) ? 3 : GAP)), p->pools,
-                       out->x);
+            push_apart(p->wishes, row->n_nodes, step_of(row, level, 2 * middle), p->pools, out->x);
         }
     }
 }
@@ -231,9 +253,10 @@ static void shift(const fab_graph_view *view, fab_graph_layout *out) {
     out->width = (float)ceil(most - least + 1);
 }
 
-/* Wide drawings get more room between tiers, so that lines are not too flat. */
+/* Wide and dense drawings get more room between tiers, so that lines are not too flat. */
 static void place_heights(const fab_graph_view *view, fab_graph_layout *out) {
-    float room = (float)fmin(fmax(floor((double)out->width * 0.09), 84), 200);
+    float steep = view->n_edges > MANY_EDGES && fab_is_tree(view->fabric) ? 0.15F : 0.09F;
+    float room = fminf(fmaxf(floorf(out->width * steep), 84), 240);
     float y = 0;
     for (uint32_t i = 0; i < out->n_rows; i++) {
         fab_graph_layout_row *row = &out->row[i];

@@ -12,6 +12,10 @@ extern const fab_report_format fab_report_text;
 extern const fab_report_format fab_report_json;
 extern const fab_report_format fab_report_xml;
 extern const fab_report_format fab_report_graphml;
+extern const fab_report_format fab_report_yed;
+extern const fab_report_format fab_report_gexf;
+extern const fab_report_format fab_report_dot;
+extern const fab_report_format fab_report_svg;
 extern const fab_report_format fab_report_ibnet;
 extern const fab_report_format fab_report_flows;
 extern const fab_report_format fab_report_csv;
@@ -19,5 +23,9 @@ extern const fab_report_format fab_report_html;
 
 /** Writes a finished text and flushes. FAB_ENOMEM where an append to it had failed, FAB_EIO when a write fails. */
 fab_status fab_report_put(const fab_str *text, FILE *out, fab_error *err) FAB_MUST_USE;
+
+/** What an audit found, a row each. */
+struct fab_audit;
+fab_status fab_csv_audit(const struct fab_audit *audit, FILE *out, fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -127,6 +127,8 @@ static void walk_variant(walk *w, const fab_study_summary *s, const fab_study_va
         figure(w, "failures", v->failures);
         figure(w, "stops", v->stops);
     }
+    integer(w, "critical_tied", v->critical.n_tied);
+    integer(w, "links_tied", v->links.n_tied);
     integers(w, "bins", v->bin, FAB_STUDY_BINS);
     walk_spread(w, "slowdown_ratio", &v->slowdown, false);
     walk_spread(w, "time_s", &v->time_s, false);
@@ -137,8 +139,10 @@ static void walk_variant(walk *w, const fab_study_summary *s, const fab_study_va
     walk_spread(w, "goodput_ratio", &v->goodput, true);
     walk_access(w, &v->access);
     walk_classes(w, v);
-    walk_critical(w, "critical", v->critical, v->n_critical);
-    walk_critical(w, "links", v->links, v->n_links);
+    walk_critical(w, "critical", v->critical.list, v->critical.n);
+    walk_critical(w, "critical_next", v->critical.next, v->critical.n_next);
+    walk_critical(w, "links", v->links.list, v->links.n);
+    walk_critical(w, "links_next", v->links.next, v->links.n_next);
     walk_cases(w, "worst", v->worst, v->n_worst);
     walk_cases(w, "stopping", v->stopped, v->n_stopped_shown);
     end(w);
@@ -206,6 +210,6 @@ void fab_walk_study(walk *w, const fab_study_summary *s) {
     end(w);
     walk_choices(w, s);
     walk_cases(w, "worst", shown->worst, shown->n_worst);
-    walk_critical(w, "critical", shown->critical, shown->n_critical);
+    walk_critical(w, "critical", shown->critical.list, shown->critical.n);
     end(w);
 }

@@ -53,7 +53,7 @@ static void set_name(fab_table *table, const fab_study_summary *s, size_t varian
     const fab_study_variant *v = &s->variants[variant];
     char engine[13];
     (void)snprintf(engine, sizeof engine, "%.*s", (int)strcspn(v->engine, ","), v->engine);
-    fab_table_set(table, 0, variant == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "[%zu] %s %.20s", variant + 1, engine,
+    fab_table_set(table, 0, variant == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "[%zu] %s, %.20s", variant + 1, engine,
                   v->policy);
 }
 
@@ -75,33 +75,39 @@ static void put_history_answer(fab_page *page, const fab_study_summary *s, const
                    goodput_text(d, v->goodput.worst), v->stops, v->failures);
 }
 
-/* "it takes x1.018 on average, ..." */
-static void put_running(fab_page *page, const fab_study_summary *s, const fab_study_variant *v, const char *stops) {
+/* "x1.018 on average, x1.12 or more in 1 of 100, x1.31 at worst" */
+static void describe_running(char *out, size_t size, const fab_study_summary *s, const fab_spread *spread) {
     char a[STUDY_TEXT];
     char b[STUDY_TEXT];
     char c[STUDY_TEXT];
-    const fab_spread *spread = s->has_times ? &v->slowdown : &v->worst_ratio;
-    if (spread->n == 0) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s.", stops);
-    } else if (s->has_times) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s; %s it takes %s on average, %s in 1 of 100, %s at worst.", stops,
-                       v->n_stopped > 0 ? "elsewhere" : "and", study_factor(a, spread->mean),
-                       study_factor(b, spread->p99), study_factor(c, spread->worst));
-    } else {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                       "%s; %s the fullest link is asked for %.3g of its rate on average, %.3g in 1 of 100, %.3g at "
-                       "worst (%.3g where nothing failed).",
-                       stops, v->n_stopped > 0 ? "elsewhere" : "and", spread->mean, spread->p99, spread->worst,
-                       v->whole_ratio);
+    char tail[STUDY_TEXT + 32] = "";
+    const double figures[] = {spread->mean, spread->p99, spread->worst};
+    char *const texts[] = {a, b, c};
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        if (s->has_times) {
+            (void)study_factor(texts[i], figures[i]);
+        } else {
+            (void)snprintf(texts[i], STUDY_TEXT, "%.3g", figures[i]);
+        }
     }
+    if (strcmp(a, c) == 0) {
+        (void)snprintf(out, size, "%s", a);
+        return;
+    }
+    if (strcmp(b, c) != 0) {
+        (void)snprintf(tail, sizeof tail, " %s or more in 1 of 100,", b);
+    }
+    (void)snprintf(out, size, "%s on average,%s %s at worst", a, tail, c);
 }
 
 static void put_answer(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = &s->variants[s->shown];
+    const fab_spread *spread = s->has_times ? &v->slowdown : &v->worst_ratio;
     char a[STUDY_TEXT];
     char b[STUDY_TEXT];
     char c[STUDY_TEXT];
     char stops[160];
+    char runs[256];
     if (s->n_done == 0) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 2, "No scenario has been looked at yet.");
         return;
@@ -119,7 +125,20 @@ static void put_answer(fab_page *page, const fab_study_summary *s) {
                        study_count(b, v->n_done, "scenario"),
                        study_percent(c, (double)v->n_stopped / (double)v->n_done));
     }
-    put_running(page, s, v, stops);
+    if (spread->n == 0) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s.", stops);
+        return;
+    }
+    describe_running(runs, sizeof runs, s, spread);
+    if (s->has_times) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s; %s %s.", stops,
+                       v->n_stopped > 0 ? "in the others it takes" : "it takes", runs);
+    } else {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "%s; %s the fullest link is asked for %s, in parts of its rate (%.3g "
+                       "where nothing failed).",
+                       stops, v->n_stopped > 0 ? "in the others" : "there", runs, v->whole_ratio);
+    }
 }
 
 /* "collision-aware does best: ..." */
@@ -156,8 +175,12 @@ static void put_state(fab_page *page, const fab_study_summary *s) {
                        fab_format_count(a, s->n_done), study_count(b, s->n_scenarios, "scenario"),
                        study_percent((char[STUDY_TEXT]){0}, (double)s->n_done / (double)s->n_scenarios));
     }
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Shown: [%zu] %s, policy %s; seed %" PRIu64 "; %s", s->shown + 1, v->engine,
-                   v->policy, s->seed, s->traffic);
+    if (s->n_variants > 1) {
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "That is [%zu] of %zu: engine %s, policy %s. Traffic %s.", s->shown + 1,
+                       s->n_variants, v->engine, v->policy, s->traffic);
+    } else {
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Engine %s, policy %s, traffic %s.", v->engine, v->policy, s->traffic);
+    }
 }
 
 /* --- outcomes ----------------------------------------------------------------------------------------------------- */
@@ -258,6 +281,7 @@ static void put_bin(fab_page *page, fab_ink ink, const char *name, uint64_t n, u
 
 static void put_histogram(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = &s->variants[s->shown];
+    size_t first = 0;
     size_t last = FAB_STUDY_BINS - 1;
     uint64_t stopped = s->span_s > 0 ? 0 : v->n_stopped;
     uint64_t largest = largest_bin(v) > stopped ? largest_bin(v) : stopped;
@@ -265,14 +289,17 @@ static void put_histogram(fab_page *page, const fab_study_summary *s) {
     if (largest == 0) {
         return;
     }
-    while (last > 0 && v->bin[last] == 0) {
+    while (first < last && v->bin[first] == 0) {
+        first++;
+    }
+    while (last > first && v->bin[last] == 0) {
         last--;
     }
     fab_page_line(page, FAB_INK_DIM, "    scenarios of [%zu] by %s", s->shown + 1,
                   s->span_s > 0  ? "1 / goodput"
                   : s->has_times ? "slowdown"
                                  : "load of the fullest link, over that where nothing failed");
-    for (size_t bin = 0; bin <= last && largest_bin(v) > 0; bin++) {
+    for (size_t bin = first; bin <= last && largest_bin(v) > 0; bin++) {
         put_bin(page, ink_of_bin(bin), bin_name(name, bin), v->bin[bin], largest);
     }
     if (stopped > 0) {
@@ -384,6 +411,22 @@ static void put_goodput(fab_page *page, const fab_study_summary *s) {
                   "failures, stops: in a span");
 }
 
+static void put_conventions(fab_page *page, const fab_study_summary *s) {
+    static const char *const LINES[] = {
+        "a dead link is dead in both directions; switches, NICs, GPUs, servers and racks die as a whole",
+        "routing has converged on what is left; servers that move take their ranks along, everybody else stays",
+        "offered rates stay those of the whole fabric; rates, times and loads are counted as `fabriscope run` does",
+        "cut off and lost rate: before anybody moves; all other figures: behind it",
+        "histories: failures and repairs of every class at exponential times; a stopped job goes back to its last "
+        "checkpoint",
+    };
+    fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
+    for (size_t i = 0; i < sizeof LINES / sizeof LINES[0] - (s->span_s > 0 ? 0 : 1); i++) {
+        fab_page_put(page, FAB_INK_DIM, "  - ");
+        fab_page_wrap(page, FAB_INK_DIM, 4, 4, LINES[i]);
+    }
+}
+
 void fab_text_study(fab_page *page, const fab_study_summary *s) {
     char title[sizeof s->scenarios + sizeof s->design + 8];
     (void)snprintf(title, sizeof title, "%s on %s", s->scenarios, s->design);
@@ -394,15 +437,15 @@ void fab_text_study(fab_page *page, const fab_study_summary *s) {
         put_choice_answer(page, s);
     }
     put_state(page, s);
-    if (s->n_done == 0) {
-        return;
+    if (s->n_done > 0) {
+        put_outcomes(page, s);
+        put_histogram(page, s);
+        put_goodput(page, s);
+        put_policies(page, s);
+        study_put_homing(page, s);
+        study_put_classes(page, s);
+        study_put_critical(page, s);
+        study_put_cases(page, s);
     }
-    put_outcomes(page, s);
-    put_histogram(page, s);
-    put_goodput(page, s);
-    put_policies(page, s);
-    study_put_homing(page, s);
-    study_put_classes(page, s);
-    study_put_critical(page, s);
-    study_put_cases(page, s);
+    put_conventions(page, s);
 }

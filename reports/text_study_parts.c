@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_NAMED 3 /* in a sentence */
+#define MOST_TIED 3 /* of parts that do the same damage */
 
 static const fab_study_variant *shown(const fab_study_summary *s) {
     return &s->variants[s->shown];
@@ -121,29 +121,53 @@ static void set_interval(fab_table *table, size_t column, const fab_critical *c)
     }
 }
 
-static void put_list(fab_page *page, const fab_study_summary *s, const fab_critical *list, size_t n) {
-    static const char *const TITLES[] = {"part", "damage", "+-", "scenarios", "stops", "mean", "worst"};
+static void set_critical(fab_table *table, const fab_study_summary *s, const fab_critical *c) {
+    char a[STUDY_TEXT];
+    const double figures[] = {s->has_times ? c->mean_slowdown : c->mean_ratio,
+                              s->has_times ? c->worst_slowdown : c->worst_ratio};
+    fab_table_row(table);
+    fab_table_set(table, 0, FAB_INK_PLAIN, "%s", c->name);
+    fab_table_set(table, 1, FAB_INK_BOLD, "%s", study_percent(a, c->damage));
+    fab_table_set(table, 2, c->n_stopped > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_stopped));
+    for (size_t k = 0; k < 2; k++) {
+        if (s->has_times) {
+            fab_table_set(table, 3 + k, FAB_INK_PLAIN, "%s", study_factor(a, figures[k]));
+        } else {
+            fab_table_set(table, 3 + k, FAB_INK_PLAIN, isnan(figures[k]) ? "-" : "%.3g", figures[k]);
+        }
+    }
+    if (!s->is_single) {
+        fab_table_set(table, 5, FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_scenarios));
+        set_interval(table, 6, c);
+    }
+}
+
+/* Where more than fit do the same damage, a few of them, how many more, and those behind. */
+static void put_list(fab_page *page, const fab_study_summary *s, const fab_ranking *r) {
+    static const char *const TITLES[] = {"part", "damage", "stops", "mean", "worst", "scenarios", "+-"};
     fab_table table;
     char a[STUDY_TEXT];
-    fab_table_begin(&table, TITLES, sizeof TITLES / sizeof TITLES[0]);
-    for (size_t i = 0; i < n; i++) {
-        const fab_critical *c = &list[i];
-        const double figures[] = {s->has_times ? c->mean_slowdown : c->mean_ratio,
-                                  s->has_times ? c->worst_slowdown : c->worst_ratio};
-        fab_table_row(&table);
-        fab_table_set(&table, 0, FAB_INK_PLAIN, "%s", c->name);
-        fab_table_set(&table, 1, FAB_INK_BOLD, "%s", study_percent(a, c->damage));
-        set_interval(&table, 2, c);
-        fab_table_set(&table, 3, FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_scenarios));
-        fab_table_set(&table, 4, c->n_stopped > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
-                      fab_format_count(a, c->n_stopped));
-        for (size_t k = 0; k < 2; k++) {
-            if (s->has_times) {
-                fab_table_set(&table, 5 + k, FAB_INK_PLAIN, "%s", study_factor(a, figures[k]));
-            } else {
-                fab_table_set(&table, 5 + k, FAB_INK_PLAIN, isnan(figures[k]) ? "-" : "%.3g", figures[k]);
-            }
+    size_t n_behind = s->is_single ? 5 : 7;
+    size_t n = r->n;
+    uint64_t more = 0;
+    fab_table_begin(&table, TITLES, n_behind);
+    if (r->n_tied > 0) {
+        size_t tied = 0; /* of the list */
+        while (tied < r->n && r->list[r->n - 1 - tied].damage == r->list[r->n - 1].damage) {
+            tied++;
         }
+        n = r->n - tied + (tied < MOST_TIED ? tied : MOST_TIED);
+        more = r->n_tied - (tied < MOST_TIED ? tied : MOST_TIED);
+    }
+    for (size_t i = 0; i < n; i++) {
+        set_critical(&table, s, &r->list[i]);
+    }
+    if (more > 0) {
+        fab_table_row(&table);
+        fab_table_set(&table, 0, FAB_INK_DIM, "and %s more", fab_format_count(a, more));
+    }
+    for (size_t i = 0; more > 0 && i < r->n_next && r->next[i].damage > FAB_SAME_FACTOR; i++) {
+        set_critical(&table, s, &r->next[i]);
     }
     fab_table_print(&table, page, 2, NULL, NULL);
     fab_table_release(&table);
@@ -156,23 +180,23 @@ static bool is_link(const fab_critical *c) {
 void study_put_critical(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = shown(s);
     bool has_others = false;
-    if (v->n_critical == 0) {
+    if (v->critical.n == 0) {
         return;
     }
-    for (size_t i = 0; i < v->n_critical; i++) {
-        has_others = has_others || !is_link(&v->critical[i]);
+    for (size_t i = 0; i < v->critical.n; i++) {
+        has_others = has_others || !is_link(&v->critical.list[i]);
     }
     fab_text_heading(page, has_others ? "CRITICAL PARTS" : "CRITICAL LINKS", "by damage, then by name");
-    put_list(page, s, v->critical, v->n_critical);
-    if (has_others && v->n_links > 0) {
+    put_list(page, s, &v->critical);
+    if (has_others && v->links.n > 0) {
         fab_text_heading(page, "CRITICAL LINKS", "by damage, then by name");
-        put_list(page, s, v->links, v->n_links);
+        put_list(page, s, &v->links);
     }
-    fab_page_wrapf(
-        page, FAB_INK_DIM, 2, 2, "damage: %s; mean, worst: %s%s",
-        s->is_single ? "of its loss"
-                     : "mean over the scenarios in which it fails, alone or with others; +-: half of its 95 % interval",
-        s->has_times ? "slowdown" : "load of the fullest link", " where the job runs");
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "%s; mean, worst: %s, where the job runs%s",
+                   s->is_single ? "damage: of its loss"
+                                : "damage: mean over the scenarios in which it fails, alone or with others",
+                   s->has_times ? "slowdown" : "load of the fullest link",
+                   s->is_single ? "" : "; +-: half of the 95 % interval of the damage");
 }
 
 /* --- by scenario -------------------------------------------------------------------------------------------------- */
@@ -218,11 +242,15 @@ void study_put_cases(fab_page *page, const fab_study_summary *s) {
     }
     if (n > 0) {
         fab_text_heading(page, "WORST SCENARIOS", s->span_s > 0 ? "least goodput" : "of those in which the job runs");
-        for (size_t i = 0; i < n; i++) {
-            put_case(page, s, &v->worst[i]);
+        size_t alike = 0;
+        for (size_t i = 0; i < n; i++) { /* few of those that do the same damage, where that is all there is to see */
+            alike = i > 0 && v->worst[i].damage == v->worst[i - 1].damage ? alike + 1 : 0;
+            if (alike < MOST_TIED || !s->is_single) {
+                put_case(page, s, &v->worst[i]);
+            }
         }
     }
-    if (v->n_stopped_shown > 0) {
+    if (v->n_stopped_shown > 0 && !s->is_single) { /* of single parts they stand above */
         char a[STUDY_TEXT];
         char remark[96];
         (void)snprintf(remark, sizeof remark, "the first %zu of %s", v->n_stopped_shown,
@@ -240,22 +268,22 @@ void study_put_cases(fab_page *page, const fab_study_summary *s) {
 static void put_access(fab_page *page, const fab_study_summary *s, size_t variant) {
     const fab_study_variant *v = &s->variants[variant];
     const fab_access_loss *a = &v->access;
-    char stops[96];
-    char runs[160] = "";
+    char what[96];
+    char runs[128] = "";
     char x[STUDY_TEXT];
     char y[STUDY_TEXT];
-    uint64_t n_runs = a->n - a->n_stopped;
-    (void)snprintf(stops, sizeof stops, "the job stops in %s of %s", fab_format_count(x, a->n_stopped),
-                   study_count(y, a->n, "scenario"));
-    if (n_runs > 0 && !isnan(a->mean_slowdown)) {
-        (void)snprintf(runs, sizeof runs, ", %s %s on average, %s at worst",
-                       a->n_stopped > 0 ? "else runs at" : "runs at", study_factor(x, a->mean_slowdown),
-                       study_factor(y, a->worst_slowdown));
-    } else if (n_runs > 0) {
-        (void)snprintf(runs, sizeof runs, ", runs in %s", fab_format_count(x, n_runs));
+    if (a->n_stopped == 0) {
+        (void)snprintf(what, sizeof what, "the job runs in all %s", study_count(x, a->n, "scenario"));
+    } else {
+        (void)snprintf(what, sizeof what, "the job stops in %s of %s", fab_format_count(x, a->n_stopped),
+                       study_count(y, a->n, "scenario"));
+    }
+    if (!isnan(a->mean_slowdown)) {
+        (void)snprintf(runs, sizeof runs, "%s, %s on average, %s at worst", a->n_stopped > 0 ? "; in the others" : "",
+                       study_factor(x, a->mean_slowdown), study_factor(y, a->worst_slowdown));
     }
     fab_page_wrapf(page, a->n_stopped > 0 ? FAB_INK_BAD : FAB_INK_GOOD, 4, 8, "[%zu] %.*s, %s: %s%s", variant + 1,
-                   (int)strcspn(v->engine, ","), v->engine, v->policy, stops, runs);
+                   (int)strcspn(v->engine, ","), v->engine, v->policy, what, runs);
 }
 
 void study_put_homing(fab_page *page, const fab_study_summary *s) {
@@ -268,7 +296,7 @@ void study_put_homing(fab_page *page, const fab_study_summary *s) {
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                    "A server has %" PRIu32 " link%s, and a NIC %" PRIu32 " port%s to %" PRIu32
                    " switch%s: %s. One link "
-                   "is 1/%.3g of the server's bandwidth (%s). Where one such link is lost and nothing else:",
+                   "is 1/%.3g of the server's bandwidth (%s). Where it is lost and nothing else:",
                    h->links_per_server, h->links_per_server == 1 ? "" : "s", h->ports_per_nic,
                    h->ports_per_nic == 1 ? "" : "s", h->switches_per_nic, h->switches_per_nic == 1 ? "" : "es",
                    h->switches_per_nic == 1   ? "single-homed"

@@ -142,6 +142,7 @@ done:
 const fab_report_format fab_report_xml = {
     .name = "xml",
     .file_name = "report.xml",
+    .suffix = ".xml",
     .summary = "the whole result as XML, with an XML Schema",
     .write = write_xml,
 };

@@ -55,6 +55,21 @@ fab_status fab_str_status(const fab_str *str, fab_error *err) {
     return str->failed ? fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate a text of %zu bytes", str->length) : FAB_OK;
 }
 
+void fab_str_add_csv(fab_str *str, const char *text) {
+    if (text[strcspn(text, ",\"\r\n")] == '\0') {
+        fab_str_add(str, text);
+        return;
+    }
+    fab_str_append(str, "\"", 1);
+    for (const char *c = text; *c != '\0'; c++) {
+        fab_str_append(str, c, 1);
+        if (*c == '"') {
+            fab_str_append(str, c, 1);
+        }
+    }
+    fab_str_append(str, "\"", 1);
+}
+
 void fab_format_double(char *out, double value) {
     for (int digits = 15; digits <= 17; digits++) {
         (void)snprintf(out, 32, "%.*g", digits, value);

@@ -8,12 +8,16 @@
  *  3. list its options in its table; a new option is one `cli_option` in options.c (or in the command's own file when
  *     nobody shares it) and a field of cli_options. Help is made from these tables;
  *  4. add a case to tests/cli/cases.
+ * A command with subcommands has a table of them instead of `run` (cmd_study.c); its options are those of all of them.
  */
 #ifndef FAB_CLI_H
 #define FAB_CLI_H
 
 #include "fab/analysis.h"
 #include "fab/bound.h"
+#include "fab/mask.h"
+#include "fab/overlay.h"
+#include "fab/relocate.h"
 #include "fab/reports.h"
 #include "fab/status.h"
 #include "fab/sweep.h"
@@ -51,19 +55,26 @@ typedef struct cli_advise_options {
 typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
-    cli_list operands, overrides, jobs, engines, weak_parts;
+    cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts, policies;
     const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain,
         *certificate; /**< NULL when not given */
     cli_search search;
     cli_advise_options advise;
     uint64_t seed, n_seeds, n_threads;
     cli_when color;
+    fab_view view;                     /**< of graphs */
+    const char *store, *scenarios;     /**< study; NULL when not given */
+    const char *figures;               /**< study plan: "loads", "times" or NULL */
+    uint64_t shard, n_shards;          /**< study run: this worker's share */
+    bool partial;                      /**< study gather */
+    uint64_t top, variant;             /**< study show; 0: the default */
     const char *vary[FAB_SWEEP_PATHS]; /**< sweep: "path=v1,v2,..." */
     size_t n_vary;
-    const char *ranking;    /**< mix: fields of the ranking job, or NULL */
-    double share;           /**< mix: of the training job */
-    const char *steps;      /**< cost: "256,512,1024", or NULL */
-    const char *completion; /**< help: a shell, or NULL */
+    const char *ranking;                /**< mix: fields of the ranking job, or NULL */
+    double share;                       /**< mix: of the training job */
+    const char *steps;                  /**< cost: "256,512,1024", or NULL */
+    const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
+    const char *completion;             /**< help: a shell, or NULL */
     bool quiet, force, help, man, verify, bound, dump_as_lft, interference;
 } cli_options;
 
@@ -78,21 +89,30 @@ struct cli_command {
     const char *name;
     const char *operands; /**< as in the usage line, "" for none */
     size_t min_operands, max_operands;
-    const char *summary;              /**< one line */
-    const char *details;              /**< a paragraph for the command's help, or "" */
-    const char *const *examples;      /**< arguments that work as they stand; ended by NULL */
-    const cli_option *const *options; /**< ended by NULL */
-    bool tells_usage;                 /**< ends with a line about time and memory on stderr */
-    /** Writes the whole output to `out`, which reaches stdout only if this succeeds. */
+    const char *summary;                   /**< one line */
+    const char *details;                   /**< a paragraph for the command's help, or "" */
+    const char *const *examples;           /**< arguments that work as they stand; ended by NULL */
+    const cli_option *const *options;      /**< ended by NULL */
+    bool tells_usage;                      /**< ends with a line about time and memory on stderr */
+    const cli_command *const *subcommands; /**< ended by NULL; their names begin with this one's. NULL: none */
+    /** Writes the whole output to `out`, which reaches stdout only if this succeeds. NULL where there are subcommands.
+     */
     fab_status (*run)(const cli_options *options, FILE *out, fab_error *err);
 };
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
     cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_list, cli_command_schema,
-    cli_command_version, cli_command_explain, cli_command_help;
+    cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
+
+/** What a subcommand is called behind its command. */
+const char *cli_subcommand_name(const cli_command *command, const cli_command *subcommand);
+
+/** @retval FAB_EUSAGE  there is none of this name */
+fab_status cli_find_subcommand(const cli_command *command, const char *name, const cli_command **out,
+                               fab_error *err) FAB_MUST_USE;
 
 /** "; did you mean 'x'?" or nothing, while candidates are offered one by one. */
 typedef struct cli_hint {
@@ -114,6 +134,9 @@ extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out,
                              fab_error *err) FAB_MUST_USE;
 void cli_options_release(cli_options *options);
+
+/** Reads --policy, given once or more, with names between commas. `out` holds FAB_POLICY_N policies. */
+fab_status cli_read_policies(const cli_options *options, fab_policy *out, size_t *out_n, fab_error *err) FAB_MUST_USE;
 
 /* --- help.c ------------------------------------------------------------------------------------------------------- */
 
@@ -227,23 +250,55 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
 
 /* --- run_jobs.c --------------------------------------------------------------------------------------------------- */
 
-extern const cli_option cli_option_interference, cli_option_degrade;
+extern const cli_option cli_option_interference, cli_option_degrade, cli_option_fail, cli_option_policies;
 
 /** What the result borrows from it. Zero-initialised; release with cli_further_release(). */
 typedef struct cli_further {
     struct fab_contention *contention;
     struct fab_degradation *degradation;
+    struct fab_failures *failures;
+    fab_overlay overlay; /**< the slower parts, for graphs */
 } cli_further;
 
 void cli_further_release(cli_further *further);
 
 /** What goes beyond the first job on whole parts: with several jobs what they do to each other (command run), with
- * --degrade what slower parts do. */
+ * --degrade what slower parts do, with --fail what failures do. */
 fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                             fab_error *err) FAB_MUST_USE;
 
-/** Fails where --degrade or --interference come with options that have no place for them. */
+/** Fails where --degrade, --fail or --interference come with options that have no place for them. */
 fab_status cli_check_further(const cli_options *options, const fab_design *design, fab_error *err) FAB_MUST_USE;
+
+/* --- export.c ----------------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_export /**< repeatable */, cli_option_view;
+
+/** Fails early where a file is there already, or --view has nothing to act on. */
+fab_status cli_check_exports(const cli_options *options, fab_error *err) FAB_MUST_USE;
+
+/** A format is printed, or written by --out or --export. */
+bool cli_writes(const cli_options *options, const char *format);
+
+/** Loads of links are shown in what is printed or written. */
+bool cli_shows_loads(const cli_options *options);
+
+extern const cli_option cli_option_failed; /**< repeatable */
+
+/** What --fail names, for graphs. Zero-initialised; release with cli_failed_release(). */
+typedef struct cli_failed {
+    struct fab_floor *floor;
+    fab_mask mask;
+    fab_overlay overlay;
+} cli_failed;
+
+/** Marks the failed parts of result->graph in result->overlay. Does nothing where none are named. */
+fab_status cli_mark_failed(const cli_options *options, fab_result *result, cli_failed *out,
+                           fab_error *err) FAB_MUST_USE;
+void cli_failed_release(cli_failed *failed);
+
+/** Writes the files that --export names. */
+fab_status cli_write_exports(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
 
 /* --- terminal.c --------------------------------------------------------------------------------------------------- */
 
@@ -268,6 +323,13 @@ void cli_print_usage_line(double wall_s, uint64_t n_threads);
 /** Until cli_release_signals, an interrupt waits: a file that is being written is finished or not there at all. */
 void cli_hold_signals(void);
 void cli_release_signals(void);
+
+/** From here on the first interrupt is noted only, and the second ends the program at once. */
+void cli_catch_interrupts(void);
+/** Number of the signal that was noted, or 0. */
+int cli_interrupted(void);
+/** Ends the program as the signal would have, with the exit code 128 + its number. */
+void cli_end_interrupted(void);
 
 /* --- table.c ------------------------------------------------------------------------------------------------------ */
 
@@ -305,6 +367,15 @@ void cli_json_string(const char *text, FILE *out);
 void cli_wrap(const char *text, size_t at, size_t indent, size_t width, FILE *out);
 /** The same for a command line, which stays one when it is copied into a shell. */
 void cli_wrap_shell(const char *text, size_t at, size_t indent, size_t width, FILE *out);
+
+/* --- cmd_study.c -------------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_store, cli_option_policy;
+
+/* --- study_show.c ------------------------------------------------------------------------------------------------- */
+
+extern const cli_command cli_command_study_show;
+extern const cli_option cli_option_top, cli_option_variant;
 
 /* --- front_end.c -------------------------------------------------------------------------------------------------- */
 

@@ -91,7 +91,9 @@ static fab_status report(const cli_options *options, const fab_result *result, F
     if (options->patch == NULL || !is_stdout(options->patch)) {
         return cli_report(options, result, out, err);
     }
-    return options->out != NULL ? fab_reports_write_all(result, options->out, options->force, err) : FAB_OK;
+    fab_status status = cli_write_exports(options, result, err);
+    return status == FAB_OK && options->out != NULL ? fab_reports_write_all(result, options->out, options->force, err)
+                                                    : status;
 }
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
@@ -99,12 +101,16 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_design design;
     fab_fabric *graph = NULL;
     fab_result result = {0};
+    cli_failed failed = {.floor = NULL};
     FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_check_exports(options, err));
     FAB_TRY(check_patch(options, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_BUILD, 1, &result, err));
     FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
+    FAB_TRY(fab_view_check(graph, options->view, err));
     result.graph = graph;
+    FAB_TRY(cli_mark_failed(options, &result, &failed, err));
     if (options->verify) {
         FAB_TRY(verify(&result.fabrics[0], graph, err));
     }
@@ -114,6 +120,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     FAB_TRY(report(options, &result, out, err));
 done:
     fab_result_release(&result);
+    cli_failed_release(&failed);
     fab_fabric_free(graph);
     return status;
 }
@@ -130,26 +137,20 @@ static const cli_option OPTION_PATCH = {
     "patch", "FILE", "also write the patch plan as CSV: rack, device, port of both ends of every cable; - is stdout",
     apply_patch};
 
-static const char *const EXAMPLES[] = {"fabriscope build preset:llama3-24k-roce",
-                                       "fabriscope build fat-tree:k=8 --format graphml",
-                                       "fabriscope build fat-tree:k=8 --format ibnet",
-                                       "fabriscope build rail-spine:gpus=1024,taper=2 --out fabric",
-                                       "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv",
-                                       NULL};
+static const char *const EXAMPLES[] = {
+    "fabriscope build preset:llama3-24k-roce",
+    "fabriscope build fat-tree:k=8 --format graphml",
+    "fabriscope build fat-tree:k=8 --failed leaf-3 --failed spine-9*0.5 --export failed.svg",
+    "fabriscope build fat-tree:k=8 --format ibnet",
+    "fabriscope build rail-spine:gpus=1024,taper=2 --out fabric",
+    "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv",
+    NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_VERIFY,
-                                            &cli_option_set,
-                                            &cli_option_prices,
-                                            &cli_option_out,
-                                            &OPTION_PATCH,
-                                            &cli_option_force,
-                                            &cli_option_format,
-                                            &cli_option_json,
-                                            &cli_option_color,
-                                            &cli_option_quiet,
-                                            &cli_option_seed,
-                                            &cli_option_threads,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {
+    &OPTION_VERIFY,    &cli_option_set,    &cli_option_prices,  &cli_option_out,
+    &OPTION_PATCH,     &cli_option_export, &cli_option_view,    &cli_option_failed,
+    &cli_option_force, &cli_option_format, &cli_option_json,    &cli_option_color,
+    &cli_option_quiet, &cli_option_seed,   &cli_option_threads, NULL};
 
 const cli_command cli_command_build = {
     .name = "build",

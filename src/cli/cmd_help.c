@@ -48,6 +48,12 @@ static fab_status run_help(const cli_options *options, FILE *out, fab_error *err
         }
         return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, cli_hint_text(&hint));
     }
+    if (options->operands.n > 1) {
+        fab_status status = cli_find_subcommand(command, options->operands.items[1], &command, err);
+        if (status != FAB_OK) {
+            return status;
+        }
+    }
     if (options->man) {
         cli_print_man(command, out);
     } else {
@@ -65,8 +71,8 @@ static fab_status run_version(const cli_options *options, FILE *out, fab_error *
 
 const cli_command cli_command_help = {
     .name = "help",
-    .operands = "[COMMAND]",
-    .max_operands = 1,
+    .operands = "[COMMAND [SUBCOMMAND]]",
+    .max_operands = 2,
     .summary = "what a command does, its options and examples",
     .details = "",
     .examples = EXAMPLES,

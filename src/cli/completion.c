@@ -4,6 +4,7 @@
 #include "fab/builtin.h"
 #include "fab/metrics.h"
 #include "fab/prices.h"
+#include "fab/relocate.h"
 #include "fab/routing.h"
 #include "fab/traffic.h"
 
@@ -45,10 +46,33 @@ static void put_formats(FILE *out) {
     }
 }
 
+static void put_views(FILE *out) {
+    for (fab_view view = FAB_VIEW_AUTO; view < FAB_VIEW_N; view++) {
+        (void)fprintf(out, " %s", fab_view_names[view]);
+    }
+}
+
 static void put_commands(FILE *out) {
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
         (void)fprintf(out, " %s", (*c)->name);
     }
+}
+
+static void put_study(FILE *out) {
+    for (const cli_command *const *c = cli_command_study.subcommands; *c != NULL; c++) {
+        (void)fprintf(out, " %s", cli_subcommand_name(&cli_command_study, *c));
+    }
+    put_presets(out); /* behind plan */
+}
+
+static void put_policies(FILE *out) {
+    for (size_t i = 0; i < FAB_POLICY_N; i++) {
+        (void)fprintf(out, " %s", fab_policies[i]);
+    }
+}
+
+static void put_figures(FILE *out) {
+    (void)fputs(" loads times", out);
 }
 
 static void put_topics(FILE *out) {
@@ -83,15 +107,21 @@ typedef struct values {
 } values;
 
 static const values OPERANDS[] = {
-    {"DESIGN", true, false, put_presets},      {"DESIGN...", true, false, put_presets},
-    {"[COMMAND]", false, false, put_commands}, {"[WHAT [NAME]]", false, false, put_topics},
-    {"[METRIC]", false, false, put_metrics},   {"design|prices|catalog|result|report", false, false, put_schemas},
+    {"DESIGN", true, false, put_presets},
+    {"DESIGN...", true, false, put_presets},
+    {"[COMMAND [SUBCOMMAND]]", false, false, put_commands},
+    {"[WHAT [NAME]]", false, false, put_topics},
+    {"SUBCOMMAND", true, false, put_study},
+    {"[METRIC]", false, false, put_metrics},
+    {"design|prices|catalog|result|report", false, false, put_schemas},
 };
 
 static const values OPTIONS[] = {
-    {"engine", false, false, put_engines}, {"traffic", true, false, put_traffic},
-    {"prices", true, false, put_prices},   {"format", false, false, put_formats},
-    {"color", false, false, put_when},     {"completion", false, false, put_shells},
+    {"engine", false, false, put_engines},    {"traffic", true, false, put_traffic},
+    {"prices", true, false, put_prices},      {"format", false, false, put_formats},
+    {"policy", false, false, put_policies},   {"figures", false, false, put_figures},
+    {"view", false, false, put_views},        {"color", false, false, put_when},
+    {"completion", false, false, put_shells},
 };
 
 static const values ARGUMENTS[] = {{"FILE", true, false, NULL}, {"DIR", false, true, NULL}};

@@ -47,15 +47,27 @@ void cli_print_help(FILE *out) {
 }
 
 void cli_print_command_help(const cli_command *command, FILE *out) {
-    (void)fprintf(out, "Usage: fabriscope %s%s%s%s\n\n", command->name, command->options[0] != NULL ? " [OPTIONS]" : "",
-                  command->operands[0] != '\0' ? " " : "", command->operands);
+    const char *options = command->subcommands != NULL  ? " SUBCOMMAND [OPTIONS]"
+                          : command->options[0] != NULL ? " [OPTIONS]"
+                                                        : "";
+    bool has_operands = command->subcommands == NULL && command->operands[0] != '\0';
+    (void)fprintf(out, "Usage: fabriscope %s%s%s%s\n\n", command->name, options, has_operands ? " " : "",
+                  has_operands ? command->operands : "");
     (void)fputc(toupper((unsigned char)command->summary[0]), out);
     cli_wrap(command->summary + 1, 1, 0, WIDTH, out);
     if (command->details[0] != '\0') {
         (void)fputc('\n', out);
         cli_wrap(command->details, 0, 0, WIDTH, out);
     }
-    (void)fputs("\nOptions:\n", out);
+    if (command->subcommands != NULL) {
+        (void)fputs("\nSubcommands:\n", out);
+    }
+    for (const cli_command *const *c = command->subcommands; c != NULL && *c != NULL; c++) {
+        char head[64];
+        (void)snprintf(head, sizeof head, "%s %s", cli_subcommand_name(command, *c), (*c)->operands);
+        print_row(head, (*c)->summary, 24, out);
+    }
+    (void)fputs(command->subcommands != NULL ? "\nOptions, of some of them:\n" : "\nOptions:\n", out);
     for (const cli_option *const *o = command->options; *o != NULL; o++) {
         char head[64];
         (void)snprintf(head, sizeof head, "--%s%s%s", (*o)->name, (*o)->argument != NULL ? " " : "",

@@ -89,6 +89,22 @@ static void print_overview(FILE *out) {
     }
 }
 
+static void put_subcommands(const cli_command *command, FILE *out) {
+    if (command->subcommands != NULL) {
+        (void)fputs(".SH SUBCOMMANDS\n", out);
+    }
+    for (const cli_command *const *c = command->subcommands; c != NULL && *c != NULL; c++) {
+        (void)fprintf(out, ".TP\n\\fB%s\\fR %s\n", cli_subcommand_name(command, *c), (*c)->operands);
+        put((*c)->summary, out);
+        (void)fputc('\n', out);
+        if ((*c)->details[0] != '\0') {
+            (void)fputs(".IP\n", out);
+            put((*c)->details, out);
+            (void)fputc('\n', out);
+        }
+    }
+}
+
 void cli_print_man(const cli_command *command, FILE *out) {
     if (command == NULL) {
         print_overview(out);
@@ -96,8 +112,13 @@ void cli_print_man(const cli_command *command, FILE *out) {
     }
     char title[64];
     (void)snprintf(title, sizeof title, "-%s", command->name);
+    for (char *c = title; *c != '\0'; c++) {
+        *c = *c == ' ' ? '-' : *c; /* fabriscope-study-run */
+    }
     put_title(title, out);
-    (void)fprintf(out, "fabriscope\\-%s \\- ", command->name);
+    (void)fputs("fabriscope", out);
+    put(title, out);
+    (void)fputs(" \\- ", out);
     put(command->summary, out);
     (void)fprintf(out, "\n.SH SYNOPSIS\n.B fabriscope %s\n", command->name);
     (void)fprintf(out, "%s\\fI%s\\fR\n", command->options[0] != NULL ? "[\\fIOPTIONS\\fR] " : "", command->operands);
@@ -106,6 +127,7 @@ void cli_print_man(const cli_command *command, FILE *out) {
         put(command->details, out);
         (void)fputc('\n', out);
     }
+    put_subcommands(command, out);
     (void)fputs(".SH OPTIONS\n", out);
     for (const cli_option *const *o = command->options; *o != NULL; o++) {
         put_option(*o, out);

@@ -7,10 +7,23 @@
 #include <string.h>
 #include <unistd.h>
 
-const cli_command *const CLI_COMMANDS[] = {
-    &cli_command_run,    &cli_command_build,   &cli_command_cost,    &cli_command_traffic,  &cli_command_route,
-    &cli_command_sweep,  &cli_command_place,   &cli_command_mix,     &cli_command_optimize, &cli_command_list,
-    &cli_command_schema, &cli_command_explain, &cli_command_version, &cli_command_help,     NULL};
+const cli_command *const CLI_COMMANDS[] = {&cli_command_run,
+                                           &cli_command_build,
+                                           &cli_command_cost,
+                                           &cli_command_traffic,
+                                           &cli_command_route,
+                                           &cli_command_sweep,
+                                           &cli_command_place,
+                                           &cli_command_mix,
+                                           &cli_command_optimize,
+                                           &cli_command_study,
+                                           &cli_command_audit,
+                                           &cli_command_list,
+                                           &cli_command_schema,
+                                           &cli_command_explain,
+                                           &cli_command_version,
+                                           &cli_command_help,
+                                           NULL};
 
 const cli_command *cli_find_command(const char *name) {
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
@@ -19,6 +32,24 @@ const cli_command *cli_find_command(const char *name) {
         }
     }
     return NULL;
+}
+
+const char *cli_subcommand_name(const cli_command *command, const cli_command *subcommand) {
+    return subcommand->name + strlen(command->name) + 1;
+}
+
+fab_status cli_find_subcommand(const cli_command *command, const char *name, const cli_command **out, fab_error *err) {
+    cli_hint hint = {.word = name};
+    for (const cli_command *const *c = command->subcommands; c != NULL && *c != NULL; c++) {
+        const char *candidate = cli_subcommand_name(command, *c);
+        if (strcmp(candidate, name) == 0) {
+            *out = *c;
+            return FAB_OK;
+        }
+        cli_hint_offer(&hint, candidate);
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "command %s has no subcommand '%.60s'%s", command->name, name,
+                    cli_hint_text(&hint));
 }
 
 static int exit_code(fab_status status) {
@@ -68,12 +99,38 @@ static fab_status write_stdout(const char *bytes, size_t n, fab_error *err) {
     return fab_fail(err, FAB_EIO, NULL, "cannot write to standard output: %s", strerror(errno));
 }
 
-/* Runs a command into memory, and prints what it wrote once it has succeeded. */
+/* Prints a finished file. */
+static fab_status copy_to_stdout(FILE *file, fab_error *err) {
+    char block[65536];
+    fab_status status = FAB_OK;
+    if (fflush(file) != 0 || ferror(file) || fseek(file, 0, SEEK_SET) != 0) {
+        return fab_fail(err, FAB_EIO, NULL, "cannot keep the output in a temporary file: %s", strerror(errno));
+    }
+    for (size_t n = 1; status == FAB_OK && n > 0;) {
+        n = fread(block, 1, sizeof block, file);
+        status = n > 0 ? write_stdout(block, n, err) : FAB_OK;
+    }
+    if (status == FAB_OK && ferror(file)) {
+        status = fab_fail(err, FAB_EIO, NULL, "cannot read the output back: %s", strerror(errno));
+    }
+    return status;
+}
+
+/* A graph, or the rows of a study, may be larger than memory: they are kept in a file until complete. NULL where there
+ * is no room for one. */
+static FILE *open_spool(const cli_options *options) {
+    const fab_report_format *format = options->format != NULL ? fab_report_format_find(options->format) : NULL;
+    return format != NULL && (format->needs_graph || strcmp(format->name, "csv") == 0) ? tmpfile() : NULL;
+}
+
+/* Runs a command into memory or a temporary file, and prints what it wrote once it has succeeded. */
 static fab_status run_command(const cli_options *options, fab_error *err) {
     fab_status status = FAB_OK;
     char *bytes = NULL;
     size_t n = 0;
-    FILE *out = open_memstream(&bytes, &n);
+    FILE *out = open_spool(options);
+    bool is_spool = out != NULL;
+    out = is_spool ? out : open_memstream(&bytes, &n);
     if (out == NULL) {
         FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the output");
     }
@@ -81,6 +138,10 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
         cli_print_command_help(options->command, out);
     } else {
         FAB_TRY(options->command->run(options, out, err));
+    }
+    if (is_spool) {
+        FAB_TRY(copy_to_stdout(out, err));
+        goto done;
     }
     bool failed = ferror(out) != 0;
     failed = fclose(out) != 0 || failed;
@@ -128,6 +189,7 @@ static void set_signals(void) {
     (void)sigaction(SIGTERM, &action, NULL);
     action.sa_handler = SIG_IGN;
     (void)sigaction(SIGPIPE, &action, NULL);
+    (void)sigaction(SIGXFSZ, &action, NULL); /* a file that may not grow is an error of writing */
 }
 
 int main(int argc, char **argv) {
@@ -150,7 +212,19 @@ int main(int argc, char **argv) {
         status = unknown_command(name, &err);
         goto done;
     }
-    FAB_TRY(cli_options_parse(command, argc - 2, argv + 2, &options, &err));
+    int n_words = 2;
+    if (command->subcommands != NULL) {
+        if (argc < 3) {
+            cli_print_command_help(command, stderr);
+            return exit_code(FAB_EUSAGE);
+        }
+        bool asks_help = strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0;
+        if (!asks_help) {
+            FAB_TRY(cli_find_subcommand(command, argv[2], &command, &err));
+            n_words = 3;
+        }
+    }
+    FAB_TRY(cli_options_parse(command, argc - n_words, argv + n_words, &options, &err));
     FAB_TRY(run_command(&options, &err));
     if (command->tells_usage && !options.quiet && !options.help) {
         cli_print_usage_line(cli_now_s() - started_s, options.n_threads);

@@ -4,6 +4,7 @@
 #include "fab/parallel.h"
 #include "fab/units.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,7 +157,8 @@ const cli_option cli_option_threads = {"threads", "N", "threads to use; default 
 const cli_option cli_option_out = {"out", "DIR", "also write the report in every file format into this folder",
                                    apply_out};
 const cli_option cli_option_format = {
-    "format", "NAME", "what to print: text (default), json, xml, graphml, html, ibnet, flows, csv", apply_format};
+    "format", "NAME", "what to print: text (default), json, xml, html, svg, graphml, yed, gexf, dot, ibnet, flows, csv",
+    apply_format};
 const cli_option cli_option_json = {"json", NULL, "print one JSON object; short for --format json", apply_json};
 const cli_option cli_option_quiet = {"quiet", NULL, "no progress and no closing line on stderr", apply_quiet};
 const cli_option cli_option_force = {"force", NULL, "overwrite existing files", apply_force};
@@ -187,7 +189,9 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
 
 static bool is_repeatable(const cli_option *option) {
     return option == &cli_option_set || option == &cli_option_job || option == &cli_option_engine ||
-           option == &cli_option_vary || option == &cli_option_degrade;
+           option == &cli_option_vary || option == &cli_option_degrade || option == &cli_option_export ||
+           option == &cli_option_failed || option == &cli_option_policy || option == &cli_option_fail ||
+           option == &cli_option_policies;
 }
 
 /* Reads the option at argv[*at] and moves *at to its last word. */
@@ -228,15 +232,18 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
 
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out, fab_error *err) {
     fab_status status = FAB_OK;
-    *out = (cli_options){.command = command, .seed = 1, .n_seeds = 1, .n_threads = fab_n_processors()};
+    *out = (cli_options){.command = command, .seed = 1, .n_seeds = 1, .n_threads = fab_n_processors(), .n_shards = 1};
     size_t n = (size_t)argc;
-    const char **room = NULL; /* each of the five lists holds at most every word */
-    FAB_TRY(FAB_NEW(room, 5 * n + 5, err));
+    const char **room = NULL; /* each of the eight lists holds at most every word */
+    FAB_TRY(FAB_NEW(room, 8 * n + 8, err));
     out->operands.items = room;
     out->overrides.items = room + n;
     out->jobs.items = room + 2 * n;
     out->engines.items = room + 3 * n;
     out->weak_parts.items = room + 4 * n;
+    out->exports.items = room + 5 * n;
+    out->failed_parts.items = room + 6 * n;
+    out->policies.items = room + 7 * n;
     bool only_operands = false;
     for (int i = 0; i < argc; i++) {
         const char *argument = argv[i];
@@ -265,4 +272,36 @@ done:
 void cli_options_release(cli_options *options) {
     free(options->operands.items);
     *options = (cli_options){0};
+}
+
+static fab_status add_policy(const char *name, size_t length, fab_policy *out, size_t *n, fab_error *err) {
+    char text[48];
+    fab_policy policy = FAB_POLICY_NONE;
+    fab_error inner = {0};
+    (void)snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), name);
+    if (fab_policy_parse(text, &policy, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: %s", inner.text);
+    }
+    for (size_t i = 0; i < *n; i++) {
+        if (out[i] == policy) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: '%s' is given twice", fab_policies[policy]);
+        }
+    }
+    out[(*n)++] = policy; /* no more than there are, since none is there twice */
+    return FAB_OK;
+}
+
+fab_status cli_read_policies(const cli_options *options, fab_policy *out, size_t *out_n, fab_error *err) {
+    *out_n = 0;
+    for (size_t i = 0; i < options->policies.n; i++) {
+        for (const char *at = options->policies.items[i]; at != NULL;) {
+            size_t length = strcspn(at, ",");
+            fab_status status = add_policy(at, length, out, out_n, err);
+            if (status != FAB_OK) {
+                return status;
+            }
+            at = at[length] == ',' ? at + length + 1 : NULL;
+        }
+    }
+    return FAB_OK;
 }

@@ -100,11 +100,6 @@ fab_status cli_result_init(const cli_options *options, fab_command command, size
     return status;
 }
 
-/* --out writes every format that has a file name. */
-static bool writes(const cli_options *options, const char *format) {
-    return options->out != NULL || (options->format != NULL && strcmp(options->format, format) == 0);
-}
-
 fab_status cli_replay_and_report(const cli_options *options, fab_command command, const char *traffic,
                                  const fab_bound *known_bound, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -117,9 +112,11 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     cli_progress progress = {0};
     bool shows_progress = cli_progress_wanted(options);
     FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_check_exports(options, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
     FAB_TRY(cli_result_init(options, command, 1, &result, err));
     FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
+    FAB_TRY(fab_view_check(graph, options->view, err));
     result.graph = graph;
     if (cli_is_front_end(traffic)) {
         FAB_TRY(cli_front_end_open(traffic, &design, graph, &front_end, err));
@@ -137,10 +134,10 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
                          .n_threads = (size_t)options->n_threads,
                          .bound = options->bound,
                          .rates = true,
-                         .keep_flows = writes(options, "flows"),
+                         .keep_flows = cli_writes(options, "flows") || options->out != NULL,
                          .known_bound = known_bound,
-                         .keep_loads = writes(options, "graphml") || writes(options, "html"),
-                         .keep_seeds = writes(options, "html") ? FAB_REPORT_SEEDS : 0,
+                         .keep_loads = cli_shows_loads(options),
+                         .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
                          .progress = shows_progress ? cli_progress_step : NULL,
                          .progress_context = &progress};
     FAB_TRY(cli_check_further(options, &design, err));
@@ -176,6 +173,7 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "no report format '%s'", options->format != NULL ? options->format : "text");
     }
     FAB_TRY(format->write(result, &style, out, err));
+    FAB_TRY(cli_write_exports(options, result, err));
     if (options->out != NULL) {
         cli_hold_signals();
         status = fab_reports_write_all(result, options->out, options->force, err);

@@ -27,7 +27,8 @@ static bool locale_is_utf8(void) {
 
 /* Into a file or pipe the bytes are always the same: 80 columns, UTF-8, no colours unless asked for. */
 fab_report_style cli_style(const cli_options *options) {
-    fab_report_style style = {.color = options->color == CLI_ALWAYS, .ascii = false, .width = 80};
+    fab_report_style style = {
+        .color = options->color == CLI_ALWAYS, .ascii = false, .width = 80, .view = options->view};
     if (!isatty(STDOUT_FILENO)) {
         return style;
     }
@@ -101,4 +102,28 @@ void cli_hold_signals(void) {
 
 void cli_release_signals(void) {
     mask_signals(SIG_UNBLOCK);
+}
+
+static volatile sig_atomic_t interrupt;
+
+static void note_interrupt(int number) {
+    if (interrupt != 0) {
+        _exit(128 + number);
+    }
+    interrupt = number;
+}
+
+void cli_catch_interrupts(void) {
+    struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = SA_RESTART};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+int cli_interrupted(void) {
+    return interrupt;
+}
+
+void cli_end_interrupted(void) {
+    _exit(128 + interrupt);
 }

@@ -161,11 +161,12 @@ static fab_status compare(const char *folder, const fab_plan *plan, fab_error *e
     fab_plan there = {.program = NULL};
     fab_status status = fab_plan_read(folder, &there, err);
     if (status == FAB_OK && strcmp(there.id, plan->id) != 0) {
-        status = fab_fail(err, FAB_EINPUT, folder,
-                          "holds another plan: design %.40s %s, traffic %.40s, scenarios %.40s, seed %" PRIu64
-                          ", by version %.20s; this one is of design %.40s %s, seed %" PRIu64 ". Give a new folder",
-                          there.name, there.digest, there.traffic, there.scenarios, there.seed, there.program,
-                          plan->name, plan->digest, plan->seed);
+        status =
+            fab_fail(err, FAB_EINPUT, folder,
+                     "holds another plan: of %.50s %s, version %.10s, traffic %.50s, scenarios %.50s, seed %" PRIu64
+                     "; asked for: %.50s %s, version %.10s, traffic %.50s, scenarios %.50s, seed %" PRIu64,
+                     there.name, there.digest, there.program, there.traffic, there.scenarios, there.seed, plan->name,
+                     plan->digest, plan->program, plan->traffic, plan->scenarios, plan->seed);
     }
     fab_plan_release(&there);
     return status;

@@ -56,11 +56,11 @@ done:
     return status;
 }
 
-/* True where the log of a writer that did not close the shard lies beside it. */
-static bool has_log(const char *path) {
+/* Bytes in the log of a writer that has not closed the shard; -1: there is none. */
+static int64_t log_size(const char *path) {
     char log[STORE_PATH_SIZE + 8];
     (void)snprintf(log, sizeof log, "%s-wal", path);
-    return folder_size_of(log) > 0;
+    return folder_size_of(log);
 }
 
 /* Closing the only connection writes the log into the database. While that is done nobody else may be there. Where it
@@ -73,7 +73,7 @@ static void recover(const char *path) {
     bool taken = false;
     int64_t n = 0;
     FAB_TRY(store_lock_take(path, false, &lock, &taken, &holder, NULL));
-    if (taken && has_log(path)) {
+    if (taken && log_size(path) >= 0) {
         FAB_TRY(database_open(&db, path, DATABASE_RECOVER, NULL));
         FAB_TRY(database_integer(&db, "SELECT count(*) FROM sqlite_schema", &n, NULL));
     }
@@ -90,12 +90,12 @@ done:
  *  - written on another machine: not at all, as memory is not shared with it. */
 static fab_status open_file(const char *path, shard_reader *r, bool *out_taken, store_holder *holder, fab_error *err) {
     fab_status status = FAB_OK;
-    if (has_log(path)) {
+    if (log_size(path) >= 0) {
         recover(path);
     }
     FAB_TRY(store_lock_take(path, true, &r->lock, out_taken, holder, err));
     if (*out_taken || holder->is_here) {
-        bool still = *out_taken && !has_log(path);
+        bool still = *out_taken && log_size(path) <= 0;
         FAB_TRY(database_open(&r->db, path, still ? DATABASE_IMMUTABLE : DATABASE_READ, err));
     }
 done:

@@ -129,6 +129,7 @@ void fab_degradation_free(fab_degradation *d) {
         return;
     }
     free(d->parts);
+    free(d->link_left);
     free(d->names);
     free(d->labels);
     free(d->phases);
@@ -163,6 +164,11 @@ fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, co
     FAB_TRY(fab_fabric_degrade(base->fabric, parts, n_parts, &c.weak, err));
     FAB_TRY(open_degradation(&c, before->n_phases, parts, n_parts, err));
     c.out->n_cables = c.weak.n_cables;
+    FAB_TRY(FAB_NEW(c.out->link_left, base->fabric->n_links, err));
+    for (uint32_t l = 0; l < base->fabric->n_links; l++) {
+        double whole_bps = fab_class_of(base->fabric, l)->capacity_bps;
+        c.out->link_left[l] = whole_bps > 0 ? fab_class_of(c.weak.fabric, l)->capacity_bps / whole_bps : 1;
+    }
     fab_replay replay = replay_for_times(base);
     replay.fabric = c.weak.fabric;
     c.after = (fab_result){.command = before->command, .fabrics = before->fabrics, .n_fabrics = before->n_fabrics};

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define COMMIT_S 0.25 /* between two commits: what the end of the process loses */
+#define COMMIT_S 0.05 /* between two commits: what the end of the process loses */
 
 /* A block on its way. */
 typedef struct slot {

@@ -58,7 +58,7 @@ static fab_spread spread_of(tally *t, bool less_is_worse) {
 }
 
 double summary_damage(const fab_summariser *s, const fab_outcome *row) {
-    if (s->span_s > 0) {
+    if (s->request.span_s > 0) {
         return 1 - row->goodput;
     }
     if (row->state != FAB_OUTCOME_RUNS) {
@@ -121,10 +121,10 @@ fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser
     FAB_TRY(FAB_NEW(s, 1, err));
     s->request = *request;
     s->n_variants = request->n_engines * request->n_policies;
-    s->span_s = fab_scenarios_span_s(request->scenarios);
     s->is_single = true;
     FAB_TRY(FAB_NEW(s->damage, s->n_variants, err));
     FAB_TRY(start_variants(s, err));
+    FAB_TRY(summary_take_components(s, err));
     *out = s;
     s = NULL;
 done:
@@ -147,7 +147,7 @@ void fab_summariser_free(fab_summariser *s) {
     free(s->choices);
     free(s->damage);
     free(s->met);
-    fab_scenario_release(&s->scenario);
+    fab_scenario_release(&s->history);
     free(s->table.slot);
     free(s->table.component);
     free(s->table.n_scenarios);
@@ -171,8 +171,8 @@ static fab_status check_row(const fab_summariser *s, const fab_outcome *row, siz
                    {"redo_ratio", row->redo_ratio, 0, 1 + 1e-9},
                    {"slow_ratio", row->slow_ratio, -1e300, 1 + 1e-9},
                    {"wait_ratio", row->wait_ratio, 0, 1 + 1e-9}};
-    if (row->variant != variant || row->scenario < s->next) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "scenario %" PRIu64 ", variant %" PRIu32 " out of order",
+    if (row->variant != variant || row->scenario < s->next || row->scenario >= s->request.n_scenarios) {
+        return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 ", variant %" PRIu32 ": not the row that is due",
                         row->scenario, row->variant);
     }
     if (row->state >= FAB_OUTCOME_N_STATES) {
@@ -194,7 +194,7 @@ static fab_status add_figures(const fab_summariser *s, variant_sums *v, const fa
     fab_status status = FAB_OK;
     FAB_TRY(tally_add(&v->tallies[TALLY_LOST], row->lost_ratio, false, i, err));
     FAB_TRY(tally_add(&v->tallies[TALLY_MOVED], row->n_moved, false, i, err));
-    if (s->span_s > 0) {
+    if (s->request.span_s > 0) {
         FAB_TRY(tally_add(&v->tallies[TALLY_GOODPUT], row->goodput, true, i, err));
     }
     if (row->state == FAB_OUTCOME_RUNS) {
@@ -261,10 +261,10 @@ static void count_access(fab_summariser *s, variant_sums *v, const fab_outcome *
     }
 }
 
-static fab_status add_row(fab_summariser *s, const fab_outcome *row, size_t n_met, bool is_access, fab_error *err) {
+static fab_status add_row(fab_summariser *s, const fab_outcome *row, bool is_access, fab_error *err) {
     variant_sums *v = &s->variants[row->variant];
     double damage = s->damage[row->variant];
-    bool stands = s->span_s <= 0 && row->state != FAB_OUTCOME_RUNS;
+    bool stands = s->request.span_s <= 0 && row->state != FAB_OUTCOME_RUNS;
     fab_status status = add_figures(s, v, row, err);
     if (status != FAB_OK) {
         return status;
@@ -273,7 +273,7 @@ static fab_status add_row(fab_summariser *s, const fab_outcome *row, size_t n_me
     v->out.n_stopped += row->state != FAB_OUTCOME_RUNS;
     v->out.n_disconnected += row->n_disconnected > 0;
     v->out.n_moved += row->n_moved > 0;
-    if (s->span_s > 0) {
+    if (s->request.span_s > 0) {
         v->out.restart_ratio += row->restart_ratio;
         v->out.redo_ratio += row->redo_ratio;
         v->out.slow_ratio += row->slow_ratio;
@@ -295,7 +295,6 @@ static fab_status add_row(fab_summariser *s, const fab_outcome *row, size_t n_me
     if (is_access) {
         count_access(s, v, row, damage);
     }
-    summary_count_components(s, row, damage, n_met);
     return FAB_OK;
 }
 
@@ -341,25 +340,45 @@ static void compare_policies(fab_summariser *s, fab_study_choice *c, const fab_o
     }
 }
 
-fab_status fab_summariser_add(fab_summariser *s, const fab_outcome *rows, fab_error *err) {
+static fab_status check_scenario(fab_summariser *s, const fab_outcome *rows, const uint32_t *component, size_t n,
+                                 fab_error *err) {
     fab_status status = FAB_OK;
-    size_t n_met = 0;
     for (size_t v = 0; v < s->n_variants; v++) {
         FAB_TRY(check_row(s, &rows[v], v, err));
         if (rows[v].scenario != rows[0].scenario) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "scenario %" PRIu64 " among rows of %" PRIu64, rows[v].scenario,
-                     rows[0].scenario);
+            FAB_FAIL(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " has no row of variant %zu", rows[0].scenario, v);
         }
-        s->damage[v] = summary_damage(s, &rows[v]);
     }
-    FAB_TRY(fab_scenarios_get(s->request.scenarios, rows[0].scenario, &s->scenario, err));
-    FAB_TRY(summary_meet_components(s, &n_met, err));
+    for (size_t i = 0; i < n; i++) {
+        if (component[i] >= s->request.n_components || (i > 0 && component[i] <= component[i - 1])) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
+                     rows[0].scenario, component[i]);
+        }
+    }
+done:
+    return status;
+}
+
+fab_status fab_summariser_add(fab_summariser *s, const fab_outcome *rows, const uint32_t *component, size_t n,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    bool is_history = s->request.span_s > 0;
+    FAB_TRY(check_scenario(s, rows, component, n, err));
+    if (is_history) {
+        FAB_TRY(summary_meet_components(s, rows[0].scenario, &n, err));
+        component = s->met;
+    }
     bool is_access =
-        s->span_s <= 0 && n_met == 1 && summary_is_access_loss(s->request.fabric, &s->table.component[s->met[0]]);
-    s->is_single = s->is_single && n_met == 1;
+        !is_history && n == 1 && summary_is_access_loss(s->request.fabric, &s->table.component[component[0]]);
+    s->is_single = s->is_single && n == 1;
     s->n_access += is_access;
+    for (size_t i = 0; i < n; i++) {
+        s->table.n_scenarios[component[i]]++;
+    }
     for (size_t v = 0; v < s->n_variants; v++) {
-        FAB_TRY(add_row(s, &rows[v], n_met, is_access, err));
+        s->damage[v] = summary_damage(s, &rows[v]);
+        FAB_TRY(add_row(s, &rows[v], is_access, err));
+        summary_count_components(s, &rows[v], s->damage[v], component, n);
     }
     for (size_t e = 0; e < s->request.n_engines && s->request.n_policies > 1; e++) {
         compare_policies(s, &s->choices[e], rows);
@@ -386,7 +405,7 @@ static void finish_figures(fab_summariser *s, variant_sums *v) {
     out->lost_ratio = spread_of(&v->tallies[TALLY_LOST], false);
     out->moved = spread_of(&v->tallies[TALLY_MOVED], false);
     out->goodput = spread_of(&v->tallies[TALLY_GOODPUT], true);
-    if (s->span_s > 0) {
+    if (s->request.span_s > 0) {
         out->restart_ratio = share(out->restart_ratio, out->n_done);
         out->redo_ratio = share(out->redo_ratio, out->n_done);
         out->slow_ratio = share(out->slow_ratio, out->n_done);
@@ -403,7 +422,7 @@ static void write_criterion(const fab_summariser *s, fab_study_summary *out) {
         "1 - fullest link before / after (loads below 1 count as 1): what the fullest link costs; 1 where the job "
         "stops",
         "part of the span that is lost: 1 - goodput"};
-    const char *measure = MEASURES[s->span_s > 0 ? 2 : s->has_times ? 0 : 1];
+    const char *measure = MEASURES[s->request.span_s > 0 ? 2 : s->has_times ? 0 : 1];
     (void)snprintf(out->criterion, sizeof out->criterion, "%s", measure);
 }
 
@@ -414,12 +433,14 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
     FAB_TRY(FAB_NEW(summary->variants, s->n_variants, err));
     summary->n_variants = s->n_variants;
     summary->n_policies = s->request.n_policies;
-    summary->n_scenarios = fab_scenarios_count(s->request.scenarios);
+    summary->n_scenarios = s->request.n_scenarios;
     summary->n_done = s->n_done;
-    summary->span_s = s->span_s;
+    summary->span_s = s->request.span_s;
     summary->has_times = s->has_times;
     summary->is_single = s->is_single && s->n_done > 0;
-    summary->n_components = s->table.n;
+    for (size_t i = 0; i < s->table.n; i++) {
+        summary->n_components += s->table.n_scenarios[i] > 0;
+    }
     summary->has_homing = s->n_access > 0 && summary_homing(s->request.fabric, &summary->homing);
     write_criterion(s, summary);
     for (size_t i = 0; i < s->n_variants; i++) {

@@ -28,22 +28,32 @@ static void add_item(char *out, size_t size, size_t *length, size_t i, size_t n,
     *length = added > 0 && (size_t)added < size - *length ? *length + (size_t)added : size;
 }
 
-static void name_set(const fab_fabric *f, const fab_scenario *scenario, fab_study_case *out) {
+static fab_status name_set(const fab_summary_request *r, fab_study_case *out, fab_error *err) {
     char name[FAB_COMPONENT_NAME_SIZE];
+    const uint32_t *component = NULL;
+    size_t n = 0;
     size_t length = 0;
-    out->n_failed = scenario->n_components;
-    for (size_t i = 0; i < scenario->n_components; i++) {
-        add_item(out->failed, sizeof out->failed, &length, i, scenario->n_components,
-                 fab_component_name(f, &scenario->component[i], name));
+    fab_status status = r->failed(r->failed_context, out->scenario, &component, &n, err);
+    for (size_t i = 0; status == FAB_OK && i < n; i++) {
+        if (component[i] >= r->n_components) {
+            return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
+                            out->scenario, component[i]);
+        }
+        add_item(out->failed, sizeof out->failed, &length, i, n,
+                 fab_component_name(r->fabric, &r->components[component[i]], name));
     }
+    out->n_failed = n;
+    return status;
 }
 
 /* "31 gpus, 5 servers, 4 software": how often each class failed. */
-static void name_history(const fab_scenario *scenario, fab_study_case *out) {
+static fab_status name_history(fab_summariser *s, fab_study_case *out, fab_error *err) {
+    fab_status status = fab_scenarios_get(s->request.histories, out->scenario, &s->history, err);
+    const fab_scenario *scenario = &s->history;
     uint64_t n[FAB_FAILURE_N] = {0};
     size_t length = 0;
     size_t n_items = 0;
-    for (size_t i = 0; i < scenario->n_events; i++) {
+    for (size_t i = 0; status == FAB_OK && i < scenario->n_events; i++) {
         if (!scenario->event[i].is_repair) {
             n[scenario->event[i].failure]++;
             out->n_failed++;
@@ -56,14 +66,12 @@ static void name_history(const fab_scenario *scenario, fab_study_case *out) {
             add_item(out->failed, sizeof out->failed, &length, n_items++, FAB_FAILURE_N, item);
         }
     }
+    return status;
 }
 
 static fab_status describe(fab_summariser *s, const candidate *from, fab_study_case *out, fab_error *err) {
+    const fab_summary_request *r = &s->request;
     const fab_outcome *row = &from->row;
-    fab_status status = fab_scenarios_get(s->request.scenarios, row->scenario, &s->scenario, err);
-    if (status != FAB_OK) {
-        return status;
-    }
     *out = (fab_study_case){.scenario = row->scenario,
                             .is_stopped = row->state != FAB_OUTCOME_RUNS,
                             .damage = from->damage,
@@ -76,16 +84,13 @@ static fab_status describe(fab_summariser *s, const candidate *from, fab_study_c
                             .n_moved = row->n_moved,
                             .n_collisions = row->n_collisions,
                             .n_stops = row->n_stops};
-    (void)snprintf(out->name, sizeof out->name, "%s", s->scenario.name);
-    if (s->span_s > 0) {
-        name_history(&s->scenario, out);
-    } else {
-        name_set(s->request.fabric, &s->scenario, out);
+    if (r->names != NULL && r->span_s <= 0) {
+        (void)snprintf(out->name, sizeof out->name, "%s", r->names[row->scenario]);
     }
-    if (row->worst_link < s->request.fabric->n_links) {
-        (void)fab_link_name(s->request.fabric, row->worst_link, out->fullest);
+    if (row->worst_link < r->fabric->n_links) {
+        (void)fab_link_name(r->fabric, row->worst_link, out->fullest);
     }
-    return FAB_OK;
+    return r->span_s > 0 ? name_history(s, out, err) : name_set(r, out, err);
 }
 
 static int most_damage_first(const void *a, const void *b) {

@@ -56,9 +56,9 @@ typedef struct variant_sums {
     size_t n_stopped;
 } variant_sums;
 
-/** Components that were met, by a hash of what they are. */
+/** Components: of sets all that there are, of histories those that were met, by a hash of what they are. */
 typedef struct component_table {
-    uint32_t *slot; /* shape [n_slots], a power of two: component + 1, or 0 */
+    uint32_t *slot; /* shape [n_slots], a power of two: component + 1, or 0; histories alone */
     size_t n_slots;
     fab_component *component; /* shape [n] */
     uint64_t *n_scenarios;    /* shape [n] */
@@ -69,11 +69,10 @@ typedef struct component_table {
 struct fab_summariser {
     fab_summary_request request;
     size_t n_variants;
-    double span_s;
     bool has_times;
     uint64_t n_done, next; /* the lowest number that may come next */
-    fab_scenario scenario;
-    uint32_t *met; /* shape [met_capacity]: components of the scenario, each once */
+    fab_scenario history;
+    uint32_t *met; /* shape [met_capacity]: components of the history, each once */
     size_t met_capacity;
     bool is_single;
     uint64_t n_access; /* scenarios that lose an access link and nothing else */
@@ -86,11 +85,15 @@ struct fab_summariser {
 /** Damage of an outcome, NAN where nothing is known of it. */
 double summary_damage(const fab_summariser *s, const fab_outcome *row);
 
-/** Counts a row under every component of the scenario, s->met[0 ... n_met). */
-void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, size_t n_met);
+/** All components of sets. */
+fab_status summary_take_components(fab_summariser *s, fab_error *err) FAB_MUST_USE;
 
-/** Finds the components of s->scenario: how many, each once, in s->met. */
-fab_status summary_meet_components(fab_summariser *s, size_t *out_n, fab_error *err) FAB_MUST_USE;
+/** Finds the components of a history: how many, each once, in s->met. */
+fab_status summary_meet_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) FAB_MUST_USE;
+
+/** Counts a row under every component of its scenario. */
+void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
+                              size_t n);
 
 /** Rankings of components, for a variant. */
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) FAB_MUST_USE;

@@ -87,23 +87,31 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-fab_status summary_meet_components(fab_summariser *s, size_t *out_n, fab_error *err) {
-    const fab_scenario *scenario = &s->scenario;
-    bool is_history = s->span_s > 0;
-    size_t n = is_history ? scenario->n_events : scenario->n_components;
-    size_t n_met = 0;
+fab_status summary_take_components(fab_summariser *s, fab_error *err) {
+    const fab_summary_request *r = &s->request;
     fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(s->met, s->met_capacity, n + 1, err));
-    for (size_t i = 0; i < n; i++) {
-        const fab_event *event = is_history ? &scenario->event[i] : NULL;
-        if (event != NULL && (event->is_repair || event->failure == FAB_FAILURE_SOFTWARE)) {
-            continue;
-        }
-        fab_component c = canonical(event != NULL ? event->component : scenario->component[i]);
-        FAB_TRY(find_component(&s->table, &c, s->n_variants, &s->met[n_met], err));
-        n_met++;
+    for (size_t i = 0; i < r->n_components && r->span_s <= 0; i++) {
+        fab_component c = canonical(r->components[i]);
+        FAB_TRY(add_component(&s->table, &c, s->n_variants, err));
     }
-    if (n_met > 1) { /* each once: a list may name it twice, and in a history it may fail twice */
+done:
+    return status;
+}
+
+fab_status summary_meet_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n_met = 0;
+    FAB_TRY(fab_scenarios_get(s->request.histories, scenario, &s->history, err));
+    FAB_TRY(FAB_GROW(s->met, s->met_capacity, s->history.n_events + 1, err));
+    for (size_t i = 0; i < s->history.n_events; i++) {
+        const fab_event *event = &s->history.event[i];
+        if (!event->is_repair && event->failure != FAB_FAILURE_SOFTWARE) {
+            fab_component c = canonical(event->component);
+            FAB_TRY(find_component(&s->table, &c, s->n_variants, &s->met[n_met], err));
+            n_met++;
+        }
+    }
+    if (n_met > 1) { /* each once: a component may fail again */
         size_t kept = 1;
         qsort(s->met, n_met, sizeof *s->met, by_number);
         for (size_t i = 1; i < n_met; i++) {
@@ -113,18 +121,16 @@ fab_status summary_meet_components(fab_summariser *s, size_t *out_n, fab_error *
         }
         n_met = kept;
     }
-    for (size_t i = 0; i < n_met; i++) {
-        s->table.n_scenarios[s->met[i]]++;
-    }
     *out_n = n_met;
 done:
     return status;
 }
 
-void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, size_t n_met) {
+void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
+                              size_t n) {
     bool runs = row->state == FAB_OUTCOME_RUNS;
-    for (size_t i = 0; i < n_met; i++) {
-        record *r = &s->table.record[s->met[i] * s->n_variants + row->variant];
+    for (size_t i = 0; i < n; i++) {
+        record *r = &s->table.record[component[i] * s->n_variants + row->variant];
         r->n_stopped += !runs;
         r->n_disconnected += row->n_disconnected > 0;
         if (!isnan(damage)) {
@@ -198,17 +204,31 @@ static int by_damage(const void *a, const void *b) {
     return compare_names(x->name, y->name);
 }
 
+/* Which components a ranking is of. */
+typedef struct field {
+    size_t variant;
+    bool links;   /* those alone */
+    double below; /* with less damage than that */
+} field;
+
+/* Damage of a component of the field; NAN: it is not in it. */
+static double damage_in(const fab_summariser *s, const field *f, size_t component) {
+    const component_table *t = &s->table;
+    double damage = mean_damage(&t->record[component * s->n_variants + f->variant]);
+    bool counts = damage < f->below && (!f->links || t->component[component].kind <= FAB_COMPONENT_PORT);
+    return counts ? damage : NAN;
+}
+
 /* Least damage that can be among the `top`, and how many reach it. */
-static fab_status threshold(const fab_summariser *s, size_t variant, bool links, double *out, size_t *out_n,
-                            fab_error *err) {
+static fab_status threshold(const fab_summariser *s, const field *f, double *out, size_t *out_n, fab_error *err) {
     const component_table *t = &s->table;
     fab_status status = FAB_OK;
     double *damage = NULL;
     size_t n = 0;
     FAB_TRY(FAB_NEW(damage, t->n, err));
     for (size_t i = 0; i < t->n; i++) {
-        double mean = mean_damage(&t->record[i * s->n_variants + variant]);
-        if (!isnan(mean) && (!links || t->component[i].kind <= FAB_COMPONENT_PORT)) {
+        double mean = damage_in(s, f, i);
+        if (!isnan(mean)) {
             damage[n++] = mean;
         }
     }
@@ -249,8 +269,8 @@ static void describe(const fab_summariser *s, size_t variant, const ranked *from
     }
 }
 
-static fab_status rank_components(const fab_summariser *s, size_t variant, bool links, fab_critical **out,
-                                  size_t *out_n, fab_error *err) {
+static fab_status rank_field(const fab_summariser *s, const field *f, fab_critical **out, size_t *out_n,
+                             uint64_t *out_tied, fab_error *err) {
     const component_table *t = &s->table;
     fab_status status = FAB_OK;
     ranked *list = NULL;
@@ -258,27 +278,45 @@ static fab_status rank_components(const fab_summariser *s, size_t variant, bool 
     double least = 0;
     size_t n = 0;
     size_t room = 0;
-    FAB_TRY(threshold(s, variant, links, &least, &room, err));
+    FAB_TRY(threshold(s, f, &least, &room, err));
     FAB_TRY(FAB_NEW(list, room, err));
     for (uint32_t i = 0; i < t->n; i++) {
-        double mean = mean_damage(&t->record[i * s->n_variants + variant]);
-        if (mean >= least && (!links || t->component[i].kind <= FAB_COMPONENT_PORT)) {
+        double mean = damage_in(s, f, i);
+        if (mean >= least) {
             list[n].component = i;
             list[n].damage = mean;
             (void)fab_component_name(s->request.fabric, &t->component[i], list[n].name);
             n++;
         }
     }
-    qsort(list, n, sizeof *list, by_damage);
+    if (n > 0) {
+        qsort(list, n, sizeof *list, by_damage);
+    }
+    *out_tied = 0;
+    for (size_t i = 0; n > s->request.top && i < n; i++) {
+        *out_tied += list[i].damage == least;
+    }
     n = n < s->request.top ? n : s->request.top;
     FAB_TRY(FAB_NEW(best, n, err));
     for (size_t i = 0; i < n; i++) {
-        describe(s, variant, &list[i], &best[i]);
+        describe(s, f->variant, &list[i], &best[i]);
     }
     *out = best;
     *out_n = n;
 done:
     free(list);
+    return status;
+}
+
+static fab_status rank_components(const fab_summariser *s, size_t variant, bool links, fab_ranking *out,
+                                  fab_error *err) {
+    field f = {variant, links, INFINITY};
+    uint64_t none = 0;
+    fab_status status = rank_field(s, &f, &out->list, &out->n, &out->n_tied, err);
+    if (status == FAB_OK && out->n_tied > 0) {
+        f.below = out->list[out->n - 1].damage;
+        status = rank_field(s, &f, &out->next, &out->n_next, &none, err);
+    }
     return status;
 }
 
@@ -401,8 +439,8 @@ done:
 
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(rank_components(s, variant, false, &out->critical, &out->n_critical, err));
-    FAB_TRY(rank_components(s, variant, true, &out->links, &out->n_links, err));
+    FAB_TRY(rank_components(s, variant, false, &out->critical, err));
+    FAB_TRY(rank_components(s, variant, true, &out->links, err));
     FAB_TRY(find_classes(s, variant, out, err));
     if (s->request.keep_damage) {
         FAB_TRY(find_damage(s, variant, out, err));

@@ -39,6 +39,48 @@ static const struct {
     {"clos:gpus=32,gpus-per-server=2,radix=8", "file:" FAB_TEST_DATA "/scenarios_mixed.csv", 2, 3, 4, true, 3, 0}};
 #define N_CASES (sizeof CASES / sizeof CASES[0])
 
+/* What a set fails, as a store would have it: components by number. */
+typedef struct book {
+    const fab_scenarios *scenarios;
+    fab_component *component;
+    size_t n;
+    fab_scenario scenario;
+    uint32_t found[FAB_SCENARIO_COMPONENTS];
+} book;
+
+static int by_value(const void *a, const void *b) {
+    return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
+}
+
+static fab_status look_up(void *context, uint64_t scenario, const uint32_t **out, size_t *out_n, fab_error *err) {
+    book *b = context;
+    fab_status status = fab_scenarios_get(b->scenarios, scenario, &b->scenario, err);
+    size_t n = 0;
+    for (size_t i = 0; status == FAB_OK && i < b->scenario.n_components; i++) {
+        fab_component c = b->scenario.component[i];
+        c.id -= c.kind == FAB_COMPONENT_LINK ? c.id % 2 : 0;
+        uint32_t k = 0;
+        while (k < b->n && !(b->component[k].kind == c.kind && b->component[k].id == c.id &&
+                             b->component[k].fraction == c.fraction)) {
+            k++;
+        }
+        if (k == b->n) {
+            b->component[b->n++] = c;
+        }
+        b->found[n++] = k;
+    }
+    qsort(b->found, n, sizeof b->found[0], by_value);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || b->found[i] != b->found[kept - 1]) {
+            b->found[kept++] = b->found[i];
+        }
+    }
+    *out = b->found;
+    *out_n = kept;
+    return status;
+}
+
 static study draw_study(size_t i) {
     study d = {.n_variants = CASES[i].n_engines * CASES[i].n_policies, .has_times = CASES[i].has_times};
     fab_failure_rates rates = fab_failure_rates_default();
@@ -56,8 +98,20 @@ static study draw_study(size_t i) {
     for (uint32_t v = 0; v < d.n_variants; v++) {
         d.whole[v] = random_whole(v, d.has_times);
     }
+    book b = {.scenarios = d.scenarios, .component = calloc(20000, sizeof *b.component)};
+    const uint32_t *failed = NULL;
+    size_t n_failed = 0;
+    for (uint64_t j = 0; j < n; j++) { /* all that there are */
+        cr_assert_eq(look_up(&b, j, &failed, &n_failed, &err), FAB_OK);
+    }
     fab_summary_request request = {.fabric = d.fabric,
-                                   .scenarios = d.scenarios,
+                                   .n_scenarios = n,
+                                   .span_s = span_s,
+                                   .components = b.component,
+                                   .n_components = b.n,
+                                   .failed = look_up,
+                                   .failed_context = &b,
+                                   .histories = d.scenarios,
                                    .engines = ENGINES,
                                    .n_engines = CASES[i].n_engines,
                                    .policies = POLICIES,
@@ -73,12 +127,16 @@ static study draw_study(size_t i) {
         for (uint32_t v = 0; v < d.n_variants; v++) {
             d.rows[d.n * d.n_variants + v] = random_row(i, j, v, span_s, d.has_times, CASES[i].steps);
         }
-        cr_assert_eq(fab_summariser_add(s, &d.rows[d.n * d.n_variants], &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(look_up(&b, j, &failed, &n_failed, &err), FAB_OK);
+        cr_assert_eq(fab_summariser_add(s, &d.rows[d.n * d.n_variants], failed, n_failed, &err), FAB_OK, "%s",
+                     err.text);
         d.n++;
     }
     cr_assert_leq(d.n, MOST);
     cr_assert_eq(fab_summariser_finish(s, &d.summary, &err), FAB_OK, "%s", err.text);
     fab_summariser_free(s);
+    fab_scenario_release(&b.scenario);
+    free(b.component);
     return d;
 }
 
@@ -230,9 +288,13 @@ static bool comes_before(const fab_critical *a, const fab_critical *b) {
 }
 
 /* All components that fail in some scenario, by asking for every one that there is. */
-static void check_ranking(size_t which, const oracle_study *s, const fab_critical *list, size_t n, size_t top,
-                          bool links, const char *const *names, size_t n_names) {
+static void check_ranking(size_t which, const oracle_study *s, const fab_ranking *ranking, size_t top, bool links,
+                          const char *const *names, size_t n_names) {
+    const fab_critical *list = ranking->list;
+    size_t n = ranking->n;
     size_t n_known = 0;
+    uint64_t n_tied = 0;
+    size_t n_behind = 0;
     for (size_t i = 0; i < n; i++) {
         oracle_component c = oracle_component_of(s, list[i].name);
         EXPECT_CLOSE(list[i].damage, c.damage);
@@ -248,6 +310,10 @@ static void check_ranking(size_t which, const oracle_study *s, const fab_critica
         oracle_component c = counts ? oracle_component_of(s, names[i]) : (oracle_component){.n_scenarios = 0};
         bool is_listed = false;
         n_known += c.n_scenarios > 0;
+        if (n > 0 && c.n_scenarios > 0) {
+            n_tied += are_close(c.damage, list[n - 1].damage);
+            n_behind += c.damage < list[n - 1].damage - 1e-12;
+        }
         for (size_t j = 0; j < n; j++) {
             is_listed = is_listed || strcmp(list[j].name, names[i]) == 0;
         }
@@ -255,6 +321,15 @@ static void check_ranking(size_t which, const oracle_study *s, const fab_critica
                   "case %zu: %s is missing", which, names[i]);
     }
     cr_expect_eq(n, n_known < top ? n_known : top, "case %zu: %zu of %zu", which, n, n_known);
+    for (size_t i = 0; i < n; i++) {
+        n_tied -= are_close(list[i].damage, list[n - 1].damage); /* left out, in the end */
+    }
+    cr_expect_eq(ranking->n_tied > 0, n_tied > 0, "case %zu", which);
+    cr_expect_eq(ranking->n_next, n_tied == 0 ? 0 : n_behind < top ? n_behind : top, "case %zu", which);
+    for (size_t i = 0; i < ranking->n_next; i++) {
+        EXPECT_CLOSE(ranking->next[i].damage, oracle_component_of(s, ranking->next[i].name).damage);
+        cr_expect(comes_before(i == 0 ? &list[n - 1] : &ranking->next[i - 1], &ranking->next[i]));
+    }
 }
 
 static size_t all_names(const study *d, char names[][FAB_COMPONENT_NAME_SIZE], const char **list) {
@@ -283,8 +358,8 @@ static double damage_of(const oracle_study *s, fab_component_kind kind, uint32_t
 static void check_components(size_t which, const oracle_study *s, const fab_study_summary *summary,
                              const fab_study_variant *is, const char *const *names, size_t n_names) {
     uint64_t n_components = 0;
-    check_ranking(which, s, is->critical, is->n_critical, CASES[which].top, false, names, n_names);
-    check_ranking(which, s, is->links, is->n_links, CASES[which].top, true, names, n_names);
+    check_ranking(which, s, &is->critical, CASES[which].top, false, names, n_names);
+    check_ranking(which, s, &is->links, CASES[which].top, true, names, n_names);
     for (size_t k = 0; k < is->n_classes; k++) {
         n_components += is->classes[k].n_components;
         cr_expect_leq(is->classes[k].damage, is->classes[k].worst_damage);

@@ -88,10 +88,8 @@ static inline const fab_study_summary *fixture_study(const char *nasty) {
                                .n_worst = 2,
                                .stopped = stopped,
                                .n_stopped_shown = 1,
-                               .critical = critical,
-                               .n_critical = 2,
-                               .links = critical,
-                               .n_links = 1,
+                               .critical = {critical, 2, 5, critical, 1},
+                               .links = {critical, 1, 0, NULL, 0},
                                .classes = classes,
                                .n_classes = 2};
     v[1] = (fab_study_variant){.engine = "spray,weights=equal",

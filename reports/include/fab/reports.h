@@ -37,8 +37,9 @@ typedef struct fab_report_style {
 #define FAB_REPORT_SEEDS 32 /**< of so many seeds the page shows every link */
 
 typedef struct fab_report_format {
-    const char *name;      /**< text, json, xml, graphml, html, ibnet, flows, csv */
-    const char *file_name; /**< name under --out: report.json, fabric.graphml; NULL = stdout only */
+    const char *name;      /**< text, json, xml, graphml, yed, gexf, dot, svg, html, ibnet, flows, csv */
+    const char *file_name; /**< name under --out: report.json, fabric.graphml; NULL: not there */
+    const char *suffix;    /**< of files that it is chosen by: ".svg"; NULL: by name only */
     const char *summary;
     /**
      * Writes the whole report.
@@ -49,12 +50,17 @@ typedef struct fab_report_format {
      */
     fab_status (*write)(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err);
     bool needs_phases; /**< shows what was routed: left out likewise */
+    bool shows_graph;  /**< style.view says how */
+    bool shows_loads;  /**< of every link: fab_replay.keep_loads */
     bool needs_graph;  /**< shows the graph itself: fab_reports_write_all() leaves it out where there is none */
 } fab_report_format;
 
 extern const fab_report_format *const fab_report_formats[]; /**< ended by NULL */
 
 const fab_report_format *fab_report_format_find(const char *name);
+
+/** FAB_EUNSUPPORTED where a fabric has nothing to merge by for that view; FAB_VIEW_AUTO always works. */
+fab_status fab_view_check(const fab_fabric *fabric, fab_view view, fab_error *err) FAB_MUST_USE;
 
 /**
  * Writes every format that has a file name into `folder` (made if missing): temporary files, renamed when all of them

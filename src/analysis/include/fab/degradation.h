@@ -31,6 +31,7 @@ typedef struct fab_degradation {
     fab_weak_part *parts; /**< as given; owned */
     size_t n_parts;
     uint32_t n_cables;    /**< that are slower */
+    double *link_left;    /**< shape [n_links]: fraction of the capacity of every link; owned */
     double compute_ratio; /**< of the slowest GPU of the traffic */
     size_t n_phases, n_engines;
     char (*names)[FAB_NAME_SIZE];          /**< shape [n_phases]; owned */

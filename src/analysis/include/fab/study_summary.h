@@ -56,6 +56,15 @@ typedef struct fab_critical {
     uint64_t worst_scenario;              /**< of most damage, the lowest of those */
 } fab_critical;
 
+/** Components, most damage first, then by name (numbers in it by value). */
+typedef struct fab_ranking {
+    fab_critical *list; /**< shape [n] */
+    size_t n;
+    uint64_t n_tied; /**< components that do the damage of the last of the list, where that leaves some of them out */
+    fab_critical *next; /**< shape [n_next]: those behind all that tie, likewise; none where n_tied is 0 */
+    size_t n_next;
+} fab_ranking;
+
 /** Components of one sort: "leaf-spine links", "leaf switches", "servers". */
 typedef struct fab_critical_class {
     char name[64];
@@ -107,10 +116,7 @@ typedef struct fab_study_variant {
     size_t n_worst;
     fab_study_case *stopped; /**< shape [n_stopped_shown]: of sets, by number */
     size_t n_stopped_shown;
-    fab_critical *critical; /**< shape [n_critical]: most damage first, then by name (numbers in it by value) */
-    size_t n_critical;
-    fab_critical *links; /**< shape [n_links]: the links among all components, likewise */
-    size_t n_links;
+    fab_ranking critical, links; /**< all components; the links among them */
     fab_critical_class *classes; /**< shape [n_classes]: most damage first, then by name */
     size_t n_classes;
     double

@@ -24,6 +24,8 @@ typedef struct fab_str {
 void fab_str_release(fab_str *str);
 void fab_str_append(fab_str *str, const char *bytes, size_t n);
 void fab_str_add(fab_str *str, const char *text);
+/** As a field of CSV: quoted where a comma, a quote or a line feed asks for it (RFC 4180). */
+void fab_str_add_csv(fab_str *str, const char *text);
 void fab_str_printf(fab_str *str, const char *fmt, ...) FAB_PRINTF(2, 3);
 
 /** FAB_OK, or FAB_ENOMEM if any append failed. */

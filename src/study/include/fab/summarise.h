@@ -11,10 +11,22 @@
 #include "fab/status.h"
 #include "fab/study_summary.h"
 
+/** What fails in a set: indexes of components, ascending, valid until the next call. */
+typedef fab_status fab_summary_failed(void *context, uint64_t scenario, const uint32_t **out, size_t *out_n,
+                                      fab_error *err);
+
 /** Everything is borrowed and must outlive the summariser. Variant = engine * n_policies + policy. */
 typedef struct fab_summary_request {
     const fab_fabric *fabric;
-    const fab_scenarios *scenarios; /**< of the study: says what fails in a scenario */
+    uint64_t n_scenarios;
+    double span_s; /**< of a history; 0: sets */
+    /* Of sets. */
+    const fab_component *components; /**< shape [n_components]: all that fails in some scenario */
+    size_t n_components;
+    const char *const *names;   /**< shape [n_scenarios]: as a file calls them; NULL: they have none */
+    fab_summary_failed *failed; /**< asked for the scenarios that are named, at the end */
+    void *failed_context;
+    const fab_scenarios *histories; /**< of histories: says what fails in them; else not looked at */
     const char *const *engines;     /**< shape [n_engines]: labels */
     size_t n_engines;
     const char *const *policies; /**< shape [n_policies]: names */
@@ -31,13 +43,14 @@ void fab_summariser_free(fab_summariser *summariser);
 
 /**
  * Takes in a scenario.
- * @param[in] rows  Shape [variants]: rows[v].variant is v, and all have the number of the scenario, which is above that
- *                  of the call before.
- * @retval FAB_EINTERNAL  the rows are not that
- * @retval FAB_EINPUT     there is no such scenario, or a figure of a row is impossible; names both
+ * @param[in] rows       Shape [variants]: rows[v].variant is v, and all have the number of the scenario, which is above
+ *                       that of the call before.
+ * @param[in] component  Shape [n]: of a set what fails, as fab_summary_failed gives it; of a history n is 0.
+ * @retval FAB_EINPUT  rows or components are not that, or a figure of a row is impossible; the message names it
  * Complexity: O(variants * (components + log top)), expected. 8 bytes are kept per known figure of a row.
  */
-fab_status fab_summariser_add(fab_summariser *summariser, const fab_outcome *rows, fab_error *err) FAB_MUST_USE;
+fab_status fab_summariser_add(fab_summariser *summariser, const fab_outcome *rows, const uint32_t *component, size_t n,
+                              fab_error *err) FAB_MUST_USE;
 
 /**
  * The summary of what was taken in; what concerns the design, texts and seed is left empty.

@@ -1,0 +1,51 @@
+/**
+ * @file svg.h
+ * The fabric as a drawing: parts of svg.c, and what other reports may put into a page of their own.
+ */
+#ifndef FAB_SVG_H
+#define FAB_SVG_H
+
+#include "graph_export.h"
+
+#define FAB_SVG_WIDTH 2100.0F /* a drawing is merged rather than wider */
+#define FAB_SVG_EDGES 1200    /* or fuller */
+
+/** Order in which lines are drawn: inside servers, by utilisation, then what is slower or has failed. */
+enum {
+    FAB_SVG_SERVER,
+    FAB_SVG_PLAIN, /**< utilisation is not known */
+    FAB_SVG_BIN,   /**< and those behind it, by fab_graph_bin() */
+    FAB_SVG_SLOWER = FAB_SVG_BIN + FAB_GRAPH_BINS,
+    FAB_SVG_FAILED,
+    FAB_SVG_COUNT
+};
+
+/** A drawing on its way. x0, y0: where the layout's 0, 0 stands. */
+typedef struct fab_svg {
+    fab_graph_writer *w;
+    float x0, y0, width, height;
+    float above, beside;  /**< what arcs need beyond the boxes */
+    uint32_t used_passes; /**< bit i: some edge is drawn in pass i */
+    uint32_t n_failed;    /**< cables that are dead */
+    bool by_criticality;  /**< colours tell it, and not the utilisation */
+    double worst_criticality;
+    double worst; /**< largest collision factor; NAN where none is known */
+    bool labels_edges;
+} fab_svg;
+
+/** Opens the drawing: size, title, description, styles, heading. */
+void fab_svg_begin(fab_svg *svg);
+/** Colours and what they mean, below the drawing. */
+void fab_svg_legend(const fab_svg *svg);
+
+/** Text with its anchor ("start", "middle", "end"), cut to `room` pixels. */
+void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, const char *anchor, double room,
+                  const char *text);
+
+/** Width of a text of the class in pixels, on the safe side. */
+double fab_svg_text_width(const char *class, const char *text);
+
+/** "24,576 GPUs", "1 leaf": n of what stands at a level. */
+void fab_svg_count(const fab_graph_view *view, uint32_t level, uint64_t n, char *out, size_t size);
+
+#endif

@@ -1,0 +1,269 @@
+/* What stands around a drawing: title, description, styles for light and dark, legend. Styles are written out rather
+ * than as custom properties, which editors of drawings and converters do not know. */
+#include "svg.h"
+#include "fab/str.h"
+#include "fab/units.h"
+#include "fab/utf8.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char STYLE[] =
+    "\n  <style>\n"
+    "    .fs text { font: 11px system-ui, -apple-system, \"Segoe UI\", Roboto, \"DejaVu Sans\", sans-serif; fill: "
+    "#1d232b }\n"
+    "    .fs .h { font-size: 17px; font-weight: 600 }\n"
+    "    .fs .s { font-size: 12px; fill: #4a5461 }\n"
+    "    .fs .r { font-size: 12px; font-weight: 600 }\n"
+    "    .fs .g { font-size: 11px; font-weight: 600; fill: #4a5461 }\n"
+    "    .fs .t { fill: #ffffff }\n"
+    "    .fs .q { fill: #ffffff; font-size: 10px }\n"
+    "    .fs .o, .fs .g { paint-order: stroke; stroke: #ffffff; stroke-width: 3px; stroke-linejoin: round }\n"
+    "    .fs .o { font-size: 10px }\n"
+    "    .fs .bg { fill: #ffffff }\n"
+    "    .fs .b { fill: #f2f4f7; stroke: #d5dae1 }\n"
+    "    .fs path, .fs line { fill: none }\n"
+    "    .fs .n { stroke-width: 0 }\n"
+    "    .fs .x { stroke: #e0004d; stroke-width: 3; stroke-dasharray: 4 2 }\n"
+    "    .fs .p { stroke: #8a939f }\n"
+    "    .fs .i { stroke: #c3c9d2 }\n"
+    "    .fs .f { stroke: #e0004d; stroke-dasharray: 5 3 }\n"
+    "    .fs .w { stroke: #8e44ad; stroke-dasharray: 8 3 }\n"
+    "    .fs .u0 { stroke: #b8bfc9 } .fs .u1 { stroke: #9ecae1 } .fs .u2 { stroke: #4e9bd1 }\n"
+    "    .fs .u3 { stroke: #1f5fa8 } .fs .u4 { stroke: #f28e2b } .fs .u5 { stroke: #d94801 }\n"
+    "    .fs .u6 { stroke: #99000d }\n"
+    "    .fs .l0 { fill: #4d7a31 } .fs .l1 { fill: #4a6b78 } .fs .l2 { fill: #8a6420 } .fs .l3 { fill: #27698c }\n"
+    "    .fs .l4 { fill: #5b4c99 } .fs .l5 { fill: #95427a } .fs .l6 { fill: #95502f } .fs .l7 { fill: #5f5f5f }\n"
+    "    @media (prefers-color-scheme: dark) {\n"
+    "      .fs text { fill: #e6e9ee } .fs .s, .fs .g { fill: #aab3bf } .fs .t, .fs .q { fill: #ffffff }\n"
+    "      .fs .bg { fill: #14181d } .fs .b { fill: #1b2027; stroke: #303843 }\n"
+    "      .fs .o, .fs .g { stroke: #14181d }\n"
+    "      .fs .p { stroke: #77818d } .fs .i { stroke: #3a434e } .fs .x, .fs .f { stroke: #ff4d80 }\n"
+    "      .fs .w { stroke: #c792ea }\n"
+    "      .fs .u0 { stroke: #47515d } .fs .u1 { stroke: #3c6a8a } .fs .u2 { stroke: #5aa9d6 }\n"
+    "      .fs .u3 { stroke: #b3dcf5 } .fs .u4 { stroke: #f2a13b } .fs .u5 { stroke: #ff7043 }\n"
+    "      .fs .u6 { stroke: #ff3355 }\n"
+    "    }\n"
+    "  </style>";
+
+/* --- texts -------------------------------------------------------------------------------------------------------- */
+
+/* Widths of a bold sans-serif at 1 px, by rough classes of letters: fonts differ, so the widest of the common ones. */
+double fab_svg_text_width(const char *class, const char *text) {
+    double size = class[0] == 'h'                      ? 17
+                  : class[0] == 's' || class[0] == 'r' ? 12
+                  : class[0] == 'o' || class[0] == 'q' ? 10
+                                                       : 11;
+    double width = 0;
+    while (*text != '\0') {
+        uint32_t code = 0;
+        text += fab_utf8_decode(text, &code);
+        width += strchr("il.,:;'|!()-/ ", (int)(code < 128 ? code : 'm')) != NULL && code < 128 ? 0.36
+                 : code >= '0' && code <= '9'                                                   ? 0.62
+                 : code == 'm' || code == 'w' || (code >= 'A' && code <= 'Z')                   ? 0.80
+                 : code < 128                                                                   ? 0.60
+                                                                                                : 1.0;
+    }
+    return width * size;
+}
+
+void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, const char *anchor, double room,
+                  const char *text) {
+    char cut[600];
+    size_t length = strlen(text) < sizeof cut - 4 ? strlen(text) : sizeof cut - 4;
+    char place[96];
+    memcpy(cut, text, length);
+    cut[length] = '\0';
+    bool whole = length == strlen(text) && fab_svg_text_width(class, cut) <= room;
+    while (!whole && length > 0 && fab_svg_text_width(class, cut) + 8 > room) {
+        do {
+            length--;
+        } while (length > 0 && ((unsigned char)cut[length] & 0xC0U) == 0x80); /* not within a letter */
+        cut[length] = '\0';
+    }
+    if (!whole) {
+        (void)snprintf(cut + length, sizeof cut - length, "\xE2\x80\xA6");
+    }
+    (void)snprintf(place, sizeof place, "\n    <text class=\"%s\" x=\"%.6g\" y=\"%.6g\"%s%s%s>", class, x, y,
+                   strcmp(anchor, "start") != 0 ? " text-anchor=\"" : "", strcmp(anchor, "start") != 0 ? anchor : "",
+                   strcmp(anchor, "start") != 0 ? "\"" : "");
+    fab_graph_put(w, place);
+    fab_xml_write_escaped(&w->xml, cut);
+    fab_graph_put(w, "</text>");
+}
+
+void fab_svg_count(const fab_graph_view *view, uint32_t level, uint64_t n, char *out, size_t size) {
+    static const char *const ONE[] = {"GPU", "NIC", "domain"};
+    static const char *const MANY[] = {"GPUs", "NICs", "domains"};
+    char count[32];
+    const char *tier = level >= FAB_LEVEL_TIER(1) ? fab_tier_name(view->fabric->wiring, level - FAB_LEVEL_TIER(0)) : "";
+    const char *noun = level < FAB_LEVEL_TIER(1)             ? (n == 1 ? ONE[level] : MANY[level])
+                       : strcmp(tier, "leaf") == 0 && n != 1 ? "leaves"
+                                                             : tier;
+    bool adds_s = level >= FAB_LEVEL_TIER(1) && n != 1 && strcmp(tier, "leaf") != 0;
+    bool is_number = strncmp(tier, "tier", 4) == 0;
+    const char *end = is_number ? (n == 1 ? " switch" : " switches")
+                      : adds_s  ? (strcmp(tier, "switch") == 0 ? "es" : "s")
+                                : "";
+    (void)snprintf(out, size, "%s %s%s", fab_format_count(count, n), noun, end);
+}
+
+/* --- heading ------------------------------------------------------------------------------------------------------ */
+
+static const char *view_sentence(const fab_graph_view *view) {
+    switch (view->kind) {
+    case FAB_VIEW_WHOLE: return "every node and cable";
+    case FAB_VIEW_SERVER: return "every switch; servers as one box each";
+    case FAB_VIEW_LEAF: return "every switch; servers behind the same leaves as one box";
+    case FAB_VIEW_POD:
+        return view->fabric->wiring == FAB_WIRING_DRAGONFLY ? "merged by kind and group" : "merged by tier and pod";
+    case FAB_VIEW_RAIL: return "merged by tier and rail";
+    case FAB_VIEW_PLANE: return "merged by tier and plane";
+    default: return "merged by tier";
+    }
+}
+
+static void add_counts(const fab_graph_view *view, fab_str *out) {
+    const fab_fabric *f = view->fabric;
+    char text[64];
+    fab_svg_count(view, FAB_LEVEL_GPU, fab_n_gpus(f), text, sizeof text);
+    fab_str_add(out, text);
+    for (uint32_t t = 1; t <= f->n_tiers; t++) {
+        fab_svg_count(view, FAB_LEVEL_TIER(t), f->first_of_tier[t + 1] - f->first_of_tier[t], text, sizeof text);
+        fab_str_add(out, ", ");
+        fab_str_add(out, text);
+    }
+}
+
+/* The worst first: the rest may be too long to be shown. */
+static void add_traffic(const fab_svg *svg, fab_str *out) {
+    const fab_graph_view *view = svg->w->view;
+    if (view->n_engines > 0) {
+        if (!isnan(svg->worst)) {
+            fab_str_printf(out, "Largest collision factor %.2f: ", svg->worst);
+        }
+        fab_str_printf(out, "%s under %s", view->result->traffic, view->engine[0]);
+    }
+}
+
+/* Title and description are what a reader who does not see the drawing gets. */
+static void put_told(const fab_svg *svg, const char *name) {
+    fab_graph_writer *w = svg->w;
+    fab_str text = FAB_STR_INIT;
+    fab_graph_put(w, "\n  <title id=\"fs-title\">Fabric ");
+    fab_xml_write_escaped(&w->xml, name);
+    fab_graph_put(w, "</title>\n  <desc id=\"fs-desc\">");
+    add_counts(w->view, &text);
+    fab_str_printf(&text, ". Drawn: %s; the highest tier is at the top. ", view_sentence(w->view));
+    if (w->view->n_engines > 0) {
+        fab_str_add(&text, "Lines are coloured by the largest utilisation of their cables in any phase. ");
+        add_traffic(svg, &text);
+        fab_str_add(&text, ". ");
+    }
+    if (svg->by_criticality) {
+        fab_str_printf(&text, "Lines are coloured by how critical their cables are: %s. ",
+                       w->view->overlay->criticality_of != NULL ? w->view->overlay->criticality_of : "criticality");
+    }
+    if (w->view->has_failures) {
+        fab_str_printf(&text, "%" PRIu32 " cables have failed.", svg->n_failed);
+    }
+    if (fab_str_status(&text, NULL) == FAB_OK) {
+        fab_xml_write_escaped(&w->xml, text.data);
+    } else {
+        w->has_failed = true;
+    }
+    fab_graph_put(w, "</desc>");
+    fab_str_release(&text);
+}
+
+static void put_heading(const fab_svg *svg, const char *name) {
+    fab_graph_writer *w = svg->w;
+    fab_str counts = FAB_STR_INIT;
+    fab_str traffic = FAB_STR_INIT;
+    double room = (double)svg->width - 40;
+    add_counts(w->view, &counts);
+    fab_str_printf(&counts, " \xC2\xB7 %s", view_sentence(w->view));
+    add_traffic(svg, &traffic);
+    if (fab_str_status(&counts, NULL) != FAB_OK || (traffic.data != NULL && fab_str_status(&traffic, NULL) != FAB_OK)) {
+        w->has_failed = true;
+    } else {
+        fab_svg_text(w, 20, 30, "h", "start", room, name);
+        fab_svg_text(w, 20, 49, "s", "start", room, counts.data);
+        if (traffic.data != NULL) {
+            fab_svg_text(w, 20, 65, "s", "start", room, traffic.data);
+        }
+    }
+    fab_str_release(&counts);
+    fab_str_release(&traffic);
+}
+
+void fab_svg_begin(fab_svg *svg) {
+    fab_graph_writer *w = svg->w;
+    char size[160];
+    const fab_result *r = w->view->result;
+    const char *name = r->n_fabrics > 0 ? r->fabrics[0].name : "";
+    (void)snprintf(size, sizeof size, " viewBox=\"0 0 %.6g %.6g\" width=\"%.6g\" height=\"%.6g\"", (double)svg->width,
+                   (double)svg->height, (double)svg->width, (double)svg->height);
+    fab_graph_put(w, "\n<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"fs\" role=\"img\" "
+                     "aria-labelledby=\"fs-title fs-desc\"");
+    fab_graph_put(w, size);
+    fab_graph_put(w, " style=\"max-width: 100%; height: auto\">");
+    put_told(svg, name);
+    fab_graph_put(w, STYLE);
+    fab_graph_put(w, "\n  <rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n  <g>");
+    put_heading(svg, name);
+    fab_graph_put(w, "\n  </g>");
+}
+
+/* --- legend ------------------------------------------------------------------------------------------------------- */
+
+static double put_sample(fab_graph_writer *w, double x, double y, const char *class, const char *text) {
+    char line[128];
+    (void)snprintf(line, sizeof line,
+                   "\n    <line class=\"%s\" x1=\"%.6g\" y1=\"%.6g\" x2=\"%.6g\" y2=\"%.6g\" stroke-width=\"4\"/>",
+                   class, x, y - 4, x + 22, y - 4);
+    fab_graph_put(w, line);
+    fab_svg_text(w, x + 28, y, "", "start", 400, text);
+    return x + 28 + fab_svg_text_width("", text) + 16;
+}
+
+static double put_bins(const fab_svg *svg, double x, double y) {
+    static const char *const PARTS[FAB_GRAPH_BINS] = {"none",    "to 20 %", "to 40 %", "to 60 %",
+                                                      "to 80 %", "",        "to 100 %"};
+    char head[96] = "asked for / rate, fullest cable and phase:";
+    if (svg->by_criticality) {
+        (void)snprintf(head, sizeof head, "criticality, beside the worst of %.4g:", svg->worst_criticality);
+    }
+    fab_svg_text(svg->w, x, y, "", "start", 400, head);
+    x += fab_svg_text_width("", head) + 8;
+    for (uint32_t bin = 0; bin < FAB_GRAPH_BINS; bin++) {
+        char class[4];
+        if ((svg->used_passes >> (FAB_SVG_BIN + bin) & 1) != 0) {
+            (void)snprintf(class, sizeof class, "u%u", bin);
+            x = put_sample(svg->w, x, y, class, svg->by_criticality ? PARTS[bin] : fab_graph_bin_names[bin]);
+        }
+    }
+    return x;
+}
+
+void fab_svg_legend(const fab_svg *svg) {
+    fab_graph_writer *w = svg->w;
+    double x = 20;
+    double y = (double)svg->height - 18;
+    fab_graph_put(w, "\n  <g>");
+    if (w->view->has_utilisation || svg->by_criticality) {
+        x = put_bins(svg, x, y);
+    }
+    if ((svg->used_passes >> FAB_SVG_PLAIN & 1) != 0) {
+        x = put_sample(w, x, y, "p", "cables of the network");
+    }
+    if ((svg->used_passes >> FAB_SVG_FAILED & 1) != 0) {
+        x = put_sample(w, x, y, "f", "failed");
+    }
+    if ((svg->used_passes >> FAB_SVG_SLOWER & 1) != 0) {
+        (void)put_sample(w, x, y, "w", "slower");
+    }
+    fab_graph_put(w, "\n  </g>");
+}

@@ -1,0 +1,97 @@
+/* The fabric in yEd's dialect of GraphML: everything the portable one says, and a shape with a place for every node and
+ * a line for every edge. Order and spelling of the parts follow http://www.yworks.com/xml/schema/graphml/1.1/. */
+#include "graph_export.h"
+#include "report_formats.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void put_text(fab_graph_writer *w, const char *before, double value) {
+    fab_graph_put(w, before);
+    fab_graph_put(w, fab_graph_number_text(w, value));
+}
+
+static void put_color(fab_graph_writer *w, const char *before, fab_graph_color color) {
+    char text[16];
+    (void)snprintf(text, sizeof text, "#%02X%02X%02X", color.r, color.g, color.b);
+    fab_graph_put(w, before);
+    fab_graph_put(w, text);
+}
+
+static void begin(fab_graph_writer *w) {
+    fab_xml_write_start(&w->xml, "graphml");
+    fab_xml_write_attribute(&w->xml, "xmlns", "http://graphml.graphdrawing.org/xmlns");
+    fab_xml_write_attribute(&w->xml, "xmlns:y", "http://www.yworks.com/xml/graphml");
+    fab_xml_write_attribute(&w->xml, "xmlns:xsi", "http://www.w3.org/2001/XMLSchema-instance");
+    fab_xml_write_attribute(
+        &w->xml, "xsi:schemaLocation",
+        "http://graphml.graphdrawing.org/xmlns http://www.yworks.com/xml/schema/graphml/1.1/ygraphml.xsd");
+    fab_graphml_put_keys(w);
+    fab_graph_put(w, "\n  <key id=\"n_graphics\" for=\"node\" yfiles.type=\"nodegraphics\"/>"
+                     "\n  <key id=\"e_graphics\" for=\"edge\" yfiles.type=\"edgegraphics\"/>");
+    fab_graphml_begin_graph(w);
+}
+
+/* Light enough for black names. */
+static fab_graph_color light(fab_graph_color c) {
+    return (fab_graph_color){(uint8_t)(128 + c.r / 2), (uint8_t)(128 + c.g / 2), (uint8_t)(128 + c.b / 2)};
+}
+
+static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
+    double width = (double)spot->row->width;
+    double height = (double)spot->row->height;
+    fab_graphml_begin_node(w, spot);
+    fab_graph_put(w, "<data key=\"n_graphics\"><y:ShapeNode>");
+    put_text(w, "<y:Geometry x=\"", (double)spot->x - width / 2);
+    put_text(w, "\" y=\"", (double)spot->y - height / 2);
+    put_text(w, "\" width=\"", width);
+    put_text(w, "\" height=\"", height);
+    put_color(w, "\"/><y:Fill color=\"", light(fab_graph_level_color(spot->node.level)));
+    fab_graph_put(w, "\"/>");
+    if (spot->node.n_failed > 0) {
+        fab_graph_put(w, "<y:BorderStyle color=\"#E0004D\" type=\"dashed\" width=\"3\"/>");
+    }
+    fab_graph_put(w, "<y:NodeLabel>");
+    fab_xml_write_escaped(&w->xml, spot->node.name);
+    fab_graph_put(w, "</y:NodeLabel><y:Shape type=\"");
+    fab_graph_put(w, spot->node.tier > 0                 ? "rectangle"
+                     : spot->node.level == FAB_LEVEL_NIC ? "hexagon"
+                                                         : "roundrectangle");
+    fab_graph_put(w, "\"/></y:ShapeNode></data></node>");
+}
+
+/* Thicker the more cables it stands for. */
+static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
+    fab_graphml_begin_edge(w, edge);
+    put_color(w, "<data key=\"e_graphics\"><y:PolyLineEdge><y:LineStyle color=\"", fab_graph_edge_color(w->view, edge));
+    fab_graph_put(w, edge->n_failed > 0 ? "\" type=\"dashed\"" : "\" type=\"line\"");
+    put_text(w, " width=\"", 1 + floor(log2(edge->n_cables)) / 2);
+    fab_graph_put(w, "\"/><y:Arrows source=\"none\" target=\"none\"/><y:BendStyle smoothed=\"false\"/>"
+                     "</y:PolyLineEdge></data></edge>");
+}
+
+static void end(fab_graph_writer *w) {
+    fab_xml_write_end(&w->xml);
+    fab_xml_write_end(&w->xml);
+}
+
+static fab_status write_yed(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+    static const fab_graph_dialect YED = {.is_xml = true,
+                                          .has_places = true,
+                                          .density = FAB_LAYOUT_NAMED,
+                                          .begin = begin,
+                                          .node = put_node,
+                                          .edge = put_edge,
+                                          .end = end};
+    return fab_graph_export(&YED, NULL, result, style, out, err);
+}
+
+const fab_report_format fab_report_yed = {
+    .name = "yed",
+    .suffix = ".yed.graphml",
+    .summary = "the same as GraphML with shapes and places, for yEd",
+    .write = write_yed,
+    .needs_graph = true,
+    .shows_graph = true,
+    .shows_loads = true,
+};

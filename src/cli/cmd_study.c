@@ -1,0 +1,368 @@
+/* Failure studies: planned into a folder, run by any number of workers, gathered, shown. */
+#include "cli.h"
+#include "world.h"
+
+#include "fab/memory.h"
+#include "fab/study.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIAL_S 0.25
+
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+static fab_status apply_store(cli_options *options, const char *value, fab_error *err) {
+    if (value[0] == '\0') {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --store: the folder's name is empty");
+    }
+    options->store = value;
+    return FAB_OK;
+}
+
+static fab_status apply_scenarios(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->scenarios = value;
+    return FAB_OK;
+}
+
+static fab_status apply_policy(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->policies.items[options->policies.n++] = value;
+    return FAB_OK;
+}
+
+static fab_status apply_figures(cli_options *options, const char *value, fab_error *err) {
+    if (strcmp(value, "loads") != 0 && strcmp(value, "times") != 0) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --figures: '%.40s' is not loads or times", value);
+    }
+    options->figures = value;
+    return FAB_OK;
+}
+
+static fab_status apply_shard(cli_options *options, const char *value, fab_error *err) {
+    fab_error inner = {0};
+    char index[16];
+    size_t n = strcspn(value, "/");
+    if (value[n] != '/' || n >= sizeof index) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --shard: '%.40s' is not I/N, as 0/8", value);
+    }
+    (void)snprintf(index, sizeof index, "%.*s", (int)n, value);
+    if (fab_count_parse(value + n + 1, 1, FAB_SHARDS_MOST, &options->n_shards, &inner) != FAB_OK ||
+        fab_count_parse(index, 0, options->n_shards - 1, &options->shard, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --shard: %s", inner.text);
+    }
+    return FAB_OK;
+}
+
+static fab_status apply_partial(cli_options *options, const char *value, fab_error *err) {
+    (void)value;
+    (void)err;
+    options->partial = true;
+    return FAB_OK;
+}
+
+const cli_option cli_option_store = {"store", "DIR", "folder of the study", apply_store};
+static const cli_option OPTION_SCENARIOS = {"scenarios", "SPEC",
+                                            "what fails: CLASS:K (every set of K links, access-links, fabric-links, "
+                                            "switches, nics, gpus, servers, racks or planes), CLASS:K@N (N random "
+                                            "sets), time:30d@N (N histories), file:PATH",
+                                            apply_scenarios};
+const cli_option cli_option_policy = {
+    "policy", "NAME,...",
+    "where ranks go when their server is lost: none (default), first-spare, same-rack, same-pod, same-slice, "
+    "collision-aware; repeatable",
+    apply_policy};
+static const cli_option OPTION_FIGURES = {
+    "figures", "WHAT", "times (default): of phases and iterations; loads: collisions and loads alone, much faster",
+    apply_figures};
+static const cli_option OPTION_SHARD = {
+    "shard", "I/N", "the share of worker I of N, from 0; default 0/1. Changes no result", apply_shard};
+static const cli_option OPTION_PARTIAL = {"partial", NULL, "gather what is there, though scenarios are missing",
+                                          apply_partial};
+
+static fab_status need_store(const cli_options *options, fab_error *err) {
+    return options->store != NULL
+               ? FAB_OK
+               : fab_fail(err, FAB_EUSAGE, NULL, "command %s needs --store DIR", options->command->name);
+}
+
+/* --- plan --------------------------------------------------------------------------------------------------------- */
+
+static void print_planned(const cli_options *options, const fab_study_planned *planned, FILE *out) {
+    const fab_plan *plan = &planned->plan;
+    char count[32];
+    char bytes[32];
+    (void)fprintf(out, "%s of %s, design %s\n", planned->was_there ? "Planned already: a study" : "Planned a study",
+                  plan->name, plan->digest);
+    (void)fprintf(out, "  scenarios  %s: %s, seed %" PRIu64 "\n", fab_format_count(count, plan->n_scenarios),
+                  plan->scenarios, plan->seed);
+    (void)fprintf(out, "  traffic    %s\n  figures    %s\n", plan->traffic, plan->times ? "times" : "loads");
+    for (size_t v = 0; v < plan->n_variants; v++) {
+        (void)fprintf(out, "  %s  %s, policy %s\n", v == 0 ? "variants " : "         ", plan->variants[v].label,
+                      plan->variants[v].policy);
+    }
+    for (size_t i = 0; i < plan->n_files; i++) {
+        (void)fprintf(out, "  %s  %s\n", i == 0 ? "copies of" : "         ", plan->files[i].given);
+    }
+    (void)fprintf(out, "  store      about %s\n\n",
+                  fab_quantity_format(bytes, planned->scenario_bytes * (double)plan->n_scenarios, FAB_UNIT_BYTES));
+    (void)fprintf(out, "Next: fabriscope study run --store %s\n", options->store);
+}
+
+static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    fab_policy policies[FAB_POLICY_N];
+    size_t n_policies = 0;
+    fab_study_planned planned = {.was_there = false};
+    FAB_TRY(need_store(options, err));
+    if (options->scenarios == NULL) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "command study plan needs --scenarios SPEC");
+    }
+    FAB_TRY(cli_read_policies(options, policies, &n_policies, err));
+    if (n_policies == 0) {
+        policies[n_policies++] = FAB_POLICY_NONE;
+    }
+    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_TRY(cli_read_design(options, options->operands.items[0], design, err));
+    const fab_study_request request = {.design = design,
+                                       .program = FAB_VERSION,
+                                       .traffic = options->traffic != NULL ? options->traffic : "job",
+                                       .scenarios = options->scenarios,
+                                       .policies = policies,
+                                       .n_policies = n_policies,
+                                       .seed = options->seed,
+                                       .times = options->figures == NULL || strcmp(options->figures, "times") == 0,
+                                       .trial_s = TRIAL_S};
+    FAB_TRY(fab_study_plan(&request, options->store, &planned, err));
+    print_planned(options, &planned, out);
+    if (!options->quiet) {
+        char each[32];
+        char all[32];
+        (void)fprintf(stderr, "fabriscope: about %s per scenario, %s for all on one thread\n",
+                      fab_quantity_format(each, planned.scenario_s, FAB_UNIT_TIME),
+                      fab_quantity_format(all, planned.scenario_s * (double)planned.plan.n_scenarios, FAB_UNIT_TIME));
+    }
+done:
+    fab_plan_release(&planned.plan);
+    free(design);
+    return status;
+}
+
+/* --- run ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_interrupted(void *context) {
+    (void)context;
+    return cli_interrupted() != 0;
+}
+
+static void tell_rest(const cli_options *options, const fab_study_tally *tally) {
+    char done[32];
+    char share[32];
+    (void)fprintf(stderr, "fabriscope: interrupted; %s of %s scenarios%s are stored. The same command goes on\n",
+                  fab_format_count(done, tally->n_before + tally->n_run), fab_format_count(share, tally->n_share),
+                  options->n_shards > 1 ? " of this share" : "");
+}
+
+static fab_status run_run(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_study_tally tally = {0};
+    cli_progress progress = {0};
+    bool shows = cli_progress_wanted(options);
+    char text[3][32];
+    cli_world world = {0, 1};
+    bool in_world = false;
+    FAB_TRY(need_store(options, err));
+    FAB_TRY(cli_world_enter(&world, err));
+    in_world = true;
+    if (world.size > 1 && options->n_shards > 1) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --shard: under MPI every process has a share by its rank");
+    }
+    uint64_t shard = world.size > 1 ? world.rank : options->shard;
+    uint64_t n_shards = world.size > 1 ? world.size : options->n_shards;
+    const fab_study_job job = {.folder = options->store,
+                               .program = FAB_VERSION,
+                               .shard = (uint32_t)shard,
+                               .n_shards = (uint32_t)n_shards,
+                               .n_threads = (size_t)options->n_threads,
+                               .stop = is_interrupted,
+                               .progress = shows ? cli_progress_step : NULL,
+                               .progress_context = &progress};
+    cli_catch_interrupts();
+    cli_progress_start(&progress);
+    status = fab_study_run(&job, &tally, err);
+    if (shows) {
+        cli_progress_end();
+    }
+    FAB_TRY(status);
+    if (tally.n_before + tally.n_run < tally.n_share) {
+        tell_rest(options, &tally);
+        cli_end_interrupted();
+    }
+    (void)fprintf(out, "%s of %s scenarios", fab_format_count(text[0], tally.n_share),
+                  fab_format_count(text[1], tally.n_scenarios));
+    if (n_shards > 1) {
+        (void)fprintf(out, ", share %" PRIu64 "/%" PRIu64 ",", shard, n_shards);
+    }
+    (void)fprintf(out, " are done: %s now, %s before\n", fab_format_count(text[0], tally.n_run),
+                  fab_format_count(text[1], tally.n_before));
+    (void)fprintf(out, "Next: fabriscope study gather --store %s\n", options->store);
+done:
+    if (in_world) {
+        cli_world_leave();
+    }
+    return status;
+}
+
+/* --- gather ------------------------------------------------------------------------------------------------------- */
+
+static fab_status run_gather(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_plan plan = {.program = NULL};
+    fab_gathered gathered = {0};
+    cli_progress progress = {0};
+    bool shows = cli_progress_wanted(options);
+    char text[3][32];
+    FAB_TRY(need_store(options, err));
+    FAB_TRY(fab_plan_read(options->store, &plan, err));
+    cli_progress_start(&progress);
+    status = fab_store_gather(options->store, &plan, options->partial, shows ? cli_progress_step : NULL, &progress,
+                              &gathered, err);
+    if (shows) {
+        cli_progress_end();
+    }
+    FAB_TRY(status);
+    (void)fprintf(out, "%s of %s scenarios gathered from %s shard%s into %s/results.db\n",
+                  fab_format_count(text[0], gathered.n_done), fab_format_count(text[1], plan.n_scenarios),
+                  fab_format_count(text[2], gathered.n_shards), gathered.n_shards == 1 ? "" : "s", options->store);
+    if (gathered.n_twice > 0) {
+        (void)fprintf(out, "%s were in several shards, with the same results\n",
+                      fab_format_count(text[0], gathered.n_twice));
+    }
+    if (gathered.n_busy > 0) {
+        (void)fprintf(out, "%s shard%s left out: other machines write them\n",
+                      fab_format_count(text[0], gathered.n_busy), gathered.n_busy == 1 ? "" : "s");
+    }
+    (void)fprintf(out, "Next: fabriscope study show --store %s\n", options->store);
+done:
+    fab_plan_release(&plan);
+    return status;
+}
+
+/* --- tables ------------------------------------------------------------------------------------------------------- */
+
+static const char *const PLAN_EXAMPLES[] = {
+    "fabriscope study plan rail-spine:gpus=128,radix=16 --scenarios links:1 --store every-link",
+    "fabriscope study plan preset:llama3-24k-roce --scenarios servers:1@10000 --policy first-spare --policy same-rack "
+    "--figures loads --store study",
+    "fabriscope study plan clos:gpus=512,spares=4 --scenarios time:30d@1000 --policy first-spare --store months", NULL};
+static const char *const RUN_EXAMPLES[] = {"fabriscope study run --store every-link",
+                                           "fabriscope study run --store every-link --shard 3/8 --threads 4", NULL};
+static const char *const GATHER_EXAMPLES[] = {"fabriscope study gather --store every-link",
+                                              "fabriscope study gather --store every-link --partial", NULL};
+
+static const cli_option *const PLAN_OPTIONS[] = {&OPTION_SCENARIOS,
+                                                 &cli_option_store,
+                                                 &cli_option_policy,
+                                                 &OPTION_FIGURES,
+                                                 &cli_option_set,
+                                                 &cli_option_job,
+                                                 &cli_option_traffic,
+                                                 &cli_option_engine,
+                                                 &cli_option_seed,
+                                                 &cli_option_quiet,
+                                                 NULL};
+static const cli_option *const RUN_OPTIONS[] = {&cli_option_store, &OPTION_SHARD, &cli_option_threads,
+                                                &cli_option_quiet, NULL};
+static const cli_option *const GATHER_OPTIONS[] = {&cli_option_store, &OPTION_PARTIAL, &cli_option_quiet, NULL};
+
+static const cli_command PLAN = {
+    .name = "study plan",
+    .operands = "DESIGN",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "numbers the scenarios and makes the folder of the study",
+    .details =
+        "Checks everything that a run will need, tries a few scenarios for an estimate, and writes the plan, with "
+        "copies of the files that it names: a run needs nothing but the folder. Scenario i depends on the plan "
+        "and i alone. Planning the same once more changes nothing; a folder with another plan is refused.",
+    .examples = PLAN_EXAMPLES,
+    .options = PLAN_OPTIONS,
+    .tells_usage = true,
+    .run = run_plan,
+};
+
+static const cli_command RUN = {
+    .name = "study run",
+    .operands = "",
+    .summary = "computes the scenarios, or a share of them, and goes on where it was",
+    .details = "Every worker writes a file of its own: several processes, on several machines, take --shard 0/N to "
+               "N-1/N of the same folder. Whatever ends a worker, what it had stored stays, and the same command goes "
+               "on; shares and threads may change in between. An interrupt ends it after the scenarios that are being "
+               "computed; a second one at once.",
+    .examples = RUN_EXAMPLES,
+    .options = RUN_OPTIONS,
+    .tells_usage = true,
+    .run = run_run,
+};
+
+static const cli_command GATHER = {
+    .name = "study gather",
+    .operands = "",
+    .summary = "merges what the workers have written into results.db",
+    .details = "The same bytes, however the scenarios were shared out. Fails where scenarios are missing, unless "
+               "--partial is given. results.db is an SQLite database; its tables are described in "
+               "src/doc/study-store.md.",
+    .examples = GATHER_EXAMPLES,
+    .options = GATHER_OPTIONS,
+    .tells_usage = true,
+    .run = run_gather,
+};
+
+static const cli_command *const SUBCOMMANDS[] = {&PLAN, &RUN, &GATHER, &cli_command_study_show, NULL};
+
+static const char *const EXAMPLES[] = {
+    "fabriscope study plan rail-spine:gpus=128,radix=16 --scenarios links:1 --store every-link",
+    "fabriscope study run --store every-link", "fabriscope study gather --store every-link",
+    "fabriscope study show --store every-link", NULL};
+
+/* Those of all subcommands. */
+static const cli_option *const OPTIONS[] = {&cli_option_store,
+                                            &OPTION_SCENARIOS,
+                                            &cli_option_policy,
+                                            &OPTION_FIGURES,
+                                            &OPTION_SHARD,
+                                            &OPTION_PARTIAL,
+                                            &cli_option_set,
+                                            &cli_option_job,
+                                            &cli_option_traffic,
+                                            &cli_option_engine,
+                                            &cli_option_seed,
+                                            &cli_option_threads,
+                                            &cli_option_top,
+                                            &cli_option_variant,
+                                            &cli_option_format,
+                                            &cli_option_json,
+                                            &cli_option_out,
+                                            &cli_option_export,
+                                            &cli_option_view,
+                                            &cli_option_force,
+                                            &cli_option_color,
+                                            &cli_option_quiet,
+                                            NULL};
+
+const cli_command cli_command_study = {
+    .name = "study",
+    .operands = "SUBCOMMAND",
+    .summary = "failure scenarios: plan, run, gather, show",
+    .details =
+        "What failures do to a job, scenario by scenario: collisions, times, lost bandwidth, and which policy for "
+        "spare servers is best. A study is a folder: planned once, run by any number of workers, gathered, shown. "
+        "Killed at any moment and started again, no scenario is lost or counted twice.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .subcommands = SUBCOMMANDS,
+};

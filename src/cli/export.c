@@ -1,0 +1,197 @@
+/* Files that a command writes besides its report, in the format that their name ends in. */
+#include "cli.h"
+
+#include "fab/floor_plan.h"
+#include "fab/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The longest suffix that fits: ".yed.graphml" before ".graphml". */
+static const fab_report_format *format_of(const char *path) {
+    const fab_report_format *found = NULL;
+    size_t length = strlen(path);
+    for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
+        const char *suffix = fab_report_formats[i]->suffix;
+        size_t n = suffix != NULL ? strlen(suffix) : 0;
+        if (n > 0 && n < length && strcmp(path + length - n, suffix) == 0 &&
+            (found == NULL || n > strlen(found->suffix))) {
+            found = fab_report_formats[i];
+        }
+    }
+    return found;
+}
+
+static fab_status apply_export(cli_options *options, const char *value, fab_error *err) {
+    if (format_of(value) == NULL) {
+        char known[160] = "";
+        for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
+            if (fab_report_formats[i]->suffix != NULL) {
+                size_t n = strlen(known);
+                (void)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", fab_report_formats[i]->suffix);
+            }
+        }
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --export: '%.60s' ends in none of %s", value, known);
+    }
+    for (size_t i = 0; i < options->exports.n; i++) {
+        if (strcmp(options->exports.items[i], value) == 0) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --export: '%.60s' is given twice", value);
+        }
+    }
+    options->exports.items[options->exports.n++] = value;
+    return FAB_OK;
+}
+
+const cli_option cli_option_export = {
+    "export", "FILE",
+    "also write FILE in the format of its suffix: .html, .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml; "
+    "can be repeated",
+    apply_export};
+
+static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
+    cli_hint hint = {.word = value};
+    for (fab_view view = FAB_VIEW_AUTO; view < FAB_VIEW_N; view++) {
+        if (strcmp(fab_view_names[view], value) == 0) {
+            options->view = view;
+            return FAB_OK;
+        }
+        cli_hint_offer(&hint, fab_view_names[view]);
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --view: unknown view '%.40s'%s", value, cli_hint_text(&hint));
+}
+
+const cli_option cli_option_view = {
+    "view", "NAME",
+    "of graphs: whole, server or leaf (servers as boxes), or merged by pod, rail, plane or tier; default whole, in a "
+    "drawing the finest that can be read",
+    apply_view};
+
+static fab_status apply_failed(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->failed_parts.items[options->failed_parts.n++] = value;
+    return FAB_OK;
+}
+
+const cli_option cli_option_failed = {
+    "fail", "PART[*FRACTION]",
+    "mark a part as failed, or as slower, in graphs: leaf-3, 'leaf-0:17 > spine-0:1', nic-7*0.5, server-2, rack-1, "
+    "plane-0; can be repeated",
+    apply_failed};
+
+/* Racks have names where the design has a floor. */
+static fab_status find_racks(const fab_result *result, cli_failed *out, fab_racks *racks, fab_error *err) {
+    const fab_fabric_spec *spec = &result->fabrics[0].spec;
+    fab_status status = spec->floor.given ? fab_floor_make(spec, result->graph, &out->floor, err) : FAB_OK;
+    if (status == FAB_OK && out->floor != NULL) {
+        *racks = (fab_racks){.n_racks = out->floor->n_server_racks + out->floor->n_network_racks,
+                             .servers_per_rack = out->floor->servers_per_rack,
+                             .switch_rack = out->floor->switch_rack};
+    }
+    return status;
+}
+
+fab_status cli_mark_failed(const cli_options *options, fab_result *result, cli_failed *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_racks racks = {0};
+    fab_component *parts = NULL;
+    size_t n = options->failed_parts.n;
+    if (n == 0) {
+        return FAB_OK;
+    }
+    FAB_TRY(find_racks(result, out, &racks, err));
+    FAB_TRY(FAB_NEW(parts, n, err));
+    for (size_t i = 0; i < n; i++) {
+        fab_error inner = {0};
+        status = fab_component_parse(result->graph, &racks, options->failed_parts.items[i], &parts[i], &inner);
+        if (status != FAB_OK) {
+            FAB_FAIL(err, status, "--fail", "%s", inner.text);
+        }
+    }
+    FAB_TRY(fab_mask_init(result->graph, &racks, &out->mask, err));
+    FAB_TRY(fab_mask_set(&out->mask, parts, n, err));
+    out->overlay = (fab_overlay){.left = out->mask.left, .dead_node = out->mask.dead_node};
+    result->overlay = &out->overlay;
+done:
+    free(parts);
+    return status;
+}
+
+void cli_failed_release(cli_failed *failed) {
+    fab_mask_release(&failed->mask);
+    fab_floor_free(failed->floor);
+    *failed = (cli_failed){.floor = NULL};
+}
+
+static bool prints_graph(const cli_options *options) {
+    const fab_report_format *format = options->format != NULL ? fab_report_format_find(options->format) : NULL;
+    return format != NULL && format->shows_graph;
+}
+
+fab_status cli_check_exports(const cli_options *options, fab_error *err) {
+    bool has_graph = prints_graph(options);
+    for (size_t i = 0; i < options->exports.n; i++) {
+        struct stat about;
+        const char *path = options->exports.items[i];
+        if (!options->force && stat(path, &about) == 0) {
+            return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+        }
+        has_graph |= format_of(path)->shows_graph;
+    }
+    bool has_view = options->view != FAB_VIEW_AUTO;
+    bool marks = options->failed_parts.n > 0 && options->command == &cli_command_build; /* others route around */
+    if ((has_view || marks) && !has_graph) {
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "option --%s: neither --format nor --export asks for a graph (svg, graphml, yed, gexf, dot)",
+                        has_view ? "view" : "fail");
+    }
+    return FAB_OK;
+}
+
+bool cli_writes(const cli_options *options, const char *format) {
+    const fab_report_format *wanted = fab_report_format_find(format);
+    bool found = (options->format != NULL && strcmp(options->format, format) == 0) ||
+                 (options->out != NULL && wanted->file_name != NULL);
+    for (size_t i = 0; i < options->exports.n; i++) {
+        found |= format_of(options->exports.items[i]) == wanted;
+    }
+    return found;
+}
+
+bool cli_shows_loads(const cli_options *options) {
+    bool shown = false;
+    for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
+        shown |= fab_report_formats[i]->shows_loads && cli_writes(options, fab_report_formats[i]->name);
+    }
+    return shown;
+}
+
+typedef struct export {
+    const fab_report_format *format;
+    const fab_result *result;
+    const fab_report_style *style;
+}
+export;
+
+static fab_status write_export(const void *context, FILE *out, fab_error *err) {
+    const export *e = context;
+    return e->format->write(e->result, e->style, out, err);
+}
+
+fab_status cli_write_exports(const cli_options *options, const fab_result *result, fab_error *err) {
+    fab_report_style style = {.width = 80, .view = options->view};
+    for (size_t i = 0; i < options->exports.n; i++) {
+        const char *path = options->exports.items[i];
+        const export e = {format_of(path), result, &style};
+        cli_hold_signals();
+        fab_status status = fab_save_file(path, options->force, write_export, &e, err);
+        cli_release_signals();
+        if (status != FAB_OK) {
+            return status;
+        }
+        if (!options->quiet) {
+            (void)fprintf(stderr, "fabriscope: %s written to %s\n", e.format->name, path);
+        }
+    }
+    return FAB_OK;
+}

@@ -1,0 +1,52 @@
+/**
+ * @file study_results.h
+ * A gathered store with the fabric that its rows are about: summed up, or row by row.
+ */
+#ifndef FAB_STUDY_RESULTS_H
+#define FAB_STUDY_RESULTS_H
+
+#include "fab/design.h"
+#include "fab/fabric.h"
+#include "fab/status.h"
+#include "fab/store.h"
+#include "fab/study_summary.h"
+
+#include <stdio.h>
+
+typedef struct fab_study_results fab_study_results;
+
+/**
+ * Opens the store in a folder and builds its fabric again. Nothing but the folder is needed.
+ * @retval FAB_EINPUT  as fab_store_open(); or the store names what its fabric does not have
+ */
+fab_status fab_study_results_open(const char *folder, fab_study_results **out, fab_error *err) FAB_MUST_USE;
+void fab_study_results_close(fab_study_results *results);
+
+/** Borrowed, live as long as the results. */
+const fab_plan *fab_study_results_plan(const fab_study_results *results);
+const fab_design *fab_study_results_design(const fab_study_results *results);
+const fab_fabric *fab_study_results_fabric(const fab_study_results *results);
+
+/**
+ * One pass over all rows.
+ * @param[in] top   As in fab_summary_request, as keep_damage.
+ * @param[out] out  Free with fab_study_summary_free().
+ * @retval FAB_EINPUT  the store is damaged: rows are missing, or impossible; the message names them
+ * Complexity: O(rows), about a microsecond for a row and the components of its scenario.
+ */
+fab_status fab_study_summarise(const fab_study_results *results, size_t top, bool keep_damage, fab_study_summary **out,
+                               fab_error *err) FAB_MUST_USE;
+
+/**
+ * Every row as a line of CSV, by scenario and variant, with what failed by name; memory does not grow with the rows.
+ *
+ *     scenario,engine,policy,state,slowdown,time_s,worst_ratio,fullest,lost_ratio,n_disconnected,n_moved,n_collisions,
+ *     failed
+ *
+ * Of histories goodput, its parts, n_failures and n_stops stand before `failed`, which is left out. What is not known
+ * is empty. Names in `failed` are separated by " + ".
+ * @retval FAB_EIO  a write failed
+ */
+fab_status fab_study_write_csv(const fab_study_results *results, FILE *out, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,228 @@
+/* A store, the fabric that it is about, and the summary of its rows. */
+#include "study_results_internal.h"
+
+#include "fab/analysis.h"
+#include "fab/memory.h"
+#include "fab/summarise.h"
+#include "fab/topologies.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- opening ------------------------------------------------------------------------------------------------------ */
+
+static fab_racks racks_of(const fab_study_results *r) {
+    const fab_floor *floor = r->floor;
+    return floor == NULL ? (fab_racks){.n_racks = 0}
+                         : (fab_racks){floor->n_server_racks + floor->n_network_racks, floor->servers_per_rack,
+                                       floor->switch_rack};
+}
+
+static fab_status find_components(fab_study_results *r, fab_error *err) {
+    const fab_plan *plan = fab_store_plan(r->store);
+    fab_racks racks = racks_of(r);
+    fab_status status = FAB_NEW(r->component, plan->n_components, err);
+    for (size_t i = 0; status == FAB_OK && i < plan->n_components; i++) {
+        const fab_store_component *from = &plan->components[i];
+        status = fab_component_parse(r->fabric, &racks, from->name, &r->component[i], err);
+        r->component[i].fraction = from->left;
+        if (status == FAB_OK) {
+            status = fab_component_check(r->fabric, &racks, &r->component[i], err);
+        }
+    }
+    return status;
+}
+
+static fab_failure_rates rates_of(const fab_plan *plan) {
+    fab_failure_rates rates = {.checkpoint_s = plan->checkpoint_s, .restart_s = plan->restart_s};
+    for (size_t i = 0; i < plan->n_rates; i++) {
+        for (size_t c = 0; c < FAB_FAILURE_N; c++) {
+            if (strcmp(plan->rates[i].name, fab_failure_classes[c]) == 0) {
+                rates.per_s[c] = plan->rates[i].per_s;
+                rates.repair_s[c] = plan->rates[i].repair_s;
+            }
+        }
+    }
+    return rates;
+}
+
+static fab_status open_histories(fab_study_results *r, fab_error *err) {
+    const fab_plan *plan = fab_store_plan(r->store);
+    fab_failure_rates rates = rates_of(plan);
+    fab_status status = FAB_OK;
+    FAB_TRY(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, &rates, plan->seed, &r->histories, err));
+    if (fab_scenarios_count(r->histories) != plan->n_scenarios || fab_scenarios_span_s(r->histories) != plan->span_s) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "the store is damaged: '%.60s' are not %" PRIu64 " histories of %g s",
+                 plan->scenarios, plan->n_scenarios, plan->span_s);
+    }
+done:
+    return status;
+}
+
+fab_status fab_study_results_open(const char *folder, fab_study_results **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_study_results *r = NULL;
+    FAB_TRY(FAB_NEW(r, 1, err));
+    FAB_TRY(fab_store_open(folder, &r->store, err));
+    const fab_plan *plan = fab_store_plan(r->store);
+    FAB_TRY(fab_design_restore(plan->design, &r->design, err));
+    (void)snprintf(r->design.origin, sizeof r->design.origin, "%s", plan->origin);
+    FAB_TRY(fab_topology_build(&r->design.fabric, &r->fabric, NULL, err));
+    if (r->design.fabric.floor.given) {
+        FAB_TRY(fab_floor_make(&r->design.fabric, r->fabric, &r->floor, err));
+    }
+    FAB_TRY(plan->span_s > 0 ? open_histories(r, err) : find_components(r, err));
+    *out = r;
+    r = NULL;
+done:
+    fab_study_results_close(r);
+    return status;
+}
+
+void fab_study_results_close(fab_study_results *r) {
+    if (r != NULL) {
+        free(r->component);
+        fab_scenarios_free(r->histories);
+        fab_floor_free(r->floor);
+        fab_fabric_free(r->fabric);
+        fab_store_close(r->store);
+        free(r);
+    }
+}
+
+const fab_plan *fab_study_results_plan(const fab_study_results *r) {
+    return fab_store_plan(r->store);
+}
+
+const fab_design *fab_study_results_design(const fab_study_results *r) {
+    return &r->design;
+}
+
+const fab_fabric *fab_study_results_fabric(const fab_study_results *r) {
+    return r->fabric;
+}
+
+/* --- summing up --------------------------------------------------------------------------------------------------- */
+
+/* What fails in one scenario. */
+typedef struct look_up {
+    const fab_store *store;
+    uint32_t *component;
+    size_t capacity;
+} look_up;
+
+static fab_status find_failed(void *context, uint64_t scenario, const uint32_t **out, size_t *out_n, fab_error *err) {
+    static const char FAILED[] = "SELECT component FROM failed WHERE scenario = ? ORDER BY component";
+    look_up *l = context;
+    fab_status status = FAB_OK;
+    fab_query *query = NULL;
+    int64_t value = (int64_t)scenario;
+    size_t n = 0;
+    bool more = false;
+    FAB_TRY(fab_query_new(l->store, FAILED, &value, 1, &query, err));
+    FAB_TRY(fab_query_next(query, &more, err));
+    while (more) {
+        FAB_TRY(FAB_GROW(l->component, l->capacity, n + 1, err));
+        l->component[n++] = (uint32_t)fab_query_integer(query, 0);
+        FAB_TRY(fab_query_next(query, &more, err));
+    }
+    *out = l->component;
+    *out_n = n;
+done:
+    fab_query_free(query);
+    return status;
+}
+
+/* Engines and policies of the variants, which are every one with every other. */
+static fab_status split_variants(const fab_plan *plan, const char **labels, const char **policies,
+                                 fab_summary_request *out, fab_error *err) {
+    size_t n = plan->n_variants;
+    size_t n_policies = 0;
+    while (n_policies < n && strcmp(plan->variants[n_policies].label, plan->variants[0].label) == 0 &&
+           (n_policies == 0 || strcmp(plan->variants[n_policies].policy, policies[0]) != 0)) {
+        policies[n_policies] = plan->variants[n_policies].policy;
+        n_policies++;
+    }
+    bool whole = n > 0 && n % n_policies == 0;
+    for (size_t i = 0; whole && i < n; i++) {
+        labels[i / n_policies] = plan->variants[i - i % n_policies].label;
+        whole = strcmp(plan->variants[i].label, labels[i / n_policies]) == 0 &&
+                strcmp(plan->variants[i].policy, policies[i % n_policies]) == 0;
+    }
+    if (!whole) {
+        return fab_fail(err, FAB_EINPUT, NULL, "the store is damaged: %zu variants are not engines by policies", n);
+    }
+    out->engines = labels;
+    out->n_engines = n / n_policies;
+    out->policies = policies;
+    out->n_policies = n_policies;
+    return FAB_OK;
+}
+
+static fab_status sum_up(const fab_study_results *r, const fab_summary_request *request, fab_study_summary **out,
+                         fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_summariser *s = NULL;
+    study_rows rows = {.results = NULL};
+    bool more = false;
+    FAB_TRY(fab_summariser_new(request, &s, err));
+    FAB_TRY(study_rows_init(&rows, r, err));
+    FAB_TRY(study_rows_next(&rows, &more, err));
+    while (more) {
+        FAB_TRY(fab_summariser_add(s, rows.row, rows.component, rows.n_components, err));
+        FAB_TRY(study_rows_next(&rows, &more, err));
+    }
+    FAB_TRY(fab_summariser_finish(s, out, err));
+done:
+    study_rows_release(&rows);
+    fab_summariser_free(s);
+    return status;
+}
+
+static void tell_origin(const fab_plan *plan, fab_study_summary *out) {
+    bool is_named = plan->name[0] != '\0';
+    (void)snprintf(out->design, sizeof out->design, "%s", is_named ? plan->name : plan->origin);
+    (void)snprintf(out->digest, sizeof out->digest, "%s", plan->digest);
+    (void)snprintf(out->traffic, sizeof out->traffic, "%s", plan->traffic);
+    (void)snprintf(out->scenarios, sizeof out->scenarios, "%s", plan->scenarios);
+    out->seed = plan->seed;
+}
+
+fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep_damage, fab_study_summary **out,
+                               fab_error *err) {
+    const fab_plan *plan = fab_store_plan(r->store);
+    fab_status status = FAB_OK;
+    const char **labels = NULL;
+    const char **policies = NULL;
+    fab_outcome *whole = NULL;
+    look_up failed = {.store = r->store};
+    fab_summary_request request = {.fabric = r->fabric,
+                                   .n_scenarios = plan->n_scenarios,
+                                   .span_s = plan->span_s,
+                                   .components = r->component,
+                                   .n_components = r->component != NULL ? plan->n_components : 0,
+                                   .names = (const char *const *)plan->scenario_names,
+                                   .failed = find_failed,
+                                   .failed_context = &failed,
+                                   .histories = r->histories,
+                                   .top = top,
+                                   .keep_damage = keep_damage};
+    FAB_TRY(FAB_NEW(labels, plan->n_variants, err));
+    FAB_TRY(FAB_NEW(policies, plan->n_variants, err));
+    FAB_TRY(FAB_NEW(whole, plan->n_variants, err));
+    FAB_TRY(split_variants(plan, labels, policies, &request, err));
+    for (size_t v = 0; v < plan->n_variants; v++) {
+        whole[v] = plan->variants[v].whole;
+    }
+    request.whole = whole;
+    FAB_TRY(sum_up(r, &request, out, err));
+    tell_origin(plan, *out);
+done:
+    free(labels);
+    free(policies);
+    free(whole);
+    free(failed.component);
+    return status;
+}

@@ -1,0 +1,38 @@
+/**
+ * @file study_results_internal.h
+ * Inside of study_results.c and study_csv.c.
+ */
+#ifndef FAB_STUDY_RESULTS_INTERNAL_H
+#define FAB_STUDY_RESULTS_INTERNAL_H
+
+#include "fab/floor_plan.h"
+#include "fab/scenarios.h"
+#include "fab/study_results.h"
+
+struct fab_study_results {
+    fab_store *store;
+    fab_design design;
+    fab_fabric *fabric;
+    fab_floor *floor;         /* NULL: none */
+    fab_component *component; /* shape [plan->n_components] */
+    fab_scenarios *histories; /* NULL: sets */
+};
+
+/** The rows of a store, scenario by scenario. Zero-initialised; release with study_rows_release(). */
+typedef struct study_rows {
+    const fab_study_results *results;
+    fab_query *outcomes; /* with what is known of histories */
+    fab_query *failed;   /* of sets; NULL: histories */
+    bool more_outcomes, more_failed;
+    fab_outcome *row;    /* shape [n_variants]: of the scenario */
+    uint32_t *component; /* shape [n_components_here]: what fails in it */
+    size_t n_components, component_capacity;
+} study_rows;
+
+fab_status study_rows_init(study_rows *rows, const fab_study_results *results, fab_error *err) FAB_MUST_USE;
+void study_rows_release(study_rows *rows);
+
+/** The next scenario; *out_more is false behind the last one. */
+fab_status study_rows_next(study_rows *rows, bool *out_more, fab_error *err) FAB_MUST_USE;
+
+#endif
