@@ -32,9 +32,10 @@ typedef struct fab_damage fab_damage;
 
 /**
  * Everything in the request is borrowed and must outlive it.
- * @retval FAB_EUNSUPPORTED  more than 2^24 paths in all, a phase too large for its time to be computed, queue pairs
- * that take turns with `times`, or same-rack without a floor plan Complexity: routing of every phase under every
- * engine, and links * log(links).
+ * @retval FAB_EUNSUPPORTED  more than 2^24 paths in all; same-rack without a floor plan; with `times`, a phase too
+ * large for its time to be computed, or queue pairs that take turns
+ *
+ * Complexity: routing of every phase under every engine, and links * log(links).
  */
 fab_status fab_damage_new(const fab_damage_request *request, fab_damage **out, fab_error *err) FAB_MUST_USE;
 void fab_damage_free(fab_damage *damage);
