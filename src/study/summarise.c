@@ -284,7 +284,11 @@ static fab_status add_row(fab_summariser *s, const fab_outcome *row, bool is_acc
     if (!isnan(damage)) {
         candidate new = {damage, *row};
         v->out.damage += damage;
+        v->squares += damage * damage;
         v->n_damages++;
+        if (s->request.span_s > 0) {
+            summary_add_causes(s, damage, &v->causes);
+        }
         if (!stands) {
             count_bin(&v->out, damage);
             offer(v->worst, &v->n_worst, s->request.top, &new);
@@ -366,6 +370,7 @@ fab_status fab_summariser_add(fab_summariser *s, const fab_outcome *rows, const 
     FAB_TRY(check_scenario(s, rows, component, n, err));
     if (is_history) {
         FAB_TRY(summary_meet_components(s, rows[0].scenario, &n, err));
+        summary_count_failures(s);
         component = s->met;
     }
     bool is_access =
@@ -446,6 +451,7 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
     for (size_t i = 0; i < s->n_variants; i++) {
         finish_figures(s, &s->variants[i]);
         summary->variants[i] = s->variants[i].out;
+        summary_find_causes(&s->variants[i].causes, &summary->variants[i]);
         FAB_TRY(summary_rank(s, i, &summary->variants[i], err));
         FAB_TRY(summary_cases(s, i, &summary->variants[i], err));
     }

@@ -44,10 +44,18 @@ typedef struct candidate {
     fab_outcome row;
 } candidate;
 
+/** For least squares of damage over failures by class. */
+typedef struct cause_sums {
+    double xx[FAB_FAILURE_N][FAB_FAILURE_N], xy[FAB_FAILURE_N], x[FAB_FAILURE_N], yy, y;
+    uint64_t n;
+} cause_sums;
+
 typedef struct variant_sums {
     tally tallies[N_TALLIES];
     fab_study_variant out; /* counts; sums until the end where it has means */
     uint64_t n_damages;
+    double squares; /* of damages */
+    cause_sums causes;
     double access_slowdown; /* sum */
     uint64_t n_access_times;
     candidate *worst; /* shape [top]: a heap, the least of them first */
@@ -72,7 +80,8 @@ struct fab_summariser {
     bool has_times;
     uint64_t n_done, next; /* the lowest number that may come next */
     fab_scenario history;
-    uint32_t *met; /* shape [met_capacity]: components of the history, each once */
+    double class_count[FAB_FAILURE_N]; /* failures in the history */
+    uint32_t *met;                     /* shape [met_capacity]: components of the history, each once */
     size_t met_capacity;
     bool is_single;
     uint64_t n_access; /* scenarios that lose an access link and nothing else */
@@ -95,7 +104,12 @@ fab_status summary_meet_components(fab_summariser *s, uint64_t scenario, size_t 
 void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
                               size_t n);
 
-/** Rankings of components, for a variant. */
+/** Failures of s->history by class, and their part in least squares. */
+void summary_count_failures(fab_summariser *s);
+void summary_add_causes(const fab_summariser *s, double damage, cause_sums *sums);
+void summary_find_causes(const cause_sums *sums, fab_study_variant *out);
+
+/** Rankings of components, for a variant whose mean damage is known. */
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) FAB_MUST_USE;
 
 /** Scenarios that stand out, for a variant. */

@@ -207,16 +207,45 @@ static int by_damage(const void *a, const void *b) {
 /* Which components a ranking is of. */
 typedef struct field {
     size_t variant;
-    bool links;   /* those alone */
-    double below; /* with less damage than that */
+    bool links, clear; /* those alone */
+    double below;      /* with less damage than that */
 } field;
+
+/* Half the width of the 95 % interval of the mean damage; NAN of one scenario. */
+static double half_interval(const record *r) {
+    double n = (double)r->n_known;
+    if (r->n_known < 2) {
+        return NAN;
+    }
+    double mean = mean_damage(r);
+    double variance = (r->squares - n * mean * mean) / (n - 1);
+    return r->least != r->most && variance > 0 ? fab_student_t((size_t)r->n_known - 1) * sqrt(variance / n) : 0;
+}
+
+/* Above the mean of all scenarios by more than a draw of as many of them would be, and by its own interval. */
+static bool is_clear(const fab_summariser *s, size_t variant, const record *r) {
+    const variant_sums *v = &s->variants[variant];
+    double all = (double)v->n_damages;
+    double mean = mean_damage(r);
+    if (s->is_single) {
+        return mean > FAB_SAME_FACTOR;
+    }
+    if (r->n_known < FAB_CLEAR_SCENARIOS) {
+        return false;
+    }
+    double above = mean - v->out.damage;
+    double variance = fmax(v->squares / all - v->out.damage * v->out.damage, 0);
+    double error = sqrt(variance / (double)r->n_known);
+    return above > FAB_SAME_FACTOR && above >= FAB_CLEAR_ERRORS * error && above > half_interval(r);
+}
 
 /* Damage of a component of the field; NAN: it is not in it. */
 static double damage_in(const fab_summariser *s, const field *f, size_t component) {
     const component_table *t = &s->table;
-    double damage = mean_damage(&t->record[component * s->n_variants + f->variant]);
+    const record *r = &t->record[component * s->n_variants + f->variant];
+    double damage = mean_damage(r);
     bool counts = damage < f->below && (!f->links || t->component[component].kind <= FAB_COMPONENT_PORT);
-    return counts ? damage : NAN;
+    return counts && (!f->clear || is_clear(s, f->variant, r)) ? damage : NAN;
 }
 
 /* Least damage that can be among the `top`, and how many reach it. */
@@ -253,20 +282,15 @@ static void describe(const fab_summariser *s, size_t variant, const ranked *from
                           .n_stopped = r->n_stopped,
                           .n_disconnected = r->n_disconnected,
                           .damage = from->damage,
-                          .ci95 = NAN,
+                          .ci95 = half_interval(r),
                           .mean_slowdown = r->n_times > 0 ? r->slowdown / (double)r->n_times : NAN,
                           .worst_slowdown = r->n_times > 0 ? r->worst_slowdown : NAN,
                           .mean_ratio = r->n_ratios > 0 ? r->ratio / (double)r->n_ratios : NAN,
                           .worst_ratio = r->n_ratios > 0 ? r->worst_ratio : NAN,
-                          .worst_scenario = r->most_scenario};
+                          .worst_scenario = r->most_scenario,
+                          .is_clear = is_clear(s, variant, r)};
     (void)snprintf(out->name, sizeof out->name, "%s", from->name);
     (void)snprintf(out->kind, sizeof out->kind, "%s", fab_component_kinds[c->kind]);
-    if (r->n_known > 1) {
-        double n = (double)r->n_known;
-        double spread = (r->squares - n * from->damage * from->damage) / (n - 1);
-        bool known = r->least != r->most && spread > 0;
-        out->ci95 = known ? fab_student_t((size_t)r->n_known - 1) * sqrt(spread / n) : 0;
-    }
 }
 
 static fab_status rank_field(const fab_summariser *s, const field *f, fab_critical **out, size_t *out_n,
@@ -308,9 +332,7 @@ done:
     return status;
 }
 
-static fab_status rank_components(const fab_summariser *s, size_t variant, bool links, fab_ranking *out,
-                                  fab_error *err) {
-    field f = {variant, links, INFINITY};
+static fab_status rank_components(const fab_summariser *s, field f, fab_ranking *out, fab_error *err) {
     uint64_t none = 0;
     fab_status status = rank_field(s, &f, &out->list, &out->n, &out->n_tied, err);
     if (status == FAB_OK && out->n_tied > 0) {
@@ -347,8 +369,8 @@ static size_t find_class(fab_critical_class *classes, size_t *n, size_t most, co
     return i;
 }
 
-static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_component *c, double damage,
-                         bool stops) {
+static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_component *c, double damage, bool stops,
+                         bool clear) {
     char name[FAB_COMPONENT_NAME_SIZE];
     if (k->n_components == 0 || damage > k->worst_damage) {
         k->worst_damage = damage;
@@ -363,6 +385,7 @@ static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_c
     }
     k->n_components++;
     k->n_stopping += stops;
+    k->n_clear += clear;
     k->damage += damage;
 }
 
@@ -390,7 +413,7 @@ static fab_status find_classes(const fab_summariser *s, size_t variant, fab_stud
         size_t k = find_class(out->classes, &out->n_classes, MOST, name);
         if (k < MOST) {
             add_to_class(&out->classes[k], s->request.fabric, &t->component[i], damage,
-                         r->n_stopped == t->n_scenarios[i]);
+                         r->n_stopped == t->n_scenarios[i], is_clear(s, variant, r));
         }
     }
     for (size_t k = 0; k < out->n_classes; k++) {
@@ -439,8 +462,9 @@ done:
 
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(rank_components(s, variant, false, &out->critical, err));
-    FAB_TRY(rank_components(s, variant, true, &out->links, err));
+    FAB_TRY(rank_components(s, (field){variant, false, false, INFINITY}, &out->critical, err));
+    FAB_TRY(rank_components(s, (field){variant, true, false, INFINITY}, &out->links, err));
+    FAB_TRY(rank_components(s, (field){variant, false, true, INFINITY}, &out->clear, err));
     FAB_TRY(find_classes(s, variant, out, err));
     if (s->request.keep_damage) {
         FAB_TRY(find_damage(s, variant, out, err));

@@ -36,6 +36,7 @@ static const struct {
     {"rail-spine:gpus=32,gpus-per-server=4,radix=8,planes=2", "access-links:1", 1, 2, 100, true, 50, 2},
     {"clos:gpus=32,gpus-per-server=2,radix=8", "gpus:2@200", 2, 1, 20, false, 100, 0},
     {"clos:gpus=32,gpus-per-server=2,radix=8", "time:30d@60", 1, 3, 12, true, 20, 4},
+    {"clos:gpus=32,gpus-per-server=2,radix=8", "time:20d@150", 1, 2, 5, true, 1000, 0},
     {"clos:gpus=32,gpus-per-server=2,radix=8", "file:" FAB_TEST_DATA "/scenarios_mixed.csv", 2, 3, 4, true, 3, 0}};
 #define N_CASES (sizeof CASES / sizeof CASES[0])
 
@@ -485,4 +486,99 @@ Test(oracle_summary, scenarios_that_stand_out) {
         }
         drop(&d);
     }
+}
+
+/* --- what failures cost in histories -------------------------------------------------------------------------------
+ */
+
+/* Leibniz' way, by the first row. */
+static double determinant(size_t n, double a[6][6]) {
+    double sum = n == 0;
+    for (size_t skip = 0; skip < n; skip++) {
+        double minor[6][6];
+        for (size_t i = 1; i < n; i++) {
+            for (size_t j = 0, to = 0; j < n; j++) {
+                if (j != skip) {
+                    minor[i - 1][to++] = a[i][j];
+                }
+            }
+        }
+        sum += (skip % 2 == 0 ? 1 : -1) * a[0][skip] * determinant(n - 1, minor);
+    }
+    return sum;
+}
+
+/* How often a class fails in a history. */
+static double count_of(const oracle_study *s, uint64_t scenario, const char *name) {
+    fab_scenario history = {0};
+    double n = 0;
+    cr_assert_eq(fab_scenarios_get(s->scenarios, scenario, &history, NULL), FAB_OK);
+    for (size_t i = 0; i < history.n_events; i++) {
+        n += !history.event[i].is_repair && strcmp(fab_failure_classes[history.event[i].failure], name) == 0;
+    }
+    fab_scenario_release(&history);
+    return n;
+}
+
+/* Of least squares what is left is at right angles to every class, and each interval is that of its class. */
+static void check_causes(size_t which, const oracle_study *s, const fab_study_variant *is) {
+    static double counts[MOST][6];
+    double products[6][6] = {{0}};
+    double left_squares = 0;
+    size_t n = is->n_causes;
+    double all = 0;
+    double at_angle[6] = {0};
+    double sums[6] = {0};
+    for (size_t i = 0; i < s->n; i++) {
+        double left = oracle_damage(s, &s->rows[i]);
+        all += left;
+        for (size_t j = 0; j < n; j++) {
+            counts[i][j] = count_of(s, s->rows[i].scenario, is->causes[j].name);
+            left -= counts[i][j] * is->causes[j].damage;
+            sums[j] += counts[i][j];
+        }
+        left_squares += left * left;
+        for (size_t j = 0; j < n; j++) {
+            at_angle[j] += left * counts[i][j];
+            for (size_t k = 0; k < n; k++) {
+                products[j][k] += counts[i][j] * counts[i][k];
+            }
+        }
+    }
+    double whole = determinant(n, products);
+    for (size_t j = 0; j < n; j++) {
+        double minor[6][6];
+        for (size_t a = 0, to = 0; a < n; a++) {
+            for (size_t b = 0, at = 0; b < n && a != j; b++) {
+                if (b != j) {
+                    minor[to][at++] = products[a][b];
+                }
+            }
+            to += a != j;
+        }
+        double error = sqrt(left_squares / (double)(s->n - n) * determinant(n - 1, minor) / whole);
+        cr_expect_leq(fabs(at_angle[j]), 1e-9 * sums[j], "case %zu: %s", which, is->causes[j].name);
+        cr_expect_leq(fabs(is->causes[j].ci95 - fab_student_t(s->n - n) * error), 1e-9 * error);
+        EXPECT_CLOSE(is->causes[j].failures, sums[j] / (double)s->n);
+        EXPECT_CLOSE(is->causes[j].share, is->causes[j].damage * sums[j] / all);
+        cr_expect(j == 0 || is->causes[j].share <= is->causes[j - 1].share);
+    }
+}
+
+Test(oracle_summary, causes_of_histories_are_least_squares) {
+    size_t n_found = 0;
+    for (size_t which = 0; which < N_CASES; which++) {
+        study d = draw_study(which);
+        for (uint32_t v = 0; v < d.n_variants; v++) {
+            fab_outcome rows[MOST];
+            oracle_study s = view(&d, v, rows);
+            const fab_study_variant *is = &d.summary->variants[v];
+            bool enough = d.summary->span_s > 0 && d.n >= 10 * FAB_FAILURE_N;
+            cr_expect_eq(is->n_causes > 0, enough, "case %zu", which);
+            check_causes(which, &s, is);
+            n_found += is->n_causes;
+        }
+        drop(&d);
+    }
+    cr_expect_geq(n_found, 2 * 5);
 }
