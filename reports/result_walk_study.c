@@ -87,6 +87,10 @@ static void walk_classes(walk *w, const fab_study_variant *v) {
         string(w, "worst", c->worst);
         integer(w, "worst_components", c->n_worst);
         integer(w, "clear", c->n_clear);
+        integer(w, "scenarios", c->n_scenarios);
+        integer(w, "stopped", c->n_stopped);
+        figure(w, "scenario_damage_ratio", c->scenario_damage);
+        boolean(w, "stands_out", c->is_clear);
         end(w);
     }
     end(w);

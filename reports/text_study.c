@@ -437,8 +437,8 @@ static void put_conventions(fab_page *page, const fab_study_summary *s) {
         "routing has converged on what is left; servers that move take their ranks along, everybody else stays",
         "offered rates stay those of the whole fabric; rates, times and loads are counted as `fabriscope run` does",
         "cut off and lost rate: before anybody moves; all other figures: behind it",
-        "histories: failures and repairs of every class at exponential times; a stopped job goes back to its last "
-        "checkpoint",
+        ("histories: failures and repairs of every class at exponential times; a stopped job goes back to its last "
+         "checkpoint"),
     };
     fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
     for (size_t i = 0; i < sizeof LINES / sizeof LINES[0] - (s->span_s > 0 ? 0 : 1); i++) {

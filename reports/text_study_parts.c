@@ -86,25 +86,45 @@ static uint64_t n_clear(const fab_study_variant *v) {
     return n;
 }
 
-/* Of larger sets: parts that stand out from the mean, if any do. */
+/* The class of components that stands out most, as such. */
+static const fab_critical_class *clear_class(const fab_study_variant *v) {
+    for (size_t i = 0; i < v->n_classes; i++) {
+        if (v->classes[i].is_clear) {
+            return &v->classes[i]; /* most damage first */
+        }
+    }
+    return NULL;
+}
+
+/* Of larger sets: classes and parts that stand out from the mean, if any do. */
 static void put_clear_fear(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = shown(s);
+    const fab_critical_class *c = clear_class(v);
     char a[STUDY_TEXT];
     char b[STUDY_TEXT];
-    char c[STUDY_TEXT];
     char d[32];
-    if (v->clear.n == 0) {
+    char class[160] = "";
+    char part[320] = "";
+    if (c != NULL && c->n_stopped == c->n_scenarios) {
+        (void)snprintf(class, sizeof class, "%s: the job stops wherever one fails", c->name);
+    } else if (c != NULL) {
+        (void)snprintf(class, sizeof class, "%s: where some fail, %s is lost", c->name,
+                       study_percent(a, c->scenario_damage));
+    }
+    if (v->clear.n > 0) {
+        (void)snprintf(part, sizeof part, "%s: where it fails, %s is lost; so %s of %s stand%s out",
+                       v->clear.list[0].name, study_percent(a, v->clear.list[0].damage),
+                       fab_format_count(d, n_clear(v)), study_count(b, s->n_components, "part"),
+                       n_clear(v) == 1 ? "s" : "");
+    }
+    if (c == NULL && v->clear.n == 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                       "No part stands out: as far as so many scenarios tell, each of %s does the mean damage, %s.",
+                       "Nothing stands out: as far as so many scenarios tell, each of %s does the mean damage, %s.",
                        study_count(a, s->n_components, "part"), study_percent(b, v->damage));
         return;
     }
-    fab_page_wrapf(
-        page, FAB_INK_PLAIN, 2, 2,
-        "Fear most: %s (%s of the speed is lost where it fails, %s on average); %s of %s stand%s out from the "
-        "mean.",
-        v->clear.list[0].name, study_percent(a, v->clear.list[0].damage), study_percent(b, v->damage),
-        fab_format_count(d, n_clear(v)), study_count(c, s->n_components, "part"), n_clear(v) == 1 ? "s" : "");
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "Fear most: %s%s%s (mean of all scenarios: %s).", class,
+                   c != NULL && v->clear.n > 0 ? "; of single parts " : "", part, study_percent(a, v->damage));
 }
 
 /* Of histories: the classes of failures that take most. */
@@ -165,35 +185,56 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
                   "95 % interval");
 }
 
+static void put_class(fab_table *table, const fab_study_summary *s, const fab_critical_class *c) {
+    char a[STUDY_TEXT];
+    fab_table_row(table);
+    fab_table_set(table, 0, FAB_INK_PLAIN, "%.40s", c->name);
+    fab_table_set(table, 1, FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_components));
+    if (s->is_single) {
+        fab_table_set(table, 2, c->n_stopping > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
+                      fab_format_count(a, c->n_stopping));
+        fab_table_set(table, 3, FAB_INK_PLAIN, "%s", study_percent(a, c->damage));
+        fab_table_set(table, 4, FAB_INK_PLAIN, "%s", study_percent(a, c->worst_damage));
+        return;
+    }
+    fab_table_set(table, 2, FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_scenarios));
+    fab_table_set(table, 3, c->n_stopped > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_stopped));
+    fab_table_set(table, 4, c->is_clear ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s%s", study_percent(a, c->scenario_damage),
+                  c->is_clear ? " *" : "  ");
+    fab_table_set(table, 5, FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_clear));
+}
+
 void study_put_classes(fab_page *page, const fab_study_summary *s) {
-    static const char *const TITLES[] = {"class", "failed", "job stops", "damage", ""};
+    static const char *const SINGLE[] = {"class", "failed", "job stops", "damage", "worst"};
+    static const char *const SEVERAL[] = {"class", "failed", "scenarios", "stops", "damage  ", "stand out"};
     const fab_study_variant *v = shown(s);
     fab_table table;
-    char a[STUDY_TEXT];
     if (v->n_classes == 0 || s->span_s > 0) { /* in histories everything fails with everything */
         return;
     }
     fab_text_heading(page, "WHAT HURTS", "parts by what they are");
-    fab_table_begin(&table, TITLES, sizeof TITLES / sizeof TITLES[0]);
-    fab_table_set(&table, 4, FAB_INK_DIM, "%s", s->is_single ? "worst" : "stand out");
+    if (s->is_single) {
+        fab_table_begin(&table, SINGLE, sizeof SINGLE / sizeof SINGLE[0]);
+    } else {
+        fab_table_begin(&table, SEVERAL, sizeof SEVERAL / sizeof SEVERAL[0]);
+    }
     for (size_t i = 0; i < v->n_classes; i++) {
-        const fab_critical_class *c = &v->classes[i];
-        fab_table_row(&table);
-        fab_table_set(&table, 0, FAB_INK_PLAIN, "%.40s", c->name);
-        fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_components));
-        fab_table_set(&table, 2, c->n_stopping > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
-                      fab_format_count(a, c->n_stopping));
-        fab_table_set(&table, 3, FAB_INK_PLAIN, "%s", study_percent(a, c->damage));
-        fab_table_set(&table, 4, FAB_INK_PLAIN, "%s",
-                      s->is_single ? study_percent(a, c->worst_damage) : fab_format_count(a, c->n_clear));
+        put_class(&table, s, &v->classes[i]);
     }
     fab_table_print(&table, page, 2, NULL, NULL);
     fab_table_release(&table);
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
-                   "failed: different ones, in some scenario; job stops: in every scenario that they are in; damage: "
-                   "%s, mean over the parts; %s",
-                   s->criterion,
-                   s->is_single ? "worst: of a part" : "stand out: clearly more damage than the mean of all scenarios");
+    if (s->is_single) {
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+                       "failed: different ones; job stops: of them, at whose loss it does; damage: %s, mean over the "
+                       "parts; worst: of a part",
+                       s->criterion);
+    } else {
+        fab_page_wrapf(
+            page, FAB_INK_DIM, 2, 2,
+            "failed: different ones, in the scenarios beside them; stops: of those scenarios; damage: %s, mean "
+            "over them, * clearly above the mean of all scenarios; stand out: parts that are clearly above it",
+            s->criterion);
+    }
 }
 
 /* --- by component ------------------------------------------------------------------------------------------------- */
@@ -346,7 +387,7 @@ static void put_case(fab_page *page, const fab_study_summary *s, const fab_study
         n += (size_t)snprintf(text + n, sizeof text - n, "; %s moved", study_count(a, c->n_moved, "server"));
     }
     if (s->span_s > 0) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "; %s", study_count(a, c->n_stops, "stop"));
+        (void)snprintf(text + n, sizeof text - n, "; %s", study_count(a, c->n_stops, "stop"));
     } else if (c->fullest[0] != '\0' && !c->is_stopped) {
         (void)snprintf(text + n, sizeof text - n, "; fullest %s at %.3g", c->fullest, c->worst_ratio);
     }

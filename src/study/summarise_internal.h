@@ -64,6 +64,9 @@ typedef struct variant_sums {
     size_t n_stopped;
 } variant_sums;
 
+#define CLASSES_MOST 64 /* bits of a set */
+#define CLASS_NAME   64
+
 /** Components: of sets all that there are, of histories those that were met, by a hash of what they are. */
 typedef struct component_table {
     uint32_t *slot; /* shape [n_slots], a power of two: component + 1, or 0; histories alone */
@@ -71,7 +74,12 @@ typedef struct component_table {
     fab_component *component; /* shape [n] */
     uint64_t *n_scenarios;    /* shape [n] */
     record *record;           /* shape [n * n_variants] */
-    size_t n, capacity, n_scenarios_capacity, record_capacity;
+    uint8_t *class_of;        /* shape [n] */
+    size_t n, capacity, n_scenarios_capacity, record_capacity, class_capacity;
+    char class_name[CLASSES_MOST][CLASS_NAME];
+    uint64_t class_scenarios[CLASSES_MOST]; /* in which one of the class fails */
+    record *class_record;                   /* shape [CLASSES_MOST * n_variants] */
+    size_t n_classes;
 } component_table;
 
 struct fab_summariser {
@@ -100,9 +108,27 @@ fab_status summary_take_components(fab_summariser *s, fab_error *err) FAB_MUST_U
 /** Finds the components of a history: how many, each once, in s->met. */
 fab_status summary_meet_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) FAB_MUST_USE;
 
-/** Counts a row under every component of its scenario. */
+/** Counts a scenario under its components and their classes; returns the set of these. */
+uint64_t summary_meet(fab_summariser *s, const uint32_t *component, size_t n);
+
+/** Counts a row likewise. */
 void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
-                              size_t n);
+                              size_t n, uint64_t classes);
+
+/** Class of a component, which may be new. */
+fab_status summary_class_of(component_table *t, const fab_fabric *f, const fab_component *c, size_t n_variants,
+                            uint8_t *out, fab_error *err) FAB_MUST_USE;
+fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_study_variant *out,
+                                fab_error *err) FAB_MUST_USE;
+
+/** Mean damage; NAN: of none. */
+double summary_mean_damage(const record *r);
+
+/** Above the mean of all scenarios by more than a draw of as many of them would be, and by its own interval. */
+bool summary_is_clear(const fab_summariser *s, size_t variant, const record *r);
+
+/** Numbers in names by their value: leaf-9 before leaf-10. */
+int summary_compare_names(const char *a, const char *b);
 
 /** Failures of s->history by class, and their part in least squares. */
 void summary_count_failures(fab_summariser *s);

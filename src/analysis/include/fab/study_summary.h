@@ -79,6 +79,9 @@ typedef struct fab_critical_class {
     char worst[FAB_COMPONENT_TEXT];    /**< the first of those that do that, by name */
     uint64_t n_worst;                  /**< how many do */
     uint64_t n_clear;                  /**< components that are clear */
+    uint64_t n_scenarios, n_stopped;   /**< in which one of its components fails; of them: in which the job stops */
+    double scenario_damage;            /**< mean over those; NAN: not known */
+    bool is_clear;                     /**< as a component's: of those against all */
 } fab_critical_class;
 
 /** What a failure of a class costs in histories: least squares of damage over how often each class fails. */
@@ -134,7 +137,7 @@ typedef struct fab_study_variant {
     fab_ranking critical, links, clear; /**< all components; the links among them; those that are clear */
     fab_cause causes[FAB_STUDY_CAUSES]; /**< most share first */
     size_t n_causes;                    /**< of histories; 0: too few to tell, or classes cannot be told apart */
-    fab_critical_class *classes;        /**< shape [n_classes]: most damage first, then by name */
+    fab_critical_class *classes;        /**< shape [n_classes]: most scenario_damage first, then by name */
     size_t n_classes;
     double
         *cable_damage;   /**< shape [n_cables]: damage of the link's loss; NAN: in no scenario. NULL unless asked for */
