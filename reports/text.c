@@ -76,6 +76,10 @@ static void put_result(fab_page *page, const fab_result *result) {
         fab_text_explanation(page, result->explanation);
         return;
     }
+    if (result->audit != NULL) {
+        fab_text_audit(page, result->audited, result->audit);
+        return;
+    }
     if (result->study != NULL) { /* of its own too: the fabric is there for the exports */
         fab_text_study(page, result->study);
         put_origin(page, result);
@@ -122,6 +126,9 @@ static void put_result(fab_page *page, const fab_result *result) {
     }
     if (result->degradation != NULL) {
         fab_text_degradation(page, result->degradation);
+    }
+    if (result->failures != NULL) {
+        fab_text_failures(page, result->failures);
     }
     if (result->advice != NULL) {
         fab_text_advice(page, result->advice);

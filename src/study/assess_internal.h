@@ -28,7 +28,6 @@ struct fab_damage {
     size_t *twin;        /* [phase]: the first phase with the same flows at the same offered rates; often itself */
     bool *in_network;    /* [phase]: flows leave their scale-up domain */
     uint8_t *taken;      /* [server]: by a job; NULL: no job */
-    bool moves;          /* some policy moves ranks */
     bool *is_timed;      /* [phase]: its time counts */
     bool iterates;       /* times are those of an iteration */
     damage_part *parts;  /* [engine][phase] */
@@ -45,6 +44,17 @@ typedef struct damage_loads {
     double worst_ratio;
     fab_link_id worst_link;
 } damage_loads;
+
+/* Scratch for a phase under an engine. */
+typedef struct assess_part {
+    fab_reroute *reroute;     /* NULL with a twin */
+    fab_clock_reader *reader; /* NULL without a clock */
+} assess_part;
+
+/* Scratch for an engine. */
+typedef struct assess_engine {
+    fab_relocator *relocator;
+} assess_engine;
 
 /* A job on its way through a history. */
 typedef struct assess_history {
@@ -70,9 +80,8 @@ void assess_history_free(assess_history *history);
 struct fab_assessor {
     const fab_damage *damage;
     fab_mask mask;
-    fab_reroute **reroutes;      /* [engine][phase]; NULL with a twin */
-    fab_clock_reader **readers;  /* [engine][phase] */
-    fab_relocator **relocators;  /* [engine]; NULL: nobody moves */
+    assess_part *parts;          /* [engine][phase] */
+    assess_engine *engines;      /* [engine] */
     const fab_baseline **phases; /* [engine][phase]: what the relocators look at */
     uint8_t *has_rank;           /* [gpu]: at the moment */
     fab_rerouted *now;           /* [phase]: of the engine at hand */

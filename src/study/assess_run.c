@@ -17,10 +17,11 @@ static fab_status open_relocators(fab_assessor *a, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_damage *d = a->damage;
     size_t n_engines = d->request.n_engines;
-    FAB_TRY(FAB_NEW(a->relocators, n_engines, err));
-    FAB_TRY(FAB_NEW(a->phases, n_engines * d->n_phases, err));
-    for (size_t i = 0; i < n_engines * d->n_phases; i++) {
-        a->phases[i] = d->parts[i].baseline;
+    FAB_TRY(FAB_NEW(a->engines, n_engines, err));
+    FAB_TRY(FAB_NEW(a->phases, n_engines * d->n_phases, err)); // NOLINT(bugprone-sizeof-expression)
+    for (size_t i = 0; i < n_engines * d->n_phases; i++) { /* twins count, each for itself */
+        size_t phase = i % d->n_phases;
+        a->phases[i] = d->parts[i - phase + d->twin[phase]].baseline;
     }
     for (size_t e = 0; e < n_engines; e++) {
         const fab_relocator_request request = {
@@ -31,7 +32,7 @@ static fab_status open_relocators(fab_assessor *a, fab_error *err) {
             .phases = a->phases + e * d->n_phases,
             .n_phases = d->n_phases,
         };
-        FAB_TRY(fab_relocator_new(&request, &a->relocators[e], err));
+        FAB_TRY(fab_relocator_new(&request, &a->engines[e].relocator, err));
     }
 done:
     return status;
@@ -46,8 +47,7 @@ fab_status fab_assessor_new(const fab_damage *d, fab_assessor **out, fab_error *
     FAB_TRY(fab_mask_init(d->request.fabric, d->request.racks, &a->mask, err));
     FAB_TRY(FAB_NEW(a->seen, d->request.fabric->n_links, err));
     FAB_TRY(FAB_NEW(a->now, d->n_phases, err));
-    FAB_TRY(FAB_NEW(a->reroutes, n, err));
-    FAB_TRY(FAB_NEW(a->readers, n, err));
+    FAB_TRY(FAB_NEW(a->parts, n, err));
     FAB_TRY(FAB_NEW(a->has_rank, fab_n_gpus(d->request.fabric), err));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(d->request.fabric); gpu++) {
         a->has_rank[gpu] = has_rank_at_first(d, gpu);
@@ -55,10 +55,10 @@ fab_status fab_assessor_new(const fab_damage *d, fab_assessor **out, fab_error *
     FAB_TRY(open_relocators(a, err));
     for (size_t i = 0; i < n; i++) {
         if (d->parts[i].baseline != NULL) {
-            FAB_TRY(fab_reroute_new(d->parts[i].baseline, &a->reroutes[i], err));
+            FAB_TRY(fab_reroute_new(d->parts[i].baseline, &a->parts[i].reroute, err));
         }
         if (d->parts[i].clock != NULL) {
-            FAB_TRY(fab_clock_reader_new(d->parts[i].clock, &a->readers[i], err));
+            FAB_TRY(fab_clock_reader_new(d->parts[i].clock, &a->parts[i].reader, err));
         }
     }
     *out = a;
@@ -73,22 +73,19 @@ void fab_assessor_free(fab_assessor *a) {
         return;
     }
     size_t n = a->damage->request.n_engines * a->damage->n_phases;
-    for (size_t i = 0; a->reroutes != NULL && i < n; i++) {
-        fab_reroute_free(a->reroutes[i]);
+    for (size_t i = 0; a->parts != NULL && i < n; i++) {
+        fab_reroute_free(a->parts[i].reroute);
+        fab_clock_reader_free(a->parts[i].reader);
     }
-    for (size_t i = 0; a->readers != NULL && i < n; i++) {
-        fab_clock_reader_free(a->readers[i]);
-    }
-    for (size_t e = 0; a->relocators != NULL && e < a->damage->request.n_engines; e++) {
-        fab_relocator_free(a->relocators[e]);
+    for (size_t e = 0; a->engines != NULL && e < a->damage->request.n_engines; e++) {
+        fab_relocator_free(a->engines[e].relocator);
     }
     fab_mask_release(&a->mask);
     assess_history_free(a->history);
-    free(a->relocators);
+    free(a->engines);
     free(a->phases);
     free(a->has_rank);
-    free(a->reroutes);
-    free(a->readers);
+    free(a->parts);
     free(a->now);
     free(a->seen);
     free(a);
@@ -153,7 +150,7 @@ fab_status assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *
     fab_status status = FAB_OK;
     const fab_damage *d = a->damage;
     for (size_t p = 0; p < d->n_phases; p++) {
-        fab_reroute *scratch = a->reroutes[damage_at(d, engine, p)];
+        fab_reroute *scratch = a->parts[damage_at(d, engine, p)].reroute;
         if (d->twin[p] != p) {
             a->now[p] = a->now[d->twin[p]];
         } else if (to == NULL) {
@@ -283,10 +280,10 @@ done:
     return status;
 }
 
-static fab_status assess_engine(fab_assessor *a, damage_case *c, fab_outcome *out, fab_error *err) {
+static fab_status assess_under(fab_assessor *a, damage_case *c, fab_outcome *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_damage_request *q = &a->damage->request;
-    fab_relocator *relocator = a->relocators[c->engine];
+    fab_relocator *relocator = a->engines[c->engine].relocator;
     fab_relocation to;
     FAB_TRY(fab_relocate(relocator, &a->mask, FAB_POLICY_NONE, &to, err));
     const size_t n_lost = to.n_lost;
@@ -315,7 +312,7 @@ fab_status fab_assess(fab_assessor *a, uint64_t number, fab_scenario *scenario, 
         FAB_TRY(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
         damage_case c = {.component = scenario->component, .n = scenario->n_components};
         for (c.engine = 0; c.engine < d->request.n_engines; c.engine++) {
-            FAB_TRY(assess_engine(a, &c, out + c.engine * d->request.n_policies, err));
+            FAB_TRY(assess_under(a, &c, out + c.engine * d->request.n_policies, err));
         }
     }
     for (size_t v = 0; v < fab_damage_variants(d); v++) {

@@ -80,7 +80,7 @@ static fab_status phase_seconds(fab_assessor *a, size_t engine, size_t phase, co
     if (d->routers[engine].splits) {
         FAB_TRY(split_seconds(a, engine, phase, to, out, err));
     } else {
-        fab_clock_reader *reader = a->readers[damage_at(d, engine, phase)];
+        fab_clock_reader *reader = a->parts[damage_at(d, engine, phase)].reader;
         FAB_TRY(fab_clock_read(reader, &a->mask, &a->now[phase], to != NULL, out, err));
     }
     if (isnan(out->transfer_s)) {

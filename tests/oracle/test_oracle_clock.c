@@ -281,7 +281,7 @@ Test(clock, paths) {
     tally all = {0};
     for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
         tally sum = {0};
-        check_engine(ENGINES[i], i < 5 ? 80 : 40, i, &sum);
+        check_engine(ENGINES[i], i < 5 ? 60 : 30, i, &sum);
         all.simulated += sum.simulated;
         all.longer += sum.longer;
         all.renumbered += sum.renumbered;
@@ -298,6 +298,6 @@ Test(clock, splits) {
                                           "optimal,method=weights"};
     for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
         tally sum = {0};
-        check_engine(ENGINES[i], i < 3 ? 50 : 15, i, &sum);
+        check_engine(ENGINES[i], i < 3 ? 40 : 12, i, &sum);
     }
 }

@@ -280,9 +280,9 @@ static void check_histories(const char *design, const char *engine, bool times, 
                                         .rates = w.rates};
     cr_assert_eq(fab_damage_new(&request, &damage, &err), FAB_OK, "%s: %s", design, err.text);
     cr_assert_eq(fab_assessor_new(damage, &assessor, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_scenarios_new("time:6d@4", w.f, NULL, &w.rates, seed, &scenarios, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_scenarios_new("time:6d@3", w.f, NULL, &w.rates, seed, &scenarios, &err), FAB_OK, "%s", err.text);
     double span_s = fab_scenarios_span_s(scenarios);
-    for (uint64_t i = 0; i < 4; i++) {
+    for (uint64_t i = 0; i < 3; i++) {
         fab_outcome got[3];
         cr_assert_eq(fab_scenarios_get(scenarios, i, &h, &err), FAB_OK);
         cr_assert_eq(fab_assess(assessor, i, &h, span_s, got, &err), FAB_OK, "%s: %s", design, err.text);
@@ -304,7 +304,7 @@ static void check_histories(const char *design, const char *engine, bool times, 
             waited += c.l.wait;
         }
     }
-    cr_expect_gt(n_stops, 20, "%s: %u", design, n_stops);
+    cr_expect_gt(n_stops, 12, "%s: %u", design, n_stops);
     cr_expect_gt(waited, 0, "%s", design);
     fab_scenario_release(&h);
     fab_scenarios_free(scenarios);

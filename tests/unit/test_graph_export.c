@@ -137,6 +137,35 @@ Test(graph_export, everything_is_there) {
     release(&r);
 }
 
+/* Colours tell utilisations; where nothing was replayed, how critical cables are. */
+Test(graph_export, drawings_tell_what_is_known) {
+    fab_overlay overlay;
+    double left[32];
+    double criticality[16];
+    char *text = NULL;
+    fab_result r = make_result(&overlay, left, criticality);
+    cr_assert_eq(write_text("svg", &r, FAB_VIEW_WHOLE, &text, NULL), FAB_OK);
+    cr_assert_not_null(strstr(text, "asked for / rate"));
+    cr_assert_not_null(strstr(text, "class=\"u6\""));
+    cr_assert_not_null(strstr(text, ">failed</text>"));
+    cr_assert_not_null(strstr(text, ">slower</text>"));
+    free(text);
+    size_t n_phases = r.n_phases;
+    r.n_phases = 0;
+    cr_assert_eq(write_text("svg", &r, FAB_VIEW_WHOLE, &text, NULL), FAB_OK);
+    cr_assert_null(strstr(text, "asked for / rate"));
+    cr_assert_not_null(strstr(text, "beside the worst of 3.875"));
+    cr_assert_not_null(strstr(text, "class=\"u6\""));
+    free(text);
+    r.overlay = NULL;
+    cr_assert_eq(write_text("svg", &r, FAB_VIEW_WHOLE, &text, NULL), FAB_OK);
+    cr_assert_null(strstr(text, "class=\"u"));
+    cr_assert_not_null(strstr(text, "cables of the network"));
+    free(text);
+    r.n_phases = n_phases;
+    release(&r);
+}
+
 Test(graph_export, a_figure_that_is_none_is_refused) {
     static const double BAD[] = {(double)NAN, (double)INFINITY};
     for (size_t i = 0; i < N_GRAPHS; i++) {
