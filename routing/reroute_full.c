@@ -196,7 +196,7 @@ static fab_status route_by_tables(fab_reroute *r, const fab_router *router, fab_
     FAB_TRY(router->engine->prepare(&r->masked, err));
     for (uint32_t path = 0; path < b->n_paths; path++) {
         size_t first = n;
-        FAB_TRY(fab_reroute_path(r, path, &n, err));
+        FAB_TRY(fab_reroute_path(r, path, 0, &n, err));
         for (size_t i = first; i < n; i++) {
             r->load[r->link[i]] += b->part[b->trip[path].flow];
         }
