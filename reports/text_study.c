@@ -93,9 +93,9 @@ static void put_history_answer(fab_page *page, const fab_study_summary *s, const
 
 /* "x1.018 on average, x1.12 or more in 1 of 100, x1.31 at worst" */
 static void describe_running(char *out, size_t size, const fab_study_summary *s, const fab_spread *spread) {
-    char a[STUDY_TEXT];
-    char b[STUDY_TEXT];
-    char c[STUDY_TEXT];
+    char a[STUDY_TEXT] = "";
+    char b[STUDY_TEXT] = "";
+    char c[STUDY_TEXT] = "";
     char tail[STUDY_TEXT + 32] = "";
     const double figures[] = {spread->mean, spread->p99, spread->worst};
     char *const texts[] = {a, b, c};

@@ -15,9 +15,13 @@
 
 static fab_racks racks_of(const fab_study_results *r) {
     const fab_floor *floor = r->floor;
-    return floor == NULL ? (fab_racks){.n_racks = 0}
-                         : (fab_racks){floor->n_server_racks + floor->n_network_racks, floor->servers_per_rack,
-                                       floor->switch_rack};
+    fab_racks racks = {.n_racks = 0};
+    if (floor != NULL) {
+        racks.n_racks = floor->n_server_racks + floor->n_network_racks;
+        racks.servers_per_rack = floor->servers_per_rack;
+        racks.switch_rack = floor->switch_rack;
+    }
+    return racks;
 }
 
 static fab_status find_components(fab_study_results *r, fab_error *err) {
