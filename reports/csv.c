@@ -40,9 +40,13 @@ static fab_status write_csv(const fab_result *result, const fab_report_style *st
     fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
     const fab_sweep *s = result->sweep;
+    if (result->audit != NULL) {
+        return fab_csv_audit(result->audit, out, err);
+    }
     (void)style;
     if (s == NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "csv shows the points of a sweep, and this command makes none");
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                 "csv shows the points of a sweep or what an audit found, and this command makes none");
     }
     FAB_TRY(fab_result_walk(result, NULL, NULL, err));
     for (size_t k = 0; k < s->n_paths; k++) {
@@ -69,6 +73,6 @@ done:
 const fab_report_format fab_report_csv = {
     .name = "csv",
     .file_name = NULL, /* only of commands that vary something */
-    .summary = "points of a sweep, a row for each engine",
+    .summary = "points of a sweep, or what an audit found, a row each",
     .write = write_csv,
 };

@@ -135,8 +135,8 @@ static unsigned missing(const fab_graph_view *view) {
 }
 
 /* The first engine's have no number. */
-static size_t add_row(const row *r, uint16_t what, size_t engine, fab_graph_attribute *out) {
-    *out = (fab_graph_attribute){.type = r->type, .what = what, .engine = (uint16_t)engine};
+static size_t add_row(const row *r, uint32_t what, size_t engine, fab_graph_attribute *out) {
+    *out = (fab_graph_attribute){.type = r->type, .what = what, .engine = (uint32_t)engine};
     (void)snprintf(out->id, sizeof out->id, engine > 0 ? "%s_%zu" : "%s", r->id, engine + 1);
     (void)snprintf(out->name, sizeof out->name, engine > 0 ? "%s_%zu" : "%s", r->name, engine + 1);
     return 1;
@@ -146,18 +146,18 @@ void fab_graph_attributes_list(const fab_graph_view *view, bool places, fab_grap
     unsigned not_there = missing(view) | (places ? 0 : PLACES);
     *out = (fab_graph_attributes){.n_node = 0};
     (void)snprintf(out->seed, sizeof out->seed, "%" PRIu64, view->result->seed);
-    for (uint16_t i = 0; i < N_COUNT; i++) {
+    for (uint32_t i = 0; i < N_COUNT; i++) {
         out->n_node += (NODE[i].when & not_there) != 0 ? 0 : add_row(&NODE[i], i, 0, &out->node[out->n_node]);
     }
-    for (uint16_t i = 0; i < E_LOAD_FWD; i++) {
+    for (uint32_t i = 0; i < E_LOAD_FWD; i++) {
         out->n_edge += (EDGE[i].when & not_there) != 0 ? 0 : add_row(&EDGE[i], i, 0, &out->edge[out->n_edge]);
     }
     for (size_t e = 0; e < view->n_engines; e++) {
-        for (uint16_t i = E_LOAD_FWD; i < E_COUNT; i++) {
+        for (uint32_t i = E_LOAD_FWD; i < E_COUNT; i++) {
             out->n_edge += (EDGE[i].when & not_there) != 0 ? 0 : add_row(&EDGE[i], i, e, &out->edge[out->n_edge]);
         }
     }
-    for (uint16_t i = 0; i < G_ENGINE; i++) {
+    for (uint32_t i = 0; i < G_ENGINE; i++) {
         bool left_out = (OWN[i].when & not_there) != 0 || (i == G_TRAFFIC && view->n_engines == 0);
         out->n_own += left_out ? 0 : add_row(&OWN[i], i, 0, &out->own[out->n_own]);
     }
@@ -212,7 +212,7 @@ fab_graph_value fab_graph_node_value(const fab_graph_attribute *attribute, const
     }
 }
 
-static fab_graph_value use_value(uint16_t what, const fab_graph_edge *edge, const fab_graph_use *use) {
+static fab_graph_value use_value(uint32_t what, const fab_graph_edge *edge, const fab_graph_use *use) {
     switch (what) {
     case E_LOAD_FWD: return load_of(use->load_fwd);
     case E_LOAD_REV: return load_of(use->load_rev);

@@ -30,8 +30,8 @@ typedef struct fab_graph_attribute {
     char id[32];   /**< unique in the file: letters, digits, '_' */
     char name[32]; /**< unique among the attributes of nodes, or of edges */
     fab_graph_type type;
-    uint16_t what;   /**< for graph_attributes.c */
-    uint16_t engine; /**< whose; 0 where it is of none */
+    uint32_t what;   /**< for graph_attributes.c */
+    uint32_t engine; /**< whose; 0 where it is of none */
 } fab_graph_attribute;
 
 #define FAB_GRAPH_NODE_ATTRIBUTES 24

@@ -53,6 +53,7 @@ static fab_status make_data(const fab_result *result, fab_str *out, fab_error *e
     FAB_TRY(fab_html_graph(result, out, err));
     FAB_TRY(fab_html_views(result, out, err));
     FAB_TRY(fab_html_loads(result, out, err));
+    FAB_TRY(fab_html_criticality(result, out, err));
     FAB_TRY(fab_html_blocks(result, out, err));
     fab_str_add(out, "}");
     FAB_TRY(fab_str_status(out, err));

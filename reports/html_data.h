@@ -23,6 +23,9 @@ fab_status fab_html_views(const fab_result *result, fab_str *out, fab_error *err
 /** `"loads"`: utilisation of every network link by phase, engine and draw, as far as it was kept, and bytes. */
 fab_status fab_html_loads(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
 
+/** `"criticality"`: what the loss of every network cable does, where a study or an overlay knows it. */
+fab_status fab_html_criticality(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+
 /** `"blocks"`: bytes between blocks of servers, by phase. */
 fab_status fab_html_blocks(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
 

@@ -1,6 +1,8 @@
 /* What the links carry, in the data block of the HTML report: boundary by boundary, up, then down, in the order of the
  * cables there. */
 #include "fab/memory.h"
+#include "fab/overlay.h"
+#include "fab/study_summary.h"
 #include "html_code.h"
 #include "html_data.h"
 #include "json_text.h"
@@ -50,7 +52,10 @@ typedef struct figures {
 } figures;
 
 static double figure_of(const figures *from, fab_link_id link) {
-    return from->exact != NULL ? from->exact[link] : (double)from->near[link];
+    if (from->exact != NULL) {
+        return from->exact[link];
+    }
+    return from->near != NULL ? (double)from->near[link] : NAN; /* which put_series() refuses */
 }
 
 /* "key":{"values":[...],"step":0,"code":["...", ...]} */
@@ -196,6 +201,48 @@ fab_status fab_html_loads(const fab_result *result, fab_str *out, fab_error *err
     fab_str_add(out, "}");
     FAB_TRY(fab_str_status(out, err));
 done:
+    order_release(&o);
+    return status;
+}
+
+/* Of every cable: what a study found, else what an overlay says; NULL where neither knows. */
+static const double *criticality_of(const fab_result *result, const char **what) {
+    const fab_study_summary *study = result->study;
+    if (study != NULL && study->shown < study->n_variants && study->variants[study->shown].cable_damage != NULL) {
+        *what = study->criterion;
+        return study->variants[study->shown].cable_damage;
+    }
+    if (result->overlay != NULL && result->overlay->criticality != NULL) {
+        *what = result->overlay->criticality_of != NULL ? result->overlay->criticality_of : "";
+        return result->overlay->criticality;
+    }
+    return NULL;
+}
+
+/* The same for both directions of a cable; 0 also where its loss was not looked at. */
+fab_status fab_html_criticality(const fab_result *result, fab_str *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const char *what = NULL;
+    order o = {0};
+    double *of_link = NULL;
+    const double *of_cable = criticality_of(result, &what);
+    const fab_fabric *f = result->graph;
+    if (f == NULL || of_cable == NULL || f->n_cables > FAB_HTML_CABLES) {
+        return FAB_OK;
+    }
+    FAB_TRY(order_init(f, &o, err));
+    FAB_TRY(FAB_NEW(of_link, f->n_links, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        of_link[l] = isnan(of_cable[l >> 1]) ? 0 : of_cable[l >> 1];
+    }
+    fab_str_add(out, ",\"criticality\":{\"of\":");
+    fab_json_string(out, what);
+    fab_str_add(out, ",");
+    FAB_TRY(put_series(&(figures){.exact = of_link}, &o, "ratio", out, err));
+    fab_str_add(out, "}");
+    FAB_TRY(fab_str_status(out, err));
+done:
+    free(of_link);
     order_release(&o);
     return status;
 }

@@ -39,9 +39,11 @@ static box named_box(const fab_graph_view *view, uint32_t last) {
     return (box){(float)(7 * strlen(node.name) + 16), 26};
 }
 
-static box number_box(uint32_t level, uint32_t n) {
+static box number_box(const fab_graph_view *view, uint32_t level, uint32_t n) {
     float width = n <= 100 ? 24.0F : n <= 1000 ? 30.0F : 38.0F;
-    return level == FAB_LEVEL_DOMAIN ? (box){54, 18} : level < FAB_LEVEL_TIER(1) ? (box){width, 18} : (box){width, 20};
+    return level == FAB_LEVEL_DOMAIN && keeps_switches(view) ? (box){54, 18}
+           : level < FAB_LEVEL_TIER(1)                       ? (box){width, 18}
+                                                             : (box){width, 20};
 }
 
 static void size_row(const fab_graph_view *view, fab_graph_layout_density density, uint32_t fullest, uint32_t last,
@@ -52,10 +54,10 @@ static void size_row(const fab_graph_view *view, fab_graph_layout_density densit
     if (keeps_switches(view) && !blocks) {
         bool named = density == FAB_LAYOUT_NAMED || fullest <= FEW_NODES;
         row->text = named ? FAB_LAYOUT_NAME : FAB_LAYOUT_NUMBER;
-        b = named ? named_box(view, last) : number_box(row->level, row->n_nodes);
+        b = named ? named_box(view, last) : number_box(view, row->level, row->n_nodes);
     } else if (density == FAB_LAYOUT_COMPACT && row->n_nodes > FEW_GROUPS) {
         row->text = FAB_LAYOUT_NUMBER;
-        b = number_box(row->level, row->n_nodes);
+        b = number_box(view, row->level, row->n_nodes);
     }
     row->width = b.width;
     row->height = b.height;

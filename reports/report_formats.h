@@ -24,4 +24,8 @@ extern const fab_report_format fab_report_html;
 /** Writes a finished text and flushes. FAB_ENOMEM where an append to it had failed, FAB_EIO when a write fails. */
 fab_status fab_report_put(const fab_str *text, FILE *out, fab_error *err) FAB_MUST_USE;
 
+/** What an audit found, a row each. */
+struct fab_audit;
+fab_status fab_csv_audit(const struct fab_audit *audit, FILE *out, fab_error *err) FAB_MUST_USE;
+
 #endif

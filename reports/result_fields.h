@@ -121,7 +121,11 @@ void fab_walk_advice(walk *w, const fab_advice *advice);
 
 /** A design at many values of a parameter, see result_walk_sweep.c. */
 void fab_walk_sweep(walk *w, const fab_sweep *sweep);
+/** What one set of failures does, see result_walk_failures.c. */
+void fab_walk_failures(walk *w, const struct fab_failures *failures);
+
 /** What failure scenarios do, see result_walk_study.c. */
+void fab_walk_audit(walk *w, const struct fab_audit *audit);
 void fab_walk_study(walk *w, const fab_study_summary *study);
 /** Two jobs on several fabrics, in the same file. */
 void fab_walk_mix(walk *w, const fab_mix *mix);

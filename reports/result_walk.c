@@ -315,6 +315,7 @@ static void walk_meta(walk *w, const fab_result *result) {
         [FAB_COMMAND_RUN] = "run",     [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
         [FAB_COMMAND_ROUTE] = "route", [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
         [FAB_COMMAND_PLACE] = "place", [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
+        [FAB_COMMAND_AUDIT] = "audit",
     };
     size_t n_conventions = 0;
     while (fab_conventions[n_conventions] != NULL) {
@@ -330,6 +331,8 @@ static void walk_meta(walk *w, const fab_result *result) {
         text(w, "source", result->fabrics[0].source);
     } else if (result->sweep != NULL) {
         string(w, "design", result->sweep->design);
+    } else if (result->audited != NULL) {
+        string(w, "design", result->audited);
     }
     text(w, "traffic", result->traffic);
     integer(w, "seed", result->seed);
@@ -384,11 +387,17 @@ static void walk_all(walk *w, const fab_result *result) {
     if (result->study != NULL) {
         fab_walk_study(w, result->study);
     }
+    if (result->audit != NULL) {
+        fab_walk_audit(w, result->audit);
+    }
     if (result->contention != NULL) {
         fab_walk_contention(w, result->contention);
     }
     if (result->degradation != NULL) {
         fab_walk_degradation(w, result->degradation);
+    }
+    if (result->failures != NULL) {
+        fab_walk_failures(w, result->failures);
     }
     walk_meta(w, result);
     end(w);

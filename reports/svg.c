@@ -19,8 +19,19 @@
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
-static uint32_t pass_of(const fab_graph_view *view, const fab_graph_edge *edge) {
-    double use = fab_graph_utilisation(view, edge);
+/* What the colour tells: the utilisation; where nothing is replayed, how critical a cable is beside the worst. */
+static uint32_t bin_of(const fab_svg *svg, const fab_graph_edge *edge) {
+    static const uint32_t FIFTH[] = {1, 2, 3, 4, 6};
+    double use = fab_graph_utilisation(svg->w->view, edge);
+    if (svg->by_criticality) {
+        double part = svg->worst_criticality > 0 ? edge->criticality / svg->worst_criticality : 0;
+        return isnan(part) ? FAB_GRAPH_BINS : part <= 0 ? 0 : FIFTH[(uint32_t)fmin(5 * part * (1 - 1e-9), 4)];
+    }
+    return isnan(use) ? FAB_GRAPH_BINS : fab_graph_bin(use);
+}
+
+static uint32_t pass_of(const fab_svg *svg, const fab_graph_edge *edge) {
+    uint32_t bin = bin_of(svg, edge);
     if (edge->n_failed == edge->n_cables) {
         return FAB_SVG_FAILED;
     }
@@ -30,7 +41,7 @@ static uint32_t pass_of(const fab_graph_view *view, const fab_graph_edge *edge) 
     if (edge->tier == 0) {
         return FAB_SVG_SERVER;
     }
-    return isnan(use) ? FAB_SVG_PLAIN : FAB_SVG_BIN + fab_graph_bin(use);
+    return bin == FAB_GRAPH_BINS ? FAB_SVG_PLAIN : FAB_SVG_BIN + bin;
 }
 
 /* Of several cables some are not what they were: a dashed line upon theirs. FAB_SVG_COUNT: none. */
@@ -57,7 +68,8 @@ static double stroke_width(const fab_graph_view *view, const fab_graph_edge *edg
     if (edge->n_cables == 1) {
         return view->n_edges > 600 ? 0.8 : view->n_edges > 150 ? 1.3 : 2;
     }
-    return fmin(1.3 + 0.55 * log2(edge->n_cables), 9);
+    double width = fmin(1.3 + 0.55 * log2(edge->n_cables), 9);
+    return view->n_edges > 100 ? (1 + width) / 2 : width;
 }
 
 typedef struct point {
@@ -158,6 +170,10 @@ static void put_told(const fab_svg *svg, const fab_graph_edge *edge) {
         (void)snprintf(text, sizeof text, "; %" PRIu32 " links collided", edge->use[0].n_collided);
         fab_graph_put(w, text);
     }
+    if (!isnan(edge->criticality)) {
+        (void)snprintf(text, sizeof text, "; criticality %.4g", edge->criticality);
+        fab_graph_put(w, text);
+    }
     if (edge->n_failed > 0) {
         (void)snprintf(text, sizeof text, "; %" PRIu32 " failed", edge->n_failed);
         fab_graph_put(w, text);
@@ -226,7 +242,7 @@ static void put_edges(fab_svg *svg) {
         }
         for (uint32_t i = 0; i < view->n_edges; i++) {
             fab_graph_view_edge(view, i, room, &edge);
-            if (pass_of(view, &edge) == pass) {
+            if (pass_of(svg, &edge) == pass) {
                 put_edge(svg, &edge, pass, stroke_width(view, &edge));
             }
             if (mark_of(&edge) == pass) {
@@ -262,9 +278,14 @@ static void look_at_edges(fab_svg *svg) {
     const fab_graph_view *view = svg->w->view;
     fab_graph_use room[FAB_MAX_ENGINES];
     fab_graph_edge edge;
+    svg->by_criticality = view->has_criticality && !view->has_utilisation;
+    for (uint32_t i = 0; svg->by_criticality && i < view->n_edges; i++) {
+        fab_graph_view_edge(view, i, room, &edge);
+        svg->worst_criticality = fmax(svg->worst_criticality, edge.criticality);
+    }
     for (uint32_t i = 0; i < view->n_edges; i++) {
         fab_graph_view_edge(view, i, room, &edge);
-        uint32_t pass = pass_of(view, &edge);
+        uint32_t pass = pass_of(svg, &edge);
         svg->used_passes |= 1U << pass | 1U << mark_of(&edge);
         svg->n_failed += edge.n_failed;
         make_room(svg, &edge);
@@ -401,6 +422,10 @@ static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     if (spot->rack[0] != '\0') {
         fab_graph_put(w, ", ");
         fab_graph_put(w, spot->rack);
+    }
+    if (!isnan(node->criticality)) {
+        (void)snprintf(text, sizeof text, "; criticality %.4g", node->criticality);
+        fab_graph_put(w, text);
     }
     if (node->n_failed > 0) {
         (void)snprintf(text, sizeof text, "; %" PRIu32 " failed", node->n_failed);

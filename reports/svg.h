@@ -7,7 +7,7 @@
 
 #include "graph_export.h"
 
-#define FAB_SVG_WIDTH 2000.0F /* a drawing is merged rather than wider */
+#define FAB_SVG_WIDTH 2100.0F /* a drawing is merged rather than wider */
 #define FAB_SVG_EDGES 1200    /* or fuller */
 
 /** Order in which lines are drawn: inside servers, by utilisation, then what is slower or has failed. */
@@ -27,7 +27,9 @@ typedef struct fab_svg {
     float above, beside;  /**< what arcs need beyond the boxes */
     uint32_t used_passes; /**< bit i: some edge is drawn in pass i */
     uint32_t n_failed;    /**< cables that are dead */
-    double worst;         /**< largest collision factor; NAN where none is known */
+    bool by_criticality;  /**< colours tell it, and not the utilisation */
+    double worst_criticality;
+    double worst; /**< largest collision factor; NAN where none is known */
     bool labels_edges;
 } fab_svg;
 

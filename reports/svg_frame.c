@@ -162,6 +162,10 @@ static void put_told(const fab_svg *svg, const char *name) {
         add_traffic(svg, &text);
         fab_str_add(&text, ". ");
     }
+    if (svg->by_criticality) {
+        fab_str_printf(&text, "Lines are coloured by how critical their cables are: %s. ",
+                       w->view->overlay->criticality_of != NULL ? w->view->overlay->criticality_of : "criticality");
+    }
     if (w->view->has_failures) {
         fab_str_printf(&text, "%" PRIu32 " cables have failed.", svg->n_failed);
     }
@@ -225,22 +229,32 @@ static double put_sample(fab_graph_writer *w, double x, double y, const char *cl
     return x + 28 + fab_svg_text_width("", text) + 16;
 }
 
+static double put_bins(const fab_svg *svg, double x, double y) {
+    static const char *const PARTS[FAB_GRAPH_BINS] = {"none",    "to 20 %", "to 40 %", "to 60 %",
+                                                      "to 80 %", "",        "to 100 %"};
+    char head[96] = "asked for / rate, fullest cable and phase:";
+    if (svg->by_criticality) {
+        (void)snprintf(head, sizeof head, "criticality, beside the worst of %.4g:", svg->worst_criticality);
+    }
+    fab_svg_text(svg->w, x, y, "", "start", 400, head);
+    x += fab_svg_text_width("", head) + 8;
+    for (uint32_t bin = 0; bin < FAB_GRAPH_BINS; bin++) {
+        char class[4];
+        if ((svg->used_passes >> (FAB_SVG_BIN + bin) & 1) != 0) {
+            (void)snprintf(class, sizeof class, "u%u", bin);
+            x = put_sample(svg->w, x, y, class, svg->by_criticality ? PARTS[bin] : fab_graph_bin_names[bin]);
+        }
+    }
+    return x;
+}
+
 void fab_svg_legend(const fab_svg *svg) {
     fab_graph_writer *w = svg->w;
     double x = 20;
     double y = (double)svg->height - 18;
     fab_graph_put(w, "\n  <g>");
-    if (w->view->has_utilisation) {
-        static const char HEAD[] = "asked for / rate, fullest cable and phase:";
-        fab_svg_text(w, x, y, "", "start", 400, HEAD);
-        x += fab_svg_text_width("", HEAD) + 8;
-        for (uint32_t bin = 0; bin < FAB_GRAPH_BINS; bin++) {
-            char class[4];
-            if ((svg->used_passes >> (FAB_SVG_BIN + bin) & 1) != 0) {
-                (void)snprintf(class, sizeof class, "u%u", bin);
-                x = put_sample(w, x, y, class, fab_graph_bin_names[bin]);
-            }
-        }
+    if (w->view->has_utilisation || svg->by_criticality) {
+        x = put_bins(svg, x, y);
     }
     if ((svg->used_passes >> FAB_SVG_PLAIN & 1) != 0) {
         x = put_sample(w, x, y, "p", "cables of the network");

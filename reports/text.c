@@ -40,21 +40,24 @@ const char *fab_text_mean_count(char *out, double value) {
     return out;
 }
 
-/* What the figures mean and what they leave out; belongs to every report. */
-static void put_conventions(fab_page *page, const fab_result *result) {
-    fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
-    size_t n = result->n_phases > 0 || result->sweep != NULL || result->mix != NULL || result->study != NULL
-                   ? SIZE_MAX
-                   : FAB_GENERAL_CONVENTIONS;
-    for (size_t i = 0; i < n && fab_conventions[i] != NULL; i++) {
-        fab_page_put(page, FAB_INK_DIM, "  - ");
-        fab_page_wrap(page, FAB_INK_DIM, 4, 4, fab_conventions[i]);
-    }
+static void put_origin(fab_page *page, const fab_result *result) {
     char count[32];
     fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "fabriscope %s, seed %" PRIu64 "%s%s%s",
                    result->version != NULL ? result->version : "", result->seed, result->n_seeds > 1 ? " and " : "",
                    result->n_seeds > 1 ? fab_format_count(count, result->n_seeds - 1) : "",
                    result->n_seeds > 1 ? " more" : "");
+}
+
+/* What the figures mean and what they leave out; belongs to every report. */
+static void put_conventions(fab_page *page, const fab_result *result) {
+    fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
+    size_t n =
+        result->n_phases > 0 || result->sweep != NULL || result->mix != NULL ? SIZE_MAX : FAB_GENERAL_CONVENTIONS;
+    for (size_t i = 0; i < n && fab_conventions[i] != NULL; i++) {
+        fab_page_put(page, FAB_INK_DIM, "  - ");
+        fab_page_wrap(page, FAB_INK_DIM, 4, 4, fab_conventions[i]);
+    }
+    put_origin(page, result);
 }
 
 static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
@@ -73,9 +76,13 @@ static void put_result(fab_page *page, const fab_result *result) {
         fab_text_explanation(page, result->explanation);
         return;
     }
+    if (result->audit != NULL) {
+        fab_text_audit(page, result->audited, result->audit);
+        return;
+    }
     if (result->study != NULL) { /* of its own too: the fabric is there for the exports */
         fab_text_study(page, result->study);
-        put_conventions(page, result);
+        put_origin(page, result);
         return;
     }
     if (result->sweep != NULL) {
@@ -119,6 +126,9 @@ static void put_result(fab_page *page, const fab_result *result) {
     }
     if (result->degradation != NULL) {
         fab_text_degradation(page, result->degradation);
+    }
+    if (result->failures != NULL) {
+        fab_text_failures(page, result->failures);
     }
     if (result->advice != NULL) {
         fab_text_advice(page, result->advice);

@@ -36,10 +36,14 @@ void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
 void fab_text_mix(fab_page *page, const fab_mix *mix);
 /** What failure scenarios do to a job: how bad it is, and what to fear. */
 void fab_text_study(fab_page *page, const struct fab_study_summary *study);
+/** What is wrong with an installed fabric, worst first. */
+void fab_text_audit(fab_page *page, const char *path, const struct fab_audit *audit);
 /** What jobs on one fabric do to each other. */
 void fab_text_contention(fab_page *page, const struct fab_contention *contention);
 /** What slower parts do to the phases. */
 void fab_text_degradation(fab_page *page, const struct fab_degradation *degradation);
+/** What has failed, where ranks go under every policy, and what the phases then ask of the network. */
+void fab_text_failures(fab_page *page, const struct fab_failures *failures);
 void fab_text_comparison(fab_page *page, const fab_result *result);
 void fab_text_phases(fab_page *page, const fab_result *result);
 /** One collective by several algorithms side by side; nothing where the phases are something else. */

@@ -48,13 +48,30 @@ static const char *goodput_text(char *out, double ratio) {
     return out;
 }
 
-/* "[2] spray, first-spare" */
+/* "[2] spray, first-spare", without what all have in common. */
 static void set_name(fab_table *table, const fab_study_summary *s, size_t variant) {
     const fab_study_variant *v = &s->variants[variant];
-    char engine[13];
-    (void)snprintf(engine, sizeof engine, "%.*s", (int)strcspn(v->engine, ","), v->engine);
-    fab_table_set(table, 0, variant == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "[%zu] %s %.20s", variant + 1, engine,
-                  v->policy);
+    bool shows_engine = s->n_variants > s->n_policies || s->n_policies == 1;
+    char engine[13] = "";
+    if (shows_engine) {
+        (void)snprintf(engine, sizeof engine, "%.*s", (int)strcspn(v->engine, ","), v->engine);
+    }
+    fab_table_set(table, 0, variant == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "[%zu] %s%s%.20s", variant + 1, engine,
+                  shows_engine && s->n_policies > 1 ? ", " : "", s->n_policies > 1 ? v->policy : "");
+}
+
+/* "90 days", "12 hours" */
+static const char *span_text(char *out, double span_s) {
+    const double day = 86400;
+    const double hour = 3600;
+    if (span_s >= 2 * day) {
+        (void)snprintf(out, STUDY_TEXT, "%.4g days", span_s / day);
+    } else if (span_s >= 2 * hour) {
+        (void)snprintf(out, STUDY_TEXT, "%.4g hours", span_s / hour);
+    } else {
+        (void)fab_quantity_format(out, span_s, FAB_UNIT_TIME);
+    }
+    return out;
 }
 
 /* --- how bad ------------------------------------------------------------------------------------------------------ */
@@ -68,40 +85,45 @@ static void put_history_answer(fab_page *page, const fab_study_summary *s, const
         return;
     }
     fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                   "In %s the job gets %s of the work done that it would do without failures: mean of %s. 99 %% of "
-                   "them reach %s, the worst %s. It is stopped %.3g times by %.3g failures.",
-                   fab_quantity_format(a, s->span_s, FAB_UNIT_TIME), goodput_text(b, v->goodput.mean),
-                   s->n_done == 1 ? "one history" : "all histories", goodput_text(c, v->goodput.p99),
-                   goodput_text(d, v->goodput.worst), v->stops, v->failures);
+                   "In %s the job does %s of the work that it would do without failures, on average; 99 %% of the "
+                   "histories reach %s, the worst %s. Of %.3g failures %.3g stop it.",
+                   span_text(a, s->span_s), goodput_text(b, v->goodput.mean), goodput_text(c, v->goodput.p99),
+                   goodput_text(d, v->goodput.worst), v->failures, v->stops);
 }
 
-/* "it takes x1.018 on average, ..." */
-static void put_running(fab_page *page, const fab_study_summary *s, const fab_study_variant *v, const char *stops) {
+/* "x1.018 on average, x1.12 or more in 1 of 100, x1.31 at worst" */
+static void describe_running(char *out, size_t size, const fab_study_summary *s, const fab_spread *spread) {
     char a[STUDY_TEXT];
     char b[STUDY_TEXT];
     char c[STUDY_TEXT];
-    const fab_spread *spread = s->has_times ? &v->slowdown : &v->worst_ratio;
-    if (spread->n == 0) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s.", stops);
-    } else if (s->has_times) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s; %s it takes %s on average, %s in 1 of 100, %s at worst.", stops,
-                       v->n_stopped > 0 ? "elsewhere" : "and", study_factor(a, spread->mean),
-                       study_factor(b, spread->p99), study_factor(c, spread->worst));
-    } else {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                       "%s; %s the fullest link is asked for %.3g of its rate on average, %.3g in 1 of 100, %.3g at "
-                       "worst (%.3g where nothing failed).",
-                       stops, v->n_stopped > 0 ? "elsewhere" : "and", spread->mean, spread->p99, spread->worst,
-                       v->whole_ratio);
+    char tail[STUDY_TEXT + 32] = "";
+    const double figures[] = {spread->mean, spread->p99, spread->worst};
+    char *const texts[] = {a, b, c};
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        if (s->has_times) {
+            (void)study_factor(texts[i], figures[i]);
+        } else {
+            (void)snprintf(texts[i], STUDY_TEXT, "%.3g", figures[i]);
+        }
     }
+    if (strcmp(a, c) == 0) {
+        (void)snprintf(out, size, "%s", a);
+        return;
+    }
+    if (strcmp(b, c) != 0) {
+        (void)snprintf(tail, sizeof tail, " %s or more in 1 of 100,", b);
+    }
+    (void)snprintf(out, size, "%s on average,%s %s at worst", a, tail, c);
 }
 
 static void put_answer(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = &s->variants[s->shown];
+    const fab_spread *spread = s->has_times ? &v->slowdown : &v->worst_ratio;
     char a[STUDY_TEXT];
     char b[STUDY_TEXT];
     char c[STUDY_TEXT];
     char stops[160];
+    char runs[256];
     if (s->n_done == 0) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 2, "No scenario has been looked at yet.");
         return;
@@ -119,7 +141,20 @@ static void put_answer(fab_page *page, const fab_study_summary *s) {
                        study_count(b, v->n_done, "scenario"),
                        study_percent(c, (double)v->n_stopped / (double)v->n_done));
     }
-    put_running(page, s, v, stops);
+    if (spread->n == 0) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s.", stops);
+        return;
+    }
+    describe_running(runs, sizeof runs, s, spread);
+    if (s->has_times) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s; %s %s.", stops,
+                       v->n_stopped > 0 ? "in the others it takes" : "it takes", runs);
+    } else {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "%s; %s the fullest link is asked for %s, in parts of its rate (%.3g "
+                       "where nothing failed).",
+                       stops, v->n_stopped > 0 ? "in the others" : "there", runs, v->whole_ratio);
+    }
 }
 
 /* "collision-aware does best: ..." */
@@ -156,8 +191,12 @@ static void put_state(fab_page *page, const fab_study_summary *s) {
                        fab_format_count(a, s->n_done), study_count(b, s->n_scenarios, "scenario"),
                        study_percent((char[STUDY_TEXT]){0}, (double)s->n_done / (double)s->n_scenarios));
     }
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Shown: [%zu] %s, policy %s; seed %" PRIu64 "; %s", s->shown + 1, v->engine,
-                   v->policy, s->seed, s->traffic);
+    if (s->n_variants > 1) {
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "That is [%zu] of %zu: engine %s, policy %s. Traffic %s.", s->shown + 1,
+                       s->n_variants, v->engine, v->policy, s->traffic);
+    } else {
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Engine %s, policy %s, traffic %s.", v->engine, v->policy, s->traffic);
+    }
 }
 
 /* --- outcomes ----------------------------------------------------------------------------------------------------- */
@@ -205,7 +244,7 @@ static void put_small_histogram(fab_page *page, size_t row, void *context) {
 }
 
 static void put_outcomes(fab_page *page, const fab_study_summary *s) {
-    static const char *const TITLES[] = {"engine, policy", "stops", "cut off", "mean", "p50", "p99", "worst"};
+    static const char *const TITLES[] = {"", "stops", "cut off", "mean", "p50", "p99", "worst"};
     fab_table table;
     char a[STUDY_TEXT];
     fab_table_begin(&table, TITLES, sizeof TITLES / sizeof TITLES[0]);
@@ -258,6 +297,7 @@ static void put_bin(fab_page *page, fab_ink ink, const char *name, uint64_t n, u
 
 static void put_histogram(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = &s->variants[s->shown];
+    size_t first = 0;
     size_t last = FAB_STUDY_BINS - 1;
     uint64_t stopped = s->span_s > 0 ? 0 : v->n_stopped;
     uint64_t largest = largest_bin(v) > stopped ? largest_bin(v) : stopped;
@@ -265,14 +305,17 @@ static void put_histogram(fab_page *page, const fab_study_summary *s) {
     if (largest == 0) {
         return;
     }
-    while (last > 0 && v->bin[last] == 0) {
+    while (first < last && v->bin[first] == 0) {
+        first++;
+    }
+    while (last > first && v->bin[last] == 0) {
         last--;
     }
     fab_page_line(page, FAB_INK_DIM, "    scenarios of [%zu] by %s", s->shown + 1,
                   s->span_s > 0  ? "1 / goodput"
                   : s->has_times ? "slowdown"
                                  : "load of the fullest link, over that where nothing failed");
-    for (size_t bin = 0; bin <= last && largest_bin(v) > 0; bin++) {
+    for (size_t bin = first; bin <= last && largest_bin(v) > 0; bin++) {
         put_bin(page, ink_of_bin(bin), bin_name(name, bin), v->bin[bin], largest);
     }
     if (stopped > 0) {
@@ -284,22 +327,24 @@ static void put_histogram(fab_page *page, const fab_study_summary *s) {
 
 static void put_policy_row(fab_table *table, const fab_study_summary *s, size_t variant) {
     const fab_study_variant *v = &s->variants[variant];
-    const fab_spread *spread = s->has_times ? &v->slowdown : &v->worst_ratio;
+    const fab_spread *spread = s->span_s > 0 ? &v->goodput : s->has_times ? &v->slowdown : &v->worst_ratio;
+    const double figures[] = {spread->mean, spread->p99};
     char a[STUDY_TEXT];
     fab_table_row(table);
-    fab_table_set(table, 0, variant == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "%.20s", v->policy);
-    fab_table_set(table, 1, FAB_INK_PLAIN, "%s", study_percent(a, v->damage));
-    for (size_t i = 0; i < 2; i++) {
-        double figure = i == 0 ? spread->mean : spread->p99;
-        if (s->has_times) {
-            fab_table_set(table, 2 + i, FAB_INK_PLAIN, "%s", study_factor(a, spread->n > 0 ? figure : NAN));
+    fab_table_set(table, 0, variant == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "%.16s", v->policy);
+    fab_table_set(table, 1, FAB_INK_PLAIN, "%.2g %%", 100 * v->damage);
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        if (s->span_s > 0) {
+            fab_table_set(table, 2 + i, FAB_INK_PLAIN, "%s", goodput_text(a, spread->n > 0 ? figures[i] : NAN));
+        } else if (s->has_times) {
+            fab_table_set(table, 2 + i, FAB_INK_PLAIN, "%s", study_factor(a, spread->n > 0 ? figures[i] : NAN));
         } else {
-            fab_table_set(table, 2 + i, FAB_INK_PLAIN, spread->n > 0 ? "%.3g" : "-", figure);
+            fab_table_set(table, 2 + i, FAB_INK_PLAIN, spread->n > 0 ? "%.3g" : "-", figures[i]);
         }
     }
     fab_table_set(table, 4, v->n_stopped > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s", fab_format_count(a, v->n_stopped));
     fab_table_set(table, 5, FAB_INK_PLAIN, v->collisions.n > 0 ? "%.1f" : "-", v->collisions.mean);
-    fab_table_set(table, 6, FAB_INK_PLAIN, "%.3g", v->moved.mean);
+    fab_table_set(table, 6, FAB_INK_PLAIN, "%.2f", v->moved.mean);
     fab_table_set(table, 7, FAB_INK_PLAIN, "%s", fab_format_count(a, v->n_best));
     fab_table_set(table, 8, v->n_alone > 0 ? FAB_INK_GOOD : FAB_INK_PLAIN, "%s", fab_format_count(a, v->n_alone));
 }
@@ -327,8 +372,8 @@ static void put_saving(fab_page *page, const fab_study_summary *s, const fab_stu
 }
 
 static void put_policies(fab_page *page, const fab_study_summary *s) {
-    static const char *const TITLES[] = {"policy",     "damage", "mean", "p99",  "stops",
-                                         "collisions", "moved",  "best", "alone"};
+    static const char *const TITLES[] = {"policy",   "damage", "mean", "p99",  "stops",
+                                         "collided", "moved",  "best", "alone"};
     for (size_t e = 0; s->choices != NULL && e < s->n_variants / s->n_policies; e++) {
         const fab_study_choice *c = &s->choices[e];
         fab_table table;
@@ -344,19 +389,22 @@ static void put_policies(fab_page *page, const fab_study_summary *s) {
         }
     }
     if (s->choices != NULL) {
-        fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
-                       "damage: %s, mean over all scenarios; mean, p99: %s; collisions, moved (servers): means; best: "
-                       "scenarios in which no other policy does less damage; alone: in which every other does more",
-                       s->criterion,
-                       s->has_times ? "slowdown where the job runs" : "load of the fullest link where the job runs");
+        fab_page_wrapf(
+            page, FAB_INK_DIM, 2, 2,
+            "damage: %s, mean over all scenarios; mean, p99: %s; collided: network links that are asked for more "
+            "than is left of them, moved: servers, both means; best: scenarios in which no other policy does "
+            "less damage; alone: in which every other does more",
+            s->criterion,
+            s->span_s > 0  ? "goodput"
+            : s->has_times ? "slowdown where the job runs"
+                           : "load of the fullest link where the job runs");
     }
 }
 
 /* --- goodput ------------------------------------------------------------------------------------------------------ */
 
 static void put_goodput(fab_page *page, const fab_study_summary *s) {
-    static const char *const TITLES[] = {"engine, policy", "goodput", "restart",  "redo",
-                                         "slower",         "waits",   "failures", "stops"};
+    static const char *const TITLES[] = {"", "goodput", "restart", "redo", "slower", "waits", "stops"};
     fab_table table;
     char a[STUDY_TEXT];
     if (s->span_s <= 0) {
@@ -373,15 +421,30 @@ static void put_goodput(fab_page *page, const fab_study_summary *s) {
         for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
             fab_table_set(&table, 2 + p, FAB_INK_PLAIN, "%s", goodput_text(a, parts[p]));
         }
-        fab_table_set(&table, 6, FAB_INK_PLAIN, "%.1f", v->failures);
-        fab_table_set(&table, 7, FAB_INK_PLAIN, "%.1f", v->stops);
+        fab_table_set(&table, 6, FAB_INK_PLAIN, "%.1f", v->stops);
     }
     fab_table_print(&table, page, 2, NULL, NULL);
     fab_table_release(&table);
     fab_page_wrap(page, FAB_INK_DIM, 2, 2,
                   "restart: until the job runs again; redo: work since the last checkpoint, done again; slower: what "
                   "slower iterations take more; waits: for repairs; with the goodput they add up to the span. "
-                  "failures, stops: in a span");
+                  "stops: failures that stop the job, in a span");
+}
+
+static void put_conventions(fab_page *page, const fab_study_summary *s) {
+    static const char *const LINES[] = {
+        "a dead link is dead in both directions; switches, NICs, GPUs, servers and racks die as a whole",
+        "routing has converged on what is left; servers that move take their ranks along, everybody else stays",
+        "offered rates stay those of the whole fabric; rates, times and loads are counted as `fabriscope run` does",
+        "cut off and lost rate: before anybody moves; all other figures: behind it",
+        ("histories: failures and repairs of every class at exponential times; a stopped job goes back to its last "
+         "checkpoint"),
+    };
+    fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
+    for (size_t i = 0; i < sizeof LINES / sizeof LINES[0] - (s->span_s > 0 ? 0 : 1); i++) {
+        fab_page_put(page, FAB_INK_DIM, "  - ");
+        fab_page_wrap(page, FAB_INK_DIM, 4, 4, LINES[i]);
+    }
 }
 
 void fab_text_study(fab_page *page, const fab_study_summary *s) {
@@ -394,15 +457,16 @@ void fab_text_study(fab_page *page, const fab_study_summary *s) {
         put_choice_answer(page, s);
     }
     put_state(page, s);
-    if (s->n_done == 0) {
-        return;
+    if (s->n_done > 0) {
+        put_outcomes(page, s);
+        put_histogram(page, s);
+        put_goodput(page, s);
+        put_policies(page, s);
+        study_put_homing(page, s);
+        study_put_causes(page, s);
+        study_put_classes(page, s);
+        study_put_critical(page, s);
+        study_put_cases(page, s);
     }
-    put_outcomes(page, s);
-    put_histogram(page, s);
-    put_goodput(page, s);
-    put_policies(page, s);
-    study_put_homing(page, s);
-    study_put_classes(page, s);
-    study_put_critical(page, s);
-    study_put_cases(page, s);
+    put_conventions(page, s);
 }

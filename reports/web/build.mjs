@@ -2,6 +2,8 @@
 // nothing else. `--check` builds into memory and compares with what is committed.
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import esbuild from 'esbuild';
 
@@ -24,7 +26,10 @@ async function bundle(entry) {
 
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}'`;
 
-const script = await bundle('src/main.js');
+// What is not ours in the bundle, as its licence asks for.
+const licence = (await readFile(join(dirname(createRequire(import.meta.url).resolve('uplot/package.json')), 'LICENSE'), 'utf8')).trim();
+
+const script = `/*! uPlot:\n${licence}\n*/\n${await bundle('src/main.js')}`;
 const style = await bundle('src/style.css');
 if (/<\/(script|style)/i.test(script + style)) {
   throw new Error('the bundle would end its own element');

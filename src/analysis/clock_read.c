@@ -99,7 +99,7 @@ static fab_status lose_latency(fab_clock_reader *t, double s, fab_error *err) {
     return FAB_OK;
 }
 
-/* Of the slowest path of all; 0 where no path is in the network. */
+/* Of the slowest path of all in the network; below 0 where there is none. */
 static fab_status slowest_path(fab_clock_reader *t, const fab_rerouted *r, bool has_moved, double *out_s,
                                fab_error *err) {
     fab_status status = FAB_OK;
@@ -122,7 +122,7 @@ static fab_status slowest_path(fab_clock_reader *t, const fab_rerouted *r, bool 
     for (uint32_t i = 0; i < c->n_latencies && c->latency_s[i] > most_s; i++) {
         most_s = t->gone[i] < c->n_with[i] ? c->latency_s[i] : most_s;
     }
-    *out_s = most_s >= 0 ? most_s : c->scale_up_s;
+    *out_s = most_s;
 done:
     for (size_t i = 0; i < t->n_gone; i++) {
         t->gone[t->gone_list[i]] = 0;
@@ -264,17 +264,23 @@ static bounds bound_all(const fab_clock_reader *t, const fab_mask *mask) {
     return b;
 }
 
-/* What GPUs hand over before it is sent. */
+static double handed_link_s(const fab_clock *c, const fab_mask *mask, const double *handed, fab_link_id link) {
+    double capacity = fab_class_of(c->request.fabric, link)->capacity_bps * mask->left[link];
+    return capacity > 0 ? handed[link] / capacity : 0;
+}
+
+/* What GPUs hand over before it is sent: not the same once flows have moved. */
 static double handed_s(const fab_clock_reader *t, const fab_mask *mask, bool has_moved) {
     const fab_clock *c = t->clock;
-    const fab_fabric *f = c->request.fabric;
     double s = has_moved ? 0 : c->handed_s;
-    for (uint32_t l = 0; c->handed != NULL && has_moved && l < f->n_links; l++) {
-        s = mask->left[l] > 0 ? fmax(s, t->handed[l] / (fab_class_of(f, l)->capacity_bps * mask->left[l])) : s;
+    if (c->handed == NULL) {
+        return 0;
     }
-    for (uint32_t i = 0; c->handed != NULL && i < mask->n_links; i++) {
-        fab_link_id l = mask->link[i];
-        s = mask->left[l] > 0 ? fmax(s, c->handed[l] / (fab_class_of(f, l)->capacity_bps * mask->left[l])) : s;
+    for (uint32_t l = 0; has_moved && l < c->request.fabric->n_links; l++) {
+        s = fmax(s, handed_link_s(c, mask, t->handed, l));
+    }
+    for (uint32_t i = 0; !has_moved && i < mask->n_links; i++) {
+        s = fmax(s, handed_link_s(c, mask, c->handed, mask->link[i]));
     }
     return s;
 }
@@ -333,6 +339,25 @@ done:
     return status;
 }
 
+/* Flows have other numbers of paths than before: a clock of its own. */
+static fab_status read_renumbered(const fab_clock *c, const fab_mask *mask, const fab_routes *routes,
+                                  fab_phase_seconds *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_clock_request request = c->request;
+    fab_clock *clock = NULL;
+    fab_clock_reader *reader = NULL;
+    static const size_t NO_LINKS = 0;
+    const fab_rerouted as_it_is = {.path_first = &NO_LINKS};
+    request.routes = routes;
+    FAB_TRY(fab_clock_new(&request, &clock, err));
+    FAB_TRY(fab_clock_reader_new(clock, &reader, err));
+    FAB_TRY(fab_clock_read(reader, mask, &as_it_is, true, out, err));
+done:
+    fab_clock_reader_free(reader);
+    fab_clock_free(clock);
+    return status;
+}
+
 fab_status fab_clock_read(fab_clock_reader *t, const fab_mask *mask, const fab_rerouted *r, bool has_moved,
                           fab_phase_seconds *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -340,13 +365,17 @@ fab_status fab_clock_read(fab_clock_reader *t, const fab_mask *mask, const fab_r
     const fab_phase *phase = c->request.phase;
     fab_phase_seconds found = {0};
     double path_s = 0;
+    if (r->routes != NULL) {
+        return read_renumbered(c, mask, r->routes, out, err);
+    }
     if (c->s_per_ratio > 0 && c->limit_bps == NULL && !has_moved) {
         found.transfer_s = read_ratio(c, mask, r) + handed_s(t, mask, false);
     } else {
         FAB_TRY(read_loads(t, mask, r, has_moved, &found, err));
     }
     FAB_TRY(slowest_path(t, r, has_moved, &path_s, err));
-    found.latency_s = (double)phase->steps * (double)phase->executions * path_s;
+    found.in_network = path_s >= 0;
+    found.latency_s = (double)phase->steps * (double)phase->executions * (found.in_network ? path_s : c->scale_up_s);
     *out = found;
 done:
     return status;

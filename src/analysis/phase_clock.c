@@ -247,7 +247,7 @@ fab_status fab_clock_new(const fab_clock_request *request, fab_clock **out, fab_
     const fab_fabric *f = request->fabric;
     if (request->router->n_rounds > 1) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "engine %s: queue pairs that take turns have no times under failures; spread=at-once has",
+                 "engine %s: queue pairs that take turns have no times under failures; spread=split has",
                  request->router->label);
     }
     FAB_TRY(FAB_NEW(c, 1, err));

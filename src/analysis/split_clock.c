@@ -215,6 +215,7 @@ fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase
         FAB_TRY(solve(&a, &found.transfer_s, err)); /* the hand-over is in it */
         found.is_simulated = true;
     }
+    found.in_network = paths.n_flows > 0;
     found.latency_s = (double)phase->steps * (double)phase->executions * path_latency_s(request->fabric, &paths);
     *out = found;
 done:

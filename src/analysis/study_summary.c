@@ -12,8 +12,12 @@ void fab_study_summary_free(fab_study_summary *summary) {
         fab_study_variant *v = &summary->variants[i];
         free(v->worst);
         free(v->stopped);
-        free(v->critical);
-        free(v->links);
+        free(v->critical.list);
+        free(v->critical.next);
+        free(v->links.list);
+        free(v->links.next);
+        free(v->clear.list);
+        free(v->clear.next);
         free(v->classes);
         free(v->cable_damage);
         free(v->node_damage);

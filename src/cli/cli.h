@@ -17,6 +17,7 @@
 #include "fab/bound.h"
 #include "fab/mask.h"
 #include "fab/overlay.h"
+#include "fab/relocate.h"
 #include "fab/reports.h"
 #include "fab/status.h"
 #include "fab/sweep.h"
@@ -66,12 +67,14 @@ typedef struct cli_options {
     const char *figures;               /**< study plan: "loads", "times" or NULL */
     uint64_t shard, n_shards;          /**< study run: this worker's share */
     bool partial;                      /**< study gather */
+    uint64_t top, variant;             /**< study show; 0: the default */
     const char *vary[FAB_SWEEP_PATHS]; /**< sweep: "path=v1,v2,..." */
     size_t n_vary;
-    const char *ranking;    /**< mix: fields of the ranking job, or NULL */
-    double share;           /**< mix: of the training job */
-    const char *steps;      /**< cost: "256,512,1024", or NULL */
-    const char *completion; /**< help: a shell, or NULL */
+    const char *ranking;                /**< mix: fields of the ranking job, or NULL */
+    double share;                       /**< mix: of the training job */
+    const char *steps;                  /**< cost: "256,512,1024", or NULL */
+    const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
+    const char *completion;             /**< help: a shell, or NULL */
     bool quiet, force, help, man, verify, bound, dump_as_lft, interference;
 } cli_options;
 
@@ -99,7 +102,7 @@ struct cli_command {
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
     cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_list, cli_command_schema,
-    cli_command_study, cli_command_version, cli_command_explain, cli_command_help;
+    cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -131,6 +134,9 @@ extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out,
                              fab_error *err) FAB_MUST_USE;
 void cli_options_release(cli_options *options);
+
+/** Reads --policy, given once or more, with names between commas. `out` holds FAB_POLICY_N policies. */
+fab_status cli_read_policies(const cli_options *options, fab_policy *out, size_t *out_n, fab_error *err) FAB_MUST_USE;
 
 /* --- help.c ------------------------------------------------------------------------------------------------------- */
 
@@ -244,23 +250,24 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
 
 /* --- run_jobs.c --------------------------------------------------------------------------------------------------- */
 
-extern const cli_option cli_option_interference, cli_option_degrade;
+extern const cli_option cli_option_interference, cli_option_degrade, cli_option_fail, cli_option_policies;
 
 /** What the result borrows from it. Zero-initialised; release with cli_further_release(). */
 typedef struct cli_further {
     struct fab_contention *contention;
     struct fab_degradation *degradation;
+    struct fab_failures *failures;
     fab_overlay overlay; /**< the slower parts, for graphs */
 } cli_further;
 
 void cli_further_release(cli_further *further);
 
 /** What goes beyond the first job on whole parts: with several jobs what they do to each other (command run), with
- * --degrade what slower parts do. */
+ * --degrade what slower parts do, with --fail what failures do. */
 fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                             fab_error *err) FAB_MUST_USE;
 
-/** Fails where --degrade or --interference come with options that have no place for them. */
+/** Fails where --degrade, --fail or --interference come with options that have no place for them. */
 fab_status cli_check_further(const cli_options *options, const fab_design *design, fab_error *err) FAB_MUST_USE;
 
 /* --- export.c ----------------------------------------------------------------------------------------------------- */
@@ -278,7 +285,7 @@ bool cli_shows_loads(const cli_options *options);
 
 extern const cli_option cli_option_failed; /**< repeatable */
 
-/** What --failed names, for graphs. Zero-initialised; release with cli_failed_release(). */
+/** What --fail names, for graphs. Zero-initialised; release with cli_failed_release(). */
 typedef struct cli_failed {
     struct fab_floor *floor;
     fab_mask mask;
@@ -364,6 +371,11 @@ void cli_wrap_shell(const char *text, size_t at, size_t indent, size_t width, FI
 /* --- cmd_study.c -------------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_store, cli_option_policy;
+
+/* --- study_show.c ------------------------------------------------------------------------------------------------- */
+
+extern const cli_command cli_command_study_show;
+extern const cli_option cli_option_top, cli_option_variant;
 
 /* --- front_end.c -------------------------------------------------------------------------------------------------- */
 

@@ -137,12 +137,14 @@ static const cli_option OPTION_PATCH = {
     "patch", "FILE", "also write the patch plan as CSV: rack, device, port of both ends of every cable; - is stdout",
     apply_patch};
 
-static const char *const EXAMPLES[] = {"fabriscope build preset:llama3-24k-roce",
-                                       "fabriscope build fat-tree:k=8 --format graphml",
-                                       "fabriscope build fat-tree:k=8 --format ibnet",
-                                       "fabriscope build rail-spine:gpus=1024,taper=2 --out fabric",
-                                       "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv",
-                                       NULL};
+static const char *const EXAMPLES[] = {
+    "fabriscope build preset:llama3-24k-roce",
+    "fabriscope build fat-tree:k=8 --format graphml",
+    "fabriscope build fat-tree:k=8 --fail leaf-3 --fail spine-9*0.5 --export failed.svg",
+    "fabriscope build fat-tree:k=8 --format ibnet",
+    "fabriscope build rail-spine:gpus=1024,taper=2 --out fabric",
+    "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv",
+    NULL};
 
 static const cli_option *const OPTIONS[] = {
     &OPTION_VERIFY,    &cli_option_set,    &cli_option_prices,  &cli_option_out,

@@ -1,5 +1,6 @@
 /* Failure studies: planned into a folder, run by any number of workers, gathered, shown. */
 #include "cli.h"
+#include "world.h"
 
 #include "fab/memory.h"
 #include "fab/study.h"
@@ -28,9 +29,7 @@ static fab_status apply_scenarios(cli_options *options, const char *value, fab_e
 }
 
 static fab_status apply_policy(cli_options *options, const char *value, fab_error *err) {
-    if (options->policies.n == FAB_POLICY_N) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: given more than %d times", FAB_POLICY_N);
-    }
+    (void)err;
     options->policies.items[options->policies.n++] = value;
     return FAB_OK;
 }
@@ -66,13 +65,13 @@ static fab_status apply_partial(cli_options *options, const char *value, fab_err
 }
 
 const cli_option cli_option_store = {"store", "DIR", "folder of the study", apply_store};
-static const cli_option OPTION_SCENARIOS = {
-    "scenarios", "SPEC",
-    "what fails: CLASS:K (every set of K links, switches, nics, gpus, servers, racks or planes), CLASS:K@N (N random "
-    "sets), time:30d@N (N histories), file:PATH",
-    apply_scenarios};
+static const cli_option OPTION_SCENARIOS = {"scenarios", "SPEC",
+                                            "what fails: CLASS:K (every set of K links, access-links, fabric-links, "
+                                            "switches, nics, gpus, servers, racks or planes), CLASS:K@N (N random "
+                                            "sets), time:30d@N (N histories), file:PATH",
+                                            apply_scenarios};
 const cli_option cli_option_policy = {
-    "policy", "NAME",
+    "policy", "NAME,...",
     "where ranks go when their server is lost: none (default), first-spare, same-rack, same-pod, same-slice, "
     "collision-aware; repeatable",
     apply_policy};
@@ -91,23 +90,6 @@ static fab_status need_store(const cli_options *options, fab_error *err) {
 }
 
 /* --- plan --------------------------------------------------------------------------------------------------------- */
-
-static fab_status read_policies(const cli_options *options, fab_policy *out, size_t *out_n, fab_error *err) {
-    *out_n = options->policies.n > 0 ? options->policies.n : 1;
-    out[0] = FAB_POLICY_NONE;
-    for (size_t i = 0; i < options->policies.n; i++) {
-        fab_error inner = {0};
-        if (fab_policy_parse(options->policies.items[i], &out[i], &inner) != FAB_OK) {
-            return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: %s", inner.text);
-        }
-        for (size_t k = 0; k < i; k++) {
-            if (out[k] == out[i]) {
-                return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: '%s' is given twice", fab_policies[out[i]]);
-            }
-        }
-    }
-    return FAB_OK;
-}
 
 static void print_planned(const cli_options *options, const fab_study_planned *planned, FILE *out) {
     const fab_plan *plan = &planned->plan;
@@ -140,7 +122,10 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
     if (options->scenarios == NULL) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "command study plan needs --scenarios SPEC");
     }
-    FAB_TRY(read_policies(options, policies, &n_policies, err));
+    FAB_TRY(cli_read_policies(options, policies, &n_policies, err));
+    if (n_policies == 0) {
+        policies[n_policies++] = FAB_POLICY_NONE;
+    }
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], design, err));
     const fab_study_request request = {.design = design,
@@ -188,11 +173,20 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     cli_progress progress = {0};
     bool shows = cli_progress_wanted(options);
     char text[3][32];
+    cli_world world = {0, 1};
+    bool in_world = false;
     FAB_TRY(need_store(options, err));
+    FAB_TRY(cli_world_enter(&world, err));
+    in_world = true;
+    if (world.size > 1 && options->n_shards > 1) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --shard: under MPI every process has a share by its rank");
+    }
+    uint64_t shard = world.size > 1 ? world.rank : options->shard;
+    uint64_t n_shards = world.size > 1 ? world.size : options->n_shards;
     const fab_study_job job = {.folder = options->store,
                                .program = FAB_VERSION,
-                               .shard = (uint32_t)options->shard,
-                               .n_shards = (uint32_t)options->n_shards,
+                               .shard = (uint32_t)shard,
+                               .n_shards = (uint32_t)n_shards,
                                .n_threads = (size_t)options->n_threads,
                                .stop = is_interrupted,
                                .progress = shows ? cli_progress_step : NULL,
@@ -210,13 +204,16 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     }
     (void)fprintf(out, "%s of %s scenarios", fab_format_count(text[0], tally.n_share),
                   fab_format_count(text[1], tally.n_scenarios));
-    if (options->n_shards > 1) {
-        (void)fprintf(out, ", share %" PRIu64 "/%" PRIu64 ",", options->shard, options->n_shards);
+    if (n_shards > 1) {
+        (void)fprintf(out, ", share %" PRIu64 "/%" PRIu64 ",", shard, n_shards);
     }
     (void)fprintf(out, " are done: %s now, %s before\n", fab_format_count(text[0], tally.n_run),
                   fab_format_count(text[1], tally.n_before));
     (void)fprintf(out, "Next: fabriscope study gather --store %s\n", options->store);
 done:
+    if (in_world) {
+        cli_world_leave();
+    }
     return status;
 }
 
@@ -325,28 +322,45 @@ static const cli_command GATHER = {
     .run = run_gather,
 };
 
-static const cli_command *const SUBCOMMANDS[] = {&PLAN, &RUN, &GATHER, NULL};
+static const cli_command *const SUBCOMMANDS[] = {&PLAN, &RUN, &GATHER, &cli_command_study_show, NULL};
 
 static const char *const EXAMPLES[] = {
     "fabriscope study plan rail-spine:gpus=128,radix=16 --scenarios links:1 --store every-link",
-    "fabriscope study run --store every-link", "fabriscope study gather --store every-link", NULL};
+    "fabriscope study run --store every-link", "fabriscope study gather --store every-link",
+    "fabriscope study show --store every-link", NULL};
 
 /* Those of all subcommands. */
-static const cli_option *const OPTIONS[] = {&cli_option_store,   &OPTION_SCENARIOS,
-                                            &cli_option_policy,  &OPTION_FIGURES,
-                                            &OPTION_SHARD,       &OPTION_PARTIAL,
-                                            &cli_option_set,     &cli_option_job,
-                                            &cli_option_traffic, &cli_option_engine,
-                                            &cli_option_seed,    &cli_option_threads,
-                                            &cli_option_quiet,   NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_store,
+                                            &OPTION_SCENARIOS,
+                                            &cli_option_policy,
+                                            &OPTION_FIGURES,
+                                            &OPTION_SHARD,
+                                            &OPTION_PARTIAL,
+                                            &cli_option_set,
+                                            &cli_option_job,
+                                            &cli_option_traffic,
+                                            &cli_option_engine,
+                                            &cli_option_seed,
+                                            &cli_option_threads,
+                                            &cli_option_top,
+                                            &cli_option_variant,
+                                            &cli_option_format,
+                                            &cli_option_json,
+                                            &cli_option_out,
+                                            &cli_option_export,
+                                            &cli_option_view,
+                                            &cli_option_force,
+                                            &cli_option_color,
+                                            &cli_option_quiet,
+                                            NULL};
 
 const cli_command cli_command_study = {
     .name = "study",
     .operands = "SUBCOMMAND",
-    .summary = "failure scenarios: plan, run, gather",
+    .summary = "failure scenarios: plan, run, gather, show",
     .details =
         "What failures do to a job, scenario by scenario: collisions, times, lost bandwidth, and which policy for "
-        "spare servers is best. A study is a folder: planned once, run by any number of workers, gathered. "
+        "spare servers is best. A study is a folder: planned once, run by any number of workers, gathered, shown. "
         "Killed at any moment and started again, no scenario is lost or counted twice.",
     .examples = EXAMPLES,
     .options = OPTIONS,

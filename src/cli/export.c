@@ -74,7 +74,7 @@ static fab_status apply_failed(cli_options *options, const char *value, fab_erro
 }
 
 const cli_option cli_option_failed = {
-    "failed", "PART[*FRACTION]",
+    "fail", "PART[*FRACTION]",
     "mark a part as failed, or as slower, in graphs: leaf-3, 'leaf-0:17 > spine-0:1', nic-7*0.5, server-2, rack-1, "
     "plane-0; can be repeated",
     apply_failed};
@@ -105,7 +105,7 @@ fab_status cli_mark_failed(const cli_options *options, fab_result *result, cli_f
         fab_error inner = {0};
         status = fab_component_parse(result->graph, &racks, options->failed_parts.items[i], &parts[i], &inner);
         if (status != FAB_OK) {
-            FAB_FAIL(err, status, "--failed", "%s", inner.text);
+            FAB_FAIL(err, status, "--fail", "%s", inner.text);
         }
     }
     FAB_TRY(fab_mask_init(result->graph, &racks, &out->mask, err));
@@ -139,10 +139,11 @@ fab_status cli_check_exports(const cli_options *options, fab_error *err) {
         has_graph |= format_of(path)->shows_graph;
     }
     bool has_view = options->view != FAB_VIEW_AUTO;
-    if ((has_view || options->failed_parts.n > 0) && !has_graph) {
+    bool marks = options->failed_parts.n > 0 && options->command == &cli_command_build; /* others route around */
+    if ((has_view || marks) && !has_graph) {
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "option --%s: neither --format nor --export asks for a graph (svg, graphml, yed, gexf, dot)",
-                        has_view ? "view" : "failed");
+                        has_view ? "view" : "fail");
     }
     return FAB_OK;
 }

@@ -7,11 +7,23 @@
 #include <string.h>
 #include <unistd.h>
 
-const cli_command *const CLI_COMMANDS[] = {
-    &cli_command_run,      &cli_command_build,   &cli_command_cost,  &cli_command_traffic,
-    &cli_command_route,    &cli_command_sweep,   &cli_command_place, &cli_command_mix,
-    &cli_command_optimize, &cli_command_study,   &cli_command_list,  &cli_command_schema,
-    &cli_command_explain,  &cli_command_version, &cli_command_help,  NULL};
+const cli_command *const CLI_COMMANDS[] = {&cli_command_run,
+                                           &cli_command_build,
+                                           &cli_command_cost,
+                                           &cli_command_traffic,
+                                           &cli_command_route,
+                                           &cli_command_sweep,
+                                           &cli_command_place,
+                                           &cli_command_mix,
+                                           &cli_command_optimize,
+                                           &cli_command_study,
+                                           &cli_command_audit,
+                                           &cli_command_list,
+                                           &cli_command_schema,
+                                           &cli_command_explain,
+                                           &cli_command_version,
+                                           &cli_command_help,
+                                           NULL};
 
 const cli_command *cli_find_command(const char *name) {
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
@@ -104,10 +116,11 @@ static fab_status copy_to_stdout(FILE *file, fab_error *err) {
     return status;
 }
 
-/* A graph may be larger than memory: it is kept in a file until it is complete. NULL where there is no room for one. */
+/* A graph, or the rows of a study, may be larger than memory: they are kept in a file until complete. NULL where there
+ * is no room for one. */
 static FILE *open_spool(const cli_options *options) {
     const fab_report_format *format = options->format != NULL ? fab_report_format_find(options->format) : NULL;
-    return format != NULL && format->needs_graph ? tmpfile() : NULL;
+    return format != NULL && (format->needs_graph || strcmp(format->name, "csv") == 0) ? tmpfile() : NULL;
 }
 
 /* Runs a command into memory or a temporary file, and prints what it wrote once it has succeeded. */

@@ -4,6 +4,7 @@
 #include "fab/parallel.h"
 #include "fab/units.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,7 +190,8 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
 static bool is_repeatable(const cli_option *option) {
     return option == &cli_option_set || option == &cli_option_job || option == &cli_option_engine ||
            option == &cli_option_vary || option == &cli_option_degrade || option == &cli_option_export ||
-           option == &cli_option_failed || option == &cli_option_policy;
+           option == &cli_option_failed || option == &cli_option_policy || option == &cli_option_fail ||
+           option == &cli_option_policies;
 }
 
 /* Reads the option at argv[*at] and moves *at to its last word. */
@@ -270,4 +272,36 @@ done:
 void cli_options_release(cli_options *options) {
     free(options->operands.items);
     *options = (cli_options){0};
+}
+
+static fab_status add_policy(const char *name, size_t length, fab_policy *out, size_t *n, fab_error *err) {
+    char text[48];
+    fab_policy policy = FAB_POLICY_NONE;
+    fab_error inner = {0};
+    (void)snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), name);
+    if (fab_policy_parse(text, &policy, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: %s", inner.text);
+    }
+    for (size_t i = 0; i < *n; i++) {
+        if (out[i] == policy) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: '%s' is given twice", fab_policies[policy]);
+        }
+    }
+    out[(*n)++] = policy; /* no more than there are, since none is there twice */
+    return FAB_OK;
+}
+
+fab_status cli_read_policies(const cli_options *options, fab_policy *out, size_t *out_n, fab_error *err) {
+    *out_n = 0;
+    for (size_t i = 0; i < options->policies.n; i++) {
+        for (const char *at = options->policies.items[i]; at != NULL;) {
+            size_t length = strcspn(at, ",");
+            fab_status status = add_policy(at, length, out, out_n, err);
+            if (status != FAB_OK) {
+                return status;
+            }
+            at = at[length] == ',' ? at + length + 1 : NULL;
+        }
+    }
+    return FAB_OK;
 }

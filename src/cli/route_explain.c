@@ -9,11 +9,11 @@
 
 fab_status cli_check_explain(const cli_options *options, fab_error *err) {
     if (options->dump != NULL || options->out != NULL || options->bound || options->advise.on ||
-        options->advise.has_budget || options->weak_parts.n > 0 || options->exports.n > 0 ||
-        (options->format != NULL && fab_report_format_find(options->format)->shows_graph)) {
+        options->advise.has_budget || options->weak_parts.n > 0 || options->failed_parts.n > 0 ||
+        options->exports.n > 0 || (options->format != NULL && fab_report_format_find(options->format)->shows_graph)) {
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "option --explain takes the place of the report: it goes with none of --dump, --out, --export, "
-                        "--bound, --advise, --degrade and formats of graphs");
+                        "--bound, --advise, --degrade, --fail and formats of graphs");
     }
     if (options->n_seeds > 1) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --explain shows one draw: give --seed, not --seeds");

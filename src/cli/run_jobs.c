@@ -1,8 +1,9 @@
-/* What several jobs do to each other, and what slower parts do: beyond the replay of one job. */
+/* What several jobs do to each other, what slower parts do, and what failures do: beyond the replay of one job. */
 #include "cli.h"
 
 #include "fab/contend.h"
 #include "fab/degraded.h"
+#include "fab/failures_run.h"
 #include "fab/memory.h"
 
 #include <stdlib.h>
@@ -32,10 +33,51 @@ const cli_option cli_option_degrade = {
     "leaf-5; can be repeated",
     apply_degrade};
 
+static fab_status apply_fail(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->failed_parts.items[options->failed_parts.n++] = value;
+    return FAB_OK;
+}
+
+const cli_option cli_option_fail = {
+    "fail", "COMPONENT",
+    "also route with a component dead, or slower (nic-3*0.5), and with its ranks on spare servers: server-4, gpu-7, "
+    "leaf-5, 'leaf-0:17 > spine-0:1', rack-2, plane-1; can be repeated",
+    apply_fail};
+
+static fab_status apply_policy(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->policies.items[options->policies.n++] = value;
+    return FAB_OK;
+}
+
+const cli_option cli_option_policies = {
+    "policy", "NAME,...",
+    "with --fail: where ranks go when their server is lost: none, first-spare, same-rack, same-pod, same-slice, "
+    "collision-aware (default: all)",
+    apply_policy};
+
 void cli_further_release(cli_further *further) {
     fab_contention_free(further->contention);
     fab_degradation_free(further->degradation);
+    fab_failures_free(further->failures);
     *further = (cli_further){0};
+}
+
+/* Options of failures. */
+static fab_status check_failures(const cli_options *options, fab_error *err) {
+    fab_policy policies[FAB_POLICY_N];
+    size_t n = 0;
+    if (options->policies.n > 0 && options->failed_parts.n == 0) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: nothing fails; give --fail COMPONENT");
+    }
+    if (options->failed_parts.n > 0 && options->advise.on) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --fail: --advise looks at whole parts; give one of the two");
+    }
+    if (options->failed_parts.n > 0 && options->traffic != NULL && cli_is_front_end(options->traffic)) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --fail: parts of the front-end do not fail so far");
+    }
+    return cli_read_policies(options, policies, &n, err);
 }
 
 fab_status cli_check_further(const cli_options *options, const fab_design *design, fab_error *err) {
@@ -51,6 +93,10 @@ fab_status cli_check_further(const cli_options *options, const fab_design *desig
     }
     if (options->weak_parts.n > 0 && options->traffic != NULL && cli_is_front_end(options->traffic)) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --degrade: parts of the front-end are not degraded so far");
+    }
+    fab_status status = check_failures(options, err);
+    if (status != FAB_OK) {
+        return status;
     }
     if (options->interference && design->n_jobs < 2) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --interference: the design has no second job");
@@ -76,6 +122,24 @@ done:
     return status;
 }
 
+static fab_status fail(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
+                       fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_policy policies[FAB_POLICY_N];
+    fab_failures_request request = {
+        .base = base, .failed = options->failed_parts.items, .n_failed = options->failed_parts.n, .policies = policies};
+    FAB_TRY(cli_read_policies(options, policies, &request.n_policies, err));
+    FAB_TRY(fab_failures_run(&request, &out->failures, err));
+    result->failures = out->failures;
+    for (uint32_t l = 0; out->degradation != NULL && l < base->fabric->n_links; l++) { /* graphs show both */
+        double slower = out->degradation->link_left[l];
+        out->failures->left[l] = slower < out->failures->left[l] ? slower : out->failures->left[l];
+    }
+    result->overlay = &out->failures->overlay;
+done:
+    return status;
+}
+
 fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                             fab_error *err) {
     fab_status status = FAB_OK;
@@ -85,6 +149,9 @@ fab_status cli_look_further(const cli_options *options, const fab_replay *base, 
     }
     if (options->weak_parts.n > 0) {
         FAB_TRY(degrade(options, base, result, out, err));
+    }
+    if (options->failed_parts.n > 0) {
+        FAB_TRY(fail(options, base, result, out, err));
     }
 done:
     return status;

@@ -19,15 +19,32 @@
 #define AT_ONCE      32   /* flows that are stopped together */
 #define CANCELLED    1e-3 /* of the weight once summed: what is left has lost too many digits */
 
+#define FORESEE_FIRST 16 /* turns before its own */
+#define FORESEE_LIST  12
+#define FORESEE_FLOWS 6
+#define FORESEE_LINKS 2
+#define SOON          8
+#define SOON_FLOWS    48
+
+/* Flows that a link will stop, unless they stop before. */
+typedef struct soon {
+    uint32_t n;
+    uint32_t l_flows; /* so many flows cross the link */
+    uint32_t flow[SOON_FLOWS];
+} soon;
+
 /* One filling. */
 typedef struct filling {
     fab_max_min *m;
     const fab_sharing *s;
     uint32_t *holder; /* NULL: nobody asks */
     double level;
+    uint32_t step; /* how often the level has risen */
     uint64_t base; /* bits of the level where bucket 0 begins */
     uint32_t bucket;
-    size_t n_heap, n_ready;
+    size_t n_heap, turn, n_turns;
+    const soon *foreseen; /* the flows of the link that is full now, or NULL */
+    soon soon[SOON];      /* turn t: soon[t % SOON] */
     uint32_t n_chunks, free_chunk;
     uint32_t head[N_BUCKETS]; /* newest chunk */
     uint64_t used[N_BUCKETS / 64];
@@ -42,13 +59,18 @@ static uint64_t bits_of(double x) {
 /* --- the queue -----------------------------------------------------------------------------------------------------
  */
 
+/* Where the flows of a link begin; limits have no list. */
+FAB_INLINE uint32_t list_begin(const fab_max_min *m, uint32_t l) {
+    return m->first[l < m->n_kept ? l : m->n_kept];
+}
+
 /* Weight that still grows on a link, and what is left of it, from its flows. */
 static void sum_again(const filling *q, uint32_t l) {
     const fab_sharing *s = q->s;
     fab_max_min *m = q->m;
     double weight = 0;
     double taken = 0;
-    for (uint32_t i = m->links[l].first; l < m->n_kept && i < m->links[l + 1].first; i++) {
+    for (uint32_t i = list_begin(m, l); i < list_begin(m, l + 1); i++) {
         uint32_t f = m->flow[i];
         double share = s->share != NULL ? m->flow_share[i] : 1;
         if ((m->stopped[f / 64] >> (f % 64) & 1) != 0) {
@@ -118,24 +140,6 @@ static size_t empty_bucket(filling *q, uint32_t bucket) {
     return n;
 }
 
-/* What a link needs when it is full: itself, its list, the records of its flows, the links of these. It is asked for
- * step by step while the link comes closer to the top of the heap, so that each step finds what the one before asked
- * for. Of long lists the first flows. */
-#define FORESEEN 32
-FAB_INLINE void foresee_state(const fab_max_min *m, uint32_t l) {
-    __builtin_prefetch(&m->links[l], 1);
-}
-
-FAB_INLINE void foresee_list(const fab_max_min *m, uint32_t l) {
-    __builtin_prefetch(&m->flow[m->links[l].first]);
-    __builtin_prefetch(&m->flow[m->links[l].first] + 16);
-}
-
-static uint32_t foreseen_end(const fab_max_min *m, uint32_t l) {
-    uint32_t end = l < m->n_kept ? m->links[l + 1].first : 0;
-    return end > m->links[l].first + FORESEEN ? m->links[l].first + FORESEEN : end;
-}
-
 static bool is_stopped(const fab_max_min *m, uint32_t f) {
     return (m->stopped[f / 64] >> (f % 64) & 1) != 0;
 }
@@ -144,49 +148,60 @@ static void set_stopped(fab_max_min *m, uint32_t f) {
     m->stopped[f / 64] |= UINT64_C(1) << (f % 64);
 }
 
-/* The record of flow f, or one without links if it has stopped: cheaper than a branch that is guessed wrong. */
-FAB_INLINE const flow_record *record_in_need(const fab_max_min *m, uint32_t f) {
-    return is_stopped(m, f) ? &m->no_flow : &m->records[f];
-}
-
-FAB_INLINE void foresee_flows(const fab_max_min *m, uint32_t l) {
-    uint32_t end = foreseen_end(m, l);
-    for (uint32_t i = m->links[l].first; i < end; i++) {
-        __builtin_prefetch(record_in_need(m, m->flow[i]), 1);
-    }
-}
-
-FAB_INLINE void foresee_record(const fab_max_min *m, const flow_record *record) {
+FAB_INLINE void foresee_links(const fab_max_min *m, uint32_t f) {
+    const flow_record *record = &m->records[f];
     const link_state *links = record->link[0] != NO_LINK ? m->links : NULL; /* NULL: long paths are not foreseen */
     for (uint32_t h = 0; links != NULL && h < RECORD_LINKS; h++) {
         __builtin_prefetch(&links[record->link[h]], 1);
     }
 }
 
-FAB_INLINE void foresee_links(const fab_max_min *m, uint32_t l) {
-    uint32_t end = foreseen_end(m, l);
-    for (uint32_t i = m->links[l].first; i < end; i++) {
-        foresee_record(m, record_in_need(m, m->flow[i]));
+/* The flows that still grow on the link of a turn. Long lists are left to themselves. */
+FAB_INLINE void foresee_flows(filling *q, size_t turn) {
+    const fab_max_min *m = q->m;
+    soon *next = &q->soon[turn % SOON];
+    uint32_t begin = list_begin(m, m->turns[turn].link);
+    uint32_t end = list_begin(m, m->turns[turn].link + 1);
+    uint32_t n = 0;
+    next->l_flows = end - begin;
+    if (next->l_flows <= SOON_FLOWS) {
+        for (uint32_t i = begin; i < end; i++) {
+            next->flow[n] = m->flow[i]; /* no branch: it would be guessed wrong */
+            n += !is_stopped(m, m->flow[i]);
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            __builtin_prefetch(&m->records[next->flow[i]], 1);
+        }
+    }
+    next->n = n;
+}
+
+/* What a link needs when it is full: its list, the records of its flows, the links of these. It is asked for step by
+ * step while the turn of the link comes closer, so that each step finds what the one before asked for. */
+FAB_INLINE void foresee(filling *q) {
+    const fab_max_min *m = q->m;
+    const queued *next = m->turns + q->turn;
+    size_t n = q->n_turns - q->turn;
+    if (n > FORESEE_FIRST) {
+        __builtin_prefetch(&m->first[next[FORESEE_FIRST].link]);
+    }
+    if (n > FORESEE_LIST) {
+        uint32_t begin = list_begin(m, next[FORESEE_LIST].link);
+        __builtin_prefetch(&m->flow[begin]);
+        __builtin_prefetch(&m->flow[begin] + 16);
+    }
+    if (n > FORESEE_FLOWS) {
+        foresee_flows(q, q->turn + FORESEE_FLOWS);
+    }
+    if (n > FORESEE_LINKS) {
+        const soon *flows = &q->soon[(q->turn + FORESEE_LINKS) % SOON];
+        for (uint32_t i = 0; i < flows->n; i++) {
+            foresee_links(m, flows->flow[i]);
+        }
     }
 }
 
-/* A link comes to this place of the heap. */
-FAB_INLINE void foresee(const fab_max_min *m, size_t at, uint32_t l) {
-    if (at < 1) {
-        return;
-    }
-    if (at < 3) {
-        foresee_links(m, l);
-    } else if (at < 7) {
-        foresee_flows(m, l);
-    } else if (at < 15) {
-        foresee_list(m, l);
-    } else {
-        foresee_state(m, l);
-    }
-}
-
-static void sift_down(const fab_max_min *m, queued *heap, size_t n, size_t at) {
+static void sift_down(queued *heap, size_t n, size_t at) {
     queued item = heap[at];
     for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
         if (child + 1 < n && heap[child + 1].level < heap[child].level) {
@@ -196,9 +211,6 @@ static void sift_down(const fab_max_min *m, queued *heap, size_t n, size_t at) {
             break;
         }
         heap[at] = heap[child];
-        if (at < 31) {
-            foresee(m, at, heap[at].link);
-        }
         at = child;
     }
     heap[at] = item;
@@ -214,12 +226,14 @@ static void push(filling *q, queued item) {
     heap[at] = item;
 }
 
-static void drop_top(filling *q) {
+static queued pop(filling *q) {
     queued *heap = q->m->heap;
+    queued top = heap[0];
     heap[0] = heap[--q->n_heap];
     if (q->n_heap > 1) {
-        sift_down(q->m, heap, q->n_heap, 0);
+        sift_down(heap, q->n_heap, 0);
     }
+    return top;
 }
 
 /* The overflow of the last bucket, spread from its lowest level on. */
@@ -249,7 +263,75 @@ static bool next_bucket(filling *q) {
     return false;
 }
 
-/* Takes the next bucket apart: links of its lowest level are ready, the others go into the heap. */
+#define N_BINS   256U /* of a bucket */
+#define BIN_SORT 16U  /* so many are sorted one by one */
+
+static uint32_t bin_of(const filling *q, double level) {
+    uint64_t bits = bits_of(level);
+    return bits <= q->base ? 0 : (uint32_t)((bits - q->base) >> (BUCKET_SHIFT - 8)) % N_BINS;
+}
+
+static void sort_bin(filling *q, queued *items, size_t n) {
+    bool is_sorted = true;
+    for (size_t i = 1; i < n; i++) {
+        is_sorted = is_sorted && items[i - 1].level <= items[i].level;
+    }
+    if (is_sorted) {
+        return;
+    }
+    for (size_t i = 0; i < n && n > BIN_SORT; i++) {
+        push(q, items[i]);
+    }
+    for (size_t i = 0; i < n && n > BIN_SORT; i++) {
+        items[i] = pop(q);
+    }
+    for (size_t i = 1; i < n && n <= BIN_SORT; i++) {
+        queued item = items[i];
+        size_t at = i;
+        for (; at > 0 && item.level < items[at - 1].level; at--) {
+            items[at] = items[at - 1];
+        }
+        items[at] = item;
+    }
+}
+
+/* The n links of m->ready in the order of their levels. */
+static void sort_turns(filling *q, size_t n) {
+    fab_max_min *m = q->m;
+    uint32_t bin[N_BINS] = {0};
+    uint32_t end = 0;
+    for (size_t i = 0; i < n; i++) {
+        bin[bin_of(q, m->ready[i].level)]++;
+    }
+    for (uint32_t i = 0; i < N_BINS; i++) {
+        uint32_t n_in = bin[i];
+        bin[i] = end;
+        end += n_in;
+    }
+    for (size_t i = 0; i < n; i++) {
+        m->turns[bin[bin_of(q, m->ready[i].level)]++] = m->ready[i];
+    }
+    for (uint32_t i = 0, begin = 0; i < N_BINS; begin = bin[i++]) {
+        sort_bin(q, m->turns + begin, bin[i] - begin);
+    }
+}
+
+static void take_turns(filling *q, size_t n) {
+    fab_max_min *m = q->m;
+    if (n > BIN_SORT) {
+        sort_turns(q, n);
+    } else {
+        memcpy(m->turns, m->ready, n * sizeof *m->turns);
+        sort_bin(q, m->turns, n);
+    }
+    q->turn = 0;
+    q->n_turns = n;
+    for (size_t i = 0; i < n && i < FORESEE_FLOWS; i++) {
+        foresee_flows(q, i);
+    }
+}
+
+/* Takes the next bucket apart: its links get their turns. */
 FAB_INLINE bool load_bucket(filling *q, const bool general) {
     fab_max_min *m = q->m;
     if (!next_bucket(q)) {
@@ -261,7 +343,6 @@ FAB_INLINE bool load_bucket(filling *q, const bool general) {
             return false;
         }
     }
-    double lowest = INFINITY;
     size_t n_waiting = empty_bucket(q, q->bucket);
     size_t n = 0;
     for (size_t i = 0; i < n_waiting; i++) {
@@ -272,73 +353,49 @@ FAB_INLINE bool load_bucket(filling *q, const bool general) {
             if (bucket > q->bucket) {
                 put(q, l, bucket);
             } else {
-                m->heap[n++] = (queued){level, l};
-                lowest = level < lowest ? level : lowest;
+                m->ready[n++] = (queued){level, l};
             }
         }
     }
-    for (size_t i = 0; i < n; i++) {
-        if (m->heap[i].level <= lowest * (1 + FILL_TIE)) {
-            m->ready[q->n_ready++] = m->heap[i];
-        } else {
-            m->heap[q->n_heap++] = m->heap[i];
-        }
-    }
-    for (size_t i = q->n_heap / 2; i-- > 0;) {
-        sift_down(m, m->heap, q->n_heap, i);
-    }
+    take_turns(q, n);
     return true;
 }
 
-/* The same for those that are ready, which go from the last to the first. */
-FAB_INLINE void foresee_ready(const filling *q) {
-    const fab_max_min *m = q->m;
-    size_t n = q->n_ready;
-    if (n >= 1) {
-        foresee_links(m, m->ready[n - 1].link);
-    }
-    if (n >= 2) {
-        foresee_flows(m, m->ready[n - 2].link);
-    }
-    if (n >= 4) {
-        foresee_list(m, m->ready[n - 4].link);
-    }
-    if (n >= 8) {
-        foresee_state(m, m->ready[n - 8].link);
+static void rise(filling *q, double level) {
+    if (level > q->level * (1 + FILL_TIE)) {
+        q->level = level;
+        q->m->levels[++q->step] = level;
     }
 }
 
-/* The link that is full first, at q->level. */
+/* The link that is full first, at q->level. Those that others have lifted past their turn wait in the heap. */
 FAB_INLINE uint32_t next_full(filling *q, const bool general) {
     fab_max_min *m = q->m;
     for (;;) {
-        while (q->n_ready > 0 || q->n_heap > 0) {
-            bool is_ready = q->n_ready > 0;
-            queued item = is_ready ? m->ready[--q->n_ready] : m->heap[0];
-            if (is_ready) {
-                foresee_ready(q);
+        while (q->turn < q->n_turns || q->n_heap > 0) {
+            bool has_turn = q->n_heap == 0 || (q->turn < q->n_turns && m->turns[q->turn].level <= m->heap[0].level);
+            queued item = {0};
+            if (has_turn) {
+                foresee(q);
+                item = m->turns[q->turn++];
+            } else {
+                item = pop(q);
             }
-            double level = m->links[item.link].n > 0 ? level_of(q, item.link, general) : INFINITY;
+            if (m->links[item.link].n == 0) {
+                continue;
+            }
+            double level = level_of(q, item.link, general);
             if (level <= item.level * (1 + FILL_TIE)) {
-                if (!is_ready) {
-                    drop_top(q);
-                }
-                q->level = level > q->level * (1 + FILL_TIE) ? level : q->level;
+                const soon *flows = &q->soon[(q->turn - 1) % SOON];
+                q->foreseen = has_turn && flows->l_flows <= SOON_FLOWS ? flows : NULL;
+                rise(q, level);
                 return item.link;
             }
             uint32_t bucket = bucket_of(q, level);
-            if (m->links[item.link].n == 0 || bucket > q->bucket) {
-                if (!is_ready) {
-                    drop_top(q);
-                }
-                if (m->links[item.link].n > 0) {
-                    put(q, item.link, bucket);
-                }
-            } else if (is_ready) {
-                push(q, (queued){level, item.link});
+            if (bucket > q->bucket) {
+                put(q, item.link, bucket);
             } else {
-                m->heap[0].level = level;
-                sift_down(m, m->heap, q->n_heap, 0);
+                push(q, (queued){level, item.link});
             }
         }
         if (!load_bucket(q, general)) {
@@ -353,6 +410,7 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
 FAB_INLINE void take(filling *q, uint32_t l, double rate, double weight, const bool general) {
     q->m->links[l].left -= rate;
     q->m->links[l].n--;
+    q->m->links[l].step = q->step;
     if (general) {
         q->m->weight[l] -= weight;
     }
@@ -386,7 +444,7 @@ FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, uint
                               const bool general) {
     const fab_sharing *s = q->s;
     for (uint32_t i = 0; i < n && !is_foreseen; i++) {
-        foresee_record(q->m, &q->m->records[flow[i]]);
+        foresee_links(q->m, flow[i]);
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t f = flow[i];
@@ -409,22 +467,24 @@ FAB_INLINE void fill_up(filling *q, const bool general) {
             stop(q, f, s->limit[f], general);
             continue;
         }
+        bool is_foreseen = q->foreseen != NULL;
+        const uint32_t *list = is_foreseen ? q->foreseen->flow : m->flow + m->first[l];
+        uint32_t n_list = is_foreseen ? q->foreseen->n : m->first[l + 1] - m->first[l];
         uint32_t n = 0;
-        uint32_t begin = m->links[l].first;
-        for (uint32_t i = begin; i < m->links[l + 1].first; i++) {
-            uint32_t f = m->flow[i];
-            if (i >= begin + FORESEEN) {
+        for (uint32_t i = 0; i < n_list; i++) {
+            uint32_t f = list[i];
+            if (!is_foreseen) {
                 __builtin_prefetch(&m->records[f], 1);
             }
             flow[n] = f;
             n += !is_stopped(m, f);
             set_stopped(m, f);
             if (n == AT_ONCE) {
-                stop_together(q, flow, n, l, i < begin + FORESEEN, general);
+                stop_together(q, flow, n, l, is_foreseen, general);
                 n = 0;
             }
         }
-        stop_together(q, flow, n, l, m->links[l + 1].first <= begin + FORESEEN, general);
+        stop_together(q, flow, n, l, is_foreseen, general);
     }
 }
 
@@ -457,6 +517,7 @@ fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_
     FAB_TRY(solver_index(solver, sharing, general, err));
     memset(solver->stopped, 0, ((size_t)sharing->n_flows / 64 + 1) * sizeof *solver->stopped);
     memset(q.head, 0xff, sizeof q.head);
+    solver->levels[0] = 0;
     for (uint32_t f = 0; out_holder != NULL && f < sharing->n_flows; f++) {
         out_holder[f] = FAB_NO_BOTTLENECK;
     }

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNTED  8192
+#define COUNTED  1024
+#define TOGETHER 256  /* crossings whose links are looked up together */
 #define NARROWER 1e-8 /* relatively: beyond all tolerances of the certificate */
 
 fab_status fab_max_min_new(fab_max_min **out, fab_error *err) {
@@ -24,6 +25,8 @@ void fab_max_min_free(fab_max_min *solver) {
         return;
     }
     free(solver->links);
+    free(solver->first);
+    free(solver->levels);
     free(solver->number);
     free(solver->kept);
     free(solver->weight);
@@ -40,15 +43,14 @@ void fab_max_min_free(fab_max_min *solver) {
     free(solver->waiting);
     free(solver->heap);
     free(solver->ready);
+    free(solver->turns);
     free(solver->check);
-    free(solver->held);
     free(solver);
 }
 
 fab_status solver_check_room(fab_max_min *m, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(ROOM_GROW(m->check, m->check_room, (size_t)m->n_kept + 1, err));
-    FAB_TRY(ROOM_GROW(m->held, m->held_room, (size_t)m->n_kept + 1, err));
 done:
     return status;
 }
@@ -63,6 +65,8 @@ fab_status solver_make_room(fab_max_min *m, const fab_sharing *s, bool general, 
                  n_ids - 1, n_entries, NO_LINK - 2);
     }
     FAB_TRY(ROOM_GROW(m->links, m->links_room, n_ids, err));
+    FAB_TRY(ROOM_GROW(m->first, m->first_room, (size_t)s->n_links + 1, err));
+    FAB_TRY(ROOM_GROW(m->levels, m->levels_room, n_ids + 1, err));
     FAB_TRY(ROOM_GROW(m->number, m->number_room, (size_t)s->n_links + 1, err));
     FAB_TRY(ROOM_GROW(m->kept, m->kept_room, (size_t)s->n_links + 1, err));
     FAB_TRY(ROOM_GROW(m->ends, m->ends_room, (size_t)s->n_links + 1, err));
@@ -71,11 +75,12 @@ fab_status solver_make_room(fab_max_min *m, const fab_sharing *s, bool general, 
     FAB_TRY(ROOM_GROW(m->flow, m->flow_room, n_entries + 1, err));
     FAB_TRY(ROOM_GROW(m->crossings, m->crossings_room, n_entries + 1, err));
     FAB_TRY(ROOM_GROW(m->stopped, m->stopped_room, (size_t)s->n_flows / 64 + 1, err));
-    FAB_TRY(ROOM_GROW(m->records, m->records_room, (size_t)s->n_flows + 1, err));
+    FAB_TRY(ROOM_GROW(m->records, m->records_room, (size_t)s->n_flows + RECORDS_AHEAD, err));
     FAB_TRY(ROOM_GROW(m->chunks, m->chunks_room, n_ids / CHUNK_LINKS + n_buckets + 2, err));
     FAB_TRY(ROOM_GROW(m->heap, m->heap_room, n_ids, err));
     FAB_TRY(ROOM_GROW(m->waiting, m->waiting_room, n_ids, err));
     FAB_TRY(ROOM_GROW(m->ready, m->ready_room, n_ids, err));
+    FAB_TRY(ROOM_GROW(m->turns, m->turns_room, n_ids, err));
     if (general) {
         FAB_TRY(ROOM_GROW(m->weight, m->weight_room, n_ids, err));
         FAB_TRY(ROOM_GROW(m->summed, m->summed_room, n_ids, err));
@@ -115,42 +120,42 @@ static fab_status name_twice(fab_max_min *m, const fab_sharing *s, fab_error *er
     return FAB_OK;
 }
 
-/* Counts the flows of every link. */
-static fab_status count_flows(fab_max_min *m, const fab_sharing *s, fab_error *err) {
-    uint64_t end = s->first[s->n_flows];
-    memset(m->n_flows, 0, (size_t)s->n_links * sizeof *m->n_flows);
-    for (uint64_t begin = s->first[0]; begin < end; begin += COUNTED) { /* so many stay in the cache */
-        uint64_t past = end - begin < COUNTED ? end : begin + COUNTED;
-        uint32_t largest = 0;
-        for (uint64_t e = begin; e < past; e++) {
-            largest = s->link[e] > largest ? s->link[e] : largest;
-        }
-        if (largest >= s->n_links) {
-            return name_bad_link(s, err);
-        }
-        for (uint64_t e = begin; e < past; e++) {
-            m->n_flows[s->link[e]]++;
-        }
-    }
-    return FAB_OK;
-}
-
 /* Flow f begins or ends at link l, next to link k. */
 static inline void note_end(link_end *ends, uint32_t l, uint32_t k) {
     ends[l].n += ends[l].n == 0 || ends[l].next == k;
     ends[l].next = ends[l].n == 1 ? k : ends[l].next;
 }
 
-static fab_status look_at_ends(fab_max_min *m, const fab_sharing *s, fab_error *err) {
+FAB_MULTIVERSION
+static bool has_above(const uint32_t *link, uint64_t n, uint32_t n_links) {
+    uint32_t above = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        above |= link[i] >= n_links;
+    }
+    return above != 0;
+}
+
+/* Counts the flows of every link, and those that begin or end there beside the same link. */
+static fab_status count_flows(fab_max_min *m, const fab_sharing *s, fab_error *err) {
     bool is_circle = false;
+    memset(m->n_flows, 0, (size_t)s->n_links * sizeof *m->n_flows);
     memset(m->ends, 0, (size_t)s->n_links * sizeof *m->ends);
-    for (uint32_t f = 0; s->share == NULL && f < s->n_flows; f++) {
-        const uint32_t *link = s->link + s->first[f];
-        uint64_t n = s->first[f + 1] - s->first[f];
-        if (n > 1) {
-            is_circle = is_circle || link[0] == link[n - 1];
-            note_end(m->ends, link[0], link[1]);
-            note_end(m->ends, link[n - 1], link[n - 2]);
+    for (uint32_t begin = 0; begin < s->n_flows; begin += COUNTED) { /* so many stay in the cache */
+        uint32_t past = s->n_flows - begin < COUNTED ? s->n_flows : begin + COUNTED;
+        if (has_above(s->link + s->first[begin], s->first[past] - s->first[begin], s->n_links)) {
+            return name_bad_link(s, err);
+        }
+        for (uint64_t e = s->first[begin]; e < s->first[past]; e++) {
+            m->n_flows[s->link[e]]++;
+        }
+        for (uint32_t f = begin; s->share == NULL && f < past; f++) {
+            const uint32_t *link = s->link + s->first[f];
+            uint64_t n = s->first[f + 1] - s->first[f];
+            if (n > 1) {
+                is_circle = is_circle || link[0] == link[n - 1];
+                note_end(m->ends, link[0], link[1]);
+                note_end(m->ends, link[n - 1], link[n - 2]);
+            }
         }
     }
     return is_circle ? name_twice(m, s, err) : FAB_OK;
@@ -184,15 +189,18 @@ static void keep_links(fab_max_min *m, const fab_sharing *s) {
     for (uint32_t l = 0; l < s->n_links; l++) {
         m->kept[l] = NO_LINK;
         if (is_kept(m, s, l)) {
-            m->links[n] = (link_state){.left = s->capacity[l], .n = m->n_flows[l], .first = entry};
+            m->links[n] = (link_state){.left = s->capacity[l], .n = m->n_flows[l]};
+            m->first[n] = entry;
             m->number[n] = l;
-            m->place[n] = (link_place){.at = entry};
+            m->place[n] = entry;
             m->kept[l] = n++;
             entry += m->n_flows[l];
         }
     }
     m->n_kept = n;
-    m->links[n] = (link_state){.left = INFINITY, .first = entry};
+    m->links[n] = (link_state){.left = INFINITY};
+    m->first[n] = entry;
+    m->no_flow.rate = INFINITY;
     for (uint32_t i = 0; i < RECORD_LINKS; i++) {
         m->no_flow.link[i] = n;
     }
@@ -226,48 +234,87 @@ FAB_INLINE uint64_t read_crossing(const void *crossings, uint32_t i, const bool 
     return is_short ? ((const uint32_t *)crossings)[i] : ((const uint64_t *)crossings)[i];
 }
 
+/* Links of crossings that follow each other, looked up together so that one need not wait for another. */
+typedef struct looked_up {
+    uint32_t link[TOGETHER], range[TOGETHER], low[TOGETHER];
+} looked_up;
+
+FAB_MULTIVERSION
+static void look_up(const uint32_t *kept, const uint32_t *link, uint32_t n, uint32_t shift, looked_up *out) {
+    for (uint32_t i = 0; i < n; i++) {
+        out->link[i] = kept[link[i]];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        out->range[i] = out->link[i] >> shift;
+        out->low[i] = out->link[i] & ((1U << shift) - 1);
+    }
+}
+
 /* Records, and crossings by range in the order of the flows. at: where each range begins. */
 FAB_INLINE void deal_out(fab_max_min *m, const fab_sharing *s, uint32_t shift, uint32_t *at, const bool is_short) {
-    uint32_t nowhere = m->n_kept;
-    uint32_t mask = (1U << shift) - 1;
+    looked_up up = {.link = {0}};
+    uint64_t end = s->first[s->n_flows];
+    uint64_t begin = s->first[0];
+    uint64_t past = begin; /* the crossings from begin to past are looked up */
+    void *crossings = m->crossings;
     for (uint32_t f = 0; f < s->n_flows; f++) {
         flow_record *record = &m->records[f];
         uint32_t n = 0;
+        *record = m->no_flow;
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            uint32_t l = m->kept[s->link[e]];
+            if (e == past) {
+                begin = e;
+                past = end - e < TOGETHER ? end : e + TOGETHER;
+                look_up(m->kept, s->link + e, (uint32_t)(past - e), shift, &up);
+            }
+            uint32_t l = up.link[e - begin];
             if (l == NO_LINK) {
                 continue;
             }
-            write_crossing(m->crossings, at[l >> shift]++, (uint64_t)f << shift | (l & mask), is_short);
+            uint32_t i = at[up.range[e - begin]]++;
+            write_crossing(crossings, i, (uint64_t)f << shift | up.low[e - begin], is_short);
+            __builtin_prefetch((char *)crossings + (size_t)i * (is_short ? 4 : 8) + 64, 1);
             if (n < RECORD_LINKS) {
                 record->link[n] = l;
             }
             n++;
         }
-        for (uint32_t i = n; i < RECORD_LINKS; i++) {
-            record->link[i] = nowhere;
-        }
         if (n > RECORD_LINKS || s->share != NULL) {
             record->link[0] = NO_LINK;
         }
-        record->rate = INFINITY;
+    }
+    for (uint32_t i = 0; i < RECORDS_AHEAD; i++) {
+        m->records[s->n_flows + i] = m->no_flow;
     }
 }
 
-/* Sorts every range by link; begin ... end - 1 are its crossings. @return whether a flow names a link twice. */
+/* Whether an element equals the next. */
+FAB_MULTIVERSION
+static bool has_equal_neighbours(const uint32_t *x, uint32_t n) {
+    uint32_t equal = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        equal |= x[i - 1] == x[i];
+    }
+    return equal != 0;
+}
+
+/* Sorts a range by link; begin ... end - 1 are its crossings. @return whether a flow may name a link twice: it does if
+ * the two do not belong to different links. */
 FAB_INLINE bool sort_range(fab_max_min *m, uint32_t shift, uint32_t range, uint32_t end, const bool is_short) {
     uint32_t mask = (1U << shift) - 1;
-    link_place *places = &m->place[range << shift];
-    uint32_t twice = 0;
-    for (uint32_t i = m->links[range << shift].first; i < end; i++) {
-        uint64_t crossing = read_crossing(m->crossings, i, is_short);
-        link_place *place = &places[crossing & mask];
-        uint32_t f = (uint32_t)(crossing >> shift);
-        twice |= place->last == f + 1;
-        place->last = f + 1;
-        m->flow[place->at++] = f;
+    uint32_t begin = m->first[range << shift];
+    uint32_t *place = &m->place[range << shift];
+    const void *crossings = m->crossings;
+    uint32_t *flow = m->flow;
+    for (uint32_t i = begin; i < end; i++) {
+        uint64_t crossing = read_crossing(crossings, i, is_short);
+        flow[place[crossing & mask]++] = (uint32_t)(crossing >> shift);
     }
-    return twice != 0;
+    return has_equal_neighbours(flow + begin, end - begin);
+}
+
+static bool has_twice(const fab_max_min *m, uint32_t l) {
+    return has_equal_neighbours(m->flow + m->first[l], m->first[l + 1] - m->first[l]);
 }
 
 FAB_INLINE bool sort_crossings(fab_max_min *m, const fab_sharing *s, uint32_t shift, const bool is_short) {
@@ -275,11 +322,15 @@ FAB_INLINE bool sort_crossings(fab_max_min *m, const fab_sharing *s, uint32_t sh
     uint32_t n_ranges = (m->n_kept >> shift) + 1;
     bool twice = false;
     for (uint32_t r = 0; r < n_ranges; r++) {
-        at[r] = m->links[r << shift].first;
+        at[r] = m->first[r << shift];
     }
     deal_out(m, s, shift, at, is_short);
     for (uint32_t r = 0; r < n_ranges; r++) {
-        twice = sort_range(m, shift, r, at[r], is_short) || twice;
+        bool may = sort_range(m, shift, r, at[r], is_short);
+        uint32_t past = (r + 1) << shift;
+        for (uint32_t l = r << shift; may && l < m->n_kept && l < past; l++) {
+            twice = twice || has_twice(m, l);
+        }
     }
     return twice;
 }
@@ -295,7 +346,7 @@ static double share_of(const fab_sharing *s, uint32_t f, uint32_t l) {
 static void add_weights(fab_max_min *m, const fab_sharing *s) {
     for (uint32_t l = 0; l < m->n_kept; l++) {
         m->weight[l] = 0;
-        for (uint32_t i = m->links[l].first; i < m->links[l + 1].first; i++) {
+        for (uint32_t i = m->first[l]; i < m->first[l + 1]; i++) {
             double share = share_of(s, m->flow[i], m->number[l]);
             m->weight[l] += (s->weight != NULL ? s->weight[m->flow[i]] : 1) * share;
             if (s->share != NULL) {
@@ -319,7 +370,6 @@ static void add_limits(fab_max_min *m, const fab_sharing *s, bool general) {
 fab_status solver_index(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(count_flows(m, s, err));
-    FAB_TRY(look_at_ends(m, s, err));
     keep_links(m, s);
     uint32_t shift = range_shift(m->n_kept);
     bool is_short = (uint64_t)s->n_flows << shift <= UINT32_MAX;

@@ -1,6 +1,7 @@
 /* Whole solutions: the input is checked, filled, and the result held against the definition. */
 #include "fab/max_min.h"
 #include "fab/memory.h"
+#include "fab/multiversion.h"
 #include "fill.h"
 #include "solver.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 
 #define TOLERANCE 1e-9 /* of the check */
-#define AHEAD     16   /* flows whose links are asked for before they are needed */
+#define NAMED     256  /* flows whose links are named at once */
 
 static bool is_positive(double x) {
     return x > 0 && isfinite(x);
@@ -44,81 +45,141 @@ fab_status check_sharing(const fab_sharing *s, fab_error *err) {
     return FAB_OK;
 }
 
-/* Load of every kept link and the largest level on it; copies the rates. A link that is not kept carries no more than
- * another that is not wider, or can carry anything. */
-static void add_up(const fab_max_min *m, const fab_sharing *s, double *out_rate) {
-    for (uint32_t l = 0; l <= m->n_kept; l++) {
-        m->check[l] = (link_check){0};
+/* --- the certificate -----------------------------------------------------------------------------------------------
+ *
+ * Filling says which links hold flows, and from which level. That is checked, from the rates alone, in one pass over
+ * the flows: each must cross a link that holds it, and none may have more on a link than those that the link holds. The
+ * loads of the same pass then tell whether these links are full. Where anything does not fit, a second pass finds
+ * loads and levels without what filling says, and looks for any link that holds the flow, with tolerance. */
+
+/* The rate of flow f per weight; asks for what later flows need. */
+FAB_INLINE double level_at(const fab_max_min *m, const fab_sharing *s, uint32_t f) {
+    const flow_record *record = &m->records[f];
+    for (uint32_t i = 0; i < RECORD_LINKS; i++) {
+        uint32_t l = record[RECORDS_AHEAD].link[i];
+        __builtin_prefetch(&m->check[i > 0 || l != NO_LINK ? l : 0], 1);
     }
+    return s->weight != NULL ? record->rate / s->weight[f] : record->rate;
+}
+
+/* Links that filling calls full hold the flows that have as much as the last that stopped there. A link that is not
+ * kept carries no more than another that is not wider, or can carry anything. */
+static void take_claims(fab_max_min *m, const fab_sharing *s) {
+    for (uint32_t l = 0; l < m->n_kept; l++) {
+        const link_state *link = &m->links[l];
+        double capacity = s->capacity[m->number[l]];
+        bool is_full = link->left <= FILL_SLACK * capacity;
+        m->check[l] = (link_check){.level = is_full ? m->levels[link->step] * (1 - FILL_SLACK) : INFINITY};
+    }
+    m->check[m->n_kept] = (link_check){.level = INFINITY};
+}
+
+/* Of the links of a flow: the lowest that holds it, and the least level from which any of them holds one. */
+typedef struct held {
+    uint32_t found;
+    double least;
+} held;
+
+/* A flow of this level brings a load onto a link. */
+FAB_INLINE void load_link(fab_max_min *m, uint32_t l, double load, double level, held *h) {
+    link_check *c = &m->check[l];
+    double least = c->level;
+    c->load += load;
+    l = level < least ? NO_LINK : l; /* no branch to guess wrong */
+    h->found = l < h->found ? l : h->found;
+    h->least = least < h->least ? least : h->least;
+}
+
+static bool is_unbounded(const fab_sharing *s, uint32_t f, double rate) {
+    bool can_hold = false;
+    for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+        can_hold = can_hold || isfinite(s->capacity[s->link[e]]);
+    }
+    return rate == INFINITY && !can_hold;
+}
+
+/* Numbers of the sharing, of several links at once: apart from the rest so that one need not wait for another. */
+static void name_links(const fab_max_min *m, const uint32_t *link, uint32_t n, uint32_t *out) {
+    for (uint32_t i = 0; i < n; i++) {
+        out[i] = link[i] != NO_LINK ? m->number[link[i]] : FAB_NO_BOTTLENECK;
+    }
+}
+
+/* @return whether the claims hold for all flows; their rates and bottlenecks are handed out. */
+static bool check_flows(fab_max_min *m, const fab_sharing *s, double *out_rate, uint32_t *out_bottleneck) {
+    bool holds = true;
+    uint32_t found[NAMED];
     for (uint32_t f = 0; f < s->n_flows; f++) {
         const flow_record *record = &m->records[f];
         double rate = record->rate;
-        double level = s->weight != NULL ? rate / s->weight[f] : rate;
+        double level = level_at(m, s, f);
+        held h = {NO_LINK, INFINITY};
         out_rate[f] = rate;
-        for (uint32_t i = 0; i < RECORD_LINKS && f + AHEAD < s->n_flows; i++) {
-            uint32_t l = record[AHEAD].link[i];
-            __builtin_prefetch(&m->check[l <= m->n_kept ? l : 0], 1);
-        }
         if (record->link[0] != NO_LINK) {
             for (uint32_t i = 0; i < RECORD_LINKS; i++) {
-                link_check *c = &m->check[record->link[i]];
-                c->load += rate;
-                c->top = level > c->top ? level : c->top;
+                load_link(m, record->link[i], rate, level, &h);
             }
-            continue;
         }
-        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+        for (uint64_t e = s->first[f]; record->link[0] == NO_LINK && e < s->first[f + 1]; e++) {
             uint32_t l = m->kept[s->link[e]];
             if (l != NO_LINK) {
-                link_check *c = &m->check[l];
-                c->load += s->share != NULL ? rate * s->share[e] : rate;
-                c->top = level > c->top ? level : c->top;
+                load_link(m, l, s->share != NULL ? rate * s->share[e] : rate, level, &h);
+            }
+        }
+        found[f % NAMED] = h.found < m->n_kept ? h.found : NO_LINK;
+        if (h.found >= m->n_kept) {
+            holds = holds && ((s->limit != NULL && rate >= s->limit[f]) || is_unbounded(s, f, rate));
+        }
+        holds = holds && level <= h.least * (1 + 2 * FILL_SLACK) && !(s->limit != NULL && rate > s->limit[f]);
+        if (out_bottleneck != NULL && (f % NAMED == NAMED - 1 || f == s->n_flows - 1)) {
+            name_links(m, found, f % NAMED + 1, out_bottleneck + f - f % NAMED);
+        }
+    }
+    return holds;
+}
+
+/* Whether links are as full as is claimed. */
+static fab_status check_links(const fab_max_min *m, const fab_sharing *s, bool *out_holds, fab_error *err) {
+    for (uint32_t l = 0; l < m->n_kept; l++) {
+        const link_check *c = &m->check[l];
+        double capacity = s->capacity[m->number[l]];
+        if (c->load > capacity * (1 + TOLERANCE)) {
+            return fab_fail(err, FAB_EINTERNAL, NULL, "link %u carries %.17g bit/s; its capacity is %.17g",
+                            m->number[l], c->load, capacity);
+        }
+        *out_holds = *out_holds && (c->level == INFINITY || c->load >= capacity * (1 - 2 * FILL_SLACK));
+    }
+    return FAB_OK;
+}
+
+/* The largest level on every kept link. */
+static void find_tops(fab_max_min *m, const fab_sharing *s) {
+    for (uint32_t l = 0; l <= m->n_kept; l++) {
+        m->check[l].level = 0;
+    }
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        double level = level_at(m, s, f);
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            uint32_t l = m->kept[s->link[e]];
+            if (l != NO_LINK && level > m->check[l].level) {
+                m->check[l].level = level;
             }
         }
     }
 }
 
-/* The lowest kept link that holds a flow of this level, or NO_LINK. */
-static uint32_t find_holder(const fab_max_min *m, const fab_sharing *s, uint32_t f, double level) {
-    uint32_t found = NO_LINK;
-    const flow_record *record = &m->records[f];
-    if (record->link[0] != NO_LINK) {
-        for (uint32_t i = 0; i < RECORD_LINKS; i++) {
-            uint32_t l = record->link[i];
-            l |= 0U - (uint32_t)(level < m->held[l].least); /* NO_LINK where it does not: no branch to guess wrong */
-            found = l < found ? l : found;
-        }
-        return found;
-    }
-    for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-        uint32_t l = m->kept[s->link[e]];
-        found = l != NO_LINK && level >= m->held[l].least && l < found ? l : found;
-    }
-    return found;
-}
-
-/* The same with the tolerance of the check; a limit, or nothing at all, may hold the flow too. */
-static fab_status certify_flow(const fab_max_min *m, const fab_sharing *s, uint32_t f, double rate, uint32_t *out,
-                               fab_error *err) {
+/* Looks for the lowest link that holds a flow, with this tolerance; a limit, or nothing at all, may hold it too. */
+static bool find_holder(const fab_max_min *m, const fab_sharing *s, uint32_t f, double tolerance, uint32_t *out) {
+    double rate = m->records[f].rate;
     double level = s->weight != NULL ? rate / s->weight[f] : rate;
-    bool can_hold = false;
     *out = FAB_NO_BOTTLENECK;
     for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
         uint32_t l = s->link[e];
         const link_check *c = m->kept[l] != NO_LINK ? &m->check[m->kept[l]] : NULL;
-        bool holds = c != NULL && c->load >= s->capacity[l] * (1 - TOLERANCE) && level >= c->top * (1 - TOLERANCE);
+        bool holds = c != NULL && c->load >= s->capacity[l] * (1 - tolerance) && level >= c->level * (1 - tolerance);
         *out = holds && l < *out ? l : *out;
-        can_hold = can_hold || isfinite(s->capacity[l]);
     }
-    if (*out != FAB_NO_BOTTLENECK || (s->limit != NULL && rate >= s->limit[f])) {
-        return FAB_OK;
-    }
-    if (can_hold) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "flow %u could have more than %.17g bit/s: no link holds it", f,
-                        rate);
-    }
-    return rate == INFINITY ? FAB_OK
-                            : fab_fail(err, FAB_EINTERNAL, NULL, "nothing holds flow %u at %.17g bit/s", f, rate);
+    return *out != FAB_NO_BOTTLENECK || (s->limit != NULL && rate >= s->limit[f]) || is_unbounded(s, f, rate);
 }
 
 /* Holds the rates of the records against the definition of max-min fairness, and hands them out. */
@@ -126,31 +187,22 @@ static fab_status certify(fab_max_min *m, const fab_sharing *s, double *out_rate
                           fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(solver_check_room(m, err));
-    add_up(m, s, out_rate);
-    for (uint32_t l = 0; l < m->n_kept; l++) {
-        const link_check *c = &m->check[l];
-        double capacity = s->capacity[m->number[l]];
-        if (c->load > capacity * (1 + TOLERANCE)) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "link %u carries %.17g bit/s; its capacity is %.17g", m->number[l],
-                     c->load, capacity);
-        }
-        double least = c->load >= capacity * (1 - FILL_SLACK) ? c->top * (1 - FILL_SLACK) : INFINITY;
-        m->held[l] = (link_held){least, m->number[l]};
+    take_claims(m, s);
+    bool holds = check_flows(m, s, out_rate, out_bottleneck);
+    FAB_TRY(check_links(m, s, &holds, err));
+    if (holds) {
+        return FAB_OK;
     }
-    m->held[m->n_kept] = (link_held){INFINITY, NO_LINK};
-
+    find_tops(m, s);
     for (uint32_t f = 0; f < s->n_flows; f++) {
-        double level = s->weight != NULL ? out_rate[f] / s->weight[f] : out_rate[f];
-        for (uint32_t i = 0; i < RECORD_LINKS && f + AHEAD < s->n_flows; i++) {
-            uint32_t l = m->records[f + AHEAD].link[i];
-            __builtin_prefetch(&m->held[l <= m->n_kept ? l : 0]);
-        }
-        uint32_t found = find_holder(m, s, f, level);
         uint32_t bottleneck = FAB_NO_BOTTLENECK;
-        if (found == NO_LINK || level == INFINITY) {
-            FAB_TRY(certify_flow(m, s, f, out_rate[f], &bottleneck, err));
-        } else {
-            bottleneck = m->held[found].number;
+        if (s->limit != NULL && out_rate[f] > s->limit[f]) {
+            FAB_FAIL(err, FAB_EINTERNAL, NULL, "flow %u has %.17g bit/s; its limit is %.17g", f, out_rate[f],
+                     s->limit[f]);
+        }
+        if (!find_holder(m, s, f, FILL_SLACK, &bottleneck) && !find_holder(m, s, f, TOLERANCE, &bottleneck)) {
+            FAB_FAIL(err, FAB_EINTERNAL, NULL, "flow %u could have more than %.17g bit/s: no link holds it", f,
+                     out_rate[f]);
         }
         if (out_bottleneck != NULL) {
             out_bottleneck[f] = bottleneck;

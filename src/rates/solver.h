@@ -14,23 +14,19 @@
 
 /* A link that is kept, see solver_index(); their numbers have the order of those of the sharing. */
 typedef struct link_state {
-    double left;    /* capacity that stopped flows do not take */
-    uint32_t n;     /* flows that still grow */
-    uint32_t first; /* its flows are flow[first] ... up to the first of the next link */
+    double left;   /* capacity that stopped flows do not take */
+    uint32_t n;    /* flows that still grow */
+    uint32_t step; /* at which the last of its flows stopped: at the level levels[step] */
 } link_state;
 
 /* The kept links of a flow and its rate in half a cache line, filled up with link n_kept, which holds nobody; NO_LINK
  * first where there are more, or where shares count. */
-#define RECORD_LINKS 6
+#define RECORD_LINKS  6
+#define RECORDS_AHEAD 16 /* records without links that follow the last: they may be asked for too */
 typedef struct flow_record {
     double rate;
     uint32_t link[RECORD_LINKS];
 } flow_record;
-
-/* Where the next flow of a link goes, and 1 + the last that came. */
-typedef struct link_place {
-    uint32_t at, last;
-} link_place;
 
 /* Flows that begin or end at a link, beside the same link `next`. */
 typedef struct link_end {
@@ -39,13 +35,9 @@ typedef struct link_end {
 
 /* For the certificate. */
 typedef struct link_check {
-    double load, top; /* top: the largest level of its flows */
+    double load;
+    double level; /* from which the link holds a flow, INFINITY where it holds none; or the largest on it */
 } link_check;
-
-typedef struct link_held {
-    double least;    /* level of a flow that the link holds */
-    uint32_t number; /* in the sharing */
-} link_held;
 
 /* Links that wait in a bucket, the newest chunk first. */
 #define CHUNK_LINKS 14
@@ -62,6 +54,8 @@ typedef struct queued {
 struct fab_max_min {
     uint32_t n_kept;
     link_state *links; /* those kept, one that holds nobody, then one per limited flow */
+    uint32_t *first;   /* the flows of kept link l are flow[first[l]] ... flow[first[l + 1] - 1] */
+    double *levels;    /* per step: a level at which links were full */
     uint32_t *number;  /* in the sharing, per kept link */
     uint32_t *kept;    /* per link of the sharing: its number here, or NO_LINK */
     double *weight;    /* of the flows that still grow, per link; not kept where every weight and share is 1 */
@@ -72,17 +66,16 @@ struct fab_max_min {
     uint32_t *n_flows; /* per link of the sharing; while the index is made, as the next three */
     link_end *ends;
     uint64_t *crossings;
-    link_place *place;
+    uint32_t *place; /* where the next flow of a link goes */
     chunk *chunks;
     uint64_t *stopped; /* bit set of flows */
     uint32_t *waiting; /* links of a bucket that is taken apart */
-    queued *heap, *ready;
+    queued *heap, *ready, *turns;
     link_check *check;
-    link_held *held;
     flow_record no_flow; /* of links that hold nobody */
-    size_t links_room, number_room, kept_room, weight_room, records_room, chunks_room, summed_room, n_flows_room,
-        ends_room, flow_room, flow_share_room, stopped_room, heap_room, waiting_room, crossings_room, ready_room,
-        place_room, check_room, held_room;
+    size_t links_room, first_room, levels_room, number_room, kept_room, weight_room, records_room, chunks_room,
+        summed_room, n_flows_room, ends_room, flow_room, flow_share_room, stopped_room, heap_room, waiting_room,
+        crossings_room, ready_room, turns_room, place_room, check_room;
 };
 
 /** Room for everything that filling a sharing needs. `general`: not every weight and share is 1. */

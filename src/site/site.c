@@ -209,13 +209,21 @@ static uint32_t find_end(const fab_site *site, uint32_t node, const char *port) 
     return FAB_SITE_NONE;
 }
 
-static fab_status taken(const fab_site *site, const fab_site_end *end, uint32_t by, fab_error *err) {
+/* `end` of a new cable is a port that `by` has already. */
+static fab_status taken(fab_site *site, const fab_site_cable *cable, uint32_t i, uint32_t by, fab_error *err) {
+    const fab_site_end *end = &cable->end[i];
     const fab_site_end *there = end_of(site, by ^ 1);
-    size_t line = end_of(site, by)->line != 0 ? end_of(site, by)->line : there->line;
+    const fab_site_node *node = &site->nodes[end->node];
+    size_t old = end_of(site, by)->line != 0 ? end_of(site, by)->line : there->line;
+    size_t line = end->line != 0 ? end->line : cable->end[i ^ 1].line;
     char where[sizeof err->where];
-    (void)snprintf(where, sizeof where, "%.150s:%zu", site->path, end->line);
+    if (site->keeps_contradictions) {
+        return fab_site_add_note(site, line, err, "port %s of '%.60s' has two cables; line %zu joins it to '%.60s'",
+                                 end->port, node->label, old, site->nodes[there->node].label);
+    }
+    (void)snprintf(where, sizeof where, "%.150s:%zu", site->path, line);
     return fab_fail(err, FAB_EINPUT, where, "port %s of '%.60s' has two cables; line %zu joins it to '%.60s'",
-                    end->port, site->nodes[end->node].label, line, site->nodes[there->node].label);
+                    end->port, node->label, old, site->nodes[there->node].label);
 }
 
 /* What the second report knows and the first did not. */
@@ -248,7 +256,7 @@ fab_status fab_site_add_cable(fab_site *site, const fab_site_cable *cable, bool 
     }
     for (uint32_t i = 0; i < 2; i++) {
         if (at[i] != FAB_SITE_NONE) {
-            return taken(site, &e[i], at[i], err);
+            return taken(site, cable, i, at[i], err);
         }
     }
     if (e[0].node == e[1].node && e[0].port != NULL && e[1].port != NULL && strcmp(e[0].port, e[1].port) == 0) {

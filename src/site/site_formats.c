@@ -9,7 +9,8 @@
 
 #define HEAD ((size_t)1 << 16) /* bytes that a format is recognised by */
 
-const fab_site_format *const fab_site_formats[] = {NULL};
+const fab_site_format *const fab_site_formats[] = {&fab_site_ibnet, &fab_site_ibports, &fab_site_slurm, &fab_site_csv,
+                                                   NULL};
 
 static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
     FILE *in = fopen(path, "rb");
@@ -61,7 +62,7 @@ done:
 fab_status fab_site_read(const char *path, const char *format, fab_site **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_site *site = NULL;
-    const fab_site_format *f = NULL;
+    const fab_site_format *f = fab_site_formats[0];
     FAB_TRY(choose(path, format, &f, err));
     FAB_TRY(fab_site_new(path, &site, err));
     site->format = f->name;

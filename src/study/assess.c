@@ -2,14 +2,17 @@
 #include "assess_internal.h"
 
 #include "fab/iterate.h"
+#include "fab/job_sharing.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COLLIDED   (1 + 1e-9)          /* above this a link is asked for more than it has */
-#define MOST_PATHS (UINT64_C(1) << 25) /* of all phases under all engines */
+#define SAME_BYTES 1e-9                /* of flows: those of a phase are rounded */
+#define MOST_PATHS (UINT64_C(1) << 24) /* of all phases under all engines */
 
 bool damage_is_collided(const fab_damage *d, fab_link_id link, double load, double left) {
     return left > 0 && load * d->per_bps[link] > left * COLLIDED;
@@ -17,20 +20,12 @@ bool damage_is_collided(const fab_damage *d, fab_link_id link, double load, doub
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
-static fab_status check_request(const fab_damage_request *q, fab_error *err) {
-    for (size_t i = 0; i < q->n_policies; i++) {
-        if (q->policies[i] != FAB_POLICY_NONE) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "ranks do not move yet");
-        }
-    }
-    return FAB_OK;
-}
-
 static bool same_array(const void *a, const void *b, size_t bytes) {
     return a == b || (a != NULL && b != NULL && memcmp(a, b, bytes) == 0);
 }
 
-/* The same flows at the same offered rates: then routes and loads are the same, under any engine. */
+/* The same flows at the same offered rates: then routes and loads are the same, under any engine. With bytes in
+ * proportion they stay so wherever ranks go. */
 static bool are_twins(const fab_damage *d, size_t a, size_t b) {
     const fab_phase *x = &d->traffic.phases[a];
     const fab_phase *y = &d->traffic.phases[b];
@@ -38,9 +33,33 @@ static bool are_twins(const fab_damage *d, size_t a, size_t b) {
     if (x->n_flows != y->n_flows || x->all.n > 0 || y->all.n > 0) {
         return false;
     }
-    return same_array(x->src, y->src, n * sizeof *x->src) && same_array(x->dst, y->dst, n * sizeof *x->dst) &&
-           same_array(x->ordinal, y->ordinal, n * sizeof *x->ordinal) &&
-           same_array(d->offers[a].rate, d->offers[b].rate, n * sizeof *d->offers[a].rate);
+    bool same = same_array(x->src, y->src, n * sizeof *x->src) && same_array(x->dst, y->dst, n * sizeof *x->dst) &&
+                same_array(x->ordinal, y->ordinal, n * sizeof *x->ordinal) &&
+                same_array(d->offers[a].rate, d->offers[b].rate, n * sizeof *d->offers[a].rate);
+    double ratio = (double)y->total_bytes / (double)x->total_bytes;
+    for (size_t i = 0; i < n && same; i++) {
+        same = fabs((double)x->bytes[i] * ratio - (double)y->bytes[i]) <= (double)y->bytes[i] * SAME_BYTES;
+    }
+    return same;
+}
+
+/* Phases are kept with all their paths. `router`: NULL before there is one, when flows alone are counted. */
+static fab_status check_phase(const fab_damage *d, size_t p, const fab_router *router, uint64_t *n_paths,
+                              fab_error *err) {
+    const fab_phase *phase = &d->traffic.phases[p];
+    bool has_paths = router != NULL && !router->splits && d->in_network[p];
+    uint64_t per_flow = has_paths ? fab_paths_per_flow(router) : 1;
+    if (phase->n_flows > (MOST_PATHS - *n_paths) / per_flow) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "phase %s has %" PRIu64 " flows of %" PRIu64
+                        " paths%s%s: with what was before it more than the "
+                        "%" PRIu64 " paths that failure studies keep; give one phase (--traffic job:NAME), fewer "
+                        "engines or fewer queue pairs",
+                        phase->name, phase->n_flows, per_flow, router != NULL ? " under " : "",
+                        router != NULL ? router->label : "", MOST_PATHS);
+    }
+    *n_paths += phase->n_flows * per_flow;
+    return FAB_OK;
 }
 
 static fab_status offer_phases(fab_damage *d, fab_error *err) {
@@ -50,6 +69,8 @@ static fab_status offer_phases(fab_damage *d, fab_error *err) {
     FAB_TRY(FAB_NEW(d->in_network, d->n_phases, err));
     for (size_t p = 0; p < d->n_phases; p++) {
         const fab_phase *phase = &d->traffic.phases[p];
+        uint64_t n_flows = 0;
+        FAB_TRY(check_phase(d, p, NULL, &n_flows, err)); /* before they are looked at */
         FAB_TRY(fab_offer_init(d->request.fabric, &d->ports, phase, &d->offers[p], err));
         for (uint64_t i = 0; i < phase->n_flows; i++) {
             double bps = fab_offer_rate(&d->offers[p], phase, i);
@@ -93,26 +114,6 @@ done:
 }
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
-
-/* Phases are kept with all their paths. */
-static fab_status check_size(const fab_damage *d, size_t engine, uint64_t *n_paths, fab_error *err) {
-    const fab_router *router = &d->routers[engine];
-    for (size_t p = 0; p < d->n_phases; p++) {
-        const fab_phase *phase = &d->traffic.phases[p];
-        uint64_t per_flow = d->in_network[p] && !router->splits ? fab_paths_per_flow(router) : 1;
-        uint64_t room = d->twin[p] == p ? MOST_PATHS - *n_paths : MOST_PATHS;
-        if (phase->n_flows > room / per_flow) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                            "phase %s has %" PRIu64 " flows of %" PRIu64
-                            " paths under engine %s: with the other phases more than the %" PRIu64
-                            " paths that failure studies keep; give fewer phases (--traffic job:NAME), engines or "
-                            "queue pairs",
-                            phase->name, phase->n_flows, per_flow, router->label, MOST_PATHS);
-        }
-        *n_paths += d->twin[p] == p ? phase->n_flows * per_flow : 0;
-    }
-    return FAB_OK;
-}
 
 static fab_status keep_part(const fab_damage *d, size_t engine, size_t phase, fab_error *err) {
     fab_status status = FAB_OK;
@@ -158,7 +159,9 @@ static fab_status keep_engines(fab_damage *d, fab_error *err) {
     FAB_TRY(FAB_NEW(d->parts, q->n_engines * d->n_phases, err));
     for (size_t e = 0; e < q->n_engines; e++) {
         FAB_TRY(fab_router_init(&q->engines[e], q->fabric, d->next_hops, &d->routers[e], err));
-        FAB_TRY(check_size(d, e, &n_paths, err));
+        for (size_t p = 0; p < d->n_phases; p++) {
+            FAB_TRY(d->twin[p] == p ? check_phase(d, p, &d->routers[e], &n_paths, err) : FAB_OK);
+        }
     }
     for (size_t e = 0; e < q->n_engines; e++) {
         for (size_t p = 0; p < d->n_phases; p++) {
@@ -184,17 +187,31 @@ done:
     return status;
 }
 
+static fab_status check_policies(fab_damage *d, fab_error *err) {
+    const fab_damage_request *q = &d->request;
+    for (size_t i = 0; i < q->n_policies; i++) {
+        if (q->policies[i] == FAB_POLICY_SAME_RACK && (q->racks == NULL || q->racks->n_racks == 0)) {
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "policy same-rack: racks are not known without a floor plan");
+        }
+    }
+    return FAB_OK;
+}
+
 fab_status fab_damage_new(const fab_damage_request *request, fab_damage **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_damage *d = NULL;
     const fab_fabric *f = request->fabric;
-    FAB_TRY(check_request(request, err));
     FAB_TRY(FAB_NEW(d, 1, err));
     d->request = *request;
     FAB_TRY(fab_next_hops_new(f, NULL, &d->next_hops, err));
     FAB_TRY(fab_ports_init(f, &d->ports, err));
     FAB_TRY(fab_traffic_make(request->traffic, request->design, f, request->seed, &d->traffic, err));
     d->n_phases = d->traffic.n_phases;
+    FAB_TRY(check_policies(d, err));
+    if (d->traffic.has_job) {
+        FAB_TRY(FAB_NEW(d->taken, f->n_servers, err));
+        FAB_TRY(fab_jobs_taken(request->design, f, d->taken, err));
+    }
     FAB_TRY(offer_phases(d, err));
     FAB_TRY(choose_times(d, err));
     FAB_TRY(FAB_NEW(d->per_bps, f->n_links, err));
@@ -231,6 +248,7 @@ void fab_damage_free(fab_damage *d) {
     free(d->offers);
     free(d->twin);
     free(d->in_network);
+    free(d->taken);
     free(d->is_timed);
     free(d->per_bps);
     free(d->whole);

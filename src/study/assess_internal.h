@@ -7,7 +7,7 @@
 
 #include "fab/assess.h"
 #include "fab/phase_clock.h"
-#include "fab/reroute.h"
+#include "fab/reroute_moved.h"
 
 /* A phase under an engine on the whole fabric. */
 typedef struct damage_part {
@@ -27,6 +27,7 @@ struct fab_damage {
     fab_offer *offers;   /* [phase] */
     size_t *twin;        /* [phase]: the first phase with the same flows at the same offered rates; often itself */
     bool *in_network;    /* [phase]: flows leave their scale-up domain */
+    uint8_t *taken;      /* [server]: by a job; NULL: no job */
     bool *is_timed;      /* [phase]: its time counts */
     bool iterates;       /* times are those of an iteration */
     damage_part *parts;  /* [engine][phase] */
@@ -44,15 +45,50 @@ typedef struct damage_loads {
     fab_link_id worst_link;
 } damage_loads;
 
+/* Scratch for a phase under an engine. */
+typedef struct assess_part {
+    fab_reroute *reroute;     /* NULL with a twin */
+    fab_clock_reader *reader; /* NULL without a clock */
+} assess_part;
+
+/* Scratch for an engine. */
+typedef struct assess_engine {
+    fab_relocator *relocator;
+} assess_engine;
+
+/* A job on its way through a history. */
+typedef struct assess_history {
+    fab_component *down; /* [n_down] */
+    size_t n_down, down_capacity;
+    fab_relocation place; /* where the job is: no moves, or the arrays below */
+    fab_move *moves;
+    uint32_t *moved, *new_gpu;
+    uint8_t *stops, *waits; /* [event] */
+    double *speed;          /* [event + 1] */
+    size_t stops_capacity, waits_capacity, speed_capacity;
+    /* the worst moment in which the job ran */
+    bool has_worst;
+    damage_loads worst;
+    double worst_s;
+    size_t n_worst_moves;
+    fab_component *worst_down;
+    size_t n_worst_down, worst_capacity;
+} assess_history;
+
+void assess_history_free(assess_history *history);
+
 struct fab_assessor {
     const fab_damage *damage;
     fab_mask mask;
-    fab_reroute **reroutes;     /* [engine][phase]; NULL with a twin */
-    fab_clock_reader **readers; /* [engine][phase] */
-    fab_rerouted *now;          /* [phase]: of the engine at hand */
-    uint32_t *seen;             /* [link]: the count that looked at it last */
+    assess_part *parts;          /* [engine][phase] */
+    assess_engine *engines;      /* [engine] */
+    const fab_baseline **phases; /* [engine][phase]: what the relocators look at */
+    uint8_t *has_rank;           /* [gpu]: at the moment */
+    fab_rerouted *now;           /* [phase]: of the engine at hand */
+    uint32_t *seen;              /* [link]: the count that looked at it last */
     uint32_t stamp;
     uint64_t n_simulated;
+    assess_history *history; /* NULL before the first */
 };
 
 static inline size_t damage_at(const fab_damage *d, size_t engine, size_t phase) {
@@ -62,12 +98,31 @@ static inline size_t damage_at(const fab_damage *d, size_t engine, size_t phase)
 /* Whether a link is asked for more than is left of it. */
 bool damage_is_collided(const fab_damage *damage, fab_link_id link, double load, double left);
 
+/* Routes all phases under a->mask, with ranks where `to` puts them (NULL: where they were), to a->now. */
+fab_status assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *to, fab_error *err) FAB_MUST_USE;
+
 /* Adds up a->now. */
 damage_loads assess_loads(fab_assessor *a, size_t engine);
 
-/* Seconds of an iteration, or of all phases one after the other, as a->now has them; nothing is lost.
- * compute_ratio: speed of the slowest GPU at work. */
-fab_status assess_time(fab_assessor *a, size_t engine, double compute_ratio, double *out_s,
+/* Ranks are where `to` puts them, until assess_put_back(). */
+void assess_put(fab_assessor *a, const fab_relocation *to);
+void assess_put_back(fab_assessor *a, const fab_relocation *to);
+
+/* Whether one of n GPUs has a rank at the moment. */
+bool assess_any_rank(const fab_assessor *a, uint64_t first_gpu, uint64_t n);
+
+/* Speed of the slowest GPU that has a rank: everybody waits for it. */
+double assess_compute_ratio(const fab_assessor *a, const fab_component *component, size_t n);
+
+/* Seconds of an iteration, or of all phases one after the other, as a->now has them; nothing is lost. */
+fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,
                        fab_error *err) FAB_MUST_USE;
+
+/* What is known from loads; the rest is NAN, as for a set. */
+fab_outcome assess_outcome(const fab_damage *damage, const damage_loads *before, bool stops);
+
+/* A history under every variant. */
+fab_status assess_histories(fab_assessor *a, const fab_scenario *scenario, double span_s, fab_outcome *out,
+                            fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -9,6 +9,35 @@
 
 /* --- one thread --------------------------------------------------------------------------------------------------- */
 
+static bool has_rank_at_first(const fab_damage *d, uint32_t gpu) {
+    return d->traffic.rank_of_gpu == NULL || d->traffic.rank_of_gpu[gpu] != FAB_NONE;
+}
+
+static fab_status open_relocators(fab_assessor *a, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_damage *d = a->damage;
+    size_t n_engines = d->request.n_engines;
+    FAB_TRY(FAB_NEW(a->engines, n_engines, err));
+    FAB_TRY(FAB_NEW(a->phases, n_engines * d->n_phases, err)); // NOLINT(bugprone-sizeof-expression)
+    for (size_t i = 0; i < n_engines * d->n_phases; i++) { /* twins count, each for itself */
+        size_t phase = i % d->n_phases;
+        a->phases[i] = d->parts[i - phase + d->twin[phase]].baseline;
+    }
+    for (size_t e = 0; e < n_engines; e++) {
+        const fab_relocator_request request = {
+            .fabric = d->request.fabric,
+            .racks = d->request.racks,
+            .traffic = &d->traffic,
+            .taken = d->taken,
+            .phases = a->phases + e * d->n_phases,
+            .n_phases = d->n_phases,
+        };
+        FAB_TRY(fab_relocator_new(&request, &a->engines[e].relocator, err));
+    }
+done:
+    return status;
+}
+
 fab_status fab_assessor_new(const fab_damage *d, fab_assessor **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_assessor *a = NULL;
@@ -18,14 +47,18 @@ fab_status fab_assessor_new(const fab_damage *d, fab_assessor **out, fab_error *
     FAB_TRY(fab_mask_init(d->request.fabric, d->request.racks, &a->mask, err));
     FAB_TRY(FAB_NEW(a->seen, d->request.fabric->n_links, err));
     FAB_TRY(FAB_NEW(a->now, d->n_phases, err));
-    FAB_TRY(FAB_NEW(a->reroutes, n, err));
-    FAB_TRY(FAB_NEW(a->readers, n, err));
+    FAB_TRY(FAB_NEW(a->parts, n, err));
+    FAB_TRY(FAB_NEW(a->has_rank, fab_n_gpus(d->request.fabric), err));
+    for (uint32_t gpu = 0; gpu < fab_n_gpus(d->request.fabric); gpu++) {
+        a->has_rank[gpu] = has_rank_at_first(d, gpu);
+    }
+    FAB_TRY(open_relocators(a, err));
     for (size_t i = 0; i < n; i++) {
         if (d->parts[i].baseline != NULL) {
-            FAB_TRY(fab_reroute_new(d->parts[i].baseline, &a->reroutes[i], err));
+            FAB_TRY(fab_reroute_new(d->parts[i].baseline, &a->parts[i].reroute, err));
         }
         if (d->parts[i].clock != NULL) {
-            FAB_TRY(fab_clock_reader_new(d->parts[i].clock, &a->readers[i], err));
+            FAB_TRY(fab_clock_reader_new(d->parts[i].clock, &a->parts[i].reader, err));
         }
     }
     *out = a;
@@ -40,15 +73,19 @@ void fab_assessor_free(fab_assessor *a) {
         return;
     }
     size_t n = a->damage->request.n_engines * a->damage->n_phases;
-    for (size_t i = 0; a->reroutes != NULL && i < n; i++) {
-        fab_reroute_free(a->reroutes[i]);
+    for (size_t i = 0; a->parts != NULL && i < n; i++) {
+        fab_reroute_free(a->parts[i].reroute);
+        fab_clock_reader_free(a->parts[i].reader);
     }
-    for (size_t i = 0; a->readers != NULL && i < n; i++) {
-        fab_clock_reader_free(a->readers[i]);
+    for (size_t e = 0; a->engines != NULL && e < a->damage->request.n_engines; e++) {
+        fab_relocator_free(a->engines[e].relocator);
     }
     fab_mask_release(&a->mask);
-    free(a->reroutes);
-    free(a->readers);
+    assess_history_free(a->history);
+    free(a->engines);
+    free(a->phases);
+    free(a->has_rank);
+    free(a->parts);
     free(a->now);
     free(a->seen);
     free(a);
@@ -109,86 +146,86 @@ damage_loads assess_loads(fab_assessor *a, size_t engine) {
     return sum;
 }
 
-static fab_status reroute(fab_assessor *a, size_t engine, fab_error *err) {
+fab_status assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *to, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_damage *d = a->damage;
     for (size_t p = 0; p < d->n_phases; p++) {
-        if (d->twin[p] == p) {
-            fab_reroute *scratch = a->reroutes[damage_at(d, engine, p)];
+        fab_reroute *scratch = a->parts[damage_at(d, engine, p)].reroute;
+        if (d->twin[p] != p) {
+            a->now[p] = a->now[d->twin[p]];
+        } else if (to == NULL) {
             FAB_TRY(fab_reroute_apply(scratch, &a->mask, FAB_WHEN_CONVERGED, &a->now[p], err));
         } else {
-            a->now[p] = a->now[d->twin[p]];
+            FAB_TRY(fab_reroute_apply_moved(scratch, &a->mask, to->moved, to->n_moved, to->new_gpu, &a->now[p], err));
         }
     }
 done:
     return status;
 }
 
-/* --- who is lost -------------------------------------------------------------------------------------------------- */
+/* --- ranks -------------------------------------------------------------------------------------------------------- */
 
-/* Whether a GPU with a rank is dead; one that sends or receives has lost these flows. */
-static bool lost_ranks(const fab_assessor *a) {
-    const fab_damage *d = a->damage;
-    for (uint32_t i = 0; i < a->mask.n_nodes && d->traffic.rank_of_gpu != NULL; i++) {
-        fab_node_id v = a->mask.node[i];
-        if (fab_kind_of(d->request.fabric, v) == FAB_NODE_GPU && d->traffic.rank_of_gpu[v] != FAB_NONE) {
+void assess_put(fab_assessor *a, const fab_relocation *to) {
+    for (size_t i = 0; i < to->n_moved; i++) {
+        a->has_rank[to->moved[i]] = 0;
+    }
+    for (size_t i = 0; i < to->n_moved; i++) {
+        a->has_rank[to->new_gpu[to->moved[i]]] = 1;
+    }
+}
+
+void assess_put_back(fab_assessor *a, const fab_relocation *to) {
+    for (size_t i = 0; i < to->n_moved; i++) {
+        uint32_t gpu = to->new_gpu[to->moved[i]];
+        a->has_rank[gpu] = has_rank_at_first(a->damage, gpu);
+    }
+    for (size_t i = 0; i < to->n_moved; i++) {
+        a->has_rank[to->moved[i]] = has_rank_at_first(a->damage, to->moved[i]);
+    }
+}
+
+bool assess_any_rank(const fab_assessor *a, uint64_t first_gpu, uint64_t n) {
+    uint64_t last =
+        first_gpu + n < fab_n_gpus(a->damage->request.fabric) ? first_gpu + n : fab_n_gpus(a->damage->request.fabric);
+    for (uint64_t gpu = first_gpu; gpu < last; gpu++) {
+        if (a->has_rank[gpu] != 0) {
             return true;
         }
     }
     return false;
 }
 
-static double least_ratio(const fab_assessor *a, uint32_t first_server, uint64_t n_servers, double ratio) {
-    const fab_damage *d = a->damage;
-    const fab_fabric *f = d->request.fabric;
-    for (uint64_t s = first_server; s < first_server + n_servers && s < f->n_servers; s++) {
-        for (uint32_t i = 0; i < f->gpus_per_server; i++) {
-            uint64_t gpu = s * f->gpus_per_server + i;
-            bool works = d->traffic.rank_of_gpu == NULL || d->traffic.rank_of_gpu[gpu] != FAB_NONE;
-            if (works) {
-                return ratio;
-            }
-        }
-    }
-    return 1;
-}
-
-/* Everybody waits for the slowest GPU at work. */
-static double compute_ratio(const fab_assessor *a, const fab_component *component, size_t n) {
-    const fab_damage *d = a->damage;
+double assess_compute_ratio(const fab_assessor *a, const fab_component *component, size_t n) {
+    uint64_t per_server = a->damage->request.fabric->gpus_per_server;
     double least = 1;
     for (size_t i = 0; i < n; i++) {
         const fab_component *c = &component[i];
-        double ratio = 1;
-        if (c->fraction == 0 || c->fraction >= least) {
-            continue;
+        uint64_t n_gpus = c->kind == FAB_COMPONENT_GPU      ? 1
+                          : c->kind == FAB_COMPONENT_SERVER ? per_server
+                          : c->kind == FAB_COMPONENT_RACK   ? per_server * a->mask.racks.servers_per_rack
+                                                            : 0;
+        if (c->fraction > 0 && c->fraction < least && assess_any_rank(a, c->id * n_gpus, n_gpus)) {
+            least = c->fraction;
         }
-        if (c->kind == FAB_COMPONENT_GPU) {
-            bool works = d->traffic.rank_of_gpu == NULL || d->traffic.rank_of_gpu[c->id] != FAB_NONE;
-            ratio = works ? c->fraction : 1;
-        } else if (c->kind == FAB_COMPONENT_SERVER) {
-            ratio = least_ratio(a, c->id, 1, c->fraction);
-        } else if (c->kind == FAB_COMPONENT_RACK) {
-            uint32_t per_rack = a->mask.racks.servers_per_rack;
-            ratio = least_ratio(a, c->id * per_rack, per_rack, c->fraction);
-        }
-        least = fmin(least, ratio);
     }
     return least;
 }
 
-/* --- a scenario --------------------------------------------------------------------------------------------------- */
+/* --- a set of failures -------------------------------------------------------------------------------------------- */
 
-static fab_outcome outcome_of(const fab_assessor *a, const damage_loads *loads) {
-    const fab_damage *d = a->damage;
-    bool stops = loads->n_disconnected > 0 || lost_ranks(a);
+static double slowdown_of(const fab_damage *d, size_t variant, double time_s) {
+    double whole_s = d->has_whole ? d->whole[variant].time_s : time_s;
+    return isnan(time_s) ? (double)NAN : whole_s > 0 ? time_s / whole_s : 1; /* a job of one GPU has no phase */
+}
+
+fab_outcome assess_outcome(const fab_damage *d, const damage_loads *before, bool stops) {
     return (fab_outcome){
         .state = stops ? FAB_OUTCOME_STOPPED : FAB_OUTCOME_RUNS,
-        .n_disconnected = loads->n_disconnected,
-        .n_collisions = loads->n_collisions,
-        .worst_link = loads->worst_link,
-        .lost_ratio = d->offered_bps > 0 ? loads->lost_bps / d->offered_bps : 0,
-        .worst_ratio = loads->worst_ratio,
+        .n_disconnected = before->n_disconnected,
+        .n_collisions = before->n_collisions,
+        .worst_link = before->worst_link,
+        .lost_ratio = d->offered_bps > 0 ? before->lost_bps / d->offered_bps : 0,
+        .worst_ratio = before->worst_ratio,
         .time_s = NAN,
         .slowdown = NAN,
         .goodput = NAN,
@@ -199,35 +236,89 @@ static fab_outcome outcome_of(const fab_assessor *a, const damage_loads *loads) 
     };
 }
 
-static double slowdown_of(const fab_damage *d, size_t variant, double time_s) {
-    double whole_s = d->has_whole ? d->whole[variant].time_s : time_s;
-    return isnan(time_s) ? (double)NAN : whole_s > 0 ? time_s / whole_s : 1; /* a job of one GPU has no phase */
+/* A set under one engine while a->mask stands for it. */
+typedef struct damage_case {
+    const fab_component *component;
+    size_t n;
+    size_t engine;
+    damage_loads before; /* anybody moved */
+    fab_outcome stays;   /* what comes of the job if nobody moves */
+} damage_case;
+
+/* Ranks have moved: loads and time are those of where they are now. */
+static fab_status assess_moved(fab_assessor *a, const damage_case *c, const fab_relocation *to, fab_outcome *out,
+                               fab_error *err) {
+    fab_status status = FAB_OK;
+    assess_put(a, to);
+    FAB_TRY(assess_reroute(a, c->engine, to, err));
+    damage_loads after = assess_loads(a, c->engine);
+    if (after.n_disconnected == 0) {
+        *out = assess_outcome(a->damage, &c->before, false);
+        out->n_moved = (uint32_t)to->n_moves;
+        out->n_collisions = after.n_collisions;
+        out->worst_ratio = after.worst_ratio;
+        out->worst_link = after.worst_link;
+    }
+    if (after.n_disconnected == 0 && a->damage->request.times) {
+        FAB_TRY(assess_time(a, c->engine, to, assess_compute_ratio(a, c->component, c->n), &out->time_s, err));
+    }
+done:
+    assess_put_back(a, to);
+    return status;
+}
+
+/* The job stays where it is, and stops if it cannot. */
+static fab_status assess_staying(fab_assessor *a, damage_case *c, size_t n_lost, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(assess_reroute(a, c->engine, NULL, err));
+    c->before = assess_loads(a, c->engine);
+    c->stays = assess_outcome(a->damage, &c->before, n_lost > 0 || c->before.n_disconnected > 0);
+    if (a->damage->request.times && c->stays.state == FAB_OUTCOME_RUNS) {
+        FAB_TRY(assess_time(a, c->engine, NULL, assess_compute_ratio(a, c->component, c->n), &c->stays.time_s, err));
+    }
+done:
+    return status;
+}
+
+static fab_status assess_under(fab_assessor *a, damage_case *c, fab_outcome *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_damage_request *q = &a->damage->request;
+    fab_relocator *relocator = a->engines[c->engine].relocator;
+    fab_relocation to;
+    FAB_TRY(fab_relocate(relocator, &a->mask, FAB_POLICY_NONE, &to, err));
+    const size_t n_lost = to.n_lost;
+    FAB_TRY(assess_staying(a, c, n_lost, err));
+    for (size_t p = 0; p < q->n_policies; p++) {
+        out[p] = c->stays;
+        if (n_lost == 0 || q->policies[p] == FAB_POLICY_NONE) {
+            continue; /* nobody has to move */
+        }
+        FAB_TRY(fab_relocate(relocator, &a->mask, q->policies[p], &to, err));
+        if (to.is_possible && to.n_moves > 0) {
+            FAB_TRY(assess_moved(a, c, &to, &out[p], err));
+        }
+    }
+done:
+    return status;
 }
 
 fab_status fab_assess(fab_assessor *a, uint64_t number, fab_scenario *scenario, double span_s, fab_outcome *out,
                       fab_error *err) {
     fab_status status = FAB_OK;
     const fab_damage *d = a->damage;
-    size_t n_policies = d->request.n_policies;
     if (span_s > 0) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "histories are not assessed yet");
+        FAB_TRY(assess_histories(a, scenario, span_s, out, err));
+    } else {
+        FAB_TRY(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
+        damage_case c = {.component = scenario->component, .n = scenario->n_components};
+        for (c.engine = 0; c.engine < d->request.n_engines; c.engine++) {
+            FAB_TRY(assess_under(a, &c, out + c.engine * d->request.n_policies, err));
+        }
     }
-    FAB_TRY(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
-    double ratio = compute_ratio(a, scenario->component, scenario->n_components);
-    for (size_t e = 0; e < d->request.n_engines; e++) {
-        FAB_TRY(reroute(a, e, err));
-        damage_loads loads = assess_loads(a, e);
-        fab_outcome found = outcome_of(a, &loads);
-        if (d->request.times && found.state == FAB_OUTCOME_RUNS) {
-            FAB_TRY(assess_time(a, e, ratio, &found.time_s, err));
-        }
-        for (size_t p = 0; p < n_policies; p++) {
-            size_t variant = e * n_policies + p;
-            out[variant] = found;
-            out[variant].scenario = number;
-            out[variant].variant = (uint32_t)variant;
-            out[variant].slowdown = slowdown_of(d, variant, found.time_s);
-        }
+    for (size_t v = 0; v < fab_damage_variants(d); v++) {
+        out[v].scenario = number;
+        out[v].variant = (uint32_t)v;
+        out[v].slowdown = slowdown_of(d, v, out[v].time_s);
     }
 done:
     return status;

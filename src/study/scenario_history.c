@@ -141,28 +141,51 @@ done:
     return status;
 }
 
-double fab_goodput(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
-                   const uint8_t *stops, const double *speed) {
-    double useful = 0; /* work that stays */
-    double work = 0;   /* since the last checkpoint */
+fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
+                              const fab_span_course *course) {
+    fab_span_parts sum = {0};
+    double work = 0; /* since the last checkpoint */
     double now = 0;
     double runs_from = 0;
+    bool waits = false;
     for (size_t i = 0; i <= n_events; i++) {
-        double until = i < n_events && event[i].time_s < span_s ? event[i].time_s : span_s;
-        double rate = speed != NULL ? speed[i] : 1;
-        double begin = now > runs_from ? now : runs_from;
-        if (until > begin) {
-            work += (until - begin) * rate;
+        bool ends = i == n_events || event[i].time_s >= span_s;
+        double until = ends ? span_s : event[i].time_s;
+        double begin = runs_from > now ? fmin(runs_from, until) : now;
+        if (waits) {
+            sum.wait += until - now;
+        } else {
+            double done = (until - begin) * (course->speed != NULL ? course->speed[i] : 1);
+            sum.restart += begin - now;
+            sum.slow += until - begin - done;
+            work += done;
             double saved = floor(work / rates->checkpoint_s) * rates->checkpoint_s;
-            useful += saved;
+            sum.useful += saved;
             work -= saved;
         }
+        if (ends) {
+            break;
+        }
         now = until;
-        bool stop = i < n_events && event[i].time_s < span_s && !event[i].is_repair && (stops == NULL || stops[i] != 0);
-        if (stop) {
+        bool waited = waits;
+        waits = course->waits != NULL && course->waits[i] != 0;
+        if (!waited && (course->stops != NULL ? course->stops[i] != 0 : !event[i].is_repair)) {
+            sum.redo += work;
             work = 0;
             runs_from = now + rates->restart_s;
         }
+        runs_from = waited && !waits ? now + rates->restart_s : runs_from;
     }
-    return (useful + work) / span_s;
+    sum.useful += work;
+    return (fab_span_parts){.useful = sum.useful / span_s,
+                            .restart = sum.restart / span_s,
+                            .redo = sum.redo / span_s,
+                            .slow = sum.slow / span_s,
+                            .wait = sum.wait / span_s};
+}
+
+double fab_goodput(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
+                   const uint8_t *stops, const double *speed) {
+    const fab_span_course course = {.stops = stops, .speed = speed};
+    return fab_span_split(event, n_events, span_s, rates, &course).useful;
 }

@@ -1,6 +1,6 @@
 /* Measures failure scenarios of a whole training job (bench.h says how): one to four random cables of the network or
- * switches between leaves die, and the job's loads, or its loads and the time of an iteration, are found again. DESIGN
- * may have a job of its own. */
+ * switches above the leaves die, and the job's loads, or its loads and the time of an iteration, are found again; and a
+ * history of 54 days. The job is the design's, but on 16,384 GPUs of a larger fabric: then there are spares. */
 #include "bench.h"
 #include "fab/assess.h"
 #include "fab/reroute.h"
@@ -22,6 +22,8 @@ typedef struct work {
     const char *engine;
     uint32_t scenarios; /* of a run */
     bool times;
+    fab_policy policy;
+    const char *source; /* of histories; NULL: cables and switches */
 } work;
 
 /* Cables, and now and then a switch that no NIC is plugged into. */
@@ -43,13 +45,14 @@ static size_t draw(const bench *b, uint64_t scenario, fab_component *out) {
 }
 
 static fab_status measure(const bench *b, const bench_row *row, bench_figure *out, fab_error *err) {
-    static const fab_policy NOBODY_MOVES = FAB_POLICY_NONE;
     fab_status status = FAB_OK;
     const state *s = b->state;
     const work *w = row->argument;
     fab_engine_spec spec = {.where = "bench"};
     fab_damage *damage = NULL;
     fab_assessor *assessor = NULL;
+    fab_scenarios *histories = NULL;
+    fab_scenario history = {.n_components = 0};
     double sum = 0;
     if (s->n_cables == 0) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "no cable joins switches");
@@ -60,21 +63,32 @@ static fab_status measure(const bench *b, const bench_row *row, bench_figure *ou
                                         .traffic = "job",
                                         .engines = &spec,
                                         .n_engines = 1,
-                                        .policies = &NOBODY_MOVES,
+                                        .policies = &w->policy,
                                         .n_policies = 1,
                                         .seed = 1,
-                                        .times = w->times};
+                                        .times = w->times,
+                                        .rates = fab_failure_rates_default()};
     size_t before = bench_peak_bytes();
     FAB_TRY(fab_damage_new(&request, &damage, err));
     FAB_TRY(fab_assessor_new(damage, &assessor, err));
+    if (w->source != NULL) {
+        FAB_TRY(fab_scenarios_new(w->source, b->fabric, NULL, NULL, 1, &histories, err));
+    }
     for (uint32_t run = 0; run <= b->n_runs; run++) { /* the first run gets the memory that the others reuse */
         double start = bench_now();
         for (uint32_t i = 0; i < w->scenarios; i++) {
             fab_component dead[MOST];
             fab_scenario scenario = {.component = dead, .n_components = draw(b, i, dead)};
             fab_outcome outcome;
-            FAB_TRY(fab_assess(assessor, i, &scenario, 0, &outcome, err));
-            sum += outcome.state == FAB_OUTCOME_RUNS ? (w->times ? outcome.slowdown : outcome.worst_ratio) : 0;
+            if (histories != NULL) {
+                FAB_TRY(fab_scenarios_get(histories, i, &history, err));
+            }
+            FAB_TRY(fab_assess(assessor, i, histories != NULL ? &history : &scenario,
+                               histories != NULL ? fab_scenarios_span_s(histories) : 0, &outcome, err));
+            sum += histories != NULL                   ? outcome.goodput
+                   : outcome.state != FAB_OUTCOME_RUNS ? 0
+                   : w->times                          ? outcome.slowdown
+                                                       : outcome.worst_ratio;
         }
         if (run > 0) {
             bench_keep_fastest(out, start);
@@ -85,6 +99,8 @@ static fab_status measure(const bench *b, const bench_row *row, bench_figure *ou
     (void)snprintf(out->more, sizeof out->more, "\"per_s\": %.1f, \"mean\": %.6f, ",
                    w->scenarios / (out->cpu_s > 0 ? out->cpu_s : 1e-9), sum / (double)w->scenarios / (b->n_runs + 1));
 done:
+    fab_scenario_release(&history);
+    fab_scenarios_free(histories);
     fab_assessor_free(assessor);
     fab_damage_free(damage);
     return status;
@@ -153,12 +169,14 @@ done:
     return status;
 }
 
-static const work LOADS = {"ecmp,qp=16", 1000, false};
-static const work TIMES = {"ecmp,qp=16", 1000, true};
-static const work TIMES_DMODK = {"dmodk", 200, true};
-static const work TIMES_PINNED = {"pinned", 200, true};
-static const work TIMES_SPRAY = {"spray", 4, true};
-static const work TIMES_ADAPTIVE = {"adaptive", 2, true};
+static const work LOADS = {.engine = "ecmp,qp=16", .scenarios = 1000};
+static const work TIMES = {.engine = "ecmp,qp=16", .scenarios = 1000, .times = true};
+static const work TIMES_DMODK = {.engine = "dmodk", .scenarios = 200, .times = true};
+static const work TIMES_PINNED = {.engine = "pinned", .scenarios = 200, .times = true};
+static const work TIMES_SPRAY = {.engine = "spray", .scenarios = 4, .times = true};
+static const work TIMES_ADAPTIVE = {.engine = "adaptive", .scenarios = 2, .times = true};
+static const work HISTORY = {
+    .engine = "ecmp,qp=16", .scenarios = 1, .times = true, .policy = FAB_POLICY_FIRST_SPARE, .source = "time:54d@1"};
 
 static const bench_row ROWS[] = {
     {"reroute", "scenario", measure_bare, &LOADS},
@@ -168,14 +186,29 @@ static const bench_row ROWS[] = {
     {"times-pinned", "scenario", measure, &TIMES_PINNED},
     {"times-spray", "scenario", measure, &TIMES_SPRAY},
     {"times-adaptive", "scenario", measure, &TIMES_ADAPTIVE},
+    {"history", "history", measure, &HISTORY},
     {NULL, NULL, NULL, NULL},
 };
 
 /* ----------------------------------------------------------------------------------------------------------------- */
 
+/* 16,384 GPUs of a fabric that has more: the Llama 3 job of Table 4. */
+static fab_status make_room(bench *b, fab_error *err) {
+    static const char *const JOB[][2] = {{"model", "llama3-405b"}, {"tp", "8"},          {"pp", "16"}, {"dp", "128"},
+                                         {"batch", "2048"},        {"servers", "0-2047"}};
+    fab_status status = FAB_OK;
+    bool fits = fab_n_gpus(b->fabric) > 16384 && b->fabric->gpus_per_server == 8;
+    for (size_t i = 0; fits && i < sizeof JOB / sizeof JOB[0]; i++) {
+        FAB_TRY(fab_design_set_job(&b->design, 0, JOB[i][0], JOB[i][1], "bench", err));
+    }
+done:
+    return status;
+}
+
 static fab_status prepare(bench *b, fab_error *err) {
     fab_status status = FAB_OK;
     state *s = b->state;
+    FAB_TRY(make_room(b, err));
     s->cable = calloc((size_t)b->fabric->n_cables + 1, sizeof *s->cable);
     if (s->cable == NULL) {
         FAB_FAIL(err, FAB_ENOMEM, NULL, "no memory");

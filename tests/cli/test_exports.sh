@@ -56,7 +56,7 @@ readers() {
 readers route rail-spine:gpus=64,radix=16,taper=2 --traffic pattern:permutation --engine ecmp --engine spray --degrade leaf-2=0.5
 readers run clos:gpus=128,radix=16,pod=32,tiers=3 --view pod
 readers route torus:gpus=64,torus=4,4,gpus-per-server=4,radix=16 --traffic pattern:permutation --view tier
-readers build clos:gpus=64,radix=16,floor.rack-power=21kW,floor.hall-power=50kW --failed rack-1 --failed 'leaf-0:9*0.25'
+readers build clos:gpus=64,radix=16,floor.rack-power=21kW,floor.hall-power=50kW --fail rack-1 --fail 'leaf-0:9*0.25'
 
 # the checks can fail
 sed 's/type="rectangle"/type="blob"/' readers-1/g.yed.graphml >broken.yed.graphml
@@ -97,7 +97,7 @@ draw small route rail-spine:gpus=16,nics-per-server=4,radix=16 --traffic pattern
 draw medium route rail-spine:gpus=1024,radix=64,taper=2 --traffic pattern:permutation
 draw big route preset:llama3-24k-roce --traffic job:dp-rs
 draw rails build rail-only:gpus=32768,radix=64,domain=8
-draw pods build fat-tree:k=8 --failed leaf-3 --failed 'spine-9*0.5'
+draw pods build fat-tree:k=8 --fail leaf-3 --fail 'spine-9*0.5'
 draw torus route torus:gpus=64,torus=4,4,gpus-per-server=4,radix=16 --traffic pattern:permutation --engine spray
 draw dragonfly route dragonfly:gpus=72,gpus-per-server=2,dragonfly=2,4,2,radix=16 --traffic pattern:permutation --engine spray
 draw groups route dragonfly:gpus=1056,radix=16 --traffic pattern:shift,by=4 --engine spray --view pod
@@ -113,6 +113,16 @@ else
   echo "chromium is not installed: texts of drawings are not measured"
 fi
 
+# --- memory: a graph on its way costs nothing per node or cable but its place in the picture ---
+peak() { # of a run, in MiB
+  "$program" "$@" 2>&1 >/dev/null | sed -nE 's/.*, ([0-9]+)[.0-9]* MiB peak.*/\1/p'
+}
+plain=$(peak build rail-spine:gpus=16384,radix=64)
+for format in graphml gexf dot; do
+  with=$(peak build rail-spine:gpus=16384,radix=64 --format $format)
+  [[ $with -le $((plain + 16)) ]] || fail "$format of 16,384 GPUs takes $with MiB, the fabric alone $plain"
+done
+
 # --- options ---
 expect() { # expect CODE TEXT ARGUMENTS...: exit code, and a text in the message
   local code=$1 text=$2 status=0
@@ -125,10 +135,10 @@ expect 2 "ends in none of .json, .xml, .graphml" build $tiny --export fabric.png
 expect 2 "given twice" build $tiny --export a.svg --export a.svg
 expect 2 "did you mean 'pod'" build $tiny --format svg --view pods
 expect 2 "neither --format nor --export asks for a graph" build $tiny --view tier
-expect 2 "neither --format nor --export asks for a graph" build $tiny --failed leaf-0
+expect 2 "neither --format nor --export asks for a graph" build $tiny --fail leaf-0
 expect 3 "view pod: the fabric has no pods" run $tiny --export none.svg --view pod
 [[ ! -e none.svg ]] || fail "a file is left of a view that there is not"
-expect 3 "--failed: " build $tiny --format svg --failed leaf-99
+expect 3 "--fail: " build $tiny --format svg --fail leaf-99
 expect 0 "svg written to a.svg" build $tiny --export a.svg
 expect 5 "exists already; give --force" build $tiny --export a.svg
 before=$(cksum <a.svg)

@@ -66,23 +66,25 @@ if command -v zsh >/dev/null; then
   cat >offer.zsh <<'END'
 zmodload zsh/zpty
 zpty shell zsh -f -i
-ask() { # ask LINE: the line as completed
-  zpty -w -n shell "$1"$'\t'
-  sleep 0.5
-  zpty -w -n shell $'\C-e\C-x'
-  local all=
-  while zpty -r -t shell part; do all+=$part; done
-  print -r -- "$all"
+typeset all= part
+await() { # await PATTERN: reads what the shell prints until it is there, 20 s at most
+  repeat 200; do
+    while zpty -r -t shell part; do all+=$part; done
+    [[ $all == *$~1* ]] && return 0
+    sleep 0.1
+  done
+  return 1
 }
-zpty -w shell "PS1='> '; autoload -U compinit; compinit -u -D; source ./completion.zsh; unsetopt zle_bracketed_paste"
-sleep 1
-while zpty -r -t shell part; do :; done
-ask "$1"
+zpty -w shell "PS1='rea''dy> '; autoload -U compinit; compinit -u -D; source ./completion.zsh; unsetopt zle_bracketed_paste"
+await 'ready> ' || exit 1
+all=
+zpty -w -n shell "$1"$'\t'
+await "$2" || { print -r -- "$all"; exit 1 }
 END
   zsh -n completion.zsh || fail "zsh: syntax"
-  zsh -f offer.zsh 'fabriscope ro' | grep -q 'route' || fail "zsh does not complete the command"
-  zsh -f offer.zsh 'fabriscope run --interf' | grep -q -- '--interference' || fail "zsh does not complete an option"
-  zsh -f offer.zsh 'fabriscope run --engine spr' | grep -q 'spray' || fail "zsh does not complete an engine"
+  zsh -f offer.zsh 'fabriscope ro' 'route' >shown || fail "zsh does not complete the command"
+  zsh -f offer.zsh 'fabriscope run --interf' '--interference' >shown || fail "zsh does not complete an option"
+  zsh -f offer.zsh 'fabriscope run --engine spr' 'spray' >shown || fail "zsh does not complete an engine"
 fi
 
 # Every figure that is explained is in the JSON schema, and the figures of engines and iterations are all explained.

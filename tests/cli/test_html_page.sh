@@ -18,6 +18,8 @@ make jobs run preset:p4d-ultracluster --engine ecmp --engine spray --seeds 3
 make route route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --engine optimal --bound
 make sweep sweep clos:gpus=256,radix=16,pod=64,tiers=3 --vary taper.1=1,2,4 --vary nic=200Gb/s,400Gb/s --engine ecmp --engine spray
 make cost cost rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256
+mkdir "$work/study"
+"$(dirname "$program")/study_page" >"$work/study/report.html" || fail "the page of a study"
 code=0
 node "$root/tests/web/test_page.mjs" "$(dirname "$program")/../artefacts/html" "$work" || code=$?
 [[ $code -ne 77 || $failures -gt 0 ]] || exit 77

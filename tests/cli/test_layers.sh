@@ -15,7 +15,8 @@ fail() {
 fresh() {
   rm -rf "$work/tree"
   mkdir "$work/tree"
-  (cd "$root" && cp -r CMakeLists.txt src topologies routing reports scripts "$work/tree/" && mkdir "$work/tree/tests")
+  tar -C "$root" --exclude=node_modules -cf - CMakeLists.txt src topologies routing reports scripts | tar -C "$work/tree" -xf -
+  mkdir "$work/tree/tests"
 }
 violate() { # violate NAME FILE TEXT EXPECTED: appends TEXT to FILE
   fresh

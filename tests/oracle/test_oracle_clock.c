@@ -1,4 +1,5 @@
 /* Seconds of phases under masks against the same flows solved from scratch. */
+#include "fab/reroute_moved.h"
 #include "fab/rng.h"
 #include "fabric_fixture.h"
 #include "oracle_clock.h"
@@ -23,7 +24,7 @@ typedef struct scene {
 } scene;
 
 typedef struct tally {
-    uint32_t scenes, masks, slower, simulated, settled, longer;
+    uint32_t scenes, masks, slower, simulated, settled, longer, moved, renumbered;
 } tally;
 
 static bool scene_init(scene *s, const char *design, const char *traffic, const char *engine, fab_rng *rng,
@@ -127,8 +128,9 @@ static fab_routes routes_now(const scene *s, const fab_rerouted *r) {
     return out;
 }
 
-static fab_phase_seconds expected(const scene *s, const char *engine, const fab_rerouted *r) {
-    const fab_phase *phase = &s->traffic.phases[0];
+/* `phase` and `offer`: of the flows as they are now. */
+static fab_phase_seconds expected(const scene *s, const char *engine, const fab_rerouted *r, const fab_phase *phase,
+                                  const fab_offer *offer) {
     fab_phase_seconds out;
     if (s->router.splits) {
         const fab_engine_spec spec = fixture_spec(engine);
@@ -136,10 +138,13 @@ static fab_phase_seconds expected(const scene *s, const char *engine, const fab_
         fab_router fresh;
         cr_assert_eq(fab_next_hops_new(s->f, s->mask.dead_link, &t, NULL), FAB_OK);
         cr_assert_eq(fab_router_init(&spec, s->f, t, &fresh, NULL), FAB_OK);
-        out = oracle_seconds_of_split(s->f, &fresh, &s->mask, phase, &s->offer);
+        out = oracle_seconds_of_split(s->f, &fresh, &s->mask, phase, offer);
         fab_router_release(&fresh);
         fab_next_hops_free(t);
         return out;
+    }
+    if (r->routes != NULL) {
+        return oracle_seconds_of_routes(s->f, &s->router, &s->mask, phase, r->routes);
     }
     fab_routes routes = routes_now(s, r);
     out = oracle_seconds_of_routes(s->f, &s->router, &s->mask, phase, &routes);
@@ -147,17 +152,79 @@ static fab_phase_seconds expected(const scene *s, const char *engine, const fab_
     return out;
 }
 
-static fab_phase_seconds found(scene *s, const fab_rerouted *r) {
+static fab_phase_seconds found(scene *s, const fab_rerouted *r, const fab_phase *phase, const fab_offer *offer) {
     fab_phase_seconds out = {0};
     fab_error err = {0};
+    bool has_moved = phase != &s->traffic.phases[0];
     if (s->router.splits) {
-        const fab_split_seconds_request request = {s->f,     &s->router, &s->mask, &s->traffic, &s->traffic.phases[0],
-                                                   &s->offer};
+        const fab_split_seconds_request request = {s->f, &s->router, &s->mask, &s->traffic, phase, offer};
         cr_assert_eq(fab_split_seconds(&request, &out, &err), FAB_OK, "%s: %s", s->what, err.text);
     } else {
-        cr_assert_eq(fab_clock_read(s->reader, &s->mask, r, false, &out, &err), FAB_OK, "%s: %s", s->what, err.text);
+        cr_assert_eq(fab_clock_read(s->reader, &s->mask, r, has_moved, &out, &err), FAB_OK, "%s: %s", s->what,
+                     err.text);
     }
     return out;
+}
+
+static fab_phase_seconds compare(scene *s, const char *engine, const fab_rerouted *r, const fab_phase *phase,
+                                 const fab_offer *offer) {
+    fab_phase_seconds want = expected(s, engine, r, phase, offer);
+    fab_phase_seconds got = found(s, r, phase, offer);
+    bool is_known = phase->all.n == 0 || !s->router.splits || !s->f->forwards_in_domain;
+    cr_assert(fabs(got.transfer_s - want.transfer_s) <= 1e-9 * want.transfer_s, "%s: %.17g s, not %.17g", s->what,
+              got.transfer_s, want.transfer_s);
+    cr_assert(!is_known || fabs(got.latency_s - want.latency_s) <= 1e-12 * want.latency_s, "%s: %.17g s, not %.17g",
+              s->what, got.latency_s, want.latency_s);
+    fab_phase_seconds again = found(s, r, phase, offer);
+    cr_assert(again.transfer_s == got.transfer_s && again.latency_s == got.latency_s, "%s: not the same", s->what);
+    return got;
+}
+
+/* Under the mask at hand servers, or single GPUs, change places. */
+static void check_moved(scene *s, const char *engine, fab_rng *rng, tally *sum) {
+    const uint32_t n_gpus = fab_n_gpus(s->f);
+    const uint32_t per = fab_rng_below(rng, 2) == 0 ? s->f->gpus_per_server : 1;
+    uint32_t *new_gpu = calloc((size_t)n_gpus + 1, sizeof *new_gpu);
+    uint32_t *moved = calloc((size_t)n_gpus + 1, sizeof *moved);
+    size_t n_moved = 0;
+    fab_phase phase = fixture_list(&s->traffic.phases[0]);
+    fab_offer offer = {.fabric = NULL};
+    fab_rerouted r;
+    fab_error err = {0};
+    uint32_t a = (uint32_t)fab_rng_below(rng, n_gpus / per) * per;
+    uint32_t b = (uint32_t)fab_rng_below(rng, n_gpus / per) * per;
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
+        new_gpu[gpu] = gpu;
+    }
+    for (uint32_t k = 0; k < per; k++) {
+        new_gpu[a + k] = b + k;
+        new_gpu[b + k] = a + k;
+    }
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
+        moved[n_moved] = gpu;
+        n_moved += new_gpu[gpu] != gpu;
+    }
+    for (uint64_t i = 0; i < phase.n_flows; i++) {
+        phase.src[i] = new_gpu[phase.src[i]];
+        phase.dst[i] = new_gpu[phase.dst[i]];
+    }
+    fab_status status = fab_offer_init(s->f, &s->router.ports, &phase, &offer, &err);
+    if (status == FAB_OK) {
+        status = fab_reroute_apply_moved(s->reroute, &s->mask, moved, n_moved, new_gpu, &r, &err);
+    }
+    cr_assert(status == FAB_OK || status == FAB_EUNSUPPORTED || status == FAB_EUNREACHABLE, "%s: %s", s->what,
+              err.text);
+    if (status == FAB_OK && r.n_disconnected == 0 && n_moved > 0) {
+        (void)compare(s, engine, &r, &phase, &offer);
+        sum->moved++;
+        sum->renumbered += r.routes != NULL;
+    }
+    if (offer.fabric != NULL) {
+        fab_offer_release(&offer);
+    }
+    fixture_list_release(&phase);
+    free(new_gpu);
+    free(moved);
 }
 
 static void check_engine(const char *engine, uint32_t n_rounds, uint64_t seed, tally *sum) {
@@ -184,23 +251,15 @@ static void check_engine(const char *engine, uint32_t n_rounds, uint64_t seed, t
                     continue;
                 }
                 cr_assert_eq(status, FAB_OK, "%s: %s", s.what, err.text);
-                fab_phase_seconds want = expected(&s, engine, &r);
-                fab_phase_seconds got = found(&s, &r);
-                cr_assert(fabs(got.transfer_s - want.transfer_s) <= 1e-9 * want.transfer_s, "%s: %.17g s, not %.17g",
-                          s.what, got.transfer_s, want.transfer_s);
-                bool is_known = s.traffic.phases[0].all.n == 0 || !s.router.splits || !s.f->forwards_in_domain;
-                cr_assert(!is_known || fabs(got.latency_s - want.latency_s) <= 1e-12 * want.latency_s,
-                          "%s: %.17g s, not %.17g", s.what, got.latency_s, want.latency_s);
+                fab_phase_seconds got = compare(&s, engine, &r, &s.traffic.phases[0], &s.offer);
                 whole_s = i == 0 ? got.transfer_s : whole_s;
                 whole_latency_s = i == 0 ? got.latency_s : whole_latency_s;
-                fab_phase_seconds again = found(&s, &r);
-                cr_assert(again.transfer_s == got.transfer_s && again.latency_s == got.latency_s, "%s: not the same",
-                          s.what);
                 sum->masks++;
                 sum->slower += got.transfer_s > whole_s;
                 sum->longer += got.latency_s != whole_latency_s;
                 sum->simulated += got.is_simulated;
                 sum->settled += !got.is_simulated;
+                check_moved(&s, engine, &rng, sum);
             }
         }
         scene_release(&s);
@@ -222,12 +281,15 @@ Test(clock, paths) {
     tally all = {0};
     for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
         tally sum = {0};
-        check_engine(ENGINES[i], i < 5 ? 80 : 40, i, &sum);
+        check_engine(ENGINES[i], i < 5 ? 60 : 30, i, &sum);
         all.simulated += sum.simulated;
         all.longer += sum.longer;
+        all.renumbered += sum.renumbered;
+        cr_expect_gt(sum.moved, 50, "%s: %u", ENGINES[i], sum.moved);
         all.masks += sum.masks;
     }
     cr_expect_gt(all.simulated, 50, "%u of %u", all.simulated, all.masks);
+    cr_expect_gt(all.renumbered, 50, "%u", all.renumbered);
     cr_expect_gt(all.longer, 10, "%u of %u", all.longer, all.masks);
 }
 
@@ -236,6 +298,6 @@ Test(clock, splits) {
                                           "optimal,method=weights"};
     for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
         tally sum = {0};
-        check_engine(ENGINES[i], i < 3 ? 50 : 15, i, &sum);
+        check_engine(ENGINES[i], i < 3 ? 40 : 12, i, &sum);
     }
 }

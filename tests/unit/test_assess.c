@@ -255,3 +255,38 @@ Test(assess, slower_parts_take_as_long_as_in_a_replay_of_everything) {
     cr_expect_gt(n_slower, 30, "%u", n_slower);
     cr_expect_gt(n_iterations, 20, "%u", n_iterations);
 }
+
+/* --- what is refused ---------------------------------------------------------------------------------------------- */
+
+static void refused(const char *design_text, const char *traffic, const char *engine, fab_policy policy,
+                    const char *message) {
+    fab_design design;
+    fab_fabric *f = fixture_build(design_text, &design, NULL);
+    const fab_engine_spec spec = fixture_spec(engine);
+    fab_damage *damage = NULL;
+    fab_error err = {0};
+    const fab_damage_request request = {.design = &design,
+                                        .fabric = f,
+                                        .traffic = traffic,
+                                        .engines = &spec,
+                                        .n_engines = 1,
+                                        .policies = &policy,
+                                        .n_policies = 1,
+                                        .times = true};
+    cr_expect_eq(fab_damage_new(&request, &damage, &err), FAB_EUNSUPPORTED, "%s, %s", design_text, traffic);
+    cr_expect(strstr(err.text, message) != NULL, "%s", err.text);
+    cr_expect_null(damage);
+    fab_fabric_free(f);
+}
+
+Test(assess, says_what_it_cannot_do) {
+    refused(
+        "rail-spine:gpus=16384,radix=64", "pattern:all-to-all", "ecmp", FAB_POLICY_NONE,
+        "268419072 flows of 1 paths: with what was before it more than the 16777216 paths that failure studies keep");
+    refused("rail-spine:gpus=2048,radix=64", "pattern:all-to-all", "ecmp,qp=16", FAB_POLICY_NONE,
+            "4192256 flows of 16 paths under ecmp");
+    refused("fat-tree:k=4", "pattern:permutation", "ecmp", FAB_POLICY_SAME_RACK, "without a floor plan");
+    refused("fat-tree:k=4", "pattern:permutation", "ecmp,qp=2,spread=round-robin", FAB_POLICY_NONE,
+            "queue pairs that take turns have no times under failures");
+    refused("fat-tree:k=4", "pattern:all-reduce,algorithm=all", "ecmp", FAB_POLICY_NONE, "ways to do the same");
+}

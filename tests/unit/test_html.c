@@ -166,6 +166,29 @@ Test(html, names_stay_names) {
     }
 }
 
+/* Of a study with a graph the page knows what the loss of each cable does; what was not looked at is 0. */
+Test(html, criticality_is_told_by_cable) {
+    fab_result result = fixture_result(FAB_COMMAND_STUDY, 1);
+    fab_study_variant *shown = &result.study->variants[result.study->shown];
+    char *page = page_of(&result);
+    cr_assert_null(strstr(page, "\"criticality\":{"));
+    free(page);
+    shown->cable_damage = calloc(result.graph->n_cables, sizeof *shown->cable_damage);
+    for (uint32_t c = 0; c < result.graph->n_cables; c++) {
+        shown->cable_damage[c] = NAN;
+    }
+    shown->cable_damage[11] = 0.25;
+    shown->cable_damage[10] = 1;
+    page = page_of(&result);
+    /* NIC - leaf: cables 2, 6, 10, 14; leaf - spine: 3, 7, 11, 15 */
+    cr_assert_not_null(
+        strstr(page, "\"ratio\":{\"step\":0,\"values\":[0,0.25,1],\"code\":[\"AACA\",\"AACA\",\"AABA\",\"AABA\"]}"));
+    free(page);
+    free(shown->cable_damage);
+    shown->cable_damage = NULL;
+    fixture_release(&result);
+}
+
 /* What is not known of the links is left out, and what is not a number is refused. */
 Test(html, loads_are_told_where_they_are_known) {
     fab_result result = fixture_result(FAB_COMMAND_RUN, 1);

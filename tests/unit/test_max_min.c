@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 
 static fab_status solve(const fab_sharing *s, double *rate, uint32_t *bottleneck, fab_error *err) {
     fab_max_min *solver = NULL;
@@ -98,6 +99,31 @@ Test(max_min, weights_far_apart) {
     cr_assert_eq(rate[0], 1);
     cr_assert_float_eq(rate[1], 999 * 0.25, 1e-10);
     cr_assert_float_eq(rate[2], 999 * 0.75, 1e-10);
+}
+
+/* So many equal rates add up to less than the link has by more than what counts as full at first. */
+Test(max_min, many_flows_of_one_link) {
+    enum { N = 3000000 };
+    static const double capacity[] = {1 / 3.0 + 6};
+    fab_error err = {0};
+    double *rate = calloc(N, sizeof *rate);
+    uint32_t *bottleneck = calloc(N, sizeof *bottleneck);
+    uint32_t *link = calloc(N, sizeof *link);
+    uint64_t *first = calloc(N + 1, sizeof *first);
+    cr_assert(rate != NULL && bottleneck != NULL && link != NULL && first != NULL);
+    for (uint32_t f = 0; f < N; f++) {
+        first[f + 1] = f + 1;
+        bottleneck[f] = 7;
+    }
+    fab_sharing s = {.n_flows = N, .n_links = 1, .capacity = capacity, .first = first, .link = link};
+    cr_assert_eq(solve(&s, rate, bottleneck, &err), FAB_OK, "%s", err.text);
+    for (uint32_t f = 0; f < N; f++) {
+        cr_assert(fabs(rate[f] - capacity[0] / N) <= 1e-9 * rate[f] && bottleneck[f] == 0);
+    }
+    free(rate);
+    free(bottleneck);
+    free(link);
+    free(first);
 }
 
 static void refuse(fab_sharing s, const char *text) {

@@ -1,6 +1,6 @@
 // The pages in a real browser, as a reader uses them. Screenshots go to ARTEFACTS.
 //
-//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, sweep, cost made by --out in FOLDER
+//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, sweep, cost, study in FOLDER
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const text = (page, selector) => page.locator(selector).first().textContent();
 /* --- every page ------------------------------------------------------------------------------------------------- */
 
 const LOOKS = [['light', 1280], ['light', 400], ['dark', 1280]];
-for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['sweep', 3], ['cost', 2]]) {
+for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['sweep', 3], ['cost', 2], ['study', 3]]) {
   test(`${name}: no complaints, no requests, light and dark, wide and narrow`, async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, looks)) {
       const { page, context, complaints } = await open(browser, file(name), { colorScheme, viewport: { width, height: 900 } });
@@ -309,6 +309,28 @@ test('sweep: the points, and which are on the front', async () => {
   }
   await drawAll(page);
   assert.ok((await page.locator('.uplot').count()) >= 3);
+  await context.close();
+});
+
+test('study: the distribution, the ranking, and what it is in the picture', async () => {
+  const { data } = readModel(join(root, 'study'));
+  const { study } = data.report;
+  const { page, context } = await open(browser, file('study'));
+  same((await text(page, '#answer-bound strong')).replace('×', ''), study.slowdown_ratio.mean, 'slowdown');
+  const label = await page.locator('#study .chart').getAttribute('aria-label');
+  study.policy[0].bins.forEach((n) => n > 0 && assert.ok(label.includes(`${n} `), label));
+  assert.ok(label.includes(`${study.policy[0].stopped} stops`), label);
+  const ranking = await cells(page, 'critical-table');
+  assert.equal(ranking.length, study.critical.length);
+  for (const [i, c] of study.critical.entries()) {
+    assert.equal(ranking[i][0], c.name);
+    same(ranking[i][4], c.damage_ratio, c.name);
+  }
+  await page.getByRole('link', { name: `Show ${study.critical[0].name} in the picture` }).click();
+  assert.match(await text(page, '#fabric-detail h3'), /\S/);
+  assert.equal(await page.getByLabel('Colour', { exact: true }).inputValue(), 'criticality');
+  const counts = (await page.locator('.legend li .faint').allTextContents()).map(Number);
+  assert.equal(counts.reduce((a, b) => a + b), 16); // links of eight cables
   await context.close();
 });
 

@@ -1,5 +1,6 @@
 // The first screen: what bounds the job, how bad the collisions are, what it costs.
 import { h } from './dom.js';
+import { studyAnswers } from './study.js';
 import * as f from './format.js';
 
 /** Parts of an iteration in the order in which they are drawn. */
@@ -13,9 +14,12 @@ export const PARTS = [
   ['exposed_dp_s', 'data-parallel communication', 'dp'],
   ['optimizer_s', 'optimizer', 'optimizer'],
 ];
+/** What the other engines make of the same: "spray 8.1 s, dmodk 9 s". */
+const others = (list, index, name, text) => list.map((item, i) => (i === index || text(item) === null ? null : `${name(item)} ${text(item)}`)).filter(Boolean).join(', ');
+
 const isNetwork = (key) => key.startsWith('exposed_');
 
-function card(id, question, answer, ...rest) {
+export function card(id, question, answer, ...rest) {
   return h('article', { class: 'card', id, 'aria-labelledby': `${id}-q` },
     h('h2', { id: `${id}-q` }, question), h('p', { class: 'answer' }, answer), rest);
 }
@@ -27,11 +31,13 @@ export function stacked(parts, label) {
       h('span', { class: `fill ${kind}`, style: { 'flex-grow': share }, title: `${name}: ${f.percent(share)}` })));
 }
 
-function boundByIteration(iteration, several) {
+function boundByIteration(iterations, index) {
+  const iteration = iterations[index];
+  const rest = others(iterations, index, (it) => it.engine, (it) => f.seconds(it.time_s));
   const shares = PARTS.map(([key, name, kind]) => ({ key, name, kind, share: iteration[key] / iteration.time_s }));
-  const most = shares.reduce((a, b) => (b.share > a.share ? b : a));
   const network = shares.filter((s) => isNetwork(s.key) && s.share > 0.0005).sort((a, b) => b.share - a.share);
-  const sum = network.reduce((total, s) => total + s.share, 0);
+  const sum = shares.reduce((total, s) => total + (isNetwork(s.key) ? s.share : 0), 0);
+  const most = [...shares.filter((s) => !isNetwork(s.key)), { name: 'the network', share: sum }].reduce((a, b) => (b.share > a.share ? b : a));
   const words = network.length > 0
     ? `The network that computation does not hide takes ${f.percent(sum)}: ${f.list(network.map((s) => `${s.name} ${f.percent(s.share)}`))}.`
     : 'Computation hides all of the network.';
@@ -39,7 +45,7 @@ function boundByIteration(iteration, several) {
     [h('strong', null, `${most.name[0].toUpperCase()}${most.name.slice(1)}`), `: ${f.percent(most.share)} of an iteration of ${f.seconds(iteration.time_s)}`],
     stacked(shares.map((s) => [s.name, s.share, s.kind]), `Parts of the iteration: ${f.list(shares.filter((s) => s.share > 0.0005).map((s) => `${s.name} ${f.percent(s.share)}`))}`),
     h('p', null, words),
-    h('p', { class: 'small' }, `${f.count(iteration.tokens_per_s)} tokens/s, model FLOPs utilisation ${f.percent(iteration.mfu_ratio)}${several ? `, under ${iteration.engine}` : ''}. `,
+    h('p', { class: 'small' }, `${f.count(iteration.tokens_per_s)} tokens/s, model FLOPs utilisation ${f.percent(iteration.mfu_ratio)}${rest ? `, under ${iteration.engine}. An iteration under the others: ${rest}` : ''}. `,
       h('a', { href: '#time' }, 'The waterfall')));
 }
 
@@ -63,11 +69,12 @@ function boundByPhase(model, engineIndex) {
   const { phase, engine } = slowest;
   const holder = holderOf(engine);
   const ratio = f.mean(engine.lower_bound_ratio);
+  const rest = others(phase.engines, engineIndex, (e) => e.engine, (e) => (e.time_s === undefined ? null : f.seconds(f.mean(e.time_s))));
   return card('answer-bound', 'What bounds my traffic?',
     holder ? [h('strong', null, holder.name), ` hold ${f.percent(holder.share)} of the flows`] : `${phase.name} takes ${f.seconds(f.mean(engine.time_s))}`,
     h('p', null, `${timed.length > 1 ? `The longest phase, ${phase.name},` : `${phase.name}`} takes ${f.seconds(f.mean(engine.time_s))}, ${ratio > 1.005 ? `${f.digits(ratio, 3)} times what every routing needs` : 'the least that any routing needs'}.`),
     model.note && h('p', { class: 'small' }, `No iteration is timed: ${model.note}.`),
-    h('p', { class: 'small' }, `Under ${engine.options ?? engine.engine}. `, h('a', { href: '#phases' }, 'All phases')));
+    h('p', { class: 'small' }, `Under ${engine.options ?? engine.engine}. ${rest ? `Under the others: ${rest}. ` : ''}`, h('a', { href: '#phases' }, 'All phases')));
 }
 
 function collisions(model, engineIndex) {
@@ -87,11 +94,12 @@ function collisions(model, engineIndex) {
   const iteration = model.report.iteration?.[engineIndex];
   const hidden = iteration && phase.name.startsWith('dp') && iteration.exposed_dp_s === 0 ? ' Computation hides this phase.' : '';
   const ratio = f.mean(engine.lower_bound_ratio ?? 1);
+  const rest = others(phase.engines, engineIndex, (e) => e.engine, (e) => f.factor(f.mean(e.max_collision_factor)));
   return card('answer-collisions', 'How bad are collisions?',
     factor > 1 ? [h('strong', null, `${f.factor(factor)} × its rate`), ' is asked of the worst link', many ? ' (mean over seeds)' : ''] : [h('strong', null, 'No link collides'), `: the fullest is asked for ${f.factor(factor)} of its rate`],
     factor > 1 && h('p', null, `Phase ${phase.name}${split}. ${cause}`),
     factor > 1 && h('p', null, `${f.count(flows)} of ${f.count(phase.fabric_flows)} flows that leave their switch cross a collided link${engine.time_s !== undefined && ratio > 1.005 ? `, and the phase takes ${f.digits(ratio, 3)} times what every routing needs` : ''}.${hidden}`),
-    h('p', { class: 'small' }, `Under ${engine.options ?? engine.engine}. `, h('a', { href: '#collisions' }, 'The worst links')));
+    h('p', { class: 'small' }, `Under ${engine.options ?? engine.engine}. ${rest ? `Worst link under the others: ${rest}. ` : ''}`, h('a', { href: '#collisions' }, 'The worst links')));
 }
 
 const KINDS = { switch: 'switches', transceiver: 'transceivers', cable: 'cables', nic: 'NICs', installation: 'installation' };
@@ -168,14 +176,57 @@ function optimumAnswers(o) {
   ].filter(Boolean);
 }
 
+function adviceAnswers(advice) {
+  const { best, base } = advice;
+  return [card('answer-advice', 'What should I change?',
+    best ? [h('code', null, best.change), `: ${f.percent(best.gain_ratio)} faster`] : 'Nothing that was tried is clearly faster',
+    h('p', null, best ? `Links need ${f.seconds(best.time_s)} instead of ${f.seconds(base.time_s)}; the worst factor is ${f.factor(best.max_collision_factor)} instead of ${f.factor(base.max_collision_factor)}.` : `Links need ${f.seconds(base.time_s)} as it is.`),
+    h('p', { class: 'small' }, `${f.count(advice.evaluated)} configurations tried. `, h('a', { href: '#advice' }, 'All of them')))];
+}
+
+function contentionAnswers(contention) {
+  const rows = contention.engines[0].jobs.filter((j) => j.slowdown_ratio !== undefined);
+  if (rows.length === 0) return [];
+  const worst = rows.reduce((a, b) => (f.mean(b.slowdown_ratio) > f.mean(a.slowdown_ratio) ? b : a));
+  return [card('answer-contention', 'What do the jobs do to each other?',
+    [h('strong', null, `${f.digits(f.mean(worst.slowdown_ratio), 3)} times`), ` as long takes ${worst.phase} of job ${worst.job}`],
+    h('ul', { class: 'plain' }, rows.map((j) => h('li', null, `${j.job}, ${j.phase}: ${f.seconds(f.mean(j.alone_s))} alone, ${f.seconds(f.mean(j.together_s))} together${j.iteration_alone_s ? `; an iteration ${f.seconds(j.iteration_alone_s)} and ${f.seconds(j.iteration_together_s)}` : ''}`))),
+    h('p', { class: 'small' }, h('a', { href: '#contention' }, 'Where they meet')))];
+}
+
+function degradationAnswers(degradation) {
+  const worst = degradation.phases.filter((p) => p.factor_ratio !== undefined).reduce((a, b) => (a && a.factor_ratio >= b.factor_ratio ? a : b), null);
+  const iteration = degradation.iterations?.[0];
+  const parts = degradation.parts.map((p) => `${p.part} at ${f.percent(p.speed_ratio)}`);
+  if (!worst) return [];
+  return [card('answer-degradation', 'What do the slower parts do?',
+    [h('strong', null, `${f.digits(worst.factor_ratio, 4)} times`), ` as long takes phase ${worst.phase}`],
+    h('p', null, `With ${f.list(parts)}.${iteration ? ` An iteration takes ${f.seconds(iteration.after_s)} instead of ${f.seconds(iteration.before_s)}.` : ''}`),
+    h('p', { class: 'small' }, h('a', { href: '#degradation' }, 'Phase by phase')))];
+}
+
+function mixAnswers(mix) {
+  const rows = mix.designs.flatMap((d) => (d.engines ?? []).map((e) => ({ d, e }))).filter(({ e }) => e.speed_ratio !== undefined);
+  const best = rows.find(({ e }) => e.best);
+  if (!best) return [];
+  return [card('answer-mix', 'Which design serves both jobs best?', [h('strong', null, best.d.name), ': most speed for its cost'],
+    h('ul', { class: 'plain' }, rows.map(({ d, e }) => h('li', null, `${d.name}: speed ${f.percent(e.speed_ratio)}, per dollar ${f.percent(e.speed_per_usd_ratio)} of the best`))),
+    h('p', { class: 'small' }, `Training ${f.percent(mix.training_share)} of the time, ranking ${f.percent(mix.ranking_share)}; under ${best.e.label}.`))];
+}
+
 export function answers(model, state) {
   const host = h('div', { class: 'cards' });
   const draw = () => {
     const { report } = model;
     const cards = [];
-    if (report.iteration?.[state.engine]) cards.push(boundByIteration(report.iteration[state.engine], report.iteration.length > 1));
+    if (report.iteration?.[state.engine]) cards.push(boundByIteration(report.iteration, state.engine));
     else if (model.phases.length > 0) cards.push(boundByPhase(model, state.engine));
     if (model.phases.length > 0) cards.push(collisions(model, state.engine));
+    if (report.contention) cards.push(...contentionAnswers(report.contention));
+    if (report.degradation) cards.push(...degradationAnswers(report.degradation));
+    if (report.advice) cards.push(...adviceAnswers(report.advice));
+    if (report.mix) cards.push(...mixAnswers(report.mix));
+    if (report.study) cards.push(...studyAnswers(report.study));
     if (report.sweep) cards.push(...sweepAnswers(report.sweep));
     if (report.optimize) cards.push(...optimumAnswers(report.optimize, report.cost));
     if (report.designs) cards.push(...designAnswers(report.designs));

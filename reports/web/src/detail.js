@@ -98,7 +98,7 @@ export function detail(model, state, picture) {
   const host = h('div', { class: 'detail', id: 'fabric-detail', 'aria-live': 'polite', role: 'region', 'aria-label': 'What is selected' });
   const draw = () => {
     const { selected } = state;
-    replace(host, selected === null ? h('p', { class: 'note' }, 'Nothing is selected.')
+    replace(host, selected === null ? h('p', { class: 'note' }, 'What you select in the picture is told here, down to its cables.')
       : selected.kind === 'switch' ? ofSwitch(model, picture, selected.id)
         : selected.kind === 'block' ? ofBlock(model, picture, selected.id)
           : selected.kind === 'cable' ? ofCable(model, picture, selected)

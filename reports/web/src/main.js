@@ -10,15 +10,16 @@ import { matrices } from './matrix.js';
 import { others } from './other.js';
 import { phases } from './phases.js';
 import { picture } from './picture.js';
+import { study } from './study.js';
 import { optimum, sweep } from './sweep.js';
 import { time } from './time.js';
 import * as f from './format.js';
 
-const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric', build: 'A fabric', cost: 'Cost of fabrics', sweep: 'A design at many values', place: 'Placements of a job', mix: 'Two kinds of job', optimize: 'The cheapest fabric' };
+const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric', build: 'A fabric', cost: 'Cost of fabrics', sweep: 'A design at many values', place: 'Placements of a job', mix: 'Two kinds of job', optimize: 'The cheapest fabric', study: 'Failures of a fabric' };
 
 /** The phase whose links are asked for most, under the first engine: what the page opens with. */
 function worstPhase(model) {
-  const factors = model.phases.map((phase) => f.mean(phase.engines[0]?.max_collision_factor ?? 0));
+  const factors = model.phases.map(({ engines: [engine] }) => f.mean(engine?.max_collision_factor ?? 0) + 1e-3 * f.mean(engine?.max_utilisation_ratio ?? 0));
   return Math.max(0, factors.indexOf(Math.max(...factors)));
 }
 
@@ -32,7 +33,7 @@ function subtitle(model) {
 
 function header(model) {
   const { meta } = model;
-  const names = model.report.designs?.map((d) => d.name);
+  const names = (model.report.designs ?? model.report.mix?.designs)?.map((d) => d.name);
   return h('header', null,
     h('p', { class: 'kind' }, WHAT[meta.command] ?? meta.command),
     h('h1', null, names ? `${names.length} designs` : model.report.optimize ? `A fabric for ${f.count(model.report.optimize.gpus)} GPUs` : (meta.design ?? meta.command)),
@@ -72,7 +73,7 @@ function controls(model, state) {
 
 function build(data) {
   const model = new Model(data);
-  const state = new State({ engine: 0, phase: worstPhase(model), draw: 0, colour: 'ratio', direction: 'both', view: 'tier', open: null, openRest: false, selected: null });
+  const state = new State({ engine: 0, phase: worstPhase(model), draw: 0, colour: model.loads || !model.criticality ? 'ratio' : 'criticality', direction: 'both', view: 'tier', open: null, openRest: false, selected: null });
   const drawn = model.graph && data.views ? picture(model, state, data.views)
     : model.leftOut > 0 ? section('fabric', 'The fabric', `${f.count(model.leftOut)} cables are too many to be drawn here, and their loads are not in this file: fabric.graphml has them.`) : null;
   const { report } = model;
@@ -80,6 +81,7 @@ function build(data) {
   const linked = [drawn, has && collisions(model, state), has && loads(model, state), has && matrices(model, state)].filter(Boolean);
   const parts = [
     report.iteration && time(model, state),
+    ...(report.study ? study(model, state) : []),
     report.sweep && sweep(model),
     report.optimize && optimum(model),
     has && phases(model),

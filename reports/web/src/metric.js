@@ -8,6 +8,8 @@ export const COLOURS = [
   ['hash', 'hash factor (the routing)'],
   ['load', 'load in bytes'],
 ];
+/** What the loss of a cable does; only where a study found it. */
+export const CRITICALITY = ['criticality', 'what its loss costs'];
 export const DIRECTIONS = [['both', 'the worse of both'], ['0', 'up'], ['1', 'down']];
 
 /** The chosen figure of every link; `null` where the page does not have it. */
@@ -20,8 +22,10 @@ export class Metric {
     this.values = this.kind === 'ratio' ? ratios
       : this.kind === 'taper' ? tapers
         : this.kind === 'hash' ? ratios && tapers && ratios.map((b, i) => b.map((values, d) => values.map((v, c) => (tapers[i][d][c] > 0 ? v / tapers[i][d][c] : v))))
-          : state.draw === 0 ? model.bytes(state.phase, state.engine) : null;
-    this.most = this.kind === 'load' && this.values ? this.values.reduce((m, b) => b.reduce((n, values) => values.reduce((x, y) => Math.max(x, y), n), m), 0) : 0;
+          : this.kind === 'criticality' ? model.decode('criticality', model.criticality.ratio)
+            : state.draw === 0 ? model.bytes(state.phase, state.engine) : null;
+    this.isLinear = this.kind === 'load' || this.kind === 'criticality';
+    this.most = this.isLinear && this.values ? this.values.reduce((m, b) => b.reduce((n, values) => values.reduce((x, y) => Math.max(x, y), n), m), 0) : 0;
   }
   get known() {
     return this.values !== null && this.values !== undefined;
@@ -37,13 +41,13 @@ export class Metric {
     return this.direction === 'both' ? Math.max(up[index], down[index]) : this.values[boundary][this.direction][index];
   }
   bin(value) {
-    return this.kind === 'load' ? Math.min(7, Math.floor((8 * value) / (this.most || 1))) : binOf(value);
+    return this.isLinear ? Math.min(7, Math.floor((8 * value) / (this.most || 1))) : binOf(value);
   }
   colour(value, palette) {
-    return value > 0 ? palette[this.kind === 'load' ? 'load' : 'ratio'][this.bin(value)] : palette.idle;
+    return value > 0 ? palette[this.isLinear ? 'load' : 'ratio'][this.bin(value)] : palette.idle;
   }
   text(value) {
-    return this.kind === 'load' ? f.bytes(value) : f.factor(value);
+    return this.kind === 'load' ? f.bytes(value) : this.kind === 'criticality' ? f.percent(value) : f.factor(value);
   }
   /** Links of the chosen directions by bin, idle ones first. */
   counts() {
@@ -57,9 +61,9 @@ export class Metric {
   }
   /** What the bins are called. */
   get bins() {
-    return this.kind === 'load' ? BINS.map((_, i) => `to ${f.bytes(((i + 1) * this.most) / 8)}`) : BINS;
+    return this.isLinear ? BINS.map((_, i) => `to ${this.text(((i + 1) * this.most) / 8)}`) : BINS;
   }
   get css() {
-    return this.kind === 'load' ? 'load' : 'bin';
+    return this.isLinear ? 'load' : 'bin';
   }
 }

@@ -39,6 +39,7 @@ export class Model {
     this.loads = this.graph && data.loads ? data.loads : null;
     this.phases = data.report.phases ?? [];
     this.engines = this.phases[0]?.engines.map((e) => e.options ?? e.engine) ?? [];
+    this.criticality = this.graph ? (data.criticality ?? null) : null;
     this.cache = new Map();
     this.draws = new Map();
     for (const draw of this.loads?.draws ?? []) this.draws.set(`${draw.phase} ${draw.engine} ${draw.draw}`, draw);
@@ -104,6 +105,20 @@ export class Model {
     const lower = `${this.lowerName(boundary, b.lower[index])}:${b.lowerPort[index]}`;
     const upper = `${this.switchName(b.upper[index])}:${b.upperPort[index]}`;
     return down ? `${upper} > ${lower}` : `${lower} > ${upper}`;
+  }
+
+  /** What a switch or link of this name is, as something to select; null where there is none. */
+  findNamed(name) {
+    const [, tierName, number] = /^(\w+)-(\d+)$/.exec(name) ?? [];
+    const tier = this.graph.tiers.find((t) => t.name === tierName);
+    if (tier && number < tier.switches) return { kind: 'switch', id: tier.first + Number(number) };
+    for (const [boundary, b] of this.graph.boundaries.entries()) {
+      for (let index = 0; name.includes(' > ') && index < b.n; index++) {
+        if (!name.includes(`:${b.lowerPort[index]}`) || !name.includes(`:${b.upperPort[index]}`)) continue;
+        for (const down of [false, true]) if (this.linkName(boundary, index, down) === name) return { kind: 'cable', boundary, index };
+      }
+    }
+    return null;
   }
 
   /** Where a link of this number is: { boundary, index, down }. */

@@ -6,6 +6,7 @@ const TITLES = {
   advice: 'What could be changed', contention: 'What the jobs do to each other', degradation: 'What slower parts do',
   explanation: 'Who meets on the link', growth: 'Growth', mix: 'Two kinds of job', front_end: 'The front-end network', job: 'The job',
 };
+const FEW = 2; // items whose parts are open at once
 const UNITS = [[/_s$/, f.seconds], [/_bps$/, f.rate], [/_Bps$/, (v) => `${f.bytes(v)}/s`], [/(_|^)usd(_|$)/, f.money], [/bytes$/, f.bytes], [/_w$/, f.power], [/_m$/, f.metres]];
 
 const isScalar = (v) => v === null || typeof v !== 'object';
@@ -37,7 +38,7 @@ function list(key, items) {
     columns: scalars.map((k, i) => ({ title: title(k), head: i === 0, number: i > 0 && numeric(k), cell: (item) => plain(k, item[k]) })),
     rows: items.map(({ class: _, ...item }) => item),
   }),
-  items.map((item, i) => nested.some((k) => item[k] !== undefined) && h('details', null,
+  items.map((item, i) => nested.some((k) => item[k] !== undefined) && h('details', { open: items.length <= FEW },
     h('summary', null, `${title(key)}: ${plain(scalars[0], item[scalars[0]]) || i + 1}`), nested.map((k) => item[k] !== undefined && show(k, item[k]))))];
 }
 

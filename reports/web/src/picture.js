@@ -2,7 +2,7 @@
 // cables. tree.js is the same for the keyboard, detail.js tells what is selected.
 import { h, replace, section, select } from './dom.js';
 import { onTheme, palette } from './colour.js';
-import { COLOURS, DIRECTIONS, Metric } from './metric.js';
+import { COLOURS, CRITICALITY, DIRECTIONS, Metric } from './metric.js';
 import { detail } from './detail.js';
 import { Scene } from './scene.js';
 import { tree } from './tree.js';
@@ -250,7 +250,7 @@ export class Picture {
     for (let i = 0; i < 9; i++) {
       if (bundle.counts[i] === 0) continue;
       const stripe = Math.max(0.75, (width * bundle.counts[i]) / n);
-      const colours = this.metric.kind === 'load' ? c.load : c.ratio;
+      const colours = this.metric.isLinear ? c.load : c.ratio;
       line(at + stripe / 2, stripe, i === 0 ? c.idle : colours[i - 1]);
       at += stripe;
     }
@@ -438,8 +438,8 @@ function legend(picture) {
   const draw = () => {
     const { metric } = picture;
     const counts = metric.counts();
-    replace(host, !metric.known ? h('p', { class: 'note' }, picture.model.loads ? 'The file has this figure for the first seed only, or not at all.' : 'Nothing is routed: cables have no load.') : [
-      h('ul', { class: 'plain swatches' }, h('li', null, h('span', { class: 'swatch idle' }), 'idle', h('span', { class: 'faint' }, ` ${f.count(counts[0])}`)),
+    replace(host, !metric.known ? h('p', { class: 'note' }, picture.model.loads || picture.model.criticality ? 'The file has this figure for the first seed only, or not at all.' : 'Nothing is routed: cables have no load.') : [
+      h('ul', { class: 'plain swatches' }, h('li', null, h('span', { class: 'swatch idle' }), metric.kind === 'criticality' ? '0, or not looked at' : 'idle', h('span', { class: 'faint' }, ` ${f.count(counts[0])}`)),
         metric.bins.map((text, i) => h('li', null, h('span', { class: `swatch ${metric.css}-fill-${i}` }), text, h('span', { class: 'faint' }, ` ${f.count(counts[i + 1])}`)))),
     ]);
   };
@@ -451,6 +451,7 @@ function legend(picture) {
 export function picture(model, state, views) {
   const shown = new Picture(model, state, views);
   const { scene } = shown;
+  const colours = [...(model.loads ? COLOURS : []), ...(model.criticality ? [CRITICALITY] : [])];
   const open = h('button', { type: 'button', onclick: () => state.set({ open: null, openRest: false, selected: null }) }, 'Close all');
   const all = h('button', { type: 'button', onclick: () => state.set({ view: 'tier', open: null, openRest: true, selected: null }) }, 'Every switch');
   const zoomIn = h('button', { type: 'button', 'aria-label': 'Wider', onclick: () => shown.zoomBy(1.6) }, '+');
@@ -464,7 +465,7 @@ export function picture(model, state, views) {
   return section('fabric', 'The fabric',
     'Click a box to open it, a switch or a cable for what it carries; a wide band stands for many cables, striped by how full they are. Ctrl and the wheel widen.',
     h('div', { class: 'filters' },
-      model.loads && select('Colour', COLOURS, state.colour, (colour) => state.set({ colour })),
+      colours.length > 0 && select('Colour', colours, state.colour, (colour) => state.set({ colour })),
       model.loads && select('Direction', DIRECTIONS, state.direction, (direction) => state.set({ direction })),
       scene.choices.length > 1 && views_, open, all, zoomOut, zoomIn),
     legend(shown),

@@ -16,6 +16,7 @@
 typedef struct fab_phase_seconds {
     double transfer_s; /**< all bytes of an iteration over the network */
     double latency_s;  /**< steps x executions x latency of the slowest path */
+    bool in_network;   /**< some path leaves its scale-up domain */
     bool is_simulated; /**< bounds did not meet: the phase was simulated flow by flow */
 } fab_phase_seconds;
 
@@ -55,7 +56,8 @@ void fab_clock_reader_free(fab_clock_reader *reader);
  *                      Nothing is lost.
  * @param[in] has_moved Some flows begin or end elsewhere than in the clock's phase.
  * The same bytes in any order of calls. Complexity: O(links of the paths that changed), of a phase of equal flows
- * whose offered rates are in proportion O(paths that changed); a simulation where bounds do not meet.
+ * whose offered rates are in proportion O(paths that changed); a simulation where bounds do not meet. Where flows have
+ * other numbers of paths (rerouted->routes), that of a new clock.
  */
 fab_status fab_clock_read(fab_clock_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted, bool has_moved,
                           fab_phase_seconds *out, fab_error *err) FAB_MUST_USE;

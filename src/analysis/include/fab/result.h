@@ -269,7 +269,8 @@ typedef enum fab_command {
     FAB_COMMAND_SWEEP,
     FAB_COMMAND_PLACE,
     FAB_COMMAND_MIX,
-    FAB_COMMAND_STUDY
+    FAB_COMMAND_STUDY,
+    FAB_COMMAND_AUDIT
 } fab_command;
 
 /** What a run found. */
@@ -298,9 +299,12 @@ typedef struct fab_result {
     const struct fab_mix *mix;             /**< borrowed; NULL unless two jobs were compared (mix.h) */
     const struct fab_study_summary *study; /**< borrowed; NULL unless of a study (study_summary.h) */
 
+    const struct fab_audit *audit;             /**< borrowed; NULL unless an installed fabric was looked at (audit.h) */
+    const char *audited;                       /**< with audit: the file, borrowed */
     const struct fab_overlay *overlay;         /**< borrowed; NULL where nothing is known of failures (overlay.h) */
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
     const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
+    const struct fab_failures *failures;       /**< borrowed; NULL unless asked for (failures.h) */
 } fab_result;
 
 void fab_result_release(fab_result *result);

@@ -73,9 +73,10 @@ typedef struct fab_site {
     fab_site_group *groups;
     uint32_t *member;
     fab_site_note *notes;
-    bool reports_both_ends; /**< the format lists every cable at both ends, so that one end alone is a finding */
-    bool has_ports;         /**< ports are named */
-    bool is_tree_of_names;  /**< Slurm: which hosts are below which switches, no cables of hosts or switches as such */
+    bool reports_both_ends;    /**< the format lists every cable at both ends, so that one end alone is a finding */
+    bool keeps_contradictions; /**< what is installed may contradict itself: the first report stays, others are notes */
+    bool has_ports;            /**< ports are named */
+    bool is_tree_of_names; /**< Slurm: which hosts are below which switches, no cables of hosts or switches as such */
     struct fab_site_memory *memory;
 } fab_site;
 
@@ -102,7 +103,8 @@ fab_status fab_site_add_node(fab_site *site, const char *name, size_t n, size_t 
  * A cable. Where a cable between these two ports was reported from the other end before, that one is completed instead
  * (ports must be named).
  * @param[out] out_old  Whether it was there already. May be NULL.
- * @retval FAB_EINPUT   one of its ports has another cable already; the message names both lines. Or a node is joined
+ * @retval FAB_EINPUT   one of its ports has another cable already; the message names both lines (a note instead where
+ *                      contradictions are kept). Or a node is joined
  *                      to itself at the same port
  */
 fab_status fab_site_add_cable(fab_site *site, const fab_site_cable *cable, bool *out_old, fab_error *err) FAB_MUST_USE;

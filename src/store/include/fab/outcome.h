@@ -37,7 +37,7 @@ typedef struct fab_outcome {
     double goodput;       /**< useful part of the span */
     double restart_ratio; /**< part of the span in which the job restarts */
     double redo_ratio;    /**< part of the span in which work since the last checkpoint is done again */
-    double slow_ratio;    /**< part of the span lost because the job runs slower */
+    double slow_ratio;    /**< part of the span lost because the job runs slower; below 0 where it runs faster */
     double wait_ratio;    /**< part of the span in which the job waits for a repair */
     uint32_t n_failures;  /**< in the span */
     uint32_t n_stops;     /**< of them: that stop the job */

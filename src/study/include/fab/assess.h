@@ -27,12 +27,15 @@ typedef struct fab_damage_request {
 } fab_damage_request;
 
 /** The job on the whole fabric, ready to be hurt: read-only, shared by threads. Variant = engine * n_policies + policy.
- */
+ * About 210 bytes per path of a phase, 270 with times; phases with the same flows share them. */
 typedef struct fab_damage fab_damage;
 
 /**
  * Everything in the request is borrowed and must outlive it.
- * @retval FAB_EUNSUPPORTED  a phase too large to be kept, or an engine that cannot be hurt
+ * @retval FAB_EUNSUPPORTED  more than 2^24 paths in all; same-rack without a floor plan; with `times`, a phase too
+ * large for its time to be computed, or queue pairs that take turns
+ *
+ * Complexity: routing of every phase under every engine, and links * log(links).
  */
 fab_status fab_damage_new(const fab_damage_request *request, fab_damage **out, fab_error *err) FAB_MUST_USE;
 void fab_damage_free(fab_damage *damage);
@@ -54,10 +57,23 @@ fab_status fab_assessor_new(const fab_damage *damage, fab_assessor **out, fab_er
 void fab_assessor_free(fab_assessor *assessor);
 
 /**
- * Outcome of a scenario under every variant: a function of the request and the scenario alone.
+ * Outcome of a scenario under every variant: a function of the request and the scenario alone, whatever was assessed
+ * before.
+ *
+ * A set: the state with all of its components down. The job stops where ranks are lost (relocate.h) and the policy
+ * finds them no place, or where flows have no way. n_disconnected and lost_ratio are those before anybody moved; the
+ * other figures are those of the flows where they are then (of a job that is stopped: of the flows that still have a
+ * way).
+ *
+ * A history: the job goes on until a failure takes a rank, cuts off a flow or is one of software. It restarts where
+ * the policy puts it for what is down at that moment, or, if nobody does, when a repair lets it, and stays there until
+ * it stops again. The figures of the network are those of the moment in which an iteration takes longest, without
+ * times of that with the largest worst_ratio; without times it runs at full speed wherever it runs.
  * @param[in]  number    The scenario's number, copied to the rows.
  * @param[in]  span_s    Of a history; 0: a set.
  * @param[out] out       Shape [variants].
+ * Errors of fab_reroute_apply_moved(), fab_relocate() and of what finds times.
+ * Complexity: see src/doc/adr/0036-outcomes.md. Threads: concurrent calls with different assessors are safe.
  */
 fab_status fab_assess(fab_assessor *assessor, uint64_t number, fab_scenario *scenario, double span_s, fab_outcome *out,
                       fab_error *err) FAB_MUST_USE;

@@ -109,13 +109,39 @@ fab_status fab_scenarios_get(const fab_scenarios *scenarios, uint64_t i, fab_sce
 /** Makes the components of a history those that are down after its first n events. */
 fab_status fab_scenario_at(fab_scenario *history, size_t n, fab_error *err) FAB_MUST_USE;
 
+/** What becomes of a span of time: parts of it, which add up to 1. */
+typedef struct fab_span_parts {
+    double useful;  /**< work that stays, at full speed */
+    double restart; /**< the job restarts */
+    double redo;    /**< work that is done again, at full speed */
+    double slow;    /**< lost because the job ran slower; below 0 where it ran faster */
+    double wait;    /**< the job can run nowhere */
+} fab_span_parts;
+
+/** What a history does to a job. Arrays may be NULL. */
+typedef struct fab_span_course {
+    const uint8_t *stops; /**< shape [n_events]: whether the event stops the job; NULL: every failure does */
+    const uint8_t *waits; /**< shape [n_events]: whether the job can run nowhere from the event on; NULL: it always can
+                           */
+    const double *speed;  /**< shape [n_events + 1]: relative speed before the first event and after each, where the job
+                             runs; NULL: 1 */
+} fab_span_course;
+
 /**
- * Useful part of a span, in which a job that is stopped goes back to its last checkpoint:
- *     (span - sum of restarts - sum of work done again) / span
- * A failure while the job restarts starts that over.
- * @param[in] stops  Shape [n_events]: whether the event stops the job; NULL: every failure does.
- * @param[in] speed  Shape [n_events + 1]: relative speed before the first event and after each; NULL: 1.
+ * A job that is stopped goes back to its last checkpoint and restarts, at once or when it can run somewhere again:
+ *
+ *     useful + restart + redo + slow + wait = 1
+ *     useful = (speed x time that it runs - work done again) / span
+ *
+ * A failure while the job restarts starts that over. Checkpoints come after every checkpoint_s of work at full speed,
+ * and cost nothing.
+ * @param[in] event  By time; those at span_s or later are left out.
+ * Complexity: O(n_events).
  */
+fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
+                              const fab_span_course *course);
+
+/** Useful part of a span: fab_span_split() of a job that never waits. */
 double fab_goodput(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
                    const uint8_t *stops, const double *speed);
 

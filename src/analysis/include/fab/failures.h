@@ -1,0 +1,84 @@
+/**
+ * @file failures.h
+ * What one set of failures does to the phases of a job under several policies of reallocation, as plain structs.
+ * Computed by fab_failures_run() (study). See src/doc/adr/0035-reallocation.md.
+ */
+#ifndef FAB_FAILURES_H
+#define FAB_FAILURES_H
+
+#include "fab/overlay.h"
+#include "fab/result.h"
+
+#define FAB_FAILED_TEXT 128 /**< a component */
+#define FAB_RANKS_TEXT  96  /**< "24-31", "0,8,16" */
+
+/** A server with ranks that cannot go on. */
+typedef struct fab_lost_server {
+    uint32_t server;
+    uint64_t n_ranks;
+    char ranks[FAB_RANKS_TEXT];
+} fab_lost_server;
+
+/** The ranks of server `from` run on server `to`. */
+typedef struct fab_rank_move {
+    uint32_t from, to;
+    bool is_healthy; /**< `from` was not lost */
+} fab_rank_move;
+
+/** A phase: network links that are asked for more than is left of them, and the largest ratio of any. */
+typedef struct fab_failed_phase {
+    uint32_t n_disconnected, n_collisions;
+    double worst_ratio;
+    char worst_link[80]; /**< empty: nothing is carried */
+} fab_failed_phase;
+
+/** All phases in one state. */
+typedef struct fab_failed_state {
+    double time_s;            /**< of an iteration, else of all phases one after the other; NAN: not known */
+    fab_failed_phase sum;     /**< counts added up, the worst of all */
+    fab_failed_phase *phases; /**< shape [n_phases]; owned */
+} fab_failed_state;
+
+/** What a policy does. */
+typedef struct fab_failed_policy {
+    char policy[32];
+    bool is_possible;     /**< nobody with a rank is left on a lost server */
+    fab_rank_move *moves; /**< shape [n_moves]; owned */
+    size_t n_moves;
+    uint32_t *unplaced; /**< shape [n_unplaced]: lost servers that no spare was left for; owned */
+    size_t n_unplaced;
+    fab_failed_state state;
+    uint64_t n_tried; /**< placements evaluated; 0: the policy does not look */
+    bool is_optimal;  /**< proved: no assignment of the spares collides less */
+} fab_failed_policy;
+
+typedef struct fab_failed_engine {
+    char label[FAB_ENGINE_LABEL_SIZE];
+    char note[448];                  /**< why nothing more is known; else empty */
+    fab_failed_state whole;          /**< nothing failed */
+    fab_failed_policy *policies;     /**< shape [n_policies]; owned */
+    bool has_saving;                 /**< first-spare and collision-aware are among the policies, and both place all */
+    uint32_t saved_collisions;       /**< of the first that the second does not have; never negative */
+    double first_ratio, aware_ratio; /**< their largest ratios */
+} fab_failed_engine;
+
+typedef struct fab_failures {
+    char (*failed)[FAB_FAILED_TEXT]; /**< shape [n_failed]; owned */
+    size_t n_failed;
+    fab_lost_server *lost; /**< shape [n_lost]; owned */
+    size_t n_lost;
+    size_t n_spares;               /**< whole servers without ranks */
+    char (*phases)[FAB_NAME_SIZE]; /**< shape [n_phases]: those that are looked at; owned */
+    size_t n_phases;
+    char (*left_out)[FAB_NAME_SIZE]; /**< shape [n_left_out]: phases of too many paths; owned */
+    size_t n_left_out;
+    fab_failed_engine *engines; /**< shape [n_engines]; owned */
+    size_t n_engines, n_policies;
+    bool iterates;       /**< times are those of an iteration */
+    uint64_t seed;       /**< of the draw that is shown */
+    double *left;        /**< shape [n_links]: fraction of the capacity; owned, as the next */
+    uint64_t *dead_node; /**< bit set over nodes */
+    fab_overlay overlay; /**< of these two: what has failed, for exports of the graph */
+} fab_failures;
+
+#endif

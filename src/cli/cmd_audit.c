@@ -1,0 +1,109 @@
+#include "cli.h"
+
+#include "fab/audit.h"
+#include "fab/site_of.h"
+#include "fab/topologies.h"
+
+#include <string.h>
+
+static fab_status apply_against(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->against = value;
+    return FAB_OK;
+}
+
+static fab_status apply_input_format(cli_options *options, const char *value, fab_error *err) {
+    cli_hint hint = {.word = value};
+    for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
+        cli_hint_offer(&hint, fab_site_formats[i]->name);
+        if (strcmp(fab_site_formats[i]->name, value) == 0) {
+            options->input_format = value;
+            return FAB_OK;
+        }
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --input-format: unknown format '%.40s'%s", value,
+                    cli_hint_text(&hint));
+}
+
+static const cli_option OPTION_AGAINST = {
+    "against", "DESIGN|FILE", "compare with a plan, by the names of boxes and ports, instead of with itself",
+    apply_against};
+static const cli_option OPTION_INPUT_FORMAT = {"input-format", "NAME",
+                                               "of FILE: ibnetdiscover, ibnetdiscover-ports, slurm, cables; default "
+                                               "what its content looks like",
+                                               apply_input_format};
+
+/* The plan: a design, or a file of a known format. */
+static fab_status read_plan(const cli_options *options, fab_site **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design design;
+    fab_fabric *graph = NULL;
+    fab_error not_a_site = {0};
+    bool is_path = strncmp(options->against, "preset:", 7) != 0;
+    if (is_path && fab_site_read(options->against, NULL, out, &not_a_site) == FAB_OK) {
+        return FAB_OK;
+    }
+    FAB_TRY(fab_design_read(options->against, NULL, 0, &design, err));
+    FAB_TRY(fab_topology_build(&design.fabric, &graph, NULL, err));
+    FAB_TRY(fab_site_of_fabric(graph, out, err));
+done:
+    fab_fabric_free(graph);
+    return status;
+}
+
+static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const char *path = options->operands.items[0];
+    fab_result result = {0};
+    fab_site *site = NULL;
+    fab_site *plan = NULL;
+    fab_shape shape = {.site = NULL};
+    fab_shape planned = {.site = NULL};
+    fab_audit *audit = NULL;
+    FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_result_init(options, FAB_COMMAND_AUDIT, 0, &result, err));
+    FAB_TRY(fab_site_read(path, options->input_format, &site, err));
+    FAB_TRY(fab_shape_find(site, &shape, err));
+    if (options->against != NULL) {
+        FAB_TRY(read_plan(options, &plan, err));
+        FAB_TRY(fab_shape_find(plan, &planned, err));
+        FAB_TRY(fab_audit_against(&shape, &planned, &audit, err));
+    } else {
+        FAB_TRY(fab_audit_run(&shape, &audit, err));
+    }
+    result.audit = audit;
+    result.audited = path;
+    FAB_TRY(cli_report(options, &result, out, err));
+done:
+    fab_result_release(&result);
+    fab_audit_free(audit);
+    fab_shape_release(&shape);
+    fab_shape_release(&planned);
+    fab_site_free(site);
+    fab_site_free(plan);
+    return status;
+}
+
+static const char *const EXAMPLES[] = {"fabriscope audit ibnetdiscover.out",
+                                       "fabriscope audit ibnetdiscover.out --format csv > work-order.csv",
+                                       "fabriscope audit cables.csv --against plan.csv", NULL};
+
+static const cli_option *const OPTIONS[] = {&OPTION_AGAINST,   &OPTION_INPUT_FORMAT, &cli_option_out,
+                                            &cli_option_force, &cli_option_format,   &cli_option_json,
+                                            &cli_option_color, &cli_option_quiet,    NULL};
+
+const cli_command cli_command_audit = {
+    .name = "audit",
+    .operands = "FILE",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "what is wrong with an installed fabric: missing cables, swapped rails, ...",
+    .details = "Reads what is installed (ibnetdiscover, a list of cables as CSV, Slurm's topology) and finds where it "
+               "departs from the regular structure that it shows itself, or from a plan: absent switches, missing and "
+               "extra cables, swapped rails, wrong speeds, links that one end alone reports, parts without a way, "
+               "single points of failure. Worst first, with the boxes and ports to walk to.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .tells_usage = true,
+    .run = run,
+};

@@ -1,0 +1,193 @@
+/* `study show`: what the scenarios of a gathered store say together, or all of them as CSV. */
+#include "cli.h"
+
+#include "fab/overlay.h"
+#include "fab/study_results.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define ROWS_NAME "scenarios.csv" /* under --out */
+
+static fab_status read_count(const char *option, const char *value, uint64_t most, uint64_t *out, fab_error *err) {
+    fab_error inner = {0};
+    return fab_count_parse(value, 1, most, out, &inner) == FAB_OK
+               ? FAB_OK
+               : fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", option, inner.text);
+}
+
+static fab_status apply_top(cli_options *options, const char *value, fab_error *err) {
+    return read_count("top", value, FAB_STUDY_TOP_MOST, &options->top, err);
+}
+
+static fab_status apply_variant(cli_options *options, const char *value, fab_error *err) {
+    return read_count("variant", value, 1000000, &options->variant, err);
+}
+
+const cli_option cli_option_top = {"top", "N", "parts and scenarios to name; default 10, at most 1000", apply_top};
+const cli_option cli_option_variant = {
+    "variant", "K", "details of the K-th engine and policy, as the report numbers them; default 1", apply_variant};
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+static bool wants_rows(const cli_options *options) {
+    return options->format != NULL && strcmp(options->format, "csv") == 0;
+}
+
+static fab_status write_rows(const void *context, FILE *out, fab_error *err) {
+    return fab_study_write_csv(context, out, err);
+}
+
+/* Name of the rows under --out; NULL: too long. */
+static const char *rows_path(const cli_options *options, char *out, size_t size) {
+    int n = snprintf(out, size, "%s/" ROWS_NAME, options->out);
+    return n > 0 && (size_t)n < size ? out : NULL;
+}
+
+static fab_status check_rows_path(const cli_options *options, fab_error *err) {
+    char path[4096];
+    struct stat about;
+    if (options->out == NULL) {
+        return FAB_OK;
+    }
+    if (rows_path(options, path, sizeof path) == NULL) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --out: the folder's name is too long");
+    }
+    if (!options->force && stat(path, &about) == 0) {
+        return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+    }
+    return FAB_OK;
+}
+
+static fab_status save_rows(const cli_options *options, const fab_study_results *results, fab_error *err) {
+    char path[4096];
+    fab_status status = FAB_OK;
+    if (options->out != NULL && rows_path(options, path, sizeof path) != NULL) {
+        cli_hold_signals();
+        status = fab_save_file(path, options->force, write_rows, results, err);
+        cli_release_signals();
+    }
+    return status;
+}
+
+/* --- report ------------------------------------------------------------------------------------------------------- */
+
+/* Damage as graphs show it: what a loss wins back is no damage. */
+static void clamp(double *damage, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        damage[i] = damage[i] < 0 ? 0 : damage[i];
+    }
+}
+
+static fab_overlay overlay_of(const fab_study_summary *summary, const fab_fabric *fabric) {
+    const fab_study_variant *shown = &summary->variants[summary->shown];
+    clamp(shown->cable_damage, fabric->n_cables);
+    clamp(shown->node_damage, fabric->n_nodes);
+    return (fab_overlay){.criticality = shown->cable_damage,
+                         .node_criticality = shown->node_damage,
+                         .criticality_of = summary->criterion};
+}
+
+static fab_status choose_variant(const cli_options *options, fab_study_summary *summary, fab_error *err) {
+    uint64_t variant = options->variant > 0 ? options->variant : 1;
+    if (variant > summary->n_variants) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --variant: %" PRIu64 " of a study with %zu", variant,
+                        summary->n_variants);
+    }
+    summary->shown = (size_t)variant - 1;
+    return FAB_OK;
+}
+
+/* Rows take the place of the report on standard output. */
+static fab_status print(const cli_options *options, const fab_study_results *results, const fab_result *result,
+                        FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (!wants_rows(options)) {
+        return cli_report(options, result, out, err);
+    }
+    FAB_TRY(fab_study_write_csv(results, out, err));
+    FAB_TRY(cli_write_exports(options, result, err));
+    if (options->out != NULL) {
+        cli_hold_signals();
+        status = fab_reports_write_all(result, options->out, options->force, err);
+        cli_release_signals();
+    }
+done:
+    return status;
+}
+
+static fab_status report(const cli_options *options, const fab_study_results *results, FILE *out, fab_error *err) {
+    const fab_plan *plan = fab_study_results_plan(results);
+    fab_status status = FAB_OK;
+    fab_study_summary *summary = NULL;
+    fab_fabric *graph = NULL;
+    fab_result result = {0};
+    fab_overlay overlay = {.criticality = NULL};
+    fab_design design = *fab_study_results_design(results);
+    FAB_TRY(fab_study_summarise(results, options->top > 0 ? (size_t)options->top : FAB_STUDY_TOP, true, &summary, err));
+    FAB_TRY(choose_variant(options, summary, err));
+    FAB_TRY(cli_result_init(options, FAB_COMMAND_STUDY, 1, &result, err));
+    FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
+    overlay = overlay_of(summary, graph);
+    result.graph = graph;
+    result.overlay = &overlay;
+    result.study = summary;
+    result.seed = plan->seed;
+    result.n_seeds = 1;
+    (void)snprintf(result.traffic, sizeof result.traffic, "%s", plan->traffic);
+    FAB_TRY(print(options, results, &result, out, err));
+done:
+    fab_result_release(&result);
+    fab_study_summary_free(summary);
+    fab_fabric_free(graph);
+    return status;
+}
+
+static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_study_results *results = NULL;
+    if (options->store == NULL) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "command %s needs --store DIR", options->command->name);
+    }
+    FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_check_exports(options, err));
+    FAB_TRY(check_rows_path(options, err));
+    FAB_TRY(fab_study_results_open(options->store, &results, err));
+    if (wants_rows(options) && options->out == NULL && options->exports.n == 0) {
+        FAB_TRY(fab_study_write_csv(results, out, err));
+        goto done;
+    }
+    FAB_TRY(report(options, results, out, err));
+    FAB_TRY(save_rows(options, results, err));
+done:
+    fab_study_results_close(results);
+    return status;
+}
+
+static const char *const EXAMPLES[] = {
+    "fabriscope study show --store every-link", "fabriscope study show --store every-link --top 25 --json",
+    "fabriscope study show --store every-link --format csv",
+    "fabriscope study show --store every-link --export damage.graphml --out report", NULL};
+
+static const cli_option *const OPTIONS[] = {
+    &cli_option_store,  &cli_option_top,  &cli_option_variant, &cli_option_format, &cli_option_json,  &cli_option_out,
+    &cli_option_export, &cli_option_view, &cli_option_force,   &cli_option_color,  &cli_option_quiet, NULL};
+
+const cli_command cli_command_study_show = {
+    .name = "study show",
+    .operands = "",
+    .summary = "what the scenarios say together: how bad it is, and what to fear",
+    .details = "Distribution of slowdowns, scenarios in which the job stops, parts and links by the damage that their "
+               "loss does, policies against each other, goodput of histories with its parts. Damage is the part of "
+               "the job's speed that is lost. --format csv prints every scenario, as --out does into " ROWS_NAME "; "
+               "graphs have the damage of every link and node as their attribute criticality. The store can also be "
+               "asked in SQL: src/doc/study-store.md.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .tells_usage = true,
+    .run = run,
+};

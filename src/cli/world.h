@@ -1,0 +1,23 @@
+/**
+ * @file world.h
+ * The processes that were started together on one study: those of an MPI run in the program fabriscope-mpi, which is
+ * built where MPI is installed; else this one alone.
+ */
+#ifndef FAB_WORLD_H
+#define FAB_WORLD_H
+
+#include "fab/status.h"
+
+#include <stdint.h>
+
+typedef struct cli_world {
+    uint64_t rank, size;
+} cli_world;
+
+/** Joins the others. Call once; processes that do not join need not leave. */
+fab_status cli_world_enter(cli_world *out, fab_error *err) FAB_MUST_USE;
+
+/** Waits until all others leave too, so that whoever starts the processes knows that all work is done. */
+void cli_world_leave(void);
+
+#endif

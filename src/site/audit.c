@@ -1,0 +1,167 @@
+#include "audit_internal.h"
+
+#include "fab/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const fab_finding_kinds[FAB_FINDING_N] = {
+    "unreachable",   "absent-switch", "missing-cable", "extra-cable", "missing-port", "miswired",
+    "swapped-rails", "wrong-rail",    "wrong-speed",   "one-sided",   "single-point", "contradiction"};
+
+/* Findings grow here; texts live in a site of their own, whose arena they use. */
+struct fab_audit_memory {
+    fab_site *texts;
+    size_t capacity;
+};
+
+fab_status fab_audit_text(auditor *a, const char **out, fab_error *err, const char *fmt, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, arguments);
+    va_end(arguments);
+    return fab_site_text(a->out->memory->texts, text, strlen(text), out, err);
+}
+
+static const char *or_empty(const char *text) {
+    return text != NULL ? text : "";
+}
+
+fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_audit *out = a->out;
+    FAB_TRY(FAB_GROW(out->findings, out->memory->capacity, out->n_findings + 1, err));
+    fab_finding *f = &out->findings[out->n_findings++];
+    *f = *finding;
+    const char **texts[] = {&f->node, &f->port, &f->other, &f->other_port, &f->text, &f->work};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) { /* of a site that may be gone before the audit */
+        FAB_TRY(fab_site_text(out->memory->texts, or_empty(*texts[i]), strlen(or_empty(*texts[i])), texts[i], err));
+    }
+done:
+    return status;
+}
+
+uint32_t fab_audit_boundary_of(const auditor *a, uint32_t cable) {
+    const fab_site_cable *c = &a->site->cables[cable];
+    uint32_t tier[2];
+    for (int i = 0; i < 2; i++) {
+        uint32_t v = c->end[i].node;
+        if (a->site->nodes[v].kind == FAB_SITE_SERVICE) {
+            return 0;
+        }
+        tier[i] = fab_site_is_host(a->site, v) ? 0 : a->shape->tier[v];
+    }
+    uint32_t upper = tier[0] > tier[1] ? tier[0] : tier[1];
+    return tier[0] == tier[1] ? 0 : upper;
+}
+
+static int by_value(const void *x, const void *y) {
+    double a = *(const double *)x;
+    double b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+double fab_audit_usual_rate(const auditor *a, uint32_t tier) {
+    double *rates = NULL;
+    uint32_t n = 0;
+    double best = 0;
+    uint32_t most = 0;
+    if (FAB_NEW(rates, a->site->n_cables, NULL) != FAB_OK) {
+        return 0;
+    }
+    for (uint32_t c = 0; c < a->site->n_cables; c++) {
+        if (a->site->cables[c].rate_bps > 0 && fab_audit_boundary_of(a, c) == tier) {
+            rates[n++] = a->site->cables[c].rate_bps;
+        }
+    }
+    qsort(rates, n, sizeof *rates, by_value);
+    for (uint32_t i = 0, run = 0; i < n; i++) {
+        run = i > 0 && rates[i] == rates[i - 1] ? run + 1 : 1;
+        if (run > most) {
+            most = run;
+            best = rates[i];
+        }
+    }
+    free(rates);
+    return best;
+}
+
+static int by_damage(const void *x, const void *y) {
+    const fab_finding *a = x;
+    const fab_finding *b = y;
+    if (a->damage_bps != b->damage_bps) {
+        return a->damage_bps > b->damage_bps ? -1 : 1;
+    }
+    if (a->kind != b->kind) {
+        return a->kind < b->kind ? -1 : 1;
+    }
+    const char *const pairs[][2] = {{a->node, b->node}, {a->port, b->port}, {a->other, b->other}, {a->text, b->text}};
+    int differ = 0;
+    for (size_t i = 0; differ == 0 && i < sizeof pairs / sizeof pairs[0]; i++) {
+        differ = strcmp(pairs[i][0], pairs[i][1]);
+    }
+    return differ;
+}
+
+void fab_audit_sort(fab_audit *audit) {
+    if (audit->n_findings > 0) {
+        qsort(audit->findings, audit->n_findings, sizeof *audit->findings, by_damage);
+    }
+}
+
+static void count(auditor *a) {
+    const fab_site *site = a->site;
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        a->out->n_hosts += fab_site_is_host(site, v);
+        a->out->n_switches += site->nodes[v].kind == FAB_SITE_SWITCH;
+        a->out->n_services += site->nodes[v].kind == FAB_SITE_SERVICE;
+    }
+    a->out->n_servers = a->shape->n_servers;
+    a->out->has_rails = a->shape->has_rails;
+    a->out->n_boundaries = a->shape->n_tiers < FAB_AUDIT_BOUNDARIES ? a->shape->n_tiers : FAB_AUDIT_BOUNDARIES;
+    for (uint32_t t = 0; t < a->out->n_boundaries; t++) {
+        a->out->boundary[t].tier = t + 1;
+    }
+}
+
+fab_status fab_audit_open(auditor *a, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(a->out, 1, err));
+    FAB_TRY(FAB_NEW(a->out->memory, 1, err));
+    FAB_TRY(fab_site_new("", &a->out->memory->texts, err));
+    count(a);
+done:
+    return status;
+}
+
+fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    auditor a = {.shape = shape, .site = shape->site};
+    FAB_TRY(fab_audit_open(&a, err));
+    FAB_TRY(fab_audit_names(&a, err));
+    FAB_TRY(fab_audit_trunks(&a, err));
+    FAB_TRY(fab_audit_rails(&a, err));
+    FAB_TRY(fab_audit_cables(&a, err));
+    FAB_TRY(fab_audit_cuts(&a, err));
+    fab_audit_sort(a.out);
+    *out = a.out;
+    a.out = NULL;
+done:
+    fab_audit_free(a.out);
+    return status;
+}
+
+void fab_audit_free(fab_audit *audit) {
+    if (audit == NULL) {
+        return;
+    }
+    if (audit->memory != NULL) {
+        fab_site_free(audit->memory->texts);
+    }
+    free(audit->memory);
+    free(audit->findings);
+    free(audit);
+}

@@ -1,0 +1,48 @@
+/**
+ * @file audit_internal.h
+ * The looks of an audit, one file each.
+ */
+#ifndef FAB_AUDIT_INTERNAL_H
+#define FAB_AUDIT_INTERNAL_H
+
+#include "fab/audit.h"
+
+typedef struct auditor {
+    const fab_shape *shape;
+    const fab_site *site;
+    fab_audit *out;
+} auditor;
+
+/** An empty audit that counts what the site has. */
+fab_status fab_audit_open(auditor *a, fab_error *err) FAB_MUST_USE;
+void fab_audit_sort(fab_audit *audit);
+
+/** A text of the audit, as printf. */
+fab_status fab_audit_text(auditor *a, const char **out, fab_error *err, const char *fmt, ...)
+    FAB_PRINTF(4, 5) FAB_MUST_USE;
+
+/** Appends a finding; texts that are NULL become "". */
+fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err) FAB_MUST_USE;
+
+/** Label of a node; "host HCA-6" of an adapter. */
+static inline const char *fab_audit_label(const auditor *a, uint32_t node) {
+    return a->site->nodes[node].label;
+}
+
+static inline const char *fab_audit_port(const fab_site_end *end) {
+    return end->port != NULL ? end->port : "";
+}
+
+/** The rate that most cables have of those that `belongs` takes; 0 where none is known. */
+double fab_audit_usual_rate(const auditor *a, uint32_t tier);
+
+/** Upper tier of the boundary that a cable lies in, 1 = hosts and leaves; 0: inside a switch, or between equals. */
+uint32_t fab_audit_boundary_of(const auditor *a, uint32_t cable);
+
+fab_status fab_audit_names(auditor *a, fab_error *err) FAB_MUST_USE;
+fab_status fab_audit_trunks(auditor *a, fab_error *err) FAB_MUST_USE;
+fab_status fab_audit_rails(auditor *a, fab_error *err) FAB_MUST_USE;
+fab_status fab_audit_cables(auditor *a, fab_error *err) FAB_MUST_USE;
+fab_status fab_audit_cuts(auditor *a, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,241 @@
+/* Gaps in the numbers of switches. The names of a tier share a word ("IBLEAF", "spine"); the numbers behind it are
+ * coordinates, and where they fill nearly all of a grid, what is left out is absent. */
+#include "audit_internal.h"
+
+#include "fab/memory.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AXES      3
+#define NEARLY    0.9 /* of the grid */
+#define MOST_GRID (1U << 20)
+
+typedef struct coordinates {
+    uint32_t node, n;
+    unsigned long at[AXES];
+    int width[AXES]; /* digits, with leading zeros */
+} coordinates;
+
+/* The longest run of letters that ends before a digit or a separator and a digit: the role. */
+static const char *role_of(const char *label, size_t *out_n) {
+    const char *best = NULL;
+    size_t most = 2; /* "A09" is a place, not a role */
+    for (const char *c = label; *c != '\0';) {
+        size_t n = 0;
+        while (isalpha((unsigned char)c[n])) {
+            n++;
+        }
+        const char *behind = c + n;
+        behind += *behind == '-' || *behind == '_' ? 1 : 0;
+        if (n > most && isdigit((unsigned char)*behind)) {
+            most = n;
+            best = c;
+        }
+        c += n > 0 ? n : 1;
+    }
+    *out_n = best != NULL ? most : 0;
+    return best;
+}
+
+/* Numbers behind the role, joined by - or _. */
+static bool read_coordinates(const char *label, const char *role, size_t n_role, coordinates *out) {
+    size_t n = 0;
+    const char *at = role_of(label, &n);
+    if (at == NULL || n != n_role || strncmp(at, role, n) != 0) {
+        return false;
+    }
+    at += n;
+    out->n = 0;
+    while (out->n < AXES) {
+        at += *at == '-' || *at == '_' ? 1 : 0;
+        char *end = NULL;
+        if (!isdigit((unsigned char)*at)) {
+            break;
+        }
+        out->at[out->n] = strtoul(at, &end, 10);
+        out->width[out->n++] = (int)(end - at);
+        at = end;
+        if (*at != '-' && *at != '_') {
+            break;
+        }
+    }
+    return out->n > 0;
+}
+
+static int by_number(const void *x, const void *y) {
+    unsigned long a = *(const unsigned long *)x;
+    unsigned long b = *(const unsigned long *)y;
+    return (a > b) - (a < b);
+}
+
+typedef struct grid {
+    coordinates *switches;
+    uint32_t n, axes;
+    unsigned long *value[AXES]; /* [axis]: those that occur, ascending */
+    uint32_t n_values[AXES], cells;
+    uint8_t *there; /* [cells] */
+} grid;
+
+static uint32_t index_of(const grid *g, uint32_t axis, unsigned long value) {
+    uint32_t i = 0;
+    while (g->value[axis][i] != value) {
+        i++;
+    }
+    return i;
+}
+
+/* Values of an axis; of the only one all between the least and the largest. */
+static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(g->value[axis], g->n, err));
+    for (uint32_t i = 0; i < g->n; i++) {
+        g->value[axis][i] = g->switches[i].at[axis];
+    }
+    qsort(g->value[axis], g->n, sizeof *g->value[axis], by_number);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->n; i++) {
+        if (n == 0 || g->value[axis][i] != g->value[axis][n - 1]) {
+            g->value[axis][n++] = g->value[axis][i];
+        }
+    }
+    g->n_values[axis] = n;
+    unsigned long span = g->value[axis][n - 1] - g->value[axis][0] + 1;
+    if (g->axes == 1 && span > n && span < 2 * (unsigned long)n) {
+        free(g->value[axis]);
+        g->value[axis] = NULL;
+        unsigned long least = g->switches[0].at[axis];
+        for (uint32_t i = 1; i < g->n; i++) {
+            least = g->switches[i].at[axis] < least ? g->switches[i].at[axis] : least;
+        }
+        FAB_TRY(FAB_NEW(g->value[axis], span, err));
+        for (unsigned long i = 0; i < span; i++) {
+            g->value[axis][i] = least + i;
+        }
+        g->n_values[axis] = (uint32_t)span;
+    }
+done:
+    return status;
+}
+
+/* What a switch of the tier has: the most cables of one of its peers. */
+static double capacity_of(const auditor *a, const grid *g, uint32_t *out_cables) {
+    double most = 0;
+    for (uint32_t i = 0; i < g->n; i++) {
+        double sum = 0;
+        uint32_t n = 0;
+        for (uint32_t k = a->shape->first[g->switches[i].node]; k < a->shape->first[g->switches[i].node + 1]; k++) {
+            uint32_t cable = a->shape->side[k] >> 1;
+            if (fab_audit_boundary_of(a, cable) > 0) {
+                sum += a->site->cables[cable].rate_bps;
+                n++;
+            }
+        }
+        if (sum > most || (sum == most && n > *out_cables)) {
+            most = sum;
+            *out_cables = n;
+        }
+    }
+    return most;
+}
+
+static fab_status report(auditor *a, const grid *g, uint32_t cell, const char *role, size_t n_role, fab_error *err) {
+    fab_status status = FAB_OK;
+    char name[128];
+    const char *separator = role[n_role] == '_' ? "_" : "-";
+    size_t n = (size_t)snprintf(name, sizeof name, "%.*s", (int)(n_role < 64 ? n_role : 64), role);
+    uint32_t stride = g->cells;
+    for (uint32_t axis = 0; axis < g->axes; axis++) {
+        stride /= g->n_values[axis];
+        unsigned long value = g->value[axis][cell / stride % g->n_values[axis]];
+        bool joined = axis == 0 && isdigit((unsigned char)role[n_role]);
+        n += (size_t)snprintf(name + n, sizeof name - n, "%.*s%0*lu", joined ? 0 : 1, separator,
+                              g->switches[0].width[axis], value);
+    }
+    fab_finding f = {.kind = FAB_FINDING_ABSENT_SWITCH, .node = name};
+    f.damage_bps = capacity_of(a, g, &f.cables);
+    FAB_TRY(fab_audit_text(a, &f.text, err, "there is no %s, though %u of its %u peers are there", name, (unsigned)g->n,
+                           (unsigned)g->cells));
+    FAB_TRY(fab_audit_text(a, &f.work, err, "Install %s, or switch it on; its peers have %u cables.", name,
+                           (unsigned)f.cables));
+    FAB_TRY(fab_audit_add(a, &f, err));
+done:
+    return status;
+}
+
+static fab_status look_at_grid(auditor *a, grid *g, const char *role, size_t n_role, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t cells = 1;
+    for (uint32_t axis = 0; axis < g->axes; axis++) {
+        FAB_TRY(find_values(g, axis, err));
+        cells *= g->n_values[axis];
+        if (cells > MOST_GRID) {
+            goto done;
+        }
+    }
+    g->cells = (uint32_t)cells;
+    FAB_TRY(FAB_NEW(g->there, g->cells, err));
+    uint32_t n_there = 0;
+    for (uint32_t i = 0; i < g->n; i++) {
+        uint32_t cell = 0;
+        for (uint32_t axis = 0; axis < g->axes; axis++) {
+            cell = cell * g->n_values[axis] + index_of(g, axis, g->switches[i].at[axis]);
+        }
+        n_there += g->there[cell] == 0;
+        g->there[cell] = 1;
+    }
+    if (n_there < g->n || n_there < NEARLY * g->cells) { /* equal numbers, or no grid */
+        goto done;
+    }
+    for (uint32_t cell = 0; cell < g->cells; cell++) {
+        if (g->there[cell] == 0) {
+            FAB_TRY(report(a, g, cell, role, n_role, err));
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status look_at_tier(auditor *a, uint32_t tier, fab_error *err) {
+    fab_status status = FAB_OK;
+    grid g = {.n = 0};
+    const char *role = NULL;
+    size_t n_role = 0;
+    FAB_TRY(FAB_NEW(g.switches, a->site->n_nodes, err));
+    for (uint32_t v = 0; v < a->site->n_nodes; v++) {
+        if (a->site->nodes[v].kind != FAB_SITE_SWITCH || a->shape->tier[v] != tier) {
+            continue;
+        }
+        if (role == NULL) {
+            role = role_of(fab_audit_label(a, v), &n_role);
+        }
+        coordinates *c = &g.switches[g.n];
+        c->node = v;
+        if (role == NULL || !read_coordinates(fab_audit_label(a, v), role, n_role, c) ||
+            (g.n > 0 && c->n != g.switches[0].n)) {
+            goto done; /* names of no common form tell nothing */
+        }
+        g.n++;
+    }
+    if (g.n > 1 && role != NULL) {
+        g.axes = g.switches[0].n;
+        FAB_TRY(look_at_grid(a, &g, role, n_role, err));
+    }
+done:
+    for (uint32_t axis = 0; axis < AXES; axis++) {
+        free(g.value[axis]);
+    }
+    free(g.there);
+    free(g.switches);
+    return status;
+}
+
+fab_status fab_audit_names(auditor *a, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (uint32_t tier = 1; status == FAB_OK && tier <= a->shape->n_tiers; tier++) {
+        status = look_at_tier(a, tier, err);
+    }
+    return status;
+}

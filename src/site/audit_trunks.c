@@ -1,0 +1,262 @@
+/* Trunks between switches of neighbouring tiers. Switches that are joined make blocks (a pod, a plane, a spine group);
+ * in a block where nearly all pairs of a lower and an upper switch have a trunk, all should, each of as many cables as
+ * most have. */
+#include "audit_internal.h"
+
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEARLY 0.75 /* part of the pairs of a block */
+
+typedef struct trunks {
+    uint32_t tier; /* upper */
+    uint32_t n_lower, n_upper;
+    uint32_t *lower, *upper; /* nodes, by number; of the block at hand */
+    uint32_t *row, *column;  /* [n_nodes]: place in lower and upper */
+    uint32_t *count;         /* [n_lower][n_upper] cables */
+    uint32_t *block;         /* [n_nodes]: least node of its block; FAB_SITE_NONE outside the two tiers */
+    uint32_t usual;          /* cables of a trunk */
+    double rate_bps;         /* of a cable */
+} trunks;
+
+static bool is_in_tier(const auditor *a, uint32_t v, uint32_t tier) {
+    return a->site->nodes[v].kind == FAB_SITE_SWITCH && a->shape->tier[v] == tier;
+}
+
+static uint32_t root_of(uint32_t *block, uint32_t v) {
+    while (block[v] != v) {
+        block[v] = block[block[v]];
+        v = block[v];
+    }
+    return v;
+}
+
+static void find_blocks(const auditor *a, trunks *t) {
+    for (uint32_t v = 0; v < a->site->n_nodes; v++) {
+        t->block[v] = is_in_tier(a, v, t->tier - 1) || is_in_tier(a, v, t->tier) ? v : FAB_SITE_NONE;
+    }
+    for (uint32_t c = 0; c < a->site->n_cables; c++) {
+        uint32_t x = a->site->cables[c].end[0].node;
+        uint32_t y = a->site->cables[c].end[1].node;
+        if (t->block[x] != FAB_SITE_NONE && t->block[y] != FAB_SITE_NONE && a->shape->tier[x] != a->shape->tier[y]) {
+            x = root_of(t->block, x);
+            y = root_of(t->block, y);
+            t->block[x > y ? x : y] = x < y ? x : y;
+        }
+    }
+}
+
+static void gather(const auditor *a, trunks *t, uint32_t root) {
+    t->n_lower = t->n_upper = 0;
+    for (uint32_t v = root; v < a->site->n_nodes; v++) {
+        if (t->block[v] == FAB_SITE_NONE || root_of(t->block, v) != root) {
+            continue;
+        }
+        if (a->shape->tier[v] == t->tier) {
+            t->column[v] = t->n_upper;
+            t->upper[t->n_upper++] = v;
+        } else {
+            t->row[v] = t->n_lower;
+            t->lower[t->n_lower++] = v;
+        }
+    }
+}
+
+/* --- ports ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Port of `near` that most of its peers use towards... the other way round: the k-th port by which peers of `from`
+ * reach `to`. NULL: peers do not agree, or the port is taken. */
+static const char *usual_port(const auditor *a, const trunks *t, uint32_t from, uint32_t to, uint32_t k) {
+    const uint32_t *peers = a->shape->tier[from] == t->tier ? t->upper : t->lower;
+    uint32_t n_peers = a->shape->tier[from] == t->tier ? t->n_upper : t->n_lower;
+    const char *best = NULL;
+    uint32_t most = 0;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < n_peers; i++) {
+            uint32_t seen = 0;
+            for (uint32_t j = a->shape->first[peers[i]]; j < a->shape->first[peers[i] + 1]; j++) {
+                uint32_t side = a->shape->side[j];
+                const char *port = fab_site_near(a->site, side)->port;
+                if (fab_site_far(a->site, side)->node != to || port == NULL || seen++ != k) {
+                    continue;
+                }
+                if (pass == 0 && most == 0) { /* Boyer and Moore's majority vote */
+                    best = port;
+                    most = 1;
+                } else if (pass == 0) {
+                    most = strcmp(port, best) == 0 ? most + 1 : most - 1;
+                } else {
+                    most += strcmp(port, best) == 0;
+                }
+            }
+        }
+        if (best == NULL) {
+            return NULL;
+        }
+        most = pass == 0 ? 0 : most;
+    }
+    for (uint32_t j = a->shape->first[from]; j < a->shape->first[from + 1]; j++) {
+        const char *port = fab_site_near(a->site, a->shape->side[j])->port;
+        if (port != NULL && strcmp(port, best) == 0) {
+            return NULL;
+        }
+    }
+    return 2 * most > n_peers ? best : NULL;
+}
+
+/* --- findings ------------------------------------------------------------------------------------------------------
+ */
+
+/* "35 and 36", "35", or "" where peers do not tell. */
+static const char *free_ports(const auditor *a, const trunks *t, uint32_t from, uint32_t to, char *out, size_t size) {
+    size_t n = 0;
+    out[0] = '\0';
+    for (uint32_t k = 0; k < t->usual && n < size; k++) {
+        const char *port = usual_port(a, t, from, to, k);
+        if (port != NULL) {
+            n += (size_t)snprintf(out + n, size - n, "%s%s", n > 0 ? " and " : "", port);
+        }
+    }
+    return out;
+}
+
+static fab_status report_missing(auditor *a, const trunks *t, uint32_t x, uint32_t y, uint32_t there, fab_error *err) {
+    fab_status status = FAB_OK;
+    char here[64];
+    char far[64];
+    uint32_t lower = t->lower[x];
+    uint32_t upper = t->upper[y];
+    uint32_t lacks = t->usual - there;
+    fab_finding f = {.kind = FAB_FINDING_MISSING_CABLE,
+                     .damage_bps = lacks * t->rate_bps,
+                     .cables = lacks,
+                     .node = fab_audit_label(a, lower),
+                     .port = free_ports(a, t, lower, upper, here, sizeof here),
+                     .other = fab_audit_label(a, upper),
+                     .other_port = free_ports(a, t, upper, lower, far, sizeof far)};
+    FAB_TRY(fab_audit_text(a, &f.text, err, "%u of %u cables of this trunk are missing", (unsigned)lacks,
+                           (unsigned)t->usual));
+    FAB_TRY(fab_audit_text(a, &f.work, err, "Plug %u cable%s from %s%s%s to %s%s%s.", (unsigned)lacks,
+                           lacks > 1 ? "s" : "", f.node, f.port[0] != '\0' ? ", port " : "", f.port, f.other,
+                           f.other_port[0] != '\0' ? ", port " : "", f.other_port));
+    FAB_TRY(fab_audit_add(a, &f, err));
+done:
+    return status;
+}
+
+static fab_status report_extra(auditor *a, const trunks *t, uint32_t x, uint32_t y, uint32_t there, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t more = there - t->usual;
+    fab_finding f = {.kind = FAB_FINDING_EXTRA_CABLE,
+                     .cables = more,
+                     .node = fab_audit_label(a, t->lower[x]),
+                     .other = fab_audit_label(a, t->upper[y]),
+                     .work = "See whether a trunk that lacks a cable should have it."};
+    FAB_TRY(
+        fab_audit_text(a, &f.text, err, "this trunk has %u cables, its peers %u", (unsigned)there, (unsigned)t->usual));
+    FAB_TRY(fab_audit_add(a, &f, err));
+done:
+    return status;
+}
+
+/* What most trunks of the block have. */
+static uint32_t usual_count(const trunks *t) {
+    uint32_t best = 0;
+    uint32_t most = 0;
+    uint32_t largest = 0;
+    size_t n = (size_t)t->n_lower * t->n_upper;
+    for (size_t i = 0; i < n; i++) {
+        largest = t->count[i] > largest ? t->count[i] : largest;
+    }
+    for (uint32_t c = 1; c <= largest; c++) {
+        uint32_t same = 0;
+        for (size_t i = 0; i < n; i++) {
+            same += t->count[i] == c;
+        }
+        if (same >= most && same > 0) {
+            most = same;
+            best = c;
+        }
+    }
+    return best;
+}
+
+static fab_status look_at_block(auditor *a, trunks *t, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t joined = 0;
+    size_t n = (size_t)t->n_lower * t->n_upper;
+    fab_audit_boundary *b = &a->out->boundary[t->tier - 1];
+    free(t->count);
+    t->count = NULL;
+    FAB_TRY(FAB_NEW(t->count, n, err));
+    for (uint32_t x = 0; x < t->n_lower; x++) {
+        for (uint32_t j = a->shape->first[t->lower[x]]; j < a->shape->first[t->lower[x] + 1]; j++) {
+            uint32_t w = fab_site_far(a->site, a->shape->side[j])->node;
+            if (is_in_tier(a, w, t->tier)) {
+                joined += t->count[(size_t)x * t->n_upper + t->column[w]]++ == 0;
+            }
+        }
+    }
+    t->usual = usual_count(t);
+    bool regular = n > 1 && joined >= NEARLY * (double)n;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t planned = regular ? t->usual : t->count[i];
+        b->planned += planned;
+        b->present += t->count[i] < planned ? t->count[i] : planned;
+        uint32_t x = (uint32_t)(i / t->n_upper);
+        uint32_t y = (uint32_t)(i % t->n_upper);
+        if (t->count[i] < planned) {
+            FAB_TRY(report_missing(a, t, x, y, t->count[i], err));
+        } else if (t->count[i] > planned) {
+            FAB_TRY(report_extra(a, t, x, y, t->count[i], err));
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status look_at_tier(auditor *a, trunks *t, fab_error *err) {
+    fab_status status = FAB_OK;
+    t->rate_bps = fab_audit_usual_rate(a, t->tier);
+    find_blocks(a, t);
+    for (uint32_t v = 0; v < a->site->n_nodes; v++) {
+        if (t->block[v] != FAB_SITE_NONE && root_of(t->block, v) == v) {
+            gather(a, t, v);
+            if (t->n_lower > 0 && t->n_upper > 0) {
+                FAB_TRY(look_at_block(a, t, err));
+            }
+        }
+    }
+done:
+    return status;
+}
+
+fab_status fab_audit_trunks(auditor *a, fab_error *err) {
+    fab_status status = FAB_OK;
+    trunks t = {.tier = 0};
+    uint32_t n = a->site->n_nodes;
+    if (a->site->is_tree_of_names) { /* one line for a trunk of any width */
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(t.lower, n, err));
+    FAB_TRY(FAB_NEW(t.upper, n, err));
+    FAB_TRY(FAB_NEW(t.row, n, err));
+    FAB_TRY(FAB_NEW(t.column, n, err));
+    FAB_TRY(FAB_NEW(t.block, n, err));
+    for (t.tier = 2; t.tier <= a->out->n_boundaries; t.tier++) {
+        FAB_TRY(look_at_tier(a, &t, err));
+    }
+done:
+    free(t.lower);
+    free(t.upper);
+    free(t.row);
+    free(t.column);
+    free(t.block);
+    free(t.count);
+    return status;
+}

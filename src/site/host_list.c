@@ -1,0 +1,117 @@
+#include "host_list.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME     256
+#define MOST     (UINT32_C(1) << 24)
+#define BRACKETS 4
+
+typedef struct list {
+    const char *where;
+    fab_host_list_visit *visit;
+    void *context;
+    uint32_t n_names;
+    char name[NAME];
+} list;
+
+static fab_status wrong(const list *l, const char *what, const char *text, size_t n, fab_error *err) {
+    return fab_fail(err, FAB_EINPUT, l->where, "'%.*s': %s", (int)(n < 40 ? n : 40), text, what);
+}
+
+static fab_status tell(list *l, size_t length, fab_error *err) {
+    if (length == 0) {
+        return fab_fail(err, FAB_EINPUT, l->where, "an empty name in a list");
+    }
+    if (++l->n_names > MOST) {
+        return fab_fail(err, FAB_EINPUT, l->where, "a list of more than %u names", (unsigned)MOST);
+    }
+    return l->visit(l->context, l->name, length, err);
+}
+
+/* Decimal digits at text; the number of them. 0: none, or more than 9. */
+static size_t read_digits(const char *text, size_t n, uint32_t *out) {
+    size_t i = 0;
+    *out = 0;
+    while (i < n && text[i] >= '0' && text[i] <= '9') {
+        *out = *out * 10 + (uint32_t)(text[i++] - '0');
+        if (i > 9) {
+            return 0;
+        }
+    }
+    return i;
+}
+
+static fab_status expand(list *l, const char *text, size_t n, size_t length, uint32_t depth, fab_error *err);
+
+/* One range of a bracket, "0001-0180" or "7", and what follows the bracket for each of its numbers. */
+static fab_status expand_range(list *l, const char *range, size_t n, const char *rest, size_t n_rest, size_t length,
+                               uint32_t depth, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t first = 0;
+    uint32_t last = 0;
+    size_t digits = read_digits(range, n, &first);
+    size_t width = digits;
+    last = first;
+    if (digits > 0 && digits < n && range[digits] == '-') {
+        size_t more = read_digits(range + digits + 1, n - digits - 1, &last);
+        digits = more > 0 ? digits + 1 + more : 0;
+    }
+    if (digits != n || last < first || n == 0) {
+        return wrong(l, "is no range of numbers, such as 001-180", range, n, err);
+    }
+    for (uint32_t i = first; status == FAB_OK && i <= last; i++) {
+        int wrote = snprintf(l->name + length, sizeof l->name - length, "%0*u", (int)width, (unsigned)i);
+        if (wrote < 0 || (size_t)wrote >= sizeof l->name - length) {
+            return wrong(l, "a name of more than 255 bytes", range, n, err);
+        }
+        status = expand(l, rest, n_rest, length + (size_t)wrote, depth + 1, err);
+    }
+    return status;
+}
+
+/* The rest of one name, of which `length` bytes are settled. */
+static fab_status expand(list *l, const char *text, size_t n, size_t length, uint32_t depth, fab_error *err) {
+    fab_status status = FAB_OK;
+    const char *open = memchr(text, '[', n);
+    size_t plain = open != NULL ? (size_t)(open - text) : n;
+    if (length + plain >= sizeof l->name) {
+        return wrong(l, "a name of more than 255 bytes", text, n, err);
+    }
+    memcpy(l->name + length, text, plain);
+    length += plain;
+    if (open == NULL) {
+        return tell(l, length, err);
+    }
+    const char *close = memchr(open, ']', n - plain);
+    if (close == NULL || depth == BRACKETS) {
+        return wrong(l, close == NULL ? "a bracket is not closed" : "more than 4 brackets in a name", text, n, err);
+    }
+    const char *rest = close + 1;
+    size_t n_rest = n - (size_t)(rest - text);
+    for (const char *at = open + 1; status == FAB_OK && at <= close;) {
+        const char *comma = memchr(at, ',', (size_t)(close - at));
+        const char *end = comma != NULL ? comma : close;
+        status = expand_range(l, at, (size_t)(end - at), rest, n_rest, length, depth, err);
+        at = end + 1;
+    }
+    return status;
+}
+
+fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab_host_list_visit *visit, void *context,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    list l = {.where = where, .visit = visit, .context = context};
+    for (size_t from = 0; status == FAB_OK && from <= n;) {
+        size_t to = from;
+        uint32_t depth = 0;
+        for (; to < n && (depth > 0 || text[to] != ','); to++) {
+            depth += text[to] == '[' ? 1 : 0;
+            depth -= text[to] == ']' && depth > 0 ? 1 : 0;
+        }
+        status = expand(&l, text + from, to - from, 0, 0, err);
+        from = to + 1;
+    }
+    return status;
+}

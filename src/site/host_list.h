@@ -1,0 +1,22 @@
+/**
+ * @file host_list.h
+ * Slurm's lists of names: "login[01-16],viz07,lrdn[0001-0180,0200]".
+ */
+#ifndef FAB_HOST_LIST_H
+#define FAB_HOST_LIST_H
+
+#include "fab/status.h"
+
+#include <stddef.h>
+
+typedef fab_status fab_host_list_visit(void *context, const char *name, size_t n, fab_error *err);
+
+/**
+ * Calls `visit` for every name, in order. Several brackets in one name multiply; numbers keep their leading zeros.
+ * @param[in]  where  "file:line", for messages.
+ * @retval FAB_EINPUT  what is wrong with it, and where in the list; more than 2^24 names
+ */
+fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab_host_list_visit *visit, void *context,
+                              fab_error *err) FAB_MUST_USE;
+
+#endif

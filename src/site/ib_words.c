@@ -1,0 +1,70 @@
+#include "site_internal.h"
+
+#include <string.h>
+
+/* Data rates of a lane. InfiniBand Architecture Specification 1.4, volume 2; FDR10: NVIDIA. */
+static const struct {
+    const char *name;
+    double lane_bps;
+} SPEEDS[] = {{"SDR", 2.5e9}, {"DDR", 5e9},  {"QDR", 10e9},  {"FDR10", 10.3125e9}, {"FDR", 14e9},
+              {"EDR", 25e9},  {"HDR", 50e9}, {"NDR", 100e9}, {"XDR", 200e9}};
+
+bool fab_site_ib_rate(const char *text, size_t n, uint32_t *out_width, double *out_bps) {
+    uint32_t width = 0;
+    size_t at = 0;
+    if (n > 2 && memcmp(text, "w=", 2) == 0) { /* ibsim: no speed */
+        text += 2;
+        n -= 2;
+    }
+    while (at < n && at < 2 && text[at] >= '0' && text[at] <= '9') {
+        width = width * 10 + (uint32_t)(text[at++] - '0');
+    }
+    bool is_width = width == 1 || width == 2 || width == 4 || width == 8 || width == 12;
+    if (is_width && at == n) {
+        *out_width = width;
+        return true;
+    }
+    for (size_t i = 0; is_width && text[at] == 'x' && i < sizeof SPEEDS / sizeof SPEEDS[0]; i++) {
+        if (strlen(SPEEDS[i].name) == n - at - 1 && memcmp(text + at + 1, SPEEDS[i].name, n - at - 1) == 0) {
+            *out_width = width;
+            *out_bps = width * SPEEDS[i].lane_bps;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "a08-p1-dgx-04-c01 HCA-6" or "... mlx5_5": the first word is the host's. */
+static bool names_host(const char *label, const char **out_blank) {
+    const char *blank = strchr(label, ' ');
+    *out_blank = blank;
+    return blank != NULL && strchr(blank + 1, ' ') == NULL &&
+           (strncmp(blank + 1, "HCA-", 4) == 0 || strncmp(blank + 1, "mlx", 3) == 0);
+}
+
+fab_status fab_site_ib_describe(fab_site *site, uint32_t index, fab_site_kind kind, const char *text, size_t n,
+                                fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_site_node *node = &site->nodes[index];
+    const char *blank = NULL;
+    while (n > 0 && text[n - 1] == ' ') {
+        n--;
+    }
+    while (n > 0 && text[0] == ' ') {
+        text++;
+        n--;
+    }
+    node->kind = kind;
+    if (n > 0) {
+        FAB_TRY(fab_site_text(site, text, n, &node->label, err));
+    }
+    if (kind == FAB_SITE_ADAPTER && strstr(node->label, "Aggregation Node") != NULL) {
+        node->kind = FAB_SITE_SERVICE;
+    }
+    node->host = NULL;
+    if (node->kind == FAB_SITE_ADAPTER && names_host(node->label, &blank)) {
+        FAB_TRY(fab_site_text(site, node->label, (size_t)(blank - node->label), &node->host, err));
+    }
+done:
+    return status;
+}

@@ -1,0 +1,78 @@
+/**
+ * @file audit.h
+ * What is wrong with an installed fabric: where it departs from the regular structure that it itself shows, or from a
+ * plan. See src/doc/adr/0040-audit.md.
+ */
+#ifndef FAB_AUDIT_H
+#define FAB_AUDIT_H
+
+#include "fab/shape.h"
+
+typedef enum fab_finding_kind {
+    FAB_FINDING_UNREACHABLE,   /**< hosts in parts that no cable joins */
+    FAB_FINDING_ABSENT_SWITCH, /**< a gap in the numbers of the switches */
+    FAB_FINDING_MISSING_CABLE, /**< fewer cables of a trunk than its peers have */
+    FAB_FINDING_EXTRA_CABLE,   /**< more than that, or where peers have none */
+    FAB_FINDING_MISSING_PORT,  /**< a host with fewer adapters in the network than others */
+    FAB_FINDING_MISWIRED,      /**< of a plan: a cable that leads elsewhere */
+    FAB_FINDING_SWAPPED_RAILS, /**< two adapters of a host on each other's rail */
+    FAB_FINDING_WRONG_RAIL,    /**< an adapter on a leaf of another rail */
+    FAB_FINDING_SPEED,         /**< a cable slower, or faster, than its peers */
+    FAB_FINDING_ONE_SIDED,     /**< a cable that one end alone reports */
+    FAB_FINDING_SINGLE_POINT, /**< a switch or cable whose failure alone cuts hosts off, where peers have another way */
+    FAB_FINDING_CONTRADICTION, /**< the file says two things of one port */
+    FAB_FINDING_N
+} fab_finding_kind;
+
+/** "unreachable", "absent-switch", "missing-cable", ... */
+extern const char *const fab_finding_kinds[FAB_FINDING_N];
+
+/** Texts belong to the audit. Of what does not apply they are "". */
+typedef struct fab_finding {
+    fab_finding_kind kind;
+    double damage_bps;       /**< capacity that is lost, on the wrong rail, or lost with one failure more */
+    uint32_t cables;         /**< that must be plugged, moved or looked at */
+    const char *node, *port; /**< where to walk to */
+    const char *other, *other_port;
+    const char *text; /**< what is wrong, a sentence */
+    const char *work; /**< what to do, an imperative sentence */
+    size_t line;      /**< of the file; 0: none */
+} fab_finding;
+
+/** Cables between two tiers: what there should be and what is there. */
+typedef struct fab_audit_boundary {
+    uint32_t tier;             /**< upper tier; 1: hosts and leaves */
+    uint32_t planned, present; /**< present counts the planned ones only */
+} fab_audit_boundary;
+
+#define FAB_AUDIT_BOUNDARIES 8
+
+typedef struct fab_audit {
+    uint32_t n_findings;
+    fab_finding *findings; /**< shape [n_findings]: by damage, then kind, then names */
+    uint32_t n_boundaries;
+    fab_audit_boundary boundary[FAB_AUDIT_BOUNDARIES];
+    uint32_t n_hosts, n_switches, n_services, n_servers;
+    bool has_rails;
+    struct fab_audit_memory *memory;
+} fab_audit;
+
+/**
+ * Looks for departures from the regular structure that the site itself shows: a rule is what at least three quarters
+ * of its peers follow; where there is none, nothing is found.
+ * @param[in]  shape  Borrowed, must outlive the audit.
+ * @param[out] out    Release with fab_audit_free().
+ * Complexity: O(switches^2 / pods + cables log cables).
+ */
+fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Compares with a plan, cable by cable, by the names of boxes and ports.
+ * @retval FAB_EINPUT  less than half of the plan's boxes have a counterpart of their name
+ */
+fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_audit **out,
+                             fab_error *err) FAB_MUST_USE;
+
+void fab_audit_free(fab_audit *audit);
+
+#endif

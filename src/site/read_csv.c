@@ -1,0 +1,266 @@
+/* Lists of cables as CSV: a line per cable, columns by the names in the first line, in any order. The patch plan that
+ * `build --patch` writes is one. */
+#include "site_internal.h"
+
+#include "fab/text.h"
+#include "fab/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define COLUMNS 32
+#define CELL    256
+
+enum { A_NODE, A_PORT, Z_NODE, Z_PORT, RATE, LENGTH, N_KNOWN };
+
+/* What the columns may be called; letter case, blanks, - and _ make no difference. */
+static const struct {
+    const char *name;
+    int column;
+} NAMES[] = {
+    {"anode", A_NODE}, {"adevice", A_NODE}, {"a", A_NODE},      {"source", A_NODE},  {"aport", A_PORT},
+    {"znode", Z_NODE}, {"zdevice", Z_NODE}, {"z", Z_NODE},      {"bnode", Z_NODE},   {"bdevice", Z_NODE},
+    {"b", Z_NODE},     {"target", Z_NODE},  {"zport", Z_PORT},  {"bport", Z_PORT},   {"sourceport", A_PORT},
+    {"rate", RATE},    {"speed", RATE},     {"length", LENGTH}, {"lengthm", LENGTH}, {"targetport", Z_PORT},
+};
+
+/* A cell of the line at hand, its quotes taken off. */
+typedef struct cell {
+    char text[CELL];
+    size_t column; /* in the line, for messages */
+} cell;
+
+typedef struct reader {
+    fab_text *in;
+    fab_site *site;
+    int at[N_KNOWN]; /* column of the file, or -1 */
+    size_t n_columns;
+    cell cells[COLUMNS];
+} reader;
+
+static int known_column(const char *title) {
+    char plain[CELL];
+    size_t n = 0;
+    for (const char *c = title; *c != '\0'; c++) {
+        if (*c != ' ' && *c != '-' && *c != '_' && *c != '\t') {
+            plain[n++] = *c;
+        }
+    }
+    plain[n] = '\0';
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        if (strcasecmp(plain, NAMES[i].name) == 0) {
+            return NAMES[i].column;
+        }
+    }
+    return -1;
+}
+
+static fab_status put_char(const reader *r, cell *to, size_t *n, char c, fab_error *err) {
+    if (*n + 1 >= sizeof to->text) {
+        return fab_text_wrong(r->in, to->column, FAB_EINPUT, "a cell is longer than 255 bytes", (fab_token){0}, err);
+    }
+    to->text[(*n)++] = c;
+    return FAB_OK;
+}
+
+/* One cell from in->at on; stops at the comma or the end. "a ""b""" in quotes is a "b". */
+static fab_status read_cell(const reader *r, cell *to, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text *in = r->in;
+    size_t n = 0;
+    while (in->at < in->behind && (*in->at == ' ' || *in->at == '\t')) {
+        in->at++;
+    }
+    to->column = fab_text_rest(in).column;
+    if (in->at < in->behind && *in->at == '"') {
+        in->at++;
+        for (;; in->at++) {
+            if (in->at == in->behind) {
+                return fab_text_wrong(in, to->column, FAB_EINPUT, "a quote is not closed on its line", (fab_token){0},
+                                      err);
+            }
+            if (*in->at == '"' && (in->at + 1 == in->behind || in->at[1] != '"')) {
+                break;
+            }
+            in->at += *in->at == '"' ? 1 : 0;
+            FAB_TRY(put_char(r, to, &n, *in->at, err));
+        }
+        in->at++;
+    } else {
+        for (; in->at < in->behind && *in->at != ','; in->at++) {
+            FAB_TRY(put_char(r, to, &n, *in->at, err));
+        }
+    }
+    while (in->at < in->behind && (*in->at == ' ' || *in->at == '\t')) {
+        in->at++;
+    }
+    while (n > 0 && (to->text[n - 1] == ' ' || to->text[n - 1] == '\t')) {
+        n--;
+    }
+    if (in->at < in->behind && *in->at != ',') {
+        return fab_text_wrong(in, fab_text_rest(in).column, FAB_EINPUT, "stands where a comma was expected",
+                              fab_text_rest(in), err);
+    }
+done:
+    to->text[n] = '\0';
+    return status;
+}
+
+static fab_status read_cells(reader *r, size_t *out_n, fab_error *err) {
+    size_t n = 0;
+    for (;;) {
+        if (n == COLUMNS) {
+            return fab_text_wrong(r->in, 1, FAB_EINPUT, "more than 32 columns", (fab_token){0}, err);
+        }
+        fab_status status = read_cell(r, &r->cells[n++], err);
+        if (status != FAB_OK) {
+            return status;
+        }
+        if (r->in->at == r->in->behind) {
+            *out_n = n;
+            return FAB_OK;
+        }
+        r->in->at++;
+    }
+}
+
+static fab_status read_header(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (int i = 0; i < N_KNOWN; i++) {
+        r->at[i] = -1;
+    }
+    if (!fab_text_next(r->in)) {
+        return fab_fail(err, FAB_EINPUT, r->in->path,
+                        "is empty; expected a first line such as A-node,A-port,Z-node,Z-port");
+    }
+    FAB_TRY(read_cells(r, &r->n_columns, err));
+    for (size_t i = 0; i < r->n_columns; i++) {
+        int known = known_column(r->cells[i].text);
+        if (known >= 0 && r->at[known] >= 0) {
+            status = fab_text_wrong(r->in, r->cells[i].column, FAB_EINPUT, "a second column of that meaning",
+                                    (fab_token){0}, err);
+            goto done;
+        }
+        if (known >= 0) {
+            r->at[known] = (int)i;
+        }
+    }
+    if (r->at[A_NODE] < 0 || r->at[Z_NODE] < 0) {
+        status = fab_text_wrong(r->in, 1, FAB_EINPUT,
+                                "the first line names no columns A-node and Z-node (and A-port, Z-port, rate, length)",
+                                (fab_token){0}, err);
+    }
+    if ((r->at[A_PORT] < 0) != (r->at[Z_PORT] < 0)) {
+        status = fab_text_wrong(r->in, 1, FAB_EINPUT, "ports of one end only: A-port and Z-port go together",
+                                (fab_token){0}, err);
+    }
+done:
+    return status;
+}
+
+static const cell *cell_of(const reader *r, int known) {
+    static const cell EMPTY = {.text = "", .column = 1};
+    return r->at[known] >= 0 ? &r->cells[r->at[known]] : &EMPTY;
+}
+
+/* "server-0/nic-1" is an adapter of server-0. */
+static fab_status add_node(const reader *r, const cell *from, uint32_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (from->text[0] == '\0') {
+        return fab_text_wrong(r->in, from->column, FAB_EINPUT, "a cable without a node at this end", (fab_token){0},
+                              err);
+    }
+    FAB_TRY(fab_site_add_node(r->site, from->text, strlen(from->text), r->in->line, out, err));
+    fab_site_node *node = &r->site->nodes[*out];
+    const char *slash = strchr(from->text, '/');
+    if (node->host == NULL && slash != NULL && strncmp(slash + 1, "nic-", 4) == 0) {
+        FAB_TRY(fab_site_text(r->site, from->text, (size_t)(slash - from->text), &node->host, err));
+        node->kind = FAB_SITE_ADAPTER;
+    }
+done:
+    return status;
+}
+
+static fab_status read_quantity(const reader *r, int known, fab_unit unit, double *out, fab_error *err) {
+    fab_error inner = {0};
+    const cell *c = cell_of(r, known);
+    if (c->text[0] == '\0') {
+        return FAB_OK;
+    }
+    bool is_bare = unit == FAB_UNIT_LENGTH && fab_quantity_parse(c->text, FAB_UNIT_RATIO, out, NULL) == FAB_OK;
+    if (!is_bare && fab_quantity_parse(c->text, unit, out, &inner) != FAB_OK) { /* length_m has no unit */
+        fab_token t = {.text = c->text, .length = strlen(c->text)};
+        return fab_text_wrong(r->in, c->column, FAB_EINPUT, inner.text, t, err);
+    }
+    return FAB_OK;
+}
+
+static fab_status read_cable(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n = 0;
+    fab_site_cable cable = {.end = {{.line = r->in->line}, {.line = r->in->line}}};
+    bool was_there = false;
+    FAB_TRY(read_cells(r, &n, err));
+    if (n != r->n_columns) {
+        char what[80];
+        (void)snprintf(what, sizeof what, "%zu columns; the first line has %zu", n, r->n_columns);
+        status = fab_text_wrong(r->in, 1, FAB_EINPUT, what, (fab_token){0}, err);
+        goto done;
+    }
+    for (int i = 0; i < 2; i++) {
+        const cell *port = cell_of(r, i == 0 ? A_PORT : Z_PORT);
+        FAB_TRY(add_node(r, cell_of(r, i == 0 ? A_NODE : Z_NODE), &cable.end[i].node, err));
+        cable.end[i].port = port->text[0] != '\0' ? port->text : NULL;
+    }
+    FAB_TRY(read_quantity(r, RATE, FAB_UNIT_RATE, &cable.rate_bps, err));
+    FAB_TRY(read_quantity(r, LENGTH, FAB_UNIT_LENGTH, &cable.length_m, err));
+    FAB_TRY(fab_site_add_cable(r->site, &cable, &was_there, err));
+    if (was_there) {
+        status = fab_text_wrong(r->in, 1, FAB_EINPUT, "this cable stands in the list twice", (fab_token){0}, err);
+    }
+done:
+    return status;
+}
+
+static fab_status read_csv(const char *path, fab_site *site, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text in = {.path = path};
+    reader r = {.in = &in, .site = site};
+    FAB_TRY(fab_text_open(path, &in, err));
+    FAB_TRY(read_header(&r, err));
+    while (fab_text_next(&in)) {
+        FAB_TRY(read_cable(&r, err));
+    }
+    site->has_ports = r.at[A_PORT] >= 0;
+done:
+    fab_text_release(&in);
+    return status;
+}
+
+/* The first line names both ends. */
+static bool is_csv(const char *head, size_t n) {
+    char title[CELL];
+    bool a = false;
+    bool z = false;
+    size_t length = 0;
+    for (size_t i = 0; i <= n && i < 4096; i++) {
+        char c = i < n ? head[i] : '\n';
+        if (c == ',' || c == '\n' || c == '\r') {
+            title[length] = '\0';
+            int known = known_column(title);
+            a = a || known == A_NODE;
+            z = z || known == Z_NODE;
+            length = 0;
+            if (c != ',') {
+                break;
+            }
+        } else if (c != '"' && length + 1 < sizeof title) {
+            title[length++] = c;
+        }
+    }
+    return a && z;
+}
+
+const fab_site_format fab_site_csv = {"cables", "list of cables as CSV: A-node,A-port,Z-node,Z-port,rate,length",
+                                      is_csv, read_csv};

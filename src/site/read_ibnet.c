@@ -1,0 +1,263 @@
+/* ibnetdiscover's dump of a subnet, which is also what ibsim reads: a record per node, a line per port in use. Every
+ * cable stands there twice. Grammar: ibnetdiscover(8) and ibsim's net-examples. */
+#include "site_internal.h"
+
+#include "fab/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define AGGREGATION_NODE 0xcf09 /* device of the SHARP engine inside a switch */
+#define MOST_PORTS       254    /* InfiniBand Architecture Specification 1.4, volume 1, 14.2.5.4 */
+
+typedef struct reader {
+    fab_text *in;
+    fab_site *site;
+    uint32_t node; /* whose ports are read; FAB_SITE_NONE between records */
+    uint64_t device, system_guid, guid;
+} reader;
+
+static fab_status expected(const reader *r, const char *what, fab_error *err) {
+    fab_token rest = fab_text_rest(r->in);
+    char text[96];
+    (void)snprintf(text, sizeof text, rest.length > 0 ? "where %s was expected" : "expected %s", what);
+    return fab_text_wrong(r->in, rest.column, FAB_EINPUT, text, rest, err);
+}
+
+static void skip_blanks(fab_text *in) {
+    (void)fab_text_take(in, "");
+}
+
+static bool read_hex(fab_token t, uint64_t *out) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < t.length; i++) {
+        const char *digits = "0123456789abcdef";
+        char c = t.text[i] >= 'A' && t.text[i] <= 'F' ? (char)(t.text[i] - 'A' + 'a') : t.text[i];
+        const char *digit = c != '\0' ? strchr(digits, c) : NULL;
+        if (digit == NULL || i > 15) {
+            return false;
+        }
+        n = n << 4 | (uint64_t)(digit - digits);
+    }
+    *out = n;
+    return t.length > 0;
+}
+
+/* "0x2c9", "0x2c5eab0300b87b40(2c5eab0300b87b40)" */
+static fab_status read_value(const reader *r, uint64_t *out, fab_error *err) {
+    fab_token t = fab_text_token(r->in);
+    fab_token digits = t;
+    const char *bracket = memchr(t.text, '(', t.length);
+    if (t.length > 2 && memcmp(t.text, "0x", 2) == 0) {
+        digits.text += 2;
+        digits.length = (bracket != NULL ? (size_t)(bracket - t.text) : t.length) - 2;
+    }
+    if (digits.length == t.length || !read_hex(digits, out)) {
+        return fab_text_wrong(r->in, t.column, FAB_EINPUT, "is no hexadecimal number such as 0x2c9", t, err);
+    }
+    return FAB_OK;
+}
+
+/* "[17]" */
+static fab_status read_port(const reader *r, char out[8], fab_error *err) {
+    uint64_t port = 0;
+    if (!fab_text_take(r->in, "[")) {
+        return expected(r, "a port, such as [17],", err);
+    }
+    fab_token t = fab_text_rest(r->in);
+    t.length = strspn(t.text, "0123456789") < t.length ? strspn(t.text, "0123456789") : t.length;
+    if (!fab_token_number(t, &port) || port > MOST_PORTS || t.text + t.length == r->in->behind ||
+        t.text[t.length] != ']') {
+        return expected(r, "a port number up to 254 and ]", err);
+    }
+    r->in->at += t.length + 1;
+    (void)snprintf(out, 8, "%u", (unsigned)port);
+    return FAB_OK;
+}
+
+/* "S-2c5eab0300b87b40" */
+static fab_status read_name(const reader *r, fab_token *out, fab_error *err) {
+    if (!fab_text_take(r->in, "\"")) {
+        return expected(r, "a node's name in quotes", err);
+    }
+    fab_token t = fab_text_rest(r->in);
+    const char *quote = memchr(t.text, '"', t.length);
+    if (quote == NULL || quote == t.text) {
+        return expected(r, "a node's name that ends in a quote", err);
+    }
+    t.length = (size_t)(quote - t.text);
+    r->in->at = quote + 1;
+    *out = t;
+    return FAB_OK;
+}
+
+/* Between the first and the last quote of what is left: descriptions may hold quotes and hashes. Empty: there is none.
+ */
+static fab_token quoted_rest(const reader *r) {
+    fab_token t = fab_text_rest(r->in);
+    const char *first = memchr(t.text, '"', t.length);
+    const char *last = first;
+    for (const char *at = first; at != NULL && at < t.text + t.length; at++) {
+        last = *at == '"' ? at : last;
+    }
+    return first == last ? (fab_token){.text = "", .length = 0}
+                         : (fab_token){.text = first + 1, .length = (size_t)(last - first) - 1};
+}
+
+/* Switch<TAB>65 "S-..."<TAB># "description" ... */
+static fab_status read_header(reader *r, fab_site_kind kind, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t n_ports = 0;
+    fab_token name = {0};
+    fab_token t = fab_text_token(r->in);
+    if (!fab_token_number(t, &n_ports) || n_ports == 0 || n_ports > MOST_PORTS) {
+        status = fab_text_wrong(r->in, t.column, FAB_EINPUT, "is no number of ports, 1 to 254", t, err);
+        goto done;
+    }
+    FAB_TRY(read_name(r, &name, err));
+    FAB_TRY(fab_site_add_node(r->site, name.text, name.length, r->in->line, &r->node, err));
+    fab_site_node *node = &r->site->nodes[r->node];
+    if (node->n_ports > 0) {
+        char what[64];
+        (void)snprintf(what, sizeof what, "has a record on line %zu already", node->line);
+        status = fab_text_wrong(r->in, name.column, FAB_EINPUT, what, name, err);
+        goto done;
+    }
+    node->line = r->in->line;
+    node->n_ports = (uint32_t)n_ports;
+    node->guid = r->guid;
+    node->system_guid = r->system_guid;
+    bool serves = kind == FAB_SITE_ADAPTER && r->device == AGGREGATION_NODE;
+    fab_token text = quoted_rest(r);
+    FAB_TRY(fab_site_ib_describe(r->site, r->node, serves ? FAB_SITE_SERVICE : kind, text.text, text.length, err));
+    r->device = r->guid = r->system_guid = 0;
+done:
+    return status;
+}
+
+/* "4xNDR" at the end of a line, or ibsim's "w=12"; a rate that nobody knows is none. */
+static void read_rate(const reader *r, fab_site_cable *cable) {
+    fab_token rest = fab_text_rest(r->in);
+    size_t from = rest.length;
+    while (from > 0 && rest.text[from - 1] != ' ' && rest.text[from - 1] != '\t') {
+        from--;
+    }
+    fab_site_ib_rate(rest.text + from, rest.length - from, &cable->width, &cable->rate_bps);
+}
+
+/* [17]["[ext 3]"]<TAB>"H-..."[1](portguid) # "remote description" lid D 4xNDR */
+static fab_status read_cable(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    char here[8];
+    char there[8];
+    fab_token name = {0};
+    fab_site_cable cable = {.end = {{.node = r->node, .port = here, .line = r->in->line}, {.port = there}}};
+    FAB_TRY(read_port(r, here, err));
+    if (fab_text_take(r->in, "[") || fab_text_take(r->in, "(")) { /* what stands on the box; or the port's GUID */
+        r->in->at += strcspn(r->in->at, "])\"\n");
+        r->in->at += r->in->at < r->in->behind && *r->in->at != '"' ? 1 : 0;
+    }
+    FAB_TRY(read_name(r, &name, err));
+    FAB_TRY(read_port(r, there, err));
+    FAB_TRY(fab_site_add_node(r->site, name.text, name.length, r->in->line, &cable.end[1].node, err));
+    read_rate(r, &cable);
+    FAB_TRY(fab_site_add_cable(r->site, &cable, NULL, err));
+done:
+    return status;
+}
+
+static const struct {
+    const char *word;
+    fab_site_kind kind;
+} HEADERS[] = {
+    {"Switch", FAB_SITE_SWITCH}, {"Ca", FAB_SITE_ADAPTER}, {"Hca", FAB_SITE_ADAPTER}, {"Rt", FAB_SITE_SWITCH}};
+
+static fab_status read_line(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    skip_blanks(r->in);
+    if (*r->in->at == '[') {
+        return r->node != FAB_SITE_NONE ? read_cable(r, err) : expected(r, "a node's header before its ports,", err);
+    }
+    for (size_t i = 0; i < sizeof HEADERS / sizeof HEADERS[0]; i++) {
+        const char *at = r->in->at;
+        if (fab_text_take(r->in, HEADERS[i].word)) {
+            if (r->in->at < r->in->behind && (*r->in->at == ' ' || *r->in->at == '\t')) {
+                return read_header(r, HEADERS[i].kind, err);
+            }
+            r->in->at = at;
+        }
+    }
+    r->node = FAB_SITE_NONE; /* the lines before a header */
+    uint64_t other = 0;
+    if (fab_text_take(r->in, "devid=")) {
+        FAB_TRY(read_value(r, &r->device, err));
+    } else if (fab_text_take(r->in, "sysimgguid=")) {
+        FAB_TRY(read_value(r, &r->system_guid, err));
+    } else if (fab_text_take(r->in, "switchguid=") || fab_text_take(r->in, "caguid=") ||
+               fab_text_take(r->in, "rtguid=")) {
+        FAB_TRY(read_value(r, &r->guid, err));
+    } else if (fab_text_take(r->in, "vendid=")) {
+        FAB_TRY(read_value(r, &other, err));
+    } else if (!fab_text_take(r->in, "Chassis") && !fab_text_take(r->in, "module")) {
+        status = expected(r, "vendid=, devid=, sysimgguid=, switchguid=, caguid=, Switch, Ca, Rt or a port [N]", err);
+    }
+done:
+    return status;
+}
+
+/* Nodes that others name and that have no record of their own. */
+static fab_status close_records(const reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (uint32_t i = 0; i < r->site->n_nodes; i++) {
+        fab_site_node *node = &r->site->nodes[i];
+        if (node->n_ports == 0) {
+            node->kind = strncmp(node->name, "S-", 2) == 0   ? FAB_SITE_SWITCH
+                         : strncmp(node->name, "H-", 2) == 0 ? FAB_SITE_ADAPTER
+                                                             : FAB_SITE_UNKNOWN;
+            FAB_TRY(fab_site_add_note(r->site, node->line, err, "'%s' is named but has no record", node->name));
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status read_ibnet(const char *path, fab_site *site, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text in = {.path = path};
+    reader r = {.in = &in, .site = site, .node = FAB_SITE_NONE};
+    site->keeps_contradictions = true;
+    FAB_TRY(fab_text_open(path, &in, err));
+    while (fab_text_next(&in)) {
+        FAB_TRY(read_line(&r, err));
+    }
+    FAB_TRY(close_records(&r, err));
+    site->has_ports = true;
+    site->reports_both_ends = true;
+done:
+    fab_text_release(&in);
+    return status;
+}
+
+/* A header, or the lines that come before one. */
+static bool is_ibnet(const char *head, size_t n) {
+    static const char *const STARTS[] = {"vendid=0x", "switchguid=0x", "caguid=0x", "Switch\t",
+                                         "Switch ",   "Ca\t",          "Hca\t"};
+    const char *end = head + n;
+    for (const char *line = head; line < end;) {
+        for (size_t i = 0; i < sizeof STARTS / sizeof STARTS[0]; i++) {
+            size_t length = strlen(STARTS[i]);
+            if ((size_t)(end - line) > length && memcmp(line, STARTS[i], length) == 0) {
+                return true;
+            }
+        }
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        if (*line != '#' && *line != '\n' && *line != '\r') {
+            return false;
+        }
+        line = stop != NULL ? stop + 1 : end;
+    }
+    return false;
+}
+
+const fab_site_format fab_site_ibnet = {
+    "ibnetdiscover", "InfiniBand subnet as ibnetdiscover prints it and ibsim reads it", is_ibnet, read_ibnet};

@@ -1,0 +1,159 @@
+/* ibnetdiscover -p: a line per port. "SW lid port guid WIDTH SPEED - CA lid port guid ( 'here' - 'there' )"; a port
+ * that is down has one description and no other end. Source: ibnetdiscover(8), dump_ports. */
+#include "site_internal.h"
+
+#include "fab/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct side {
+    fab_site_kind kind;
+    fab_token kind_text, guid;
+    char port[8];
+} side;
+
+typedef struct reader {
+    fab_text *in;
+    fab_site *site;
+} reader;
+
+static bool read_kind(fab_token t, fab_site_kind *out) {
+    if (t.length != 2) {
+        return false;
+    }
+    *out = memcmp(t.text, "SW", 2) == 0 || memcmp(t.text, "RT", 2) == 0 ? FAB_SITE_SWITCH : FAB_SITE_ADAPTER;
+    return *out == FAB_SITE_SWITCH || memcmp(t.text, "CA", 2) == 0;
+}
+
+/* "SW  1719 10 0x7cfe9003009ce5b0" */
+static fab_status read_side(const reader *r, side *out, fab_error *err) {
+    uint64_t number = 0;
+    out->kind_text = fab_text_token(r->in);
+    if (!read_kind(out->kind_text, &out->kind)) {
+        return fab_text_wrong(r->in, out->kind_text.column, FAB_EINPUT, "where SW, CA or RT was expected",
+                              out->kind_text, err);
+    }
+    fab_token lid = fab_text_token(r->in);
+    if (!fab_token_number(lid, &number) || number > 0xffff) {
+        return fab_text_wrong(r->in, lid.column, FAB_EINPUT, "is no LID", lid, err);
+    }
+    fab_token port = fab_text_token(r->in);
+    if (!fab_token_number(port, &number) || number > 254) {
+        return fab_text_wrong(r->in, port.column, FAB_EINPUT, "is no port, 0 to 254", port, err);
+    }
+    (void)snprintf(out->port, sizeof out->port, "%u", (unsigned)number);
+    out->guid = fab_text_token(r->in);
+    if (out->guid.length < 3 || memcmp(out->guid.text, "0x", 2) != 0) {
+        return fab_text_wrong(r->in, out->guid.column, FAB_EINPUT, "is no GUID such as 0x7cfe9003009ce5b0", out->guid,
+                              err);
+    }
+    return FAB_OK;
+}
+
+static fab_status add_side(const reader *r, const side *s, fab_token label, uint32_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(fab_site_add_node(r->site, s->guid.text, s->guid.length, r->in->line, out, err));
+    FAB_TRY(fab_site_ib_describe(r->site, *out, s->kind, label.text, label.length, err));
+done:
+    return status;
+}
+
+/* Moves behind the next quote and gives what stands before it; the quote that opens a text is followed by none. */
+static fab_token take_quoted(fab_text *in, const char *stop) {
+    fab_token t = fab_text_rest(in);
+    const char *open = memchr(t.text, '\'', t.length);
+    if (open == NULL) {
+        return (fab_token){.text = "", .length = 0};
+    }
+    size_t n = strlen(stop);
+    const char *close = NULL;
+    for (const char *at = open + 1; at + n <= in->behind && close == NULL; at++) {
+        close = memcmp(at, stop, n) == 0 ? at : NULL;
+    }
+    if (close == NULL) { /* the last one of the line */
+        for (const char *at = open + 1; at < in->behind; at++) {
+            close = *at == '\'' ? at : close;
+        }
+    }
+    if (close == NULL) {
+        return (fab_token){.text = "", .length = 0};
+    }
+    in->at = close + 1;
+    return (fab_token){.text = open + 1, .length = (size_t)(close - open) - 1};
+}
+
+static fab_status read_line(const reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    side here = {0};
+    side there = {0};
+    fab_site_cable cable = {.end = {{.line = r->in->line}}};
+    char rate[16];
+    FAB_TRY(read_side(r, &here, err));
+    fab_token width = fab_text_token(r->in);
+    fab_token speed = fab_text_token(r->in);
+    (void)snprintf(rate, sizeof rate, "%.*s%.*s", (int)(width.length < 4 ? width.length : 4), width.text,
+                   (int)(speed.length < 8 ? speed.length : 8), speed.text);
+    bool is_known = fab_site_ib_rate(rate, strlen(rate), &cable.width, &cable.rate_bps);
+    if (!fab_text_take(r->in, "- ")) { /* nothing plugged in */
+        uint32_t node = 0;
+        FAB_TRY(add_side(r, &here, take_quoted(r->in, "'\n"), &node, err));
+        goto done;
+    }
+    if (!is_known) {
+        status = fab_text_wrong(r->in, width.column, FAB_EINPUT, "is no width and speed such as 4x EDR", width, err);
+        goto done;
+    }
+    FAB_TRY(read_side(r, &there, err));
+    fab_token label = take_quoted(r->in, "' - '");
+    fab_token other = take_quoted(r->in, "' )");
+    FAB_TRY(add_side(r, &here, label, &cable.end[0].node, err));
+    FAB_TRY(add_side(r, &there, other, &cable.end[1].node, err));
+    cable.end[0].port = here.port;
+    cable.end[1].port = there.port;
+    FAB_TRY(fab_site_add_cable(r->site, &cable, NULL, err));
+done:
+    return status;
+}
+
+static fab_status read_ibports(const char *path, fab_site *site, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text in = {.path = path};
+    const reader r = {.in = &in, .site = site};
+    site->keeps_contradictions = true;
+    FAB_TRY(fab_text_open(path, &in, err));
+    while (fab_text_next(&in)) {
+        FAB_TRY(read_line(&r, err));
+    }
+    site->has_ports = true;
+    site->reports_both_ends = true;
+done:
+    fab_text_release(&in);
+    return status;
+}
+
+/* "SW", "CA" or "RT", and two numbers. */
+static bool is_ibports(const char *head, size_t n) {
+    size_t at = 0;
+    fab_site_kind kind = FAB_SITE_UNKNOWN;
+    if (n < 8 || !read_kind((fab_token){.text = head, .length = 2}, &kind) || head[2] != ' ') {
+        return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        at = i == 0 ? 2 : at;
+        while (at < n && head[at] == ' ') {
+            at++;
+        }
+        size_t digits = at;
+        while (at < n && head[at] >= '0' && head[at] <= '9') {
+            at++;
+        }
+        if (at == digits) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const fab_site_format fab_site_ibports = {"ibnetdiscover-ports", "ports of an InfiniBand subnet, ibnetdiscover -p",
+                                          is_ibports, read_ibports};

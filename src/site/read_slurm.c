@@ -1,0 +1,209 @@
+/* Slurm's topology.conf, tree and block, and what `scontrol show topology` prints of them. A tree of names: which nodes
+ * are below which switch, without ports and cables as such; where several switches have the same nodes they are taken
+ * as joined to each. Source: topology.conf(5). */
+#include "host_list.h"
+#include "site_internal.h"
+
+#include "fab/memory.h"
+#include "fab/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reader {
+    fab_text *in;
+    fab_site *site;
+    uint32_t node; /* the switch of the line */
+    fab_site_kind below;
+    uint32_t *members; /* of the block of the line */
+    size_t n_members, capacity;
+} reader;
+
+/* Joins a switch to a name below it. */
+static fab_status visit_below(void *context, const char *name, size_t n, fab_error *err) {
+    reader *r = context;
+    fab_status status = FAB_OK;
+    uint32_t other = 0;
+    FAB_TRY(fab_site_add_node(r->site, name, n, r->in->line, &other, err));
+    fab_site_node *node = &r->site->nodes[other];
+    if (node->kind == FAB_SITE_UNKNOWN) {
+        node->kind = r->below;
+    }
+    if (node->kind != r->below) {
+        char where[sizeof err->where];
+        (void)snprintf(where, sizeof where, "%.150s:%zu", r->in->path, r->in->line);
+        FAB_FAIL(err, FAB_EINPUT, where, "'%.60s' is a %s here and a %s on line %zu", node->name,
+                 r->below == FAB_SITE_SWITCH ? "switch" : "node", r->below == FAB_SITE_SWITCH ? "node" : "switch",
+                 node->line);
+    }
+    const fab_site_cable cable = {
+        .end = {{.node = other, .line = r->in->line}, {.node = r->node, .line = r->in->line}}};
+    FAB_TRY(fab_site_add_cable(r->site, &cable, NULL, err));
+done:
+    return status;
+}
+
+static fab_status visit_member(void *context, const char *name, size_t n, fab_error *err) {
+    reader *r = context;
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_GROW(r->members, r->capacity, r->n_members + 1, err));
+    FAB_TRY(fab_site_add_node(r->site, name, n, r->in->line, &r->members[r->n_members], err));
+    r->site->nodes[r->members[r->n_members++]].kind = FAB_SITE_HOST;
+done:
+    return status;
+}
+
+/* "Key=value" of a token; letter case of the key makes no difference. */
+static bool take_key(fab_token t, const char *key, fab_token *out_value) {
+    size_t n = strlen(key);
+    if (t.length <= n || t.text[n] != '=') {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        char c = t.text[i] >= 'A' && t.text[i] <= 'Z' ? (char)(t.text[i] - 'A' + 'a') : t.text[i];
+        if (c != key[i]) {
+            return false;
+        }
+    }
+    *out_value = (fab_token){.text = t.text + n + 1, .length = t.length - n - 1, .column = t.column + n + 1};
+    return true;
+}
+
+static bool is_null(fab_token t) { /* scontrol prints what is empty so */
+    return t.length == 6 && memcmp(t.text, "(null)", 6) == 0;
+}
+
+static fab_status read_switch(reader *r, fab_token name, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_token nodes = {0};
+    fab_token switches = {0};
+    uint64_t number = 0;
+    char where[sizeof err->where];
+    (void)snprintf(where, sizeof where, "%.150s:%zu", r->in->path, r->in->line);
+    FAB_TRY(fab_site_add_node(r->site, name.text, name.length, r->in->line, &r->node, err));
+    fab_site_node *node = &r->site->nodes[r->node];
+    if (node->kind == FAB_SITE_HOST || (node->kind == FAB_SITE_SWITCH && node->n_ports > 0)) {
+        status = fab_text_wrong(r->in, name.column, FAB_EINPUT,
+                                node->kind == FAB_SITE_HOST ? "is a node elsewhere" : "has a line already", name, err);
+        goto done;
+    }
+    node->kind = FAB_SITE_SWITCH;
+    node->n_ports = 1; /* its line was seen; set right at the end */
+    for (fab_token t = fab_text_token(r->in); t.length > 0; t = fab_text_token(r->in)) {
+        fab_token value = {0};
+        if (take_key(t, "nodes", &value)) {
+            nodes = value;
+        } else if (take_key(t, "switches", &value)) {
+            switches = value;
+        } else if (take_key(t, "level", &value)) {
+            if (!fab_token_number(value, &number) || number > 63) {
+                status = fab_text_wrong(r->in, value.column, FAB_EINPUT, "is no level, 0 to 63", value, err);
+                goto done;
+            }
+            node->tier = (uint32_t)number + 1;
+        } else if (!take_key(t, "linkspeed", &value)) {
+            status = fab_text_wrong(r->in, t.column, FAB_EINPUT,
+                                    "stands where Nodes=, Switches=, Level= or LinkSpeed= was expected", t, err);
+            goto done;
+        }
+    }
+    /* scontrol repeats the nodes below at every level: those of a switch with switches are not its own. */
+    if (switches.length > 0 && !is_null(switches)) {
+        r->below = FAB_SITE_SWITCH;
+        FAB_TRY(fab_host_list_each(switches.text, switches.length, where, visit_below, r, err));
+    } else if (nodes.length > 0 && !is_null(nodes)) {
+        r->below = FAB_SITE_HOST;
+        FAB_TRY(fab_host_list_each(nodes.text, nodes.length, where, visit_below, r, err));
+    } else {
+        status = fab_text_wrong(r->in, name.column, FAB_EINPUT, "has neither Nodes= nor Switches=", name, err);
+    }
+done:
+    return status;
+}
+
+static fab_status read_block(reader *r, fab_token name, fab_error *err) {
+    fab_status status = FAB_OK;
+    char where[sizeof err->where];
+    (void)snprintf(where, sizeof where, "%.150s:%zu", r->in->path, r->in->line);
+    r->n_members = 0;
+    for (fab_token t = fab_text_token(r->in); t.length > 0; t = fab_text_token(r->in)) {
+        fab_token value = {0};
+        if (take_key(t, "nodes", &value)) {
+            FAB_TRY(fab_host_list_each(value.text, value.length, where, visit_member, r, err));
+        } else if (!take_key(t, "blocksize", &value) && !take_key(t, "blockindex", &value)) {
+            status = fab_text_wrong(r->in, t.column, FAB_EINPUT, "stands where Nodes= was expected", t, err);
+            goto done;
+        }
+    }
+    FAB_TRY(fab_site_add_group(r->site, name.text, name.length, r->members, (uint32_t)r->n_members, err));
+done:
+    return status;
+}
+
+static fab_status read_line(reader *r, fab_error *err) {
+    fab_token t = fab_text_token(r->in);
+    fab_token value = {0};
+    if (take_key(t, "switchname", &value)) {
+        return read_switch(r, value, err);
+    }
+    if (take_key(t, "blockname", &value)) {
+        return read_block(r, value, err);
+    }
+    if (take_key(t, "blocksizes", &value) || take_key(t, "blocklevels", &value)) {
+        return FAB_OK;
+    }
+    return fab_text_wrong(r->in, t.column, FAB_EINPUT,
+                          "stands where SwitchName=, BlockName= or BlockSizes= was expected", t, err);
+}
+
+static fab_status read_slurm(const char *path, fab_site *site, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text in = {.path = path};
+    reader r = {.in = &in, .site = site};
+    FAB_TRY(fab_text_open(path, &in, err));
+    while (fab_text_next(&in)) {
+        FAB_TRY(read_line(&r, err));
+    }
+    for (uint32_t i = 0; i < site->n_nodes; i++) {
+        fab_site_node *node = &site->nodes[i];
+        if (node->kind == FAB_SITE_SWITCH && node->n_ports == 0) {
+            FAB_TRY(fab_site_add_note(site, node->line, err, "switch '%s' is named but has no line", node->name));
+        }
+        node->n_ports = 0;
+    }
+    site->is_tree_of_names = true;
+done:
+    free(r.members);
+    fab_text_release(&in);
+    return status;
+}
+
+static bool is_slurm(const char *head, size_t n) {
+    static const char *const STARTS[] = {"switchname=", "blockname=", "blocksizes="};
+    fab_token rest = {.text = head, .length = n};
+    while (rest.length > 0) {
+        fab_token value;
+        size_t skip = 0;
+        while (skip < rest.length && (rest.text[skip] == ' ' || rest.text[skip] == '\t')) {
+            skip++;
+        }
+        fab_token line = {.text = rest.text + skip, .length = rest.length - skip};
+        for (size_t i = 0; i < sizeof STARTS / sizeof STARTS[0]; i++) {
+            char key[16];
+            (void)snprintf(key, sizeof key, "%.*s", (int)strlen(STARTS[i]) - 1, STARTS[i]);
+            if (take_key(line, key, &value)) {
+                return true;
+            }
+        }
+        const char *stop = memchr(rest.text, '\n', rest.length);
+        if (line.length > 0 && *line.text != '#' && *line.text != '\n' && *line.text != '\r') {
+            return false;
+        }
+        size_t used = stop != NULL ? (size_t)(stop + 1 - rest.text) : rest.length;
+        rest = (fab_token){.text = rest.text + used, .length = rest.length - used};
+    }
+    return false;
+}
+
+const fab_site_format fab_site_slurm = {"slurm", "Slurm's topology.conf (tree, block) and scontrol show topology",
+                                        is_slurm, read_slurm};

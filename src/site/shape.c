@@ -1,0 +1,266 @@
+#include "fab/shape.h"
+
+#include "fab/memory.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define NEARLY                                                                                                         \
+    0.8 /* part of the adapters of a leaf, and of the leaves, that makes a rule of what they have in common */
+
+/* --- adjacency -----------------------------------------------------------------------------------------------------
+ */
+
+typedef struct order {
+    unsigned long port; /* its first number; what has none stands last */
+    uint32_t side;
+} order;
+
+static int by_port(const void *x, const void *y) {
+    const order *a = x;
+    const order *b = y;
+    return a->port != b->port ? (a->port > b->port ? 1 : -1) : (a->side > b->side) - (a->side < b->side);
+}
+
+static unsigned long port_number(const char *port) {
+    const char *digits = port != NULL ? strpbrk(port, "0123456789") : NULL;
+    return digits != NULL ? strtoul(digits, NULL, 10) : (unsigned long)-1;
+}
+
+static fab_status join(fab_shape *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_site *site = s->site;
+    order *sorted = NULL;
+    FAB_TRY(FAB_NEW(s->first, (size_t)site->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW(s->side, 2 * (size_t)site->n_cables, err));
+    FAB_TRY(FAB_NEW(sorted, 2 * (size_t)site->n_cables, err));
+    for (uint32_t e = 0; e < 2 * site->n_cables; e++) {
+        s->first[fab_site_near(site, e)->node + 1]++;
+    }
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        s->first[v + 1] += s->first[v];
+    }
+    for (uint32_t e = 2 * site->n_cables; e-- > 0;) {
+        uint32_t v = fab_site_near(site, e)->node;
+        sorted[--s->first[v + 1]] = (order){port_number(fab_site_near(site, e)->port), e};
+    }
+    /* first[v + 1] was moved down to where v begins: shift back */
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        s->first[v] = s->first[v + 1];
+    }
+    s->first[site->n_nodes] = 2 * site->n_cables;
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        qsort(sorted + s->first[v], s->first[v + 1] - s->first[v], sizeof *sorted, by_port);
+    }
+    for (uint32_t i = 0; i < 2 * site->n_cables; i++) {
+        s->side[i] = sorted[i].side;
+    }
+done:
+    free(sorted);
+    return status;
+}
+
+/* --- kinds ---------------------------------------------------------------------------------------------------------
+ */
+
+static bool begins_with_any(const char *name, const char *const *words) {
+    for (; *words != NULL; words++) {
+        if (strncasecmp(name, *words, strlen(*words)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void name_kinds(fab_shape *s, fab_site *site) {
+    static const char *const SWITCHES[] = {"leaf", "spine", "core", "tor",    "switch",
+                                           "sw",   "agg",   "isw",  "router", NULL};
+    static const char *const HOSTS[] = {"server", "host",   "node",    "srv", "gpu", "dgx",
+                                        "hgx",    "worker", "compute", "nic", NULL};
+    bool knows_hosts = false;
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        knows_hosts = knows_hosts || fab_site_is_host(site, v);
+    }
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        fab_site_node *node = &site->nodes[v];
+        if (node->kind == FAB_SITE_UNKNOWN) {
+            bool one_cable = s->first[v + 1] - s->first[v] == 1;
+            bool host = !begins_with_any(node->label, SWITCHES) &&
+                        (begins_with_any(node->label, HOSTS) || (one_cable && !knows_hosts));
+            node->kind = host ? FAB_SITE_HOST : FAB_SITE_SWITCH;
+        }
+    }
+}
+
+/* --- tiers ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Breadth first from the hosts. Switches that no host reaches keep what the file says, or 0. */
+static fab_status find_tiers(fab_shape *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_site *site = s->site;
+    uint32_t *queue = NULL;
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(s->tier, site->n_nodes, err));
+    FAB_TRY(FAB_NEW(queue, site->n_nodes, err));
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        if (fab_site_is_host(site, v)) {
+            queue[n++] = v;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t v = queue[i];
+        for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
+            uint32_t w = fab_site_far(site, s->side[k])->node;
+            if (site->nodes[w].kind == FAB_SITE_SWITCH && s->tier[w] == 0) {
+                s->tier[w] = s->tier[v] + 1;
+                s->n_tiers = s->tier[w] > s->n_tiers ? s->tier[w] : s->n_tiers;
+                queue[n++] = w;
+            }
+        }
+    }
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        if (site->nodes[v].kind == FAB_SITE_SWITCH && s->tier[v] == 0) {
+            s->tier[v] = site->nodes[v].tier;
+            s->n_tiers = s->tier[v] > s->n_tiers ? s->tier[v] : s->n_tiers;
+        }
+    }
+done:
+    free(queue);
+    return status;
+}
+
+/* --- servers -------------------------------------------------------------------------------------------------------
+ */
+
+/* "HCA-6" is the sixth, "mlx5_5" and "nic-5" count from 0. */
+static uint32_t slot_of(const char *label) {
+    static const struct {
+        const char *word;
+        unsigned long from;
+    } WORDS[] = {{"HCA-", 1}, {"mlx5_", 0}, {"mlx4_", 0}, {"nic-", 0}};
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+        const char *at = strstr(label, WORDS[i].word);
+        const char *digits = at != NULL ? at + strlen(WORDS[i].word) : "";
+        if (isdigit((unsigned char)*digits)) {
+            unsigned long number = strtoul(digits, NULL, 10);
+            return number >= WORDS[i].from && number < 4096 ? (uint32_t)(number - WORDS[i].from) : FAB_SITE_NONE;
+        }
+    }
+    return FAB_SITE_NONE;
+}
+
+typedef struct named {
+    const char *host;
+    uint32_t node;
+} named;
+
+static int by_host(const void *x, const void *y) {
+    const named *a = x;
+    const named *b = y;
+    int differ = strcmp(a->host, b->host);
+    return differ != 0 ? differ : (a->node > b->node) - (a->node < b->node);
+}
+
+/* Adapters of one host name are a server; a host is one by itself. Numbered by name. */
+static fab_status find_servers(fab_shape *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_site *site = s->site;
+    named *all = NULL;
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(s->server, site->n_nodes, err));
+    FAB_TRY(FAB_NEW(s->slot, site->n_nodes, err));
+    FAB_TRY(FAB_NEW(s->server_name, site->n_nodes, err));
+    FAB_TRY(FAB_NEW(all, site->n_nodes, err));
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        const fab_site_node *node = &site->nodes[v];
+        const char *host = node->kind == FAB_SITE_HOST ? node->label : node->host;
+        s->server[v] = FAB_SITE_NONE;
+        s->slot[v] = node->kind == FAB_SITE_ADAPTER ? slot_of(node->label) : FAB_SITE_NONE;
+        if (fab_site_is_host(site, v) && host != NULL) {
+            all[n++] = (named){host, v};
+        }
+    }
+    qsort(all, n, sizeof *all, by_host);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || strcmp(all[i].host, all[i - 1].host) != 0) {
+            s->server_name[s->n_servers++] = all[i].host;
+        }
+        s->server[all[i].node] = s->n_servers - 1;
+    }
+done:
+    free(all);
+    return status;
+}
+
+/* --- rails ---------------------------------------------------------------------------------------------------------
+ */
+
+/* The slot that most adapters of a leaf have; FAB_SITE_NONE where it is not nearly all. */
+static uint32_t rail_of(const fab_shape *s, uint32_t leaf) {
+    uint32_t best = FAB_SITE_NONE;
+    uint32_t most = 0;
+    uint32_t known = 0;
+    for (uint32_t i = s->first[leaf]; i < s->first[leaf + 1]; i++) {
+        uint32_t slot = s->slot[fab_site_far(s->site, s->side[i])->node];
+        uint32_t same = 0;
+        known += slot != FAB_SITE_NONE;
+        for (uint32_t k = s->first[leaf]; slot != FAB_SITE_NONE && k < s->first[leaf + 1]; k++) {
+            same += s->slot[fab_site_far(s->site, s->side[k])->node] == slot;
+        }
+        if (same > most) {
+            most = same;
+            best = slot;
+        }
+    }
+    return most >= NEARLY * known && most > 1 ? best : FAB_SITE_NONE;
+}
+
+static fab_status find_rails(fab_shape *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n_leaves = 0;
+    uint32_t n_with = 0;
+    uint32_t one = FAB_SITE_NONE;
+    FAB_TRY(FAB_NEW(s->rail, s->site->n_nodes, err));
+    for (uint32_t v = 0; v < s->site->n_nodes; v++) {
+        s->rail[v] = FAB_SITE_NONE;
+        if (s->tier[v] == 1) {
+            s->rail[v] = rail_of(s, v);
+            n_leaves++;
+            n_with += s->rail[v] != FAB_SITE_NONE;
+            s->has_rails = s->has_rails || (s->rail[v] != FAB_SITE_NONE && one != FAB_SITE_NONE && one != s->rail[v]);
+            one = s->rail[v] != FAB_SITE_NONE ? s->rail[v] : one;
+        }
+    }
+    s->has_rails = s->has_rails && n_with >= NEARLY * n_leaves;
+done:
+    return status;
+}
+
+void fab_shape_release(fab_shape *s) {
+    free(s->first);
+    free(s->side);
+    free(s->tier);
+    free(s->server);
+    free(s->server_name);
+    free(s->slot);
+    free(s->rail);
+    *s = (fab_shape){.site = NULL};
+}
+
+fab_status fab_shape_find(fab_site *site, fab_shape *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_shape s = {.site = site};
+    FAB_TRY(join(&s, err));
+    name_kinds(&s, site);
+    FAB_TRY(find_tiers(&s, err));
+    FAB_TRY(find_servers(&s, err));
+    FAB_TRY(find_rails(&s, err));
+    *out = s;
+    s = (fab_shape){.site = NULL};
+done:
+    fab_shape_release(&s);
+    return status;
+}

@@ -1,0 +1,31 @@
+/**
+ * @file failures_run.h
+ * One set of failures, and what policies of reallocation make of it.
+ */
+#ifndef FAB_FAILURES_RUN_H
+#define FAB_FAILURES_RUN_H
+
+#include "fab/analysis.h"
+#include "fab/failures.h"
+#include "fab/relocate.h"
+
+typedef struct fab_failures_request {
+    const fab_replay *base;    /**< design, fabric, traffic, engines and the first seed */
+    const char *const *failed; /**< shape [n_failed]: as fab_component_parse() reads them */
+    size_t n_failed;
+    const fab_policy *policies; /**< shape [n_policies]; n_policies = 0: all that the design allows */
+    size_t n_policies;
+} fab_failures_request;
+
+/**
+ * Routes all phases with what has failed, once per engine and policy. An engine that cannot say what happens (a flow
+ * that it spreads over planes has lost one) has a note instead. Phases of more than 2^23 paths are left out, and named.
+ * @retval FAB_EINPUT        no such component
+ * @retval FAB_EUNSUPPORTED  same-rack without a floor plan; a scale-up domain is to fail as one
+ * Complexity: a baseline per phase and engine; policies as fab_relocate().
+ */
+fab_status fab_failures_run(const fab_failures_request *request, fab_failures **out, fab_error *err) FAB_MUST_USE;
+
+void fab_failures_free(fab_failures *failures);
+
+#endif

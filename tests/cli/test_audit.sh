@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# Installed fabrics: perfect ones give no finding, broken ones the one that was made, the real one of the samples those
+# that are known of it; malformed files say where.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+python=/usr/bin/python3
+
+findings() { # findings FILE [OPTION...]: "KIND NODE" a line
+  "$program" audit "$@" --json --quiet >audit.json || { fail "audit $*"; return; }
+  $python -c 'import json
+for f in json.load(open("audit.json"))["audit"]["findings"]: print(f["finding"], f.get("node", ""), f.get("other_node", ""))'
+}
+
+# --- perfect ---
+for design in rail-spine:gpus=256,radix=32 clos:gpus=128,radix=16,gpus-per-server=4 fat-tree:k=8 \
+  rail-only:gpus=256,radix=64 clos:gpus=256,radix=16,tiers=3 rail-spine:gpus=512,radix=32,taper=2 clos:gpus=64,radix=32,planes=2; do
+  "$program" build "$design" --format ibnet --quiet >perfect.net
+  [[ -z $(findings perfect.net) ]] || fail "$design: $(findings perfect.net | head -n 3)"
+  [[ -z $(findings perfect.net --against "$design") ]] || fail "$design against itself: $(findings perfect.net --against "$design" | head -n 3)"
+done
+
+# --- broken in one place ---
+"$program" build rail-spine:gpus=256,radix=32 --format ibnet --quiet >perfect.net
+mkdir cases
+$python "$root/tests/cli/audit_cases.py" perfect.net cases
+for case in cases/*.net; do
+  name=$(basename "$case" .net)
+  findings "$case" >found
+  $python - "$name" <<'END' || fail "$name: $(<found)"
+import json, sys
+wanted = json.load(open(f"cases/{sys.argv[1]}.json"))
+found = json.load(open("audit.json"))["audit"]["findings"]
+same = [f for f in found if all(f.get(k) == v for k, v in wanted.items())]
+assert len(same) == 1, wanted
+others = [f for f in found if f is not same[0]]
+# what goes with a leaf: nothing else where a cable, a speed, a swap was broken
+assert not others, others
+END
+done
+
+# --- against a plan ---
+"$program" audit cases/missing.net --against rail-spine:gpus=256,radix=32 --json --quiet >audit.json
+$python - <<'END' || fail "against a plan: a missing cable"
+import json
+wanted = json.load(open("cases/missing.json"))
+found = json.load(open("audit.json"))["audit"]["findings"]
+assert len(found) == 1 and all(found[0].get(k) == v for k, v in wanted.items() if k != "cables"), found
+END
+printf 'A-node,A-port,Z-node,Z-port,rate\nleaf-0,1,spine-0,1,400Gb/s\nleaf-1,1,spine-0,2,400Gb/s\nserver-0,1,leaf-0,2,400Gb/s\nserver-1,1,leaf-1,2,400Gb/s\n' >plan.csv
+sed 's/spine-0,1,/spine-0,2,/;t;s/spine-0,2,/spine-0,1,/' plan.csv >swapped.csv
+[[ $(findings swapped.csv --against plan.csv | sort -u) == "miswired leaf-0 spine-0
+miswired leaf-1 spine-0" ]] || fail "miswired: $(findings swapped.csv --against plan.csv)"
+grep -v '^leaf-1' plan.csv >less.csv
+[[ $(findings less.csv --against plan.csv | head -n 1) == "unreachable"* || $(findings less.csv --against plan.csv) == *"missing-cable leaf-1 spine-0"* ]] ||
+  fail "missing: $(findings less.csv --against plan.csv)"
+code=0
+sed 's/leaf/tor/g; s/spine/agg/g' plan.csv >named.csv
+"$program" audit perfect.net --against named.csv --quiet >out 2>err || code=$?
+[[ $code -eq 3 ]] && grep -q 'same names' err || fail "a plan of other names: $code $(<err)"
+
+# --- the work order, and the schemas ---
+"$program" audit cases/missing.net --format csv --quiet >order.csv
+[[ $(wc -l <order.csv) -eq 2 && $(head -n 1 order.csv) == finding,damage_gbps,* ]] || fail "work order: $(<order.csv)"
+"$program" schema result >result.schema.json
+$python -c 'import json, jsonschema
+jsonschema.validate(json.load(open("audit.json")), json.load(open("result.schema.json")))' || fail "JSON schema"
+"$program" schema report >report.xsd
+"$program" audit cases/missing.net --format xml --quiet >audit.xml
+xmllint --noout --schema report.xsd audit.xml 2>err || fail "XML schema: $(<err)"
+
+# --- lists of names ---
+printf 'SwitchName=s0 Nodes=a[01-03,07],b\nSwitchName=s1 Nodes=c[1-2]x[0-1]\nSwitchName=top Switches=s[0-1]\n' >topology.conf
+"$program" audit topology.conf --json --quiet >audit.json
+$python -c 'import json
+a = json.load(open("audit.json"))["audit"]
+assert (a["hosts"], a["switches"], len(a["boundaries"])) == (9, 3, 2), a' || fail "Slurm's names"
+
+# --- malformed ---
+refuse() { # refuse NAME PLACE TEXT
+  local code=0
+  "$program" audit "$1" --quiet >out 2>err || code=$?
+  [[ $code -eq 3 && ! -s out ]] || fail "$1: exit code $code"
+  grep -qE "^$1$2" err && grep -qE -e "$3" err || fail "$1: $(<err)"
+}
+head -c 3000 perfect.net >truncated.net
+sed 's/"\[1\]/"[x]/' perfect.net | sed -n 1,30p >port.net
+{ head -n 20 perfect.net; echo 'Switch 36 noquote'; } >header.net
+{ head -n 20 perfect.net; echo '[1] "S-1"[1]'; } >early.net
+printf 'A-node,A-port,Z-node,Z-port\na,1,b,1\na,1,c,1\n' >double.csv
+printf 'A-node,A-port,Z-node,Z-port\na,1,b\n' >short.csv
+printf 'A-node,A-port,Z-node,Z-port\n"a,1,b,1\n' >quote.csv
+printf 'A-node,Z-node,rate\na,b,fast\n' >rate.csv
+printf 'SwitchName=s0 Nodes=a[3-1]\n' >range.conf
+printf 'SwitchName=s0 Nodes=a[1-\n' >bracket.conf
+printf 'SwitchName=s0\n' >nothing.conf
+printf 'SwitchName=s0 Nodes=a\nColour=red\n' >word.conf
+head -c 4000 /dev/urandom >noise.bin
+iconv -f UTF-8 -t UTF-16 perfect.net >utf16.net
+refuse port.net ':[0-9]+:[0-9]+: ' 'port'
+refuse header.net ':21:[0-9]+: ' 'quotes'
+refuse double.csv ':3: ' 'two cables; line 2'
+refuse short.csv ':2:1: ' '3 columns; the first line has 4'
+refuse quote.csv ':2:1: ' 'not closed'
+refuse rate.csv ':2:5: ' 'fast'
+refuse range.conf ':1: ' "3-1.*range"
+refuse bracket.conf ':1: ' 'not closed'
+refuse nothing.conf ':1:[0-9]+: ' 'neither'
+refuse word.conf ':2:1: ' 'Colour'
+refuse noise.bin ': ' 'looks like none of'
+refuse utf16.net ': ' 'looks like none of'
+code=0
+"$program" audit truncated.net --quiet >out 2>err || code=$?
+[[ $code -eq 0 || $code -eq 3 ]] || fail "truncated: exit code $code"
+sed 's/$/\r/' perfect.net >crlf.net
+[[ -z $(findings crlf.net) ]] || fail "CRLF: $(findings crlf.net | head -n 3)"
+
+# --- the real one ---
+if [[ -z ${FABRISCOPE_SAMPLES-} ]]; then
+  echo "FABRISCOPE_SAMPLES is unset: the real fabric is skipped" >&2
+else
+  findings "$FABRISCOPE_SAMPLES/ibnetdiscover/topograph-dgx-ndr.out" >found
+  $python - <<'END' || fail "the real fabric: $(<found)"
+import json
+a = json.load(open("audit.json"))["audit"]
+assert a["aggregation_nodes"] == 40 and a["adapters"] == 542 and a["switches"] == 40
+upper = a["boundaries"][1]
+assert (upper["present_cables"], upper["planned_cables"]) == (532, 558), upper
+kinds = {}
+for f in a["findings"]:
+    kinds.setdefault(f["finding"], []).append(f)
+assert set(kinds) == {"absent-switch", "missing-cable", "swapped-rails"}, kinds.keys()
+assert [f["node"] for f in kinds["absent-switch"]] == ["IBLEAF-03-01"]
+assert sum(f["cables"] for f in kinds["missing-cable"]) == 26
+swap, = kinds["swapped-rails"]
+assert "b08-p1-dgx-08-c01" in swap["what"] and {swap["port"], swap["other_port"]} == {"1"}, swap
+assert "LEAF-04-08" in swap["node"] + swap["other_node"] and "LEAF-03-08" in swap["node"] + swap["other_node"]
+END
+  "$program" audit "$FABRISCOPE_SAMPLES/slurm-topology/leonardo_topo.txt" --json --quiet >audit.json
+  $python -c 'import json
+a = json.load(open("audit.json"))["audit"]
+assert a["switches"] == 418 and a["hosts"] == 4992 + 32, a' || fail "Leonardo"
+fi
+exit $((failures > 0))

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# A study under mpirun: the gathered store is that of one process, also when the first run was killed.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+export FABRISCOPE_MPI=$program-mpi
+if [[ ! -x $FABRISCOPE_MPI ]] || ! command -v mpirun >/dev/null; then
+  echo "no fabriscope-mpi was built, or there is no mpirun: skipped" >&2
+  exit 77
+fi
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+study=(clos:gpus=64,radix=16,gpus-per-server=4,nics-per-server=4 --traffic pattern:permutation --scenarios links:2@60000
+  --engine ecmp,qp=4 --figures loads --seed 5)
+"$program" study plan "${study[@]}" --store alone --quiet >/dev/null
+"$program" study run --store alone --quiet --threads 2
+"$program" study gather --store alone --quiet >/dev/null
+
+"$program" study plan "${study[@]}" --store many --quiet >/dev/null
+"$root/scripts/study-mpi" many 4 --oversubscribe >/dev/null
+cmp alone/results.db many/results.db || fail "another store than of one process"
+
+"$program" study plan "${study[@]}" --store killed --quiet >/dev/null
+mpirun -n 4 --oversubscribe "$FABRISCOPE_MPI" study run --store killed --quiet >/dev/null &
+sleep 1
+pkill -9 -f "$FABRISCOPE_MPI study run --store killed" || true
+wait $! && fail "mpirun does not say that processes died"
+"$root/scripts/study-mpi" killed 3 --oversubscribe >/dev/null
+cmp alone/results.db killed/results.db || fail "another store after a kill"
+exit $((failures > 0))

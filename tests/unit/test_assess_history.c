@@ -1,0 +1,326 @@
+/* Histories: what becomes of a span of time, against a clock that ticks from checkpoint to checkpoint, and against jobs
+ * that are set up anew wherever the job goes. */
+#include "fab/assess.h"
+#include "fab/rng.h"
+#include "relocate_fixture.h"
+
+/* --- the span ----------------------------------------------------------------------------------------------------- */
+
+/* What is left of the time, one thing after the other. */
+typedef struct ledger {
+    double now, restart_until, work, useful, restart, redo, slow, wait;
+    bool waits;
+} ledger;
+
+static void pass(ledger *l, double until, double speed, double checkpoint_s) {
+    while (l->now < until) {
+        double end = until;
+        if (l->waits) {
+            l->wait += end - l->now;
+        } else if (l->now < l->restart_until) {
+            end = fmin(until, l->restart_until);
+            l->restart += end - l->now;
+        } else {
+            double to_go_s = (checkpoint_s - l->work) / speed;
+            bool checkpoint = l->now + to_go_s <= end;
+            end = checkpoint ? l->now + to_go_s : end;
+            l->slow += (end - l->now) * (1 - speed);
+            l->work += (end - l->now) * speed;
+            if (checkpoint) {
+                l->useful += l->work;
+                l->work = 0;
+            }
+            if (end <= l->now) {
+                end = nextafter(l->now, until);
+            }
+        }
+        l->now = end;
+    }
+}
+
+static void stop(ledger *l, double restart_s) {
+    l->redo += l->work;
+    l->work = 0;
+    l->restart_until = l->now + restart_s;
+}
+
+static void expect_parts(const fab_span_parts *got, const ledger *want, double span_s, const char *what) {
+    const double pairs[][2] = {{got->useful, want->useful + want->work},
+                               {got->restart, want->restart},
+                               {got->redo, want->redo},
+                               {got->slow, want->slow},
+                               {got->wait, want->wait}};
+    double sum = 0;
+    for (size_t i = 0; i < 5; i++) {
+        cr_assert(fabs(pairs[i][0] - pairs[i][1] / span_s) <= 1e-9, "%s: part %zu is %.12g, not %.12g", what, i,
+                  pairs[i][0], pairs[i][1] / span_s);
+        sum += pairs[i][0];
+    }
+    cr_assert(fabs(sum - 1) <= 1e-12, "%s: the parts add up to %.17g", what, sum);
+}
+
+Test(assess_history, parts_of_a_span_add_up) {
+    fab_rng rng = fab_rng_make(41, 0);
+    double all[5] = {0};
+    for (uint32_t round = 0; round < 400; round++) {
+        enum { MOST = 40 };
+        fab_event event[MOST];
+        uint8_t stops[MOST];
+        uint8_t waits[MOST];
+        double speed[MOST + 1];
+        uint32_t n = (uint32_t)fab_rng_below(&rng, MOST);
+        const double span_s = 5000 + (double)fab_rng_below(&rng, 5000);
+        const fab_failure_rates rates = {.checkpoint_s = 1.03 + (double)fab_rng_below(&rng, 900) * 0.997,
+                                         .restart_s = (double)fab_rng_below(&rng, 300)};
+        ledger l = {.now = 0};
+        double at = 0;
+        bool waited = false;
+        speed[0] = 1;
+        for (uint32_t i = 0; i < n; i++) {
+            at += (double)fab_rng_below(&rng, 5000) * 0.1013; /* never at a checkpoint */
+            event[i] = (fab_event){.time_s = at, .is_repair = fab_rng_below(&rng, 2) == 0};
+            stops[i] = !event[i].is_repair && fab_rng_below(&rng, 3) > 0 && !waited;
+            waits[i] = stops[i] != 0 ? fab_rng_below(&rng, 3) == 0 : waited && fab_rng_below(&rng, 2) == 0;
+            waited = waits[i] != 0;
+            speed[i + 1] = 0.25 * (double)(1 + fab_rng_below(&rng, 5));
+            pass(&l, fmin(at, span_s), speed[i], rates.checkpoint_s);
+            if (at < span_s && stops[i] != 0) {
+                stop(&l, rates.restart_s);
+            }
+            if (at < span_s) {
+                l.restart_until = l.waits && !waited ? at + rates.restart_s : l.restart_until;
+                l.waits = waited;
+            }
+        }
+        double last = n > 0 ? speed[n] : 1;
+        for (uint32_t i = n; i > 0 && event[i - 1].time_s >= span_s; i--) {
+            last = speed[i - 1];
+        }
+        pass(&l, span_s, last, rates.checkpoint_s);
+        const fab_span_course course = {stops, waits, speed};
+        fab_span_parts got = fab_span_split(event, n, span_s, &rates, &course);
+        expect_parts(&got, &l, span_s, "a random course");
+        const double parts[] = {got.useful, got.restart, got.redo, got.slow, got.wait};
+        for (size_t i = 0; i < 5; i++) {
+            all[i] += fabs(parts[i]);
+        }
+    }
+    for (size_t i = 0; i < 5; i++) {
+        cr_expect_gt(all[i], 4, "part %zu: %g", i, all[i]);
+    }
+}
+
+/* --- a job on its way --------------------------------------------------------------------------------------------- */
+
+#define SERVERS 8
+
+typedef struct world {
+    fab_design design;
+    fab_fabric *f;
+    fab_engine_spec engine;
+    bool times;
+    fab_failure_rates rates;
+    fab_relocator *relocator;
+    fab_traffic traffic;
+    uint8_t *taken;
+    fab_mask mask;
+} world;
+
+/* The job on these servers from the beginning, under what is down. */
+static fab_outcome on_servers(const world *w, const uint32_t *server, fab_component *down, size_t n) {
+    static const fab_policy NOBODY_MOVES = FAB_POLICY_NONE;
+    char text[256] = "";
+    size_t at = 0;
+    fab_design design = w->design;
+    fab_damage *damage = NULL;
+    fab_assessor *assessor = NULL;
+    fab_outcome out;
+    fab_error err = {0};
+    for (uint32_t i = 0; i < SERVERS; i++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%u", i > 0 ? "," : "", server[i]);
+    }
+    cr_assert_eq(fab_design_set_job(&design, 0, "servers", text, "test", &err), FAB_OK, "%s", err.text);
+    const fab_damage_request request = {.design = &design,
+                                        .fabric = w->f,
+                                        .traffic = "job",
+                                        .engines = &w->engine,
+                                        .n_engines = 1,
+                                        .policies = &NOBODY_MOVES,
+                                        .n_policies = 1,
+                                        .seed = 3,
+                                        .times = w->times};
+    fab_scenario scenario = {.component = down, .n_components = n};
+    cr_assert_eq(fab_damage_new(&request, &damage, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_assessor_new(damage, &assessor, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_assess(assessor, 0, &scenario, 0, &out, &err), FAB_OK, "%s", err.text);
+    fab_assessor_free(assessor);
+    fab_damage_free(damage);
+    return out;
+}
+
+typedef struct course {
+    ledger l;
+    uint32_t server[SERVERS];
+    uint32_t n_failures, n_stops;
+    double worst_s, worst_ratio;
+    double speed;
+    bool runs;
+} course;
+
+/* Where the policy wants it for what is down now; whether it runs there. */
+static bool find_place(world *w, fab_policy policy, fab_component *down, size_t n, course *c) {
+    fab_relocation to;
+    fab_error err = {0};
+    cr_assert_eq(fab_mask_set(&w->mask, down, n, NULL), FAB_OK);
+    cr_assert_eq(fab_relocate(w->relocator, &w->mask, policy, &to, &err), FAB_OK, "%s", err.text);
+    for (uint32_t i = 0; i < SERVERS; i++) {
+        c->server[i] = i;
+    }
+    for (size_t i = 0; i < to.n_moves && to.is_possible; i++) {
+        c->server[to.moves[i].from] = to.moves[i].to;
+    }
+    return to.is_possible;
+}
+
+static void look(const world *w, fab_component *down, size_t n, double whole_s, course *c) {
+    fab_outcome out = on_servers(w, c->server, down, n);
+    c->runs = out.state == FAB_OUTCOME_RUNS;
+    if (c->runs) {
+        c->speed = w->times ? whole_s / out.time_s : 1;
+        c->worst_s = w->times ? fmax(c->worst_s, out.time_s) : NAN;
+        c->worst_ratio = fmax(c->worst_ratio, out.worst_ratio);
+    }
+}
+
+static course walk(world *w, const fab_scenario *h, double span_s, fab_policy policy) {
+    course c = {.runs = true, .speed = 1};
+    fab_component *down = calloc(h->n_events + 1, sizeof *down);
+    size_t n = 0;
+    (void)find_place(w, FAB_POLICY_NONE, down, 0, &c);
+    look(w, down, 0, 1, &c);
+    double whole_s = c.worst_s;
+    c.speed = 1;
+    for (size_t i = 0; i < h->n_events; i++) {
+        const fab_event *e = &h->event[i];
+        bool ran = c.runs;
+        pass(&c.l, e->time_s, c.speed, w->rates.checkpoint_s);
+        c.n_failures += !e->is_repair;
+        if (e->failure != FAB_FAILURE_SOFTWARE && !e->is_repair) {
+            down[n++] = e->component;
+        }
+        for (size_t k = 0; k < n && e->is_repair; k++) {
+            if (down[k].kind == e->component.kind && down[k].id == e->component.id) {
+                down[k] = down[--n];
+                break;
+            }
+        }
+        if (ran) {
+            look(w, down, n, whole_s, &c);
+        }
+        bool stops = ran && (!c.runs || e->failure == FAB_FAILURE_SOFTWARE);
+        if (stops) {
+            c.n_stops++;
+            stop(&c.l, w->rates.restart_s);
+        }
+        if (stops || !ran) {
+            c.runs = find_place(w, policy, down, n, &c);
+            if (c.runs) {
+                look(w, down, n, whole_s, &c);
+            }
+        }
+        if (c.l.waits && c.runs) {
+            c.l.restart_until = c.l.now + w->rates.restart_s;
+        }
+        c.l.waits = !c.runs;
+    }
+    pass(&c.l, span_s, c.speed, w->rates.checkpoint_s);
+    free(down);
+    return c;
+}
+
+static void check_histories(const char *design, const char *engine, bool times, uint64_t seed) {
+    static const fab_policy POLICIES[] = {FAB_POLICY_NONE, FAB_POLICY_FIRST_SPARE, FAB_POLICY_SAME_SLICE};
+    static const char *const JOB[] = {"tp=4", "pp=2", "dp=4", "servers=0-7", "memory-check=off"};
+    const double day = 86400;
+    world w = {.engine = fixture_spec(engine), .times = times};
+    fab_error err = {0};
+    fab_damage *damage = NULL;
+    fab_assessor *assessor = NULL;
+    fab_scenarios *scenarios = NULL;
+    fab_scenario h = {.n_events = 0};
+    uint32_t n_stops = 0;
+    double waited = 0;
+    w.f = fixture_build(design, &w.design, NULL);
+    for (size_t i = 0; i < sizeof JOB / sizeof JOB[0]; i++) {
+        char key[32];
+        const char *equals = strchr(JOB[i], '=');
+        (void)snprintf(key, sizeof key, "%.*s", (int)(equals - JOB[i]), JOB[i]);
+        cr_assert_eq(fab_design_set_job(&w.design, 0, key, equals + 1, "test", &err), FAB_OK, "%s", err.text);
+    }
+    w.rates = (fab_failure_rates){.checkpoint_s = 3000, .restart_s = 600};
+    for (int c = 0; c < FAB_FAILURE_N; c++) {
+        w.rates.per_s[c] = (c == FAB_FAILURE_GPU ? 0.03 : c == FAB_FAILURE_SOFTWARE ? 0.005 : 0.02) / day;
+        w.rates.repair_s[c] = c == FAB_FAILURE_SOFTWARE ? 0 : 0.4 * day;
+    }
+    w.traffic = fixture_traffic("job", &w.design, w.f, 3);
+    w.taken = calloc(w.f->n_servers, 1);
+    cr_assert_eq(fab_jobs_taken(&w.design, w.f, w.taken, &err), FAB_OK, "%s", err.text);
+    const fab_relocator_request who = {.fabric = w.f, .traffic = &w.traffic, .taken = w.taken};
+    cr_assert_eq(fab_relocator_new(&who, &w.relocator, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_mask_init(w.f, NULL, &w.mask, &err), FAB_OK);
+    const fab_damage_request request = {.design = &w.design,
+                                        .fabric = w.f,
+                                        .traffic = "job",
+                                        .engines = &w.engine,
+                                        .n_engines = 1,
+                                        .policies = POLICIES,
+                                        .n_policies = 3,
+                                        .seed = 3,
+                                        .times = times,
+                                        .rates = w.rates};
+    cr_assert_eq(fab_damage_new(&request, &damage, &err), FAB_OK, "%s: %s", design, err.text);
+    cr_assert_eq(fab_assessor_new(damage, &assessor, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_scenarios_new("time:6d@3", w.f, NULL, &w.rates, seed, &scenarios, &err), FAB_OK, "%s", err.text);
+    double span_s = fab_scenarios_span_s(scenarios);
+    for (uint64_t i = 0; i < 3; i++) {
+        fab_outcome got[3];
+        cr_assert_eq(fab_scenarios_get(scenarios, i, &h, &err), FAB_OK);
+        cr_assert_eq(fab_assess(assessor, i, &h, span_s, got, &err), FAB_OK, "%s: %s", design, err.text);
+        for (size_t p = 0; p < 3; p++) {
+            course c = walk(&w, &h, span_s, POLICIES[p]);
+            const fab_span_parts parts = {got[p].goodput, got[p].restart_ratio, got[p].redo_ratio, got[p].slow_ratio,
+                                          got[p].wait_ratio};
+            char what[256];
+            (void)snprintf(what, sizeof what, "%s, %s, %s, history %u", design, engine, fab_policies[POLICIES[p]],
+                           (unsigned)i);
+            expect_parts(&parts, &c.l, span_s, what);
+            cr_assert_eq(got[p].n_failures, c.n_failures, "%s", what);
+            cr_assert_eq(got[p].n_stops, c.n_stops, "%s: %u stops, not %u", what, got[p].n_stops, c.n_stops);
+            cr_assert_eq(got[p].state, c.runs ? FAB_OUTCOME_RUNS : FAB_OUTCOME_STOPPED, "%s", what);
+            cr_assert(times ? fabs(got[p].time_s - c.worst_s) <= 1e-9 * c.worst_s
+                            : isnan(got[p].time_s) && fabs(got[p].worst_ratio - c.worst_ratio) <= 1e-9,
+                      "%s", what);
+            n_stops += c.n_stops;
+            waited += c.l.wait;
+        }
+    }
+    cr_expect_gt(n_stops, 12, "%s: %u", design, n_stops);
+    cr_expect_gt(waited, 0, "%s", design);
+    fab_scenario_release(&h);
+    fab_scenarios_free(scenarios);
+    fab_assessor_free(assessor);
+    fab_damage_free(damage);
+    fab_mask_release(&w.mask);
+    fab_relocator_free(w.relocator);
+    free(w.taken);
+    fab_traffic_release(&w.traffic);
+    fab_fabric_free(w.f);
+}
+
+Test(assess_history, as_if_the_job_was_set_up_anew_after_every_event) {
+    check_histories("rail-spine:gpus=48,gpus-per-server=4,radix=8", "ecmp,qp=2", true, 1);
+    check_histories("clos:gpus=48,gpus-per-server=4,radix=12,taper=2", "pinned,slices=2", true, 2);
+    check_histories("rail-spine:gpus=48,gpus-per-server=4,radix=8", "spray", true, 3);
+    check_histories("clos:gpus=48,gpus-per-server=4,radix=12,taper=2", "dmodk", false, 4);
+    check_histories("rail-only:gpus=48,gpus-per-server=4,domain=4,radix=8", "ecmp", true, 5);
+}
