@@ -147,11 +147,6 @@ static int by_number(const void *a, const void *b) {
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static fab_status open_folder(const char *folder, DIR **out, fab_error *err) {
-    *out = opendir(folder);
-    return *out != NULL ? FAB_OK : fab_fail(err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
-}
-
 fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fab_error *err) {
     fab_status status = FAB_OK;
     DIR *dir = NULL;
@@ -159,7 +154,9 @@ fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fa
     size_t n = 0;
     size_t capacity = 0;
     shard_name shard;
-    FAB_TRY(open_folder(folder, &dir, err));
+    if ((dir = opendir(folder)) == NULL) {
+        FAB_FAIL(err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
+    }
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
         if (parse_shard(entry->d_name, &shard)) {
             FAB_TRY(FAB_GROW(list, capacity, n + 1, err));
@@ -185,7 +182,9 @@ fab_status folder_check_free(const char *folder, fab_error *err) {
         ".", "..", STORE_FILES, STORE_PLAN ".new", STORE_PLAN ".new-journal", STORE_PLAN ".lock"};
     fab_status status = FAB_OK;
     DIR *dir = NULL;
-    FAB_TRY(open_folder(folder, &dir, err));
+    if ((dir = opendir(folder)) == NULL) {
+        FAB_FAIL(err, FAB_EIO, folder, "cannot be read: %s", strerror(errno));
+    }
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
         bool ours = false;
         for (size_t i = 0; i < sizeof OURS / sizeof OURS[0]; i++) {

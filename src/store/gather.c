@@ -1,4 +1,5 @@
 /* All shards into one file, in the order of the scenarios. */
+#include "by_component.h"
 #include "plan_tables.h"
 #include "schema.h"
 #include "shard_read.h"
@@ -31,6 +32,7 @@ typedef struct gathering {
     size_t reader_shard[MOST_OPEN]; /* SIZE_MAX: free */
     uint64_t used[MOST_OPEN], clock;
     row_block rows, other;
+    by_component by;
 } gathering;
 
 /* --- which blocks are where --------------------------------------------------------------------------------------- */
@@ -183,6 +185,7 @@ static fab_status put_blocks(gathering *g, const database *db, void (*progress)(
         out->n_twice += next > i + 1 ? block_size(g->plan, g->entry[i].block) : 0;
         FAB_TRY(read_block(g, &g->entry[i], &g->rows, err));
         FAB_TRY(row_writer_put(&writer, g->plan, &g->rows.block, err));
+        by_component_add(&g->by, &g->rows.block);
         if (progress != NULL) {
             progress(progress_context, (double)next, g->n_entries);
         }
@@ -217,6 +220,7 @@ static fab_status write_results(gathering *g, void (*progress)(void *, double, s
     FAB_TRY(plan_tables_put(&db, g->plan, err));
     FAB_TRY(put_n_done(&db, out->n_done, err));
     FAB_TRY(put_blocks(g, &db, progress, progress_context, out, err));
+    FAB_TRY(by_component_put(&g->by, &db, err));
     FAB_TRY(database_end_new(&db, err));
     FAB_TRY(folder_move(g->folder, temporary, path, err));
 done:
@@ -236,6 +240,7 @@ static void gathering_free(gathering *g) {
     if (g != NULL) {
         row_block_release(&g->rows);
         row_block_release(&g->other);
+        by_component_release(&g->by);
         free(g->shards);
         free(g->entry);
         free(g);
@@ -270,6 +275,7 @@ fab_status fab_store_gather(const char *folder, const fab_plan *plan, bool parti
                  "%" PRIu64 " of %" PRIu64 " scenarios are missing: run again, or gather what is there with --partial",
                  plan->n_scenarios - found.n_done, plan->n_scenarios);
     }
+    FAB_TRY(by_component_init(plan, &g->by, err));
     FAB_TRY(write_results(g, progress, progress_context, &found, err));
     *out = found;
 done:

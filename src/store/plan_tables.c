@@ -1,6 +1,7 @@
 #include "plan_tables.h"
 
 #include "fab/memory.h"
+#include "fab/shard.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -235,6 +236,17 @@ static fab_status take_file(fab_plan *p, size_t i, sqlite3_stmt *s, fab_error *e
     return status;
 }
 
+/* Whoever changes a fact by hand makes another plan of it. */
+static fab_status check_seal(const database *db, const fab_plan *plan, fab_error *err) {
+    fab_plan again = *plan;
+    fab_plan_seal(&again);
+    if (strcmp(again.id, plan->id) != 0) {
+        return fab_fail(err, FAB_EINPUT, db->path, "is damaged, or was changed: it says plan %s, its contents say %s",
+                        plan->id, again.id);
+    }
+    return FAB_OK;
+}
+
 static fab_status count_rows(const database *db, const char *sql, size_t *out, fab_error *err) {
     int64_t n = 0;
     fab_status status = database_integer(db, sql, &n, err);
@@ -262,12 +274,12 @@ fab_status plan_tables_get(const database *db, fab_plan *out, fab_error *err) {
     FAB_TRY(FAB_NEW(out->files, out->n_files, err));
     FAB_TRY(get_rows(db, out, "SELECT * FROM file ORDER BY rowid", out->n_files, take_file, err));
     FAB_TRY(count_rows(db, "SELECT count(*) FROM scenario", &n_names, err));
-    if (n_names == 0) {
-        goto done;
+    if (n_names > 0) {
+        FAB_TRY(FAB_NEW(out->scenario_names, (size_t)out->n_scenarios, err));
+        FAB_TRY(get_rows(db, out, "SELECT * FROM scenario ORDER BY scenario", (size_t)out->n_scenarios, take_scenario,
+                         err));
     }
-    FAB_TRY(FAB_NEW(out->scenario_names, (size_t)out->n_scenarios, err));
-    FAB_TRY(
-        get_rows(db, out, "SELECT * FROM scenario ORDER BY scenario", (size_t)out->n_scenarios, take_scenario, err));
+    FAB_TRY(check_seal(db, out, err));
 done:
     return status;
 }

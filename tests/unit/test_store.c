@@ -70,6 +70,46 @@ Test(store, rows_come_back) {
     fixture_remove(folder);
 }
 
+/* Sums by component, against SQL over all rows. */
+Test(store, components_are_summed_up) {
+    static const char *const QUERIES[] = {
+        "SELECT * FROM by_component ORDER BY 1, 2",
+        "SELECT variant, component, count(*), sum(state), avg(slowdown), max(slowdown), avg(worst_ratio), "
+        "max(worst_ratio) FROM failed JOIN outcome USING (scenario) GROUP BY 1, 2 ORDER BY 1, 2"};
+    char folder[64];
+    fab_gathered gathered;
+    fab_error err = {0};
+    fab_store *store = NULL;
+    fab_query *q[2] = {NULL};
+    bool row[2] = {false};
+    size_t n = 0;
+    fab_plan plan = fixture_plan(1500, 2, 5, 0);
+    make_store(folder, &plan);
+    gather(folder, &plan, false, &gathered);
+    must(fab_store_open(folder, &store, &err), &err);
+    must(fab_query_new(store, QUERIES[0], NULL, 0, &q[0], &err), &err);
+    must(fab_query_new(store, QUERIES[1], NULL, 0, &q[1], &err), &err);
+    for (;; n++) {
+        must(fab_query_next(q[0], &row[0], &err), &err);
+        must(fab_query_next(q[1], &row[1], &err), &err);
+        cr_assert_eq(row[0], row[1]);
+        if (!row[0]) {
+            break;
+        }
+        for (int c = 0; c < 8; c++) {
+            double a = fab_query_real(q[0], c);
+            double b = fab_query_real(q[1], c);
+            cr_assert(isnan(a) ? isnan(b) : fabs(a - b) <= 1e-12 * fabs(b), "row %zu, column %d: %g, %g", n, c, a, b);
+        }
+    }
+    cr_assert_gt(n, 900);
+    fab_query_free(q[0]);
+    fab_query_free(q[1]);
+    fab_store_close(store);
+    fab_plan_release(&plan);
+    fixture_remove(folder);
+}
+
 Test(store, histories_come_back) {
     char folder[64];
     fab_gathered gathered;

@@ -1,0 +1,207 @@
+#!/usr/bin/env bash
+# Studies as a user runs them: planned, run in shares, gathered, queried; carried elsewhere; interrupted; and every way
+# in which a store can be refused.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+design=rail-spine:gpus=64,gpus-per-server=4,radix=16
+study() { "$program" study "$@"; }
+plan() { # plan STORE [OPTION...]
+  local store=$1
+  shift
+  study plan $design --scenarios links:2 --engine ecmp --figures loads --store "$store" --quiet "$@"
+}
+# refused CODE TEXT COMMAND...: it fails so, and says so
+refused() {
+  local code=0 wanted=$1 text=$2
+  shift 2
+  "$@" >out 2>err || code=$?
+  [[ $code -eq $wanted ]] || fail "$*: exit code $code, not $wanted: $(cat err)"
+  grep -qF -- "$text" err || fail "$*: '$text' is not in: $(cat err)"
+  [[ ! -s out ]] || fail "$*: prints a result"
+}
+sql() { # sql DATABASE STATEMENT
+  /usr/bin/python3 - "$@" <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for row in db.execute(sys.argv[2]):
+    print(*row, sep="|")
+db.commit()
+END
+}
+
+# --- plan, run, gather ---
+plan one >planned || fail "plan"
+grep -q '8,128: links:2, seed 1' planned || fail "plan: $(cat planned)"
+plan one | grep -q '^Planned already' || fail "the same plan again"
+study run --store one --threads 2 --quiet >ran || fail "run"
+grep -q '^8,128 of 8,128 scenarios are done: 8,128 now, 0 before' ran || fail "run: $(cat ran)"
+study run --store one --quiet | grep -q ': 0 now, 8,128 before' || fail "run again"
+study gather --store one --quiet >gathered || fail "gather"
+grep -q '^8,128 of 8,128 scenarios gathered from 1 shard' gathered || fail "gather: $(cat gathered)"
+[[ $(sql one/results.db 'SELECT count(*), min(scenario), max(scenario) FROM outcome') == '8128|0|8127' ]] || fail "rows"
+[[ $(sql one/results.db 'SELECT count(*), count(DISTINCT component) FROM failed') == '16256|128' ]] || fail "failed"
+[[ $(sql one/results.db 'SELECT count(*), sum(n_scenarios) FROM by_component') == '128|16256' ]] || fail "by_component"
+[[ $(sql one/shard-0-of-1.db 'PRAGMA journal_mode') == wal ]] || fail "shards are not in WAL mode"
+bytes=$(($(stat -c %s one/results.db) / 8128))
+[[ $bytes -lt 200 ]] || fail "$bytes bytes per scenario"
+# what is lost alone and in a pair: scenario i is what the text says it is
+sql one/results.db "SELECT scenario FROM failed JOIN component USING (component) WHERE name = 'nic-0:2 > leaf-0:1'" >of_nic
+[[ $(wc -l <of_nic) -eq 127 ]] || fail "a link is in $(wc -l <of_nic) pairs"
+
+# --- shares and threads change no byte ---
+for case in 1:1 1:8 3:2 7:1 7:8; do
+  plan "by-$case" >/dev/null
+  for ((i = ${case%:*} - 1; i >= 0; i--)); do
+    study run --store "by-$case" --shard $i/${case%:*} --threads ${case#*:} --quiet >/dev/null || fail "run $i of $case"
+  done
+  study gather --store "by-$case" --quiet >/dev/null
+  cmp one/results.db "by-$case/results.db" || fail "shares and threads $case give other results"
+done
+
+# --- other seeds are other draws ---
+for seed in 1 2; do
+  study plan $design --scenarios links:4@500 --seed $seed --engine ecmp --figures loads --store seed-$seed --quiet >/dev/null
+  study run --store seed-$seed --quiet >/dev/null
+  study gather --store seed-$seed --quiet >/dev/null
+  sql seed-$seed/results.db 'SELECT scenario, name FROM failed JOIN component USING (component) ORDER BY 1, 2' >drawn-$seed
+done
+! cmp -s drawn-1 drawn-2 || fail "two seeds draw the same"
+
+# --- a store stands alone ---
+mkdir home
+cd home
+"$program" route $design --traffic pattern:shift,by=4 --engine ecmp --dump groups.txt --quiet >/dev/null
+"$program" route $design --traffic pattern:shift,by=4 --engine dmodk --dump tables.txt --quiet >/dev/null
+printf 'src,dst,bytes\n0,5,1000000\n1,9,2000000\n63,2,3000000\n' >matrix.csv
+printf 'scenario,component,left\nfirst,leaf-0:9 > spine-0:1,0.5\nfirst,leaf-0:9 > spine-0:1,0.5\nsecond,spine-1,\nnothing,,\n' >list.csv
+files=(study plan $design --traffic file:matrix.csv --scenarios file:list.csv --engine ecmp,tables=groups.txt,qp=2
+  --engine file,path=tables.txt --figures loads --quiet)
+"$program" "${files[@]}" --store ../files-here >planned || fail "plan with files"
+[[ $(grep -c '^  .*\(matrix.csv\|list.csv\|tables.txt\|groups.txt\)' planned) -ge 4 ]] || fail "copies are not told: $(cat planned)"
+"$program" "${files[@]}" --store ../files-away >/dev/null
+study run --store ../files-here --quiet >/dev/null || fail "run with files"
+study gather --store ../files-here --quiet >/dev/null
+rm ./*
+cd ..
+mkdir elsewhere
+mv files-away elsewhere/
+(cd elsewhere && study run --store files-away --quiet >/dev/null && study gather --store files-away --quiet >/dev/null) ||
+  fail "a store that was moved does not run"
+cmp files-here/results.db elsewhere/files-away/results.db || fail "a store that was moved gives other results"
+[[ $(sql files-here/results.db 'SELECT group_concat(name) FROM (SELECT name FROM scenario ORDER BY scenario)') == first,second,nothing ]] ||
+  fail "names of scenarios"
+[[ $(sql files-here/results.db 'SELECT scenario, count(*), max("left") FROM failed JOIN component USING (component) GROUP BY scenario') == $'0|1|0.5\n1|1|0.0' ]] ||
+  fail "components of a list: $(sql files-here/results.db 'SELECT * FROM failed JOIN component USING (component)')"
+file=$(sql files-here/plan.db "SELECT name FROM file WHERE given = 'list.csv'")
+echo >>files-here/files/$file
+refused 3 'is not the copy of' study run --store files-here
+mkdir 'a,b'
+cp -r elsewhere/files-away 'a,b/'
+refused 3 'comma' study run --store a,b/files-away
+
+# --- refused: nothing written, what is there intact ---
+refused 2 'needs --store' study run
+refused 2 'needs --scenarios' study plan $design --store none
+refused 2 'one operand too many' study plan $design --scenarios links:1 --store none extra
+refused 3 'no source of scenarios' study plan $design --scenarios comets:1 --store none
+refused 3 'front-end' study plan $design --scenarios links:1 --traffic front-end --store none
+[[ ! -e none ]] || fail "a plan that is refused leaves a folder"
+refused 3 'no such folder' study run --store none
+refused 3 'no such folder' study gather --store none
+mkdir empty
+refused 3 'is no store of a study' study run --store empty
+refused 5 'cannot be made' plan missing/folder
+mkdir full
+echo words >full/notes.txt
+refused 5 "'notes.txt'" plan full
+cp one/results.db before.db
+refused 3 'holds another plan' plan one --seed 2
+cmp one/results.db before.db || fail "a refused plan changes the store"
+plan gaps >/dev/null
+study run --store gaps --shard 1/3 --quiet >/dev/null
+refused 3 'scenarios are missing' study gather --store gaps
+study gather --store gaps --partial --quiet | grep -q '^2,710 of 8,128' || fail "partial"
+[[ $(sql gaps/results.db 'SELECT n_done FROM gathered') == 2710 ]] || fail "gathered"
+cp seed-1/shard-0-of-1.db gaps/
+refused 3 'belongs to another plan' study run --store gaps
+refused 3 'belongs to another plan' study gather --store gaps --partial
+head -c 6000 /dev/urandom >gaps/shard-0-of-1.db
+refused 3 'not an SQLite database' study gather --store gaps --partial
+rm gaps/shard-0-of-1.db
+tamper() { # tamper STATEMENT TEXT: a changed plan is refused
+  rm -rf changed
+  cp -r gaps changed
+  sql changed/plan.db "$1"
+  refused 3 "$2" study run --store changed --shard 0/3
+}
+tamper "UPDATE plan SET program = '9.9.9'" 'was changed'
+tamper 'UPDATE plan SET seed = 7' 'was changed'
+tamper "UPDATE plan SET scenarios = 'links:1'" 'was changed'
+tamper "UPDATE plan SET design = replace(design, 'fabric.gpus=64', 'fabric.gpus=128')" 'was changed'
+tamper "UPDATE variant SET policy = 'same-rack'" 'was changed'
+tamper "UPDATE component SET name = 'x' WHERE component = 3" 'was changed'
+tamper 'DELETE FROM component WHERE component = 127' 'was changed'
+tamper "UPDATE plan SET n_scenarios = 0" 'is damaged'
+tamper 'DELETE FROM plan' 'is damaged'
+tamper 'DROP TABLE variant' 'is damaged'
+tamper 'PRAGMA user_version = 2' 'schema version 2'
+tamper 'PRAGMA application_id = 1' 'is no store of a study'
+
+# --- interrupts, and a second writer ---
+study plan rail-spine:gpus=256,gpus-per-server=4,radix=16 --scenarios links:3@100000 --traffic pattern:all-to-all \
+  --engine ecmp,qp=4 --figures loads --store long --quiet >/dev/null
+for signal in INT:130 TERM:143; do
+  "$program" study run --store long --threads 2 >out 2>err &
+  worker=$!
+  for ((i = 0; i < 300; i++)); do [[ ! -s long/shard-0-of-1.db.lock ]] || break; sleep 0.1; done
+  if [[ $signal == INT:* ]]; then
+    refused 5 "is being written by process $worker on " study run --store long
+  fi
+  study gather --store long --partial --quiet >/dev/null || fail "a store that is being written cannot be gathered"
+  sleep 0.5
+  kill -${signal%:*} $worker
+  code=0
+  wait $worker || code=$?
+  [[ $code -eq ${signal#*:} ]] || fail "after SIG${signal%:*} a run exits with $code: $(cat err)"
+  grep -q 'interrupted; .* of 100,000 scenarios are stored' err || fail "SIG${signal%:*}: $(cat err)"
+  [[ ! -s out ]] || fail "an interrupted run prints a result"
+  told=$(sed -nE 's/.*interrupted; ([0-9,]+) of.*/\1/p' err)
+  found=$(study gather --store long --partial --quiet | sed -nE 's/^([0-9,]+) of.*/\1/p')
+  [[ $told == "$found" && $found != 0 ]] || fail "told $told scenarios, stored are $found"
+done
+
+# --- no room ---
+plan small >/dev/null
+code=0
+(ulimit -f 200 && study run --store small --quiet >out 2>err) || code=$?
+[[ $code -eq 5 ]] && grep -q 'what was stored before is intact' err || fail "file too large: $code: $(cat err)"
+study run --store small --quiet >/dev/null || fail "no room: does not go on"
+study gather --store small --quiet >/dev/null
+code=0
+rm small/results.db
+(ulimit -f 300 && study gather --store small --quiet >out 2>err) || code=$?
+[[ $code -eq 5 && ! -e small/results.db && ! -e small/results.db.new ]] || fail "gather without room: $code: $(cat err)"
+study gather --store small --quiet >/dev/null
+cmp one/results.db small/results.db || fail "no room: other results"
+mkdir disk
+trap 'umount "$work/disk" 2>/dev/null || true; rm -rf "$work"' EXIT
+if mount -t tmpfs -o size=400k tmpfs disk 2>/dev/null; then
+  plan disk/store >/dev/null || fail "plan on a small disk"
+  code=0
+  study run --store disk/store --quiet >out 2>err || code=$?
+  [[ $code -eq 5 ]] && grep -q 'disk is full' err || fail "a full disk: $code: $(cat err)"
+  mount -o remount,size=8m disk || fail "remount"
+  study run --store disk/store --quiet >out || fail "a disk that was full: does not go on"
+  study gather --store disk/store --quiet >/dev/null || fail "gather on a small disk"
+  cmp one/results.db disk/store/results.db || fail "a disk that was full: other results"
+  umount disk
+else
+  echo "no small disk: mount is not allowed here"
+fi
+
+# --- every table and column is documented ---
+sql one/results.db "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c" | while IFS='|' read -r table column; do
+  grep -q "^\`$table\`" "$root/src/doc/study-store.md" || echo "table $table is not documented"
+  grep -q "\`$column\`" "$root/src/doc/study-store.md" || echo "column $column of $table is not documented"
+done >undocumented
+[[ ! -s undocumented ]] || fail "$(cat undocumented)"
+exit $((failures > 0))
