@@ -3,14 +3,15 @@
 #include "fab/memory.h"
 #include "fab/split.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_PATHS (UINT32_C(1) << 31)
+#define CACHE_LINE 64
 
-static bool is_network(const fab_fabric *f, fab_link_id link) {
-    fab_link_kind kind = fab_class_of(f, link)->kind;
-    return kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
-}
+_Static_assert(sizeof(fab_trip) == CACHE_LINE, "a trip is a cache line");
 
 /* From a route back to where it enters and leaves the network. */
 static void find_trip(const fab_baseline *b, uint32_t path, fab_trip *out, fab_hop_key *key) {
@@ -21,8 +22,8 @@ static void find_trip(const fab_baseline *b, uint32_t path, fab_trip *out, fab_h
     uint32_t head = 0;
     uint32_t tail = n;
     out->column = FAB_NONE;
-    out->first = b->routes.path_first[path];
     out->n = (uint16_t)n;
+    memcpy(out->link, link, (n <= FAB_TRIP_LINKS ? n : 0) * sizeof *link);
     while (head < n && fab_class_of(f, link[head])->kind != FAB_LINK_ACCESS) {
         head++;
     }
@@ -36,33 +37,62 @@ static void find_trip(const fab_baseline *b, uint32_t path, fab_trip *out, fab_h
     fab_link_id down = link[tail - 1];
     out->n_head = (uint8_t)(head + 1);
     out->n_tail = (uint8_t)(n - tail + 1);
-    out->src = fab_head(f, up) - base;
-    out->dst = fab_tail(f, down) - base;
-    out->column = b->router->next_hops->leaf_index[out->dst];
+    out->column = b->router->next_hops->leaf_index[fab_tail(f, down) - base];
     key->src_nic = fab_tail(f, up) - f->first[FAB_NODE_NIC];
     key->dst_nic = fab_head(f, down) - f->first[FAB_NODE_NIC];
     key->destination = out->column * b->router->port_stride + f->port[down] - 1;
 }
 
+/* Which value plain engines look at, switch by switch. */
+static fab_status find_choices(fab_baseline *b, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_next_hops *t = b->router->next_hops;
+    FAB_TRY(FAB_NEW(b->leaf, t->n_leaves, err));
+    for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
+        b->leaf[leaf] = (fab_leaf_way){.piece_of = t->piece_of + (size_t)(leaf / FAB_PIECE_LEAVES) * t->n_switches,
+                                       .word = (uint16_t)(leaf % FAB_PIECE_LEAVES / 2),
+                                       .bit = (uint16_t)(leaf % 2 * 16),
+                                       .at = t->leaf_node[leaf] - b->fabric->first[FAB_NODE_SWITCH]};
+    }
+    if (!b->router->is_plain_whole) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(b->choice, t->n_switches, err));
+    b->has_few_values = true;
+    for (uint32_t v = 0; v < t->n_switches; v++) {
+        uint8_t tier = b->router->switch_tier[v];
+        b->choice[v] = (fab_choice){.first_exit = t->out_first[v] - t->out_first[0],
+                                    .first_group = t->group_at[v],
+                                    .slot = b->router->plain_slot[tier],
+                                    .shift = b->router->plain_shift[tier]};
+        b->has_few_values = b->has_few_values && b->choice[v].slot < FAB_TRIP_VALUES;
+    }
+done:
+    return status;
+}
+
 static fab_status find_trips(fab_baseline *b, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(b->trip, b->n_paths, err));
+    FAB_TRY(fab_allocate((size_t)b->n_paths + 1, CACHE_LINE, &b->trip_memory, err));
     FAB_TRY(FAB_NEW(b->key, b->n_paths, err));
+    b->trip = (fab_trip *)(((uintptr_t)b->trip_memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
     for (uint32_t flow = 0; flow < b->n_flows; flow++) {
         fab_flow about = fab_phase_flow(b->request.phase, flow);
         uint32_t first = b->routes.flow_first[flow];
         for (uint32_t path = first; path < b->routes.flow_first[flow + 1]; path++) {
             b->trip[path].flow = flow;
+            b->trip[path].part_bps = b->part[flow];
             b->key[path] =
                 (fab_hop_key){.ordinal = about.ordinal, .queue_pair = (path - first) / b->router->ports.nics_per_gpu};
             find_trip(b, path, &b->trip[path], &b->key[path]);
+            b->most_links = b->trip[path].n > b->most_links ? b->trip[path].n : b->most_links;
         }
     }
     if (b->router->engine->begin != NULL) {
         b->router->engine->begin(b->router, b->request.seed, b->key, b->n_paths);
     }
     for (uint32_t path = 0; path < b->n_paths; path++) {
-        b->trip[path].value = b->key[path].value[0];
+        memcpy(b->trip[path].value, b->key[path].value, sizeof b->trip[path].value);
     }
 done:
     return status;
@@ -71,25 +101,36 @@ done:
 static fab_status index_links(fab_baseline *b, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_routes *r = &b->routes;
-    uint32_t n_links = b->fabric->n_links;
-    uint32_t n_leaves = b->router->next_hops->n_leaves;
+    const uint32_t n_links = b->fabric->n_links;
+    const uint32_t *place = b->index.place;
     FAB_TRY(FAB_NEW(b->first, (size_t)n_links + 2, err));
     FAB_TRY(FAB_NEW(b->crossing, r->path_first[b->n_paths], err));
-    FAB_TRY(FAB_NEW(b->to_first, (size_t)n_leaves + 2, err));
-    FAB_TRY(FAB_NEW(b->to, b->n_paths, err));
     for (size_t i = 0; i < r->path_first[b->n_paths]; i++) { /* places are shifted by two while they are filled */
-        b->first[r->link[i] + 2]++;
+        b->first[place[r->link[i]] + 2]++;
     }
     for (uint32_t l = 0; l < n_links; l++) {
         b->first[l + 2] += b->first[l + 1];
     }
     for (uint32_t path = 0; path < b->n_paths; path++) {
-        uint32_t column = b->trip[path].column;
-        for (size_t i = r->path_first[path]; i < r->path_first[path + 1]; i++) {
-            b->crossing[b->first[r->link[i] + 1]++] = (fab_crossing){path, column};
+        uint32_t column = b->trip[path].column != FAB_NONE ? b->trip[path].column : FAB_NO_COLUMN;
+        uint32_t n = (uint32_t)(r->path_first[path + 1] - r->path_first[path]);
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t at = (i < FAB_LAST_PLACE ? i : FAB_LAST_PLACE) << 24 | column;
+            b->crossing[b->first[place[r->link[r->path_first[path] + i]] + 1]++] = (fab_crossing){path, at};
         }
-        if (column != FAB_NONE) {
-            b->to_first[column + 2]++;
+    }
+done:
+    return status;
+}
+
+static fab_status index_leaves(fab_baseline *b, fab_error *err) {
+    fab_status status = FAB_OK;
+    const uint32_t n_leaves = b->router->next_hops->n_leaves;
+    FAB_TRY(FAB_NEW(b->to_first, (size_t)n_leaves + 2, err));
+    FAB_TRY(FAB_NEW(b->to, b->n_paths, err));
+    for (uint32_t path = 0; path < b->n_paths; path++) {
+        if (b->trip[path].column != FAB_NONE) {
+            b->to_first[b->trip[path].column + 2]++;
         }
     }
     for (uint32_t leaf = 0; leaf < n_leaves; leaf++) {
@@ -102,6 +143,23 @@ static fab_status index_links(fab_baseline *b, fab_error *err) {
     }
 done:
     return status;
+}
+
+/* Whether sums of rates of paths round nowhere: all are multiples of a power of two, and all of them together are no
+ * more than 2^53 of it. */
+static bool sums_are_exact(const fab_baseline *b) {
+    int unit = DBL_MAX_EXP; /* its exponent */
+    double sum = 0;
+    for (uint32_t flow = 0; flow < b->n_flows; flow++) {
+        if (b->part[flow] > 0) {
+            int exponent = 0;
+            uint64_t digits = (uint64_t)ldexp(frexp(b->part[flow], &exponent), DBL_MANT_DIG);
+            int lowest = exponent - DBL_MANT_DIG + __builtin_ctzll(digits);
+            unit = lowest < unit ? lowest : unit;
+        }
+        sum += b->part[flow] * (b->routes.flow_first[flow + 1] - b->routes.flow_first[flow]);
+    }
+    return sum * 1.0001 <= ldexp(1, unit + DBL_MANT_DIG);
 }
 
 static fab_status route(fab_baseline *b, fab_error *err) {
@@ -125,8 +183,11 @@ static fab_status route(fab_baseline *b, fab_error *err) {
             b->load[b->routes.link[i]] += b->part[flow];
         }
     }
+    b->is_exact = sums_are_exact(b);
+    FAB_TRY(find_choices(b, err));
     FAB_TRY(find_trips(b, err));
     FAB_TRY(index_links(b, err));
+    FAB_TRY(index_leaves(b, err));
 done:
     free(rate);
     return status;
@@ -149,13 +210,23 @@ static int by_ratio(const void *a, const void *b) {
 static fab_status rank_links(fab_baseline *b, fab_error *err) {
     fab_status status = FAB_OK;
     ranked *list = NULL;
+    bool differs = false;
     FAB_TRY(FAB_NEW(list, b->fabric->n_links, err));
     FAB_TRY(FAB_NEW(b->order, b->fabric->n_links, err));
     FAB_TRY(FAB_NEW(b->order_ratio, b->fabric->n_links, err));
+    for (uint16_t i = 0; i < b->fabric->n_classes; i++) {
+        const fab_link_class *about = &b->fabric->classes[i];
+        bool counts = about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC;
+        b->per_bps[i] = counts ? 1 / about->capacity_bps : 0;
+        if (counts) {
+            differs = differs || (b->same_per_bps > 0 && b->same_per_bps != b->per_bps[i]);
+            b->same_per_bps = b->per_bps[i];
+        }
+    }
+    b->same_per_bps = differs ? 0 : b->same_per_bps;
     for (uint32_t l = 0; l < b->fabric->n_links; l++) {
-        if (is_network(b->fabric, l)) {
-            b->per_bps[l] = 1 / fab_class_of(b->fabric, l)->capacity_bps;
-            list[b->n_order++] = (ranked){b->load[l] * b->per_bps[l], l};
+        if (fab_per_bps(b, l) > 0) {
+            list[b->n_order++] = (ranked){b->load[l] * fab_per_bps(b, l), l};
         }
     }
     qsort(list, b->n_order, sizeof *list, by_ratio);
@@ -176,6 +247,10 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%llu flows exceed the limit of %u",
                  (unsigned long long)request->phase->n_flows, MOST_PATHS);
     }
+    if (request->router->next_hops->n_leaves >= FAB_NO_COLUMN) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%u leaves exceed the limit of %u", request->router->next_hops->n_leaves,
+                 FAB_NO_COLUMN - 1);
+    }
     FAB_TRY(FAB_NEW(b, 1, err));
     b->request = *request;
     b->router = request->router;
@@ -184,7 +259,7 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
     b->n_flows = (uint32_t)request->phase->n_flows;
     FAB_TRY(FAB_NEW(b->part, b->n_flows, err));
     FAB_TRY(FAB_NEW(b->load, f->n_links, err));
-    FAB_TRY(FAB_NEW(b->per_bps, f->n_links, err));
+    FAB_TRY(FAB_NEW(b->per_bps, f->n_classes, err));
     FAB_TRY(fab_hops_index_init(f, b->router->next_hops, &b->index, err));
     if (b->router->splits) {
         for (uint32_t flow = 0; flow < b->n_flows; flow++) {
@@ -210,8 +285,10 @@ void fab_baseline_free(fab_baseline *b) {
     fab_hops_index_release(&b->index);
     fab_routes_release(&b->routes);
     free(b->part);
-    free(b->trip);
+    free(b->trip_memory);
     free(b->key);
+    free(b->choice);
+    free(b->leaf);
     free(b->first);
     free(b->crossing);
     free(b->to_first);

@@ -7,7 +7,10 @@
  * leaf is on nobody's way there but of those that have lost it too: only then distances are searched for again.
  *
  * Leaves of a tree lie on nobody's way to another leaf. What they lost matters to themselves alone, and shows when
- * nothing is left of a group. */
+ * nothing is left of a group.
+ *
+ * What is gone is listed at the tails of the links, so that a look-up need not ask every head. Not at tails where no
+ * path begins and that have lost the same leaves themselves: nobody who goes there comes by. */
 #include "masked.h"
 #include "fab/memory.h"
 #include "leaf_sets.h"
@@ -45,6 +48,28 @@ static void find_transit(fab_hops_index *x) {
     }
 }
 
+/* Where a row has a group is needed for few groups: from its first leaf to its last. */
+static fab_status find_spans(fab_hops_index *x, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_next_hops *t = x->next_hops;
+    FAB_TRY(FAB_NEW(x->span, t->group_first[t->n_switches], err));
+    for (uint32_t g = 0; g < t->group_first[t->n_switches]; g++) {
+        x->span[g] = (fab_leaf_span){FAB_NONE, 0};
+    }
+    for (uint32_t v = 0; v < t->n_switches; v++) {
+        for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
+            uint32_t group = fab_next_hops_group(t, v, leaf);
+            if (group != 0) {
+                fab_leaf_span *span = &x->span[t->group_first[v] + group - 1];
+                span->first = span->first == FAB_NONE ? leaf : span->first;
+                span->last = leaf;
+            }
+        }
+    }
+done:
+    return status;
+}
+
 static fab_status list_neighbours(fab_hops_index *x, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = x->fabric;
@@ -70,6 +95,30 @@ done:
     return status;
 }
 
+/* Links of a switch. */
+static void list_exits(fab_hops_index *x, uint32_t v) {
+    const fab_fabric *f = x->fabric;
+    const uint32_t base = f->first[FAB_NODE_SWITCH];
+    const uint32_t first = f->out_first[base + v];
+    const uint32_t n = f->out_first[base + v + 1] - first;
+    fab_exit *exit = x->exit + (first - f->out_first[base]);
+    uint16_t *back_slot = x->back_slot + (first - f->out_first[base]);
+    bool any = false;
+    x->degree = n > x->degree ? n : x->degree;
+    for (uint32_t i = 0; i < n; i++) {
+        const fab_link_id link = f->out_link[first + i];
+        const fab_node_id head = fab_head(f, link);
+        exit[i] = (fab_exit){link, head >= base ? head - base : x->next_hops->n_switches};
+        back_slot[i] = (uint16_t)(x->place[link ^ 1U] - f->out_first[head]);
+        if (head >= base) {
+            x->n_before_exits[v] = any ? x->n_before_exits[v] : i;
+            x->n_exits[v] = i + 1 - x->n_before_exits[v];
+            x->feeds_ends[v] |= x->transit[head - base] == 0;
+            any = true;
+        }
+    }
+}
+
 fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_hops, fab_hops_index *out,
                                fab_error *err) {
     fab_status status = FAB_OK;
@@ -78,27 +127,21 @@ fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_ho
     if (next_hops->dead_link != NULL) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "masks start from the next hops of a whole fabric");
     }
-    FAB_TRY(FAB_NEW(x.slot, f->n_links, err));
-    FAB_TRY(FAB_NEW(x.head, (size_t)f->out_first[f->n_nodes] - f->out_first[base], err));
+    FAB_TRY(FAB_NEW(x.place, f->n_links, err));
+    FAB_TRY(FAB_NEW(x.n_before_exits, next_hops->n_switches, err));
+    FAB_TRY(FAB_NEW(x.n_exits, next_hops->n_switches, err));
+    FAB_TRY(FAB_NEW(x.exit, (size_t)f->out_first[f->n_nodes] - f->out_first[base], err));
+    FAB_TRY(FAB_NEW(x.back_slot, (size_t)f->out_first[f->n_nodes] - f->out_first[base], err));
     FAB_TRY(FAB_NEW(x.transit, next_hops->n_switches, err));
     FAB_TRY(FAB_NEW(x.feeds_ends, next_hops->n_switches, err));
-    for (fab_node_id v = 0; v < f->n_nodes; v++) {
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            x.slot[f->out_link[k]] = (uint16_t)(k - f->out_first[v]);
-        }
+    for (uint32_t k = 0; k < f->n_links; k++) {
+        x.place[f->out_link[k]] = k;
     }
     find_transit(&x);
     for (uint32_t v = 0; v < next_hops->n_switches; v++) {
-        uint32_t n_groups = next_hops->group_first[v + 1] - next_hops->group_first[v];
-        uint32_t degree = f->out_first[base + v + 1] - f->out_first[base + v];
-        x.most_groups = n_groups > x.most_groups ? n_groups : x.most_groups;
-        x.degree = degree > x.degree ? degree : x.degree;
-        for (uint32_t k = f->out_first[base + v]; k < f->out_first[base + v + 1]; k++) {
-            fab_node_id head = fab_head(f, f->out_link[k]);
-            x.head[k - f->out_first[base]] = head >= base ? head - base : next_hops->n_switches;
-            x.feeds_ends[v] |= head >= base && x.transit[head - base] == 0;
-        }
+        list_exits(&x, v);
     }
+    FAB_TRY(find_spans(&x, err));
     FAB_TRY(list_neighbours(&x, err));
     *out = x;
     x = (fab_hops_index){0};
@@ -108,8 +151,12 @@ done:
 }
 
 void fab_hops_index_release(fab_hops_index *x) {
-    free(x->slot);
-    free(x->head);
+    free(x->place);
+    free(x->n_before_exits);
+    free(x->n_exits);
+    free(x->exit);
+    free(x->back_slot);
+    free(x->span);
     free(x->transit);
     free(x->feeds_ends);
     free(x->before_first);
@@ -134,14 +181,18 @@ fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **ou
     FAB_TRY(FAB_NEW(m->n_removed, t->n_switches, err));
     FAB_TRY(FAB_NEW(m->removed, (size_t)t->n_switches * FAB_LISTED, err));
     FAB_TRY(FAB_NEW(m->listed, t->n_switches, err));
-    FAB_TRY(FAB_NEW(m->touched, t->n_switches, err));
+    FAB_TRY(FAB_NEW(m->near, t->n_switches, err));
+    FAB_TRY(FAB_NEW(m->touched, (size_t)t->n_switches + 1, err));
     FAB_TRY(FAB_NEW(m->row_of, (size_t)t->n_switches + 1, err));
     FAB_TRY(FAB_NEW(m->lost, t->n_switches, err));
-    FAB_TRY(FAB_NEW(m->emptied, (size_t)index->most_groups + 1, err));
+    FAB_TRY(FAB_NEW(m->lost_leaf, m->n_words, err));
     FAB_TRY(FAB_NEW(m->slot, index->degree, err));
     FAB_TRY(FAB_NEW(m->distance, (size_t)FAB_DETOURS * t->n_switches, err));
     FAB_TRY(FAB_NEW(m->fifo, t->n_switches, err));
-    memset(m->row_of, 0xff, ((size_t)t->n_switches + 1) * sizeof *m->row_of);
+    FAB_TRY(FAB_GROW(m->row, m->row_capacity, 2 * (size_t)m->n_words, err));
+    m->all_leaves = m->n_words;
+    memset(m->row, 0, m->n_words * sizeof *m->row);
+    memset(m->row + m->all_leaves, 0xff, m->n_words * sizeof *m->row);
     memset(m->detour, 0xff, sizeof m->detour);
     *out = m;
     m = NULL;
@@ -157,12 +208,13 @@ void fab_masked_hops_free(fab_masked_hops *m) {
     free(m->n_removed);
     free(m->removed);
     free(m->listed);
+    free(m->near);
     free(m->touched);
     free(m->row_of);
     free(m->lost);
     free(m->row);
+    free(m->lost_leaf);
     free(m->queue);
-    free(m->emptied);
     free(m->slot);
     free(m->distance);
     free(m->fifo);
@@ -174,24 +226,22 @@ static void clear(fab_masked_hops *m) {
         m->n_removed[m->touched[i]] = 0;
     }
     for (uint32_t i = 0; i < m->n_lost; i++) {
-        m->row_of[m->lost[i]] = FAB_NONE;
+        m->n_removed[m->lost[i].node] = 0;
+        m->row_of[m->lost[i].node] = FAB_NO_LEAF;
     }
+    memset(m->lost_leaf, 0, m->n_words * sizeof *m->lost_leaf);
     m->n_touched = 0;
     m->n_lost = 0;
     m->n_queue = 0;
-    m->n_dead = 0;
     memset(m->detour, 0xff, sizeof m->detour);
 }
 
 /* Keeps the order by slot. */
-static void remove_link(fab_masked_hops *m, fab_link_id link, uint32_t row) {
-    uint32_t v = fab_tail(m->f, link) - m->base;
-    uint32_t slot = m->index->slot[link];
+static inline void remove_slot(fab_masked_hops *m, uint32_t v, uint32_t slot, uint32_t row) {
     fab_removed *list = m->removed + (size_t)v * FAB_LISTED;
-    uint32_t at = m->n_removed[v]++;
-    if (at == 0) {
-        m->touched[m->n_touched++] = v;
-    }
+    uint32_t at = m->n_removed[v]++ & ~FAB_HAS_LOST;
+    m->touched[m->n_touched] = v;
+    m->n_touched += at == 0;
     if (at >= FAB_LISTED) {
         return;
     }
@@ -201,54 +251,100 @@ static void remove_link(fab_masked_hops *m, fab_link_id link, uint32_t row) {
     list[at] = (fab_removed){slot, row};
 }
 
+static fab_status begin_row(fab_masked_hops *m, uint32_t v, fab_error *err) {
+    fab_status status = FAB_OK;
+    const size_t size = 1 + 2 * (size_t)m->n_words;
+    const size_t at = 2 * (size_t)m->n_words + m->n_lost * size;
+    if (at + size > UINT32_MAX) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%u switches have lost leaves, of which %u are too many to note",
+                 m->n_lost + 1, m->t->n_leaves);
+    }
+    FAB_TRY(FAB_GROW(m->row, m->row_capacity, at + size, err));
+    memset(m->row + at, 0, size * sizeof *m->row);
+    m->row[at] = m->n_lost;
+    m->row_of[v] = (uint32_t)at + 1;
+    m->lost[m->n_lost++] = (fab_loser){v, m->row_of[v], FAB_NONE, 0, FAB_NONE, 0};
+done:
+    return status;
+}
+
 static fab_status lose(fab_masked_hops *m, uint32_t v, uint32_t leaf, fab_error *err) {
     fab_status status = FAB_OK;
-    if (m->row_of[v] == FAB_NONE) {
-        FAB_TRY(FAB_GROW(m->row, m->row_capacity, ((size_t)m->n_lost + 1) * m->n_words, err));
-        memset(m->row + (size_t)m->n_lost * m->n_words, 0, m->n_words * sizeof *m->row);
-        m->row_of[v] = m->n_lost;
-        m->lost[m->n_lost++] = v;
+    const uint32_t word = leaf / 64;
+    const uint64_t bit = UINT64_C(1) << (leaf % 64);
+    if (m->row_of[v] == FAB_NO_LEAF) {
+        FAB_TRY(begin_row(m, v, err));
     }
-    m->row[(size_t)m->row_of[v] * m->n_words + leaf / 64] |= UINT64_C(1) << (leaf % 64);
-    FAB_TRY(FAB_GROW(m->queue, m->queue_capacity, m->n_queue + 1, err));
-    m->queue[m->n_queue++] = (fab_hop_pair){v, leaf};
+    uint64_t *row = m->row + m->row_of[v];
+    fab_loser *lost = &m->lost[row[-1]];
+    if (lost->fresh_first > lost->fresh_last) {
+        FAB_TRY(FAB_GROW(m->queue, m->queue_capacity, m->n_queue + 1, err));
+        m->queue[m->n_queue++] = (uint32_t)row[-1];
+    }
+    lost->first = word < lost->first ? word : lost->first;
+    lost->last = word > lost->last ? word : lost->last;
+    lost->fresh_first = word < lost->fresh_first ? word : lost->fresh_first;
+    lost->fresh_last = word > lost->fresh_last ? word : lost->fresh_last;
+    row[word] |= bit;
+    row[m->n_words + word] |= bit;
+    m->lost_leaf[word] |= bit;
 done:
     return status;
 }
 
 /* Groups of a switch whose links are all dead, and the leaves that they served. */
-static fab_status lose_groups(fab_masked_hops *m, uint32_t v, fab_error *err) {
+static fab_status lose_groups(fab_masked_hops *m, uint32_t v, const uint64_t *wanted, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_next_hops *t = m->t;
-    uint32_t first = t->group_first[v];
-    bool any = false;
+    const uint32_t first = t->group_first[v];
+    const uint32_t n_dead = m->n_removed[v] & ~FAB_HAS_LOST;
     for (uint32_t g = first; g < t->group_first[v + 1]; g++) {
         fab_next_hop_list list = fab_next_hops_of_group(t, v, g);
-        bool alive = false;
+        bool alive = list.count > n_dead;
         for (uint32_t i = 0; i < list.count && !alive; i++) {
             alive = !fab_mask_link_is_dead(m->mask, fab_next_hop(&list, i));
         }
-        m->emptied[g - first + 1] = !alive;
-        any = any || !alive;
-    }
-    for (uint32_t leaf = 0; any && leaf < t->n_leaves; leaf++) {
-        uint32_t group = fab_next_hops_group(t, v, leaf);
-        if (group != 0 && m->emptied[group] != 0) {
-            FAB_TRY(lose(m, v, leaf, err));
+        for (uint32_t leaf = m->index->span[g].first; !alive && leaf <= m->index->span[g].last; leaf++) {
+            if (fab_next_hops_group(t, v, leaf) == g - first + 1 && (wanted == NULL || fab_has_leaf(wanted, leaf))) {
+                FAB_TRY(lose(m, v, leaf, err));
+            }
         }
     }
 done:
     return status;
 }
 
-static bool has_nothing_left(const fab_masked_hops *m, uint32_t v, uint32_t leaf) {
-    fab_next_hop_list list = fab_next_hops_get(m->t, v, leaf);
+/* Whether the way from switch v to a leaf has lost its last next hop. *whole: its group, if a member is left for every
+ * leaf. */
+static bool has_nothing_left(const fab_masked_hops *m, uint32_t v, uint32_t leaf, uint32_t *whole) {
+    const uint32_t group = fab_next_hops_group(m->t, v, leaf);
+    if (group == 0 || group == *whole) {
+        return false;
+    }
+    const fab_next_hop_list list = fab_next_hops_of_group(m->t, v, m->t->group_first[v] + group - 1);
+    const fab_exit *exit = fab_exits_of(m, v);
     for (uint32_t i = 0; i < list.count; i++) {
-        if (!fab_hop_is_gone(m, v, list.slot[i], leaf)) {
+        const fab_exit to = exit[list.slot[i]];
+        const uint32_t row = m->row_of[to.head];
+        if (!fab_row_has(m, row, leaf) && !fab_mask_link_is_dead(m->mask, to.link)) {
+            *whole = row == FAB_NO_LEAF ? group : *whole;
             return false;
         }
     }
-    return list.count > 0;
+    return true;
+}
+
+static fab_status lose_some(fab_masked_hops *m, uint32_t v, uint32_t word, uint64_t leaves, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t whole = 0;
+    for (; leaves != 0; leaves &= leaves - 1) {
+        uint32_t leaf = word * 64 + (uint32_t)__builtin_ctzll(leaves);
+        if (has_nothing_left(m, v, leaf, &whole)) {
+            FAB_TRY(lose(m, v, leaf, err));
+        }
+    }
+done:
+    return status;
 }
 
 /* Those whose way to a leaf led through a switch that has lost it. First in, first out: most switches are looked at
@@ -257,56 +353,83 @@ static fab_status spread(fab_masked_hops *m, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_hops_index *x = m->index;
     for (size_t i = 0; i < m->n_queue; i++) {
-        const fab_hop_pair pair = m->queue[i];
-        for (uint32_t k = x->before_first[pair.node]; x->transit[pair.node] != 0 && k < x->before_first[pair.node + 1];
-             k++) {
-            uint32_t w = x->before[k];
-            if (!fab_has_lost(m, w, pair.leaf) && has_nothing_left(m, w, pair.leaf)) {
-                FAB_TRY(lose(m, w, pair.leaf, err));
+        fab_loser *lost = &m->lost[m->queue[i]];
+        const uint32_t first = x->before_first[lost->node];
+        const uint32_t last = x->transit[lost->node] != 0 ? x->before_first[lost->node + 1] : first;
+        for (uint32_t w = lost->fresh_first; w <= lost->fresh_last; w++) {
+            const size_t fresh = (size_t)lost->row + m->n_words + w;
+            const uint64_t leaves = m->row[fresh];
+            for (uint32_t k = first; k < last; k++) {
+                const uint32_t v = x->before[k];
+                const uint64_t rest = leaves & ~m->row[m->row_of[v] + w];
+                m->near[v] = m->stamp;
+                if (rest != 0) {
+                    FAB_TRY(lose_some(m, v, w, rest, err));
+                }
             }
+            m->row[fresh] = 0;
         }
+        lost->fresh_first = FAB_NONE;
+        lost->fresh_last = 0;
     }
 done:
     return status;
 }
 
-/* Links to switches that have lost leaves. */
-static void list_all(fab_masked_hops *m) {
-    const fab_fabric *f = m->f;
-    for (uint32_t i = 0; i < m->n_lost; i++) {
-        uint32_t v = m->lost[i];
-        for (uint32_t k = f->out_first[m->base + v]; m->index->transit[v] != 0 && k < f->out_first[m->base + v + 1];
-             k++) {
-            fab_link_id in = f->out_link[k] ^ 1U;
-            if (fab_tail(f, in) >= m->base && !fab_mask_link_is_dead(m->mask, in)) {
-                remove_link(m, in, i);
-            }
+/* Whether a switch has lost all that a neighbour has. */
+static bool covers(const fab_masked_hops *m, uint32_t v, const fab_loser *lost) {
+    uint64_t rest = 0;
+    for (uint32_t w = lost->first; w <= lost->last; w++) {
+        rest |= m->row[lost->row + w] & ~m->row[m->row_of[v] + w];
+    }
+    return rest == 0;
+}
+
+/* Links to a switch that has lost leaves, by the links that leave it. */
+static void list_links_to(fab_masked_hops *m, const fab_loser *lost) {
+    const fab_hops_index *x = m->index;
+    const fab_exit *exit = fab_exits_of(m, lost->node) + x->n_before_exits[lost->node];
+    const uint16_t *back_slot = x->back_slot + (exit - x->exit);
+    const uint32_t *row_of = m->row_of;
+    const uint32_t *n_removed = m->n_removed;
+    const uint32_t *leaf_index = m->t->leaf_index;
+    const uint32_t n_switches = m->t->n_switches;
+    const uint64_t *words = m->row + lost->first;
+    const uint64_t leaves = words[lost->row];
+    const uint32_t n = x->n_exits[lost->node];
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t tail = exit[k].head;
+        if (tail == n_switches || ((leaves & ~words[row_of[tail]]) == 0 && leaf_index[tail] == FAB_NONE &&
+                                   (lost->first == lost->last || covers(m, tail, lost)))) {
+            continue;
+        }
+        if (n_removed[tail] == 0 || !fab_mask_link_is_dead(m->mask, exit[k].link ^ 1U)) {
+            remove_slot(m, tail, back_slot[k], lost->row);
         }
     }
 }
 
 void fab_list_removed(fab_masked_hops *m, uint32_t v) {
-    const fab_fabric *f = m->f;
-    const uint32_t *head = m->index->head + (f->out_first[m->base + v] - m->first_link);
-    uint32_t n = f->out_first[m->base + v + 1] - f->out_first[m->base + v];
+    const fab_hops_index *x = m->index;
+    const uint32_t before = x->n_before_exits[v];
+    const uint32_t n = x->n_exits[v];
+    const fab_exit *exit = fab_exits_of(m, v) + before;
+    const uint32_t *row_of = m->row_of;
     m->listed[v] = m->stamp;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t row = m->row_of[head[i]];
-        if (row == FAB_NONE || m->index->transit[head[i]] == 0) {
-            continue;
-        }
-        fab_link_id link = f->out_link[f->out_first[m->base + v] + i];
-        if (!fab_mask_link_is_dead(m->mask, link)) {
-            remove_link(m, link, row);
+        const uint32_t row = row_of[exit[i].head];
+        if (row != FAB_NO_LEAF && x->transit[exit[i].head] != 0 && !fab_mask_link_is_dead(m->mask, exit[i].link)) {
+            remove_slot(m, v, before + i, row);
         }
     }
 }
 
 fab_status fab_masked_hops_set(fab_masked_hops *m, const fab_mask *mask, fab_error *err) {
-    return fab_masked_hops_find(m, mask, false, err);
+    return fab_masked_hops_find(m, mask, false, NULL, err);
 }
 
-fab_status fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool is_lazy, fab_error *err) {
+fab_status fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool is_lazy, const uint64_t *wanted,
+                                fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = m->f;
     clear(m);
@@ -314,22 +437,28 @@ fab_status fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool i
     m->is_lazy = is_lazy;
     if (++m->stamp == 0) { /* after 2^32 masks */
         memset(m->listed, 0, m->t->n_switches * sizeof *m->listed);
+        memset(m->near, 0, m->t->n_switches * sizeof *m->near);
         m->stamp = 1;
     }
     for (uint32_t i = 0; i < mask->n_links; i++) {
         fab_link_id link = mask->link[i];
         if (mask->left[link] == 0 && fab_class_of(f, link)->kind == FAB_LINK_FABRIC) {
-            remove_link(m, link, FAB_NONE);
-            m->n_dead++;
+            uint32_t v = fab_tail(f, link) - m->base;
+            remove_slot(m, v, m->index->place[link] - m->t->out_first[v], m->all_leaves);
         }
     }
     m->n_seeds = m->n_touched;
     for (uint32_t i = 0; i < m->n_seeds; i++) {
-        FAB_TRY(lose_groups(m, m->touched[i], err));
+        FAB_TRY(lose_groups(m, m->touched[i], wanted, err));
     }
     FAB_TRY(spread(m, err));
-    if (!is_lazy) {
-        list_all(m);
+    for (uint32_t i = 0; i < m->n_lost && !is_lazy; i++) {
+        if (m->index->transit[m->lost[i].node] != 0) {
+            list_links_to(m, &m->lost[i]);
+        }
+    }
+    for (uint32_t i = 0; i < m->n_lost; i++) {
+        m->n_removed[m->lost[i].node] |= FAB_HAS_LOST;
     }
 done:
     if (status != FAB_OK) {
@@ -384,7 +513,7 @@ static fab_next_hop_list detour(fab_masked_hops *m, uint32_t v, uint32_t leaf) {
 
 fab_next_hop_list fab_masked_hops_get(fab_masked_hops *m, uint32_t v, uint32_t leaf) {
     fab_next_hop_list list = fab_next_hops_get(m->t, v, leaf);
-    if (list.count == 0 || fab_n_removed(m, v) == 0) {
+    if (list.count == 0 || fab_n_removed(m, v, leaf) == 0) {
         return list;
     }
     uint32_t n = 0;

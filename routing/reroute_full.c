@@ -197,7 +197,7 @@ static fab_status walk_all(fab_reroute *r, fab_error *err) {
     for (uint32_t path = 0; path < b->n_paths; path++) {
         uint32_t flow = b->trip[path].flow;
         size_t first = n;
-        FAB_TRY(fab_reroute_path(r, path, &n, err));
+        FAB_TRY(fab_reroute_path(r, path, 0, &n, err));
         if (n == first) {
             fab_reroute_lose(r, flow, r->part[flow]);
         }

@@ -253,20 +253,28 @@ fab_status fab_moving_walk(fab_reroute *r, uint32_t flow, uint32_t k, fab_on_los
 
 static fab_status take_off(fab_reroute *r, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_baseline *b = r->b;
-    size_t n = r->n_changed;
+    const uint32_t *flow_first = r->b->routes.flow_first;
+    r->asks_any_leaf = true;
     for (uint32_t i = 0; i < r->moving->n; i++) {
         uint32_t flow = r->moving->flow[i];
-        for (uint32_t path = b->routes.flow_first[flow]; path < b->routes.flow_first[flow + 1]; path++) {
-            const fab_trip *trip = &b->trip[path];
-            const fab_link_id *link = b->routes.link + trip->first;
-            FAB_TRY(FAB_GROW(r->changed, r->changed_capacity, n + trip->n, err));
-            for (uint32_t k = 0; k < trip->n; k++) {
-                r->load[link[k]] -= b->part[flow];
-                r->changed[n++] = link[k];
-            }
-            r->n_changed = n;
-            r->path_stamp[path] = r->stamp;
+        for (uint32_t path = flow_first[flow]; path < flow_first[flow + 1]; path++) {
+            FAB_TRY(fab_reroute_lift_path(r, path, err));
+        }
+    }
+done:
+    return status;
+}
+
+/* All that a mask touches, but the flows that moved, which are off. */
+static fab_status route_others(fab_reroute *r, fab_on_loss on_loss, fab_error *err) {
+    fab_status status = FAB_OK;
+    const uint32_t *flow_first = r->b->routes.flow_first;
+    FAB_TRY(take_off(r, err));
+    FAB_TRY(fab_reroute_touched(r, on_loss, err));
+    for (uint32_t i = 0; i < r->moving->n; i++) {
+        uint32_t flow = r->moving->flow[i];
+        for (uint32_t path = flow_first[flow]; path < flow_first[flow + 1]; path++) {
+            fab_reroute_forget(r, path);
         }
     }
 done:
@@ -276,18 +284,9 @@ done:
 /* A path that has just been walked. */
 static fab_status put_on(fab_reroute *r, uint32_t flow, uint32_t path, size_t end, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_baseline *b = r->b;
     const double part = r->moving->part[flow];
     const size_t first = r->path_first[r->n_touched];
-    size_t n = r->n_changed;
-    FAB_TRY(FAB_GROW(r->changed, r->changed_capacity, n + (end - first), err));
-    for (size_t i = first; i < end; i++) {
-        fab_link_id link = r->link[i];
-        r->load[link] += part;
-        r->changed[n++] = link;
-        fab_reroute_consider(r, link, r->load[link] * b->per_bps[link]);
-    }
-    r->n_changed = n;
+    FAB_TRY(fab_reroute_put_on(r, flow, part, r->link + first, end - first, err));
     if (end == first) {
         fab_reroute_lose(r, flow, part);
     } else {
@@ -302,8 +301,7 @@ done:
 static fab_status move(fab_reroute *r, fab_on_loss on_loss, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
-    FAB_TRY(take_off(r, err));
-    FAB_TRY(fab_reroute_touched(r, on_loss, err));
+    FAB_TRY(route_others(r, on_loss, err));
     size_t n = r->path_first[r->n_touched];
     for (uint32_t i = 0; i < r->moving->n; i++) {
         uint32_t flow = r->moving->flow[i];
@@ -333,7 +331,7 @@ fab_status fab_reroute_apply_moved(fab_reroute *r, const fab_mask *mask, const u
     bool in_full =
         !r->moving->is_local || plan.on_loss == FAB_LOSS_RECONVERGE || r->b->router->splits || engine->route != NULL;
     FAB_TRY(in_full ? fab_moving_in_full(r, &plan, err) : move(r, plan.on_loss, err));
-    fab_reroute_end(r, plan.on_loss, in_full, out);
+    FAB_TRY(fab_reroute_end(r, plan.on_loss, in_full, out, err));
     if (r->moving->is_renumbered && !r->b->router->splits) {
         r->moving->routes = (fab_routes){.n_flows = r->b->n_flows,
                                          .flow_first = r->moving->flow_first,
@@ -378,9 +376,8 @@ fab_status fab_reroute_lift(fab_reroute *r, const fab_mask *mask, const uint32_t
         list_flows_of(r, gpu[i]);
     }
     FAB_TRY(fab_reroute_begin(r, mask, FAB_WHEN_CONVERGED, &plan, err));
-    FAB_TRY(take_off(r, err));
-    FAB_TRY(fab_reroute_touched(r, plan.on_loss, err));
-    fab_reroute_end(r, plan.on_loss, false, out);
+    FAB_TRY(route_others(r, plan.on_loss, err));
+    FAB_TRY(fab_reroute_end(r, plan.on_loss, false, out, err));
     r->moving->on_loss = plan.on_loss;
 done:
     return status;

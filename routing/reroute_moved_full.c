@@ -148,7 +148,7 @@ fab_status fab_moving_in_full(fab_reroute *r, const fab_reroute_plan *plan, fab_
         FAB_TRY(route_whole(r, err));
     } else {
         if (plan->on_loss != FAB_LOSS_NONE) {
-            FAB_TRY(fab_masked_hops_find(r->hops, r->mask, plan->on_loss == FAB_LOSS_RESILIENT, err));
+            FAB_TRY(fab_masked_hops_find(r->hops, r->mask, plan->on_loss == FAB_LOSS_RESILIENT, NULL, err));
         }
         FAB_TRY(walk_all(r, plan->on_loss, err));
     }

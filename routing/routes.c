@@ -83,6 +83,7 @@ static fab_status write_paths(writer *w, fab_error *err) {
         if (legs) {
             FAB_TRY(append(routes, &w->n_links, walk->legs[i].head, walk->legs[i].n_head, err));
         }
+        FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, w->n_links + walk->n_hops[i], err)); /* after rests */
         for (uint32_t k = 0; k < walk->n_hops[i]; k++) {
             routes->link[w->n_links++] = walk->hop[k][i];
         }

@@ -145,11 +145,19 @@ static void compare(const fab_next_hops *whole, const fab_next_hops *slow, fab_m
     }
 }
 
+/* The first ones have more leaves than a word has bits. */
 Test(masks, next_hops_are_those_built_again) {
+    static const char *const LARGE[] = {
+        "fat-tree:k=12", "rail-spine:gpus=256,gpus-per-server=8,radix=8,planes=4,taper=2",
+        "torus:gpus=150,gpus-per-server=1,torus=5,6,5,radix=8", "dragonfly:gpus=228,gpus-per-server=1,dragonfly=2,6,3"};
+    const uint32_t n_large = sizeof LARGE / sizeof LARGE[0];
     fab_rng rng = fab_rng_make(2, 1);
     tally sum = {0};
-    for (uint32_t round = 0; round < 150; round++) {
+    for (uint32_t round = 0; round < 150 + n_large; round++) {
         random_design d = random_design_next(&rng, 24);
+        if (round < n_large) {
+            (void)snprintf(d.text, sizeof d.text, "%s", LARGE[round]);
+        }
         fab_design design;
         fab_fabric *f = NULL;
         fab_mask mask = {0};

@@ -10,18 +10,32 @@
 #include "fab/next_hops.h"
 #include "fab/status.h"
 
+/** A link that leaves a switch, and where it leads. */
+typedef struct fab_exit {
+    fab_link_id link;
+    uint32_t head; /**< switch index; n_switches: a NIC */
+} fab_exit;
+
+/** Columns of leaves, the last one included; of a group: from the first to the last that it serves. */
+typedef struct fab_leaf_span {
+    uint32_t first, last;
+} fab_leaf_span;
+
 /** What masks of a fabric share. Read-only once made. */
 typedef struct fab_hops_index {
     const fab_fabric *fabric;       /**< borrowed */
     const fab_next_hops *next_hops; /**< of the whole fabric. Borrowed */
-    uint16_t *slot;                 /**< shape [n_links]: place of a link among those that leave its tail */
-    uint32_t *head;         /**< shape [links of switches], in the order of the fabric: switch index where a link
-                               leads; n_switches for those to a NIC */
-    uint8_t *transit;       /**< shape [n_switches]: on the way of somebody to a leaf that it is not itself */
-    uint8_t *feeds_ends;    /**< shape [n_switches]: some neighbour is no transit */
-    uint32_t *before_first; /**< shape [n_switches + 1] */
-    uint32_t *before;       /**< neighbours that are transit, each once: of switch v before[before_first[v] ... ) */
-    uint32_t most_groups, degree; /**< of a switch */
+    uint32_t *place;                /**< shape [n_links]: of a link in the fabric's out_link */
+    fab_exit *exit;                 /**< shape [links of switches], in the order of the fabric */
+    uint16_t *back_slot;            /**< the same shape: place of the reverse link among those that leave the head */
+    uint32_t *n_before_exits; /**< shape [n_switches]: links of a switch before the first that leads to a switch */
+    uint32_t *n_exits;        /**< the same: from that one to the last that leads to a switch */
+    fab_leaf_span *span;      /**< shape [groups of all switches], by number */
+    uint8_t *transit;         /**< shape [n_switches]: on the way of somebody to a leaf that it is not itself */
+    uint8_t *feeds_ends;      /**< shape [n_switches]: some neighbour is no transit */
+    uint32_t *before_first;   /**< shape [n_switches + 1] */
+    uint32_t *before;         /**< neighbours that are transit, each once: of switch v before[before_first[v] ... ) */
+    uint32_t degree;          /**< links of a switch, at most */
 } fab_hops_index;
 
 /** Complexity: O(switches * leaves + links). */
