@@ -18,7 +18,9 @@ const char *study_factor(char *out, double factor) {
     } else if (isinf(factor)) {
         (void)snprintf(out, STUDY_TEXT, "stops");
     } else {
-        (void)snprintf(out, STUDY_TEXT, factor < 9.9995 ? "x%.3f" : "x%.3g", factor);
+        double change = fabs(factor - 1);
+        bool is_small = change > 5e-6 && change < 1e-3; /* more digits where three show nothing */
+        (void)snprintf(out, STUDY_TEXT, is_small ? "x%.5f" : factor < 9.9995 ? "x%.3f" : "x%.3g", factor);
     }
     return out;
 }
@@ -110,7 +112,7 @@ static void describe_running(char *out, size_t size, const fab_study_summary *s,
         (void)snprintf(out, size, "%s", a);
         return;
     }
-    if (strcmp(b, c) != 0) {
+    if (strcmp(b, c) != 0 && strcmp(a, b) != 0) {
         (void)snprintf(tail, sizeof tail, " %s or more in 1 of 100,", b);
     }
     (void)snprintf(out, size, "%s on average,%s %s at worst", a, tail, c);

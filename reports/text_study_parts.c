@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_TIED 3 /* of parts that do the same damage */
+#define MOST_TIED 3    /* of parts that do the same damage */
+#define LITTLE    1e-3 /* damage that nobody notices */
 
 static const fab_study_variant *shown(const fab_study_summary *s) {
     return &s->variants[s->shown];
@@ -69,8 +70,13 @@ static void put_single_fear(fab_page *page, const fab_study_summary *s) {
         return;
     }
     name_worst(name, sizeof name, first);
+    if (first->worst_damage < LITTLE) {
+        fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Little to fear: the worst, %s, takes %s of the speed.", name,
+                       study_percent(what, first->worst_damage));
+        return;
+    }
     int n = snprintf(text, sizeof text, "Fear most: %s (%s)", name, consequence(what, s, first->worst_damage));
-    if (second != NULL && n > 0 && (size_t)n < sizeof text) {
+    if (second != NULL && second->worst_damage >= LITTLE && n > 0 && (size_t)n < sizeof text) {
         name_worst(name, sizeof name, second);
         (void)snprintf(text + n, sizeof text - (size_t)n, "; then %s (%s)", name,
                        consequence(what, s, second->worst_damage));

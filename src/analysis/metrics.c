@@ -161,6 +161,34 @@ const fab_metric fab_metrics[] = {
     {"slowdown_ratio", "1", "contention, failures",
      "Time with the other jobs, or with what has failed, over the time alone and whole.", "together_s / alone_s",
      HERE("0030-several-jobs-and-degraded-parts.md")},
+    {"damage_ratio", "1", "study",
+     "Part of the job's speed that failures take: 1 where the job stops. Of a component, mean over the scenarios in "
+     "which "
+     "it fails, alone or with others; below 0 where a failure makes the job faster.",
+     "1 - 1 / slowdown_ratio; of a history 1 - goodput_ratio; without times 1 - max(1, worst_ratio of the whole "
+     "fabric) / "
+     "max(1, worst_ratio)",
+     HERE("0038-study-summary.md")},
+    {"worst_ratio", "1", "study",
+     "Largest load of a network link in any phase over what is left of its capacity, after ranks have moved.", NULL,
+     HERE("0036-outcomes.md")},
+    {"lost_ratio", "1", "study",
+     "Offered rate of flows that lost their way, before ranks moved, over all that is offered. Of a server's ways into "
+     "the network: its bandwidth over one link.",
+     NULL, HERE("0036-outcomes.md")},
+    {"goodput_ratio", "1", "study",
+     "Useful part of a span with failures and repairs: work that stays, at the speed of the whole fabric.",
+     "1 - restart_ratio - redo_ratio - slow_ratio - wait_ratio", HERE("0036-outcomes.md")},
+    {"restart_ratio", "1", "study", "Part of the span in which the job restarts.", NULL, HERE("0036-outcomes.md")},
+    {"redo_ratio", "1", "study", "Part of the span in which work since the last checkpoint is done again.", NULL,
+     HERE("0036-outcomes.md")},
+    {"slow_ratio", "1", "study", "Part of the span lost because the job runs slower; below 0 where it runs faster.",
+     NULL, HERE("0036-outcomes.md")},
+    {"wait_ratio", "1", "study", "Part of the span in which the job can run nowhere.", NULL, HERE("0036-outcomes.md")},
+    {"share_ratio", "1", "study",
+     "Part of all damage that failures of a class do in histories: by least squares, without a constant, of the damage "
+     "over how often each class fails.",
+     "failures * damage_ratio of one / mean damage_ratio", HERE("0038-study-summary.md")},
     {.name = NULL},
 };
 

@@ -35,7 +35,7 @@ def main(document, path, report):
     with open(report) as file:
         study = json.load(file)["study"]
     texts = queries(document)
-    need(len(texts) >= 6, "only %d queries: %r", len(texts), list(texts))
+    need(len(texts) == 8, "only %d queries: %r", len(texts), list(texts))
     db = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
     db.row_factory = sqlite3.Row
     rows = {}
@@ -62,9 +62,25 @@ def main(document, path, report):
     damage = [row["damage"] for row in rows["Which parts do"]]
     need(all(abs(a - c["damage_ratio"]) < 1e-12 for a, c in zip(damage, first["critical"])), "parts: %r", damage)
     need(len(damage) == min(10, len(first["critical"])), "%d parts", len(damage))
+    stopped = [row["n_stopped"] for row in rows["The same question"]]
+    need(stopped == sorted(stopped, reverse=True), "sums: %r", stopped)
+    sums = {row["name"]: row for row in db.execute(
+        "SELECT * FROM by_component JOIN component USING (component) WHERE variant = 0 AND left = 0")}
+    for part in first["critical"]:
+        if part["name"] in sums:
+            row = sums[part["name"]]
+            need(row["n_scenarios"] == part["scenarios"] and row["n_stopped"] == part["stopped"], "sums of %s", part["name"])
     stopping = sum(row["parts"] for row in rows["Which parts can"])
     need(stopping == sum(c["stopping"] for c in first["classes"]), "%d parts always stop", stopping)
     outcome = {(r["scenario"], r["variant"]): r for r in db.execute("SELECT * FROM outcome WHERE variant < 2")}
+    least = {}
+    for row in db.execute("SELECT scenario, min(slowdown) AS least FROM outcome WHERE state = 0 GROUP BY scenario"):
+        least[row["scenario"]] = row["least"]
+    best = {}
+    for row in db.execute("SELECT * FROM outcome JOIN variant USING (variant) WHERE state = 0"):
+        best[row["policy"]] = best.get(row["policy"], 0) + (row["slowdown"] == least[row["scenario"]])
+    found = {row["policy"]: row["best"] for row in rows["How often is"]}
+    need(found == {policy: n for policy, n in best.items() if n > 0}, "best: %r, not %r", found, best)
     better = []
     for (scenario, variant), a in outcome.items():
         b = outcome.get((scenario, 1))

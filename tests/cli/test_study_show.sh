@@ -51,6 +51,7 @@ says links "single-homed. One link is 1/4 of the server's bandwidth (25 %)."
 show links --out files --top 1000 >/dev/null || fail "--out"
 show links --out files >/dev/null 2>log && fail "files are overwritten"
 cmp -s files/scenarios.csv links.csv || fail "rows under --out"
+grep -q "criticality" files/fabric.svg || fail "damage in a drawing"
 "$python" -W ignore - files/fabric.graphml files/report.json <<'PY' || fail "damage in graphs"
 import json, sys
 import networkx
