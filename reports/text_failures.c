@@ -166,7 +166,7 @@ static void put_search(fab_page *page, const fab_failures *f, const fab_failed_p
     if (p->n_tried > 0 && f->n_lost > 0 && p->is_possible) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s placement%s tried%s", p->policy,
                        fab_format_count(count, p->n_tried), p->n_tried == 1 ? "" : "s",
-                       p->is_optimal ? "; no assignment of the spares collides less" : "");
+                       p->is_optimal ? "; proved: no assignment of the spares does better" : "");
     }
 }
 

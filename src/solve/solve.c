@@ -16,6 +16,7 @@ typedef struct call {
     jmp_buf back;
     const fab_program *program;
     const fab_solve_limits *limits;
+    uint32_t n_nodes;
     glp_prob *problem;
     int *row, *column; /* of entries, counted from 1 as GLPK does */
     double *value;
@@ -194,8 +195,12 @@ static bool relax(call *c) {
 static void on_node(glp_tree *tree, void *info) {
     call *c = info;
     int node = glp_ios_best_node(tree);
-    if (node != 0 && glp_ios_reason(tree) == GLP_ISELECT) {
-        c->solution.bound = glp_ios_node_bound(tree, node);
+    if (node == 0 || glp_ios_reason(tree) != GLP_ISELECT) {
+        return;
+    }
+    c->solution.bound = glp_ios_node_bound(tree, node);
+    if (c->limits != NULL && c->limits->nodes > 0 && c->n_nodes++ == c->limits->nodes) {
+        glp_ios_terminate(tree);
     }
 }
 

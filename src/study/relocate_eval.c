@@ -7,11 +7,8 @@
 #include <stdlib.h>
 
 int relocate_compare(const relocate_score *x, const relocate_score *y) {
-    const int64_t by[][2] = {{x->n_cut, y->n_cut},
-                             {x->n_collisions, y->n_collisions},
-                             {x->worst, y->worst},
-                             {x->excess, y->excess},
-                             {x->n_healthy, y->n_healthy}};
+    const int64_t by[][2] = {{x->n_cut, y->n_cut}, {x->is_late, y->is_late}, {x->n_collisions, y->n_collisions},
+                             {x->worst, y->worst}, {x->excess, y->excess},   {x->n_healthy, y->n_healthy}};
     for (size_t i = 0; i < sizeof by / sizeof by[0]; i++) {
         if (by[i][0] != by[i][1]) {
             return by[i][0] < by[i][1] ? -1 : 1;
@@ -204,6 +201,7 @@ static void add_score(const view *v, const tally *t, double worst, relocate_scor
     score->n_cut += (uint32_t)t->n_cut * v->weight;
     score->n_collisions += (uint32_t)t->n_collisions * v->weight;
     score->worst = steps > score->worst ? steps : score->worst;
+    score->drain_s += v->unit_s * v->weight * fmax(worst, 1);
     score->excess += excess < 1e8 ? (int64_t)llround(excess / RELOCATE_STEP) : INT64_C(100000000000000000);
 }
 
@@ -238,6 +236,7 @@ static fab_status make(relocate_eval *e, const relocate_change *changes, size_t 
         }
     }
     score.n_healthy = count_healthy(e);
+    score.is_late = score.drain_s > e->allowed_s * (1 + RELOCATE_STEP);
     *out = score;
 done:
     return status;
@@ -293,6 +292,26 @@ done:
 
 double relocate_eval_load(const relocate_eval *e, size_t view_index, fab_link_id link) {
     return load_of(&e->views[view_index], link);
+}
+
+size_t relocate_eval_n_views(const relocate_eval *e) {
+    return e->n_views;
+}
+
+double relocate_eval_unit(const relocate_eval *e, size_t view_index) {
+    return e->views[view_index].unit_s * e->views[view_index].weight;
+}
+
+double relocate_eval_worst(const relocate_eval *e, size_t view_index) {
+    return worst_of(e, &e->views[view_index]);
+}
+
+void relocate_eval_allow(relocate_eval *e, double drain_s) {
+    e->allowed_s = drain_s;
+}
+
+double relocate_eval_allowed(const relocate_eval *e) {
+    return e->allowed_s;
 }
 
 uint32_t relocate_eval_weight(const relocate_eval *e, size_t view_index) {

@@ -1,10 +1,12 @@
 /* The best spares for several lost servers, by an integer program.
  *
  * Columns: x[i][s] = 1 when lost server i goes to spare s; z = 1 when both of two lost servers that talk to each other
- *          go to two certain spares; c = 1 when a link is asked for more than is left of it; w the largest ratio.
+ *          go to two certain spares; c = 1 when a link is asked for more than is left of it; w[p] the largest ratio of
+ *          a phase, w that of all.
  * Rows:    every lost server goes to one spare, and to every spare goes at most one; z >= x + x - 1;
  *          of every link that may collide: rest + what x and z add <= 1 + c * (what it may come to - 1);
- *          of every link that may be the fullest: rest + what x and z add <= w.
+ *          of every link that may be the fullest: rest + what x and z add <= w, and the same for its phase and w[p];
+ *          the fullest links need no longer than they may: sum of unit[p] * w[p] <= allowed.
  * First the fewest collisions are looked for, then with so many the smallest w. Links with equal rows share one. */
 #include "relocate_search.h"
 
@@ -15,11 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CHOICES 160 /* columns x */
-#define MOST_PAIRS   600 /* columns z */
-#define MOST_ENTRIES 60000
-#define MOST_ROWS    1500
-#define MOST_STEPS   40000
+#define MOST_CHOICES 64  /* columns x */
+#define MOST_PAIRS   100 /* columns z */
+#define MOST_ENTRIES 20000
+#define MOST_ROWS    100 /* links that differ */
+#define MOST_STEPS   5000
+#define MOST_NODES   300
 #define SLACK        1e-8 /* of a link that does not collide */
 #define CLOSE        1e-6 /* a bound is met within this share of it */
 
@@ -35,6 +38,7 @@ typedef struct term {
 typedef struct group {
     uint32_t first, n; /* terms */
     uint32_t n_links;  /* each as often as its phase counts */
+    size_t view;
     double rest, most; /* ratio without anybody, and that it may come to */
 } group;
 
@@ -60,6 +64,8 @@ typedef struct exact {
     fab_status status;
     uint32_t n_certain; /* collisions wherever they go */
     double rest_worst;  /* the largest ratio wherever they go */
+    double *view_worst; /* shape [n_views]: the same of a phase, at least 1: below that nobody waits */
+    size_t n_views;
     bool is_too_large;
 } exact;
 
@@ -186,7 +192,7 @@ static bool is_near(double a, double b) {
 }
 
 static bool is_equal(const exact *x, const group *a, const group *b) {
-    if (a->n != b->n || !is_near(a->rest, b->rest)) {
+    if (a->n != b->n || a->view != b->view || !is_near(a->rest, b->rest)) {
         return false;
     }
     for (uint32_t i = 0; i < a->n; i++) {
@@ -210,7 +216,11 @@ static fab_status group_links(exact *x, fab_error *err) {
         for (n = 1; i + n < x->n_terms && x->terms[i + n].view == t->view && x->terms[i + n].link == t->link;) {
             n++;
         }
-        group g = {.first = i, .n = n, .n_links = relocate_eval_weight(x->s->e, t->view), .rest = rest_of(x, t)};
+        group g = {.first = i,
+                   .n = n,
+                   .n_links = relocate_eval_weight(x->s->e, t->view),
+                   .view = t->view,
+                   .rest = rest_of(x, t)};
         g.most = most_of(x, &g);
         if (g.most <= RELOCATE_COLLIDED && g.most <= x->rest_worst) {
             continue;
@@ -272,6 +282,9 @@ static void add_columns(const exact *x, program *p, bool for_ratio) {
         double cost = for_ratio ? 0 : x->groups[i].n_links;
         p->columns[p->n_columns++] = (fab_column){0, may_collide(&x->groups[i]) ? 1 : 0, cost, true};
     }
+    for (size_t v = 0; v < x->n_views; v++) {
+        p->columns[p->n_columns++] = (fab_column){x->view_worst[v], INFINITY, 0, false};
+    }
     p->columns[p->n_columns++] = (fab_column){x->rest_worst, INFINITY, for_ratio ? 1 : 0, false};
 }
 
@@ -298,19 +311,43 @@ static void add_assignment(const exact *x, program *p) {
 
 static void add_links(const exact *x, program *p, bool for_ratio) {
     const size_t first_c = (size_t)x->n_choices + x->n_pairs;
-    const size_t w = first_c + x->n_groups;
+    const size_t first_w = first_c + x->n_groups;
     for (uint32_t i = 0; i < x->n_groups; i++) {
         const group *g = &x->groups[i];
-        const bool has_row[] = {may_collide(g), for_ratio && g->most > x->rest_worst};
-        for (int k = 0; k < 2; k++) {
-            if (!has_row[k]) {
+        const struct {
+            bool is_needed;
+            double upper;
+            size_t column;
+            double value;
+        } rows[] = {{may_collide(g), 1 + SLACK, first_c + i, 1 - g->most},
+                    {g->most > x->view_worst[g->view], 0, first_w + g->view, -1},
+                    {for_ratio && g->most > x->rest_worst, 0, first_w + x->n_views, -1}};
+        for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+            if (!rows[k].is_needed) {
                 continue;
             }
-            size_t row = add_row(p, -INFINITY, k == 0 ? 1 + SLACK - g->rest : -g->rest);
+            size_t row = add_row(p, -INFINITY, rows[k].upper - g->rest);
             for (uint32_t t = g->first; t < g->first + g->n; t++) {
                 put(p, row, x->terms[t].column, x->terms[t].ratio);
             }
-            put(p, row, k == 0 ? first_c + i : w, k == 0 ? 1 - g->most : -1);
+            put(p, row, rows[k].column, rows[k].value);
+        }
+    }
+}
+
+/* What the fullest links of the phases need together. */
+static void add_allowed(const exact *x, program *p) {
+    const relocate_eval *e = x->s->e;
+    const size_t first_w = (size_t)x->n_choices + x->n_pairs + x->n_groups;
+    const double allowed_s = relocate_eval_allowed(e);
+    double unit_s = 0;
+    for (size_t v = 0; v < x->n_views; v++) {
+        unit_s += relocate_eval_unit(e, v);
+    }
+    if (isfinite(allowed_s) && unit_s > 0) {
+        size_t row = add_row(p, -INFINITY, allowed_s / unit_s * (1 + SLACK));
+        for (size_t v = 0; v < x->n_views; v++) {
+            put(p, row, first_w + v, relocate_eval_unit(e, v) / unit_s);
         }
     }
 }
@@ -319,18 +356,19 @@ static void add_links(const exact *x, program *p, bool for_ratio) {
 static fab_status solve(exact *x, double most_collisions, fab_solution *out, fab_error *err) {
     fab_status status = FAB_OK;
     const bool for_ratio = most_collisions >= 0;
-    const fab_solve_limits limits = {.steps = MOST_STEPS};
+    const fab_solve_limits limits = {.steps = MOST_STEPS, .nodes = MOST_NODES};
     program p = {0};
     relocate_search *s = x->s;
-    const size_t n_columns = (size_t)x->n_choices + x->n_pairs + x->n_groups + 1;
+    const size_t n_columns = (size_t)x->n_choices + x->n_pairs + x->n_groups + x->n_views + 1;
     FAB_TRY(FAB_NEW(p.columns, n_columns, err));
     FAB_TRY(FAB_NEW(p.x, n_columns, err));
-    FAB_TRY(FAB_NEW(p.rows, x->n_lost + x->n_spares + x->n_pairs + 2 * (size_t)x->n_groups + 1, err));
+    FAB_TRY(FAB_NEW(p.rows, x->n_lost + x->n_spares + x->n_pairs + 3 * (size_t)x->n_groups + 2, err));
     FAB_TRY(
-        FAB_NEW(p.entries, 2 * (size_t)x->n_choices + 3 * (size_t)x->n_pairs + 2 * x->n_terms + 4 * n_columns, err));
+        FAB_NEW(p.entries, 2 * (size_t)x->n_choices + 3 * (size_t)x->n_pairs + 3 * x->n_terms + 6 * n_columns, err));
     add_columns(x, &p, for_ratio);
     add_assignment(x, &p);
     add_links(x, &p, for_ratio);
+    add_allowed(x, &p);
     if (for_ratio) {
         size_t row = add_row(&p, -INFINITY, most_collisions + 0.5);
         for (uint32_t i = 0; i < x->n_groups; i++) {
@@ -405,7 +443,7 @@ done:
 fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {
     fab_status status = FAB_OK;
     relocate_score rest;
-    exact x = {.s = s, .n_lost = s->r->n_lost, .n_spares = s->r->n_spares};
+    exact x = {.s = s, .n_lost = s->r->n_lost, .n_spares = s->r->n_spares, .n_views = relocate_eval_n_views(s->e)};
     if (!relocate_eval_is_separable(s->e) || (uint64_t)x.n_lost * x.n_spares > MOST_CHOICES) {
         return FAB_OK;
     }
@@ -414,6 +452,10 @@ fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {
     FAB_TRY(lift_all(&x, &rest, err));
     x.n_certain = rest.n_collisions;
     x.rest_worst = (double)rest.worst * RELOCATE_STEP;
+    FAB_TRY(FAB_NEW(x.view_worst, x.n_views, err));
+    for (size_t v = 0; v < x.n_views; v++) {
+        x.view_worst[v] = fmax(relocate_eval_worst(s->e, v), 1);
+    }
     FAB_TRY(add_choices(&x, rest.n_cut, err));
     if (!x.is_too_large) {
         FAB_TRY(add_pairs(&x, err));
@@ -424,7 +466,7 @@ fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {
     if (x.status != FAB_OK) {
         FAB_FAIL(err, x.status, NULL, "out of memory for %zu terms", x.n_terms);
     }
-    if (!x.is_too_large && s->best_score.n_cut <= rest.n_cut) {
+    if (!x.is_too_large && s->best_score.n_cut <= rest.n_cut && !s->best_score.is_late) {
         FAB_TRY(prove(&x, err));
     }
 done:
@@ -433,6 +475,7 @@ done:
     free(x.is_pair_barred);
     free(x.terms);
     free(x.groups);
+    free(x.view_worst);
     free(x.most_of);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,19 +168,38 @@ static bool is_complete(const fab_relocator *r) {
     return complete;
 }
 
-/* What the policies that look at places alone would do: none of them is to be better. */
-static fab_status try_places(relocate_search *s, fab_error *err) {
+/* Sets what a policy by place would do. False where it does not place everybody. */
+static fab_status set_by_place(relocate_search *s, fab_policy policy, bool *out_set, fab_error *err) {
     fab_status status = FAB_OK;
     fab_relocator *r = s->r;
+    *out_set = false;
+    if (policy == FAB_POLICY_SAME_RACK && !relocate_has_racks(r)) {
+        return FAB_OK;
+    }
+    FAB_TRY(relocate_by_place(r, policy, err));
+    *out_set = is_complete(r);
+    if (*out_set) {
+        FAB_TRY(relocate_search_set(s, r->to, err));
+    }
+done:
+    return status;
+}
+
+/* What the policies that look at places alone would do: none of them is to be better, nor faster by its fullest links.
+ */
+static fab_status try_places(relocate_search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    double allowed_s = INFINITY;
+    bool set = false;
     for (int policy = FAB_POLICY_FIRST_SPARE; policy < FAB_POLICY_COLLISION_AWARE; policy++) {
-        if (policy == FAB_POLICY_SAME_RACK && !relocate_has_racks(r)) {
-            continue;
-        }
-        FAB_TRY(relocate_by_place(r, (fab_policy)policy, err));
-        bool is_known = s->has_best && memcmp(r->to, s->best, r->n_lost * sizeof *r->to) == 0;
-        if (!is_known && is_complete(r)) {
-            FAB_TRY(relocate_search_set(s, r->to, err));
-        }
+        FAB_TRY(set_by_place(s, (fab_policy)policy, &set, err));
+        allowed_s = set && s->score.n_cut == s->best_score.n_cut ? fmin(allowed_s, s->score.drain_s) : allowed_s;
+    }
+    relocate_eval_allow(s->e, allowed_s);
+    s->has_best = false;
+    s->n_tried = 0; /* the same again */
+    for (int policy = FAB_POLICY_FIRST_SPARE; policy < FAB_POLICY_COLLISION_AWARE; policy++) {
+        FAB_TRY(set_by_place(s, (fab_policy)policy, &set, err));
     }
     FAB_TRY(relocate_search_set(s, s->best, err));
 done:
@@ -207,18 +227,104 @@ static bool draw(relocate_search *s, fab_rng *rng, uint32_t *to) {
     return true;
 }
 
+/* --- all assignments ---------------------------------------------------------------------------------------------- */
+
+typedef struct option {
+    uint32_t to;
+    relocate_score score;
+} option;
+
+static int best_first(const void *x, const void *y) {
+    const option *a = x;
+    const option *b = y;
+    int order = relocate_compare(&a->score, &b->score);
+    return order != 0 ? order : (a->to > b->to) - (a->to < b->to);
+}
+
+/* The spares for lost server i that may still lead to something better, the best first. Flows that are put on only add
+ * to what there is: a part of an assignment that is as bad as the best of all cannot become better. */
+static fab_status list_options(relocate_search *s, uint32_t i, option *list, uint32_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_relocator *r = s->r;
+    *out_n = 0;
+    mark_used(s);
+    for (uint32_t k = 0; k < r->n_spares && has_budget(s); k++) {
+        const relocate_change change = {r->lost[i], r->spare[k]};
+        if (r->used[r->spare[k]] == r->n_choices || !relocate_fits(r, r->lost[i], r->spare[k])) {
+            continue;
+        }
+        option *next = &list[*out_n];
+        next->to = r->spare[k];
+        FAB_TRY(evaluate(s, &change, 1, &next->score, err));
+        *out_n += relocate_compare(&next->score, &s->best_score) < 0;
+    }
+    qsort(list, *out_n, sizeof *list, best_first);
+done:
+    return status;
+}
+
+/* Lost servers before i are somewhere, the others nowhere. `options`: shape [n_lost][n_spares]. */
+static fab_status branch(relocate_search *s, uint32_t i, option *options, fab_error *err) { // NOLINT(misc-no-recursion)
+    fab_status status = FAB_OK;
+    const fab_relocator *r = s->r;
+    option *list = options + (size_t)i * r->n_spares;
+    uint32_t n = 0;
+    if (i == r->n_lost) {
+        keep(s);
+        return FAB_OK;
+    }
+    FAB_TRY(list_options(s, i, list, &n, err));
+    for (uint32_t k = 0; k < n && has_budget(s); k++) {
+        const relocate_change set = {r->lost[i], list[k].to};
+        const relocate_change lift = {r->lost[i], FAB_NONE};
+        relocate_score score;
+        if (relocate_compare(&list[k].score, &s->best_score) >= 0) {
+            break; /* a better one has been found meanwhile */
+        }
+        FAB_TRY(relocate_eval_set(s->e, &set, 1, &s->score, err));
+        FAB_TRY(branch(s, i + 1, options, err));
+        FAB_TRY(relocate_eval_set(s->e, &lift, 1, &score, err));
+    }
+done:
+    return status;
+}
+
+/* With half of the budget. Proves the best if it comes to an end. */
+static fab_status search_all(relocate_search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_relocator *r = s->r;
+    const uint64_t whole = s->budget;
+    option *options = NULL;
+    relocate_score score;
+    s->budget = s->n_tried + (whole > s->n_tried ? (whole - s->n_tried) / 2 : 0);
+    FAB_TRY(FAB_NEW(options, (size_t)r->n_lost * r->n_spares, err));
+    for (uint32_t i = 0; i < r->n_lost; i++) {
+        const relocate_change lift = {r->lost[i], FAB_NONE};
+        FAB_TRY(relocate_eval_set(s->e, &lift, 1, &score, err));
+    }
+    FAB_TRY(branch(s, 0, options, err));
+    s->is_optimal = has_budget(s);
+done:
+    s->budget = whole;
+    free(options);
+    return status;
+}
+
 static fab_status search_several(relocate_search *s, fab_error *err) {
     fab_status status = FAB_OK;
     fab_relocator *r = s->r;
     fab_rng rng = fab_rng_make(r->lost[0], 0x72656c6f);
     FAB_TRY(descend(s, err));
-    for (int k = 0; k < RESTARTS && has_budget(s); k++) {
+    FAB_TRY(relocate_search_exactly(s, err));
+    if (!s->is_optimal && relocate_eval_is_separable(s->e)) {
+        FAB_TRY(search_all(s, err));
+    }
+    for (int k = 0; k < RESTARTS && !s->is_optimal && has_budget(s); k++) {
         if (draw(s, &rng, r->to)) {
             FAB_TRY(relocate_search_set(s, r->to, err));
             FAB_TRY(descend(s, err));
         }
     }
-    FAB_TRY(relocate_search_exactly(s, err));
 done:
     return status;
 }
@@ -271,8 +377,8 @@ static fab_status best_exchange(relocate_search *s, const meeting *list, uint32_
                 continue;
             }
             FAB_TRY(evaluate(s, change, 2, &score, err));
-            bool helps = score.n_cut < s->score.n_cut ||
-                         (score.n_cut == s->score.n_cut && score.n_collisions < s->score.n_collisions);
+            bool helps = score.n_cut < s->score.n_cut || (score.n_cut == s->score.n_cut && !score.is_late &&
+                                                          score.n_collisions < s->score.n_collisions);
             if ((helps || r->request.exchanges_freely) && relocate_compare(&score, &best) < 0) {
                 best = score;
                 memcpy(out, change, sizeof change);

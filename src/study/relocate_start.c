@@ -3,6 +3,7 @@
 
 #include "fab/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static void count_whole(const relocate_eval *e, view *v) {
@@ -116,6 +117,7 @@ fab_status relocate_eval_start(relocate_eval *e, fab_error *err) {
     const fab_relocator *r = e->r;
     size_t n = 0;
     send_home(e);
+    e->allowed_s = INFINITY;
     e->mask = r->mask;
     for (uint32_t i = 0; i < r->n_lost; i++) {
         relocate_view_put(e, r->lost[i], FAB_NONE);
@@ -133,6 +135,15 @@ done:
     return status;
 }
 
+/* Of the fullest NIC. */
+static double time_of_nics(const fab_baseline_request *what) {
+    double most = 0;
+    for (uint32_t nic = 0; nic < fab_n_of(what->router->fabric, FAB_NODE_NIC); nic++) {
+        most = fmax(most, fmax(what->offer->sent[nic], what->offer->received[nic]));
+    }
+    return 8 * most / what->offer->line_bps;
+}
+
 static fab_status view_init(relocate_eval *e, view *v, bool is_local, fab_error *err) {
     fab_status status = FAB_OK;
     const size_t n_links = e->f->n_links;
@@ -140,6 +151,7 @@ static fab_status view_init(relocate_eval *e, view *v, bool is_local, fab_error 
     FAB_TRY(fab_reroute_new(v->baseline, &v->reroute, err));
     v->is_separable = is_local && fab_baseline_is_separable(v->baseline);
     count_whole(e, v);
+    v->unit_s = time_of_nics(what);
     if (!v->is_separable) {
         double n_paths = (double)what->phase->n_flows * fab_paths_per_flow(what->router);
         e->work += (double)n_links + 16 * n_paths;

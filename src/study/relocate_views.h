@@ -27,6 +27,7 @@ typedef struct view {
     const fab_baseline *baseline;
     fab_reroute *reroute;
     uint32_t weight; /* phases that are this one: each counts */
+    double unit_s;   /* time that the NICs need for the bytes of one */
     bool is_separable;
     tally whole; /* on the whole fabric */
 
@@ -54,6 +55,7 @@ struct relocate_eval {
     view *views;
     size_t n_views;
     bool is_separable;
+    double allowed_s; /* of the fullest links */
     double work;
     double *per_bps;   /* shape [n_links]: 1 / capacity of network links, 0 of others */
     uint32_t *at;      /* shape [n_servers]: where the ranks of a server are; FAB_NONE: nowhere */

@@ -134,7 +134,17 @@ static inline fab_relocation site_relocate(site *s, fab_policy policy) {
 typedef struct site_figures {
     uint32_t n_disconnected, n_collisions;
     double worst, excess;
+    double drain_s; /* time that the fullest links of the phases need, one after the other */
 } site_figures;
+
+/* Time that the fullest NIC needs for its bytes of a phase. */
+static inline double site_unit_s(const site *s, size_t phase) {
+    double most = 0;
+    for (uint32_t nic = 0; nic < fab_n_of(s->f, FAB_NODE_NIC); nic++) {
+        most = fmax(most, fmax(s->offer[phase].sent[nic], s->offer[phase].received[nic]));
+    }
+    return 8 * most / s->offer[phase].line_bps;
+}
 
 /* What a placement costs, link by link. */
 static inline site_figures site_measure(site *s, const fab_relocation *x) {
@@ -144,16 +154,19 @@ static inline site_figures site_measure(site *s, const fab_relocation *x) {
         fab_error err = {0};
         cr_assert_eq(fab_reroute_apply_moved(s->reroute[p], &s->mask, x->moved, x->n_moved, x->new_gpu, &r, &err),
                      FAB_OK, "%s", err.text);
+        double worst = 0;
         out.n_disconnected += r.n_disconnected;
         for (uint32_t l = 0; l < s->f->n_links; l++) {
             const fab_link_class *about = fab_class_of(s->f, l);
             if ((about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC) && s->mask.left[l] > 0) {
                 double ratio = r.load[l] / about->capacity_bps / s->mask.left[l];
                 out.n_collisions += ratio > 1 + 1e-9;
-                out.worst = fmax(out.worst, ratio);
+                worst = fmax(worst, ratio);
                 out.excess += ratio > 1 + 1e-9 ? ratio - 1 : 0;
             }
         }
+        out.worst = fmax(out.worst, worst);
+        out.drain_s += site_unit_s(s, p) * fmax(worst, 1);
     }
     return out;
 }

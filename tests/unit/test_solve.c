@@ -197,6 +197,32 @@ Test(solve, limits) {
     cr_expect(s.bound <= 0);
 }
 
+/* A parity that no relaxation sees: all leaves of the tree would have to be looked at. */
+Test(solve, nodes) {
+    fab_column columns[24];
+    fab_entry entries[24];
+    const fab_row rows[] = {{23, 23}};
+    double x[24];
+    fab_solution s;
+    fab_error err;
+    for (uint32_t i = 0; i < 24; i++) {
+        columns[i] = (fab_column){0, 1, i % 3, true};
+        entries[i] = (fab_entry){0, i, 2};
+    }
+    const fab_program p = {
+        .columns = columns, .n_columns = 24, .rows = rows, .n_rows = 1, .entries = entries, .n_entries = 24};
+    const fab_solve_limits few = {.nodes = 50};
+    cr_assert_eq(solve(&p, &few, x, &s, &err), FAB_OK, "%s", err.text);
+    cr_expect_eq(s.outcome, FAB_SOLVE_TIME_LIMIT);
+    cr_expect_not(s.has_point);
+    columns[0].upper = 0; /* a program that needs no branches is not stopped */
+    const fab_row even[] = {{22, 22}};
+    const fab_program easy = {
+        .columns = columns, .n_columns = 24, .rows = even, .n_rows = 1, .entries = entries, .n_entries = 24};
+    cr_assert_eq(solve(&easy, &few, x, &s, &err), FAB_OK, "%s", err.text);
+    cr_expect_eq(s.outcome, FAB_SOLVE_OPTIMAL);
+}
+
 /* Out of memory is what GLPK calls a fatal error: the hook must bring it back, and the next call must work. */
 Test(solve, fatal_errors_come_back) {
     enum { COLUMNS = 60000 };

@@ -49,7 +49,7 @@ typedef struct fab_failed_policy {
     size_t n_unplaced;
     fab_failed_state state;
     uint64_t n_tried; /**< placements evaluated; 0: the policy does not look */
-    bool is_optimal;  /**< proved: no assignment of the spares collides less */
+    bool is_optimal;  /**< proved: no assignment of the spares does better */
 } fab_failed_policy;
 
 typedef struct fab_failed_engine {

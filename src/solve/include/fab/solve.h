@@ -44,14 +44,17 @@ typedef struct fab_program {
 typedef struct fab_solve_limits {
     double time_s;    /**< 0 = none */
     size_t memory_mb; /**< of the solver itself; 0 = none */
-    uint32_t steps;   /**< of the simplex method; 0 = none. Strikes at the same point on every machine */
+    uint32_t steps;   /**< of the simplex method, before branches; 0 = none. Strikes at the same point on every machine,
+                         as the next */
+    uint32_t nodes;   /**< of branch and bound that are looked at; 0 = none */
 } fab_solve_limits;
 
 typedef enum fab_solve_outcome {
     FAB_SOLVE_OPTIMAL,
     FAB_SOLVE_INFEASIBLE,
     FAB_SOLVE_UNBOUNDED,
-    FAB_SOLVE_TIME_LIMIT, /**< stopped by time or steps; has_point tells whether a feasible point was found on the way
+    FAB_SOLVE_TIME_LIMIT, /**< stopped by time, steps or nodes; has_point tells whether a feasible point was found on
+                           * the way
                            */
 } fab_solve_outcome;
 

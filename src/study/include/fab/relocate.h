@@ -21,7 +21,8 @@ typedef enum fab_policy {
     FAB_POLICY_SAME_POD,        /**< the first spare of the same pod; else the first */
     FAB_POLICY_SAME_SLICE,      /**< the first spare of the same destination slice: index on the leaf of its first NIC,
                                    modulo      the slices of `pinned` (2 under other engines); else the first */
-    FAB_POLICY_COLLISION_AWARE, /**< the spares, and swaps of ranks, under which the routes collide least */
+    FAB_POLICY_COLLISION_AWARE, /**< the spares, and swaps of ranks, under which the routes collide least, of those
+                                   whose fullest links need no longer than under the best of the policies above */
     FAB_POLICY_N
 } fab_policy;
 
@@ -75,7 +76,7 @@ typedef struct fab_relocation {
     const uint32_t *moved;    /**< shape [n_moved], ascending: as fab_reroute_apply_moved() takes them */
     const uint32_t *new_gpu;  /**< shape [n_gpus] */
     uint64_t n_tried;         /**< placements evaluated; 0 for policies that do not look */
-    bool is_optimal;          /**< proved: no assignment of the spares collides less */
+    bool is_optimal;          /**< proved: no assignment of the spares to the lost servers does better */
     uint32_t n_collisions;    /**< network links asked for more than is left of them, in all phases; of
                                  collision-aware, else 0 */
     double worst_ratio;       /**< likewise */
