@@ -19,6 +19,16 @@ static void walk_figures(walk *w, const fab_failed_phase *p) {
     text(w, "worst_link", p->worst_link);
 }
 
+/* What is not known is left out. */
+static void walk_time(walk *w, const fab_failed_state *state, const fab_failed_state *whole) {
+    if (isfinite(state->time_s)) {
+        number(w, "time_s", state->time_s);
+        if (whole != NULL && whole->time_s > 0) {
+            number(w, "slowdown_ratio", state->time_s / whole->time_s);
+        }
+    }
+}
+
 static void walk_phases(walk *w, const fab_failures *f, const fab_failed_state *state) {
     array(w, "phases", "phase");
     for (size_t p = 0; p < f->n_phases; p++) {
@@ -30,11 +40,12 @@ static void walk_phases(walk *w, const fab_failures *f, const fab_failed_state *
     end(w);
 }
 
-static void walk_policy(walk *w, const fab_failures *f, const fab_failed_policy *p) {
+static void walk_policy(walk *w, const fab_failures *f, const fab_failed_state *whole, const fab_failed_policy *p) {
     object(w, NULL);
     string(w, "policy", p->policy);
     boolean(w, "possible", p->is_possible);
     walk_figures(w, &p->state.sum);
+    walk_time(w, &p->state, whole);
     if (p->n_tried > 0) {
         integer(w, "placements_tried", p->n_tried);
         boolean(w, "optimal", p->is_optimal);
@@ -70,11 +81,12 @@ static void walk_engine(walk *w, const fab_failures *f, const fab_failed_engine 
     }
     object(w, "whole");
     walk_figures(w, &e->whole.sum);
+    walk_time(w, &e->whole, NULL);
     walk_phases(w, f, &e->whole);
     end(w);
     array(w, "policies", "policy");
     for (size_t i = 0; i < f->n_policies && e->note[0] == '\0'; i++) {
-        walk_policy(w, f, &e->policies[i]);
+        walk_policy(w, f, &e->whole, &e->policies[i]);
     }
     end(w);
     end(w);
@@ -84,6 +96,7 @@ void fab_walk_failures(walk *w, const fab_failures *f) {
     object(w, "failures");
     integer(w, "spares", f->n_spares);
     integer(w, "seed", f->seed);
+    boolean(w, "of_iteration", f->iterates);
     array(w, "failed", "component");
     for (size_t i = 0; i < f->n_failed; i++) {
         row(w);

@@ -68,6 +68,7 @@ static void walk_critical(walk *w, const char *key, const fab_critical *list, si
         figure(w, "mean_worst_ratio", c->mean_ratio);
         figure(w, "max_worst_ratio", c->worst_ratio);
         integer(w, "worst_scenario", c->worst_scenario);
+        boolean(w, "clear", c->is_clear);
         end(w);
     }
     end(w);
@@ -85,6 +86,29 @@ static void walk_classes(walk *w, const fab_study_variant *v) {
         number(w, "max_damage_ratio", c->worst_damage);
         string(w, "worst", c->worst);
         integer(w, "worst_components", c->n_worst);
+        integer(w, "clear", c->n_clear);
+        integer(w, "scenarios", c->n_scenarios);
+        integer(w, "stopped", c->n_stopped);
+        figure(w, "scenario_damage_ratio", c->scenario_damage);
+        boolean(w, "stands_out", c->is_clear);
+        end(w);
+    }
+    end(w);
+}
+
+static void walk_causes(walk *w, const fab_study_variant *v) {
+    if (v->n_causes == 0) {
+        return;
+    }
+    array(w, "causes", "class");
+    for (size_t i = 0; i < v->n_causes; i++) {
+        const fab_cause *c = &v->causes[i];
+        row(w);
+        string(w, "name", c->name);
+        number(w, "failures", c->failures);
+        number(w, "damage_ratio", c->damage);
+        number(w, "damage_ci95_ratio", c->ci95);
+        number(w, "share_ratio", c->share);
         end(w);
     }
     end(w);
@@ -138,11 +162,13 @@ static void walk_variant(walk *w, const fab_study_summary *s, const fab_study_va
     walk_spread(w, "moved_servers", &v->moved, false);
     walk_spread(w, "goodput_ratio", &v->goodput, true);
     walk_access(w, &v->access);
+    walk_causes(w, v);
     walk_classes(w, v);
     walk_critical(w, "critical", v->critical.list, v->critical.n);
     walk_critical(w, "critical_next", v->critical.next, v->critical.n_next);
     walk_critical(w, "links", v->links.list, v->links.n);
     walk_critical(w, "links_next", v->links.next, v->links.n_next);
+    walk_critical(w, "clear", v->clear.list, v->clear.n);
     walk_cases(w, "worst", v->worst, v->n_worst);
     walk_cases(w, "stopping", v->stopped, v->n_stopped_shown);
     end(w);

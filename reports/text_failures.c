@@ -3,10 +3,10 @@
 #include "fab/units.h"
 #include "text_sections.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MOVES_SHOWN   2
 #define MOST_POLICIES 8
 
 static void put_failed(fab_page *page, const fab_failures *f) {
@@ -38,50 +38,50 @@ static void put_failed(fab_page *page, const fab_failures *f) {
     }
 }
 
-/* "3 > 5, 7 > 6", "3 > 5 and 3 more; 2 stay" */
+/* "3 > 5", "6, 2 stay"; who they are stands below. */
 static void write_moves(const fab_failed_policy *p, char *out, size_t size) {
     size_t n = 0;
     out[0] = '\0';
-    const size_t n_shown = p->n_moves <= MOVES_SHOWN ? p->n_moves : 1;
-    for (size_t i = 0; i < n_shown; i++) {
-        n += (size_t)snprintf(out + n, size - n, "%s%u > %u%s", i > 0 ? ", " : "", p->moves[i].from, p->moves[i].to,
-                              p->moves[i].is_healthy ? "*" : "");
-    }
-    if (p->n_moves > MOVES_SHOWN) {
-        n += (size_t)snprintf(out + n, size - n, " and %zu more", p->n_moves - n_shown);
+    if (p->n_moves == 1) {
+        n += (size_t)snprintf(out, size, "%u > %u", p->moves[0].from, p->moves[0].to);
+    } else if (p->n_moves > 1) {
+        n += (size_t)snprintf(out, size, "%zu", p->n_moves);
     }
     if (p->n_unplaced > 0) {
-        (void)snprintf(out + n, size - n, "%s%zu stay%s", n > 0 ? "; " : "", p->n_unplaced,
+        (void)snprintf(out + n, size - n, "%s%zu stay%s", n > 0 ? ", " : "", p->n_unplaced,
                        p->n_unplaced == 1 ? "s" : "");
-    } else if (p->n_moves == 0) {
-        (void)snprintf(out, size, "-");
     }
 }
 
-static void set_state(fab_table *table, const fab_failed_phase *p) {
+static void set_state(fab_table *table, const fab_failed_state *state, const fab_failed_state *whole) {
+    const fab_failed_phase *p = &state->sum;
     char text[32];
-    fab_table_set(table, 2, p->n_disconnected > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
+    fab_table_set(table, 1, p->n_disconnected > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
                   fab_format_count(text, p->n_disconnected));
-    fab_table_set(table, 3, FAB_INK_PLAIN, "%s", fab_format_count(text, p->n_collisions));
-    fab_table_set(table, 4, p->worst_ratio > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN, "x%.3f", p->worst_ratio);
+    fab_table_set(table, 2, FAB_INK_PLAIN, "%s", fab_format_count(text, p->n_collisions));
+    fab_table_set(table, 3, p->worst_ratio > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN, "x%.3f", p->worst_ratio);
+    if (isfinite(state->time_s) && whole->time_s > 0) {
+        double factor = state->time_s / whole->time_s;
+        fab_table_set(table, 4, FAB_INK_PLAIN, "%s", fab_quantity_format(text, state->time_s, FAB_UNIT_TIME));
+        fab_table_set(table, 5, factor > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN, "x%.3f", factor);
+    }
 }
 
 static void put_policies(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
-    static const char *const TITLES[] = {"policy", "ranks go to", "cut flows", "collisions", "fullest link"};
+    static const char *const TITLES[] = {"policy", "cut flows", "collisions", "fullest", "time", "slower", "moves"};
     fab_table table;
     fab_table_begin(&table, TITLES, sizeof TITLES / sizeof TITLES[0]);
     fab_table_row(&table);
     fab_table_set(&table, 0, FAB_INK_DIM, "all whole");
-    fab_table_set(&table, 1, FAB_INK_PLAIN, "-");
-    set_state(&table, &e->whole.sum);
+    set_state(&table, &e->whole, &e->whole);
     for (size_t i = 0; i < f->n_policies; i++) {
         char moves[48];
         const fab_failed_policy *p = &e->policies[i];
         write_moves(p, moves, sizeof moves);
         fab_table_row(&table);
         fab_table_set(&table, 0, FAB_INK_PLAIN, "%s", p->policy);
-        fab_table_set(&table, 1, p->is_possible ? FAB_INK_PLAIN : FAB_INK_BAD, "%s", moves);
-        set_state(&table, &p->state.sum);
+        set_state(&table, &p->state, &e->whole);
+        fab_table_set(&table, 6, p->is_possible ? FAB_INK_PLAIN : FAB_INK_BAD, "%s", moves);
     }
     fab_table_print(&table, page, 2, NULL, NULL);
     fab_table_release(&table);
@@ -160,7 +160,7 @@ static void put_unplaced(fab_page *page, const fab_failures *f, const fab_failed
 
 static void put_search(fab_page *page, const fab_failures *f, const fab_failed_policy *p) {
     char count[32];
-    if (p->n_moves > MOVES_SHOWN) {
+    if (p->n_moves > 1) {
         put_all_moves(page, p);
     }
     if (p->n_tried > 0 && f->n_lost > 0 && p->is_possible) {
@@ -172,16 +172,17 @@ static void put_search(fab_page *page, const fab_failures *f, const fab_failed_p
 
 static void put_saving(fab_page *page, const fab_failed_engine *e) {
     char count[32];
+    char fullest[96] = "";
+    if (e->aware_ratio < e->first_ratio - 1e-9) {
+        (void)snprintf(fullest, sizeof fullest,
+                       "; the fullest link is asked for x%.3f of what is left of it, not x%.3f", e->aware_ratio,
+                       e->first_ratio);
+    }
     if (e->has_saving && e->saved_collisions > 0) {
-        fab_page_wrapf(
-            page, FAB_INK_GOOD, 2, 4,
-            "Collision-aware saves %s collision%s against first-spare; the fullest link is asked for x%.3f of "
-            "what is left of it, and not for x%.3f.",
-            fab_format_count(count, e->saved_collisions), e->saved_collisions == 1 ? "" : "s", e->aware_ratio,
-            e->first_ratio);
+        fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Collision-aware saves %s collision%s against first-spare%s.",
+                       fab_format_count(count, e->saved_collisions), e->saved_collisions == 1 ? "" : "s", fullest);
     } else if (e->has_saving) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "Collision-aware saves no collision against first-spare%s.",
-                       e->aware_ratio < e->first_ratio - 1e-9 ? ", but its fullest link is less full" : "");
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "Collision-aware saves no collision against first-spare%s.", fullest);
     }
 }
 
@@ -204,9 +205,12 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
         put_saving(page, e);
         put_unplaced(page, f, e);
     }
-    fab_page_wrap(
+    fab_page_wrapf(
         page, FAB_INK_DIM, 2, 2,
-        "ranks go to: from server > to server, * from a healthy one; cut flows: that lose a path, in all phases; "
-        "collisions: network links that are asked for more than is left of them, in all phases; offered rates are "
-        "those of whole parts; of the first seed");
+        "cut flows: that lose a path, in all phases; collisions: network links that are asked for more than is "
+        "left of them, in all phases; fullest: what the fullest link is asked for; time: of %s; moves: "
+        "from server > to server (* from a healthy one), or how many; offered rates are those of whole parts; of the "
+        "first "
+        "seed",
+        f->iterates ? "an iteration" : "all phases, one after the other");
 }

@@ -48,13 +48,30 @@ static const char *goodput_text(char *out, double ratio) {
     return out;
 }
 
-/* "[2] spray, first-spare" */
+/* "[2] spray, first-spare", without what all have in common. */
 static void set_name(fab_table *table, const fab_study_summary *s, size_t variant) {
     const fab_study_variant *v = &s->variants[variant];
-    char engine[13];
-    (void)snprintf(engine, sizeof engine, "%.*s", (int)strcspn(v->engine, ","), v->engine);
-    fab_table_set(table, 0, variant == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "[%zu] %s, %.20s", variant + 1, engine,
-                  v->policy);
+    bool shows_engine = s->n_variants > s->n_policies || s->n_policies == 1;
+    char engine[13] = "";
+    if (shows_engine) {
+        (void)snprintf(engine, sizeof engine, "%.*s", (int)strcspn(v->engine, ","), v->engine);
+    }
+    fab_table_set(table, 0, variant == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "[%zu] %s%s%.20s", variant + 1, engine,
+                  shows_engine && s->n_policies > 1 ? ", " : "", s->n_policies > 1 ? v->policy : "");
+}
+
+/* "90 days", "12 hours" */
+static const char *span_text(char *out, double span_s) {
+    const double day = 86400;
+    const double hour = 3600;
+    if (span_s >= 2 * day) {
+        (void)snprintf(out, STUDY_TEXT, "%.4g days", span_s / day);
+    } else if (span_s >= 2 * hour) {
+        (void)snprintf(out, STUDY_TEXT, "%.4g hours", span_s / hour);
+    } else {
+        (void)fab_quantity_format(out, span_s, FAB_UNIT_TIME);
+    }
+    return out;
 }
 
 /* --- how bad ------------------------------------------------------------------------------------------------------ */
@@ -68,11 +85,10 @@ static void put_history_answer(fab_page *page, const fab_study_summary *s, const
         return;
     }
     fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                   "In %s the job gets %s of the work done that it would do without failures: mean of %s. 99 %% of "
-                   "them reach %s, the worst %s. It is stopped %.3g times by %.3g failures.",
-                   fab_quantity_format(a, s->span_s, FAB_UNIT_TIME), goodput_text(b, v->goodput.mean),
-                   s->n_done == 1 ? "one history" : "all histories", goodput_text(c, v->goodput.p99),
-                   goodput_text(d, v->goodput.worst), v->stops, v->failures);
+                   "In %s the job does %s of the work that it would do without failures, on average; 99 %% of the "
+                   "histories reach %s, the worst %s. Of %.3g failures %.3g stop it.",
+                   span_text(a, s->span_s), goodput_text(b, v->goodput.mean), goodput_text(c, v->goodput.p99),
+                   goodput_text(d, v->goodput.worst), v->failures, v->stops);
 }
 
 /* "x1.018 on average, x1.12 or more in 1 of 100, x1.31 at worst" */
@@ -228,7 +244,7 @@ static void put_small_histogram(fab_page *page, size_t row, void *context) {
 }
 
 static void put_outcomes(fab_page *page, const fab_study_summary *s) {
-    static const char *const TITLES[] = {"engine, policy", "stops", "cut off", "mean", "p50", "p99", "worst"};
+    static const char *const TITLES[] = {"", "stops", "cut off", "mean", "p50", "p99", "worst"};
     fab_table table;
     char a[STUDY_TEXT];
     fab_table_begin(&table, TITLES, sizeof TITLES / sizeof TITLES[0]);
@@ -311,22 +327,24 @@ static void put_histogram(fab_page *page, const fab_study_summary *s) {
 
 static void put_policy_row(fab_table *table, const fab_study_summary *s, size_t variant) {
     const fab_study_variant *v = &s->variants[variant];
-    const fab_spread *spread = s->has_times ? &v->slowdown : &v->worst_ratio;
+    const fab_spread *spread = s->span_s > 0 ? &v->goodput : s->has_times ? &v->slowdown : &v->worst_ratio;
+    const double figures[] = {spread->mean, spread->p99};
     char a[STUDY_TEXT];
     fab_table_row(table);
-    fab_table_set(table, 0, variant == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "%.20s", v->policy);
-    fab_table_set(table, 1, FAB_INK_PLAIN, "%s", study_percent(a, v->damage));
-    for (size_t i = 0; i < 2; i++) {
-        double figure = i == 0 ? spread->mean : spread->p99;
-        if (s->has_times) {
-            fab_table_set(table, 2 + i, FAB_INK_PLAIN, "%s", study_factor(a, spread->n > 0 ? figure : NAN));
+    fab_table_set(table, 0, variant == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "%.16s", v->policy);
+    fab_table_set(table, 1, FAB_INK_PLAIN, "%.2g %%", 100 * v->damage);
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        if (s->span_s > 0) {
+            fab_table_set(table, 2 + i, FAB_INK_PLAIN, "%s", goodput_text(a, spread->n > 0 ? figures[i] : NAN));
+        } else if (s->has_times) {
+            fab_table_set(table, 2 + i, FAB_INK_PLAIN, "%s", study_factor(a, spread->n > 0 ? figures[i] : NAN));
         } else {
-            fab_table_set(table, 2 + i, FAB_INK_PLAIN, spread->n > 0 ? "%.3g" : "-", figure);
+            fab_table_set(table, 2 + i, FAB_INK_PLAIN, spread->n > 0 ? "%.3g" : "-", figures[i]);
         }
     }
     fab_table_set(table, 4, v->n_stopped > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s", fab_format_count(a, v->n_stopped));
     fab_table_set(table, 5, FAB_INK_PLAIN, v->collisions.n > 0 ? "%.1f" : "-", v->collisions.mean);
-    fab_table_set(table, 6, FAB_INK_PLAIN, "%.3g", v->moved.mean);
+    fab_table_set(table, 6, FAB_INK_PLAIN, "%.2f", v->moved.mean);
     fab_table_set(table, 7, FAB_INK_PLAIN, "%s", fab_format_count(a, v->n_best));
     fab_table_set(table, 8, v->n_alone > 0 ? FAB_INK_GOOD : FAB_INK_PLAIN, "%s", fab_format_count(a, v->n_alone));
 }
@@ -354,8 +372,8 @@ static void put_saving(fab_page *page, const fab_study_summary *s, const fab_stu
 }
 
 static void put_policies(fab_page *page, const fab_study_summary *s) {
-    static const char *const TITLES[] = {"policy",     "damage", "mean", "p99",  "stops",
-                                         "collisions", "moved",  "best", "alone"};
+    static const char *const TITLES[] = {"policy",   "damage", "mean", "p99",  "stops",
+                                         "collided", "moved",  "best", "alone"};
     for (size_t e = 0; s->choices != NULL && e < s->n_variants / s->n_policies; e++) {
         const fab_study_choice *c = &s->choices[e];
         fab_table table;
@@ -371,19 +389,22 @@ static void put_policies(fab_page *page, const fab_study_summary *s) {
         }
     }
     if (s->choices != NULL) {
-        fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
-                       "damage: %s, mean over all scenarios; mean, p99: %s; collisions, moved (servers): means; best: "
-                       "scenarios in which no other policy does less damage; alone: in which every other does more",
-                       s->criterion,
-                       s->has_times ? "slowdown where the job runs" : "load of the fullest link where the job runs");
+        fab_page_wrapf(
+            page, FAB_INK_DIM, 2, 2,
+            "damage: %s, mean over all scenarios; mean, p99: %s; collided: network links that are asked for more "
+            "than is left of them, moved: servers, both means; best: scenarios in which no other policy does "
+            "less damage; alone: in which every other does more",
+            s->criterion,
+            s->span_s > 0  ? "goodput"
+            : s->has_times ? "slowdown where the job runs"
+                           : "load of the fullest link where the job runs");
     }
 }
 
 /* --- goodput ------------------------------------------------------------------------------------------------------ */
 
 static void put_goodput(fab_page *page, const fab_study_summary *s) {
-    static const char *const TITLES[] = {"engine, policy", "goodput", "restart",  "redo",
-                                         "slower",         "waits",   "failures", "stops"};
+    static const char *const TITLES[] = {"", "goodput", "restart", "redo", "slower", "waits", "stops"};
     fab_table table;
     char a[STUDY_TEXT];
     if (s->span_s <= 0) {
@@ -400,15 +421,14 @@ static void put_goodput(fab_page *page, const fab_study_summary *s) {
         for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
             fab_table_set(&table, 2 + p, FAB_INK_PLAIN, "%s", goodput_text(a, parts[p]));
         }
-        fab_table_set(&table, 6, FAB_INK_PLAIN, "%.1f", v->failures);
-        fab_table_set(&table, 7, FAB_INK_PLAIN, "%.1f", v->stops);
+        fab_table_set(&table, 6, FAB_INK_PLAIN, "%.1f", v->stops);
     }
     fab_table_print(&table, page, 2, NULL, NULL);
     fab_table_release(&table);
     fab_page_wrap(page, FAB_INK_DIM, 2, 2,
                   "restart: until the job runs again; redo: work since the last checkpoint, done again; slower: what "
                   "slower iterations take more; waits: for repairs; with the goodput they add up to the span. "
-                  "failures, stops: in a span");
+                  "stops: failures that stop the job, in a span");
 }
 
 static void put_conventions(fab_page *page, const fab_study_summary *s) {
@@ -417,8 +437,8 @@ static void put_conventions(fab_page *page, const fab_study_summary *s) {
         "routing has converged on what is left; servers that move take their ranks along, everybody else stays",
         "offered rates stay those of the whole fabric; rates, times and loads are counted as `fabriscope run` does",
         "cut off and lost rate: before anybody moves; all other figures: behind it",
-        "histories: failures and repairs of every class at exponential times; a stopped job goes back to its last "
-        "checkpoint",
+        ("histories: failures and repairs of every class at exponential times; a stopped job goes back to its last "
+         "checkpoint"),
     };
     fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
     for (size_t i = 0; i < sizeof LINES / sizeof LINES[0] - (s->span_s > 0 ? 0 : 1); i++) {
@@ -443,6 +463,7 @@ void fab_text_study(fab_page *page, const fab_study_summary *s) {
         put_goodput(page, s);
         put_policies(page, s);
         study_put_homing(page, s);
+        study_put_causes(page, s);
         study_put_classes(page, s);
         study_put_critical(page, s);
         study_put_cases(page, s);

@@ -22,7 +22,9 @@ const char *study_percent(char *out, double ratio);
 /** "12", "1,234": with 's' behind `what` where it is not 1. */
 const char *study_count(char *out, uint64_t n, const char *what);
 
-/** Kinds of components, components and links by damage, scenarios that stand out, ways into the network. */
+/** Causes of histories, kinds of components, components and links by damage, scenarios that stand out, ways into the
+ * network. */
+void study_put_causes(fab_page *page, const fab_study_summary *s);
 void study_put_classes(fab_page *page, const fab_study_summary *s);
 void study_put_critical(fab_page *page, const fab_study_summary *s);
 void study_put_cases(fab_page *page, const fab_study_summary *s);

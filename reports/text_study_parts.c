@@ -57,7 +57,8 @@ static void name_worst(char *out, size_t size, const fab_critical_class *c) {
     }
 }
 
-void study_put_fear(fab_page *page, const fab_study_summary *s) {
+/* Of single losses: the class with the worst, and the one behind. */
+static void put_single_fear(fab_page *page, const fab_study_summary *s) {
     const fab_critical_class *first = worst_class(shown(s), INFINITY);
     const fab_critical_class *second = first != NULL ? worst_class(shown(s), first->worst_damage) : NULL;
     char name[320];
@@ -74,40 +75,166 @@ void study_put_fear(fab_page *page, const fab_study_summary *s) {
         (void)snprintf(text + n, sizeof text - (size_t)n, "; then %s (%s)", name,
                        consequence(what, s, second->worst_damage));
     }
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s%s.", text,
-                   s->is_single    ? ""
-                   : s->span_s > 0 ? ", mean of the histories in which it fails"
-                                   : ", mean of the scenarios in which it fails");
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s.", text);
+}
+
+static uint64_t n_clear(const fab_study_variant *v) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < v->n_classes; i++) {
+        n += v->classes[i].n_clear;
+    }
+    return n;
+}
+
+/* The class of components that stands out most, as such. */
+static const fab_critical_class *clear_class(const fab_study_variant *v) {
+    for (size_t i = 0; i < v->n_classes; i++) {
+        if (v->classes[i].is_clear) {
+            return &v->classes[i]; /* most damage first */
+        }
+    }
+    return NULL;
+}
+
+/* Of larger sets: classes and parts that stand out from the mean, if any do. */
+static void put_clear_fear(fab_page *page, const fab_study_summary *s) {
+    const fab_study_variant *v = shown(s);
+    const fab_critical_class *c = clear_class(v);
+    char a[STUDY_TEXT];
+    char b[STUDY_TEXT];
+    char d[32];
+    char class[160] = "";
+    char part[320] = "";
+    if (c != NULL && c->n_stopped == c->n_scenarios) {
+        (void)snprintf(class, sizeof class, "%s: the job stops wherever one fails", c->name);
+    } else if (c != NULL) {
+        (void)snprintf(class, sizeof class, "%s: where some fail, %s is lost", c->name,
+                       study_percent(a, c->scenario_damage));
+    }
+    if (v->clear.n > 0) {
+        (void)snprintf(part, sizeof part, "%s: where it fails, %s is lost; so %s of %s stand%s out",
+                       v->clear.list[0].name, study_percent(a, v->clear.list[0].damage),
+                       fab_format_count(d, n_clear(v)), study_count(b, s->n_components, "part"),
+                       n_clear(v) == 1 ? "s" : "");
+    }
+    if (c == NULL && v->clear.n == 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "Nothing stands out: as far as so many scenarios tell, each of %s does the mean damage, %s.",
+                       study_count(a, s->n_components, "part"), study_percent(b, v->damage));
+        return;
+    }
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "Fear most: %s%s%s (mean of all scenarios: %s).", class,
+                   c != NULL && v->clear.n > 0 ? "; of single parts " : "", part, study_percent(a, v->damage));
+}
+
+/* Of histories: the classes of failures that take most. */
+static void put_cause_fear(fab_page *page, const fab_study_summary *s) {
+    const fab_study_variant *v = shown(s);
+    char a[STUDY_TEXT];
+    char b[STUDY_TEXT];
+    char c[STUDY_TEXT];
+    char rest[128] = "";
+    if (v->n_causes == 0) {
+        return;
+    }
+    const fab_cause *first = &v->causes[0];
+    if (v->n_causes > 1 && v->causes[1].share > 0) {
+        (void)snprintf(rest, sizeof rest, "; then %s (%s)", v->causes[1].name, study_percent(c, v->causes[1].share));
+    }
+    fab_page_wrapf(
+        page, FAB_INK_PLAIN, 2, 2,
+        "Fear most: %s; %.3g of them fail, which costs %s of the span each and makes %s of all that is lost%s.",
+        first->name, first->failures, study_percent(a, first->damage), study_percent(b, first->share), rest);
+}
+
+void study_put_fear(fab_page *page, const fab_study_summary *s) {
+    if (s->span_s > 0) {
+        put_cause_fear(page, s);
+    } else if (s->is_single) {
+        put_single_fear(page, s);
+    } else {
+        put_clear_fear(page, s);
+    }
 }
 
 /* --- by class ----------------------------------------------------------------------------------------------------- */
 
-void study_put_classes(fab_page *page, const fab_study_summary *s) {
-    static const char *const TITLES[] = {"class", "failed", "job stops", "damage", "worst"};
+void study_put_causes(fab_page *page, const fab_study_summary *s) {
+    static const char *const TITLES[] = {"class", "failures", "cost of one", "+-", "of all that is lost"};
     const fab_study_variant *v = shown(s);
     fab_table table;
     char a[STUDY_TEXT];
-    if (v->n_classes == 0) {
+    if (v->n_causes == 0) {
         return;
     }
-    fab_text_heading(page, "WHAT HURTS", "parts by what they are");
+    fab_text_heading(page, "WHAT HURTS", "failures by what fails");
     fab_table_begin(&table, TITLES, sizeof TITLES / sizeof TITLES[0]);
-    for (size_t i = 0; i < v->n_classes; i++) {
-        const fab_critical_class *c = &v->classes[i];
+    for (size_t i = 0; i < v->n_causes; i++) {
+        const fab_cause *c = &v->causes[i];
         fab_table_row(&table);
-        fab_table_set(&table, 0, FAB_INK_PLAIN, "%.40s", c->name);
-        fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_components));
-        fab_table_set(&table, 2, c->n_stopping > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
-                      fab_format_count(a, c->n_stopping));
-        fab_table_set(&table, 3, FAB_INK_PLAIN, "%s", study_percent(a, c->damage));
-        fab_table_set(&table, 4, FAB_INK_PLAIN, "%s", study_percent(a, c->worst_damage));
+        fab_table_set(&table, 0, FAB_INK_PLAIN, "%s", c->name);
+        fab_table_set(&table, 1, FAB_INK_PLAIN, "%.3g", c->failures);
+        fab_table_set(&table, 2, FAB_INK_PLAIN, "%s", study_percent(a, c->damage));
+        fab_table_set(&table, 3, FAB_INK_PLAIN, "%s", study_percent(a, c->ci95));
+        fab_table_set(&table, 4, FAB_INK_BOLD, "%s", study_percent(a, c->share));
     }
     fab_table_print(&table, page, 2, NULL, NULL);
     fab_table_release(&table);
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
-                   "failed: different ones, in some scenario; job stops: in every scenario that they are in; damage: "
-                   "%s, mean over the parts; worst: of a part",
-                   s->criterion);
+    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
+                  "failures: in a span, mean; cost: of the span, by least squares over the histories; +-: half of its "
+                  "95 % interval");
+}
+
+static void put_class(fab_table *table, const fab_study_summary *s, const fab_critical_class *c) {
+    char a[STUDY_TEXT];
+    fab_table_row(table);
+    fab_table_set(table, 0, FAB_INK_PLAIN, "%.40s", c->name);
+    fab_table_set(table, 1, FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_components));
+    if (s->is_single) {
+        fab_table_set(table, 2, c->n_stopping > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
+                      fab_format_count(a, c->n_stopping));
+        fab_table_set(table, 3, FAB_INK_PLAIN, "%s", study_percent(a, c->damage));
+        fab_table_set(table, 4, FAB_INK_PLAIN, "%s", study_percent(a, c->worst_damage));
+        return;
+    }
+    fab_table_set(table, 2, FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_scenarios));
+    fab_table_set(table, 3, c->n_stopped > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_stopped));
+    fab_table_set(table, 4, c->is_clear ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s%s", study_percent(a, c->scenario_damage),
+                  c->is_clear ? " *" : "  ");
+    fab_table_set(table, 5, FAB_INK_PLAIN, "%s", fab_format_count(a, c->n_clear));
+}
+
+void study_put_classes(fab_page *page, const fab_study_summary *s) {
+    static const char *const SINGLE[] = {"class", "failed", "job stops", "damage", "worst"};
+    static const char *const SEVERAL[] = {"class", "failed", "scenarios", "stops", "damage  ", "stand out"};
+    const fab_study_variant *v = shown(s);
+    fab_table table;
+    if (v->n_classes == 0 || s->span_s > 0) { /* in histories everything fails with everything */
+        return;
+    }
+    fab_text_heading(page, "WHAT HURTS", "parts by what they are");
+    if (s->is_single) {
+        fab_table_begin(&table, SINGLE, sizeof SINGLE / sizeof SINGLE[0]);
+    } else {
+        fab_table_begin(&table, SEVERAL, sizeof SEVERAL / sizeof SEVERAL[0]);
+    }
+    for (size_t i = 0; i < v->n_classes; i++) {
+        put_class(&table, s, &v->classes[i]);
+    }
+    fab_table_print(&table, page, 2, NULL, NULL);
+    fab_table_release(&table);
+    if (s->is_single) {
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+                       "failed: different ones; job stops: of them, at whose loss it does; damage: %s, mean over the "
+                       "parts; worst: of a part",
+                       s->criterion);
+    } else {
+        fab_page_wrapf(
+            page, FAB_INK_DIM, 2, 2,
+            "failed: different ones, in the scenarios beside them; stops: of those scenarios; damage: %s, mean "
+            "over them, * clearly above the mean of all scenarios; stand out: parts that are clearly above it",
+            s->criterion);
+    }
 }
 
 /* --- by component ------------------------------------------------------------------------------------------------- */
@@ -177,19 +304,52 @@ static bool is_link(const fab_critical *c) {
     return strcmp(c->kind, "link") == 0 || strcmp(c->kind, "port") == 0;
 }
 
-void study_put_critical(fab_page *page, const fab_study_summary *s) {
+static bool has_others(const fab_ranking *r) {
+    for (size_t i = 0; i < r->n; i++) {
+        if (!is_link(&r->list[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool are_clear(const fab_ranking *r) {
+    size_t i = 0;
+    while (i < r->n && r->list[i].is_clear) {
+        i++;
+    }
+    return i == r->n;
+}
+
+/* Of larger sets the parts that stand out come first: one that failed in few scenarios has the damage of its company.
+ */
+static void put_rankings(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = shown(s);
-    bool has_others = false;
-    if (v->critical.n == 0) {
+    if (s->is_single) {
+        fab_text_heading(page, has_others(&v->critical) ? "CRITICAL PARTS" : "CRITICAL LINKS",
+                         "by damage, then by name");
+        put_list(page, s, &v->critical);
         return;
     }
-    for (size_t i = 0; i < v->critical.n; i++) {
-        has_others = has_others || !is_link(&v->critical.list[i]);
+    if (v->clear.n > 0) {
+        fab_text_heading(page, has_others(&v->clear) ? "CRITICAL PARTS" : "CRITICAL LINKS",
+                         "that stand out, by damage, then by name");
+        put_list(page, s, &v->clear);
     }
-    fab_text_heading(page, has_others ? "CRITICAL PARTS" : "CRITICAL LINKS", "by damage, then by name");
-    put_list(page, s, &v->critical);
-    if (has_others && v->links.n > 0) {
-        fab_text_heading(page, "CRITICAL LINKS", "by damage, then by name");
+    if (!are_clear(&v->critical) && s->span_s <= 0) { /* in histories chance has it all */
+        fab_text_heading(page, "ALL PARTS", "by damage: those with few scenarios may stand here by chance");
+        put_list(page, s, &v->critical);
+    }
+}
+
+void study_put_critical(fab_page *page, const fab_study_summary *s) {
+    const fab_study_variant *v = shown(s);
+    if (v->critical.n == 0 || (s->span_s > 0 && v->clear.n == 0)) {
+        return;
+    }
+    put_rankings(page, s);
+    if (has_others(&v->critical) && v->links.n > 0 && s->span_s <= 0) {
+        fab_text_heading(page, "LINKS", "by damage, then by name");
         put_list(page, s, &v->links);
     }
     fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "%s; mean, worst: %s, where the job runs%s",
@@ -227,7 +387,7 @@ static void put_case(fab_page *page, const fab_study_summary *s, const fab_study
         n += (size_t)snprintf(text + n, sizeof text - n, "; %s moved", study_count(a, c->n_moved, "server"));
     }
     if (s->span_s > 0) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "; %s", study_count(a, c->n_stops, "stop"));
+        (void)snprintf(text + n, sizeof text - n, "; %s", study_count(a, c->n_stops, "stop"));
     } else if (c->fullest[0] != '\0' && !c->is_stopped) {
         (void)snprintf(text + n, sizeof text - n, "; fullest %s at %.3g", c->fullest, c->worst_ratio);
     }

@@ -16,6 +16,8 @@ void fab_study_summary_free(fab_study_summary *summary) {
         free(v->critical.next);
         free(v->links.list);
         free(v->links.next);
+        free(v->clear.list);
+        free(v->clear.next);
         free(v->classes);
         free(v->cable_damage);
         free(v->node_damage);

@@ -140,7 +140,7 @@ static const cli_option OPTION_PATCH = {
 static const char *const EXAMPLES[] = {
     "fabriscope build preset:llama3-24k-roce",
     "fabriscope build fat-tree:k=8 --format graphml",
-    "fabriscope build fat-tree:k=8 --failed leaf-3 --failed spine-9*0.5 --export failed.svg",
+    "fabriscope build fat-tree:k=8 --fail leaf-3 --fail spine-9*0.5 --export failed.svg",
     "fabriscope build fat-tree:k=8 --format ibnet",
     "fabriscope build rail-spine:gpus=1024,taper=2 --out fabric",
     "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv",

@@ -23,6 +23,8 @@ void fab_rerate_free(fab_rerate *r) {
     free(r->found);
     free(r->part);
     free(r->moved_part);
+    free(r->top);
+    free(r->growing);
     free(r->held);
     free(r->changed);
     free(r->rate);
@@ -42,6 +44,8 @@ fab_status fab_rerate_new(const fab_rates_base *base, fab_rerate **out, fab_erro
     FAB_TRY(FAB_NEW(r->differs, (size_t)n_flows + 1, err));
     FAB_TRY(FAB_NEW(r->touched, n_links, err));
     FAB_TRY(FAB_NEW(r->stale, n_links, err));
+    FAB_TRY(FAB_NEW(r->top, n_links, err));
+    FAB_TRY(FAB_NEW(r->growing, (size_t)n_flows + 1, err));
     FAB_TRY(FAB_NEW(r->held, (size_t)n_flows + 1, err));
     FAB_TRY(FAB_NEW(r->changed, n_flows, err));
     FAB_TRY(FAB_NEW(r->rate, n_flows, err));
@@ -88,6 +92,7 @@ static void undo(fab_rerate *r) {
     r->n_differs = 0;
     r->n_touched = 0;
     r->n_stale = 0;
+    r->n_growing = 0;
     r->n_lost = 0;
     r->n_crossings = 0;
     r->n_events = 0;
@@ -194,6 +199,14 @@ static detour find_detour(const fab_rerate *r, uint32_t i) {
     return d;
 }
 
+/* A link that is not full does not become so by a flow that leaves. */
+static void leave(fab_rerate *r, uint32_t l) {
+    rerate_touch_link(r, l);
+    if (--r->links[l].n_on > 0 && r->links[l].full < INFINITY) {
+        rerate_set_stale(r, l);
+    }
+}
+
 /* Takes a flow off the links that it leaves, and puts it onto those that are new to it. */
 static fab_status move(fab_rerate *r, uint32_t i, const detour *d, fab_error *err) {
     fab_status status = FAB_OK;
@@ -202,8 +215,7 @@ static fab_status move(fab_rerate *r, uint32_t i, const detour *d, fab_error *er
     for (size_t k = d->begin; k < d->old_end; k++) {
         uint32_t l = d->old[k];
         if (!is_among(l, d->new + d->begin, d->new_end - d->begin)) {
-            rerate_set_stale(r, l);
-            r->links[l].n_on--;
+            leave(r, l);
         }
     }
     FAB_TRY(FAB_GROW(r->crossings, r->crossings_room, r->n_crossings + d->n_new, err));
@@ -251,8 +263,7 @@ static void lose(fab_rerate *r, uint32_t f) {
     size_t n = has_moved ? r->changes->first[place - RERATE_MOVED + 1] - r->changes->first[place - RERATE_MOVED]
                          : b->flows[f].n_hops;
     for (size_t i = 0; i < n; i++) {
-        rerate_set_stale(r, link[i]);
-        r->links[link[i]].n_on--;
+        leave(r, link[i]);
     }
     rerate_touch_flow(r, f, RERATE_DIFFERS);
     r->flows[f].level = 0;

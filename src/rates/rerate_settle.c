@@ -2,11 +2,14 @@
  *
  * A link is full at the level at which its flows, each at the level where another link stops it or at that of this
  * link, take all of its capacity. Where a flow has come, gone or changed, that level is found again. If it is lower
- * than before, the link stops its flows there; if it is higher, the link lets go of its flows at the level at which it
+ * than before, the link stops its flows there. If it is higher, the link lets go of its flows at the level at which it
  * held them, and they grow until another link stops them. Both change what other links see, above that level only:
  * links are dealt with in the order of the levels at which something happens, and what lies below is final. A flow is
  * let go of once at most and stopped once, so that all is done after as many looks at links as flows change, times the
  * links of each.
+ *
+ * A flow that grows is put at once where the first of its links would stop it, as far as is known; if that link turns
+ * out to be full later, it lets go again. Links that a flow has alone are not looked at: they are a limit of the flow.
  *
  * Rounding could make two links hand a flow to and fro; a bound on the work ends that, and everything is solved again.
  */
@@ -69,7 +72,7 @@ void rerate_touch_flow(fab_rerate *r, uint32_t flow, uint32_t state) {
     r->flows[flow].state |= state;
 }
 
-static void touch_link(fab_rerate *r, uint32_t l) {
+void rerate_touch_link(fab_rerate *r, uint32_t l) {
     rerate_link *link = &r->links[l];
     if ((link->state & RERATE_TOUCHED) == 0) {
         link->state |= RERATE_TOUCHED;
@@ -80,7 +83,7 @@ static void touch_link(fab_rerate *r, uint32_t l) {
 void rerate_set_stale(fab_rerate *r, uint32_t l) {
     rerate_link *link = &r->links[l];
     if ((link->state & RERATE_STALE) == 0) {
-        touch_link(r, l);
+        rerate_touch_link(r, l);
         link->state |= RERATE_STALE;
         r->stale[r->n_stale++] = l;
     }
@@ -148,16 +151,26 @@ done:
     return status;
 }
 
-/* Levels, and parts, of the flows of a link. @return how many. */
-static uint32_t gather(fab_rerate *r, uint32_t l) {
-    const rerate_link *link = &r->links[l];
+/* Finds `now` of a link, and the largest level of those of its flows that do not grow. */
+static void look_at(fab_rerate *r, uint32_t l, double *out_top) {
+    rerate_link *link = &r->links[l];
+    const uint32_t *list = rerate_listed(r, link);
     double *found = r->found;
     double *part = r->part;
+    double top = 0;
     uint32_t n = 0;
-    const uint32_t *list = rerate_listed(r, link);
+    *out_top = 0;
+    link->state &= ~(uint32_t)(RERATE_STOPS | RERATE_RELEASES);
+    if (link->n_on == 0 || (link->n_on == 1 && link->n_listed <= 1 && (link->state & RERATE_RESIZED) == 0)) {
+        link->now = INFINITY; /* nobody, or a flow alone that knows it */
+        link->full = INFINITY;
+        return;
+    }
     for (uint32_t i = 0; i < link->n_listed; i++) {
         double p = 1;
         double level = rerate_level_on(r, l, list, i, &p);
+        double settled = (r->flows[list[i]].state & RERATE_GROWS) != 0 ? 0 : level;
+        top = settled > top ? settled : top;
         found[n] = level;
         if (part != NULL) {
             part[n] = p;
@@ -165,32 +178,25 @@ static uint32_t gather(fab_rerate *r, uint32_t l) {
         n += level > 0;
     }
     for (uint32_t c = link->come; c != RERATE_NONE; c = r->crossings[c].next) {
-        double level = r->flows[r->crossings[c].flow].level;
-        found[n] = level;
+        const rerate_now *flow = &r->flows[r->crossings[c].flow];
+        double settled = (flow->state & RERATE_GROWS) != 0 ? 0 : flow->level;
+        top = settled > top ? settled : top;
+        found[n] = flow->level;
         if (part != NULL) {
             part[n] = r->crossings[c].part;
         }
-        n += level > 0;
-    }
-    return n;
-}
-
-/* Finds `now` of a link, and what it will do and when. */
-static fab_status look_at(fab_rerate *r, uint32_t l, fab_error *err) {
-    rerate_link *link = &r->links[l];
-    double held = link->full * (1 - FILL_SLACK);
-    double top = 0;
-    link->state &= ~(uint32_t)(RERATE_STALE | RERATE_STOPS | RERATE_RELEASES);
-    if (link->n_on == 0 || (link->n_on == 1 && link->n_listed <= 1 && (link->state & RERATE_RESIZED) == 0)) {
-        return FAB_OK; /* nobody, or a flow alone that knows it */
-    }
-    uint32_t n = gather(r, l);
-    for (uint32_t i = 0; i < n; i++) {
-        top = r->found[i] > top ? r->found[i] : top;
+        n += flow->level > 0;
     }
     r->n_looked += link->n_listed + link->n_on;
-    link->now = rerate_full_level(link->capacity, held, r->found, r->part, n);
-    if (top >= held && link->now > link->full * (1 + FILL_SLACK)) {
+    link->now = rerate_full_level(link->capacity, link->full * (1 - FILL_SLACK), found, part, n);
+    *out_top = top;
+}
+
+/* What a link will do, and when. */
+static fab_status decide(fab_rerate *r, uint32_t l, double top, fab_error *err) {
+    rerate_link *link = &r->links[l];
+    link->state &= ~(uint32_t)(RERATE_STALE | RERATE_AGAIN);
+    if (top >= link->full * (1 - FILL_SLACK) && link->now > link->full * (1 + FILL_SLACK)) {
         link->state |= RERATE_RELEASES;
         return push(r, link->full, l, err);
     }
@@ -202,17 +208,67 @@ static fab_status look_at(fab_rerate *r, uint32_t l, fab_error *err) {
     return FAB_OK;
 }
 
+/* A flow that grows goes as far as the first link that it meets, as far as is known; its other links look again. */
+static void meet_first(fab_rerate *r, uint32_t f) {
+    rerate_now *flow = &r->flows[f];
+    rerate_path path = rerate_path_of(r, f);
+    double level = flow->level;
+    rerate_link *first = NULL;
+    for (size_t i = 0; i < path.n; i++) {
+        rerate_link *link = &r->links[path.link[i]];
+        if (link->n_on > 1 && link->now < level) {
+            level = link->now;
+            first = link;
+        }
+    }
+    flow->state &= ~(uint32_t)RERATE_GROWS;
+    if (first == NULL) {
+        return;
+    }
+    first->full = level < first->full ? level : first->full;
+    flow->level = rerate_is_same(level, r->base->flows[f].level) ? r->base->flows[f].level : level;
+    for (size_t i = 0; i < path.n; i++) {
+        rerate_link *link = &r->links[path.link[i]];
+        if (link->n_on > 1 && link->now > level * (1 + FILL_SLACK) && link->now < INFINITY) {
+            rerate_set_stale(r, path.link[i]);
+            link->state |= RERATE_AGAIN;
+        }
+    }
+}
+
+static fab_status look_at_stale(fab_rerate *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (uint32_t i = 0; i < r->n_stale; i++) {
+        look_at(r, r->stale[i], &r->top[i]);
+    }
+    uint32_t n_looked_at = r->n_stale;
+    for (uint32_t i = 0; i < r->n_growing; i++) {
+        meet_first(r, r->growing[i]);
+    }
+    r->n_growing = 0;
+    for (uint32_t i = 0; i < r->n_stale; i++) {
+        if (i >= n_looked_at || (r->links[r->stale[i]].state & RERATE_AGAIN) != 0) {
+            look_at(r, r->stale[i], &r->top[i]);
+        }
+        FAB_TRY(decide(r, r->stale[i], r->top[i], err));
+    }
+    r->n_stale = 0;
+done:
+    return status;
+}
+
 /* --- flows ---------------------------------------------------------------------------------------------------------
  */
 
 /* The links of the flow see its new level, but for link l. One that holds the flow at both levels sees no difference,
- * and one that it has alone never does. */
+ * one that is not full does not become so by a flow that has less, and one that the flow has alone never sees any. */
 static void set_level(fab_rerate *r, uint32_t f, double level, uint32_t l) {
     rerate_now *flow = &r->flows[f];
     rerate_path path = rerate_path_of(r, f);
     double before = r->base->flows[f].level;
+    double was = flow->level;
     level = rerate_is_same(level, before) ? before : level;
-    double least = level < flow->level ? level : flow->level;
+    double least = level < was ? level : was;
     flow->level = level;
     rerate_touch_flow(r, f, RERATE_DIFFERS);
     for (size_t i = 0; i < path.n; i++) {
@@ -220,8 +276,9 @@ static void set_level(fab_rerate *r, uint32_t f, double level, uint32_t l) {
         if (link->n_on == 1) {
             continue;
         }
-        if (path.link[i] == l || (least >= link->now * (1 - FILL_SLACK) && level <= link->now * (1 + FILL_SLACK))) {
-            touch_link(r, path.link[i]);
+        bool is_held = least >= link->now * (1 - FILL_SLACK) && level <= link->now * (1 + FILL_SLACK);
+        if (path.link[i] == l || is_held || (level <= was && link->now == INFINITY)) {
+            rerate_touch_link(r, path.link[i]);
         } else {
             rerate_set_stale(r, path.link[i]);
         }
@@ -238,6 +295,8 @@ void rerate_grow(fab_rerate *r, uint32_t f) {
         }
     }
     set_level(r, f, level, RERATE_NONE);
+    r->flows[f].state |= RERATE_GROWS;
+    r->growing[r->n_growing++] = f;
 }
 
 /* Whether its limit or a link other than l holds a flow, as far as is known. */
@@ -292,13 +351,10 @@ static void happen(fab_rerate *r, uint32_t l, bool stops) {
 fab_status rerate_settle(fab_rerate *r, bool *out_settled, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_sharing *s = &r->base->sharing;
-    uint64_t most_looked = 2 * (s->first[s->n_flows] - s->first[0]) + LOOKED_ALONE;
+    uint64_t most_looked = (s->first[s->n_flows] - s->first[0]) / 2 + LOOKED_ALONE;
     *out_settled = false;
     while (r->n_looked <= most_looked && (r->n_differs <= ALONE || r->n_differs <= s->n_flows / 5)) {
-        for (uint32_t i = 0; i < r->n_stale; i++) {
-            FAB_TRY(look_at(r, r->stale[i], err));
-        }
-        r->n_stale = 0;
+        FAB_TRY(look_at_stale(r, err));
         if (r->n_events == 0) {
             *out_settled = true;
             break;

@@ -44,7 +44,8 @@ enum { /* of a link */
        RERATE_STALE = 2,    /* `now` must be found again */
        RERATE_STOPS = 4,    /* waits: at the level `now` it will stop the flows that have more */
        RERATE_RELEASES = 8, /* waits: at the level `full` it will let go of the flows that it holds */
-       RERATE_RESIZED = 16  /* has another capacity than in the base */
+       RERATE_RESIZED = 16, /* has another capacity than in the base */
+       RERATE_AGAIN = 32    /* a flow that grew has met another link first */
 };
 
 /* In one cache line too. */
@@ -73,9 +74,11 @@ typedef struct rerate_crossing {
     uint32_t flow, next;
 } rerate_crossing;
 
-enum {                      /* of a flow */
-       RERATE_DIFFERS = 1,  /* it may have another level than in the base */
-       RERATE_NOT_ALONE = 2 /* one that it had alone in the base may be shared, or have another capacity: look at all */
+enum {                     /* of a flow */
+       RERATE_DIFFERS = 1, /* it may have another level than in the base */
+       RERATE_NOT_ALONE =
+           2,           /* one that it had alone in the base may be shared, or have another capacity: look at all */
+       RERATE_GROWS = 4 /* has not met a link yet */
 };
 
 /* Where a flow goes. */
@@ -110,7 +113,9 @@ struct fab_rerate {
     uint32_t *differs; /* the flows that have a state */
     rerate_touched *touched;
     uint32_t *stale;
-    uint32_t n_differs, n_touched, n_stale;
+    double *top; /* per link that is stale: the largest level of those of its flows that do not grow */
+    uint32_t *growing;
+    uint32_t n_differs, n_touched, n_stale, n_growing;
     uint32_t n_lost;
     rerate_crossing *crossings;
     double *moved_part;   /* by entry of the changes; not kept where all parts are 1 */
@@ -185,6 +190,7 @@ double rerate_full_level(double capacity, double held, const double *level, cons
 
 /** state: RERATE_DIFFERS or RERATE_NOT_ALONE. */
 void rerate_touch_flow(fab_rerate *rerate, uint32_t flow, uint32_t state);
+void rerate_touch_link(fab_rerate *rerate, uint32_t link);
 /** Its flows have changed. */
 void rerate_set_stale(fab_rerate *rerate, uint32_t link);
 /** Room for the flows of the link with the most, those that come included. */

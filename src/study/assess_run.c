@@ -19,8 +19,9 @@ static fab_status open_relocators(fab_assessor *a, fab_error *err) {
     size_t n_engines = d->request.n_engines;
     FAB_TRY(FAB_NEW(a->engines, n_engines, err));
     FAB_TRY(FAB_NEW(a->phases, n_engines * d->n_phases, err)); // NOLINT(bugprone-sizeof-expression)
-    for (size_t i = 0; i < n_engines * d->n_phases; i++) {
-        a->phases[i] = d->parts[i].baseline;
+    for (size_t i = 0; i < n_engines * d->n_phases; i++) { /* twins count, each for itself */
+        size_t phase = i % d->n_phases;
+        a->phases[i] = d->parts[i - phase + d->twin[phase]].baseline;
     }
     for (size_t e = 0; e < n_engines; e++) {
         const fab_relocator_request request = {

@@ -1,11 +1,13 @@
 /* One set of failures under all policies: where ranks go, and what the phases then ask of the network. */
 #include "fab/failures_run.h"
 
+#include "fab/assess.h"
 #include "fab/floor_plan.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
 #include "fab/reroute_moved.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,7 @@ typedef struct run {
     fab_floor *floor;
     fab_racks racks;
     fab_mask mask;
+    fab_component *components; /* shape [n_failed] */
     fab_next_hops *next_hops;
     fab_traffic traffic;
     uint8_t *taken;
@@ -47,22 +50,20 @@ typedef struct run {
 static fab_status read_failed(run *x, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_failures_request *q = x->request;
-    fab_component *components = NULL;
-    FAB_TRY(FAB_NEW(components, q->n_failed, err));
+    FAB_TRY(FAB_NEW(x->components, q->n_failed, err));
     FAB_TRY(FAB_NEW(x->out->failed, q->n_failed, err));
     for (size_t i = 0; i < q->n_failed; i++) {
         fab_error inner = {0};
-        status = fab_component_parse(x->f, &x->racks, q->failed[i], &components[i], &inner);
+        status = fab_component_parse(x->f, &x->racks, q->failed[i], &x->components[i], &inner);
         if (status != FAB_OK) {
             FAB_FAIL(err, status, "--fail", "%s", inner.text);
         }
-        (void)fab_component_name(x->f, &components[i], x->out->failed[i]);
+        (void)fab_component_name(x->f, &x->components[i], x->out->failed[i]);
     }
     x->out->n_failed = q->n_failed;
     FAB_TRY(fab_mask_init(x->f, &x->racks, &x->mask, err));
-    FAB_TRY(fab_mask_set(&x->mask, components, q->n_failed, err));
+    FAB_TRY(fab_mask_set(&x->mask, x->components, q->n_failed, err));
 done:
-    free(components);
     return status;
 }
 
@@ -215,6 +216,7 @@ static void add_phase(const fab_failed_phase *phase, fab_failed_phase *sum) {
 /* With what has failed, ranks where `found` says. */
 static fab_status find_state(run *x, const fab_relocation *found, fab_failed_state *out, fab_error *err) {
     fab_status status = FAB_OK;
+    out->time_s = NAN;
     FAB_TRY(FAB_NEW(out->phases, x->out->n_phases, err));
     for (size_t p = 0; p < x->out->n_phases; p++) {
         fab_rerouted r;
@@ -230,6 +232,7 @@ done:
 
 static fab_status find_whole(run *x, fab_failed_state *out, fab_error *err) {
     fab_status status = FAB_OK;
+    out->time_s = NAN;
     FAB_TRY(FAB_NEW(out->phases, x->out->n_phases, err));
     for (size_t p = 0; p < x->out->n_phases; p++) {
         count_links(x, fab_baseline_load(x->kept[p].baseline), NULL, &out->phases[p]);
@@ -411,6 +414,53 @@ done:
     return status;
 }
 
+/* Times of the phases and the iteration: the whole job is simulated, so that this takes longest. What has no time, as a
+ * job that has stopped, or a phase too large to be kept, is NAN. */
+static fab_status find_times(run *x, size_t engine, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_replay *base = x->request->base;
+    fab_failed_engine *out = &x->out->engines[engine];
+    fab_outcome outcomes[FAB_POLICY_N];
+    fab_error inner = {0};
+    fab_damage *damage = NULL;
+    fab_assessor *assessor = NULL;
+    fab_scenario failed = {.n_components = x->out->n_failed, .component = x->components};
+    const fab_damage_request request = {.design = base->design,
+                                        .fabric = x->f,
+                                        .racks = x->floor != NULL ? &x->racks : NULL,
+                                        .traffic = base->traffic,
+                                        .engines = &base->engines[engine],
+                                        .n_engines = 1,
+                                        .policies = x->policies,
+                                        .n_policies = x->n_policies,
+                                        .seed = base->seed,
+                                        .times = true,
+                                        .rates = fab_failure_rates_default()};
+    status = fab_damage_new(&request, &damage, &inner);
+    if (status == FAB_OK) {
+        status = fab_assessor_new(damage, &assessor, &inner);
+    }
+    if (status == FAB_OK) {
+        status = fab_assess(assessor, 0, &failed, 0, outcomes, &inner);
+    }
+    if (status == FAB_EUNSUPPORTED) {
+        status = FAB_OK; /* without times */
+        goto done;
+    }
+    if (status != FAB_OK) {
+        FAB_FAIL(err, status, inner.where, "%s", inner.text);
+    }
+    x->out->iterates = fab_damage_iterates(damage);
+    out->whole.time_s = fab_damage_whole(damage, 0).time_s;
+    for (size_t i = 0; i < x->n_policies; i++) {
+        out->policies[i].state.time_s = outcomes[i].time_s;
+    }
+done:
+    fab_assessor_free(assessor);
+    fab_damage_free(damage);
+    return status;
+}
+
 static fab_status find_engine(run *x, size_t engine, fab_error *err) {
     fab_status status = FAB_OK;
     fab_failed_engine *out = &x->out->engines[engine];
@@ -433,6 +483,10 @@ static fab_status find_engine(run *x, size_t engine, fab_error *err) {
     } else {
         find_saving(x, out);
     }
+    close_engine(x);
+    if (out->note[0] == '\0' && x->out->n_left_out == 0) {
+        FAB_TRY(find_times(x, engine, err));
+    }
 done:
     close_engine(x);
     return status;
@@ -453,6 +507,7 @@ static void release(run *x) {
     fab_traffic_release(&x->traffic);
     fab_next_hops_free(x->next_hops);
     fab_floor_free(x->floor);
+    free(x->components);
     free(x->kept);
     free(x->seen);
     free(x->taken);

@@ -198,12 +198,13 @@ done:
 
 /* --- a score ------------------------------------------------------------------------------------------------------ */
 
-static void add_score(const tally *t, double worst, relocate_score *score) {
+static void add_score(const view *v, const tally *t, double worst, relocate_score *score) {
+    double excess = t->excess * v->weight;
     int64_t steps = worst < 1e9 ? (int64_t)llround(worst / RELOCATE_STEP) : INT64_MAX;
-    score->n_cut += (uint32_t)t->n_cut;
-    score->n_collisions += (uint32_t)t->n_collisions;
+    score->n_cut += (uint32_t)t->n_cut * v->weight;
+    score->n_collisions += (uint32_t)t->n_collisions * v->weight;
     score->worst = steps > score->worst ? steps : score->worst;
-    score->excess += t->excess < 1e8 ? (int64_t)llround(t->excess / RELOCATE_STEP) : INT64_C(100000000000000000);
+    score->excess += excess < 1e8 ? (int64_t)llround(excess / RELOCATE_STEP) : INT64_C(100000000000000000);
 }
 
 static fab_status make(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
@@ -228,12 +229,12 @@ static fab_status make(relocate_eval *e, const relocate_change *changes, size_t 
         if (v->is_separable) {
             FAB_TRY(shift(e, v, changes, n, 1, err));
             count_touched(e, v);
-            add_score(&v->now, worst_of(e, v), &score);
+            add_score(v, &v->now, worst_of(e, v), &score);
         } else {
             tally t = {0};
             double worst = 0;
             FAB_TRY(route_in_full(e, v, &t, &worst, err));
-            add_score(&t, worst, &score);
+            add_score(v, &t, worst, &score);
         }
     }
     score.n_healthy = count_healthy(e);
@@ -292,6 +293,10 @@ done:
 
 double relocate_eval_load(const relocate_eval *e, size_t view_index, fab_link_id link) {
     return load_of(&e->views[view_index], link);
+}
+
+uint32_t relocate_eval_weight(const relocate_eval *e, size_t view_index) {
+    return e->views[view_index].weight;
 }
 
 double relocate_eval_left(const relocate_eval *e, fab_link_id link) {

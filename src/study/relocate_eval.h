@@ -67,6 +67,9 @@ fab_status relocate_eval_set(relocate_eval *e, const relocate_change *changes, s
 double relocate_eval_load(const relocate_eval *e, size_t view, fab_link_id link);
 double relocate_eval_left(const relocate_eval *e, fab_link_id link);
 
+/** How many phases of the request are this one. */
+uint32_t relocate_eval_weight(const relocate_eval *e, size_t view);
+
 /** Whether two servers exchange flows in any phase. */
 bool relocate_eval_talk(const relocate_eval *e, uint32_t a, uint32_t b);
 

@@ -34,7 +34,7 @@ typedef struct term {
 /* Links that the same columns add the same to. */
 typedef struct group {
     uint32_t first, n; /* terms */
-    uint32_t n_links;
+    uint32_t n_links;  /* each as often as its phase counts */
     double rest, most; /* ratio without anybody, and that it may come to */
 } group;
 
@@ -210,7 +210,7 @@ static fab_status group_links(exact *x, fab_error *err) {
         for (n = 1; i + n < x->n_terms && x->terms[i + n].view == t->view && x->terms[i + n].link == t->link;) {
             n++;
         }
-        group g = {.first = i, .n = n, .n_links = 1, .rest = rest_of(x, t)};
+        group g = {.first = i, .n = n, .n_links = relocate_eval_weight(x->s->e, t->view), .rest = rest_of(x, t)};
         g.most = most_of(x, &g);
         if (g.most <= RELOCATE_COLLIDED && g.most <= x->rest_worst) {
             continue;
@@ -220,7 +220,7 @@ static fab_status group_links(exact *x, fab_error *err) {
             k++;
         }
         if (k < x->n_groups) {
-            x->groups[k].n_links++;
+            x->groups[k].n_links += g.n_links;
         } else if (x->n_groups == MOST_ROWS) {
             x->is_too_large = true;
         } else {

@@ -167,6 +167,15 @@ static bool is_seen(const fab_relocator *r, const fab_baseline *phase) {
     return n > 0 && (fab_baseline_load(phase)[link[0]] > 0 || !servers_are_alike(r->f));
 }
 
+static view *find_view(relocate_eval *e, const fab_baseline *phase) {
+    for (size_t i = 0; i < e->n_views; i++) {
+        if (e->views[i].baseline == phase) {
+            return &e->views[i];
+        }
+    }
+    return NULL;
+}
+
 fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_error *err) {
     fab_status status = FAB_OK;
     relocate_eval *e = NULL;
@@ -197,8 +206,12 @@ fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_er
         e->new_gpu[gpu] = e->still_gpu[gpu] = gpu;
     }
     for (size_t p = 0; p < r->request.n_phases; p++) {
-        if (is_seen(r, r->request.phases[p])) {
+        view *known = find_view(e, r->request.phases[p]);
+        if (known != NULL) {
+            known->weight++;
+        } else if (is_seen(r, r->request.phases[p])) {
             view *v = &e->views[e->n_views++];
+            v->weight = 1;
             v->baseline = r->request.phases[p];
             FAB_TRY(view_init(e, v, servers_are_alike(f), err));
         }

@@ -26,6 +26,7 @@ typedef struct tally {
 typedef struct view {
     const fab_baseline *baseline;
     fab_reroute *reroute;
+    uint32_t weight; /* phases that are this one: each counts */
     bool is_separable;
     tally whole; /* on the whole fabric */
 

@@ -152,6 +152,8 @@ void fab_summariser_free(fab_summariser *s) {
     free(s->table.component);
     free(s->table.n_scenarios);
     free(s->table.record);
+    free(s->table.class_of);
+    free(s->table.class_record);
     free(s);
 }
 
@@ -284,7 +286,11 @@ static fab_status add_row(fab_summariser *s, const fab_outcome *row, bool is_acc
     if (!isnan(damage)) {
         candidate new = {damage, *row};
         v->out.damage += damage;
+        v->squares += damage * damage;
         v->n_damages++;
+        if (s->request.span_s > 0) {
+            summary_add_causes(s, damage, &v->causes);
+        }
         if (!stands) {
             count_bin(&v->out, damage);
             offer(v->worst, &v->n_worst, s->request.top, &new);
@@ -366,19 +372,18 @@ fab_status fab_summariser_add(fab_summariser *s, const fab_outcome *rows, const 
     FAB_TRY(check_scenario(s, rows, component, n, err));
     if (is_history) {
         FAB_TRY(summary_meet_components(s, rows[0].scenario, &n, err));
+        summary_count_failures(s);
         component = s->met;
     }
     bool is_access =
         !is_history && n == 1 && summary_is_access_loss(s->request.fabric, &s->table.component[component[0]]);
     s->is_single = s->is_single && n == 1;
     s->n_access += is_access;
-    for (size_t i = 0; i < n; i++) {
-        s->table.n_scenarios[component[i]]++;
-    }
+    uint64_t classes = summary_meet(s, component, n);
     for (size_t v = 0; v < s->n_variants; v++) {
         s->damage[v] = summary_damage(s, &rows[v]);
         FAB_TRY(add_row(s, &rows[v], is_access, err));
-        summary_count_components(s, &rows[v], s->damage[v], component, n);
+        summary_count_components(s, &rows[v], s->damage[v], component, n, classes);
     }
     for (size_t e = 0; e < s->request.n_engines && s->request.n_policies > 1; e++) {
         compare_policies(s, &s->choices[e], rows);
@@ -419,8 +424,8 @@ static void finish_figures(fab_summariser *s, variant_sums *v) {
 static void write_criterion(const fab_summariser *s, fab_study_summary *out) {
     static const char *const MEASURES[] = {
         "part of the job's speed that is lost: 1 - 1 / slowdown, 1 where the job stops",
-        "1 - fullest link before / after (loads below 1 count as 1): what the fullest link costs; 1 where the job "
-        "stops",
+        ("1 - fullest link before / after (loads below 1 count as 1): what the fullest link costs; 1 where the job "
+         "stops"),
         "part of the span that is lost: 1 - goodput"};
     const char *measure = MEASURES[s->request.span_s > 0 ? 2 : s->has_times ? 0 : 1];
     (void)snprintf(out->criterion, sizeof out->criterion, "%s", measure);
@@ -446,6 +451,7 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
     for (size_t i = 0; i < s->n_variants; i++) {
         finish_figures(s, &s->variants[i]);
         summary->variants[i] = s->variants[i].out;
+        summary_find_causes(&s->variants[i].causes, &summary->variants[i]);
         FAB_TRY(summary_rank(s, i, &summary->variants[i], err));
         FAB_TRY(summary_cases(s, i, &summary->variants[i], err));
     }

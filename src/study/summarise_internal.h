@@ -44,10 +44,18 @@ typedef struct candidate {
     fab_outcome row;
 } candidate;
 
+/** For least squares of damage over failures by class. */
+typedef struct cause_sums {
+    double xx[FAB_FAILURE_N][FAB_FAILURE_N], xy[FAB_FAILURE_N], x[FAB_FAILURE_N], yy, y;
+    uint64_t n;
+} cause_sums;
+
 typedef struct variant_sums {
     tally tallies[N_TALLIES];
     fab_study_variant out; /* counts; sums until the end where it has means */
     uint64_t n_damages;
+    double squares; /* of damages */
+    cause_sums causes;
     double access_slowdown; /* sum */
     uint64_t n_access_times;
     candidate *worst; /* shape [top]: a heap, the least of them first */
@@ -56,6 +64,9 @@ typedef struct variant_sums {
     size_t n_stopped;
 } variant_sums;
 
+#define CLASSES_MOST 64 /* bits of a set */
+#define CLASS_NAME   64
+
 /** Components: of sets all that there are, of histories those that were met, by a hash of what they are. */
 typedef struct component_table {
     uint32_t *slot; /* shape [n_slots], a power of two: component + 1, or 0; histories alone */
@@ -63,7 +74,12 @@ typedef struct component_table {
     fab_component *component; /* shape [n] */
     uint64_t *n_scenarios;    /* shape [n] */
     record *record;           /* shape [n * n_variants] */
-    size_t n, capacity, n_scenarios_capacity, record_capacity;
+    uint8_t *class_of;        /* shape [n] */
+    size_t n, capacity, n_scenarios_capacity, record_capacity, class_capacity;
+    char class_name[CLASSES_MOST][CLASS_NAME];
+    uint64_t class_scenarios[CLASSES_MOST]; /* in which one of the class fails */
+    record *class_record;                   /* shape [CLASSES_MOST * n_variants] */
+    size_t n_classes;
 } component_table;
 
 struct fab_summariser {
@@ -72,7 +88,8 @@ struct fab_summariser {
     bool has_times;
     uint64_t n_done, next; /* the lowest number that may come next */
     fab_scenario history;
-    uint32_t *met; /* shape [met_capacity]: components of the history, each once */
+    double class_count[FAB_FAILURE_N]; /* failures in the history */
+    uint32_t *met;                     /* shape [met_capacity]: components of the history, each once */
     size_t met_capacity;
     bool is_single;
     uint64_t n_access; /* scenarios that lose an access link and nothing else */
@@ -91,11 +108,34 @@ fab_status summary_take_components(fab_summariser *s, fab_error *err) FAB_MUST_U
 /** Finds the components of a history: how many, each once, in s->met. */
 fab_status summary_meet_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) FAB_MUST_USE;
 
-/** Counts a row under every component of its scenario. */
-void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
-                              size_t n);
+/** Counts a scenario under its components and their classes; returns the set of these. */
+uint64_t summary_meet(fab_summariser *s, const uint32_t *component, size_t n);
 
-/** Rankings of components, for a variant. */
+/** Counts a row likewise. */
+void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
+                              size_t n, uint64_t classes);
+
+/** Class of a component, which may be new. */
+fab_status summary_class_of(component_table *t, const fab_fabric *f, const fab_component *c, size_t n_variants,
+                            uint8_t *out, fab_error *err) FAB_MUST_USE;
+fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_study_variant *out,
+                                fab_error *err) FAB_MUST_USE;
+
+/** Mean damage; NAN: of none. */
+double summary_mean_damage(const record *r);
+
+/** Above the mean of all scenarios by more than a draw of as many of them would be, and by its own interval. */
+bool summary_is_clear(const fab_summariser *s, size_t variant, const record *r);
+
+/** Numbers in names by their value: leaf-9 before leaf-10. */
+int summary_compare_names(const char *a, const char *b);
+
+/** Failures of s->history by class, and their part in least squares. */
+void summary_count_failures(fab_summariser *s);
+void summary_add_causes(const fab_summariser *s, double damage, cause_sums *sums);
+void summary_find_causes(const cause_sums *sums, fab_study_variant *out);
+
+/** Rankings of components, for a variant whose mean damage is known. */
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) FAB_MUST_USE;
 
 /** Scenarios that stand out, for a variant. */

@@ -50,8 +50,13 @@ static fab_status grow_slots(component_table *t, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status add_component(component_table *t, const fab_component *c, size_t n_variants, fab_error *err) {
+static fab_status add_component(component_table *t, const fab_fabric *f, const fab_component *c, size_t n_variants,
+                                fab_error *err) {
     fab_status status = FAB_OK;
+    uint8_t class = 0;
+    FAB_TRY(summary_class_of(t, f, c, n_variants, &class, err));
+    FAB_TRY(FAB_GROW(t->class_of, t->class_capacity, t->n + 1, err));
+    t->class_of[t->n] = class;
     FAB_TRY(FAB_GROW(t->component, t->capacity, t->n + 1, err));
     FAB_TRY(FAB_GROW(t->n_scenarios, t->n_scenarios_capacity, t->n + 1, err));
     FAB_TRY(FAB_GROW(t->record, t->record_capacity, (t->n + 1) * n_variants, err));
@@ -62,8 +67,8 @@ done:
     return status;
 }
 
-static fab_status find_component(component_table *t, const fab_component *c, size_t n_variants, uint32_t *out,
-                                 fab_error *err) {
+static fab_status find_component(component_table *t, const fab_fabric *f, const fab_component *c, size_t n_variants,
+                                 uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
     if (2 * (t->n + 1) > t->n_slots) {
         FAB_TRY(grow_slots(t, err));
@@ -73,7 +78,7 @@ static fab_status find_component(component_table *t, const fab_component *c, siz
         at = (at + 1) & (t->n_slots - 1);
     }
     if (t->slot[at] == 0) {
-        FAB_TRY(add_component(t, c, n_variants, err));
+        FAB_TRY(add_component(t, f, c, n_variants, err));
         t->slot[at] = (uint32_t)t->n;
     }
     *out = t->slot[at] - 1;
@@ -92,7 +97,7 @@ fab_status summary_take_components(fab_summariser *s, fab_error *err) {
     fab_status status = FAB_OK;
     for (size_t i = 0; i < r->n_components && r->span_s <= 0; i++) {
         fab_component c = canonical(r->components[i]);
-        FAB_TRY(add_component(&s->table, &c, s->n_variants, err));
+        FAB_TRY(add_component(&s->table, r->fabric, &c, s->n_variants, err));
     }
 done:
     return status;
@@ -107,7 +112,7 @@ fab_status summary_meet_components(fab_summariser *s, uint64_t scenario, size_t 
         const fab_event *event = &s->history.event[i];
         if (!event->is_repair && event->failure != FAB_FAILURE_SOFTWARE) {
             fab_component c = canonical(event->component);
-            FAB_TRY(find_component(&s->table, &c, s->n_variants, &s->met[n_met], err));
+            FAB_TRY(find_component(&s->table, s->request.fabric, &c, s->n_variants, &s->met[n_met], err));
             n_met++;
         }
     }
@@ -126,31 +131,52 @@ done:
     return status;
 }
 
-void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
-                              size_t n) {
+static void add_to_record(record *r, const fab_outcome *row, double damage) {
     bool runs = row->state == FAB_OUTCOME_RUNS;
+    r->n_stopped += !runs;
+    r->n_disconnected += row->n_disconnected > 0;
+    if (!isnan(damage)) {
+        r->most_scenario = r->n_known == 0 || damage > r->most ? row->scenario : r->most_scenario;
+        r->least = r->n_known == 0 || damage < r->least ? damage : r->least;
+        r->most = r->n_known == 0 || damage > r->most ? damage : r->most;
+        r->damage += damage;
+        r->squares += damage * damage;
+        r->n_known++;
+    }
+    if (runs && !isnan(row->slowdown)) {
+        r->worst_slowdown = r->n_times == 0 || row->slowdown > r->worst_slowdown ? row->slowdown : r->worst_slowdown;
+        r->slowdown += row->slowdown;
+        r->n_times++;
+    }
+    if (runs && !isnan(row->worst_ratio)) {
+        r->worst_ratio = r->n_ratios == 0 || row->worst_ratio > r->worst_ratio ? row->worst_ratio : r->worst_ratio;
+        r->ratio += row->worst_ratio;
+        r->n_ratios++;
+    }
+}
+
+uint64_t summary_meet(fab_summariser *s, const uint32_t *component, size_t n) {
+    component_table *t = &s->table;
+    uint64_t classes = 0;
     for (size_t i = 0; i < n; i++) {
-        record *r = &s->table.record[component[i] * s->n_variants + row->variant];
-        r->n_stopped += !runs;
-        r->n_disconnected += row->n_disconnected > 0;
-        if (!isnan(damage)) {
-            r->most_scenario = r->n_known == 0 || damage > r->most ? row->scenario : r->most_scenario;
-            r->least = r->n_known == 0 || damage < r->least ? damage : r->least;
-            r->most = r->n_known == 0 || damage > r->most ? damage : r->most;
-            r->damage += damage;
-            r->squares += damage * damage;
-            r->n_known++;
-        }
-        if (runs && !isnan(row->slowdown)) {
-            r->worst_slowdown =
-                r->n_times == 0 || row->slowdown > r->worst_slowdown ? row->slowdown : r->worst_slowdown;
-            r->slowdown += row->slowdown;
-            r->n_times++;
-        }
-        if (runs && !isnan(row->worst_ratio)) {
-            r->worst_ratio = r->n_ratios == 0 || row->worst_ratio > r->worst_ratio ? row->worst_ratio : r->worst_ratio;
-            r->ratio += row->worst_ratio;
-            r->n_ratios++;
+        t->n_scenarios[component[i]]++;
+        classes |= UINT64_C(1) << t->class_of[component[i]];
+    }
+    for (size_t k = 0; k < t->n_classes; k++) {
+        t->class_scenarios[k] += classes >> k & 1;
+    }
+    return classes;
+}
+
+void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
+                              size_t n, uint64_t classes) {
+    const component_table *t = &s->table;
+    for (size_t i = 0; i < n; i++) {
+        add_to_record(&t->record[component[i] * s->n_variants + row->variant], row, damage);
+    }
+    for (size_t k = 0; k < t->n_classes; k++) {
+        if ((classes >> k & 1) != 0) {
+            add_to_record(&t->class_record[k * s->n_variants + row->variant], row, damage);
         }
     }
 }
@@ -164,7 +190,7 @@ typedef struct ranked {
     char name[FAB_COMPONENT_TEXT];
 } ranked;
 
-static double mean_damage(const record *r) {
+double summary_mean_damage(const record *r) {
     return r->n_known == 0 ? NAN : r->least == r->most ? r->least : r->damage / (double)r->n_known;
 }
 
@@ -173,7 +199,7 @@ static bool is_digit(char c) {
 }
 
 /* Numbers in names by their value: leaf-9 before leaf-10. */
-static int compare_names(const char *a, const char *b) {
+int summary_compare_names(const char *a, const char *b) {
     while (*a != '\0' && *b != '\0') {
         if (is_digit(*a) && is_digit(*b)) {
             char *end_a = NULL;
@@ -201,22 +227,51 @@ static int by_damage(const void *a, const void *b) {
     if (x->damage != y->damage) {
         return x->damage > y->damage ? -1 : 1;
     }
-    return compare_names(x->name, y->name);
+    return summary_compare_names(x->name, y->name);
 }
 
 /* Which components a ranking is of. */
 typedef struct field {
     size_t variant;
-    bool links;   /* those alone */
-    double below; /* with less damage than that */
+    bool links, clear; /* those alone */
+    double below;      /* with less damage than that */
 } field;
+
+/* Half the width of the 95 % interval of the mean damage; NAN of one scenario. */
+static double half_interval(const record *r) {
+    double n = (double)r->n_known;
+    if (r->n_known < 2) {
+        return NAN;
+    }
+    double mean = summary_mean_damage(r);
+    double variance = (r->squares - n * mean * mean) / (n - 1);
+    return r->least != r->most && variance > 0 ? fab_student_t((size_t)r->n_known - 1) * sqrt(variance / n) : 0;
+}
+
+/* Above the mean of all scenarios by more than a draw of as many of them would be, and by its own interval. */
+bool summary_is_clear(const fab_summariser *s, size_t variant, const record *r) {
+    const variant_sums *v = &s->variants[variant];
+    double all = (double)v->n_damages;
+    double mean = summary_mean_damage(r);
+    if (s->is_single) {
+        return mean > FAB_SAME_FACTOR;
+    }
+    if (r->n_known < FAB_CLEAR_SCENARIOS) {
+        return false;
+    }
+    double above = mean - v->out.damage;
+    double variance = fmax(v->squares / all - v->out.damage * v->out.damage, 0);
+    double error = sqrt(variance / (double)r->n_known);
+    return above > FAB_SAME_FACTOR && above >= FAB_CLEAR_ERRORS * error && above > half_interval(r);
+}
 
 /* Damage of a component of the field; NAN: it is not in it. */
 static double damage_in(const fab_summariser *s, const field *f, size_t component) {
     const component_table *t = &s->table;
-    double damage = mean_damage(&t->record[component * s->n_variants + f->variant]);
+    const record *r = &t->record[component * s->n_variants + f->variant];
+    double damage = summary_mean_damage(r);
     bool counts = damage < f->below && (!f->links || t->component[component].kind <= FAB_COMPONENT_PORT);
-    return counts ? damage : NAN;
+    return counts && (!f->clear || summary_is_clear(s, f->variant, r)) ? damage : NAN;
 }
 
 /* Least damage that can be among the `top`, and how many reach it. */
@@ -253,20 +308,15 @@ static void describe(const fab_summariser *s, size_t variant, const ranked *from
                           .n_stopped = r->n_stopped,
                           .n_disconnected = r->n_disconnected,
                           .damage = from->damage,
-                          .ci95 = NAN,
+                          .ci95 = half_interval(r),
                           .mean_slowdown = r->n_times > 0 ? r->slowdown / (double)r->n_times : NAN,
                           .worst_slowdown = r->n_times > 0 ? r->worst_slowdown : NAN,
                           .mean_ratio = r->n_ratios > 0 ? r->ratio / (double)r->n_ratios : NAN,
                           .worst_ratio = r->n_ratios > 0 ? r->worst_ratio : NAN,
-                          .worst_scenario = r->most_scenario};
+                          .worst_scenario = r->most_scenario,
+                          .is_clear = summary_is_clear(s, variant, r)};
     (void)snprintf(out->name, sizeof out->name, "%s", from->name);
     (void)snprintf(out->kind, sizeof out->kind, "%s", fab_component_kinds[c->kind]);
-    if (r->n_known > 1) {
-        double n = (double)r->n_known;
-        double spread = (r->squares - n * from->damage * from->damage) / (n - 1);
-        bool known = r->least != r->most && spread > 0;
-        out->ci95 = known ? fab_student_t((size_t)r->n_known - 1) * sqrt(spread / n) : 0;
-    }
 }
 
 static fab_status rank_field(const fab_summariser *s, const field *f, fab_critical **out, size_t *out_n,
@@ -308,97 +358,12 @@ done:
     return status;
 }
 
-static fab_status rank_components(const fab_summariser *s, size_t variant, bool links, fab_ranking *out,
-                                  fab_error *err) {
-    field f = {variant, links, INFINITY};
+static fab_status rank_components(const fab_summariser *s, field f, fab_ranking *out, fab_error *err) {
     uint64_t none = 0;
     fab_status status = rank_field(s, &f, &out->list, &out->n, &out->n_tied, err);
     if (status == FAB_OK && out->n_tied > 0) {
         f.below = out->list[out->n - 1].damage;
         status = rank_field(s, &f, &out->next, &out->n_next, &none, err);
-    }
-    return status;
-}
-
-/* --- sorts of components ------------------------------------------------------------------------------------------ */
-
-static void name_class(const fab_fabric *f, const fab_component *c, char *out, size_t size) {
-    static const char *const PLURALS[FAB_COMPONENT_N_KINDS] = {"links", "ports",   "switches", "NICs",
-                                                               "GPUs",  "servers", "racks",    "planes"};
-    const char *where = "";
-    if (c->kind == FAB_COMPONENT_LINK || c->kind == FAB_COMPONENT_PORT) {
-        where = fab_boundary_name(f->wiring, fab_class_of(f, c->id)->tier);
-    } else if (c->kind == FAB_COMPONENT_SWITCH && fab_is_tree(f)) {
-        where = fab_tier_name(f->wiring, fab_tier_of(f, f->first[FAB_NODE_SWITCH] + c->id));
-    }
-    (void)snprintf(out, size, "%s%s%s%s", where, where[0] != '\0' ? " " : "", PLURALS[c->kind],
-                   c->fraction > 0 ? ", degraded" : "");
-}
-
-static size_t find_class(fab_critical_class *classes, size_t *n, size_t most, const char *name) {
-    size_t i = 0;
-    while (i < *n && strcmp(classes[i].name, name) != 0) {
-        i++;
-    }
-    if (i == *n && i < most) {
-        (void)snprintf(classes[i].name, sizeof classes[i].name, "%s", name);
-        *n += 1;
-    }
-    return i;
-}
-
-static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_component *c, double damage,
-                         bool stops) {
-    char name[FAB_COMPONENT_NAME_SIZE];
-    if (k->n_components == 0 || damage > k->worst_damage) {
-        k->worst_damage = damage;
-        k->n_worst = 0;
-    }
-    k->n_worst += damage == k->worst_damage;
-    if (damage == k->worst_damage) {
-        (void)fab_component_name(f, c, name);
-        if (k->n_worst == 1 || compare_names(name, k->worst) < 0) {
-            (void)snprintf(k->worst, sizeof k->worst, "%s", name);
-        }
-    }
-    k->n_components++;
-    k->n_stopping += stops;
-    k->damage += damage;
-}
-
-static int by_class_damage(const void *a, const void *b) {
-    const fab_critical_class *x = a;
-    const fab_critical_class *y = b;
-    if (x->damage != y->damage) {
-        return x->damage > y->damage ? -1 : 1;
-    }
-    return strcmp(x->name, y->name);
-}
-
-static fab_status find_classes(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
-    enum { MOST = 2 * (2 * FAB_FABRIC_TIERS + FAB_FABRIC_TIERS + FAB_COMPONENT_N_KINDS) };
-    const component_table *t = &s->table;
-    fab_status status = FAB_NEW(out->classes, MOST, err);
-    for (uint32_t i = 0; status == FAB_OK && i < t->n; i++) {
-        const record *r = &t->record[i * s->n_variants + variant];
-        double damage = mean_damage(r);
-        char name[64];
-        if (isnan(damage)) {
-            continue;
-        }
-        name_class(s->request.fabric, &t->component[i], name, sizeof name);
-        size_t k = find_class(out->classes, &out->n_classes, MOST, name);
-        if (k < MOST) {
-            add_to_class(&out->classes[k], s->request.fabric, &t->component[i], damage,
-                         r->n_stopped == t->n_scenarios[i]);
-        }
-    }
-    for (size_t k = 0; k < out->n_classes; k++) {
-        fab_critical_class *c = &out->classes[k];
-        c->damage = c->n_worst == c->n_components ? c->worst_damage : c->damage / (double)c->n_components;
-    }
-    if (out->n_classes > 0) {
-        qsort(out->classes, out->n_classes, sizeof *out->classes, by_class_damage);
     }
     return status;
 }
@@ -422,7 +387,7 @@ static fab_status find_damage(const fab_summariser *s, size_t variant, fab_study
     }
     for (uint32_t i = 0; i < t->n; i++) {
         const fab_component *c = &t->component[i];
-        double damage = mean_damage(&t->record[i * s->n_variants + variant]);
+        double damage = summary_mean_damage(&t->record[i * s->n_variants + variant]);
         double *at = NULL;
         if (c->kind <= FAB_COMPONENT_PORT) {
             at = &out->cable_damage[c->id >> 1];
@@ -439,9 +404,10 @@ done:
 
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(rank_components(s, variant, false, &out->critical, err));
-    FAB_TRY(rank_components(s, variant, true, &out->links, err));
-    FAB_TRY(find_classes(s, variant, out, err));
+    FAB_TRY(rank_components(s, (field){variant, false, false, INFINITY}, &out->critical, err));
+    FAB_TRY(rank_components(s, (field){variant, true, false, INFINITY}, &out->links, err));
+    FAB_TRY(rank_components(s, (field){variant, false, true, INFINITY}, &out->clear, err));
+    FAB_TRY(summary_find_classes(s, variant, out, err));
     if (s->request.keep_damage) {
         FAB_TRY(find_damage(s, variant, out, err));
     }

@@ -4,6 +4,7 @@
     check_study.py RESULTS.db REPORT.json [ROWS.csv]
 """
 import csv
+import functools
 import json
 import math
 import re
@@ -165,6 +166,65 @@ def check_ranking(store, variant, rows, top, links):
     need(not left_out or max(left_out) <= listed[-1]["damage_ratio"] + 1e-12, "a worse component is left out")
 
 
+def check_clear(store, variant, rows, top):
+    """Parts that stand out, by the definition in study_summary.h."""
+    by_scenario = {row["scenario"]: row for row in rows}
+    single = all(len(store.failed[s]) == 1 for s in by_scenario)
+    everything = [d for d in map(store.damage, rows) if d is not None]
+    mean_all = exact_mean(everything)
+    deviation = math.sqrt(sum((d - mean_all) ** 2 for d in everything) / len(everything))
+    clear = set()
+    of_name = {}
+    for name, scenarios in store.parts.items():
+        damages = [d for d in (store.damage(by_scenario[s]) for s in scenarios if s in by_scenario) if d is not None]
+        if not damages:
+            continue
+        mean = exact_mean(damages)
+        n = len(damages)
+        half = None
+        if n > 1:
+            half = student(n - 1) * math.sqrt(sum((d - mean) ** 2 for d in damages) / (n - 1) / n)
+        of_name[name] = half
+        if single:
+            stands_out = mean > 1e-9
+        else:
+            above = mean - mean_all
+            stands_out = n >= 10 and above > 1e-9 and above >= 5 * deviation / math.sqrt(n) and above > half
+        if stands_out:
+            clear.add(name)
+    for part in variant["critical"] + variant["links"]:
+        need(part["clear"] == (part["name"] in clear), "%s: clear is %r", part["name"], part["clear"])
+        half = of_name[part["name"]]
+        need((half is None) == ("damage_ci95_ratio" not in part), "%s: interval", part["name"])
+        need(half is None or abs(part["damage_ci95_ratio"] - half) <= 1e-3 * half + 1e-7, "%s: interval %r, not %r",
+             part["name"], part.get("damage_ci95_ratio"), half)
+    need(len(variant["clear"]) == min(top, len(clear)), "%d stand out, not %d", len(variant["clear"]), len(clear))
+    need({part["name"] for part in variant["clear"]} <= clear, "one that does not stand out")
+    need(sum(c["clear"] for c in variant["classes"]) == len(clear), "classes")
+
+
+@functools.lru_cache(maxsize=None)
+def student(degrees):
+    """97.5 % quantile of Student's t, by bisection over its density (Simpson's rule)."""
+    if degrees > 2000:
+        return 1.95996 + 2.372 / degrees
+    log_c = math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2) - 0.5 * math.log(degrees * math.pi)
+
+    def density(x):
+        return math.exp(log_c - (degrees + 1) / 2 * math.log1p(x * x / degrees))
+
+    def below(x, steps=2000):
+        h = x / steps
+        inner = sum((4 if i % 2 else 2) * density(i * h) for i in range(1, steps))
+        return 0.5 + h / 3 * (density(0) + inner + density(x))
+
+    low, high = 1.9, 13.0
+    while high - low > 1e-5:
+        middle = (low + high) / 2
+        low, high = (middle, high) if below(middle) < 0.975 else (low, middle)
+    return low
+
+
 def check_cases(store, variant, rows, top):
     stands = [row for row in rows if row["state"] == 1 and not store.history]
     others = [row for row in rows if not (row["state"] == 1 and not store.history) and store.damage(row) is not None]
@@ -239,6 +299,7 @@ def main(arguments):
         if not store.history:
             check_ranking(store, variant, rows, top, False)
             check_ranking(store, variant, rows, top, True)
+            check_clear(store, variant, rows, top)
     check_policies(store, study)
     if len(arguments) > 2:
         check_csv(store, arguments[2])

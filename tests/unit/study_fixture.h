@@ -51,7 +51,8 @@ static inline const fab_study_summary *fixture_study(const char *nasty) {
                                  .worst_slowdown = 1.5,
                                  .mean_ratio = 1.25,
                                  .worst_ratio = 1.75,
-                                 .worst_scenario = 7};
+                                 .worst_scenario = 7,
+                                 .is_clear = true};
     critical[1] = (fab_critical){.name = "leaf-1",
                                  .kind = "switch",
                                  .n_scenarios = 1,
@@ -62,8 +63,9 @@ static inline const fab_study_summary *fixture_study(const char *nasty) {
                                  .worst_slowdown = NAN,
                                  .mean_ratio = NAN,
                                  .worst_ratio = NAN};
-    classes[0] = (fab_critical_class){"leaf switches", 2, 1, 0.5, 1, "leaf-1", 1};
-    classes[1] = (fab_critical_class){"leaf-spine links", 4, 0, 0.1, 0.25, "leaf-0:3 > spine-0:1", 1};
+    classes[0] = (fab_critical_class){"leaf switches", 2, 1, 0.5, 1, "leaf-1", 1, 1, 60, 10, 0.4, true};
+    classes[1] =
+        (fab_critical_class){"leaf-spine links", 4, 0, 0.1, 0.25, "leaf-0:3 > spine-0:1", 1, 1, 80, 0, NAN, false};
     fab_spread spread = {90, 1.125, 1, 1.25, 4.0 / 3, 4.0 / 3, 7};
     v[0] = (fab_study_variant){.engine = "ecmp,hash=crc32,qp=16,offset=0/8/16/24",
                                .policy = "first-spare",
@@ -90,6 +92,9 @@ static inline const fab_study_summary *fixture_study(const char *nasty) {
                                .n_stopped_shown = 1,
                                .critical = {critical, 2, 5, critical, 1},
                                .links = {critical, 1, 0, NULL, 0},
+                               .clear = {critical, 1, 0, NULL, 0},
+                               .causes = {{"gpus", 8.5, 0.01, 0.001, 0.625}, {"links", 0.1, -0.001, 0.02, 0.001}},
+                               .n_causes = 2,
                                .classes = classes,
                                .n_classes = 2};
     v[1] = (fab_study_variant){.engine = "spray,weights=equal",

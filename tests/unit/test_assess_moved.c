@@ -73,10 +73,7 @@ static fab_relocator *relocator_of(const fab_design *design, const fab_fabric *f
         cr_assert_eq(fab_offer_init(f, &s->router.ports, &s->traffic.phases[p], &s->offer[p], &err), FAB_OK);
         const fab_baseline_request request = {&s->router, &s->traffic.phases[p], &s->offer[p], 3};
         cr_assert_eq(fab_baseline_new(&request, &base, &err), FAB_OK, "%s", err.text);
-        s->base[p] = strcmp(s->traffic.phases[p].name, "dp-ag") == 0 ? NULL : base; /* its flows are those of dp-rs */
-        if (s->base[p] == NULL) {
-            fab_baseline_free(base);
-        }
+        s->base[p] = base;
     }
     const fab_relocator_request request = {
         .fabric = f, .traffic = &s->traffic, .taken = s->taken, .phases = s->base, .n_phases = s->traffic.n_phases};

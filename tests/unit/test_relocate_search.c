@@ -312,3 +312,31 @@ Test(relocate_search, nothing_to_see) {
     (void)expect_measured(&s, &x, "spine-0");
     site_release(&s);
 }
+
+/* A phase that is there twice counts twice, and nothing else changes. */
+Test(relocate_search, twice) {
+    fab_rng rng = fab_rng_make(4, 23);
+    uint32_t n = 0;
+    for (uint32_t round = 0; round < 60; round++) {
+        site s;
+        char what[512];
+        if (draw_site(&s, &rng, ENGINES[round % N_ENGINES], what, sizeof what)) {
+            draw_failures(&s, &rng, 1 + round % 2, what, sizeof what);
+            fab_relocation once = search(&s, 0, FAB_NONE);
+            uint32_t n_once = once.n_collisions;
+            uint32_t to = once.n_moves > 0 ? once.moves[0].to : 0;
+            const fab_baseline *twice[2 * SITE_PHASES];
+            for (size_t p = 0; p < s.traffic.n_phases; p++) {
+                twice[p] = twice[s.traffic.n_phases + p] = s.base[p];
+            }
+            s.request.phases = twice;
+            s.request.n_phases = 2 * s.traffic.n_phases;
+            fab_relocation x = search(&s, 0, FAB_NONE);
+            cr_assert_eq(x.n_collisions, 2 * n_once, "%s", what);
+            cr_assert(x.n_moves == 0 || x.moves[0].to == to, "%s", what);
+            n += n_once > 0;
+        }
+        site_release(&s);
+    }
+    cr_expect_gt(n, 5, "%u collide", n);
+}

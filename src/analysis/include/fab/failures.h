@@ -34,6 +34,7 @@ typedef struct fab_failed_phase {
 
 /** All phases in one state. */
 typedef struct fab_failed_state {
+    double time_s;            /**< of an iteration, else of all phases one after the other; NAN: not known */
     fab_failed_phase sum;     /**< counts added up, the worst of all */
     fab_failed_phase *phases; /**< shape [n_phases]; owned */
 } fab_failed_state;
@@ -73,6 +74,7 @@ typedef struct fab_failures {
     size_t n_left_out;
     fab_failed_engine *engines; /**< shape [n_engines]; owned */
     size_t n_engines, n_policies;
+    bool iterates;       /**< times are those of an iteration */
     uint64_t seed;       /**< of the draw that is shown */
     double *left;        /**< shape [n_links]: fraction of the capacity; owned, as the next */
     uint64_t *dead_node; /**< bit set over nodes */

@@ -23,14 +23,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FAB_STUDY_TOP      10   /**< components and scenarios named, unless asked for otherwise */
-#define FAB_STUDY_TOP_MOST 1000 /**< likewise, at most */
-#define FAB_STUDY_BINS     12   /**< of factors */
-#define FAB_COMPONENT_TEXT 128
-#define FAB_CASE_TEXT      512 /**< of all that failed in a scenario */
-#define FAB_POLICY_TEXT    32
-#define FAB_STUDY_CRITERIA 192
-#define FAB_SAME_FACTOR    1e-9 /**< damages that differ by no more are equal where policies are compared */
+#define FAB_STUDY_TOP       10   /**< components and scenarios named, unless asked for otherwise */
+#define FAB_STUDY_TOP_MOST  1000 /**< likewise, at most */
+#define FAB_STUDY_BINS      12   /**< of factors */
+#define FAB_COMPONENT_TEXT  128
+#define FAB_CASE_TEXT       512 /**< of all that failed in a scenario */
+#define FAB_POLICY_TEXT     32
+#define FAB_STUDY_CRITERIA  192
+#define FAB_STUDY_CAUSES    6    /**< classes of failures in histories */
+#define FAB_CLEAR_SCENARIOS 10   /**< a part that fails in fewer is never clear */
+#define FAB_CLEAR_ERRORS    5    /**< standard errors */
+#define FAB_SAME_FACTOR     1e-9 /**< damages that differ by no more are equal where policies are compared */
 
 /** Lower ends of the bins but the first: scenario in bin i where edge[i - 1] <= factor < edge[i]. */
 extern const double fab_study_edges[FAB_STUDY_BINS - 1];
@@ -54,6 +57,9 @@ typedef struct fab_critical {
     double mean_slowdown, worst_slowdown; /**< of those that run; NAN where none does or times are not known */
     double mean_ratio, worst_ratio;       /**< worst_ratio of the outcomes; NAN where it is not known */
     uint64_t worst_scenario;              /**< of most damage, the lowest of those */
+    bool is_clear; /**< more damage than chance makes of the mean of all scenarios: it fails in FAB_CLEAR_SCENARIOS and
+                      more, and is above that mean by FAB_CLEAR_ERRORS standard errors of as many draws from all
+                      scenarios, and by ci95. Of sets of one: damage above 0 */
 } fab_critical;
 
 /** Components, most damage first, then by name (numbers in it by value). */
@@ -72,7 +78,19 @@ typedef struct fab_critical_class {
     double damage, worst_damage;       /**< mean and largest of the damages of its components */
     char worst[FAB_COMPONENT_TEXT];    /**< the first of those that do that, by name */
     uint64_t n_worst;                  /**< how many do */
+    uint64_t n_clear;                  /**< components that are clear */
+    uint64_t n_scenarios, n_stopped;   /**< in which one of its components fails; of them: in which the job stops */
+    double scenario_damage;            /**< mean over those; NAN: not known */
+    bool is_clear;                     /**< as a component's: of those against all */
 } fab_critical_class;
+
+/** What a failure of a class costs in histories: least squares of damage over how often each class fails. */
+typedef struct fab_cause {
+    char name[16];
+    double failures;     /**< of a span, mean */
+    double damage, ci95; /**< of one, and half the width of its 95 % interval */
+    double share;        /**< of all damage: failures x damage over its mean; all together make about 1 */
+} fab_cause;
 
 /** A scenario by what it does; figures as in fab_outcome, NAN where not known. */
 typedef struct fab_study_case {
@@ -116,8 +134,10 @@ typedef struct fab_study_variant {
     size_t n_worst;
     fab_study_case *stopped; /**< shape [n_stopped_shown]: of sets, by number */
     size_t n_stopped_shown;
-    fab_ranking critical, links; /**< all components; the links among them */
-    fab_critical_class *classes; /**< shape [n_classes]: most damage first, then by name */
+    fab_ranking critical, links, clear; /**< all components; the links among them; those that are clear */
+    fab_cause causes[FAB_STUDY_CAUSES]; /**< most share first */
+    size_t n_causes;                    /**< of histories; 0: too few to tell, or classes cannot be told apart */
+    fab_critical_class *classes;        /**< shape [n_classes]: most scenario_damage first, then by name */
     size_t n_classes;
     double
         *cable_damage;   /**< shape [n_cables]: damage of the link's loss; NAN: in no scenario. NULL unless asked for */

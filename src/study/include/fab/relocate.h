@@ -43,7 +43,8 @@ typedef struct fab_relocator_request {
     const uint8_t
         *taken; /**< shape [n_servers]: 1 for servers that are no spares, as fab_jobs_taken() finds them; NULL:
                    none but those with ranks, and those that the phases have flows at (storage servers) */
-    const fab_baseline **phases; /**< shape [n_phases]: what collision-aware looks at; a phase may be NULL: not seen */
+    const fab_baseline **phases; /**< shape [n_phases]: what collision-aware looks at; a phase may be NULL: not seen.
+                                    One that is there twice counts twice */
     size_t n_phases;
     uint64_t budget; /**< most placements that collision-aware tries; 0: the default */
     uint32_t

@@ -1,0 +1,119 @@
+/* What a failure of each class costs a history: ordinary least squares, without a constant, of the damage over how
+ * often each class fails in the span. */
+#include "summarise_internal.h"
+
+#include "fab/analysis.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CLASSES   FAB_FAILURE_N
+#define SINGULAR  1e-9 /* pivot over the largest: classes that cannot be told apart */
+#define LEAST_PER 10   /* histories for each class */
+
+void summary_count_failures(fab_summariser *s) {
+    const fab_scenario *h = &s->history;
+    memset(s->class_count, 0, sizeof s->class_count);
+    for (size_t i = 0; i < h->n_events; i++) {
+        if (!h->event[i].is_repair && h->event[i].time_s < s->request.span_s) {
+            s->class_count[h->event[i].failure] += 1;
+        }
+    }
+}
+
+void summary_add_causes(const fab_summariser *s, double damage, cause_sums *sums) {
+    for (size_t i = 0; i < CLASSES; i++) {
+        sums->x[i] += s->class_count[i];
+        sums->xy[i] += s->class_count[i] * damage;
+        for (size_t j = 0; j < CLASSES; j++) {
+            sums->xx[i][j] += s->class_count[i] * s->class_count[j];
+        }
+    }
+    sums->yy += damage * damage;
+    sums->y += damage;
+    sums->n++;
+}
+
+/* Inverse of the n x n matrix by Gauss and Jordan with pivots on the diagonal, which a matrix of products allows.
+ * False: it is singular. */
+static bool invert(double a[CLASSES][CLASSES], size_t n, double out[CLASSES][CLASSES]) {
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        largest = fmax(largest, a[i][i]);
+        for (size_t j = 0; j < n; j++) {
+            out[i][j] = i == j;
+        }
+    }
+    for (size_t p = 0; p < n; p++) {
+        double pivot = a[p][p];
+        if (!(pivot > SINGULAR * largest)) {
+            return false;
+        }
+        for (size_t j = 0; j < n; j++) {
+            a[p][j] /= pivot;
+            out[p][j] /= pivot;
+        }
+        for (size_t i = 0; i < n; i++) {
+            double factor = i != p ? a[i][p] : 0;
+            for (size_t j = 0; j < n && factor != 0; j++) {
+                a[i][j] -= factor * a[p][j];
+                out[i][j] -= factor * out[p][j];
+            }
+        }
+    }
+    return true;
+}
+
+static void sort_causes(fab_cause *cause, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        fab_cause moved = cause[i];
+        size_t at = i;
+        for (; at > 0 && cause[at - 1].share < moved.share; at--) {
+            cause[at] = cause[at - 1];
+        }
+        cause[at] = moved;
+    }
+}
+
+void summary_find_causes(const cause_sums *sums, fab_study_variant *out) {
+    size_t class[CLASSES]; /* that fail at all */
+    size_t n = 0;
+    double matrix[CLASSES][CLASSES];
+    double inverse[CLASSES][CLASSES];
+    double each[CLASSES] = {0};
+    double left = sums->yy; /* of the squares, unexplained */
+    for (size_t c = 0; c < CLASSES; c++) {
+        if (sums->x[c] > 0) {
+            class[n++] = c;
+        }
+    }
+    if (n == 0 || sums->n < LEAST_PER * n) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            matrix[i][j] = sums->xx[class[i]][class[j]];
+        }
+    }
+    if (!invert(matrix, n, inverse)) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            each[i] += inverse[i][j] * sums->xy[class[j]];
+        }
+        left -= each[i] * sums->xy[class[i]];
+    }
+    double variance = (left > 0 ? left : 0) / (double)(sums->n - n);
+    for (size_t i = 0; i < n; i++) {
+        fab_cause *c = &out->causes[i];
+        *c = (fab_cause){.failures = sums->x[class[i]] / (double)sums->n,
+                         .damage = each[i],
+                         .ci95 = fab_student_t((size_t)sums->n - n) * sqrt(variance * inverse[i][i]),
+                         .share = sums->y > 0 ? each[i] * sums->x[class[i]] / sums->y : 0};
+        (void)snprintf(c->name, sizeof c->name, "%s", fab_failure_classes[class[i]]);
+    }
+    out->n_causes = n;
+    sort_causes(out->causes, n);
+}

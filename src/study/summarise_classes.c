@@ -1,0 +1,114 @@
+/* Components by what they are: links by boundary, switches by tier. */
+#include "summarise_internal.h"
+
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void name_class(const fab_fabric *f, const fab_component *c, char *out, size_t size) {
+    static const char *const PLURALS[FAB_COMPONENT_N_KINDS] = {"links", "ports",   "switches", "NICs",
+                                                               "GPUs",  "servers", "racks",    "planes"};
+    const char *where = "";
+    if (c->kind == FAB_COMPONENT_LINK || c->kind == FAB_COMPONENT_PORT) {
+        where = fab_boundary_name(f->wiring, fab_class_of(f, c->id)->tier);
+    } else if (c->kind == FAB_COMPONENT_SWITCH && fab_is_tree(f)) {
+        where = fab_tier_name(f->wiring, fab_tier_of(f, f->first[FAB_NODE_SWITCH] + c->id));
+    }
+    (void)snprintf(out, size, "%s%s%s%s", where, where[0] != '\0' ? " " : "", PLURALS[c->kind],
+                   c->fraction > 0 ? ", degraded" : "");
+}
+
+fab_status summary_class_of(component_table *t, const fab_fabric *f, const fab_component *c, size_t n_variants,
+                            uint8_t *out, fab_error *err) {
+    char name[CLASS_NAME];
+    size_t k = 0;
+    fab_status status = FAB_OK;
+    if (t->class_record == NULL) {
+        FAB_TRY(FAB_NEW(t->class_record, CLASSES_MOST * n_variants, err));
+    }
+    name_class(f, c, name, sizeof name);
+    while (k < t->n_classes && strcmp(t->class_name[k], name) != 0) {
+        k++;
+    }
+    if (k == CLASSES_MOST) {
+        FAB_FAIL(err, FAB_EINTERNAL, NULL, "more than %d classes of components", CLASSES_MOST);
+    }
+    if (k == t->n_classes) {
+        memcpy(t->class_name[k], name, sizeof name);
+        t->n_classes++;
+    }
+    *out = (uint8_t)k;
+done:
+    return status;
+}
+
+static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_component *c, double damage, bool stops,
+                         bool clear) {
+    char name[FAB_COMPONENT_NAME_SIZE];
+    if (k->n_components == 0 || damage > k->worst_damage) {
+        k->worst_damage = damage;
+        k->n_worst = 0;
+    }
+    k->n_worst += damage == k->worst_damage;
+    if (damage == k->worst_damage) {
+        (void)fab_component_name(f, c, name);
+        if (k->n_worst == 1 || summary_compare_names(name, k->worst) < 0) {
+            (void)snprintf(k->worst, sizeof k->worst, "%s", name);
+        }
+    }
+    k->n_components++;
+    k->n_stopping += stops;
+    k->n_clear += clear;
+    k->damage += damage;
+}
+
+static int by_class_damage(const void *a, const void *b) {
+    const fab_critical_class *x = a;
+    const fab_critical_class *y = b;
+    if (x->scenario_damage != y->scenario_damage) {
+        return x->scenario_damage > y->scenario_damage ? -1 : 1;
+    }
+    return strcmp(x->name, y->name);
+}
+
+/* What is known of a class as such: over the scenarios in which any of its components fails. */
+static void describe_class(const fab_summariser *s, size_t variant, size_t k, fab_critical_class *out) {
+    const record *r = &s->table.class_record[k * s->n_variants + variant];
+    (void)snprintf(out->name, sizeof out->name, "%s", s->table.class_name[k]);
+    out->n_scenarios = s->table.class_scenarios[k];
+    out->n_stopped = r->n_stopped;
+    out->scenario_damage = summary_mean_damage(r);
+    out->is_clear = summary_is_clear(s, variant, r);
+}
+
+fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
+    const component_table *t = &s->table;
+    size_t kept = 0;
+    fab_status status = FAB_NEW(out->classes, t->n_classes, err);
+    for (size_t k = 0; status == FAB_OK && k < t->n_classes; k++) {
+        describe_class(s, variant, k, &out->classes[k]);
+    }
+    for (uint32_t i = 0; status == FAB_OK && i < t->n; i++) {
+        const record *r = &t->record[i * s->n_variants + variant];
+        double damage = summary_mean_damage(r);
+        if (!isnan(damage)) {
+            add_to_class(&out->classes[t->class_of[i]], s->request.fabric, &t->component[i], damage,
+                         r->n_stopped == t->n_scenarios[i], summary_is_clear(s, variant, r));
+        }
+    }
+    for (size_t k = 0; status == FAB_OK && k < t->n_classes; k++) {
+        fab_critical_class *c = &out->classes[k];
+        if (c->n_components > 0) { /* some of the store's components may not have failed yet */
+            c->damage = c->n_worst == c->n_components ? c->worst_damage : c->damage / (double)c->n_components;
+            out->classes[kept++] = *c;
+        }
+    }
+    out->n_classes = kept;
+    if (kept > 0) {
+        qsort(out->classes, kept, sizeof *out->classes, by_class_damage);
+    }
+    return status;
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# Studies from end to end, as `study show` reports them: computed again from the rows of their stores by another program,
+# valid by the schemas, in graphs, as CSV, and asked in SQL.
+#
+#     test_study_show.sh PROGRAM
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+here=$root/tests/cli
+python=/usr/bin/python3 # Debian's, which sees Debian's packages
+if ! "$python" -c 'import jsonschema, networkx' 2>/dev/null; then
+  echo "python3-jsonschema or python3-networkx is not installed: skipped" >&2
+  exit 77
+fi
+
+study() { # study STORE PLAN-ARGUMENTS...: planned, run and gathered
+  local store=$1
+  shift
+  "$program" study plan "$@" --store "$store" --quiet >log 2>&1 && "$program" study run --store "$store" --quiet >log 2>&1 &&
+    "$program" study gather --store "$store" --quiet >log 2>&1 || { cat log; fail "study of $*"; return 1; }
+}
+show() { # show STORE [OPTIONS...]
+  local store=$1
+  shift
+  "$program" study show --store "$store" --quiet "$@"
+}
+check() { # check STORE: all that is said of it
+  local store=$1 report=$1.json
+  show "$store" --json >"$report" || fail "$store: no JSON"
+  show "$store" --format csv >"$store.csv" || fail "$store: no CSV"
+  show "$store" --format xml >"$store.xml" || fail "$store: no XML"
+  show "$store" >"$store.txt" || fail "$store: no text"
+  "$python" "$here/check_study.py" "$store/results.db" "$report" "$store.csv" || fail "$store: other figures"
+  "$python" "$here/check_queries.py" "$root/src/doc/study-store.md" "$store/results.db" "$report" || fail "$store: queries"
+  "$python" -W ignore -c 'import json, sys, jsonschema
+jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))' \
+    "$root/reports/schemas/result.schema.json" "$report" || fail "$store: JSON does not fit its schema"
+  xmllint --noout --nonet --schema "$root/reports/schemas/report.xsd" "$store.xml" 2>log || { cat log; fail "$store: XML"; }
+  "$python" -c 'import sys; sys.exit(max(len(line.rstrip("\n")) for line in open(sys.argv[1], encoding="utf-8")) > 80)' \
+    "$store.txt" || fail "$store: wide lines"
+  show "$store" | cmp -s - "$store.txt" || fail "$store: another text the second time"
+}
+says() { # says STORE TEXT: however the text is wrapped
+  tr -s ' \n' ' ' <"$1.txt" | grep -qF -- "$2" || { cat "$1.txt"; fail "$1 does not say: $2"; }
+}
+
+# --- every link alone; graphs; what is not there ---
+study links clos:gpus=64,gpus-per-server=4,radix=8 --scenarios links:1
+check links
+says links "The job stops in 64 of 192 scenarios (33.3 %)"
+says links "Fear most: any of the 64 nic-leaf links (the job stops); then"
+says links "single-homed. One link is 1/4 of the server's bandwidth (25 %)."
+show links --out files --top 1000 >/dev/null || fail "--out"
+show links --out files >/dev/null 2>log && fail "files are overwritten"
+cmp -s files/scenarios.csv links.csv || fail "rows under --out"
+"$python" -W ignore - files/fabric.graphml files/report.json <<'PY' || fail "damage in graphs"
+import json, sys
+import networkx
+graph = networkx.read_graphml(sys.argv[1])
+study = json.load(open(sys.argv[2]))["study"]
+damage = {part["name"]: part["damage_ratio"] for part in study["policy"][0]["links"]}
+seen = 0
+for a, b, edge in graph.edges(data=True):
+    if edge["kind"] in ("access", "fabric"):
+        name = "%s:%d > %s:%d" % (graph.nodes[a]["label"], edge["src_port"], graph.nodes[b]["label"], edge["dst_port"])
+        other = "%s:%d > %s:%d" % (graph.nodes[b]["label"], edge["src_port"], graph.nodes[a]["label"], edge["dst_port"])
+        should = damage[name] if name in damage else damage[other]
+        assert edge["criticality"] == max(should, 0), (name, edge)
+        seen += 1
+    else:
+        assert "criticality" not in edge, edge
+assert seen == 192 == len(damage), (seen, len(damage))
+assert not any("criticality" in node for _, node in graph.nodes(data=True))
+PY
+show links --format csv --out files --force | cmp -s - links.csv || fail "rows, and files"
+for bad in "2 --top 0" "2 --top 1001" "2 --variant 2" "3 --format flows" "5 --out files"; do
+  code=0
+  # shellcheck disable=SC2086
+  show links ${bad#* } >out 2>log || code=$?
+  [[ $code == "${bad%% *}" && ! -s out ]] || { cat log; fail "exit $code of ${bad#* }"; }
+done
+code=0; "$program" study show --quiet >out 2>log || code=$?; [[ $code == 2 ]] || fail "exit $code without --store"
+code=0; show nowhere >out 2>log || code=$?; [[ $code != 0 ]] || fail "a store that is not there"
+code=0; show links --format csv >/dev/full 2>log || code=$?; [[ $code == 5 ]] || fail "exit $code on a full disk"
+
+# --- switches by their loads alone: nodes of graphs ---
+study loads clos:gpus=64,gpus-per-server=4,radix=8 --scenarios switches:1 --figures loads
+check loads
+says loads "in parts of its rate"
+show loads --format graphml >loads.graphml
+"$python" -W ignore -c '
+import networkx, sys
+nodes = networkx.read_graphml(sys.argv[1]).nodes(data=True)
+assert all(("criticality" in node) == (node["kind"] == "switch") for _, node in nodes)' loads.graphml || fail "nodes"
+
+# --- sets of several, policies and engines; details of another variant ---
+study policies clos:gpus=64,gpus-per-server=4,radix=8,spares=3 --scenarios servers:2@120 --policy first-spare \
+  --policy none --policy collision-aware --engine ecmp --engine spray
+check policies
+says policies "POLICIES ecmp"
+says policies "collision-aware"
+show policies --variant 2 --json >second.json
+"$python" - policies.json second.json <<'PY' || fail "the variant shown"
+import json, sys
+a, b = (json.load(open(path))["study"] for path in sys.argv[1:])
+assert a["policy"] == b["policy"] and a["shown_policy"] == "first-spare" and b["shown_policy"] == "none"
+assert b["worst"] == a["policy"][1]["worst"] and b["stopped"] == a["policy"][1]["stopped"] > 0
+PY
+
+# --- a list with names, among them slower parts; and a part of it ---
+cp "$root/tests/data/scenarios_mixed.csv" list.csv
+study listed clos:gpus=32,gpus-per-server=2,radix=8 --scenarios file:list.csv
+rm list.csv # the store has a copy
+check listed
+grep -q ',one leaf$' listed.csv || fail "names of scenarios"
+grep -q 'leaf-0:5 > spine-0:1 + leaf-3\*0.5\|leaf-3\*0.5 + leaf-0:5 > spine-0:1' listed.csv || fail "slower parts"
+"$program" study plan clos:gpus=32,gpus-per-server=2,radix=8 --scenarios links:2@3000 --figures loads --store part --quiet >log
+"$program" study run --store part --shard 1/3 --quiet >log
+show part >out 2>log && fail "nothing is gathered"
+"$program" study gather --store part --partial --quiet >log
+check part
+says part "Only"
+
+# --- histories ---
+study months clos:gpus=256,spares=4,radix=16 --scenarios time:60d@150 --policy none --policy first-spare
+check months
+says months "In 60 days the job does"
+says months "Fear most: gpus;"
+
+# --- two ways into the network against one: 1/16 of the bandwidth against the job ---
+for planes in 2 1; do
+  study "planes-$planes" "rail-spine:gpus=64,planes=$planes,radix=32" --scenarios access-links:1
+  check "planes-$planes"
+done
+says planes-2 "The job runs in all 128 scenarios"
+says planes-2 "dual-homed. One link is 1/16 of the server's bandwidth (6.25 %)."
+says planes-1 "The job stops in all 64 scenarios."
+says planes-1 "single-homed. One link is 1/8 of the server's bandwidth (12.5 %)."
+"$python" - planes-2.json planes-1.json <<'PY' || fail "homing"
+import json, sys
+two, one = (json.load(open(path))["study"] for path in sys.argv[1:])
+assert two["homing"] == {"links_per_server": 16, "ports_per_nic": 2, "switches_per_nic": 2, "lost_ratio": 1 / 16}
+assert one["homing"] == {"links_per_server": 8, "ports_per_nic": 1, "switches_per_nic": 1, "lost_ratio": 1 / 8}
+a, b = two["policy"][0]["access_loss"], one["policy"][0]["access_loss"]
+assert a["scenarios"] == 128 and a["stopped"] == 0 and a["slower"] == 128 and 1 < a["mean_slowdown_ratio"] < 2, a
+assert b["scenarios"] == b["stopped"] == 64 and "mean_slowdown_ratio" not in b, b
+PY
+
+[[ $failures -eq 0 ]]
