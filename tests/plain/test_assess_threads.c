@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCENARIOS 12
+#define SCENARIOS 8
 #define THREADS   3
 
 static const fab_policy POLICIES[] = {FAB_POLICY_NONE, FAB_POLICY_FIRST_SPARE, FAB_POLICY_COLLISION_AWARE};
@@ -82,7 +82,7 @@ static int compare(const fab_damage *damage, const fab_scenarios *scenarios, con
 }
 
 static int check(const char *design_text, const char *const *job, const char *engine, bool times) {
-    static const char *const SOURCES[] = {"links:2@12", "servers:2@12", "switches:1@12", "time:4d@12"};
+    static const char *const SOURCES[] = {"links:2@8", "servers:2@8", "switches:1@8", "time:2d@8"};
     int failures = 0;
     fab_design design;
     fab_fabric *fabric = NULL;
