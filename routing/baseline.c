@@ -75,7 +75,8 @@ static fab_status find_trips(fab_baseline *b, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(fab_allocate((size_t)b->n_paths + 1, CACHE_LINE, &b->trip_memory, err));
     FAB_TRY(FAB_NEW(b->key, b->n_paths, err));
-    b->trip = (fab_trip *)(((uintptr_t)b->trip_memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+    size_t beyond = (size_t)((uintptr_t)b->trip_memory % CACHE_LINE);
+    b->trip = (fab_trip *)(void *)((char *)b->trip_memory + (beyond > 0 ? CACHE_LINE - beyond : 0));
     for (uint32_t flow = 0; flow < b->n_flows; flow++) {
         fab_flow about = fab_phase_flow(b->request.phase, flow);
         uint32_t first = b->routes.flow_first[flow];

@@ -211,7 +211,7 @@ done:
 fab_status fab_reroute_apply(fab_reroute *r, const fab_mask *mask, fab_reroute_when when, fab_rerouted *out,
                              fab_error *err) {
     fab_status status = FAB_OK;
-    fab_reroute_plan plan;
+    fab_reroute_plan plan = {0};
     FAB_TRY(fab_reroute_begin(r, mask, when, &plan, err));
     bool in_full = plan.on_loss == FAB_LOSS_RECONVERGE && plan.any_dead;
     if (in_full) {

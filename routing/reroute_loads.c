@@ -79,7 +79,7 @@ fab_status fab_reroute_move(fab_reroute *r, fab_error *err) {
     double worst_ratio = r->worst_ratio;
     const double same = r->b->same_per_bps;
     FAB_TRY(FAB_GROW(r->swap, r->swap_capacity, 2 * (n + AHEAD), err));
-    memset(r->swap + 2 * n, 0, 2 * AHEAD * sizeof *r->swap);
+    memset(r->swap + 2 * n, 0, (size_t)2 * AHEAD * sizeof *r->swap);
     const fab_link_id *swap = r->swap;
     const double *bps = r->swap_bps;
     for (size_t i = 0; i < n; i++) {

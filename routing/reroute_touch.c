@@ -41,7 +41,7 @@ static void touch_leg(fab_reroute *r, size_t first, size_t last) {
  * wait for each other, those of several do not. */
 static void touch_dead(fab_reroute *r, uint64_t *wanted) {
     const fab_baseline *b = r->b;
-    fab_link_id link[DEAD_AT_ONCE];
+    fab_link_id link[DEAD_AT_ONCE] = {0};
     size_t first[DEAD_AT_ONCE];
     size_t last[DEAD_AT_ONCE];
     for (uint32_t next = 0; next < r->mask->n_links;) {
