@@ -45,7 +45,7 @@ static fab_status check_rates(const fab_fabric *f, fab_error *err) {
         double bps = fab_class_of(f, 2 * c)->capacity_bps;
         char rate[RATE_SIZE];
         if (is_network(f, 2 * c) && !find_rate(bps, rate)) {
-            char name[80];
+            char name[FAB_LINK_NAME_SIZE];
             return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                             "%s has %g Gb/s, which no width (1, 2, 4, 8, 12) and speed (2.5 to 200 Gb/s a lane) of "
                             "InfiniBand make",
