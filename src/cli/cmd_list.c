@@ -3,6 +3,7 @@
 #include "fab/builtin.h"
 #include "fab/prices.h"
 #include "fab/routing.h"
+#include "fab/site.h"
 #include "fab/units.h"
 
 #include <string.h>
@@ -205,6 +206,16 @@ static fab_status fill_fields(cli_table *table, fab_error *err) {
     return visit.status;
 }
 
+static fab_status fill_formats(cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
+        FAB_TRY(cli_table_add(table, fab_site_formats[i]->name, err));
+        FAB_TRY(cli_table_add(table, fab_site_formats[i]->summary, err));
+    }
+done:
+    return status;
+}
+
 static const list_topic TOPICS[] = {
     {"presets",
      "designs that ship with the program: preset:NAME",
@@ -288,6 +299,11 @@ static const list_topic TOPICS[] = {
       {"Summary", "summary", false}},
      4,
      fill_fields},
+    {"formats",
+     "what import and audit read: --input-format NAME",
+     {{"Format", "name", false}, {"Summary", "summary", false}},
+     2,
+     fill_formats},
 };
 #define N_TOPICS (sizeof TOPICS / sizeof TOPICS[0])
 

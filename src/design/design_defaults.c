@@ -191,11 +191,12 @@ static fab_status check_jobs(const fab_design *design, const char *where, fab_er
 }
 
 fab_status reading_finish(reading *r, fab_error *err) {
+    const field *id = design_field_find(SCOPE_JOB, "id");
     (void)snprintf(r->design.fabric.where, sizeof r->design.fabric.where, "%s", r->origin_where);
     (void)snprintf(r->design.front_end.where, sizeof r->design.front_end.where, "%s", r->front_end_where);
-    fill(&r->design);
     fab_status status = FAB_OK;
-    const field *id = design_field_find(SCOPE_JOB, "id");
+    FAB_TRY(reading_finish_installed(r, err));
+    fill(&r->design);
     FAB_TRY(check_fabric(r, err));
     FAB_TRY(check_front_end(r, err));
     FAB_TRY(reading_finish_floor(r, err));
