@@ -17,9 +17,18 @@ for design in fat-tree:k=4 rail-spine:gpus=64,gpus-per-server=4,radix=8 rail-spi
   "$tool" write ptm $number/f.ptm.dot | cmp -s - $number/f.ptm.dot || fail "$design: PTM read back"
   "$tool" write slurm-tree $number/f.tree.conf | cmp -s - $number/f.tree.conf || fail "$design: Slurm's tree read back"
   "$tool" write slurm-block $number/f.block.conf | cmp -s - $number/f.block.conf || fail "$design: Slurm's blocks read back"
+  for pair in cables:f.cables.csv ptm:f.ptm.dot slurm-tree:f.tree.conf slurm-block:f.block.conf; do # by way of GraphML
+    cmp -s <("$tool" write ${pair%%:*} $number/f.graphml | sort) <(sort $number/${pair#*:}) || fail "$design: GraphML read back, as $pair"
+  done
   [[ -z $("$program" audit $number/f.cables.csv --quiet --json | $python -c 'import json, sys
 for f in json.load(sys.stdin)["audit"]["findings"]: print(f)') ]] || fail "$design: an audit of its cables finds something"
 done
+
+$python "$root/tests/cli/check_graphml_in.py" "$tool" 2>err || fail "random GraphML: $(tail -n 3 err)"
+code=0
+"$program" build fat-tree:k=4 --view pod --format graphml --quiet >merged.graphml
+"$tool" list merged.graphml >out 2>err || code=$?
+[[ $code -eq 3 ]] && grep -qE '^merged.graphml:[0-9]+:[0-9]+: .*--view whole' err || fail "a merged view: $code $(<err)"
 
 # --- what a format cannot say ---
 refuse() { # refuse WRITER FILE TEXT
@@ -67,6 +76,8 @@ assert a["boundaries"][1]["present_cables"] == 532
 assert sum(f["cables"] for f in a["findings"] if f["finding"] == "missing-cable") == 26' || fail "audit of the subnet list"
   "$tool" list "$FABRISCOPE_SAMPLES/ptm-dot/topology.dot.sample" | grep ^cable | cut -f 2-5 >out
   printf 'switch1\tswp%d\tswitch2\tswp%d\n' 1 41 2 42 3 43 4 44 | cmp - out || fail "the sample of PTM: $(<out)"
+  $python "$root/tests/cli/check_graphml_in.py" "$tool" "$FABRISCOPE_SAMPLES"/topology-zoo/*.graphml 2>err ||
+    fail "Topology Zoo: $(tail -n 3 err)"
   "$tool" write slurm-block "$FABRISCOPE_SAMPLES/slurm-topology/topograph-block.conf" >blocks.conf
   cmp <(grep ^BlockName "$FABRISCOPE_SAMPLES/slurm-topology/topograph-block.conf") <(grep ^BlockName blocks.conf) ||
     fail "blocks of topograph: $(<blocks.conf)"
