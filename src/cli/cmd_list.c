@@ -316,7 +316,10 @@ static const list_topic TOPICS[] = {
      fill_fields},
     {"formats",
      "files that are read (recognised, or --input-format NAME) and written (--format NAME, --export FILE.SUFFIX)",
-     {{"Format", "name", false}, {"In/out", "direction", false}, {"Suffix", "suffix", false}, {"Summary", "summary", false}},
+     {{"Format", "name", false},
+      {"In/out", "direction", false},
+      {"Suffix", "suffix", false},
+      {"Summary", "summary", false}},
      4,
      fill_formats},
 };
