@@ -15,6 +15,7 @@ static fab_status apply_against(cli_options *options, const char *value, fab_err
 static const cli_option OPTION_AGAINST = {
     "against", "DESIGN|FILE", "compare with a plan, by the names of boxes and ports, instead of with itself",
     apply_against};
+
 /* The plan: a design, or a file of a known format. */
 static fab_status read_plan(const cli_options *options, fab_site **out, fab_error *err) {
     fab_status status = FAB_OK;

@@ -24,7 +24,8 @@ static fab_status apply_input_format(cli_options *options, const char *value, fa
 }
 
 const cli_option cli_option_input_format = {
-    "input-format", "NAME", "of FILE (see list formats); default what its content looks like", apply_input_format};
+    "input-format", "NAME", "of FILE, as `list formats` shows them; default what its content looks like",
+    apply_input_format};
 
 static fab_status apply_output(cli_options *options, const char *value, fab_error *err) {
     if (value[0] == '\0') {

@@ -45,8 +45,8 @@ static fab_status apply_export(cli_options *options, const char *value, fab_erro
 
 const cli_option cli_option_export = {
     "export", "FILE",
-    "also write FILE in the format of its suffix: .html, .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml; "
-    "can be repeated",
+    "also write FILE in the format of its suffix: .html, .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml, "
+    ".cables.csv, .ptm.dot, .tree.conf, .block.conf, .clab.yml; can be repeated",
     apply_export};
 
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
