@@ -128,7 +128,9 @@ static fab_status write_ibnet(const fab_result *result, const fab_report_style *
         put_node(&w, v);
     }
     for (fab_node_id v = w.f->first[FAB_NODE_NIC]; v < w.f->first[FAB_NODE_DOMAIN]; v++) {
-        put_node(&w, v);
+        if (fab_ib_n_ports(w.f, v) > 0) { /* slots that nothing is plugged into are no boxes */
+            put_node(&w, v);
+        }
     }
     if (fflush(out) != 0 || ferror(out)) {
         FAB_FAIL(err, FAB_EIO, NULL, "cannot write the report: %s", errno != 0 ? strerror(errno) : "a write failed");

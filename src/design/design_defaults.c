@@ -90,6 +90,9 @@ static fab_status check_front_end(const reading *r, fab_error *err) {
     if (!field_is_word(f->family)) {
         return fab_fail(err, FAB_EINPUT, where, "front-end: family is required: the name of a topology family");
     }
+    if (strcmp(f->family, "installed") == 0 || f->file[0] != '\0') {
+        return fab_fail(err, FAB_EINPUT, where, "front-end: what is installed cannot be the front-end of a design");
+    }
     if (f->gpus != 0 || f->gpus_per_server != 0 || f->domain != 0 || f->spares != 0) {
         return fab_fail(err, FAB_EINPUT, where,
                         "front-end: its hosts are the servers of the fabric and the storage servers; it has no gpus, "

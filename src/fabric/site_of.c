@@ -3,6 +3,7 @@
 #include "fab/ib_names.h"
 #include "fab/memory.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

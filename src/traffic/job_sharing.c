@@ -184,7 +184,8 @@ fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fa
     bool is_open[FAB_MAX_JOBS] = {false};
     uint64_t spares = design->fabric.spares;
     sharing s = {.fabric = fabric,
-                 .n_in_order = spares < fab_n_whole_servers(fabric) ? fab_n_whole_servers(fabric) - (uint32_t)spares : 0};
+                 .n_in_order =
+                     spares < fab_n_whole_servers(fabric) ? fab_n_whole_servers(fabric) - (uint32_t)spares : 0};
     if (design->n_jobs < 2) {
         *out = *design;
         return FAB_OK;

@@ -64,7 +64,7 @@ typedef struct fab_fabric {
     uint32_t n_nodes, n_links, n_cables;
     uint32_t n_servers, n_rails, n_planes, n_pods, n_tiers;
     uint32_t n_cut_servers; /**< the last ones, which lack cables: jobs take them only where they are named */
-    uint32_t n_boundaries; /**< numbered from 1, as the tier of a link class; n_tiers in a tree */
+    uint32_t n_boundaries;  /**< numbered from 1, as the tier of a link class; n_tiers in a tree */
     fab_wiring wiring;
     uint32_t gpus_per_server, nics_per_server, gpus_per_domain;
     uint32_t first[FAB_NODE_N_KINDS + 1];         /**< [kind]: first node of the kind; [kind + 1]: behind its last */
