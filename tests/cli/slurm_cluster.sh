@@ -108,13 +108,12 @@ cluster_stop_daemons() { # cluster_stop_daemons PATTERN...
 
 cluster_processes() { # cluster_processes NODE: what runs there in the name of a job, and who watches over it
   local file process parent
-  for file in /proc/[0-9]*/environ; do
+  { grep -lzxF "SLURMD_NODENAME=$1" /proc/[0-9]*/environ 2>/dev/null || true; } | while read -r file; do
+    grep -qzxF "SLURM_CONF=$SLURM_CONF" "$file" 2>/dev/null || continue
     process=${file//[!0-9]/}
-    if { tr '\0' '\n' <"$file" | grep -qx "SLURMD_NODENAME=$1" && tr '\0' '\n' <"$file" | grep -qx "SLURM_CONF=$SLURM_CONF"; } 2>/dev/null; then
-      parent=$(awk '/^PPid/ { print $2 }' "/proc/$process/status" 2>/dev/null) || true
-      [[ $(cat "/proc/$parent/comm" 2>/dev/null) != slurmstepd* ]] || echo "$parent"
-      echo "$process"
-    fi
+    parent=$(awk '/^PPid/ { print $2 }' "/proc/$process/status" 2>/dev/null) || true
+    [[ $(cat "/proc/$parent/comm" 2>/dev/null) != slurmstepd* ]] || echo "$parent"
+    echo "$process"
   done | sort -un
 }
 
