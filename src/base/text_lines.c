@@ -86,6 +86,7 @@ static bool refill(fab_text *text) {
             return false;
         }
         text->file.data = wider;
+        text->next_line = wider;
         text->file.capacity = capacity;
     }
     text->next_line = text->file.data; /* which may have moved */
