@@ -28,10 +28,11 @@ static fab_status apply_input_format(cli_options *options, const char *value, fa
 static const cli_option OPTION_AGAINST = {
     "against", "DESIGN|FILE", "compare with a plan, by the names of boxes and ports, instead of with itself",
     apply_against};
-static const cli_option OPTION_INPUT_FORMAT = {"input-format", "NAME",
-                                               "of FILE: ibnetdiscover, ibnetdiscover-ports, slurm, cables; default "
-                                               "what its content looks like",
-                                               apply_input_format};
+static const cli_option OPTION_INPUT_FORMAT = {
+    "input-format", "NAME",
+    "of FILE: ibnetdiscover, ibnetdiscover-ports, slurm, cables, htsim, simai; default "
+    "what its content looks like",
+    apply_input_format};
 
 /* The plan: a design, or a file of a known format. */
 static fab_status read_plan(const cli_options *options, fab_site **out, fab_error *err) {

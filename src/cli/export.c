@@ -25,7 +25,7 @@ static const fab_report_format *format_of(const char *path) {
 
 static fab_status apply_export(cli_options *options, const char *value, fab_error *err) {
     if (format_of(value) == NULL) {
-        char known[160] = "";
+        char known[256] = "";
         for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
             if (fab_report_formats[i]->suffix != NULL) {
                 size_t n = strlen(known);
@@ -43,11 +43,11 @@ static fab_status apply_export(cli_options *options, const char *value, fab_erro
     return FAB_OK;
 }
 
-const cli_option cli_option_export = {
-    "export", "FILE",
-    "also write FILE in the format of its suffix: .html, .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml; "
-    "can be repeated",
-    apply_export};
+const cli_option cli_option_export = {"export", "FILE",
+                                      "also write FILE in the format of its suffix: .html, .svg, .graphml, "
+                                      ".yed.graphml, .gexf, .dot, .json, .xml, .topo, .simai; "
+                                      "can be repeated",
+                                      apply_export};
 
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
     cli_hint hint = {.word = value};

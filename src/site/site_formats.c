@@ -9,8 +9,8 @@
 
 #define HEAD ((size_t)1 << 16) /* bytes that a format is recognised by */
 
-const fab_site_format *const fab_site_formats[] = {&fab_site_ibnet, &fab_site_ibports, &fab_site_slurm, &fab_site_csv,
-                                                   NULL};
+const fab_site_format *const fab_site_formats[] = {
+    &fab_site_ibnet, &fab_site_ibports, &fab_site_slurm, &fab_site_csv, &fab_site_htsim, &fab_site_simai, NULL};
 
 static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
     FILE *in = fopen(path, "rb");

@@ -18,5 +18,6 @@ fab_status fab_site_ib_describe(fab_site *site, uint32_t node, fab_site_kind kin
                                 fab_error *err) FAB_MUST_USE;
 
 extern const fab_site_format fab_site_ibports, fab_site_ibnet, fab_site_csv, fab_site_slurm;
+extern const fab_site_format fab_site_htsim, fab_site_simai;
 
 #endif

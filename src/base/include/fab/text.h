@@ -34,6 +34,9 @@ typedef struct fab_text {
 fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) FAB_MUST_USE;
 void fab_text_release(fab_text *text);
 
+/** Of a file whose bytes are there already: FAB_EINPUT where one of them is zero. */
+fab_status fab_text_check(fab_text *text, fab_error *err) FAB_MUST_USE;
+
 /** Stands before the first line again. */
 void fab_text_rewind(fab_text *text);
 

@@ -95,7 +95,8 @@ void fab_traffic_release(fab_traffic *traffic);
  *                                    makes a run of each that is defined there, auto the one of least time by
  *                                    fab_collective_time()
  *     file:PATH                      CSV (src,dst,bytes) or MatrixMarket coordinate matrix over GPUs; entries of the
- *                                    same pair stay separate flows, entries of 0 bytes are dropped
+ *                                    same pair stay separate flows, entries of 0 bytes are dropped. Or connections of
+ *                                    htsim, a workload of SimAI (ADR 0043): recognised by content
  *
  * The collectives of a job run by tp-collective and dp-collective; phases of one collective are named dp-1, dp-2, ...
  * where it has several. Ring collectives run in one channel per member that a server (or the scale-up domain, where
