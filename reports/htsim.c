@@ -127,16 +127,17 @@ static fab_status count_switches(figures *g, fab_error *err) {
 /* Hosts are numbered leaf by leaf. */
 static fab_status check_hosts(const figures *g, fab_error *err) {
     const fab_fabric *f = g->f;
+    uint32_t per_leaf = g->down[0] > 0 ? g->down[0] : 1;
     for (uint32_t host = 0; host < g->hosts; host++) {
         fab_node_id nic = f->first[FAB_NODE_NIC] + host;
         for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + 1]; i++) {
             fab_node_id leaf = fab_head(f, f->out_link[i]);
-            if (fab_kind_of(f, leaf) == FAB_NODE_SWITCH && leaf - f->first_of_tier[1] != host / g->down[0]) {
+            if (fab_kind_of(f, leaf) == FAB_NODE_SWITCH && leaf - f->first_of_tier[1] != host / per_leaf) {
                 char name[32];
                 return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                                 "nic-%" PRIu32 " is on %s; htsim has %" PRIu32
                                 " consecutive nodes on every leaf, so this one would be on leaf-%" PRIu32,
-                                host, fab_node_name(f, leaf, name), g->down[0], host / g->down[0]);
+                                host, fab_node_name(f, leaf, name), per_leaf, host / per_leaf);
             }
         }
     }
@@ -164,7 +165,7 @@ static uint32_t list_above(const fab_fabric *f, fab_node_id v, uint32_t *out) {
 /* Every leaf has equally many cables to each spine of its pod, and to no other. */
 static fab_status check_leaves(figures *g, uint32_t *above, fab_error *err) {
     const fab_fabric *f = g->f;
-    g->bundle[1] = g->up[0] / g->spines;
+    g->bundle[1] = g->spines > 0 ? g->up[0] / g->spines : 0;
     for (uint32_t leaf = 0; leaf < g->leaves * g->pods; leaf++) {
         uint32_t n = list_above(f, f->first_of_tier[1] + leaf, above);
         for (uint32_t i = 0; i < n; i++) {

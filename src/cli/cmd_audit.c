@@ -29,9 +29,7 @@ static const cli_option OPTION_AGAINST = {
     "against", "DESIGN|FILE", "compare with a plan, by the names of boxes and ports, instead of with itself",
     apply_against};
 static const cli_option OPTION_INPUT_FORMAT = {
-    "input-format", "NAME",
-    "of FILE: ibnetdiscover, ibnetdiscover-ports, slurm, cables, htsim, simai; default "
-    "what its content looks like",
+    "input-format", "NAME", "of FILE, as `list formats` shows them; default what its content looks like",
     apply_input_format};
 
 /* The plan: a design, or a file of a known format. */

@@ -43,11 +43,12 @@ static fab_status apply_export(cli_options *options, const char *value, fab_erro
     return FAB_OK;
 }
 
-const cli_option cli_option_export = {"export", "FILE",
-                                      "also write FILE in the format of its suffix: .html, .svg, .graphml, "
-                                      ".yed.graphml, .gexf, .dot, .json, .xml, .topo, .simai; "
-                                      "can be repeated",
-                                      apply_export};
+const cli_option cli_option_export = {
+    "export", "FILE",
+    "also write FILE in the format of its suffix: .html, .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml, "
+    ".cables.csv, .ptm.dot, .tree.conf, .block.conf, .clab.yml, .topo, .simai, .simgrid.xml, .astra-sim.yml; can be "
+    "repeated",
+    apply_export};
 
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
     cli_hint hint = {.word = value};

@@ -156,10 +156,10 @@ const cli_option cli_option_threads = {"threads", "N", "threads to use; default 
                                        apply_threads};
 const cli_option cli_option_out = {"out", "DIR", "also write the report in every file format into this folder",
                                    apply_out};
-const cli_option cli_option_format = {
-    "format", "NAME",
-    "what to print: text (default), json, xml, html, svg, graphml, yed, gexf, dot, ibnet, htsim, simai, flows, csv",
-    apply_format};
+const cli_option cli_option_format = {"format", "NAME",
+                                      "what to print: text (default), json, xml, html, svg, graphml, yed, gexf, dot, "
+                                      "ibnet, flows, csv; all of them: list formats",
+                                      apply_format};
 const cli_option cli_option_json = {"json", NULL, "print one JSON object; short for --format json", apply_json};
 const cli_option cli_option_quiet = {"quiet", NULL, "no progress and no closing line on stderr", apply_quiet};
 const cli_option cli_option_force = {"force", NULL, "overwrite existing files", apply_force};

@@ -9,6 +9,14 @@
 
 static const fab_traffic_format *const FORMATS[] = {&fab_traffic_htsim, &fab_traffic_simai};
 
+const fab_pattern_info fab_traffic_files[] = {
+    {"csv", "traffic: a matrix with the header src,dst,bytes"},
+    {"matrix-market", "traffic: a coordinate matrix, bytes from row to column"},
+    {"htsim-cm", "traffic: connections of htsim that start together"},
+    {"simai-workload", "traffic: collectives of the layers of SimAI's and ASTRA-sim 1's workloads"},
+    {NULL, NULL},
+};
+
 const char *fab_traffic_file_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;

@@ -37,7 +37,7 @@ typedef struct fab_report_style {
 #define FAB_REPORT_SEEDS 32 /**< of so many seeds the page shows every link */
 
 typedef struct fab_report_format {
-    const char *name;      /**< text, json, xml, graphml, yed, gexf, dot, svg, html, ibnet, htsim, simai, flows, csv */
+    const char *name; /**< text, json, xml, graphml, yed, gexf, dot, svg, html, ibnet, cables, ptm, slurm-tree, ... */
     const char *file_name; /**< name under --out: report.json, fabric.graphml; NULL: not there */
     const char *suffix;    /**< of files that it is chosen by: ".svg"; NULL: by name only */
     const char *summary;
