@@ -317,7 +317,7 @@ static void walk_meta(walk *w, const fab_result *result) {
         [FAB_COMMAND_RUN] = "run",     [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
         [FAB_COMMAND_ROUTE] = "route", [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
         [FAB_COMMAND_PLACE] = "place", [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
-        [FAB_COMMAND_AUDIT] = "audit", [FAB_COMMAND_IMPORT] = "import",
+        [FAB_COMMAND_AUDIT] = "audit", [FAB_COMMAND_TRAFFIC] = "traffic",   [FAB_COMMAND_IMPORT] = "import",
     };
     size_t n_conventions = 0;
     while (fab_conventions[n_conventions] != NULL) {
@@ -335,6 +335,9 @@ static void walk_meta(walk *w, const fab_result *result) {
         string(w, "design", result->sweep->design);
     } else if (result->audited != NULL || result->imported != NULL) {
         string(w, "design", result->audited != NULL ? result->audited : result->imported->path);
+    } else if (result->listing != NULL) {
+        string(w, "design", result->listing->design);
+        string(w, "design_digest", result->listing->digest);
     }
     text(w, "traffic", result->traffic);
     integer(w, "seed", result->seed);
@@ -349,6 +352,9 @@ static void walk_meta(walk *w, const fab_result *result) {
 
 static void walk_all(walk *w, const fab_result *result) {
     object(w, NULL);
+    if (result->listing != NULL) {
+        fab_walk_traffic(w, result->listing->traffic);
+    }
     if (result->n_fabrics > 0) {
         walk_fabric(w, &result->fabrics[0], result->graph != NULL);
         walk_cost(w, &result->fabrics[0].cost);

@@ -18,7 +18,7 @@ struct fab_text_stream {
     fab_error error;
 };
 
-static fab_status refuse_zero_byte(fab_text *text, fab_error *err) {
+fab_status fab_text_check(fab_text *text, fab_error *err) {
     const char *nul = memchr(text->file.data, '\0', text->file.length);
     const char *start = text->file.data;
     if (nul == NULL) {
@@ -37,7 +37,7 @@ fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) {
     *out = (fab_text){.path = path};
     fab_status status = fab_read_file(path, MAX_BYTES, &out->file, err);
     if (status == FAB_OK) {
-        status = refuse_zero_byte(out, err);
+        status = fab_text_check(out, err);
         fab_text_rewind(out);
     }
     if (status != FAB_OK) {
@@ -86,6 +86,7 @@ static bool refill(fab_text *text) {
             return false;
         }
         text->file.data = wider;
+        text->next_line = wider;
         text->file.capacity = capacity;
     }
     text->next_line = text->file.data; /* which may have moved */

@@ -71,9 +71,9 @@ static const char *const EXAMPLES[] = {"fabriscope audit ibnetdiscover.out",
                                        "fabriscope audit ibnetdiscover.out --format csv > work-order.csv",
                                        "fabriscope audit cables.csv --against plan.csv", NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_AGAINST,   &cli_option_input_format, &cli_option_out,
-                                            &cli_option_force, &cli_option_format,       &cli_option_json,
-                                            &cli_option_color, &cli_option_quiet,        NULL};
+static const cli_option *const OPTIONS[] = {
+    &OPTION_AGAINST,   &cli_option_input_format, &cli_option_out,   &cli_option_force, &cli_option_format,
+    &cli_option_table, &cli_option_json,         &cli_option_color, &cli_option_quiet, NULL};
 
 const cli_command cli_command_audit = {
     .name = "audit",
