@@ -33,6 +33,8 @@ const fab_metric fab_metrics[] = {
     {"cable_length_m_by_tier", "m", "fabric",
      "Length of the cables of each boundary, NIC - leaf first; with a floor their mean.", NULL,
      HERE("0011-floor-plan.md")},
+    {"cable_bps", "bit/s", "import", "Rate that most cables of a boundary have, in one direction.", NULL,
+     HERE("0041-import.md")},
     {"server_power_w", "W", "floor", "Power of one server as the limits of racks and halls count it.", NULL,
      HERE("0011-floor-plan.md")},
     {"rack_power_limit_w", "W", "floor", "Most power of the servers of one rack.", NULL, HERE("0011-floor-plan.md")},
