@@ -116,7 +116,7 @@ static fab_status print_list(const cli_options *options, const fab_design *desig
     FAB_TRY(list_phases(traffic, json, &table, err));
     if (json) {
         char digest[17];
-        fab_design_digest(design, digest);
+        FAB_TRY(fab_design_digest(design, digest, err));
         (void)fputs("{\"traffic\": ", out);
         cli_json_string(traffic->summary, out);
         (void)fputs(", \"phases\": ", out);

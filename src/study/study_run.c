@@ -89,7 +89,9 @@ static fab_status restore_design(const fab_plan *plan, fab_design *out, fab_erro
     fab_status status = fab_design_restore(plan->design, out, err);
     if (status == FAB_OK) {
         (void)snprintf(out->origin, sizeof out->origin, "%s", plan->origin);
-        fab_design_digest(out, digest);
+        status = fab_design_digest(out, digest, err);
+    }
+    if (status == FAB_OK) {
         status = strcmp(digest, plan->digest) == 0
                      ? FAB_OK
                      : fab_fail(err, FAB_EINPUT, NULL, "the plan is damaged: its design has digest %s, not %s", digest,

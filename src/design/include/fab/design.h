@@ -188,7 +188,7 @@ void fab_design_describe(const fab_design *design, fab_str *out);
 fab_status fab_design_restore(const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
 
 /** Digest of fab_design_describe: 16 hexadecimal digits and a NUL. */
-void fab_design_digest(const fab_design *design, char out[17]);
+fab_status fab_design_digest(const fab_design *design, char out[17], fab_error *err) FAB_MUST_USE;
 
 /** Appends the XML Schema of design files. */
 void fab_design_schema(fab_str *out);
