@@ -302,6 +302,8 @@ fab_status fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor,
     xmlInitParser();
     fab_status status = s.status == FAB_OK ? run(&s) : s.status;
     if (s.context != NULL) {
+        xmlFreeDoc(s.context->myDoc); /* it makes one for declarations, also where nobody asks for a tree */
+        s.context->myDoc = NULL;
         xmlFreeParserCtxt(s.context);
     }
     xmlSetStructuredErrorFunc(old_user, old_handler);
