@@ -79,7 +79,7 @@ static bool refill(fab_text *text) {
     text->file.length = left;
     text->next_line = text->file.data;
     if (text->file.capacity < left + WINDOW + 1) { /* a line that is longer: twice the room */
-        size_t capacity = 2 * left + WINDOW + 1;
+        size_t capacity = (2 * left < MAX_LINE ? 2 * left : MAX_LINE) + WINDOW + 1;
         char *wider = realloc(text->file.data, capacity);
         if (wider == NULL) {
             s->status = fab_fail(&s->error, FAB_ENOMEM, text->path, "cannot allocate %zu bytes for a line", capacity);
