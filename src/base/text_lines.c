@@ -140,6 +140,12 @@ fab_status fab_text_stream_open(const char *path, fab_text *out, fab_error *err)
     if (out->stream->in == NULL) {
         FAB_FAIL(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
     }
+    out->n_bytes = SIZE_MAX;
+    if (fseek(out->stream->in, 0, SEEK_END) == 0) { /* of a pipe it fails, and nothing has moved */
+        long end = ftell(out->stream->in);
+        out->n_bytes = end >= 0 ? (size_t)end : SIZE_MAX;
+        rewind(out->stream->in);
+    }
     fab_text_rewind(out);
     (void)refill(out);
     FAB_TRY(fab_text_end(out, err));
