@@ -200,7 +200,7 @@ fab_status fab_design_restore(const char *text, fab_design *out, fab_error *err)
 
 /** Digest of fab_design_describe, but for the path of an installed fabric's file, whose content it covers instead: 16
  * hexadecimal digits and a NUL. */
-void fab_design_digest(const fab_design *design, char out[17]);
+fab_status fab_design_digest(const fab_design *design, char out[17], fab_error *err) FAB_MUST_USE;
 
 /** Appends the XML Schema of design files. */
 void fab_design_schema(fab_str *out);
