@@ -86,7 +86,8 @@ const cli_command cli_command_audit = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "what is wrong with an installed fabric: missing cables, swapped rails, ...",
-    .details = "Reads what is installed (ibnetdiscover, a list of cables as CSV, Slurm's topology) and finds where it "
+    .details = "Reads what is installed (ibnetdiscover, OpenSM's list, a list of cables as CSV, PTM, Slurm, GraphML) "
+               "and finds where it "
                "departs from the regular structure that it shows itself, or from a plan: absent switches, missing and "
                "extra cables, swapped rails, wrong speeds, links that one end alone reports, parts without a way, "
                "single points of failure. Worst first, with the boxes and ports to walk to.",
