@@ -182,7 +182,7 @@ static fab_status check_bus(const reader *r, const fab_xml_element *pci, fab_err
     const uint32_t n[] = {r->shape->n_gpus, r->shape->n_nics};
     for (int kind = 0; kind < 2; kind++) {
         for (uint32_t i = 0; i < n[kind]; i++) {
-            if (strcmp(value_of(lists[kind][i], "busid"), bus->value) == 0) {
+            if (lists[kind][i] != NULL && strcmp(value_of(lists[kind][i], "busid"), bus->value) == 0) {
                 char text[120];
                 (void)snprintf(text, sizeof text, "busid '%.40s' is taken: line %u has it already", bus->value,
                                (unsigned)lists[kind][i]->line);
@@ -258,7 +258,7 @@ done:
 
 static uint32_t depth_of(const fab_xml_element *e) {
     uint32_t depth = 0;
-    for (; e->parent != NULL; e = e->parent) {
+    for (; e != NULL && e->parent != NULL; e = e->parent) {
         depth++;
     }
     return depth;
