@@ -11,6 +11,7 @@
 extern const fab_report_format fab_report_text;
 extern const fab_report_format fab_report_json;
 extern const fab_report_format fab_report_xml;
+extern const fab_report_format fab_report_markdown;
 extern const fab_report_format fab_report_graphml;
 extern const fab_report_format fab_report_yed;
 extern const fab_report_format fab_report_gexf;

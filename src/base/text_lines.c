@@ -77,17 +77,19 @@ static bool refill(fab_text *text) {
     }
     memmove(text->file.data, text->next_line, left);
     text->file.length = left;
-    text->next_line = text->file.data;
     if (text->file.capacity < left + WINDOW + 1) { /* a line that is longer: twice the room */
         size_t capacity = 2 * left + WINDOW + 1;
         char *wider = realloc(text->file.data, capacity);
         if (wider == NULL) {
+            text->next_line = text->file.data;
             s->status = fab_fail(&s->error, FAB_ENOMEM, text->path, "cannot allocate %zu bytes for a line", capacity);
             return false;
         }
         text->file.data = wider;
+        text->next_line = wider;
         text->file.capacity = capacity;
     }
+    text->next_line = text->file.data; /* which may have moved */
     char *to = text->file.data + left;
     size_t n = fread(to, 1, text->file.capacity - 1 - left, s->in);
     to[n] = '\0';

@@ -91,9 +91,7 @@ static fab_status report(const cli_options *options, const fab_result *result, F
     if (options->patch == NULL || !is_stdout(options->patch)) {
         return cli_report(options, result, out, err);
     }
-    fab_status status = cli_write_exports(options, result, err);
-    return status == FAB_OK && options->out != NULL ? fab_reports_write_all(result, options->out, options->force, err)
-                                                    : status;
+    return cli_write_reports(options, result, err);
 }
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
@@ -147,11 +145,23 @@ static const char *const EXAMPLES[] = {
     "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv",
     NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &OPTION_VERIFY,    &cli_option_set,    &cli_option_prices,  &cli_option_out,
-    &OPTION_PATCH,     &cli_option_export, &cli_option_view,    &cli_option_failed,
-    &cli_option_force, &cli_option_format, &cli_option_json,    &cli_option_color,
-    &cli_option_quiet, &cli_option_seed,   &cli_option_threads, NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_VERIFY,
+                                            &cli_option_set,
+                                            &cli_option_prices,
+                                            &cli_option_out,
+                                            &OPTION_PATCH,
+                                            &cli_option_export,
+                                            &cli_option_view,
+                                            &cli_option_failed,
+                                            &cli_option_force,
+                                            &cli_option_format,
+                                            &cli_option_table,
+                                            &cli_option_json,
+                                            &cli_option_color,
+                                            &cli_option_quiet,
+                                            &cli_option_seed,
+                                            &cli_option_threads,
+                                            NULL};
 
 const cli_command cli_command_build = {
     .name = "build",
