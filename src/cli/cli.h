@@ -402,4 +402,7 @@ void cli_front_end_close(cli_front_end *front_end);
 /** Makes the front-end the fabric that a report is about. */
 void cli_front_end_show(const fab_design *design, fab_result *result, const cli_front_end *front_end);
 
+/** The inside of a server from NCCL's topology, as text. */
+fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) FAB_MUST_USE;
+
 #endif
