@@ -5,13 +5,29 @@
 #include <string.h>
 
 const fab_report_format *const fab_report_formats[] = {
-    &fab_report_text,    &fab_report_json,
-    &fab_report_xml,     &fab_report_markdown,
-    &fab_report_graphml, &fab_report_yed,
-    &fab_report_gexf,    &fab_report_dot,
-    &fab_report_svg,     &fab_report_html,
-    &fab_report_ibnet,   &fab_report_flows,
-    &fab_report_csv,     NULL,
+    &fab_report_text,
+    &fab_report_json,
+    &fab_report_xml,
+    &fab_report_markdown,
+    &fab_report_graphml,
+    &fab_report_yed,
+    &fab_report_gexf,
+    &fab_report_dot,
+    &fab_report_svg,
+    &fab_report_html,
+    &fab_report_ibnet,
+    &fab_report_cables,
+    &fab_report_ptm,
+    &fab_report_slurm_tree,
+    &fab_report_slurm_block,
+    &fab_report_containerlab,
+    &fab_report_htsim,
+    &fab_report_simai,
+    &fab_report_simgrid,
+    &fab_report_astra_sim,
+    &fab_report_flows,
+    &fab_report_csv,
+    NULL,
 };
 
 const fab_report_format *fab_report_format_find(const char *name) {

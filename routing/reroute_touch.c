@@ -200,10 +200,9 @@ fab_status fab_reroute_touch(fab_reroute *r, fab_on_loss on_loss, fab_error *err
     fab_status status = FAB_OK;
     const fab_masked_hops *m = r->hops;
     memset(r->whole_leaf, 0, m->n_words * sizeof *r->whole_leaf);
-    if (on_loss ==
-        FAB_LOSS_RESILIENT) { /* asks about the leaves of these paths alone, or about those in other planes */
+    if (on_loss == FAB_LOSS_RESILIENT) { /* asks about the leaves of these paths, and seldom about others */
         touch_dead(r, r->whole_leaf);
-        FAB_TRY(fab_masked_hops_find(r->hops, r->mask, true, r->b->fabric->n_planes > 1 ? NULL : r->whole_leaf, err));
+        FAB_TRY(fab_masked_hops_find(r->hops, r->mask, true, r->asks_any_leaf ? NULL : r->whole_leaf, err));
         goto done;
     }
     touch_dead(r, NULL);

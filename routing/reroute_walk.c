@@ -25,14 +25,20 @@ static fab_link_id next_any(fab_reroute *r, uint32_t v, uint32_t column, const f
 static fab_status walk(fab_reroute *r, uint32_t v, uint32_t dst, uint32_t column, const fab_hop_key *key, size_t *n,
                        bool *out_found, fab_error *err) {
     fab_status status = FAB_OK;
+    const fab_router *router = r->b->router;
     const fab_fabric *f = r->b->fabric;
+    const size_t first = *n;
     *out_found = false;
     while (v != dst) {
         fab_link_id link = next_any(r, v, column, key);
         if (link == FAB_NONE) {
             goto done;
         }
-        if (*n >= r->link_capacity) {
+        if (*n >= r->link_capacity) { /* the way to see that a walk does not end, at no cost to those that do */
+            if (*n - first > router->next_hops->n_switches) {
+                FAB_FAIL(err, FAB_EINTERNAL, NULL, "a path of more than %u switches goes in circles",
+                         router->next_hops->n_switches);
+            }
             FAB_TRY(FAB_GROW(r->link, r->link_capacity, *n + 1, err));
         }
         r->link[(*n)++] = link;

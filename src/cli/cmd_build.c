@@ -140,6 +140,7 @@ static const char *const EXAMPLES[] = {
     "fabriscope build fat-tree:k=8 --format graphml",
     "fabriscope build fat-tree:k=8 --fail leaf-3 --fail spine-9*0.5 --export failed.svg",
     "fabriscope build fat-tree:k=8 --format ibnet",
+    "fabriscope build rail-spine:gpus=1024 --format slurm-tree > topology.conf",
     "fabriscope build rail-spine:gpus=1024,taper=2 --out fabric",
     "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv",
     NULL};
@@ -168,10 +169,12 @@ const cli_command cli_command_build = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "the fabric: counts, bisection, cost, export",
-    .details = "Builds the fabric, checks the graph against the closed form of its family, and reports what it is "
-               "made of. --format graphml prints the graph itself, --format ibnet the same as a file that ibsim "
-               "loads and InfiniBand tools read. Racks and lengths in the patch plan come from the "
-               "floor of the design (--set floor.rack-power=40kW); without one the racks are empty.",
+    .details =
+        "Builds the fabric, checks the graph against the closed form of its family, and reports what it is "
+        "made of. --format graphml prints the graph itself, --format ibnet the same as a file that ibsim "
+        "loads and InfiniBand tools read; cables, ptm, slurm-tree, slurm-block and containerlab hand it to other "
+        "tools (`list formats`). Racks and lengths in the patch plan come from the "
+        "floor of the design (--set floor.rack-power=40kW); without one the racks are empty.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,

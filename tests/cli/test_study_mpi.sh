@@ -7,7 +7,7 @@ if [[ ! -x $FABRISCOPE_MPI ]] || ! command -v mpirun >/dev/null; then
   exit 77
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-study=(clos:gpus=64,radix=16,gpus-per-server=4,nics-per-server=4 --traffic pattern:permutation --scenarios links:2@60000
+study=(clos:gpus=64,radix=16,gpus-per-server=4,nics-per-server=4 --traffic pattern:permutation --scenarios links:2@120000
   --engine ecmp,qp=4 --figures loads --seed 5)
 "$program" study plan "${study[@]}" --store alone --quiet >/dev/null
 "$program" study run --store alone --quiet --threads 2
@@ -19,8 +19,11 @@ cmp alone/results.db many/results.db || fail "another store than of one process"
 
 "$program" study plan "${study[@]}" --store killed --quiet >/dev/null
 mpirun -n 4 --oversubscribe "$FABRISCOPE_MPI" study run --store killed --quiet >/dev/null &
-sleep 1
-pkill -9 -f "$FABRISCOPE_MPI study run --store killed" || true
+for ((i = 0; i < 2000; i++)); do # killed as soon as a shard has rows: the whole study takes seconds
+  [[ -s killed/shard-0-of-4.db-wal ]] && break
+  sleep 0.005
+done
+pkill -9 -f "$FABRISCOPE_MPI study run --store killed" || fail "the run ended before it was killed"
 wait $! && fail "mpirun does not say that processes died"
 "$root/scripts/study-mpi" killed 3 --oversubscribe >/dev/null
 cmp alone/results.db killed/results.db || fail "another store after a kill"

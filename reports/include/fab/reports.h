@@ -40,7 +40,7 @@ typedef struct fab_report_style {
 #define FAB_REPORT_SEEDS 32 /**< of so many seeds the page shows every link */
 
 typedef struct fab_report_format {
-    const char *name;      /**< text, json, xml, markdown, graphml, yed, gexf, dot, svg, html, ibnet, flows, csv */
+    const char *name;      /**< text, json, xml, markdown, graphml, svg, html, cables, slurm-tree, csv, ... */
     const char *file_name; /**< name under --out: report.json, fabric.graphml; NULL: not there */
     const char *suffix;    /**< of files that it is chosen by: ".svg"; NULL: by name only */
     const char *summary;
