@@ -20,7 +20,7 @@ make sweep sweep clos:gpus=256,radix=16,pod=64,tiers=3 --vary taper.1=1,2,4 --va
 make cost cost rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256
 make growth cost rail-only:gpus=1024,radix=32 --steps 256,512,1024
 make failures run clos:gpus=64,radix=16,spares=1 --job model=gpt-1.7b,tp=2,memory-check=off --fail server-2
-make audit audit "$root/tests/data/cluster.net"
+make audit audit "$root/src/doc/manual/cluster.net"
 make traffic traffic preset:llama3-24k-roce
 mkdir "$work/study" "$work/explain"
 "$program" route preset:llama3-talk-racks --job servers=0,1,2,4 --traffic job:dp --engine pinned --explain leaf-0:17 --format html --quiet \
