@@ -315,7 +315,7 @@ static void walk_meta(walk *w, const fab_result *result) {
         [FAB_COMMAND_RUN] = "run",     [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
         [FAB_COMMAND_ROUTE] = "route", [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
         [FAB_COMMAND_PLACE] = "place", [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
-        [FAB_COMMAND_AUDIT] = "audit",
+        [FAB_COMMAND_AUDIT] = "audit", [FAB_COMMAND_TRAFFIC] = "traffic",
     };
     size_t n_conventions = 0;
     while (fab_conventions[n_conventions] != NULL) {
@@ -333,6 +333,9 @@ static void walk_meta(walk *w, const fab_result *result) {
         string(w, "design", result->sweep->design);
     } else if (result->audited != NULL) {
         string(w, "design", result->audited);
+    } else if (result->listing != NULL) {
+        string(w, "design", result->listing->design);
+        string(w, "design_digest", result->listing->digest);
     }
     text(w, "traffic", result->traffic);
     integer(w, "seed", result->seed);
@@ -347,6 +350,9 @@ static void walk_meta(walk *w, const fab_result *result) {
 
 static void walk_all(walk *w, const fab_result *result) {
     object(w, NULL);
+    if (result->listing != NULL) {
+        fab_walk_traffic(w, result->listing->traffic);
+    }
     if (result->n_fabrics > 0) {
         walk_fabric(w, &result->fabrics[0], result->graph != NULL);
         walk_cost(w, &result->fabrics[0].cost);

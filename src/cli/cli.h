@@ -56,7 +56,7 @@ typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
     cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts, policies;
-    const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain,
+    const char *traffic, *prices, *format, *table, *out, *export_path, *patch, *dump, *explain,
         *certificate; /**< NULL when not given */
     cli_search search;
     cli_advise_options advise;
@@ -127,8 +127,8 @@ const char *cli_hint_text(const cli_hint *hint);
 /* --- options.c ---------------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_option_engine, cli_option_seeds,
-    cli_option_seed, cli_option_prices, cli_option_threads, cli_option_out, cli_option_format, cli_option_json,
-    cli_option_quiet, cli_option_force, cli_option_color, cli_option_help;
+    cli_option_seed, cli_option_prices, cli_option_threads, cli_option_out, cli_option_format, cli_option_table,
+    cli_option_json, cli_option_quiet, cli_option_force, cli_option_color, cli_option_help;
 
 /** Reads the arguments behind the command's name. `out` keeps pointers into argv. */
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out,
@@ -174,6 +174,9 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
 
 /** Renders the result to `out` in the requested format, and all formats into --out. */
 fab_status cli_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) FAB_MUST_USE;
+
+/** The files of --export and --out alone. */
+fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
 
 /** Fails early when --out cannot be written, so that no run is lost for that. */
 fab_status cli_check_out(const cli_options *options, fab_error *err) FAB_MUST_USE;

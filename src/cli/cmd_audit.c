@@ -29,10 +29,9 @@ static fab_status apply_input_format(cli_options *options, const char *value, fa
 static const cli_option OPTION_AGAINST = {
     "against", "DESIGN|FILE", "compare with a plan, by the names of boxes and ports, instead of with itself",
     apply_against};
-static const cli_option OPTION_INPUT_FORMAT = {"input-format", "NAME",
-                                               "of FILE: ibnetdiscover, ibnetdiscover-ports, slurm, cables; default "
-                                               "what its content looks like",
-                                               apply_input_format};
+static const cli_option OPTION_INPUT_FORMAT = {
+    "input-format", "NAME", "of FILE, as `list formats` shows them; default what its content looks like",
+    apply_input_format};
 
 /* The plan: a design, or a file of a known format. */
 static fab_status read_plan(const cli_options *options, fab_site **out, fab_error *err) {
@@ -93,9 +92,9 @@ static const char *const EXAMPLES[] = {"fabriscope audit ibnetdiscover.out",
                                        "fabriscope audit ibnetdiscover.out --format csv > work-order.csv",
                                        "fabriscope audit cables.csv --against plan.csv", NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_AGAINST,   &OPTION_INPUT_FORMAT, &cli_option_out,
-                                            &cli_option_force, &cli_option_format,   &cli_option_json,
-                                            &cli_option_color, &cli_option_quiet,    NULL};
+static const cli_option *const OPTIONS[] = {
+    &OPTION_AGAINST,   &OPTION_INPUT_FORMAT, &cli_option_out,   &cli_option_force, &cli_option_format,
+    &cli_option_table, &cli_option_json,     &cli_option_color, &cli_option_quiet, NULL};
 
 const cli_command cli_command_audit = {
     .name = "audit",

@@ -1,9 +1,11 @@
 #include "fab/site_of.h"
 
 #include "fab/ib_names.h"
+#include "fab/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static fab_status add_box(const fab_fabric *f, fab_site *site, fab_node_id v, uint32_t *out, fab_error *err) {
@@ -20,6 +22,34 @@ static fab_status add_box(const fab_fabric *f, fab_site *site, fab_node_id v, ui
         FAB_TRY(fab_site_text(site, host, strlen(host), &node->host, err));
     }
 done:
+    return status;
+}
+
+/* Scale-up domains of several servers: schedulers keep jobs within them. */
+static fab_status add_domains(const fab_fabric *f, fab_site *site, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t *members = NULL;
+    uint32_t n_servers = f->gpus_per_server > 0 ? f->gpus_per_domain / f->gpus_per_server : 0;
+    uint32_t n_nics = fab_n_of(f, FAB_NODE_NIC);
+    if (n_servers < 2) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(members, (size_t)n_servers * f->nics_per_server, err));
+    for (uint32_t first = 0; first < n_nics; first += n_servers * f->nics_per_server) {
+        char text[FAB_IB_DESCRIPTION];
+        uint32_t n = 0;
+        for (uint32_t i = first; i < n_nics && i < first + n_servers * f->nics_per_server; i++) {
+            (void)fab_ib_description(f, f->first[FAB_NODE_NIC] + i, text);
+            uint32_t node = fab_site_find(site, text, strlen(text));
+            if (node != FAB_SITE_NONE) {
+                members[n++] = node;
+            }
+        }
+        int length = snprintf(text, sizeof text, "domain-%" PRIu32, first / (n_servers * f->nics_per_server));
+        FAB_TRY(fab_site_add_group(site, text, (size_t)length, members, n, err));
+    }
+done:
+    free(members);
     return status;
 }
 
@@ -43,6 +73,7 @@ fab_status fab_site_of_fabric(const fab_fabric *f, fab_site **out, fab_error *er
         }
         FAB_TRY(fab_site_add_cable(site, &cable, NULL, err));
     }
+    FAB_TRY(add_domains(f, site, err));
     *out = site;
     site = NULL;
 done:

@@ -280,6 +280,18 @@ done:
     return status;
 }
 
+void fab_site_drop_cables(fab_site *site, const bool *drop) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < site->n_cables; i++) {
+        if (!drop[i]) {
+            site->cables[n++] = site->cables[i];
+        }
+    }
+    site->n_cables = n;
+    free(site->memory->ends.slot);
+    site->memory->ends = (table){.n_slots = 0};
+}
+
 /* --- groups and notes ----------------------------------------------------------------------------------------------
  */
 

@@ -14,9 +14,27 @@ double bench_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-void bench_keep_fastest(bench_figure *out, double start) {
-    double s = bench_now() - start;
-    out->cpu_s = out->cpu_s == 0 || s < out->cpu_s ? s : out->cpu_s;
+void bench_keep(bench_times *times, double *fastest, double s) {
+    *fastest = *fastest == 0 || s < *fastest ? s : *fastest;
+    if (times->n < BENCH_KEPT_RUNS) {
+        times->s[times->n++] = s;
+    }
+}
+
+void bench_keep_run(bench_figure *out, double start) {
+    bench_keep(&out->times, &out->cpu_s, bench_now() - start);
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_median(bench_times *times) {
+    uint32_t n = times->n;
+    qsort(times->s, n, sizeof *times->s, by_size);
+    return n > 0 ? (times->s[n / 2] + times->s[(n - 1) / 2]) / 2 : 0;
 }
 
 size_t bench_peak_bytes(void) {
@@ -83,9 +101,9 @@ static fab_status run_row(const bench *b, const bench_row *row, fab_error *err) 
     if (status != FAB_OK) {
         return fab_fail(err, status, row->name, "%s", inner.text);
     }
-    (void)printf("{\"name\": \"%s\", \"runs\": %u, \"cpu_min_s\": %.6f, \"unit\": \"%s\", \"units\": %llu, "
-                 "\"ns_per_unit\": %.2f, %s\"mib\": %.2f, \"peak_mib\": %.1f}\n",
-                 row->name, b->n_runs, f.cpu_s, row->unit, (unsigned long long)f.units,
+    (void)printf("{\"name\": \"%s\", \"runs\": %u, \"cpu_min_s\": %.6f, \"cpu_median_s\": %.6f, \"unit\": \"%s\", "
+                 "\"units\": %llu, \"ns_per_unit\": %.2f, %s\"mib\": %.2f, \"peak_mib\": %.1f}\n",
+                 row->name, b->n_runs, f.cpu_s, bench_median(&f.times), row->unit, (unsigned long long)f.units,
                  f.units > 0 ? f.cpu_s * 1e9 / (double)f.units : 0, f.more, (double)f.bytes / 1048576,
                  (double)bench_peak_bytes() / 1048576);
     (void)fflush(stdout);

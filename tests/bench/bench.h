@@ -4,12 +4,13 @@
  * bench_main(). To add a row, write a function that fills a bench_figure and add it to the table.
  *
  * Usage of every program: NAME DESIGN [RUNS [ROW...]], or NAME --list for the names of the rows. It prints a line of
- * JSON per row: processor time of the fastest of RUNS (5) runs, also per unit of work, what the result keeps in memory,
- * and the peak of the process so far: give a single row to see its own.
+ * JSON per row: processor time of the fastest and of the median of RUNS (5) runs, the fastest also per unit of work,
+ * what the result keeps in memory, and the peak of the process so far: give a single row to see its own.
  */
 #ifndef FAB_BENCH_H
 #define FAB_BENCH_H
 
+#include "bench_times.h"
 #include "fab/routing.h"
 #include "fab/split.h"
 #include "fab/topologies.h"
@@ -26,7 +27,8 @@ typedef struct bench {
 } bench;
 
 typedef struct bench_figure {
-    double cpu_s;   /**< of the fastest run */
+    double cpu_s; /**< of the fastest run */
+    bench_times times;
     uint64_t units; /**< of work in a run */
     size_t bytes;   /**< that the result keeps */
     char more[96];  /**< further members of the object: "\"gap\": 0.1, "; or "" */
@@ -51,11 +53,8 @@ typedef struct bench_program {
 /** The whole `main`. Returns the exit code. */
 int bench_main(const bench_program *program, int argc, char **argv);
 
-/** Processor seconds of the process so far. */
-double bench_now(void);
-
-/** out->cpu_s becomes the seconds since `start` if no run was faster. */
-void bench_keep_fastest(bench_figure *out, double start);
+/** Takes down a run that began at `start`. */
+void bench_keep_run(bench_figure *out, double start);
 
 /** Largest memory of the process so far. */
 size_t bench_peak_bytes(void);

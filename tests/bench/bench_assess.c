@@ -91,7 +91,7 @@ static fab_status measure(const bench *b, const bench_row *row, bench_figure *ou
                                                        : outcome.worst_ratio;
         }
         if (run > 0) {
-            bench_keep_fastest(out, start);
+            bench_keep_run(out, start);
         }
     }
     out->units = w->scenarios;
@@ -150,7 +150,7 @@ static fab_status measure_bare(const bench *b, const bench_row *row, bench_figur
             }
         }
         if (run > 0) {
-            bench_keep_fastest(out, start);
+            bench_keep_run(out, start);
         }
     }
     out->units = w->scenarios;

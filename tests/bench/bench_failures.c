@@ -63,7 +63,7 @@ static fab_status measure_scenarios(const bench *b, const bench_row *row, bench_
             moved += result.n_moved;
         }
         if (run > 0) {
-            bench_keep_fastest(out, start);
+            bench_keep_run(out, start);
         }
     }
     out->units = w->scenarios;
@@ -115,7 +115,7 @@ static fab_status measure_anew(const bench *b, const bench_row *row, bench_figur
             next_hops = NULL;
         }
         if (run > 0) {
-            bench_keep_fastest(out, start);
+            bench_keep_run(out, start);
         }
     }
     out->units = w->scenarios;

@@ -3,6 +3,7 @@
  *
  * Prints the lines of JSON of bench_routing. Rows named whole-... begin with the text of the design; the others are
  * given a fabric and routes. */
+#include "bench_times.h"
 #include "fab/fluid.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #define FLOWS_PER_GPU 16      /* of the row max-min */
 #define RING_STEPS    64      /* of the 2 (r - 1) of a ring all-reduce */
@@ -39,7 +39,8 @@ typedef struct load {
 } load;
 
 typedef struct figure {
-    double cpu_s;   /* of the fastest run */
+    double cpu_s; /* of the fastest run */
+    bench_times times;
     uint64_t units; /* of work in a run */
     double end_s;   /* of the simulation */
 } figure;
@@ -50,15 +51,8 @@ typedef struct row {
     const char *argument;
 } row;
 
-static double cpu_now(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static void keep_fastest(figure *out, double start) {
-    double s = cpu_now() - start;
-    out->cpu_s = out->cpu_s == 0 || s < out->cpu_s ? s : out->cpu_s;
+static void keep_run(figure *out, double start) {
+    bench_keep(&out->times, &out->cpu_s, bench_now() - start);
 }
 
 /* --- flows ---------------------------------------------------------------------------------------------------------
@@ -217,7 +211,7 @@ static fab_status measure_max_min(const bench *b, const char *argument, figure *
     FAB_TRY(load_make(b, "ecmp", phases, FLOWS_PER_GPU, &l, err));
     FAB_TRY(FAB_NEW(bottleneck, l.sharing.n_flows, err));
     for (uint32_t run = 0; run <= b->n_runs; run++) { /* the first run gets the memory that the others reuse */
-        double start = cpu_now();
+        double start = bench_now();
         if (solver == NULL) {
             FAB_TRY(fab_max_min_new(&solver, err));
         }
@@ -227,7 +221,7 @@ static fab_status measure_max_min(const bench *b, const char *argument, figure *
             solver = NULL;
         }
         if (run > 0) {
-            keep_fastest(out, start);
+            keep_run(out, start);
         }
     }
     out->units = l.first[l.sharing.n_flows];
@@ -248,9 +242,9 @@ static fab_status measure_equal(const bench *b, const char *argument, figure *ou
     FAB_TRY(fab_traffic_make("pattern:permutation", &b->design, b->fabric, 1, &traffic, err));
     FAB_TRY(load_make(b, argument, traffic.phases, 1, &l, err));
     for (uint32_t run = 0; run < b->n_runs; run++) {
-        double start = cpu_now();
+        double start = bench_now();
         FAB_TRY(fab_fluid_finish(&l.sharing, l.bits, l.result, err));
-        keep_fastest(out, start);
+        keep_run(out, start);
     }
     out->units = l.sharing.n_flows;
     for (uint32_t f = 0; f < l.sharing.n_flows; f++) {
@@ -318,9 +312,9 @@ static fab_status measure_ring(const bench *b, const char *argument, figure *out
     FAB_TRY(path_latencies(b, &l, &latency, err));
     schedule.latency_s = strcmp(argument, "latency") == 0 ? latency : NULL;
     for (uint32_t run = 0; run < b->n_runs; run++) {
-        double start = cpu_now();
+        double start = bench_now();
         FAB_TRY(fab_schedule_run(&l.sharing, &schedule, NULL, &out->end_s, err));
-        keep_fastest(out, start);
+        keep_run(out, start);
     }
     out->units = schedule.n_messages;
 done:
@@ -358,7 +352,7 @@ static fab_status run_whole(const char *design_text, const char *kind, bool prin
     fab_traffic traffic = {0};
     fab_phase random = {0};
     load l = {0};
-    double start = cpu_now();
+    double start = bench_now();
     FAB_TRY(bench_prepare(&b, err));
     const fab_phase *phase = &random;
     if (strncmp(kind, "random", 6) == 0) {
@@ -369,7 +363,7 @@ static fab_status run_whole(const char *design_text, const char *kind, bool prin
     }
     FAB_TRY(load_make(&b, "dmodk", phase, 1, &l, err));
     FAB_TRY(fab_fluid_finish(&l.sharing, l.bits, l.result, err));
-    keep_fastest(out, start);
+    keep_run(out, start);
     out->units = phase->n_flows;
     for (uint32_t f = 0; f < l.sharing.n_flows; f++) {
         out->end_s = fmax(out->end_s, l.result[f]);
@@ -420,9 +414,9 @@ static fab_status run_row(const bench *b, const row *r, fab_error *err) {
     }
     struct rusage usage;
     (void)getrusage(RUSAGE_SELF, &usage);
-    (void)printf("{\"name\": \"%s\", \"runs\": %u, \"cpu_min_s\": %.6f, \"unit\": \"%s\", \"units\": %llu, "
-                 "\"ns_per_unit\": %.2f, \"end_s\": %.9g, \"peak_mib\": %.1f}\n",
-                 r->name, b->n_runs, f.cpu_s, r->unit, (unsigned long long)f.units,
+    (void)printf("{\"name\": \"%s\", \"runs\": %u, \"cpu_min_s\": %.6f, \"cpu_median_s\": %.6f, \"unit\": \"%s\", "
+                 "\"units\": %llu, \"ns_per_unit\": %.2f, \"end_s\": %.9g, \"peak_mib\": %.1f}\n",
+                 r->name, b->n_runs, f.cpu_s, bench_median(&f.times), r->unit, (unsigned long long)f.units,
                  f.units > 0 ? f.cpu_s * 1e9 / (double)f.units : 0, f.end_s, (double)usage.ru_maxrss / 1024);
     (void)fflush(stdout);
     return FAB_OK;

@@ -69,7 +69,7 @@ static fab_status measure(const bench *b, const bench_row *row, bench_figure *ou
             n_optimal += found.is_optimal;
         }
         if (run > 0) {
-            bench_keep_fastest(out, start);
+            bench_keep_run(out, start);
         }
     }
     out->units = w->decisions;

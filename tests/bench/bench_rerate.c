@@ -176,7 +176,7 @@ static fab_status measure(const bench *b, const bench_row *row, bench_figure *ou
             FAB_TRY(try_scenario(b, w, i, &r, err));
         }
         if (n > 0) {
-            bench_keep_fastest(out, start);
+            bench_keep_run(out, start);
         }
     }
     out->units = w->scenarios;

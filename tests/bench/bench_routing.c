@@ -34,7 +34,7 @@ static fab_status measure_tables(const bench *b, const bench_row *row, bench_fig
         if (status != FAB_OK) {
             return status;
         }
-        bench_keep_fastest(out, start);
+        bench_keep_run(out, start);
         out->bytes = t->memory_bytes;
         fab_next_hops_free(t);
     }
@@ -55,7 +55,7 @@ static fab_status measure_entries(const bench *b, const bench_row *row, bench_fi
         size_t n = (size_t)fab_n_switches(b->fabric) * next_hops->n_leaves * router.port_stride;
         FAB_TRY(FAB_NEW(out_port, n, err));
         FAB_TRY(fab_tables_fill(&router, out_port, err));
-        bench_keep_fastest(out, start);
+        bench_keep_run(out, start);
         out->units = 0;
         for (size_t i = 0; i < n; i++) {
             out->units += out_port[i] != 0;
@@ -85,7 +85,7 @@ static fab_status measure_walk(const bench *b, const bench_row *row, bench_figur
         double start = bench_now();
         FAB_TRY(fab_route_phase(&router, phase, run, &routes, err));
         if (run > 0) {
-            bench_keep_fastest(out, start);
+            bench_keep_run(out, start);
         }
     }
     size_t n_links = routes.path_first[routes.flow_first[routes.n_flows]];
@@ -134,7 +134,7 @@ static fab_status measure_steps(const bench *b, const bench_row *row, bench_figu
                 n_hops += walks[k / FAB_WALK_PATHS].n_hops[k % FAB_WALK_PATHS];
             }
         }
-        out->cpu_s = out->cpu_s == 0 || sum < out->cpu_s ? sum : out->cpu_s;
+        bench_keep(&out->times, &out->cpu_s, sum);
         out->units = n_hops;
     }
     out->bytes = AT_ONCE * sizeof *walks;
@@ -167,7 +167,7 @@ static fab_status measure_count(const bench *b, const bench_row *row, bench_figu
             load[routes.link[i]] += 1;
         }
     }
-    bench_keep_fastest(out, start);
+    bench_keep_run(out, start);
     out->units = phase->n_flows;
     out->bytes = b->fabric->n_links * sizeof *load;
 done:

@@ -36,7 +36,7 @@ static fab_status measure_offer(const bench *b, const bench_row *row, bench_figu
         fab_offer offer = {0};
         double start = bench_now();
         fab_status status = fab_offer_init(b->fabric, &b->ports, &s->all, &offer, err);
-        bench_keep_fastest(out, start);
+        bench_keep_run(out, start);
         fab_offer_release(&offer);
         if (status != FAB_OK) {
             return status;
@@ -54,7 +54,7 @@ static fab_status measure_demand(const bench *b, const bench_row *row, bench_fig
         fab_demand d = {0};
         double start = bench_now();
         fab_status status = fab_demand_init(b->fabric, &b->ports, s->paths.next_hops[0], &s->all, &s->offer, &d, err);
-        bench_keep_fastest(out, start);
+        bench_keep_run(out, start);
         out->units = d.n_pairs;
         out->bytes = status == FAB_OK ? demand_bytes(b, &d) : 0;
         fab_demand_release(&d);
@@ -74,7 +74,7 @@ static fab_status measure_dag(const bench *b, const bench_row *row, bench_figure
         fab_dag *dag = NULL;
         double start = bench_now();
         fab_status status = fab_dag_new(b->fabric, next_hops, &dag, err);
-        bench_keep_fastest(out, start);
+        bench_keep_run(out, start);
         if (status != FAB_OK) {
             return status;
         }
@@ -94,7 +94,7 @@ static fab_status measure_load(const bench *b, const bench_row *row, bench_figur
     for (uint32_t run = 0; run < b->n_runs; run++) {
         double start = bench_now();
         fab_status status = fab_split_load(s->paths.dag[w->dead], &split, d, d->rate, s->load, err);
-        bench_keep_fastest(out, start);
+        bench_keep_run(out, start);
         if (status != FAB_OK) {
             return status;
         }
@@ -112,7 +112,7 @@ static fab_status measure_fold(const bench *b, const bench_row *row, bench_figur
     for (uint32_t run = 0; run < b->n_runs; run++) {
         double start = bench_now();
         fab_status status = fab_split_fold(s->paths.dag[w->dead], &split, w->fold, s->x, d, s->folded, err);
-        bench_keep_fastest(out, start);
+        bench_keep_run(out, start);
         if (status != FAB_OK) {
             return status;
         }

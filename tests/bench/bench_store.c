@@ -148,7 +148,7 @@ static fab_status measure_write(const bench *b, const bench_row *row, bench_figu
         double start = bench_now();
         double wall = wall_s();
         FAB_TRY(write_study(&s->plan, s->folder, w->n_threads, w->n_mixes, err));
-        bench_keep_fastest(out, start);
+        bench_keep_run(out, start);
         fastest_s = fmin(fastest_s, wall_s() - wall);
     }
     out->units = s->plan.n_scenarios * ROWS;
@@ -170,7 +170,7 @@ static fab_status measure_gather(const bench *b, const bench_row *row, bench_fig
         double start = bench_now();
         double wall = wall_s();
         FAB_TRY(fab_store_gather(s->gathered, &s->plan, false, NULL, NULL, &gathered, err));
-        bench_keep_fastest(out, start);
+        bench_keep_run(out, start);
         fastest_s = fmin(fastest_s, wall_s() - wall);
     }
     out->units = s->plan.n_scenarios * ROWS;
@@ -207,7 +207,7 @@ static fab_status measure_query(const bench *b, const bench_row *row, bench_figu
     for (uint32_t run = 0; run < b->n_runs; run++) {
         double start = bench_now();
         FAB_TRY(scan(s->gathered, row->argument, err));
-        bench_keep_fastest(out, start);
+        bench_keep_run(out, start);
     }
     out->units = s->plan.n_scenarios;
 done:

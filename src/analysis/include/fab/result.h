@@ -270,10 +270,17 @@ typedef enum fab_command {
     FAB_COMMAND_PLACE,
     FAB_COMMAND_MIX,
     FAB_COMMAND_STUDY,
-    FAB_COMMAND_AUDIT
+    FAB_COMMAND_AUDIT,
+    FAB_COMMAND_TRAFFIC
 } fab_command;
 
 /** What a run found. */
+/** Phases as they are made, before anything is routed. */
+typedef struct fab_traffic_listing {
+    const struct fab_traffic *traffic;
+    const char *design, *digest;
+} fab_traffic_listing;
+
 typedef struct fab_result {
     fab_command command;
     const char *version;
@@ -299,6 +306,7 @@ typedef struct fab_result {
     const struct fab_mix *mix;             /**< borrowed; NULL unless two jobs were compared (mix.h) */
     const struct fab_study_summary *study; /**< borrowed; NULL unless of a study (study_summary.h) */
 
+    const fab_traffic_listing *listing;        /**< borrowed; NULL unless traffic was only listed */
     const struct fab_audit *audit;             /**< borrowed; NULL unless an installed fabric was looked at (audit.h) */
     const char *audited;                       /**< with audit: the file, borrowed */
     const struct fab_overlay *overlay;         /**< borrowed; NULL where nothing is known of failures (overlay.h) */
