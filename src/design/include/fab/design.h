@@ -68,6 +68,7 @@ typedef struct fab_fabric_spec {
     char torus[FAB_NAME_SIZE];     /**< "4,4,8" or empty */
     fab_tier_spec tier[FAB_MAX_TIERS];
     fab_floor_spec floor;
+    uint64_t max_bytes;         /**< memory that may be taken; 0 = no limit. The caller's, no part of a design */
     char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
 } fab_fabric_spec;
 
