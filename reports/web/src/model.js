@@ -38,7 +38,7 @@ export class Model {
     this.leftOut = data.graph_left_out ?? 0;
     this.graph = data.graph ? decodeGraph(data.graph) : null;
     this.loads = this.graph && data.loads ? data.loads : null;
-    this.phases = data.report.phases ?? [];
+    this.phases = (data.report.phases ?? []).filter((phase) => phase.engines); // `traffic` lists phases without routes
     this.engines = this.phases[0]?.engines.map((e) => e.options ?? e.engine) ?? [];
     this.criticality = this.graph ? (data.criticality ?? null) : null;
     this.cache = new Map();
