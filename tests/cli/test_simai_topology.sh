@@ -106,7 +106,7 @@ change '3s/$/ 0/' | wrong ':3:28: ' 'end of the line'
 change '$d' | wrong ':97:1: ' '95 of 96'
 change '$p' | wrong ':99:1: ' 'a link more'
 printf '3 2 1\n' | wrong ':1:1: ' 'before the list of switches'
-: | wrong ': ' 'is empty'
+: | wrong ':1:1: ' 'is empty'
 head -c 2000 spectrum.simai | wrong ':[0-9]+:[0-9]+: ' '' # cut anywhere
 printf '1 0 0\n\0' | wrong ':2:1: ' 'zero byte'
 sed 's/$/\r/' spectrum.simai >crlf.simai
