@@ -61,6 +61,9 @@ typedef struct cli_options {
     cli_search search;
     cli_advise_options advise;
     uint64_t seed, n_seeds, n_threads;
+    uint64_t max_memory;   /**< bytes that the run may take; 0: not known */
+    bool max_memory_given; /**< else it is what the machine has free */
+    double max_time_s;     /**< 0: as long as it takes */
     cli_when color;
     fab_view view;                     /**< of graphs */
     const char *store, *scenarios;     /**< study; NULL when not given */
@@ -74,6 +77,7 @@ typedef struct cli_options {
     double share;                       /**< mix: of the training job */
     const char *steps;                  /**< cost: "256,512,1024", or NULL */
     const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
+    const char *output;                 /**< import: the design to write, or NULL */
     const char *completion;             /**< help: a shell, or NULL */
     bool quiet, force, help, man, verify, bound, dump_as_lft, interference;
 } cli_options;
@@ -102,7 +106,8 @@ struct cli_command {
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
     cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_list, cli_command_schema,
-    cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_help;
+    cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_import,
+    cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -130,6 +135,9 @@ extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_
     cli_option_seed, cli_option_prices, cli_option_threads, cli_option_out, cli_option_format, cli_option_table,
     cli_option_json, cli_option_quiet, cli_option_force, cli_option_color, cli_option_help;
 
+/** Of every command, behind its own; --help is the last. Ended by NULL. */
+extern const cli_option *const CLI_COMMON_OPTIONS[];
+
 /** Reads the arguments behind the command's name. `out` keeps pointers into argv. */
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out,
                              fab_error *err) FAB_MUST_USE;
@@ -137,6 +145,16 @@ void cli_options_release(cli_options *options);
 
 /** Reads --policy, given once or more, with names between commas. `out` holds FAB_POLICY_N policies. */
 fab_status cli_read_policies(const cli_options *options, fab_policy *out, size_t *out_n, fab_error *err) FAB_MUST_USE;
+
+/* --- limits.c ----------------------------------------------------------------------------------------------------- */
+
+#define CLI_EXIT_TIME 6 /**< exit code of a run that --max-time has ended */
+
+/** Finds what memory is free where none was given, and sets the limits. */
+fab_status cli_limits_begin(cli_options *options, fab_error *err) FAB_MUST_USE;
+
+/** From here on the run may finish: what is on its way to stdout is printed whole. */
+void cli_limits_end_time(void);
 
 /* --- help.c ------------------------------------------------------------------------------------------------------- */
 
@@ -154,6 +172,10 @@ fab_status cli_print_completion(const char *shell, FILE *out, fab_error *err) FA
 
 /** Names of what can be listed, ended by NULL: for completion. */
 const char *cli_topic_name(size_t i);
+
+/* --- cmd_import.c ------------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_input_format;
 
 /* --- session.c ---------------------------------------------------------------------------------------------------- */
 
@@ -331,7 +353,7 @@ void cli_release_signals(void);
 void cli_catch_interrupts(void);
 /** Number of the signal that was noted, or 0. */
 int cli_interrupted(void);
-/** Ends the program as the signal would have, with the exit code 128 + its number. */
+/** Ends the program as the signal would have, with the exit code 128 + its number; CLI_EXIT_TIME when time was up. */
 void cli_end_interrupted(void);
 
 /* --- table.c ------------------------------------------------------------------------------------------------------ */
@@ -395,5 +417,8 @@ fab_status cli_front_end_open(const char *traffic, const fab_design *design, con
 void cli_front_end_close(cli_front_end *front_end);
 /** Makes the front-end the fabric that a report is about. */
 void cli_front_end_show(const fab_design *design, fab_result *result, const cli_front_end *front_end);
+
+/** The inside of a server from NCCL's topology, as text. */
+fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -24,7 +24,8 @@ struct fab_xml_stream {
     fab_str *text;  /* character data since the last tag */
     fab_str *value; /* of an attribute that is asked for */
     size_t depth;
-    bool read_failed;
+    bool has_begun, is_wide, read_failed;
+    uint32_t lines; /* that were read */
     fab_status status;
     fab_error *err;
 };
@@ -161,6 +162,22 @@ const char *fab_xml_stream_attribute(const fab_xml_stream *at, const char *name)
     return NULL;
 }
 
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+const char *fab_xml_stream_text(const fab_xml_stream *at) {
+    fab_str *text = at->text;
+    if (text->length == 0) {
+        return "";
+    }
+    while (text->length > 0 && is_blank(text->data[text->length - 1])) {
+        text->length--;
+    }
+    text->data[text->length] = '\0';
+    return text->data + strspn(text->data, " \t\r\n");
+}
+
 static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int n_namespaces,
                      const xmlChar **namespaces, int n_attributes, int n_defaulted, const xmlChar **attributes) {
     (void)prefix;
@@ -172,7 +189,6 @@ static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, con
     if (s->status != FAB_OK) {
         return;
     }
-    s->text->length = 0;
     if (++s->depth > FAB_XML_STREAM_DEPTH) {
         refuse(s, "elements are nested too deep");
         return;
@@ -182,31 +198,19 @@ static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, con
     settle(s, s->visitor->start(s->user, s, (const char *)name, s->err));
     settle(s, fab_str_status(s->value, s->err));
     s->n_attributes = 0;
-}
-
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    s->text->length = 0;
 }
 
 static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri) {
     (void)prefix;
     (void)uri;
     fab_xml_stream *s = user;
-    fab_str *text = s->text;
-    const char *from = "";
     if (s->status != FAB_OK) {
         return;
     }
-    if (text->length > 0) {
-        while (text->length > 0 && is_blank(text->data[text->length - 1])) {
-            text->length--;
-        }
-        text->data[text->length] = '\0';
-        from = text->data + strspn(text->data, " \t\r\n");
-    }
     s->depth--;
-    settle(s, s->visitor->end(s->user, s, (const char *)name, from, s->err));
-    text->length = 0;
+    settle(s, s->visitor->end(s->user, s, (const char *)name, fab_xml_stream_text(s), s->err));
+    s->text->length = 0;
 }
 
 static void on_text(void *user, const xmlChar *text, int length) {
@@ -231,11 +235,30 @@ static void on_text(void *user, const xmlChar *text, int length) {
 /* --- the file ------------------------------------------------------------------------------------------------------
  */
 
+/* libxml2 takes a zero byte for the end of the file. Of UTF-16 every other byte may be one. The parser must not be
+ * stopped from here: it is in the middle of its buffer. */
+static bool refuse_zero_byte(fab_xml_stream *s, const char *bytes, size_t n) {
+    char where[FAB_XML_PLACE_SIZE];
+    const char *zero = s->is_wide ? NULL : memchr(bytes, '\0', n);
+    for (const char *c = bytes; c < (zero != NULL ? zero : bytes + n); c++) {
+        s->lines += *c == '\n' ? 1U : 0U;
+    }
+    if (zero != NULL && s->status == FAB_OK) {
+        (void)snprintf(where, sizeof where, "%.150s:%u", s->path, (unsigned)s->lines + 1);
+        s->status = fab_fail(s->err, FAB_EINPUT, where, "a zero byte: this is no text file");
+    }
+    return zero != NULL;
+}
+
 static int read_bytes(void *user, char *to, int n) {
     fab_xml_stream *s = user;
     size_t got = fread(to, 1, (size_t)n, s->in);
+    if (!s->has_begun && got > 0) {
+        s->has_begun = true;
+        s->is_wide = (unsigned char)to[0] >= 0xFE || to[0] == '\0' || (got > 1 && to[1] == '\0');
+    }
     s->read_failed = ferror(s->in) != 0;
-    return s->read_failed ? -1 : (int)got;
+    return s->read_failed || refuse_zero_byte(s, to, got) ? -1 : (int)got;
 }
 
 static fab_status run(fab_xml_stream *s) {
@@ -282,6 +305,8 @@ fab_status fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor,
     xmlInitParser();
     fab_status status = s.status == FAB_OK ? run(&s) : s.status;
     if (s.context != NULL) {
+        xmlFreeDoc(s.context->myDoc); /* it makes one for declarations, also where nobody asks for a tree */
+        s.context->myDoc = NULL;
         xmlFreeParserCtxt(s.context);
     }
     xmlSetStructuredErrorFunc(old_user, old_handler);

@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 mkdir bin
 ln -s "$program" bin/fabriscope
-cp "$root/tests/data/cluster.net" .
+cp "$root/src/doc/manual/cluster.net" .
 pages=("$root"/src/doc/manual/[0-9]*.md)
 
 # The index names every page and nothing else, and the README leads to it.

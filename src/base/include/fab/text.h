@@ -23,7 +23,8 @@ typedef struct fab_text {
     fab_str file;            /**< all of it, or of a stream what was read and is not passed yet */
     const char *at, *behind; /**< what is left of the line */
     const char *line_start, *next_line;
-    size_t line; /**< from 1 */
+    size_t line;    /**< from 1 */
+    size_t n_bytes; /**< of the file; SIZE_MAX: of a stream that cannot tell */
     struct fab_text_stream *stream;
 } fab_text;
 
@@ -34,6 +35,9 @@ typedef struct fab_text {
  */
 fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) FAB_MUST_USE;
 void fab_text_release(fab_text *text);
+
+/** Of a file whose bytes are there already: FAB_EINPUT where one of them is zero. */
+fab_status fab_text_check(fab_text *text, fab_error *err) FAB_MUST_USE;
 
 /**
  * The same, but keeps one line at a time (up to 64 MiB): tokens of a line last until the next. What is wrong further on
