@@ -1,10 +1,86 @@
-/* Points of a sweep for a spreadsheet: one row per point and engine. */
+/* For a spreadsheet: any table of the report by its name, or what the command has rows for in the first place: the
+ * points of a sweep, one row for each engine, or what an audit found. */
 #include "report_formats.h"
+#include "result_tables.h"
 #include "result_walk.h"
 
+#include "fab/memory.h"
 #include "fab/sweep.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- any table ---------------------------------------------------------------------------------------------------- */
+
+static void add_table(const fab_result_tables *tables, const fab_rt_table *t, const char **cells, fab_str *out) {
+    for (size_t i = 0; i < t->n_columns; i++) {
+        fab_str_add(out, i > 0 ? "," : "");
+        fab_str_add_csv(out, fab_rt_text(tables, t->columns[t->order[i]].name));
+    }
+    fab_str_add(out, "\n");
+    for (size_t row = 0; row < t->n_rows; row++) {
+        fab_rt_row_cells(tables, t, row, cells);
+        for (size_t i = 0; i < t->n_columns; i++) {
+            fab_str_add(out, i > 0 ? "," : "");
+            fab_str_add_csv(out, cells[i] != NULL ? cells[i] : "");
+        }
+        fab_str_add(out, "\n");
+    }
+}
+
+static void add_list(const fab_result_tables *tables, fab_str *out) {
+    fab_str_add(out, "table,rows,columns\n");
+    for (size_t i = 0; i < tables->n_tables; i++) {
+        const fab_rt_table *t = &tables->tables[i];
+        fab_str_add_csv(out, fab_rt_text(tables, t->name));
+        fab_str_printf(out, ",%zu,%zu\n", t->n_rows, t->n_columns);
+    }
+}
+
+/* Fails with the names that there are. */
+static fab_status no_table(const fab_result_tables *tables, const char *name, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str known = FAB_STR_INIT;
+    for (size_t i = 0; i < tables->n_tables; i++) {
+        fab_str_printf(&known, "%s%s", i > 0 ? ", " : "", fab_rt_text(tables, tables->tables[i].name));
+    }
+    FAB_TRY(fab_str_status(&known, err));
+    if (name == NULL) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "csv is one table of this report; choose with --table: %s", known.data);
+    }
+    FAB_FAIL(err, FAB_EUSAGE, NULL, "option --table: this report has no table '%.60s', but %s", name, known.data);
+done:
+    fab_str_release(&known);
+    return status;
+}
+
+static fab_status write_table(const fab_result *result, const char *name, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str text = FAB_STR_INIT;
+    const char **cells = NULL;
+    fab_result_tables tables = {.texts = FAB_STR_INIT};
+    FAB_TRY(fab_result_tables_make(result, &tables, err));
+    if (name != NULL && strcmp(name, FAB_TABLE_LIST) == 0) {
+        add_list(&tables, &text);
+    } else {
+        const fab_rt_table *t = name != NULL ? fab_result_tables_find(&tables, name) : NULL;
+        if (t == NULL) {
+            status = no_table(&tables, name, err);
+            goto done;
+        }
+        FAB_TRY(FAB_NEW(cells, t->n_columns + 1, err));
+        add_table(&tables, t, cells, &text);
+    }
+    FAB_TRY(fab_report_put(&text, out, err));
+done:
+    free(cells);
+    fab_str_release(&text);
+    fab_result_tables_release(&tables);
+    return status;
+}
+
+/* --- points of a sweep -------------------------------------------------------------------------------------------- */
 
 static void add_number(fab_str *out, bool known, double value) {
     char text[32];
@@ -40,13 +116,12 @@ static fab_status write_csv(const fab_result *result, const fab_report_style *st
     fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
     const fab_sweep *s = result->sweep;
-    if (result->audit != NULL) {
+    const char *table = style != NULL ? style->table : NULL;
+    if (table == NULL && result->audit != NULL) {
         return fab_csv_audit(result->audit, out, err);
     }
-    (void)style;
-    if (s == NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "csv shows the points of a sweep or what an audit found, and this command makes none");
+    if (table != NULL || s == NULL) {
+        return write_table(result, table, out, err);
     }
     FAB_TRY(fab_result_walk(result, NULL, NULL, err));
     for (size_t k = 0; k < s->n_paths; k++) {
@@ -72,7 +147,8 @@ done:
 
 const fab_report_format fab_report_csv = {
     .name = "csv",
-    .file_name = NULL, /* only of commands that vary something */
-    .summary = "points of a sweep, or what an audit found, a row each",
+    .file_name = NULL, /* a report has many tables */
+    .suffix = ".csv",
+    .summary = "one table of the report; without a name points of a sweep, or what an audit found",
     .write = write_csv,
 };

@@ -109,6 +109,8 @@ static inline void stat(walk *w, const char *key, const fab_stat *value, bool di
 
 /** A phase and its engines, see result_walk_phase.c. */
 void fab_walk_phase(walk *w, const fab_phase_result *phase, const fab_counts *counts);
+/** Phases that nobody has routed yet, see result_walk_iteration.c. */
+void fab_walk_traffic(walk *w, const struct fab_traffic *traffic);
 void fab_walk_job(walk *w, const fab_result *result);
 void fab_walk_iterations(walk *w, const fab_iteration *list, size_t n);
 
@@ -126,6 +128,7 @@ void fab_walk_failures(walk *w, const struct fab_failures *failures);
 
 /** What failure scenarios do, see result_walk_study.c. */
 void fab_walk_audit(walk *w, const struct fab_audit *audit);
+void fab_walk_import(walk *w, const struct fab_imported *imported);
 void fab_walk_study(walk *w, const fab_study_summary *study);
 /** Two jobs on several fabrics, in the same file. */
 void fab_walk_mix(walk *w, const fab_mix *mix);

@@ -1,5 +1,7 @@
 #include "explain_walk.h"
 
+#include "fab/imported.h"
+
 #include <string.h>
 
 const char *const fab_histogram_names[FAB_HISTOGRAM] = {"0 - 0.25", "0.25 - 0.5", "0.5 - 0.75", "0.75 - 1",
@@ -96,7 +98,7 @@ static void walk_fabric(walk *w, const fab_fabric_result *f, bool has_graph) {
         number(w, "bisection_bps", f->bisection_bps);
         number(w, "bisection_ratio", f->bisection_ratio);
     }
-    if (c->domains > 0) {
+    if (c->domains > 0 && (f->scaleup_bisection_bps > 0 || f->bisection_bps > 0)) { /* where it was measured */
         number(w, "scaleup_bisection_bps", f->scaleup_bisection_bps);
     }
     integer(w, "gpus_per_server", f->spec.gpus_per_server);
@@ -315,7 +317,7 @@ static void walk_meta(walk *w, const fab_result *result) {
         [FAB_COMMAND_RUN] = "run",     [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
         [FAB_COMMAND_ROUTE] = "route", [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
         [FAB_COMMAND_PLACE] = "place", [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
-        [FAB_COMMAND_AUDIT] = "audit",
+        [FAB_COMMAND_AUDIT] = "audit", [FAB_COMMAND_TRAFFIC] = "traffic",   [FAB_COMMAND_IMPORT] = "import",
     };
     size_t n_conventions = 0;
     while (fab_conventions[n_conventions] != NULL) {
@@ -331,8 +333,11 @@ static void walk_meta(walk *w, const fab_result *result) {
         text(w, "source", result->fabrics[0].source);
     } else if (result->sweep != NULL) {
         string(w, "design", result->sweep->design);
-    } else if (result->audited != NULL) {
-        string(w, "design", result->audited);
+    } else if (result->audited != NULL || result->imported != NULL) {
+        string(w, "design", result->audited != NULL ? result->audited : result->imported->path);
+    } else if (result->listing != NULL) {
+        string(w, "design", result->listing->design);
+        string(w, "design_digest", result->listing->digest);
     }
     text(w, "traffic", result->traffic);
     integer(w, "seed", result->seed);
@@ -347,6 +352,9 @@ static void walk_meta(walk *w, const fab_result *result) {
 
 static void walk_all(walk *w, const fab_result *result) {
     object(w, NULL);
+    if (result->listing != NULL) {
+        fab_walk_traffic(w, result->listing->traffic);
+    }
     if (result->n_fabrics > 0) {
         walk_fabric(w, &result->fabrics[0], result->graph != NULL);
         walk_cost(w, &result->fabrics[0].cost);
@@ -389,6 +397,9 @@ static void walk_all(walk *w, const fab_result *result) {
     }
     if (result->audit != NULL) {
         fab_walk_audit(w, result->audit);
+    }
+    if (result->imported != NULL) {
+        fab_walk_import(w, result->imported);
     }
     if (result->contention != NULL) {
         fab_walk_contention(w, result->contention);

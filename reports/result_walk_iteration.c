@@ -1,4 +1,5 @@
-/* The fields of a job and of its iteration under each engine. */
+/* The fields of a job, of its phases before they are routed, and of its iteration under each engine. */
+#include "fab/traffic.h"
 #include "result_fields.h"
 
 static void positive(walk *w, const char *key, double value) {
@@ -20,6 +21,29 @@ static void walk_memory(walk *w, const fab_job_memory *m) {
     integer(w, "rule_gpus", m->rule_gpus);
     boolean(w, "fits", m->fits);
     end(w);
+}
+
+void fab_walk_traffic(walk *w, const fab_traffic *traffic) {
+    string(w, "traffic", traffic->summary);
+    array(w, "phases", "phase");
+    for (size_t i = 0; i < traffic->n_phases; i++) {
+        const fab_phase *phase = &traffic->phases[i];
+        row(w);
+        string(w, "name", phase->name);
+        string(w, "collective", phase->collective);
+        integer(w, "communicators", phase->n_comms);
+        integer(w, "flows", phase->n_flows);
+        integer(w, "bytes", phase->total_bytes);
+        integer(w, "steps", phase->steps);
+        integer(w, "executions", phase->executions);
+        number(w, "expected_bytes", phase->expected_bytes);
+        string(w, "formula", phase->formula);
+        end(w);
+    }
+    end(w);
+    if (traffic->has_job) {
+        walk_memory(w, &traffic->memory);
+    }
 }
 
 void fab_walk_job(walk *w, const fab_result *result) {

@@ -56,7 +56,7 @@ complaints=$(
   { grep -rnE --exclude-dir=node_modules '\b(TO''DO|FIX''ME|XX''X)\b' src topologies routing reports tests scripts CMakeLists.txt || true; } |
     cut -d: -f1,2 | complain_about "unfinished" 2>&1
   find . -mindepth 1 -maxdepth 1 -type d -printf '%f\n' |
-    { grep -vxE 'src|topologies|routing|reports|tests|scripts|build|\.git|\.ci|\.cache' || true; } |
+    { grep -vxE 'src|topologies|routing|reports|tests|scripts|build[a-z0-9-]*|\.git|\.ci|\.cache' || true; } |
     complain_about "no such folder at the top level" 2>&1
   printf '%s\n' "${sources[@]}" | { grep -vE '/[a-z][a-z0-9_]*\.[ch]$' || true; } | complain_about "not snake_case" 2>&1
   printf '%s\n' "${sources[@]##*/}" | sort | uniq -d | complain_about "name of several files" 2>&1

@@ -1,11 +1,24 @@
 #include "fab/text.h"
 
+#include "fab/memory.h"
+
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_BYTES ((size_t)1 << 31)
+#define MAX_LINE  ((size_t)1 << 26)
+#define WINDOW    ((size_t)1 << 18)
 
-static fab_status refuse_zero_byte(fab_text *text, fab_error *err) {
+struct fab_text_stream {
+    FILE *in;
+    bool at_end, has_zero;
+    fab_status status;
+    fab_error error;
+};
+
+fab_status fab_text_check(fab_text *text, fab_error *err) {
     const char *nul = memchr(text->file.data, '\0', text->file.length);
     const char *start = text->file.data;
     if (nul == NULL) {
@@ -24,7 +37,7 @@ fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) {
     *out = (fab_text){.path = path};
     fab_status status = fab_read_file(path, MAX_BYTES, &out->file, err);
     if (status == FAB_OK) {
-        status = refuse_zero_byte(out, err);
+        status = fab_text_check(out, err);
         fab_text_rewind(out);
     }
     if (status != FAB_OK) {
@@ -35,12 +48,129 @@ fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) {
 
 void fab_text_release(fab_text *text) {
     fab_str_release(&text->file);
+    if (text->stream != NULL && text->stream->in != NULL) {
+        (void)fclose(text->stream->in);
+    }
+    free(text->stream);
+    text->stream = NULL;
 }
 
 void fab_text_rewind(fab_text *text) {
     text->next_line = text->line_start = text->at = text->behind = text->file.data;
     text->line = 0;
 }
+
+/* --- streams --------------------------------------------------------------------------------------------------------
+ */
+
+/* Reads more behind what is left of the window. False at the end of the file, or where something is wrong. */
+static bool refill(fab_text *text) {
+    struct fab_text_stream *s = text->stream;
+    size_t left = (size_t)(text->file.data + text->file.length - text->next_line);
+    if (s->at_end || s->status != FAB_OK) {
+        return false;
+    }
+    if (left >= MAX_LINE) {
+        text->line++;
+        s->status = fab_text_wrong(text, 1, FAB_EINPUT, "a line of more than 64 MiB", (fab_token){0}, &s->error);
+        return false;
+    }
+    memmove(text->file.data, text->next_line, left);
+    text->file.length = left;
+    if (text->file.capacity < left + WINDOW + 1) { /* a line that is longer: twice the room */
+        size_t capacity = (2 * left < MAX_LINE ? 2 * left : MAX_LINE) + WINDOW + 1;
+        char *wider = realloc(text->file.data, capacity);
+        if (wider == NULL) {
+            text->next_line = text->file.data;
+            s->status = fab_fail(&s->error, FAB_ENOMEM, text->path, "cannot allocate %zu bytes for a line", capacity);
+            return false;
+        }
+        text->file.data = wider;
+        text->next_line = wider;
+        text->file.capacity = capacity;
+    }
+    text->next_line = text->file.data; /* which may have moved */
+    char *to = text->file.data + left;
+    size_t n = fread(to, 1, text->file.capacity - 1 - left, s->in);
+    to[n] = '\0';
+    text->file.length += n;
+    s->has_zero = s->has_zero || memchr(to, '\0', n) != NULL;
+    s->at_end = feof(s->in) != 0;
+    if (ferror(s->in)) {
+        s->status = fab_fail(&s->error, FAB_EIO, text->path, "cannot be read: %s", strerror(errno));
+        return false;
+    }
+    return n > 0;
+}
+
+/* Whether there is a line at next_line; *out_stop is its line feed, NULL where the file ends without one. */
+static bool find_line(fab_text *text, const char **out_stop) {
+    size_t seen = 0;
+    for (;;) {
+        size_t left = (size_t)(text->file.data + text->file.length - text->next_line);
+        const char *stop = left > seen ? memchr(text->next_line + seen, '\n', left - seen) : NULL;
+        *out_stop = stop;
+        if (stop != NULL || text->stream == NULL) {
+            return left > 0;
+        }
+        seen = left;
+        if (!refill(text)) {
+            return text->stream->status == FAB_OK && left > 0;
+        }
+    }
+}
+
+static bool refuse_zero_in_line(fab_text *text) {
+    const char *zero = memchr(text->line_start, '\0', (size_t)(text->behind - text->line_start));
+    if (zero != NULL) {
+        text->stream->status =
+            fab_text_wrong(text, (size_t)(zero - text->line_start) + 1, FAB_EINPUT, "a zero byte: this is no text file",
+                           (fab_token){0}, &text->stream->error);
+    }
+    return zero != NULL;
+}
+
+fab_status fab_text_stream_open(const char *path, fab_text *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    *out = (fab_text){.path = path};
+    FAB_TRY(FAB_NEW(out->stream, 1, err));
+    FAB_TRY(fab_allocate(1, WINDOW + 1, &out->file.data, err));
+    out->file.capacity = WINDOW + 1;
+    out->stream->in = fopen(path, "rb");
+    if (out->stream->in == NULL) {
+        FAB_FAIL(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
+    }
+    out->n_bytes = SIZE_MAX;
+    if (fseek(out->stream->in, 0, SEEK_END) == 0) { /* of a pipe it fails, and nothing has moved */
+        long end = ftell(out->stream->in);
+        out->n_bytes = end >= 0 ? (size_t)end : SIZE_MAX;
+        rewind(out->stream->in);
+    }
+    fab_text_rewind(out);
+    (void)refill(out);
+    FAB_TRY(fab_text_end(out, err));
+    const char *head = out->file.data;
+    if (strncmp(head, "\xff\xfe", 2) == 0 || strncmp(head, "\xfe\xff", 2) == 0) {
+        out->line = 1;
+        FAB_TRY(fab_text_wrong(out, 1, FAB_EINPUT,
+                               "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)",
+                               (fab_token){0}, err));
+    }
+    out->next_line += strncmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+done:
+    if (status != FAB_OK) {
+        fab_text_release(out);
+    }
+    return status;
+}
+
+fab_status fab_text_end(const fab_text *text, fab_error *err) {
+    const struct fab_text_stream *s = text->stream;
+    return s == NULL || s->status == FAB_OK ? FAB_OK : fab_fail(err, s->status, s->error.where, "%s", s->error.text);
+}
+
+/* --- lines and words ------------------------------------------------------------------------------------------------
+ */
 
 static void skip_blanks(fab_text *text) {
     while (text->at < text->behind && (*text->at == ' ' || *text->at == '\t')) {
@@ -49,13 +179,16 @@ static void skip_blanks(fab_text *text) {
 }
 
 bool fab_text_next(fab_text *text) {
-    const char *end = text->file.data + text->file.length;
-    while (text->next_line < end) {
+    const char *stop = NULL;
+    while (find_line(text, &stop)) {
+        const char *end = text->file.data + text->file.length;
         text->line++;
         text->line_start = text->next_line;
-        const char *stop = memchr(text->line_start, '\n', (size_t)(end - text->line_start));
         text->behind = stop != NULL ? stop : end;
         text->next_line = stop != NULL ? stop + 1 : end;
+        if (text->stream != NULL && text->stream->has_zero && refuse_zero_in_line(text)) {
+            break;
+        }
         if (text->behind > text->line_start && text->behind[-1] == '\r') {
             text->behind--;
         }
@@ -65,7 +198,7 @@ bool fab_text_next(fab_text *text) {
             return true;
         }
     }
-    text->at = text->behind = end;
+    text->at = text->behind = text->file.data + text->file.length;
     return false;
 }
 

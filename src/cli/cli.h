@@ -56,7 +56,7 @@ typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
     cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts, policies;
-    const char *traffic, *prices, *format, *out, *export_path, *patch, *dump, *explain,
+    const char *traffic, *prices, *format, *table, *out, *export_path, *patch, *dump, *explain,
         *certificate; /**< NULL when not given */
     cli_search search;
     cli_advise_options advise;
@@ -77,6 +77,7 @@ typedef struct cli_options {
     double share;                       /**< mix: of the training job */
     const char *steps;                  /**< cost: "256,512,1024", or NULL */
     const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
+    const char *output;                 /**< import: the design to write, or NULL */
     const char *completion;             /**< help: a shell, or NULL */
     bool quiet, force, help, man, verify, bound, dump_as_lft, interference;
 } cli_options;
@@ -105,7 +106,8 @@ struct cli_command {
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
     cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_list, cli_command_schema,
-    cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_help;
+    cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_import,
+    cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -130,8 +132,8 @@ const char *cli_hint_text(const cli_hint *hint);
 /* --- options.c ---------------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_option_engine, cli_option_seeds,
-    cli_option_seed, cli_option_prices, cli_option_threads, cli_option_out, cli_option_format, cli_option_json,
-    cli_option_quiet, cli_option_force, cli_option_color, cli_option_help;
+    cli_option_seed, cli_option_prices, cli_option_threads, cli_option_out, cli_option_format, cli_option_table,
+    cli_option_json, cli_option_quiet, cli_option_force, cli_option_color, cli_option_help;
 
 /** Of every command, behind its own; --help is the last. Ended by NULL. */
 extern const cli_option *const CLI_COMMON_OPTIONS[];
@@ -171,6 +173,10 @@ fab_status cli_print_completion(const char *shell, FILE *out, fab_error *err) FA
 /** Names of what can be listed, ended by NULL: for completion. */
 const char *cli_topic_name(size_t i);
 
+/* --- cmd_import.c ------------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_input_format;
+
 /* --- session.c ---------------------------------------------------------------------------------------------------- */
 
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
@@ -190,6 +196,9 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
 
 /** Renders the result to `out` in the requested format, and all formats into --out. */
 fab_status cli_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) FAB_MUST_USE;
+
+/** The files of --export and --out alone. */
+fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
 
 /** Fails early when --out cannot be written, so that no run is lost for that. */
 fab_status cli_check_out(const cli_options *options, fab_error *err) FAB_MUST_USE;
@@ -408,5 +417,8 @@ fab_status cli_front_end_open(const char *traffic, const fab_design *design, con
 void cli_front_end_close(cli_front_end *front_end);
 /** Makes the front-end the fabric that a report is about. */
 void cli_front_end_show(const fab_design *design, fab_result *result, const cli_front_end *front_end);
+
+/** The inside of a server from NCCL's topology, as text. */
+fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -91,9 +91,7 @@ static fab_status report(const cli_options *options, const fab_result *result, F
     if (options->patch == NULL || !is_stdout(options->patch)) {
         return cli_report(options, result, out, err);
     }
-    fab_status status = cli_write_exports(options, result, err);
-    return status == FAB_OK && options->out != NULL ? fab_reports_write_all(result, options->out, options->force, err)
-                                                    : status;
+    return cli_write_reports(options, result, err);
 }
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
@@ -142,15 +140,28 @@ static const char *const EXAMPLES[] = {
     "fabriscope build fat-tree:k=8 --format graphml",
     "fabriscope build fat-tree:k=8 --fail leaf-3 --fail spine-9*0.5 --export failed.svg",
     "fabriscope build fat-tree:k=8 --format ibnet",
+    "fabriscope build rail-spine:gpus=1024 --format slurm-tree > topology.conf",
     "fabriscope build rail-spine:gpus=1024,taper=2 --out fabric",
     "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv",
     NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &OPTION_VERIFY,    &cli_option_set,    &cli_option_prices,  &cli_option_out,
-    &OPTION_PATCH,     &cli_option_export, &cli_option_view,    &cli_option_failed,
-    &cli_option_force, &cli_option_format, &cli_option_json,    &cli_option_color,
-    &cli_option_quiet, &cli_option_seed,   &cli_option_threads, NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_VERIFY,
+                                            &cli_option_set,
+                                            &cli_option_prices,
+                                            &cli_option_out,
+                                            &OPTION_PATCH,
+                                            &cli_option_export,
+                                            &cli_option_view,
+                                            &cli_option_failed,
+                                            &cli_option_force,
+                                            &cli_option_format,
+                                            &cli_option_table,
+                                            &cli_option_json,
+                                            &cli_option_color,
+                                            &cli_option_quiet,
+                                            &cli_option_seed,
+                                            &cli_option_threads,
+                                            NULL};
 
 const cli_command cli_command_build = {
     .name = "build",
@@ -158,10 +169,12 @@ const cli_command cli_command_build = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "the fabric: counts, bisection, cost, export",
-    .details = "Builds the fabric, checks the graph against the closed form of its family, and reports what it is "
-               "made of. --format graphml prints the graph itself, --format ibnet the same as a file that ibsim "
-               "loads and InfiniBand tools read. Racks and lengths in the patch plan come from the "
-               "floor of the design (--set floor.rack-power=40kW); without one the racks are empty.",
+    .details =
+        "Builds the fabric, checks the graph against the closed form of its family, and reports what it is "
+        "made of. --format graphml prints the graph itself, --format ibnet the same as a file that ibsim "
+        "loads and InfiniBand tools read; cables, ptm, slurm-tree, slurm-block and containerlab hand it to other "
+        "tools (`list formats`). Racks and lengths in the patch plan come from the "
+        "floor of the design (--set floor.rack-power=40kW); without one the racks are empty.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,

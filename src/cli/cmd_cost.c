@@ -121,9 +121,19 @@ static const char *const EXAMPLES[] = {
     "fabriscope cost clos:gpus=4096 clos:gpus=4096,taper=2 clos:gpus=4096,taper=7 --json",
     "fabriscope cost rail-spine:gpus=1024 --steps 256,512,1024", NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &OPTION_STEPS,    &cli_option_prices, &cli_option_set,   &cli_option_out,  &cli_option_force,   &cli_option_format,
-    &cli_option_json, &cli_option_color,  &cli_option_quiet, &cli_option_seed, &cli_option_threads, NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_STEPS,
+                                            &cli_option_prices,
+                                            &cli_option_set,
+                                            &cli_option_out,
+                                            &cli_option_force,
+                                            &cli_option_format,
+                                            &cli_option_table,
+                                            &cli_option_json,
+                                            &cli_option_color,
+                                            &cli_option_quiet,
+                                            &cli_option_seed,
+                                            &cli_option_threads,
+                                            NULL};
 
 const cli_command cli_command_cost = {
     .name = "cost",

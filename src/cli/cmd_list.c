@@ -3,6 +3,7 @@
 #include "fab/builtin.h"
 #include "fab/prices.h"
 #include "fab/routing.h"
+#include "fab/site.h"
 #include "fab/units.h"
 
 #include <string.h>
@@ -205,6 +206,34 @@ static fab_status fill_fields(cli_table *table, fab_error *err) {
     return visit.status;
 }
 
+static fab_status add_format(cli_table *table, const char *name, const char *direction, const char *suffix,
+                             const char *summary, fab_error *err) {
+    const char *cells[] = {name, direction, suffix != NULL ? suffix : "", summary};
+    fab_status status = FAB_OK;
+    for (size_t i = 0; i < 4; i++) {
+        FAB_TRY(cli_table_add(table, cells[i], err));
+    }
+done:
+    return status;
+}
+
+static fab_status fill_formats(cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
+        const fab_site_format *f = fab_site_formats[i];
+        FAB_TRY(add_format(table, f->name, "in", NULL, f->summary, err));
+    }
+    for (size_t i = 0; fab_traffic_files[i].name != NULL; i++) {
+        FAB_TRY(add_format(table, fab_traffic_files[i].name, "in", NULL, fab_traffic_files[i].summary, err));
+    }
+    for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
+        const fab_report_format *f = fab_report_formats[i];
+        FAB_TRY(add_format(table, f->name, "out", f->suffix, f->summary, err));
+    }
+done:
+    return status;
+}
+
 static const list_topic TOPICS[] = {
     {"presets",
      "designs that ship with the program: preset:NAME",
@@ -288,6 +317,14 @@ static const list_topic TOPICS[] = {
       {"Summary", "summary", false}},
      4,
      fill_fields},
+    {"formats",
+     "files that are read (recognised, or --input-format NAME) and written (--format NAME, --export FILE.SUFFIX)",
+     {{"Format", "name", false},
+      {"In/out", "direction", false},
+      {"Suffix", "suffix", false},
+      {"Summary", "summary", false}},
+     4,
+     fill_formats},
 };
 #define N_TOPICS (sizeof TOPICS / sizeof TOPICS[0])
 
@@ -381,14 +418,14 @@ done:
 }
 
 static const char *const EXAMPLES[] = {"fabriscope list presets", "fabriscope list presets selene-3072",
-                                       "fabriscope list engines", NULL};
+                                       "fabriscope list engines", "fabriscope list formats", NULL};
 static const cli_option *const OPTIONS[] = {&cli_option_json, NULL};
 
 const cli_command cli_command_list = {
     .name = "list",
     .operands = "[WHAT [NAME]]",
     .max_operands = 2,
-    .summary = "what there is: presets, models, gpus, families, engines, patterns, prices, fields",
+    .summary = "what there is: presets, models, gpus, families, engines, patterns, prices, fields, formats",
     .details = "Without WHAT: what can be listed. With NAME: that row alone, and all of its source.",
     .examples = EXAMPLES,
     .options = OPTIONS,

@@ -188,12 +188,25 @@ static const char *const EXAMPLES[] = {
     "fabriscope optimize --gpus 4096 --max-taper 2:1 --budget 12e6 --json",
     "fabriscope optimize --gpus 1024 --catalog parts.xml --prices today-400g --out optimum", NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_GPUS,       &OPTION_MIN_BISECTION,   &OPTION_MAX_TAPER,
-                                            &OPTION_MAX_POWER,  &OPTION_BUDGET,          &OPTION_CATALOG,
-                                            &cli_option_prices, &OPTION_GPUS_PER_SERVER, &OPTION_DOMAIN,
-                                            &OPTION_NIC,        &OPTION_TIME_LIMIT,      &cli_option_out,
-                                            &cli_option_force,  &cli_option_format,      &cli_option_json,
-                                            &cli_option_color,  &cli_option_quiet,       NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_GPUS,
+                                            &OPTION_MIN_BISECTION,
+                                            &OPTION_MAX_TAPER,
+                                            &OPTION_MAX_POWER,
+                                            &OPTION_BUDGET,
+                                            &OPTION_CATALOG,
+                                            &cli_option_prices,
+                                            &OPTION_GPUS_PER_SERVER,
+                                            &OPTION_DOMAIN,
+                                            &OPTION_NIC,
+                                            &OPTION_TIME_LIMIT,
+                                            &cli_option_out,
+                                            &cli_option_force,
+                                            &cli_option_format,
+                                            &cli_option_table,
+                                            &cli_option_json,
+                                            &cli_option_color,
+                                            &cli_option_quiet,
+                                            NULL};
 
 const cli_command cli_command_optimize = {
     .name = "optimize",

@@ -216,15 +216,14 @@ static const char *const EXAMPLES[] = {
     "fabriscope route preset:llama3-talk-racks --engine pinned --fail server-3 --policy first-spare,collision-aware",
     NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_traffic,     &cli_option_engine,  &OPTION_BOUND,
-                                            &cli_option_certificate, &OPTION_DUMP,        &OPTION_DUMP_FORMAT,
-                                            &OPTION_EXPLAIN,         &cli_option_degrade, &cli_option_fail,
-                                            &cli_option_policies,    &cli_option_advise,  &cli_option_advise_budget,
-                                            &cli_option_seeds,       &cli_option_seed,    &cli_option_set,
-                                            &cli_option_job,         &cli_option_prices,  &cli_option_out,
-                                            &cli_option_export,      &cli_option_view,    &cli_option_force,
-                                            &cli_option_format,      &cli_option_json,    &cli_option_color,
-                                            &cli_option_quiet,       &cli_option_threads, NULL};
+static const cli_option *const OPTIONS[] = {
+    &cli_option_traffic, &cli_option_engine,   &OPTION_BOUND,       &cli_option_certificate,
+    &OPTION_DUMP,        &OPTION_DUMP_FORMAT,  &OPTION_EXPLAIN,     &cli_option_degrade,
+    &cli_option_fail,    &cli_option_policies, &cli_option_advise,  &cli_option_advise_budget,
+    &cli_option_seeds,   &cli_option_seed,     &cli_option_set,     &cli_option_job,
+    &cli_option_prices,  &cli_option_out,      &cli_option_export,  &cli_option_view,
+    &cli_option_force,   &cli_option_format,   &cli_option_table,   &cli_option_json,
+    &cli_option_color,   &cli_option_quiet,    &cli_option_threads, NULL};
 
 const cli_command cli_command_route = {
     .name = "route",

@@ -1,46 +1,27 @@
 #include "cli.h"
 
-#include "fab/memory.h"
 #include "fab/units.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-static fab_status add_count(cli_table *table, uint64_t count, bool json, fab_error *err) {
+static fab_status add_count(cli_table *table, uint64_t count, fab_error *err) {
     char text[32];
-    if (json) {
-        (void)snprintf(text, sizeof text, "%" PRIu64, count);
-    }
-    return cli_table_add(table, json ? text : fab_format_count(text, count), err);
+    return cli_table_add(table, fab_format_count(text, count), err);
 }
 
-static fab_status add_bytes(cli_table *table, uint64_t bytes, bool json, fab_error *err) {
-    char text[32];
-    if (json) {
-        return add_count(table, bytes, json, err);
-    }
-    return cli_table_add(table, fab_quantity_format(text, (double)bytes, FAB_UNIT_BYTES), err);
-}
-
-static fab_status list_phases(const fab_traffic *traffic, bool json, cli_table *table, fab_error *err) {
+static fab_status list_phases(const fab_traffic *traffic, cli_table *table, fab_error *err) {
     fab_status status = FAB_OK;
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
+        char bytes[32];
         FAB_TRY(cli_table_add(table, phase->name, err));
         FAB_TRY(cli_table_add(table, phase->collective, err));
-        FAB_TRY(add_count(table, phase->n_comms, json, err));
-        FAB_TRY(add_count(table, phase->n_flows, json, err));
-        FAB_TRY(add_bytes(table, phase->total_bytes, json, err));
-        FAB_TRY(add_count(table, phase->steps, json, err));
-        FAB_TRY(add_count(table, phase->executions, json, err));
-        if (json) {
-            FAB_TRY(cli_table_add_number(table, phase->expected_bytes, err));
-            FAB_TRY(cli_table_add(table, phase->formula, err));
-        }
+        FAB_TRY(add_count(table, phase->n_comms, err));
+        FAB_TRY(add_count(table, phase->n_flows, err));
+        FAB_TRY(cli_table_add(table, fab_quantity_format(bytes, (double)phase->total_bytes, FAB_UNIT_BYTES), err));
+        FAB_TRY(add_count(table, phase->steps, err));
+        FAB_TRY(add_count(table, phase->executions, err));
     }
 done:
     return status;
@@ -92,90 +73,63 @@ static void print_memory(const fab_traffic *traffic, size_t width, FILE *out) {
     cli_wrap(text, 0, 2, width, out);
 }
 
-static void json_memory(const fab_traffic *traffic, FILE *out) {
-    const fab_job_memory *m = &traffic->memory;
-    (void)fprintf(out,
-                  ",\n\"memory\": {\"weights_bytes\": %.0f, \"gradients_bytes\": %.0f, \"optimizer_bytes\": %.0f, "
-                  "\"activations_bytes\": %.0f, \"cache_bytes\": %.0f, \"total_bytes\": %.0f, "
-                  "\"capacity_bytes\": %.0f, \"stage\": %" PRIu64 ", \"rule_gpus\": %" PRIu64 ", \"fits\": %s}",
-                  m->weights_bytes, m->gradients_bytes, m->optimizer_bytes, m->activations_bytes, m->cache_bytes,
-                  m->total_bytes, m->capacity_bytes, m->stage, m->rule_gpus, m->fits ? "true" : "false");
-}
-
-static fab_status print_list(const cli_options *options, const fab_design *design, const fab_traffic *traffic,
-                             FILE *out, fab_error *err) {
+static fab_status print_list(const cli_options *options, const fab_traffic *traffic, FILE *out, fab_error *err) {
     static const cli_column COLUMNS[] = {{"Phase", "name", false},          {"Collective", "collective", false},
                                          {"Groups", "communicators", true}, {"Flows", "flows", true},
                                          {"Bytes", "bytes", true},          {"Steps", "steps", true},
-                                         {"Times", "executions", true},     {"Expected", "expected_bytes", true},
-                                         {"Formula", "formula", false}};
+                                         {"Times", "executions", true}};
     fab_status status = FAB_OK;
-    bool json = options->format != NULL;
-    fab_report_style style = cli_style(options);
-    cli_table table = {.columns = COLUMNS, .n_columns = json ? 9 : 7};
-    FAB_TRY(list_phases(traffic, json, &table, err));
-    if (json) {
-        char digest[17];
-        fab_design_digest(design, digest);
-        (void)fputs("{\"traffic\": ", out);
-        cli_json_string(traffic->summary, out);
-        (void)fputs(", \"phases\": ", out);
-        cli_table_json(&table, out);
-        if (traffic->has_job) {
-            json_memory(traffic, out);
-        }
-        (void)fprintf(out,
-                      ",\n\"meta\": {\"program\": \"fabriscope\", \"version\": \"%s\", \"design_digest\": \"%s\", "
-                      "\"seed\": %" PRIu64 "}}\n",
-                      FAB_VERSION, digest, options->seed);
-    } else {
-        cli_wrap(traffic->summary, 0, 0, (size_t)style.width, out);
-        (void)fputc('\n', out);
-        cli_table_text(&table, (size_t)style.width, out);
-        print_formulas(traffic, (size_t)style.width, out);
-        if (traffic->has_job) {
-            print_memory(traffic, (size_t)style.width, out);
-        }
+    size_t width = (size_t)cli_style(options).width;
+    cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
+    FAB_TRY(list_phases(traffic, &table, err));
+    cli_wrap(traffic->summary, 0, 0, width, out);
+    (void)fputc('\n', out);
+    cli_table_text(&table, width, out);
+    print_formulas(traffic, width, out);
+    if (traffic->has_job) {
+        print_memory(traffic, width, out);
     }
 done:
     cli_table_release(&table);
     return status;
 }
 
-/* Temporary file, then rename: nothing half-written stands under the final name. */
+static fab_status report(const cli_options *options, const fab_design *design, const fab_traffic *traffic, FILE *out,
+                         fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_result result = {0};
+    char digest[17];
+    const fab_traffic_listing listing = {traffic, design->name, digest};
+    bool is_text = options->format == NULL || strcmp(options->format, "text") == 0;
+    if (is_text) {
+        FAB_TRY(print_list(options, traffic, out, err));
+    }
+    FAB_TRY(fab_design_digest(design, digest, err));
+    FAB_TRY(cli_result_init(options, FAB_COMMAND_TRAFFIC, 0, &result, err));
+    result.listing = &listing;
+    FAB_TRY(is_text ? cli_write_reports(options, &result, err) : cli_report(options, &result, out, err));
+done:
+    fab_result_release(&result);
+    return status;
+}
+
+typedef struct matrix {
+    const fab_phase *phase;
+    uint32_t n_gpus;
+    fab_matrix_format format;
+} matrix;
+
+static fab_status write_matrix(const void *context, FILE *out, fab_error *err) {
+    const matrix *m = context;
+    return fab_matrix_write(m->phase, m->n_gpus, m->format, out, err);
+}
+
 static fab_status export_file(const cli_options *options, const fab_phase *phase, uint32_t n_gpus,
                               fab_matrix_format format, fab_error *err) {
-    fab_status status = FAB_OK;
-    const char *path = options->export_path;
-    FILE *file = NULL;
-    char *temporary = NULL;
-    bool made = false;
-    size_t n = strlen(path) + sizeof ".partial";
-    FAB_TRY(FAB_NEW(temporary, n, err));
-    (void)snprintf(temporary, n, "%s.partial", path);
+    const matrix m = {phase, n_gpus, format};
     cli_hold_signals();
-    file = fopen(temporary, "wb");
-    if (file == NULL) {
-        FAB_FAIL(err, FAB_EIO, path, "cannot write: %s", strerror(errno));
-    }
-    made = true;
-    FAB_TRY(fab_matrix_write(phase, n_gpus, format, file, err));
-    bool failed = fflush(file) != 0 || ferror(file) != 0;
-    failed = fclose(file) != 0 || failed;
-    file = NULL;
-    if (failed || rename(temporary, path) != 0) {
-        FAB_FAIL(err, FAB_EIO, path, "cannot write: %s", strerror(errno));
-    }
-    made = false;
-done:
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    if (made) {
-        (void)remove(temporary);
-    }
+    fab_status status = fab_save_file(options->export_path, options->force, write_matrix, &m, err);
     cli_release_signals();
-    free(temporary);
     return status;
 }
 
@@ -229,6 +183,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     cli_front_end front_end = {.hosts = NULL};
     uint32_t n_ends = 0;
     fab_matrix_format format = FAB_MATRIX_CSV;
+    FAB_TRY(cli_check_out(options, err));
     if (options->export_path != NULL) {
         FAB_TRY(check_export(options, &format, err));
     }
@@ -249,7 +204,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     if (options->export_path != NULL) {
         FAB_TRY(export_phase(options, &traffic, n_ends, format, out, err));
     } else {
-        FAB_TRY(print_list(options, &design, &traffic, out, err));
+        FAB_TRY(report(options, &design, &traffic, out, err));
     }
 done:
     fab_traffic_release(&traffic);
@@ -272,11 +227,13 @@ static const char *const EXAMPLES[] = {
     "fabriscope traffic preset:llama3-24k-roce",
     "fabriscope traffic rail-spine:gpus=1024 --job tp=8,pp=4 --traffic job:pp --export pp.mtx",
     "fabriscope traffic fat-tree:k=4 --traffic pattern:ring --export -",
-    "fabriscope traffic clos:gpus=64 --traffic pattern:all-gather,algorithm=all,groups=8", NULL};
+    "fabriscope traffic preset:llama3-24k-roce --format csv --table phases",
+    "fabriscope traffic clos:gpus=64 --traffic pattern:all-gather,algorithm=all,groups=8",
+    NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_traffic, &OPTION_EXPORT,    &cli_option_force,
-                                            &cli_option_job,     &cli_option_set,   &cli_option_seed,
-                                            &cli_option_json,    &cli_option_quiet, NULL};
+static const cli_option *const OPTIONS[] = {
+    &cli_option_traffic, &OPTION_EXPORT,     &cli_option_job,   &cli_option_set,  &cli_option_seed,  &cli_option_out,
+    &cli_option_force,   &cli_option_format, &cli_option_table, &cli_option_json, &cli_option_quiet, NULL};
 
 const cli_command cli_command_traffic = {
     .name = "traffic",

@@ -25,7 +25,7 @@ static const fab_report_format *format_of(const char *path) {
 
 static fab_status apply_export(cli_options *options, const char *value, fab_error *err) {
     if (format_of(value) == NULL) {
-        char known[160] = "";
+        char known[256] = "";
         for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
             if (fab_report_formats[i]->suffix != NULL) {
                 size_t n = strlen(known);
@@ -45,8 +45,9 @@ static fab_status apply_export(cli_options *options, const char *value, fab_erro
 
 const cli_option cli_option_export = {
     "export", "FILE",
-    "also write FILE in the format of its suffix: .html, .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml; "
-    "can be repeated",
+    "also write FILE in the format of its suffix: .html, .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml, "
+    ".md, .csv, .cables.csv, .ptm.dot, .tree.conf, .block.conf, .clab.yml, .topo, .simai, .simgrid.xml, "
+    ".astra-sim.yml; can be repeated",
     apply_export};
 
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
@@ -179,7 +180,7 @@ static fab_status write_export(const void *context, FILE *out, fab_error *err) {
 }
 
 fab_status cli_write_exports(const cli_options *options, const fab_result *result, fab_error *err) {
-    fab_report_style style = {.width = 80, .view = options->view};
+    fab_report_style style = {.width = 80, .view = options->view, .table = options->table};
     for (size_t i = 0; i < options->exports.n; i++) {
         const char *path = options->exports.items[i];
         const export e = {format_of(path), result, &style};

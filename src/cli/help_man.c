@@ -106,6 +106,14 @@ static void put_subcommands(const cli_command *command, FILE *out) {
     }
 }
 
+static void put_see_also(const cli_command *command, FILE *out) {
+    (void)fputs(".SH SEE ALSO\n\\fBfabriscope\\fR(1)", out);
+    for (const cli_command *const *c = command->subcommands; c != NULL && *c != NULL; c++) {
+        (void)fprintf(out, ",\n\\fBfabriscope\\-%s\\-%s\\fR(1)", command->name, cli_subcommand_name(command, *c));
+    }
+    (void)fputc('\n', out);
+}
+
 void cli_print_man(const cli_command *command, FILE *out) {
     if (command == NULL) {
         print_overview(out);
@@ -138,5 +146,5 @@ void cli_print_man(const cli_command *command, FILE *out) {
     }
     put_examples(command->examples, out);
     put_codes(out);
-    (void)fputs(".SH SEE ALSO\n\\fBfabriscope\\fR(1)\n", out);
+    put_see_also(command, out);
 }

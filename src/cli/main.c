@@ -9,23 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-const cli_command *const CLI_COMMANDS[] = {&cli_command_run,
-                                           &cli_command_build,
-                                           &cli_command_cost,
-                                           &cli_command_traffic,
-                                           &cli_command_route,
-                                           &cli_command_sweep,
-                                           &cli_command_place,
-                                           &cli_command_mix,
-                                           &cli_command_optimize,
-                                           &cli_command_study,
-                                           &cli_command_audit,
-                                           &cli_command_list,
-                                           &cli_command_schema,
-                                           &cli_command_explain,
-                                           &cli_command_version,
-                                           &cli_command_help,
-                                           NULL};
+const cli_command *const CLI_COMMANDS[] = {&cli_command_run,     &cli_command_build,  &cli_command_cost,
+                                           &cli_command_traffic, &cli_command_route,  &cli_command_sweep,
+                                           &cli_command_place,   &cli_command_mix,    &cli_command_optimize,
+                                           &cli_command_study,   &cli_command_audit,  &cli_command_import,
+                                           &cli_command_list,    &cli_command_schema, &cli_command_explain,
+                                           &cli_command_version, &cli_command_help,   NULL};
 
 const cli_command *cli_find_command(const char *name) {
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
@@ -118,19 +107,13 @@ static fab_status copy_to_stdout(FILE *file, fab_error *err) {
     return status;
 }
 
-/* A graph, or the rows of a study, may be larger than memory: they are kept in a file until complete. NULL where there
- * is no room for one. */
-static FILE *open_spool(const cli_options *options) {
-    const fab_report_format *format = options->format != NULL ? fab_report_format_find(options->format) : NULL;
-    return format != NULL && (format->needs_graph || strcmp(format->name, "csv") == 0) ? tmpfile() : NULL;
-}
-
-/* Runs a command into memory or a temporary file, and prints what it wrote once it has succeeded. */
+/* Runs a command into a temporary file, and prints what it wrote once it has succeeded. Memory takes its place where
+ * there is no room for a file; only there, because a stream in memory that cannot grow loses bytes without a word. */
 static fab_status run_command(const cli_options *options, fab_error *err) {
     fab_status status = FAB_OK;
     char *bytes = NULL;
     size_t n = 0;
-    FILE *out = open_spool(options);
+    FILE *out = tmpfile();
     bool is_spool = out != NULL;
     out = is_spool ? out : open_memstream(&bytes, &n);
     if (out == NULL) {
@@ -149,7 +132,7 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
     bool failed = ferror(out) != 0;
     failed = fclose(out) != 0 || failed;
     out = NULL;
-    if (failed) {
+    if (failed || bytes == NULL) { /* its last reallocation may fail without a word */
         FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the output");
     }
     FAB_TRY(write_stdout(bytes, n, err));

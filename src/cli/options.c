@@ -96,6 +96,14 @@ static fab_status apply_format(cli_options *options, const char *value, fab_erro
     return fab_fail(err, FAB_EUSAGE, NULL, "option --format: unknown format '%.40s'%s", value, cli_hint_text(&hint));
 }
 
+static fab_status apply_table(cli_options *options, const char *value, fab_error *err) {
+    if (value[0] == '\0') {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --table: the table's name is empty");
+    }
+    options->table = value;
+    return FAB_OK;
+}
+
 static fab_status apply_json(cli_options *options, const char *value, fab_error *err) {
     (void)value;
     return set_format(options, "json", err);
@@ -157,8 +165,12 @@ const cli_option cli_option_threads = {"threads", "N", "threads to use; default 
 const cli_option cli_option_out = {"out", "DIR", "also write the report in every file format into this folder",
                                    apply_out};
 const cli_option cli_option_format = {
-    "format", "NAME", "what to print: text (default), json, xml, html, svg, graphml, yed, gexf, dot, ibnet, flows, csv",
+    "format", "NAME",
+    "what to print: text (default), json, xml, markdown, csv, html, svg, graphml, flows and more: list formats",
     apply_format};
+const cli_option cli_option_table = {
+    "table", "NAME", "which table of the report csv is: its path in JSON, such as cost.lines; 'list' names all of them",
+    apply_table};
 const cli_option cli_option_json = {"json", NULL, "print one JSON object; short for --format json", apply_json};
 const cli_option cli_option_quiet = {"quiet", NULL, "no progress and no closing line on stderr", apply_quiet};
 const cli_option cli_option_force = {"force", NULL, "overwrite existing files", apply_force};
@@ -267,6 +279,9 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     }
     if (out->help) {
         goto done;
+    }
+    if (out->table != NULL && !cli_writes(out, "csv")) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --table: neither --format nor --export asks for csv");
     }
     if (out->operands.n < command->min_operands) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "command %s needs %s", command->name, command->operands);

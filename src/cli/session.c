@@ -174,13 +174,18 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "no report format '%s'", options->format != NULL ? options->format : "text");
     }
     FAB_TRY(format->write(result, &style, out, err));
-    FAB_TRY(cli_write_exports(options, result, err));
-    if (options->out != NULL) {
+    FAB_TRY(cli_write_reports(options, result, err));
+done:
+    return status;
+}
+
+fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {
+    fab_status status = cli_write_exports(options, result, err);
+    if (status == FAB_OK && options->out != NULL) {
         cli_hold_signals();
         status = fab_reports_write_all(result, options->out, options->force, err);
         cli_release_signals();
     }
-done:
     return status;
 }
 

@@ -35,7 +35,7 @@ const cli_option cli_option_variant = {
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
 static bool wants_rows(const cli_options *options) {
-    return options->format != NULL && strcmp(options->format, "csv") == 0;
+    return options->format != NULL && strcmp(options->format, "csv") == 0 && options->table == NULL;
 }
 
 static fab_status write_rows(const void *context, FILE *out, fab_error *err) {
@@ -110,12 +110,7 @@ static fab_status print(const cli_options *options, const fab_study_results *res
         return cli_report(options, result, out, err);
     }
     FAB_TRY(fab_study_write_csv(results, out, err));
-    FAB_TRY(cli_write_exports(options, result, err));
-    if (options->out != NULL) {
-        cli_hold_signals();
-        status = fab_reports_write_all(result, options->out, options->force, err);
-        cli_release_signals();
-    }
+    FAB_TRY(cli_write_reports(options, result, err));
 done:
     return status;
 }
@@ -173,9 +168,19 @@ static const char *const EXAMPLES[] = {
     "fabriscope study show --store every-link --format csv",
     "fabriscope study show --store every-link --export damage.graphml --out report", NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &cli_option_store,  &cli_option_top,  &cli_option_variant, &cli_option_format, &cli_option_json,  &cli_option_out,
-    &cli_option_export, &cli_option_view, &cli_option_force,   &cli_option_color,  &cli_option_quiet, NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_store,
+                                            &cli_option_top,
+                                            &cli_option_variant,
+                                            &cli_option_format,
+                                            &cli_option_table,
+                                            &cli_option_json,
+                                            &cli_option_out,
+                                            &cli_option_export,
+                                            &cli_option_view,
+                                            &cli_option_force,
+                                            &cli_option_color,
+                                            &cli_option_quiet,
+                                            NULL};
 
 const cli_command cli_command_study_show = {
     .name = "study show",

@@ -27,8 +27,11 @@ static bool locale_is_utf8(void) {
 
 /* Into a file or pipe the bytes are always the same: 80 columns, UTF-8, no colours unless asked for. */
 fab_report_style cli_style(const cli_options *options) {
-    fab_report_style style = {
-        .color = options->color == CLI_ALWAYS, .ascii = false, .width = 80, .view = options->view};
+    fab_report_style style = {.color = options->color == CLI_ALWAYS,
+                              .ascii = false,
+                              .width = 80,
+                              .view = options->view,
+                              .table = options->table};
     if (!isatty(STDOUT_FILENO)) {
         return style;
     }

@@ -41,7 +41,14 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
     target t;
     uint32_t column = (uint32_t)(pair - line) + 1;
     size_t n_key = strcspn(pair, "=,");
+    bool is_file = strcmp(r->design.fabric.family, "installed") == 0 && r->design.fabric.file[0] == '\0' &&
+                   n_key >= length && n_key > 0; /* installed:FILE */
     (void)fab_xml_place(where, line, 1, column);
+    if (is_file) {
+        t = (target){.field = design_field_find(SCOPE_FABRIC, "file")};
+        (void)snprintf(value, sizeof value, "%.*s", (int)(length < sizeof value ? length : sizeof value - 1), pair);
+        return reading_set(r, &t, value, where, err);
+    }
     if (n_key >= length || n_key == 0) {
         FAB_FAIL(err, FAB_EINPUT, where, "'%.*s' is not key=value", (int)(length < 60 ? length : 60), pair);
     }
@@ -51,6 +58,10 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
     }
     (void)snprintf(key, sizeof key, "%.*s", (int)n_key, pair);
     (void)snprintf(value, sizeof value, "%.*s", (int)n_value, pair + n_key + 1);
+    if (strcmp(key, "server") == 0) {
+        FAB_TRY(reading_set_server(r, value, where, err));
+        goto done;
+    }
     FAB_TRY(reading_find(r, key, true, &t, where, err));
     if (strcmp(t.field->key, "family") == 0) {
         FAB_FAIL(err, FAB_EINPUT, where, "the family stands before the colon");
@@ -126,6 +137,10 @@ static fab_status override(reading *r, const char *text, fab_error *err) {
         FAB_FAIL(err, FAB_EINPUT, where, "'%.60s' is not path=value", text);
     }
     (void)snprintf(path, sizeof path, "%.*s", (int)n, text);
+    if (strcmp(path, "server") == 0 || strcmp(path, "fabric.server") == 0) {
+        FAB_TRY(reading_set_server(r, text + n + 1, where, err));
+        goto done;
+    }
     FAB_TRY(reading_find(r, path, false, &t, where, err));
     FAB_TRY(reading_set(r, &t, text + n + 1, where, err));
 done:

@@ -50,6 +50,13 @@ fab_status reading_find(const reading *r, const char *path, bool fabric_only, ta
 fab_status reading_set(reading *r, const target *target, const char *value, const char *where,
                        fab_error *err) FAB_MUST_USE;
 
+/**
+ * server=FILE: sets what a server of NCCL's topology has (server_shape.h): GPUs, NICs, the PCIe rate; rates of NICs and
+ * the scale-up network where the file knows them. What is set later replaces it.
+ * @retval FAB_EUNSUPPORTED  GPUs that do not share NICs alike
+ */
+fab_status reading_set_server(reading *r, const char *path, const char *where, fab_error *err) FAB_MUST_USE;
+
 /** Appends a job with defaults; its index is the old n_jobs. */
 fab_status reading_add_job(fab_design *design, const char *where, fab_error *err) FAB_MUST_USE;
 
@@ -58,6 +65,9 @@ fab_status reading_finish_floor(reading *r, fab_error *err) FAB_MUST_USE;
 
 /** Fills derived defaults and checks values against each other. */
 fab_status reading_finish(reading *r, fab_error *err) FAB_MUST_USE;
+
+/** Of an installed fabric: digest, servers, NICs and GPUs, from its file. Nothing for other families. */
+fab_status reading_finish_installed(reading *r, fab_error *err) FAB_MUST_USE;
 
 /** Reads the one-line form. */
 fab_status reading_one_line(reading *r, const char *text, fab_error *err) FAB_MUST_USE;

@@ -1,5 +1,6 @@
 #include "host_list.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -114,4 +115,78 @@ fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab
         from = to + 1;
     }
     return status;
+}
+
+/* --- folding -------------------------------------------------------------------------------------------------------
+ */
+
+#define DIGITS 9 /* of a number that is folded */
+
+/* Bytes before the number that a name ends with; `*out_digits` is 0 where it ends with none. */
+static size_t split(const char *name, size_t *out_digits, uint32_t *out) {
+    size_t n = strlen(name);
+    size_t at = n;
+    while (at > 0 && n - at < DIGITS && name[at - 1] >= '0' && name[at - 1] <= '9') {
+        at--;
+    }
+    *out_digits = read_digits(name + at, n - at, out);
+    return at;
+}
+
+/* Whether a name is what a range whose first number has `width` digits gives for `number`. */
+static bool is_number(const char *digits, size_t width, uint32_t number) {
+    char text[16];
+    (void)snprintf(text, sizeof text, "%0*u", (int)width, (unsigned)number);
+    return strcmp(text, digits) == 0;
+}
+
+/* The names from `first` on that have its prefix and a number; at least one. */
+static uint32_t count_alike(const char *const *names, uint32_t first, uint32_t n, size_t prefix) {
+    uint32_t i = first + 1;
+    for (; i < n; i++) {
+        size_t digits = 0;
+        uint32_t number = 0;
+        if (split(names[i], &digits, &number) != prefix || digits == 0 || memcmp(names[i], names[first], prefix) != 0) {
+            break;
+        }
+    }
+    return i - first;
+}
+
+static void fold_numbers(fab_str *out, const char *const *names, uint32_t n, size_t prefix) {
+    for (uint32_t i = 0; i < n;) {
+        size_t width = 0;
+        uint32_t first = 0;
+        uint32_t last = i;
+        (void)split(names[i], &width, &first);
+        while (last + 1 < n && is_number(names[last + 1] + prefix, width, first + (last + 1 - i))) {
+            last++;
+        }
+        fab_str_add(out, i > 0 ? "," : "");
+        fab_str_add(out, names[i] + prefix);
+        if (last > i) {
+            fab_str_add(out, "-");
+            fab_str_add(out, names[last] + prefix);
+        }
+        i = last + 1;
+    }
+}
+
+void fab_host_list_fold(fab_str *out, const char *const *names, uint32_t n) {
+    for (uint32_t i = 0; i < n;) {
+        size_t digits = 0;
+        uint32_t number = 0;
+        size_t prefix = split(names[i], &digits, &number);
+        uint32_t alike = digits > 0 ? count_alike(names, i, n, prefix) : 1;
+        fab_str_add(out, i > 0 ? "," : "");
+        if (alike == 1) {
+            fab_str_add(out, names[i]);
+        } else {
+            fab_str_append(out, names[i], prefix);
+            fab_str_add(out, "[");
+            fold_numbers(out, names + i, alike, prefix);
+            fab_str_add(out, "]");
+        }
+        i += alike;
+    }
 }

@@ -6,8 +6,10 @@
 #define FAB_HOST_LIST_H
 
 #include "fab/status.h"
+#include "fab/str.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef fab_status fab_host_list_visit(void *context, const char *name, size_t n, fab_error *err);
 
@@ -18,5 +20,11 @@ typedef fab_status fab_host_list_visit(void *context, const char *name, size_t n
  */
 fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab_host_list_visit *visit, void *context,
                               fab_error *err) FAB_MUST_USE;
+
+/**
+ * Appends names as such a list: those that follow each other and differ in their last number alone share a bracket,
+ * "n[0-17,20]". fab_host_list_each() gives the same names in the same order.
+ */
+void fab_host_list_fold(fab_str *out, const char *const *names, uint32_t n);
 
 #endif

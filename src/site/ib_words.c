@@ -9,6 +9,29 @@ static const struct {
 } SPEEDS[] = {{"SDR", 2.5e9}, {"DDR", 5e9},  {"QDR", 10e9},  {"FDR10", 10.3125e9}, {"FDR", 14e9},
               {"EDR", 25e9},  {"HDR", 50e9}, {"NDR", 100e9}, {"XDR", 200e9}};
 
+bool fab_site_hexadecimal(fab_token t, uint64_t *out) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < t.length; i++) {
+        char c = t.text[i];
+        bool is_digit = c >= '0' && c <= '9';
+        char letter = (char)(c | 0x20);
+        if (i > 15 || (!is_digit && (letter < 'a' || letter > 'f'))) {
+            return false;
+        }
+        n = n << 4 | (uint64_t)(is_digit ? c - '0' : letter - 'a' + 10);
+    }
+    *out = n;
+    return t.length > 0;
+}
+
+bool fab_site_ib_kind(fab_token t, fab_site_kind *out) {
+    if (t.length < 2 || (t.length > 2 && t.text[2] != '-')) { /* "CA-SM" is one that runs a subnet manager */
+        return false;
+    }
+    *out = memcmp(t.text, "SW", 2) == 0 || memcmp(t.text, "RT", 2) == 0 ? FAB_SITE_SWITCH : FAB_SITE_ADAPTER;
+    return *out == FAB_SITE_SWITCH || memcmp(t.text, "CA", 2) == 0;
+}
+
 bool fab_site_ib_rate(const char *text, size_t n, uint32_t *out_width, double *out_bps) {
     uint32_t width = 0;
     size_t at = 0;
@@ -55,16 +78,27 @@ fab_status fab_site_ib_describe(fab_site *site, uint32_t index, fab_site_kind ki
         n--;
     }
     node->kind = kind;
-    if (n > 0) {
+    bool is_known = strlen(node->label) == n && memcmp(node->label, text, n) == 0; /* a port's line repeats it */
+    if (n > 0 && !is_known) {
         FAB_TRY(fab_site_text(site, text, n, &node->label, err));
     }
     if (kind == FAB_SITE_ADAPTER && strstr(node->label, "Aggregation Node") != NULL) {
         node->kind = FAB_SITE_SERVICE;
     }
-    node->host = NULL;
-    if (node->kind == FAB_SITE_ADAPTER && names_host(node->label, &blank)) {
+    node->host = is_known ? node->host : NULL;
+    if (node->host == NULL && node->kind == FAB_SITE_ADAPTER && names_host(node->label, &blank)) {
         FAB_TRY(fab_site_text(site, node->label, (size_t)(blank - node->label), &node->host, err));
     }
 done:
     return status;
+}
+
+fab_status fab_site_ib_host(fab_site *site, uint32_t index, fab_error *err) {
+    fab_site_node *node = &site->nodes[index];
+    const char *blank = NULL;
+    if (node->host != NULL || !names_host(node->label, &blank)) {
+        return FAB_OK;
+    }
+    node->kind = FAB_SITE_ADAPTER;
+    return fab_site_text(site, node->label, (size_t)(blank - node->label), &node->host, err);
 }

@@ -131,8 +131,12 @@ static fab_status read_header(reader *r, fab_error *err) {
         r->at[i] = -1;
     }
     if (!fab_text_next(r->in)) {
-        return fab_fail(err, FAB_EINPUT, r->in->path,
-                        "is empty; expected a first line such as A-node,A-port,Z-node,Z-port");
+        FAB_TRY(fab_text_end(r->in, err));
+        r->in->line = r->in->line > 0 ? r->in->line : 1;
+        status =
+            fab_text_wrong(r->in, 1, FAB_EINPUT, "is empty; expected a first line such as A-node,A-port,Z-node,Z-port",
+                           (fab_token){0}, err);
+        goto done;
     }
     FAB_TRY(read_cells(r, &r->n_columns, err));
     for (size_t i = 0; i < r->n_columns; i++) {
@@ -164,7 +168,7 @@ static const cell *cell_of(const reader *r, int known) {
     return r->at[known] >= 0 ? &r->cells[r->at[known]] : &EMPTY;
 }
 
-/* "server-0/nic-1" is an adapter of server-0. */
+/* "server-0/nic-1" is an adapter of server-0, and so are "server-0 HCA-2" and "server-0 mlx5_1". */
 static fab_status add_node(const reader *r, const cell *from, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
     if (from->text[0] == '\0') {
@@ -178,6 +182,7 @@ static fab_status add_node(const reader *r, const cell *from, uint32_t *out, fab
         FAB_TRY(fab_site_text(r->site, from->text, (size_t)(slash - from->text), &node->host, err));
         node->kind = FAB_SITE_ADAPTER;
     }
+    FAB_TRY(fab_site_ib_host(r->site, *out, err));
 done:
     return status;
 }
@@ -227,11 +232,12 @@ static fab_status read_csv(const char *path, fab_site *site, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text in = {.path = path};
     reader r = {.in = &in, .site = site};
-    FAB_TRY(fab_text_open(path, &in, err));
+    FAB_TRY(fab_text_stream_open(path, &in, err));
     FAB_TRY(read_header(&r, err));
     while (fab_text_next(&in)) {
         FAB_TRY(read_cable(&r, err));
     }
+    FAB_TRY(fab_text_end(&in, err));
     site->has_ports = r.at[A_PORT] >= 0;
 done:
     fab_text_release(&in);

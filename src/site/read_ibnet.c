@@ -28,21 +28,6 @@ static void skip_blanks(fab_text *in) {
     (void)fab_text_take(in, "");
 }
 
-static bool read_hex(fab_token t, uint64_t *out) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < t.length; i++) {
-        const char *digits = "0123456789abcdef";
-        char c = t.text[i] >= 'A' && t.text[i] <= 'F' ? (char)(t.text[i] - 'A' + 'a') : t.text[i];
-        const char *digit = c != '\0' ? strchr(digits, c) : NULL;
-        if (digit == NULL || i > 15) {
-            return false;
-        }
-        n = n << 4 | (uint64_t)(digit - digits);
-    }
-    *out = n;
-    return t.length > 0;
-}
-
 /* "0x2c9", "0x2c5eab0300b87b40(2c5eab0300b87b40)" */
 static fab_status read_value(const reader *r, uint64_t *out, fab_error *err) {
     fab_token t = fab_text_token(r->in);
@@ -52,7 +37,7 @@ static fab_status read_value(const reader *r, uint64_t *out, fab_error *err) {
         digits.text += 2;
         digits.length = (bracket != NULL ? (size_t)(bracket - t.text) : t.length) - 2;
     }
-    if (digits.length == t.length || !read_hex(digits, out)) {
+    if (digits.length == t.length || !fab_site_hexadecimal(digits, out)) {
         return fab_text_wrong(r->in, t.column, FAB_EINPUT, "is no hexadecimal number such as 0x2c9", t, err);
     }
     return FAB_OK;
@@ -226,10 +211,11 @@ static fab_status read_ibnet(const char *path, fab_site *site, fab_error *err) {
     fab_text in = {.path = path};
     reader r = {.in = &in, .site = site, .node = FAB_SITE_NONE};
     site->keeps_contradictions = true;
-    FAB_TRY(fab_text_open(path, &in, err));
+    FAB_TRY(fab_text_stream_open(path, &in, err));
     while (fab_text_next(&in)) {
         FAB_TRY(read_line(&r, err));
     }
+    FAB_TRY(fab_text_end(&in, err));
     FAB_TRY(close_records(&r, err));
     site->has_ports = true;
     site->reports_both_ends = true;

@@ -18,19 +18,11 @@ typedef struct reader {
     fab_site *site;
 } reader;
 
-static bool read_kind(fab_token t, fab_site_kind *out) {
-    if (t.length != 2) {
-        return false;
-    }
-    *out = memcmp(t.text, "SW", 2) == 0 || memcmp(t.text, "RT", 2) == 0 ? FAB_SITE_SWITCH : FAB_SITE_ADAPTER;
-    return *out == FAB_SITE_SWITCH || memcmp(t.text, "CA", 2) == 0;
-}
-
 /* "SW  1719 10 0x7cfe9003009ce5b0" */
 static fab_status read_side(const reader *r, side *out, fab_error *err) {
     uint64_t number = 0;
     out->kind_text = fab_text_token(r->in);
-    if (!read_kind(out->kind_text, &out->kind)) {
+    if (!fab_site_ib_kind(out->kind_text, &out->kind)) {
         return fab_text_wrong(r->in, out->kind_text.column, FAB_EINPUT, "where SW, CA or RT was expected",
                               out->kind_text, err);
     }
@@ -121,10 +113,11 @@ static fab_status read_ibports(const char *path, fab_site *site, fab_error *err)
     fab_text in = {.path = path};
     const reader r = {.in = &in, .site = site};
     site->keeps_contradictions = true;
-    FAB_TRY(fab_text_open(path, &in, err));
+    FAB_TRY(fab_text_stream_open(path, &in, err));
     while (fab_text_next(&in)) {
         FAB_TRY(read_line(&r, err));
     }
+    FAB_TRY(fab_text_end(&in, err));
     site->has_ports = true;
     site->reports_both_ends = true;
 done:
@@ -136,7 +129,7 @@ done:
 static bool is_ibports(const char *head, size_t n) {
     size_t at = 0;
     fab_site_kind kind = FAB_SITE_UNKNOWN;
-    if (n < 8 || !read_kind((fab_token){.text = head, .length = 2}, &kind) || head[2] != ' ') {
+    if (n < 8 || !fab_site_ib_kind((fab_token){.text = head, .length = 2}, &kind) || head[2] != ' ') {
         return false;
     }
     for (int i = 0; i < 2; i++) {

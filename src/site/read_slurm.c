@@ -160,10 +160,11 @@ static fab_status read_slurm(const char *path, fab_site *site, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text in = {.path = path};
     reader r = {.in = &in, .site = site};
-    FAB_TRY(fab_text_open(path, &in, err));
+    FAB_TRY(fab_text_stream_open(path, &in, err));
     while (fab_text_next(&in)) {
         FAB_TRY(read_line(&r, err));
     }
+    FAB_TRY(fab_text_end(&in, err));
     for (uint32_t i = 0; i < site->n_nodes; i++) {
         fab_site_node *node = &site->nodes[i];
         if (node->kind == FAB_SITE_SWITCH && node->n_ports == 0) {

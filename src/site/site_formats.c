@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD ((size_t)1 << 16) /* bytes that a format is recognised by */
+#define HEAD  ((size_t)1 << 16) /* bytes that a format is recognised by */
+#define UTF16 "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
-const fab_site_format *const fab_site_formats[] = {&fab_site_ibnet, &fab_site_ibports, &fab_site_slurm, &fab_site_csv,
-                                                   NULL};
+const fab_site_format *const fab_site_formats[] = {
+    &fab_site_ibnet,   &fab_site_ibports, &fab_site_subnet, &fab_site_slurm, &fab_site_ptm_dot,
+    &fab_site_graphml, &fab_site_csv,     &fab_site_htsim,  &fab_site_simai, NULL};
 
 static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
     FILE *in = fopen(path, "rb");
@@ -37,14 +39,24 @@ static fab_status choose(const char *path, const char *format, const fab_site_fo
     fab_status status = FAB_OK;
     char *head = NULL;
     char list[256];
+    char where[sizeof err->where];
     size_t n = 0;
+    size_t start = 0;
     FAB_TRY(FAB_NEW(head, HEAD, err));
+    (void)snprintf(where, sizeof where, "%.180s:1", path);
     if (format == NULL) {
         FAB_TRY(read_head(path, head, &n, err));
+        if (n == 0) {
+            FAB_FAIL(err, FAB_EINPUT, where, "the file is empty");
+        }
+        if (n > 1 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0)) {
+            FAB_FAIL(err, FAB_EINPUT, where, UTF16);
+        }
+        start = n > 2 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     }
     for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
         const fab_site_format *f = fab_site_formats[i];
-        if (format != NULL ? strcmp(f->name, format) == 0 : f->recognise(head, n)) {
+        if (format != NULL ? strcmp(f->name, format) == 0 : f->recognise(head + start, n - start)) {
             *out = f;
             goto done;
         }
@@ -53,7 +65,7 @@ static fab_status choose(const char *path, const char *format, const fab_site_fo
     if (format != NULL) {
         FAB_FAIL(err, FAB_EINPUT, path, "there is no format '%.40s', but %s", format, list);
     }
-    FAB_FAIL(err, FAB_EINPUT, path, "looks like none of %s", list);
+    FAB_FAIL(err, FAB_EINPUT, where, "looks like none of %s", list);
 done:
     free(head);
     return status;

@@ -6,6 +6,13 @@
 #define FAB_SITE_INTERNAL_H
 
 #include "fab/site.h"
+#include "fab/text.h"
+
+/** Up to 16 digits, either case; false where it is none. */
+bool fab_site_hexadecimal(fab_token t, uint64_t *out);
+
+/** "SW", "CA" or "RT", maybe with "-SM" behind. */
+bool fab_site_ib_kind(fab_token t, fab_site_kind *out);
 
 /** "4xNDR" to lanes and bit/s, or ibsim's "w=4" to lanes alone; false, and nothing written, where it is neither. */
 bool fab_site_ib_rate(const char *text, size_t n, uint32_t *out_width, double *out_bps);
@@ -17,6 +24,12 @@ bool fab_site_ib_rate(const char *text, size_t n, uint32_t *out_width, double *o
 fab_status fab_site_ib_describe(fab_site *site, uint32_t node, fab_site_kind kind, const char *text, size_t n,
                                 fab_error *err) FAB_MUST_USE;
 
-extern const fab_site_format fab_site_ibports, fab_site_ibnet, fab_site_csv, fab_site_slurm;
+/** Whether a description names a server, "host HCA-6" or "host mlx5_5": then a node that is called so is its adapter.
+ */
+fab_status fab_site_ib_host(fab_site *site, uint32_t node, fab_error *err) FAB_MUST_USE;
+
+extern const fab_site_format fab_site_ibports, fab_site_ibnet, fab_site_subnet, fab_site_csv, fab_site_slurm,
+    fab_site_ptm_dot, fab_site_graphml;
+extern const fab_site_format fab_site_htsim, fab_site_simai;
 
 #endif

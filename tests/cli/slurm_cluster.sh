@@ -8,8 +8,7 @@ cluster_missing() { # names what is not installed
   done
 }
 
-cluster_up() { # cluster_up NODES: exports SLURM_CONF
-  local nodes=$1 try i base
+cluster_begin() { # folders, keys, munged; exports SLURM_CONF
   PATH=$PATH:/usr/sbin
   cluster=$work/slurm
   mkdir -p "$cluster"/{state,spool,log,run}
@@ -18,6 +17,33 @@ cluster_up() { # cluster_up NODES: exports SLURM_CONF
   munged --force --key-file="$cluster/munge.key" --socket="$cluster/run/munge.socket" --pid-file="$cluster/run/munged.pid" \
     --log-file="$cluster/log/munged.log" --seed-file="$cluster/run/munge.seed"
   export SLURM_CONF=$cluster/slurm.conf
+}
+
+cluster_controller() { # cluster_controller TOPOLOGY NODES...: slurmctld alone, of nodes that never answer
+  local topology=$1 try i host
+  shift
+  host=$(hostname -s)
+  cluster_begin
+  cp "$topology" "$cluster/topology.conf"
+  for ((try = 0; try < 5; try++)); do
+    cluster_write 0 $((20000 + RANDOM % 12000))
+    sed -i '/^PartitionName/d' "$SLURM_CONF"
+    printf 'TopologyPlugin=topology/tree\nPartitionName=all Nodes=ALL Default=YES\n' >>"$SLURM_CONF"
+    printf 'NodeName=%s NodeHostname='"$host"' NodeAddr=127.0.0.1 Port=9\n' "$@" >>"$SLURM_CONF"
+    slurmctld -c -f "$SLURM_CONF" >>"$cluster/log/start" 2>&1 || continue
+    for ((i = 0; i < 100; i++)); do
+      ! scontrol ping 2>/dev/null | grep -q 'is UP' || return 0
+      sleep 0.1
+    done
+    cluster_stop_daemons slurmctld
+  done
+  tail -n 20 "$cluster"/log/* >&2
+  return 1
+}
+
+cluster_up() { # cluster_up NODES: exports SLURM_CONF
+  local nodes=$1 try i base
+  cluster_begin
   for ((try = 0; try < 5; try++)); do # ports may be taken
     base=$((20000 + RANDOM % 12000))
     cluster_write "$nodes" "$base"
@@ -82,13 +108,12 @@ cluster_stop_daemons() { # cluster_stop_daemons PATTERN...
 
 cluster_processes() { # cluster_processes NODE: what runs there in the name of a job, and who watches over it
   local file process parent
-  for file in /proc/[0-9]*/environ; do
+  { grep -lzxF "SLURMD_NODENAME=$1" /proc/[0-9]*/environ 2>/dev/null || true; } | while read -r file; do
+    grep -qzxF "SLURM_CONF=$SLURM_CONF" "$file" 2>/dev/null || continue
     process=${file//[!0-9]/}
-    if { tr '\0' '\n' <"$file" | grep -qx "SLURMD_NODENAME=$1" && tr '\0' '\n' <"$file" | grep -qx "SLURM_CONF=$SLURM_CONF"; } 2>/dev/null; then
-      parent=$(awk '/^PPid/ { print $2 }' "/proc/$process/status" 2>/dev/null) || true
-      [[ $(cat "/proc/$parent/comm" 2>/dev/null) != slurmstepd* ]] || echo "$parent"
-      echo "$process"
-    fi
+    parent=$(awk '/^PPid/ { print $2 }' "/proc/$process/status" 2>/dev/null) || true
+    [[ $(cat "/proc/$parent/comm" 2>/dev/null) != slurmstepd* ]] || echo "$parent"
+    echo "$process"
   done | sort -un
 }
 

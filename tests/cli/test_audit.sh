@@ -105,8 +105,8 @@ refuse range.conf ':1: ' "3-1.*range"
 refuse bracket.conf ':1: ' 'not closed'
 refuse nothing.conf ':1:[0-9]+: ' 'neither'
 refuse word.conf ':2:1: ' 'Colour'
-refuse noise.bin ': ' 'looks like none of'
-refuse utf16.net ': ' 'looks like none of'
+refuse noise.bin ':1: ' 'looks like none of'
+refuse utf16.net ':1: ' 'UTF-16'
 code=0
 "$program" audit truncated.net --quiet >out 2>err || code=$?
 [[ $code -eq 0 || $code -eq 3 ]] || fail "truncated: exit code $code"

@@ -19,11 +19,11 @@ cluster_up 3 || { fail "no cluster"; exit 1; }
 "$program" study plan "${study[@]}" --store many --quiet >/dev/null
 jobs=$("$root/scripts/study-slurm" many 6 --cpus-per-task=1)
 array=${jobs% *}
-for ((i = 0; i < 300; i++)); do # until the second node has begun to write
-  [[ -z $(squeue -h -w n2 -t R) ]] || break
-  sleep 0.1
+for ((i = 0; i < 600; i++)); do # until the second node has begun to write
+  task=$(squeue -h -w n2 -t R -o %K | head -n 1)
+  [[ -z $task || ! -s many/shard-$task-of-6.db-wal ]] || break
+  sleep 0.05
 done
-sleep 0.5
 cluster_kill_node n2
 for ((i = 0; i < 120; i++)); do
   sleep 1

@@ -316,8 +316,27 @@ Test(reports, csv_has_a_row_per_point_and_engine) {
     fixture_release(&result);
 
     fab_result without = fixture_result(FAB_COMMAND_RUN, 1);
-    cr_assert_eq(write_as("csv", &without, NULL, path, NULL), FAB_EUNSUPPORTED);
+    fab_error err = {FAB_OK, "", ""};
+    cr_assert_eq(write_as("csv", &without, NULL, path, &err), FAB_EUSAGE);
+    cr_assert_not_null(strstr(err.text, "choose with --table: fabric, cost, cost.lines"), "%s", err.text);
+    fab_report_style style = {.width = 80, .table = "fabrics"};
+    cr_assert_eq(write_as("csv", &without, &style, path, &err), FAB_EUSAGE);
     fixture_release(&without);
+}
+
+/* Names of files are no markup, and no line of a table breaks. */
+Test(reports, markdown_escapes_what_files_hold) {
+    fab_result result = fixture_result(FAB_COMMAND_RUN, 1);
+    const char *path = path_of("report.md");
+    cr_assert_eq(write_as("markdown", &result, NULL, path, NULL), FAB_OK);
+    char *text = text_of(path);
+    cr_assert_not_null(strstr(text, "a&lt;b>&amp;\"'\\\\ "));
+    for (const char *c = text; *c != '\0'; c++) {
+        cr_assert(*c == '\n' || ((unsigned char)*c >= 0x20 && *c != 0x7f), "character %d", *c);
+    }
+    cr_assert_null(strchr(text, 0x1b));
+    free(text);
+    fixture_release(&result);
 }
 
 Test(reports, a_full_disk_is_an_error) {
@@ -351,19 +370,19 @@ Test(reports, all_files_are_written_once) {
     fab_error err = {FAB_OK, "", ""};
     const char *out = path_of("a/b//c/");
     cr_assert_eq(fab_reports_write_all(&result, out, false, &err), FAB_OK, "%s: %s", err.where, err.text);
-    cr_assert_eq(n_files(out), 6);
+    cr_assert_eq(n_files(out), 7);
     cr_assert_eq(fab_reports_write_all(&result, out, false, &err), FAB_EIO);
     cr_assert_not_null(strstr(err.where, "report.json"));
     cr_assert_not_null(strstr(err.text, "--force"));
     cr_assert_eq(fab_reports_write_all(&result, out, true, NULL), FAB_OK);
-    cr_assert_eq(n_files(out), 6);
+    cr_assert_eq(n_files(out), 7);
     fixture_release(&result);
 }
 
 Test(reports, without_a_graph_there_is_no_graphml) {
     fab_result result = fixture_result(FAB_COMMAND_COST, 1);
     cr_assert_eq(fab_reports_write_all(&result, path_of("cost"), false, NULL), FAB_OK);
-    cr_assert_eq(n_files(path_of("cost")), 3);
+    cr_assert_eq(n_files(path_of("cost")), 4);
     fixture_release(&result);
 }
 
@@ -386,7 +405,7 @@ Test(reports, an_existing_report_survives_a_failure) {
     cr_assert_eq(fab_reports_write_all(&result, out, true, NULL), FAB_EINTERNAL);
     char *after = text_of(json);
     cr_assert_str_eq(before, after);
-    cr_assert_eq(n_files(out), 6);
+    cr_assert_eq(n_files(out), 7);
     free(before);
     free(after);
     fixture_release(&result);

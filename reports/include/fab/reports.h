@@ -28,16 +28,19 @@ typedef enum fab_view {
 extern const char *const fab_view_names[FAB_VIEW_N];
 
 typedef struct fab_report_style {
-    bool color;    /**< ANSI colours (text) */
-    bool ascii;    /**< no UTF-8 in bars (text) */
-    int width;     /**< columns (text); 80 by default */
-    fab_view view; /**< graphs */
+    bool color;        /**< ANSI colours (text) */
+    bool ascii;        /**< no UTF-8 in bars (text) */
+    int width;         /**< columns (text); 80 by default */
+    fab_view view;     /**< graphs */
+    const char *table; /**< csv: "phases.engines", or FAB_TABLE_LIST; NULL: what the command has rows for */
 } fab_report_style;
+
+#define FAB_TABLE_LIST "list" /**< names and sizes of the tables of a report */
 
 #define FAB_REPORT_SEEDS 32 /**< of so many seeds the page shows every link */
 
 typedef struct fab_report_format {
-    const char *name;      /**< text, json, xml, graphml, yed, gexf, dot, svg, html, ibnet, flows, csv */
+    const char *name;      /**< text, json, xml, markdown, graphml, svg, html, cables, slurm-tree, csv, ... */
     const char *file_name; /**< name under --out: report.json, fabric.graphml; NULL: not there */
     const char *suffix;    /**< of files that it is chosen by: ".svg"; NULL: by name only */
     const char *summary;

@@ -20,10 +20,12 @@ typedef struct fab_token {
 
 typedef struct fab_text {
     const char *path;
-    fab_str file;
+    fab_str file;            /**< all of it, or of a stream what was read and is not passed yet */
     const char *at, *behind; /**< what is left of the line */
     const char *line_start, *next_line;
-    size_t line; /**< from 1 */
+    size_t line;    /**< from 1 */
+    size_t n_bytes; /**< of the file; SIZE_MAX: of a stream that cannot tell */
+    struct fab_text_stream *stream;
 } fab_text;
 
 /**
@@ -34,7 +36,25 @@ typedef struct fab_text {
 fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) FAB_MUST_USE;
 void fab_text_release(fab_text *text);
 
-/** Stands before the first line again. */
+/** Of a file whose bytes are there already: FAB_EINPUT where one of them is zero. */
+fab_status fab_text_check(fab_text *text, fab_error *err) FAB_MUST_USE;
+
+/**
+ * The same, but keeps one line at a time (up to 64 MiB): tokens of a line last until the next. What is wrong further on
+ * ends the lines, so that fab_text_end() has to be asked behind the last one.
+ * @retval FAB_EINPUT  begins with a byte order mark of UTF-16; one of UTF-8 is passed over
+ * @retval FAB_EIO     it cannot be read
+ */
+fab_status fab_text_stream_open(const char *path, fab_text *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Why there are no more lines: FAB_OK at the end of the file.
+ * @retval FAB_EINPUT  a zero byte, a line that is too long: file:line:column
+ * @retval FAB_EIO, FAB_ENOMEM
+ */
+fab_status fab_text_end(const fab_text *text, fab_error *err) FAB_MUST_USE;
+
+/** Stands before the first line again. Not of a stream. */
 void fab_text_rewind(fab_text *text);
 
 /** Moves to the next line that is neither blank nor a comment (#); false at the end of the file. A line ends with LF

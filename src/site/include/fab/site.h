@@ -56,6 +56,7 @@ typedef struct fab_site_cable {
 typedef struct fab_site_group {
     const char *name;
     uint32_t first, n; /**< members: site->member[first] ... */
+    double rate_bps;   /**< of a member into the scale-up network, per direction; 0: not known */
 } fab_site_group;
 
 /** What a reader met and did not refuse: a cable to nowhere, a port without a speed. */
@@ -108,6 +109,9 @@ fab_status fab_site_add_node(fab_site *site, const char *name, size_t n, size_t 
  *                      to itself at the same port
  */
 fab_status fab_site_add_cable(fab_site *site, const fab_site_cable *cable, bool *out_old, fab_error *err) FAB_MUST_USE;
+
+/** Takes out the cables that `drop` [n_cables] says; none can be added afterwards. */
+void fab_site_drop_cables(fab_site *site, const bool *drop);
 
 fab_status fab_site_add_group(fab_site *site, const char *name, size_t n, const uint32_t *members, uint32_t n_members,
                               fab_error *err) FAB_MUST_USE;

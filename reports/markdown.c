@@ -1,0 +1,285 @@
+/* The whole result as Markdown (GitHub's tables), for a document: figures with their unit, to four digits. An object is
+ * a table of field and value; a list one of rows, turned where it is wider than long. Texts are escaped, so that no
+ * name of a file becomes markup. */
+#include "fab/memory.h"
+#include "fab/units.h"
+#include "report_formats.h"
+#include "result_tables.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDE 6 /* columns; a table with more of them than rows is turned */
+
+typedef struct markdown {
+    fab_str out;
+    const fab_result_tables *tables;
+    const fab_rt_table *table;
+    const char **cells; /* of all rows, shape [n_rows][n_columns] */
+    bool *is_hidden;    /* columns */
+} markdown;
+
+/* --- texts -------------------------------------------------------------------------------------------------------- */
+
+static void add_escaped(fab_str *out, const char *text) {
+    for (const char *c = text; *c != '\0'; c++) {
+        bool is_within = *c == '_' && c > text && isalnum((unsigned char)c[-1]) && isalnum((unsigned char)c[1]);
+        if (is_within) { /* of a word: no emphasis */
+            fab_str_add(out, "_");
+        } else if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            fab_str_add(out, " ");
+        } else if (*c == '<') {
+            fab_str_add(out, "&lt;");
+        } else if (*c == '&') {
+            fab_str_add(out, "&amp;");
+        } else {
+            fab_str_add(out, strchr("\\`*_[]|#~!", *c) != NULL ? "\\" : "");
+            fab_str_append(out, c, 1);
+        }
+    }
+}
+
+/* "phases.hot_links" -> "Phases: hot links" */
+static void add_title(fab_str *out, const char *name) {
+    for (const char *c = name; *c != '\0'; c++) {
+        char letter = c == name ? (char)toupper((unsigned char)*c) : *c == '_' ? ' ' : *c;
+        fab_str_append(out, letter == '.' ? ": " : &letter, letter == '.' ? 2 : 1);
+    }
+}
+
+/* --- figures ------------------------------------------------------------------------------------------------------ */
+
+typedef enum kind { PLAIN, QUANTITY, MONEY, BYTES_PER_SECOND } kind;
+
+typedef struct ending {
+    const char *text;
+    kind kind;
+    fab_unit unit;
+} ending;
+
+/* What a name ends in says the unit; the first that fits. */
+static const ending ENDINGS[] = {
+    {"usd_per_year", MONEY, FAB_UNIT_COUNT},    {"usd_per_1e9_tokens", MONEY, FAB_UNIT_COUNT},
+    {"_per_s", PLAIN, FAB_UNIT_COUNT},          {"_usd", MONEY, FAB_UNIT_COUNT},
+    {"_Bps", BYTES_PER_SECOND, FAB_UNIT_BYTES}, {"_bps", QUANTITY, FAB_UNIT_RATE},
+    {"bytes", QUANTITY, FAB_UNIT_BYTES},        {"_s", QUANTITY, FAB_UNIT_TIME},
+    {"_m", QUANTITY, FAB_UNIT_LENGTH},          {"_w", QUANTITY, FAB_UNIT_POWER},
+};
+
+static bool ends_in(const char *name, size_t length, const char *text) {
+    size_t n = strlen(text);
+    return length >= n && strncmp(name + length - n, text, n) == 0;
+}
+
+static const ending *ending_of(const char *name) {
+    static const char *const STATISTICS[] = {".mean", ".ci95", ".p50", ".p90", ".p99", ".min", ".max"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof STATISTICS / sizeof STATISTICS[0]; i++) {
+        if (ends_in(name, length, STATISTICS[i])) {
+            length -= strlen(STATISTICS[i]);
+            break;
+        }
+    }
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0]; i++) {
+        if (ends_in(name, length, ENDINGS[i].text)) {
+            return &ENDINGS[i];
+        }
+    }
+    return NULL;
+}
+
+static void add_figure(fab_str *out, const char *name, const char *text) {
+    char shown[48];
+    const ending *e = ending_of(name);
+    double value = strtod(text, NULL);
+    kind how = e != NULL ? e->kind : PLAIN;
+    if (how == MONEY) {
+        fab_str_add(out, fab_money_format(shown, value));
+    } else if (how == PLAIN && strpbrk(text, ".e") == NULL) {
+        fab_str_add(out, text); /* a count, or the number of something */
+    } else if (how == PLAIN) {
+        fab_str_printf(out, fabs(value) < 1e4 || fabs(value) >= 1e15 ? "%.4g" : "%.0f", value);
+    } else {
+        fab_str_add(out, fab_quantity_format(shown, value, e->unit));
+        fab_str_add(out, how == BYTES_PER_SECOND ? "/s" : "");
+    }
+}
+
+/* --- tables ------------------------------------------------------------------------------------------------------- */
+
+static const fab_rt_column *column_at(const markdown *m, size_t i) {
+    return &m->table->columns[m->table->order[i]];
+}
+
+static const char *cell_at(const markdown *m, size_t row, size_t i) {
+    return m->cells[row * m->table->n_columns + i];
+}
+
+static void add_cell(markdown *m, size_t row, size_t i) {
+    const char *text = cell_at(m, row, i);
+    const fab_rt_column *column = column_at(m, i);
+    fab_str_add(&m->out, " ");
+    if (text != NULL && column->is_number) {
+        add_figure(&m->out, fab_rt_text(m->tables, column->name), text);
+    } else if (text != NULL) {
+        add_escaped(&m->out, text);
+    }
+    fab_str_add(&m->out, " |");
+}
+
+static void add_name(markdown *m, size_t i) {
+    fab_str_add(&m->out, " ");
+    add_escaped(&m->out, fab_rt_text(m->tables, column_at(m, i)->name));
+    fab_str_add(&m->out, " |");
+}
+
+static void add_turned(markdown *m) {
+    fab_str_add(&m->out, "| |");
+    for (size_t row = 0; row < m->table->n_rows; row++) {
+        fab_str_add(&m->out, " |");
+    }
+    fab_str_add(&m->out, "\n| --- |");
+    for (size_t row = 0; row < m->table->n_rows; row++) {
+        fab_str_add(&m->out, m->table->n_rows > 1 ? " ---: |" : " --- |");
+    }
+    for (size_t i = 0; i < m->table->n_columns; i++) {
+        if (!m->is_hidden[i]) {
+            fab_str_add(&m->out, "\n|");
+            add_name(m, i);
+            for (size_t row = 0; row < m->table->n_rows; row++) {
+                add_cell(m, row, i);
+            }
+        }
+    }
+    fab_str_add(&m->out, "\n");
+}
+
+static void add_rows(markdown *m) {
+    size_t n = m->table->n_columns;
+    fab_str_add(&m->out, "|");
+    for (size_t i = 0; i < n; i++) {
+        if (!m->is_hidden[i]) {
+            add_name(m, i);
+        }
+    }
+    fab_str_add(&m->out, "\n|");
+    for (size_t i = 0; i < n; i++) {
+        if (!m->is_hidden[i]) {
+            fab_str_add(&m->out, column_at(m, i)->is_number ? " ---: |" : " --- |");
+        }
+    }
+    for (size_t row = 0; row < m->table->n_rows; row++) {
+        fab_str_add(&m->out, "\n|");
+        for (size_t i = 0; i < n; i++) {
+            if (!m->is_hidden[i]) {
+                add_cell(m, row, i);
+            }
+        }
+    }
+    fab_str_add(&m->out, "\n");
+}
+
+/* Numbers of the elements around a row say no more than their names where each name has one number. */
+static void hide_numbers(markdown *m) {
+    size_t n = m->table->n_columns;
+    for (size_t i = 0; i + 1 < n; i++) {
+        bool same = column_at(m, i)->is_no && column_at(m, i + 1)->is_ancestor && !column_at(m, i + 1)->is_no;
+        size_t first = 0; /* row with the number of this one; numbers come in runs */
+        for (size_t row = 0; row < m->table->n_rows && same; row++) {
+            const char *number = cell_at(m, row, i);
+            const char *name = cell_at(m, row, i + 1);
+            first = row == 0 || strcmp(number, cell_at(m, first, i)) != 0 ? row : first;
+            same = name != NULL && (row == first || strcmp(name, cell_at(m, first, i + 1)) == 0) &&
+                   (row == 0 || row != first || strcmp(name, cell_at(m, row - 1, i + 1)) != 0);
+        }
+        m->is_hidden[i] = same;
+    }
+}
+
+static void add_bullets(markdown *m) {
+    for (size_t row = 0; row < m->table->n_rows; row++) {
+        fab_str_add(&m->out, "- ");
+        add_escaped(&m->out, cell_at(m, row, 0));
+        fab_str_add(&m->out, "\n");
+    }
+}
+
+static fab_status add_table(markdown *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n = m->table->n_columns;
+    FAB_TRY(FAB_NEW(m->cells, m->table->n_rows * n + 1, err));
+    FAB_TRY(FAB_NEW(m->is_hidden, n + 1, err));
+    for (size_t row = 0; row < m->table->n_rows; row++) {
+        fab_rt_row_cells(m->tables, m->table, row, m->cells + row * n);
+    }
+    hide_numbers(m);
+    fab_str_add(&m->out, "\n## ");
+    add_title(&m->out, fab_rt_text(m->tables, m->table->name));
+    fab_str_add(&m->out, "\n\n");
+    if (n == 1 && !column_at(m, 0)->is_number) {
+        add_bullets(m);
+    } else if (m->table->is_object || (n > WIDE && n > m->table->n_rows)) {
+        add_turned(m);
+    } else {
+        add_rows(m);
+    }
+done:
+    free(m->cells);
+    free(m->is_hidden);
+    m->cells = NULL;
+    m->is_hidden = NULL;
+    return status;
+}
+
+/* Cell of the object `meta`; NULL where it has none. */
+static const char *meta(const fab_result_tables *tables, const char *name) {
+    const fab_rt_table *t = fab_result_tables_find(tables, "meta");
+    for (uint32_t i = t != NULL ? t->rows[0].first : UINT32_MAX; i != UINT32_MAX; i = tables->cells[i].next) {
+        if (strcmp(fab_rt_text(tables, t->columns[tables->cells[i].column].name), name) == 0) {
+            return fab_rt_text(tables, tables->cells[i].text);
+        }
+    }
+    return NULL;
+}
+
+static void add_head(fab_str *out, const fab_result_tables *tables) {
+    const char *command = meta(tables, "command");
+    const char *design = meta(tables, "design");
+    fab_str_add(out, "# fabriscope ");
+    fab_str_add(out, command != NULL ? command : "");
+    if (design != NULL) {
+        fab_str_add(out, ": ");
+        add_escaped(out, design);
+    }
+    fab_str_add(out, "\n");
+}
+
+static fab_status write_markdown(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+    (void)style;
+    fab_status status = FAB_OK;
+    fab_result_tables tables = {.texts = FAB_STR_INIT};
+    markdown m = {.out = FAB_STR_INIT, .tables = &tables};
+    FAB_TRY(fab_result_tables_make(result, &tables, err));
+    add_head(&m.out, &tables);
+    for (size_t i = 0; i < tables.n_tables; i++) {
+        m.table = &tables.tables[i];
+        if (m.table->n_rows > 0 && m.table->n_columns > 0) {
+            FAB_TRY(add_table(&m, err));
+        }
+    }
+    FAB_TRY(fab_report_put(&m.out, out, err));
+done:
+    fab_str_release(&m.out);
+    fab_result_tables_release(&tables);
+    return status;
+}
+
+const fab_report_format fab_report_markdown = {
+    .name = "markdown",
+    .file_name = "report.md",
+    .suffix = ".md",
+    .summary = "the whole result as Markdown, for a document",
+    .write = write_markdown,
+};

@@ -1,0 +1,383 @@
+#include "result_tables.h"
+
+#include "fab/memory.h"
+#include "result_walk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH 16
+#define NONE  UINT32_MAX
+
+/* What the walk is in: the report, an object that is a table or a row, an object within one, a list. */
+typedef struct frame {
+    uint32_t table; /* NONE: the report itself */
+    uint32_t row;   /* NONE: a list, or the report */
+    size_t start;   /* in maker.prefix: where names in this row begin */
+    size_t length;  /* of maker.prefix outside */
+    const char *item;
+    uint32_t n_elements; /* of a list, so far */
+    uint32_t number;     /* of an element, from 1; 0: no element of a list */
+    size_t id;           /* text that tells it from others */
+    bool has_id;
+} frame;
+
+typedef struct maker {
+    fab_result_tables *out;
+    frame frames[DEPTH];
+    int depth;
+    char prefix[128]; /* "paths." */
+    fab_status status;
+    fab_error *err;
+} maker;
+
+/* --- storage ------------------------------------------------------------------------------------------------------ */
+
+static size_t keep(maker *m, const char *text) {
+    fab_str *texts = &m->out->texts;
+    size_t at = texts->length;
+    fab_str_append(texts, text, strlen(text) + 1);
+    if (m->status == FAB_OK) {
+        m->status = fab_str_status(texts, m->err);
+    }
+    return at;
+}
+
+static uint32_t add_table(maker *m, const char *parent, const char *prefix, const char *key, bool is_object) {
+    fab_result_tables *t = m->out;
+    char name[256];
+    (void)snprintf(name, sizeof name, "%s%s%s", parent, prefix, key);
+    const fab_rt_table *known = fab_result_tables_find(t, name);
+    if (known != NULL) {
+        return (uint32_t)(known - t->tables);
+    }
+    if (m->status == FAB_OK) {
+        m->status = FAB_GROW(t->tables, t->capacity, t->n_tables + 1, m->err);
+    }
+    if (m->status != FAB_OK) {
+        return NONE;
+    }
+    t->tables[t->n_tables] = (fab_rt_table){.name = keep(m, name), .is_object = is_object};
+    return (uint32_t)t->n_tables++;
+}
+
+static uint32_t add_row(maker *m, uint32_t table) {
+    if (m->status != FAB_OK || table == NONE) {
+        return NONE;
+    }
+    fab_rt_table *t = &m->out->tables[table];
+    m->status = FAB_GROW(t->rows, t->rows_capacity, t->n_rows + 1, m->err);
+    if (m->status != FAB_OK) {
+        return NONE;
+    }
+    t->rows[t->n_rows] = (fab_rt_row){NONE, NONE};
+    t->at = 0;
+    return (uint32_t)t->n_rows++;
+}
+
+/* Column of this name, behind the one that was met last where it is new. */
+static uint32_t find_column(maker *m, fab_rt_table *t, const char *name, bool is_ancestor) {
+    for (size_t i = 0; i < t->n_columns; i++) {
+        size_t place = t->at + i < t->n_columns ? t->at + i : t->at + i - t->n_columns; /* mostly the next one */
+        const fab_rt_column *c = &t->columns[t->order[place]];
+        if (c->is_ancestor == is_ancestor && strcmp(fab_rt_text(m->out, c->name), name) == 0) {
+            t->at = place + 1;
+            return t->order[place];
+        }
+    }
+    if (m->status == FAB_OK) {
+        m->status = FAB_GROW(t->columns, t->columns_capacity, t->n_columns + 1, m->err);
+    }
+    if (m->status == FAB_OK) {
+        m->status = FAB_GROW(t->order, t->order_capacity, t->n_columns + 1, m->err);
+    }
+    if (m->status != FAB_OK) {
+        return NONE;
+    }
+    memmove(t->order + t->at + 1, t->order + t->at, (t->n_columns - t->at) * sizeof *t->order);
+    t->order[t->at++] = (uint32_t)t->n_columns;
+    t->columns[t->n_columns] = (fab_rt_column){.name = keep(m, name), .is_ancestor = is_ancestor, .is_number = true};
+    return (uint32_t)t->n_columns++;
+}
+
+static fab_rt_column *add_cell(maker *m, uint32_t table, uint32_t row, const char *name, const char *text,
+                               bool is_ancestor) {
+    fab_result_tables *out = m->out;
+    if (m->status != FAB_OK || table == NONE || row == NONE) {
+        return NULL;
+    }
+    fab_rt_table *t = &out->tables[table];
+    uint32_t column = find_column(m, t, name, is_ancestor);
+    if (m->status == FAB_OK) {
+        m->status = FAB_GROW(out->cells, out->cells_capacity, out->n_cells + 1, m->err);
+    }
+    if (m->status != FAB_OK) {
+        return NULL;
+    }
+    uint32_t cell = (uint32_t)out->n_cells++;
+    out->cells[cell] = (fab_rt_cell){.text = keep(m, text), .column = column, .next = NONE};
+    if (t->rows[row].last == NONE) {
+        t->rows[row].first = cell;
+    } else {
+        out->cells[t->rows[row].last].next = cell;
+    }
+    t->rows[row].last = cell;
+    return &t->columns[column];
+}
+
+/* --- the walk ----------------------------------------------------------------------------------------------------- */
+
+static frame *top(maker *m) {
+    return &m->frames[m->depth - 1];
+}
+
+static void push(maker *m, frame f) {
+    m->frames[m->depth++] = f; /* the walk nests to 8 */
+}
+
+static void put(maker *m, const char *key, const char *text, bool is_number) {
+    char name[256];
+    frame *f = top(m);
+    (void)snprintf(name, sizeof name, "%s%s", m->prefix + f->start, key);
+    fab_rt_column *column = add_cell(m, f->table, f->row, name, text, false);
+    if (column != NULL) {
+        column->is_number &= is_number;
+    }
+}
+
+/* The first text of an element names it to those below. */
+static void note_id(maker *m, const char *text) {
+    frame *f = top(m);
+    if (f->number > 0 && !f->has_id) {
+        f->id = keep(m, text);
+        f->has_id = true;
+    }
+}
+
+/* Number and name of every element that a new row is within. */
+static void put_ancestors(maker *m, uint32_t table, uint32_t row) {
+    for (int i = 1; i < m->depth && m->status == FAB_OK; i++) {
+        const frame *f = &m->frames[i];
+        const char *item = m->frames[i - 1].item;
+        char name[80];
+        char number[16];
+        if (f->number == 0) {
+            continue;
+        }
+        (void)snprintf(name, sizeof name, "%s_no", item);
+        (void)snprintf(number, sizeof number, "%" PRIu32, f->number);
+        fab_rt_column *column = add_cell(m, table, row, name, number, true);
+        if (column != NULL) {
+            column->is_no = true;
+        }
+        if (f->has_id && m->status == FAB_OK) {
+            char *id = fab_strdup(fab_rt_text(m->out, f->id), m->err); /* texts move while they grow */
+            m->status = id == NULL ? FAB_ENOMEM : m->status;
+            column = id != NULL ? add_cell(m, table, row, item, id, true) : NULL;
+            if (column != NULL) {
+                column->is_number = false;
+            }
+            free(id);
+        }
+    }
+}
+
+/* A table below what the walk is in. */
+static uint32_t table_below(maker *m, const char *key, bool is_object) {
+    const frame *f = top(m);
+    char parent[160] = "";
+    if (m->status != FAB_OK) {
+        return NONE;
+    }
+    if (f->table != NONE) {
+        (void)snprintf(parent, sizeof parent, "%s.", fab_rt_text(m->out, m->out->tables[f->table].name));
+    }
+    return add_table(m, parent, m->prefix + f->start, key, is_object);
+}
+
+static void begin_object(void *self, const char *key, bool one_line) {
+    maker *m = self;
+    (void)one_line;
+    frame f = {.table = NONE, .row = NONE, .length = strlen(m->prefix)};
+    if (m->depth > 0) {
+        frame *parent = top(m);
+        f.table = parent->table;
+        if (key == NULL) { /* an element of a list */
+            f.number = ++parent->n_elements;
+            f.row = add_row(m, f.table);
+            f.start = f.length;
+            put_ancestors(m, f.table, f.row);
+        } else if (parent->table == NONE) { /* of the report itself */
+            f.table = table_below(m, key, true);
+            f.row = add_row(m, f.table);
+        } else { /* within a row */
+            f.row = parent->row;
+            f.start = parent->start;
+            (void)snprintf(m->prefix + f.length, sizeof m->prefix - f.length, "%s.", key);
+        }
+    }
+    push(m, f);
+}
+
+static void begin_array(void *self, const char *key, const char *item) {
+    maker *m = self;
+    push(m, (frame){.table = table_below(m, key, false), .row = NONE, .length = strlen(m->prefix), .item = item});
+}
+
+static void end(void *self) {
+    maker *m = self;
+    m->prefix[top(m)->length] = '\0';
+    m->depth--;
+}
+
+static void integer(void *self, const char *key, uint64_t value) {
+    char text[24];
+    (void)snprintf(text, sizeof text, "%" PRIu64, value);
+    put(self, key, text, true);
+}
+
+static void number(void *self, const char *key, double value) {
+    char text[32];
+    fab_format_double(text, value);
+    put(self, key, text, true);
+}
+
+static void boolean(void *self, const char *key, bool value) {
+    put(self, key, value ? "true" : "false", false);
+}
+
+static void string(void *self, const char *key, const char *value) {
+    put(self, key, value, false);
+    note_id(self, value);
+}
+
+/* A finished list as one cell. */
+static void put_list(maker *m, const char *key, fab_str *list) {
+    if (m->status == FAB_OK) {
+        m->status = fab_str_status(list, m->err);
+    }
+    if (m->status == FAB_OK) {
+        put(m, key, list->length > 0 ? list->data : "", false);
+    }
+    fab_str_release(list);
+}
+
+static void integers(void *self, const char *key, const uint64_t *values, size_t n) {
+    fab_str list = FAB_STR_INIT;
+    for (size_t i = 0; i < n; i++) {
+        fab_str_printf(&list, "%s%" PRIu64, i > 0 ? " " : "", values[i]);
+    }
+    put_list(self, key, &list);
+}
+
+static void numbers(void *self, const char *key, const double *values, size_t n) {
+    fab_str list = FAB_STR_INIT;
+    for (size_t i = 0; i < n; i++) {
+        char text[32];
+        fab_format_double(text, values[i]);
+        fab_str_printf(&list, "%s%s", i > 0 ? " " : "", text);
+    }
+    put_list(self, key, &list);
+}
+
+static void stat(void *self, const char *key, const fab_stat *value, bool distribution) {
+    if (!distribution) {
+        number(self, key, value->mean);
+        return;
+    }
+    begin_object(self, key, true);
+    number(self, "mean", value->mean);
+    number(self, "ci95", value->ci95);
+    number(self, "p50", value->p50);
+    number(self, "p99", value->p99);
+    number(self, "min", value->min);
+    number(self, "max", value->max);
+    end(self);
+}
+
+/* In a row of a list one cell; elsewhere a table, since they may be sentences. */
+static void strings(void *self, const char *key, const char *item, const char *const *values, size_t n) {
+    maker *m = self;
+    if (top(m)->number == 0) {
+        begin_array(m, key, item);
+        for (size_t i = 0; i < n; i++) {
+            begin_object(m, NULL, true);
+            string(m, item, values[i]);
+            end(m);
+        }
+        end(m);
+        return;
+    }
+    fab_str list = FAB_STR_INIT;
+    for (size_t i = 0; i < n; i++) {
+        fab_str_printf(&list, "%s%s", i > 0 ? "|" : "", values[i]);
+    }
+    if (list.length > 0 &&
+        strcmp(key, "values") == 0) { /* of a point of a sweep: they name it better than its digest */
+        top(m)->has_id = false;
+        note_id(m, list.data);
+    }
+    put_list(m, key, &list);
+}
+
+static const fab_emitter EMITTER = {
+    .begin_object = begin_object,
+    .begin_array = begin_array,
+    .end = end,
+    .integer = integer,
+    .number = number,
+    .boolean = boolean,
+    .string = string,
+    .integers = integers,
+    .numbers = numbers,
+    .stat = stat,
+    .strings = strings,
+};
+
+/* --- interface ---------------------------------------------------------------------------------------------------- */
+
+fab_status fab_result_tables_make(const fab_result *result, fab_result_tables *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_result_tables tables = {.texts = FAB_STR_INIT};
+    maker m = {.out = &tables, .err = err};
+    FAB_TRY(fab_result_walk(result, &EMITTER, &m, err));
+    FAB_TRY(m.status);
+    *out = tables;
+    tables = (fab_result_tables){.texts = FAB_STR_INIT};
+done:
+    fab_result_tables_release(&tables);
+    return status;
+}
+
+void fab_result_tables_release(fab_result_tables *tables) {
+    for (size_t i = 0; i < tables->n_tables; i++) {
+        free(tables->tables[i].columns);
+        free(tables->tables[i].order);
+        free(tables->tables[i].rows);
+    }
+    free(tables->tables);
+    free(tables->cells);
+    fab_str_release(&tables->texts);
+    *tables = (fab_result_tables){.texts = FAB_STR_INIT};
+}
+
+const fab_rt_table *fab_result_tables_find(const fab_result_tables *tables, const char *name) {
+    for (size_t i = 0; i < tables->n_tables; i++) {
+        if (strcmp(fab_rt_text(tables, tables->tables[i].name), name) == 0) {
+            return &tables->tables[i];
+        }
+    }
+    return NULL;
+}
+
+void fab_rt_row_cells(const fab_result_tables *tables, const fab_rt_table *table, size_t row, const char **out) {
+    memset(out, 0, table->n_columns * sizeof *out);
+    for (uint32_t i = table->rows[row].first; i != NONE; i = tables->cells[i].next) {
+        for (size_t place = 0; place < table->n_columns; place++) { /* few */
+            if (table->order[place] == tables->cells[i].column) {
+                out[place] = fab_rt_text(tables, tables->cells[i].text);
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+/**
+ * @file result_tables.h
+ * A result as flat tables, for formats that have rows and columns only. Made by one walk over the result, so that every
+ * table holds the figures that JSON and XML hold.
+ *
+ * Every list of objects is a table named by its path, `phases.engines.link_loads`, with a row for each object of all
+ * lists of that path. Every other object of the report is a table of one row, `fabric`. Objects within a row are
+ * columns of it, `paths.mean_hops`; a figure over several seeds is six, `time_s.mean`; lists of figures stand in one
+ * cell, separated by blanks, lists of texts by bars. In front stand, for every list around it, the number of the
+ * element counted from 1, `engine_no`, and its name, `engine`.
+ */
+#ifndef FAB_RESULT_TABLES_H
+#define FAB_RESULT_TABLES_H
+
+#include "fab/result.h"
+#include "fab/str.h"
+
+typedef struct fab_rt_column {
+    size_t name;      /**< offset into texts */
+    bool is_ancestor; /**< of a list around it */
+    bool is_no;       /**< is_ancestor: its number; the column of its name, if any, follows */
+    bool is_number;   /**< no cell is a text */
+} fab_rt_column;
+
+typedef struct fab_rt_cell {
+    size_t text; /**< offset into texts */
+    uint32_t column, next;
+} fab_rt_cell;
+
+typedef struct fab_rt_row {
+    uint32_t first, last; /**< of its cells; UINT32_MAX: none */
+} fab_rt_row;
+
+typedef struct fab_rt_table {
+    size_t name;    /**< offset into texts */
+    bool is_object; /**< one row, not an element of a list */
+    fab_rt_column *columns;
+    uint32_t *order; /**< columns as they are shown */
+    size_t n_columns, columns_capacity, order_capacity;
+    fab_rt_row *rows;
+    size_t n_rows, rows_capacity;
+    size_t at; /**< while it is filled: place behind the column that was met last */
+} fab_rt_table;
+
+typedef struct fab_result_tables {
+    fab_rt_table *tables;
+    size_t n_tables, capacity;
+    fab_rt_cell *cells;
+    size_t n_cells, cells_capacity;
+    fab_str texts;
+} fab_result_tables;
+
+/**
+ * @param[out] out  Written on success only; release it. Complexity: O(figures x columns of their table).
+ * @retval FAB_EINTERNAL  a figure is infinite or not a number
+ */
+fab_status fab_result_tables_make(const fab_result *result, fab_result_tables *out, fab_error *err) FAB_MUST_USE;
+void fab_result_tables_release(fab_result_tables *tables);
+
+/** NULL: there is none of that name. */
+const fab_rt_table *fab_result_tables_find(const fab_result_tables *tables, const char *name);
+
+static inline const char *fab_rt_text(const fab_result_tables *tables, size_t at) {
+    return tables->texts.data + at;
+}
+
+/** Cells of a row by column as they are shown; NULL where there is none. `out` has room for all columns. */
+void fab_rt_row_cells(const fab_result_tables *tables, const fab_rt_table *table, size_t row, const char **out);
+
+#endif

@@ -1,0 +1,382 @@
+/* topology.dot of PTM and NVIDIA Air: the part of Graphviz' language that they use. A graph without directions, nodes
+ * and edges with attributes, ports behind a colon; no subgraphs. Source: graphviz.org/doc/info/lang.html, ptmd(8). */
+#include "site_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define ID 256
+
+typedef enum mark { END, NAME, EDGE = '-', OTHER = '?' } mark; /* else the character itself */
+
+typedef struct token {
+    mark mark;
+    bool quoted;
+    char text[ID]; /* of a name */
+    size_t line, column;
+} token;
+
+typedef struct reader {
+    fab_text *in;
+    fab_site *site;
+    token next;
+    bool names_ports;
+} reader;
+
+/* A place that a statement left a line ago is still the place. */
+static fab_status wrong(const reader *r, const token *at, const char *what, fab_error *err) {
+    fab_text place = *r->in;
+    place.line = at->line;
+    return fab_text_wrong(&place, at->column, FAB_EINPUT, what,
+                          (fab_token){.text = at->text, .length = strlen(at->text)}, err);
+}
+
+static fab_status expected(const reader *r, const char *what, fab_error *err) {
+    char text[128];
+    if (r->next.mark == END) {
+        (void)snprintf(text, sizeof text, "the file ends where %s was expected", what);
+    } else {
+        (void)snprintf(text, sizeof text, "where %s was expected", what);
+    }
+    return wrong(r, &r->next, text, err);
+}
+
+static bool is_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           (unsigned char)c >= 128;
+}
+
+/* Moves behind a comment that may go over several lines. */
+static fab_status skip_comment(reader *r, fab_error *err) {
+    token from = r->next;
+    fab_text *in = r->in;
+    in->at += 2;
+    for (;;) {
+        for (; in->behind - in->at >= 2; in->at++) {
+            if (in->at[0] == '*' && in->at[1] == '/') {
+                in->at += 2;
+                return FAB_OK;
+            }
+        }
+        if (!fab_text_next(in)) {
+            fab_status status = fab_text_end(in, err);
+            return status != FAB_OK ? status : wrong(r, &from, "a comment that does not end", err);
+        }
+    }
+}
+
+/* Stands before the next token; in->at == in->behind at the end of the file. */
+static fab_status skip_blanks(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text *in = r->in;
+    for (;;) {
+        while (in->at < in->behind && (*in->at == ' ' || *in->at == '\t' || *in->at == '\r' || *in->at == '\f')) {
+            in->at++;
+        }
+        size_t left = (size_t)(in->behind - in->at);
+        if (left == 0 || (left > 1 && in->at[0] == '/' && in->at[1] == '/')) {
+            if (!fab_text_next(in)) {
+                return fab_text_end(in, err);
+            }
+        } else if (left > 1 && in->at[0] == '/' && in->at[1] == '*') {
+            r->next = (token){.line = in->line, .column = fab_text_rest(in).column};
+            FAB_TRY(skip_comment(r, err));
+        } else {
+            return FAB_OK;
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status put_char(const reader *r, token *to, size_t *n, char c, fab_error *err) {
+    if (*n + 1 >= sizeof to->text) {
+        to->text[40] = '\0';
+        return wrong(r, to, "... is longer than 255 bytes", err);
+    }
+    to->text[(*n)++] = c;
+    return FAB_OK;
+}
+
+/* "leaf ""1": a backslash stands before a quote, else for itself. */
+static fab_status read_quoted(const reader *r, token *to, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text *in = r->in;
+    size_t n = 0;
+    for (in->at++; in->at < in->behind && *in->at != '"'; in->at++) {
+        in->at += *in->at == '\\' && in->at + 1 < in->behind && in->at[1] == '"' ? 1 : 0;
+        FAB_TRY(put_char(r, to, &n, *in->at, err));
+    }
+    to->text[n] = '\0';
+    if (in->at == in->behind) {
+        to->text[0] = '\0';
+        FAB_TRY(wrong(r, to, "a quote is not closed on its line", err));
+    }
+    in->at++;
+done:
+    return status;
+}
+
+static fab_status advance(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text *in = r->in;
+    token *t = &r->next;
+    size_t n = 0;
+    FAB_TRY(skip_blanks(r, err));
+    t->mark = END;
+    t->quoted = false;
+    t->text[0] = '\0';
+    t->line = in->line > 0 ? in->line : 1;
+    if (in->at == in->behind) {
+        t->column = 1;
+        goto done;
+    }
+    t->column = fab_text_rest(in).column;
+    char c = *in->at;
+    bool is_number = c == '-' && in->at + 1 < in->behind && in->at[1] != '-' && is_name(in->at[1]);
+    if (c == '"') {
+        t->mark = NAME;
+        t->quoted = true;
+        FAB_TRY(read_quoted(r, t, err));
+    } else if (is_name(c) || is_number) {
+        t->mark = NAME;
+        do {
+            FAB_TRY(put_char(r, t, &n, *in->at++, err));
+        } while (in->at < in->behind && is_name(*in->at));
+        t->text[n] = '\0';
+    } else {
+        bool is_edge = c == '-' && in->at + 1 < in->behind && in->at[1] == '-';
+        t->mark = is_edge ? EDGE : strchr("{}[];,:=", c) != NULL && c != '\0' ? (mark)c : OTHER;
+        t->text[0] = c;
+        t->text[1] = '\0';
+        if (c == '-' && in->at + 1 < in->behind) {
+            t->text[1] = in->at[1];
+            t->text[2] = '\0';
+        }
+        in->at += is_edge ? 2 : 1;
+    }
+done:
+    return status;
+}
+
+static bool is_at(const reader *r, char character) {
+    return r->next.mark == (mark)character;
+}
+
+static bool is_word(const token *t, const char *word) {
+    return t->mark == NAME && !t->quoted && strcasecmp(t->text, word) == 0;
+}
+
+static fab_status take_name(reader *r, const char *what, char *out, fab_error *err) {
+    if (r->next.mark != NAME) {
+        return r->next.text[0] == '<' ? wrong(r, &r->next, "begins HTML, which is not read", err)
+                                      : expected(r, what, err);
+    }
+    if (out != NULL) {
+        memcpy(out, r->next.text, ID);
+    }
+    return advance(r, err);
+}
+
+/* What NVIDIA Air and topology_converter call the function of a node. */
+static void set_function(fab_site_node *node, const char *function) {
+    static const struct {
+        const char *name;
+        fab_site_kind kind;
+        uint32_t tier;
+    } FUNCTIONS[] = {{"host", FAB_SITE_HOST, 0},          {"server", FAB_SITE_HOST, 0},
+                     {"oob-server", FAB_SITE_HOST, 0},    {"leaf", FAB_SITE_SWITCH, 1},
+                     {"tor", FAB_SITE_SWITCH, 1},         {"exit", FAB_SITE_SWITCH, 1},
+                     {"spine", FAB_SITE_SWITCH, 2},       {"superspine", FAB_SITE_SWITCH, 3},
+                     {"super-spine", FAB_SITE_SWITCH, 3}, {"oob-switch", FAB_SITE_SWITCH, 0}};
+    for (size_t i = 0; i < sizeof FUNCTIONS / sizeof FUNCTIONS[0]; i++) {
+        if (strcasecmp(FUNCTIONS[i].name, function) == 0) {
+            node->kind = FUNCTIONS[i].kind;
+            node->tier = FUNCTIONS[i].tier;
+        }
+    }
+}
+
+/* [a=b, c=d; e] [f=g]; `node` is FAB_SITE_NONE where they are no node's. */
+static fab_status read_attributes(reader *r, uint32_t node, fab_error *err) {
+    fab_status status = FAB_OK;
+    while (is_at(r, '[')) {
+        FAB_TRY(advance(r, err));
+        while (!is_at(r, ']')) {
+            char key[ID] = "";
+            char value[ID] = "";
+            FAB_TRY(take_name(r, "an attribute or ]", key, err));
+            if (is_at(r, '=')) {
+                FAB_TRY(advance(r, err));
+                FAB_TRY(take_name(r, "the value of an attribute", value, err));
+            }
+            if (node != FAB_SITE_NONE && strcmp(key, "function") == 0) {
+                set_function(&r->site->nodes[node], value);
+            }
+            if (is_at(r, ',') || is_at(r, ';')) {
+                FAB_TRY(advance(r, err));
+            }
+        }
+        FAB_TRY(advance(r, err));
+    }
+done:
+    return status;
+}
+
+/* name[:port[:compass]] with its name passed already; an end whose port stands in `port`. */
+static fab_status read_end(reader *r, const char *name, char port[ID], fab_site_end *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    out->line = r->next.line;
+    port[0] = '\0';
+    if (name[0] == '\0') {
+        FAB_TRY(wrong(r, &r->next, "follows a node without a name", err));
+    }
+    FAB_TRY(fab_site_add_node(r->site, name, strlen(name), r->next.line, &out->node, err));
+    if (is_at(r, ':')) {
+        FAB_TRY(advance(r, err));
+        FAB_TRY(take_name(r, "a port", port, err));
+    }
+    if (is_at(r, ':')) {
+        FAB_TRY(advance(r, err));
+        FAB_TRY(take_name(r, "a point of the compass", NULL, err));
+    }
+    out->port = port[0] != '\0' ? port : NULL;
+done:
+    return status;
+}
+
+static fab_status refuse_subgraph(const reader *r, fab_error *err) {
+    return wrong(r, &r->next, "begins a subgraph, which a wiring plan has none of", err);
+}
+
+/* node [attributes], or node -- node -- ... [attributes] */
+static fab_status read_edges(reader *r, const token *first, fab_error *err) {
+    fab_status status = FAB_OK;
+    char ports[2][ID];
+    fab_site_cable cable = {.rate_bps = 0};
+    uint32_t near = 0;
+    bool is_edge = false;
+    FAB_TRY(read_end(r, first->text, ports[0], &cable.end[0], err));
+    while (r->next.mark == EDGE) {
+        char name[ID] = "";
+        bool was_there = false;
+        token place = r->next;
+        uint32_t far = near ^ 1;
+        FAB_TRY(advance(r, err));
+        if (is_at(r, '{') || is_word(&r->next, "subgraph")) {
+            FAB_TRY(refuse_subgraph(r, err));
+        }
+        FAB_TRY(take_name(r, "the other node of a cable", name, err));
+        FAB_TRY(read_end(r, name, ports[far], &cable.end[far], err));
+        cable.end[near].line = cable.end[far].line = place.line;
+        FAB_TRY(fab_site_add_cable(r->site, &cable, &was_there, err));
+        if (was_there) {
+            place.text[0] = '\0';
+            FAB_TRY(wrong(r, &place, "this cable stands in the file twice", err));
+        }
+        r->names_ports = r->names_ports && cable.end[0].port != NULL && cable.end[1].port != NULL;
+        near = far;
+        is_edge = true;
+    }
+    FAB_TRY(read_attributes(r, is_edge ? FAB_SITE_NONE : cable.end[0].node, err));
+done:
+    return status;
+}
+
+static fab_status read_statement(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    token first = r->next;
+    if (is_at(r, '{') || is_word(&first, "subgraph")) {
+        return refuse_subgraph(r, err);
+    }
+    FAB_TRY(take_name(r, "a node, a cable or }", NULL, err));
+    if (is_at(r, '=')) {
+        FAB_TRY(advance(r, err));
+        FAB_TRY(take_name(r, "a value", NULL, err));
+    } else if (is_at(r, '[') && (is_word(&first, "graph") || is_word(&first, "node") || is_word(&first, "edge"))) {
+        FAB_TRY(read_attributes(r, FAB_SITE_NONE, err));
+    } else {
+        FAB_TRY(read_edges(r, &first, err));
+    }
+    if (is_at(r, ';')) {
+        FAB_TRY(advance(r, err));
+    }
+done:
+    return status;
+}
+
+static fab_status read_graph(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(advance(r, err));
+    if (is_word(&r->next, "strict")) {
+        FAB_TRY(advance(r, err));
+    }
+    if (is_word(&r->next, "digraph")) {
+        FAB_TRY(wrong(r, &r->next, "has directions; cables have none: expected graph", err));
+    }
+    if (!is_word(&r->next, "graph")) {
+        FAB_TRY(expected(r, "graph", err));
+    }
+    FAB_TRY(advance(r, err));
+    if (r->next.mark == NAME) {
+        FAB_TRY(advance(r, err));
+    }
+    if (!is_at(r, '{')) {
+        FAB_TRY(expected(r, "{", err));
+    }
+    FAB_TRY(advance(r, err));
+    while (!is_at(r, '}')) {
+        FAB_TRY(read_statement(r, err));
+    }
+    FAB_TRY(advance(r, err));
+    if (r->next.mark != END) {
+        FAB_TRY(expected(r, "the end of the file", err));
+    }
+done:
+    return status;
+}
+
+static fab_status read_ptm(const char *path, fab_site *site, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text in = {.path = path};
+    reader r = {.in = &in, .site = site, .names_ports = true};
+    FAB_TRY(fab_text_stream_open(path, &in, err));
+    FAB_TRY(read_graph(&r, err));
+    site->has_ports = r.names_ports && site->n_cables > 0;
+done:
+    fab_text_release(&in);
+    return status;
+}
+
+/* The first word that is no comment. */
+static bool is_ptm(const char *head, size_t n) {
+    static const char *const WORDS[] = {"graph", "strict", "digraph"};
+    const char *end = head + n;
+    const char *at = head;
+    while (at < end) {
+        const char *stop = NULL;
+        if (*at == '#' || (end - at > 1 && memcmp(at, "//", 2) == 0)) {
+            stop = memchr(at, '\n', (size_t)(end - at));
+            at = stop != NULL ? stop + 1 : end;
+        } else if (end - at > 1 && memcmp(at, "/*", 2) == 0) {
+            for (at += 2; end - at > 1 && memcmp(at, "*/", 2) != 0; at++) {
+            }
+            at = end - at > 1 ? at + 2 : end;
+        } else if (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n') {
+            at++;
+        } else {
+            break;
+        }
+    }
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+        size_t length = strlen(WORDS[i]);
+        if ((size_t)(end - at) > length && strncasecmp(at, WORDS[i], length) == 0 && !is_name(at[length]) &&
+            at[length] != ',' && at[length] != '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
+const fab_site_format fab_site_ptm_dot = {"ptm", "wiring plan of PTM and NVIDIA Air: topology.dot", is_ptm, read_ptm};

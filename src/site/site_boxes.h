@@ -1,0 +1,47 @@
+/**
+ * @file site_boxes.h
+ * The boxes of a site as people see them: a server is one, with the ports of all its adapters. What is inside a switch
+ * (aggregation nodes) is none.
+ */
+#ifndef FAB_SITE_BOXES_H
+#define FAB_SITE_BOXES_H
+
+#include "fab/shape.h"
+
+#define FAB_BOX_PORT 16 /**< bytes of a port's name; a network device's of Linux is shorter, too */
+
+typedef struct fab_box {
+    const char *name; /**< unique; letters, digits and . _ - alone */
+    bool is_host;
+    uint32_t tier; /**< of a switch; 0: not known */
+} fab_box;
+
+typedef struct fab_boxes {
+    uint32_t n;
+    fab_box *box;           /**< [n]: in the order of the site's nodes */
+    uint32_t *of_node;      /**< [n_nodes] of the site; FAB_SITE_NONE of what is no box */
+    uint32_t *adapter_port; /**< [2 * n_cables]: of an end at an adapter its number among the ports of the server,
+                               from 1: by adapter, then port; else 0 */
+    char *text;
+} fab_boxes;
+
+/**
+ * @param[out] out  Release with fab_boxes_release().
+ * @retval FAB_EUNSUPPORTED  two boxes would have one name
+ */
+fab_status fab_boxes_find(const fab_shape *shape, fab_boxes *out, fab_error *err) FAB_MUST_USE;
+void fab_boxes_release(fab_boxes *boxes);
+
+/** Whether both ends of a cable are at boxes. */
+bool fab_boxes_has(const fab_boxes *boxes, const fab_site_cable *cable);
+
+/**
+ * Name of the port at an end, for network devices: "eth3" of adapters, PREFIX17 of a port that is a number, else as it
+ * is.
+ * @param[out] out  FAB_BOX_PORT bytes.
+ * @retval FAB_EUNSUPPORTED  the port has no name, or one that is too long
+ */
+fab_status fab_boxes_port(const fab_boxes *boxes, const fab_site *site, uint32_t side, const char *prefix, char *out,
+                          fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,38 @@
+#include "site_names.h"
+
+#include "fab/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct label {
+    const char *text;
+    uint32_t node;
+} label;
+
+static int by_label(const void *x, const void *y) {
+    return strcmp(((const label *)x)->text, ((const label *)y)->text);
+}
+
+fab_status fab_site_names(const fab_site *site, const char ***out, fab_error *err) {
+    fab_status status = FAB_OK;
+    label *all = NULL;
+    const char **names = NULL;
+    FAB_TRY(FAB_NEW(all, site->n_nodes, err));
+    FAB_TRY(FAB_NEW(names, site->n_nodes, err));
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        all[v] = (label){site->nodes[v].label, v};
+    }
+    qsort(all, site->n_nodes, sizeof *all, by_label);
+    for (uint32_t i = 0; i < site->n_nodes; i++) {
+        bool shared = (i > 0 && strcmp(all[i].text, all[i - 1].text) == 0) ||
+                      (i + 1 < site->n_nodes && strcmp(all[i].text, all[i + 1].text) == 0);
+        names[all[i].node] = shared ? site->nodes[all[i].node].name : all[i].text;
+    }
+    *out = names;
+    names = NULL;
+done:
+    free(all);
+    free(names);
+    return status;
+}

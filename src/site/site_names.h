@@ -1,0 +1,17 @@
+/**
+ * @file site_names.h
+ * What files call the nodes of a site.
+ */
+#ifndef FAB_SITE_NAMES_H
+#define FAB_SITE_NAMES_H
+
+#include "fab/site.h"
+
+/**
+ * What people call a node, its label; where several have the same, what the file calls it. Unique but where a label is
+ * another's name.
+ * @param[out] out  Shape [n_nodes], texts of the site; free() it.
+ */
+fab_status fab_site_names(const fab_site *site, const char ***out, fab_error *err) FAB_MUST_USE;
+
+#endif

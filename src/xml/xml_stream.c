@@ -1,0 +1,317 @@
+/* libxml2 as a SAX parser that reads through a callback. Places are found from its window when somebody asks: attribute
+ * values hold no '<', so that the tag begins at the last one. */
+#include "fab/xml_stream.h"
+#include "fab/str.h"
+#include "fab/xml_reader.h"
+
+#include <errno.h>
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+#include <libxml/xmlerror.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+struct fab_xml_stream {
+    const char *path;
+    FILE *in;
+    xmlParserCtxtPtr context;
+    const fab_xml_visitor *visitor;
+    void *user;
+    const xmlChar **attributes; /* of the start tag at hand; NULL in other calls */
+    int n_attributes;
+    fab_str *text;  /* character data since the last tag */
+    fab_str *value; /* of an attribute that is asked for */
+    size_t depth;
+    bool has_begun, is_wide, read_failed;
+    uint32_t lines; /* that were read */
+    fab_status status;
+    fab_error *err;
+};
+
+enum { NAME, PREFIX, URI, VALUE, VALUE_END, FIELDS }; /* what libxml2 passes for an attribute */
+
+/* --- places and errors ---------------------------------------------------------------------------------------------
+ */
+
+typedef struct place {
+    uint32_t line, column;
+} place;
+
+static place place_of(const fab_xml_stream *s) {
+    const xmlParserInput *input = s->context->input;
+    const xmlChar *tag = input->cur;
+    place at = {(uint32_t)input->line, 1};
+    while (tag > input->base && *tag != '<') {
+        tag--;
+        at.line -= *tag == '\n' ? 1U : 0U;
+    }
+    bool same_line = at.line == (uint32_t)input->line;
+    const xmlChar *start = tag;
+    while (start > input->base && start[-1] != '\n') {
+        start--;
+    }
+    if (start > input->base || !same_line) {
+        at.column = (uint32_t)(tag - start) + 1;
+    } else { /* the line began before the window */
+        long behind = input->col - (long)(input->cur - tag);
+        at.column = behind > 0 ? (uint32_t)behind : 1;
+    }
+    return at;
+}
+
+static void stop(fab_xml_stream *s) {
+    if (s->context != NULL) {
+        xmlStopParser(s->context);
+    }
+}
+
+static fab_status wrong(const fab_xml_stream *s, fab_error *err, const char *text) {
+    char where[FAB_XML_PLACE_SIZE];
+    place at = place_of(s);
+    return fab_fail(err, FAB_EINPUT, fab_xml_place(where, s->path, at.line, at.column), "%s", text);
+}
+
+fab_status fab_xml_stream_wrong(const fab_xml_stream *at, fab_error *err, const char *fmt, ...) {
+    char text[sizeof err->text];
+    va_list arguments;
+    va_start(arguments, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, arguments);
+    va_end(arguments);
+    return wrong(at, err, text);
+}
+
+size_t fab_xml_stream_line(const fab_xml_stream *at) {
+    return place_of(at).line;
+}
+
+/* Keeps the first failure and ends the reading. */
+static void settle(fab_xml_stream *s, fab_status status) {
+    if (status != FAB_OK && s->status == FAB_OK) {
+        s->status = status;
+        stop(s);
+    }
+}
+
+static void on_error(void *user, xmlErrorPtr error) {
+    fab_xml_stream *s = user;
+    char where[FAB_XML_PLACE_SIZE];
+    char text[192];
+    if (s->status != FAB_OK || error == NULL || error->level < XML_ERR_ERROR) {
+        return;
+    }
+    if (error->code == XML_ERR_NO_MEMORY) {
+        settle(s, fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text"));
+        return;
+    }
+    if (s->read_failed) {
+        settle(s, fab_fail(s->err, FAB_EIO, s->path, "cannot be read: %s", strerror(errno)));
+        return;
+    }
+    (void)snprintf(text, sizeof text, "%s", error->message != NULL ? error->message : "syntax error");
+    text[strcspn(text, "\r\n")] = '\0';
+    (void)fab_xml_place(where, s->path, error->line > 0 ? (uint32_t)error->line : 1,
+                        error->int2 > 0 ? (uint32_t)error->int2 : 1);
+    settle(s, fab_fail(s->err, FAB_EINPUT, where, "not well-formed XML: %s", text));
+}
+
+/* --- what a file may not have --------------------------------------------------------------------------------------
+ */
+
+static void refuse(fab_xml_stream *s, const char *text) {
+    settle(s, s->status == FAB_OK ? wrong(s, s->err, text) : s->status);
+}
+
+static void on_entity(void *user, const xmlChar *name, int type, const xmlChar *public_id, const xmlChar *system_id,
+                      xmlChar *content) {
+    (void)name;
+    (void)type;
+    (void)public_id;
+    (void)system_id;
+    (void)content;
+    refuse(user, "declarations of entities are not allowed");
+}
+
+static void on_reference(void *user, const xmlChar *name) {
+    (void)name;
+    refuse(user, "a reference to an entity that is not one of XML's own");
+}
+
+/* --- elements ------------------------------------------------------------------------------------------------------
+ */
+
+const char *fab_xml_stream_attribute(const fab_xml_stream *at, const char *name) {
+    for (int i = 0; i < at->n_attributes; i++) {
+        const xmlChar **a = at->attributes + (ptrdiff_t)i * FIELDS;
+        if (strcmp((const char *)a[NAME], name) != 0) {
+            continue;
+        }
+        const char *from = (const char *)a[VALUE];
+        size_t n = (size_t)(a[VALUE_END] - a[VALUE]);
+        at->value->length = 0;
+        for (const char *amp; (amp = memchr(from, '&', n)) != NULL;) { /* libxml2 leaves "&#38;" for an ampersand */
+            size_t skip = n - (size_t)(amp - from) >= 5 && memcmp(amp, "&#38;", 5) == 0 ? 5 : 1;
+            fab_str_append(at->value, from, (size_t)(amp - from) + 1);
+            n -= (size_t)(amp - from) + skip;
+            from = amp + skip;
+        }
+        fab_str_append(at->value, from, n);
+        return at->value->failed ? NULL : at->value->data;
+    }
+    return NULL;
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+const char *fab_xml_stream_text(const fab_xml_stream *at) {
+    fab_str *text = at->text;
+    if (text->length == 0) {
+        return "";
+    }
+    while (text->length > 0 && is_blank(text->data[text->length - 1])) {
+        text->length--;
+    }
+    text->data[text->length] = '\0';
+    return text->data + strspn(text->data, " \t\r\n");
+}
+
+static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int n_namespaces,
+                     const xmlChar **namespaces, int n_attributes, int n_defaulted, const xmlChar **attributes) {
+    (void)prefix;
+    (void)uri;
+    (void)n_namespaces;
+    (void)namespaces;
+    (void)n_defaulted;
+    fab_xml_stream *s = user;
+    if (s->status != FAB_OK) {
+        return;
+    }
+    if (++s->depth > FAB_XML_STREAM_DEPTH) {
+        refuse(s, "elements are nested too deep");
+        return;
+    }
+    s->attributes = attributes;
+    s->n_attributes = n_attributes;
+    settle(s, s->visitor->start(s->user, s, (const char *)name, s->err));
+    settle(s, fab_str_status(s->value, s->err));
+    s->n_attributes = 0;
+    s->text->length = 0;
+}
+
+static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri) {
+    (void)prefix;
+    (void)uri;
+    fab_xml_stream *s = user;
+    if (s->status != FAB_OK) {
+        return;
+    }
+    s->depth--;
+    settle(s, s->visitor->end(s->user, s, (const char *)name, fab_xml_stream_text(s), s->err));
+    s->text->length = 0;
+}
+
+static void on_text(void *user, const xmlChar *text, int length) {
+    fab_xml_stream *s = user;
+    if (s->status != FAB_OK || length <= 0) {
+        return;
+    }
+    if (s->text->length == 0 && is_blank((char)text[0])) { /* indents between tags are most of many files */
+        while (length > 0 && is_blank((char)*text)) {
+            text++;
+            length--;
+        }
+    }
+    if (s->text->length + (size_t)length > FAB_XML_STREAM_TEXT) {
+        refuse(s, "a text of more than 1 MiB");
+        return;
+    }
+    fab_str_append(s->text, (const char *)text, (size_t)length);
+    settle(s, fab_str_status(s->text, s->err));
+}
+
+/* --- the file ------------------------------------------------------------------------------------------------------
+ */
+
+/* libxml2 takes a zero byte for the end of the file. Of UTF-16 every other byte may be one. The parser must not be
+ * stopped from here: it is in the middle of its buffer. */
+static bool refuse_zero_byte(fab_xml_stream *s, const char *bytes, size_t n) {
+    char where[FAB_XML_PLACE_SIZE];
+    const char *zero = s->is_wide ? NULL : memchr(bytes, '\0', n);
+    for (const char *c = bytes; c < (zero != NULL ? zero : bytes + n); c++) {
+        s->lines += *c == '\n' ? 1U : 0U;
+    }
+    if (zero != NULL && s->status == FAB_OK) {
+        (void)snprintf(where, sizeof where, "%.150s:%u", s->path, (unsigned)s->lines + 1);
+        s->status = fab_fail(s->err, FAB_EINPUT, where, "a zero byte: this is no text file");
+    }
+    return zero != NULL;
+}
+
+static int read_bytes(void *user, char *to, int n) {
+    fab_xml_stream *s = user;
+    size_t got = fread(to, 1, (size_t)n, s->in);
+    if (!s->has_begun && got > 0) {
+        s->has_begun = true;
+        s->is_wide = (unsigned char)to[0] >= 0xFE || to[0] == '\0' || (got > 1 && to[1] == '\0');
+    }
+    s->read_failed = ferror(s->in) != 0;
+    return s->read_failed || refuse_zero_byte(s, to, got) ? -1 : (int)got;
+}
+
+static fab_status run(fab_xml_stream *s) {
+    xmlSAXHandler handler = {0};
+    handler.initialized = XML_SAX2_MAGIC;
+    handler.entityDecl = on_entity;
+    handler.reference = on_reference;
+    handler.startElementNs = on_start;
+    handler.endElementNs = on_end;
+    handler.characters = on_text;
+    handler.ignorableWhitespace = on_text;
+    handler.cdataBlock = on_text;
+    handler.serror = on_error;
+    s->context = xmlCreateIOParserCtxt(&handler, s, read_bytes, NULL, s, XML_CHAR_ENCODING_NONE);
+    if (s->context == NULL) {
+        return s->status != FAB_OK ? s->status
+                                   : fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text");
+    }
+    (void)xmlCtxtUseOptions(s->context, XML_PARSE_NONET);
+    int result = xmlParseDocument(s->context);
+    if (s->status == FAB_OK && (result != 0 || !s->context->wellFormed)) {
+        char where[FAB_XML_PLACE_SIZE];
+        settle(s, s->context->errNo == XML_ERR_NO_MEMORY
+                      ? fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text")
+                      : fab_fail(s->err, FAB_EINPUT, fab_xml_place(where, s->path, 1, 1), "not well-formed XML"));
+    }
+    return s->status;
+}
+
+fab_status fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor, void *context, fab_error *err) {
+    fab_str text = FAB_STR_INIT;
+    fab_str value = FAB_STR_INIT;
+    fab_error inner = {0};
+    fab_xml_stream s = {
+        .path = path, .visitor = visitor, .user = context, .text = &text, .value = &value, .err = &inner};
+    s.in = fopen(path, "rb");
+    if (s.in == NULL) {
+        return fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
+    }
+    /* Errors outside a context would be printed: catch them as well. These variables belong to the thread. */
+    xmlStructuredErrorFunc old_handler = xmlStructuredError;
+    void *old_user = xmlStructuredErrorContext;
+    xmlSetStructuredErrorFunc(&s, on_error);
+    xmlInitParser();
+    fab_status status = s.status == FAB_OK ? run(&s) : s.status;
+    if (s.context != NULL) {
+        xmlFreeDoc(s.context->myDoc); /* it makes one for declarations, also where nobody asks for a tree */
+        s.context->myDoc = NULL;
+        xmlFreeParserCtxt(s.context);
+    }
+    xmlSetStructuredErrorFunc(old_user, old_handler);
+    (void)fclose(s.in);
+    fab_str_release(&text);
+    fab_str_release(&value);
+    return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+}

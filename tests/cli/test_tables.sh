@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Reports of every command: JSON and XML fit their schemas, and every table as CSV and as Markdown has the figures of JSON.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+python=/usr/bin/python3
+"$program" schema result >schema.json
+"$program" schema report >report.xsd
+cat >validate.py <<'END'
+import json, sys
+import jsonschema
+schema = json.load(open("schema.json"))
+jsonschema.Draft202012Validator.check_schema(schema)
+for path in sys.argv[1:]:
+    jsonschema.Draft202012Validator(schema).validate(json.load(open(path)))
+END
+
+count=0
+check() { # check ARGUMENTS...
+  local folder=report$((count += 1))
+  mkdir "$folder"
+  for format in json xml markdown; do
+    "$program" "$@" --quiet --format $format >"$folder/report.$format" || fail "$*: --format $format"
+  done
+  "$program" "$@" --quiet --format csv --table list >"$folder/list.csv" || fail "$*: --table list"
+  while IFS=, read -r table _; do
+    "$program" "$@" --quiet --format csv --table "$table" >"$folder/$table.csv" || fail "$*: --table $table"
+  done < <(tail -n +2 "$folder/list.csv")
+  "$python" "$root/tests/cli/check_tables.py" "$folder/report.json" "$folder/list.csv" "$folder" "$folder/report.markdown" >log 2>&1 ||
+    fail "$*: $(tail -n 1 log)"
+  if command -v xmllint >/dev/null; then
+    xmllint --noout --nonet --schema report.xsd "$folder/report.xml" >log 2>&1 || fail "$*: $(head -n 1 log)"
+  fi
+}
+
+small=clos:gpus=32,radix=16
+job=model=gpt-1.7b,tp=2,memory-check=off
+check build $small,floor.rack-power=41kW
+check cost $small rail-spine:gpus=16,radix=16
+check cost clos:gpus=64,radix=16 --steps 32,64
+check traffic $small --job $job
+check traffic fat-tree:k=4 --traffic pattern:ring
+check run $small --job $job --engine ecmp --engine spray --degrade nic-3=0.5 --fail nic-5 --policy none
+check run $small --job $job --seeds 3
+check route fat-tree:k=4 --traffic pattern:permutation --engine ecmp --engine ecmp,qp=4 --bound
+check route fat-tree:k=4 --traffic pattern:permutation --explain 60
+check route $small --job $job --advise --advise-budget 4
+check sweep $small --job $job --vary taper.1=1,2,900 --vary 'engine=ecmp,qp=2|spray'
+check place $small --job $job
+check mix $small $small,taper=2 --ranking model=dlrm-dcnv2,memory-check=off --job $job
+check optimize --gpus 64 --min-bisection 0.5
+"$program" study plan $small,spares=1 --job $job --scenarios servers:1 --store study --policy none,first-spare --quiet >/dev/null
+"$program" study run --store study --quiet >/dev/null
+"$program" study gather --store study --quiet >/dev/null
+check study show --store study
+"$program" build rail-spine:gpus=16,radix=16 --format ibnet >whole.net
+sed '/^Switch/,/^$/{/"H-.*#/{x;s/^/x/;/^xxx$/{x;d};x}}' whole.net >missing.net
+check audit missing.net
+check import missing.net
+if "$python" -c 'import jsonschema' 2>/dev/null; then
+  "$python" -W ignore validate.py report*/report.json >log 2>&1 || fail "$(tail -n 1 log)"
+fi
+
+# What is refused, and where a table may go.
+fails() { # fails TEXT ARGUMENTS...
+  local code=0
+  "$program" "${@:2}" >out 2>err || code=$?
+  [[ $code -eq 2 && ! -s out ]] && grep -qF -- "$1" err || fail "${*:2}: exit code $code, $(head -n 1 err)"
+}
+fails 'choose with --table: fabric, cost, cost.lines' build $small --format csv
+fails "no table 'costs', but fabric, cost" build $small --format csv --table costs
+fails 'asks for csv' build $small --table cost.lines
+fails 'name is empty' build $small --format csv --table=
+"$program" build $small --quiet --export bill.csv --table cost.lines >/dev/null
+"$program" build $small --quiet --format csv --table cost.lines | cmp - bill.csv || fail "--export differs from standard output"
+exit $((failures > 0))
