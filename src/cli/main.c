@@ -1,5 +1,7 @@
 #include "cli.h"
 
+#include "fab/units.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -122,6 +124,7 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
     } else {
         FAB_TRY(options->command->run(options, out, err));
     }
+    cli_limits_end_time();
     if (is_spool) {
         FAB_TRY(copy_to_stdout(out, err));
         goto done;
@@ -208,14 +211,22 @@ int main(int argc, char **argv) {
         }
     }
     FAB_TRY(cli_options_parse(command, argc - n_words, argv + n_words, &options, &err));
+    FAB_TRY(cli_limits_begin(&options, &err));
     FAB_TRY(run_command(&options, &err));
     if (command->tells_usage && !options.quiet && !options.help) {
         cli_print_usage_line(cli_now_s() - started_s, options.n_threads);
     }
 done:
-    cli_options_release(&options);
     if (status != FAB_OK) {
         print_error(command, status, &err);
     }
+    if (status == FAB_ENOMEM && options.max_memory > 0) {
+        char size[40];
+        (void)fprintf(stderr, "The run may take %s%s: --max-memory.\n",
+                      fab_quantity_format(size, (double)options.max_memory, FAB_UNIT_BYTES),
+                      options.max_memory_given ? "" : ", what the machine had free");
+        status = options.max_memory_given ? FAB_EUNSUPPORTED : status;
+    }
+    cli_options_release(&options);
     return exit_code(status);
 }

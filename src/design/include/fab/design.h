@@ -76,6 +76,7 @@ typedef struct fab_fabric_spec {
     uint64_t cables;               /**< installed: between two switches of a file without cables; 0 = 1 */
     fab_tier_spec tier[FAB_MAX_TIERS];
     fab_floor_spec floor;
+    uint64_t max_bytes;         /**< memory that may be taken; 0 = no limit. The caller's, no part of a design */
     char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
 } fab_fabric_spec;
 
