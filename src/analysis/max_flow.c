@@ -1,0 +1,165 @@
+/* Dinic (1970): level graphs by breadth first search, blocking flows by depth first search. Parallel edges are merged
+ * first. */
+#include "max_flow.h"
+
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_LEVEL UINT32_MAX
+
+typedef struct arc {
+    uint32_t to, reverse; /* reverse: index of the opposite arc */
+    uint64_t room;
+} arc;
+
+typedef struct network {
+    uint32_t n;
+    uint32_t *first;
+    arc *arcs;
+    uint32_t *level, *queue, *cursor, *path;
+} network;
+
+static bool label_levels(network *g, uint32_t source, uint32_t sink) {
+    memset(g->level, 0xff, g->n * sizeof *g->level);
+    uint32_t head = 0;
+    uint32_t tail = 0;
+    g->level[source] = 0;
+    g->queue[tail++] = source;
+    while (head < tail) {
+        uint32_t v = g->queue[head++];
+        for (uint32_t i = g->first[v]; i < g->first[v + 1]; i++) {
+            if (g->arcs[i].room > 0 && g->level[g->arcs[i].to] == NO_LEVEL) {
+                g->level[g->arcs[i].to] = g->level[v] + 1;
+                g->queue[tail++] = g->arcs[i].to;
+            }
+        }
+    }
+    return g->level[sink] != NO_LEVEL;
+}
+
+/* Pushes one augmenting path of the level graph; 0 when none is left. */
+static uint64_t augment(network *g, uint32_t source, uint32_t sink) {
+    uint32_t depth = 0;
+    uint32_t v = source;
+    while (v != sink) {
+        bool advanced = false;
+        for (; g->cursor[v] < g->first[v + 1]; g->cursor[v]++) {
+            const arc *a = &g->arcs[g->cursor[v]];
+            if (a->room > 0 && g->level[a->to] == g->level[v] + 1) {
+                g->path[depth++] = g->cursor[v];
+                v = a->to;
+                advanced = true;
+                break;
+            }
+        }
+        if (!advanced) {
+            if (depth == 0) {
+                return 0;
+            }
+            g->level[v] = NO_LEVEL; /* dead end */
+            const arc *back = &g->arcs[g->path[--depth]];
+            v = g->arcs[back->reverse].to;
+        }
+    }
+    uint64_t amount = UINT64_MAX;
+    for (uint32_t i = 0; i < depth; i++) {
+        amount = g->arcs[g->path[i]].room < amount ? g->arcs[g->path[i]].room : amount;
+    }
+    for (uint32_t i = 0; i < depth; i++) {
+        arc *a = &g->arcs[g->path[i]];
+        a->room -= amount;
+        g->arcs[a->reverse].room += amount;
+    }
+    return amount;
+}
+
+static void release(network *g) {
+    free(g->first);
+    free(g->arcs);
+    free(g->level);
+    free(g->queue);
+    free(g->cursor);
+    free(g->path);
+}
+
+static int by_nodes(const void *a, const void *b) {
+    uint64_t x = ((const uint64_t *)a)[0];
+    uint64_t y = ((const uint64_t *)b)[0];
+    return (x > y) - (x < y);
+}
+
+/* One edge of each pair of nodes, by tail and head. */
+static size_t merge(uint64_t (*edges)[2], size_t n) {
+    size_t merged = 0;
+    if (n > 0) {
+        qsort(edges, n, sizeof *edges, by_nodes);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (merged > 0 && edges[merged - 1][0] == edges[i][0]) {
+            edges[merged - 1][1] += edges[i][1];
+        } else {
+            edges[merged][0] = edges[i][0];
+            edges[merged++][1] = edges[i][1];
+        }
+    }
+    return merged;
+}
+
+static fab_status make_network(network *g, const uint64_t (*edges)[2], size_t n, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(g->first, (size_t)g->n + 1, err));
+    FAB_TRY(FAB_NEW(g->arcs, 2 * n, err));
+    FAB_TRY(FAB_NEW(g->level, g->n, err));
+    FAB_TRY(FAB_NEW(g->queue, g->n, err));
+    FAB_TRY(FAB_NEW(g->cursor, g->n, err));
+    FAB_TRY(FAB_NEW(g->path, g->n, err));
+    for (size_t i = 0; i < n; i++) {
+        g->first[(edges[i][0] >> 32) + 1]++;
+        g->first[(edges[i][0] & UINT32_MAX) + 1]++;
+    }
+    for (uint32_t v = 0; v < g->n; v++) {
+        g->first[v + 1] += g->first[v];
+        g->cursor[v] = g->first[v];
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t tail = (uint32_t)(edges[i][0] >> 32);
+        uint32_t head = (uint32_t)(edges[i][0] & UINT32_MAX);
+        uint32_t a = g->cursor[tail]++;
+        uint32_t b = g->cursor[head]++;
+        g->arcs[a] = (arc){head, b, edges[i][1]};
+        g->arcs[b] = (arc){tail, a, 0};
+    }
+done:
+    return status;
+}
+
+int fab_max_flow_shift(double sum_bps) {
+    return 60 - ilogb(sum_bps + 1);
+}
+
+uint64_t fab_max_flow_capacity(double bps, int shift) {
+    return (uint64_t)(ldexp(bps, shift) + 0.5);
+}
+
+fab_status fab_max_flow(uint32_t n_nodes, uint64_t (*edges)[2], size_t n_edges, uint32_t source, uint32_t sink,
+                        uint64_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    network g = {.n = n_nodes};
+    uint64_t total = 0;
+    size_t n = merge(edges, n_edges);
+    FAB_TRY(make_network(&g, (const uint64_t(*)[2])edges, n, err));
+    while (label_levels(&g, source, sink)) {
+        memcpy(g.cursor, g.first, g.n * sizeof *g.cursor);
+        for (uint64_t pushed = augment(&g, source, sink); pushed > 0; pushed = augment(&g, source, sink)) {
+            total += pushed;
+        }
+    }
+    *out = total;
+done:
+    release(&g);
+    return status;
+}
