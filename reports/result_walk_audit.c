@@ -20,6 +20,20 @@ static void walk_finding(walk *w, const fab_finding *f) {
     end(w);
 }
 
+static void walk_bisection(walk *w, const fab_audit_bisection *b) {
+    if (b->is_known) {
+        number(w, "bisection_bps", b->present_bps);
+    }
+    if (b->knows_planned) {
+        number(w, "planned_bisection_bps", b->planned_bps);
+    }
+    if (b->is_known && b->knows_planned) {
+        number(w, "lost_bisection_bps", fab_audit_bisection_lost(b));
+        number(w, "lost_bisection_ratio", b->planned_bps > 0 ? fab_audit_bisection_lost(b) / b->planned_bps : 0);
+    }
+    text(w, "bisection_unknown", b->why);
+}
+
 void fab_walk_audit(walk *w, const fab_audit *audit) {
     object(w, "audit");
     integer(w, "hosts", audit->n_servers);
@@ -27,6 +41,7 @@ void fab_walk_audit(walk *w, const fab_audit *audit) {
     integer(w, "switches", audit->n_switches);
     integer(w, "aggregation_nodes", audit->n_services);
     boolean(w, "rails", audit->has_rails);
+    walk_bisection(w, &audit->bisection);
     array(w, "boundaries", "boundary");
     for (uint32_t i = 0; i < audit->n_boundaries; i++) {
         row(w);

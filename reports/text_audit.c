@@ -54,6 +54,28 @@ static void put_finding(fab_page *page, uint32_t number, const fab_finding *f) {
     fab_page_wrapf(page, FAB_INK_DIM, 6, 6, "%s", f->work);
 }
 
+static void put_bisection(fab_page *page, const fab_audit_bisection *b) {
+    char present[32];
+    char planned[32];
+    char lost[32];
+    double lost_bps = fab_audit_bisection_lost(b);
+    if (b->is_known) {
+        (void)fab_quantity_format(present, b->present_bps, FAB_UNIT_RATE);
+    }
+    if (!b->is_known) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "bisection: not known; %s", b->why);
+    } else if (!b->knows_planned) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "bisection: %s; what is lost is not known: %s", present, b->why);
+    } else if (lost_bps > 0) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2, "bisection: %s of %s; lost %s (%.4g %%)", present,
+                       fab_quantity_format(planned, b->planned_bps, FAB_UNIT_RATE),
+                       fab_quantity_format(lost, lost_bps, FAB_UNIT_RATE), 100 * lost_bps / b->planned_bps);
+    } else {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "bisection: %s of %s", present,
+                       fab_quantity_format(planned, b->planned_bps, FAB_UNIT_RATE));
+    }
+}
+
 void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
     uint32_t planned = 0;
     uint32_t present = 0;
@@ -78,6 +100,7 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
                            100.0 * present / planned);
         }
     }
+    put_bisection(page, &a->bisection);
     if (a->n_findings == 0) {
         fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Nothing departs from the structure.");
         return;

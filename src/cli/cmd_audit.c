@@ -1,6 +1,7 @@
 #include "cli.h"
 
 #include "fab/audit.h"
+#include "fab/audit_bisection.h"
 #include "fab/site_of.h"
 #include "fab/topologies.h"
 
@@ -59,6 +60,9 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     } else {
         FAB_TRY(fab_audit_run(&shape, &audit, err));
     }
+    fab_shape_release(&shape);
+    fab_shape_release(&planned);
+    FAB_TRY(fab_audit_bisect(&site, &plan, audit, err));
     result.audit = audit;
     result.audited = path;
     FAB_TRY(cli_report(options, &result, out, err));
@@ -86,11 +90,12 @@ const cli_command cli_command_audit = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "what is wrong with an installed fabric: missing cables, swapped rails, ...",
-    .details = "Reads what is installed (ibnetdiscover, OpenSM's list, a list of cables as CSV, PTM, Slurm, GraphML) "
-               "and finds where it "
-               "departs from the regular structure that it shows itself, or from a plan: absent switches, missing and "
-               "extra cables, swapped rails, wrong speeds, links that one end alone reports, parts without a way, "
-               "single points of failure. Worst first, with the boxes and ports to walk to.",
+    .details =
+        "Reads what is installed (ibnetdiscover, OpenSM's list, a list of cables as CSV, PTM, Slurm, GraphML) "
+        "and finds where it "
+        "departs from the regular structure that it shows itself, or from a plan: absent switches, missing and "
+        "extra cables, swapped rails, wrong speeds, links that one end alone reports, parts without a way, "
+        "single points of failure, and the bisection that they cost. Worst first, with the boxes and ports to walk to.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,

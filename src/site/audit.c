@@ -44,6 +44,14 @@ done:
     return status;
 }
 
+fab_status fab_audit_add_lack(auditor *a, const fab_audit_lack *lack, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_GROW(a->out->lacks, a->lack_capacity, (size_t)a->out->n_lacks + 1, err));
+    a->out->lacks[a->out->n_lacks++] = *lack;
+done:
+    return status;
+}
+
 uint32_t fab_audit_boundary_of(const auditor *a, uint32_t cable) {
     const fab_site_cable *c = &a->site->cables[cable];
     uint32_t tier[2];
@@ -149,7 +157,11 @@ done:
 
 void fab_audit_close(auditor *a) {
     free(a->usual_bps);
+    free(a->absent);
+    free(a->peer);
     a->usual_bps = NULL;
+    a->absent = NULL;
+    a->peer = NULL;
 }
 
 fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err) {
@@ -179,5 +191,6 @@ void fab_audit_free(fab_audit *audit) {
     }
     free(audit->memory);
     free(audit->findings);
+    free(audit->lacks);
     free(audit);
 }

@@ -7,10 +7,26 @@
 
 #include "fab/audit.h"
 
+#define FAB_AUDIT_AXES 3 /**< coordinates in the name of a switch */
+
+/** A switch that is not there. */
+typedef struct absent_switch {
+    const char *name;
+    uint32_t tier;
+    uint32_t
+        first[FAB_AUDIT_AXES + 1]; /**< peers that differ from it in this coordinate alone: auditor.peer[first[axis]
+                                      ... first[axis + 1]) */
+    uint32_t block;                /**< at the boundary that was looked at last; FAB_SITE_NONE */
+} absent_switch;
+
 typedef struct auditor {
     const fab_shape *shape;
     const fab_site *site;
-    double *usual_bps; /**< shape [n_tiers + 1]; owned: fab_audit_close() */
+    double *usual_bps;     /**< shape [n_tiers + 1]; owned: fab_audit_close() */
+    absent_switch *absent; /**< shape [out->n_absent]; owned, so is peer */
+    uint32_t *peer;
+    uint32_t n_peers;
+    size_t absent_capacity, peer_capacity, lack_capacity;
     fab_audit *out;
 } auditor;
 
@@ -25,6 +41,9 @@ fab_status fab_audit_text(auditor *a, const char **out, fab_error *err, const ch
 
 /** Appends a finding; texts that are NULL become "". */
 fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err) FAB_MUST_USE;
+
+/** Appends cables that lack between two switches. */
+fab_status fab_audit_add_lack(auditor *a, const fab_audit_lack *lack, fab_error *err) FAB_MUST_USE;
 
 /** Label of a node; "host HCA-6" of an adapter. */
 static inline const char *fab_audit_label(const auditor *a, uint32_t node) {

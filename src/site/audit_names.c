@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AXES      3
+#define AXES      FAB_AUDIT_AXES
 #define NEARLY    0.9 /* of the grid */
 #define MOST_GRID (1U << 20)
 
@@ -165,7 +165,39 @@ done:
     return status;
 }
 
-static fab_status look_at_grid(auditor *a, grid *g, const char *role, size_t n_role, fab_error *err) {
+/* The absent switch of a cell with its peers, for what it would be joined to; after its report. */
+static fab_status remember(auditor *a, const grid *g, uint32_t cell, uint32_t tier, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_audit *out = a->out;
+    uint32_t at[AXES] = {0};
+    for (uint32_t axis = g->axes, rest = cell; axis-- > 0; rest /= g->n_values[axis]) {
+        at[axis] = rest % g->n_values[axis];
+    }
+    absent_switch s = {.name = out->findings[out->n_findings - 1].node, .tier = tier, .block = FAB_SITE_NONE};
+    for (uint32_t axis = 0; axis < AXES; axis++) {
+        s.first[axis] = a->n_peers;
+        for (uint32_t i = 0; axis < g->axes && i < g->n; i++) {
+            bool same = true;
+            for (uint32_t other = 0; other < g->axes; other++) {
+                same = same && (other == axis || g->switches[i].at[other] == g->value[other][at[other]]);
+            }
+            if (same) {
+                FAB_TRY(FAB_GROW(a->peer, a->peer_capacity, (size_t)a->n_peers + 1, err));
+                a->peer[a->n_peers++] = g->switches[i].node;
+            }
+        }
+    }
+    s.first[AXES] = a->n_peers;
+    FAB_TRY(FAB_GROW(a->absent, a->absent_capacity, (size_t)out->n_absent + 1, err));
+    if (tier == 1 && out->n_absent_leaves++ == 0) {
+        out->absent_leaf = a->site->n_nodes + out->n_absent;
+    }
+    a->absent[out->n_absent++] = s;
+done:
+    return status;
+}
+
+static fab_status look_at_grid(auditor *a, grid *g, uint32_t tier, const char *role, size_t n_role, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t cells = 1;
     for (uint32_t axis = 0; axis < g->axes; axis++) {
@@ -192,6 +224,7 @@ static fab_status look_at_grid(auditor *a, grid *g, const char *role, size_t n_r
     for (uint32_t cell = 0; cell < g->cells; cell++) {
         if (g->there[cell] == 0) {
             FAB_TRY(report(a, g, cell, role, n_role, err));
+            FAB_TRY(remember(a, g, cell, tier, err));
         }
     }
 done:
@@ -221,7 +254,7 @@ static fab_status look_at_tier(auditor *a, uint32_t tier, fab_error *err) {
     }
     if (g.n > 1 && role != NULL) {
         g.axes = g.switches[0].n;
-        FAB_TRY(look_at_grid(a, &g, role, n_role, err));
+        FAB_TRY(look_at_grid(a, &g, tier, role, n_role, err));
     }
 done:
     for (uint32_t axis = 0; axis < AXES; axis++) {

@@ -20,6 +20,7 @@ typedef struct trunks {
     uint32_t *count;         /* [n_lower][n_upper] cables */
     uint32_t *block;         /* [n_nodes]: least node of its block; FAB_SITE_NONE outside the two tiers */
     uint32_t usual;          /* cables of a trunk */
+    uint32_t *usual_of;      /* [n_nodes]: by the root of a block; 0 where it is not regular */
     double rate_bps;         /* of a cable */
 } trunks;
 
@@ -145,6 +146,8 @@ static fab_status report_missing(auditor *a, const trunks *t, uint32_t x, uint32
                            lacks > 1 ? "s" : "", f.node, f.port[0] != '\0' ? ", port " : "", f.port, f.other,
                            f.other_port[0] != '\0' ? ", port " : "", f.other_port));
     FAB_TRY(fab_audit_add(a, &f, err));
+    const fab_audit_lack lack = {.node = {lower, upper}, .cables = lacks, .rate_bps = t->rate_bps};
+    FAB_TRY(fab_audit_add_lack(a, &lack, err));
 done:
     return status;
 }
@@ -204,6 +207,7 @@ static fab_status look_at_block(auditor *a, trunks *t, fab_error *err) {
     }
     t->usual = usual_count(t);
     bool regular = n > 1 && joined >= NEARLY * (double)n;
+    t->usual_of[root_of(t->block, t->lower[0])] = regular ? t->usual : 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t planned = regular ? t->usual : t->count[i];
         b->planned += planned;
@@ -220,9 +224,58 @@ done:
     return status;
 }
 
+/* --- absent switches -----------------------------------------------------------------------------------------------
+ */
+
+/* The block that an absent switch would be in: that of all peers that differ from it in one coordinate, where there is
+ * one such block. */
+static uint32_t block_of_absent(const auditor *a, const trunks *t, const absent_switch *s) {
+    uint32_t found = FAB_SITE_NONE;
+    for (uint32_t axis = 0; axis < FAB_AUDIT_AXES; axis++) {
+        uint32_t first = s->first[axis];
+        uint32_t root = first < s->first[axis + 1] ? root_of(t->block, a->peer[first]) : FAB_SITE_NONE;
+        for (uint32_t i = first; i < s->first[axis + 1]; i++) {
+            root = root_of(t->block, a->peer[i]) == root ? root : FAB_SITE_NONE;
+        }
+        if (root != FAB_SITE_NONE && found != FAB_SITE_NONE && root != found) {
+            return FAB_SITE_NONE;
+        }
+        found = root != FAB_SITE_NONE ? root : found;
+    }
+    return found != FAB_SITE_NONE && t->usual_of[found] > 0 ? found : FAB_SITE_NONE;
+}
+
+/* Trunks from an absent switch to all switches of the other tier of its block, absent ones that are placed included. */
+static fab_status place_absent(auditor *a, trunks *t, uint32_t index, fab_error *err) {
+    fab_status status = FAB_OK;
+    absent_switch *s = &a->absent[index];
+    uint32_t n = a->site->n_nodes;
+    s->block = block_of_absent(a, t, s);
+    if (s->block == FAB_SITE_NONE) {
+        a->out->unplaced = a->out->unplaced == NULL ? s->name : a->out->unplaced;
+        return FAB_OK;
+    }
+    fab_audit_lack lack = {.node = {0, n + index}, .cables = t->usual_of[s->block], .rate_bps = t->rate_bps};
+    for (uint32_t v = 0; v < n; v++) {
+        if (t->block[v] != FAB_SITE_NONE && a->shape->tier[v] != s->tier && root_of(t->block, v) == s->block) {
+            lack.node[0] = v;
+            FAB_TRY(fab_audit_add_lack(a, &lack, err));
+        }
+    }
+    for (uint32_t i = 0; i < index; i++) {
+        if (a->absent[i].block == s->block && a->absent[i].tier != s->tier) {
+            lack.node[0] = n + i;
+            FAB_TRY(fab_audit_add_lack(a, &lack, err));
+        }
+    }
+done:
+    return status;
+}
+
 static fab_status look_at_tier(auditor *a, trunks *t, fab_error *err) {
     fab_status status = FAB_OK;
     t->rate_bps = fab_audit_usual_rate(a, t->tier);
+    memset(t->usual_of, 0, a->site->n_nodes * sizeof *t->usual_of);
     find_blocks(a, t);
     for (uint32_t v = 0; v < a->site->n_nodes; v++) {
         if (t->block[v] != FAB_SITE_NONE && root_of(t->block, v) == v) {
@@ -230,6 +283,12 @@ static fab_status look_at_tier(auditor *a, trunks *t, fab_error *err) {
             if (t->n_lower > 0 && t->n_upper > 0) {
                 FAB_TRY(look_at_block(a, t, err));
             }
+        }
+    }
+    for (uint32_t i = 0; i < a->out->n_absent; i++) {
+        a->absent[i].block = FAB_SITE_NONE;
+        if (a->absent[i].tier == t->tier || a->absent[i].tier + 1 == t->tier) {
+            FAB_TRY(place_absent(a, t, i, err));
         }
     }
 done:
@@ -248,6 +307,7 @@ fab_status fab_audit_trunks(auditor *a, fab_error *err) {
     FAB_TRY(FAB_NEW(t.row, n, err));
     FAB_TRY(FAB_NEW(t.column, n, err));
     FAB_TRY(FAB_NEW(t.block, n, err));
+    FAB_TRY(FAB_NEW(t.usual_of, n, err));
     for (t.tier = 2; t.tier <= a->out->n_boundaries; t.tier++) {
         FAB_TRY(look_at_tier(a, &t, err));
     }
@@ -257,6 +317,7 @@ done:
     free(t.row);
     free(t.column);
     free(t.block);
+    free(t.usual_of);
     free(t.count);
     return status;
 }

@@ -162,13 +162,13 @@ done:
     return status;
 }
 
-fab_status fab_installed_read(const char *path, const fab_installed_options *options, fab_installed **out,
-                              fab_error *err) {
+fab_status fab_installed_of(fab_site **site, const fab_installed_options *options, fab_installed **out,
+                            fab_error *err) {
     fab_status status = FAB_OK;
     making m = {.options = options};
-    const char *format = options->format != NULL && options->format[0] != '\0' ? options->format : NULL;
     FAB_TRY(FAB_NEW(m.out, 1, err));
-    FAB_TRY(fab_site_read(path, format, &m.out->site, err));
+    m.out->site = *site;
+    *site = NULL;
     if (options->hosts_per_switch > 0) {
         FAB_TRY(add_hosts(m.out, options->hosts_per_switch, err));
     }
@@ -186,6 +186,18 @@ done:
     free(m.plane);
     free(m.hosts);
     free(m.units);
+    return status;
+}
+
+fab_status fab_installed_read(const char *path, const fab_installed_options *options, fab_installed **out,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_site *site = NULL;
+    const char *format = options->format != NULL && options->format[0] != '\0' ? options->format : NULL;
+    FAB_TRY(fab_site_read(path, format, &site, err));
+    FAB_TRY(fab_installed_of(&site, options, out, err));
+done:
+    fab_site_free(site);
     return status;
 }
 

@@ -15,6 +15,10 @@ for design in rail-spine:gpus=256,radix=32 clos:gpus=128,radix=16,gpus-per-serve
   rail-only:gpus=256,radix=64 clos:gpus=256,radix=16,tiers=3 rail-spine:gpus=512,radix=32,taper=2 clos:gpus=64,radix=32,planes=2; do
   "$program" build "$design" --format ibnet --quiet >perfect.net
   [[ -z $(findings perfect.net) ]] || fail "$design: $(findings perfect.net | head -n 3)"
+  "$program" build "$design" --json --quiet >build.json
+  $python -c 'import json
+a, b = json.load(open("audit.json"))["audit"], json.load(open("build.json"))["fabric"]["bisection_bps"]
+assert (a["bisection_bps"], a["planned_bisection_bps"], a["lost_bisection_bps"]) == (b, b, 0), (a, b)' || fail "$design: bisection"
   [[ -z $(findings perfect.net --against "$design") ]] || fail "$design against itself: $(findings perfect.net --against "$design" | head -n 3)"
 done
 
@@ -36,6 +40,57 @@ others = [f for f in found if f is not same[0]]
 assert not others, others
 END
 done
+
+# --- bisection: as networkx counts it ---
+proven=0
+for design in rail-spine:gpus=128,radix=32,taper=2 rail-spine:gpus=512,radix=32 clos:gpus=64,radix=16,gpus-per-server=4,taper=3 \
+  clos:gpus=64,radix=32,gpus-per-server=4,planes=2; do
+  rm -rf lost && mkdir lost
+  "$program" build "$design" --format ibnet --quiet >perfect.net
+  "$program" build "$design" --json --quiet >build.json
+  $python "$root/tests/cli/bisection_cases.py" perfect.net lost
+  for case in lost/*.net; do
+    "$program" audit "$case" --against "$design" --json --quiet >"${case%.net}.plan.out" || fail "$case against $design"
+    "$program" audit "$case" --json --quiet >"${case%.net}.alone.out" || fail "$case of $design"
+  done
+  $python - >seen <<'END' || fail "bisection of $design"
+import json, pathlib
+built = json.load(open("build.json"))["fabric"]["bisection_bps"]
+proven = 0
+for path in sorted(pathlib.Path("lost").glob("*.json")):
+    wanted = json.load(open(path))
+    a = json.load(open(path.with_suffix(".out")))["audit"]
+    if "planned_bisection_bps" in wanted:
+        assert wanted["planned_bisection_bps"] == built, built
+        lost = wanted["lost_bisection_bps"] = built - wanted["bisection_bps"]
+        assert abs(a["lost_bisection_ratio"] - lost / built) < 1e-12, path
+        proven += path.stem.endswith(".alone") and lost > 0
+    assert {key: a.get(key) for key in wanted} == wanted, (path, wanted, a.get("bisection_bps"), a.get("planned_bisection_bps"))
+print(proven)
+END
+  proven=$((proven + $(<seen)))
+done
+[[ $proven -ge 10 ]] || fail "only $proven losses are seen without a plan"
+# a core switch of three tiers is joined to one block of several: its number does not tell which
+refuse_to_guess() { # refuse_to_guess DESIGN SWITCH TEXT
+  "$program" build "$1" --format ibnet --quiet >perfect.net
+  $python - "$2" >broken.net <<'END'
+import re, sys
+text = open("perfect.net").read()
+name = re.search(rf'^Switch.*?"(S-[^"]*)".*"{sys.argv[1]}"', text, re.M).group(1)
+kept = [r for r in text.split("\n\n") if not re.search(rf'^Switch\s+\d+ "{name}"', r, re.M)]
+print("\n\n".join("\n".join(l for l in r.split("\n") if f'"{name}"' not in l) for r in kept))
+END
+  "$program" audit broken.net --quiet >out
+  grep -q "^absent-switch" <(sed 's/^ *//' out) && grep -qF "what is lost is not known: $3" <(tr -s ' \n' ' ' <out) || fail "$1 without $2: $(<out)"
+}
+refuse_to_guess fat-tree:k=8 core-3 'the names do not tell what core-3 would be joined to'
+refuse_to_guess clos:gpus=256,radix=32,gpus-per-server=4 leaf-3 'nothing tells which hosts the absent leaf would serve'
+printf 'A-node,A-port,Z-node,Z-port\nserver-0,1,leaf-0,1\nserver-1,1,leaf-0,2\n' >rateless.csv
+"$program" audit rateless.csv --quiet | grep -q 'bisection: not known; the file: it has no rates' || fail "no rates"
+printf 'A-node,A-port,Z-node,Z-port,rate\nrouter-0,1,router-1,1,400Gb/s\nrouter-1,2,router-2,1,400Gb/s\nrouter-2,2,router-0,2,400Gb/s\n' >routers.csv
+"$program" audit routers.csv --quiet | grep -q 'bisection: not known; the file: ' || fail "routers alone"
+"$program" build rail-spine:gpus=256,radix=32 --format ibnet --quiet >perfect.net
 
 # --- against a plan ---
 "$program" audit cases/missing.net --against rail-spine:gpus=256,radix=32 --json --quiet >audit.json
@@ -72,7 +127,8 @@ printf 'SwitchName=s0 Nodes=a[01-03,07],b\nSwitchName=s1 Nodes=c[1-2]x[0-1]\nSwi
 "$program" audit topology.conf --json --quiet >audit.json
 $python -c 'import json
 a = json.load(open("audit.json"))["audit"]
-assert (a["hosts"], a["switches"], len(a["boundaries"])) == (9, 3, 2), a' || fail "Slurm's names"
+assert (a["hosts"], a["switches"], len(a["boundaries"])) == (9, 3, 2), a
+assert "bisection_bps" not in a and "no cables" in a["bisection_unknown"], a' || fail "Slurm's names"
 
 # --- malformed ---
 refuse() { # refuse NAME PLACE TEXT
@@ -124,6 +180,7 @@ a = json.load(open("audit.json"))["audit"]
 assert a["aggregation_nodes"] == 40 and a["adapters"] == 542 and a["switches"] == 40
 upper = a["boundaries"][1]
 assert (upper["present_cables"], upper["planned_cables"]) == (532, 558), upper
+assert (a["bisection_bps"], a["planned_bisection_bps"]) == (89.2e12, 96e12), a["bisection_bps"]
 kinds = {}
 for f in a["findings"]:
     kinds.setdefault(f["finding"], []).append(f)

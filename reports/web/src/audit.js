@@ -2,6 +2,13 @@
 import { section, table } from './dom.js';
 import * as f from './format.js';
 
+const bisection = (a) => {
+  if (a.bisection_bps === undefined) return ` Bisection: not known; ${a.bisection_unknown}.`;
+  if (a.lost_bisection_bps === undefined) return ` Bisection: ${f.rate(a.bisection_bps)}; what is lost is not known: ${a.bisection_unknown}.`;
+  const lost = a.lost_bisection_bps > 0 ? `; lost ${f.rate(a.lost_bisection_bps)} (${f.percent(a.lost_bisection_ratio, 4)})` : '';
+  return ` Bisection: ${f.rate(a.bisection_bps)} of ${f.rate(a.planned_bisection_bps)}${lost}.`;
+};
+
 const end = (node, port) => (node ? `${node}${port ? `:${port}` : ''}` : '');
 
 export function audit(model) {
@@ -22,7 +29,7 @@ export function audit(model) {
         ],
         rows: a.findings,
       })),
-    section('installed', 'What is installed', `${f.plural(a.hosts, 'host')} known by name, ${f.plural(a.adapters, 'adapter')}, ${f.count(a.switches)} switches${a.rails ? ', rail-optimised' : ''}.`,
+    section('installed', 'What is installed', `${f.plural(a.hosts, 'host')} known by name, ${f.plural(a.adapters, 'adapter')}, ${f.count(a.switches)} switches${a.rails ? ', rail-optimised' : ''}.${bisection(a)}`,
       table({
         caption: 'Cables',
         columns: [

@@ -47,6 +47,27 @@ typedef struct fab_audit_boundary {
 
 #define FAB_AUDIT_BOUNDARIES 8
 
+/** Cables between two switches that the structure asks for and that are not there. */
+typedef struct fab_audit_lack {
+    uint32_t node[2]; /**< of the site; n_nodes of the site + k: the k-th absent switch */
+    uint32_t cables;
+    double rate_bps; /**< of one; 0: not known */
+} fab_audit_lack;
+
+/** Minimum cut, one direction, between the NICs of the first and of the second half of the servers. */
+typedef struct fab_audit_bisection {
+    bool is_known;      /**< present_bps */
+    bool knows_planned; /**< planned_bps */
+    double present_bps; /**< as it stands */
+    double planned_bps; /**< with what is missing in place, or of the plan */
+    char why[300];      /**< of what is not known; else "" */
+} fab_audit_bisection;
+
+/** Below 0 where more is installed than planned. */
+static inline double fab_audit_bisection_lost(const fab_audit_bisection *b) {
+    return b->planned_bps - b->present_bps;
+}
+
 typedef struct fab_audit {
     uint32_t n_findings;
     fab_finding *findings; /**< shape [n_findings]: by damage, then kind, then names */
@@ -54,6 +75,12 @@ typedef struct fab_audit {
     fab_audit_boundary boundary[FAB_AUDIT_BOUNDARIES];
     uint32_t n_hosts, n_switches, n_services, n_servers;
     bool has_rails;
+    uint32_t n_lacks;      /**< without a plan alone */
+    fab_audit_lack *lacks; /**< shape [n_lacks] */
+    uint32_t n_absent, n_absent_leaves;
+    uint32_t absent_leaf;          /**< the first; with n_absent_leaves */
+    const char *unplaced;          /**< an absent switch of which it cannot be told what it is joined to; NULL: none */
+    fab_audit_bisection bisection; /**< from fab_audit_bisect() */
     struct fab_audit_memory *memory;
 } fab_audit;
 

@@ -84,6 +84,15 @@ typedef struct fab_installed {
  */
 fab_status fab_installed_read(const char *path, const fab_installed_options *options, fab_installed **out,
                               fab_error *err) FAB_MUST_USE;
+
+/**
+ * Makes servers and tiers of a site that has been read.
+ * @param[in,out] site  Taken; NULL afterwards, unless there is no memory.
+ * @param[out]    out   Release with fab_installed_free().
+ * @retval as fab_installed_read()
+ */
+fab_status fab_installed_of(fab_site **site, const fab_installed_options *options, fab_installed **out,
+                            fab_error *err) FAB_MUST_USE;
 void fab_installed_free(fab_installed *installed);
 
 /** Lower end, then upper end, of a trunk: sides as in fab_shape. */

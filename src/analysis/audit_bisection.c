@@ -1,0 +1,324 @@
+/* Bisection of an installed fabric and of what it should be: one maximum flow each between the same halves of the
+ * servers, over switches and the cables of the file. */
+#include "fab/audit_bisection.h"
+
+#include "fab/installed.h"
+#include "fab/memory.h"
+#include "fab/str.h"
+#include "max_flow.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum half { HALF_NONE, HALF_FIRST, HALF_SECOND } half;
+
+typedef struct halves {
+    uint32_t *order; /* [n_servers] of the import: by name, whether whole or not */
+    uint8_t *of;     /* [n_servers]: half */
+} halves;
+
+/* An undirected edge before its rate is scaled. */
+typedef struct capacity {
+    uint32_t tail, head;
+    bool both; /* directions */
+    double bps;
+} capacity;
+
+typedef struct capacities {
+    capacity *list;
+    size_t n, most;
+    double sum_bps;
+    bool lacks_rates;
+} capacities;
+
+/* --- halves ------------------------------------------------------------------------------------------------------- */
+
+/* Whole servers stand first in an import, and each run is in order: merged, a server that lacks a NIC stands where it
+ * would stand with it. */
+static fab_status order_servers(const fab_installed *in, halves *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t whole = 0;
+    uint32_t other = in->n_whole;
+    FAB_TRY(FAB_NEW(out->order, (size_t)in->n_servers + 1, err));
+    FAB_TRY(FAB_NEW(out->of, (size_t)in->n_servers + 1, err));
+    for (uint32_t i = 0; i < in->n_servers; i++) {
+        bool takes_whole =
+            whole < in->n_whole &&
+            (other == in->n_servers || fab_compare_names(in->server_name[whole], in->server_name[other]) <= 0);
+        out->order[i] = takes_whole ? whole++ : other++;
+    }
+done:
+    return status;
+}
+
+static void halve(const fab_installed *in, halves *out) {
+    for (uint32_t i = 0; i < in->n_servers; i++) {
+        out->of[out->order[i]] = i < in->n_servers / 2 ? HALF_FIRST : HALF_SECOND;
+    }
+}
+
+typedef struct placed {
+    const char *name;
+    uint8_t half;
+} placed;
+
+static int by_placed_name(const void *x, const void *y) {
+    return strcmp(((const placed *)x)->name, ((const placed *)y)->name);
+}
+
+/* The half in which the plan has a server of that name; servers that are not planned are in none. */
+static fab_status halve_as(const fab_installed *plan, const halves *planned, const fab_installed *in, halves *out,
+                           fab_error *err) {
+    fab_status status = FAB_OK;
+    placed *names = NULL;
+    FAB_TRY(FAB_NEW(names, (size_t)plan->n_servers + 1, err));
+    for (uint32_t i = 0; i < plan->n_servers; i++) {
+        names[i] = (placed){plan->server_name[i], planned->of[i]};
+    }
+    qsort(names, plan->n_servers, sizeof *names, by_placed_name);
+    for (uint32_t i = 0; i < in->n_servers; i++) {
+        const placed wanted = {in->server_name[i], HALF_NONE};
+        const placed *found = bsearch(&wanted, names, plan->n_servers, sizeof *names, by_placed_name);
+        out->of[i] = found != NULL ? found->half : (uint8_t)HALF_NONE;
+    }
+done:
+    free(names);
+    return status;
+}
+
+/* --- capacities --------------------------------------------------------------------------------------------------- */
+
+static fab_status add(capacities *c, uint32_t tail, uint32_t head, bool both, double bps, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_GROW(c->list, c->most, c->n + 1, err));
+    c->list[c->n++] = (capacity){tail, head, both, bps};
+    c->sum_bps += both ? 2 * bps : bps;
+    c->lacks_rates = c->lacks_rates || bps <= 0;
+done:
+    return status;
+}
+
+static fab_status add_nic(capacities *c, uint8_t of_half, uint32_t leaf, uint32_t source, double bps, fab_error *err) {
+    if (of_half == HALF_NONE) {
+        return FAB_OK;
+    }
+    return of_half == HALF_FIRST ? add(c, source, leaf, false, bps, err) : add(c, leaf, source + 1, false, bps, err);
+}
+
+/* Nodes are those of the site, then absent switches, source and sink. */
+static fab_status add_present(const fab_installed *in, const halves *h, uint32_t source, capacities *c,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t per_server = (size_t)in->nics_per_server * in->n_planes;
+    for (size_t i = 0; i < in->n_servers * per_server; i++) {
+        uint32_t side = in->nic_side[i];
+        if (side != FAB_SITE_NONE) {
+            double bps = in->site->cables[side >> 1].rate_bps;
+            FAB_TRY(add_nic(c, h->of[i / per_server], fab_site_far(in->site, side)->node, source,
+                            bps > 0 ? bps : in->cable_bps[1], err));
+        }
+    }
+    for (uint32_t t = 0; t < in->n_trunks; t++) {
+        uint32_t side[2];
+        fab_installed_trunk(in, t, side);
+        uint32_t lower = fab_site_near(in->site, side[0])->node;
+        uint32_t upper = fab_site_near(in->site, side[1])->node;
+        double bps = in->site->cables[in->trunk[t]].rate_bps;
+        double usual = in->cable_bps[in->is_tree ? in->switches[in->switch_of[upper]].tier : 2];
+        FAB_TRY(add(c, lower, upper, true, bps > 0 ? bps : usual, err));
+    }
+done:
+    return status;
+}
+
+/* Whether an adapter of the server is missing for itself, and not with its leaf. */
+static bool has_own_finding(const fab_audit *audit, const char *server) {
+    for (uint32_t i = 0; i < audit->n_findings; i++) {
+        const fab_finding *f = &audit->findings[i];
+        if (f->kind == FAB_FINDING_MISSING_PORT && strcmp(f->node, server) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Trunks as the audit knows them; and of the one leaf that is absent the NICs that servers lack.
+ * *out_serves: there are such NICs, or no leaf is absent. */
+static fab_status add_lacks(const fab_installed *in, const halves *h, const fab_audit *audit, uint32_t source,
+                            capacities *c, bool *out_serves, fab_error *err) {
+    fab_status status = FAB_OK;
+    *out_serves = audit->n_absent_leaves == 0;
+    size_t per_server = (size_t)in->nics_per_server * in->n_planes;
+    for (uint32_t i = 0; i < audit->n_lacks; i++) {
+        const fab_audit_lack *l = &audit->lacks[i];
+        FAB_TRY(add(c, l->node[0], l->node[1], true, l->cables * l->rate_bps, err));
+    }
+    for (uint32_t s = 0; audit->n_absent_leaves == 1 && s < in->n_servers; s++) {
+        uint32_t n = 0;
+        for (size_t i = s * per_server; i < (s + 1) * per_server; i++) {
+            n += in->nic_side[i] == FAB_SITE_NONE;
+        }
+        if (n > 0 && !has_own_finding(audit, in->server_name[s])) {
+            *out_serves = true;
+            FAB_TRY(add_nic(c, h->of[s], audit->absent_leaf, source, n * in->cable_bps[1], err));
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status cut(const capacities *c, uint32_t source, double *out_bps, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t(*edges)[2] = NULL;
+    uint64_t total = 0;
+    size_t n = 0;
+    int shift = fab_max_flow_shift(c->sum_bps);
+    FAB_TRY(fab_allocate(2 * c->n + 1, sizeof *edges, &edges, err));
+    for (size_t i = 0; i < c->n; i++) {
+        const capacity *e = &c->list[i];
+        uint64_t scaled = fab_max_flow_capacity(e->bps, shift);
+        edges[n][0] = fab_max_flow_edge(e->tail, e->head);
+        edges[n++][1] = scaled;
+        if (e->both) {
+            edges[n][0] = fab_max_flow_edge(e->head, e->tail);
+            edges[n++][1] = scaled;
+        }
+    }
+    FAB_TRY(fab_max_flow(source + 2, edges, n, source, source + 1, &total, err));
+    *out_bps = ldexp((double)total, -shift);
+done:
+    free(edges);
+    return status;
+}
+
+/* --- what is known ------------------------------------------------------------------------------------------------ */
+
+static void say(fab_audit_bisection *out, const char *why) {
+    (void)snprintf(out->why, sizeof out->why, "%s", why);
+}
+
+/* Why there is no bisection; NULL: there is one. */
+static const char *obstacle(const fab_installed *in) {
+    if (in->site->is_tree_of_names) {
+        return "it tells who is below whom, but no cables and no rates";
+    }
+    if (!in->knows_rates) {
+        return "it has no rates";
+    }
+    return in->n_servers < 2 ? "it has fewer than two servers" : NULL;
+}
+
+/* Servers and tiers; *out is NULL, and `why` says why, where there are none. */
+static fab_status import(fab_site **site, const char *whose, fab_installed **out, fab_audit_bisection *b,
+                         fab_error *err) {
+    static const fab_installed_options AS_IT_IS = {.nics_per_server = 0};
+    fab_error inner = {0};
+    char why[sizeof b->why];
+    fab_status status = fab_installed_of(site, &AS_IT_IS, out, &inner);
+    if (status != FAB_OK && status != FAB_EINPUT && status != FAB_EUNSUPPORTED) {
+        return fab_fail(err, status, inner.where, "%s", inner.text);
+    }
+    const char *reason = status == FAB_OK ? obstacle(*out) : inner.text;
+    if (reason != NULL) {
+        (void)snprintf(why, sizeof why, "%s: %.200s", whose, reason);
+        say(b, why);
+        fab_installed_free(*out);
+        *out = NULL;
+    }
+    return FAB_OK;
+}
+
+static fab_status with_lacks(const fab_installed *in, const halves *h, uint32_t source, capacities *c, fab_audit *audit,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_audit_bisection *b = &audit->bisection;
+    bool serves = false;
+    if (audit->unplaced != NULL) {
+        (void)snprintf(b->why, sizeof b->why, "the names do not tell what %.80s would be joined to", audit->unplaced);
+        return FAB_OK;
+    }
+    if (audit->n_absent_leaves > 1) {
+        (void)snprintf(b->why, sizeof b->why,
+                       "nothing tells which NICs belong to which of the %" PRIu32 " absent leaves",
+                       audit->n_absent_leaves);
+        return FAB_OK;
+    }
+    FAB_TRY(add_lacks(in, h, audit, source, c, &serves, err));
+    if (!serves) {
+        say(b, "nothing tells which hosts the absent leaf would serve");
+        return FAB_OK;
+    }
+    FAB_TRY(cut(c, source, &b->planned_bps, err));
+    b->knows_planned = true;
+done:
+    return status;
+}
+
+static fab_status planned(const fab_installed *plan, const halves *h, fab_audit_bisection *b, fab_error *err) {
+    fab_status status = FAB_OK;
+    capacities c = {.n = 0};
+    uint32_t source = plan->site->n_nodes;
+    FAB_TRY(add_present(plan, h, source, &c, err));
+    if (c.lacks_rates) {
+        say(b, "the plan: it has tiers without any rate");
+    } else {
+        FAB_TRY(cut(&c, source, &b->planned_bps, err));
+        b->knows_planned = true;
+    }
+done:
+    free(c.list);
+    return status;
+}
+
+static void release(halves *h) {
+    free(h->order);
+    free(h->of);
+}
+
+fab_status fab_audit_bisect(fab_site **site, fab_site **plan, fab_audit *audit, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_audit_bisection *b = &audit->bisection;
+    fab_installed *in = NULL;
+    fab_installed *meant = NULL;
+    halves here = {.order = NULL};
+    halves there = {.order = NULL};
+    capacities c = {.n = 0};
+    bool has_plan = *plan != NULL;
+    FAB_TRY(import(site, "the file", &in, b, err));
+    if (in != NULL && has_plan) {
+        FAB_TRY(import(plan, "the plan", &meant, b, err));
+    }
+    if (in == NULL) {
+        goto done;
+    }
+    uint32_t source = in->site->n_nodes + audit->n_absent;
+    FAB_TRY(order_servers(in, &here, err));
+    halve(in, &here);
+    if (meant != NULL) {
+        FAB_TRY(order_servers(meant, &there, err));
+        halve(meant, &there);
+        FAB_TRY(halve_as(meant, &there, in, &here, err));
+    }
+    FAB_TRY(add_present(in, &here, source, &c, err));
+    if (c.lacks_rates) {
+        say(b, "the file: it has tiers without any rate");
+        goto done;
+    }
+    FAB_TRY(cut(&c, source, &b->present_bps, err));
+    b->is_known = true;
+    if (meant != NULL) {
+        FAB_TRY(planned(meant, &there, b, err));
+    } else if (!has_plan) {
+        FAB_TRY(with_lacks(in, &here, source, &c, audit, err));
+    }
+done:
+    free(c.list);
+    release(&here);
+    release(&there);
+    fab_installed_free(in);
+    fab_installed_free(meant);
+    return status;
+}
