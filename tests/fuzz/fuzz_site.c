@@ -44,13 +44,19 @@ static void check_site(const fab_site *site) {
     }
 }
 
-static void check_audit(const fab_audit *audit) {
+static void check_audit(const fab_audit *audit, uint32_t n_nodes) {
     for (uint32_t i = 0; i < audit->n_findings; i++) {
         const fab_finding *f = &audit->findings[i];
         fuzz_check(f->kind < FAB_FINDING_N && is_rate(f->damage_bps), "finding %u: %g bit/s", i, f->damage_bps);
         fuzz_check(f->node != NULL && f->text != NULL && f->text[0] != '\0' && f->work != NULL,
                    "finding %u says nothing", i);
         fuzz_check(i == 0 || f->damage_bps <= audit->findings[i - 1].damage_bps, "findings are out of order");
+    }
+    for (uint32_t i = 0; i < audit->n_lacks; i++) {
+        const fab_audit_lack *l = &audit->lacks[i];
+        uint32_t most = n_nodes + audit->n_absent;
+        fuzz_check(l->node[0] < most && l->node[1] < most && l->cables > 0, "lack %u: %u cables between %u and %u", i,
+                   l->cables, l->node[0], l->node[1]);
     }
     for (uint32_t b = 0; b < audit->n_boundaries; b++) {
         fuzz_check(audit->boundary[b].present <= audit->boundary[b].planned, "boundary %u: %u of %u", b,
@@ -82,13 +88,13 @@ static void look(fab_site *site) {
         return;
     }
     if (fuzz_accepts(fab_audit_run(&shape, &audit, &err), &err)) {
-        check_audit(audit);
+        check_audit(audit, site->n_nodes);
     }
     fab_audit_free(audit);
     audit = NULL;
     err = (fab_error){0};
     if (fuzz_accepts(fab_audit_against(&shape, &shape, &audit, &err), &err)) {
-        check_audit(audit);
+        check_audit(audit, site->n_nodes);
     }
     fab_audit_free(audit);
     write_all(&shape);
