@@ -45,6 +45,7 @@ typedef struct fab_subject {
     bool bisection;     /**< effective bisection bandwidth is wanted */
     bool rates;         /**< rates and times are wanted */
     bool keep_flows;    /**< and those of every flow */
+    bool keep_routes;   /**< with their paths */
     double least_s;     /**< no routing carries the phase in less */
     double *handover;   /**< shape [n_links]: bytes handed over between rails before they are sent; NULL: none are */
     double handover_s;  /**< what that takes */
@@ -60,6 +61,7 @@ typedef struct fab_bench {
     const fab_bound *known; /**< it was found before; or NULL */
     bool rates;             /**< find rates and times */
     bool keep_flows;        /**< with rates: those of every flow of the first seed */
+    bool keep_routes;       /**< with their paths */
 } fab_bench;
 
 /** Offered rates, demands, ideal spray and the bound of a phase. Release with fab_subject_release(). */
@@ -70,6 +72,12 @@ void fab_subject_release(fab_subject *subject);
 /** Classes of the flows of subject->phase, from its demand. */
 fab_status fab_flow_classes_init(const fab_subject *subject, fab_flow_classes *out, fab_error *err) FAB_MUST_USE;
 void fab_flow_classes_release(fab_flow_classes *classes);
+
+/** What is alike under the next hops of a router; NULL: nothing is known, or it goes by tables of its own. */
+static inline const fab_twins *fab_subject_twins(const fab_subject *s, const fab_router *router) {
+    bool ours = router->groups.dag == NULL && router->next_hops == s->next_hops;
+    return ours ? fab_dag_twins(s->dag) : NULL;
+}
 
 /** Bits per second that a link has; of a dead one what it had: nobody crosses it. */
 static inline double fab_subject_capacity(const fab_subject *s, fab_link_id link) {

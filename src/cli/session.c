@@ -70,6 +70,7 @@ fab_status cli_read_design(const cli_options *options, const char *text, fab_des
     for (size_t i = 0; i < options->jobs.n; i++) {
         FAB_TRY(cli_set_job(out, options->jobs.items[i], "--job", err));
     }
+    out->fabric.max_bytes = options->max_memory;
     FAB_TRY(set_engines(options, out, err));
     if (options->prices != NULL) {
         if (strlen(options->prices) >= sizeof out->prices) {
@@ -134,7 +135,9 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
                          .n_threads = (size_t)options->n_threads,
                          .bound = options->bound,
                          .rates = true,
-                         .keep_flows = cli_writes(options, "flows") || options->out != NULL,
+                         .keep_flows =
+                             cli_writes(options, "flows") || cli_writes(options, "simgrid") || options->out != NULL,
+                         .keep_routes = cli_writes(options, "simgrid"),
                          .known_bound = known_bound,
                          .keep_loads = cli_shows_loads(options),
                          .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,

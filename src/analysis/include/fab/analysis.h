@@ -62,7 +62,7 @@ fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, 
                               fab_error *err) FAB_MUST_USE;
 
 /** Name, source and digest of a design. */
-void fab_fabric_name(const fab_design *design, fab_fabric_result *out);
+fab_status fab_fabric_name(const fab_design *design, fab_fabric_result *out, fab_error *err) FAB_MUST_USE;
 
 /** Fills the price per Gb/s of bisection; leaves it 0 where there is no bisection. */
 void fab_cost_set_bisection(fab_cost *cost, double bisection_bps);
@@ -101,6 +101,7 @@ typedef struct fab_replay {
     const fab_bound *known_bound; /**< with bound, of traffic with one phase: what fab_bound_find() found for the first
                                      seed on an equal fabric; NULL: find it */
     bool keep_flows;              /**< with rates: fill flows of the first seed */
+    bool keep_routes;             /**< with keep_flows: fill route_first and route */
     bool keep_loads;              /**< fill load_bytes and utilisation of the first seed */
     uint64_t keep_seeds; /**< with keep_loads: fill more_utilisation of the seeds up to this one, taper_ratio and
                             block_bytes; 0: none of them */
