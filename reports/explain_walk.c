@@ -1,7 +1,7 @@
 #include "explain_walk.h"
 
 static void walk_decision(walk *w, const fab_fabric *f, const fab_decision *d) {
-    char name[80];
+    char name[FAB_LINK_NAME_SIZE];
     row(w);
     string(w, "switch", fab_node_name(f, d->node, name));
     string(w, "link", fab_link_name(f, d->link, name));

@@ -13,7 +13,7 @@ static const char HEADER[] = "phase,engine,flow,src_gpu,dst_gpu,comm,bytes,rate_
 
 static void add_flow(const fab_result *result, const fab_phase_result *phase, size_t engine, uint64_t i, fab_str *out) {
     const fab_flow_rate *f = &phase->engines[engine].flows[i];
-    char link[80] = "window";
+    char link[FAB_LINK_NAME_SIZE] = "window";
     if (f->bottleneck != FAB_NONE) {
         (void)fab_link_name(result->graph, f->bottleneck, link);
     }

@@ -14,7 +14,7 @@
 #include "fab/reports.h"
 #include "fab/result.h"
 
-#define FAB_GRAPH_NAME_SIZE 48
+#define FAB_GRAPH_NAME_SIZE FAB_NODE_NAME_SIZE
 
 /* Level of a node: GPUs, NICs, scale-up domains, then switches tier by tier. Merged servers are at the first one. */
 #define FAB_LEVEL_GPU     0U

@@ -45,7 +45,7 @@ static fab_status check_rates(const fab_fabric *f, fab_error *err) {
         double bps = fab_class_of(f, 2 * c)->capacity_bps;
         char rate[RATE_SIZE];
         if (is_network(f, 2 * c) && !find_rate(bps, rate)) {
-            char name[80];
+            char name[FAB_LINK_NAME_SIZE];
             return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                             "%s has %g Gb/s, which no width (1, 2, 4, 8, 12) and speed (2.5 to 200 Gb/s a lane) of "
                             "InfiniBand make",
@@ -128,7 +128,9 @@ static fab_status write_ibnet(const fab_result *result, const fab_report_style *
         put_node(&w, v);
     }
     for (fab_node_id v = w.f->first[FAB_NODE_NIC]; v < w.f->first[FAB_NODE_DOMAIN]; v++) {
-        put_node(&w, v);
+        if (fab_ib_n_ports(w.f, v) > 0) { /* slots that nothing is plugged into are no boxes */
+            put_node(&w, v);
+        }
     }
     if (fflush(out) != 0 || ferror(out)) {
         FAB_FAIL(err, FAB_EIO, NULL, "cannot write the report: %s", errno != 0 ? strerror(errno) : "a write failed");

@@ -84,7 +84,7 @@ static fab_status put_switch_port(writer *w, fab_link_id link, fab_error *err) {
     uint64_t at = port - cables - 1;
     uint64_t printed = below + at / split + 1;
     if (printed > f->switch_radix[i]) {
-        char name[80];
+        char name[FAB_LINK_NAME_SIZE];
         return fab_fail(err, FAB_EINTERNAL, fab_link_name(f, link, name), "port %" PRIu64 " of a switch of %u", printed,
                         f->switch_radix[i]);
     }
@@ -114,12 +114,16 @@ static fab_status put_end(writer *w, fab_link_id link, fab_error *err) {
         char rack[48];
         (void)fputs(fab_rack_name(&w->patch->floor->rack[fab_floor_rack_of(w->patch->floor, f, v)], rack), w->out);
     }
-    if (fab_kind_of(f, v) == FAB_NODE_NIC) {
+    if (f->names != NULL) { /* what is installed is called as it is */
+        char name[FAB_NODE_NAME_SIZE];
+        char port[FAB_PORT_NAME_SIZE];
+        (void)fprintf(w->out, ",%s,%s", fab_node_name(f, v, name), fab_port_name(f, link, port));
+    } else if (fab_kind_of(f, v) == FAB_NODE_NIC) {
         uint32_t nic = v - f->first[FAB_NODE_NIC];
         (void)fprintf(w->out, ",server-%" PRIu32 "/nic-%" PRIu32 ",%" PRIu32, nic / f->nics_per_server,
                       nic % f->nics_per_server, nic_port(f, link));
     } else {
-        char name[32];
+        char name[FAB_NODE_NAME_SIZE];
         (void)fprintf(w->out, ",%s,", fab_node_name(f, v, name));
         status = put_switch_port(w, link, err);
     }

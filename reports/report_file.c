@@ -38,6 +38,7 @@ fab_status fab_report_open_temporary(const char *final, fab_str *temporary, int 
 
 fab_status fab_save_file(const char *path, bool force, fab_save_writer *write_to, const void *context, fab_error *err) {
     fab_status status = FAB_OK;
+    fab_error inner = {0};
     fab_str temporary = FAB_STR_INIT;
     FILE *file = NULL;
     int fd = -1;
@@ -52,7 +53,10 @@ fab_status fab_save_file(const char *path, bool force, fab_save_writer *write_to
         FAB_FAIL(err, FAB_EIO, path, "cannot write: %s", strerror(errno));
     }
     fd = -1;
-    FAB_TRY(write_to(context, file, err));
+    status = write_to(context, file, &inner);
+    if (status != FAB_OK) { /* a failed write names the file; anything else keeps the place it was found at */
+        FAB_FAIL(err, status, status == FAB_EIO ? path : inner.where, "%s", inner.text);
+    }
     FILE *closing = file;
     file = NULL;
     if (fclose(closing) != 0 || rename(temporary.data, path) != 0) {

@@ -23,6 +23,8 @@ extern const fab_report_format fab_report_csv;
 extern const fab_report_format fab_report_html;
 extern const fab_report_format fab_report_cables, fab_report_ptm, fab_report_slurm_tree, fab_report_slurm_block,
     fab_report_containerlab;
+extern const fab_report_format fab_report_htsim;
+extern const fab_report_format fab_report_simai, fab_report_simgrid, fab_report_astra_sim;
 
 /** Writes a finished text and flushes. FAB_ENOMEM where an append to it had failed, FAB_EIO when a write fails. */
 fab_status fab_report_put(const fab_str *text, FILE *out, fab_error *err) FAB_MUST_USE;

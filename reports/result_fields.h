@@ -128,6 +128,7 @@ void fab_walk_failures(walk *w, const struct fab_failures *failures);
 
 /** What failure scenarios do, see result_walk_study.c. */
 void fab_walk_audit(walk *w, const struct fab_audit *audit);
+void fab_walk_import(walk *w, const struct fab_imported *imported);
 void fab_walk_study(walk *w, const fab_study_summary *study);
 /** Two jobs on several fabrics, in the same file. */
 void fab_walk_mix(walk *w, const fab_mix *mix);

@@ -1,5 +1,7 @@
 #include "explain_walk.h"
 
+#include "fab/imported.h"
+
 #include <string.h>
 
 const char *const fab_histogram_names[FAB_HISTOGRAM] = {"0 - 0.25", "0.25 - 0.5", "0.5 - 0.75", "0.75 - 1",
@@ -315,7 +317,7 @@ static void walk_meta(walk *w, const fab_result *result) {
         [FAB_COMMAND_RUN] = "run",     [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
         [FAB_COMMAND_ROUTE] = "route", [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
         [FAB_COMMAND_PLACE] = "place", [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
-        [FAB_COMMAND_AUDIT] = "audit", [FAB_COMMAND_TRAFFIC] = "traffic",
+        [FAB_COMMAND_AUDIT] = "audit", [FAB_COMMAND_TRAFFIC] = "traffic",   [FAB_COMMAND_IMPORT] = "import",
     };
     size_t n_conventions = 0;
     while (fab_conventions[n_conventions] != NULL) {
@@ -331,8 +333,8 @@ static void walk_meta(walk *w, const fab_result *result) {
         text(w, "source", result->fabrics[0].source);
     } else if (result->sweep != NULL) {
         string(w, "design", result->sweep->design);
-    } else if (result->audited != NULL) {
-        string(w, "design", result->audited);
+    } else if (result->audited != NULL || result->imported != NULL) {
+        string(w, "design", result->audited != NULL ? result->audited : result->imported->path);
     } else if (result->listing != NULL) {
         string(w, "design", result->listing->design);
         string(w, "design_digest", result->listing->digest);
@@ -395,6 +397,9 @@ static void walk_all(walk *w, const fab_result *result) {
     }
     if (result->audit != NULL) {
         fab_walk_audit(w, result->audit);
+    }
+    if (result->imported != NULL) {
+        fab_walk_import(w, result->imported);
     }
     if (result->contention != NULL) {
         fab_walk_contention(w, result->contention);

@@ -80,6 +80,10 @@ static void put_result(fab_page *page, const fab_result *result) {
         fab_text_audit(page, result->audited, result->audit);
         return;
     }
+    if (result->imported != NULL) {
+        fab_text_import(page, result->imported);
+        return;
+    }
     if (result->study != NULL) { /* of its own too: the fabric is there for the exports */
         fab_text_study(page, result->study);
         put_origin(page, result);

@@ -15,7 +15,7 @@ static const char *plural(uint64_t n) {
 
 static void put_link(fab_page *page, const fab_explanation *e) {
     const fab_link_class *link_class = fab_class_of(e->fabric, e->link);
-    char title[96];
+    char title[FAB_LINK_NAME_SIZE + 16];
     char rate[32];
     char text[FAB_ENGINE_LABEL_SIZE + 64];
     (void)snprintf(title, sizeof title, "LINK %s", e->name);
@@ -63,7 +63,7 @@ static void put_choice(fab_page *page, const fab_explanation *e, const fab_met_p
     const fab_link_choice *c = &p->choice;
     char a[32];
     char b[32];
-    char at[32];
+    char at[FAB_NODE_NAME_SIZE];
     char text[400];
     if (c->next_hops > 0) {
         int n = snprintf(text, sizeof text,
@@ -101,7 +101,7 @@ static void put_path(fab_page *page, const fab_explanation *e, const fab_met_pat
     for (size_t i = 0; i < path->n_decisions; i++) {
         const fab_decision *d = &path->decision[i];
         bool is_here = d->link == e->link;
-        char name[80];
+        char name[FAB_LINK_NAME_SIZE];
         char text[80 + FAB_REASON_SIZE + 32];
         int n = snprintf(text, sizeof text, "%s %s", is_here ? "*" : "-", fab_link_name(e->fabric, d->link, name));
         if (d->count == 1 && !is_here) {

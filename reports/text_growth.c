@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#define MOST_BAR 20 /* columns */
+
 static void put_parts(fab_page *page, const fab_growth_step *step) {
     char a[32];
     char b[64];
@@ -24,6 +26,15 @@ static void put_parts(fab_page *page, const fab_growth_step *step) {
     }
     fab_table_print(&table, page, 4, NULL, NULL);
     fab_table_release(&table);
+}
+
+/* What stands at the end of a step. */
+static void put_bar(fab_page *page, size_t row, void *context) {
+    const fab_result *result = context;
+    double most = result->growth[result->n_growth - 1].total_usd;
+    size_t room = page->width > page->used + 2 ? page->width - page->used - 2 : 0;
+    fab_page_put(page, FAB_INK_PLAIN, "  ");
+    fab_page_bar(page, FAB_INK_BAR, result->growth[row - 1].total_usd, most, room < MOST_BAR ? room : MOST_BAR);
 }
 
 void fab_text_growth(fab_page *page, const fab_result *result) {
@@ -52,12 +63,12 @@ void fab_text_growth(fab_page *page, const fab_result *result) {
         fab_table_set(&table, 6, FAB_INK_PLAIN, "%s", fab_format_count(a, step->cables_moved));
         fab_table_set(&table, 7, FAB_INK_PLAIN, "%s", fab_format_count(a, step->free_ports));
     }
-    fab_table_print(&table, page, 2, NULL, NULL);
+    fab_table_print(&table, page, 2, put_bar, (void *)result);
     fab_table_release(&table);
-    fab_page_wrap(
-        page, FAB_INK_DIM, 2, 2,
-        "moved: standing cables that must be plugged elsewhere; free ports: of switches, without a cable until the "
-        "fabric grows into them");
+    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
+                  "bars: price of all that stands; moved: standing cables that must be plugged elsewhere; free ports: "
+                  "of switches, without a cable until the "
+                  "fabric grows into them");
     for (size_t i = 1; i < result->n_growth; i++) {
         (void)snprintf(a, sizeof a, "Step %zu", i + 1);
         fab_page_end_line(page);

@@ -38,6 +38,8 @@ void fab_text_mix(fab_page *page, const fab_mix *mix);
 void fab_text_study(fab_page *page, const struct fab_study_summary *study);
 /** What is wrong with an installed fabric, worst first. */
 void fab_text_audit(fab_page *page, const char *path, const struct fab_audit *audit);
+/** What was found in a file, and what is assumed. */
+void fab_text_import(fab_page *page, const struct fab_imported *imported);
 /** What jobs on one fabric do to each other. */
 void fab_text_contention(fab_page *page, const struct fab_contention *contention);
 /** What slower parts do to the phases. */

@@ -62,7 +62,7 @@ static void name_worst(char *out, size_t size, const fab_critical_class *c) {
 static void put_single_fear(fab_page *page, const fab_study_summary *s) {
     const fab_critical_class *first = worst_class(shown(s), INFINITY);
     const fab_critical_class *second = first != NULL ? worst_class(shown(s), first->worst_damage) : NULL;
-    char name[320];
+    char name[FAB_COMPONENT_TEXT + 192];
     char what[STUDY_TEXT];
     char text[1024];
     if (first == NULL) {
@@ -110,7 +110,7 @@ static void put_clear_fear(fab_page *page, const fab_study_summary *s) {
     char b[STUDY_TEXT];
     char d[32];
     char class[160] = "";
-    char part[320] = "";
+    char part[FAB_COMPONENT_TEXT + 256] = "";
     if (c != NULL && c->n_stopped == c->n_scenarios) {
         (void)snprintf(class, sizeof class, "%s: the job stops wherever one fails", c->name);
     } else if (c != NULL) {

@@ -25,8 +25,8 @@ static void put_header(const fab_fabric *f, const fab_bound *bound, FILE *out) {
 }
 
 static void put_demands(const fab_fabric *f, const fab_next_hops *t, const fab_demand *demand, FILE *out) {
-    char source[32];
-    char destination[32];
+    char source[FAB_NODE_NAME_SIZE];
+    char destination[FAB_NODE_NAME_SIZE];
     (void)fputs("\nsource,destination,rate_bps\n", out);
     for (uint32_t d = 0; d < demand->n_leaves && !ferror(out); d++) {
         for (uint32_t pair = demand->first[d]; pair < demand->first[d + 1]; pair++) {
@@ -51,7 +51,7 @@ fab_status fab_certificate_write(const fab_fabric *fabric, const fab_next_hops *
     (void)fputs("link,capacity_bps,load_bps,length\n", out);
     for (uint32_t l = 0; l < fabric->n_links && !ferror(out); l++) {
         if (used[l] != 0) {
-            char name[80];
+            char name[FAB_LINK_NAME_SIZE];
             (void)fprintf(out, "%s,%.17g,%.17g,%.17g\n", fab_link_name(fabric, l, name),
                           fab_class_of(fabric, l)->capacity_bps, load[l], bound->length[l]);
         }

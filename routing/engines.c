@@ -308,12 +308,15 @@ static fab_status find_ends(fab_router *router, fab_error *err) {
         fab_port_end *end = &router->end[gpu];
         end->pcie = ports->gpu_nic[gpu];
         end->nic = fab_head(f, end->pcie) - f->first[FAB_NODE_NIC];
+        end->domain = ports->gpu_scaleup[gpu] != FAB_NONE ? fab_domain_of(f, gpu) : UINT32_MAX - gpu;
         end->up = ports->nic_access[end->nic];
+        if (end->up == FAB_NONE) {
+            continue; /* no phase with it is routed: fab_ports_check() */
+        }
         end->port = f->port[end->up ^ 1U];
         end->leaf = fab_head(f, end->up) - f->first[FAB_NODE_SWITCH];
         end->column = router->next_hops->leaf_index[end->leaf];
         end->destination = end->column * router->port_stride + end->port - 1;
-        end->domain = ports->gpu_scaleup[gpu] != FAB_NONE ? fab_domain_of(f, gpu) : UINT32_MAX - gpu;
     }
     return status;
 }

@@ -65,8 +65,8 @@ static fab_status walk(const fab_router *router, const fab_legs *legs, fab_hop_k
         fab_decision decision;
         decide(router, seed, v, leaf, key, &decision);
         if (decision.link == FAB_NONE) {
-            char a[32];
-            char b[32];
+            char a[FAB_NODE_NAME_SIZE];
+            char b[FAB_NODE_NAME_SIZE];
             return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s", fab_node_name(f, v, a),
                             fab_node_name(f, legs->dst_leaf, b));
         }

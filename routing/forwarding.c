@@ -77,8 +77,8 @@ bool fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t,
 const char *fab_forwarding_spell_loop(const fab_router *router, const fab_forwarding *t, fab_node_id v,
                                       uint32_t destination, char *out) {
     const fab_fabric *f = router->fabric;
-    char a[32];
-    char b[32];
+    char a[FAB_NODE_NAME_SIZE];
+    char b[FAB_NODE_NAME_SIZE];
     uint32_t shown = 0;
     fab_node_id at = v;
     int n = snprintf(out, FAB_LOOP_TEXT, "packets at %s for port %u of %s run in a circle: %s", fab_node_name(f, v, a),
@@ -96,7 +96,7 @@ const char *fab_forwarding_spell_loop(const fab_router *router, const fab_forwar
 
 uint64_t fab_forwarding_explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,
                                 char *out, size_t size) {
-    char leaf[32];
+    char leaf[FAB_NODE_NAME_SIZE];
     (void)seed;
     (void)snprintf(out, size, "table entry for destination %u, port %u of %s", key->destination,
                    key->destination % router->port_stride + 1,

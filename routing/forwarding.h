@@ -43,7 +43,7 @@ fab_link_id fab_link_at_port(const fab_fabric *f, fab_node_id v, uint32_t port);
 bool fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t, uint32_t *mark,
                               fab_node_id *out_switch, uint32_t *out_destination);
 
-#define FAB_LOOP_TEXT 400
+#define FAB_LOOP_TEXT 1280 /* twelve names */
 
 /** "packets at leaf-0 for port 1 of leaf-1 run in a circle: leaf-0 > spine-0 > leaf-0", for what find_loop has found.
  * `out` holds FAB_LOOP_TEXT bytes. Returns out. */

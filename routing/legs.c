@@ -3,6 +3,11 @@
 
 #include <stdlib.h>
 
+/* Plane of an access link, the `next` of its NIC: where cables are missing, the switch tells. */
+static uint32_t plane_of(const fab_fabric *f, fab_link_id link, uint32_t next) {
+    return f->names != NULL ? f->switch_plane[fab_head(f, link) - f->first[FAB_NODE_SWITCH]] : next;
+}
+
 fab_status fab_ports_init(const fab_fabric *f, fab_ports *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_ports ports = {.n_planes = f->n_planes};
@@ -25,14 +30,20 @@ fab_status fab_ports_init(const fab_fabric *f, fab_ports *out, fab_error *err) {
             }
         }
     }
+    ports.n_cut = n_nics * ports.n_planes;
     for (uint32_t nic = 0; nic < n_nics; nic++) {
+        for (uint32_t i = 0; i < ports.n_planes; i++) {
+            ports.nic_access[(size_t)nic * ports.n_planes + i] = FAB_NONE;
+        }
         uint32_t node = f->first[FAB_NODE_NIC] + nic;
         uint32_t plane = 0;
         for (uint32_t k = f->out_first[node]; k < f->out_first[node + 1]; k++) {
             if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS && plane < ports.n_planes) {
-                ports.nic_access[(size_t)nic * ports.n_planes + plane++] = f->out_link[k];
+                ports.nic_access[(size_t)nic * ports.n_planes + plane_of(f, f->out_link[k], plane)] = f->out_link[k];
+                plane++;
             }
         }
+        ports.n_cut -= plane;
     }
     *out = ports;
     ports = (fab_ports){0};
@@ -46,6 +57,42 @@ void fab_ports_release(fab_ports *ports) {
     free(ports->gpu_nic);
     free(ports->nic_access);
     *ports = (fab_ports){0};
+}
+
+static fab_status fail_cut(const fab_fabric *f, uint32_t gpu, uint32_t nic, fab_error *err) {
+    char name[FAB_NODE_NAME_SIZE];
+    char server[FAB_NODE_NAME_SIZE];
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "gpu-%u has no way into the network: %s of %s has no cable", gpu,
+                    fab_node_name(f, f->first[FAB_NODE_NIC] + nic, name),
+                    fab_server_name(f, nic / f->nics_per_server, server));
+}
+
+static fab_status check_gpu(const fab_fabric *f, const fab_ports *ports, uint32_t gpu, fab_error *err) {
+    for (uint32_t i = 0; i < ports->nics_per_gpu; i++) {
+        uint32_t nic = fab_head(f, ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + i]) - f->first[FAB_NODE_NIC];
+        for (uint32_t plane = 0; plane < ports->n_planes; plane++) {
+            if (ports->nic_access[(size_t)nic * ports->n_planes + plane] == FAB_NONE) {
+                return fail_cut(f, gpu, nic, err);
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+fab_status fab_ports_check(const fab_fabric *f, const fab_ports *ports, const fab_phase *phase, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (uint32_t i = 0; ports->n_cut > 0 && i < phase->all.n && status == FAB_OK; i++) {
+        status = check_gpu(f, ports, phase->all.first + i, err);
+    }
+    for (uint64_t i = 0; ports->n_cut > 0 && phase->all.n == 0 && i < phase->n_flows && status == FAB_OK; i++) {
+        uint32_t src = phase->src[i];
+        uint32_t dst = phase->dst[i];
+        if (ports->gpu_scaleup[src] == FAB_NONE || fab_domain_of(f, src) != fab_domain_of(f, dst)) {
+            status = check_gpu(f, ports, src, err);
+            status = status == FAB_OK ? check_gpu(f, ports, dst, err) : status;
+        }
+    }
+    return status;
 }
 
 static uint32_t rail_of(const fab_fabric *f, uint32_t nic) {
@@ -109,7 +156,11 @@ fab_status fab_legs_of(const fab_fabric *f, const fab_ports *ports, uint32_t src
     legs.src_nic = fab_head(f, out_pcie) - f->first[FAB_NODE_NIC];
     legs.dst_nic = fab_head(f, in_pcie) - f->first[FAB_NODE_NIC];
     fab_link_id up = ports->nic_access[(size_t)legs.src_nic * ports->n_planes + plane];
-    fab_link_id down = ports->nic_access[(size_t)legs.dst_nic * ports->n_planes + plane] ^ 1U;
+    fab_link_id down = ports->nic_access[(size_t)legs.dst_nic * ports->n_planes + plane];
+    if (up == FAB_NONE || down == FAB_NONE) {
+        return fail_cut(f, up == FAB_NONE ? out_gpu : in_gpu, up == FAB_NONE ? legs.src_nic : legs.dst_nic, err);
+    }
+    down ^= 1U;
     legs.head[legs.n_head++] = out_pcie;
     legs.head[legs.n_head++] = up;
     legs.src_leaf = fab_head(f, up);

@@ -105,7 +105,7 @@ static bool take_description(fab_text *in, const char *tail, fab_token *out) {
 /* The node that a description and a GUID name. */
 static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_node_id *out, fab_error *err) {
     const fab_fabric *f = r->f;
-    char what[160];
+    char what[FAB_NODE_NAME_SIZE + 160];
     uint64_t guid = 0;
     uint32_t port = 0;
     if (!read_hex(n->guid, &guid)) {
@@ -285,6 +285,9 @@ static uint32_t destination_of(const reader *r, fab_node_id nic, fab_link_id *ou
     uint32_t plane = f->switch_plane[r->v - base];
     const fab_ports *ports = &r->router->ports;
     *out_up = ports->nic_access[(size_t)(nic - f->first[FAB_NODE_NIC]) * ports->n_planes + plane];
+    if (*out_up == FAB_NONE) {
+        return 0; /* a slot without a cable: the caller looks at out_up */
+    }
     uint32_t leaf = r->router->next_hops->leaf_index[fab_head(f, *out_up) - base];
     return leaf * r->router->port_stride + f->port[*out_up ^ 1U] - 1;
 }
@@ -295,6 +298,10 @@ static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
     fab_link_id up = FAB_NONE;
     fab_link_id link = FAB_NONE;
     uint32_t d = destination_of(r, e->node, &up);
+    if (up == FAB_NONE) {
+        return fab_text_wrong(r->in, e->node_text.column, FAB_EINPUT, "has no cable on the plane of this switch",
+                              e->node_text, err);
+    }
     fab_node_id leaf = fab_head(f, up);
     if (e->nic_port != 0 && e->nic_port != fab_ib_port(f, up)) {
         char what[96];
@@ -313,8 +320,8 @@ static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
     FAB_TRY(fab_text_port(r->in, f, r->v, e->port_text, e->port, &link, err));
     if (r->v == leaf) {
         if (link != (up ^ 1U)) {
-            char what[96];
-            char name[32];
+            char what[FAB_NODE_NAME_SIZE + 160];
+            char name[FAB_NODE_NAME_SIZE];
             (void)snprintf(what, sizeof what, "is not where it is plugged in: that is port %u of %s", f->port[up ^ 1U],
                            fab_node_name(f, leaf, name));
             status = fab_text_wrong(r->in, e->port_text.column, FAB_EINPUT, what, e->port_text, err);
@@ -398,7 +405,7 @@ static fab_status go_to(reader *r, fab_node_id v, uint32_t destination, fab_erro
         }
         FAB_TRY(read_entry(r, &e, err));
         if (e.node != FAB_NONE && fab_kind_of(r->f, e.node) == FAB_NODE_NIC &&
-            destination_of(r, e.node, &up) == destination) {
+            destination_of(r, e.node, &up) == destination && up != FAB_NONE) {
             break;
         }
     }

@@ -58,6 +58,9 @@ static uint32_t nic_entry(const writer *w, uint32_t v, uint32_t nic, uint64_t *o
     const fab_router *router = w->router;
     uint32_t plane = f->switch_plane[v];
     fab_link_id up = router->ports.nic_access[(size_t)nic * router->ports.n_planes + plane];
+    if (up == FAB_NONE) {
+        return 0;
+    }
     uint32_t leaf = router->next_hops->leaf_index[fab_head(f, up) - f->first[FAB_NODE_SWITCH]];
     uint32_t d = leaf * router->port_stride + f->port[up ^ 1U] - 1;
     *out_guid = fab_ib_guid(f, f->first[FAB_NODE_NIC] + nic, fab_ib_port(f, up));

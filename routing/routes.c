@@ -240,6 +240,7 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s splits flows at every switch: a flow has no routes of its own",
                  router->engine->name);
     }
+    FAB_TRY(fab_ports_check(f, &router->ports, phase, err));
     FAB_TRY(start_groups(router, routes, err));
     if (router->engine->route != NULL) {
         return router->engine->route(router, phase, rate, seed, routes, err);

@@ -53,7 +53,7 @@ static fab_status take_weights(fab_pass *p, fab_error *err) {
         }
         p->weight[l] = given[l] * scale;
         if (!(p->weight[l] >= 1 / WEIGHT_SPREAD && isnormal(most))) {
-            char name[80];
+            char name[FAB_LINK_NAME_SIZE];
             FAB_FAIL(err, FAB_EINPUT, NULL, "the weight of %s is %g; all must be above 0 and within a factor of %g",
                      fab_link_name(f, l, name), given[l], WEIGHT_SPREAD);
         }
@@ -102,8 +102,8 @@ done:
 /* --- pairs -------------------------------------------------------------------------------------------------------- */
 
 static fab_status unreachable(const fab_dag *dag, uint32_t src, uint32_t dst, fab_error *err) {
-    char a[32];
-    char b[32];
+    char a[FAB_NODE_NAME_SIZE];
+    char b[FAB_NODE_NAME_SIZE];
     return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s",
                     fab_node_name(dag->fabric, dag->next_hops->leaf_node[src], a),
                     fab_node_name(dag->fabric, dag->next_hops->leaf_node[dst], b));

@@ -164,8 +164,8 @@ done:
 }
 
 static fab_status unreachable(const fab_pair_walk *w, uint32_t src, fab_error *err) {
-    char a[32];
-    char b[32];
+    char a[FAB_NODE_NAME_SIZE];
+    char b[FAB_NODE_NAME_SIZE];
     return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s",
                     fab_node_name(w->fabric, w->next_hops->leaf_node[src], a),
                     fab_node_name(w->fabric, w->next_hops->leaf_node[w->dst], b));

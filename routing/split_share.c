@@ -9,8 +9,8 @@ static const double *shares_of(const fab_pass *p, uint64_t k) {
 }
 
 static fab_status check_shares(const fab_pass *p, const fab_dag_entry *e, uint64_t k, double sum, fab_error *err) {
-    char a[32];
-    char b[32];
+    char a[FAB_NODE_NAME_SIZE];
+    char b[FAB_NODE_NAME_SIZE];
     if (fabs(sum - 1) <= 1e-6) {
         return FAB_OK;
     }

@@ -109,8 +109,8 @@ static fab_status read_entries(reader *r, fab_node_id v, uint32_t leaf, fab_erro
             continue;
         }
         if (t.length == 0) {
-            char what[96];
-            char name[32];
+            char what[FAB_NODE_NAME_SIZE + 160];
+            char name[FAB_NODE_NAME_SIZE];
             (void)snprintf(what, sizeof what, "no entry for port %u of %s", port, fab_node_name(f, to, name));
             return fab_text_wrong(&r->in, t.column, FAB_EINPUT, what, (fab_token){0}, err);
         }
@@ -276,7 +276,7 @@ done:
 /* "end N" behind N entries, and nothing behind it. */
 static fab_status read_end(reader *r, fab_error *err) {
     uint64_t n = 0;
-    char what[96];
+    char what[FAB_NODE_NAME_SIZE + 160];
     fab_token count = fab_text_token(&r->in);
     if (!fab_token_number(count, &n) || n != r->n_entries) {
         (void)snprintf(what, sizeof what, "is not the number of lines read, %llu", (unsigned long long)r->n_entries);
@@ -296,8 +296,8 @@ static fab_status check_complete(const reader *r, fab_error *err) {
     for (uint32_t i = 0; i < fab_n_switches(r->f); i++) {
         for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
             if (fab_next_hops_group(t, i, leaf) != 0 && r->line_of[(size_t)i * t->n_leaves + leaf] == 0) {
-                char a[32];
-                char b[32];
+                char a[FAB_NODE_NAME_SIZE];
+                char b[FAB_NODE_NAME_SIZE];
                 return fab_fail(err, FAB_EINPUT, r->in.path, "no line for %s to %s; '-' says that there is no route",
                                 fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + i, a),
                                 fab_node_name(r->f, t->leaf_node[leaf], b));
@@ -335,9 +335,9 @@ static fab_status check_group(reader *r, const fab_next_hops *t, uint32_t v, uin
     const fab_fabric *f = r->f;
     uint32_t base = f->first[FAB_NODE_SWITCH];
     fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
-    char what[192];
-    char a[32];
-    char b[32];
+    char what[2 * FAB_NODE_NAME_SIZE + 128];
+    char a[FAB_NODE_NAME_SIZE];
+    char b[FAB_NODE_NAME_SIZE];
     for (uint32_t i = 0; i < next.count; i++) {
         fab_link_id link = fab_next_hop(&next, i);
         fab_node_id head = fab_head(f, link);
@@ -382,9 +382,9 @@ static fab_status check_groups(reader *r, fab_read_groups *groups, fab_error *er
     groups->is_minimal = true;
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         if (!fab_hop_order_find(r->f, t, leaf, &order, &v)) {
-            char what[128];
-            char a[32];
-            char b[32];
+            char what[2 * FAB_NODE_NAME_SIZE + 64];
+            char a[FAB_NODE_NAME_SIZE];
+            char b[FAB_NODE_NAME_SIZE];
             (void)snprintf(what, sizeof what, "packets at %s for %s may run in a circle",
                            fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + v, a),
                            fab_node_name(r->f, t->leaf_node[leaf], b));

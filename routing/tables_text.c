@@ -5,8 +5,8 @@
 
 fab_status fab_text_port(const fab_text *text, const fab_fabric *f, fab_node_id v, fab_token t, uint64_t port,
                          fab_link_id *out, fab_error *err) {
-    char what[96];
-    char name[32];
+    char what[FAB_NODE_NAME_SIZE + 160];
+    char name[FAB_NODE_NAME_SIZE];
     fab_link_id link = port <= UINT16_MAX ? fab_link_at_port(f, v, (uint32_t)port) : FAB_NONE;
     if (link == FAB_NONE) {
         uint32_t behind = f->out_first[v + 1];
@@ -19,8 +19,8 @@ fab_status fab_text_port(const fab_text *text, const fab_fabric *f, fab_node_id 
 }
 
 fab_status fab_text_next_hop(const fab_text *text, const fab_fabric *f, fab_token t, fab_link_id link, fab_error *err) {
-    char what[96];
-    char name[32];
+    char what[FAB_NODE_NAME_SIZE + 160];
+    char name[FAB_NODE_NAME_SIZE];
     if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC) {
         return FAB_OK;
     }

@@ -13,6 +13,7 @@ extern const fab_family fab_family_rail_spine;
 extern const fab_family fab_family_rail_only;
 extern const fab_family fab_family_dragonfly;
 extern const fab_family fab_family_torus;
+extern const fab_family fab_family_installed;
 
 /** Defines a family that is a folded Clos, from the function that plans it. */
 #define FAB_CLOS_FAMILY(variable, family_name, text, plan_function)                                                    \

@@ -10,13 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const fab_family *const fab_families[] = {&fab_family_clos,
-                                          &fab_family_fat_tree,
-                                          &fab_family_rail_spine,
-                                          &fab_family_rail_only,
-                                          &fab_family_dragonfly,
-                                          &fab_family_torus,
-                                          NULL};
+const fab_family *const fab_families[] = {
+    &fab_family_clos,      &fab_family_fat_tree, &fab_family_rail_spine, &fab_family_rail_only,
+    &fab_family_dragonfly, &fab_family_torus,    &fab_family_installed,  NULL};
 
 const fab_family *fab_family_find(const char *name) {
     for (const fab_family *const *family = fab_families; *family != NULL; family++) {
@@ -40,7 +36,8 @@ static fab_status check_keys(const fab_fabric_spec *spec, fab_error *err) {
                 {"forward", "rail-only", strcmp(spec->forward, "destination") == 0},
                 {"forwarding", "rail-only", strcmp(spec->forwarding, "sequential") == 0}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (keys[i].given && strcmp(spec->family, keys[i].family) != 0) {
+        bool may = strncmp(keys[i].key, "forward", 7) == 0 && strcmp(spec->family, "installed") == 0;
+        if (keys[i].given && !may && strcmp(spec->family, keys[i].family) != 0) {
             return fab_fail(err, FAB_EINPUT, NULL, "%s is a key of %s; the family is %s", keys[i].key, keys[i].family,
                             spec->family);
         }
@@ -63,8 +60,17 @@ static fab_status find(const fab_fabric_spec *spec, const fab_family **out, fab_
 
 fab_status fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {
     const fab_family *family = NULL;
+    fab_fabric *fabric = NULL;
     fab_status status = find(spec, &family, err);
-    return status == FAB_OK ? family->predict(spec, out, err) : status;
+    if (status != FAB_OK || family->predict != NULL) {
+        return status == FAB_OK ? family->predict(spec, out, err) : status;
+    }
+    status = family->build(spec, &fabric, err);
+    if (status == FAB_OK) {
+        fab_fabric_count(fabric, out);
+    }
+    fab_fabric_free(fabric);
+    return status;
 }
 
 static void add_switches(const fab_fabric *f, fab_counts *c) {
@@ -190,7 +196,9 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     fab_counts predicted = {0};
     fab_counts built = {0};
     FAB_TRY(find(spec, &family, err));
-    FAB_TRY(family->predict(spec, &predicted, err));
+    if (family->predict != NULL) {
+        FAB_TRY(family->predict(spec, &predicted, err));
+    }
     FAB_TRY(family->build(spec, &fabric, err));
     fabric->reduces_in_switches = strcmp(spec->reduction, "switch") == 0;
     if (spec->floor.given) {
@@ -200,7 +208,9 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     }
     fab_fabric_count(fabric, &built);
     built.floor = on_floor;
-    FAB_TRY(compare(&predicted, &built, err));
+    if (family->predict != NULL) {
+        FAB_TRY(compare(&predicted, &built, err));
+    }
     if (out_counts != NULL) {
         *out_counts = built;
     }

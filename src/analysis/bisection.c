@@ -94,14 +94,19 @@ static size_t list_edges(const fab_fabric *f, int shift, uint64_t (*out)[2]) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t source = fab_n_switches(f);
     uint32_t sink = source + 1;
-    uint32_t half = f->n_servers / 2 * f->nics_per_server;
+    uint32_t half = fab_n_whole_servers(f) / 2 * f->nics_per_server;
+    uint32_t behind = fab_n_whole_servers(f) * f->nics_per_server;
     size_t n = 0;
     for (uint32_t c = 0; c < f->n_cables; c++) {
         const fab_link_class *k = &f->classes[f->cable_class[c]];
         uint64_t capacity = (uint64_t)(ldexp(k->capacity_bps, shift) + 0.5);
         uint64_t upper = f->end[2 * (size_t)c + 1] - base;
         if (k->kind == FAB_LINK_ACCESS) {
-            bool in_first = f->end[2 * (size_t)c] - f->first[FAB_NODE_NIC] < half;
+            uint32_t nic = f->end[2 * (size_t)c] - f->first[FAB_NODE_NIC];
+            bool in_first = nic < half;
+            if (nic >= behind) {
+                continue;
+            }
             out[n][0] = in_first ? (uint64_t)source << 32 | upper : upper << 32 | sink;
             out[n++][1] = capacity;
         } else if (k->kind == FAB_LINK_FABRIC) {

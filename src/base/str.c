@@ -124,3 +124,29 @@ done:
     }
     return status;
 }
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+int fab_compare_names(const char *a, const char *b) {
+    while (*a != '\0' && *b != '\0') {
+        if (is_digit(*a) && is_digit(*b)) {
+            char *end_a = NULL;
+            char *end_b = NULL;
+            unsigned long long x = strtoull(a, &end_a, 10);
+            unsigned long long y = strtoull(b, &end_b, 10);
+            if (x != y) {
+                return x < y ? -1 : 1;
+            }
+            a = end_a;
+            b = end_b;
+        } else if (*a != *b) {
+            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    return (*a != '\0') - (*b != '\0');
+}

@@ -18,7 +18,7 @@ struct fab_text_stream {
     fab_error error;
 };
 
-static fab_status refuse_zero_byte(fab_text *text, fab_error *err) {
+fab_status fab_text_check(fab_text *text, fab_error *err) {
     const char *nul = memchr(text->file.data, '\0', text->file.length);
     const char *start = text->file.data;
     if (nul == NULL) {
@@ -37,7 +37,7 @@ fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) {
     *out = (fab_text){.path = path};
     fab_status status = fab_read_file(path, MAX_BYTES, &out->file, err);
     if (status == FAB_OK) {
-        status = refuse_zero_byte(out, err);
+        status = fab_text_check(out, err);
         fab_text_rewind(out);
     }
     if (status != FAB_OK) {
@@ -77,17 +77,19 @@ static bool refill(fab_text *text) {
     }
     memmove(text->file.data, text->next_line, left);
     text->file.length = left;
-    text->next_line = text->file.data;
     if (text->file.capacity < left + WINDOW + 1) { /* a line that is longer: twice the room */
         size_t capacity = 2 * left + WINDOW + 1;
         char *wider = realloc(text->file.data, capacity);
         if (wider == NULL) {
+            text->next_line = text->file.data;
             s->status = fab_fail(&s->error, FAB_ENOMEM, text->path, "cannot allocate %zu bytes for a line", capacity);
             return false;
         }
         text->file.data = wider;
+        text->next_line = wider;
         text->file.capacity = capacity;
     }
+    text->next_line = text->file.data; /* which may have moved */
     char *to = text->file.data + left;
     size_t n = fread(to, 1, text->file.capacity - 1 - left, s->in);
     to[n] = '\0';

@@ -74,6 +74,7 @@ typedef struct cli_options {
     double share;                       /**< mix: of the training job */
     const char *steps;                  /**< cost: "256,512,1024", or NULL */
     const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
+    const char *output;                 /**< import: the design to write, or NULL */
     const char *completion;             /**< help: a shell, or NULL */
     bool quiet, force, help, man, verify, bound, dump_as_lft, interference;
 } cli_options;
@@ -102,7 +103,8 @@ struct cli_command {
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
     cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_list, cli_command_schema,
-    cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_help;
+    cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_import,
+    cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -154,6 +156,10 @@ fab_status cli_print_completion(const char *shell, FILE *out, fab_error *err) FA
 
 /** Names of what can be listed, ended by NULL: for completion. */
 const char *cli_topic_name(size_t i);
+
+/* --- cmd_import.c ------------------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_option_input_format;
 
 /* --- session.c ---------------------------------------------------------------------------------------------------- */
 

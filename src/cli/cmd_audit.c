@@ -12,25 +12,9 @@ static fab_status apply_against(cli_options *options, const char *value, fab_err
     return FAB_OK;
 }
 
-static fab_status apply_input_format(cli_options *options, const char *value, fab_error *err) {
-    cli_hint hint = {.word = value};
-    for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
-        cli_hint_offer(&hint, fab_site_formats[i]->name);
-        if (strcmp(fab_site_formats[i]->name, value) == 0) {
-            options->input_format = value;
-            return FAB_OK;
-        }
-    }
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --input-format: unknown format '%.40s'%s", value,
-                    cli_hint_text(&hint));
-}
-
 static const cli_option OPTION_AGAINST = {
     "against", "DESIGN|FILE", "compare with a plan, by the names of boxes and ports, instead of with itself",
     apply_against};
-static const cli_option OPTION_INPUT_FORMAT = {
-    "input-format", "NAME", "of FILE, as `list formats` shows them; default what its content looks like",
-    apply_input_format};
 
 /* The plan: a design, or a file of a known format. */
 static fab_status read_plan(const cli_options *options, fab_site **out, fab_error *err) {
@@ -88,8 +72,8 @@ static const char *const EXAMPLES[] = {"fabriscope audit ibnetdiscover.out",
                                        "fabriscope audit cables.csv --against plan.csv", NULL};
 
 static const cli_option *const OPTIONS[] = {
-    &OPTION_AGAINST,   &OPTION_INPUT_FORMAT, &cli_option_out,   &cli_option_force, &cli_option_format,
-    &cli_option_table, &cli_option_json,     &cli_option_color, &cli_option_quiet, NULL};
+    &OPTION_AGAINST,   &cli_option_input_format, &cli_option_out,   &cli_option_force, &cli_option_format,
+    &cli_option_table, &cli_option_json,         &cli_option_color, &cli_option_quiet, NULL};
 
 const cli_command cli_command_audit = {
     .name = "audit",

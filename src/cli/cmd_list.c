@@ -223,6 +223,9 @@ static fab_status fill_formats(cli_table *table, fab_error *err) {
         const fab_site_format *f = fab_site_formats[i];
         FAB_TRY(add_format(table, f->name, "in", NULL, f->summary, err));
     }
+    for (size_t i = 0; fab_traffic_files[i].name != NULL; i++) {
+        FAB_TRY(add_format(table, fab_traffic_files[i].name, "in", NULL, fab_traffic_files[i].summary, err));
+    }
     for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
         const fab_report_format *f = fab_report_formats[i];
         FAB_TRY(add_format(table, f->name, "out", f->suffix, f->summary, err));

@@ -25,7 +25,7 @@ static const fab_report_format *format_of(const char *path) {
 
 static fab_status apply_export(cli_options *options, const char *value, fab_error *err) {
     if (format_of(value) == NULL) {
-        char known[160] = "";
+        char known[256] = "";
         for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
             if (fab_report_formats[i]->suffix != NULL) {
                 size_t n = strlen(known);
@@ -46,7 +46,8 @@ static fab_status apply_export(cli_options *options, const char *value, fab_erro
 const cli_option cli_option_export = {
     "export", "FILE",
     "also write FILE in the format of its suffix: .html, .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml, "
-    ".md, .csv, .cables.csv, .ptm.dot, .tree.conf, .block.conf, .clab.yml; can be repeated",
+    ".md, .csv, .cables.csv, .ptm.dot, .tree.conf, .block.conf, .clab.yml, .topo, .simai, .simgrid.xml, "
+    ".astra-sim.yml; can be repeated",
     apply_export};
 
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {

@@ -166,7 +166,7 @@ const cli_option cli_option_out = {"out", "DIR", "also write the report in every
                                    apply_out};
 const cli_option cli_option_format = {
     "format", "NAME",
-    "what to print: text (default), json, xml, markdown, csv, html, svg, graphml, yed, gexf, dot, ibnet, flows",
+    "what to print: text (default), json, xml, markdown, csv, html, svg, graphml, flows and more: list formats",
     apply_format};
 const cli_option cli_option_table = {
     "table", "NAME", "which table of the report csv is: its path in JSON, such as cost.lines; 'list' names all of them",

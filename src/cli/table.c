@@ -107,48 +107,92 @@ static void put_cut(const char *text, size_t width, FILE *out) {
 
 #define BELOW_INDENT 4
 #define LAST_ROOM    30 /* less than that for long texts: they go below their row */
+#define MAX_COLUMNS  16
 
-/* Column where the last cell of a row begins: behind the others, or below them. */
-static size_t last_column_at(const cli_table *table, size_t width) {
-    size_t last = table->n_columns - 1;
+/* Where the cells of a row go. */
+typedef struct layout {
+    size_t width[MAX_COLUMNS];  /* of the text in a column */
+    bool is_below[MAX_COLUMNS]; /* on lines of their own */
+    size_t last_at;             /* where the last column begins */
+} layout;
+
+/* Columns in front of the last one that stand beside each other. */
+static size_t beside(const cli_table *table, const layout *l) {
     size_t at = 0;
-    for (size_t i = 0; i < last; i++) {
-        at += column_width(table, i) + 2;
+    for (size_t i = 0; i + 1 < table->n_columns; i++) {
+        at += l->is_below[i] ? 0 : l->width[i] + 2;
     }
-    bool fits = at + column_width(table, last) <= width || at + LAST_ROOM <= width;
-    return fits || table->columns[last].number ? at : BELOW_INDENT;
+    return at;
+}
+
+/* The widest ones go below until the others fit; the last one where too little is left for it. */
+static void lay_out(const cli_table *table, size_t width, layout *l) {
+    size_t last = table->n_columns - 1;
+    *l = (layout){.last_at = 0};
+    for (size_t i = 0; i <= last; i++) {
+        l->width[i] = column_width(table, i);
+    }
+    while (beside(table, l) > width + 2) {
+        size_t widest = 0;
+        for (size_t i = 1; i < last; i++) {
+            bool is_wider = !l->is_below[i] && (widest == 0 || l->width[i] > l->width[widest]);
+            widest = is_wider ? i : widest;
+        }
+        if (widest == 0) {
+            break; /* the first column stays */
+        }
+        l->is_below[widest] = true;
+        l->is_below[last] = true;
+    }
+    l->last_at = beside(table, l);
+    bool fits = l->last_at + l->width[last] <= width || l->last_at + LAST_ROOM <= width;
+    l->is_below[last] |= !fits && !table->columns[last].number && last > 0;
 }
 
 /* `cells` NULL prints the titles. */
-static void print_row(const cli_table *table, char *const *cells, size_t width, FILE *out) {
+static void print_row(const cli_table *table, const layout *l, char *const *cells, size_t width, FILE *out) {
     size_t last = table->n_columns - 1;
-    size_t last_at = last_column_at(table, width);
+    size_t left = 0; /* blanks that nothing may follow */
     for (size_t i = 0; i <= last; i++) {
         const char *text = cells != NULL ? cells[i] : table->columns[i].title;
         bool number = table->columns[i].number;
         size_t n = display_width(text, strlen(text));
-        size_t gap = (i < last || number) && column_width(table, i) > n ? column_width(table, i) - n : 0;
-        if (i == last && last_at == BELOW_INDENT && last > 0) {
-            (void)fputc('\n', out);
-            pad(BELOW_INDENT, out);
+        size_t gap = l->width[i] > n ? l->width[i] - n : 0;
+        if (l->is_below[i]) {
+            continue;
         }
-        pad(number ? gap : 0, out);
-        if (i == last && table->one_line) {
-            put_cut(text, width > last_at ? width - last_at : 0, out);
-        } else if (i == last) {
-            cli_wrap(text, last_at, last_at, width, out);
-        } else {
+        pad(n > 0 || i == last ? left + (number ? gap : 0) : 0, out);
+        left = n > 0 || i == last ? 2 + (number ? 0 : gap) : left + l->width[i] + 2;
+        if (i < last) {
             (void)fputs(text, out);
-            bool ends_line = i + 1 == last && last_at == BELOW_INDENT;
-            pad(ends_line ? 0 : (number ? 0 : gap) + 2, out);
+        } else if (table->one_line) {
+            put_cut(text, width > l->last_at ? width - l->last_at : 0, out);
+        } else {
+            cli_wrap(text, l->last_at, l->last_at, width, out);
+        }
+    }
+    if (l->is_below[last]) {
+        (void)fputc('\n', out);
+    }
+    for (size_t i = 0; i <= last; i++) {
+        const char *text = cells != NULL ? cells[i] : table->columns[i].title;
+        if (l->is_below[i] && text[0] != '\0') {
+            pad(BELOW_INDENT, out);
+            if (table->one_line) {
+                put_cut(text, width - BELOW_INDENT, out);
+            } else {
+                cli_wrap(text, BELOW_INDENT, BELOW_INDENT, width, out);
+            }
         }
     }
 }
 
 void cli_table_text(const cli_table *table, size_t width, FILE *out) {
-    print_row(table, NULL, width, out);
+    layout l;
+    lay_out(table, width, &l);
+    print_row(table, &l, NULL, width, out);
     for (size_t row = 0; row + table->n_columns <= table->n_cells; row += table->n_columns) {
-        print_row(table, table->cells + row, width, out);
+        print_row(table, &l, table->cells + row, width, out);
     }
 }
 

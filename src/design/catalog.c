@@ -33,13 +33,13 @@ typedef struct row {
 
 /* clang-format off */
 #define LIST(key, place, initial, summary) \
-    {SCOPE_BOOK, key, FIELD_TEXT, FAB_UNIT_COUNT, PLACE(place), 0, 0, false, initial, NULL, summary}
+    {SCOPE_BOOK, key, FIELD_TEXT, FAB_UNIT_COUNT, PLACE(place), 0, 0, false, initial, NULL, summary, false}
 #define WORD(key, place, initial, summary) \
-    {SCOPE_BOOK, key, FIELD_WORD, FAB_UNIT_COUNT, PLACE(place), 0, 0, false, initial, NULL, summary}
+    {SCOPE_BOOK, key, FIELD_WORD, FAB_UNIT_COUNT, PLACE(place), 0, 0, false, initial, NULL, summary, false}
 #define COUNT(key, place, min, max, initial, summary) \
-    {SCOPE_BOOK, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(place), min, max, false, initial, NULL, summary}
+    {SCOPE_BOOK, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(place), min, max, false, initial, NULL, summary, false}
 #define QUANTITY(key, unit, place, min, max, initial, summary) \
-    {SCOPE_BOOK, key, FIELD_QUANTITY, unit, PLACE(place), min, max, false, initial, NULL, summary}
+    {SCOPE_BOOK, key, FIELD_QUANTITY, unit, PLACE(place), min, max, false, initial, NULL, summary, false}
 
 static const row ROWS[] = {
     {"catalog", WORD("name", catalog.name, NULL, "name of the catalog")},
@@ -70,7 +70,8 @@ static const field SOURCE_FIELD = {SCOPE_BOOK,
                                    false,
                                    NULL,
                                    NULL,
-                                   "where the figures come from, and which of them are assumptions"};
+                                   "where the figures come from, and which of them are assumptions",
+                                   false};
 
 static fab_status fail_at(const reading_catalog *r, const fab_xml_element *element, fab_error *err, const char *text,
                           const char *what) {

@@ -90,6 +90,9 @@ static fab_status check_front_end(const reading *r, fab_error *err) {
     if (!field_is_word(f->family)) {
         return fab_fail(err, FAB_EINPUT, where, "front-end: family is required: the name of a topology family");
     }
+    if (strcmp(f->family, "installed") == 0 || f->file[0] != '\0') {
+        return fab_fail(err, FAB_EINPUT, where, "front-end: what is installed cannot be the front-end of a design");
+    }
     if (f->gpus != 0 || f->gpus_per_server != 0 || f->domain != 0 || f->spares != 0) {
         return fab_fail(err, FAB_EINPUT, where,
                         "front-end: its hosts are the servers of the fabric and the storage servers; it has no gpus, "
@@ -191,11 +194,12 @@ static fab_status check_jobs(const fab_design *design, const char *where, fab_er
 }
 
 fab_status reading_finish(reading *r, fab_error *err) {
+    const field *id = design_field_find(SCOPE_JOB, "id");
     (void)snprintf(r->design.fabric.where, sizeof r->design.fabric.where, "%s", r->origin_where);
     (void)snprintf(r->design.front_end.where, sizeof r->design.front_end.where, "%s", r->front_end_where);
-    fill(&r->design);
     fab_status status = FAB_OK;
-    const field *id = design_field_find(SCOPE_JOB, "id");
+    FAB_TRY(reading_finish_installed(r, err));
+    fill(&r->design);
     FAB_TRY(check_fabric(r, err));
     FAB_TRY(check_front_end(r, err));
     FAB_TRY(reading_finish_floor(r, err));

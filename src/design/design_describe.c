@@ -31,6 +31,15 @@ static void add_line(const field *f, const char *prefix, const void *base, fab_s
     fab_str_add(out, "\n");
 }
 
+/* What few designs have is no part of the text of the others, nor of their digests. */
+static bool is_absent(const field *f, const void *base) {
+    fab_str value = FAB_STR_INIT;
+    field_format(f, base, &value);
+    bool absent = f->sparse && !value.failed && (value.length == 0 || strcmp(value.data, "auto") == 0);
+    fab_str_release(&value);
+    return absent;
+}
+
 static void add_job(const fab_job_spec *job, fab_str *out) {
     char prefix[FAB_NAME_SIZE + 8];
     (void)snprintf(prefix, sizeof prefix, "job.%s.", job->id);
@@ -41,9 +50,13 @@ static void add_job(const fab_job_spec *job, fab_str *out) {
     }
 }
 
-static void add_fabric(const fab_fabric_spec *fabric, bool front_end, fab_str *out) {
+static void add_fabric(const fab_fabric_spec *fabric, bool front_end, bool with_paths, fab_str *out) {
     const char *prefix = front_end ? "front-end." : "fabric.";
     for (const field *f = design_fields; f->key != NULL; f++) {
+        bool is_path = strcmp(f->key, "file") == 0;
+        if ((f->sparse && is_absent(f, fabric)) || (is_path && !with_paths)) {
+            continue;
+        }
         if (f->scope == SCOPE_FABRIC || (front_end && f->scope == SCOPE_FRONT_END)) {
             add_line(f, prefix, fabric, out);
         } else if (f->scope == SCOPE_TIER) {
@@ -54,15 +67,15 @@ static void add_fabric(const fab_fabric_spec *fabric, bool front_end, fab_str *o
     }
 }
 
-void fab_design_describe(const fab_design *design, fab_str *out) {
+static void describe(const fab_design *design, bool with_paths, fab_str *out) {
     for (const field *f = design_fields; f->key != NULL; f++) {
         if (f->scope == SCOPE_DESIGN) {
             add_line(f, "", design, out);
         }
     }
-    add_fabric(&design->fabric, false, out);
+    add_fabric(&design->fabric, false, with_paths, out);
     if (design->has_front_end) {
-        add_fabric(&design->front_end, true, out);
+        add_fabric(&design->front_end, true, with_paths, out);
     }
     for (const field *f = design_fields; design->fabric.floor.given && f->key != NULL; f++) {
         if (f->scope == SCOPE_FLOOR) {
@@ -81,9 +94,14 @@ void fab_design_describe(const fab_design *design, fab_str *out) {
     }
 }
 
+void fab_design_describe(const fab_design *design, fab_str *out) {
+    describe(design, true, out);
+}
+
+/* Where the file of an installed fabric lies makes no difference: the digest of its content is a value of its own. */
 void fab_design_digest(const fab_design *design, char out[17]) {
     fab_str text = FAB_STR_INIT;
-    fab_design_describe(design, &text);
+    describe(design, false, &text);
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
     for (size_t i = 0; i < text.length; i++) {
         hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);

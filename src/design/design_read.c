@@ -41,7 +41,14 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
     target t;
     uint32_t column = (uint32_t)(pair - line) + 1;
     size_t n_key = strcspn(pair, "=,");
+    bool is_file = strcmp(r->design.fabric.family, "installed") == 0 && r->design.fabric.file[0] == '\0' &&
+                   n_key >= length && n_key > 0; /* installed:FILE */
     (void)fab_xml_place(where, line, 1, column);
+    if (is_file) {
+        t = (target){.field = design_field_find(SCOPE_FABRIC, "file")};
+        (void)snprintf(value, sizeof value, "%.*s", (int)(length < sizeof value ? length : sizeof value - 1), pair);
+        return reading_set(r, &t, value, where, err);
+    }
     if (n_key >= length || n_key == 0) {
         FAB_FAIL(err, FAB_EINPUT, where, "'%.*s' is not key=value", (int)(length < 60 ? length : 60), pair);
     }

@@ -37,6 +37,20 @@ static fab_status check_empty(const source *s, const fab_xml_element *element, f
     return FAB_OK;
 }
 
+/* A path is meant from the folder of the file that names it. */
+static fab_status set_path(const source *s, const target *t, const char *value, const char *where, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str path = FAB_STR_INIT;
+    const char *slash = strrchr(s->file, '/');
+    bool is_beside = value[0] != '/' && value[0] != '\0' && slash != NULL;
+    fab_str_printf(&path, "%.*s%s", is_beside ? (int)(slash + 1 - s->file) : 0, s->file, value);
+    FAB_TRY(fab_str_status(&path, err));
+    FAB_TRY(reading_set(s->reading, t, path.data, where, err));
+done:
+    fab_str_release(&path);
+    return status;
+}
+
 /* Attributes of an element: fields of `scope` for item `index`; for the fabric also fields of all its tiers. */
 static fab_status read_attributes(const source *s, const fab_xml_element *element, field_scope scope, size_t index,
                                   bool front_end, fab_error *err) {
@@ -63,6 +77,10 @@ static fab_status read_attributes(const source *s, const fab_xml_element *elemen
         if (t.field == NULL || (scope == SCOPE_DESIGN && strcmp(attribute->name, "source") == 0)) {
             (void)snprintf(what, sizeof what, "attribute of %.40s", element->name);
             FAB_TRY(fail_unknown(what, attribute->name, scopes, n_scopes, where, err));
+        }
+        if (strcmp(t.field->key, "file") == 0) {
+            FAB_TRY(set_path(s, &t, attribute->value, where, err));
+            continue;
         }
         FAB_TRY(reading_set(s->reading, &t, attribute->value, where, err));
     }

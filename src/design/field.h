@@ -49,6 +49,7 @@ typedef struct field {
     const char *initial; /**< default as text; a list for tiers; NULL: zero or empty */
     const char *choices; /**< "full|selective|none" */
     const char *summary;
+    bool sparse; /**< not described where it is empty or 0: of a few designs alone */
 } field;
 
 /**

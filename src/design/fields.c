@@ -10,13 +10,19 @@
 
 /* clang-format off */
 #define TEXT(scope, key, kind, type, member, initial, choices, summary) \
-    {scope, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, initial, choices, summary}
+    {scope, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, initial, choices, summary, false}
 #define COUNT(scope, key, type, member, min, max, automatic, initial, summary) \
-    {scope, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(type, member), min, max, automatic, initial, NULL, summary}
+    {scope, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(type, member), min, max, automatic, initial, NULL, summary, false}
 #define QUANTITY(scope, key, unit, type, member, min, max, automatic, initial, summary) \
-    {scope, key, FIELD_QUANTITY, unit, PLACE(type, member), min, max, automatic, initial, NULL, summary}
+    {scope, key, FIELD_QUANTITY, unit, PLACE(type, member), min, max, automatic, initial, NULL, summary, false}
 #define FLAG(scope, key, type, member, initial, summary) \
-    {scope, key, FIELD_FLAG, FAB_UNIT_COUNT, PLACE(type, member), 0, 1, false, initial, NULL, summary}
+    {scope, key, FIELD_FLAG, FAB_UNIT_COUNT, PLACE(type, member), 0, 1, false, initial, NULL, summary, false}
+
+/* What only a family from a file has: designs of the others are described, and digested, without it. */
+#define SPARSE_TEXT(key, kind, member, initial, choices, summary) \
+    {SCOPE_FABRIC, key, kind, FAB_UNIT_COUNT, PLACE(fab_fabric_spec, member), 0, 0, false, initial, choices, summary, true}
+#define SPARSE_COUNT(key, member, max, summary) \
+    {SCOPE_FABRIC, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(fab_fabric_spec, member), 1, max, true, "auto", NULL, summary, true}
 
 #define DESIGN_TEXT(key, kind, member, summary) TEXT(SCOPE_DESIGN, key, kind, fab_design, member, NULL, NULL, summary)
 #define FABRIC_COUNT(key, member, min, max, automatic, initial, summary) \
@@ -34,7 +40,7 @@
 #define JOB_COUNT(key, member, max, automatic, initial, summary) \
     COUNT(SCOPE_JOB, key, fab_job_spec, member, 1, max, automatic, initial, summary)
 #define JOB_NUMBER(key, member, max, initial, summary) \
-    {SCOPE_JOB, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_job_spec, member), 0, max, false, initial, NULL, summary}
+    {SCOPE_JOB, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_job_spec, member), 0, max, false, initial, NULL, summary, false}
 #define JOB_OVERLAP(key, member, summary) JOB_NUMBER(key, member, 1, "0", summary ", 0 to 1")
 #define JOB_TEXT(key, kind, member, initial, choices, summary) \
     TEXT(SCOPE_JOB, key, kind, fab_job_spec, member, initial, choices, summary)
@@ -63,6 +69,13 @@ const field design_fields[] = {
     FABRIC_COUNT("rails-per-switch", rails_per_switch, 1, 65535, true, "auto", "rail-only: rails that share a network; auto: as many as fit a single switch"),
     TEXT(SCOPE_FABRIC, "forward", FIELD_CHOICE, fab_fabric_spec, forward, "source", "source|destination", "rail-only: whose scale-up domain hands over traffic between rails"),
     TEXT(SCOPE_FABRIC, "forwarding", FIELD_CHOICE, fab_fabric_spec, forwarding, "pipelined", "pipelined|sequential", "rail-only: traffic between rails is passed on as it comes, or once it is there as a whole (store and forward)"),
+
+    SPARSE_TEXT("file", FIELD_TEXT, file, NULL, NULL, "installed: file that says what is installed (see list formats); in a design file from the folder of that"),
+    SPARSE_TEXT("format", FIELD_WORD, format, NULL, NULL, "installed: format of the file; empty: what its content looks like"),
+    SPARSE_TEXT("digest", FIELD_WORD, digest, NULL, NULL, "installed: digest that the content of the file must have; filled in by import"),
+    SPARSE_TEXT("host-order", FIELD_CHOICE, host_order, NULL, "name|leaf", "installed: servers are numbered by name, or leaf by leaf and port by port; empty: name"),
+    SPARSE_COUNT("hosts-per-switch", hosts_per_switch, 65535, "installed: hosts to add to every switch of a file without hosts"),
+    SPARSE_COUNT("cables", cables, 1024, "installed: cables between two switches of a file that tells only who is below whom (Slurm); auto: 1"),
 
     TEXT(SCOPE_FABRIC, "reduction", FIELD_CHOICE, fab_fabric_spec, reduction, "none", "none|switch", "what collectives may leave to the network: switch = its switches add up what they are sent (in-network reduction)"),
 

@@ -59,6 +59,9 @@ fab_status reading_finish_floor(reading *r, fab_error *err) FAB_MUST_USE;
 /** Fills derived defaults and checks values against each other. */
 fab_status reading_finish(reading *r, fab_error *err) FAB_MUST_USE;
 
+/** Of an installed fabric: digest, servers, NICs and GPUs, from its file. Nothing for other families. */
+fab_status reading_finish_installed(reading *r, fab_error *err) FAB_MUST_USE;
+
 /** Reads the one-line form. */
 fab_status reading_one_line(reading *r, const char *text, fab_error *err) FAB_MUST_USE;
 

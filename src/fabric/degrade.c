@@ -3,6 +3,7 @@
 
 #include "fab/fabric_parse.h"
 #include "fab/memory.h"
+#include "fab/names.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
@@ -79,11 +80,12 @@ static void weaken_node(const weakening *w, fab_node_id v, double ratio) {
     }
 }
 
-static fab_status weaken_server(const weakening *w, const fab_weak_part *part, fab_error *err) {
+static fab_status weaken_server(const weakening *w, const fab_weak_part *part, uint32_t named, fab_error *err) {
     const fab_fabric *f = w->f;
-    uint64_t server = 0;
+    uint64_t server = named;
     fab_error inner = {.code = FAB_OK};
-    if (fab_count_parse(part->name + strlen(A_SERVER), 0, f->n_servers - 1, &server, &inner) != FAB_OK) {
+    if (named == FAB_NONE &&
+        fab_count_parse(part->name + strlen(A_SERVER), 0, f->n_servers - 1, &server, &inner) != FAB_OK) {
         return fab_fail(err, FAB_EINPUT, OPTION, "there is no %s: servers are numbered 0 to %" PRIu32, part->name,
                         f->n_servers - 1);
     }
@@ -105,11 +107,14 @@ static fab_status weaken_server(const weakening *w, const fab_weak_part *part, f
 static fab_status weaken(const weakening *w, const fab_weak_part *part, fab_error *err) {
     fab_status status = FAB_OK;
     fab_error inner = {.code = FAB_OK};
-    bool is_link = strpbrk(part->name, ">:") != NULL || strspn(part->name, "0123456789") == strlen(part->name);
+    uint32_t server = fab_names_find_server(w->f->names, part->name, strlen(part->name));
+    bool is_node = fab_names_find_node(w->f->names, part->name, strlen(part->name)) != FAB_NONE;
+    bool is_link =
+        !is_node && (strpbrk(part->name, ">:") != NULL || strspn(part->name, "0123456789") == strlen(part->name));
     fab_node_id node = FAB_NONE;
     fab_link_id link = FAB_NONE;
-    if (strncmp(part->name, A_SERVER, strlen(A_SERVER)) == 0 && !is_link) {
-        return weaken_server(w, part, err);
+    if (!is_node && (server != FAB_NONE || (strncmp(part->name, A_SERVER, strlen(A_SERVER)) == 0 && !is_link))) {
+        return weaken_server(w, part, server, err);
     }
     status =
         is_link ? fab_link_parse(w->f, part->name, &link, &inner) : fab_node_parse(w->f, part->name, &node, &inner);
@@ -154,6 +159,7 @@ static fab_status copy_fabric(const fab_fabric *from, fab_fabric **out, fab_erro
     FAB_TRY(FAB_NEW(copy, 1, err));
     fab_fabric scalars = *from;
     scalars.classes = NULL;
+    scalars.names = NULL;
     scalars.cable_class = scalars.port = scalars.switch_rail = scalars.switch_plane = scalars.switch_radix =
         scalars.switch_ports = NULL;
     scalars.end = scalars.out_first = scalars.out_link = scalars.switch_pod = NULL;
@@ -169,6 +175,9 @@ static fab_status copy_fabric(const fab_fabric *from, fab_fabric **out, fab_erro
     COPY(switch_plane, n_switches);
     COPY(switch_radix, n_switches);
     COPY(switch_ports, n_switches);
+    if (from->names != NULL) {
+        FAB_TRY(fab_names_copy(from->names, &copy->names, err));
+    }
     *out = copy;
     copy = NULL;
 done:

@@ -1,5 +1,7 @@
-/* Look-ups on a frozen fabric. Names are made when printed: storing them would cost more than the graph. */
+/* Look-ups on a frozen fabric. Names are made when printed: storing them would cost more than the graph. Those of what
+ * is installed are stored (names.c). */
 #include "fab/fabric.h"
+#include "fab/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@ void fab_fabric_free(fab_fabric *fabric) {
     free(fabric->switch_plane);
     free(fabric->switch_radix);
     free(fabric->switch_ports);
+    fab_names_free(fabric->names);
     free(fabric);
 }
 
@@ -51,14 +54,17 @@ const char *fab_boundary_name(fab_wiring wiring, uint32_t boundary) {
                              "tier5-tier6", "tier6-tier7", "tier7-tier8"},
         [FAB_WIRING_DRAGONFLY] = {"server", "nic-switch", "local", "global"},
         [FAB_WIRING_TORUS] = {"server", "nic-switch", "torus"},
+        [FAB_WIRING_GRAPH] = {"server", "nic-switch", "switch-switch"},
     };
     const char *name = boundary <= FAB_FABRIC_TIERS ? NAMES[wiring][boundary] : NULL;
     return name != NULL ? name : "tier?";
 }
 
 const char *fab_wiring_name(fab_wiring wiring) {
-    static const char *const NAMES[] = {
-        [FAB_WIRING_TREE] = "tree", [FAB_WIRING_DRAGONFLY] = "dragonfly", [FAB_WIRING_TORUS] = "torus"};
+    static const char *const NAMES[] = {[FAB_WIRING_TREE] = "tree",
+                                        [FAB_WIRING_DRAGONFLY] = "dragonfly",
+                                        [FAB_WIRING_TORUS] = "torus",
+                                        [FAB_WIRING_GRAPH] = "graph"};
     return NAMES[wiring];
 }
 
@@ -72,19 +78,40 @@ const char *fab_direction_name(fab_wiring wiring, uint32_t boundary, bool up) {
 const char *fab_node_name(const fab_fabric *f, fab_node_id v, char *out) {
     static const char *const KINDS[] = {"gpu", "nic", "domain"};
     fab_node_kind kind = fab_kind_of(f, v);
-    if (kind == FAB_NODE_SWITCH) {
+    if (f->names != NULL && f->names->node[v] != FAB_NAME_NONE) {
+        (void)snprintf(out, FAB_NODE_NAME_SIZE, "%s", f->names->text + f->names->node[v]);
+    } else if (kind == FAB_NODE_SWITCH) {
         uint32_t tier = fab_tier_of(f, v);
-        (void)snprintf(out, 32, "%s-%u", fab_tier_name(f->wiring, tier), v - f->first_of_tier[tier]);
+        (void)snprintf(out, FAB_NODE_NAME_SIZE, "%s-%u", fab_tier_name(f->wiring, tier), v - f->first_of_tier[tier]);
     } else {
-        (void)snprintf(out, 32, "%s-%u", KINDS[kind], v - f->first[kind]);
+        (void)snprintf(out, FAB_NODE_NAME_SIZE, "%s-%u", KINDS[kind], v - f->first[kind]);
+    }
+    return out;
+}
+
+const char *fab_port_name(const fab_fabric *f, fab_link_id l, char *out) {
+    if (f->names != NULL && f->names->port[l] != FAB_NAME_NONE) {
+        (void)snprintf(out, FAB_PORT_NAME_SIZE, "%s", f->names->text + f->names->port[l]);
+    } else {
+        (void)snprintf(out, FAB_PORT_NAME_SIZE, "%u", f->port[l]);
     }
     return out;
 }
 
 const char *fab_link_name(const fab_fabric *f, fab_link_id l, char *out) {
-    char tail[32];
-    char head[32];
-    (void)snprintf(out, 80, "%s:%u > %s:%u", fab_node_name(f, fab_tail(f, l), tail), f->port[l],
-                   fab_node_name(f, fab_head(f, l), head), f->port[l ^ 1U]);
+    char node[2][FAB_NODE_NAME_SIZE];
+    char port[2][FAB_PORT_NAME_SIZE];
+    (void)snprintf(out, FAB_LINK_NAME_SIZE, "%s:%s > %s:%s", fab_node_name(f, fab_tail(f, l), node[0]),
+                   fab_port_name(f, l, port[0]), fab_node_name(f, fab_head(f, l), node[1]),
+                   fab_port_name(f, l ^ 1U, port[1]));
+    return out;
+}
+
+const char *fab_server_name(const fab_fabric *f, uint32_t server, char *out) {
+    if (f->names != NULL && f->names->server[server] != FAB_NAME_NONE) {
+        (void)snprintf(out, FAB_NODE_NAME_SIZE, "%s", f->names->text + f->names->server[server]);
+    } else {
+        (void)snprintf(out, FAB_NODE_NAME_SIZE, "server-%u", server);
+    }
     return out;
 }

@@ -134,7 +134,7 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
             links[i] = (uint32_t)(*scratch)[i];
         }
     }
-    char name[32];
+    char name[FAB_NODE_NAME_SIZE];
     for (uint32_t i = 0; i < n; i++) {
         uint32_t port = f->port[links[i]];
         if (i > 0 && f->port[links[i - 1]] == port) {

@@ -1,11 +1,10 @@
 #include "fab/fabric_parse.h"
+#include "fab/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ANY_PORT UINT32_MAX
 
 /* Decimal number of n > 0 digits without a sign. */
 static bool read_number(const char *text, size_t n, uint32_t *out) {
@@ -29,6 +28,11 @@ static fab_status parse_node(const fab_fabric *f, const char *text, size_t n, fa
     uint32_t number = 0;
     uint32_t first = 0;
     uint32_t behind = 0;
+    fab_node_id named = fab_names_find_node(f->names, text, n);
+    if (named != FAB_NONE) {
+        *out = named;
+        return FAB_OK;
+    }
     while (prefix > 0 && text[prefix - 1] != '-') {
         prefix--;
     }
@@ -47,7 +51,7 @@ static fab_status parse_node(const fab_fabric *f, const char *text, size_t n, fa
         }
     }
     if (behind == first || !read_number(text + prefix + 1, n - prefix - 1, &number)) {
-        char last[32];
+        char last[FAB_NODE_NAME_SIZE];
         return fab_fail(err, FAB_EINPUT, NULL, "'%.*s' names no node; the last one is %s", (int)n, text,
                         fab_node_name(f, f->n_nodes - 1, last));
     }
@@ -63,9 +67,21 @@ fab_status fab_node_parse(const fab_fabric *f, const char *text, fab_node_id *ou
     return parse_node(f, text, strlen(text), out, err);
 }
 
-/* One end of a link: "leaf-5" or "leaf-5:17", with blanks around. */
-static fab_status parse_end(const fab_fabric *f, const char *text, size_t n, fab_node_id *out_node, uint32_t *out_port,
+/* A port of a text; or of no node, where the numbers and names do not tell. */
+typedef struct port {
+    const char *text; /* NULL: any */
+    size_t n;
+} port;
+
+static bool is_port(const fab_fabric *f, fab_link_id link, port p) {
+    char name[FAB_PORT_NAME_SIZE];
+    return p.text == NULL || (strlen(fab_port_name(f, link, name)) == p.n && memcmp(name, p.text, p.n) == 0);
+}
+
+/* One end of a link: "leaf-5" or "leaf-5:17", with blanks around. The names of what is installed may hold colons. */
+static fab_status parse_end(const fab_fabric *f, const char *text, size_t n, fab_node_id *out_node, port *out_port,
                             fab_error *err) {
+    uint32_t number = 0;
     while (n > 0 && *text == ' ') {
         text++;
         n--;
@@ -73,35 +89,40 @@ static fab_status parse_end(const fab_fabric *f, const char *text, size_t n, fab
     while (n > 0 && text[n - 1] == ' ') {
         n--;
     }
-    const char *colon = memchr(text, ':', n);
-    size_t name = colon != NULL ? (size_t)(colon - text) : n;
-    *out_port = ANY_PORT;
-    if (colon != NULL && !read_number(colon + 1, n - name - 1, out_port)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.*s' is not a port number", (int)(n - name - 1), colon + 1);
+    size_t colon = n;
+    while (colon > 0 && text[colon - 1] != ':') {
+        colon--;
     }
-    return parse_node(f, text, name, out_node, err);
+    *out_port = (port){.text = NULL};
+    if (colon == 0 || fab_names_find_node(f->names, text, n) != FAB_NONE) {
+        return parse_node(f, text, n, out_node, err);
+    }
+    *out_port = (port){text + colon, n - colon};
+    if (f->names == NULL && !read_number(text + colon, n - colon, &number)) {
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.*s' is not a port number", (int)(n - colon), text + colon);
+    }
+    return parse_node(f, text, colon - 1, out_node, err);
 }
 
 /* Of the links that fit, the first; the others are counted, and some named. */
 typedef struct found {
     uint32_t n;
     fab_link_id link;
-    char names[256];
+    char names[3 * FAB_LINK_NAME_SIZE + 8];
 } found;
 
-static void look(const fab_fabric *f, fab_node_id tail, uint32_t port, fab_node_id head, uint32_t head_port,
-                 found *out) {
+static void look(const fab_fabric *f, fab_node_id tail, port tail_port, fab_node_id head, port head_port, found *out) {
     for (uint32_t k = f->out_first[tail]; k < f->out_first[tail + 1]; k++) {
         fab_link_id link = f->out_link[k];
-        if ((port != ANY_PORT && f->port[link] != port) || (head != FAB_NONE && fab_head(f, link) != head) ||
-            (head_port != ANY_PORT && f->port[link ^ 1U] != head_port)) {
+        if (!is_port(f, link, tail_port) || (head != FAB_NONE && fab_head(f, link) != head) ||
+            !is_port(f, link ^ 1U, head_port)) {
             continue;
         }
         if (out->n++ == 0) {
             out->link = link;
         }
         if (out->n <= 3) {
-            char name[80];
+            char name[FAB_LINK_NAME_SIZE];
             size_t used = strlen(out->names);
             (void)snprintf(out->names + used, sizeof out->names - used, "%s%s", used > 0 ? ", " : "",
                            fab_link_name(f, link, name));
@@ -120,8 +141,8 @@ fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *ou
     uint32_t number = 0;
     fab_node_id tail = FAB_NONE;
     fab_node_id head = FAB_NONE;
-    uint32_t port = ANY_PORT;
-    uint32_t head_port = ANY_PORT;
+    port tail_port = {.text = NULL};
+    port head_port = {.text = NULL};
     found fits = {.n = 0};
     size_t n = strlen(text);
     const char *arrow = strchr(text, '>');
@@ -133,18 +154,18 @@ fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *ou
         *out = number;
         goto done;
     }
-    FAB_TRY(parse_end(f, text, arrow != NULL ? (size_t)(arrow - text) : n, &tail, &port, err));
+    FAB_TRY(parse_end(f, text, arrow != NULL ? (size_t)(arrow - text) : n, &tail, &tail_port, err));
     if (arrow != NULL) {
         FAB_TRY(parse_end(f, arrow + 1, strlen(arrow + 1), &head, &head_port, err));
     }
-    look(f, tail, port, head, head_port, &fits);
+    look(f, tail, tail_port, head, head_port, &fits);
     if (fits.n == 0) {
-        char name[32];
+        char name[FAB_NODE_NAME_SIZE];
         FAB_FAIL(err, FAB_EINPUT, NULL, "no link is '%.80s'; %s has %" PRIu32 " of them", text,
                  fab_node_name(f, tail, name), f->out_first[tail + 1] - f->out_first[tail]);
     }
     if (fits.n > 1) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "'%.80s' may be %" PRIu32 " links: %s%s", text, fits.n, fits.names,
+        FAB_FAIL(err, FAB_EINPUT, NULL, "'%.80s' may be %" PRIu32 " links: %.300s%s", text, fits.n, fits.names,
                  fits.n > 3 ? ", ..." : "");
     }
     *out = fits.link;

@@ -2,6 +2,7 @@
  * of a real device is among them. */
 #include "fab/ib_names.h"
 #include "fab/fabric_parse.h"
+#include "fab/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ fab_status fab_ib_check(const fab_fabric *f, fab_error *err) {
     }
     for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
         if (fab_ib_n_ports(f, v) > FAB_IB_PORTS) {
-            char name[32];
+            char name[FAB_NODE_NAME_SIZE];
             return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%s has %u ports; an InfiniBand switch has %u at most",
                             fab_node_name(f, v, name), fab_ib_n_ports(f, v), FAB_IB_PORTS);
         }
@@ -32,6 +33,9 @@ uint64_t fab_ib_guid(const fab_fabric *f, fab_node_id v, uint32_t port) {
     fab_node_kind kind = fab_kind_of(f, v);
     uint64_t number = v - f->first[kind];
     bool is_switch = kind == FAB_NODE_SWITCH;
+    if (f->names != NULL && f->names->guid[v] != 0) { /* of most adapters that of the first port too */
+        return f->names->guid[v] + (is_switch || port == 0 ? 0 : port - 1);
+    }
     return PREFIX | (uint64_t)(is_switch ? 1 : 2) << KIND_SHIFT | number << NODE_SHIFT | (is_switch ? 0 : port);
 }
 
@@ -65,7 +69,7 @@ uint32_t fab_ib_n_ports(const fab_fabric *f, fab_node_id v) {
 }
 
 const char *fab_ib_description(const fab_fabric *f, fab_node_id v, char *out) {
-    if (fab_kind_of(f, v) == FAB_NODE_SWITCH) {
+    if (fab_kind_of(f, v) == FAB_NODE_SWITCH || (f->names != NULL && f->names->node[v] != FAB_NAME_NONE)) {
         return fab_node_name(f, v, out);
     }
     uint32_t nic = v - f->first[FAB_NODE_NIC];
@@ -79,6 +83,15 @@ fab_node_id fab_ib_find_guid(const fab_fabric *f, uint64_t guid, uint32_t *out_p
     uint64_t kind = rest >> KIND_SHIFT;
     uint64_t number = rest >> NODE_SHIFT & UINT32_MAX;
     uint32_t port = (uint32_t)(rest & 0xff);
+    fab_node_id near = f->names != NULL ? fab_names_find_guid(f->names, guid) : FAB_NONE;
+    if (near != FAB_NONE) {
+        bool is_switch = fab_kind_of(f, near) == FAB_NODE_SWITCH;
+        uint64_t offset = guid - f->names->guid[near];
+        if (offset < (is_switch ? 1 : fab_ib_n_ports(f, near))) {
+            *out_port = is_switch ? 0 : (uint32_t)offset + 1;
+            return near;
+        }
+    }
     if (kind == 1 && number < fab_n_switches(f) && port == 0) {
         *out_port = 0;
         return f->first[FAB_NODE_SWITCH] + (uint32_t)number;
@@ -114,13 +127,17 @@ fab_node_id fab_ib_find_description(const fab_fabric *f, const char *text, size_
     const char *end = text + n;
     uint32_t server = 0;
     uint32_t nic = 0;
+    fab_node_id named = fab_names_find_node(f->names, text, n);
+    if (named != FAB_NONE) {
+        return named;
+    }
     if (take(&at, end, "server-", &server)) {
         uint32_t first = take(&at, end, " HCA-", &nic) ? 1 : take(&at, end, " mlx5_", &nic) ? 0 : FAB_NONE;
         bool fits = first != FAB_NONE && at == end && nic >= first && nic - first < f->nics_per_server;
         uint64_t number = (uint64_t)server * f->nics_per_server + nic - first;
         return fits && number < fab_n_of(f, FAB_NODE_NIC) ? f->first[FAB_NODE_NIC] + (uint32_t)number : FAB_NONE;
     }
-    char name[32] = "";
+    char name[FAB_NODE_NAME_SIZE] = "";
     fab_node_id v = FAB_NONE;
     if (n == 0 || n >= sizeof name || memchr(text, '\0', n) != NULL) {
         return FAB_NONE;

@@ -2,6 +2,7 @@
 #include "fab/mask.h"
 #include "fab/fabric_parse.h"
 #include "fab/memory.h"
+#include "fab/names.h"
 #include "fab/str.h"
 
 #include <inttypes.h>
@@ -72,7 +73,7 @@ fab_status fab_component_check(const fab_fabric *f, const fab_racks *racks, cons
                         f->n_links - 1);
     }
     if (!is_network(f, c->id)) {
-        char name[80];
+        char name[FAB_LINK_NAME_SIZE];
         return fab_fail(err, FAB_EINPUT, NULL,
                         "%s is inside a server; links and ports that fail are those of the network",
                         fab_link_name(f, c->id, name));
@@ -80,8 +81,14 @@ fab_status fab_component_check(const fab_fabric *f, const fab_racks *racks, cons
     return FAB_OK;
 }
 
-/* "server-4": what no node is called. */
-static bool parse_group(const char *text, fab_component_kind *out_kind, uint64_t *out_id) {
+/* "server-4", or the host's name: what no node is called. */
+static bool parse_group(const fab_fabric *f, const char *text, fab_component_kind *out_kind, uint64_t *out_id) {
+    uint32_t server = fab_names_find_server(f->names, text, strlen(text));
+    if (server != FAB_NONE) {
+        *out_kind = FAB_COMPONENT_SERVER;
+        *out_id = server;
+        return true;
+    }
     static const fab_component_kind KINDS[] = {FAB_COMPONENT_SERVER, FAB_COMPONENT_RACK, FAB_COMPONENT_PLANE};
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
         size_t n = strlen(fab_component_kinds[KINDS[i]]);
@@ -102,7 +109,7 @@ static fab_status set_node(const fab_fabric *f, fab_node_id node, fab_component 
                                                [FAB_NODE_SWITCH] = FAB_COMPONENT_SWITCH};
     fab_node_kind kind = fab_kind_of(f, node);
     if (kind == FAB_NODE_DOMAIN) {
-        char name[32];
+        char name[FAB_NODE_NAME_SIZE];
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                         "%s is a scale-up domain, which does not fail as one: name its GPUs or servers",
                         fab_node_name(f, node, name));
@@ -129,7 +136,7 @@ fab_status fab_component_parse(const fab_fabric *f, const fab_racks *racks, cons
     fab_component c = {.fraction = 0};
     uint64_t id = 0;
     fab_node_id node = 0;
-    const char *times = strchr(text, '*');
+    const char *times = strrchr(text, '*');
     size_t n = times != NULL ? (size_t)(times - text) : strlen(text);
     if (n == 0 || n >= sizeof name) {
         FAB_FAIL(err, FAB_EINPUT, NULL, "'%.60s' names no component; as leaf-3, nic-7, leaf-0:17 > spine-0:1, server-4",
@@ -140,10 +147,13 @@ fab_status fab_component_parse(const fab_fabric *f, const fab_racks *racks, cons
     if (times != NULL) {
         FAB_TRY(parse_fraction(times + 1, &c.fraction, err));
     }
-    if (strchr(name, '>') != NULL || strchr(name, ':') != NULL) {
+    if (fab_names_find_node(f->names, name, n) != FAB_NONE) {
+        FAB_TRY(fab_node_parse(f, name, &node, err));
+        FAB_TRY(set_node(f, node, &c, err));
+    } else if (strchr(name, '>') != NULL || (strchr(name, ':') != NULL && !parse_group(f, name, &c.kind, &id))) {
         c.kind = strchr(name, '>') != NULL ? FAB_COMPONENT_LINK : FAB_COMPONENT_PORT;
         FAB_TRY(fab_link_parse(f, name, &c.id, err));
-    } else if (parse_group(name, &c.kind, &id)) {
+    } else if (parse_group(f, name, &c.kind, &id)) {
         FAB_TRY(check_id(f, racks, c.kind, id, err));
         c.id = (uint32_t)id;
     } else {
@@ -164,12 +174,13 @@ const char *fab_component_name(const fab_fabric *f, const fab_component *c, char
     switch (c->kind) {
     case FAB_COMPONENT_LINK:
     case FAB_COMPONENT_PORT: (void)fab_link_name(f, c->id, out); break;
+    case FAB_COMPONENT_SERVER: (void)fab_server_name(f, c->id, out); break;
     case FAB_COMPONENT_SWITCH:
     case FAB_COMPONENT_NIC:
     case FAB_COMPONENT_GPU: (void)fab_node_name(f, f->first[NODES[c->kind]] + c->id, out); break;
     default: (void)snprintf(out, FAB_COMPONENT_NAME_SIZE, "%s-%" PRIu32, fab_component_kinds[c->kind], c->id);
     }
-    if (c->kind == FAB_COMPONENT_PORT && (end = strchr(out, ' ')) != NULL) {
+    if (c->kind == FAB_COMPONENT_PORT && (end = strstr(out, " > ")) != NULL) {
         *end = '\0'; /* the end of the cable that is meant */
     }
     if (c->fraction > 0) {

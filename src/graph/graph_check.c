@@ -38,7 +38,8 @@ static fab_status cut_and_diameter(const fab_fabric *f, fab_graph_facts *facts, 
     igraph_integer_t n_switches = (igraph_integer_t)fab_n_switches(f);
     igraph_real_t longest = 0;
     igraph_real_t cut = 0;
-    uint32_t half = f->n_servers / 2 * f->nics_per_server;
+    uint32_t half = fab_n_whole_servers(f) / 2 * f->nics_per_server;
+    uint32_t behind = fab_n_whole_servers(f) * f->nics_per_server;
     TRY_IGRAPH(igraph_vector_int_init(&edges, 0));
     TRY_IGRAPH(igraph_vector_init(&capacity, 0));
     TRY_IGRAPH(igraph_vector_int_reserve(&edges, 4 * (igraph_integer_t)f->n_cables)); /* push_back cannot fail then */
@@ -48,7 +49,11 @@ static fab_status cut_and_diameter(const fab_fabric *f, fab_graph_facts *facts, 
         igraph_integer_t upper = (igraph_integer_t)f->end[2 * (size_t)c + 1] - base;
         igraph_integer_t lower = (igraph_integer_t)f->end[2 * (size_t)c] - base;
         if (k->kind == FAB_LINK_ACCESS) {
-            bool in_first = f->end[2 * (size_t)c] - f->first[FAB_NODE_NIC] < half;
+            uint32_t nic = f->end[2 * (size_t)c] - f->first[FAB_NODE_NIC];
+            bool in_first = nic < half;
+            if (nic >= behind) {
+                continue;
+            }
             igraph_vector_int_push_back(&edges, in_first ? n_switches : upper);
             igraph_vector_int_push_back(&edges, in_first ? upper : n_switches + 1);
             igraph_vector_push_back(&capacity, k->capacity_bps);

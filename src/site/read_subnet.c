@@ -44,19 +44,33 @@ done:
     return status;
 }
 
+/* "} LID:028C PN:01 }", which ends a description. */
+static bool ends_label(const char *at, const char *behind) {
+    static const char FORM[] = "} LID:XXXX PN:XX }";
+    for (size_t i = 0; i < sizeof FORM - 1; i++) {
+        uint64_t digit = 0;
+        bool fits = (size_t)(behind - at) > i &&
+                    (FORM[i] == 'X' ? fab_site_hexadecimal((fab_token){.text = at + i, .length = 1}, &digit)
+                                    : at[i] == FORM[i]);
+        if (!fits) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* {MF0;A09-P1-IBLEAF-04-04:MQM9701/U1}; the text may hold braces. */
 static fab_status read_label(const reader *r, fab_token *out, fab_error *err) {
-    static const char STOP[] = "} LID:";
     fab_status status = FAB_OK;
     FAB_TRY(take(r, "{", err));
     const char *from = r->in->at;
-    const char *at = from;
-    do {
-        at = memchr(at, '}', (size_t)(r->in->behind - at));
-    } while (at != NULL && ((size_t)(r->in->behind - at) < sizeof STOP - 1 || memcmp(at, STOP, sizeof STOP - 1) != 0) &&
-             at++ < r->in->behind);
+    const char *behind = r->in->behind;
+    const char *at = memchr(from, '}', (size_t)(behind - from));
+    while (at != NULL && !ends_label(at, behind)) {
+        at = memchr(at + 1, '}', (size_t)(behind - at - 1));
+    }
     if (at == NULL) {
-        status = expected(r, "a description that ends with '} LID:'", err);
+        status = expected(r, "a description that ends with '} LID:XXXX PN:XX }'", err);
         goto done;
     }
     *out = (fab_token){.text = from, .length = (size_t)(at - from)};

@@ -19,9 +19,16 @@ typedef struct chunk {
     char bytes[];
 } chunk;
 
-/* Open addressing; a slot is an index + 1. */
+/* The hash stands beside the index, so that a text is looked at only where it is equal, and none when the table grows:
+ * each look would miss the cache. */
+typedef struct slot {
+    uint32_t index; /* + 1; 0: free */
+    uint32_t hash;
+} slot;
+
+/* Open addressing. */
 typedef struct table {
-    uint32_t *slot;
+    slot *slots;
     size_t n_slots; /* a power of two, or 0 */
 } table;
 
@@ -64,53 +71,49 @@ static uint64_t hash_bytes(uint64_t h, const char *bytes, size_t n) {
     return h;
 }
 
-static uint64_t hash_name(const char *name, size_t n) {
-    return hash_bytes(UINT64_C(0xcbf29ce484222325), name, n);
+/* The upper half of a product depends on all bits. */
+static uint32_t fold(uint64_t h) {
+    return (uint32_t)((h ^ h >> 29) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
-static uint64_t hash_end(uint32_t node, const char *port) {
-    return hash_bytes(UINT64_C(0xcbf29ce484222325) ^ (node * UINT64_C(0x9e3779b97f4a7c15)), port, strlen(port));
+static uint32_t hash_name(const char *name, size_t n) {
+    return fold(hash_bytes(UINT64_C(0xcbf29ce484222325), name, n));
 }
 
-static void put(table *t, uint64_t hash, uint32_t index) {
+static uint32_t hash_end(uint32_t node, const char *port) {
+    return fold(hash_bytes(UINT64_C(0xcbf29ce484222325) ^ (node * UINT64_C(0x9e3779b97f4a7c15)), port, strlen(port)));
+}
+
+static void put(table *t, uint32_t hash, uint32_t index) {
     size_t at = hash & (t->n_slots - 1);
-    while (t->slot[at] != 0) {
+    while (t->slots[at].index != 0) {
         at = (at + 1) & (t->n_slots - 1);
     }
-    t->slot[at] = index + 1;
+    t->slots[at] = (slot){index + 1, hash};
 }
 
-/* Room for one more at half load; `hash_of` finds the hash of an index again. */
-static fab_status reserve(table *t, size_t n_used, const fab_site *site,
-                          uint64_t (*hash_of)(const fab_site *, uint32_t), fab_error *err) {
-    if (2 * (n_used + 1) <= t->n_slots) {
+/* Room for two more at three quarters of the slots. */
+static fab_status reserve(table *t, size_t n_used, fab_error *err) {
+    if (4 * (n_used + 2) <= 3 * t->n_slots) {
         return FAB_OK;
     }
     table wider = {.n_slots = t->n_slots > 0 ? 2 * t->n_slots : 256};
-    fab_status status = FAB_NEW(wider.slot, wider.n_slots, err);
+    fab_status status = FAB_NEW(wider.slots, wider.n_slots, err);
     if (status != FAB_OK) {
         return status;
     }
     for (size_t i = 0; i < t->n_slots; i++) {
-        if (t->slot[i] != 0) {
-            put(&wider, hash_of(site, t->slot[i] - 1), t->slot[i] - 1);
+        if (t->slots[i].index != 0) {
+            put(&wider, t->slots[i].hash, t->slots[i].index - 1);
         }
     }
-    free(t->slot);
+    free(t->slots);
     *t = wider;
     return FAB_OK;
 }
 
-static uint64_t hash_of_node(const fab_site *site, uint32_t node) {
-    return hash_name(site->nodes[node].name, strlen(site->nodes[node].name));
-}
-
 static const fab_site_end *end_of(const fab_site *site, uint32_t end) {
     return &site->cables[end >> 1].end[end & 1];
-}
-
-static uint64_t hash_of_end(const fab_site *site, uint32_t end) {
-    return hash_end(end_of(site, end)->node, end_of(site, end)->port);
 }
 
 /* --- nodes ---------------------------------------------------------------------------------------------------------
@@ -140,8 +143,8 @@ void fab_site_free(fab_site *site) {
         m->chunks = next;
     }
     if (m != NULL) {
-        free(m->nodes.slot);
-        free(m->ends.slot);
+        free(m->nodes.slots);
+        free(m->ends.slots);
     }
     free(m);
     free(site->nodes);
@@ -152,25 +155,32 @@ void fab_site_free(fab_site *site) {
     free(site);
 }
 
-uint32_t fab_site_find(const fab_site *site, const char *name, size_t n) {
+static uint32_t find_node(const fab_site *site, uint32_t hash, const char *name, size_t n) {
     const table *t = &site->memory->nodes;
-    for (size_t at = hash_name(name, n); t->n_slots > 0; at++) {
-        uint32_t slot = t->slot[at & (t->n_slots - 1)];
-        if (slot == 0) {
+    for (size_t at = hash; t->n_slots > 0; at++) {
+        const slot *s = &t->slots[at & (t->n_slots - 1)];
+        if (s->index == 0) {
             break;
         }
-        const char *other = site->nodes[slot - 1].name;
-        if (strlen(other) == n && memcmp(other, name, n) == 0) {
-            return slot - 1;
+        if (s->hash == hash) {
+            const char *other = site->nodes[s->index - 1].name;
+            if (strncmp(other, name, n) == 0 && other[n] == '\0') {
+                return s->index - 1;
+            }
         }
     }
     return FAB_SITE_NONE;
 }
 
+uint32_t fab_site_find(const fab_site *site, const char *name, size_t n) {
+    return find_node(site, hash_name(name, n), name, n);
+}
+
 fab_status fab_site_add_node(fab_site *site, const char *name, size_t n, size_t line, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
     struct fab_site_memory *m = site->memory;
-    uint32_t found = fab_site_find(site, name, n);
+    uint32_t hash = hash_name(name, n);
+    uint32_t found = find_node(site, hash, name, n);
     if (found != FAB_SITE_NONE) {
         *out = found;
         return FAB_OK;
@@ -179,12 +189,12 @@ fab_status fab_site_add_node(fab_site *site, const char *name, size_t n, size_t 
         FAB_FAIL(err, FAB_EUNSUPPORTED, site->path, "more than %" PRIu32 " nodes", MOST_NODES);
     }
     FAB_TRY(FAB_GROW(site->nodes, m->node_capacity, site->n_nodes + 1, err));
-    FAB_TRY(reserve(&m->nodes, site->n_nodes, site, hash_of_node, err));
+    FAB_TRY(reserve(&m->nodes, site->n_nodes, err));
     fab_site_node *node = &site->nodes[site->n_nodes];
     *node = (fab_site_node){.rank = FAB_SITE_NONE, .line = line};
     FAB_TRY(fab_site_text(site, name, n, &node->name, err));
     node->label = node->name;
-    put(&m->nodes, hash_name(name, n), site->n_nodes);
+    put(&m->nodes, hash, site->n_nodes);
     *out = site->n_nodes++;
 done:
     return status;
@@ -194,16 +204,18 @@ done:
  */
 
 /* 2 * cable + end at a port, FAB_SITE_NONE where nothing is plugged in. */
-static uint32_t find_end(const fab_site *site, uint32_t node, const char *port) {
+static uint32_t find_end(const fab_site *site, uint32_t hash, uint32_t node, const char *port) {
     const table *t = &site->memory->ends;
-    for (size_t at = hash_end(node, port); t->n_slots > 0; at++) {
-        uint32_t slot = t->slot[at & (t->n_slots - 1)];
-        if (slot == 0) {
+    for (size_t at = hash; t->n_slots > 0; at++) {
+        const slot *s = &t->slots[at & (t->n_slots - 1)];
+        if (s->index == 0) {
             break;
         }
-        const fab_site_end *end = end_of(site, slot - 1);
-        if (end->node == node && strcmp(end->port, port) == 0) {
-            return slot - 1;
+        if (s->hash == hash) {
+            const fab_site_end *end = end_of(site, s->index - 1);
+            if (end->node == node && strcmp(end->port, port) == 0) {
+                return s->index - 1;
+            }
         }
     }
     return FAB_SITE_NONE;
@@ -243,8 +255,10 @@ fab_status fab_site_add_cable(fab_site *site, const fab_site_cable *cable, bool 
     struct fab_site_memory *m = site->memory;
     const fab_site_end *e = cable->end;
     uint32_t at[2] = {FAB_SITE_NONE, FAB_SITE_NONE};
+    uint32_t hash[2] = {0, 0};
     for (uint32_t i = 0; i < 2; i++) {
-        at[i] = e[i].port != NULL ? find_end(site, e[i].node, e[i].port) : FAB_SITE_NONE;
+        hash[i] = e[i].port != NULL ? hash_end(e[i].node, e[i].port) : 0;
+        at[i] = e[i].port != NULL ? find_end(site, hash[i], e[i].node, e[i].port) : FAB_SITE_NONE;
     }
     bool known = at[0] != FAB_SITE_NONE && at[1] == (at[0] ^ 1);
     if (out_old != NULL) {
@@ -266,14 +280,14 @@ fab_status fab_site_add_cable(fab_site *site, const fab_site_cable *cable, bool 
                  site->nodes[e[0].node].label);
     }
     FAB_TRY(FAB_GROW(site->cables, m->cable_capacity, site->n_cables + 1, err));
-    FAB_TRY(reserve(&m->ends, 2 * (size_t)site->n_cables + 1, site, hash_of_end, err));
+    FAB_TRY(reserve(&m->ends, 2 * (size_t)site->n_cables, err));
     uint32_t index = site->n_cables++;
     site->cables[index] = *cable;
     for (uint32_t i = 0; i < 2; i++) {
         fab_site_end *end = &site->cables[index].end[i];
         if (end->port != NULL) {
             FAB_TRY(fab_site_text(site, end->port, strlen(end->port), &end->port, err));
-            put(&m->ends, hash_end(end->node, end->port), 2 * index + i);
+            put(&m->ends, hash[i], 2 * index + i);
         }
     }
 done:
@@ -288,7 +302,7 @@ void fab_site_drop_cables(fab_site *site, const bool *drop) {
         }
     }
     site->n_cables = n;
-    free(site->memory->ends.slot);
+    free(site->memory->ends.slots);
     site->memory->ends = (table){.n_slots = 0};
 }
 

@@ -11,8 +11,8 @@
 #define UTF16 "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
 const fab_site_format *const fab_site_formats[] = {
-    &fab_site_ibnet,   &fab_site_ibports, &fab_site_subnet, &fab_site_slurm,
-    &fab_site_ptm_dot, &fab_site_graphml, &fab_site_csv,    NULL};
+    &fab_site_ibnet,   &fab_site_ibports, &fab_site_subnet, &fab_site_slurm, &fab_site_ptm_dot,
+    &fab_site_graphml, &fab_site_csv,     &fab_site_htsim,  &fab_site_simai, NULL};
 
 static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
     FILE *in = fopen(path, "rb");

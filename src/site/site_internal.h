@@ -30,5 +30,6 @@ fab_status fab_site_ib_host(fab_site *site, uint32_t node, fab_error *err) FAB_M
 
 extern const fab_site_format fab_site_ibports, fab_site_ibnet, fab_site_subnet, fab_site_csv, fab_site_slurm,
     fab_site_ptm_dot, fab_site_graphml;
+extern const fab_site_format fab_site_htsim, fab_site_simai;
 
 #endif

@@ -219,7 +219,8 @@ static fab_status init(search *s, fab_error *err) {
     fab_status status = FAB_OK;
     advisor *a = s->a;
     const fab_fabric *f = a->request->fabric;
-    uint32_t n_full = fab_n_gpus(f) / f->gpus_per_server;
+    uint32_t n_gpus = fab_n_gpus(f) / f->gpus_per_server;
+    uint32_t n_full = n_gpus < fab_n_whole_servers(f) ? n_gpus : fab_n_whole_servers(f);
     bool *used = NULL;
     FAB_TRY(FAB_NEW(s->list, f->n_servers, err));
     FAB_TRY(FAB_NEW(s->best, f->n_servers, err));
@@ -238,10 +239,10 @@ static fab_status init(search *s, fab_error *err) {
             s->list[s->n_all++] = server;
         }
     }
-    if (n_full < f->n_servers && used[n_full]) {
+    if (n_gpus < f->n_servers && used[n_gpus]) {
         s->n_all = 0;
         (void)snprintf(a->advice->placement_note, sizeof a->advice->placement_note,
-                       "placement not searched: server %" PRIu32 " of the job has fewer GPUs than the others", n_full);
+                       "placement not searched: server %" PRIu32 " of the job has fewer GPUs than the others", n_gpus);
     } else if (s->n_all < 2) {
         (void)snprintf(a->advice->placement_note, sizeof a->advice->placement_note,
                        "placement not searched: there is one server");

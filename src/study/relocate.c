@@ -33,7 +33,8 @@ static uint32_t server_of_nic(const fab_fabric *f, fab_node_id nic) {
 static fab_node_id leaf_of(const fab_relocator *r, uint32_t gpu, uint32_t i, uint32_t plane) {
     const fab_fabric *f = r->f;
     uint32_t nic = fab_head(f, r->ports.gpu_nic[(size_t)gpu * r->ports.nics_per_gpu + i]) - f->first[FAB_NODE_NIC];
-    return fab_head(f, r->ports.nic_access[(size_t)nic * r->ports.n_planes + plane]);
+    fab_link_id up = r->ports.nic_access[(size_t)nic * r->ports.n_planes + plane];
+    return up != FAB_NONE ? fab_head(f, up) : FAB_NONE;
 }
 
 static bool is_in_domain(const fab_relocator *r, uint32_t a, uint32_t b) {
@@ -133,7 +134,7 @@ done:
     return status;
 }
 
-/* Servers without ranks that have GPUs, and whose GPUs nobody talks to: those are storage. */
+/* Whole servers without ranks that have GPUs, and whose GPUs nobody talks to: those are storage. */
 static void find_idle(fab_relocator *r) {
     const fab_fabric *f = r->f;
     for (uint32_t server = 0; server < f->n_servers; server++) {
@@ -143,7 +144,8 @@ static void find_idle(fab_relocator *r) {
             any |= r->gpu[gpu];
         }
         r->is_working[server] = (any & RELOCATE_RANK) != 0;
-        if (any == 0 && first < fab_n_gpus(f) && (r->request.taken == NULL || r->request.taken[server] == 0)) {
+        if (any == 0 && server < fab_n_whole_servers(f) && first < fab_n_gpus(f) &&
+            (r->request.taken == NULL || r->request.taken[server] == 0)) {
             r->idle[r->n_idle++] = server;
         }
     }
@@ -275,7 +277,8 @@ static bool has_way(const fab_relocator *r, uint32_t gpu, bool is_remote) {
         uint32_t nic = fab_head(r->f, pcie) - r->f->first[FAB_NODE_NIC];
         for (uint32_t plane = 0; plane < ports->n_planes && !fab_mask_link_is_dead(r->mask, pcie); plane++) {
             fab_link_id up = ports->nic_access[(size_t)nic * ports->n_planes + plane];
-            if (!fab_mask_link_is_dead(r->mask, up) && (!is_remote || is_joined(r, fab_head(r->f, up)))) {
+            if (up != FAB_NONE && !fab_mask_link_is_dead(r->mask, up) &&
+                (!is_remote || is_joined(r, fab_head(r->f, up)))) {
                 return true;
             }
         }

@@ -61,7 +61,7 @@ static void add_figure(csv *c, double value) {
 
 static void add_row(csv *c, const fab_outcome *o) {
     const fab_plan *plan = fab_store_plan(c->results->store);
-    char name[80];
+    char name[FAB_LINK_NAME_SIZE];
     add_integer(c, o->scenario);
     fab_str_append(&c->text, c->variant[o->variant].data, c->variant[o->variant].length);
     fab_str_add(&c->text, o->state < FAB_OUTCOME_N_STATES ? fab_outcome_states[o->state] : "");

@@ -66,6 +66,9 @@ static fab_status add_files(const fab_study_request *r, fab_plan *plan, fab_erro
     if (strncmp(r->scenarios, "file:", 5) == 0) {
         FAB_TRY(add_file(plan, r->scenarios + 5, strlen(r->scenarios + 5), err));
     }
+    if (r->design->fabric.file[0] != '\0') {
+        FAB_TRY(add_file(plan, r->design->fabric.file, strlen(r->design->fabric.file), err));
+    }
     for (size_t e = 0; e < r->design->n_engines; e++) {
         if (fab_engine_path(r->design->engines[e].text, &at, &n)) {
             FAB_TRY(add_file(plan, r->design->engines[e].text + at, n, err));

@@ -1,5 +1,6 @@
 /* A store, the fabric that it is about, and the summary of its rows. */
 #include "study_results_internal.h"
+#include "study_scene.h"
 
 #include "fab/analysis.h"
 #include "fab/memory.h"
@@ -71,7 +72,7 @@ fab_status fab_study_results_open(const char *folder, fab_study_results **out, f
     FAB_TRY(FAB_NEW(r, 1, err));
     FAB_TRY(fab_store_open(folder, &r->store, err));
     const fab_plan *plan = fab_store_plan(r->store);
-    FAB_TRY(fab_design_restore(plan->design, &r->design, err));
+    FAB_TRY(study_restore_design(folder, plan, &r->design, err));
     (void)snprintf(r->design.origin, sizeof r->design.origin, "%s", plan->origin);
     FAB_TRY(fab_topology_build(&r->design.fabric, &r->fabric, NULL, err));
     if (r->design.fabric.floor.given) {

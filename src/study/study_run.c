@@ -27,26 +27,13 @@ static void restored_release(restored *r) {
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
 
-/* Path of the copy of a file; NULL: there is none. */
-static fab_status copy_of(const char *folder, const fab_plan *plan, const char *given, size_t length, fab_str *out,
-                          fab_error *err) {
-    for (size_t i = 0; i < plan->n_files; i++) {
-        const fab_store_file *file = &plan->files[i];
-        if (strlen(file->given) == length && memcmp(file->given, given, length) == 0) {
-            fab_str_printf(out, "%s/%s/%s", folder, FAB_STORE_FILES, file->name);
-            return FAB_OK;
-        }
-    }
-    return fab_fail(err, FAB_EINPUT, folder, "is damaged: the plan has no copy of '%.*s'", (int)length, given);
-}
-
 /* "file:PATH" with the copy's path; other texts as they are. */
 static fab_status restore_text(const char *folder, const fab_plan *plan, const char *text, char **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_str copy = FAB_STR_INIT;
     if (strncmp(text, "file:", 5) == 0) {
         fab_str_add(&copy, "file:");
-        FAB_TRY(copy_of(folder, plan, text + 5, strlen(text + 5), &copy, err));
+        FAB_TRY(study_copy_of(folder, plan, text + 5, strlen(text + 5), &copy, err));
     } else {
         fab_str_add(&copy, text);
     }
@@ -69,7 +56,7 @@ static fab_status restore_engine(const char *folder, const fab_plan *plan, fab_e
         FAB_FAIL(err, FAB_EINPUT, folder, "has a comma in its name, which the path in an engine's option cannot have");
     }
     fab_str_append(&text, engine->text, at);
-    FAB_TRY(copy_of(folder, plan, engine->text + at, n, &text, err));
+    FAB_TRY(study_copy_of(folder, plan, engine->text + at, n, &text, err));
     fab_str_add(&text, engine->text + at + n);
     FAB_TRY(fab_str_status(&text, err));
     if (text.length >= sizeof engine->text) {
@@ -84,9 +71,9 @@ done:
 
 /* --- from the plan ------------------------------------------------------------------------------------------------ */
 
-static fab_status restore_design(const fab_plan *plan, fab_design *out, fab_error *err) {
+static fab_status restore_design(const char *folder, const fab_plan *plan, fab_design *out, fab_error *err) {
     char digest[17];
-    fab_status status = fab_design_restore(plan->design, out, err);
+    fab_status status = study_restore_design(folder, plan, out, err);
     if (status == FAB_OK) {
         (void)snprintf(out->origin, sizeof out->origin, "%s", plan->origin);
         fab_design_digest(out, digest);
@@ -131,7 +118,7 @@ static fab_failure_rates restore_rates(const fab_plan *plan) {
 static fab_status restore(const char *folder, const fab_plan *plan, restored *out, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_NEW(out->design, 1, err));
-    FAB_TRY(restore_design(plan, out->design, err));
+    FAB_TRY(restore_design(folder, plan, out->design, err));
     FAB_TRY(restore_policies(plan, out, err));
     FAB_TRY(fab_plan_check_files(folder, plan, err));
     FAB_TRY(restore_text(folder, plan, plan->traffic, &out->traffic, err));

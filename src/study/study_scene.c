@@ -239,3 +239,37 @@ done:
     }
     return status;
 }
+
+/* --- files of the store ------------------------------------------------------------------------------------------- */
+
+fab_status study_copy_of(const char *folder, const fab_plan *plan, const char *given, size_t length, fab_str *out,
+                         fab_error *err) {
+    for (size_t i = 0; i < plan->n_files; i++) {
+        const fab_store_file *file = &plan->files[i];
+        if (strlen(file->given) == length && memcmp(file->given, given, length) == 0) {
+            fab_str_printf(out, "%s/%s/%s", folder, FAB_STORE_FILES, file->name);
+            return FAB_OK;
+        }
+    }
+    return fab_fail(err, FAB_EINPUT, folder, "is damaged: the plan has no copy of '%.*s'", (int)length, given);
+}
+
+fab_status study_restore_design(const char *folder, const fab_plan *plan, fab_design *out, fab_error *err) {
+    static const char KEY[] = "\nfabric.file=";
+    fab_status status = FAB_OK;
+    fab_str text = FAB_STR_INIT;
+    const char *line = strstr(plan->design, KEY);
+    if (line == NULL) {
+        return fab_design_restore(plan->design, out, err);
+    }
+    const char *given = line + strlen(KEY);
+    size_t n = strcspn(given, "\n");
+    fab_str_append(&text, plan->design, (size_t)(given - plan->design));
+    FAB_TRY(study_copy_of(folder, plan, given, n, &text, err));
+    fab_str_add(&text, given + n);
+    FAB_TRY(fab_str_status(&text, err));
+    FAB_TRY(fab_design_restore(text.data, out, err));
+done:
+    fab_str_release(&text);
+    return status;
+}

@@ -30,6 +30,13 @@ void study_scene_release(study_scene *scene);
  * plan has its variants otherwise. */
 fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_error *err) FAB_MUST_USE;
 
+/** Appends the path of the copy that a store keeps of a file. */
+fab_status study_copy_of(const char *folder, const fab_plan *plan, const char *given, size_t length, fab_str *out,
+                         fab_error *err) FAB_MUST_USE;
+
+/** The design of a plan, with the copy of the file of an installed fabric in place of the one that was given. */
+fab_status study_restore_design(const char *folder, const fab_plan *plan, fab_design *out, fab_error *err) FAB_MUST_USE;
+
 /** Scratch of one thread. */
 typedef struct study_worker {
     const study_scene *scene;

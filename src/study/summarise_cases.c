@@ -160,7 +160,7 @@ static uint32_t look_at_nic(const fab_fabric *f, fab_node_id nic, uint32_t *out_
 
 bool summary_homing(const fab_fabric *f, fab_homing *out) {
     fab_homing h = {UINT32_MAX, UINT32_MAX, UINT32_MAX, 0};
-    for (uint32_t server = 0; server < f->n_servers; server++) {
+    for (uint32_t server = 0; server < fab_n_whole_servers(f); server++) {
         double sum_bps = 0;
         double most_bps = 0;
         uint32_t links = 0;

@@ -2,6 +2,7 @@
 #include "summarise_internal.h"
 
 #include "fab/memory.h"
+#include "fab/str.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_c
     k->n_worst += damage == k->worst_damage;
     if (damage == k->worst_damage) {
         (void)fab_component_name(f, c, name);
-        if (k->n_worst == 1 || summary_compare_names(name, k->worst) < 0) {
+        if (k->n_worst == 1 || fab_compare_names(name, k->worst) < 0) {
             (void)snprintf(k->worst, sizeof k->worst, "%s", name);
         }
     }

@@ -127,9 +127,6 @@ double summary_mean_damage(const record *r);
 /** Above the mean of all scenarios by more than a draw of as many of them would be, and by its own interval. */
 bool summary_is_clear(const fab_summariser *s, size_t variant, const record *r);
 
-/** Numbers in names by their value: leaf-9 before leaf-10. */
-int summary_compare_names(const char *a, const char *b);
-
 /** Failures of s->history by class, and their part in least squares. */
 void summary_count_failures(fab_summariser *s);
 void summary_add_causes(const fab_summariser *s, double damage, cause_sums *sums);

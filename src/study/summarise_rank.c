@@ -3,6 +3,7 @@
 
 #include "fab/analysis.h"
 #include "fab/memory.h"
+#include "fab/str.h"
 #include "fab/rng.h"
 
 #include <inttypes.h>
@@ -194,40 +195,13 @@ double summary_mean_damage(const record *r) {
     return r->n_known == 0 ? NAN : r->least == r->most ? r->least : r->damage / (double)r->n_known;
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-/* Numbers in names by their value: leaf-9 before leaf-10. */
-int summary_compare_names(const char *a, const char *b) {
-    while (*a != '\0' && *b != '\0') {
-        if (is_digit(*a) && is_digit(*b)) {
-            char *end_a = NULL;
-            char *end_b = NULL;
-            unsigned long long x = strtoull(a, &end_a, 10);
-            unsigned long long y = strtoull(b, &end_b, 10);
-            if (x != y) {
-                return x < y ? -1 : 1;
-            }
-            a = end_a;
-            b = end_b;
-        } else if (*a != *b) {
-            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-        } else {
-            a++;
-            b++;
-        }
-    }
-    return (*a != '\0') - (*b != '\0');
-}
-
 static int by_damage(const void *a, const void *b) {
     const ranked *x = a;
     const ranked *y = b;
     if (x->damage != y->damage) {
         return x->damage > y->damage ? -1 : 1;
     }
-    return summary_compare_names(x->name, y->name);
+    return fab_compare_names(x->name, y->name);
 }
 
 /* Which components a ranking is of. */

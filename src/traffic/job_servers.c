@@ -290,11 +290,11 @@ static fab_status read_candidates(fab_job *job, const fab_design *design, const 
                          job->storage[i]);
             }
         }
-    } else if (spares >= fabric->n_servers) {
+    } else if (spares >= fab_n_whole_servers(fabric)) {
         FAB_FAIL(err, FAB_EINPUT, job->where, "%" PRIu64 " spare servers of %" PRIu32 " leave none for the job", spares,
-                 fabric->n_servers);
+                 fab_n_whole_servers(fabric));
     } else {
-        for (uint32_t server = 0; server < fabric->n_servers - (uint32_t)spares; server++) {
+        for (uint32_t server = 0; server < fab_n_whole_servers(fabric) - (uint32_t)spares; server++) {
             if (!used[server]) {
                 job->servers[job->n_servers++] = server;
             }

@@ -18,7 +18,7 @@ typedef struct sharing {
     fab_design *alone;   /* room for a design of one job */
     uint8_t *runs;       /* [server]: job that runs there, or NOBODY */
     uint8_t *stores;     /* [server]: a job that it is storage of, or NOBODY */
-    uint32_t n_in_order; /* servers that a job without a list may take: all but spares */
+    uint32_t n_in_order; /* servers that a job without a list may take: the whole ones but spares */
 } sharing;
 
 void fab_job_alone(const fab_design *placed, size_t job, fab_design *out) {
@@ -183,7 +183,9 @@ fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fa
     fab_status status = FAB_OK;
     bool is_open[FAB_MAX_JOBS] = {false};
     uint64_t spares = design->fabric.spares;
-    sharing s = {.fabric = fabric, .n_in_order = spares < fabric->n_servers ? fabric->n_servers - (uint32_t)spares : 0};
+    sharing s = {.fabric = fabric,
+                 .n_in_order =
+                     spares < fab_n_whole_servers(fabric) ? fab_n_whole_servers(fabric) - (uint32_t)spares : 0};
     if (design->n_jobs < 2) {
         *out = *design;
         return FAB_OK;

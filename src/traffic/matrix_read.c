@@ -5,7 +5,7 @@
  * stay separate flows. Lines end in LF or CRLF; empty lines and comments (# in CSV, % in MatrixMarket) may stand
  * anywhere.
  */
-#include "traffic_internal.h"
+#include "file_formats.h"
 
 #include "fab/memory.h"
 #include "fab/str.h"
@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define MAX_FILE_BYTES ((size_t)1 << 30)
 
 typedef struct cursor {
     const char *path;
@@ -311,24 +309,18 @@ static size_t max_entries(const fab_str *text) {
 static void summarize(const char *path, const fab_phase *phase, fab_traffic *traffic) {
     char flows[32];
     char amount[40];
-    const char *slash = strrchr(path, '/');
     (void)snprintf(traffic->summary, sizeof traffic->summary, "matrix %.60s: %s flow%s, %s",
-                   slash != NULL ? slash + 1 : path, fab_format_count(flows, phase->n_flows),
-                   phase->n_flows == 1 ? "" : "s",
+                   fab_traffic_file_name(path), fab_format_count(flows, phase->n_flows), phase->n_flows == 1 ? "" : "s",
                    fab_quantity_format(amount, (double)phase->total_bytes, FAB_UNIT_BYTES));
 }
 
-fab_status fab_matrix_read(const char *path, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
+fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, fab_traffic *traffic,
+                           fab_error *err) {
     fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
     fab_phase_builder builder = {.capacity = 0};
-    if (path[0] == '\0') {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
-    }
-    FAB_TRY(fab_read_file(path, MAX_FILE_BYTES, &text, err));
-    cursor c = {path, text.data, text.data + text.length, text.data, 1, fab_n_gpus(fabric)};
-    FAB_TRY(fab_phase_open(&builder, "matrix", "matrix", max_entries(&text), err));
-    if (strncasecmp(text.data, MARKET_BANNER, strlen(MARKET_BANNER)) == 0) {
+    cursor c = {path, text->data, text->data + text->length, text->data, 1, fab_n_gpus(fabric)};
+    FAB_TRY(fab_phase_open(&builder, "matrix", "matrix", max_entries(text), err));
+    if (strncasecmp(text->data, MARKET_BANNER, strlen(MARKET_BANNER)) == 0) {
         FAB_TRY(read_market(&c, &builder, err));
     } else {
         FAB_TRY(read_csv(&c, &builder, err));
@@ -337,7 +329,6 @@ fab_status fab_matrix_read(const char *path, const fab_fabric *fabric, fab_traff
     summarize(path, &builder.phase, traffic);
     fab_traffic_take(traffic, &builder);
 done:
-    fab_str_release(&text);
     fab_phase_release(&builder.phase);
     return status;
 }

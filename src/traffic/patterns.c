@@ -266,6 +266,12 @@ done:
     return status;
 }
 
+/* GPUs of the servers that have all their cables. */
+static uint32_t whole_gpus(const fab_fabric *f) {
+    uint64_t n = (uint64_t)fab_n_whole_servers(f) * f->gpus_per_server;
+    return n < fab_n_gpus(f) ? (uint32_t)n : fab_n_gpus(f);
+}
+
 fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t seed, fab_traffic *traffic,
                             fab_error *err) {
     fab_status status = FAB_OK;
@@ -275,7 +281,7 @@ fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t
                      .fabric = fabric,
                      .seed = seed,
                      .bytes = 1000000,
-                     .last = fab_n_gpus(fabric) - 1,
+                     .last = whole_gpus(fabric) - 1,
                      .from_first = FAB_NONE,
                      .from_last = FAB_NONE,
                      .by = FAB_NONE,

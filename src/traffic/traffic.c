@@ -1,4 +1,5 @@
 /* Where phases come from: a job, a pattern or a file. */
+#include "file_formats.h"
 #include "traffic_internal.h"
 
 #include "fab/job_sharing.h"
@@ -191,7 +192,7 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
     } else if (strncmp(text, "pattern:", 8) == 0) {
         FAB_TRY(fab_pattern_make(text, fabric, seed, &traffic, err));
     } else if (strncmp(text, "file:", 5) == 0) {
-        FAB_TRY(fab_matrix_read(text + 5, fabric, &traffic, err));
+        FAB_TRY(fab_traffic_read(text + 5, fabric, &traffic, err));
     } else {
         FAB_FAIL(err, FAB_EINPUT, NULL,
                  "traffic '%.60s' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH", text);

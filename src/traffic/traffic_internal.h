@@ -2,6 +2,7 @@
 #ifndef FAB_TRAFFIC_INTERNAL_H
 #define FAB_TRAFFIC_INTERNAL_H
 
+#include "fab/str.h"
 #include "fab/traffic.h"
 
 /* Bytes of a phase stay below 2^63, so that sums of them fit. */
@@ -167,7 +168,8 @@ fab_status fab_front_end_make(const fab_job *job, const fab_fabric *fabric, cons
                               fab_error *err) FAB_MUST_USE;
 fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t seed, fab_traffic *traffic,
                             fab_error *err) FAB_MUST_USE;
-fab_status fab_matrix_read(const char *path, const fab_fabric *fabric, fab_traffic *traffic,
+/* A matrix in the bytes of a file. */
+fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, fab_traffic *traffic,
                            fab_error *err) FAB_MUST_USE;
 
 #endif

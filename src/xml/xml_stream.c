@@ -24,7 +24,8 @@ struct fab_xml_stream {
     fab_str *text;  /* character data since the last tag */
     fab_str *value; /* of an attribute that is asked for */
     size_t depth;
-    bool read_failed;
+    bool has_begun, is_wide, read_failed;
+    uint32_t lines; /* that were read */
     fab_status status;
     fab_error *err;
 };
@@ -231,11 +232,30 @@ static void on_text(void *user, const xmlChar *text, int length) {
 /* --- the file ------------------------------------------------------------------------------------------------------
  */
 
+/* libxml2 takes a zero byte for the end of the file. Of UTF-16 every other byte may be one. The parser must not be
+ * stopped from here: it is in the middle of its buffer. */
+static bool refuse_zero_byte(fab_xml_stream *s, const char *bytes, size_t n) {
+    char where[FAB_XML_PLACE_SIZE];
+    const char *zero = s->is_wide ? NULL : memchr(bytes, '\0', n);
+    for (const char *c = bytes; c < (zero != NULL ? zero : bytes + n); c++) {
+        s->lines += *c == '\n' ? 1U : 0U;
+    }
+    if (zero != NULL && s->status == FAB_OK) {
+        (void)snprintf(where, sizeof where, "%.150s:%u", s->path, (unsigned)s->lines + 1);
+        s->status = fab_fail(s->err, FAB_EINPUT, where, "a zero byte: this is no text file");
+    }
+    return zero != NULL;
+}
+
 static int read_bytes(void *user, char *to, int n) {
     fab_xml_stream *s = user;
     size_t got = fread(to, 1, (size_t)n, s->in);
+    if (!s->has_begun && got > 0) {
+        s->has_begun = true;
+        s->is_wide = (unsigned char)to[0] >= 0xFE || to[0] == '\0' || (got > 1 && to[1] == '\0');
+    }
     s->read_failed = ferror(s->in) != 0;
-    return s->read_failed ? -1 : (int)got;
+    return s->read_failed || refuse_zero_byte(s, to, got) ? -1 : (int)got;
 }
 
 static fab_status run(fab_xml_stream *s) {

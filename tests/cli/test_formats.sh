@@ -30,6 +30,8 @@ code=0
 "$tool" list merged.graphml >out 2>err || code=$?
 [[ $code -eq 3 ]] && grep -qE '^merged.graphml:[0-9]+:[0-9]+: .*--view whole' err || fail "a merged view: $code $(<err)"
 
+$python "$root/tests/cli/check_reader_memory.py" "$tool" "$root/tests/data/sites" 2>err || fail "memory of readers: $(tail -n 1 err)"
+
 # --- what a format cannot say ---
 refuse() { # refuse WRITER FILE TEXT
   local code=0

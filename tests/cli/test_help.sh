@@ -87,35 +87,65 @@ END
   zsh -f offer.zsh 'fabriscope run --engine spr' 'spray' >shown || fail "zsh does not complete an engine"
 fi
 
-# Every figure that is explained is in the JSON schema, and the figures of engines and iterations are all explained.
+# Every figure that is explained is in the JSON schema; every figure of the schema is explained, or is a plain count or number of
+# something (plain_fields.txt).
 "$program" explain | awk '$1 ~ /^[a-z]/ && NF > 2 { print $1 }' | sort >explained
 "$program" schema result >schema.json
-/usr/bin/python3 - <<'END' || fail "metrics and schema differ"
+/usr/bin/python3 - "$root/tests/cli/plain_fields.txt" <<'END' || fail "metrics and schema differ"
 import json
+import sys
 explained = set(open("explained").read().split())
+plain = {word for line in open(sys.argv[1]) if not line.startswith("#") for word in line.split()}
 schema = json.load(open("schema.json"))
-fields = set()
+fields, figures, quantities = set(), set(), set()
+
+def is_figure(node):
+    target = node.get("$ref", "").rsplit("/", 1)[-1]
+    if target:
+        return is_figure(schema["$defs"][target])
+    kinds = {node.get("type")} | {k for option in node.get("oneOf", []) + node.get("anyOf", []) for k in [option.get("type")]}
+    if "oneOf" in node or "anyOf" in node:
+        return any(is_figure(option) for option in node.get("oneOf", []) + node.get("anyOf", []))
+    if kinds == {"array"}:
+        return is_figure(node.get("items", {}))
+    return bool(kinds & {"number", "integer"}) or set(node.get("properties", {})) >= {"mean", "p50", "p99"}
+
+def is_count(node):
+    return node.get("$ref", "").endswith(("/count", "/countsByTier", "/tier")) or node.get("type") == "integer" or (
+        node.get("type") == "array" and is_count(node.get("items", {})))
+
 def walk(node):
     if isinstance(node, dict):
-        fields.update(node.get("properties", {}))
+        for name, value in node.get("properties", {}).items():
+            fields.add(name)
+            if isinstance(value, dict) and is_figure(value):
+                figures.add(name)
+                if not is_count(value):
+                    quantities.add(name)
         for value in node.values():
             walk(value)
     elif isinstance(node, list):
         for value in node:
             walk(value)
+
 walk(schema)
-names = lambda d: {k for k in schema["$defs"][d]["properties"]}
-figures = {k for d in ("engine", "iteration") for k in names(d)
-           if k.endswith(("_s", "_ratio", "_factor", "_bps", "_Bps", "_tokens", "_links", "_flows")) and k not in ("held_flows", "hot_links")}
-missing = figures - explained
-unknown = explained - fields
+assert len(figures) > 200 and len(quantities) > 120, f"{len(figures)} figures and {len(quantities)} quantities only"
+missing = quantities - explained - plain
 assert not missing, f"not explained: {sorted(missing)}"
+missing = figures - explained - plain
+assert not missing, f"neither explained nor plain: {sorted(missing)}"
+unknown = explained - fields
 assert not unknown, f"in no report: {sorted(unknown)}"
+idle = plain - figures | plain & explained
+assert not idle, f"plain_fields.txt has what is explained, or in no report: {sorted(idle)}"
 END
-[[ $(wc -l <explained) -ge 50 ]] || fail "few metrics"
+[[ $(wc -l <explained) -ge 180 ]] || fail "few metrics"
 while read -r metric; do
   "$program" explain "$metric" >page || fail "explain $metric"
   grep -q '^Definition  ' page && grep -q '^Source  ' page || fail "explain $metric: incomplete"
   awk 'length($0) > 80 { exit 1 }' page || fail "explain $metric is wider than 80 columns"
+  for record in $(grep -oE '[0-9]{4}-[a-z-]+\.md' page); do
+    [[ -e $root/src/doc/adr/$record ]] || fail "explain $metric: there is no $record"
+  done
 done <explained
 exit $((failures > 0))

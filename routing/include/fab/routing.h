@@ -49,11 +49,20 @@ typedef struct fab_ports {
     uint32_t nics_per_gpu, n_planes;
     fab_link_id *gpu_scaleup; /**< shape [n_gpus]: GPU -> domain, FAB_NONE without one */
     fab_link_id *gpu_nic;     /**< shape [n_gpus][nics_per_gpu]: GPU -> NIC */
-    fab_link_id *nic_access;  /**< shape [n_nics][n_planes]: NIC -> leaf */
+    fab_link_id *nic_access;  /**< shape [n_nics][n_planes]: NIC -> leaf; FAB_NONE where no cable is */
+    uint32_t n_cut;           /**< entries of nic_access without a cable: of installed fabrics alone */
 } fab_ports;
 
 fab_status fab_ports_init(const fab_fabric *fabric, fab_ports *out, fab_error *err) FAB_MUST_USE;
 void fab_ports_release(fab_ports *ports);
+
+/**
+ * Whether the GPUs of a phase have their ways into the network.
+ * @retval FAB_EUNREACHABLE  a flow leaves or enters through a NIC without a cable; the message names it
+ * Complexity: O(1) where every NIC has its cables, else O(flows), of an all-to-all O(GPUs).
+ */
+fab_status fab_ports_check(const fab_fabric *fabric, const fab_ports *ports, const fab_phase *phase,
+                           fab_error *err) FAB_MUST_USE;
 
 /**
  * NICs through which a flow leaves and enters: those of its GPUs, or of the GPU that hands it over between rails.

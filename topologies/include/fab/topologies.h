@@ -69,7 +69,8 @@ typedef struct fab_tree {
 typedef struct fab_family {
     const char *name;
     const char *summary;
-    /** Counts in closed form, from the parameters alone. Fills the derived fields of `spec` (GPUs of fat-tree:k=). */
+    /** Counts in closed form, from the parameters alone. Fills the derived fields of `spec` (GPUs of fat-tree:k=).
+     * NULL: there is none, the counts are those of the graph. */
     fab_status (*predict)(fab_fabric_spec *spec, fab_counts *out, fab_error *err);
     /** The graph. `spec` is what predict left. */
     fab_status (*build)(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err);

@@ -51,7 +51,7 @@ typedef struct fab_link_part {
 
 /** A link where jobs meet. */
 typedef struct fab_shared_link {
-    char name[80];
+    char name[FAB_LINK_NAME_SIZE];
     uint32_t tier;
     bool up;
     double busy_s; /**< of all jobs */

@@ -56,7 +56,7 @@ typedef struct fab_met_phase {
 typedef struct fab_explanation {
     const fab_fabric *fabric; /**< borrowed */
     fab_link_id link;
-    char name[80];
+    char name[FAB_LINK_NAME_SIZE];
     double capacity_bps;
     char engine[FAB_NAME_SIZE];
     char label[FAB_ENGINE_LABEL_SIZE]; /**< name and all options */

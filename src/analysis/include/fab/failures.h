@@ -9,8 +9,8 @@
 #include "fab/overlay.h"
 #include "fab/result.h"
 
-#define FAB_FAILED_TEXT 128 /**< a component */
-#define FAB_RANKS_TEXT  96  /**< "24-31", "0,8,16" */
+#define FAB_FAILED_TEXT (FAB_LINK_NAME_SIZE + 32) /**< a component */
+#define FAB_RANKS_TEXT  96                        /**< "24-31", "0,8,16" */
 
 /** A server with ranks that cannot go on. */
 typedef struct fab_lost_server {
@@ -29,7 +29,7 @@ typedef struct fab_rank_move {
 typedef struct fab_failed_phase {
     uint32_t n_disconnected, n_collisions;
     double worst_ratio;
-    char worst_link[80]; /**< empty: nothing is carried */
+    char worst_link[FAB_LINK_NAME_SIZE]; /**< empty: nothing is carried */
 } fab_failed_phase;
 
 /** All phases in one state. */

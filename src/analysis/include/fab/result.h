@@ -121,7 +121,7 @@ typedef struct fab_flow_ref {
 
 typedef struct fab_hot_link {
     fab_link_id link;
-    char name[80];
+    char name[FAB_LINK_NAME_SIZE];
     uint32_t tier; /**< of the class */
     bool up;
     double factor, taper_factor, hash_factor;
@@ -160,8 +160,8 @@ typedef struct fab_seed_figures {
 typedef struct fab_last_flow {
     uint64_t flow, bytes;
     uint32_t src_gpu, dst_gpu;
-    double rate_bps, finish_s; /**< rate while all flows of the phase are under way */
-    char bottleneck[80];       /**< name of the link that holds it; empty: its receiver's window does */
+    double rate_bps, finish_s;           /**< rate while all flows of the phase are under way */
+    char bottleneck[FAB_LINK_NAME_SIZE]; /**< name of the link that holds it; empty: its receiver's window does */
     char comm[FAB_NAME_SIZE];
 } fab_last_flow;
 
@@ -220,8 +220,8 @@ typedef struct fab_engine_result {
     fab_path_figures paths;          /**< of the first seed; no flows where they are not known */
     double window_bytes, queueing_s; /**< of a receiver and of queues, where packets are reordered */
     uint64_t dependencies;           /**< pairs of fabric links, one held while the other is asked for */
-    char cycle[FAB_CYCLE_SHOWN][80]; /**< names of its first ones */
-    fab_flow_rate *flows;            /**< shape [n_flows]; NULL unless asked for, and where rates are not known */
+    char cycle[FAB_CYCLE_SHOWN][FAB_LINK_NAME_SIZE]; /**< names of its first ones */
+    fab_flow_rate *flows; /**< shape [n_flows]; NULL unless asked for, and where rates are not known */
     uint64_t n_flows;
     double *load_bytes;      /**< shape [n_links], first seed; NULL unless asked for (exports) */
     double *utilisation;     /**< shape [n_links], likewise: offered rate over capacity; of fabric links the collision
@@ -271,7 +271,8 @@ typedef enum fab_command {
     FAB_COMMAND_MIX,
     FAB_COMMAND_STUDY,
     FAB_COMMAND_AUDIT,
-    FAB_COMMAND_TRAFFIC
+    FAB_COMMAND_TRAFFIC,
+    FAB_COMMAND_IMPORT
 } fab_command;
 
 /** What a run found. */
@@ -309,6 +310,7 @@ typedef struct fab_result {
     const fab_traffic_listing *listing;        /**< borrowed; NULL unless traffic was only listed */
     const struct fab_audit *audit;             /**< borrowed; NULL unless an installed fabric was looked at (audit.h) */
     const char *audited;                       /**< with audit: the file, borrowed */
+    const struct fab_imported *imported;       /**< borrowed; NULL unless a file was imported (imported.h) */
     const struct fab_overlay *overlay;         /**< borrowed; NULL where nothing is known of failures (overlay.h) */
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
     const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */

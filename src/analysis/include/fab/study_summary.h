@@ -17,6 +17,7 @@
 #define FAB_STUDY_SUMMARY_H
 
 #include "fab/design.h"
+#include "fab/fabric.h"
 #include "fab/status.h"
 
 #include <stdbool.h>
@@ -26,7 +27,7 @@
 #define FAB_STUDY_TOP       10   /**< components and scenarios named, unless asked for otherwise */
 #define FAB_STUDY_TOP_MOST  1000 /**< likewise, at most */
 #define FAB_STUDY_BINS      12   /**< of factors */
-#define FAB_COMPONENT_TEXT  128
+#define FAB_COMPONENT_TEXT  (FAB_LINK_NAME_SIZE + 32)
 #define FAB_CASE_TEXT       512 /**< of all that failed in a scenario */
 #define FAB_POLICY_TEXT     32
 #define FAB_STUDY_CRITERIA  192
@@ -95,9 +96,9 @@ typedef struct fab_cause {
 /** A scenario by what it does; figures as in fab_outcome, NAN where not known. */
 typedef struct fab_study_case {
     uint64_t scenario;
-    char name[FAB_COMPONENT_TEXT]; /**< as a file calls it; else empty */
-    char failed[FAB_CASE_TEXT];    /**< "leaf-3, leaf-0:17 > spine-0:1"; of a history the classes and how often */
-    char fullest[80];              /**< the link that is asked for most, or empty */
+    char name[FAB_COMPONENT_TEXT];    /**< as a file calls it; else empty */
+    char failed[FAB_CASE_TEXT];       /**< "leaf-3, leaf-0:17 > spine-0:1"; of a history the classes and how often */
+    char fullest[FAB_LINK_NAME_SIZE]; /**< the link that is asked for most, or empty */
     bool is_stopped;
     double damage, slowdown, time_s, worst_ratio, lost_ratio, goodput;
     uint64_t n_failed; /**< components; of a history failures */

@@ -40,6 +40,9 @@ void fab_format_double(char *out, double value);
 /** Number with thousands separators ("24,576"). `out` holds at least 32 bytes. Returns out. */
 const char *fab_format_count(char *out, uint64_t value);
 
+/** Order of names in which numbers count by their value: leaf-9 before leaf-10. As strcmp(). */
+int fab_compare_names(const char *a, const char *b);
+
 /** Whole of a small text file or of stdin ("-"), NUL-terminated. Larger than `limit` bytes is FAB_EINPUT. */
 fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err) FAB_MUST_USE;
 

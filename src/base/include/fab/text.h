@@ -35,6 +35,9 @@ typedef struct fab_text {
 fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) FAB_MUST_USE;
 void fab_text_release(fab_text *text);
 
+/** Of a file whose bytes are there already: FAB_EINPUT where one of them is zero. */
+fab_status fab_text_check(fab_text *text, fab_error *err) FAB_MUST_USE;
+
 /**
  * The same, but keeps one line at a time (up to 64 MiB): tokens of a line last until the next. What is wrong further on
  * ends the lines, so that fab_text_end() has to be asked behind the last one.

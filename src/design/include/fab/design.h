@@ -7,6 +7,7 @@
 #ifndef FAB_DESIGN_H
 #define FAB_DESIGN_H
 
+#include "fab/installed.h"
 #include "fab/status.h"
 #include "fab/str.h"
 
@@ -19,6 +20,7 @@
 #define FAB_MAX_JOBS    16
 #define FAB_NAME_SIZE   64
 #define FAB_WHERE_SIZE  192
+#define FAB_FILE_SIZE   512
 
 /** One switch tier; index 0 is the leaf tier. */
 typedef struct fab_tier_spec {
@@ -66,6 +68,12 @@ typedef struct fab_fabric_spec {
     char xgft[FAB_NAME_SIZE];      /**< "h;m1,..;w1,.." or empty */
     char dragonfly[FAB_NAME_SIZE]; /**< "p,a,h[,g[,t]]" or empty */
     char torus[FAB_NAME_SIZE];     /**< "4,4,8" or empty */
+    char file[FAB_FILE_SIZE];      /**< installed: what is installed, from the folder of the program */
+    char format[FAB_NAME_SIZE];    /**< installed: of the file; empty = recognised by content */
+    char digest[24];               /**< installed: of the bytes of the file; filled in, or what they have to be */
+    char host_order[16];           /**< installed: name | leaf: how servers are numbered */
+    uint64_t hosts_per_switch;     /**< installed: to add to a file without hosts */
+    uint64_t cables;               /**< installed: between two switches of a file without cables; 0 = 1 */
     fab_tier_spec tier[FAB_MAX_TIERS];
     fab_floor_spec floor;
     char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
@@ -171,6 +179,9 @@ fab_status fab_design_read(const char *text, const char *const *overrides, size_
  */
 void fab_design_front_end(const fab_design *design, uint64_t servers, fab_fabric_spec *out);
 
+/** How the file of an installed fabric is read. Texts belong to the spec. */
+fab_installed_options fab_design_installed_options(const fab_fabric_spec *spec);
+
 /** Sets one field of `design->jobs[job]` from its key, as --job and XML do. Appends a job when job == n_jobs. */
 fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, const char *value, const char *where,
                               fab_error *err) FAB_MUST_USE;
@@ -187,7 +198,8 @@ void fab_design_describe(const fab_design *design, fab_str *out);
  */
 fab_status fab_design_restore(const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
 
-/** Digest of fab_design_describe: 16 hexadecimal digits and a NUL. */
+/** Digest of fab_design_describe, but for the path of an installed fabric's file, whose content it covers instead: 16
+ * hexadecimal digits and a NUL. */
 void fab_design_digest(const fab_design *design, char out[17]);
 
 /** Appends the XML Schema of design files. */

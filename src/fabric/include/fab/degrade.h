@@ -13,8 +13,8 @@
 
 /** A part and the fraction of its speed that is left. */
 typedef struct fab_weak_part {
-    char name[80]; /**< as given */
-    double ratio;  /**< 1 / FAB_PART_STEPS ... 1 */
+    char name[FAB_LINK_NAME_SIZE]; /**< as given */
+    double ratio;                  /**< 1 / FAB_PART_STEPS ... 1 */
 } fab_weak_part;
 
 /**

@@ -20,6 +20,11 @@ typedef uint32_t fab_link_id;
 #define FAB_NONE         UINT32_MAX
 #define FAB_FABRIC_TIERS 8
 
+/* Bytes that hold any name with its NUL: of a node, of a port, and of a link, "node:port > node:port". */
+#define FAB_NODE_NAME_SIZE 96
+#define FAB_PORT_NAME_SIZE 32
+#define FAB_LINK_NAME_SIZE (2 * (FAB_NODE_NAME_SIZE + FAB_PORT_NAME_SIZE) + 8)
+
 typedef enum fab_node_kind {
     FAB_NODE_GPU,
     FAB_NODE_NIC,
@@ -40,6 +45,7 @@ typedef enum fab_wiring {
     FAB_WIRING_TREE,      /**< tiers: every cable leads from a tier to the one above; boundary t lies below tier t */
     FAB_WIRING_DRAGONFLY, /**< one tier; boundaries: NIC - switch, inside a group, between groups */
     FAB_WIRING_TORUS,     /**< one tier; boundaries: NIC - switch, between neighbours */
+    FAB_WIRING_GRAPH,     /**< any graph, one tier; boundaries: NIC - switch, switch - switch */
 } fab_wiring;
 
 #define FAB_FIBRE_S_PER_M 4.9e-9 /**< light in fibre */
@@ -57,7 +63,8 @@ typedef struct fab_link_class {
 typedef struct fab_fabric {
     uint32_t n_nodes, n_links, n_cables;
     uint32_t n_servers, n_rails, n_planes, n_pods, n_tiers;
-    uint32_t n_boundaries; /**< numbered from 1, as the tier of a link class; n_tiers in a tree */
+    uint32_t n_cut_servers; /**< the last ones, which lack cables: jobs take them only where they are named */
+    uint32_t n_boundaries;  /**< numbered from 1, as the tier of a link class; n_tiers in a tree */
     fab_wiring wiring;
     uint32_t gpus_per_server, nics_per_server, gpus_per_domain;
     uint32_t first[FAB_NODE_N_KINDS + 1];         /**< [kind]: first node of the kind; [kind + 1]: behind its last */
@@ -80,6 +87,7 @@ typedef struct fab_fabric {
     uint16_t *switch_plane;  /**< shape [n_switches] */
     uint16_t *switch_radix;  /**< shape [n_switches]: physical ports, used or not */
     uint16_t *switch_ports;  /**< shape [n_switches]: highest port number; above the radix where ports break out */
+    struct fab_names *names; /**< of what is installed (fab/names.h); NULL: all by formula */
 } fab_fabric;
 
 void fab_fabric_free(fab_fabric *fabric);
@@ -124,28 +132,39 @@ static inline uint32_t fab_server_of(const fab_fabric *f, uint32_t gpu) {
 static inline uint32_t fab_domain_of(const fab_fabric *f, uint32_t gpu) {
     return gpu / f->gpus_per_domain;
 }
+/** Servers that have all their cables: the first ones. */
+static inline uint32_t fab_n_whole_servers(const fab_fabric *f) {
+    return f->n_servers - f->n_cut_servers;
+}
+
 /** Tier of a switch, 1 = leaf. */
 uint32_t fab_tier_of(const fab_fabric *f, fab_node_id v);
 
 /** NICs that a GPU reaches over PCIe; GPU g has the NICs [*first, *first + return). */
 uint32_t fab_nics_of_gpu(const fab_fabric *f, uint32_t gpu, uint32_t *first);
 
-/** "gpu-17", "nic-3", "domain-2", "leaf-5", "spine-8", "core-0", "tier4-2", "switch-9". `out` holds at least 32 bytes.
- * Returns out.
- */
+/** "gpu-17", "nic-3", "domain-2", "leaf-5", "spine-8", "core-0", "tier4-2", "switch-9"; or what is installed under that
+ * name. `out` holds FAB_NODE_NAME_SIZE bytes. Returns out. */
 const char *fab_node_name(const fab_fabric *f, fab_node_id v, char *out);
 
-/** "leaf-5:17 > spine-8:3" (node:port at either end). `out` holds at least 80 bytes. Returns out. */
+/** "leaf-5:17 > spine-8:3" (node:port at either end). `out` holds FAB_LINK_NAME_SIZE bytes. Returns out. */
 const char *fab_link_name(const fab_fabric *f, fab_link_id l, char *out);
+
+/** Port at the tail of a link: its number, or what is installed under that name. `out` holds FAB_PORT_NAME_SIZE bytes.
+ * Returns out. */
+const char *fab_port_name(const fab_fabric *f, fab_link_id l, char *out);
+
+/** "server-4", or the host's name. `out` holds FAB_NODE_NAME_SIZE bytes. Returns out. */
+const char *fab_server_name(const fab_fabric *f, uint32_t server, char *out);
 
 /** "leaf", "spine", "core", "tier4"; "switch" where the wiring is no tree. */
 const char *fab_tier_name(fab_wiring wiring, uint32_t tier);
 
 /** "nic-leaf", "leaf-spine", "spine-core", "core-tier4": cables below switch tier `boundary` of a tree. Else
- * "nic-switch", then "local" and "global" of a dragonfly, "torus" of a torus. */
+ * "nic-switch", then "local" and "global" of a dragonfly, "torus" of a torus, "switch-switch" of a graph. */
 const char *fab_boundary_name(fab_wiring wiring, uint32_t boundary);
 
-/** "tree", "dragonfly", "torus". */
+/** "tree", "dragonfly", "torus", "graph". */
 const char *fab_wiring_name(fab_wiring wiring);
 
 /** "up" or "down"; "there" (from the first end of the cable) or "back" between switches that have no order. */

@@ -17,7 +17,7 @@
 
 #define FAB_IB_PORTS       254    /**< of a switch; InfiniBand Architecture Specification 1.4, volume 1, 14.2.5.4 */
 #define FAB_IB_LIDS        0xBFFF /**< the last unicast LID; section 4.1.3 */
-#define FAB_IB_DESCRIPTION 48     /**< bytes that hold any description of ours */
+#define FAB_IB_DESCRIPTION FAB_NODE_NAME_SIZE /**< bytes that hold any description of ours */
 
 /**
  * Whether a subnet can be made of the fabric at all.

@@ -38,7 +38,7 @@ typedef struct fab_racks {
     const uint32_t *switch_rack; /**< shape [n_switches]. Borrowed */
 } fab_racks;
 
-#define FAB_COMPONENT_NAME_SIZE 128
+#define FAB_COMPONENT_NAME_SIZE (FAB_LINK_NAME_SIZE + 32)
 
 /** How many components of a kind a fabric has. Of links, cables; of ports, ends of cables of the network. */
 uint32_t fab_component_count(const fab_fabric *fabric, const fab_racks *racks, fab_component_kind kind);

@@ -56,6 +56,7 @@ typedef struct fab_site_cable {
 typedef struct fab_site_group {
     const char *name;
     uint32_t first, n; /**< members: site->member[first] ... */
+    double rate_bps;   /**< of a member into the scale-up network, per direction; 0: not known */
 } fab_site_group;
 
 /** What a reader met and did not refuse: a cable to nowhere, a port without a speed. */

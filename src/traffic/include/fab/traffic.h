@@ -95,7 +95,8 @@ void fab_traffic_release(fab_traffic *traffic);
  *                                    makes a run of each that is defined there, auto the one of least time by
  *                                    fab_collective_time()
  *     file:PATH                      CSV (src,dst,bytes) or MatrixMarket coordinate matrix over GPUs; entries of the
- *                                    same pair stay separate flows, entries of 0 bytes are dropped
+ *                                    same pair stay separate flows, entries of 0 bytes are dropped. Or connections of
+ *                                    htsim, a workload of SimAI (ADR 0043): recognised by content
  *
  * The collectives of a job run by tp-collective and dp-collective; phases of one collective are named dp-1, dp-2, ...
  * where it has several. Ring collectives run in one channel per member that a server (or the scale-up domain, where
@@ -135,6 +136,7 @@ fab_status fab_matrix_write(const fab_phase *phase, uint32_t n_gpus, fab_matrix_
 typedef struct fab_pattern_info {
     const char *name, *summary;
 } fab_pattern_info;
-extern const fab_pattern_info fab_patterns[]; /**< ended by an entry whose name is NULL */
+extern const fab_pattern_info fab_patterns[];      /**< ended by an entry whose name is NULL */
+extern const fab_pattern_info fab_traffic_files[]; /**< what file:PATH takes; ended likewise */
 
 #endif

@@ -1,0 +1,196 @@
+/*
+ * The fabric as a platform of SimGrid (XML, version 4.1): GPUs are hosts; NICs, scale-up domains and switches routers;
+ * links are SPLITDUPLEX. SimGrid finds the routes itself (Dijkstra): one shortest path for a pair of hosts.
+ *
+ * Shortest means fewest links, so that links inside a server are drawn out by pads (a link without limit or latency):
+ * with T tiers, T of them on a scale-up link and one more on PCIe. A pair in one domain then stays there (2 + 2T links
+ * against 4 + 2T through a NIC that both have, and more through a leaf), and no route that could do without passes
+ * through a domain between others: that is 2 + 2T links more, and a network has none of more than 2T. Between two boxes
+ * SimGrid has one link: parallel cables are one of their sum.
+ */
+#include "report_formats.h"
+#include "result_walk.h"
+
+#include "fab/memory.h"
+#include "fab/xml_writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAD "pad"
+
+typedef struct writer {
+    const fab_fabric *f;
+    fab_xml_writer xml;
+} writer;
+
+static uint32_t n_pads(const fab_fabric *f, fab_link_id link) {
+    fab_link_kind kind = fab_class_of(f, link)->kind;
+    return kind == FAB_LINK_SCALEUP ? f->n_tiers : kind == FAB_LINK_PCIE ? f->n_tiers + 1 : 0;
+}
+
+/* "leaf-3" is unique as it is. */
+static void put_name(writer *w, const char *attribute, fab_node_id v) {
+    char name[32];
+    fab_xml_write_attribute(&w->xml, attribute, fab_node_name(w->f, v, name));
+}
+
+/* Of a bundle: the name of its first cable. */
+static void put_cable(writer *w, const char *attribute, fab_link_id link) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "cable-%" PRIu32, link >> 1);
+    fab_xml_write_attribute(&w->xml, attribute, name);
+}
+
+static void put_quantity(writer *w, const char *attribute, double value, const char *unit) {
+    char number[32];
+    char text[40];
+    fab_format_double(number, value);
+    (void)snprintf(text, sizeof text, "%s%s", number, unit);
+    fab_xml_write_attribute(&w->xml, attribute, text);
+}
+
+static void put_boxes(writer *w) {
+    for (fab_node_id v = 0; v < w->f->n_nodes; v++) {
+        bool is_host = fab_kind_of(w->f, v) == FAB_NODE_GPU;
+        fab_xml_write_start(&w->xml, is_host ? "host" : "router");
+        put_name(w, "id", v);
+        if (is_host) {
+            fab_xml_write_attribute(&w->xml, "speed", "1Gf"); /* the format wants one; nothing computes */
+        }
+        fab_xml_write_end(&w->xml);
+    }
+}
+
+static void put_pad(writer *w) {
+    fab_xml_write_start(&w->xml, "link");
+    fab_xml_write_attribute(&w->xml, "id", PAD);
+    put_quantity(w, "bandwidth", 1e18, "Bps");
+    put_quantity(w, "latency", 0, "s");
+    fab_xml_write_attribute(&w->xml, "sharing_policy", "FATPIPE");
+    fab_xml_write_end(&w->xml);
+}
+
+/* Cables of one bundle, from one of their ends: in the order of the heads, so that they follow one another. */
+static int by_head(const void *a, const void *b) {
+    const uint32_t *x = a;
+    const uint32_t *y = b;
+    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+typedef void visit_bundle(writer *w, fab_link_id first, double bps);
+
+/* Calls `visit` for every bundle from `v` to boxes of higher numbers; pairs[] holds two numbers a link. */
+static void each_bundle(writer *w, fab_node_id v, uint32_t (*pairs)[2], visit_bundle *visit) {
+    const fab_fabric *f = w->f;
+    uint32_t n = 0;
+    for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
+        if (fab_head(f, f->out_link[i]) > v) {
+            pairs[n][0] = fab_head(f, f->out_link[i]);
+            pairs[n++][1] = f->out_link[i];
+        }
+    }
+    if (n > 1) {
+        qsort(pairs, n, sizeof pairs[0], by_head);
+    }
+    for (uint32_t i = 0; i < n;) {
+        uint32_t first = i;
+        double bps = 0;
+        for (; i < n && pairs[i][0] == pairs[first][0]; i++) {
+            bps += fab_class_of(f, pairs[i][1])->capacity_bps;
+        }
+        visit(w, pairs[first][1], bps);
+    }
+}
+
+static void put_link(writer *w, fab_link_id first, double bps) {
+    fab_xml_write_start(&w->xml, "link");
+    put_cable(w, "id", first);
+    put_quantity(w, "bandwidth", bps / 8, "Bps");
+    put_quantity(w, "latency", fab_class_of(w->f, first)->latency_s, "s");
+    fab_xml_write_attribute(&w->xml, "sharing_policy", "SPLITDUPLEX");
+    fab_xml_write_end(&w->xml);
+}
+
+static void put_route(writer *w, fab_link_id link, bool up) {
+    fab_xml_write_start(&w->xml, "route");
+    put_name(w, "src", up ? fab_tail(w->f, link) : fab_head(w->f, link));
+    put_name(w, "dst", up ? fab_head(w->f, link) : fab_tail(w->f, link));
+    fab_xml_write_attribute(&w->xml, "symmetrical", "NO");
+    fab_xml_write_start(&w->xml, "link_ctn");
+    put_cable(w, "id", link);
+    fab_xml_write_attribute(&w->xml, "direction", up ? "UP" : "DOWN");
+    fab_xml_write_end(&w->xml);
+    for (uint32_t i = 0; i < n_pads(w->f, link); i++) {
+        fab_xml_write_start(&w->xml, "link_ctn");
+        fab_xml_write_attribute(&w->xml, "id", PAD);
+        fab_xml_write_end(&w->xml);
+    }
+    fab_xml_write_end(&w->xml);
+}
+
+static void put_routes(writer *w, fab_link_id first, double bps) {
+    (void)bps;
+    put_route(w, first, true);
+    put_route(w, first, false);
+}
+
+static const char DOCTYPE[] = "\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">";
+
+static fab_status print(writer *w, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = w->f;
+    uint32_t(*pairs)[2] = NULL;
+    uint32_t most = 0;
+    for (fab_node_id v = 0; v < f->n_nodes; v++) {
+        uint32_t n = f->out_first[v + 1] - f->out_first[v];
+        most = n > most ? n : most;
+    }
+    FAB_TRY(FAB_NEW(pairs, (size_t)most + 1, err));
+    fab_xml_write_raw(&w->xml, DOCTYPE, sizeof DOCTYPE - 1);
+    fab_xml_write_start(&w->xml, "platform");
+    fab_xml_write_attribute(&w->xml, "version", "4.1");
+    fab_xml_write_start(&w->xml, "zone");
+    fab_xml_write_attribute(&w->xml, "id", "fabric");
+    fab_xml_write_attribute(&w->xml, "routing", "Dijkstra");
+    put_boxes(w);
+    put_pad(w);
+    for (fab_node_id v = 0; v < f->n_nodes; v++) {
+        each_bundle(w, v, pairs, put_link);
+    }
+    for (fab_node_id v = 0; v < f->n_nodes; v++) {
+        each_bundle(w, v, pairs, put_routes);
+    }
+    fab_xml_write_end(&w->xml);
+    fab_xml_write_end(&w->xml);
+    FAB_TRY(fab_xml_writer_finish(&w->xml, err));
+done:
+    free(pairs);
+    return status;
+}
+
+static fab_status write_simgrid(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    writer w = {.f = result->graph};
+    (void)style;
+    if (w.f == NULL) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "simgrid shows a fabric that was built, and this command builds none");
+    }
+    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
+    FAB_TRY(fab_xml_writer_init(&w.xml, out, err));
+    FAB_TRY(print(&w, err));
+done:
+    fab_xml_writer_release(&w.xml);
+    return status;
+}
+
+const fab_report_format fab_report_simgrid = {
+    .name = "simgrid",
+    .file_name = NULL, /* for one program, not for people */
+    .suffix = ".simgrid.xml",
+    .summary = "the fabric as a platform of SimGrid (XML); parallel cables are one link, routes are SimGrid's",
+    .write = write_simgrid,
+    .needs_graph = true,
+};

@@ -1,0 +1,153 @@
+/* Text report: what was found in a file, what was left out, what is assumed. */
+#include "fab/imported.h"
+#include "fab/units.h"
+#include "text_sections.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define NOTES_SHOWN 5
+
+static void put_servers(fab_page *page, const fab_imported *in) {
+    const fab_installed *site = in->site;
+    char rate[40];
+    uint32_t n_cut = site->n_servers - site->n_whole;
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
+                   "%" PRIu32 " server%s of %" PRIu32 " NIC%s at %s%s, numbered by %s: %.60s%s%.60s", site->n_whole,
+                   site->n_whole == 1 ? "" : "s", site->nics_per_server, site->nics_per_server == 1 ? "" : "s",
+                   fab_quantity_format(rate, in->spec->nic_bps, FAB_UNIT_RATE),
+                   site->n_planes > 1 ? ", a port on every plane" : "",
+                   in->spec->host_order[0] == 'l' ? "leaf and port" : "name", site->server_name[0],
+                   site->n_whole > 1 ? " to " : "", site->n_whole > 1 ? site->server_name[site->n_whole - 1] : "");
+    if (n_cut > 0) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                       "%" PRIu32
+                       " more lack%s NICs or cables, such as %.60s: jobs take them only where they are named",
+                       n_cut, n_cut == 1 ? "s" : "", site->server_name[site->n_whole]);
+    }
+    if (site->n_split_ports > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
+                       "%" PRIu32 " ports of adapters whose ports lead into one network are NICs of their own",
+                       site->n_split_ports);
+    }
+}
+
+static void put_structure(fab_page *page, const fab_imported *in) {
+    const fab_installed *site = in->site;
+    const fab_fabric *f = in->fabric;
+    if (!site->is_tree) {
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 4,
+                      "No tree: cables join switches of equal distance from the servers, or skip a tier. Engines that "
+                      "choose among uplinks (dmodk, pinned) have none here; the others work.");
+    }
+    if (site->shape.has_rails) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "Rail-optimised: %" PRIu32 " rails%s.", f->n_rails,
+                       f->forwards_in_domain ? ", in networks of their own: traffic between them is handed over inside "
+                                               "scale-up domains"
+                                             : "");
+    }
+    if (site->n_planes > 1) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
+                       "%" PRIu32 " planes: networks of their own, a port of every NIC on "
+                       "each.",
+                       site->n_planes);
+    } else if (site->n_networks > 1 && !f->forwards_in_domain) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                       "%" PRIu32 " parts that no cable joins: a flow from one to another is an error.",
+                       site->n_networks);
+    }
+    if (site->n_pods > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%" PRIu32 " pod%s.", site->n_pods, site->n_pods == 1 ? "" : "s");
+    }
+}
+
+static void put_tiers(fab_page *page, const fab_imported *in) {
+    static const char *const HEADINGS[] = {"tier", "switches", "ports", "cables below", "rate", "first"};
+    const fab_fabric *f = in->fabric;
+    fab_table table;
+    fab_table_begin(&table, HEADINGS, sizeof HEADINGS / sizeof HEADINGS[0]);
+    for (uint32_t t = 1; t <= f->n_boundaries; t++) {
+        uint32_t n_cables = 0;
+        char rate[40];
+        char name[FAB_NODE_NAME_SIZE];
+        bool has_switches = t <= f->n_tiers;
+        for (uint32_t c = 0; c < f->n_cables; c++) {
+            n_cables += fab_class_of(f, 2 * c)->tier == t;
+        }
+        fab_table_row(&table);
+        fab_table_set(&table, 0, FAB_INK_PLAIN, "%s",
+                      has_switches ? fab_tier_name(f->wiring, t) : fab_boundary_name(f->wiring, t));
+        if (has_switches) {
+            uint32_t first = f->first_of_tier[t];
+            fab_table_set(&table, 1, FAB_INK_PLAIN, "%" PRIu32, f->first_of_tier[t + 1] - first);
+            fab_table_set(&table, 2, FAB_INK_PLAIN, "%" PRIu64, in->spec->tier[t - 1].radix);
+            fab_table_set(&table, 5, FAB_INK_PLAIN, "%s", fab_node_name(f, first, name));
+        }
+        fab_table_set(&table, 3, FAB_INK_PLAIN, "%" PRIu32, n_cables);
+        fab_table_set(&table, 4, FAB_INK_PLAIN, "%s",
+                      fab_quantity_format(rate, fab_imported_rate(in, t), FAB_UNIT_RATE));
+    }
+    fab_table_print(&table, page, 2, NULL, NULL);
+    fab_table_release(&table);
+}
+
+static void put_left(fab_page *page, const fab_installed *site) {
+    bool any = false;
+    for (uint32_t kind = 0; kind < FAB_LEFT_N; kind++) {
+        any = any || site->left[kind].n > 0;
+    }
+    if (any) {
+        fab_text_heading(page, "LEFT OUT", NULL);
+    }
+    for (uint32_t kind = 0; kind < FAB_LEFT_N; kind++) {
+        const fab_left *left = &site->left[kind];
+        char names[512] = "";
+        size_t n = 0;
+        bool tells = kind != FAB_LEFT_SERVICES && kind != FAB_LEFT_NAMELESS; /* these are all called the same */
+        for (uint32_t i = 0; tells && i < left->n && i < FAB_INSTALLED_SHOWN && n < sizeof names; i++) {
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%.100s", i > 0 ? ", " : ": ", left->name[i]);
+        }
+        if (left->n > 0) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%" PRIu32 " %s%s%s", left->n, fab_left_out_texts[kind], names,
+                           tells && left->n > FAB_INSTALLED_SHOWN ? ", ..." : "");
+        }
+    }
+}
+
+static void put_notes(fab_page *page, const fab_site *site) {
+    if (site->n_notes > 0) {
+        fab_text_heading(page, "NOTES", "what the file contradicts itself in, and what it names without describing it");
+    }
+    for (uint32_t i = 0; i < site->n_notes && i < NOTES_SHOWN; i++) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "line %zu: %s", site->notes[i].line, site->notes[i].text);
+    }
+    if (site->n_notes > NOTES_SHOWN) {
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "... and %" PRIu32 " more", site->n_notes - NOTES_SHOWN);
+    }
+}
+
+void fab_text_import(fab_page *page, const fab_imported *in) {
+    char assumed[FAB_ASSUMED_MOST][FAB_ASSUMED_SIZE];
+    size_t n = fab_imported_assumed(in, assumed);
+    fab_page_wrapf(page, FAB_INK_BOLD, 0, 2, "%s: %s", in->path, in->site->site->format);
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "%s; digest %s", in->format, in->spec->digest);
+    fab_text_heading(page, "FOUND", NULL);
+    put_servers(page, in);
+    put_structure(page, in);
+    put_tiers(page, in);
+    put_left(page, in->site);
+    fab_text_heading(page, "ASSUMED", "keys in brackets change it: --set KEY=VALUE");
+    for (size_t i = 0; i < n; i++) {
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, assumed[i]);
+    }
+    put_notes(page, in->site->site);
+    fab_text_heading(page, "NEXT", NULL);
+    if (in->output != NULL) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "fabriscope run %s", in->output);
+    } else {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "fabriscope run installed:%s", in->path);
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 4,
+                       "fabriscope import %s --output DESIGN.xml writes a design to add jobs to", in->path);
+    }
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "fabriscope audit %s says what is wrong with it", in->path);
+}

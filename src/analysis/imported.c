@@ -1,0 +1,70 @@
+/* What an imported file does not say. */
+#include "fab/imported.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+double fab_imported_rate(const fab_imported *in, uint32_t boundary) {
+    return in->spec->tier[boundary - 1].port_bps;
+}
+
+static uint32_t unrated(const fab_installed *site) {
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < site->site->n_cables; c++) {
+        const fab_site_cable *cable = &site->site->cables[c];
+        bool serves = site->site->nodes[cable->end[0].node].kind == FAB_SITE_SERVICE ||
+                      site->site->nodes[cable->end[1].node].kind == FAB_SITE_SERVICE;
+        n += cable->rate_bps <= 0 && !serves;
+    }
+    return n;
+}
+
+static uint32_t without_ports(const fab_installed *site) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < site->n_switches; i++) {
+        n += site->switches[i].n_ports == 0;
+    }
+    return n;
+}
+
+size_t fab_imported_assumed(const fab_imported *in, char out[FAB_ASSUMED_MOST][FAB_ASSUMED_SIZE]) {
+    const fab_installed *site = in->site;
+    const fab_fabric_spec *spec = in->spec;
+    char rate[40];
+    char count[40];
+    size_t n = 0;
+    uint32_t n_unrated = unrated(site);
+    (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
+                   "%" PRIu64 " GPUs per server, for %" PRIu32
+                   " NICs (gpus-per-server), in scale-up domains of %" PRIu64 " (domain)",
+                   spec->gpus_per_server, site->nics_per_server, spec->domain);
+    if (site->site->is_tree_of_names) {
+        (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
+                       "the file tells who is below whom, but no cables: %" PRIu64
+                       " between a switch and the one above it (cables), %" PRIu32 " from a host (nics-per-server)",
+                       spec->cables > 0 ? spec->cables : 1, site->nics_per_server);
+    }
+    if (site->n_added_hosts > 0) {
+        (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
+                       "the file has no hosts: %" PRIu64 " at every switch, %s in all "
+                       "(hosts-per-switch)",
+                       spec->hosts_per_switch, fab_format_count(count, site->n_added_hosts));
+    }
+    if (n_unrated > 0) {
+        (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
+                       "%s cables without a rate have that of their tier, NICs %s (nic, port)",
+                       fab_format_count(count, n_unrated), fab_quantity_format(rate, spec->nic_bps, FAB_UNIT_RATE));
+    }
+    if (without_ports(site) > 0) {
+        (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
+                       "%s switches do not say how many ports they have: %" PRIu64 ", or as many as are in use (radix)",
+                       fab_format_count(count, without_ports(site)), spec->tier[0].radix);
+    }
+    if (!site->knows_lengths) {
+        (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
+                       "cables have the length of their tier: %g m to hosts, %g m between switches (length, floor)",
+                       spec->tier[0].length_m, spec->tier[1].length_m);
+    }
+    return n;
+}

@@ -1,0 +1,32 @@
+/**
+ * @file imported.h
+ * What `import` found in a file, for reports.
+ */
+#ifndef FAB_IMPORTED_H
+#define FAB_IMPORTED_H
+
+#include "fab/design.h"
+#include "fab/fabric.h"
+#include "fab/installed.h"
+
+/** Everything borrowed. */
+typedef struct fab_imported {
+    const char *path;   /**< the file that was read */
+    const char *format; /**< what it is, a line */
+    const char *output; /**< the design that was written; NULL: none */
+    const fab_installed *site;
+    const fab_fabric_spec *spec; /**< as resolved */
+    const fab_fabric *fabric;
+} fab_imported;
+
+#define FAB_ASSUMED_SIZE 320
+#define FAB_ASSUMED_MOST 8
+
+/** What is not in the file and was taken as something: sentences, with the keys that change it. Returns their number.
+ */
+size_t fab_imported_assumed(const fab_imported *imported, char out[FAB_ASSUMED_MOST][FAB_ASSUMED_SIZE]);
+
+/** Most frequent rate of the cables below a tier, as built. */
+double fab_imported_rate(const fab_imported *imported, uint32_t boundary);
+
+#endif

@@ -1,0 +1,218 @@
+#include "cli.h"
+
+#include "fab/imported.h"
+#include "fab/memory.h"
+#include "fab/topologies.h"
+#include "fab/xml_writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static fab_status apply_input_format(cli_options *options, const char *value, fab_error *err) {
+    cli_hint hint = {.word = value};
+    for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
+        cli_hint_offer(&hint, fab_site_formats[i]->name);
+        if (strcmp(fab_site_formats[i]->name, value) == 0) {
+            options->input_format = value;
+            return FAB_OK;
+        }
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --input-format: unknown format '%.40s'%s", value,
+                    cli_hint_text(&hint));
+}
+
+const cli_option cli_option_input_format = {
+    "input-format", "NAME", "of FILE, as `list formats` shows them; default what its content looks like",
+    apply_input_format};
+
+static fab_status apply_output(cli_options *options, const char *value, fab_error *err) {
+    if (value[0] == '\0') {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --output: the file's name is empty");
+    }
+    options->output = value;
+    return FAB_OK;
+}
+
+static const cli_option OPTION_OUTPUT = {
+    "output", "DESIGN.xml", "write a design that stands on FILE, to add jobs and engines to", apply_output};
+
+/* --- the design --------------------------------------------------------------------------------------------------- */
+
+typedef struct written {
+    const cli_options *options;
+    const fab_imported *imported;
+    const char *path; /* of FILE, from the folder of the design */
+} written;
+
+/* As in "fabric.gpus-per-server=8": the keys of <fabric> are attributes, those of tiers stand there as lists too. */
+static void put_override(fab_xml_writer *xml, const char *text) {
+    char key[64];
+    const char *from = strncmp(text, "fabric.", 7) == 0 ? text + 7 : text;
+    const char *equals = strchr(from, '=');
+    if (equals != NULL && (size_t)(equals - from) < sizeof key) {
+        (void)snprintf(key, sizeof key, "%.*s", (int)(equals - from), from);
+        fab_xml_write_attribute(xml, key, equals + 1);
+    }
+}
+
+static fab_status write_design(const void *context, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const written *w = context;
+    const fab_imported *in = w->imported;
+    fab_xml_writer xml;
+    char source[400];
+    FAB_TRY(fab_xml_writer_init(&xml, out, err));
+    (void)snprintf(source, sizeof source, "Imported from %.200s (%s).", in->path, in->site->site->format);
+    fab_xml_write_start(&xml, "design");
+    fab_xml_write_attribute(&xml, "name", "installed");
+    fab_xml_write_start(&xml, "source");
+    fab_xml_write_text(&xml, source);
+    fab_xml_write_end(&xml);
+    fab_xml_write_start(&xml, "fabric");
+    fab_xml_write_attribute(&xml, "family", "installed");
+    fab_xml_write_attribute(&xml, "file", w->path);
+    fab_xml_write_attribute(&xml, "format", in->site->site->format);
+    fab_xml_write_attribute(&xml, "digest", in->spec->digest);
+    for (size_t i = 0; i < w->options->overrides.n; i++) {
+        put_override(&xml, w->options->overrides.items[i]);
+    }
+    fab_xml_write_end(&xml);
+    fab_xml_write_end(&xml);
+    status = fab_xml_writer_finish(&xml, err);
+    fab_xml_writer_release(&xml);
+done:
+    return status;
+}
+
+/* FILE as a path from the folder of the design: what is below that folder by its way from there, else in full. */
+static fab_status path_from(const char *output, const char *file, fab_str *out, fab_error *err) {
+    const char *slash = strrchr(output, '/');
+    size_t n = slash != NULL ? (size_t)(slash + 1 - output) : 0;
+    char here[4096];
+    if (file[0] == '/' || n == 0 || strncmp(file, output, n) == 0) {
+        fab_str_add(out, file[0] == '/' ? file : file + n);
+        return fab_str_status(out, err);
+    }
+    if (getcwd(here, sizeof here) == NULL) {
+        return fab_fail(err, FAB_EIO, file, "the working folder is not known: %s", strerror(errno));
+    }
+    fab_str_printf(out, "%s/%s", here, file);
+    return fab_str_status(out, err);
+}
+
+/* What has no place in the <fabric> of a design would be lost. */
+static fab_status check_overrides(const cli_options *options, fab_error *err) {
+    for (size_t i = 0; i < options->overrides.n; i++) {
+        const char *text = options->overrides.items[i];
+        const char *from = strncmp(text, "fabric.", 7) == 0 ? text + 7 : text;
+        if (memchr(from, '.', strcspn(from, "=")) != NULL) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --set: import takes keys of the fabric, not '%.60s'", text);
+        }
+    }
+    return FAB_OK;
+}
+
+/* --- all together ------------------------------------------------------------------------------------------------- */
+
+/* "installed:" with file and format as further overrides: paths may hold what a one-line form is cut at. */
+static fab_status read_design(const cli_options *options, fab_design *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str file = FAB_STR_INIT;
+    fab_str format = FAB_STR_INIT;
+    const char **list = NULL;
+    size_t n = options->overrides.n;
+    FAB_TRY(FAB_NEW(list, n + 2, err));
+    if (n > 0) {
+        memcpy(list, options->overrides.items, n * sizeof *list);
+    }
+    fab_str_printf(&file, "fabric.file=%s", options->operands.items[0]);
+    fab_str_printf(&format, "fabric.format=%s", options->input_format != NULL ? options->input_format : "");
+    FAB_TRY(fab_str_status(&file, err));
+    FAB_TRY(fab_str_status(&format, err));
+    list[n++] = file.data;
+    list[n++] = format.data;
+    FAB_TRY(fab_design_read("installed:", list, n, out, err));
+done:
+    free(list);
+    fab_str_release(&file);
+    fab_str_release(&format);
+    return status;
+}
+
+static const char *summary_of(const char *format) {
+    for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
+        if (strcmp(fab_site_formats[i]->name, format) == 0) {
+            return fab_site_formats[i]->summary;
+        }
+    }
+    return format;
+}
+
+static fab_status save(const cli_options *options, const fab_imported *imported, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str path = FAB_STR_INIT;
+    FAB_TRY(path_from(options->output, imported->path, &path, err));
+    const written w = {options, imported, path.data};
+    FAB_TRY(fab_save_file(options->output, options->force, write_design, &w, err));
+done:
+    fab_str_release(&path);
+    return status;
+}
+
+static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    fab_fabric *fabric = NULL;
+    fab_installed *site = NULL;
+    fab_result result = {0};
+    fab_imported imported = {.path = options->operands.items[0], .output = options->output};
+    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(check_overrides(options, err));
+    FAB_TRY(cli_result_init(options, FAB_COMMAND_IMPORT, 0, &result, err));
+    FAB_TRY(read_design(options, design, err));
+    FAB_TRY(fab_topology_build(&design->fabric, &fabric, NULL, err));
+    fab_installed_options how = fab_design_installed_options(&design->fabric);
+    FAB_TRY(fab_installed_read(imported.path, &how, &site, err));
+    imported.site = site;
+    imported.spec = &design->fabric;
+    imported.fabric = fabric;
+    imported.format = summary_of(site->site->format);
+    result.imported = &imported;
+    if (options->output != NULL) {
+        FAB_TRY(save(options, &imported, err));
+    }
+    FAB_TRY(cli_report(options, &result, out, err));
+done:
+    fab_result_release(&result);
+    fab_installed_free(site);
+    fab_fabric_free(fabric);
+    free(design);
+    return status;
+}
+
+static const char *const EXAMPLES[] = {"fabriscope import ibnetdiscover.out",
+                                       "fabriscope import ibnetdiscover.out --output site.xml --set gpus-per-server=8",
+                                       "fabriscope import topology.conf --set cables=4 --set nic=200Gb/s", NULL};
+
+static const cli_option *const OPTIONS[] = {
+    &cli_option_input_format, &OPTION_OUTPUT,   &cli_option_set,   &cli_option_out,   &cli_option_force,
+    &cli_option_format,       &cli_option_json, &cli_option_color, &cli_option_quiet, NULL};
+
+const cli_command cli_command_import = {
+    .name = "import",
+    .operands = "FILE",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "make a design of what is installed: ibnetdiscover, cable lists, Slurm, ...",
+    .details =
+        "Recognises the format, finds tiers, servers, rails and planes in the graph, and says what it found, what "
+        "it left out and what it assumes. Every other command works on the result, by the names of boxes and "
+        "ports as they are installed: with the design that --output writes, or as installed:FILE.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .tells_usage = true,
+    .run = run,
+};

@@ -1,0 +1,136 @@
+/* Designs of what is installed: counts come from the file, and its digest is one of the values. */
+#include "fab/installed.h"
+#include "fields.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FAMILY "installed"
+
+static const char *where_of(const reading *r, const char *key) {
+    const field *f = design_field_find(SCOPE_FABRIC, key);
+    const char *where = r->where[design_field_index(f)];
+    return where[0] != '\0' ? where : r->origin_where;
+}
+
+static bool has_keys(const fab_fabric_spec *f) {
+    return f->file[0] != '\0' || f->format[0] != '\0' || f->digest[0] != '\0' || f->host_order[0] != '\0' ||
+           f->hosts_per_switch != 0 || f->cables != 0;
+}
+
+fab_installed_options fab_design_installed_options(const fab_fabric_spec *spec) {
+    return (fab_installed_options){.format = spec->format,
+                                   .nics_per_server = spec->nics_per_server,
+                                   .hosts_per_switch = spec->hosts_per_switch,
+                                   .cables = spec->cables,
+                                   .by_leaf = strcmp(spec->host_order, "leaf") == 0};
+}
+
+/* The bytes are those that the design was made for. */
+static fab_status check_digest(reading *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric_spec *f = &r->design.fabric;
+    char digest[17];
+    fab_error inner = {0};
+    status = fab_site_digest(f->file, digest, &inner);
+    if (status != FAB_OK) {
+        FAB_FAIL(err, status, where_of(r, "file"), "file: '%.160s' %s", f->file, inner.text);
+    }
+    if (f->digest[0] != '\0' && strcmp(f->digest, digest) != 0) {
+        FAB_FAIL(err, FAB_EINPUT, where_of(r, "digest"),
+                 "digest: '%.160s' is not the file that the design was made for: its digest is %s, not %s; import it "
+                 "again, or leave digest out",
+                 f->file, digest, f->digest);
+    }
+    (void)snprintf(f->digest, sizeof f->digest, "%s", digest);
+done:
+    return status;
+}
+
+/* Values that the file decides. */
+static fab_status check_given(const reading *r, fab_error *err) {
+    const fab_fabric_spec *f = &r->design.fabric;
+    const struct {
+        const char *key;
+        bool given;
+    } keys[] = {{"tiers", f->tiers != 0}, {"pod", f->pod != 0}, {"planes", f->planes != 1}};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (keys[i].given) {
+            return fab_fail(err, FAB_EINPUT, where_of(r, keys[i].key),
+                            "%s: the file of an installed fabric decides that; leave it out", keys[i].key);
+        }
+    }
+    for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
+        const fab_tier_spec *t = &f->tier[i];
+        if (t->taper != 1 || t->breakout != 1 || t->breakout_up != 0 || t->down != 0) {
+            return fab_fail(
+                err, FAB_EINPUT, where_of(r, "file"),
+                "taper, down, breakout and breakout-up: the file of an installed fabric decides that; leave "
+                "them out");
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status take_counts(reading *r, const fab_installed *site, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric_spec *f = &r->design.fabric;
+    f->nics_per_server = site->nics_per_server;
+    f->gpus_per_server = f->gpus_per_server != 0 ? f->gpus_per_server : site->nics_per_server;
+    f->nic_bps = site->nic_bps > 0 ? site->nic_bps : f->nic_bps;
+    uint64_t radix[FAB_MAX_TIERS] = {0};
+    for (uint32_t i = 0; i < site->n_switches; i++) {
+        uint64_t *most = &radix[site->switches[i].tier - 1];
+        *most = site->switches[i].n_ports > *most ? site->switches[i].n_ports : *most;
+    }
+    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
+        f->tier[t].radix = radix[t] > 0 ? radix[t] : f->tier[t].radix;
+    }
+    for (size_t t = 0; t < (site->is_tree ? site->n_tiers : 2); t++) {
+        double bps = site->cable_bps[t + 1];
+        f->tier[t].port_bps = bps > 0 ? bps : f->tier[t].port_bps;
+        f->tier[t].port_bps = f->tier[t].port_bps > 0 ? f->tier[t].port_bps : f->nic_bps / site->n_planes;
+    }
+    if (f->spares >= site->n_whole) {
+        FAB_FAIL(err, FAB_EINPUT, where_of(r, "spares"), "%" PRIu64 " spare servers of %" PRIu32 " leave none to work",
+                 f->spares, site->n_whole);
+    }
+    uint64_t gpus = (site->n_servers - f->spares) * f->gpus_per_server;
+    if (f->gpus != 0 && f->gpus != gpus) {
+        FAB_FAIL(err, FAB_EINPUT, where_of(r, "gpus"),
+                 "gpus: the file has %" PRIu64 " of them, in %" PRIu64 " servers of %" PRIu64 ", not %" PRIu64
+                 "; a job may take fewer (job.gpus)",
+                 gpus, site->n_servers - f->spares, f->gpus_per_server, f->gpus);
+    }
+    f->gpus = gpus;
+done:
+    return status;
+}
+
+fab_status reading_finish_installed(reading *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric_spec *f = &r->design.fabric;
+    fab_installed *site = NULL;
+    fab_installed_options options;
+    if (strcmp(f->family, FAMILY) != 0) {
+        if (has_keys(f)) {
+            FAB_FAIL(err, FAB_EINPUT, where_of(r, "file"),
+                     "file, format, digest, host-order, hosts-per-switch and cables are keys of " FAMILY
+                     "; the family is %s",
+                     f->family);
+        }
+        goto done;
+    }
+    if (f->file[0] == '\0') {
+        FAB_FAIL(err, FAB_EINPUT, r->origin_where, "file is required: what says what is installed (see import)");
+    }
+    FAB_TRY(check_given(r, err));
+    FAB_TRY(check_digest(r, err));
+    options = fab_design_installed_options(f);
+    FAB_TRY(fab_installed_read(f->file, &options, &site, err));
+    FAB_TRY(take_counts(r, site, err));
+done:
+    fab_installed_free(site);
+    return status;
+}

@@ -1,0 +1,245 @@
+/* Names of an installed fabric: one block of text, and the ids that are called something in the order of it. */
+#include "fab/names.h"
+
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void fill_none(uint32_t *array, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        array[i] = FAB_NAME_NONE;
+    }
+}
+
+fab_status fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers, fab_names **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_names *names = NULL;
+    FAB_TRY(FAB_NEW(names, 1, err));
+    names->n_nodes = n_nodes;
+    names->n_links = n_links;
+    names->n_servers = n_servers;
+    FAB_TRY(FAB_NEW(names->node, n_nodes, err));
+    FAB_TRY(FAB_NEW(names->port, n_links, err));
+    FAB_TRY(FAB_NEW(names->server, n_servers, err));
+    FAB_TRY(FAB_NEW(names->guid, n_nodes, err));
+    fill_none(names->node, n_nodes);
+    fill_none(names->port, n_links);
+    fill_none(names->server, n_servers);
+    *out = names;
+    names = NULL;
+done:
+    fab_names_free(names);
+    return status;
+}
+
+void fab_names_free(fab_names *names) {
+    if (names != NULL) {
+        free(names->text);
+        free(names->node);
+        free(names->port);
+        free(names->server);
+        free(names->guid);
+        free(names->sorted);
+        free(names->sorted_server);
+        free(names->by_guid);
+        free(names);
+    }
+}
+
+static void copy(void *to, const void *from, size_t n, size_t size) {
+    if (n > 0 && from != NULL) {
+        memcpy(to, from, n * size);
+    }
+}
+
+fab_status fab_names_copy(const fab_names *from, fab_names **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_names *names = NULL;
+    FAB_TRY(fab_names_new(from->n_nodes, from->n_links, from->n_servers, &names, err));
+    FAB_TRY(FAB_GROW(names->text, names->capacity, from->n_text, err));
+    names->n_text = from->n_text;
+    names->n_sorted = from->n_sorted;
+    copy(names->text, from->text, from->n_text, 1);
+    copy(names->node, from->node, from->n_nodes, sizeof *from->node);
+    copy(names->port, from->port, from->n_links, sizeof *from->port);
+    copy(names->server, from->server, from->n_servers, sizeof *from->server);
+    copy(names->guid, from->guid, from->n_nodes, sizeof *from->guid);
+    if (from->sorted != NULL) {
+        FAB_TRY(FAB_NEW(names->sorted, from->n_sorted, err));
+        FAB_TRY(FAB_NEW(names->sorted_server, from->n_servers, err));
+        copy(names->sorted, from->sorted, from->n_sorted, sizeof *from->sorted);
+        FAB_TRY(FAB_NEW(names->by_guid, from->n_by_guid, err));
+        names->n_by_guid = from->n_by_guid;
+        copy(names->by_guid, from->by_guid, from->n_by_guid, sizeof *from->by_guid);
+        copy(names->sorted_server, from->sorted_server, from->n_servers, sizeof *from->sorted_server);
+    }
+    *out = names;
+    names = NULL;
+done:
+    fab_names_free(names);
+    return status;
+}
+
+static char plain(char c) {
+    return (unsigned char)c < ' ' || c == 127 || strchr(",>*\"", c) != NULL ? '_' : c;
+}
+
+fab_status fab_names_set(fab_names *names, uint32_t *out_slot, const char *name, size_t most, fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n = strlen(name);
+    if (n > most) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "the name '%.60s...' has %zu bytes; the limit is %zu", name, n, most);
+    }
+    if (names->n_text + n + 1 >= FAB_NAME_NONE) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "more than %u bytes of names", FAB_NAME_NONE);
+    }
+    FAB_TRY(FAB_GROW(names->text, names->capacity, names->n_text + n + 1, err));
+    *out_slot = (uint32_t)names->n_text;
+    for (size_t i = 0; i < n; i++) {
+        names->text[names->n_text + i] = plain(name[i]);
+    }
+    names->text[names->n_text + n] = '\0';
+    names->n_text += n + 1;
+done:
+    return status;
+}
+
+/* --- look-up ------------------------------------------------------------------------------------------------------ */
+
+typedef struct named {
+    const char *name;
+    uint32_t id;
+} named;
+
+static int by_name(const void *a, const void *b) {
+    const named *x = a;
+    const named *y = b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint32_t n, const char *what, uint32_t **out,
+                             uint32_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    named *all = NULL;
+    uint32_t *sorted = NULL;
+    uint32_t count = 0;
+    FAB_TRY(FAB_NEW(all, n, err));
+    FAB_TRY(FAB_NEW(sorted, n, err));
+    for (uint32_t i = 0; i < n; i++) {
+        if (slot[i] != FAB_NAME_NONE) {
+            all[count++] = (named){names->text + slot[i], i};
+        }
+    }
+    qsort(all, count, sizeof *all, by_name);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > 0 && strcmp(all[i].name, all[i - 1].name) == 0) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "two %s are called '%.90s'", what, all[i].name);
+        }
+        sorted[i] = all[i].id;
+    }
+    free(*out);
+    *out = sorted;
+    *out_n = count;
+    sorted = NULL;
+done:
+    free(all);
+    free(sorted);
+    return status;
+}
+
+typedef struct numbered {
+    uint64_t guid;
+    uint32_t id;
+} numbered;
+
+static int by_guid(const void *a, const void *b) {
+    const numbered *x = a;
+    const numbered *y = b;
+    return x->guid != y->guid ? (x->guid > y->guid ? 1 : -1) : (x->id > y->id) - (x->id < y->id);
+}
+
+static fab_status sort_guids(fab_names *names, fab_error *err) {
+    fab_status status = FAB_OK;
+    numbered *all = NULL;
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(all, names->n_nodes, err));
+    FAB_TRY(FAB_NEW(names->by_guid, names->n_nodes, err));
+    for (uint32_t v = 0; v < names->n_nodes; v++) {
+        if (names->guid[v] != 0) {
+            all[n++] = (numbered){names->guid[v], v};
+        }
+    }
+    qsort(all, n, sizeof *all, by_guid);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i > 0 && all[i].guid == all[i - 1].guid) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "'%.90s' and '%.90s' have the same GUID, 0x%016" PRIx64,
+                     names->text + names->node[all[i - 1].id], names->text + names->node[all[i].id], all[i].guid);
+        }
+        names->by_guid[i] = all[i].id;
+    }
+    names->n_by_guid = n;
+done:
+    free(all);
+    return status;
+}
+
+fab_status fab_names_finish(fab_names *names, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n = 0;
+    FAB_TRY(sort_names(names, names->node, names->n_nodes, "boxes", &names->sorted, &names->n_sorted, err));
+    FAB_TRY(sort_names(names, names->server, names->n_servers, "servers", &names->sorted_server, &n, err));
+    if (n != 0 && n != names->n_servers) {
+        FAB_FAIL(err, FAB_EINTERNAL, NULL, "%u of %u servers have a name", n, names->n_servers);
+    }
+    FAB_TRY(sort_guids(names, err));
+done:
+    return status;
+}
+
+/* Order of a name and n bytes of text. */
+static int compare(const char *name, const char *text, size_t n) {
+    int order = strncmp(name, text, n);
+    return order != 0 ? order : name[n] != '\0';
+}
+
+static uint32_t find(const fab_names *names, const uint32_t *sorted, uint32_t n, const uint32_t *slot, const char *text,
+                     size_t length) {
+    uint32_t low = 0;
+    uint32_t high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = compare(names->text + slot[sorted[middle]], text, length);
+        if (order == 0) {
+            return sorted[middle];
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+    return FAB_NONE;
+}
+
+fab_node_id fab_names_find_node(const fab_names *names, const char *text, size_t n) {
+    return names != NULL && names->sorted != NULL ? find(names, names->sorted, names->n_sorted, names->node, text, n)
+                                                  : FAB_NONE;
+}
+
+uint32_t fab_names_find_server(const fab_names *names, const char *text, size_t n) {
+    bool known = names != NULL && names->sorted_server != NULL && names->n_servers > 0 &&
+                 names->server[names->sorted_server[0]] != FAB_NAME_NONE;
+    return known ? find(names, names->sorted_server, names->n_servers, names->server, text, n) : FAB_NONE;
+}
+
+fab_node_id fab_names_find_guid(const fab_names *names, uint64_t guid) {
+    uint32_t low = 0;
+    uint32_t high = names->n_by_guid;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        bool is_behind = names->guid[names->by_guid[middle]] > guid;
+        low = is_behind ? low : middle + 1;
+        high = is_behind ? middle : high;
+    }
+    return low > 0 ? names->by_guid[low - 1] : FAB_NONE;
+}

@@ -1,0 +1,215 @@
+/* From a file to servers, NICs and switches in tiers. */
+#include "installed_internal.h"
+
+#include "fab/memory.h"
+#include "fab/str.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_RATES 64 /* distinct ones that are counted; further ones are rare */
+#define MOST_HOSTS (1U << 22)
+
+const char *const fab_left_out_texts[FAB_LEFT_N] = {
+    [FAB_LEFT_SERVICES] = "aggregation nodes inside switches",
+    [FAB_LEFT_MANAGEMENT] = "hosts with at most half as many NICs as a server",
+    [FAB_LEFT_NAMELESS] = "adapters that do not say which host they are in",
+    [FAB_LEFT_UNPLUGGED] = "hosts and adapters without a cable to a switch",
+    [FAB_LEFT_SURPLUS] = "adapters of servers beyond their NICs",
+    [FAB_LEFT_DARK] = "switches that no server reaches"};
+
+void installed_leave(fab_installed *out, fab_left_out kind, const char *name) {
+    fab_left *left = &out->left[kind];
+    if (left->n < FAB_INSTALLED_SHOWN) {
+        left->name[left->n] = name;
+    }
+    left->n++;
+}
+
+void fab_installed_free(fab_installed *installed) {
+    if (installed != NULL) {
+        fab_shape_release(&installed->shape);
+        fab_site_free(installed->site);
+        free(installed->server_name);
+        free(installed->nic_node);
+        free(installed->nic_side);
+        free(installed->switches);
+        free(installed->switch_of);
+        free(installed->trunk);
+        free(installed);
+    }
+}
+
+/* Hosts for files that have switches alone: "NAME/host-0", ... */
+static fab_status add_hosts(fab_installed *out, uint64_t each, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_site *site = out->site;
+    fab_str name = FAB_STR_INIT;
+    uint32_t n = site->n_nodes;
+    if (each > MOST_HOSTS || each * n > MOST_HOSTS) {
+        FAB_FAIL(err, FAB_EINPUT, site->path,
+                 "hosts-per-switch: %" PRIu64 " for each of %" PRIu32 " switches; the limit is %u hosts", each, n,
+                 MOST_HOSTS);
+    }
+    for (uint32_t v = 0; v < n; v++) {
+        if (fab_site_is_host(site, v)) {
+            FAB_FAIL(err, FAB_EINPUT, site->path, "hosts-per-switch: the file has hosts of its own, such as '%.60s'",
+                     site->nodes[v].label);
+        }
+        site->nodes[v].kind = site->nodes[v].kind == FAB_SITE_UNKNOWN ? FAB_SITE_SWITCH : site->nodes[v].kind;
+    }
+    for (uint32_t v = 0; v < n; v++) {
+        for (uint64_t i = 0; i < each && site->nodes[v].kind == FAB_SITE_SWITCH; i++) {
+            fab_site_cable cable = {.end = {{.node = FAB_SITE_NONE}, {.node = v}}};
+            uint32_t known = site->n_nodes;
+            name.length = 0;
+            fab_str_printf(&name, "%s/host-%" PRIu64, site->nodes[v].label, i);
+            if (!name.failed && fab_site_find(site, name.data, name.length) != FAB_SITE_NONE) {
+                fab_str_printf(&name, " of %s", site->nodes[v].name);
+            }
+            FAB_TRY(fab_str_status(&name, err));
+            FAB_TRY(fab_site_add_node(site, name.data, name.length, site->nodes[v].line, &cable.end[0].node, err));
+            if (cable.end[0].node != known) {
+                FAB_FAIL(err, FAB_EINPUT, site->path, "hosts-per-switch: '%.60s' is in the file already", name.data);
+            }
+            site->nodes[cable.end[0].node].kind = FAB_SITE_HOST;
+            FAB_TRY(fab_site_add_cable(site, &cable, NULL, err));
+            out->n_added_hosts++;
+        }
+    }
+done:
+    fab_str_release(&name);
+    return status;
+}
+
+typedef struct rates {
+    double bps[MOST_RATES];
+    uint32_t count[MOST_RATES], n;
+} rates;
+
+static void add_rate(rates *r, double bps) {
+    uint32_t at = 0;
+    while (at < r->n && r->bps[at] != bps) {
+        at++;
+    }
+    if (bps <= 0 || at == MOST_RATES) {
+        return;
+    }
+    if (at == r->n) {
+        r->bps[at] = bps;
+        r->count[at] = 0;
+        r->n++;
+    }
+    r->count[at]++;
+}
+
+/* The most frequent; the faster where two are as frequent. 0: there is none. */
+static double usual_rate(const rates *r) {
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < r->n; i++) {
+        bool more = r->count[i] > r->count[best] || (r->count[i] == r->count[best] && r->bps[i] > r->bps[best]);
+        best = more ? i : best;
+    }
+    return r->n > 0 ? r->bps[best] : 0;
+}
+
+static void find_rates(fab_installed *out) {
+    size_t n = (size_t)out->n_servers * out->nics_per_server * out->n_planes;
+    for (uint32_t c = 0; c < out->site->n_cables; c++) {
+        out->knows_rates = out->knows_rates || out->site->cables[c].rate_bps > 0;
+        out->knows_lengths = out->knows_lengths || out->site->cables[c].length_m > 0;
+    }
+    for (uint32_t tier = 1; tier <= FAB_INSTALLED_TIERS; tier++) {
+        rates r = {.n = 0};
+        for (size_t i = 0; tier == 1 && i < n; i++) {
+            add_rate(&r, out->nic_side[i] != FAB_SITE_NONE ? out->site->cables[out->nic_side[i] >> 1].rate_bps : 0);
+        }
+        for (uint32_t t = 0; tier > 1 && t < out->n_trunks; t++) {
+            uint32_t side[2];
+            fab_installed_trunk(out, t, side);
+            uint32_t upper = out->switch_of[fab_site_near(out->site, side[1])->node];
+            if (!out->is_tree || out->switches[upper].tier == tier) {
+                add_rate(&r, out->site->cables[out->trunk[t]].rate_bps);
+            }
+        }
+        out->cable_bps[tier] = usual_rate(&r);
+    }
+    out->nic_bps = out->cable_bps[1] * out->n_planes;
+}
+
+static fab_status make(making *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n = m->site->n_nodes;
+    FAB_TRY(FAB_NEW(m->network, n, err));
+    FAB_TRY(FAB_NEW(m->parent, n, err));
+    FAB_TRY(FAB_NEW(m->nics, n, err));
+    FAB_TRY(FAB_NEW(m->tier, n, err));
+    FAB_TRY(FAB_NEW(m->plane, n, err));
+    for (uint32_t v = 0; v < n; v++) {
+        if (m->site->nodes[v].kind == FAB_SITE_SERVICE) {
+            installed_leave(m->out, FAB_LEFT_SERVICES, m->site->nodes[v].label);
+        }
+    }
+    FAB_TRY(installed_find_networks(m, err));
+    FAB_TRY(installed_find_planes(m, err));
+    FAB_TRY(installed_find_hosts(m, err));
+    FAB_TRY(installed_place_nics(m, err));
+    FAB_TRY(installed_find_switches(m, err));
+    find_rates(m->out);
+done:
+    return status;
+}
+
+fab_status fab_installed_read(const char *path, const fab_installed_options *options, fab_installed **out,
+                              fab_error *err) {
+    fab_status status = FAB_OK;
+    making m = {.options = options};
+    const char *format = options->format != NULL && options->format[0] != '\0' ? options->format : NULL;
+    FAB_TRY(FAB_NEW(m.out, 1, err));
+    FAB_TRY(fab_site_read(path, format, &m.out->site, err));
+    if (options->hosts_per_switch > 0) {
+        FAB_TRY(add_hosts(m.out, options->hosts_per_switch, err));
+    }
+    FAB_TRY(fab_shape_find(m.out->site, &m.out->shape, err));
+    m.site = m.out->site;
+    FAB_TRY(make(&m, err));
+    *out = m.out;
+    m.out = NULL;
+done:
+    fab_installed_free(m.out);
+    free(m.network);
+    free(m.parent);
+    free(m.nics);
+    free(m.tier);
+    free(m.plane);
+    free(m.hosts);
+    free(m.units);
+    return status;
+}
+
+fab_status fab_site_digest(const char *path, char out[17], fab_error *err) {
+    fab_status status = FAB_OK;
+    unsigned char block[65536];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
+    size_t n = 0;
+    FILE *in = fopen(path, "rb");
+    if (in == NULL) {
+        FAB_FAIL(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
+    }
+    while ((n = fread(block, 1, sizeof block, in)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            hash = (hash ^ block[i]) * UINT64_C(0x100000001b3);
+        }
+    }
+    if (ferror(in)) {
+        FAB_FAIL(err, FAB_EIO, path, "cannot be read: %s", errno != 0 ? strerror(errno) : "a read failed");
+    }
+    (void)snprintf(out, 17, "%016" PRIx64, hash);
+done:
+    if (in != NULL) {
+        (void)fclose(in);
+    }
+    return status;
+}

@@ -1,0 +1,280 @@
+/* Hosts of adapters: those of one host name, and those of one system GUID. A name under which two adapters have the
+ * same number is that of several hosts ("localhost"), and says nothing. */
+#include "installed_internal.h"
+
+#include "fab/memory.h"
+#include "fab/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct keyed {
+    const char *host;
+    uint64_t guid;
+    uint32_t slot, node;
+} keyed;
+
+static int by_host(const void *x, const void *y) {
+    const keyed *a = x;
+    const keyed *b = y;
+    int order = strcmp(a->host, b->host);
+    if (order == 0 && a->slot != b->slot) {
+        order = a->slot > b->slot ? 1 : -1;
+    }
+    return order != 0 ? order : (a->node > b->node) - (a->node < b->node);
+}
+
+static int by_guid(const void *x, const void *y) {
+    const keyed *a = x;
+    const keyed *b = y;
+    return a->guid != b->guid ? (a->guid > b->guid ? 1 : -1) : (a->node > b->node) - (a->node < b->node);
+}
+
+static bool same_host(const keyed *a, const keyed *b) {
+    return strcmp(a->host, b->host) == 0;
+}
+
+static void join_names(const making *m, const keyed *all, uint32_t n) {
+    for (uint32_t i = 0, next = 0; i < n; i = next) {
+        bool is_clear = true;
+        for (next = i + 1; next < n && same_host(&all[i], &all[next]); next++) {
+            is_clear = is_clear && (all[next].slot == FAB_SITE_NONE || all[next].slot != all[next - 1].slot);
+        }
+        for (uint32_t k = i + 1; is_clear && k < next; k++) {
+            installed_join(m->parent, all[i].node, all[k].node);
+        }
+    }
+}
+
+static fab_status join_adapters(making *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_site *site = m->site;
+    keyed *all = NULL;
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(all, site->n_nodes, err));
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        const fab_site_node *node = &site->nodes[v];
+        if (node->kind == FAB_SITE_ADAPTER && node->host != NULL) {
+            all[n++] = (keyed){node->host, 0, m->out->shape.slot[v], v};
+        }
+    }
+    qsort(all, n, sizeof *all, by_host);
+    join_names(m, all, n);
+    n = 0;
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        if (site->nodes[v].kind == FAB_SITE_ADAPTER && site->nodes[v].system_guid != 0) {
+            all[n++] = (keyed){"", site->nodes[v].system_guid, 0, v};
+        }
+    }
+    qsort(all, n, sizeof *all, by_guid);
+    for (uint32_t i = 1; i < n; i++) {
+        if (all[i].guid == all[i - 1].guid) {
+            installed_join(m->parent, all[i].node, all[i - 1].node);
+        }
+    }
+done:
+    free(all);
+    return status;
+}
+
+/* --- ports: planes, or NICs of their own -------------------------------------------------------------------------- */
+
+uint32_t installed_switch_behind(const fab_site *site, uint32_t side) {
+    uint32_t far = fab_site_far(site, side)->node;
+    return site->nodes[far].kind == FAB_SITE_SWITCH ? far : FAB_SITE_NONE;
+}
+
+static uint32_t count_ports(const making *m, uint32_t v) {
+    const fab_shape *s = &m->out->shape;
+    uint32_t n = 0;
+    for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
+        n += installed_switch_behind(m->site, s->side[k]) != FAB_SITE_NONE;
+    }
+    return n;
+}
+
+/* Number of ports that most adapters have. */
+static uint32_t usual_ports(const making *m) {
+    uint32_t count[FAB_INSTALLED_PLANES + 1] = {0};
+    uint32_t usual = 1;
+    for (uint32_t v = 0; v < m->site->n_nodes; v++) {
+        uint32_t n = m->site->nodes[v].kind == FAB_SITE_ADAPTER ? count_ports(m, v) : 0;
+        if (n > 0 && n <= FAB_INSTALLED_PLANES) {
+            count[n]++;
+        }
+    }
+    for (uint32_t p = 2; p <= FAB_INSTALLED_PLANES; p++) {
+        usual = count[p] > count[usual] ? p : usual;
+    }
+    return usual;
+}
+
+/* Whether the p-th port of every whole adapter leads to networks that no other port leads to; plane_of[network] = p +
+ * 1. */
+static bool have_planes(const making *m, uint32_t planes, uint32_t *plane_of) {
+    const fab_shape *s = &m->out->shape;
+    for (uint32_t v = 0; v < m->site->n_nodes; v++) {
+        uint32_t port = 0;
+        if (m->site->nodes[v].kind != FAB_SITE_ADAPTER || count_ports(m, v) != planes) {
+            continue;
+        }
+        for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
+            uint32_t to = installed_switch_behind(m->site, s->side[k]);
+            if (to == FAB_SITE_NONE) {
+                continue;
+            }
+            uint32_t *plane = &plane_of[m->network[to]];
+            port++;
+            if (*plane != 0 && *plane != port) {
+                return false;
+            }
+            *plane = port;
+        }
+    }
+    return true;
+}
+
+fab_status installed_find_planes(making *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t *plane_of = NULL;
+    uint32_t planes = usual_ports(m);
+    FAB_TRY(FAB_NEW(plane_of, m->site->n_nodes, err));
+    m->out->n_planes = 1;
+    if (planes > 1 && have_planes(m, planes, plane_of)) {
+        m->out->n_planes = planes;
+        for (uint32_t v = 0; v < m->site->n_nodes; v++) {
+            bool known = m->site->nodes[v].kind == FAB_SITE_SWITCH && plane_of[m->network[v]] > 0;
+            m->plane[v] = known ? plane_of[m->network[v]] - 1 : 0;
+        }
+    }
+done:
+    free(plane_of);
+    return status;
+}
+
+/* --- hosts and their NICs ----------------------------------------------------------------------------------------- */
+
+static fab_status new_unit(making *m, uint32_t node, uint32_t slot, nic_unit **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_GROW(m->units, m->unit_capacity, (size_t)m->n_units + 1, err));
+    *out = &m->units[m->n_units++];
+    **out = (nic_unit){.node = node, .slot = slot};
+    for (uint32_t p = 0; p < FAB_INSTALLED_PLANES; p++) {
+        (*out)->side[p] = FAB_SITE_NONE;
+    }
+done:
+    return status;
+}
+
+/* The NICs that a node is: one with a port on every plane, or one per port. */
+static fab_status add_units(making *m, uint32_t v, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_shape *s = &m->out->shape;
+    uint32_t n_ports = count_ports(m, v);
+    uint32_t port = 0;
+    bool is_adapter = m->site->nodes[v].kind == FAB_SITE_ADAPTER;
+    bool splits = !is_adapter || m->out->n_planes == 1;
+    nic_unit *unit = NULL;
+    for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
+        uint32_t to = installed_switch_behind(m->site, s->side[k]);
+        uint32_t plane = to != FAB_SITE_NONE && !splits ? m->plane[to] : 0;
+        if (to == FAB_SITE_NONE) {
+            continue;
+        }
+        if (unit == NULL || splits || unit->side[plane] != FAB_SITE_NONE) {
+            uint32_t slot = s->slot[v];
+            slot = slot != FAB_SITE_NONE && splits && n_ports > 1 ? slot * n_ports + port : slot;
+            FAB_TRY(new_unit(m, v, slot, &unit, err));
+        }
+        unit->side[plane] = s->side[k];
+        unit->n_sides++;
+        port++;
+        for (uint64_t i = 1; m->site->is_tree_of_names && i < m->options->nics_per_server; i++) {
+            FAB_TRY(new_unit(m, v, FAB_SITE_NONE, &unit, err)); /* the file does not tell how many there are */
+            unit->side[0] = s->side[k];
+            unit->n_sides++;
+        }
+    }
+    m->out->n_split_ports += is_adapter && n_ports > 1 && splits ? n_ports : 0;
+done:
+    return status;
+}
+
+typedef struct member {
+    uint32_t root, node;
+} member;
+
+static int by_root(const void *x, const void *y) {
+    const member *a = x;
+    const member *b = y;
+    return a->root != b->root ? (a->root > b->root) - (a->root < b->root) : (a->node > b->node) - (a->node < b->node);
+}
+
+/* The name that people gave, or what stands in its place. NULL: a single adapter that says nothing of its host. */
+static const char *name_of(const fab_site *site, const member *list, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        const fab_site_node *node = &site->nodes[list[i].node];
+        if (node->kind == FAB_SITE_HOST) {
+            return node->label;
+        }
+        if (node->host != NULL) {
+            return node->host;
+        }
+    }
+    return n > 1 ? site->nodes[list[0].node].name : NULL;
+}
+
+static fab_status add_hosts(making *m, const member *list, uint32_t n, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (uint32_t i = 0, next = 0; i < n; i = next) {
+        for (next = i + 1; next < n && list[next].root == list[i].root; next++) {
+        }
+        FAB_TRY(FAB_GROW(m->hosts, m->host_capacity, (size_t)m->n_hosts + 1, err));
+        host *h = &m->hosts[m->n_hosts];
+        *h = (host){.name = name_of(m->site, list + i, next - i), .first = m->n_units, .node = list[i].node};
+        for (uint32_t k = i; k < next; k++) {
+            FAB_TRY(add_units(m, list[k].node, err));
+        }
+        h->n = m->n_units - h->first;
+        if (h->n > 0) {
+            m->n_hosts++;
+        } else {
+            installed_leave(m->out, FAB_LEFT_UNPLUGGED, m->site->nodes[list[i].node].label);
+        }
+    }
+done:
+    return status;
+}
+
+/* Where no adapter has a host's name, each is a host of its own. */
+static void name_all(making *m) {
+    bool known = false;
+    for (uint32_t i = 0; i < m->n_hosts; i++) {
+        known = known || m->hosts[i].name != NULL;
+    }
+    for (uint32_t i = 0; i < m->n_hosts && !known; i++) {
+        m->hosts[i].name = m->site->nodes[m->hosts[i].node].label;
+    }
+}
+
+fab_status installed_find_hosts(making *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    member *list = NULL;
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(list, m->site->n_nodes, err));
+    for (uint32_t v = 0; v < m->site->n_nodes; v++) {
+        m->parent[v] = v;
+    }
+    FAB_TRY(join_adapters(m, err));
+    for (uint32_t v = 0; v < m->site->n_nodes; v++) {
+        if (fab_site_is_host(m->site, v)) {
+            list[n++] = (member){installed_root(m->parent, v), v};
+        }
+    }
+    qsort(list, n, sizeof *list, by_root);
+    FAB_TRY(add_hosts(m, list, n, err));
+    name_all(m);
+done:
+    free(list);
+    return status;
+}

@@ -1,0 +1,80 @@
+/**
+ * @file installed_internal.h
+ * The parts of making servers and tiers of a site, in the order in which they run.
+ */
+#ifndef FAB_INSTALLED_INTERNAL_H
+#define FAB_INSTALLED_INTERNAL_H
+
+#include "fab/installed.h"
+
+/** What becomes of a host. */
+typedef enum host_class { HOST_WHOLE, HOST_INCOMPLETE, HOST_LEFT } host_class;
+
+/** A NIC: an adapter, or a port of one. */
+typedef struct nic_unit {
+    uint32_t node, slot; /**< slot: as the name says; FAB_SITE_NONE */
+    uint32_t side[FAB_INSTALLED_PLANES];
+    uint32_t n_sides;
+} nic_unit;
+
+typedef struct host {
+    const char *name; /**< NULL: an adapter that no host is known of */
+    host_class class;
+    uint32_t first, n; /**< units */
+    uint32_t node;     /**< first of them, for an order that is always the same */
+} host;
+
+typedef struct making {
+    fab_installed *out;
+    const fab_installed_options *options;
+    const fab_site *site;
+    uint32_t *network; /**< [node]: part that cables between switches make, by its least node; of switches */
+    uint32_t *parent;  /**< [node]: of hosts: sets of adapters */
+    host *hosts;
+    nic_unit *units;
+    uint32_t n_hosts, n_units;
+    size_t host_capacity, unit_capacity;
+    uint32_t *nics;  /**< [node]: NICs of servers that are plugged in there */
+    uint32_t *tier;  /**< [node]: of switches that servers reach; 0: not reached */
+    uint32_t *plane; /**< [node]: of a switch */
+} making;
+
+/** Sets of adapters that are one host: m->hosts with their units. */
+fab_status installed_find_hosts(making *m, fab_error *err) FAB_MUST_USE;
+
+/** Planes: ports of adapters that lead to networks of their own. */
+fab_status installed_find_planes(making *m, fab_error *err) FAB_MUST_USE;
+
+/** How many NICs a server has, which hosts are servers, and which NIC stands where: out->server_name, nic_node, ... */
+fab_status installed_place_nics(making *m, fab_error *err) FAB_MUST_USE;
+
+/** Networks of switches (m->network), before anything is known of servers. */
+fab_status installed_find_networks(making *m, fab_error *err) FAB_MUST_USE;
+
+/** Tiers, order, planes and pods of switches, and the cables between them. */
+fab_status installed_find_switches(making *m, fab_error *err) FAB_MUST_USE;
+
+/** Switch at the far end of a cable end, FAB_SITE_NONE where that is none. */
+uint32_t installed_switch_behind(const fab_site *site, uint32_t side);
+
+/** By name, numbers by their value, then by node. */
+int installed_compare(const fab_site *site, uint32_t a, uint32_t b);
+
+void installed_leave(fab_installed *out, fab_left_out kind, const char *name);
+
+static inline uint32_t installed_root(uint32_t *parent, uint32_t v) {
+    while (parent[v] != v) {
+        parent[v] = parent[parent[v]];
+        v = parent[v];
+    }
+    return v;
+}
+
+/** The smaller root stays. */
+static inline void installed_join(uint32_t *parent, uint32_t a, uint32_t b) {
+    uint32_t x = installed_root(parent, a);
+    uint32_t y = installed_root(parent, b);
+    parent[x > y ? x : y] = x > y ? y : x;
+}
+
+#endif

@@ -1,0 +1,250 @@
+/* Which hosts are servers, and which adapter is which NIC of theirs. */
+#include "installed_internal.h"
+
+#include "fab/memory.h"
+#include "fab/str.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_NICS  4096
+#define MOST_SLOTS 8192
+#define NEARLY     0.8 /* part of the NICs of whole servers whose names have a number */
+
+/* NICs that most hosts have; the larger number where two are as frequent. */
+static uint32_t usual_nics(const making *m) {
+    uint32_t count[MOST_NICS + 1] = {0};
+    uint32_t usual = 0;
+    for (uint32_t i = 0; i < m->n_hosts; i++) {
+        uint32_t n = m->hosts[i].n;
+        if (m->hosts[i].name != NULL && n <= MOST_NICS) {
+            count[n]++;
+        }
+    }
+    for (uint32_t n = 1; n <= MOST_NICS; n++) {
+        usual = count[n] > 0 && count[n] >= count[usual] ? n : usual;
+    }
+    return usual;
+}
+
+static bool has_cables(const making *m, const host *h) {
+    for (uint32_t i = h->first; i < h->first + h->n; i++) {
+        if (m->units[i].n_sides < m->out->n_planes) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void classify(making *m) {
+    fab_installed *out = m->out;
+    for (uint32_t i = 0; i < m->n_hosts; i++) {
+        host *h = &m->hosts[i];
+        if (h->name == NULL) {
+            h->class = HOST_LEFT;
+            installed_leave(out, FAB_LEFT_NAMELESS, m->site->nodes[h->node].label);
+        } else if (h->n < out->nics_per_server && 2 * h->n <= out->nics_per_server) {
+            h->class = HOST_LEFT;
+            installed_leave(out, FAB_LEFT_MANAGEMENT, h->name);
+        } else {
+            h->class = h->n >= out->nics_per_server && has_cables(m, h) ? HOST_WHOLE : HOST_INCOMPLETE;
+        }
+    }
+}
+
+/* --- slots -------------------------------------------------------------------------------------------------------- */
+
+typedef struct slot_use {
+    uint32_t slot, n;
+} slot_use;
+
+static int by_use(const void *x, const void *y) {
+    const slot_use *a = x;
+    const slot_use *b = y;
+    return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+static int by_slot(const void *x, const void *y) {
+    const slot_use *a = x;
+    const slot_use *b = y;
+    return (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+/* The numbers that the NICs of servers have most often, ascending: place[slot] of each, + 1. 0 where names have none.
+ */
+static fab_status find_slots(const making *m, uint32_t *place, fab_error *err) {
+    fab_status status = FAB_OK;
+    slot_use *use = NULL;
+    uint32_t n_known = 0;
+    uint32_t n_all = 0;
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(use, MOST_SLOTS, err));
+    for (uint32_t slot = 0; slot < MOST_SLOTS; slot++) {
+        use[slot].slot = slot;
+    }
+    for (uint32_t i = 0; i < m->n_hosts; i++) {
+        const host *h = &m->hosts[i];
+        for (uint32_t k = h->first; h->class == HOST_WHOLE && k < h->first + h->n; k++) {
+            n_all++;
+            if (m->units[k].slot < MOST_SLOTS) {
+                n_known++;
+                use[m->units[k].slot].n++;
+            }
+        }
+    }
+    qsort(use, MOST_SLOTS, sizeof *use, by_use);
+    while (n < m->out->nics_per_server && n < MOST_SLOTS && use[n].n > 0) {
+        n++;
+    }
+    qsort(use, n, sizeof *use, by_slot);
+    for (uint32_t i = 0; i < n && n == m->out->nics_per_server && n_known >= NEARLY * n_all; i++) {
+        place[use[i].slot] = i + 1;
+    }
+done:
+    free(use);
+    return status;
+}
+
+typedef struct ordered {
+    const fab_site *site;
+    nic_unit unit;
+} ordered;
+
+static int by_label(const void *x, const void *y) {
+    const ordered *a = x;
+    const ordered *b = y;
+    int order = installed_compare(a->site, a->unit.node, b->unit.node);
+    return order != 0 ? order : (a->unit.side[0] > b->unit.side[0]) - (a->unit.side[0] < b->unit.side[0]);
+}
+
+static void set_nic(fab_installed *out, size_t nic, const nic_unit *unit) {
+    out->nic_node[nic] = unit->node;
+    for (uint32_t p = 0; p < out->n_planes; p++) {
+        out->nic_side[nic * out->n_planes + p] = unit->side[p];
+    }
+}
+
+/* First those whose number has a place, then the others where there is room, in the order of their names. */
+static fab_status place_host(making *m, const host *h, uint32_t server, const uint32_t *place, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_installed *out = m->out;
+    ordered *rest = NULL;
+    uint32_t n = 0;
+    uint32_t next = 0;
+    size_t first = (size_t)server * out->nics_per_server;
+    FAB_TRY(FAB_NEW(rest, h->n, err));
+    for (uint32_t i = h->first; i < h->first + h->n; i++) {
+        const nic_unit *unit = &m->units[i];
+        uint32_t at = unit->slot < MOST_SLOTS ? place[unit->slot] : 0;
+        if (at > 0 && out->nic_node[first + at - 1] == FAB_SITE_NONE) {
+            set_nic(out, first + at - 1, unit);
+        } else {
+            rest[n++] = (ordered){m->site, *unit};
+        }
+    }
+    qsort(rest, n, sizeof *rest, by_label);
+    for (uint32_t i = 0; i < n; i++) {
+        while (next < out->nics_per_server && out->nic_node[first + next] != FAB_SITE_NONE) {
+            next++;
+        }
+        if (next < out->nics_per_server) {
+            set_nic(out, first + next, &rest[i].unit);
+        } else {
+            installed_leave(out, FAB_LEFT_SURPLUS, m->site->nodes[rest[i].unit.node].label);
+        }
+    }
+done:
+    free(rest);
+    return status;
+}
+
+/* --- order -------------------------------------------------------------------------------------------------------- */
+
+typedef struct ranked {
+    const making *m;
+    const host *h;
+} ranked;
+
+static const fab_site_end *first_plug(const ranked *r) {
+    return fab_site_far(r->m->site, r->m->units[r->h->first].side[0] != FAB_SITE_NONE
+                                        ? r->m->units[r->h->first].side[0]
+                                        : r->m->units[r->h->first].side[r->m->out->n_planes - 1]);
+}
+
+/* Whole servers first; by name, or by leaf and port. */
+static int by_rank(const void *x, const void *y) {
+    const ranked *a = x;
+    const ranked *b = y;
+    int order = 0;
+    if (a->h->class != b->h->class) {
+        return a->h->class == HOST_WHOLE ? -1 : 1;
+    }
+    if (a->m->options->by_leaf) {
+        const fab_site_end *p = first_plug(a);
+        const fab_site_end *q = first_plug(b);
+        order = p->node != q->node ? installed_compare(a->m->site, p->node, q->node)
+                                   : fab_compare_names(p->port != NULL ? p->port : "", q->port != NULL ? q->port : "");
+    } else {
+        order = fab_compare_names(a->h->name, b->h->name);
+        order = order != 0 ? order : strcmp(a->h->name, b->h->name);
+    }
+    return order != 0 ? order : (a->h->node > b->h->node) - (a->h->node < b->h->node);
+}
+
+static fab_status order_servers(making *m, ranked **out_list, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_installed *out = m->out;
+    ranked *list = NULL;
+    FAB_TRY(FAB_NEW(list, m->n_hosts, err));
+    for (uint32_t i = 0; i < m->n_hosts; i++) {
+        if (m->hosts[i].class != HOST_LEFT) {
+            list[out->n_servers++] = (ranked){m, &m->hosts[i]};
+            out->n_whole += m->hosts[i].class == HOST_WHOLE;
+        }
+    }
+    qsort(list, out->n_servers, sizeof *list, by_rank);
+    *out_list = list;
+done:
+    return status;
+}
+
+fab_status installed_place_nics(making *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_installed *out = m->out;
+    ranked *list = NULL;
+    uint32_t *place = NULL;
+    uint32_t usual = usual_nics(m);
+    if (m->options->nics_per_server > MOST_NICS) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "nics-per-server: %" PRIu64 "; the limit is %d", m->options->nics_per_server,
+                 MOST_NICS);
+    }
+    out->nics_per_server = m->options->nics_per_server > 0 ? (uint32_t)m->options->nics_per_server : usual;
+    if (usual == 0) {
+        FAB_FAIL(err, FAB_EINPUT, m->site->path, "no host is plugged into a switch%s",
+                 m->options->hosts_per_switch == 0 ? "; hosts-per-switch= adds some where a file has switches alone"
+                                                   : "");
+    }
+    classify(m);
+    FAB_TRY(order_servers(m, &list, err));
+    if (out->n_whole == 0) {
+        FAB_FAIL(err, FAB_EINPUT, m->site->path, "no host has %" PRIu32 " NICs; most have %" PRIu32,
+                 out->nics_per_server, usual);
+    }
+    size_t n_nics = (size_t)out->n_servers * out->nics_per_server;
+    FAB_TRY(FAB_NEW(place, MOST_SLOTS, err));
+    FAB_TRY(FAB_NEW(out->server_name, out->n_servers, err));
+    FAB_TRY(FAB_NEW(out->nic_node, n_nics, err));
+    FAB_TRY(FAB_NEW(out->nic_side, n_nics * out->n_planes, err));
+    memset(out->nic_node, 0xff, n_nics * sizeof *out->nic_node);
+    memset(out->nic_side, 0xff, n_nics * out->n_planes * sizeof *out->nic_side);
+    FAB_TRY(find_slots(m, place, err));
+    for (uint32_t i = 0; i < out->n_servers; i++) {
+        out->server_name[i] = list[i].h->name;
+        FAB_TRY(place_host(m, list[i].h, i, place, err));
+    }
+done:
+    free(list);
+    free(place);
+    return status;
+}

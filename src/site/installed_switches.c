@@ -1,0 +1,314 @@
+/* Tiers, planes and pods of switches, and the cables between them. Tiers count from the switches that servers are
+ * plugged into; where every cable then leads from a tier to the next it is a tree, else a graph without tiers. */
+#include "installed_internal.h"
+
+#include "fab/memory.h"
+#include "fab/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_TIERS 8
+#define A_LEAF     4 /* one cable in so many leads to a server; a spine with a host or two is none */
+
+int installed_compare(const fab_site *site, uint32_t a, uint32_t b) {
+    int order = fab_compare_names(site->nodes[a].label, site->nodes[b].label);
+    order = order != 0 ? order : strcmp(site->nodes[a].label, site->nodes[b].label);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+/* Whether a cable joins two switches; `out` gets them. */
+static bool joins(const fab_site *site, uint32_t cable, uint32_t out[2]) {
+    for (uint32_t i = 0; i < 2; i++) {
+        out[i] = site->cables[cable].end[i].node;
+        if (site->nodes[out[i]].kind != FAB_SITE_SWITCH) {
+            return false;
+        }
+    }
+    return out[0] != out[1];
+}
+
+fab_status installed_find_networks(making *m, fab_error *err) {
+    uint32_t v[2];
+    (void)err;
+    for (uint32_t i = 0; i < m->site->n_nodes; i++) {
+        m->network[i] = i;
+    }
+    for (uint32_t c = 0; c < m->site->n_cables; c++) {
+        if (joins(m->site, c, v)) {
+            installed_join(m->network, v[0], v[1]);
+        }
+    }
+    for (uint32_t i = 0; i < m->site->n_nodes; i++) {
+        m->network[i] = installed_root(m->network, i);
+    }
+    return FAB_OK;
+}
+
+/* --- tiers -------------------------------------------------------------------------------------------------------- */
+
+static void count_nics(making *m) {
+    const fab_installed *out = m->out;
+    size_t n = (size_t)out->n_servers * out->nics_per_server * out->n_planes;
+    for (size_t i = 0; i < n; i++) {
+        if (out->nic_side[i] != FAB_SITE_NONE) {
+            m->nics[fab_site_far(m->site, out->nic_side[i])->node]++;
+        }
+    }
+}
+
+static uint32_t count_trunks(const making *m, uint32_t v) {
+    const fab_shape *s = &m->out->shape;
+    uint32_t n = 0;
+    for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
+        n += installed_switch_behind(m->site, s->side[k]) != FAB_SITE_NONE;
+    }
+    return n;
+}
+
+/* Tiers by distance from the switches that servers are plugged into, or from those with many. Returns their number. */
+static uint32_t spread(making *m, bool from_all, uint32_t *queue) {
+    const fab_shape *s = &m->out->shape;
+    uint32_t n = 0;
+    uint32_t n_tiers = 0;
+    for (uint32_t v = 0; v < m->site->n_nodes; v++) {
+        bool is_leaf = m->nics[v] > 0 && (from_all || A_LEAF * m->nics[v] >= m->nics[v] + count_trunks(m, v));
+        m->tier[v] = is_leaf ? 1 : 0;
+        if (is_leaf) {
+            queue[n++] = v;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t v = queue[i];
+        n_tiers = m->tier[v];
+        for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
+            uint32_t w = installed_switch_behind(m->site, s->side[k]);
+            if (w != FAB_SITE_NONE && m->tier[w] == 0) {
+                m->tier[w] = m->tier[v] + 1;
+                queue[n++] = w;
+            }
+        }
+    }
+    return n_tiers;
+}
+
+static bool is_tree(const making *m) {
+    uint32_t v[2];
+    for (uint32_t i = 0; i < m->site->n_nodes; i++) {
+        if (m->nics[i] > 0 && m->tier[i] == 0) {
+            return false;
+        }
+    }
+    for (uint32_t c = 0; c < m->site->n_cables; c++) {
+        if (joins(m->site, c, v) && m->tier[v[0]] + 1 != m->tier[v[1]] && m->tier[v[1]] + 1 != m->tier[v[0]] &&
+            m->tier[v[0]] > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static fab_status find_tiers(making *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_installed *out = m->out;
+    uint32_t *queue = NULL;
+    FAB_TRY(FAB_NEW(queue, m->site->n_nodes, err));
+    for (int from_all = 0; from_all < 2 && !out->is_tree; from_all++) {
+        out->n_tiers = spread(m, from_all == 1, queue);
+        out->is_tree = out->n_tiers <= MOST_TIERS && is_tree(m);
+    }
+    for (uint32_t v = 0; v < m->site->n_nodes && !out->is_tree; v++) {
+        m->tier[v] = m->tier[v] > 0;
+    }
+    out->n_tiers = out->is_tree ? out->n_tiers : 1;
+done:
+    free(queue);
+    return status;
+}
+
+/* --- order, networks, pods ---------------------------------------------------------------------------------------- */
+
+typedef struct standing {
+    const making *m;
+    uint32_t node;
+} standing;
+
+static int by_tier(const void *x, const void *y) {
+    const standing *a = x;
+    const standing *b = y;
+    uint32_t s = a->m->tier[a->node];
+    uint32_t t = a->m->tier[b->node];
+    return s != t ? (s > t) - (s < t) : installed_compare(a->m->site, a->node, b->node);
+}
+
+static void count_ports(const making *m, fab_installed_switch *v) {
+    const fab_shape *s = &m->out->shape;
+    uint32_t n_ports = m->site->nodes[v->node].n_ports;
+    uint32_t n_services = 0;
+    for (uint32_t k = s->first[v->node]; k < s->first[v->node + 1]; k++) {
+        bool serves = m->site->nodes[fab_site_far(m->site, s->side[k])->node].kind == FAB_SITE_SERVICE;
+        n_services += serves;
+        v->n_used += !serves;
+    }
+    v->n_ports = n_ports > n_services ? n_ports - n_services : 0;
+}
+
+static fab_status order_switches(making *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_installed *out = m->out;
+    standing *list = NULL;
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(list, m->site->n_nodes, err));
+    FAB_TRY(FAB_NEW(out->switch_of, m->site->n_nodes, err));
+    for (uint32_t v = 0; v < m->site->n_nodes; v++) {
+        out->switch_of[v] = FAB_SITE_NONE;
+        if (m->site->nodes[v].kind == FAB_SITE_SWITCH && m->tier[v] > 0) {
+            list[n++] = (standing){m, v};
+        } else if (m->site->nodes[v].kind == FAB_SITE_SWITCH) {
+            installed_leave(out, FAB_LEFT_DARK, m->site->nodes[v].label);
+        }
+    }
+    qsort(list, n, sizeof *list, by_tier);
+    FAB_TRY(FAB_NEW(out->switches, n, err));
+    out->n_switches = n;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t v = list[i].node;
+        out->switch_of[v] = i;
+        out->switches[i] = (fab_installed_switch){
+            .node = v, .tier = m->tier[v], .plane = m->plane[v], .pod = FAB_SITE_NONE, .network = FAB_SITE_NONE};
+        count_ports(m, &out->switches[i]);
+    }
+done:
+    free(list);
+    return status;
+}
+
+/* Numbers networks by their first switch. */
+static fab_status number_networks(making *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_installed *out = m->out;
+    uint32_t *number = NULL; /* of a root, + 1 */
+    FAB_TRY(FAB_NEW(number, m->site->n_nodes, err));
+    for (uint32_t i = 0; i < out->n_switches; i++) {
+        uint32_t root = m->network[out->switches[i].node];
+        if (number[root] == 0) {
+            number[root] = ++out->n_networks;
+        }
+        out->switches[i].network = number[root] - 1;
+    }
+done:
+    free(number);
+    return status;
+}
+
+/* The ports of a NIC on several planes lead into the same pod. */
+static void join_planes(const fab_installed *out, uint32_t *parent) {
+    size_t n_nics = (size_t)out->n_servers * out->nics_per_server;
+    for (size_t i = 0; i < n_nics; i++) {
+        const uint32_t *side = out->nic_side + i * out->n_planes;
+        for (uint32_t p = 1; p < out->n_planes; p++) {
+            if (side[p] != FAB_SITE_NONE && side[0] != FAB_SITE_NONE) {
+                installed_join(parent, fab_site_far(out->site, side[p])->node, fab_site_far(out->site, side[0])->node);
+            }
+        }
+    }
+}
+
+/* A pod is what the first two tiers join. */
+static fab_status find_pods(making *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_installed *out = m->out;
+    uint32_t *number = NULL;
+    uint32_t v[2];
+    if (!out->is_tree || out->n_tiers < 3) {
+        return FAB_OK;
+    }
+    for (uint32_t i = 0; i < m->site->n_nodes; i++) {
+        m->parent[i] = i;
+    }
+    for (uint32_t c = 0; c < m->site->n_cables; c++) {
+        if (joins(m->site, c, v) && m->tier[v[0]] <= 2 && m->tier[v[1]] <= 2) {
+            installed_join(m->parent, v[0], v[1]);
+        }
+    }
+    join_planes(out, m->parent);
+    FAB_TRY(FAB_NEW(number, m->site->n_nodes, err));
+    for (uint32_t i = 0; i < out->n_switches && out->switches[i].tier <= 2; i++) {
+        uint32_t root = installed_root(m->parent, out->switches[i].node);
+        if (number[root] == 0) {
+            number[root] = ++out->n_pods;
+        }
+        out->switches[i].pod = number[root] - 1;
+    }
+done:
+    free(number);
+    return status;
+}
+
+/* --- cables between switches -------------------------------------------------------------------------------------- */
+
+void fab_installed_trunk(const fab_installed *installed, uint32_t trunk, uint32_t out_side[2]) {
+    uint32_t c = installed->trunk[trunk];
+    const fab_site_cable *cable = &installed->site->cables[c];
+    uint32_t turned = installed->switch_of[cable->end[0].node] > installed->switch_of[cable->end[1].node];
+    out_side[0] = 2 * c + turned;
+    out_side[1] = 2 * c + (turned ^ 1U);
+}
+
+typedef struct laid {
+    uint32_t tier, lower, cable; /**< tier of the upper end, index of the lower switch */
+    const char *port;
+} laid;
+
+static int by_lower(const void *x, const void *y) {
+    const laid *a = x;
+    const laid *b = y;
+    if (a->tier != b->tier) {
+        return a->tier > b->tier ? 1 : -1;
+    }
+    if (a->lower != b->lower) {
+        return a->lower > b->lower ? 1 : -1;
+    }
+    int order = fab_compare_names(a->port, b->port);
+    return order != 0 ? order : (a->cable > b->cable) - (a->cable < b->cable);
+}
+
+static fab_status list_trunks(making *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_installed *out = m->out;
+    laid *list = NULL;
+    uint32_t n = 0;
+    uint32_t v[2];
+    uint32_t times = m->site->is_tree_of_names && m->options->cables > 1 ? (uint32_t)m->options->cables : 1;
+    FAB_TRY(FAB_NEW(list, m->site->n_cables, err));
+    for (uint32_t c = 0; c < m->site->n_cables; c++) {
+        if (!joins(m->site, c, v) || out->switch_of[v[0]] == FAB_SITE_NONE) {
+            continue;
+        }
+        uint32_t turned = out->switch_of[v[0]] > out->switch_of[v[1]];
+        const char *port = m->site->cables[c].end[turned].port;
+        list[n++] = (laid){m->tier[v[turned ^ 1U]], out->switch_of[v[turned]], c, port != NULL ? port : ""};
+    }
+    qsort(list, n, sizeof *list, by_lower);
+    FAB_TRY(FAB_NEW(out->trunk, (size_t)n * times, err));
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t t = 0; t < times; t++) {
+            out->trunk[out->n_trunks++] = list[i].cable;
+        }
+    }
+done:
+    free(list);
+    return status;
+}
+
+fab_status installed_find_switches(making *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    count_nics(m);
+    FAB_TRY(find_tiers(m, err));
+    FAB_TRY(order_switches(m, err));
+    FAB_TRY(number_networks(m, err));
+    FAB_TRY(find_pods(m, err));
+    FAB_TRY(list_trunks(m, err));
+done:
+    return status;
+}

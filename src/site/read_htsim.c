@@ -1,0 +1,382 @@
+/*
+ * Topologies of htsim (.topo): leaf-spine and fat trees by the figures of their tiers. What the figures give is built
+ * as htsim builds it [Broadcom csg-htsim, sim/datacenter/fat_tree_topology.cpp]: hosts leaf by leaf, a pod's leaves to
+ * all of its spines, spine i of every pod to the cores i, i + s, i + 2s, ... where a pod has s spines.
+ *
+ * A switch's latency is that of a cable at either side, half each: the sum along any path is htsim's.
+ */
+#include "site_internal.h"
+
+#include "fab/text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+
+#define TIERS       3
+#define MOST_CABLES (UINT64_C(1) << 24)
+#define MOST_NODES  (UINT64_C(1) << 24)
+#define MOST        (UINT64_C(1) << 20) /* of any other figure: three of them multiplied fit 64 bits */
+#define WHERE       192
+
+enum { NODES, N_TIERS, PODSIZE, N_HEADER };
+enum { SPEED, UP, DOWN, OVERSUBSCRIBED, BUNDLE, SWITCH_LATENCY, LINK_LATENCY, N_KEYS };
+
+static const char *const HEADER_KEYS[N_HEADER] = {"Nodes", "Tiers", "Podsize"};
+static const char *const TIER_KEYS[N_KEYS] = {"Downlink_speed_Gbps", "Radix_Up", "Radix_Down",
+                                              "Oversubscribed",      "Bundle",   "Switch_Latency_ns",
+                                              "Downlink_Latency_ns"};
+
+typedef struct figure {
+    uint64_t value;
+    size_t line, column; /* 0: not given */
+} figure;
+
+typedef struct reader {
+    fab_text *in;
+    fab_site *site;
+    figure header[N_HEADER], tier[TIERS][N_KEYS], section[TIERS];
+} reader;
+
+/* What follows from the figures. */
+typedef struct plan {
+    uint64_t tiers, hosts, pods, leaves, spines, cores; /* leaves and spines of a pod */
+    uint64_t cables;
+} plan;
+
+static bool is_word(fab_token t, const char *word) {
+    return t.length == strlen(word) && strncasecmp(t.text, word, t.length) == 0;
+}
+
+/* --- the file ------------------------------------------------------------------------------------------------------
+ */
+
+static fab_status read_figure(const reader *r, fab_token key, uint64_t least, uint64_t most, figure *out,
+                              fab_error *err) {
+    fab_token t = fab_text_token(r->in);
+    fab_token more = fab_text_token(r->in);
+    uint64_t value = 0;
+    if (t.length == 0) {
+        return fab_text_wrong(r->in, key.column, FAB_EINPUT, "has no value; a whole number was expected", key, err);
+    }
+    if (!fab_token_number(t, &value) || value < least || value > most) {
+        char what[80];
+        (void)snprintf(what, sizeof what, "is no whole number from %" PRIu64 " to %" PRIu64, least, most);
+        return fab_text_wrong(r->in, t.column, FAB_EINPUT, what, t, err);
+    }
+    if (more.length > 0) {
+        return fab_text_wrong(r->in, more.column, FAB_EINPUT, "stands where the end of the line was expected", more,
+                              err);
+    }
+    if (out->line > 0) {
+        char what[80];
+        (void)snprintf(what, sizeof what, "is given twice; line %zu has it already", out->line);
+        return fab_text_wrong(r->in, key.column, FAB_EINPUT, what, key, err);
+    }
+    *out = (figure){value, r->in->line, t.column};
+    return FAB_OK;
+}
+
+/* The line that begins with `key`; `tier` is that of the section, or TIERS in the header. */
+static fab_status read_key(reader *r, fab_token key, uint64_t tier, fab_error *err) {
+    for (size_t i = 0; i < N_HEADER && tier == TIERS; i++) {
+        if (is_word(key, HEADER_KEYS[i])) {
+            return read_figure(r, key, 1, MOST_NODES, &r->header[i], err);
+        }
+    }
+    for (size_t i = 0; i < N_KEYS && tier < TIERS; i++) {
+        if (is_word(key, TIER_KEYS[i])) {
+            return read_figure(r, key, i == SWITCH_LATENCY ? 0 : 1, MOST, &r->tier[tier][i], err);
+        }
+    }
+    for (size_t i = 0; i < N_HEADER; i++) {
+        if (is_word(key, HEADER_KEYS[i])) {
+            return fab_text_wrong(r->in, key.column, FAB_EINPUT, "stands behind the first Tier; it belongs before", key,
+                                  err);
+        }
+    }
+    for (size_t i = 0; i < N_KEYS && tier == TIERS; i++) {
+        if (is_word(key, TIER_KEYS[i])) {
+            return fab_text_wrong(r->in, key.column, FAB_EINPUT, "stands before the first Tier; it belongs to one", key,
+                                  err);
+        }
+    }
+    /* Queue sizes and the like, which htsim itself passes over where it does not know them. */
+    return fab_site_add_note(r->site, r->in->line, err, "'%.*s' is not known and was passed over",
+                             (int)(key.length < 60 ? key.length : 60), key.text);
+}
+
+static fab_status read_lines(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t tier = TIERS;
+    while (fab_text_next(r->in)) {
+        fab_token key = fab_text_token(r->in);
+        if (!is_word(key, "Tier")) {
+            FAB_TRY(read_key(r, key, tier, err));
+            continue;
+        }
+        figure number = {0};
+        FAB_TRY(read_figure(r, key, 0, TIERS - 1, &number, err));
+        tier = number.value;
+        if (r->section[tier].line > 0) {
+            char what[80];
+            (void)snprintf(what, sizeof what, "Tier %" PRIu64 " is given twice; line %zu begins it already", tier,
+                           r->section[tier].line);
+            FAB_TRY(fab_text_wrong(r->in, key.column, FAB_EINPUT, what, (fab_token){0}, err));
+        }
+        r->section[tier] = number;
+    }
+done:
+    return status;
+}
+
+/* --- do the figures fit? -------------------------------------------------------------------------------------------
+ */
+
+static fab_status wrong_at(const reader *r, const figure *f, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
+
+static fab_status wrong_at(const reader *r, const figure *f, fab_error *err, const char *fmt, ...) {
+    char text[256];
+    char where[WHERE];
+    va_list arguments;
+    va_start(arguments, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, arguments);
+    va_end(arguments);
+    (void)snprintf(where, sizeof where, "%.150s:%zu:%zu", r->in->path, f->line, f->column);
+    return fab_fail(err, FAB_EINPUT, where, "%s", text);
+}
+
+static fab_status check_given(reader *r, fab_error *err) {
+    char where[WHERE];
+    (void)snprintf(where, sizeof where, "%.150s:%zu:1", r->in->path, r->in->line);
+    for (size_t i = 0; i < N_HEADER; i++) {
+        if (r->header[i].line == 0) {
+            return fab_fail(err, FAB_EINPUT, where, "the file ends without %s", HEADER_KEYS[i]);
+        }
+    }
+    uint64_t n = r->header[N_TIERS].value;
+    if (n < 2 || n > TIERS) {
+        return wrong_at(r, &r->header[N_TIERS], err, "Tiers is %" PRIu64 "; htsim has 2 or 3", n);
+    }
+    for (size_t t = 0; t < TIERS; t++) {
+        bool is_top = t + 1 == n;
+        if (t >= n && r->section[t].line > 0) {
+            return wrong_at(r, &r->section[t], err, "Tier %zu; there are %" PRIu64, t, n);
+        }
+        for (size_t key = 0; key < N_KEYS && t < n; key++) {
+            figure *f = &r->tier[t][key];
+            bool needed = key == SPEED || key == DOWN || key == LINK_LATENCY || (key == UP && !is_top);
+            if (needed && f->line == 0) {
+                return fab_fail(err, FAB_EINPUT, where, "the file ends without %s of Tier %zu", TIER_KEYS[key], t);
+            }
+            if (f->line == 0 && (key == BUNDLE || key == OVERSUBSCRIBED)) {
+                f->value = 1;
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+/* What speeds and oversubscription say must agree with the radices. */
+static fab_status check_taper(const reader *r, size_t tier, fab_error *err) {
+    const figure *f = r->tier[tier];
+    uint64_t down = f[DOWN].value * f[SPEED].value;
+    uint64_t up = f[UP].value * r->tier[tier + 1][SPEED].value;
+    if (down != f[OVERSUBSCRIBED].value * up) {
+        return wrong_at(r, &f[UP], err,
+                        "Radix_Up %" PRIu64 ": %" PRIu64 " Gb/s down and %" PRIu64 " up are not %" PRIu64
+                        ":1, as Oversubscribed says",
+                        f[UP].value, down, up, f[OVERSUBSCRIBED].value);
+    }
+    return FAB_OK;
+}
+
+/* What was read is at least 1, and what may be left out is 1 then. */
+static uint64_t divisor(const figure *f) {
+    return f->value > 0 ? f->value : 1;
+}
+
+static fab_status plan_spines(const reader *r, plan *p, fab_error *err) {
+    const figure *agg = r->tier[1];
+    uint64_t up = r->tier[0][UP].value;
+    uint64_t bundle = divisor(&agg[BUNDLE]);
+    p->spines = up / bundle;
+    if (up % bundle != 0 || p->leaves * bundle != agg[DOWN].value) {
+        return wrong_at(r, &agg[DOWN], err,
+                        "Radix_Down %" PRIu64 ": the %" PRIu64 " leaves of a pod, %" PRIu64
+                        " uplinks each, in bundles of %" PRIu64 ", need %" PRIu64,
+                        agg[DOWN].value, p->leaves, up, bundle, p->leaves * bundle);
+    }
+    return check_taper(r, 0, err);
+}
+
+static fab_status plan_cores(const reader *r, plan *p, fab_error *err) {
+    const figure *core = r->tier[2];
+    uint64_t up = r->tier[1][UP].value;
+    uint64_t bundle = divisor(&core[BUNDLE]);
+    if (up % bundle != 0 || p->pods * bundle != core[DOWN].value) {
+        return wrong_at(r, &core[DOWN], err,
+                        "Radix_Down %" PRIu64 ": %" PRIu64 " pods, %" PRIu64
+                        " uplinks of a spine, in bundles of %" PRIu64 ", need %" PRIu64,
+                        core[DOWN].value, p->pods, up, bundle, p->pods * bundle);
+    }
+    p->cores = p->spines * (up / bundle);
+    return check_taper(r, 1, err);
+}
+
+/* Leaves, spines and cores from the radices. */
+static fab_status make_plan(const reader *r, plan *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const figure *tor = r->tier[0];
+    const figure *agg = r->tier[1];
+    uint64_t pod = divisor(&r->header[PODSIZE]);
+    plan p = {.tiers = r->header[N_TIERS].value, .hosts = r->header[NODES].value};
+    if (p.hosts % pod != 0) {
+        return wrong_at(r, &r->header[PODSIZE], err, "Podsize %" PRIu64 " does not divide %" PRIu64 " nodes", pod,
+                        p.hosts);
+    }
+    p.pods = p.hosts / pod;
+    if (p.tiers == 2 && p.pods != 1) {
+        return wrong_at(r, &r->header[PODSIZE], err,
+                        "Podsize %" PRIu64 "; with 2 tiers all %" PRIu64 " nodes are one pod", pod, p.hosts);
+    }
+    if (pod % divisor(&tor[DOWN]) != 0) {
+        return wrong_at(r, &tor[DOWN], err, "Radix_Down %" PRIu64 " does not divide a pod of %" PRIu64, tor[DOWN].value,
+                        pod);
+    }
+    if (tor[BUNDLE].value != 1) {
+        return wrong_at(r, &tor[BUNDLE], err, "Bundle %" PRIu64 " in tier 0; hosts have one cable", tor[BUNDLE].value);
+    }
+    p.leaves = pod / divisor(&tor[DOWN]);
+    FAB_TRY(plan_spines(r, &p, err));
+    if (p.tiers == 3) {
+        FAB_TRY(plan_cores(r, &p, err));
+    }
+    p.cables = p.hosts + p.pods * p.leaves * tor[UP].value + (p.tiers == 3 ? p.pods * p.spines * agg[UP].value : 0);
+    if (p.cables > MOST_CABLES) {
+        char where[WHERE];
+        (void)snprintf(where, sizeof where, "%.150s:%zu:1", r->in->path, r->header[NODES].line);
+        FAB_FAIL(err, FAB_EUNSUPPORTED, where, "%" PRIu64 " cables; the limit is %" PRIu64, p.cables, MOST_CABLES);
+    }
+    *out = p;
+done:
+    return status;
+}
+
+/* --- the network ---------------------------------------------------------------------------------------------------
+ */
+
+static fab_status add_box(fab_site *site, const char *kind, uint64_t number, uint32_t tier, size_t line, uint32_t *out,
+                          fab_error *err) {
+    char name[32];
+    int n = snprintf(name, sizeof name, "%s-%" PRIu64, kind, number);
+    fab_status status = fab_site_add_node(site, name, (size_t)n, line, out, err);
+    if (status == FAB_OK) {
+        fab_site_node *node = &site->nodes[*out];
+        node->kind = tier == 0 ? FAB_SITE_HOST : FAB_SITE_SWITCH;
+        node->tier = tier;
+        node->rank = tier == 0 ? (uint32_t)number : FAB_SITE_NONE;
+    }
+    return status;
+}
+
+/* A bundle between a box and the one above, whose tier (from 0) has the cables. */
+static fab_status add_bundle(const reader *r, size_t tier, uint32_t below, uint32_t above, fab_error *err) {
+    fab_status status = FAB_OK;
+    const figure *f = r->tier[tier];
+    uint64_t half_ns = f[SWITCH_LATENCY].value + (tier > 0 ? r->tier[tier - 1][SWITCH_LATENCY].value : 0);
+    size_t line = r->section[tier].line;
+    const fab_site_cable cable = {.end = {{.node = below, .line = line}, {.node = above, .line = line}},
+                                  .rate_bps = (double)f[SPEED].value * 1e9,
+                                  .latency_s = ((double)f[LINK_LATENCY].value + (double)half_ns / 2) * 1e-9};
+    for (uint64_t i = 0; i < f[BUNDLE].value; i++) {
+        FAB_TRY(fab_site_add_cable(r->site, &cable, NULL, err));
+    }
+done:
+    return status;
+}
+
+/* Boxes in the order hosts, leaves, spines, cores: first[] are the nodes of their number 0. */
+static fab_status add_boxes(const reader *r, const plan *p, uint32_t first[4], fab_error *err) {
+    static const char *const KINDS[] = {"host", "tor", "agg", "core"};
+    fab_status status = FAB_OK;
+    const uint64_t n[] = {p->hosts, p->pods * p->leaves, p->pods * p->spines, p->cores};
+    for (uint32_t tier = 0; tier < 4; tier++) {
+        first[tier] = r->site->n_nodes;
+        for (uint64_t i = 0; i < n[tier]; i++) {
+            uint32_t node = 0;
+            size_t line = tier == 0 ? r->header[NODES].line : r->section[tier - 1].line;
+            FAB_TRY(add_box(r->site, KINDS[tier], i, tier, line, &node, err));
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status add_cables(const reader *r, const plan *p, const uint32_t first[4], fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t per_leaf = divisor(&r->tier[0][DOWN]);
+    for (uint64_t host = 0; host < p->hosts; host++) {
+        FAB_TRY(add_bundle(r, 0, first[0] + (uint32_t)host, first[1] + (uint32_t)(host / per_leaf), err));
+    }
+    for (uint64_t leaf = 0; leaf < p->pods * p->leaves; leaf++) {
+        for (uint64_t i = 0; i < p->spines; i++) {
+            uint64_t spine = leaf / p->leaves * p->spines + i;
+            FAB_TRY(add_bundle(r, 1, first[1] + (uint32_t)leaf, first[2] + (uint32_t)spine, err));
+        }
+    }
+    for (uint64_t spine = 0; spine < p->pods * p->spines && p->tiers == 3; spine++) {
+        for (uint64_t core = spine % p->spines; core < p->cores; core += p->spines) {
+            FAB_TRY(add_bundle(r, 2, first[2] + (uint32_t)spine, first[3] + (uint32_t)core, err));
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status read_htsim(const char *path, fab_site *site, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text in = {.path = path};
+    reader r = {.in = &in, .site = site};
+    plan p = {0};
+    uint32_t first[4] = {0};
+    FAB_TRY(fab_text_open(path, &in, err));
+    FAB_TRY(read_lines(&r, err));
+    FAB_TRY(check_given(&r, err));
+    FAB_TRY(make_plan(&r, &p, err));
+    FAB_TRY(add_boxes(&r, &p, first, err));
+    FAB_TRY(add_cables(&r, &p, first, err));
+done:
+    fab_text_release(&in);
+    return status;
+}
+
+/* The first line that is no comment has a key of the header, and a connection matrix has other keys below Nodes. */
+static bool is_htsim(const char *head, size_t n) {
+    bool begins = false;
+    for (size_t at = 0; at < n;) {
+        const char *stop = memchr(head + at, '\n', n - at);
+        size_t end = stop != NULL ? (size_t)(stop - head) : n;
+        while (at < end && (head[at] == ' ' || head[at] == '\t' || head[at] == '\r')) {
+            at++;
+        }
+        size_t length = 0;
+        while (at + length < end && strchr(" \t\r", head[at + length]) == NULL) {
+            length++;
+        }
+        fab_token word = {.text = head + at, .length = length};
+        if (length > 0 && *word.text != '#') {
+            bool is_header = is_word(word, "Nodes") || is_word(word, "Tiers") || is_word(word, "Podsize");
+            if (!is_header) {
+                return begins && is_word(word, "Tier");
+            }
+            begins = begins || is_word(word, "Tiers") || is_word(word, "Podsize");
+        }
+        at = end + 1;
+    }
+    return begins;
+}
+
+const fab_site_format fab_site_htsim = {
+    "htsim", "htsim's .topo: leaf-spine and fat trees by the figures of their tiers", is_htsim, read_htsim};

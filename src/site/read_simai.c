@@ -1,0 +1,405 @@
+/*
+ * Topologies of ns-3's RDMA simulators: of SimAI and ASTRA-sim [aliyun SimAI, inputs/topo/gen_Topo_Template.py], and
+ * the older form of HPCC.
+ *
+ *     48 8 4 12 96 H100              nodes, GPUs per server, NVSwitches, switches, links, GPU    (HPCC: nodes switches
+ * links) 32 33 34 35 36 ...             nodes that are switches, NVSwitches first 0 32 2880Gbps 0.000025ms 0     node,
+ * node, rate, delay, error rate
+ *
+ * The other nodes are GPUs. An NVSwitch is no box of the network: its GPUs are a group.
+ */
+#include "site_internal.h"
+
+#include "fab/memory.h"
+#include "fab/text.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_NODES (UINT64_C(1) << 24)
+#define N_FORM_NEW 6
+#define N_FORM_OLD 3
+
+typedef enum role { ROLE_GPU, ROLE_NVSWITCH, ROLE_SWITCH } role;
+
+typedef struct reader {
+    fab_text *in;
+    fab_site *site;
+    uint64_t nodes, per_server, nvswitches, switches, links;
+    bool is_old;
+    uint8_t *role;      /* shape [nodes] */
+    uint32_t *node;     /* shape [nodes]: of the site; FAB_SITE_NONE: an NVSwitch */
+    uint32_t *nvswitch; /* shape [nodes]: the first that a GPU is joined to, FAB_SITE_NONE */
+    double *nvlink_bps; /* shape [nodes]: to all of them */
+} reader;
+
+static fab_status wrong(const reader *r, fab_token t, fab_status code, const char *what, fab_error *err) {
+    return fab_text_wrong(r->in, t.column, code, what, t, err);
+}
+
+/* --- numbers with units, as ns-3 writes them -----------------------------------------------------------------------
+ */
+
+/* The number in front; what is behind it is the unit. False where there is none. */
+static bool split(fab_token t, double *out, char *unit, size_t size) {
+    char text[64];
+    char *end = NULL;
+    if (t.length == 0 || t.length >= sizeof text || !isdigit((unsigned char)t.text[0])) {
+        return false;
+    }
+    memcpy(text, t.text, t.length);
+    text[t.length] = '\0';
+    *out = strtod(text, &end);
+    (void)snprintf(unit, size, "%s", end);
+    return strlen(end) < size && isfinite(*out);
+}
+
+static bool parse_rate(fab_token t, double *out_bps) {
+    static const char *const UNITS[] = {"bps", "b/s", "Bps", "B/s"};
+    char unit[16];
+    double factor = 1;
+    if (!split(t, out_bps, unit, sizeof unit)) {
+        return false;
+    }
+    const char *at = strchr("kKMGT", unit[0]);
+    if (unit[0] != '\0' && at != NULL) {
+        factor = *at == 'M' ? 1e6 : *at == 'G' ? 1e9 : *at == 'T' ? 1e12 : 1e3;
+    }
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        if (strcmp(unit + (factor > 1 ? 1 : 0), UNITS[i]) == 0) {
+            *out_bps *= factor * (i >= 2 ? 8 : 1);
+            return *out_bps > 0 && *out_bps < 1e18;
+        }
+    }
+    return false;
+}
+
+static bool parse_time(fab_token t, double *out_s) {
+    static const struct {
+        const char *unit;
+        double s;
+    } UNITS[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}, {"fs", 1e-15}};
+    char unit[16];
+    if (!split(t, out_s, unit, sizeof unit)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        if (strcmp(unit, UNITS[i].unit) == 0) {
+            *out_s *= UNITS[i].s;
+            return *out_s < 1e6;
+        }
+    }
+    return false;
+}
+
+static fab_status read_number(const reader *r, const char *what, uint64_t least, uint64_t most, uint64_t *out,
+                              fab_error *err) {
+    fab_token t = fab_text_token(r->in);
+    if (!fab_token_number(t, out) || *out < least || *out > most) {
+        char text[128];
+        (void)snprintf(text, sizeof text, "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+                       t.length > 0 ? "is no" : "the line ends before the", what, least, most);
+        return wrong(r, t, FAB_EINPUT, text, err);
+    }
+    return FAB_OK;
+}
+
+static fab_status expect_end(const reader *r, fab_error *err) {
+    fab_token more = fab_text_token(r->in);
+    return more.length == 0 ? FAB_OK : wrong(r, more, FAB_EINPUT, "stands where the end of the line was expected", err);
+}
+
+/* --- header --------------------------------------------------------------------------------------------------------
+ */
+
+static size_t count_tokens(const fab_text *in) {
+    fab_text copy = *in;
+    size_t n = 0;
+    while (fab_text_token(&copy).length > 0) {
+        n++;
+    }
+    return n;
+}
+
+static fab_status read_header(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(fab_text_next(r->in) ? FAB_OK : fab_fail(err, FAB_EINPUT, r->in->path, "is empty"));
+    size_t n = count_tokens(r->in);
+    r->is_old = n == N_FORM_OLD;
+    if (n != N_FORM_OLD && n != N_FORM_NEW) {
+        char text[128];
+        (void)snprintf(text, sizeof text,
+                       "%zu columns; expected nodes, GPUs per server, NVSwitches, switches, links, GPU, or nodes, "
+                       "switches, links",
+                       n);
+        FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, text, (fab_token){0}, err));
+    }
+    /* A node that is joined to anything takes some bytes: the file bounds what is reserved. */
+    size_t length = r->in->file.length;
+    FAB_TRY(read_number(r, "number of nodes", 1, length < MOST_NODES ? length : MOST_NODES, &r->nodes, err));
+    if (!r->is_old) {
+        FAB_TRY(read_number(r, "number of GPUs per server", 1, r->nodes, &r->per_server, err));
+        FAB_TRY(read_number(r, "number of NVSwitches", 0, r->nodes, &r->nvswitches, err));
+    }
+    FAB_TRY(read_number(r, "number of switches", 0, r->nodes - r->nvswitches, &r->switches, err));
+    FAB_TRY(read_number(r, "number of links", 0, UINT32_MAX / 4, &r->links, err));
+done:
+    return status;
+}
+
+static fab_status read_switches(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t n = r->nvswitches + r->switches;
+    if (n == 0) {
+        return FAB_OK;
+    }
+    if (!fab_text_next(r->in)) {
+        return fab_text_wrong(r->in, 1, FAB_EINPUT, "the file ends before the list of switches", (fab_token){0}, err);
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t id = 0;
+        fab_token t = fab_text_rest(r->in);
+        FAB_TRY(read_number(r, "number of a switch", 0, r->nodes - 1, &id, err));
+        if (r->role[id] != ROLE_GPU) {
+            char text[80];
+            (void)snprintf(text, sizeof text, "node %" PRIu64 " is in the list of switches twice", id);
+            FAB_TRY(fab_text_wrong(r->in, t.column, FAB_EINPUT, text, (fab_token){0}, err));
+        }
+        r->role[id] = i < r->nvswitches ? ROLE_NVSWITCH : ROLE_SWITCH;
+    }
+    FAB_TRY(expect_end(r, err));
+done:
+    return status;
+}
+
+/* --- boxes ---------------------------------------------------------------------------------------------------------
+ */
+
+/* GPU g as an adapter of its server, or a host where nothing is said of servers. */
+static fab_status describe_gpu(const reader *r, fab_site_node *node, uint64_t gpu, fab_error *err) {
+    fab_status status = FAB_OK;
+    char text[64];
+    node->rank = (uint32_t)gpu;
+    node->kind = r->is_old ? FAB_SITE_HOST : FAB_SITE_ADAPTER;
+    if (!r->is_old) {
+        int n = snprintf(text, sizeof text, "server-%" PRIu64, gpu / r->per_server);
+        FAB_TRY(fab_site_text(r->site, text, (size_t)n, &node->host, err));
+        n = snprintf(text, sizeof text, "server-%" PRIu64 " nic-%" PRIu64, gpu / r->per_server, gpu % r->per_server);
+        FAB_TRY(fab_site_text(r->site, text, (size_t)n, &node->label, err));
+    }
+done:
+    return status;
+}
+
+static fab_status add_boxes(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t gpu = 0;
+    for (uint64_t id = 0; id < r->nodes; id++) {
+        char name[40];
+        r->node[id] = FAB_SITE_NONE;
+        if (r->role[id] == ROLE_NVSWITCH) {
+            continue;
+        }
+        const char *kind = r->role[id] == ROLE_SWITCH ? "switch" : r->is_old ? "host" : "gpu";
+        int n = snprintf(name, sizeof name, "%s-%" PRIu64, kind, id);
+        FAB_TRY(fab_site_add_node(r->site, name, (size_t)n, r->in->line, &r->node[id], err));
+        fab_site_node *node = &r->site->nodes[r->node[id]];
+        if (r->role[id] == ROLE_GPU) {
+            FAB_TRY(describe_gpu(r, node, gpu++, err));
+        } else {
+            node->kind = FAB_SITE_SWITCH;
+        }
+    }
+done:
+    return status;
+}
+
+/* --- links ---------------------------------------------------------------------------------------------------------
+ */
+
+static fab_status join(reader *r, const uint64_t id[2], double bps, double latency_s, fab_error *err) {
+    role a = (role)r->role[id[0]];
+    role b = (role)r->role[id[1]];
+    size_t line = r->in->line;
+    if (a == ROLE_NVSWITCH || b == ROLE_NVSWITCH) {
+        int gpu = a == ROLE_NVSWITCH ? 1 : 0;
+        if (r->role[id[gpu]] != ROLE_GPU) {
+            return fab_text_wrong(r->in, 1, FAB_EUNSUPPORTED, "an NVSwitch is joined to what is no GPU", (fab_token){0},
+                                  err);
+        }
+        uint32_t *first = &r->nvswitch[id[gpu]];
+        *first = *first == FAB_SITE_NONE ? (uint32_t)id[1 - gpu] : *first;
+        r->nvlink_bps[id[gpu]] += bps;
+        return FAB_OK;
+    }
+    if (a == ROLE_GPU && b == ROLE_GPU) {
+        return fab_text_wrong(r->in, 1, FAB_EUNSUPPORTED, "two GPUs are joined without a switch", (fab_token){0}, err);
+    }
+    const fab_site_cable cable = {
+        .end = {{.node = r->node[id[0]], .line = line}, {.node = r->node[id[1]], .line = line}},
+        .rate_bps = bps,
+        .latency_s = latency_s};
+    return fab_site_add_cable(r->site, &cable, NULL, err);
+}
+
+static fab_status read_link(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t id[2] = {0};
+    double bps = 0;
+    double latency_s = 0;
+    double errors = 0;
+    char unit[4];
+    FAB_TRY(read_number(r, "node", 0, r->nodes - 1, &id[0], err));
+    FAB_TRY(read_number(r, "node", 0, r->nodes - 1, &id[1], err));
+    if (id[0] == id[1]) {
+        FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, "a node is joined to itself", (fab_token){0}, err));
+    }
+    fab_token t = fab_text_token(r->in);
+    if (!parse_rate(t, &bps)) {
+        FAB_TRY(wrong(r, t, FAB_EINPUT, t.length > 0 ? "is no rate such as 400Gbps" : "the line ends before the rate",
+                      err));
+    }
+    t = fab_text_token(r->in);
+    if (!parse_time(t, &latency_s)) {
+        FAB_TRY(wrong(r, t, FAB_EINPUT, t.length > 0 ? "is no time such as 0.0005ms" : "the line ends before the delay",
+                      err));
+    }
+    t = fab_text_token(r->in);
+    if (!split(t, &errors, unit, sizeof unit) || unit[0] != '\0' || errors > 1) {
+        FAB_TRY(wrong(r, t, FAB_EINPUT,
+                      t.length > 0 ? "is no error rate from 0 to 1" : "the line ends before the error rate", err));
+    }
+    if (errors > 0) {
+        FAB_TRY(fab_site_add_note(r->site, r->in->line, err, "an error rate of %g is not kept", errors));
+    }
+    FAB_TRY(expect_end(r, err));
+    FAB_TRY(join(r, id, bps, latency_s, err));
+done:
+    return status;
+}
+
+static fab_status read_links(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t n = 0;
+    while (fab_text_next(r->in)) {
+        if (n++ == r->links) {
+            FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, "a link more than the first line says", (fab_token){0}, err));
+        }
+        FAB_TRY(read_link(r, err));
+    }
+    if (n < r->links) {
+        char text[96];
+        (void)snprintf(text, sizeof text, "the file ends after %" PRIu64 " of %" PRIu64 " links", n, r->links);
+        FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, text, (fab_token){0}, err));
+    }
+done:
+    return status;
+}
+
+/* GPUs of one NVSwitch, in their order. Where a server has several NVSwitches, all its GPUs are joined to all of them.
+ */
+static fab_status add_groups(const reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t *members = NULL;
+    uint32_t *first = NULL; /* of an NVSwitch, by counting sort */
+    double *rate = NULL;
+    FAB_TRY(FAB_NEW(members, r->nodes, err));
+    FAB_TRY(FAB_NEW(first, r->nodes + 2, err));
+    FAB_TRY(FAB_NEW(rate, r->nodes, err));
+    for (uint64_t id = 0; id < r->nodes; id++) {
+        if (r->nvswitch[id] != FAB_SITE_NONE) {
+            first[r->nvswitch[id] + 2]++;
+        }
+    }
+    for (uint64_t id = 0; id < r->nodes; id++) {
+        first[id + 2] += first[id + 1];
+    }
+    for (uint64_t id = 0; id < r->nodes; id++) {
+        if (r->nvswitch[id] != FAB_SITE_NONE) {
+            members[first[r->nvswitch[id] + 1]++] = r->node[id];
+            rate[r->nvswitch[id]] = r->nvlink_bps[id];
+        }
+    }
+    for (uint64_t id = 0; id < r->nodes; id++) {
+        if (r->nvswitch[id] != FAB_SITE_NONE && r->nvlink_bps[id] != rate[r->nvswitch[id]]) {
+            FAB_TRY(fab_site_add_note(r->site, r->in->line, err, "GPUs of NVSwitch %" PRIu32 " have different rates",
+                                      r->nvswitch[id]));
+        }
+        uint32_t n = first[id + 1] - first[id];
+        if (n > 0) {
+            char name[40];
+            int length = snprintf(name, sizeof name, "nvswitch-%" PRIu64, id);
+            FAB_TRY(fab_site_add_group(r->site, name, (size_t)length, members + first[id], n, err));
+            r->site->groups[r->site->n_groups - 1].rate_bps = rate[id];
+        }
+    }
+done:
+    free(members);
+    free(first);
+    free(rate);
+    return status;
+}
+
+static fab_status read_simai(const char *path, fab_site *site, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text in = {.path = path};
+    reader r = {.in = &in, .site = site};
+    FAB_TRY(fab_text_open(path, &in, err));
+    FAB_TRY(read_header(&r, err));
+    FAB_TRY(FAB_NEW(r.role, r.nodes, err));
+    FAB_TRY(FAB_NEW(r.node, r.nodes, err));
+    FAB_TRY(FAB_NEW(r.nvswitch, r.nodes, err));
+    FAB_TRY(FAB_NEW(r.nvlink_bps, r.nodes, err));
+    memset(r.nvswitch, 0xff, r.nodes * sizeof *r.nvswitch); /* FAB_SITE_NONE */
+    FAB_TRY(read_switches(&r, err));
+    FAB_TRY(add_boxes(&r, err));
+    FAB_TRY(read_links(&r, err));
+    FAB_TRY(add_groups(&r, err));
+done:
+    free(r.role);
+    free(r.node);
+    free(r.nvswitch);
+    free(r.nvlink_bps);
+    fab_text_release(&in);
+    return status;
+}
+
+/* A line of three or five numbers (and a word), then one of numbers alone. */
+static bool is_simai(const char *head, size_t n) {
+    size_t numbers = 0;
+    size_t words = 0;
+    size_t at = 0;
+    while (at < n && head[at] != '\n') {
+        size_t length = 0;
+        bool is_number = true;
+        while (at + length < n && strchr(" \t\r\n", head[at + length]) == NULL) {
+            is_number = is_number && isdigit((unsigned char)head[at + length]) != 0;
+            length++;
+        }
+        if (length > 0 && is_number && words > 0) {
+            return false;
+        }
+        numbers += length > 0 && is_number;
+        words += length > 0 && !is_number;
+        at += length;
+        at += at < n && head[at] != '\n' ? 1 : 0;
+    }
+    if (!((numbers == 3 && words == 0) || (numbers == 5 && words == 1))) {
+        return false;
+    }
+    at++;
+    bool some = false;
+    for (; at < n && head[at] != '\n'; at++) {
+        if (strchr(" \t\r", head[at]) == NULL && !isdigit((unsigned char)head[at])) {
+            return false;
+        }
+        some = some || isdigit((unsigned char)head[at]) != 0;
+    }
+    return some;
+}
+
+const fab_site_format fab_site_simai = {"simai", "topologies of ns-3's RDMA simulators: SimAI, ASTRA-sim, HPCC",
+                                        is_simai, read_simai};

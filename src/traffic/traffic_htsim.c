@@ -1,0 +1,282 @@
+/*
+ * Connection matrices of htsim (.cm) [Broadcom csg-htsim, sim/datacenter/connection_matrix.cpp]:
+ *
+ *     Nodes 16
+ *     Connections 2
+ *     7->5 id 1 start 0 size 2000000
+ *     15->1 id 2 start 0 size 2000000
+ *
+ * Nodes are GPUs. A phase is what is in the network together, so that all flows must start at one time; flows that wait
+ * for others (triggers), failures and flows without an end are refused.
+ */
+#include "file_formats.h"
+
+#include "fab/memory.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODES, CONNECTIONS, TRIGGERS, FAILURES, N_COUNTS };
+static const char *const COUNTS[N_COUNTS] = {"Nodes", "Connections", "Triggers", "Failures"};
+
+typedef struct reader {
+    fab_text *in;
+    uint32_t n_gpus;
+    uint64_t count[N_COUNTS];
+    size_t line[N_COUNTS]; /* 0: not given */
+    uint64_t n;            /* connections so far */
+    bool in_body;
+    double start; /* of the first */
+    uint64_t *ids;
+    size_t n_ids, ids_capacity;
+    fab_phase_builder builder;
+} reader;
+
+static bool is_word(fab_token t, const char *word) {
+    return t.length == strlen(word) && memcmp(t.text, word, t.length) == 0;
+}
+
+static fab_status wrong(const reader *r, fab_token t, fab_status code, const char *what, fab_error *err) {
+    return fab_text_wrong(r->in, t.column, code, what, t, err);
+}
+
+static fab_status read_number(reader *r, const char *what, uint64_t least, uint64_t most, uint64_t *out,
+                              fab_error *err) {
+    fab_token t = fab_text_token(r->in);
+    char text[128];
+    if (!fab_token_number(t, out) || *out < least || *out > most) {
+        (void)snprintf(text, sizeof text, "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+                       t.length > 0 ? "is no value of" : "the line ends behind", what, least, most);
+        return wrong(r, t, FAB_EINPUT, text, err);
+    }
+    return FAB_OK;
+}
+
+static fab_status read_count(reader *r, fab_token key, int which, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t most = which == NODES ? r->n_gpus : UINT32_MAX - 1;
+    if (r->line[which] > 0) {
+        return wrong(r, key, FAB_EINPUT, "is given twice", err);
+    }
+    FAB_TRY(read_number(r, COUNTS[which], which == NODES ? 1 : 0, most, &r->count[which], err));
+    r->line[which] = r->in->line;
+    if ((which == TRIGGERS || which == FAILURES) && r->count[which] > 0) {
+        FAB_TRY(wrong(r, key, FAB_EUNSUPPORTED,
+                      which == TRIGGERS ? "are not supported: all flows of a phase start together"
+                                        : "are not supported here: name them with --fail or in scenarios",
+                      err));
+    }
+done:
+    return status;
+}
+
+/* "7->5" */
+static fab_status read_pair(const reader *r, fab_token t, uint64_t *src, uint64_t *dst, fab_error *err) {
+    const char *arrow = NULL;
+    for (size_t i = 0; i + 1 < t.length && arrow == NULL; i++) {
+        arrow = t.text[i] == '-' && t.text[i + 1] == '>' ? t.text + i : NULL;
+    }
+    if (arrow == NULL) {
+        return wrong(r, t, FAB_EINPUT, "stands where SOURCE->DESTINATION was expected", err);
+    }
+    fab_token ends[2] = {{.text = t.text, .length = (size_t)(arrow - t.text), .column = t.column},
+                         {.text = arrow + 2,
+                          .length = t.length - (size_t)(arrow - t.text) - 2,
+                          .column = t.column + (size_t)(arrow - t.text) + 2}};
+    uint64_t *out[2] = {src, dst};
+    for (int i = 0; i < 2; i++) {
+        if (!fab_token_number(ends[i], out[i]) || *out[i] >= r->count[NODES]) {
+            char text[80];
+            (void)snprintf(text, sizeof text, "is no node from 0 to %" PRIu64, r->count[NODES] - 1);
+            return ends[i].length > 0 ? wrong(r, ends[i], FAB_EINPUT, text, err)
+                                      : wrong(r, t, FAB_EINPUT, "has no node at one end", err);
+        }
+    }
+    return *src != *dst ? FAB_OK : wrong(r, t, FAB_EINPUT, "is a node that sends to itself", err);
+}
+
+static fab_status read_start(reader *r, fab_error *err) {
+    fab_token t = fab_text_token(r->in);
+    char number[40];
+    char *end = NULL;
+    (void)snprintf(number, sizeof number, "%.*s", (int)(t.length < sizeof number ? t.length : sizeof number - 1),
+                   t.text);
+    double start = strtod(number, &end);
+    if (t.length == 0 || end == number || *end != '\0' || t.length >= sizeof number || !(start >= 0 && start < 1e300)) {
+        return wrong(r, t, FAB_EINPUT, t.length > 0 ? "is no time" : "start has no time", err);
+    }
+    if (r->n > 0 && start != r->start) {
+        return wrong(r, t, FAB_EUNSUPPORTED,
+                     "is another start than that of the first flow: a phase is what is in the "
+                     "network together",
+                     err);
+    }
+    r->start = start;
+    return FAB_OK;
+}
+
+static fab_status read_id(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t id = 0;
+    FAB_TRY(read_number(r, "id", 1, UINT32_MAX, &id, err));
+    FAB_TRY(FAB_GROW(r->ids, r->ids_capacity, r->n_ids + 1, err));
+    r->ids[r->n_ids++] = id;
+done:
+    return status;
+}
+
+/* Keys of a connection behind its pair. */
+static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
+    static const char *const WAITS[] = {"trigger", "send_done_trigger", "recv_done_trigger", "addon"};
+    fab_status status = FAB_OK;
+    uint64_t src = 0;
+    uint64_t dst = 0;
+    uint64_t size = 0;
+    uint64_t ignored = 0;
+    bool has_start = false;
+    bool has_size = false;
+    FAB_TRY(read_pair(r, pair, &src, &dst, err));
+    for (fab_token t = fab_text_token(r->in); t.length > 0; t = fab_text_token(r->in)) {
+        for (size_t i = 0; i < sizeof WAITS / sizeof WAITS[0]; i++) {
+            if (is_word(t, WAITS[i])) {
+                FAB_TRY(wrong(r, t, FAB_EUNSUPPORTED,
+                              "is not supported: flows that wait for others are no phase of flows that start together",
+                              err));
+            }
+        }
+        if (is_word(t, "start") && !has_start) {
+            FAB_TRY(read_start(r, err));
+            has_start = true;
+        } else if (is_word(t, "size") && !has_size) {
+            FAB_TRY(read_number(r, "size", 0, (uint64_t)1 << 50, &size, err));
+            if (size == 0) {
+                FAB_TRY(wrong(r, t, FAB_EUNSUPPORTED, "0 is a flow without an end; sizes are at least 1 byte", err));
+            }
+            has_size = true;
+        } else if (is_word(t, "id")) {
+            FAB_TRY(read_id(r, err));
+        } else if (is_word(t, "prio")) { /* of scheduling: does not move bytes */
+            FAB_TRY(read_number(r, "prio", 0, UINT32_MAX, &ignored, err));
+        } else {
+            FAB_TRY(wrong(r, t, FAB_EINPUT, "stands where start, size, id or prio was expected", err));
+        }
+    }
+    if (!has_start || !has_size) {
+        FAB_TRY(wrong(r, pair, FAB_EINPUT, has_start ? "has no size" : "has no start", err));
+    }
+    r->n++;
+    if (r->n > r->count[CONNECTIONS]) {
+        FAB_TRY(wrong(r, pair, FAB_EINPUT, "is one more than Connections says", err));
+    }
+    fab_phase_add(&r->builder, (uint32_t)src, (uint32_t)dst, size, 0);
+done:
+    return status;
+}
+
+static fab_status begin_body(reader *r, fab_token t, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (r->in_body) {
+        return FAB_OK;
+    }
+    for (int i = NODES; i <= CONNECTIONS; i++) {
+        if (r->line[i] == 0) {
+            char text[80];
+            (void)snprintf(text, sizeof text, "stands before %s, the number of them", COUNTS[i]);
+            return wrong(r, t, FAB_EINPUT, text, err);
+        }
+    }
+    /* Every connection takes a line: the file bounds what is reserved. */
+    uint64_t lines = r->in->file.length / 4 + 1;
+    FAB_TRY(fab_phase_open(&r->builder, "connections", "matrix",
+                           r->count[CONNECTIONS] < lines ? r->count[CONNECTIONS] : lines, err));
+    r->in_body = true;
+done:
+    return status;
+}
+
+static fab_status read_line(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_token t = fab_text_token(r->in);
+    for (int i = 0; i < N_COUNTS && !r->in_body; i++) {
+        if (is_word(t, COUNTS[i])) {
+            FAB_TRY(read_count(r, t, i, err));
+            fab_token more = fab_text_token(r->in);
+            return more.length == 0 ? FAB_OK
+                                    : wrong(r, more, FAB_EINPUT, "stands where the end of the line was expected", err);
+        }
+    }
+    if (is_word(t, "trigger") || is_word(t, "failure")) {
+        FAB_TRY(
+            wrong(r, t, FAB_EUNSUPPORTED, "is not supported: all flows of a phase start together and none fails", err));
+    }
+    FAB_TRY(begin_body(r, t, err));
+    FAB_TRY(read_connection(r, t, err));
+done:
+    return status;
+}
+
+static int by_value(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static fab_status check_end(reader *r, fab_error *err) {
+    char where[192];
+    (void)snprintf(where, sizeof where, "%.150s:%zu:1", r->in->path, r->in->line);
+    if (!r->in_body) {
+        return fab_fail(err, FAB_EINPUT, where, "the file ends before the first connection");
+    }
+    if (r->n != r->count[CONNECTIONS]) {
+        return fab_fail(err, FAB_EINPUT, where, "the file ends after %" PRIu64 " connections; line %zu says %" PRIu64,
+                        r->n, r->line[CONNECTIONS], r->count[CONNECTIONS]);
+    }
+    if (r->n_ids > 1) {
+        qsort(r->ids, r->n_ids, sizeof *r->ids, by_value);
+    }
+    for (size_t i = 1; i < r->n_ids; i++) {
+        if (r->ids[i] == r->ids[i - 1]) {
+            return fab_fail(err, FAB_EINPUT, where, "two connections have the id %" PRIu64, r->ids[i]);
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status read_htsim(fab_text *text, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
+    fab_status status = FAB_OK;
+    reader r = {.in = text, .n_gpus = fab_n_gpus(fabric)};
+    char flows[32];
+    char amount[40];
+    while (fab_text_next(text)) {
+        FAB_TRY(read_line(&r, err));
+    }
+    FAB_TRY(check_end(&r, err));
+    FAB_TRY(fab_traffic_reserve(traffic, 1, err));
+    (void)snprintf(traffic->summary, sizeof traffic->summary, "htsim connections %.60s: %s flow%s, %s",
+                   fab_traffic_file_name(text->path), fab_format_count(flows, r.builder.phase.n_flows),
+                   r.builder.phase.n_flows == 1 ? "" : "s",
+                   fab_quantity_format(amount, (double)r.builder.phase.total_bytes, FAB_UNIT_BYTES));
+    fab_traffic_take(traffic, &r.builder);
+done:
+    free(r.ids);
+    fab_phase_release(&r.builder.phase);
+    return status;
+}
+
+/* The first line has one of the counts. */
+static bool is_htsim(fab_text *text) {
+    if (!fab_text_next(text)) {
+        return false;
+    }
+    fab_token t = fab_text_token(text);
+    for (int i = 0; i < N_COUNTS; i++) {
+        if (is_word(t, COUNTS[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const fab_traffic_format fab_traffic_htsim = {"htsim", is_htsim, read_htsim};

@@ -1,0 +1,31 @@
+"""Peak memory of reading does not grow with what a file says again or leaves out: 24 MB of comments, of blanks, of the same
+cables once more. Usage: check_reader_memory.py SITE_TOOL FOLDER-OF-VALID-FILES"""
+import os
+import sys
+
+tool, folder = sys.argv[1:]
+MB = 1 << 20
+
+
+def peak(path):
+    child = os.posix_spawn(tool, [tool, "read", path], os.environ,
+                           file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+    _, status, usage = os.wait4(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0, path
+    return usage.ru_maxrss * 1024
+
+
+for name in sorted(os.listdir(folder)):
+    text = open(f"{folder}/{name}").read()
+    more = {"comments": text + "# a comment of this file\n" * MB}
+    if name == "graphml":
+        blanks, note = " " * 23 + "\n", "<desc>a text of this file</desc>\n"
+        more = {"blanks": text.replace("<edge", blanks * MB + "<edge", 1), "descriptions": text.replace("<edge", note * MB + "<edge", 1)}
+    if name in ("ibnetdiscover-ports", "opensm-subnet"):
+        more["the same again"] = text * (24 * MB // len(text))
+    before = peak(f"{folder}/{name}")
+    for what, long in more.items():
+        with open("long", "w") as out:
+            out.write(long)
+        after = peak("long")
+        assert after < before + 3 * MB, f"{name}, {what}: {before / MB:.1f} MB, then {after / MB:.1f} MB"

@@ -1,0 +1,237 @@
+"""Files and pipes that cannot be written, by every command and in every format. Run by test_writes.sh in an empty folder.
+
+Whatever happens, a final name holds what a whole run writes there, or what it held before, or nothing; no temporary file
+stays behind a program that ended by itself; the exit code is 5 and the message names the file."""
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+PROGRAM = os.environ["PROGRAM"]
+SMALL = "clos:gpus=32,radix=16"
+JOB = ["--job", "model=gpt-1.7b,tp=2,memory-check=off"]
+failures = 0
+
+# What makes one file: its arguments, and the name that they end in.
+ROUTE = ["route", "fat-tree:k=4", "--traffic", "pattern:permutation", "--quiet"]
+FILES = [(["build", SMALL, "--quiet", "--export"], f"f{suffix}")
+         for suffix in (".html", ".svg", ".graphml", ".yed.graphml", ".gexf", ".dot", ".json", ".xml", ".md")]
+FILES += [
+    (["build", SMALL, "--quiet", "--table", "fabric", "--export"], "f.csv"),
+    (["build", SMALL, "--quiet", "--patch"], "plan.csv"),
+    (["run", SMALL, *JOB, "--quiet", "--export"], "run.html"),
+    (ROUTE + ["--export"], "route.graphml"),
+    (ROUTE + ["--engine", "dmodk", "--dump"], "tables"),
+    (ROUTE + ["--engine", "dmodk", "--dump-format", "lft", "--dump"], "lft"),
+    (ROUTE + ["--engine", "optimal", "--certificate"], "proof.csv"),
+    (["traffic", SMALL, "--traffic", "pattern:permutation", "--quiet", "--export"], "matrix.csv"),
+    (["traffic", SMALL, "--traffic", "pattern:permutation", "--quiet", "--export"], "matrix.mtx"),
+    (["study", "show", "--store", "STORE", "--quiet", "--export"], "study.svg"),
+]
+# What makes a folder with --out, and prints every format.
+REPORTS = {
+    "run": ["run", SMALL, *JOB, "--quiet"],
+    "build": ["build", SMALL, "--quiet"],
+    "cost": ["cost", SMALL, "rail-spine:gpus=32,radix=16", "--quiet"],
+    "traffic": ["traffic", SMALL, *JOB, "--quiet"],
+    "route": ROUTE,
+    "sweep": ["sweep", SMALL, *JOB, "--vary", "taper.1=1,2", "--quiet"],
+    "place": ["place", SMALL, *JOB, "--quiet"],
+    "mix": ["mix", SMALL, SMALL + ",taper=2", *JOB, "--ranking", "memory-check=off", "--quiet"],
+    "optimize": ["optimize", "--gpus", "64", "--quiet"],
+    "study": ["study", "show", "--store", "STORE", "--quiet"],
+    "audit": ["audit", "DUMP", "--quiet"],
+}
+GRAPHS = ["svg", "graphml", "yed", "gexf", "dot", "ibnet", "html"]
+BIG = ["build", "clos:gpus=16384,radix=64", "--quiet", "--export"]
+
+
+def fail(what):
+    global failures
+    failures += 1
+    print(f"FAIL: {what}")
+
+
+def words(arguments):
+    names = {"STORE": os.environ["STORE"], "DUMP": os.environ["DUMP"]}
+    return [PROGRAM] + [names.get(word, word) for word in arguments]
+
+
+def run(arguments, **how):
+    how = {"stdout": subprocess.DEVNULL, **how}
+    return subprocess.run(words(arguments), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+                          check=False, **how)
+
+
+def short_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))  # as a full disk: a write fails in the middle
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def expect(done, what, text=None):
+    if done.returncode != 5:
+        fail(f"{what}: exit code {done.returncode}, not 5: {done.stderr}")
+    elif text is not None and text not in done.stderr:
+        fail(f"{what}: no '{text}' in: {done.stderr}")
+
+
+def left(folder, wanted, what):
+    found = sorted(os.listdir(folder))
+    if found != sorted(wanted):
+        fail(f"{what}: the folder holds {found}, not {sorted(wanted)}")
+
+
+def check_file(arguments, name):
+    what = " ".join(arguments) + " " + name
+    os.mkdir("d")
+    path = os.path.join("d", name)
+    done = run(arguments + [path])
+    if done.returncode != 0:
+        fail(f"{what}: {done.stderr}")
+        return
+    whole = content(path)
+    left("d", [name], what)
+    # there already: untouched, and overwritten when asked to
+    with open(path, "wb") as file:
+        file.write(b"mine")
+    expect(run(arguments + [path]), f"{what}: exists", "exists already")
+    if content(path) != b"mine":
+        fail(f"{what}: an existing file was touched")
+    if run(arguments + [path, "--force"]).returncode != 0 or content(path) != whole:
+        fail(f"{what}: --force does not write the same")
+    # a link: neither followed nor taken for free
+    os.unlink(path)
+    os.symlink("elsewhere", path)
+    expect(run(arguments + [path]), f"{what}: dangling link", "exists already")
+    if run(arguments + [path, "--force"]).returncode != 0 or os.path.islink(path) or os.path.exists("d/elsewhere"):
+        fail(f"{what}: --force wrote through a link")
+    left("d", [name], what)
+    # a write that fails in the middle: what was there stays, nothing else does
+    with open(path, "wb") as file:
+        file.write(b"mine")
+    expect(run(arguments + [path, "--force"], preexec_fn=short_files), f"{what}: too large a file", path)
+    if content(path) != b"mine":
+        fail(f"{what}: a failed write touched the file")
+    left("d", [name], f"{what}: too large a file")
+    os.unlink(path)
+    # no folder, and a folder that takes nothing
+    expect(run(arguments + [os.path.join("missing", name)]), f"{what}: no folder", f"missing/{name}")
+    expect(run(arguments + [os.path.join("/proc", name)]), f"{what}: unwritable folder", f"/proc/{name}")
+    left("d", [], what)
+    os.rmdir("d")
+
+
+def check_folder(name, arguments):
+    what = f"{name} --out"
+    if run(arguments + ["--out", "d"]).returncode != 0:
+        fail(what)
+        return
+    whole = {file: content(f"d/{file}") for file in os.listdir("d")}
+    for file in whole:
+        with open(f"d/{file}", "wb") as out:
+            out.write(b"mine")
+        expect(run(arguments + ["--out", "d"]), f"{what}: {file} exists", "exists already")
+    if any(content(f"d/{file}") != b"mine" for file in whole):
+        fail(f"{what}: existing files were touched")
+    expect(run(arguments + ["--out", "d", "--force"], preexec_fn=short_files), f"{what}: too large files", "d/")
+    left("d", whole, f"{what}: too large files")
+    if any(content(f"d/{file}") != b"mine" for file in whole if file != "scenarios.csv"):
+        fail(f"{what}: failed writes touched existing files")
+    if run(arguments + ["--out", "d", "--force"]).returncode != 0:
+        fail(f"{what} --force")
+    if {file: content(f"d/{file}") for file in os.listdir("d")} != whole:
+        fail(f"{what}: --force does not write the same")
+    shutil.rmtree("d")
+    expect(run(arguments + ["--out", "d"], preexec_fn=short_files), f"{what}: too large new files", "d/")
+    if os.path.exists("d"):
+        fail(f"{what}: a failed write leaves {os.listdir('d')}")
+        shutil.rmtree("d")
+    with open("plain", "wb"):
+        pass
+    expect(run(arguments + ["--out", "plain"]), f"{what}: no folder", "plain")
+    expect(run(arguments + ["--out", "/proc/d"]), f"{what}: unwritable", "/proc/d")
+
+
+def check_stdout(name, arguments, options):
+    what = f"{name} {' '.join(options)}"
+    with open("/dev/full", "wb") as full:
+        expect(run(arguments + options, stdout=full), f"{what} > /dev/full", "standard output")
+    expect(run(arguments + options, stdout=None, preexec_fn=lambda: os.close(1)), f"{what} >&-")
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run(arguments + options, stdout=writer)
+    os.close(writer)
+    expect(done, f"{what} | nobody")
+    if done.stderr != "":
+        fail(f"{what}: a reader that went away is worth a message: {done.stderr}")
+
+
+def big(suffix):
+    return BIG[:-1] + (["--view", "whole"] if suffix == ".svg" else []) + BIG[-1:]
+
+
+def interrupt(suffix, number, whole):
+    """Sends a signal as soon as a file is being written. True when it was still under way."""
+    what = f"{suffix}, {signal.Signals(number).name}"
+    os.mkdir("d")
+    path = f"d/big{suffix}"
+    with subprocess.Popen(words(big(suffix) + [path]), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and not os.listdir("d"):
+            time.sleep(0.0002)
+        hit = process.poll() is None and not os.path.exists(path)
+        process.send_signal(number)
+        code = process.wait()
+    if os.path.exists(path) and content(path) != whole:
+        fail(f"{what}: half of a file under its final name")
+    if number == signal.SIGKILL:
+        others = [name for name in os.listdir("d") if not name.endswith(".tmp") and name != f"big{suffix}"]
+        if hit and code != -number:
+            fail(f"{what}: exit code {code}")
+    else:
+        others = [name for name in os.listdir("d") if name != f"big{suffix}"]
+        if hit and code not in (128 + number, 0):
+            fail(f"{what}: exit code {code}")
+    if others:
+        fail(f"{what}: {others} stay")
+    shutil.rmtree("d")
+    return hit
+
+
+for arguments, name in FILES:
+    check_file(arguments, name)
+for name, arguments in REPORTS.items():
+    check_folder(name, arguments)
+    for options in ([], ["--json"], ["--format", "xml"], ["--format", "markdown"], ["--format", "csv", "--table", "meta"]):
+        check_stdout(name, arguments, options)
+for graph in GRAPHS:
+    check_stdout("build", REPORTS["build"], ["--format", graph])
+check_stdout("route", ROUTE, ["--format", "flows"])
+check_stdout("sweep", REPORTS["sweep"], ["--format", "csv"])
+check_stdout("audit", REPORTS["audit"], ["--format", "csv"])
+check_stdout("study", REPORTS["study"], ["--format", "csv"])
+check_stdout("build", REPORTS["build"], ["--patch", "-"])
+check_stdout("route", ROUTE, ["--engine", "dmodk", "--dump", "-"])
+check_stdout("traffic", ["traffic", SMALL, "--traffic", "pattern:ring", "--quiet"], ["--export", "-"])
+for command in (["list", "presets"], ["explain"], ["help"], ["version"], ["schema", "result"], ["help", "--man"]):
+    check_stdout("", command, [])
+
+hits = 0
+for suffix in (".graphml", ".yed.graphml", ".gexf", ".dot", ".svg", ".html"):
+    path = f"whole{suffix}"
+    if run(big(suffix) + [path]).returncode != 0:
+        fail(f"a large {suffix}")
+    whole = content(path)
+    os.unlink(path)
+    hits += sum(interrupt(suffix, number, whole) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL))
+if hits < 3:
+    fail(f"only {hits} of 18 signals came while a file was being written")
+print(f"{len(FILES)} files, {len(REPORTS)} folders, {hits} of 18 signals in the middle, {failures} failures")
+sys.exit(1 if failures else 0)

@@ -1,0 +1,26 @@
+"""Compares two JSON reports but for what a design and its import are called. Usage: import_same.py A.json B.json"""
+import json
+import sys
+
+IGNORED = {"meta", "family", "taper", "bottleneck", "source"}  # asked for; and a link by the name of its NIC
+
+
+def differences(a, b, where=""):
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in sorted(set(a) | set(b)):
+            if key in IGNORED:
+                continue
+            if key not in a or key not in b:
+                yield f"{where}.{key}: {a.get(key)} {b.get(key)}"
+            else:
+                yield from differences(a[key], b[key], f"{where}.{key}")
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for i, (x, y) in enumerate(zip(a, b)):
+            yield from differences(x, y, f"{where}[{i}]")
+    elif a != b:
+        yield f"{where}: {a} {b}"
+
+
+found = list(differences(*(json.load(open(path)) for path in sys.argv[1:3])))
+print("\n".join(found[:5]))
+sys.exit(bool(found))

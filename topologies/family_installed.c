@@ -1,0 +1,292 @@
+/* installed: what a file says is there (src/site). Servers whose NICs lack cables stand last. The names of boxes and
+ * ports are kept. See src/doc/adr/0041-import.md. */
+#include "families.h"
+#include "installed_build.h"
+
+#include "fab/memory.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ACCESS 1
+#define TRUNK  2 /* boundary between switches without tiers */
+
+/* --- ports -------------------------------------------------------------------------------------------------------- */
+
+const char *installed_port_text(const fab_installed_build *b, uint32_t side) {
+    const char *port = fab_site_near(b->site->site, side)->port;
+    return port != NULL ? port : "";
+}
+
+uint32_t installed_port_number(const char *port) {
+    uint32_t number = 0;
+    for (const char *c = port; *c != '\0'; c++) {
+        if (!isdigit((unsigned char)*c) || number > UINT16_MAX) {
+            return 0;
+        }
+        number = 10 * number + (uint32_t)(*c - '0');
+    }
+    return number <= UINT16_MAX && port[0] != '0' ? number : 0;
+}
+
+static uint32_t ends_of(const fab_installed_build *b, uint32_t node, const uint32_t **out) {
+    const fab_shape *s = &b->site->shape;
+    *out = s->side + s->first[node];
+    return s->first[node + 1] - s->first[node];
+}
+
+/* Numbers as printed where all are such; else ports are counted in the order of their names. */
+static fab_status number_ports(fab_installed_build *b, uint32_t index, fab_error *err) {
+    const fab_installed_switch *v = &b->site->switches[index];
+    const uint32_t *side = NULL;
+    uint32_t n = ends_of(b, v->node, &side);
+    uint32_t last = 0;
+    bool plain = true;
+    for (uint32_t i = 0; i < n && plain; i++) { /* ends are sorted by number: equal ones are neighbours */
+        uint32_t number = installed_port_number(installed_port_text(b, side[i]));
+        plain = number > last;
+        last = number;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        b->port[side[i]] = plain ? installed_port_number(installed_port_text(b, side[i])) : i + 1;
+    }
+    last = plain ? last : n;
+    uint64_t radix = v->n_ports > 0 ? v->n_ports : b->spec->tier[v->tier - 1].radix;
+    radix = radix > v->n_used ? radix : v->n_used;
+    if (radix > UINT16_MAX || last > UINT16_MAX) {
+        return fab_fail(err, FAB_EUNSUPPORTED, b->site->site->nodes[v->node].label,
+                        "a switch of %" PRIu64 " ports; the limit is %u", radix > last ? radix : last, UINT16_MAX);
+    }
+    b->f->switch_radix[index] = (uint16_t)radix;
+    b->f->switch_ports[index] = (uint16_t)(radix > last ? radix : last);
+    return FAB_OK;
+}
+
+/* Port of a cable end on its switch: that of the file, or the next free one where it names none. */
+static uint32_t take_port(const fab_installed_build *b, uint32_t index, uint32_t side) {
+    return b->site->site->is_tree_of_names ? ++b->next[index] : b->port[side];
+}
+
+/* Switches of a file that names no ports have as many as they need. */
+static void widen_switches(const fab_installed_build *b) {
+    for (uint32_t i = 0; b->site->site->is_tree_of_names && i < b->site->n_switches; i++) {
+        uint64_t radix = b->spec->tier[b->site->switches[i].tier - 1].radix;
+        radix = radix > b->next[i] ? radix : b->next[i];
+        b->f->switch_radix[i] = b->f->switch_ports[i] = (uint16_t)(radix < UINT16_MAX ? radix : UINT16_MAX);
+    }
+}
+
+/* --- cables ------------------------------------------------------------------------------------------------------- */
+
+static fab_status cable_class(const fab_installed_build *b, uint32_t cable, uint32_t boundary, uint16_t *out,
+                              fab_error *err) {
+    const fab_site_cable *c = &b->site->site->cables[cable];
+    const fab_tier_spec *tier = &b->spec->tier[boundary - 1];
+    const fab_tier_spec *device = &b->spec->tier[b->site->is_tree ? boundary - 1 : 0];
+    fab_link_kind kind = boundary == ACCESS ? FAB_LINK_ACCESS : FAB_LINK_FABRIC;
+    double bps = c->rate_bps > 0      ? c->rate_bps
+                 : tier->port_bps > 0 ? tier->port_bps
+                                      : b->spec->nic_bps / (double)b->ends.planes;
+    double length_m = c->length_m > 0 ? c->length_m : tier->length_m;
+    fab_link_class link_class = fab_cable_class(kind, boundary, bps, length_m, device->latency_s);
+    if (c->latency_s > 0) {
+        link_class.latency_s = device->latency_s + c->latency_s;
+    }
+    return fab_builder_class(b->builder, &link_class, out, err);
+}
+
+static fab_status add_access(const fab_installed_build *b, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_installed *site = b->site;
+    fab_node_id base = b->f->first[FAB_NODE_SWITCH];
+    for (uint32_t plane = 0; plane < site->n_planes; plane++) {
+        for (uint32_t nic = 0; nic < site->n_servers * site->nics_per_server; nic++) {
+            uint32_t side = site->nic_side[(size_t)nic * site->n_planes + plane];
+            uint16_t link_class = 0;
+            if (side == FAB_SITE_NONE) {
+                continue;
+            }
+            FAB_TRY(cable_class(b, side >> 1, ACCESS, &link_class, err));
+            uint32_t index = site->switch_of[fab_site_far(site->site, side)->node];
+            fab_builder_cable(b->builder, link_class, b->f->first[FAB_NODE_NIC] + nic, fab_ends_nic_port(b->f, plane),
+                              base + index, take_port(b, index, side ^ 1U));
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status add_trunks(const fab_installed_build *b, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_installed *site = b->site;
+    fab_node_id base = b->f->first[FAB_NODE_SWITCH];
+    for (uint32_t i = 0; i < site->n_trunks; i++) {
+        uint32_t side[2];
+        uint16_t link_class = 0;
+        fab_installed_trunk(site, i, side);
+        uint32_t lower = site->switch_of[fab_site_near(site->site, side[0])->node];
+        uint32_t upper = site->switch_of[fab_site_near(site->site, side[1])->node];
+        uint32_t boundary = site->is_tree ? site->switches[upper].tier : TRUNK;
+        FAB_TRY(cable_class(b, site->trunk[i], boundary, &link_class, err));
+        uint32_t lower_port = take_port(b, lower, side[0]);
+        fab_builder_cable(b->builder, link_class, base + lower, lower_port, base + upper, take_port(b, upper, side[1]));
+    }
+done:
+    return status;
+}
+
+/* --- planes, pods, rails ------------------------------------------------------------------------------------------ */
+
+static uint32_t switch_behind(const fab_installed *site, uint32_t nic, uint32_t plane) {
+    uint32_t side = site->nic_side[(size_t)nic * site->n_planes + plane];
+    return side != FAB_SITE_NONE ? site->switch_of[fab_site_far(site->site, side)->node] : FAB_NONE;
+}
+
+/* Rail of a leaf, where all its NICs have one and the same. */
+static void find_rails(const fab_installed_build *b) {
+    fab_fabric *f = b->f;
+    uint32_t n_nics = b->site->n_servers * b->site->nics_per_server;
+    for (uint32_t i = 0; i < b->site->n_switches; i++) {
+        f->switch_rail[i] = UINT16_MAX;
+    }
+    for (int pass = 0; pass < 2 && b->site->shape.has_rails; pass++) { /* the second finds those that differ */
+        for (uint32_t nic = 0; nic < n_nics; nic++) {
+            uint32_t leaf = switch_behind(b->site, nic, 0);
+            uint16_t rail = (uint16_t)(nic % f->n_rails);
+            if (leaf != FAB_NONE && (pass == 0 || f->switch_rail[leaf] != rail)) {
+                f->switch_rail[leaf] = pass == 0 ? rail : UINT16_MAX;
+            }
+        }
+    }
+}
+
+/* Rails of several networks: how many a network has. 0: they are not apart. */
+static fab_status rails_apart(const fab_installed_build *b, uint32_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_installed *site = b->site;
+    uint32_t *network = NULL; /* [rail], + 1 */
+    uint32_t n_nics = site->n_servers * site->nics_per_server;
+    uint32_t n_rails = b->f->n_rails;
+    uint32_t shared = 0;
+    *out = 0;
+    if (site->n_networks < 2 || site->n_planes > 1 || n_rails < 2) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(network, n_rails, err));
+    for (uint32_t nic = 0; nic < n_nics; nic++) {
+        uint32_t leaf = switch_behind(site, nic, 0);
+        uint32_t *known = &network[nic % n_rails];
+        if (leaf != FAB_NONE && *known != 0 && *known != site->switches[leaf].network + 1) {
+            goto done;
+        }
+        *known = leaf != FAB_NONE ? site->switches[leaf].network + 1 : *known;
+    }
+    while (shared < n_rails && network[shared] == network[0]) {
+        shared++;
+    }
+    for (uint32_t rail = 0; rail < n_rails; rail++) {
+        if (network[rail] == 0 || (rail % shared != 0 && network[rail] != network[rail - 1]) ||
+            (rail % shared == 0 && rail > 0 && network[rail] == network[rail - 1])) {
+            goto done;
+        }
+    }
+    *out = shared;
+done:
+    free(network);
+    return status;
+}
+
+static fab_status describe(const fab_installed_build *b, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *f = b->f;
+    const fab_installed *site = b->site;
+    uint32_t shared = 0;
+    f->n_cut_servers = site->n_servers - site->n_whole;
+    f->n_pods = site->n_pods;
+    f->forwards_whole = strcmp(b->spec->forwarding, "sequential") == 0;
+    f->forwards_at_destination = strcmp(b->spec->forward, "destination") == 0;
+    if (!site->is_tree) {
+        f->wiring = FAB_WIRING_GRAPH;
+        f->n_boundaries = TRUNK;
+    }
+    for (uint32_t i = 0; i < site->n_switches; i++) {
+        f->switch_pod[i] = site->switches[i].pod == FAB_SITE_NONE ? FAB_NONE : site->switches[i].pod;
+        f->switch_plane[i] = (uint16_t)site->switches[i].plane;
+    }
+    find_rails(b);
+    FAB_TRY(rails_apart(b, &shared, err));
+    f->rails_per_network = shared > 0 ? shared : f->n_rails;
+    f->forwards_in_domain = shared > 0;
+done:
+    return status;
+}
+
+/* --- all together ------------------------------------------------------------------------------------------------- */
+
+static uint32_t count_access(const fab_installed *site) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < (size_t)site->n_servers * site->nics_per_server * site->n_planes; i++) {
+        n += site->nic_side[i] != FAB_SITE_NONE;
+    }
+    return n;
+}
+
+static fab_status begin(fab_installed_build *b, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_installed *site = b->site;
+    fab_fabric_spec spec = *b->spec;
+    spec.planes = site->n_planes;
+    FAB_TRY(fab_ends_count(&spec, &b->ends, err));
+    FAB_TRY(fab_ends_check(&spec, &b->ends, err));
+    b->n_cables = count_access(site) + site->n_trunks;
+    fab_builder_sizes sizes = {.n_gpus = (uint32_t)b->ends.gpus,
+                               .n_nics = (uint32_t)b->ends.nics,
+                               .n_domains = (uint32_t)b->ends.domains,
+                               .n_tiers = site->n_tiers,
+                               .n_cables = fab_ends_cables(&b->ends) + b->n_cables};
+    for (uint32_t i = 0; i < site->n_switches; i++) {
+        sizes.n_switches[site->switches[i].tier]++;
+    }
+    FAB_TRY(FAB_NEW(b->port, 2 * (size_t)site->site->n_cables, err));
+    FAB_TRY(FAB_NEW(b->next, site->n_switches, err));
+    FAB_TRY(fab_builder_new(&sizes, &b->builder, err));
+    b->f = fab_builder_fabric(b->builder);
+    FAB_TRY(fab_ends_build(&spec, &b->ends, b->builder, err));
+done:
+    return status;
+}
+
+static fab_status build(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_installed *site = NULL;
+    fab_fabric *fabric = NULL;
+    fab_installed_build b = {.spec = spec};
+    fab_installed_options options = fab_design_installed_options(spec);
+    FAB_TRY(fab_installed_read(spec->file, &options, &site, err));
+    b.site = site;
+    FAB_TRY(begin(&b, err));
+    FAB_TRY(describe(&b, err));
+    for (uint32_t i = 0; i < site->n_switches; i++) {
+        FAB_TRY(number_ports(&b, i, err));
+    }
+    FAB_TRY(add_access(&b, err));
+    FAB_TRY(add_trunks(&b, err));
+    widen_switches(&b);
+    FAB_TRY(fab_builder_freeze(&b.builder, &fabric, err));
+    b.f = fabric;
+    FAB_TRY(installed_name(&b, &fabric->names, err));
+    *out = fabric;
+    fabric = NULL;
+done:
+    fab_builder_free(b.builder);
+    fab_fabric_free(fabric);
+    fab_installed_free(site);
+    free(b.port);
+    free(b.next);
+    return status;
+}
+
+const fab_family fab_family_installed = {"installed", "what a file says is installed (file=); see import", NULL, build,
+                                         NULL};
