@@ -15,6 +15,7 @@ enum {
     RACKS = 16,
     CRITICALITY = 32,
     PLACES = 256,
+    NAMES = 512,      /* of what is installed */
     LOADS = 64,       /* one for every engine */
     UTILISATION = 128 /* one for every engine */
 };
@@ -33,6 +34,7 @@ enum {
     N_PLANE,
     N_POD,
     N_SERVER,
+    N_HOST,
     N_RACK,
     N_NODES,
     N_GPUS,
@@ -51,6 +53,7 @@ static const row NODE[N_COUNT] = {
     [N_PLANE] = {"n_plane", "plane", FAB_GRAPH_INTEGER, ALWAYS},
     [N_POD] = {"n_pod", "pod", FAB_GRAPH_INTEGER, ALWAYS},
     [N_SERVER] = {"n_server", "server", FAB_GRAPH_INTEGER, ALWAYS},
+    [N_HOST] = {"n_host", "host", FAB_GRAPH_STRING, NAMES | WHOLE},
     [N_RACK] = {"n_rack", "rack", FAB_GRAPH_STRING, RACKS},
     [N_NODES] = {"n_nodes", "nodes", FAB_GRAPH_INTEGER, MERGED},
     [N_GPUS] = {"n_gpus", "gpus", FAB_GRAPH_INTEGER, MERGED},
@@ -69,6 +72,8 @@ enum {
     E_LENGTH,
     E_SRC_PORT,
     E_DST_PORT,
+    E_SRC_NAME,
+    E_DST_NAME,
     E_FAILED,
     E_LEFT,
     E_CRITICALITY,
@@ -95,6 +100,8 @@ static const row EDGE[E_COUNT] = {
     [E_LENGTH] = {"length_m", "length_m", FAB_GRAPH_DOUBLE, ALWAYS},
     [E_SRC_PORT] = {"src_port", "src_port", FAB_GRAPH_INTEGER, WHOLE},
     [E_DST_PORT] = {"dst_port", "dst_port", FAB_GRAPH_INTEGER, WHOLE},
+    [E_SRC_NAME] = {"src_port_name", "src_port_name", FAB_GRAPH_STRING, NAMES | WHOLE},
+    [E_DST_NAME] = {"dst_port_name", "dst_port_name", FAB_GRAPH_STRING, NAMES | WHOLE},
     [E_FAILED] = {"e_failed", "failed", FAB_GRAPH_INTEGER, FAILURES},
     [E_LEFT] = {"left_ratio", "left_ratio", FAB_GRAPH_DOUBLE, FAILURES},
     [E_CRITICALITY] = {"criticality", "criticality", FAB_GRAPH_DOUBLE, CRITICALITY},
@@ -130,8 +137,9 @@ static const row OWN[G_COUNT] = {
 
 static unsigned missing(const fab_graph_view *view) {
     return (view->merge != NULL ? WHOLE : MERGED) | (view->has_failures ? 0 : FAILURES) | (view->has_cost ? 0 : COST) |
-           (view->has_racks ? 0 : RACKS) | (view->has_criticality ? 0 : CRITICALITY) |
-           (view->n_engines > 0 ? 0 : LOADS) | (view->has_utilisation ? 0 : UTILISATION);
+           (view->fabric->names != NULL ? 0 : NAMES) | (view->has_racks ? 0 : RACKS) |
+           (view->has_criticality ? 0 : CRITICALITY) | (view->n_engines > 0 ? 0 : LOADS) |
+           (view->has_utilisation ? 0 : UTILISATION);
 }
 
 /* The first engine's have no number. */
@@ -200,6 +208,7 @@ fab_graph_value fab_graph_node_value(const fab_graph_attribute *attribute, const
     case N_PLANE: return index_of(node->plane);
     case N_POD: return index_of(node->pod);
     case N_SERVER: return index_of(node->server);
+    case N_HOST: return text_of(node->host);
     case N_RACK: return text_of(spot->rack);
     case N_NODES: return integer_of(node->n_nodes);
     case N_GPUS: return integer_of(node->n_gpus);
@@ -240,6 +249,8 @@ fab_graph_value fab_graph_edge_value(const fab_graph_attribute *attribute, const
     case E_LENGTH: return figure_of(isfinite(edge->length_m) ? edge->length_m : (double)NAN);
     case E_SRC_PORT: return integer_of(edge->src_port);
     case E_DST_PORT: return integer_of(edge->dst_port);
+    case E_SRC_NAME: return text_of(edge->src_port_name);
+    case E_DST_NAME: return text_of(edge->dst_port_name);
     case E_FAILED: return integer_of(edge->n_failed);
     case E_LEFT: return load_of(edge->left_ratio);
     case E_CRITICALITY: return figure_of(edge->criticality);

@@ -116,6 +116,10 @@ void fab_graph_whole_node(const fab_graph_view *view, fab_node_id v, fab_graph_n
     out->criticality = is_ranked ? view->overlay->node_criticality[v] : NAN;
     out->cost_usd = cost_of_node(view, kind, tier);
     (void)fab_node_name(f, v, out->name);
+    out->host[0] = '\0';
+    if (f->names != NULL && out->server != FAB_NONE) {
+        (void)fab_server_name(f, out->server, out->host);
+    }
 }
 
 void fab_graph_view_node(const fab_graph_view *view, uint32_t id, fab_graph_node *out) {
@@ -173,6 +177,11 @@ void fab_graph_whole_edge(const fab_graph_view *view, uint32_t cable, fab_graph_
     out->n_cables = 1;
     out->src_port = f->port[up];
     out->dst_port = f->port[up + 1];
+    out->src_port_name[0] = out->dst_port_name[0] = '\0';
+    if (f->names != NULL) {
+        (void)fab_port_name(f, up, out->src_port_name);
+        (void)fab_port_name(f, up + 1, out->dst_port_name);
+    }
     out->capacity_bps = c->capacity_bps;
     out->length_m = c->length_m;
     out->left_ratio = view->left != NULL ? (view->left[up] + view->left[up + 1]) / 2 : 1;

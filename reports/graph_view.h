@@ -38,6 +38,7 @@ typedef struct fab_graph_node {
     double criticality; /**< largest of them; NAN: not known */
     double cost_usd;    /**< of those that the bill lists; NAN: it lists none */
     char name[FAB_GRAPH_NAME_SIZE];
+    char host[FAB_GRAPH_NAME_SIZE]; /**< of what is installed: the server's name; else empty */
 } fab_graph_node;
 
 /** Traffic of an edge under one engine, for the first seed. fwd: away from the servers, from source to target. */
@@ -57,12 +58,13 @@ typedef struct fab_graph_edge {
     uint32_t n_cables;
     uint32_t n_failed;           /**< of them: dead */
     uint32_t src_port, dst_port; /**< 0 where it stands for several cables */
-    double capacity_bps;         /**< of all cables, in one direction */
-    double length_m;             /**< mean over the cables */
-    double left_ratio;           /**< capacity that is left, over that of whole cables */
-    double criticality;          /**< largest of the cables; NAN: not known */
-    double cost_usd;             /**< of all cables with their transceivers */
-    const fab_graph_use *use;    /**< shape [view->n_engines] */
+    char src_port_name[FAB_PORT_NAME_SIZE], dst_port_name[FAB_PORT_NAME_SIZE]; /**< of what is installed; else empty */
+    double capacity_bps;                                                       /**< of all cables, in one direction */
+    double length_m;                                                           /**< mean over the cables */
+    double left_ratio;        /**< capacity that is left, over that of whole cables */
+    double criticality;       /**< largest of the cables; NAN: not known */
+    double cost_usd;          /**< of all cables with their transceivers */
+    const fab_graph_use *use; /**< shape [view->n_engines] */
 } fab_graph_edge;
 
 typedef struct fab_graph_merge fab_graph_merge;

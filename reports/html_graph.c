@@ -55,6 +55,21 @@ static int64_t number_of(const fab_fabric *f, fab_node_id v) {
     return (int64_t)(v - f->first[fab_kind_of(f, v)]);
 }
 
+/* Ports of a boundary by their names, lower or upper ends: what is installed has other ones than numbers. */
+static void put_ports(fab_str *out, const fab_fabric *f, uint32_t boundary, const char *key, uint32_t end) {
+    const char *comma = "";
+    fab_str_printf(out, ",\"%s\":[", key);
+    for (uint32_t c = 0; c < f->n_cables; c++) {
+        char name[FAB_PORT_NAME_SIZE];
+        if (f->classes[f->cable_class[c]].tier == boundary) {
+            fab_str_add(out, comma);
+            fab_json_string(out, fab_port_name(f, 2 * c + end, name));
+            comma = ",";
+        }
+    }
+    fab_str_add(out, "]");
+}
+
 static void put_boundary(fab_str *out, const fab_fabric *f, uint32_t boundary) {
     fab_code_rows rows = {.out = out, .width = CABLE_COLUMNS};
     uint64_t n = 0;
@@ -76,7 +91,22 @@ static void put_boundary(fab_str *out, const fab_fabric *f, uint32_t boundary) {
         n++;
     }
     fab_code_rows_end(&rows);
-    fab_str_printf(out, "\",\"n\":%" PRIu64 "}", n);
+    fab_str_printf(out, "\",\"n\":%" PRIu64, n);
+    if (f->names != NULL) {
+        put_ports(out, f, boundary, "lower_ports", 0);
+        put_ports(out, f, boundary, "upper_ports", 1);
+    }
+    fab_str_add(out, "}");
+}
+
+static void put_names(fab_str *out, const fab_fabric *f, const char *key, fab_node_kind kind) {
+    fab_str_printf(out, "\"%s\":[", key);
+    for (fab_node_id v = f->first[kind]; v < f->first[kind + 1]; v++) {
+        char name[FAB_NODE_NAME_SIZE];
+        fab_str_add(out, v > f->first[kind] ? "," : "");
+        fab_json_string(out, fab_node_name(f, v, name));
+    }
+    fab_str_add(out, "]");
 }
 
 fab_status fab_html_graph(const fab_result *result, fab_str *out, fab_error *err) {
@@ -104,6 +134,14 @@ fab_status fab_html_graph(const fab_result *result, fab_str *out, fab_error *err
     for (uint32_t b = 1; b <= f->n_boundaries; b++) {
         put_boundary(out, f, b);
     }
-    fab_str_add(out, "]}");
+    fab_str_add(out, "]");
+    if (f->names != NULL) {
+        fab_str_add(out, ",\"names\":{");
+        put_names(out, f, "switches", FAB_NODE_SWITCH);
+        fab_str_add(out, ",");
+        put_names(out, f, "nics", FAB_NODE_NIC);
+        fab_str_add(out, "}");
+    }
+    fab_str_add(out, "}");
     return fab_str_status(out, err);
 }

@@ -98,7 +98,7 @@ static void walk_fabric(walk *w, const fab_fabric_result *f, bool has_graph) {
         number(w, "bisection_bps", f->bisection_bps);
         number(w, "bisection_ratio", f->bisection_ratio);
     }
-    if (c->domains > 0) {
+    if (c->domains > 0 && (f->scaleup_bisection_bps > 0 || f->bisection_bps > 0)) { /* where it was measured */
         number(w, "scaleup_bisection_bps", f->scaleup_bisection_bps);
     }
     integer(w, "gpus_per_server", f->spec.gpus_per_server);

@@ -186,7 +186,7 @@ static void put_heading(const fab_svg *svg, const char *name) {
     add_counts(w->view, &counts);
     fab_str_printf(&counts, " \xC2\xB7 %s", view_sentence(w->view));
     add_traffic(svg, &traffic);
-    if (fab_str_status(&counts, NULL) != FAB_OK || (traffic.data != NULL && fab_str_status(&traffic, NULL) != FAB_OK)) {
+    if (fab_str_status(&counts, NULL) != FAB_OK || fab_str_status(&traffic, NULL) != FAB_OK) {
         w->has_failed = true;
     } else {
         fab_svg_text(w, 20, 30, "h", "start", room, name);

@@ -19,8 +19,8 @@ static void put_failed(fab_page *page, const fab_failures *f) {
     n = 0;
     text[0] = '\0';
     for (size_t i = 0; i < f->n_lost && n < sizeof text; i++) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "%sserver-%u (rank%s %s)", i > 0 ? ", " : "",
-                              f->lost[i].server, f->lost[i].n_ranks == 1 ? "" : "s", f->lost[i].ranks);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s (rank%s %s)", i > 0 ? ", " : "", f->lost[i].name,
+                              f->lost[i].n_ranks == 1 ? "" : "s", f->lost[i].ranks);
     }
     if (f->n_lost == 0) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, "No server with ranks is lost: nobody moves.");
@@ -148,8 +148,8 @@ static void put_unplaced(fab_page *page, const fab_failures *f, const fab_failed
     for (size_t i = 0; p != NULL && i < p->n_unplaced; i++) {
         for (size_t k = 0; k < f->n_lost && n < sizeof text; k++) {
             if (f->lost[k].server == p->unplaced[i]) {
-                n += (size_t)snprintf(text + n, sizeof text - n, "%s%s of server-%u", n > 0 ? ", " : "",
-                                      f->lost[k].ranks, f->lost[k].server);
+                n += (size_t)snprintf(text + n, sizeof text - n, "%s%s of %s", n > 0 ? ", " : "", f->lost[k].ranks,
+                                      f->lost[k].name);
             }
         }
     }

@@ -77,8 +77,9 @@ static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
     }
     for (uint32_t i = 0; i < n_ports; i++) {
         if (fab_class_of(f, link[i])->kind == FAB_LINK_FABRIC) {
-            t->of_port[i] =
-                (fab_head(f, link[i]) - dag->base) * t->n_capacities + t->class_rank[f->cable_class[link[i] >> 1]];
+            uint32_t head = fab_head(f, link[i]) - dag->base;
+            head = dag->twins != NULL ? dag->twins->first[head] : head;
+            t->of_port[i] = head * t->n_capacities + t->class_rank[f->cable_class[link[i] >> 1]];
         }
     }
 done:
@@ -143,6 +144,9 @@ static fab_status number_lists(compiler *c, targets *t, fab_error *err) {
     FAB_TRY(FAB_GROW(dag->list_first, t->first_capacity, 1, err));
     dag->list_first[0] = 0;
     for (uint32_t v = 0; v < dag->n_switches; v++) {
+        if (!fab_dag_has(dag, v)) {
+            continue;
+        }
         const uint32_t *target =
             t->of_port + (dag->fabric->out_first[dag->base + v] - dag->fabric->out_first[dag->base]);
         for (uint32_t group = dag->next_hops->group_first[v]; group < dag->next_hops->group_first[v + 1]; group++) {
@@ -208,6 +212,9 @@ static fab_status read_tables(compiler *c, uint32_t block, fab_error *err) {
     uint16_t row[FAB_PIECE_LEAVES];
     c->n_pending = 0;
     for (uint32_t v = 0; v < dag->n_switches; v++) {
+        if (!fab_dag_has(dag, v)) {
+            continue;
+        }
         uint32_t piece = t->piece_of[(size_t)block * t->n_switches + v];
         piece_parts *known = &c->of_piece[piece];
         if (known->block != block + 1) {
@@ -325,6 +332,15 @@ done:
     return status;
 }
 
+static void free_whole(fab_dag_whole *whole) { // NOLINT(misc-no-recursion): a whole DAG has none
+    if (whole == NULL) {
+        return;
+    }
+    (void)pthread_mutex_destroy(&whole->mutex);
+    fab_dag_free(whole->dag);
+    free(whole);
+}
+
 static void release_compiler(compiler *c) {
     free(c->first_head);
     free(c->list_of);
@@ -341,12 +357,16 @@ static void release_compiler(compiler *c) {
     fab_dag_free(c->dag);
 }
 
-fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_dag **out, fab_error *err) {
+/* With the twins, which become its own. */
+static fab_status compile(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_twins **twins, fab_dag **out,
+                          fab_error *err) {
     fab_status status = FAB_OK;
     compiler c = {0};
     fab_dag *dag = NULL;
     FAB_TRY(FAB_NEW(dag, 1, err));
     c.dag = dag;
+    dag->twins = *twins;
+    *twins = NULL;
     dag->fabric = fabric;
     dag->next_hops = next_hops;
     dag->base = fabric->first[FAB_NODE_SWITCH];
@@ -381,18 +401,70 @@ done:
     return status;
 }
 
+fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_dag **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_twins *twins = NULL;
+    fab_dag *dag = NULL;
+    fab_dag_whole *whole = NULL;
+    if (next_hops->all_minimal) {
+        FAB_TRY(fab_twins_find(fabric, next_hops, &twins, err));
+    }
+    if (twins != NULL) {
+        FAB_TRY(FAB_NEW(whole, 1, err));
+        if (pthread_mutex_init(&whole->mutex, NULL) != 0) {
+            free(whole);
+            whole = NULL;
+            FAB_FAIL(err, FAB_ENOMEM, NULL, "no mutex could be made");
+        }
+    }
+    FAB_TRY(compile(fabric, next_hops, &twins, &dag, err));
+    dag->whole = whole;
+    whole = NULL;
+    *out = dag;
+done:
+    free_whole(whole);
+    fab_twins_free(twins);
+    return status;
+}
+
+fab_status fab_dag_get_whole(const fab_dag *dag, const fab_dag **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_twins *none = NULL;
+    *out = dag;
+    if (dag->twins == NULL) {
+        return FAB_OK;
+    }
+    (void)pthread_mutex_lock(&dag->whole->mutex);
+    if (dag->whole->dag == NULL) {
+        status = compile(dag->fabric, dag->next_hops, &none, &dag->whole->dag, err);
+    }
+    *out = dag->whole->dag;
+    (void)pthread_mutex_unlock(&dag->whole->mutex);
+    return status;
+}
+
+const fab_twins *fab_dag_twins(const fab_dag *dag) {
+    return dag != NULL ? dag->twins : NULL;
+}
+
+static size_t twins_memory(const fab_dag *dag) {
+    return dag->twins == NULL ? 0 : ((size_t)dag->n_switches * 2 + (size_t)dag->fabric->n_links * 2) * sizeof(uint32_t);
+}
+
 size_t fab_dag_memory(const fab_dag *dag) {
-    return dag->list_first[dag->n_lists] * (sizeof *dag->head + sizeof *dag->rank) +
+    return twins_memory(dag) + dag->list_first[dag->n_lists] * (sizeof *dag->head + sizeof *dag->rank) +
            ((size_t)dag->n_lists + 1) * sizeof *dag->list_first + dag->n_leaves * sizeof *dag->leaf +
            dag->n_entries * sizeof *dag->entry + (dag->n_runs + 1) * sizeof *dag->run +
            ((size_t)dag->n_blocks + 1) * sizeof *dag->block_run +
            (size_t)dag->n_blocks * dag->n_leaves * sizeof *dag->reach;
 }
 
-void fab_dag_free(fab_dag *dag) {
+void fab_dag_free(fab_dag *dag) { // NOLINT(misc-no-recursion)
     if (dag == NULL) {
         return;
     }
+    fab_twins_free(dag->twins);
+    free_whole(dag->whole);
     free(dag->list_first);
     free(dag->head);
     free(dag->rank);

@@ -6,6 +6,9 @@
 #define FAB_DAG_H
 
 #include "fab/split.h"
+#include "fab/twins.h"
+
+#include <pthread.h>
 
 #define FAB_LANES 64 /* destinations of a block, a bit each */
 
@@ -23,10 +26,23 @@ typedef struct fab_dag_run {
     uint32_t list;  /* of next hops */
 } fab_dag_run;
 
+/** A DAG of all switches beside one of classes, made when first asked for, by whichever thread. */
+typedef struct fab_dag_whole {
+    pthread_mutex_t mutex;
+    fab_dag *dag; /**< NULL: not yet */
+} fab_dag_whole;
+
+/**
+ * With twins only the first switch of a class has entries, heads are first switches too, and what a switch holds is
+ * what its whole class holds: every link of the class carries the load of the first switch's, divided by the class's
+ * size.
+ */
 struct fab_dag {
     const fab_fabric *fabric;
     const fab_next_hops *next_hops;
-    uint32_t base; /* node of switch 0 */
+    fab_twins *twins;     /**< NULL: every switch for itself */
+    fab_dag_whole *whole; /**< where there are twins */
+    uint32_t base;        /* node of switch 0 */
     uint32_t n_switches, n_leaves, n_blocks, n_groups, n_lists;
     uint32_t widest;      /* most next hops of a group */
     uint32_t longest;     /* most runs of a block */
@@ -46,5 +62,13 @@ struct fab_dag {
 static inline fab_next_hop_list fab_dag_links(const fab_dag *dag, const fab_dag_entry *e) {
     return fab_next_hops_of_group(dag->next_hops, e->v, e->group);
 }
+
+/** Whether switch v has entries of its own. */
+static inline bool fab_dag_has(const fab_dag *dag, uint32_t v) {
+    return dag->twins == NULL || dag->twins->first[v] == v;
+}
+
+/** The DAG of all switches: itself, unless it has twins. */
+fab_status fab_dag_get_whole(const fab_dag *dag, const fab_dag **out, fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -279,6 +279,7 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
         FAB_TRY(FAB_NEW(m.t->dead_link, (size_t)fabric->n_links / 64 + 1, err));
         memcpy(m.t->dead_link, dead_link, ((size_t)fabric->n_links + 63) / 64 * sizeof *dead_link);
     }
+    m.t->all_minimal = true;
     m.t->n_switches = m.n_switches;
     m.t->out_first = fabric->out_first + m.base;
     m.t->out_link = fabric->out_link;

@@ -99,6 +99,64 @@ done:
     return status;
 }
 
+/* --- switches that are alike -------------------------------------------------------------------------------------- */
+
+/* The DAG that serves: alike links must count alike. */
+static fab_status pick_dag(const fab_dag *dag, const fab_split *split, const fab_dag **out, fab_error *err) {
+    bool alike = split->rule == FAB_SPLIT_EQUAL || split->rule == FAB_SPLIT_CAPACITY ||
+                 (split->rule == FAB_SPLIT_WEIGHT && dag->twins != NULL && fab_twins_agree(dag->twins, split->weight));
+    *out = dag;
+    return alike ? FAB_OK : fab_dag_get_whole(dag, out, err);
+}
+
+/* From the links of first switches to all of them. */
+static fab_status spread_load(const fab_dag *dag, double *load, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_twins *t = dag->twins;
+    double *of_class = NULL; /* [link]: of the lowest of a class */
+    FAB_TRY(FAB_NEW(of_class, t->n_links, err));
+    for (uint32_t l = 0; l < t->n_links; l++) {
+        if (fab_class_of(dag->fabric, l)->kind == FAB_LINK_FABRIC) {
+            uint32_t tail = fab_tail(dag->fabric, l) - dag->base;
+            if (t->first[tail] == tail) {
+                of_class[t->link_first[l]] = load[l] / t->size[tail];
+            }
+        }
+    }
+    for (uint32_t l = 0; l < t->n_links; l++) {
+        load[l] = of_class[t->link_first[l]];
+    }
+done:
+    free(of_class);
+    return status;
+}
+
+/* All links of a class carry the same, so that a mean goes by the mean of x over a class, and the largest on any path
+ * by the largest: *own, unless x is the same anyway. */
+static fab_status fold_classes(const fab_twins *t, fab_fold fold, const double *x, double **own, fab_error *err) {
+    fab_status status = FAB_OK;
+    double *of_class = NULL;
+    if (fab_twins_agree(t, x)) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(of_class, t->n_links, err));
+    for (uint32_t l = 0; l < t->n_links; l++) {
+        double *to = &of_class[t->link_first[l]];
+        *to = fold == FAB_FOLD_MAX ? fmax(*to, x[l]) : *to + x[l];
+    }
+    for (uint32_t l = 0; fold != FAB_FOLD_MAX && l < t->n_links; l++) {
+        of_class[l] = t->link_count[l] > 0 ? of_class[l] / t->link_count[l] : 0;
+    }
+    for (uint32_t l = 0; l < t->n_links; l++) { /* the lowest link of a class keeps what it has */
+        of_class[l] = of_class[t->link_first[l]];
+    }
+    *own = of_class;
+    of_class = NULL;
+done:
+    free(of_class);
+    return status;
+}
+
 /* --- pairs -------------------------------------------------------------------------------------------------------- */
 
 static fab_status unreachable(const fab_dag *dag, uint32_t src, uint32_t dst, fab_error *err) {
@@ -191,6 +249,7 @@ fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_
     work w = {0};
     uint64_t *holding = NULL;
     fab_pass *p = &w.pass;
+    FAB_TRY(pick_dag(dag, split, &dag, err));
     FAB_TRY(prepare(dag, split, &w, err));
     FAB_TRY(FAB_NEW(p->group_load, dag->n_groups, err));
     FAB_TRY(FAB_NEW(p->link_load, dag->fabric->n_links, err));
@@ -203,12 +262,18 @@ fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_
     }
     for (uint32_t v = 0; v < dag->n_switches; v++) {
         const fab_next_hops *t = dag->next_hops;
+        if (!fab_dag_has(dag, v)) {
+            continue;
+        }
         for (uint32_t group = t->group_first[v]; group < t->group_first[v + 1]; group++) {
             fab_next_hop_list next = fab_next_hops_of_group(t, v, group);
             for (uint32_t i = 0; p->group_load[group] > 0 && i < next.count; i++) {
                 p->link_load[fab_next_hop(&next, i)] += p->group_load[group];
             }
         }
+    }
+    if (dag->twins != NULL) {
+        FAB_TRY(spread_load(dag, p->link_load, err));
     }
     for (uint32_t l = 0; l < dag->fabric->n_links; l++) {
         out_load[l] += p->link_load[l];
@@ -242,9 +307,16 @@ fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold f
                           const fab_demand *demand, double *out, fab_error *err) {
     fab_status status = FAB_OK;
     work w = {0};
+    double *own = NULL;
     fab_pass *p = &w.pass;
+    FAB_TRY(pick_dag(dag, split, &dag, err));
+    if (dag->twins != NULL && (fold == FAB_FOLD_MAX || fold == FAB_FOLD_EXPECTED)) {
+        FAB_TRY(fold_classes(dag->twins, fold, x, &own, err));
+    } else if (dag->twins != NULL && !fab_twins_agree(dag->twins, x)) {
+        FAB_TRY(fab_dag_get_whole(dag, &dag, err));
+    }
     FAB_TRY(prepare(dag, split, &w, err));
-    p->x = x;
+    p->x = own != NULL ? own : x;
     for (; p->block < dag->n_blocks; p->block++) {
         if (block_is_empty(p, demand)) {
             continue;
@@ -259,6 +331,7 @@ fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold f
         }
     }
 done:
+    free(own);
     release(&w);
     return status;
 }

@@ -16,6 +16,7 @@ struct fab_pair_walk {
     const fab_fabric *fabric;
     const fab_next_hops *next_hops;
     const fab_split *split;
+    const fab_twins *twins; /* NULL: every switch for itself */
     uint32_t base;
     uint32_t dst;        /* of `seen` and `part` */
     uint32_t *seen;      /* [switch]: round in which part[] was found */
@@ -74,6 +75,17 @@ void fab_pair_walk_free(fab_pair_walk *walk) {
     free(walk);
 }
 
+void fab_pair_walk_by_class(fab_pair_walk *walk, const fab_twins *twins) {
+    walk->twins = twins;
+    walk->dst = FAB_NONE;
+}
+
+/* The switch that stands for the head of a link. */
+static uint32_t head_of(const fab_pair_walk *w, fab_link_id link) {
+    uint32_t head = fab_head(w->fabric, link) - w->base;
+    return w->twins != NULL ? w->twins->first[head] : head;
+}
+
 /* --- what lies downstream -----------------------------------------------------------------------------------------
  */
 
@@ -99,7 +111,7 @@ static wide part_of(fab_pair_walk *w, uint32_t v);
 
 /* What the split's rule makes of a next hop. */
 static wide through(fab_pair_walk *w, fab_link_id link) {
-    uint32_t head = fab_head(w->fabric, link) - w->base;
+    uint32_t head = head_of(w, link);
     wide behind = part_of(w, head);
     if (w->split->rule == FAB_SPLIT_WEIGHT) {
         return wide_of(behind.mantissa * w->split->weight[link], behind.exponent);
@@ -171,10 +183,26 @@ static fab_status unreachable(const fab_pair_walk *w, uint32_t src, fab_error *e
                     fab_node_name(w->fabric, w->next_hops->leaf_node[w->dst], b));
 }
 
+/* Notes what a link carries; those of its class that leave the same switch are in place `from` or behind. */
+static void note_link(fab_pair_walk *w, fab_link_id link, double amount, uint32_t from, uint32_t *n_links) {
+    if (w->twins != NULL) {
+        link = w->twins->link_first[link];
+        for (uint32_t i = *n_links; i-- > from;) {
+            if (w->link[i] == link) {
+                w->share[i] += amount;
+                return;
+            }
+        }
+    }
+    w->link[*n_links] = link;
+    w->share[(*n_links)++] = amount;
+}
+
 /* Sends on what a switch holds. `n_links` and `n_next` grow. */
 static fab_status send_on(fab_pair_walk *w, uint32_t v, uint32_t *n_links, uint32_t *n_next, fab_error *err) {
     fab_status status = FAB_OK;
     fab_next_hop_list list = fab_next_hops_get(w->next_hops, v, w->dst);
+    uint32_t from = *n_links;
     FAB_TRY(FAB_GROW(w->link, w->link_capacity, (size_t)*n_links + list.count, err));
     FAB_TRY(FAB_GROW(w->share, w->share_capacity, (size_t)*n_links + list.count, err));
     FAB_TRY(FAB_GROW(w->part_of, w->part_capacity, list.count, err));
@@ -185,15 +213,14 @@ static fab_status send_on(fab_pair_walk *w, uint32_t v, uint32_t *n_links, uint3
             continue;
         }
         fab_link_id link = fab_next_hop(&list, i);
-        uint32_t head = fab_head(w->fabric, link) - w->base;
+        uint32_t head = head_of(w, link);
         if (w->met[head] != w->met_round) {
             w->met[head] = w->met_round;
             w->held[head] = 0;
             w->next[(*n_next)++] = head;
         }
         w->held[head] += amount;
-        w->link[*n_links] = link;
-        w->share[(*n_links)++] = amount;
+        note_link(w, link, amount, from, n_links);
     }
 done:
     return status;

@@ -1,6 +1,7 @@
 /* The table of families, and the check that graph and closed form agree. */
 #include "fab/topologies.h"
 #include "fab/floor_plan.h"
+#include "fab/memory.h"
 #include "families.h"
 #include "floor_cables.h"
 
@@ -187,6 +188,23 @@ static fab_status compare(const fab_counts *predicted, const fab_counts *built, 
     return FAB_OK;
 }
 
+#define BYTES_PER_CABLE  70.0  /* 22 of them stay; the rest orders links and finds the bisection */
+#define BYTES_PER_SWITCH 200.0 /* name-free: attributes, and a part in the bisection */
+
+double fab_topology_bytes(const fab_counts *c) {
+    double inside = 2.0 * (double)(c->gpus > c->nics ? c->gpus : c->nics); /* to the scale-up switch and the NIC */
+    return ((double)c->cables + inside) * BYTES_PER_CABLE + (double)c->switches * BYTES_PER_SWITCH;
+}
+
+static fab_status check_memory(const fab_fabric_spec *spec, const fab_counts *counts, fab_error *err) {
+    char gpus[32];
+    char cables[32];
+    char what[128];
+    (void)snprintf(what, sizeof what, "the graph of %s GPUs and %s cables", fab_format_count(gpus, counts->gpus),
+                   fab_format_count(cables, counts->cables));
+    return fab_memory_check(what, fab_topology_bytes(counts), spec->max_bytes, err);
+}
+
 fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_counts *out_counts, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_family *family = NULL;
@@ -198,6 +216,7 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     FAB_TRY(find(spec, &family, err));
     if (family->predict != NULL) {
         FAB_TRY(family->predict(spec, &predicted, err));
+        FAB_TRY(check_memory(spec, &predicted, err));
     }
     FAB_TRY(family->build(spec, &fabric, err));
     fabric->reduces_in_switches = strcmp(spec->reduction, "switch") == 0;

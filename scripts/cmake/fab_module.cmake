@@ -20,6 +20,10 @@ function(fab_sanitize target)
     target_compile_definitions(${target} PRIVATE FAB_NO_MULTIVERSION)
     target_link_options(${target} PRIVATE -fsanitize=${FAB_SANITIZE})
   endif()
+  if(FAB_FUZZ)
+    # What was reached, for libFuzzer. Clang alone takes offence at NULL + 0, which empty arrays come to.
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link -fno-sanitize=pointer-overflow)
+  endif()
 endfunction()
 
 function(fab_module name)

@@ -74,12 +74,12 @@ done:
     return status;
 }
 
-void fab_fabric_name(const fab_design *design, fab_fabric_result *out) {
+fab_status fab_fabric_name(const fab_design *design, fab_fabric_result *out, fab_error *err) {
     bool is_named = strcmp(design->name, design->fabric.family) != 0; /* a one-line form is its own best name */
     (void)snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1,
                    is_named ? design->name : design->origin);
     (void)snprintf(out->source, sizeof out->source, "%s", design->source);
-    fab_design_digest(design, out->digest);
+    return fab_design_digest(design, out->digest, err);
 }
 
 fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
@@ -100,7 +100,7 @@ fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, 
     if (design->has_front_end) {
         FAB_TRY(measure_front_end(design, &prices, out, err));
     }
-    fab_fabric_name(design, out);
+    FAB_TRY(fab_fabric_name(design, out, err));
     *out_graph = graph;
     graph = NULL;
 done:

@@ -20,6 +20,7 @@ typedef struct used_link {
 
 typedef struct search {
     const fab_demand *demand;
+    const fab_twins *twins; /* links that are known to be alike; NULL: none */
     fab_pair_walk *walk;
     uint64_t *key;   /* [link] */
     uint32_t *first; /* [link]: of its class */
@@ -40,6 +41,11 @@ static uint64_t quantised(double share) {
     return (uint64_t)llround(ldexp(mantissa, 40)) ^ (uint64_t)(uint32_t)exponent << 48;
 }
 
+/* How many links the walk means by this one. */
+static uint32_t count_of(const search *t, uint32_t link) {
+    return t->twins != NULL ? t->twins->link_count[link] : 1;
+}
+
 static fab_status hash_pairs(search *t, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_demand *d = t->demand;
@@ -53,7 +59,8 @@ static fab_status hash_pairs(search *t, fab_error *err) {
                 goto done;
             }
             for (uint32_t i = 0; i < links.n; i++) {
-                t->key[links.link[i]] += fab_mix64(fab_mix64(pair + UINT64_C(1)) ^ quantised(links.share[i]));
+                double share = links.share[i] / count_of(t, links.link[i]);
+                t->key[links.link[i]] += fab_mix64(fab_mix64(pair + UINT64_C(1)) ^ quantised(share));
             }
         }
     }
@@ -85,13 +92,15 @@ static fab_status classify(search *t, uint32_t n_links, double *capacity, fab_er
         }
     }
     qsort(used, n, sizeof *used, by_class);
-    for (size_t i = 1, head = 0; i < n; i++) {
-        bool same = used[i].key == used[head].key && !(used[i].capacity > used[head].capacity);
+    for (size_t i = 0, head = 0; i < n; i++) {
+        bool same = i > 0 && used[i].key == used[head].key && !(used[i].capacity > used[head].capacity);
+        double together = used[i].capacity * count_of(t, used[i].link);
         if (same) {
             t->first[used[i].link] = used[head].link;
-            capacity[used[head].link] += used[i].capacity;
+            capacity[used[head].link] += together;
         } else {
             head = i;
+            capacity[used[i].link] = together;
         }
     }
 done:
@@ -135,6 +144,14 @@ done:
     return status;
 }
 
+/* Twins of the DAG that the router's next hops make, where links that are alike have the same capacity here too. */
+static const fab_twins *twins_for(const fab_subject *subject, const fab_router *router, const fab_split *split,
+                                  const double *capacity) {
+    const fab_twins *twins = fab_subject_twins(subject, router);
+    bool even = split->rule == FAB_SPLIT_EQUAL || split->rule == FAB_SPLIT_CAPACITY;
+    return twins != NULL && even && fab_twins_agree(twins, capacity) ? twins : NULL;
+}
+
 fab_status fab_link_classes_find(const fab_subject *subject, const fab_router *router, const fab_split *split,
                                  double *capacity, fab_link_classes *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -144,6 +161,8 @@ fab_status fab_link_classes_find(const fab_subject *subject, const fab_router *r
     FAB_TRY(FAB_NEW(t.key, n_links, err));
     FAB_TRY(FAB_NEW(t.first, n_links, err));
     FAB_TRY(fab_pair_walk_new(subject->fabric, router->next_hops, split, &t.walk, err));
+    t.twins = twins_for(subject, router, split, capacity);
+    fab_pair_walk_by_class(t.walk, t.twins);
     FAB_TRY(hash_pairs(&t, err));
     if (!t.too_large) {
         FAB_TRY(classify(&t, n_links, capacity, err));

@@ -19,7 +19,7 @@ typedef struct fab_link_classes {
  * Two links are of one class when they have the same capacity and every pair sends the same share over both (to
  * 2^-40; two that differ are taken for the same with a chance below 2^-60).
  * @param[in,out] capacity  Shape [n_links]: of a class's first link becomes that of all its links together.
- * Complexity: two walks over the shortest-path DAGs of all pairs.
+ * Complexity: two walks over the shortest-path DAGs of all pairs, of switches that are alike over one.
  */
 fab_status fab_link_classes_find(const fab_subject *subject, const fab_router *router, const fab_split *split,
                                  double *capacity, fab_link_classes *out, fab_error *err) FAB_MUST_USE;

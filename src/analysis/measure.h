@@ -71,6 +71,12 @@ void fab_subject_release(fab_subject *subject);
 fab_status fab_flow_classes_init(const fab_subject *subject, fab_flow_classes *out, fab_error *err) FAB_MUST_USE;
 void fab_flow_classes_release(fab_flow_classes *classes);
 
+/** What is alike under the next hops of a router; NULL: nothing is known, or it goes by tables of its own. */
+static inline const fab_twins *fab_subject_twins(const fab_subject *s, const fab_router *router) {
+    bool ours = router->groups.dag == NULL && router->next_hops == s->next_hops;
+    return ours ? fab_dag_twins(s->dag) : NULL;
+}
+
 /** Bits per second that a link has; of a dead one what it had: nobody crosses it. */
 static inline double fab_subject_capacity(const fab_subject *s, fab_link_id link) {
     double whole = fab_class_of(s->fabric, link)->capacity_bps;

@@ -424,8 +424,9 @@ static fab_status measure(draw *d, fab_sample *out, fab_error *err) {
         FAB_TRY(mark_hot(d, err));
     }
     if (d->detail && d->takes_minimal) {
-        FAB_TRY(
-            fab_dependencies_add_minimal(trial->dependencies, trial->router->next_hops, &trial->subject->demand, err));
+        FAB_TRY(fab_dependencies_add_minimal(trial->dependencies, trial->router->next_hops,
+                                             fab_subject_twins(trial->subject, trial->router), &trial->subject->demand,
+                                             err));
     }
     FAB_TRY(fab_parallel_for(d->n_strands, trial->n_threads, visit_strand, d, err));
     join_flows(d, out);

@@ -159,7 +159,8 @@ fab_status fab_trial_split(const fab_trial *trial, fab_sample *out, fab_error *e
         FAB_TRY(find_meetings(trial, &split, err));
         FAB_TRY(fab_path_figures_of_split(trial->router, s->dag, &split, &s->demand, s->phase, &s->offer,
                                           &trial->detail->paths, err));
-        FAB_TRY(fab_dependencies_add_minimal(trial->dependencies, trial->router->next_hops, &s->demand, err));
+        FAB_TRY(fab_dependencies_add_minimal(trial->dependencies, trial->router->next_hops,
+                                             fab_subject_twins(s, trial->router), &s->demand, err));
     }
 done:
     fab_split_release(&split);

@@ -463,6 +463,8 @@ const fab_metric fab_metrics[] = {
      HERE("0040-audit.md")},
     {"present_cables", "1", "audit", "Cables of a boundary that are plugged where they belong.", NULL,
      HERE("0040-audit.md")},
+    {"cable_bps", "bit/s", "import", "Rate of the cables of a boundary as installed, by those that most have.", NULL,
+     HERE("0040-audit.md")},
     {"mean", "1", "distribution", "Mean: over the seeds, or over the scenarios in which the figure is known.", NULL,
      HERE("0038-study-summary.md")},
     {"ci95", "1", "distribution", "Half width of the 95 % confidence interval of the mean over the seeds.",

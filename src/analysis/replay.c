@@ -5,6 +5,7 @@
 #include "fab/parallel.h"
 #include "fab/iterate.h"
 #include "measure.h"
+#include "replay_memory.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -181,6 +182,7 @@ done:
 static fab_status prepare(context *c, fab_error *err) {
     const fab_replay *replay = c->replay;
     fab_status status = FAB_OK;
+    FAB_TRY(fab_replay_check_tables(replay, err));
     FAB_TRY(fab_next_hops_new(replay->fabric, NULL, &c->next_hops, err));
     FAB_TRY(fab_dag_new(replay->fabric, c->next_hops, &c->dag, err));
     FAB_TRY(fab_ports_init(replay->fabric, &c->ports, err));
@@ -200,6 +202,7 @@ static fab_status prepare(context *c, fab_error *err) {
     for (size_t i = 0; i < replay->n_engines; i++) {
         FAB_TRY(fab_router_init(&replay->engines[i], replay->fabric, c->next_hops, &c->routers[i], err));
     }
+    FAB_TRY(fab_replay_check_paths(replay, &c->traffic, c->routers, err));
     FAB_TRY(FAB_NEW(c->subjects, c->traffic.n_phases, err));
     FAB_TRY(FAB_NEW(c->workers, replay->n_threads, err));
     c->n_workers = replay->n_threads;

@@ -1,4 +1,5 @@
 #include "fab/memory.h"
+#include "fab/units.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -48,6 +49,17 @@ void fab_shrink(void *array, size_t n, size_t size) {
     if (smaller != NULL) {
         memcpy(array, &smaller, sizeof smaller);
     }
+}
+
+fab_status fab_memory_check(const char *what, double bytes, uint64_t limit, fab_error *err) {
+    char need[40];
+    char most[40];
+    if (limit == 0 || bytes <= (double)limit) {
+        return FAB_OK;
+    }
+    return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%s would take about %s of memory, above the limit of %s (max-memory)",
+                    what, fab_quantity_format(need, bytes, FAB_UNIT_BYTES),
+                    fab_quantity_format(most, (double)limit, FAB_UNIT_BYTES));
 }
 
 char *fab_strdup(const char *text, fab_error *err) {

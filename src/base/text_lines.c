@@ -78,7 +78,7 @@ static bool refill(fab_text *text) {
     memmove(text->file.data, text->next_line, left);
     text->file.length = left;
     if (text->file.capacity < left + WINDOW + 1) { /* a line that is longer: twice the room */
-        size_t capacity = 2 * left + WINDOW + 1;
+        size_t capacity = (2 * left < MAX_LINE ? 2 * left : MAX_LINE) + WINDOW + 1;
         char *wider = realloc(text->file.data, capacity);
         if (wider == NULL) {
             text->next_line = text->file.data;
@@ -139,6 +139,12 @@ fab_status fab_text_stream_open(const char *path, fab_text *out, fab_error *err)
     out->stream->in = fopen(path, "rb");
     if (out->stream->in == NULL) {
         FAB_FAIL(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
+    }
+    out->n_bytes = SIZE_MAX;
+    if (fseek(out->stream->in, 0, SEEK_END) == 0) { /* of a pipe it fails, and nothing has moved */
+        long end = ftell(out->stream->in);
+        out->n_bytes = end >= 0 ? (size_t)end : SIZE_MAX;
+        rewind(out->stream->in);
     }
     fab_text_rewind(out);
     (void)refill(out);

@@ -76,6 +76,9 @@ static fab_status parse_ratio(const char *text, double *out_value, fab_error *er
         return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is not a ratio above 0 (such as %s)", text,
                         fab_unit_example(FAB_UNIT_RATIO));
     }
+    if (!(a / b > 0) || !isfinite(a / b)) {
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is a ratio that no number holds", text);
+    }
     *out_value = a / b;
     return FAB_OK;
 }
@@ -104,7 +107,11 @@ fab_status fab_quantity_parse(const char *text, fab_unit unit, double *out_value
     }
     for (const suffix *s = suffixes_of(unit); s->text != NULL; s++) {
         if (strcmp(end, s->text) == 0) {
-            *out_value = s->divisor > 0 ? number / s->divisor : number * s->factor;
+            number = s->divisor > 0 ? number / s->divisor : number * s->factor;
+            if (!isfinite(number)) {
+                return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is more than a number holds (1.8e308)", text);
+            }
+            *out_value = number;
             return FAB_OK;
         }
     }
@@ -163,6 +170,10 @@ const char *fab_quantity_format(char *out, double value, fab_unit unit) {
 
 const char *fab_quantity_exact(char *out, double value, fab_unit unit) {
     char number[32];
+    if (unit == FAB_UNIT_COUNT) { /* with an exponent it would not be a whole number to who reads it */
+        (void)snprintf(out, 40, "%.0f", value);
+        return out;
+    }
     if (unit == FAB_UNIT_RATE && value >= 1e9 && fmod(value, 1e8) == 0) {
         fab_format_double(number, value / 1e9);
         (void)snprintf(out, 40, "%sGb/s", number);

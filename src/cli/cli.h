@@ -61,6 +61,9 @@ typedef struct cli_options {
     cli_search search;
     cli_advise_options advise;
     uint64_t seed, n_seeds, n_threads;
+    uint64_t max_memory;   /**< bytes that the run may take; 0: not known */
+    bool max_memory_given; /**< else it is what the machine has free */
+    double max_time_s;     /**< 0: as long as it takes */
     cli_when color;
     fab_view view;                     /**< of graphs */
     const char *store, *scenarios;     /**< study; NULL when not given */
@@ -132,6 +135,9 @@ extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_
     cli_option_seed, cli_option_prices, cli_option_threads, cli_option_out, cli_option_format, cli_option_table,
     cli_option_json, cli_option_quiet, cli_option_force, cli_option_color, cli_option_help;
 
+/** Of every command, behind its own; --help is the last. Ended by NULL. */
+extern const cli_option *const CLI_COMMON_OPTIONS[];
+
 /** Reads the arguments behind the command's name. `out` keeps pointers into argv. */
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out,
                              fab_error *err) FAB_MUST_USE;
@@ -139,6 +145,16 @@ void cli_options_release(cli_options *options);
 
 /** Reads --policy, given once or more, with names between commas. `out` holds FAB_POLICY_N policies. */
 fab_status cli_read_policies(const cli_options *options, fab_policy *out, size_t *out_n, fab_error *err) FAB_MUST_USE;
+
+/* --- limits.c ----------------------------------------------------------------------------------------------------- */
+
+#define CLI_EXIT_TIME 6 /**< exit code of a run that --max-time has ended */
+
+/** Finds what memory is free where none was given, and sets the limits. */
+fab_status cli_limits_begin(cli_options *options, fab_error *err) FAB_MUST_USE;
+
+/** From here on the run may finish: what is on its way to stdout is printed whole. */
+void cli_limits_end_time(void);
 
 /* --- help.c ------------------------------------------------------------------------------------------------------- */
 
@@ -337,7 +353,7 @@ void cli_release_signals(void);
 void cli_catch_interrupts(void);
 /** Number of the signal that was noted, or 0. */
 int cli_interrupted(void);
-/** Ends the program as the signal would have, with the exit code 128 + its number. */
+/** Ends the program as the signal would have, with the exit code 128 + its number; CLI_EXIT_TIME when time was up. */
 void cli_end_interrupted(void);
 
 /* --- table.c ------------------------------------------------------------------------------------------------------ */
@@ -401,5 +417,8 @@ fab_status cli_front_end_open(const char *traffic, const fab_design *design, con
 void cli_front_end_close(cli_front_end *front_end);
 /** Makes the front-end the fabric that a report is about. */
 void cli_front_end_show(const fab_design *design, fab_result *result, const cli_front_end *front_end);
+
+/** The inside of a server from NCCL's topology, as text. */
+fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) FAB_MUST_USE;
 
 #endif

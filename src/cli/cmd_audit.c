@@ -5,6 +5,7 @@
 #include "fab/topologies.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static fab_status apply_against(cli_options *options, const char *value, fab_error *err) {
     (void)err;
@@ -21,10 +22,14 @@ static fab_status read_plan(const cli_options *options, fab_site **out, fab_erro
     fab_status status = FAB_OK;
     fab_design design;
     fab_fabric *graph = NULL;
-    fab_error not_a_site = {0};
-    bool is_path = strncmp(options->against, "preset:", 7) != 0;
-    if (is_path && fab_site_read(options->against, NULL, out, &not_a_site) == FAB_OK) {
-        return FAB_OK;
+    fab_error inner = {0};
+    if (strncmp(options->against, "preset:", 7) != 0 && access(options->against, F_OK) == 0) {
+        status = fab_site_read(options->against, NULL, out, &inner);
+        bool is_no_site = status == FAB_EINPUT && /* of no format: in one, it would be wrong in some line */
+                          strncmp(inner.where, options->against, sizeof inner.where - 1) == 0;
+        if (!is_no_site) {
+            return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+        }
     }
     FAB_TRY(fab_design_read(options->against, NULL, 0, &design, err));
     FAB_TRY(fab_topology_build(&design.fabric, &graph, NULL, err));
@@ -81,7 +86,8 @@ const cli_command cli_command_audit = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "what is wrong with an installed fabric: missing cables, swapped rails, ...",
-    .details = "Reads what is installed (ibnetdiscover, a list of cables as CSV, Slurm's topology) and finds where it "
+    .details = "Reads what is installed (ibnetdiscover, OpenSM's list, a list of cables as CSV, PTM, Slurm, GraphML) "
+               "and finds where it "
                "departs from the regular structure that it shows itself, or from a plan: absent switches, missing and "
                "extra cables, swapped rails, wrong speeds, links that one end alone reports, parts without a way, "
                "single points of failure. Worst first, with the boxes and ports to walk to.",

@@ -35,6 +35,9 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
         return list_all(out, err);
     }
     const char *name = options->operands.items[0];
+    if (strncmp(name, "server:", 7) == 0) {
+        return cli_explain_server(name + 7, out, err);
+    }
     const fab_metric *metric = fab_metric_find(name);
     if (metric == NULL) {
         cli_hint hint = {.word = name};
@@ -52,7 +55,8 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     return FAB_OK;
 }
 
-static const char *const EXAMPLES[] = {"fabriscope explain max_collision_factor", "fabriscope explain", NULL};
+static const char *const EXAMPLES[] = {"fabriscope explain max_collision_factor", "fabriscope explain",
+                                       "fabriscope explain server:nccl-topo.xml", NULL};
 static const cli_option *const OPTIONS[] = {NULL};
 
 const cli_command cli_command_explain = {
@@ -60,7 +64,10 @@ const cli_command cli_command_explain = {
     .operands = "[METRIC]",
     .max_operands = 1,
     .summary = "what a figure of a report means: definition, unit, formula, source",
-    .details = "Figures are named as in JSON and XML reports. Without a name all of them are listed.",
+    .details =
+        "Figures are named as in JSON and XML reports. Without a name all of them are listed. server:FILE shows the "
+        "inside of a server as NCCL's topology file has it: which GPU shares which PCIe switch and NIC, at what "
+        "rates; a design takes it by server=FILE.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = run,

@@ -197,9 +197,17 @@ static const char *const EXAMPLES[] = {"fabriscope import ibnetdiscover.out",
                                        "fabriscope import ibnetdiscover.out --output site.xml --set gpus-per-server=8",
                                        "fabriscope import topology.conf --set cables=4 --set nic=200Gb/s", NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &cli_option_input_format, &OPTION_OUTPUT,   &cli_option_set,   &cli_option_out,   &cli_option_force,
-    &cli_option_format,       &cli_option_json, &cli_option_color, &cli_option_quiet, NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_input_format,
+                                            &OPTION_OUTPUT,
+                                            &cli_option_set,
+                                            &cli_option_out,
+                                            &cli_option_force,
+                                            &cli_option_format,
+                                            &cli_option_table,
+                                            &cli_option_json,
+                                            &cli_option_color,
+                                            &cli_option_quiet,
+                                            NULL};
 
 const cli_command cli_command_import = {
     .name = "import",

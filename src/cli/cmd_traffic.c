@@ -104,7 +104,7 @@ static fab_status report(const cli_options *options, const fab_design *design, c
     if (is_text) {
         FAB_TRY(print_list(options, traffic, out, err));
     }
-    fab_design_digest(design, digest);
+    FAB_TRY(fab_design_digest(design, digest, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_TRAFFIC, 0, &result, err));
     result.listing = &listing;
     FAB_TRY(is_text ? cli_write_reports(options, &result, err) : cli_report(options, &result, out, err));

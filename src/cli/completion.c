@@ -142,13 +142,17 @@ static const values *values_of(const cli_option *option) {
     return by_name != &NOTHING || option->argument == NULL ? by_name : FIND(ARGUMENTS, option->argument);
 }
 
-/* Options of a command, --help last; NULL behind it. */
+/* Options of a command, then those of all; NULL behind them. */
 static const cli_option *option_at(const cli_command *command, size_t i) {
     size_t n = 0;
     while (command->options[n] != NULL) {
         n++;
     }
-    return i < n ? command->options[i] : i == n ? &cli_option_help : NULL;
+    size_t n_common = 0;
+    while (CLI_COMMON_OPTIONS[n_common] != NULL) {
+        n_common++;
+    }
+    return i < n ? command->options[i] : i < n + n_common ? CLI_COMMON_OPTIONS[i - n] : NULL;
 }
 
 /* In single quotes of a shell; what else is in `special` gets a backslash. */

@@ -46,10 +46,17 @@ void cli_print_help(FILE *out) {
     (void)fputs("\n'fabriscope help COMMAND' explains a command and its options.\n", out);
 }
 
+static void print_options(const cli_option *const *options, FILE *out) {
+    for (const cli_option *const *o = options; *o != NULL; o++) {
+        char head[64];
+        (void)snprintf(head, sizeof head, "--%s%s%s", (*o)->name, (*o)->argument != NULL ? " " : "",
+                       (*o)->argument != NULL ? (*o)->argument : "");
+        print_row(head, (*o)->summary, 24, out);
+    }
+}
+
 void cli_print_command_help(const cli_command *command, FILE *out) {
-    const char *options = command->subcommands != NULL  ? " SUBCOMMAND [OPTIONS]"
-                          : command->options[0] != NULL ? " [OPTIONS]"
-                                                        : "";
+    const char *options = command->subcommands != NULL ? " SUBCOMMAND [OPTIONS]" : " [OPTIONS]";
     bool has_operands = command->subcommands == NULL && command->operands[0] != '\0';
     (void)fprintf(out, "Usage: fabriscope %s%s%s%s\n\n", command->name, options, has_operands ? " " : "",
                   has_operands ? command->operands : "");
@@ -68,12 +75,7 @@ void cli_print_command_help(const cli_command *command, FILE *out) {
         print_row(head, (*c)->summary, 24, out);
     }
     (void)fputs(command->subcommands != NULL ? "\nOptions, of some of them:\n" : "\nOptions:\n", out);
-    for (const cli_option *const *o = command->options; *o != NULL; o++) {
-        char head[64];
-        (void)snprintf(head, sizeof head, "--%s%s%s", (*o)->name, (*o)->argument != NULL ? " " : "",
-                       (*o)->argument != NULL ? (*o)->argument : "");
-        print_row(head, (*o)->summary, 24, out);
-    }
-    print_row("--help", cli_option_help.summary, 24, out);
+    print_options(command->options, out);
+    print_options(CLI_COMMON_OPTIONS, out);
     print_examples(command->examples, out);
 }

@@ -57,9 +57,10 @@ static void put_codes(FILE *out) {
     static const char *const CODES[][2] = {
         {"0", "done"},
         {"2", "the command line is wrong"},
-        {"3", "the input is wrong, or asks for what is not supported"},
+        {"3", "the input is wrong, or asks for what is not supported or for more memory than --max-memory"},
         {"4", "there is no solution, or a pair that cannot reach each other"},
         {"5", "a file cannot be read or written"},
+        {"6", "the time of --max-time was up"},
         {"70", "an error of the program, or no memory"},
     };
     (void)fputs(".SH EXIT STATUS\n", out);
@@ -129,7 +130,7 @@ void cli_print_man(const cli_command *command, FILE *out) {
     (void)fputs(" \\- ", out);
     put(command->summary, out);
     (void)fprintf(out, "\n.SH SYNOPSIS\n.B fabriscope %s\n", command->name);
-    (void)fprintf(out, "%s\\fI%s\\fR\n", command->options[0] != NULL ? "[\\fIOPTIONS\\fR] " : "", command->operands);
+    (void)fprintf(out, "[\\fIOPTIONS\\fR] \\fI%s\\fR\n", command->operands);
     if (command->details[0] != '\0') {
         (void)fputs(".SH DESCRIPTION\n", out);
         put(command->details, out);
@@ -140,7 +141,9 @@ void cli_print_man(const cli_command *command, FILE *out) {
     for (const cli_option *const *o = command->options; *o != NULL; o++) {
         put_option(*o, out);
     }
-    put_option(&cli_option_help, out);
+    for (const cli_option *const *o = CLI_COMMON_OPTIONS; *o != NULL; o++) {
+        put_option(*o, out);
+    }
     put_examples(command->examples, out);
     put_codes(out);
     put_see_also(command, out);

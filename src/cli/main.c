@@ -1,5 +1,7 @@
 #include "cli.h"
 
+#include "fab/units.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -105,19 +107,13 @@ static fab_status copy_to_stdout(FILE *file, fab_error *err) {
     return status;
 }
 
-/* A graph, or the rows of a study, may be larger than memory: they are kept in a file until complete. NULL where there
- * is no room for one. */
-static FILE *open_spool(const cli_options *options) {
-    const fab_report_format *format = options->format != NULL ? fab_report_format_find(options->format) : NULL;
-    return format != NULL && (format->needs_graph || strcmp(format->name, "csv") == 0) ? tmpfile() : NULL;
-}
-
-/* Runs a command into memory or a temporary file, and prints what it wrote once it has succeeded. */
+/* Runs a command into a temporary file, and prints what it wrote once it has succeeded. Memory takes its place where
+ * there is no room for a file; only there, because a stream in memory that cannot grow loses bytes without a word. */
 static fab_status run_command(const cli_options *options, fab_error *err) {
     fab_status status = FAB_OK;
     char *bytes = NULL;
     size_t n = 0;
-    FILE *out = open_spool(options);
+    FILE *out = tmpfile();
     bool is_spool = out != NULL;
     out = is_spool ? out : open_memstream(&bytes, &n);
     if (out == NULL) {
@@ -128,6 +124,7 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
     } else {
         FAB_TRY(options->command->run(options, out, err));
     }
+    cli_limits_end_time();
     if (is_spool) {
         FAB_TRY(copy_to_stdout(out, err));
         goto done;
@@ -135,7 +132,7 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
     bool failed = ferror(out) != 0;
     failed = fclose(out) != 0 || failed;
     out = NULL;
-    if (failed) {
+    if (failed || bytes == NULL) { /* its last reallocation may fail without a word */
         FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the output");
     }
     FAB_TRY(write_stdout(bytes, n, err));
@@ -214,14 +211,22 @@ int main(int argc, char **argv) {
         }
     }
     FAB_TRY(cli_options_parse(command, argc - n_words, argv + n_words, &options, &err));
+    FAB_TRY(cli_limits_begin(&options, &err));
     FAB_TRY(run_command(&options, &err));
     if (command->tells_usage && !options.quiet && !options.help) {
         cli_print_usage_line(cli_now_s() - started_s, options.n_threads);
     }
 done:
-    cli_options_release(&options);
     if (status != FAB_OK) {
         print_error(command, status, &err);
     }
+    if (status == FAB_ENOMEM && options.max_memory > 0) {
+        char size[40];
+        (void)fprintf(stderr, "The run may take %s%s: --max-memory.\n",
+                      fab_quantity_format(size, (double)options.max_memory, FAB_UNIT_BYTES),
+                      options.max_memory_given ? "" : ", what the machine had free");
+        status = options.max_memory_given ? FAB_EUNSUPPORTED : status;
+    }
+    cli_options_release(&options);
     return exit_code(status);
 }

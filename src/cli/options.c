@@ -183,7 +183,12 @@ static const cli_option *find_option(const cli_command *command, const char *nam
             return *o;
         }
     }
-    return length == 4 && strncmp(name, "help", 4) == 0 ? &cli_option_help : NULL;
+    for (const cli_option *const *o = CLI_COMMON_OPTIONS; *o != NULL; o++) {
+        if (strlen((*o)->name) == length && strncmp((*o)->name, name, length) == 0) {
+            return *o;
+        }
+    }
+    return NULL;
 }
 
 static fab_status unknown_option(const cli_command *command, const char *argument, size_t length, fab_error *err) {
@@ -191,6 +196,11 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
     (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), argument);
     cli_hint hint = {.word = word};
     for (const cli_option *const *o = command->options; *o != NULL; o++) {
+        char candidate[64];
+        (void)snprintf(candidate, sizeof candidate, "--%s", (*o)->name);
+        cli_hint_offer(&hint, candidate);
+    }
+    for (const cli_option *const *o = CLI_COMMON_OPTIONS; *o != NULL; o++) {
         char candidate[64];
         (void)snprintf(candidate, sizeof candidate, "--%s", (*o)->name);
         cli_hint_offer(&hint, candidate);

@@ -33,8 +33,7 @@ static fab_status build(const fab_design *design, fab_fabric_result *out, fab_fa
     fab_status status = fab_topology_build(&out->spec, out_graph, &out->counts, err);
     fab_blame_design(design, status, err);
     (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);
-    fab_fabric_name(design, out);
-    return status;
+    return status == FAB_OK ? fab_fabric_name(design, out, err) : status;
 }
 
 fab_status cli_explain(const cli_options *options, FILE *out, fab_error *err) {

@@ -70,6 +70,7 @@ fab_status cli_read_design(const cli_options *options, const char *text, fab_des
     for (size_t i = 0; i < options->jobs.n; i++) {
         FAB_TRY(cli_set_job(out, options->jobs.items[i], "--job", err));
     }
+    out->fabric.max_bytes = options->max_memory;
     FAB_TRY(set_engines(options, out, err));
     if (options->prices != NULL) {
         if (strlen(options->prices) >= sizeof out->prices) {

@@ -96,6 +96,7 @@ static void mask_signals(int how) {
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGINT);
     (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGALRM); /* of --max-time */
     (void)sigprocmask(how, &set, NULL);
 }
 
@@ -111,7 +112,7 @@ static volatile sig_atomic_t interrupt;
 
 static void note_interrupt(int number) {
     if (interrupt != 0) {
-        _exit(128 + number);
+        _exit(number == SIGALRM ? CLI_EXIT_TIME : 128 + number);
     }
     interrupt = number;
 }
@@ -121,6 +122,7 @@ void cli_catch_interrupts(void) {
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(SIGALRM, &action, NULL);
 }
 
 int cli_interrupted(void) {
@@ -128,5 +130,5 @@ int cli_interrupted(void) {
 }
 
 void cli_end_interrupted(void) {
-    _exit(128 + interrupt);
+    _exit(interrupt == SIGALRM ? CLI_EXIT_TIME : 128 + interrupt);
 }

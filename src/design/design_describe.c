@@ -99,15 +99,19 @@ void fab_design_describe(const fab_design *design, fab_str *out) {
 }
 
 /* Where the file of an installed fabric lies makes no difference: the digest of its content is a value of its own. */
-void fab_design_digest(const fab_design *design, char out[17]) {
+fab_status fab_design_digest(const fab_design *design, char out[17], fab_error *err) {
+    fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
     describe(design, false, &text);
+    FAB_TRY(fab_str_status(&text, err));          /* a part of the text would give a digest, but of another design */
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
     for (size_t i = 0; i < text.length; i++) {
         hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
     }
-    (void)snprintf(out, 17, "%016" PRIx64, text.failed ? 0 : hash);
+    (void)snprintf(out, 17, "%016" PRIx64, hash);
+done:
     fab_str_release(&text);
+    return status;
 }
 
 void fab_design_each_field(fab_design_visit *visit, void *context) {

@@ -58,6 +58,10 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
     }
     (void)snprintf(key, sizeof key, "%.*s", (int)n_key, pair);
     (void)snprintf(value, sizeof value, "%.*s", (int)n_value, pair + n_key + 1);
+    if (strcmp(key, "server") == 0) {
+        FAB_TRY(reading_set_server(r, value, where, err));
+        goto done;
+    }
     FAB_TRY(reading_find(r, key, true, &t, where, err));
     if (strcmp(t.field->key, "family") == 0) {
         FAB_FAIL(err, FAB_EINPUT, where, "the family stands before the colon");
@@ -133,6 +137,10 @@ static fab_status override(reading *r, const char *text, fab_error *err) {
         FAB_FAIL(err, FAB_EINPUT, where, "'%.60s' is not path=value", text);
     }
     (void)snprintf(path, sizeof path, "%.*s", (int)n, text);
+    if (strcmp(path, "server") == 0 || strcmp(path, "fabric.server") == 0) {
+        FAB_TRY(reading_set_server(r, text + n + 1, where, err));
+        goto done;
+    }
     FAB_TRY(reading_find(r, path, false, &t, where, err));
     FAB_TRY(reading_set(r, &t, text + n + 1, where, err));
 done:

@@ -50,6 +50,13 @@ fab_status reading_find(const reading *r, const char *path, bool fabric_only, ta
 fab_status reading_set(reading *r, const target *target, const char *value, const char *where,
                        fab_error *err) FAB_MUST_USE;
 
+/**
+ * server=FILE: sets what a server of NCCL's topology has (server_shape.h): GPUs, NICs, the PCIe rate; rates of NICs and
+ * the scale-up network where the file knows them. What is set later replaces it.
+ * @retval FAB_EUNSUPPORTED  GPUs that do not share NICs alike
+ */
+fab_status reading_set_server(reading *r, const char *path, const char *where, fab_error *err) FAB_MUST_USE;
+
 /** Appends a job with defaults; its index is the old n_jobs. */
 fab_status reading_add_job(fab_design *design, const char *where, fab_error *err) FAB_MUST_USE;
 

@@ -31,7 +31,7 @@ static fab_status add_domains(const fab_fabric *f, fab_site *site, fab_error *er
     uint32_t *members = NULL;
     uint32_t n_servers = f->gpus_per_server > 0 ? f->gpus_per_domain / f->gpus_per_server : 0;
     uint32_t n_nics = fab_n_of(f, FAB_NODE_NIC);
-    if (n_servers < 2) {
+    if (n_servers < 2 || f->nics_per_server == 0) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(members, (size_t)n_servers * f->nics_per_server, err));

@@ -64,20 +64,10 @@ static int by_value(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-double fab_audit_usual_rate(const auditor *a, uint32_t tier) {
-    double *rates = NULL;
-    uint32_t n = 0;
+/* Of sorted rates the one that is there most often. */
+static double most_frequent(const double *rates, uint32_t n) {
     double best = 0;
     uint32_t most = 0;
-    if (FAB_NEW(rates, a->site->n_cables, NULL) != FAB_OK) {
-        return 0;
-    }
-    for (uint32_t c = 0; c < a->site->n_cables; c++) {
-        if (a->site->cables[c].rate_bps > 0 && fab_audit_boundary_of(a, c) == tier) {
-            rates[n++] = a->site->cables[c].rate_bps;
-        }
-    }
-    qsort(rates, n, sizeof *rates, by_value);
     for (uint32_t i = 0, run = 0; i < n; i++) {
         run = i > 0 && rates[i] == rates[i - 1] ? run + 1 : 1;
         if (run > most) {
@@ -85,8 +75,27 @@ double fab_audit_usual_rate(const auditor *a, uint32_t tier) {
             best = rates[i];
         }
     }
-    free(rates);
     return best;
+}
+
+static fab_status find_usual_rates(auditor *a, fab_error *err) {
+    fab_status status = FAB_OK;
+    double *rates = NULL;
+    FAB_TRY(FAB_NEW(rates, a->site->n_cables, err));
+    FAB_TRY(FAB_NEW(a->usual_bps, (size_t)a->shape->n_tiers + 2, err));
+    for (uint32_t t = 1; t <= a->shape->n_tiers; t++) {
+        uint32_t n = 0;
+        for (uint32_t c = 0; c < a->site->n_cables; c++) {
+            if (a->site->cables[c].rate_bps > 0 && fab_audit_boundary_of(a, c) == t) {
+                rates[n++] = a->site->cables[c].rate_bps;
+            }
+        }
+        qsort(rates, n, sizeof *rates, by_value);
+        a->usual_bps[t] = most_frequent(rates, n);
+    }
+done:
+    free(rates);
+    return status;
 }
 
 static int by_damage(const void *x, const void *y) {
@@ -133,8 +142,14 @@ fab_status fab_audit_open(auditor *a, fab_error *err) {
     FAB_TRY(FAB_NEW(a->out->memory, 1, err));
     FAB_TRY(fab_site_new("", &a->out->memory->texts, err));
     count(a);
+    FAB_TRY(find_usual_rates(a, err));
 done:
     return status;
+}
+
+void fab_audit_close(auditor *a) {
+    free(a->usual_bps);
+    a->usual_bps = NULL;
 }
 
 fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err) {
@@ -150,6 +165,7 @@ fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err
     *out = a.out;
     a.out = NULL;
 done:
+    fab_audit_close(&a);
     fab_audit_free(a.out);
     return status;
 }

@@ -265,6 +265,7 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
     *out = c.a.out;
     c.a.out = NULL;
 done:
+    fab_audit_close(&c.a);
     fab_audit_free(c.a.out);
     free(c.there);
     free(c.meant);

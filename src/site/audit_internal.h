@@ -10,11 +10,13 @@
 typedef struct auditor {
     const fab_shape *shape;
     const fab_site *site;
+    double *usual_bps; /**< shape [n_tiers + 1]; owned: fab_audit_close() */
     fab_audit *out;
 } auditor;
 
 /** An empty audit that counts what the site has. */
 fab_status fab_audit_open(auditor *a, fab_error *err) FAB_MUST_USE;
+void fab_audit_close(auditor *a);
 void fab_audit_sort(fab_audit *audit);
 
 /** A text of the audit, as printf. */
@@ -33,8 +35,10 @@ static inline const char *fab_audit_port(const fab_site_end *end) {
     return end->port != NULL ? end->port : "";
 }
 
-/** The rate that most cables have of those that `belongs` takes; 0 where none is known. */
-double fab_audit_usual_rate(const auditor *a, uint32_t tier);
+/** The rate that most cables of a boundary have, by its upper tier; 0 where none is known. */
+static inline double fab_audit_usual_rate(const auditor *a, uint32_t tier) {
+    return a->usual_bps[tier];
+}
 
 /** Upper tier of the boundary that a cable lies in, 1 = hosts and leaves; 0: inside a switch, or between equals. */
 uint32_t fab_audit_boundary_of(const auditor *a, uint32_t cable);

@@ -363,9 +363,10 @@ static fab_status start_graph(reader *r, const fab_xml_stream *at, fab_error *er
 
 static fab_status on_start(void *context, const fab_xml_stream *at, const char *name, fab_error *err) {
     reader *r = context;
-    if (r->in_data) { /* what a drawing program keeps there */
+    if (r->in_data) { /* what a drawing program keeps there; text may stand before elements of a label */
+        fab_status status = r->in_label ? set(r, at, FAB_GRAPHML_LABEL, fab_xml_stream_text(at), err) : FAB_OK;
         r->in_label = strcmp(name, "NodeLabel") == 0 && r->scope == NODE;
-        return FAB_OK;
+        return status;
     }
     if (strcmp(name, "data") == 0) {
         return start_data(r, at, err);

@@ -341,8 +341,9 @@ static fab_status read_htsim(const char *path, fab_site *site, fab_error *err) {
     reader r = {.in = &in, .site = site};
     plan p = {0};
     uint32_t first[4] = {0};
-    FAB_TRY(fab_text_open(path, &in, err));
+    FAB_TRY(fab_text_stream_open(path, &in, err));
     FAB_TRY(read_lines(&r, err));
+    FAB_TRY(fab_text_end(&in, err));
     FAB_TRY(check_given(&r, err));
     FAB_TRY(make_plan(&r, &p, err));
     FAB_TRY(add_boxes(&r, &p, first, err));

@@ -204,7 +204,7 @@ static fab_status read_attributes(reader *r, uint32_t node, fab_error *err) {
     while (is_at(r, '[')) {
         FAB_TRY(advance(r, err));
         while (!is_at(r, ']')) {
-            char key[ID];
+            char key[ID] = "";
             char value[ID] = "";
             FAB_TRY(take_name(r, "an attribute or ]", key, err));
             if (is_at(r, '=')) {
@@ -259,7 +259,7 @@ static fab_status read_edges(reader *r, const token *first, fab_error *err) {
     bool is_edge = false;
     FAB_TRY(read_end(r, first->text, ports[0], &cable.end[0], err));
     while (r->next.mark == EDGE) {
-        char name[ID];
+        char name[ID] = "";
         bool was_there = false;
         token place = r->next;
         uint32_t far = near ^ 1;

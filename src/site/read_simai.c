@@ -126,7 +126,11 @@ static size_t count_tokens(const fab_text *in) {
 
 static fab_status read_header(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(fab_text_next(r->in) ? FAB_OK : fab_fail(err, FAB_EINPUT, r->in->path, "is empty"));
+    if (!fab_text_next(r->in)) {
+        FAB_TRY(fab_text_end(r->in, err));
+        r->in->line = r->in->line > 0 ? r->in->line : 1;
+        FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, "is empty", (fab_token){0}, err));
+    }
     size_t n = count_tokens(r->in);
     r->is_old = n == N_FORM_OLD;
     if (n != N_FORM_OLD && n != N_FORM_NEW) {
@@ -138,7 +142,7 @@ static fab_status read_header(reader *r, fab_error *err) {
         FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, text, (fab_token){0}, err));
     }
     /* A node that is joined to anything takes some bytes: the file bounds what is reserved. */
-    size_t length = r->in->file.length;
+    size_t length = r->in->n_bytes;
     FAB_TRY(read_number(r, "number of nodes", 1, length < MOST_NODES ? length : MOST_NODES, &r->nodes, err));
     if (!r->is_old) {
         FAB_TRY(read_number(r, "number of GPUs per server", 1, r->nodes, &r->per_server, err));
@@ -157,7 +161,8 @@ static fab_status read_switches(reader *r, fab_error *err) {
         return FAB_OK;
     }
     if (!fab_text_next(r->in)) {
-        return fab_text_wrong(r->in, 1, FAB_EINPUT, "the file ends before the list of switches", (fab_token){0}, err);
+        FAB_TRY(fab_text_end(r->in, err));
+        FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, "the file ends before the list of switches", (fab_token){0}, err));
     }
     for (uint64_t i = 0; i < n; i++) {
         uint64_t id = 0;
@@ -290,6 +295,7 @@ static fab_status read_links(reader *r, fab_error *err) {
         }
         FAB_TRY(read_link(r, err));
     }
+    FAB_TRY(fab_text_end(r->in, err));
     if (n < r->links) {
         char text[96];
         (void)snprintf(text, sizeof text, "the file ends after %" PRIu64 " of %" PRIu64 " links", n, r->links);
@@ -347,7 +353,7 @@ static fab_status read_simai(const char *path, fab_site *site, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text in = {.path = path};
     reader r = {.in = &in, .site = site};
-    FAB_TRY(fab_text_open(path, &in, err));
+    FAB_TRY(fab_text_stream_open(path, &in, err));
     FAB_TRY(read_header(&r, err));
     FAB_TRY(FAB_NEW(r.role, r.nodes, err));
     FAB_TRY(FAB_NEW(r.node, r.nodes, err));

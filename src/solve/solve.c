@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <math.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,6 +270,11 @@ static void run(call *c, double *x, double *row_dual) {
 
 /* Nothing but the call itself is touched on both sides of the jump. */
 static void run_guarded(call *c, double *x, double *row_dual) {
+    if (glp_init_env() > 1) { /* there is no hook yet: the first call of another function would abort */
+        c->status = FAB_ENOMEM;
+        (void)snprintf(c->said, sizeof c->said, "no memory to begin with");
+        return;
+    }
     if (setjmp(c->back) == 0) {
         run(c, x, row_dual);
     } else {

@@ -289,6 +289,7 @@ static fab_status name_ranks(const run *x, uint32_t server, fab_lost_server *out
     }
     qsort(ranks, n, sizeof *ranks, ascending);
     out->server = server;
+    (void)fab_server_name(x->f, server, out->name);
     out->n_ranks = n;
     write_ranks(ranks, n, out->ranks, sizeof out->ranks);
 done:

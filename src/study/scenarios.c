@@ -142,7 +142,9 @@ static fab_status get_listed(const fab_scenarios *s, uint64_t i, fab_scenario *o
     size_t n = s->first[i + 1] - s->first[i];
     fab_status status = FAB_GROW(out->component, out->component_capacity, n + 1, err);
     if (status == FAB_OK) {
-        memcpy(out->component, s->component + s->first[i], n * sizeof *out->component);
+        for (size_t k = 0; k < n; k++) { /* a list in which nothing ever fails has no array */
+            out->component[k] = s->component[s->first[i] + k];
+        }
         memcpy(out->name, s->name[i], sizeof out->name);
         out->n_components = n;
     }

@@ -115,10 +115,10 @@ static fab_status describe(const fab_study_request *r, const study_scene *scene,
     fab_fabric_result *named = NULL;
     fab_str design = FAB_STR_INIT;
     FAB_TRY(FAB_NEW(named, 1, err));
-    fab_fabric_name(r->design, named);
+    FAB_TRY(fab_fabric_name(r->design, named, err));
     fab_design_describe(r->design, &design);
     FAB_TRY(fab_str_status(&design, err));
-    fab_design_digest(r->design, plan->digest);
+    FAB_TRY(fab_design_digest(r->design, plan->digest, err));
     plan->program = keep(r->program, &status, err);
     plan->name = keep(named->name, &status, err);
     plan->origin = keep(r->design->origin, &status, err);

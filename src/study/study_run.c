@@ -76,7 +76,9 @@ static fab_status restore_design(const char *folder, const fab_plan *plan, fab_d
     fab_status status = study_restore_design(folder, plan, out, err);
     if (status == FAB_OK) {
         (void)snprintf(out->origin, sizeof out->origin, "%s", plan->origin);
-        fab_design_digest(out, digest);
+        status = fab_design_digest(out, digest, err);
+    }
+    if (status == FAB_OK) {
         status = strcmp(digest, plan->digest) == 0
                      ? FAB_OK
                      : fab_fail(err, FAB_EINPUT, NULL, "the plan is damaged: its design has digest %s, not %s", digest,

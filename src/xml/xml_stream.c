@@ -162,6 +162,22 @@ const char *fab_xml_stream_attribute(const fab_xml_stream *at, const char *name)
     return NULL;
 }
 
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+const char *fab_xml_stream_text(const fab_xml_stream *at) {
+    fab_str *text = at->text;
+    if (text->length == 0) {
+        return "";
+    }
+    while (text->length > 0 && is_blank(text->data[text->length - 1])) {
+        text->length--;
+    }
+    text->data[text->length] = '\0';
+    return text->data + strspn(text->data, " \t\r\n");
+}
+
 static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int n_namespaces,
                      const xmlChar **namespaces, int n_attributes, int n_defaulted, const xmlChar **attributes) {
     (void)prefix;
@@ -173,7 +189,6 @@ static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, con
     if (s->status != FAB_OK) {
         return;
     }
-    s->text->length = 0;
     if (++s->depth > FAB_XML_STREAM_DEPTH) {
         refuse(s, "elements are nested too deep");
         return;
@@ -183,31 +198,19 @@ static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, con
     settle(s, s->visitor->start(s->user, s, (const char *)name, s->err));
     settle(s, fab_str_status(s->value, s->err));
     s->n_attributes = 0;
-}
-
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    s->text->length = 0;
 }
 
 static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri) {
     (void)prefix;
     (void)uri;
     fab_xml_stream *s = user;
-    fab_str *text = s->text;
-    const char *from = "";
     if (s->status != FAB_OK) {
         return;
     }
-    if (text->length > 0) {
-        while (text->length > 0 && is_blank(text->data[text->length - 1])) {
-            text->length--;
-        }
-        text->data[text->length] = '\0';
-        from = text->data + strspn(text->data, " \t\r\n");
-    }
     s->depth--;
-    settle(s, s->visitor->end(s->user, s, (const char *)name, from, s->err));
-    text->length = 0;
+    settle(s, s->visitor->end(s->user, s, (const char *)name, fab_xml_stream_text(s), s->err));
+    s->text->length = 0;
 }
 
 static void on_text(void *user, const xmlChar *text, int length) {
@@ -302,6 +305,8 @@ fab_status fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor,
     xmlInitParser();
     fab_status status = s.status == FAB_OK ? run(&s) : s.status;
     if (s.context != NULL) {
+        xmlFreeDoc(s.context->myDoc); /* it makes one for declarations, also where nobody asks for a tree */
+        s.context->myDoc = NULL;
         xmlFreeParserCtxt(s.context);
     }
     xmlSetStructuredErrorFunc(old_user, old_handler);

@@ -2,6 +2,7 @@
 
 Whatever happens, a final name holds what a whole run writes there, or what it held before, or nothing; no temporary file
 stays behind a program that ended by itself; the exit code is 5 and the message names the file."""
+import json
 import os
 import resource
 import shutil
@@ -15,12 +16,15 @@ SMALL = "clos:gpus=32,radix=16"
 JOB = ["--job", "model=gpt-1.7b,tp=2,memory-check=off"]
 failures = 0
 
-# What makes one file: its arguments, and the name that they end in.
+# What makes one file: its arguments, and the name that they end in. Every format that has a suffix, of a fabric that it can
+# describe.
 ROUTE = ["route", "fat-tree:k=4", "--traffic", "pattern:permutation", "--quiet"]
-FILES = [(["build", SMALL, "--quiet", "--export"], f"f{suffix}")
-         for suffix in (".html", ".svg", ".graphml", ".yed.graphml", ".gexf", ".dot", ".json", ".xml", ".md")]
+DESIGNS = {".astra-sim.yml": "clos:gpus=64,radix=16,domain=64"}
+SUFFIXES = [row["suffix"] for row in json.loads(subprocess.run([PROGRAM, "list", "formats", "--json"], stdout=subprocess.PIPE, check=True).stdout)
+            if row.get("suffix")]
+FILES = [(["build", DESIGNS.get(suffix, SMALL), "--quiet", *(["--table", "fabric"] if suffix == ".csv" else []), "--export"], f"f{suffix}")
+         for suffix in SUFFIXES]
 FILES += [
-    (["build", SMALL, "--quiet", "--table", "fabric", "--export"], "f.csv"),
     (["build", SMALL, "--quiet", "--patch"], "plan.csv"),
     (["run", SMALL, *JOB, "--quiet", "--export"], "run.html"),
     (ROUTE + ["--export"], "route.graphml"),
@@ -30,7 +34,10 @@ FILES += [
     (["traffic", SMALL, "--traffic", "pattern:permutation", "--quiet", "--export"], "matrix.csv"),
     (["traffic", SMALL, "--traffic", "pattern:permutation", "--quiet", "--export"], "matrix.mtx"),
     (["study", "show", "--store", "STORE", "--quiet", "--export"], "study.svg"),
+    (["import", "DUMP", "--quiet", "--output"], "design.xml"),
 ]
+if len(SUFFIXES) < 15:
+    sys.exit(f"only {len(SUFFIXES)} formats have a suffix")
 # What makes a folder with --out, and prints every format.
 REPORTS = {
     "run": ["run", SMALL, *JOB, "--quiet"],
@@ -44,6 +51,7 @@ REPORTS = {
     "optimize": ["optimize", "--gpus", "64", "--quiet"],
     "study": ["study", "show", "--store", "STORE", "--quiet"],
     "audit": ["audit", "DUMP", "--quiet"],
+    "import": ["import", "DUMP", "--quiet"],
 }
 GRAPHS = ["svg", "graphml", "yed", "gexf", "dot", "ibnet", "html"]
 BIG = ["build", "clos:gpus=16384,radix=64", "--quiet", "--export"]

@@ -32,6 +32,15 @@ code=0
 
 $python "$root/tests/cli/check_reader_memory.py" "$tool" "$root/tests/data/sites" 2>err || fail "memory of readers: $(tail -n 1 err)"
 
+cat >yed.graphml <<'END'
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://www.yworks.com/xml/graphml">
+<key for="node" id="d0" yfiles.type="nodegraphics"/><key for="edge" id="d1" yfiles.type="edgegraphics"/>
+<graph edgedefault="directed"><node id="n0"><data key="d0"><y:ShapeNode><y:NodeLabel>leaf &amp; 1<y:LabelModel/></y:NodeLabel></y:ShapeNode></data></node>
+<node id="n1"><data key="d0"><y:ShapeNode><y:Fill color="#FFCC00"/><y:NodeLabel>host 1</y:NodeLabel></y:ShapeNode></data></node>
+<edge id="e0" source="n0" target="n1"><data key="d1"><y:PolyLineEdge/></data></edge></graph></graphml>
+END
+[[ $("$tool" list yed.graphml | cut -f 1-3 | tr '\t\n' ' ;') == 'node n0 leaf & 1;node n1 host 1;cable n0 -;' ]] || fail "labels of yEd: $("$tool" list yed.graphml)"
+
 # --- what a format cannot say ---
 refuse() { # refuse WRITER FILE TEXT
   local code=0

@@ -23,6 +23,15 @@ make route fat-tree:k=8 --traffic pattern:permutation --engine ecmp,qp=4 --engin
 make route torus:gpus=64,gpus-per-server=4,torus=4,4,2,radix=8 --traffic pattern:all-to-all --engine spray
 make run dragonfly:gpus=72,gpus-per-server=1,dragonfly=2,4,2,radix=16
 make run rail-spine:gpus=64,planes=2
+{
+  echo A-node,A-port,Z-node,Z-port,rate
+  for i in 1 2 3 4; do
+    for rail in 0 1; do echo "node-$i/nic-$rail,p0,MF0;leaf-$rail:X/U1,swp$i,400Gb/s"; done
+  done
+  echo 'MF0;leaf-0:X/U1,swp31,top,Ethernet1/1,400Gb/s'
+  echo 'MF0;leaf-1:X/U1,swp31,top,Ethernet1/2,400Gb/s'
+} >site.csv
+make route installed:site.csv --traffic pattern:permutation --engine ecmp --engine spray
 make build clos:gpus=64,radix=16
 make cost clos:gpus=64 clos:gpus=64,taper=2
 make sweep clos:gpus=64,radix=16 --vary taper.1=1,2 --engine spray

@@ -18,7 +18,13 @@ make jobs run preset:p4d-ultracluster --engine ecmp --engine spray --seeds 3
 make route route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --engine optimal --bound
 make sweep sweep clos:gpus=256,radix=16,pod=64,tiers=3 --vary taper.1=1,2,4 --vary nic=200Gb/s,400Gb/s --engine ecmp --engine spray
 make cost cost rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256
-mkdir "$work/study"
+make growth cost rail-only:gpus=1024,radix=32 --steps 256,512,1024
+make failures run clos:gpus=64,radix=16,spares=1 --job model=gpt-1.7b,tp=2,memory-check=off --fail server-2
+make audit audit "$root/src/doc/manual/cluster.net"
+make traffic traffic preset:llama3-24k-roce
+mkdir "$work/study" "$work/explain"
+"$program" route preset:llama3-talk-racks --job servers=0,1,2,4 --traffic job:dp --engine pinned --explain leaf-0:17 --format html --quiet \
+  >"$work/explain/report.html" || fail "the page of a link"
 "$(dirname "$program")/study_page" >"$work/study/report.html" || fail "the page of a study"
 code=0
 node "$root/tests/web/test_page.mjs" "$(dirname "$program")/../artefacts/html" "$work" || code=$?

@@ -54,6 +54,7 @@ check study show --store study
 "$program" build rail-spine:gpus=16,radix=16 --format ibnet >whole.net
 sed '/^Switch/,/^$/{/"H-.*#/{x;s/^/x/;/^xxx$/{x;d};x}}' whole.net >missing.net
 check audit missing.net
+check import missing.net
 if "$python" -c 'import jsonschema' 2>/dev/null; then
   "$python" -W ignore validate.py report*/report.json >log 2>&1 || fail "$(tail -n 1 log)"
 fi

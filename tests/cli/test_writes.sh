@@ -9,4 +9,4 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 } >log 2>&1 || { cat log; exit 1; }
 mkdir empty
 cd empty
-PROGRAM=$program STORE=../store DUMP=$root/tests/data/cluster.net exec /usr/bin/python3 "$root/tests/cli/check_writes.py"
+PROGRAM=$program STORE=../store DUMP=$root/src/doc/manual/cluster.net exec /usr/bin/python3 "$root/tests/cli/check_writes.py"

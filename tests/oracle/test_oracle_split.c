@@ -93,6 +93,12 @@ static bool make(const char *text, fab_rng *rng, setup *s) {
         s->weight[l] = pow(10, decades * (draw(rng) - 0.5));
         s->x[l] = fab_rng_below(rng, 4) == 0 ? 0 : draw(rng);
     }
+    if (fab_rng_below(rng, 2) == 0) { /* so that links may be alike in these, too */
+        for (uint32_t l = 0; l < f->n_links; l++) {
+            s->weight[l] = 1 + f->cable_class[l >> 1] + 0.5 * (l & 1U);
+            s->x[l] = 0.1 * f->cable_class[l >> 1] + 0.01 * (l & 1U);
+        }
+    }
     return true;
 }
 
@@ -189,6 +195,40 @@ static void check_conservation(const setup *s, const double *load, fab_split_rul
     free(excess);
 }
 
+static uint32_t n_by_class; /* checks that there was something for */
+
+/* Links that are alike carry the same, and together what the walk by class says. */
+static void check_classes(const setup *s, const fab_split *split, const double *load) {
+    const fab_twins *twins = fab_dag_twins(s->dag);
+    if (twins == NULL || (split->rule != FAB_SPLIT_EQUAL && split->rule != FAB_SPLIT_CAPACITY)) {
+        return;
+    }
+    double *sum = calloc(s->fabric->n_links, sizeof *sum);
+    fab_pair_walk *walk = NULL;
+    fab_error err = {0};
+    cr_assert_eq(fab_pair_walk_new(s->fabric, s->next_hops, split, &walk, &err), FAB_OK, "%s: %s", s->text, err.text);
+    fab_pair_walk_by_class(walk, twins);
+    for (uint32_t dst = 0; dst < s->demand.n_leaves; dst++) {
+        for (uint32_t pair = s->demand.first[dst]; pair < s->demand.first[dst + 1]; pair++) {
+            fab_pair_links links;
+            cr_assert_eq(fab_pair_walk_get(walk, s->demand.src[pair], dst, &links, &err), FAB_OK, "%s: %s", s->text,
+                         err.text);
+            for (uint32_t i = 0; i < links.n; i++) {
+                cr_assert_eq(twins->link_first[links.link[i]], links.link[i], "%s", s->text);
+                sum[links.link[i]] += s->amount[pair] * links.share[i];
+            }
+        }
+    }
+    for (uint32_t l = 0; l < s->fabric->n_links; l++) {
+        uint32_t first = twins->link_first[l];
+        near(s, sum[first] / twins->link_count[first], load[l], 1e-3 + load[l], "share of class of link", split->rule,
+             l);
+    }
+    n_by_class++;
+    fab_pair_walk_free(walk);
+    free(sum);
+}
+
 /* Pair by pair the same loads, and nothing but shares that the pair's paths explain. */
 static void check_pairs(const setup *s, const fab_split *split, const double *load) {
     const fab_fabric *f = s->fabric;
@@ -242,6 +282,7 @@ static void check_rule(const setup *s, fab_split_rule rule) {
     }
     check_conservation(s, fast, rule);
     check_pairs(s, &split, fast);
+    check_classes(s, &split, fast);
     for (int fold = FAB_FOLD_MAX; fold <= FAB_FOLD_EXPECTED; fold++) {
         cr_assert_eq(fab_split_fold(s->dag, &split, (fab_fold)fold, s->x, &s->demand, folded, &err), FAB_OK, "%s: %s",
                      s->text, err.text);
@@ -289,6 +330,7 @@ Test(oracle_split, random_fabrics) {
     }
     cr_assert_gt(n_checked, 200, "%u", n_checked);
     cr_assert_gt(n_pairs, 10000, "%u", n_pairs);
+    cr_assert_gt(n_by_class, 40, "%u", n_by_class);
 }
 
 Test(oracle_split, several_blocks) {

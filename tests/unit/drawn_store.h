@@ -84,7 +84,7 @@ static inline fab_status drawn_plan(const drawn_store *d, const fab_design *desi
     FAB_TRY(drawn_text(&out->design, text.data, err));
     FAB_TRY(drawn_text(&out->traffic, "job", err));
     FAB_TRY(drawn_text(&out->scenarios, d->scenarios, err));
-    fab_design_digest(design, out->digest);
+    FAB_TRY(fab_design_digest(design, out->digest, err));
     out->seed = d->seed;
     out->n_scenarios = fab_scenarios_count(scenarios);
     out->block = fab_plan_block(out->n_scenarios);

@@ -22,9 +22,9 @@ Test(front_end, file_and_overrides_agree) {
     char a[17];
     char b[17];
     char c[17];
-    fab_design_digest(&file, a);
-    fab_design_digest(&typed, b);
-    fab_design_digest(&without, c);
+    cr_assert_eq(fab_design_digest(&file, a, NULL), FAB_OK);
+    cr_assert_eq(fab_design_digest(&typed, b, NULL), FAB_OK);
+    cr_assert_eq(fab_design_digest(&without, c, NULL), FAB_OK);
     cr_expect(file.has_front_end && typed.has_front_end && !without.has_front_end);
     cr_expect_str_eq(a, b);
     cr_expect_str_neq(a, c);

@@ -80,6 +80,22 @@ Test(units, bad_ratios) {
     }
 }
 
+/* Each by itself is a number that a double holds. */
+Test(units, what_no_number_holds) {
+    check_bad("1e300Tb/s", FAB_UNIT_RATE);
+    check_bad("1e305d", FAB_UNIT_TIME);
+    check_bad("1e300:1e-300", FAB_UNIT_RATIO);
+    check_bad("1e-300:1e300", FAB_UNIT_RATIO);
+}
+
+/* As a whole number, without an exponent. */
+Test(units, large_counts_read_back) {
+    char text[40];
+    cr_assert_str_eq(fab_quantity_exact(text, 7440774221910330, FAB_UNIT_COUNT), "7440774221910330");
+    cr_assert_str_eq(fab_quantity_exact(text, 0x1p53, FAB_UNIT_COUNT), "9007199254740992");
+    check(text, FAB_UNIT_COUNT, 0x1p53);
+}
+
 Test(units, message_shows_text_and_example) {
     double value = 0;
     fab_error err = {0};

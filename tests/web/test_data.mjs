@@ -18,7 +18,7 @@ function checkCables(folder, model) {
     for (let i = 0; i < b.n; i++, n++) {
       const cable = cables.get(b.cable[i]);
       assert.ok(cable, `cable ${b.cable[i]}`);
-      assert.equal(model.linkName(boundary, i, false), `${cable.source.n_label}:${cable.src_port} > ${cable.target.n_label}:${cable.dst_port}`);
+      assert.equal(model.linkName(boundary, i, false), `${cable.source.n_label}:${cable.src_port_name ?? cable.src_port} > ${cable.target.n_label}:${cable.dst_port_name ?? cable.dst_port}`);
       assert.equal(b.tier, Number(cable.e_tier));
       assert.equal(model.graph.classes[b.kind[i]].capacity_bps, Number(cable.capacity_bps));
       assert.equal(model.graph.pod[b.upper[i]], Number(cable.target.n_pod ?? -1));

@@ -1,6 +1,6 @@
 // The pages in a real browser, as a reader uses them. Screenshots go to ARTEFACTS.
 //
-//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, sweep, cost, study in FOLDER
+//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, sweep, cost, study, growth, explain, failures, audit, traffic in FOLDER
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const text = (page, selector) => page.locator(selector).first().textContent();
 /* --- every page ------------------------------------------------------------------------------------------------- */
 
 const LOOKS = [['light', 1280], ['light', 400], ['dark', 1280]];
-for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['sweep', 3], ['cost', 2], ['study', 3]]) {
+for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['sweep', 3], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['traffic', 2]]) {
   test(`${name}: no complaints, no requests, light and dark, wide and narrow`, async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, looks)) {
       const { page, context, complaints } = await open(browser, file(name), { colorScheme, viewport: { width, height: 900 } });
@@ -286,6 +286,30 @@ test('the keyboard reaches everything in the picture', async () => {
   await context.close();
 });
 
+test('the tabulator reaches everything that can be used, on every page', async () => {
+  for (const name of ['route', 'jobs', 'sweep', 'study', 'growth', 'explain', 'failures', 'audit']) {
+    const { page, context } = await open(browser, file(name));
+    await drawAll(page);
+    const wanted = await page.evaluate(() => {
+      const usable = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"], [onclick]')]
+        .filter((e) => e.checkVisibility() && !e.disabled && !e.closest('.u-wrap') && e.tabIndex >= 0);
+      usable.forEach((e, i) => { e.dataset.tried = i; });
+      return usable.length;
+    });
+    assert.ok(wanted >= 2, `${name} has ${wanted} things to use`);
+    const reached = new Set();
+    for (let i = 0; i < wanted + 20; i++) {
+      await page.keyboard.press('Tab');
+      const tried = await page.evaluate(() => document.activeElement?.dataset.tried);
+      if (tried !== undefined) reached.add(tried);
+    }
+    const missed = await page.evaluate((seen) => [...document.querySelectorAll('[data-tried]')].filter((e) => !seen.includes(e.dataset.tried))
+      .map((e) => e.outerHTML.slice(0, 100)), [...reached]);
+    assert.deepEqual(missed, [], `${name}: not reached`);
+    await context.close();
+  }
+});
+
 test('it prints', async () => {
   const { page, context } = await open(browser, file('run'));
   const pdf = await page.pdf({ path: join(artefacts, 'run.pdf'), format: 'A4' });
@@ -346,6 +370,55 @@ test('cost: designs side by side', async () => {
     if (i > 0) same(rows.get('less than the first')[i], d.reduction_ratio, 'reduction');
   }
   await context.close();
+});
+
+test('growth, one link, failures, an audit, and phases without routes', async () => {
+  const look = async (name, id) => {
+    const { page, context } = await open(browser, file(name));
+    const found = { rows: id && await cells(page, id), all: await page.locator('main').textContent() };
+    await context.close();
+    return found;
+  };
+  const { growth } = json('growth');
+  const steps = (await look('growth', 'growth-table')).rows;
+  assert.equal(steps.length, growth.length);
+  for (const [i, step] of growth.entries()) {
+    same(steps[i][4], step.bought_usd, 'bought');
+    same(steps[i][5], step.total_usd, 'stands');
+    same(steps[i][6], step.cables_moved, 'moved');
+  }
+  const explain = readModel(join(root, 'explain')).data.report.explain;
+  const told = (await look('explain')).all;
+  for (const phase of explain.phases.filter((p) => p.n_flows > 0)) {
+    assert.ok(told.includes(`${phase.utilisation_ratio.toFixed(2)} of its capacity`), told.slice(0, 400));
+    for (const flow of phase.flows) assert.ok(told.includes(flow.paths[0].decisions[0].reason));
+  }
+  const { failures } = json('failures');
+  const lost = (await look('failures')).all;
+  for (const policy of failures.engines[0].policies) assert.ok(lost.includes(policy.policy), policy.policy);
+  for (const part of failures.failed) assert.ok(lost.includes(part.name));
+  const { findings } = json('audit').audit;
+  const order = (await look('audit', 'findings')).rows;
+  assert.deepEqual(order.map((r) => [r[0], r[6]]), findings.map((x) => [x.finding, x.work]));
+  const { phases, memory } = json('traffic');
+  const listed = await look('traffic', 'phases-table');
+  assert.deepEqual(listed.rows.map((r) => r[0]), phases.map((p) => p.name));
+  for (const [i, p] of phases.entries()) same(listed.rows[i][4], p.bytes, 'bytes');
+  assert.ok(memory.total_bytes > 0 && listed.all.includes('capacity bytes'));
+});
+
+test('no part of a report is missing from its page', async () => {
+  for (const name of ['run', 'jobs', 'route', 'sweep', 'cost', 'study', 'growth', 'explain', 'failures', 'audit', 'traffic']) {
+    const { data } = readModel(join(root, name));
+    const { page, context } = await open(browser, file(name));
+    const ids = await page.evaluate(() => [...document.querySelectorAll('section[id]')].map((e) => e.id));
+    const elsewhere = { fabric: 1, traffic: 1, meta: 'about', designs: 'cost', iteration: 'time', optimize: 'optimum' };
+    for (const key of Object.keys(data.report)) {
+      const id = elsewhere[key] ?? key;
+      assert.ok(id === 1 || ids.includes(id), `${name}: nothing shows ${key} among ${ids}`);
+    }
+    await context.close();
+  }
 });
 
 let failed = 0;

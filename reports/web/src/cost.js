@@ -44,7 +44,7 @@ const notes = (cost) => h('p', { class: 'small' },
   `${cost.counting ?? ''}. Price book ${cost.profile}: ${cost.source ?? ''}`);
 
 const facts = (fabric) => h('p', null,
-  `${f.count(fabric.gpus)} GPUs in ${f.plural(fabric.servers, 'server')} of ${fabric.gpus_per_server} GPUs and ${fabric.nics_per_server} NICs at ${f.rate(fabric.nic_bps)}; ${f.plural(fabric.rails, 'rail')}, ${f.plural(fabric.planes, 'plane')}, ${f.plural(fabric.pods, 'pod')}.${fabric.bisection_bps !== undefined ? ` Bisection ${f.rate(fabric.bisection_bps)} in one direction: ${f.percent(fabric.bisection_ratio)} of what one half of the servers can inject.` : ''}`);
+  `${f.count(fabric.gpus)} GPUs in ${f.plural(fabric.servers, 'server')} of ${fabric.gpus_per_server} GPUs and ${fabric.nics_per_server} NICs at ${f.rate(fabric.nic_bps)}; ${f.plural(fabric.rails, 'rail')}, ${f.plural(fabric.planes, 'plane')}${fabric.pods > 0 ? `, ${f.plural(fabric.pods, 'pod')}` : ''}.${fabric.bisection_bps !== undefined ? ` Bisection ${f.rate(fabric.bisection_bps)} in one direction: ${f.percent(fabric.bisection_ratio)} of what one half of the servers can inject.` : ''}`);
 
 export function cost(model) {
   const { fabric, cost: c, designs } = model.report;

@@ -32,7 +32,7 @@ function ofSwitch(model, picture, s) {
   const order = [...cables].sort(([b1, i1], [b2, i2]) => port(b1, i1) - port(b2, i2));
   function port(boundary, index) {
     const b = graph.boundaries[boundary];
-    return boundary > 0 && b.lower[index] === s ? b.lowerPort[index] : b.upperPort[index];
+    return boundary > 0 && b.lower[index] === s ? b.lowerNumber[index] : b.upperNumber[index];
   }
   return [h('h3', null, model.switchName(s)),
     h('p', null, `${where.length > 0 ? `${where.join(', ')}; ` : ''}${graph.radix[s]} ports, ${f.plural(cables.length, 'cable')}.`),

@@ -3,19 +3,23 @@ import { Model, State } from './model.js';
 import { add, h, section, select } from './dom.js';
 import { answers } from './answers.js';
 import { about } from './about.js';
+import { audit } from './audit.js';
 import { collisions } from './collisions.js';
 import { cost } from './cost.js';
+import { explanation } from './explain.js';
+import { failures } from './failures.js';
+import { growth } from './growth.js';
 import { loads } from './loads.js';
 import { matrices } from './matrix.js';
 import { others } from './other.js';
-import { phases } from './phases.js';
+import { listed, phases } from './phases.js';
 import { picture } from './picture.js';
 import { study } from './study.js';
 import { optimum, sweep } from './sweep.js';
 import { time } from './time.js';
 import * as f from './format.js';
 
-const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric', build: 'A fabric', cost: 'Cost of fabrics', sweep: 'A design at many values', place: 'Placements of a job', mix: 'Two kinds of job', optimize: 'The cheapest fabric', study: 'Failures of a fabric' };
+const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric', build: 'A fabric', cost: 'Cost of fabrics', sweep: 'A design at many values', place: 'Placements of a job', mix: 'Two kinds of job', optimize: 'The cheapest fabric', study: 'Failures of a fabric', traffic: 'Traffic of a job', audit: 'An installed fabric' };
 
 /** The phase whose links are asked for most, under the first engine: what the page opens with. */
 function worstPhase(model) {
@@ -84,8 +88,12 @@ function build(data) {
     ...(report.study ? study(model, state) : []),
     report.sweep && sweep(model),
     report.optimize && optimum(model),
-    has && phases(model),
+    report.explain && explanation(model),
+    ...(report.audit ? audit(model) : []),
+    report.failures && failures(model),
+    has ? phases(model) : report.phases && listed(model),
     (report.cost || report.designs) && cost(model),
+    report.growth && growth(model),
     ...others(model),
     about(model),
   ].filter(Boolean);

@@ -23,7 +23,8 @@ function decodeGraph(g) {
   });
   const boundaries = g.boundaries.map((b) => {
     const [cable, lower, lowerPort, upper, upperPort, kind] = rows(b.cables, 6, b.n);
-    return { ...b, cable, lower, lowerPort, upper, upperPort, kind };
+    // ports of what is installed have names
+    return { ...b, cable, lower, lowerNumber: lowerPort, lowerPort: b.lower_ports ?? lowerPort, upper, upperNumber: upperPort, upperPort: b.upper_ports ?? upperPort, kind };
   });
   return { ...g, nSwitches: first, tiers, boundaries, pod, rail, plane, radix };
 }
@@ -37,7 +38,7 @@ export class Model {
     this.leftOut = data.graph_left_out ?? 0;
     this.graph = data.graph ? decodeGraph(data.graph) : null;
     this.loads = this.graph && data.loads ? data.loads : null;
-    this.phases = data.report.phases ?? [];
+    this.phases = (data.report.phases ?? []).filter((phase) => phase.engines); // `traffic` lists phases without routes
     this.engines = this.phases[0]?.engines.map((e) => e.options ?? e.engine) ?? [];
     this.criticality = this.graph ? (data.criticality ?? null) : null;
     this.cache = new Map();
@@ -87,8 +88,9 @@ export class Model {
     return this.cache.get(key);
   }
 
-  /** "leaf-5" of a switch, "nic-3" of a NIC. */
+  /** "leaf-5" of a switch, "nic-3" of a NIC; or what is installed under that name. */
   switchName(s) {
+    if (this.graph.names) return this.graph.names.switches[s];
     const tier = this.tierOf(s);
     return `${tier.name}-${s - tier.first}`;
   }
@@ -96,7 +98,7 @@ export class Model {
     return this.graph.tiers.find((tier) => s < tier.first + tier.switches);
   }
   lowerName(boundary, number) {
-    return boundary === 0 ? `nic-${number}` : this.switchName(number);
+    return boundary === 0 ? (this.graph.names?.nics[number] ?? `nic-${number}`) : this.switchName(number);
   }
 
   /** "leaf-5:17 > spine-8:3", as the program names links. */
@@ -109,8 +111,10 @@ export class Model {
 
   /** What a switch or link of this name is, as something to select; null where there is none. */
   findNamed(name) {
+    const installed = this.graph.names?.switches.indexOf(name) ?? -1;
+    if (installed >= 0) return { kind: 'switch', id: installed };
     const [, tierName, number] = /^(\w+)-(\d+)$/.exec(name) ?? [];
-    const tier = this.graph.tiers.find((t) => t.name === tierName);
+    const tier = this.graph.names ? null : this.graph.tiers.find((t) => t.name === tierName);
     if (tier && number < tier.switches) return { kind: 'switch', id: tier.first + Number(number) };
     for (const [boundary, b] of this.graph.boundaries.entries()) {
       for (let index = 0; name.includes(' > ') && index < b.n; index++) {

@@ -4,8 +4,10 @@ import * as f from './format.js';
 
 const TITLES = {
   advice: 'What could be changed', contention: 'What the jobs do to each other', degradation: 'What slower parts do',
-  explanation: 'Who meets on the link', growth: 'Growth', mix: 'Two kinds of job', front_end: 'The front-end network', job: 'The job',
+  mix: 'Two kinds of job', front_end: 'The front-end network', job: 'The job', memory: 'Memory of the fullest GPU',
 };
+// With a section of their own, or told in the header.
+const SHOWN = ['fabric', 'cost', 'designs', 'phases', 'iteration', 'study', 'sweep', 'optimize', 'explain', 'audit', 'failures', 'growth', 'traffic', 'meta'];
 const FEW = 2; // items whose parts are open at once
 const UNITS = [[/_s$/, f.seconds], [/_bps$/, f.rate], [/_Bps$/, (v) => `${f.bytes(v)}/s`], [/(_|^)usd(_|$)/, f.money], [/bytes$/, f.bytes], [/_w$/, f.power], [/_m$/, f.metres]];
 
@@ -50,5 +52,7 @@ function show(key, value) {
     entries.filter(([, v]) => !isPlain(v)).map(([k, v]) => [h('h3', null, title(k)), show(k, v)])];
 }
 
-export const others = (model) => Object.keys(TITLES).filter((key) => model.report[key] !== undefined)
-  .map((key) => section(key, TITLES[key], null, show(key, model.report[key])));
+/** What has no section of its own, known or not. */
+export const others = (model) => [...Object.keys(TITLES), ...Object.keys(model.report).filter((key) => !(key in TITLES))]
+  .filter((key) => model.report[key] !== undefined && !SHOWN.includes(key))
+  .map((key) => section(key, TITLES[key] ?? title(key), null, show(key, model.report[key])));

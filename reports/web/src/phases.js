@@ -38,3 +38,21 @@ export function phases(model) {
     handed.length > 0 && h('details', null, h('summary', null, 'Formulas of the bytes'),
       h('dl', null, handed.map((p) => [h('dt', null, p.name), h('dd', null, p.formula)]))));
 }
+
+/** Phases that nobody has routed: what `traffic` lists. */
+export const listed = (model) => section('phases', 'Phases', model.report.traffic ?? null,
+  table({
+    id: 'phases-table',
+    caption: 'What is in the network together',
+    columns: [
+      { title: 'phase', head: true, cell: (p) => p.name },
+      { title: 'collective', cell: (p) => p.collective },
+      { title: 'groups', number: true, cell: (p) => f.count(p.communicators) },
+      { title: 'flows', number: true, cell: (p) => f.count(p.flows) },
+      { title: 'bytes', number: true, cell: (p) => f.bytes(p.bytes) },
+      { title: 'steps', number: true, cell: (p) => f.count(p.steps) },
+      { title: 'times', number: true, cell: (p) => f.count(p.executions) },
+      { title: 'formula of the bytes', cell: (p) => p.formula },
+    ],
+    rows: model.report.phases,
+  }));

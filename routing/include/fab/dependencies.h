@@ -12,6 +12,7 @@
 #include "fab/offer.h"
 #include "fab/routing.h"
 #include "fab/status.h"
+#include "fab/twins.h"
 
 /**
  * A bit for every pair of a fabric link into a switch and one out of it. The matrix of switch s has as many rows as
@@ -40,11 +41,13 @@ void fab_dependencies_add_routes(fab_dependencies *dependencies, const fab_route
 
 /**
  * Adds those of all minimal paths of a demand: of engines that may send over any of them.
+ * @param[in] twins   Of a DAG of these next hops, or NULL.
  * @param[in] demand  Only its pairs of leaves are read: n_leaves, first, src.
- * Complexity: O(diameter * links * leaves / 64 + switches * leaves). One thread.
+ * Complexity: O(diameter * links * leaves / 64 + switches * leaves), classes of links and switches where there are
+ * twins. One thread.
  */
 fab_status fab_dependencies_add_minimal(fab_dependencies *dependencies, const fab_next_hops *next_hops,
-                                        const fab_demand *demand, fab_error *err) FAB_MUST_USE;
+                                        const fab_twins *twins, const fab_demand *demand, fab_error *err) FAB_MUST_USE;
 
 /** Adds all of `other`, of the same fabric. O(bits / 64). */
 void fab_dependencies_merge(fab_dependencies *dependencies, const fab_dependencies *other);

@@ -9,6 +9,8 @@
 #include "fab/fabric.h"
 #include "fab/status.h"
 
+#include <stdbool.h>
+
 #define FAB_PIECE_LEAVES 64
 #define FAB_PIECE_WORDS  (FAB_PIECE_LEAVES / 2)
 
@@ -40,6 +42,7 @@ typedef struct fab_next_hops {
     const uint32_t *out_first;   /**< shape [n_switches]: first link of a switch; borrowed from the fabric */
     const fab_link_id *out_link; /**< borrowed from the fabric */
     uint64_t *dead_link;         /**< bit set over links that are not used; NULL: none */
+    bool all_minimal;            /**< all minimal next hops on these links, as fab_next_hops_new() finds them */
     size_t memory_bytes;         /**< of all of these but what is borrowed */
 } fab_next_hops;
 

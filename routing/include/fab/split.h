@@ -10,20 +10,25 @@
 #include "fab/next_hops.h"
 #include "fab/offer.h"
 #include "fab/status.h"
+#include "fab/twins.h"
 
-/** Shortest-path DAGs of all destination leaves, in blocks of 64, switches by distance. Read-only; free with
- * fab_dag_free(). */
+/** Shortest-path DAGs of all destination leaves, in blocks of 64, switches by distance; of switches that are alike
+ * (twins.h) only one. Read-only; free with fab_dag_free(). */
 typedef struct fab_dag fab_dag;
 
 /**
  * Both are borrowed and must outlive the DAG.
  * @retval FAB_EUNSUPPORTED  more than 2^32 - 1 entries: switch, group of next hops and the leaves that it serves at one
  *                           distance, 64 leaves at a time
- * Complexity: O(switches * leaves / 64 + entries * distances + next hops of all groups).
+ * Complexity: O(switches * leaves / 64 + entries * distances + next hops of all groups), classes for switches where
+ * there are twins.
  */
 fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_dag **out,
                        fab_error *err) FAB_MUST_USE;
 void fab_dag_free(fab_dag *dag);
+
+/** Its twins; NULL: none, or no DAG. Borrowed. */
+const fab_twins *fab_dag_twins(const fab_dag *dag);
 
 /** Bytes that it keeps. */
 size_t fab_dag_memory(const fab_dag *dag);
@@ -55,8 +60,9 @@ void fab_split_release(fab_split *split);
  *                     something is held
  * @retval FAB_EUNSUPPORTED  Z spreads too far
  * Complexity: O(sum over destination leaves of the links of their DAG) at worst, less where next hops are shared and
- * where little is held, whatever the number of flows; a row of 64 doubles per switch, or two. The same bytes on any
- * machine. Threads: concurrent calls on one DAG are safe.
+ * where little is held, whatever the number of flows; a row of 64 doubles per switch, or two. Of switches that are
+ * alike one is looked at, unless weights of alike links differ or shares are given. The same bytes on any machine.
+ * Threads: concurrent calls on one DAG are safe.
  */
 fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_demand *demand, const double *amount,
                           double *out_load, fab_error *err) FAB_MUST_USE;
@@ -74,7 +80,8 @@ typedef enum fab_fold {
  * @param[in]  x    Shape [n_links], >= 0.
  * @param[out] out  Shape [demand->n_pairs]. Paths without share count for nothing. Of no meaning after a failure.
  * Fails as fab_split_load(), for every pair; weights and shares matter where paths without share would
- * (FAB_SPLIT_SHARE) and for FAB_FOLD_EXPECTED.
+ * (FAB_SPLIT_SHARE) and for FAB_FOLD_EXPECTED. Of switches that are alike one is looked at, as in fab_split_load();
+ * for the longest and the shortest sum only if x is the same on alike links.
  */
 fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold fold, const double *x,
                           const fab_demand *demand, double *out, fab_error *err) FAB_MUST_USE;

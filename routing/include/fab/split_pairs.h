@@ -23,10 +23,17 @@ fab_status fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next
 void fab_pair_walk_free(fab_pair_walk *walk);
 
 /**
+ * From now on links that are alike are taken as one: the lowest, with the share of all of them together.
+ * @param[in] twins  Of a DAG of the walk's next hops. Borrowed; NULL: every link for itself. The rule of the split is
+ *                   FAB_SPLIT_EQUAL or FAB_SPLIT_CAPACITY.
+ */
+void fab_pair_walk_by_class(fab_pair_walk *walk, const fab_twins *twins);
+
+/**
  * The pair of leaf columns src != dst. Pairs of one destination are best asked for one after the other.
  * @retval FAB_EUNREACHABLE  there is no route; the message names the leaves.
- * Complexity: O(links of the pair's shortest-path DAG); where shares depend on what lies downstream, also once per
- * destination.
+ * Complexity: O(links of the pair's shortest-path DAG), by class those of one switch per class; where shares depend on
+ * what lies downstream, also once per destination.
  */
 fab_status fab_pair_walk_get(fab_pair_walk *walk, uint32_t src, uint32_t dst, fab_pair_links *out,
                              fab_error *err) FAB_MUST_USE;

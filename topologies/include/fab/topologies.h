@@ -66,6 +66,10 @@ typedef struct fab_tree {
     double injection_bps;              /**< of all cables between NIC and leaf, one direction */
 } fab_tree;
 
+/** Bytes that building a fabric of these counts takes at its peak, check, counts and bisection included; an estimate by
+ * what was measured per cable. */
+double fab_topology_bytes(const fab_counts *counts);
+
 typedef struct fab_family {
     const char *name;
     const char *summary;

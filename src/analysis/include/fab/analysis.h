@@ -62,7 +62,7 @@ fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, 
                               fab_error *err) FAB_MUST_USE;
 
 /** Name, source and digest of a design. */
-void fab_fabric_name(const fab_design *design, fab_fabric_result *out);
+fab_status fab_fabric_name(const fab_design *design, fab_fabric_result *out, fab_error *err) FAB_MUST_USE;
 
 /** Fills the price per Gb/s of bisection; leaves it 0 where there is no bisection. */
 void fab_cost_set_bisection(fab_cost *cost, double bisection_bps);

@@ -15,6 +15,7 @@
 /** A server with ranks that cannot go on. */
 typedef struct fab_lost_server {
     uint32_t server;
+    char name[FAB_NODE_NAME_SIZE];
     uint64_t n_ranks;
     char ranks[FAB_RANKS_TEXT];
 } fab_lost_server;

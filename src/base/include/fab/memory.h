@@ -8,6 +8,7 @@
 #include "fab/status.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /**
  * Allocates `n * size` zeroed bytes (at least 1).
@@ -35,6 +36,15 @@ void fab_shrink(void *array, size_t n, size_t size);
 
 /** `FAB_SHRINK(pointer, n)` for a typed pointer; its capacity is n from now on. */
 #define FAB_SHRINK(pointer, n) fab_shrink(&(pointer), (n), sizeof *(pointer))
+
+/**
+ * Refuses what would not fit, before anything of it is allocated.
+ * @param[in] what   What takes it: "the graph of 4,096 GPUs".
+ * @param[in] bytes  An estimate.
+ * @param[in] limit  0: none.
+ * @retval FAB_EUNSUPPORTED  more than the limit; the message names both
+ */
+fab_status fab_memory_check(const char *what, double bytes, uint64_t limit, fab_error *err) FAB_MUST_USE;
 
 /** Copy of a string, or NULL with FAB_ENOMEM recorded. */
 char *fab_strdup(const char *text, fab_error *err) FAB_MUST_USE;

@@ -23,7 +23,8 @@ typedef struct fab_text {
     fab_str file;            /**< all of it, or of a stream what was read and is not passed yet */
     const char *at, *behind; /**< what is left of the line */
     const char *line_start, *next_line;
-    size_t line; /**< from 1 */
+    size_t line;    /**< from 1 */
+    size_t n_bytes; /**< of the file; SIZE_MAX: of a stream that cannot tell */
     struct fab_text_stream *stream;
 } fab_text;
 

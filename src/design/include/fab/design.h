@@ -76,6 +76,7 @@ typedef struct fab_fabric_spec {
     uint64_t cables;               /**< installed: between two switches of a file without cables; 0 = 1 */
     fab_tier_spec tier[FAB_MAX_TIERS];
     fab_floor_spec floor;
+    uint64_t max_bytes;         /**< memory that may be taken; 0 = no limit. The caller's, no part of a design */
     char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
 } fab_fabric_spec;
 
@@ -200,7 +201,7 @@ fab_status fab_design_restore(const char *text, fab_design *out, fab_error *err)
 
 /** Digest of fab_design_describe, but for the path of an installed fabric's file, whose content it covers instead: 16
  * hexadecimal digits and a NUL. */
-void fab_design_digest(const fab_design *design, char out[17]);
+fab_status fab_design_digest(const fab_design *design, char out[17], fab_error *err) FAB_MUST_USE;
 
 /** Appends the XML Schema of design files. */
 void fab_design_schema(fab_str *out);

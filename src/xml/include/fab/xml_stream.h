@@ -40,6 +40,9 @@ fab_status fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor,
  */
 const char *fab_xml_stream_attribute(const fab_xml_stream *at, const char *name);
 
+/** Character data between the last tag and the one at hand, without blanks at both ends. */
+const char *fab_xml_stream_text(const fab_xml_stream *at);
+
 /** Line of the tag at hand, from 1. */
 size_t fab_xml_stream_line(const fab_xml_stream *at);
 

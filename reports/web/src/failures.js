@@ -1,0 +1,30 @@
+// What one set of failures does, and where the lost ranks go under every policy.
+import { h, section, table } from './dom.js';
+import * as f from './format.js';
+
+const moves = (policy) => (policy.possible ? policy.moves.map((m) => `${m.from_server} → ${m.to_server}${m.healthy ? ' (healthy)' : ''}`).join(', ') || '-' : 'the job stops');
+
+function engine(e) {
+  const rows = [{ policy: 'nothing failed', whole: true, possible: true, moves: [], ...e.whole }, ...e.policies];
+  return table({
+    caption: e.engine,
+    columns: [
+      { title: 'policy', head: true, cell: (p) => p.policy },
+      { title: 'flows cut off', number: true, cell: (p) => f.count(p.disconnected_flows) },
+      { title: 'links asked for too much', number: true, cell: (p) => (p.possible ? f.count(p.collisions) : '-') },
+      { title: 'fullest', number: true, cell: (p) => (p.possible ? f.factor(p.worst_ratio) : '-') },
+      { title: 'which', cell: (p) => (p.possible ? (p.worst_link ?? '') : '') },
+      { title: 'time', number: true, cell: (p) => (p.time_s === undefined ? '-' : f.seconds(p.time_s)) },
+      { title: 'slower', number: true, cell: (p) => (p.slowdown_ratio === undefined ? '-' : `×${f.digits(p.slowdown_ratio, 4)}`) },
+      { title: 'moves of servers', cell: (p) => (p.whole ? '' : moves(p)) },
+    ],
+    rows,
+  });
+}
+
+export function failures(model) {
+  const { failures: x } = model.report;
+  return section('failures', 'What the failures do', `Failed: ${f.list(x.failed.map((p) => p.name))}. ${x.lost.length > 0 ? `${f.plural(x.lost.length, 'server')} with ranks lost.` : 'No server with ranks is lost: nobody moves.'}`,
+    x.engines.map(engine),
+    x.phases_left_out.length > 0 && h('p', { class: 'note' }, `Left out: ${f.list(x.phases_left_out.map((p) => p.name ?? p))}.`));
+}

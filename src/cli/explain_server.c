@@ -1,0 +1,92 @@
+/* explain server:FILE: the inside of a server, GPU by GPU. */
+#include "cli.h"
+
+#include "fab/memory.h"
+#include "fab/server_shape.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH 100
+
+/* "nic 0, nic 1" by their names. */
+static void list_nics(const fab_server_shape *s, uint64_t nics, char *out, size_t size) {
+    size_t n = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < s->n_nics && n < size; i++) {
+        if ((nics >> i & 1) != 0) {
+            n += (size_t)snprintf(out + n, size - n, "%s%s", n > 0 ? " " : "", s->nic[i].name);
+        }
+    }
+}
+
+static fab_status add_rate(cli_table *table, double bps, fab_error *err) {
+    char text[40];
+    return cli_table_add(table, bps > 0 ? fab_quantity_format(text, bps, FAB_UNIT_RATE) : "-", err);
+}
+
+static fab_status fill(const fab_server_shape *s, cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (uint32_t i = 0; i < s->n_gpus; i++) {
+        const fab_server_gpu *g = &s->gpu[i];
+        char nics[160];
+        char shared[16];
+        list_nics(s, g->nics, nics, sizeof nics);
+        (void)snprintf(shared, sizeof shared, "%" PRIu32, g->n_sharing);
+        FAB_TRY(cli_table_add(table, g->name, err));
+        FAB_TRY(cli_table_add(table, g->numa, err));
+        FAB_TRY(cli_table_add(table, g->below[0] != '\0' ? g->below : "-", err));
+        FAB_TRY(cli_table_add(table, nics, err));
+        FAB_TRY(cli_table_add(table, shared, err));
+        FAB_TRY(add_rate(table, g->pcie_bps, err));
+        FAB_TRY(add_rate(table, g->nvlink_bps, err));
+    }
+done:
+    return status;
+}
+
+static void print_setting(const char *key, double bps, FILE *out) {
+    char text[48];
+    if (bps > 0) {
+        (void)fprintf(out, ",%s=%s", key, fab_server_rate(text, bps));
+    }
+}
+
+fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) {
+    static const cli_column COLUMNS[] = {
+        {"GPU", "gpu", false},           {"NUMA", "numa", true},          {"PCIe switch", "pcie_switch", false},
+        {"Nearest NICs", "nics", false}, {"GPUs there", "sharing", true}, {"PCIe", "pcie_bps", true},
+        {"NVLink", "nvlink_bps", true}};
+    fab_status status = FAB_OK;
+    fab_server_shape *s = NULL;
+    cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
+    char rate[40];
+    FAB_TRY(FAB_NEW(s, 1, err));
+    FAB_TRY(fab_server_read(path, s, err));
+    FAB_TRY(fill(s, &table, err));
+    (void)fprintf(out, "%" PRIu32 " GPU%s and %" PRIu32 " NIC%s%s%s in a server\n\n", s->n_gpus,
+                  s->n_gpus == 1 ? "" : "s", s->n_nics, s->n_nics == 1 ? "" : "s", s->nic_bps > 0 ? " of " : "",
+                  s->nic_bps > 0 ? fab_quantity_format(rate, s->nic_bps, FAB_UNIT_RATE) : "");
+    cli_table_text(&table, WIDTH, out);
+    (void)fputs(
+        "\nPCIe: the slowest link between the GPU and its nearest NICs; NVLink: all links of the GPU; both per\n"
+        "direction.\n",
+        out);
+    if (!s->is_even) {
+        (void)fprintf(out, "No server of a design: %s.\n", s->uneven);
+        goto done;
+    }
+    (void)fprintf(out,
+                  "A design takes it by server=FILE, which is: gpus-per-server=%" PRIu32 ",nics-per-server=%" PRIu32,
+                  s->n_gpus, s->n_nics);
+    print_setting("pcie", s->pcie_bps, out);
+    print_setting("nic", s->nic_bps, out);
+    print_setting("domain-rate", s->nvlink_bps, out);
+    (void)fputc('\n', out);
+done:
+    cli_table_release(&table);
+    free(s);
+    return status;
+}

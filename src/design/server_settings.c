@@ -1,0 +1,45 @@
+/* server=FILE: the keys of a fabric that NCCL's topology of a server answers. */
+#include "fab/memory.h"
+#include "fab/server_shape.h"
+#include "fields.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static fab_status set(reading *r, const char *key, const char *value, const char *where, fab_error *err) {
+    target t;
+    fab_status status = reading_find(r, key, true, &t, where, err);
+    return status == FAB_OK ? reading_set(r, &t, value, where, err) : status;
+}
+
+static fab_status set_rate(reading *r, const char *key, double bps, const char *where, fab_error *err) {
+    char text[48];
+    return bps > 0 ? set(r, key, fab_server_rate(text, bps), where, err) : FAB_OK;
+}
+
+fab_status reading_set_server(reading *r, const char *path, const char *where, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_server_shape *s = NULL;
+    char number[24];
+    if (path[0] == '\0') {
+        return fab_fail(err, FAB_EINPUT, where, "server: names no file");
+    }
+    FAB_TRY(FAB_NEW(s, 1, err));
+    FAB_TRY(fab_server_read(path, s, err));
+    if (!s->is_even) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, where, "server %.60s: %s", path, s->uneven);
+    }
+    (void)snprintf(number, sizeof number, "%" PRIu32, s->n_gpus);
+    FAB_TRY(set(r, "gpus-per-server", number, where, err));
+    (void)snprintf(number, sizeof number, "%" PRIu32, s->n_nics);
+    FAB_TRY(set(r, "nics-per-server", number, where, err));
+    FAB_TRY(set(r, "domain", "auto", where, err));
+    FAB_TRY(set_rate(r, "pcie", s->pcie_bps, where, err));
+    FAB_TRY(set_rate(r, "nic", s->nic_bps, where, err));
+    FAB_TRY(set_rate(r, "domain-rate", s->nvlink_bps, where, err));
+done:
+    free(s);
+    return status;
+}

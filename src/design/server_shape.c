@@ -1,0 +1,388 @@
+/*
+ * NCCL's topology [NVIDIA nccl, src/graph/xml.cc, topo.cc]: elements cpu > pci > pci ... > gpu or nic > net. Files that
+ * people write leave out what NCCL detects, so that a PCI device is a GPU or NIC by its class too.
+ */
+#include "fab/server_shape.h"
+
+#include "fab/memory.h"
+#include "fab/xml_reader.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reader {
+    const char *path;
+    fab_server_shape *shape;
+    const fab_xml_element *gpu[FAB_SERVER_GPUS], *nic[FAB_SERVER_NICS];
+    uint32_t n_loose; /* NICs that are on no PCI bus: they stand for those of the server where it has no others */
+    const fab_xml_element *loose[FAB_SERVER_NICS];
+} reader;
+
+static fab_status wrong(const reader *r, uint32_t line, uint32_t column, fab_status code, const char *text,
+                        fab_error *err) {
+    char where[FAB_XML_PLACE_SIZE];
+    return fab_fail(err, code, fab_xml_place(where, r->path, line, column), "%s", text);
+}
+
+static fab_status wrong_value(const reader *r, const fab_xml_attribute *a, const char *expected, fab_error *err) {
+    char text[200];
+    (void)snprintf(text, sizeof text, "%.30s: '%.60s' is no %s", a->name, a->value, expected);
+    return wrong(r, a->line, a->column, FAB_EINPUT, text, err);
+}
+
+static const char *value_of(const fab_xml_element *e, const char *name) {
+    const fab_xml_attribute *a = fab_xml_find(e, name);
+    return a != NULL ? a->value : "";
+}
+
+/* A number with one of the endings; NULL ending: none. */
+static bool parse_number(const char *text, const char *ending, double most, double *out) {
+    char *end = NULL;
+    double value = strtod(text, &end);
+    bool starts = *text >= '0' && *text <= '9';
+    if (!starts || strcmp(end, ending) != 0 || !(value >= 0 && value <= most)) {
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+/* --- rates ---------------------------------------------------------------------------------------------------------
+ */
+
+/* bit/s of a PCIe link, 0 where the file does not say. PCI Express Base Specification: 8b/10b up to 5 GT/s, 128b/130b
+ * up to 32, FLITs of 242 in 256 bytes at 64. */
+static fab_status read_pcie(const reader *r, const fab_xml_element *e, double *out_bps, fab_error *err) {
+    const fab_xml_attribute *speed = fab_xml_find(e, "link_speed");
+    const fab_xml_attribute *width = fab_xml_find(e, "link_width");
+    double gt = 0;
+    double lanes = 0;
+    *out_bps = 0;
+    if (speed == NULL || width == NULL || speed->value[0] == '\0' || strncmp(speed->value, "Unknown", 7) == 0) {
+        return FAB_OK;
+    }
+    if (!parse_number(speed->value, " GT/s", 1000, &gt) && !parse_number(speed->value, " GT/s PCIe", 1000, &gt) &&
+        !parse_number(speed->value, "GT/s", 1000, &gt)) {
+        return wrong_value(r, speed, "speed such as \"16 GT/s\"", err);
+    }
+    if (!parse_number(width->value, "", 64, &lanes) || lanes != floor(lanes)) {
+        return wrong_value(r, width, "number of lanes up to 64", err);
+    }
+    double share = gt <= 5 ? 0.8 : gt <= 32 ? 128.0 / 130 : 242.0 / 256;
+    *out_bps = floor(gt * 1e3 * lanes * share) * 1e6; /* whole Mb/s: what follows can be written down */
+    return FAB_OK;
+}
+
+/* bit/s per direction of one NVLink of a GPU by its compute capability, 0 where not known: NVLink 1 has 20 GB/s, 2 to 4
+ * have 25, 5 has 50 [NVIDIA data sheets: P100, V100, A100, H100, B200]. */
+static double nvlink_rate(double sm) {
+    return sm == 60 ? 20e9 * 8 : sm == 70 || sm == 80 || sm == 90 ? 25e9 * 8 : sm == 100 ? 50e9 * 8 : 0;
+}
+
+/* Sum over <nvlink count=...> below <gpu sm=...>. AMD's <xgmi> have no rate in the file. */
+static fab_status read_nvlinks(const reader *r, const fab_xml_element *gpu, double *out_bps, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_xml_attribute *sm = fab_xml_find(gpu, "sm");
+    double links = 0;
+    double capability = 0;
+    *out_bps = 0;
+    for (const fab_xml_element *e = gpu->first_child; e != NULL; e = e->next) {
+        const fab_xml_attribute *count = fab_xml_find(e, "count");
+        double n = 0;
+        if (strcmp(e->name, "nvlink") != 0) {
+            continue;
+        }
+        if (count == NULL) {
+            return wrong(r, e->line, e->column, FAB_EINPUT, "an nvlink without a count", err);
+        }
+        if (!parse_number(count->value, "", 1000, &n)) {
+            FAB_TRY(wrong_value(r, count, "number of links up to 1000", err));
+        }
+        links += n;
+    }
+    if (links > 0 && sm != NULL && !parse_number(sm->value, "", 1e6, &capability)) {
+        FAB_TRY(wrong_value(r, sm, "compute capability such as 90", err));
+    }
+    *out_bps = links * nvlink_rate(capability);
+done:
+    return status;
+}
+
+/* --- devices -------------------------------------------------------------------------------------------------------
+ */
+
+/* First byte of a PCI class such as 0x030200, or -1. */
+static int class_of(const fab_xml_element *e) {
+    const char *text = value_of(e, "class");
+    char *end = NULL;
+    if (strncmp(text, "0x", 2) != 0 || strlen(text) != 8) {
+        return -1;
+    }
+    unsigned long value = strtoul(text + 2, &end, 16);
+    return *end == '\0' ? (int)(value >> 16) : -1;
+}
+
+static const fab_xml_element *child(const fab_xml_element *e, const char *name) {
+    const fab_xml_element *c = e->first_child;
+    while (c != NULL && strcmp(c->name, name) != 0) {
+        c = c->next;
+    }
+    return c;
+}
+
+static bool is_gpu(const fab_xml_element *pci) {
+    int kind = class_of(pci); /* display controllers, processing accelerators */
+    return child(pci, "gpu") != NULL || ((kind == 0x03 || kind == 0x12) && child(pci, "nic") == NULL);
+}
+
+static bool is_nic(const fab_xml_element *pci) {
+    return child(pci, "nic") != NULL || class_of(pci) == 0x02;
+}
+
+static void copy_name(char out[FAB_SERVER_NAME], const char *text) {
+    (void)snprintf(out, FAB_SERVER_NAME, "%.*s", FAB_SERVER_NAME - 1, text);
+}
+
+static void find_numa(const fab_xml_element *e, char out[FAB_SERVER_NAME]) {
+    while (e != NULL && strcmp(e->name, "cpu") != 0) {
+        e = e->parent;
+    }
+    copy_name(out, e != NULL ? value_of(e, "numaid") : "");
+}
+
+/* Speeds of <net> are Mb/s. */
+static fab_status describe_nic(const reader *r, const fab_xml_element *nic, fab_server_nic *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (const fab_xml_element *net = nic != NULL ? nic->first_child : NULL; net != NULL; net = net->next) {
+        const fab_xml_attribute *speed = fab_xml_find(net, "speed");
+        double mbps = 0;
+        if (strcmp(net->name, "net") != 0) {
+            continue;
+        }
+        if (speed != NULL && !parse_number(speed->value, "", 1e9, &mbps)) {
+            FAB_TRY(wrong_value(r, speed, "speed in Mb/s", err));
+        }
+        out->bps += mbps * 1e6;
+        if (value_of(net, "name")[0] != '\0') {
+            copy_name(out->name, value_of(net, "name"));
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status check_bus(const reader *r, const fab_xml_element *pci, fab_error *err) {
+    const fab_xml_attribute *bus = fab_xml_find(pci, "busid");
+    if (bus == NULL || bus->value[0] == '\0') {
+        return wrong(r, pci->line, pci->column, FAB_EINPUT, "a GPU or NIC without a busid", err);
+    }
+    const fab_xml_element *const *lists[] = {r->gpu, r->nic};
+    const uint32_t n[] = {r->shape->n_gpus, r->shape->n_nics};
+    for (int kind = 0; kind < 2; kind++) {
+        for (uint32_t i = 0; i < n[kind]; i++) {
+            if (lists[kind][i] != NULL && strcmp(value_of(lists[kind][i], "busid"), bus->value) == 0) {
+                char text[120];
+                (void)snprintf(text, sizeof text, "busid '%.40s' is taken: line %u has it already", bus->value,
+                               (unsigned)lists[kind][i]->line);
+                return wrong(r, bus->line, bus->column, FAB_EINPUT, text, err);
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status add_device(reader *r, const fab_xml_element *pci, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_server_shape *s = r->shape;
+    bool gpu = is_gpu(pci);
+    FAB_TRY(check_bus(r, pci, err));
+    if (gpu ? s->n_gpus == FAB_SERVER_GPUS : s->n_nics == FAB_SERVER_NICS) {
+        FAB_TRY(wrong(r, pci->line, pci->column, FAB_EUNSUPPORTED, "more than 64 GPUs or NICs in a server", err));
+    }
+    if (gpu) {
+        fab_server_gpu *g = &s->gpu[s->n_gpus];
+        r->gpu[s->n_gpus++] = pci;
+        copy_name(g->name, value_of(pci, "busid"));
+        find_numa(pci, g->numa);
+        const fab_xml_element *inner = child(pci, "gpu");
+        if (inner != NULL) {
+            FAB_TRY(read_nvlinks(r, inner, &g->nvlink_bps, err));
+        }
+    } else {
+        fab_server_nic *n = &s->nic[s->n_nics];
+        r->nic[s->n_nics++] = pci;
+        copy_name(n->name, value_of(pci, "busid"));
+        find_numa(pci, n->numa);
+        FAB_TRY(describe_nic(r, child(pci, "nic"), n, err));
+    }
+done:
+    return status;
+}
+
+/* The reader bounds the depth. */
+static fab_status walk(reader *r, const fab_xml_element *parent, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (const fab_xml_element *e = parent->first_child; e != NULL; e = e->next) {
+        bool is_pci = strcmp(e->name, "pci") == 0;
+        if (is_pci && (is_gpu(e) || is_nic(e))) {
+            FAB_TRY(add_device(r, e, err));
+        } else if (is_pci || strcmp(e->name, "cpu") == 0) {
+            FAB_TRY(walk(r, e, err)); /* NOLINT(misc-no-recursion) */
+        } else if (strcmp(e->name, "nic") == 0 && r->n_loose < FAB_SERVER_NICS) {
+            r->loose[r->n_loose++] = e;
+        }
+    }
+done:
+    return status;
+}
+
+/* NICs on no bus, as in virtual machines, count where there are no others. */
+static fab_status take_loose(reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_server_shape *s = r->shape;
+    for (uint32_t i = 0; i < r->n_loose && s->n_nics == i; i++) {
+        fab_server_nic *n = &s->nic[s->n_nics];
+        r->nic[s->n_nics++] = r->loose[i];
+        copy_name(n->name, "nic");
+        find_numa(r->loose[i], n->numa);
+        FAB_TRY(describe_nic(r, r->loose[i], n, err));
+    }
+done:
+    return status;
+}
+
+/* --- who shares what -----------------------------------------------------------------------------------------------
+ */
+
+static uint32_t depth_of(const fab_xml_element *e) {
+    uint32_t depth = 0;
+    for (; e != NULL && e->parent != NULL; e = e->parent) {
+        depth++;
+    }
+    return depth;
+}
+
+static const fab_xml_element *common(const fab_xml_element *a, const fab_xml_element *b) {
+    uint32_t da = depth_of(a);
+    uint32_t db = depth_of(b);
+    while (a != b) {
+        if (da >= db) {
+            a = a->parent;
+            da--;
+        } else {
+            b = b->parent;
+            db--;
+        }
+    }
+    return a;
+}
+
+/* The slowest PCIe link from a device up to what it shares with another. */
+static fab_status slowest(const reader *r, const fab_xml_element *from, const fab_xml_element *top, double *bps,
+                          fab_error *err) {
+    for (const fab_xml_element *e = from; e != top; e = e->parent) {
+        double link_bps = 0;
+        fab_status status = strcmp(e->name, "pci") == 0 ? read_pcie(r, e, &link_bps, err) : FAB_OK;
+        if (status != FAB_OK) {
+            return status;
+        }
+        if (link_bps > 0 && (*bps == 0 || link_bps < *bps)) {
+            *bps = link_bps;
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status find_nearest(const reader *r, uint32_t i, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_server_gpu *g = &r->shape->gpu[i];
+    const fab_xml_element *best = NULL;
+    for (uint32_t n = 0; n < r->shape->n_nics; n++) {
+        const fab_xml_element *top = common(r->gpu[i], r->nic[n]);
+        if (best == NULL || depth_of(top) > depth_of(best)) {
+            best = top;
+            g->nics = 0;
+            g->n_nics = 0;
+        }
+        if (top == best) {
+            g->nics |= UINT64_C(1) << n;
+            g->n_nics++;
+        }
+    }
+    copy_name(g->below, best != NULL && strcmp(best->name, "pci") == 0 ? value_of(best, "busid") : "");
+    for (uint32_t n = 0; n < r->shape->n_nics && best != NULL; n++) {
+        if ((g->nics >> n & 1) != 0) {
+            FAB_TRY(slowest(r, r->gpu[i], best, &g->pcie_bps, err));
+            FAB_TRY(slowest(r, r->nic[n], best, &g->pcie_bps, err));
+        }
+    }
+done:
+    return status;
+}
+
+/* What all have, else 0. */
+static void sum_up(fab_server_shape *s) {
+    s->is_even = s->n_gpus % s->n_nics == 0 || s->n_nics % s->n_gpus == 0;
+    if (!s->is_even) {
+        (void)snprintf(s->uneven, sizeof s->uneven, "%u GPUs and %u NICs: neither number divides the other",
+                       (unsigned)s->n_gpus, (unsigned)s->n_nics);
+    }
+    s->nic_bps = s->nic[0].bps;
+    s->nvlink_bps = s->gpu[0].nvlink_bps;
+    s->pcie_bps = s->gpu[0].pcie_bps;
+    for (uint32_t n = 1; n < s->n_nics; n++) {
+        s->nic_bps = s->nic[n].bps == s->nic_bps ? s->nic_bps : 0;
+    }
+    for (uint32_t i = 0; i < s->n_gpus; i++) {
+        fab_server_gpu *g = &s->gpu[i];
+        for (uint32_t k = 0; k < s->n_gpus; k++) {
+            g->n_sharing += s->gpu[k].nics == g->nics;
+        }
+        s->nvlink_bps = g->nvlink_bps == s->nvlink_bps ? s->nvlink_bps : 0;
+        s->pcie_bps = g->pcie_bps < s->pcie_bps ? g->pcie_bps : s->pcie_bps;
+        if (s->is_even && (uint64_t)g->n_sharing * s->n_nics != (uint64_t)g->n_nics * s->n_gpus) {
+            s->is_even = false;
+            (void)snprintf(s->uneven, sizeof s->uneven,
+                           "GPU %s has %u of %u NICs near, shared by %u of %u GPUs: not as many for every GPU", g->name,
+                           (unsigned)g->n_nics, (unsigned)s->n_nics, (unsigned)g->n_sharing, (unsigned)s->n_gpus);
+        }
+    }
+}
+
+const char *fab_server_rate(char *out, double bps) {
+    (void)snprintf(out, 40, "%.12gGb/s", bps / 1e9);
+    return out;
+}
+
+fab_status fab_server_read(const char *path, fab_server_shape *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_xml *xml = NULL;
+    fab_server_shape *shape = NULL;
+    reader r = {.path = path};
+    FAB_TRY(FAB_NEW(shape, 1, err));
+    r.shape = shape;
+    FAB_TRY(fab_xml_read(path, &xml, err));
+    const fab_xml_element *root = fab_xml_root(xml);
+    if (strcmp(root->name, "system") != 0) {
+        FAB_TRY(wrong(&r, root->line, root->column, FAB_EINPUT, "expected NCCL's <system>", err));
+    }
+    FAB_TRY(walk(&r, root, err));
+    FAB_TRY(take_loose(&r, err));
+    if (shape->n_gpus == 0 || shape->n_nics == 0) {
+        FAB_TRY(wrong(&r, root->line, root->column, FAB_EINPUT,
+                      shape->n_gpus == 0 ? "no GPU in it: expected <gpu>, or a <pci> of class 0x03.... or 0x12...."
+                                         : "no NIC in it: expected <nic>, or a <pci> of class 0x02....",
+                      err));
+    }
+    for (uint32_t i = 0; i < shape->n_gpus; i++) {
+        FAB_TRY(find_nearest(&r, i, err));
+    }
+    sum_up(shape);
+    *out = *shape;
+done:
+    free(shape);
+    fab_xml_free(xml);
+    return status;
+}

@@ -1,0 +1,136 @@
+"""Sizes at the edges of integers, for every numeric field of a design, key of a pattern, option of an engine and option of
+the command line: nothing may crash, hang, or take more memory than --max-memory allows. Usage: limit_cases.py PROGRAM"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+PROGRAM = sys.argv[1]
+EDGES = ["2147483648", "4294967295", "4294967296", "9223372036854775808", "18446744073709551615"]
+SMALL = "rail-spine:gpus=32,gpus-per-server=4,radix=16"
+LIMIT_MIB = 256
+SLACK_MIB = 96  # the program itself, its libraries and the stacks of threads
+LIMIT_S = 20
+GOOD = {0, 2, 3, 4, 5}
+UNITS = [("b/s", "Gb/s"), ("MB or", "GB"), ("30m", "m"), ("1.5us", "s"), ("700W", "W"), ("2.5 or 7:1", "")]
+
+
+def run(arguments):
+    """None, or what is wrong."""
+    with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "err"), "w+", encoding="utf-8", errors="replace") as err:
+        process = subprocess.Popen([PROGRAM, *arguments, f"--max-memory={LIMIT_MIB}MiB"], stdout=subprocess.DEVNULL, stderr=err, cwd=folder)
+        end = time.monotonic() + LIMIT_S
+        done, status, usage = os.wait4(process.pid, os.WNOHANG)
+        while done == 0 and time.monotonic() < end:
+            time.sleep(0.002)
+            done, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if done == 0:
+            process.kill()
+            os.wait4(process.pid, 0)
+            return f"takes longer than {LIMIT_S} s"
+        code = os.waitstatus_to_exitcode(status)
+        err.seek(0)
+        said = err.read().strip()[-300:]
+        if code not in GOOD:
+            return f"exit code {code}: {said}"
+        if code != 0 and not said:
+            return f"exit code {code} without a message"
+        if usage.ru_maxrss > (LIMIT_MIB + SLACK_MIB) * 1024:
+            return f"took {usage.ru_maxrss // 1024} MiB: {said}"
+        return None
+
+
+def listed(what):
+    return json.loads(subprocess.run([PROGRAM, "list", what, "--json"], stdout=subprocess.PIPE, check=True).stdout)
+
+
+def field_cases():
+    """Of the table of fields: every one that reads a number."""
+    for row in listed("fields"):
+        example = row["example"]
+        unit = next((suffix for mark, suffix in UNITS if mark in example), None)
+        if unit is None and not re.search(r"\d to \d|^\d", example):
+            continue
+        path = row["path"].replace("[N]", "[1]")
+        command = ["build"] if path.startswith("fabric.gpus") else ["run"]
+        edges = EDGES
+        allowed = re.match(r"([\d,]+) to ([\d,]+)", example)
+        if allowed:  # the most that it takes, and one more
+            most = int(allowed[2].replace(",", ""))
+            edges = [str(most), str(most + 1), EDGES[2], EDGES[-1]]
+        for edge in edges:
+            yield [*command, SMALL, "--set", f"{path}={edge}{unit or ''}"]
+
+
+def engine_cases():
+    for row in listed("engines"):
+        if row["option"]:
+            for edge in EDGES:
+                yield ["route", SMALL, "--traffic", "pattern:shift,by=1", "--engine", f"{row['name']},{row['option']}={edge}"]
+
+
+def pattern_cases():
+    names = [row["name"] for row in listed("patterns")]
+    for name in names:
+        for key in ("by", "bytes", "groups", "channels", "fanin", "to", "from", "gpus", "seed"):
+            unit = "GB" if key == "bytes" else ""
+            for edge in EDGES[1::3]:
+                yield ["route", SMALL, "--traffic", f"pattern:{name},{key}={edge}{unit}"]
+
+
+def option_cases():
+    for edge in EDGES:
+        yield ["route", SMALL, "--traffic", "pattern:permutation", "--seeds", edge]
+        yield ["route", SMALL, "--traffic", "pattern:permutation", "--seed", edge]
+        yield ["build", SMALL, "--threads", edge]
+        yield ["build", SMALL, "--max-time", edge + "s"]
+        yield ["cost", SMALL, "--steps", f"32,{edge}"]
+        yield ["optimize", "--gpus", edge, "--nic", "400Gb/s"]
+        yield ["route", SMALL, "--traffic", "pattern:permutation", "--explain", edge]
+        yield ["sweep", SMALL, "--vary", f"gpus=32,{edge}"]
+        for scenarios in (f"links:{edge}", f"links:1@{edge}", f"links:2@{edge}", f"time:{edge}d@10", f"time:1d@{edge}", f"servers:{edge}@{edge}"):
+            yield ["study", "plan", SMALL, "--scenarios", scenarios, "--store", "s"]
+
+
+def product_cases():
+    """Factors that are allowed alone."""
+    yield ["build", "rail-spine:gpus=16777216,radix=64"]
+    yield ["build", "rail-spine:gpus=16777216,radix=65535,gpus-per-server=1"]
+    yield ["build", "clos:gpus=16777216,gpus-per-server=65535,nics-per-server=65535,radix=65535"]
+    yield ["build", "rail-only:gpus=16777216,gpus-per-server=65535,radix=65535"]
+    yield ["build", "rail-spine:gpus=16777216,radix=64,planes=64"]
+    yield ["build", "rail-spine:gpus=16777216,radix=64,spares=16777216"]
+    yield ["build", "fat-tree:k=65534"]
+    yield ["build", "fat-tree:k=2000"]
+    yield ["build", "fat-tree:xgft=3;65535,65535,65535;65535,65535,65535;65535,65535,65535"]
+    yield ["build", "fat-tree:xgft=8;64,64,64,64,64,64,64,64;64,64,64,64,64,64,64,64"]
+    yield ["build", "torus:gpus=16777216,torus=65535,65535,65535,65535,65535,65535,radix=64"]
+    yield ["build", "torus:gpus=16777216,gpus-per-server=1,torus=256,256,256,radix=64"]
+    yield ["build", "dragonfly:dragonfly=65535,65535,65535,65535"]
+    yield ["build", "dragonfly:dragonfly=64,128,64,8193"]
+    yield ["route", "rail-spine:gpus=1048576,radix=64", "--traffic", "pattern:all-to-all", "--engine", "spray"]
+    yield ["route", "rail-spine:gpus=65536,radix=64", "--traffic", "pattern:permutation", "--engine", "ecmp,qp=256"]
+    yield ["study", "plan", "rail-spine:gpus=16384,radix=64", "--scenarios", "links:8", "--store", "s"]
+    yield ["study", "plan", "rail-spine:gpus=16384,radix=64", "--scenarios", "links:3", "--store", "s"]
+    yield ["run", "rail-spine:gpus=4096,radix=64", "--job", "layers=65535,hidden=1000000,heads=1000,seq=16777216,vocab=16777216,batch=16777216"]
+
+
+def main():
+    cases = [case for kind in (field_cases, engine_cases, pattern_cases, option_cases, product_cases) for case in kind()]
+    assert len(list(field_cases())) > 250 and len(cases) > 500, len(cases)
+    failures = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for case, wrong in zip(cases, pool.map(run, cases)):
+            if wrong:
+                failures += 1
+                print(f"FAIL: {' '.join(case)}: {wrong}")
+    print(f"{len(cases)} cases, {failures} failures")
+    sys.exit(failures > 0)
+
+
+main()

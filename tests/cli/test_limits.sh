@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# How much memory and time a run may take: refused by an estimate, ended by a limit, and every size at the edges.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+design=rail-spine:gpus=4096,radix=64
+
+refuses() { # refuses CODE TEXT ARGUMENTS...: with that exit code and message, and nothing on stdout
+  local code=0
+  "$program" "${@:3}" >out 2>err || code=$?
+  [[ $code -eq $1 ]] || fail "${*:3}: exit code $code, not $1: $(cat err)"
+  grep -qF -- "$2" err || fail "${*:3}: $(cat err)"
+  [[ ! -s out ]] || fail "${*:3}: something on stdout"
+}
+# By the estimate: of the graph, of the tables, of the paths. Nothing of it is there: a tenth of a second is a lot.
+refuses 3 "the graph of 1,048,576 GPUs and 4,194,304 cables would take about" build rail-spine:gpus=1048576,radix=64 --max-memory 100MB
+refuses 3 "above the limit of 100 MB (max-memory)" run rail-spine:gpus=1048576,radix=64 --max-memory 100MB
+refuses 3 "routing on 65,536 GPUs would take about" route rail-spine:gpus=65536,radix=64 --traffic pattern:permutation --max-memory 35MB
+refuses 3 "with the paths of 4,094 flows would take about" route $design --traffic pattern:permutation --engine ecmp,qp=64 --max-memory 20MB
+"$program" build $design --max-memory 20MB --quiet >limited 2>err || fail "a build that fits is refused: $(cat err)"
+"$program" build $design --quiet >free
+cmp free limited || fail "a limit that is not reached changes the output"
+grep -qF "above the limit" <("$program" cost $design rail-spine:gpus=1048576,radix=64 --max-memory 100MB 2>&1) || fail "cost does not refuse"
+
+# What is wrong with the options.
+refuses 2 "'5' has no unit" build $design --max-memory 5
+refuses 2 "option --max-memory is given twice" build $design --max-memory 5GB --max-memory 6GB
+refuses 2 "'0B' is outside" build $design --max-memory 0B
+refuses 2 "'1e30GB' is outside" build $design --max-memory 1e30GB
+refuses 2 "'0s' is outside" build $design --max-time 0s
+refuses 2 "option --max-time is given twice" build $design --max-time 5s --max-time 5s
+"$program" list presets --max-time 60s --max-memory 1GB >out || fail "not an option of every command"
+
+# Time: a run that would take minutes; nothing is left of its files, and a study keeps what is done and goes on.
+endless=(route rail-spine:gpus=1024,radix=64 --traffic pattern:permutation --seeds 1000000)
+refuses 6 "the time of --max-time is up; nothing was written" "${endless[@]}" --max-time 300ms --out report
+[[ ! -e report ]] || fail "a report of a run that was ended"
+"$program" study plan rail-spine:gpus=64,radix=16 --scenarios links:2@200000 --store study --quiet >out
+code=0
+"$program" study run --store study --max-time 500ms --quiet >out 2>err || code=$?
+[[ $code -eq 6 ]] || fail "study run: exit code $code, not 6: $(cat err)"
+grep -qE "[0-9,]+ of 200,000 scenarios are stored. The same command goes on" err || fail "study run: $(cat err)"
+
+/usr/bin/env python3 "$root/tests/cli/limit_cases.py" "$program" || fail "sizes at the edges"
+exit $((failures > 0))

@@ -1,0 +1,77 @@
+/**
+ * @file fault_cases.h
+ * Small runs of every command, and how they are started.
+ */
+#ifndef FAULT_CASES_H
+#define FAULT_CASES_H
+
+#include "fault_points.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct fault_case {
+    const char *name;
+    const char *before[4]; /**< command lines that make the files it needs, ended by NULL; what the last one prints is
+                              file before.out */
+    const char *line;      /**< words between blanks */
+    const char *data;      /**< file of tests/data that it reads, or NULL */
+    bool is_study;         /**< writes a store, which may be left half-done if it can go on */
+} fault_case;
+
+extern const fault_case fault_cases[]; /**< ended by a row without a name */
+
+/** How a run ended. */
+typedef struct fault_end {
+    int code;     /**< exit code; 0 with a signal */
+    int signal;   /**< that ended it, or 0 */
+    char *out;    /**< what it printed; owned */
+    size_t n_out; /**< bytes */
+    char *err;    /**< what it complained of; owned */
+} fault_end;
+
+void fault_end_release(fault_end *end);
+
+/** Limits of a run besides what the plan says. */
+typedef struct fault_limits {
+    long file_bytes; /**< no file grows beyond it; below 0: any */
+    long signal_us;  /**< plan->signal is sent after so long; below 0: not */
+} fault_limits;
+#define FAULT_NO_LIMITS                                                                                                \
+    (fault_limits) {                                                                                                   \
+        -1, -1                                                                                                         \
+    }
+
+/** Runs a command line in a folder. `log` is cleared before. */
+fault_end fault_run(const char *folder, const char *line, const fault_plan *plan, fault_log *log, fault_limits limits);
+
+/** Memory that children share. */
+fault_log *fault_log_new(void);
+
+/* --- folders -------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct fault_file {
+    char *path; /**< from the folder */
+    char *data;
+    size_t size;
+} fault_file;
+
+/** All files of a folder and those below, by path. */
+typedef struct fault_files {
+    fault_file *files;
+    size_t n;
+} fault_files;
+
+fault_files fault_read_folder(const char *folder);
+void fault_files_release(fault_files *files);
+const fault_file *fault_find(const fault_files *files, const char *path);
+
+/** Makes the folder hold these files and no others. */
+void fault_write_folder(const char *folder, const fault_files *files);
+void fault_remove_folder(const char *folder);
+
+/** Ends the test unless `holds`: something that is no finding. */
+void fault_need(bool holds, const char *what, const char *name);
+
+#endif

@@ -1,0 +1,93 @@
+/* Installed networks in the formats of other tools. The first byte chooses the reader: 0 by content, k the k-th of
+ * fab_site_formats, so that a new one is fuzzed without a change here. What is read is given a shape and audited, also
+ * against itself. */
+#include "fab/audit.h"
+#include "fuzz.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_NODES 5000 /* a short list of hosts may name millions */
+
+static size_t n_formats(void) {
+    size_t n = 0;
+    while (fab_site_formats[n] != NULL) {
+        n++;
+    }
+    return n;
+}
+
+static bool is_rate(double value) {
+    return isfinite(value) && value >= 0;
+}
+
+static void check_site(const fab_site *site) {
+    for (uint32_t v = 0; v < site->n_nodes; v++) {
+        const fab_site_node *node = &site->nodes[v];
+        fuzz_check(node->name != NULL && node->label != NULL, "node %u has no name", v);
+        fuzz_check(fab_site_find(site, node->name, strlen(node->name)) == v, "node %s is not found", node->name);
+    }
+    for (uint32_t c = 0; c < site->n_cables; c++) {
+        const fab_site_cable *cable = &site->cables[c];
+        fuzz_check(cable->end[0].node < site->n_nodes && cable->end[1].node < site->n_nodes, "cable %u leads nowhere",
+                   c);
+        fuzz_check(is_rate(cable->rate_bps) && is_rate(cable->latency_s) && is_rate(cable->length_m),
+                   "cable %u: %g bit/s, %g s, %g m", c, cable->rate_bps, cable->latency_s, cable->length_m);
+    }
+    for (uint32_t g = 0; g < site->n_groups; g++) {
+        const fab_site_group *group = &site->groups[g];
+        fuzz_check(group->first <= site->n_members && group->n <= site->n_members - group->first, "group %s",
+                   group->name);
+    }
+}
+
+static void check_audit(const fab_audit *audit) {
+    for (uint32_t i = 0; i < audit->n_findings; i++) {
+        const fab_finding *f = &audit->findings[i];
+        fuzz_check(f->kind < FAB_FINDING_N && is_rate(f->damage_bps), "finding %u: %g bit/s", i, f->damage_bps);
+        fuzz_check(f->node != NULL && f->text != NULL && f->text[0] != '\0' && f->work != NULL,
+                   "finding %u says nothing", i);
+        fuzz_check(i == 0 || f->damage_bps <= audit->findings[i - 1].damage_bps, "findings are out of order");
+    }
+    for (uint32_t b = 0; b < audit->n_boundaries; b++) {
+        fuzz_check(audit->boundary[b].present <= audit->boundary[b].planned, "boundary %u: %u of %u", b,
+                   audit->boundary[b].present, audit->boundary[b].planned);
+    }
+}
+
+static void look(fab_site *site) {
+    fab_shape shape = {0};
+    fab_audit *audit = NULL;
+    fab_error err = {0};
+    check_site(site);
+    if (site->n_nodes > MOST_NODES || !fuzz_accepts(fab_shape_find(site, &shape, &err), &err)) {
+        return;
+    }
+    if (fuzz_accepts(fab_audit_run(&shape, &audit, &err), &err)) {
+        check_audit(audit);
+    }
+    fab_audit_free(audit);
+    audit = NULL;
+    err = (fab_error){0};
+    if (fuzz_accepts(fab_audit_against(&shape, &shape, &audit, &err), &err)) {
+        check_audit(audit);
+    }
+    fab_audit_free(audit);
+    fab_shape_release(&shape);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0) {
+        return 0;
+    }
+    fab_site *site = NULL;
+    fab_error err = {0};
+    size_t choice = data[0] % (n_formats() + 1);
+    const char *format = choice > 0 ? fab_site_formats[choice - 1]->name : NULL;
+    if (fuzz_accepts(fab_site_read(fuzz_file(data + 1, size - 1), format, &site, &err), &err)) {
+        look(site);
+    }
+    fab_site_free(site);
+    return 0;
+}
