@@ -56,7 +56,8 @@ static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
     FAB_TRY(FAB_NEW(t->class_rank, f->n_classes, err));
     for (uint32_t c = 0; c < f->n_classes; c++) {
         uint16_t rank = 0;
-        while (rank < t->n_capacities && dag->capacity[rank] != f->classes[c].capacity_bps) {
+        bool apart = dag->twins != NULL; /* links of a list that differ only in length may have different values */
+        while (rank < t->n_capacities && (apart || dag->capacity[rank] != f->classes[c].capacity_bps)) {
             rank++;
         }
         dag->capacity[rank] = f->classes[c].capacity_bps;
@@ -164,11 +165,30 @@ done:
     return status;
 }
 
+/* Where all links live: a cable that is dead one way has a class of its own. */
+static fab_status find_alike(fab_dag *dag, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(dag->alike, dag->n_lists, err));
+    for (uint32_t list = 0; dag->twins != NULL && dag->next_hops->dead_link == NULL && list < dag->n_lists; list++) {
+        uint32_t first = dag->list_first[list];
+        dag->alike[list] = 1;
+        for (uint32_t i = first + 1; i < dag->list_first[list + 1]; i++) {
+            if (dag->head[i] != dag->head[first] || dag->rank[i] != dag->rank[first]) {
+                dag->alike[list] = 0;
+                break;
+            }
+        }
+    }
+done:
+    return status;
+}
+
 static fab_status find_lists(compiler *c, fab_error *err) {
     fab_status status = FAB_OK;
     targets t = {0};
     FAB_TRY(number_targets(c->dag, &t, err));
     FAB_TRY(number_lists(c, &t, err));
+    FAB_TRY(find_alike(c->dag, err));
 done:
     free(t.of_port);
     free(t.digest);
@@ -465,6 +485,7 @@ void fab_dag_free(fab_dag *dag) { // NOLINT(misc-no-recursion)
     }
     fab_twins_free(dag->twins);
     free_whole(dag->whole);
+    free(dag->alike);
     free(dag->list_first);
     free(dag->head);
     free(dag->rank);

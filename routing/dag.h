@@ -48,7 +48,8 @@ struct fab_dag {
     uint32_t longest;     /* most runs of a block */
     uint32_t *list_first; /* [n_lists + 1] into head and rank: lists that groups share */
     uint32_t *head;       /* switch index at the end of a next hop */
-    uint16_t *rank;       /* its capacity's number */
+    uint16_t *rank;       /* its capacity's number; with twins its link class */
+    uint8_t *alike;       /* [n_lists]: all next hops are of one class of links */
     double *capacity;     /* [rank] */
     fab_dag_entry *entry;
     fab_dag_run *run;    /* by block and level, [n_runs + 1] */

@@ -128,16 +128,17 @@ typedef struct trim {
     uint8_t *core;
     uint64_t *out;   /* columns of the switch at hand: links that are left, ... */
     uint64_t *met;   /* ... and those of them that some row asks for */
-    uint32_t *stack; /* switches to look at */
+    uint32_t *queue; /* ring of the switches to look at, first come first served: tier by tier all that a switch waits
+                        for is gone when its turn comes, where a stack would look at it again and again */
     uint8_t *queued; /* [switch]: stands there */
-    uint32_t n_queued;
+    uint32_t n_switches, head, n_queued;
 } trim;
 
 static void look_at(trim *t, fab_node_id v) {
     uint32_t s = v - t->d->fabric->first[FAB_NODE_SWITCH];
     if (!t->queued[s]) {
         t->queued[s] = 1;
-        t->stack[t->n_queued++] = s;
+        t->queue[(t->head + t->n_queued++) % t->n_switches] = s;
     }
 }
 
@@ -176,15 +177,15 @@ static void trim_switch(trim *t, uint32_t s) {
 
 fab_status fab_dependencies_core(const fab_dependencies *d, uint8_t *out_core, fab_error *err) {
     fab_status status = FAB_OK;
-    trim t = {.d = d, .core = out_core};
     uint32_t n_switches = fab_n_switches(d->fabric);
+    trim t = {.d = d, .core = out_core, .n_switches = n_switches};
     size_t most = 0;
     for (uint32_t s = 0; s < n_switches; s++) {
         most = words_of(ports_of(d, s)) > most ? words_of(ports_of(d, s)) : most;
     }
     FAB_TRY(FAB_NEW(t.out, most, err));
     FAB_TRY(FAB_NEW(t.met, most, err));
-    FAB_TRY(FAB_NEW(t.stack, n_switches, err));
+    FAB_TRY(FAB_NEW(t.queue, n_switches, err));
     FAB_TRY(FAB_NEW(t.queued, n_switches, err));
     for (uint32_t l = 0; l < d->fabric->n_links; l++) {
         out_core[l] = d->place[l] != FAB_NONE;
@@ -193,14 +194,16 @@ fab_status fab_dependencies_core(const fab_dependencies *d, uint8_t *out_core, f
         look_at(&t, d->fabric->first[FAB_NODE_SWITCH] + s);
     }
     while (t.n_queued > 0) {
-        uint32_t s = t.stack[--t.n_queued];
+        uint32_t s = t.queue[t.head];
+        t.head = (t.head + 1) % n_switches;
+        t.n_queued--;
         t.queued[s] = 0;
         trim_switch(&t, s);
     }
 done:
     free(t.out);
     free(t.met);
-    free(t.stack);
+    free(t.queue);
     free(t.queued);
     return status;
 }

@@ -20,6 +20,9 @@ FAB_INLINE double fold_lane(const fab_pass *p, const hops *h, const fab_dag_entr
                             uint64_t k, fab_fold fold) {
     bool even = p->split->rule == FAB_SPLIT_EQUAL;
     double out = start_of(fold);
+    if (h->n_kinds == 1) {
+        return fold_in(fold, out, p->x[fab_next_hop(next, 0)], held_by(p, h->head[0])[k]);
+    }
     for (uint32_t i = 0; i < h->n; i++) {
         double beyond = held_by(p, h->head[i])[k];
         double x = p->x[fab_next_hop(next, i)];
@@ -38,11 +41,11 @@ FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const fab_next_hop_l
     for (int k = 0; k < FAB_LANES; k++) {
         out[k] = start_of(fold);
     }
-    for (uint32_t i = 0; i < h->n; i += FAB_STEP) {
+    for (uint32_t i = 0; i < h->n_kinds; i += FAB_STEP) {
         const double *row[FAB_STEP];
         double value[FAB_STEP];
         for (uint32_t j = 0; j < FAB_STEP; j++) {
-            uint32_t at = i + j < h->n ? i + j : h->n - 1; /* the last one again changes nothing */
+            uint32_t at = i + j < h->n_kinds ? i + j : h->n_kinds - 1; /* the last one again changes nothing */
             row[j] = held_by(p, h->head[at]);
             value[j] = p->x[fab_next_hop(next, at)];
         }
@@ -55,9 +58,17 @@ FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const fab_next_hop_l
     }
 }
 
-/* Sum of m * (x + what lies beyond) over the next hops; m = 1 under the equal rule. */
+/* Sum of m * (x + what lies beyond) over the next hops; m = 1 under the equal rule. Of one class: x + beyond alone. */
 FAB_INLINE void fold_mean(const fab_pass *p, const hops *h, const fab_next_hop_list *next, double *restrict out) {
     bool even = p->split->rule == FAB_SPLIT_EQUAL;
+    if (h->n_kinds == 1) {
+        const double *restrict beyond = held_by(p, h->head[0]);
+        double value = p->x[fab_next_hop(next, 0)];
+        for (int k = 0; k < FAB_LANES; k++) {
+            out[k] = value + beyond[k];
+        }
+        return;
+    }
     memset(out, 0, FAB_LANES * sizeof *out);
     for (uint32_t i = 0; i < h->n; i++) {
         const double *restrict beyond = held_by(p, h->head[i]);
@@ -70,9 +81,10 @@ FAB_INLINE void fold_mean(const fab_pass *p, const hops *h, const fab_next_hop_l
     }
 }
 
-FAB_INLINE bool same_values(const fab_pass *p, fab_fold fold, const fab_next_hop_list *a, const fab_next_hop_list *b) {
+FAB_INLINE bool same_values(const fab_pass *p, const hops *h, fab_fold fold, const fab_next_hop_list *a,
+                            const fab_next_hop_list *b) {
     bool weighted = fold == FAB_FOLD_EXPECTED && p->split->rule == FAB_SPLIT_WEIGHT;
-    for (uint32_t i = 0; i < a->count; i++) {
+    for (uint32_t i = 0; i < h->n_kinds; i++) {
         if (p->x[fab_next_hop(a, i)] != p->x[fab_next_hop(b, i)] ||
             (weighted && p->weight[fab_next_hop(a, i)] != p->weight[fab_next_hop(b, i)])) {
             return false;
@@ -100,7 +112,7 @@ FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
             }
             continue;
         }
-        bool again = known.count == 0 || !same_values(p, fold, &known, &next);
+        bool again = known.count == 0 || !same_values(p, h, fold, &known, &next);
         known = next;
         if (fold != FAB_FOLD_EXPECTED) {
             if (again) {
@@ -118,10 +130,10 @@ FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
         }
         const double *restrict part = part_of(p, e->v);
         const double *restrict scale = scale_of(p, h->level);
-        for (int k = 0; k < FAB_LANES; k++) {
+        for (int k = 0; k < FAB_LANES && h->n_kinds > 1; k++) {
             mean[k] = sum[k] * scale[k] / (even ? h->n : part[k]);
         }
-        copy_lanes(out, mean, lanes);
+        copy_lanes(out, h->n_kinds > 1 ? mean : sum, lanes);
     }
 }
 

@@ -22,7 +22,7 @@ void fab_pass_mark(fab_pass *p) {
     for (uint32_t run = dag->block_run[p->block + 1]; run-- > dag->block_run[p->block];) {
         hops h = hops_of(dag, run);
         uint64_t lanes = lanes_of(p, &h);
-        for (uint32_t i = 0; lanes != 0 && i < h.n; i++) {
+        for (uint32_t i = 0; lanes != 0 && i < h.n_kinds; i++) {
             p->active[h.head[i]] |= lanes;
         }
     }
@@ -232,14 +232,14 @@ FAB_INLINE void load_evenly(fab_pass *p, const hops *h) {
     }
     if (fab_few(all)) {
         FAB_EACH_LANE(k, all) {
-            sum[k] /= h->n;
+            sum[k] /= h->n_kinds;
         }
     } else {
         for (int k = 0; k < FAB_LANES; k++) {
-            sum[k] /= h->n;
+            sum[k] /= h->n_kinds;
         }
     }
-    for (uint32_t i = 0; i < h->n; i++) {
+    for (uint32_t i = 0; i < h->n_kinds; i++) {
         hold(held_by(p, h->head[i]), &p->active[h->head[i]], sum, all);
     }
 }

@@ -139,17 +139,20 @@ typedef struct hops {
     const double *capacity;
     uint32_t n;
     uint32_t level;
+    uint32_t n_kinds; /* 1 where all next hops are of one class of links: the first says it all; else n */
 } hops;
 
 FAB_INLINE hops hops_of(const fab_dag *dag, uint32_t run) {
     uint32_t first = dag->list_first[dag->run[run].list];
+    uint32_t n = dag->list_first[dag->run[run].list + 1] - first;
     return (hops){.entry = dag->entry + dag->run[run].first,
                   .end = dag->entry + dag->run[run + 1].first,
                   .head = dag->head + first,
                   .rank = dag->rank + first,
                   .capacity = dag->capacity,
-                  .n = dag->list_first[dag->run[run].list + 1] - first,
-                  .level = dag->run[run].level};
+                  .n = n,
+                  .level = dag->run[run].level,
+                  .n_kinds = dag->alike[dag->run[run].list] != 0 ? 1 : n};
 }
 
 FAB_INLINE uint64_t lanes_of(const fab_pass *p, const hops *h) {
