@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 struct fab_xml_stream {
     const char *path;
@@ -86,12 +87,21 @@ size_t fab_xml_stream_line(const fab_xml_stream *at) {
     return place_of(at).line;
 }
 
-/* Keeps the first failure and ends the reading. */
+/* Keeps the first failure and ends the reading. From callbacks of the document alone. */
 static void settle(fab_xml_stream *s, fab_status status) {
     if (status != FAB_OK && s->status == FAB_OK) {
         s->status = status;
         stop(s);
     }
+}
+
+/* Whether nothing has gone wrong. An error that libxml2 tells may come from the middle of its buffer, where it must not
+ * be stopped: the next callback of the document does. */
+static bool goes_on(fab_xml_stream *s) {
+    if (s->status != FAB_OK) {
+        stop(s);
+    }
+    return s->status == FAB_OK;
 }
 
 static void on_error(void *user, xmlErrorPtr error) {
@@ -102,18 +112,18 @@ static void on_error(void *user, xmlErrorPtr error) {
         return;
     }
     if (error->code == XML_ERR_NO_MEMORY) {
-        settle(s, fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text"));
+        s->status = fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text");
         return;
     }
     if (s->read_failed) {
-        settle(s, fab_fail(s->err, FAB_EIO, s->path, "cannot be read: %s", strerror(errno)));
+        s->status = fab_fail(s->err, FAB_EIO, s->path, "cannot be read: %s", strerror(errno));
         return;
     }
     (void)snprintf(text, sizeof text, "%s", error->message != NULL ? error->message : "syntax error");
     text[strcspn(text, "\r\n")] = '\0';
     (void)fab_xml_place(where, s->path, error->line > 0 ? (uint32_t)error->line : 1,
                         error->int2 > 0 ? (uint32_t)error->int2 : 1);
-    settle(s, fab_fail(s->err, FAB_EINPUT, where, "not well-formed XML: %s", text));
+    s->status = fab_fail(s->err, FAB_EINPUT, where, "not well-formed XML: %s", text);
 }
 
 /* --- what a file may not have --------------------------------------------------------------------------------------
@@ -136,6 +146,23 @@ static void on_entity(void *user, const xmlChar *name, int type, const xmlChar *
 static void on_reference(void *user, const xmlChar *name) {
     (void)name;
     refuse(user, "a reference to an entity that is not one of XML's own");
+}
+
+/* Of the encodings that libraries convert, those that XML files have. */
+static void on_document(void *user) {
+    static const char *const KNOWN[] = {"UTF-8",    "UTF8",       "UTF-16",   "UTF-16LE",
+                                        "UTF-16BE", "ISO-8859-1", "US-ASCII", "ASCII"};
+    fab_xml_stream *s = user;
+    const char *encoding = (const char *)s->context->input->encoding; /* of what it converts; else it is UTF-8 or -16 */
+    bool is_known = encoding == NULL;
+    for (size_t i = 0; !is_known && i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
+        is_known = strcasecmp(encoding, KNOWN[i]) == 0;
+    }
+    if (!is_known) {
+        char where[FAB_XML_PLACE_SIZE];
+        settle(s, fab_fail(s->err, FAB_EINPUT, fab_xml_place(where, s->path, 1, 1),
+                           "encoding '%.40s' is not read; expected UTF-8, UTF-16 or ISO-8859-1", encoding));
+    }
 }
 
 /* --- elements ------------------------------------------------------------------------------------------------------
@@ -186,7 +213,7 @@ static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, con
     (void)namespaces;
     (void)n_defaulted;
     fab_xml_stream *s = user;
-    if (s->status != FAB_OK) {
+    if (!goes_on(s)) {
         return;
     }
     if (++s->depth > FAB_XML_STREAM_DEPTH) {
@@ -205,7 +232,7 @@ static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const
     (void)prefix;
     (void)uri;
     fab_xml_stream *s = user;
-    if (s->status != FAB_OK) {
+    if (!goes_on(s)) {
         return;
     }
     s->depth--;
@@ -215,7 +242,7 @@ static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const
 
 static void on_text(void *user, const xmlChar *text, int length) {
     fab_xml_stream *s = user;
-    if (s->status != FAB_OK || length <= 0) {
+    if (!goes_on(s) || length <= 0) {
         return;
     }
     if (s->text->length == 0 && is_blank((char)text[0])) { /* indents between tags are most of many files */
@@ -264,6 +291,7 @@ static int read_bytes(void *user, char *to, int n) {
 static fab_status run(fab_xml_stream *s) {
     xmlSAXHandler handler = {0};
     handler.initialized = XML_SAX2_MAGIC;
+    handler.startDocument = on_document;
     handler.entityDecl = on_entity;
     handler.reference = on_reference;
     handler.startElementNs = on_start;

@@ -54,4 +54,4 @@ if "$program" run clos:gpus=64,radix=16 --out "$folder/1" --quiet >/dev/null 2>"
 fi
 grep -q 'report\.json' "$folder/stderr"
 [[ $before == "$(cksum <"$folder/1/report.json")" ]]
-[[ $(ls "$folder/1" | wc -l) == 6 ]]
+[[ $(ls "$folder/1" | wc -l) == 7 ]]

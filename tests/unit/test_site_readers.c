@@ -318,6 +318,8 @@ static const struct {
     {"graphml", "<!DOCTYPE graphml>", "<!DOCTYPE graphml [<!ENTITY a \"b\">]>", ":2:", "entities"},
     {"graphml", "&amp;", "&nbsp;", ":9:", "not well-formed"},
     {"graphml", "<!DOCTYPE graphml>", "<!DOCTYPE graphml SYSTEM \"http://example.invalid/graphml.dtd\">", NULL, NULL},
+    {"graphml", "encoding=\"UTF-8\"", "encoding=\"UTF-7\"", ":1:", "encoding"},
+    {"graphml", "encoding=\"UTF-8\"", "encoding=\"ISO-8859-1\"", NULL, NULL},
     {"graphml", "</graph>", "</graphs>", ":17:", "not well-formed"},
 };
 

@@ -26,7 +26,7 @@ typedef struct fab_xml_visitor {
 } fab_xml_visitor;
 
 /**
- * Reads a file in UTF-8, UTF-16 or another encoding that it declares.
+ * Reads a file in UTF-8, UTF-16 or ISO-8859-1.
  * @retval FAB_EINPUT  not well-formed, declares an entity, or the visitor said so: err->where is file:line:column
  * @retval FAB_EIO, FAB_ENOMEM
  * Complexity: O(bytes) time; memory of one tag. Threads: concurrent calls are safe.
