@@ -7,6 +7,9 @@
  * against 4 + 2T through a NIC that both have, and more through a leaf), and no route that could do without passes
  * through a domain between others: that is 2 + 2T links more, and a network has none of more than 2T. Between two boxes
  * SimGrid has one link: parallel cables are one of their sum.
+ *
+ * Where flows were routed, the platform has the engine's routes instead, cable by cable: hosts, links, and one route
+ * for every pair of GPUs that has a flow.
  */
 #include "report_formats.h"
 #include "result_walk.h"
@@ -51,9 +54,12 @@ static void put_quantity(writer *w, const char *attribute, double value, const c
     fab_xml_write_attribute(&w->xml, attribute, text);
 }
 
-static void put_boxes(writer *w) {
+static void put_hosts(writer *w, bool alone) {
     for (fab_node_id v = 0; v < w->f->n_nodes; v++) {
         bool is_host = fab_kind_of(w->f, v) == FAB_NODE_GPU;
+        if (alone && !is_host) {
+            continue;
+        }
         fab_xml_write_start(&w->xml, is_host ? "host" : "router");
         put_name(w, "id", v);
         if (is_host) {
@@ -138,6 +144,15 @@ static void put_routes(writer *w, fab_link_id first, double bps) {
 
 static const char DOCTYPE[] = "\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">";
 
+static void begin(writer *w, const char *routing) {
+    fab_xml_write_raw(&w->xml, DOCTYPE, sizeof DOCTYPE - 1);
+    fab_xml_write_start(&w->xml, "platform");
+    fab_xml_write_attribute(&w->xml, "version", "4.1");
+    fab_xml_write_start(&w->xml, "zone");
+    fab_xml_write_attribute(&w->xml, "id", "fabric");
+    fab_xml_write_attribute(&w->xml, "routing", routing);
+}
+
 static fab_status print(writer *w, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = w->f;
@@ -148,13 +163,8 @@ static fab_status print(writer *w, fab_error *err) {
         most = n > most ? n : most;
     }
     FAB_TRY(FAB_NEW(pairs, (size_t)most + 1, err));
-    fab_xml_write_raw(&w->xml, DOCTYPE, sizeof DOCTYPE - 1);
-    fab_xml_write_start(&w->xml, "platform");
-    fab_xml_write_attribute(&w->xml, "version", "4.1");
-    fab_xml_write_start(&w->xml, "zone");
-    fab_xml_write_attribute(&w->xml, "id", "fabric");
-    fab_xml_write_attribute(&w->xml, "routing", "Dijkstra");
-    put_boxes(w);
+    begin(w, "Dijkstra");
+    put_hosts(w, false);
     put_pad(w);
     for (fab_node_id v = 0; v < f->n_nodes; v++) {
         each_bundle(w, v, pairs, put_link);
@@ -170,6 +180,102 @@ done:
     return status;
 }
 
+/* --- routes of flows -----------------------------------------------------------------------------------------------
+ */
+
+typedef struct routed {
+    uint32_t src, dst;
+    uint64_t flow;
+} routed;
+
+static int by_pair(const void *a, const void *b) {
+    const routed *x = a;
+    const routed *y = b;
+    if (x->src != y->src) {
+        return x->src < y->src ? -1 : 1;
+    }
+    if (x->dst != y->dst) {
+        return x->dst < y->dst ? -1 : 1;
+    }
+    return (x->flow > y->flow) - (x->flow < y->flow);
+}
+
+static fab_status find_engine(const fab_result *result, const fab_engine_result **out, fab_error *err) {
+    const fab_phase_result *phase = &result->phases[0];
+    if (result->n_phases != 1 || phase->n_engines != 1) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "a platform has the routes of one phase under one engine; here are %zu phases, %zu engines",
+                        result->n_phases, phase->n_engines);
+    }
+    if (phase->engines[0].route_first == NULL) {
+        return fab_fail(
+            err, FAB_EUNSUPPORTED, NULL,
+            "SimGrid has one route for a pair; '%s' splits flows, or there are too many to keep their routes",
+            phase->engines[0].engine);
+    }
+    *out = &phase->engines[0];
+    return FAB_OK;
+}
+
+/* Flows by pair; those of one pair take the same links. */
+static fab_status sort_flows(const fab_engine_result *e, routed *out, fab_error *err) {
+    for (uint64_t i = 0; i < e->n_flows; i++) {
+        out[i] = (routed){e->flows[i].src_gpu, e->flows[i].dst_gpu, i};
+    }
+    qsort(out, e->n_flows, sizeof *out, by_pair);
+    for (uint64_t i = 1; i < e->n_flows; i++) {
+        uint64_t a = out[i - 1].flow;
+        uint64_t b = out[i].flow;
+        uint64_t n = e->route_first[a + 1] - e->route_first[a];
+        bool same = n == e->route_first[b + 1] - e->route_first[b] &&
+                    memcmp(e->route + e->route_first[a], e->route + e->route_first[b], n * sizeof *e->route) == 0;
+        if (out[i].src == out[i - 1].src && out[i].dst == out[i - 1].dst && !same) {
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                            "SimGrid has one route for a pair; flows from gpu-%" PRIu32 " to gpu-%" PRIu32
+                            " take different ones",
+                            out[i].src, out[i].dst);
+        }
+    }
+    return FAB_OK;
+}
+
+static void put_route_of(writer *w, const fab_engine_result *e, const routed *r) {
+    fab_xml_write_start(&w->xml, "route");
+    put_name(w, "src", r->src);
+    put_name(w, "dst", r->dst);
+    fab_xml_write_attribute(&w->xml, "symmetrical", "NO");
+    for (uint64_t i = e->route_first[r->flow]; i < e->route_first[r->flow + 1]; i++) {
+        fab_xml_write_start(&w->xml, "link_ctn");
+        put_cable(w, "id", e->route[i]);
+        fab_xml_write_attribute(&w->xml, "direction", (e->route[i] & 1) == 0 ? "UP" : "DOWN");
+        fab_xml_write_end(&w->xml);
+    }
+    fab_xml_write_end(&w->xml);
+}
+
+static fab_status print_routes(writer *w, const fab_engine_result *e, fab_error *err) {
+    fab_status status = FAB_OK;
+    routed *flows = NULL;
+    FAB_TRY(FAB_NEW(flows, e->n_flows + 1, err));
+    FAB_TRY(sort_flows(e, flows, err));
+    begin(w, "Full");
+    put_hosts(w, true);
+    for (uint32_t c = 0; c < w->f->n_cables; c++) {
+        put_link(w, 2 * c, fab_class_of(w->f, 2 * c)->capacity_bps);
+    }
+    for (uint64_t i = 0; i < e->n_flows; i++) {
+        if (i == 0 || flows[i].src != flows[i - 1].src || flows[i].dst != flows[i - 1].dst) {
+            put_route_of(w, e, &flows[i]);
+        }
+    }
+    fab_xml_write_end(&w->xml);
+    fab_xml_write_end(&w->xml);
+    FAB_TRY(fab_xml_writer_finish(&w->xml, err));
+done:
+    free(flows);
+    return status;
+}
+
 static fab_status write_simgrid(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     writer w = {.f = result->graph};
@@ -179,8 +285,12 @@ static fab_status write_simgrid(const fab_result *result, const fab_report_style
                         "simgrid shows a fabric that was built, and this command builds none");
     }
     FAB_TRY(fab_result_walk(result, NULL, NULL, err));
+    const fab_engine_result *routes = NULL;
+    if (result->n_phases > 0) {
+        FAB_TRY(find_engine(result, &routes, err));
+    }
     FAB_TRY(fab_xml_writer_init(&w.xml, out, err));
-    FAB_TRY(print(&w, err));
+    FAB_TRY(routes != NULL ? print_routes(&w, routes, err) : print(&w, err));
 done:
     fab_xml_writer_release(&w.xml);
     return status;
@@ -190,7 +300,8 @@ const fab_report_format fab_report_simgrid = {
     .name = "simgrid",
     .file_name = NULL, /* for one program, not for people */
     .suffix = ".simgrid.xml",
-    .summary = "the fabric as a platform of SimGrid (XML); parallel cables are one link, routes are SimGrid's",
+    .summary =
+        "the fabric as a platform of SimGrid (XML): routes are SimGrid's, or those of the flows where some were routed",
     .write = write_simgrid,
     .needs_graph = true,
 };

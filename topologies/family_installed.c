@@ -169,7 +169,7 @@ static fab_status rails_apart(const fab_installed_build *b, uint32_t *out, fab_e
     uint32_t *network = NULL; /* [rail], + 1 */
     uint32_t n_nics = site->n_servers * site->nics_per_server;
     uint32_t n_rails = b->f->n_rails;
-    uint32_t shared = 0;
+    uint32_t shared = 1; /* rails from the first on that share its network */
     *out = 0;
     if (site->n_networks < 2 || site->n_planes > 1 || n_rails < 2) {
         return FAB_OK;

@@ -36,6 +36,7 @@ fab_status fab_subject_init(const fab_bench *bench, const fab_traffic *traffic, 
                      .ports = bench->ports,
                      .rates = bench->rates,
                      .keep_flows = bench->keep_flows,
+                     .keep_routes = bench->keep_routes,
                      .bisection = strcmp(phase->collective, "bisection") == 0};
     FAB_TRY(fab_offer_init(f, bench->ports, phase, &s.offer, err));
     FAB_TRY(fab_demand_init(f, bench->ports, bench->next_hops, phase, &s.offer, &s.demand, err));

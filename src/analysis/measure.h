@@ -45,6 +45,7 @@ typedef struct fab_subject {
     bool bisection;     /**< effective bisection bandwidth is wanted */
     bool rates;         /**< rates and times are wanted */
     bool keep_flows;    /**< and those of every flow */
+    bool keep_routes;   /**< with their paths */
     double least_s;     /**< no routing carries the phase in less */
     double *handover;   /**< shape [n_links]: bytes handed over between rails before they are sent; NULL: none are */
     double handover_s;  /**< what that takes */
@@ -60,6 +61,7 @@ typedef struct fab_bench {
     const fab_bound *known; /**< it was found before; or NULL */
     bool rates;             /**< find rates and times */
     bool keep_flows;        /**< with rates: those of every flow of the first seed */
+    bool keep_routes;       /**< with their paths */
 } fab_bench;
 
 /** Offered rates, demands, ideal spray and the bound of a phase. Release with fab_subject_release(). */

@@ -202,6 +202,23 @@ static fab_status keep_flows(const fab_trial *trial, uint64_t n_flows, const uin
     return status;
 }
 
+/* The paths of flows that take one each. */
+static fab_status keep_routes(const fab_trial *trial, const fab_routes *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_engine_result *out = trial->detail;
+    if (r->flow_first[r->n_flows] != r->n_flows) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(out->route_first, (size_t)r->n_flows + 1, err));
+    FAB_TRY(FAB_NEW(out->route, r->path_first[r->n_flows] + 1, err));
+    for (uint32_t i = 0; i <= r->n_flows; i++) {
+        out->route_first[i] = r->path_first[i];
+    }
+    memcpy(out->route, r->link, r->path_first[r->n_flows] * sizeof *r->link);
+done:
+    return status;
+}
+
 /* Of flows, each the paths first[i] ... first[i + 1] - 1 of the solver; first NULL: one each. */
 static void take(const fab_trial *trial, uint64_t n_flows, const uint32_t *first, fab_sample *out) {
     const fab_rate_scratch *s = trial->scratch->rates;
@@ -303,6 +320,9 @@ fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *r, const dou
     take(trial, r->n_flows, r->flow_first, out);
     if (trial->detail != NULL && trial->subject->keep_flows) {
         FAB_TRY(keep_flows(trial, r->n_flows, r->flow_first, err));
+    }
+    if (trial->detail != NULL && trial->subject->keep_routes) {
+        FAB_TRY(keep_routes(trial, r, err));
     }
     if (trial->trace != NULL) {
         FAB_TRY(fab_trace_paths(trial, r, volume, err));

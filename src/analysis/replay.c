@@ -192,7 +192,8 @@ static fab_status prepare(context *c, fab_error *err) {
                            .ports = &c->ports,
                            .bound = replay->bound,
                            .rates = replay->rates,
-                           .keep_flows = replay->keep_flows};
+                           .keep_flows = replay->keep_flows,
+                           .keep_routes = replay->keep_routes};
     if (replay->gpus != NULL) {
         FAB_TRY(fab_traffic_front_end(replay->traffic, replay->design, replay->gpus, replay->fabric, &c->traffic, err));
     } else {
@@ -407,6 +408,8 @@ static void free_phases(fab_phase_result *phases, size_t n_phases) {
             free(phases[p].engines[e].more_utilisation);
             free(phases[p].engines[e].draws);
             free(phases[p].engines[e].flows);
+            free(phases[p].engines[e].route_first);
+            free(phases[p].engines[e].route);
         }
         free(phases[p].engines);
         free(phases[p].taper_ratio);

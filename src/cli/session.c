@@ -135,7 +135,9 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
                          .n_threads = (size_t)options->n_threads,
                          .bound = options->bound,
                          .rates = true,
-                         .keep_flows = cli_writes(options, "flows") || options->out != NULL,
+                         .keep_flows =
+                             cli_writes(options, "flows") || cli_writes(options, "simgrid") || options->out != NULL,
+                         .keep_routes = cli_writes(options, "simgrid"),
                          .known_bound = known_bound,
                          .keep_loads = cli_shows_loads(options),
                          .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,

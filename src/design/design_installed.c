@@ -79,6 +79,11 @@ static fab_status take_counts(reading *r, const fab_installed *site, fab_error *
     f->nics_per_server = site->nics_per_server;
     f->gpus_per_server = f->gpus_per_server != 0 ? f->gpus_per_server : site->nics_per_server;
     f->nic_bps = site->nic_bps > 0 ? site->nic_bps : f->nic_bps;
+    if (f->domain == 0 && site->domain_servers > 0) {
+        f->domain = site->domain_servers * f->gpus_per_server;
+        bool given = r->where[design_field_index(design_field_find(SCOPE_FABRIC, "domain-rate"))][0] != '\0';
+        f->domain_bps = site->domain_bps > 0 && !given ? site->domain_bps / (double)f->domain : f->domain_bps;
+    }
     uint64_t radix[FAB_MAX_TIERS] = {0};
     for (uint32_t i = 0; i < site->n_switches; i++) {
         uint64_t *most = &radix[site->switches[i].tier - 1];

@@ -29,23 +29,25 @@ done:
 static fab_status add_domains(const fab_fabric *f, fab_site *site, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t *members = NULL;
+    uint32_t n_domains = 0;
     uint32_t n_servers = f->gpus_per_server > 0 ? f->gpus_per_domain / f->gpus_per_server : 0;
     uint32_t n_nics = fab_n_of(f, FAB_NODE_NIC);
-    if (n_servers < 2 || f->nics_per_server == 0) {
+    uint32_t n_each = n_servers * f->nics_per_server; /* of a domain */
+    if (n_servers < 2 || n_each == 0) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(members, (size_t)n_servers * f->nics_per_server, err));
-    for (uint32_t first = 0; first < n_nics; first += n_servers * f->nics_per_server) {
+    FAB_TRY(FAB_NEW(members, n_each, err));
+    for (uint32_t first = 0; first < n_nics; first += n_each) {
         char text[FAB_IB_DESCRIPTION];
         uint32_t n = 0;
-        for (uint32_t i = first; i < n_nics && i < first + n_servers * f->nics_per_server; i++) {
+        for (uint32_t i = first; i < n_nics && i < first + n_each; i++) {
             (void)fab_ib_description(f, f->first[FAB_NODE_NIC] + i, text);
             uint32_t node = fab_site_find(site, text, strlen(text));
             if (node != FAB_SITE_NONE) {
                 members[n++] = node;
             }
         }
-        int length = snprintf(text, sizeof text, "domain-%" PRIu32, first / (n_servers * f->nics_per_server));
+        int length = snprintf(text, sizeof text, "domain-%" PRIu32, n_domains++);
         FAB_TRY(fab_site_add_group(site, text, (size_t)length, members, n, err));
     }
 done:

@@ -22,6 +22,8 @@ typedef struct host {
     host_class class;
     uint32_t first, n; /**< units */
     uint32_t node;     /**< first of them, for an order that is always the same */
+    uint32_t group;    /**< of the file; FAB_SITE_NONE */
+    uint32_t rank;     /**< that the file gives; FAB_SITE_NONE */
 } host;
 
 typedef struct making {

@@ -172,13 +172,19 @@ static const fab_site_end *first_plug(const ranked *r) {
                                         : r->m->units[r->h->first].side[r->m->out->n_planes - 1]);
 }
 
-/* Whole servers first; by name, or by leaf and port. */
+/* Whole servers first; by rank, group and name, or leaf and port. */
 static int by_rank(const void *x, const void *y) {
     const ranked *a = x;
     const ranked *b = y;
     int order = 0;
     if (a->h->class != b->h->class) {
         return a->h->class == HOST_WHOLE ? -1 : 1;
+    }
+    if (a->h->rank != b->h->rank) {
+        return a->h->rank > b->h->rank ? 1 : -1; /* those without one stand last */
+    }
+    if (a->h->group != b->h->group) {
+        return a->h->group > b->h->group ? 1 : -1;
     }
     if (a->m->options->by_leaf) {
         const fab_site_end *p = first_plug(a);
@@ -190,6 +196,56 @@ static int by_rank(const void *x, const void *y) {
         order = order != 0 ? order : strcmp(a->h->name, b->h->name);
     }
     return order != 0 ? order : (a->h->node > b->h->node) - (a->h->node < b->h->node);
+}
+
+/* Groups and ranks that the file gives, from any adapter of a host. */
+static fab_status find_groups(making *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_site *site = m->site;
+    uint32_t *group = NULL;
+    FAB_TRY(FAB_NEW(group, site->n_nodes, err)); /* + 1 */
+    for (uint32_t g = 0; g < site->n_groups; g++) {
+        for (uint32_t i = 0; i < site->groups[g].n; i++) {
+            group[site->member[site->groups[g].first + i]] = g + 1;
+        }
+    }
+    for (uint32_t i = 0; i < m->n_hosts; i++) {
+        host *h = &m->hosts[i];
+        h->group = group[h->node] - 1; /* wraps to FAB_SITE_NONE */
+        h->rank = site->nodes[h->node].rank;
+        for (uint32_t k = h->first; k < h->first + h->n; k++) {
+            uint32_t node = m->units[k].node;
+            h->group = h->group == FAB_SITE_NONE ? group[node] - 1 : h->group;
+            h->rank = site->nodes[node].rank < h->rank ? site->nodes[node].rank : h->rank;
+        }
+    }
+done:
+    free(group);
+    return status;
+}
+
+/* Servers per group, where all whole ones stand in groups of the same size one after the other. */
+static void find_domains(making *m, const ranked *list) {
+    fab_installed *out = m->out;
+    uint32_t n = 0;
+    uint32_t size = 0;
+    for (uint32_t i = 0; i < out->n_whole; i += n) {
+        uint32_t group = list[i].h->group;
+        for (n = 1; i + n < out->n_whole && list[i + n].h->group == group; n++) {
+        }
+        if (group == FAB_SITE_NONE || (size != 0 && n != size)) {
+            return;
+        }
+        if (i > 0 && group < list[i - 1].h->group) {
+            return; /* ranks go to and fro between groups */
+        }
+        size = n;
+    }
+    if (size > 0 && out->n_servers % size == 0) {
+        const fab_site_group *group = &m->site->groups[list[0].h->group];
+        out->domain_servers = size;
+        out->domain_bps = group->rate_bps * group->n;
+    }
 }
 
 static fab_status order_servers(making *m, ranked **out_list, fab_error *err) {
@@ -226,7 +282,9 @@ fab_status installed_place_nics(making *m, fab_error *err) {
                                                    : "");
     }
     classify(m);
+    FAB_TRY(find_groups(m, err));
     FAB_TRY(order_servers(m, &list, err));
+    find_domains(m, list);
     if (out->n_whole == 0) {
         FAB_FAIL(err, FAB_EINPUT, m->site->path, "no host has %" PRIu32 " NICs; most have %" PRIu32,
                  out->nics_per_server, usual);

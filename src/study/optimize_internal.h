@@ -89,7 +89,8 @@ void optimize_path_tapers(const structure *structure, uint32_t top, double *aske
 void optimize_switch_text(const structure *structure, char *out, size_t size);
 
 /** "64x400G holds 2,048 GPUs in 2 tiers; needs 3 tiers", into structure->reason. */
-void optimize_explain_unbuildable(const search *s, structure *structure, const fab_error *why);
+fab_status optimize_explain_unbuildable(const search *s, structure *structure, const fab_error *why,
+                                        fab_error *err) FAB_MUST_USE;
 
 /* --- optimize_program.c ------------------------------------------------------------------------------------------- */
 

@@ -206,20 +206,28 @@ static bool set_tapers(const fab_catalog *c, uint32_t n_tiers, size_t i, fab_fab
     return i == 0;
 }
 
+/* What keeps a choice from being a fabric, and not this program from finding out. */
+static bool is_misfit(fab_status status) {
+    return status == FAB_EINPUT || status == FAB_EUNSUPPORTED;
+}
+
 /* Patterns of all combinations of tapers. What cannot be built or priced is left out; `why` keeps the first reason. */
 static fab_status add_patterns(const search *s, structure *x, sample *m, fab_error *why, fab_error *err) {
     const fab_catalog *c = s->request->catalog;
     fab_fabric_spec base;
-    fab_status status = optimize_base_spec(s, x, &base, why);
-    if (status != FAB_OK) {
-        return FAB_OK; /* no patterns */
+    fab_error misfit = {0};
+    fab_status status = optimize_base_spec(s, x, &base, &misfit);
+    if (status != FAB_OK) { /* no patterns */
+        bool left_out = is_misfit(status);
+        (void)fab_fail(left_out ? why : err, status, misfit.where, "%s", misfit.text);
+        return left_out ? FAB_OK : status;
     }
     m->spec = base;
     for (size_t i = 0; set_tapers(c, x->n_tiers, i, &m->spec); i++) {
         fab_error inner = {0};
         size_t n = x->n_patterns;
         status = add_path(s, x, m, &inner);
-        if (status == FAB_EINPUT || status == FAB_EUNSUPPORTED) {
+        if (is_misfit(status)) {
             x->n_patterns = n;
             (void)fab_fail(why, status, inner.where, "%s", inner.text);
         } else if (status != FAB_OK) {
@@ -231,62 +239,67 @@ static fab_status add_patterns(const search *s, structure *x, sample *m, fab_err
 
 /* --- why not ------------------------------------------------------------------------------------------------------ */
 
-static bool can_build(const search *s, const structure *x, uint64_t gpus) {
+static fab_status can_build(const search *s, const structure *x, uint64_t gpus, bool *out, fab_error *err) {
     const fab_catalog *c = s->request->catalog;
     fab_fabric_spec spec;
     fab_counts counts;
-    if (optimize_base_spec(s, x, &spec, NULL) != FAB_OK) {
-        return false;
-    }
+    fab_error inner = {0};
+    *out = false;
+    fab_status status = optimize_base_spec(s, x, &spec, &inner);
     spec.gpus = gpus;
-    for (size_t i = 0; set_tapers(c, x->n_tiers, i, &spec); i++) {
+    for (size_t i = 0; status == FAB_OK && !*out && set_tapers(c, x->n_tiers, i, &spec); i++) {
         fab_fabric_spec copy = spec;
-        if (fab_topology_predict(&copy, &counts, NULL) == FAB_OK) {
-            return true;
-        }
+        *out = fab_topology_predict(&copy, &counts, NULL) == FAB_OK;
     }
-    return false;
+    return status == FAB_OK || is_misfit(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
 }
 
 /* Most GPUs, in whole units, that the choice can connect; 0 if not even one unit. */
-static uint64_t most_gpus(const search *s, const structure *x, uint64_t unit) {
+static fab_status most_gpus(const search *s, const structure *x, uint64_t unit, uint64_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
     uint64_t low = 0;
     uint64_t high = s->request->gpus / unit;
     while (low + 1 < high) {
         uint64_t middle = (low + high) / 2;
-        if (can_build(s, x, middle * unit)) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        bool fits = false;
+        FAB_TRY(can_build(s, x, middle * unit, &fits, err));
+        low = fits ? middle : low;
+        high = fits ? high : middle;
     }
-    return low * unit;
+    *out = low * unit;
+done:
+    return status;
 }
 
-void optimize_explain_unbuildable(const search *s, structure *x, const fab_error *why) {
+fab_status optimize_explain_unbuildable(const search *s, structure *x, const fab_error *why, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t most = 0;
+    bool fits = false;
     char switches[160];
     char count[32];
     uint64_t g = s->request->gpus_per_server != 0 ? s->request->gpus_per_server : s->request->catalog->gpus_per_server;
-    uint64_t most = why->code == FAB_EINPUT ? most_gpus(s, x, x->domain > g ? x->domain : g) : 0;
-    if (most == 0 || can_build(s, x, s->request->gpus)) { /* not a question of size */
+    if (why->code == FAB_EINPUT) {
+        FAB_TRY(most_gpus(s, x, x->domain > g ? x->domain : g, &most, err));
+        FAB_TRY(can_build(s, x, s->request->gpus, &fits, err));
+    }
+    if (most == 0 || fits) { /* not a question of size */
         (void)snprintf(x->reason, sizeof x->reason, "%.200s", why->text);
-        return;
+        goto done;
     }
     structure taller = *x;
-    while (taller.n_tiers < MAX_TIERS_TRIED) {
+    while (!fits && taller.n_tiers < MAX_TIERS_TRIED) {
         taller.tier[taller.n_tiers] = taller.tier[taller.n_tiers - 1];
         taller.n_tiers++;
-        if (can_build(s, &taller, s->request->gpus)) {
-            break;
-        }
+        FAB_TRY(can_build(s, &taller, s->request->gpus, &fits, err));
     }
-    bool helps = taller.n_tiers > x->n_tiers && can_build(s, &taller, s->request->gpus);
     optimize_switch_text(x, switches, sizeof switches);
     int n = snprintf(x->reason, sizeof x->reason, "%.100s holds %s GPUs in %u tier%s", switches,
                      fab_format_count(count, most), x->n_tiers, x->n_tiers == 1 ? "" : "s");
-    if (n > 0 && helps) {
+    if (n > 0 && fits) {
         (void)snprintf(x->reason + n, sizeof x->reason - (size_t)n, "; needs %u tiers", taller.n_tiers);
     }
+done:
+    return status;
 }
 
 /* --- enumeration -------------------------------------------------------------------------------------------------- */
@@ -340,7 +353,7 @@ static fab_status finish(const search *s, structure *x, sample *m, fab_error *er
     } else {
         FAB_TRY(add_patterns(s, x, m, &why, err));
         if (x->n_patterns == 0) {
-            optimize_explain_unbuildable(s, x, &why);
+            FAB_TRY(optimize_explain_unbuildable(s, x, &why, err));
         }
     }
     x->verdict = x->n_patterns == 0 ? VERDICT_UNBUILDABLE : VERDICT_OPEN;
@@ -410,7 +423,11 @@ fab_status optimize_enumerate(search *s, fab_error *err) {
         for (size_t d = 0; d < (q->domain != 0 ? 1 : c->n_domains); d++) {
             structure rest = {.nic_bps = q->nic_bps > 0 ? q->nic_bps : c->nics_bps[r],
                               .domain = q->domain != 0 ? q->domain : c->domains[d]};
-            n_fitting += read_base(s, rest.domain, rest.nic_bps, &spec, &misfit) == FAB_OK;
+            fab_status fits = read_base(s, rest.domain, rest.nic_bps, &spec, &misfit);
+            if (fits == FAB_ENOMEM) {
+                FAB_FAIL(err, fits, NULL, "cannot allocate what reads a design");
+            }
+            n_fitting += fits == FAB_OK;
             FAB_TRY(add_families(s, &rest, err));
         }
     }

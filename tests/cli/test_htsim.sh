@@ -48,6 +48,14 @@ same_cables k4.topo
 mkdir random
 $python "$check" random random 1
 same_cables random/*.topo
+# A design of what was read, written again: the same figures, whatever their order. (Latencies are those of the import.)
+figures() { # figures: of a topology on stdin, tier by tier
+  awk '$1 == "Tier" {tier = $2} NF == 2 && $1 != "#" && $1 !~ /Latency|^Tier$/ && !($1 ~ /^(Bundle|Oversubscribed)$/ && $2 == 1) {print tier, $1, $2}' | sort
+}
+for file in k4.topo random/random-[0-3].topo; do
+  "$program" build "installed:$file" --format htsim --quiet 2>err | figures >again
+  figures <"$file" | diff - again >diff || fail "$file written again: $(head -n 3 err) $(head -n 4 diff)"
+done
 sed -i '5d' random-3.topo.csv
 "$program" audit random/random-3.topo --against random-3.topo.csv --json --quiet | grep -q '"extra-cable"' || fail "a cable more than in the list is not found"
 sed 's/$/\r/' k4.topo >crlf.topo

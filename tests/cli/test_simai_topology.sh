@@ -9,6 +9,10 @@ spectrum=rail-spine:gpus=32,radix=8,domain-rate=360GB/s,domain-latency=50ns,late
 "$program" build "$spectrum" --export again.simai --quiet >/dev/null
 cmp again.simai spectrum.simai || fail "--export writes other bytes"
 
+# A design of what was read, written again. (Latencies and the NVLink rate are those of the import.)
+"$program" build installed:spectrum.simai --set domain-rate=360GB/s --format simai --quiet 2>err | sed -E 's/[^ ]*ms//' >again
+sed -E 's/[^ ]*ms//' spectrum.simai | diff - again >diff || fail "written again: $(head -n 3 err) $(head -n 4 diff)"
+
 # Every cable of the fabric once, by GraphML, in the numbers of SimAI.
 compare() { # compare DESIGN
   "$program" build "$1" --format simai --quiet >out.simai || { fail "$1: not written"; return; }
@@ -102,7 +106,7 @@ change '3s/$/ 0/' | wrong ':3:28: ' 'end of the line'
 change '$d' | wrong ':97:1: ' '95 of 96'
 change '$p' | wrong ':99:1: ' 'a link more'
 printf '3 2 1\n' | wrong ':1:1: ' 'before the list of switches'
-: | wrong ': ' 'is empty'
+: | wrong ':1:1: ' 'is empty'
 head -c 2000 spectrum.simai | wrong ':[0-9]+:[0-9]+: ' '' # cut anywhere
 printf '1 0 0\n\0' | wrong ':2:1: ' 'zero byte'
 sed 's/$/\r/' spectrum.simai >crlf.simai

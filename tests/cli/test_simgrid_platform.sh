@@ -44,13 +44,32 @@ done
 "$program" build fat-tree:k=4 --export k4.simgrid.xml --quiet >/dev/null
 "$program" build fat-tree:k=4 --format simgrid --quiet | cmp - k4.simgrid.xml || fail "--export writes other bytes"
 
+# --- routes of flows ---
+refuse() { # refuse TEXT ARGUMENTS...
+  local code=0
+  "$program" route "${@:2}" --format simgrid --quiet >out 2>err || code=$?
+  [[ $code -eq 3 && ! -s out ]] && grep -qE -e "$1" err || fail "${*:2}: exit code $code: $(<err)"
+}
+refuse 'one phase under one engine' fat-tree:k=4 --traffic pattern:permutation --engine dmodk --engine ecmp
+refuse 'one phase under one engine' fat-tree:k=4 --traffic pattern:all-gather,algorithm=doubling --engine dmodk
+refuse 'splits flows' fat-tree:k=4 --traffic pattern:permutation --engine spray
+printf 'src,dst,bytes\n0,15,1000\n0,15,1000\n1,14,5\n' >twice.csv
+"$program" route fat-tree:k=4 --traffic file:twice.csv --engine dmodk --format simgrid --quiet >platform.xml || fail "a pair twice"
+[[ $(grep -c '<route ' platform.xml) -eq 2 && $(grep -c '<host ' platform.xml) -eq 16 ]] || fail "a route for every pair: $(grep '<route ' platform.xml)"
+for seed in 1 2 3 4 5 6 7 8; do # some seed parts them
+  code=0
+  "$program" route fat-tree:k=4,gpus-per-server=1 --traffic file:twice.csv --engine ecmp,hash=ideal --seed $seed --format simgrid --quiet >out 2>err || code=$?
+  [[ $code -eq 0 ]] || break
+done
+[[ $code -eq 3 ]] && grep -q 'from gpu-0 to gpu-15 take different' err || fail "two routes of a pair: $code $(<err)"
+
 # --- the same rates ---
 if ! echo '#include <simgrid/s4u.hpp>' | g++ -std=c++17 -E -x c++ - >/dev/null 2>&1; then
   echo "SimGrid or g++ is missing: rates are not compared (scripts/setup --peers installs them)" >&2
   exit $((failures > 0))
 fi
 g++ -std=c++17 -O1 -Wall -Wextra -o peer "$root/tests/bench/peer_simgrid_platform.cpp" -lsimgrid
-rates() { # rates DESIGN ENGINE SEED: a random matrix, in which some stay in their server
+rates() { # rates DESIGN ENGINE SEED [routes]: a random matrix, in which some stay in their server; SimGrid's routes or ours
   python3 - "$3" "$("$program" build "$1" --json --quiet | python3 -c 'import json, sys; print(json.load(sys.stdin)["fabric"]["gpus"])')" <<'PY'
 import random, sys
 rng, n = random.Random(int(sys.argv[1])), int(sys.argv[2])
@@ -58,7 +77,12 @@ pairs = [rng.sample(range(n), 2) for _ in range(3 * n)] + [[g, g ^ 1] for g in r
 with open("matrix.csv", "w") as f:
     print("src,dst,bytes", *(f"{a},{b},1000000" for a, b in sorted(set(map(tuple, pairs)))), sep="\n", file=f)
 PY
-  "$program" build "$1" --format simgrid --quiet | sed -E 's/latency="[^"]*"/latency="0s"/' >platform.xml
+  if [[ ${4-} == routes ]]; then
+    "$program" route "$1" --traffic file:matrix.csv --engine "$2" --format simgrid --quiet >with-latency.xml
+  else
+    "$program" build "$1" --format simgrid --quiet >with-latency.xml
+  fi
+  sed -E 's/latency="[^"]*"/latency="0s"/' with-latency.xml >platform.xml
   "$program" route "$1" --traffic file:matrix.csv --engine "$2" --format flows --quiet >flows.csv 2>err || { fail "$1: $(<err)"; return; }
   awk -F, 'NR > 1 {print "gpu-" $4, "gpu-" $5}' flows.csv >pairs
   ./peer platform.xml <pairs >rates 2>err || { fail "$1: SimGrid: $(tail -n 2 err)"; return; }
@@ -75,4 +99,8 @@ PY
 rates 'fat-tree:xgft=3;4,4,4;1,1,1,gpus-per-server=4' dmodk 1
 rates clos:gpus=48,radix=64,tiers=1,gpus-per-server=8,nics-per-server=4,pcie=500Gb/s dmodk 2
 rates rail-spine:gpus=64,radix=16/64,tiers=2,taper=3 spray,window=1GB 3
+# Many paths: those of the engine.
+rates 'fat-tree:xgft=3;4,4,8;1,4,4;1,1,1,gpus-per-server=1' dmodk 4 routes
+rates 'rail-spine:gpus=64,radix=8,taper=2' ecmp,hash=ideal 5 routes
+rates dragonfly:dragonfly=2,4,2,gpus-per-server=2 ecmp 6 routes
 exit $((failures > 0))

@@ -56,6 +56,7 @@ const fault_case fault_cases[] = {
     {"run-degrade", {NULL}, "run " CLOS " --degrade nic-3=0.5 --job memory-check=off" COMMON, NULL, false},
     {"route-fail", {NULL}, "route " SPARE RING " --fail server-1 --engine pinned --json" COMMON, NULL, false},
     {"route-seeds", {NULL}, ROUTE " --engine ecmp,hash=ideal --engine adaptive --seeds 3 --json" COMMON, NULL, false},
+    {"route-threads", {NULL}, ROUTE " --engine ecmp --engine spray --seeds 4 --threads 3 --json --quiet", NULL, false},
     {"route-bound", {NULL}, ROUTE " --engine updn --engine optimal --bound --certificate c" COMMON, NULL, false},
     {"route-lp", {NULL}, ROUTE " --engine optimal,method=lp --json" COMMON, NULL, false},
     {"route-dump", {NULL}, ROUTE " --engine ecmp --dump t" COMMON, NULL, false},

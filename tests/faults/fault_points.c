@@ -76,6 +76,12 @@ static bool fails(fault_kind kind, int reason) {
     return now;
 }
 
+/* The loader's own blocks come from malloc() above, by which the leak sanitizer does not know them. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+    return "leak:_dl_\n";
+}
+
 /* --- memory ------------------------------------------------------------------------------------------------------ */
 
 /* What dlsym() itself takes before there is anything to pass on to; never given back. */

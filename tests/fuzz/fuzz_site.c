@@ -2,9 +2,11 @@
  * fab_site_formats, so that a new one is fuzzed without a change here. What is read is given a shape and audited, also
  * against itself. */
 #include "fab/audit.h"
+#include "fab/site_write.h"
 #include "fuzz.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +58,21 @@ static void check_audit(const fab_audit *audit) {
     }
 }
 
+/* Whatever was read is written in every format, or refused before a byte. */
+static void write_all(const fab_shape *shape) {
+    for (size_t i = 0; fab_site_writers[i] != NULL; i++) {
+        char *text = NULL;
+        size_t size = 0;
+        fab_error err = {0};
+        FILE *out = open_memstream(&text, &size);
+        fuzz_check(out != NULL, "no memory to write to");
+        bool written = fuzz_accepts(fab_site_writers[i]->write(shape, out, &err), &err);
+        (void)fclose(out);
+        fuzz_check(written || size == 0, "%s: refused behind %zu bytes", fab_site_writers[i]->name, size);
+        free(text);
+    }
+}
+
 static void look(fab_site *site) {
     fab_shape shape = {0};
     fab_audit *audit = NULL;
@@ -74,6 +91,7 @@ static void look(fab_site *site) {
         check_audit(audit);
     }
     fab_audit_free(audit);
+    write_all(&shape);
     fab_shape_release(&shape);
 }
 

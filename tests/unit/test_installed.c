@@ -151,6 +151,30 @@ Test(installed, planes_pods_and_what_is_no_tree) {
     drop(&b);
 }
 
+Test(installed, groups_of_the_file_are_domains) {
+    built b;
+    /* SimAI: eight GPUs, two to a server, an NVSwitch each; the last two nodes are switches of the network */
+    build(&b,
+          "14 2 4 2 16 H100\n8 9 10 11 12 13\n"
+          "0 8 2880Gbps 0.000025ms 0\n1 8 2880Gbps 0.000025ms 0\n2 9 2880Gbps 0.000025ms 0\n3 9 2880Gbps 0.000025ms 0\n"
+          "4 10 2880Gbps 0.000025ms 0\n5 10 2880Gbps 0.000025ms 0\n6 11 2880Gbps 0.000025ms 0\n7 11 2880Gbps "
+          "0.000025ms 0\n"
+          "0 12 400Gbps 0.0005ms 0\n1 13 400Gbps 0.0005ms 0\n2 12 400Gbps 0.0005ms 0\n3 13 400Gbps 0.0005ms 0\n"
+          "4 12 400Gbps 0.0005ms 0\n5 13 400Gbps 0.0005ms 0\n6 12 400Gbps 0.0005ms 0\n7 13 400Gbps 0.0005ms 0\n",
+          "");
+    cr_expect_eq(b.f->n_servers, 4);
+    cr_expect_eq(b.f->gpus_per_domain, 2);
+    cr_expect_eq(b.f->nics_per_server, 2);
+    for (uint32_t c = 0; c < b.f->n_cables; c++) {
+        const fab_link_class *k = fab_class_of(b.f, 2 * c);
+        cr_expect_eq(k->capacity_bps, k->kind == FAB_LINK_SCALEUP ? 2880e9 : 400e9);
+    }
+    /* rails that no cable joins: traffic between them is handed over inside the servers */
+    cr_expect(b.f->forwards_in_domain);
+    cr_expect_eq(b.f->rails_per_network, 1);
+    drop(&b);
+}
+
 Test(installed, the_digest_is_of_the_content) {
     char digest[3][17];
     static const char *const TEXTS[] = {HEAD "node-1/nic-0,1,a,1,\nnode-2/nic-0,1,a,2,\n",

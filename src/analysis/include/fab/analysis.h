@@ -101,6 +101,7 @@ typedef struct fab_replay {
     const fab_bound *known_bound; /**< with bound, of traffic with one phase: what fab_bound_find() found for the first
                                      seed on an equal fabric; NULL: find it */
     bool keep_flows;              /**< with rates: fill flows of the first seed */
+    bool keep_routes;             /**< with keep_flows: fill route_first and route */
     bool keep_loads;              /**< fill load_bytes and utilisation of the first seed */
     uint64_t keep_seeds; /**< with keep_loads: fill more_utilisation of the seeds up to this one, taper_ratio and
                             block_bytes; 0: none of them */

@@ -223,9 +223,12 @@ typedef struct fab_engine_result {
     char cycle[FAB_CYCLE_SHOWN][FAB_LINK_NAME_SIZE]; /**< names of its first ones */
     fab_flow_rate *flows; /**< shape [n_flows]; NULL unless asked for, and where rates are not known */
     uint64_t n_flows;
-    double *load_bytes;      /**< shape [n_links], first seed; NULL unless asked for (exports) */
-    double *utilisation;     /**< shape [n_links], likewise: offered rate over capacity; of fabric links the collision
-                                factor */
+    uint64_t *route_first; /**< shape [n_flows + 1]: flow i takes the links route[route_first[i] ... ), in order, first
+                              seed; NULL unless asked for, and where a flow takes several paths */
+    fab_link_id *route;    /**< shape [route_first[n_flows]] */
+    double *load_bytes;    /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    double *utilisation;   /**< shape [n_links], likewise: offered rate over capacity; of fabric links the collision
+                              factor */
     float *more_utilisation; /**< shape [n_more][n_links]: the same of the seeds after the first; NULL likewise */
     uint64_t n_more;
     fab_seed_figures

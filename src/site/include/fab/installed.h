@@ -68,8 +68,11 @@ typedef struct fab_installed {
     double cable_bps[FAB_INSTALLED_TIERS + 1]; /**< [tier]: rate that most cables below the switches of a tier have (2:
                                                   between switches, where it is no tree); 0: the file gives none */
     fab_left left[FAB_LEFT_N];
-    uint32_t n_added_hosts; /**< hosts_per_switch */
-    uint32_t n_split_ports; /**< NICs that are one port each of adapters whose ports share a network */
+    uint32_t domain_servers; /**< servers that share a scale-up domain, by the groups of the file; 0: it has none, or
+                                they differ */
+    double domain_bps;       /**< of all members into it, per direction; 0: not known */
+    uint32_t n_added_hosts;  /**< hosts_per_switch */
+    uint32_t n_split_ports;  /**< NICs that are one port each of adapters whose ports share a network */
 } fab_installed;
 
 /**
