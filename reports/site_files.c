@@ -33,7 +33,7 @@ done:
                                                .needs_graph = true};
 
 SITE_FORMAT(cables, "cables", ".cables.csv",
-            "the fabric as a list of cables, CSV: A-node,A-port,Z-node,Z-port,rate,length")
+            "the fabric as a list of cables, CSV: A-node, A-port, Z-node, Z-port, rate, length")
 SITE_FORMAT(ptm, "ptm", ".ptm.dot", "the fabric as a wiring plan for PTM and NVIDIA Air: topology.dot")
 SITE_FORMAT(slurm_tree, "slurm-tree", ".tree.conf", "the fabric as topology.conf of Slurm, topology/tree")
 SITE_FORMAT(slurm_block, "slurm-block", ".block.conf", "the fabric as topology.conf of Slurm, topology/block")

@@ -138,7 +138,8 @@ static void look_at(trim *t, fab_node_id v) {
     uint32_t s = v - t->d->fabric->first[FAB_NODE_SWITCH];
     if (!t->queued[s]) {
         t->queued[s] = 1;
-        t->queue[(t->head + t->n_queued++) % t->n_switches] = s;
+        uint32_t at = t->head + t->n_queued++; /* no more than all of them */
+        t->queue[at < t->n_switches ? at : at - t->n_switches] = s;
     }
 }
 
@@ -195,7 +196,7 @@ fab_status fab_dependencies_core(const fab_dependencies *d, uint8_t *out_core, f
     }
     while (t.n_queued > 0) {
         uint32_t s = t.queue[t.head];
-        t.head = (t.head + 1) % n_switches;
+        t.head = t.head + 1 < n_switches ? t.head + 1 : 0;
         t.n_queued--;
         t.queued[s] = 0;
         trim_switch(&t, s);

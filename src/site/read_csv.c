@@ -268,5 +268,5 @@ static bool is_csv(const char *head, size_t n) {
     return a && z;
 }
 
-const fab_site_format fab_site_csv = {"cables", "list of cables as CSV: A-node,A-port,Z-node,Z-port,rate,length",
+const fab_site_format fab_site_csv = {"cables", "list of cables as CSV: A-node, A-port, Z-node, Z-port, rate, length",
                                       is_csv, read_csv};

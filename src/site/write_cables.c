@@ -53,4 +53,4 @@ done:
 }
 
 const fab_site_writer fab_site_cables = {
-    "cables", ".cables.csv", "list of cables as CSV: A-node,A-port,Z-node,Z-port,rate,length", write_cables};
+    "cables", ".cables.csv", "list of cables as CSV: A-node, A-port, Z-node, Z-port, rate, length", write_cables};

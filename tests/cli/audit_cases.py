@@ -80,3 +80,22 @@ leaf = name_of("leaf-3")
 changed = [r for k, r in enumerate(records) if k != record_of("leaf-3")]
 changed = ["\n".join(l for l in r.split("\n") if f'"{leaf}"' not in l) for r in changed]
 save("absent", changed, finding="absent-switch", node="leaf-3")
+
+# an adapter that is not in the network
+adapter = name_of("server-2 HCA-3")
+changed = [r for k, r in enumerate(records) if k != record_of("server-2 HCA-3")]
+changed = ["\n".join(l for l in r.split("\n") if f'"{adapter}"' not in l) for r in changed]
+save("no-adapter", changed, finding="missing-port", node="server-2", cables=1)
+
+# an adapter in a free port of another rail's leaf; its own place stays empty
+changed = list(records)
+adapter, own, other = name_of("server-1 HCA-2"), record_of("server-1 HCA-2"), record_of("leaf-4")
+port_line = next(l for l in changed[own].split("\n") if l.startswith("["))
+old_leaf, old_port = re.search(r'"(S-\w+)"\[(\d+)\]', port_line).groups()
+home = next(k for k, r in enumerate(records) if re.search(rf'^Switch\s+\d+ "{old_leaf}"', r, re.M))
+lines = changed[home].split("\n")
+moved = next(l for l in lines if f'"{adapter}"' in l)
+changed[home] = "\n".join(l for l in lines if l != moved)
+changed[own] = changed[own].replace(f'"{old_leaf}"[{old_port}]', f'"{name_of("leaf-4")}"[33]')
+changed[other] = changed[other].replace("Switch\t32", "Switch\t33") + "\n" + re.sub(r"^\[\d+\]", "[33]", moved)
+save("astray", changed, finding="wrong-rail", node="server-1 HCA-2", other_node="leaf-4", other_port="33")

@@ -1,7 +1,8 @@
 /* Installed networks in the formats of other tools. The first byte chooses the reader: 0 by content, k the k-th of
- * fab_site_formats, so that a new one is fuzzed without a change here. What is read is given a shape and audited, also
- * against itself. */
+ * fab_site_formats, so that a new one is fuzzed without a change here. What is read is given a shape, audited, also
+ * against itself, and imported. */
 #include "fab/audit.h"
+#include "fab/installed.h"
 #include "fab/site_write.h"
 #include "fuzz.h"
 
@@ -101,16 +102,35 @@ static void look(fab_site *site) {
     fab_shape_release(&shape);
 }
 
+/* As a fabric of servers and tiers. */
+static void import(const char *path, const char *format, uint32_t n_nodes) {
+    fab_installed *installed = NULL;
+    fab_error err = {0};
+    const fab_installed_options options = {.format = format};
+    if (n_nodes <= MOST_NODES && fuzz_accepts(fab_installed_read(path, &options, &installed, &err), &err)) {
+        fuzz_check(installed->n_tiers <= FAB_INSTALLED_TIERS && is_rate(installed->nic_bps), "%u tiers, NICs of %g",
+                   installed->n_tiers, installed->nic_bps);
+        for (uint32_t i = 0; i < installed->n_trunks; i++) {
+            uint32_t side[2];
+            fab_installed_trunk(installed, i, side);
+            fuzz_check(side[0] != side[1], "trunk %u leads to itself", i);
+        }
+    }
+    fab_installed_free(installed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) {
         return 0;
     }
     fab_site *site = NULL;
     fab_error err = {0};
+    const char *path = fuzz_file(data + 1, size - 1);
     size_t choice = data[0] % (n_formats() + 1);
     const char *format = choice > 0 ? fab_site_formats[choice - 1]->name : NULL;
-    if (fuzz_accepts(fab_site_read(fuzz_file(data + 1, size - 1), format, &site, &err), &err)) {
+    if (fuzz_accepts(fab_site_read(path, format, &site, &err), &err)) {
         look(site);
+        import(path, format, site->n_nodes);
     }
     fab_site_free(site);
     return 0;

@@ -316,6 +316,15 @@ test('it prints', async () => {
   const pages = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
   assert.ok(pages >= 3 && pages <= 12, `${pages} pages`);
   await context.close();
+  for (const name of ['run', 'route', 'sweep', 'cost', 'study', 'growth', 'explain', 'audit']) { // nothing is cut at the edge of A4
+    const { page: sheet, context: printer } = await open(browser, file(name), { viewport: { width: 718, height: 1000 } });
+    await drawAll(sheet);
+    await sheet.emulateMedia({ media: 'print' });
+    const cut = await sheet.evaluate(() => [...document.querySelectorAll('table')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > 719)
+      .map((e) => `${e.caption.textContent}: ${Math.round(e.getBoundingClientRect().right)}`));
+    assert.deepEqual(cut, [], name);
+    await printer.close();
+  }
 });
 
 /* --- the other commands ------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 // The first screen: what bounds the job, how bad the collisions are, what it costs.
-import { h } from './dom.js';
+import { breakable, h } from './dom.js';
 import { studyAnswers } from './study.js';
 import * as f from './format.js';
 
@@ -149,15 +149,15 @@ function designAnswers(designs) {
   const base = designs[0];
   const rest = designs.slice(1);
   return [
-    card('answer-cost', 'Which costs least?', [h('strong', null, cheapest.name), `: ${f.money(cheapest.cost.total_usd)}, ${f.dollars(cheapest.cost.per_gpu_usd)} per GPU`],
+    card('answer-cost', 'Which costs least?', [h('strong', null, breakable(cheapest.name)), `: ${f.money(cheapest.cost.total_usd)}, ${f.dollars(cheapest.cost.per_gpu_usd)} per GPU`],
       h('ul', { class: 'plain' }, rest.map((d) => h('li', null, `${d.name}: ${f.percent(Math.abs(d.reduction_ratio))} ${d.reduction_ratio >= 0 ? 'less' : 'more'} than ${base.name}`)))),
     card('answer-power', 'Which draws least?', (() => {
       const least = designs.reduce((a, b) => (b.cost.power_w < a.cost.power_w ? b : a));
-      return [h('strong', null, f.power(least.cost.power_w)), `: ${least.name}`];
+      return [h('strong', null, f.power(least.cost.power_w)), ': ', breakable(least.name)];
     })(), h('ul', { class: 'plain' }, designs.map((d) => h('li', null, `${d.name}: ${f.power(d.cost.power_w)}`)))),
     card('answer-bisection', 'What do they carry?', (() => {
       const most = designs.reduce((a, b) => ((b.fabric.bisection_bps ?? 0) > (a.fabric.bisection_bps ?? 0) ? b : a));
-      return most.fabric.bisection_bps ? [h('strong', null, f.rate(most.fabric.bisection_bps)), ` of bisection: ${most.name}`] : 'Bisections are not known';
+      return most.fabric.bisection_bps ? [h('strong', null, f.rate(most.fabric.bisection_bps)), ' of bisection: ', breakable(most.name)] : 'Bisections are not known';
     })(), h('ul', { class: 'plain' }, designs.map((d) => h('li', null, `${d.name}: ${d.fabric.bisection_ratio !== undefined ? f.percent(d.fabric.bisection_ratio) : '-'}`)))),
   ];
 }
@@ -209,7 +209,7 @@ function mixAnswers(mix) {
   const rows = mix.designs.flatMap((d) => (d.engines ?? []).map((e) => ({ d, e }))).filter(({ e }) => e.speed_ratio !== undefined);
   const best = rows.find(({ e }) => e.best);
   if (!best) return [];
-  return [card('answer-mix', 'Which design serves both jobs best?', [h('strong', null, best.d.name), ': most speed for its cost'],
+  return [card('answer-mix', 'Which design serves both jobs best?', [h('strong', null, breakable(best.d.name)), ': most speed for its cost'],
     h('ul', { class: 'plain' }, rows.map(({ d, e }) => h('li', null, `${d.name}: speed ${f.percent(e.speed_ratio)}, per dollar ${f.percent(e.speed_per_usd_ratio)} of the best`))),
     h('p', { class: 'small' }, `Training ${f.percent(mix.training_share)} of the time, ranking ${f.percent(mix.ranking_share)}; under ${best.e.label}.`))];
 }

@@ -1,5 +1,5 @@
 // Bills of materials, and designs side by side.
-import { h, section, table } from './dom.js';
+import { h, keyOf, section, table } from './dom.js';
 import { costParts, stacked } from './answers.js';
 import * as f from './format.js';
 
@@ -51,7 +51,7 @@ export function cost(model) {
   if (designs) return comparison(designs);
   return section('cost', 'Bill of materials', null, facts(fabric), tiers(fabric),
     c && [stacked(costParts(c).map(([name, usd, kind]) => [name, usd / c.total_usd, `part-${kind}`]), 'Parts of the cost'),
-      h('p', { class: 'key' }, costParts(c).filter(([, usd]) => usd > 0).map(([name, usd, kind]) => [h('span', { class: `swatch part-${kind}` }), `${name} ${f.money(usd)} `])),
+      keyOf(costParts(c).filter(([, usd]) => usd > 0).map(([name, usd, kind]) => [`swatch part-${kind}`, `${name} ${f.money(usd)}`])),
       bill(c),
       h('p', null, `${f.money(c.total_usd)} is ${f.dollars(c.per_gpu_usd)} per GPU${c.per_bisection_gbps_usd ? ` and ${f.money(c.per_bisection_gbps_usd)} per Gb/s of bisection` : ''}; capital ${f.money(c.capital_usd_per_year)}, energy ${f.money(c.energy_usd_per_year)} per year.`),
       notes(c)]);
@@ -76,7 +76,7 @@ function comparison(designs) {
       h('span', { class: 'total-name' }, `${d.name}: ${f.money(d.cost.total_usd)}`),
       h('div', { style: { width: `${(100 * d.cost.total_usd) / most}%` } },
         stacked(costParts(d.cost).map(([name, usd, kind]) => [name, usd / d.cost.total_usd, `part-${kind}`]), `${d.name}: ${f.money(d.cost.total_usd)}`))))),
-    h('p', { class: 'key' }, costParts(designs[0].cost).filter(([, , kind]) => designs.some((d) => d.cost[`${kind}_usd`] > 0)).map(([name, , kind]) => [h('span', { class: `swatch part-${kind}` }), `${name} `])),
+    keyOf(costParts(designs[0].cost).filter(([, , kind]) => designs.some((d) => d.cost[`${kind}_usd`] > 0)).map(([name, , kind]) => [`swatch part-${kind}`, name])),
     table({
       id: 'designs',
       caption: 'Designs',

@@ -25,6 +25,12 @@ export function replace(element, ...children) {
   return add(element, children);
 }
 
+/** A long name that breaks behind its commas and colons, not within a number. */
+export const breakable = (text) => String(text).split(/(?<=[,:])/).flatMap((piece, i) => (i > 0 ? [h('wbr'), piece] : [piece]));
+
+/** What the colours of a chart stand for: [class of the mark, text]. A mark stays with its text. */
+export const keyOf = (items) => h('p', { class: 'key' }, items.flatMap(([mark, text]) => [h('span', { class: 'item' }, h('span', { class: mark }), text), ' ']));
+
 let ids = 0;
 /** An id that is not taken. */
 export const fresh = (stem) => `${stem}-${++ids}`;
@@ -44,7 +50,7 @@ export function section(id, title, intro, ...children) {
 export function table({ caption, columns, rows, hide, id }) {
   const name = fresh('caption');
   return h('div', { class: 'scroll', role: 'region', tabindex: 0, 'aria-labelledby': name },
-    h('table', { id },
+    h('table', { id, class: columns.length > 9 ? 'wide' : null },
       h('caption', { id: name, class: hide ? 'hidden' : null }, caption),
       h('thead', null, h('tr', null, columns.map((c) => h('th', { scope: 'col', class: c.number ? 'number' : null }, c.title)))),
       h('tbody', null, rows.map((row) => tableRow(columns, row)))));

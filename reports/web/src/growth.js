@@ -1,5 +1,5 @@
 // A fabric that is built in steps: what stands, what each step adds, what it moves.
-import { h, section, table } from './dom.js';
+import { h, keyOf, section, table } from './dom.js';
 import { axis, bars, chart } from './chart.js';
 import * as f from './format.js';
 
@@ -10,7 +10,7 @@ function curve(steps) {
   return chart({
     title: 'Price of what stands, and of what the step buys',
     label: `Price by step. ${steps.map((s, i) => `Step ${stepName(s, i)}: ${f.money(s.total_usd)} stand, ${f.money(s.bought_usd)} bought`).join('; ')}`,
-    key: h('p', { class: 'key' }, [['dot hue-0', 'stands at the end '], ['dot hue-1', 'bought in the step ']].map(([kind, name]) => [h('span', { class: kind }), name])),
+    key: keyOf([['swatch hue-0', 'stands at the end'], ['swatch hue-1', 'bought in the step']]),
     height: 220,
     data: [x, steps.map((s) => s.total_usd), steps.map((s) => s.bought_usd)],
     options: (c) => ({

@@ -1,6 +1,6 @@
 // The page: reads its block of data and lays out what there is.
 import { Model, State } from './model.js';
-import { add, h, section, select } from './dom.js';
+import { add, breakable, h, section, select } from './dom.js';
 import { answers } from './answers.js';
 import { about } from './about.js';
 import { audit } from './audit.js';
@@ -40,7 +40,7 @@ function header(model) {
   const names = (model.report.designs ?? model.report.mix?.designs)?.map((d) => d.name);
   return h('header', null,
     h('p', { class: 'kind' }, WHAT[meta.command] ?? meta.command),
-    h('h1', null, names ? `${names.length} designs` : model.report.optimize ? `A fabric for ${f.count(model.report.optimize.gpus)} GPUs` : (meta.design ?? meta.command)),
+    h('h1', null, names ? `${names.length} designs` : model.report.optimize ? `A fabric for ${f.count(model.report.optimize.gpus)} GPUs` : breakable(meta.design ?? meta.command)),
     h('p', { class: 'subtitle' }, [subtitle(model), meta.traffic].filter(Boolean).join('. ')));
 }
 

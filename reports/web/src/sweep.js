@@ -1,5 +1,5 @@
 // What changing a parameter buys: cost against time with the Pareto front, and both over the parameter.
-import { h, section, table } from './dom.js';
+import { h, keyOf, section, table } from './dom.js';
 import { axis, chart, steps } from './chart.js';
 import * as f from './format.js';
 
@@ -18,7 +18,7 @@ function front(sweep, rows, labels) {
   return chart({
     title: 'Cost against time: below and left is better; the line is the Pareto front',
     label: `Cost against time of ${f.plural(rows.length, 'point')}. On the front: ${best.map((r) => `${name(sweep, r.point)} ${f.money(r.point.total_usd)} ${f.seconds(r.engine.time_s)}`).join('; ')}`,
-    key: h('p', { class: 'key' }, labels.map((label, i) => [h('span', { class: `dot hue-${i % 6}` }), `${label} `])),
+    key: keyOf(labels.map((label, i) => [`dot hue-${i % 6}`, label])),
     height: 280,
     data: [x, ...labels.map((_, e) => pick((r) => r.e === e)), ...labels.map((_, e) => pick((r) => r.e === e && r.engine.pareto))],
     options: (c) => ({
@@ -56,7 +56,7 @@ function curve(sweep, rows, labels, { title, unit, get }) {
   return chart({
     title: `${title} over ${sweep.paths[0]}`,
     label: `${title} over ${sweep.paths[0]}. ${lines.map((line) => `${line.label}: ${values.map((v) => { const y = at(line, v); return y === null ? null : `${unit(y)} at ${v}`; }).filter(Boolean).join(', ')}`).join('; ')}`,
-    key: h('p', { class: 'key' }, lines.map((line) => [h('span', { class: `dot hue-${hue(line) % 6}` }), `${line.label} `])),
+    key: keyOf(lines.map((line) => [`stroke dash-${second.length > 1 ? line.e % 4 : 0} hue-${hue(line) % 6}`, line.label])),
     height: 240,
     data: [order.map((i) => x[i]), ...lines.map((line) => order.map((i) => at(line, values[i])))],
     options: (c) => ({

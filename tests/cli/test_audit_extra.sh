@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Audits: what is there and should not be, what a plan has and the fabric has not, what hangs on one switch; and cells,
+# records and columns that cannot be read.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+python=/usr/bin/python3
+
+found() { # found FILE [OPTION...]: one finding a line
+  "$program" audit "$@" --json --quiet >audit.json || { fail "audit $*"; return; }
+  $python -c 'import json
+for f in json.load(open("audit.json"))["audit"]["findings"]:
+    print(*(f.get(k, "-") for k in ("finding", "node", "port", "other_node", "other_port", "cables")))'
+}
+"$program" build rail-spine:gpus=256,radix=32 --format ibnet --quiet >perfect.net
+mkdir cases
+$python "$root/tests/cli/audit_cases.py" perfect.net cases
+
+# --- against a plan: a whole switch, and a cable too many ---
+[[ $(found cases/absent.net --against rail-spine:gpus=256,radix=32 | grep '^absent-switch') == "absent-switch leaf-3 - - - 32" ]] ||
+  fail "a switch of the plan that is not there: $(found cases/absent.net --against rail-spine:gpus=256,radix=32 | head -n 3)"
+IFS=' ' read -r kind node port other other_port _ < <(found cases/missing.net)
+[[ $kind == missing-cable ]] || fail "no missing cable to begin with: $kind"
+[[ $(found perfect.net --against cases/missing.net) == "extra-cable $node $port $other $other_port "* ]] ||
+  fail "a cable that the plan has not: $(found perfect.net --against cases/missing.net)"
+
+# --- without a plan: one trunk of more cables than all others ---
+printf 'A-node,A-port,Z-node,Z-port\n' >wiring.csv
+for leaf in 0 1 2 3; do
+  for spine in 0 1; do
+    printf 'leaf-%d,%d,spine-%d,%d\n' $leaf $((10 + spine)) $spine $leaf
+  done
+  for host in 0 1; do
+    printf 'host-%d,1,leaf-%d,%d\n' $((2 * leaf + host)) $leaf $host
+    printf 'host-%d,2,leaf-%d,%d\n' $((2 * leaf + host)) $(((leaf + 1) % 4)) $((2 + host))
+  done
+done >>wiring.csv
+[[ -z $(found wiring.csv) ]] || fail "a whole wiring: $(found wiring.csv)"
+{ cat wiring.csv && echo 'leaf-2,20,spine-1,20'; } >extra.csv
+[[ $(found extra.csv) == "extra-cable leaf-2 - spine-1 - 1" ]] || fail "a trunk of two cables among trunks of one: $(found extra.csv)"
+grep -v '^host-5,2,' wiring.csv >single.csv
+[[ $(found single.csv | grep '^single-point') == "single-point leaf-2 "* ]] || fail "a host behind one leaf: $(found single.csv)"
+
+# --- what cannot be read ---
+refuse() { # refuse FILE PLACE PATTERN
+  local code=0
+  "$program" audit "$1" --quiet >out 2>err || code=$?
+  [[ $code -eq 3 && ! -s out ]] && grep -qE "^$1$2.*$3" err || fail "$1: exit code $code, $(<err)"
+}
+csv() { # csv PLACE PATTERN LINE...: a list of cables of these lines
+  local place=$1 pattern=$2
+  shift 2
+  printf '%s\n' "$@" >list.csv
+  refuse list.csv "$place" "$pattern"
+}
+long=$(printf 'x%.0s' {1..300})
+csv ':1:1: ' 'more than 32 columns' "A-node,Z-node$(printf ',c%d' {1..40})"
+csv ':1:15: ' 'second column of that meaning' 'A-node,Z-node,A-node'
+csv ':1:1: ' 'ports of one end only' 'A-node,A-port,Z-node'
+csv ':2:1: ' 'without a node' 'A-node,Z-node' ',b'
+csv ':2:1: ' 'longer than 255 bytes' 'A-node,Z-node' "$long,b"
+csv ':2:4: ' 'where a comma was expected' 'A-node,Z-node' '"a"b,c'
+net() { # net PLACE PATTERN LINE: a dump whose 21st line this is
+  { head -n 20 perfect.net && echo "$3"; } >bad.net
+  refuse bad.net "$1" "$2"
+}
+net ':21:8: ' 'no hexadecimal number' 'vendid=zz'
+net ':21:8: ' 'no number of ports' 'Switch 999 "S-1" # "a"'
+net ':21:12: ' 'has a record on line' "Switch 32 $(grep -oE '"S-[0-9a-f]+"' perfect.net | head -n 1) # \"leaf-0\""
+net ':21:1: ' 'vendid=, devid=' 'Plug'
+exit $((failures > 0))
