@@ -76,7 +76,8 @@ static fab_status read_attributes(const source *s, const fab_xml_element *elemen
         (void)place_value(s, attribute, where);
         if (t.field == NULL || (scope == SCOPE_DESIGN && strcmp(attribute->name, "source") == 0)) {
             (void)snprintf(what, sizeof what, "attribute of %.40s", element->name);
-            FAB_TRY(fail_unknown(what, attribute->name, scopes, n_scopes, where, err));
+            status = fail_unknown(what, attribute->name, scopes, n_scopes, where, err);
+            goto done;
         }
         if (strcmp(t.field->key, "file") == 0) {
             FAB_TRY(set_path(s, &t, attribute->value, where, err));

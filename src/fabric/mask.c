@@ -147,13 +147,12 @@ fab_status fab_component_parse(const fab_fabric *f, const fab_racks *racks, cons
     if (times != NULL) {
         FAB_TRY(parse_fraction(times + 1, &c.fraction, err));
     }
-    if (fab_names_find_node(f->names, name, n) != FAB_NONE) {
-        FAB_TRY(fab_node_parse(f, name, &node, err));
-        FAB_TRY(set_node(f, node, &c, err));
-    } else if (strchr(name, '>') != NULL || (strchr(name, ':') != NULL && !parse_group(f, name, &c.kind, &id))) {
+    bool is_installed = fab_names_find_node(f->names, name, n) != FAB_NONE; /* its name may look like a port's */
+    bool is_group = !is_installed && parse_group(f, name, &c.kind, &id);
+    if (!is_installed && (strchr(name, '>') != NULL || (strchr(name, ':') != NULL && !is_group))) {
         c.kind = strchr(name, '>') != NULL ? FAB_COMPONENT_LINK : FAB_COMPONENT_PORT;
         FAB_TRY(fab_link_parse(f, name, &c.id, err));
-    } else if (parse_group(f, name, &c.kind, &id)) {
+    } else if (is_group) {
         FAB_TRY(check_id(f, racks, c.kind, id, err));
         c.id = (uint32_t)id;
     } else {
