@@ -15,7 +15,7 @@ trap 'rm -rf "$folder"' EXIT
 for module in networkx igraph jsonschema; do
   if ! "$python" -W ignore -c "import $module" 2>/dev/null; then
     echo "python3-$module is not installed: skipped" >&2
-    exit 0
+    exit 77
   fi
 done
 

@@ -8,8 +8,8 @@ PATH=$PATH:/usr/sbin
 shim=$(ls /usr/lib/*/umad2sim/libumad2sim.so /usr/lib/umad2sim/libumad2sim.so 2>/dev/null | head -n 1 || true)
 for tool in opensm ibsim ibnetdiscover dump_lfts; do
   if ! command -v $tool >/dev/null || [[ -z $shim ]]; then
-    echo "$tool or ibsim's library is not installed (scripts/setup --peers): skipped" >&2
-    exit 0
+    echo "$tool or ibsim's library is not installed (scripts/setup --tests): skipped" >&2
+    exit 77
   fi
 done
 

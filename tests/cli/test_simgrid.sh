@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 peer=$root/tests/bench/peer_simgrid_finish.sh
 if ! missing=$("$peer" check); then
-  echo "skipped: missing $missing (scripts/setup --peers installs it)"
+  echo "skipped: missing $missing (scripts/setup --tests installs it)"
   exit 77
 fi
 [[ -x $(dirname "$program")/bench_rates ]] || { echo "skipped: bench_rates is not built beside the program"; exit 77; }

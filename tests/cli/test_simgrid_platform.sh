@@ -65,7 +65,7 @@ done
 
 # --- the same rates ---
 if ! echo '#include <simgrid/s4u.hpp>' | g++ -std=c++17 -E -x c++ - >/dev/null 2>&1; then
-  echo "SimGrid or g++ is missing: rates are not compared (scripts/setup --peers installs them)" >&2
+  echo "SimGrid or g++ is missing: rates are not compared (scripts/setup --tests installs them)" >&2
   exit $((failures > 0))
 fi
 g++ -std=c++17 -O1 -Wall -Wextra -o peer "$root/tests/bench/peer_simgrid_platform.cpp" -lsimgrid
