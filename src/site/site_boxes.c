@@ -151,12 +151,8 @@ void fab_boxes_release(fab_boxes *boxes) {
     *boxes = (fab_boxes){.n = 0};
 }
 
-bool fab_boxes_has(const fab_boxes *boxes, const fab_site_cable *cable) {
-    return boxes->of_node[cable->end[0].node] != FAB_SITE_NONE && boxes->of_node[cable->end[1].node] != FAB_SITE_NONE;
-}
-
-fab_status fab_boxes_port(const fab_boxes *boxes, const fab_site *site, uint32_t side, const char *prefix, char *out,
-                          fab_error *err) {
+static fab_status name_port(const fab_boxes *boxes, const fab_site *site, uint32_t side, const char *prefix, char *out,
+                            fab_error *err) {
     const fab_site_end *end = &site->cables[side >> 1].end[side & 1];
     const fab_site_node *node = &site->nodes[end->node];
     if (boxes->adapter_port[side] > 0) {
@@ -176,4 +172,27 @@ fab_status fab_boxes_port(const fab_boxes *boxes, const fab_site *site, uint32_t
                         end->port, node->label);
     }
     return FAB_OK;
+}
+
+fab_status fab_boxes_put_cables(const fab_boxes *boxes, const fab_site *site, const char *const prefix[2],
+                                fab_put_cable put, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (uint32_t i = 0; i < site->n_cables; i++) {
+        const char *name[2];
+        char port[2][FAB_BOX_PORT];
+        bool has_boxes = true;
+        for (uint32_t k = 0; k < 2; k++) {
+            has_boxes = has_boxes && boxes->of_node[site->cables[i].end[k].node] != FAB_SITE_NONE;
+        }
+        for (uint32_t k = 0; k < 2 && has_boxes; k++) {
+            const fab_box *box = &boxes->box[boxes->of_node[site->cables[i].end[k].node]];
+            name[k] = box->name;
+            FAB_TRY(name_port(boxes, site, 2 * i + k, prefix[box->is_host ? 0 : 1], port[k], err));
+        }
+        if (has_boxes && out != NULL) {
+            put(name, (const char *const[2]){port[0], port[1]}, out);
+        }
+    }
+done:
+    return status;
 }

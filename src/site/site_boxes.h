@@ -32,16 +32,17 @@ typedef struct fab_boxes {
 fab_status fab_boxes_find(const fab_shape *shape, fab_boxes *out, fab_error *err) FAB_MUST_USE;
 void fab_boxes_release(fab_boxes *boxes);
 
-/** Whether both ends of a cable are at boxes. */
-bool fab_boxes_has(const fab_boxes *boxes, const fab_site_cable *cable);
+/** Writes a cable as the format has it: the boxes at its ends and their ports. */
+typedef void (*fab_put_cable)(const char *const name[2], const char *const port[2], FILE *out);
 
 /**
- * Name of the port at an end, for network devices: "eth3" of adapters, PREFIX17 of a port that is a number, else as it
- * is.
- * @param[out] out  FAB_BOX_PORT bytes.
+ * Every cable between two boxes. A port is "eth3" of adapters, a prefix and the number of a port that is one ("swp17"),
+ * else as it is.
+ * @param[in] prefix  Of ports of hosts, and of switches.
+ * @param[in] out     NULL: only whether every port has a name that a network device may have.
  * @retval FAB_EUNSUPPORTED  the port has no name, or one that is too long
  */
-fab_status fab_boxes_port(const fab_boxes *boxes, const fab_site *site, uint32_t side, const char *prefix, char *out,
-                          fab_error *err) FAB_MUST_USE;
+fab_status fab_boxes_put_cables(const fab_boxes *boxes, const fab_site *site, const char *const prefix[2],
+                                fab_put_cable put, FILE *out, fab_error *err) FAB_MUST_USE;
 
 #endif

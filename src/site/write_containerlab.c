@@ -5,32 +5,16 @@
 
 #include <inttypes.h>
 
-static fab_status put_links(const fab_site *site, const fab_boxes *boxes, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    for (uint32_t i = 0; i < site->n_cables; i++) {
-        const fab_site_cable *cable = &site->cables[i];
-        char port[2][FAB_BOX_PORT];
-        if (!fab_boxes_has(boxes, cable)) {
-            continue;
-        }
-        for (uint32_t k = 0; k < 2; k++) {
-            FAB_TRY(fab_boxes_port(boxes, site, 2 * i + k, "eth", port[k], err));
-        }
-        if (out != NULL) {
-            (void)fprintf(out, "    - endpoints: [\"%s:%s\", \"%s:%s\"]\n",
-                          boxes->box[boxes->of_node[cable->end[0].node]].name, port[0],
-                          boxes->box[boxes->of_node[cable->end[1].node]].name, port[1]);
-        }
-    }
-done:
-    return status;
+static void put_link(const char *const name[2], const char *const port[2], FILE *out) {
+    (void)fprintf(out, "    - endpoints: [\"%s:%s\", \"%s:%s\"]\n", name[0], port[0], name[1], port[1]);
 }
 
 static fab_status write_containerlab(const fab_shape *shape, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
+    static const char *const PREFIX[] = {"eth", "eth"};
     fab_boxes boxes = {.n = 0};
     FAB_TRY(fab_boxes_find(shape, &boxes, err));
-    FAB_TRY(put_links(shape->site, &boxes, NULL, err));
+    FAB_TRY(fab_boxes_put_cables(&boxes, shape->site, PREFIX, put_link, NULL, err));
     (void)fputs("name: fabric\n"
                 "topology:\n"
                 "  kinds:\n"
@@ -46,7 +30,7 @@ static fab_status write_containerlab(const fab_shape *shape, FILE *out, fab_erro
                       box->is_host ? "linux" : "sonic-vs", shape->n_tiers + 1 - box->tier);
     }
     (void)fputs("  links:\n", out);
-    FAB_TRY(put_links(shape->site, &boxes, out, err));
+    FAB_TRY(fab_boxes_put_cables(&boxes, shape->site, PREFIX, put_link, out, err));
 done:
     fab_boxes_release(&boxes);
     return status;
