@@ -176,9 +176,11 @@ void fab_reroute_forget(fab_reroute *r, uint32_t path);
 fab_status fab_reroute_put_on(fab_reroute *r, uint32_t flow, double part_bps, const fab_link_id *link, size_t n,
                               fab_error *err) FAB_MUST_USE;
 
-/** A load that only grows from here on, over the capacity. */
+/** A load that only grows from here on, over the capacity. Only links of the network count, also where they are idle.
+ */
 static inline void fab_reroute_consider(fab_reroute *r, fab_link_id link, double ratio) {
-    if (ratio > r->worst_ratio || (ratio == r->worst_ratio && link < r->worst_link)) {
+    bool is_worse = ratio > r->worst_ratio || (ratio == r->worst_ratio && link < r->worst_link);
+    if (is_worse && fab_per_bps(r->b, link) > 0) {
         r->worst_ratio = ratio;
         r->worst_link = link;
     }
