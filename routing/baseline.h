@@ -7,6 +7,7 @@
 
 #include "fab/reroute.h"
 #include "gpu_flows.h"
+#include "legs.h"
 #include "masked.h"
 
 #define FAB_LANES 64
@@ -273,6 +274,9 @@ typedef struct fab_flow_part {
     uint32_t src, dst, ordinal, queue_pair;
     uint32_t nic; /**< 0 ... nics_per_gpu - 1 */
 } fab_flow_part;
+
+/** What switches draw from of a part between two leaves; `column`: of the destination's leaf. */
+fab_hop_key fab_reroute_key(const fab_reroute *r, const fab_flow_part *part, const fab_legs *legs, uint32_t column);
 
 /**
  * Walks a part of a flow under the mask, in plane `plane` or the first of the `n_planes - 1` behind it that has a way,
