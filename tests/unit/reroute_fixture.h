@@ -15,7 +15,7 @@
 #include <string.h>
 
 typedef struct scene {
-    char what[448];
+    char what[768];
     fab_fabric *f;
     fab_design design;
     fab_next_hops *whole;
