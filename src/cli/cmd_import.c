@@ -11,16 +11,18 @@
 #include <unistd.h>
 
 static fab_status apply_input_format(cli_options *options, const char *value, fab_error *err) {
-    cli_hint hint = {.word = value};
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices_init(&near, value);
     for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
-        cli_hint_offer(&hint, fab_site_formats[i]->name);
+        fab_choices_offer(&near, fab_site_formats[i]->name);
         if (strcmp(fab_site_formats[i]->name, value) == 0) {
             options->input_format = value;
             return FAB_OK;
         }
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "option --input-format: unknown format '%.40s'%s", value,
-                    cli_hint_text(&hint));
+                    fab_choices_hint(&near, hint));
 }
 
 const cli_option cli_option_input_format = {

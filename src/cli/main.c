@@ -30,17 +30,24 @@ const char *cli_subcommand_name(const cli_command *command, const cli_command *s
 }
 
 fab_status cli_find_subcommand(const cli_command *command, const char *name, const cli_command **out, fab_error *err) {
-    cli_hint hint = {.word = name};
+    if (name[0] == '-') {
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "command %s: '%.60s' stands where the subcommand is due; options stand behind it",
+                        command->name, name);
+    }
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices_init(&near, name);
     for (const cli_command *const *c = command->subcommands; c != NULL && *c != NULL; c++) {
         const char *candidate = cli_subcommand_name(command, *c);
         if (strcmp(candidate, name) == 0) {
             *out = *c;
             return FAB_OK;
         }
-        cli_hint_offer(&hint, candidate);
+        fab_choices_offer(&near, candidate);
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "command %s has no subcommand '%.60s'%s", command->name, name,
-                    cli_hint_text(&hint));
+                    fab_choices_hint(&near, hint));
 }
 
 static int exit_code(fab_status status) {
@@ -146,13 +153,16 @@ done:
 
 static fab_status unknown_command(const char *name, fab_error *err) {
     if (name[0] == '-') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "'%.60s' stands where the command is due", name);
+        return fab_fail(err, FAB_EUSAGE, NULL, "'%.60s' stands where the command is due; options stand behind it",
+                        name);
     }
-    cli_hint hint = {.word = name};
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices_init(&near, name);
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
-        cli_hint_offer(&hint, (*c)->name);
+        fab_choices_offer(&near, (*c)->name);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, cli_hint_text(&hint));
+    return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, fab_choices_hint(&near, hint));
 }
 
 /* A stream that is closed would be reopened by the next file: put something in its place that fails or stays empty. */

@@ -1,6 +1,7 @@
 /* Reads "NAME,key=value,..." of a pattern. */
 #include "patterns.h"
 
+#include "fab/choices.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
@@ -150,12 +151,14 @@ static fab_status set_item(fab_pattern *p, size_t which, const char *key, const 
 }
 
 static fab_status unknown_pattern(const char *text, const char *name, fab_error *err) {
-    char names[256] = "";
+    char list[FAB_CHOICES_TEXT];
+    fab_choices near;
+    fab_choices_init(&near, name);
     for (const fab_pattern_info *info = fab_patterns; info->name != NULL; info++) {
-        size_t used = strlen(names);
-        (void)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", info->name);
+        fab_choices_offer(&near, info->name);
     }
-    return fab_fail(err, FAB_EINPUT, text, "there is no pattern '%.40s'; known: %s", name, names);
+    return fab_fail(err, FAB_EINPUT, text, "there is no pattern '%.40s'%s", name,
+                    fab_choices_list(&near, "known:", list));
 }
 
 fab_status fab_pattern_parse(char *list, fab_pattern *p, size_t *out_which, fab_error *err) {

@@ -109,7 +109,7 @@ Test(degrade, takes_the_least_of_several_and_refuses_what_is_not_there) {
                                         "leaf-0:17=0.5", "99999=0.5",    "server-=0.5"};
     static const char *const MESSAGES[] = {
         "there is no nic-64: they are numbered 0 to 63",      "there is no server-8: servers are numbered 0 to 7",
-        "'rack-1' names no node; the last one is spine-3",    "no link is 'leaf-0:17'; leaf-0 has 16 of them",
+        "'rack-1' names no node; names are such as spine-3",  "no link is 'leaf-0:17'; leaf-0 has 16 of them",
         "there is no link 99999: they are numbered 0 to 511", "there is no server-: servers are numbered 0 to 7"};
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         fab_error other = {0};

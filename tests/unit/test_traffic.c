@@ -474,7 +474,9 @@ Test(job, other_refusals) {
                     "the job (tp 8, pp 1, dp 4, sharded) has no phase 'dp'; it has tp, dp-rs, dp-ag");
     design->fabric.spares = 4;
     traffic_refused("job", design, &fabric, FAB_EINPUT, "job", "4 spare servers of 4 leave none for the job");
-    traffic_refused("jobs", design, &fabric, FAB_EINPUT, "",
-                    "traffic 'jobs' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH");
+    traffic_refused(
+        "jobs", design, &fabric, FAB_EINPUT, "",
+        "traffic 'jobs' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH; did you "
+        "mean job?");
     free(design);
 }

@@ -236,6 +236,7 @@ typedef struct fab_engine_result {
 } fab_engine_result;
 
 typedef struct fab_phase_result {
+    bool drawn_per_seed; /**< several seeds, and each draws its own flows: what stands here is of the first seed */
     char name[FAB_NAME_SIZE];
     char collective[FAB_NAME_SIZE];
     char formula[192];
