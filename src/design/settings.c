@@ -300,6 +300,10 @@ static fab_status set_engine(fab_design *design, const target *t, const char *va
     }
     fab_engine_spec *engine = &design->engines[t->index];
     fab_status status = field_set(t->field, engine, value, where, err);
+    if (status == FAB_OK && engine->text[0] == '\0') {
+        return fab_fail(err, FAB_EINPUT, where, "engine %zu has no name; fabriscope list engines shows them",
+                        t->index + 1);
+    }
     if (status == FAB_OK) {
         (void)snprintf(engine->where, sizeof engine->where, "%s", where);
         design->n_engines += t->index == design->n_engines;
