@@ -115,6 +115,9 @@ wrong-speed  " ]] || fail "half the rate everywhere: $(findings half.csv --again
   fail "half the rate everywhere, in words"
 sed '2s/400Gb/200Gb/' plan.csv >one.csv
 [[ $(findings one.csv --against plan.csv) == "wrong-speed leaf-0 spine-0" ]] || fail "half the rate of one: $(findings one.csv --against plan.csv)"
+# The same list as others write it: other columns, rates as transceivers are called.
+sed '1s/.*/From,From port,To,To port,Speed/; s/400Gb.s/400G/' plan.csv >other.csv
+[[ -z $(findings other.csv --against plan.csv) ]] || fail "from, to, 400G: $(findings other.csv --against plan.csv)"
 code=0
 sed 's/leaf/tor/g; s/spine/agg/g' plan.csv >named.csv
 "$program" audit perfect.net --against named.csv --quiet >out 2>err || code=$?

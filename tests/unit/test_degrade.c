@@ -43,7 +43,7 @@ Test(degrade, reads_names_and_fractions) {
     refused("=0.5", "'=0.5' is not NAME=FRACTION (such as nic-3=0.5)");
     refused("nic-3=1.5", "nic-3: 1.5 is not a fraction from 0.001 to 1, in steps of 0.001");
     refused("nic-3=0.0005", "nic-3: 0.0005 is not a fraction from 0.001 to 1, in steps of 0.001");
-    refused("nic-3=fast", "nic-3: 'fast' is not a ratio above 0 (such as 2.5 or 7:1)");
+    refused("nic-3=fast", "nic-3: 'fast' is not a fraction from 0.001 to 1, such as 0.5 for half");
     refused("nic-3=0", "nic-3: a part at 0 of its speed has failed, and is not degraded: flows would have to go around "
                        "it; give a fraction above 0");
 }

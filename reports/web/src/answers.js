@@ -41,10 +41,12 @@ function boundByIteration(iterations, index) {
   const words = network.length > 0
     ? `The network that computation does not hide takes ${f.percent(sum)}: ${f.list(network.map((s) => `${s.name} ${f.percent(s.share)}`))}.`
     : 'Computation hides all of the network.';
+  const optimizer = iteration.optimizer_s / iteration.time_s;
+  const apart = optimizer > 0.0005 ? ` The optimizer takes ${f.percent(optimizer)}; the table of the text report counts it as compute.` : '';
   return card('answer-bound', 'What bounds my job?',
     [h('strong', null, `${most.name[0].toUpperCase()}${most.name.slice(1)}`), `: ${f.percent(most.share)} of an iteration of ${f.seconds(iteration.time_s)}`],
     stacked(shares.map((s) => [s.name, s.share, s.kind]), `Parts of the iteration: ${f.list(shares.filter((s) => s.share > 0.0005).map((s) => `${s.name} ${f.percent(s.share)}`))}`),
-    h('p', null, words),
+    h('p', null, words + apart),
     h('p', { class: 'small' }, `${f.count(iteration.tokens_per_s)} tokens/s, model FLOPs utilisation ${f.percent(iteration.mfu_ratio)}${rest ? `, under ${iteration.engine}. An iteration under the others: ${rest}` : ''}. `,
       h('a', { href: '#time' }, 'The waterfall')));
 }
