@@ -253,14 +253,15 @@ export function answers(model, state) {
   const draw = () => {
     const { report } = model;
     const cards = [];
-    if (report.iteration?.[state.engine]) cards.push(boundByIteration(report.iteration, state.engine));
-    else if (model.phases.length > 0) cards.push(boundByPhase(model, state.engine));
-    if (model.phases.length > 0) cards.push(collisions(model, state.engine));
+    // What was asked for by name comes first.
     if (report.contention) cards.push(...contentionAnswers(report.contention));
     if (report.degradation) cards.push(...degradationAnswers(report.degradation));
     if (report.failures) cards.push(...failureAnswers(report.failures));
     if (report.audit) cards.push(...auditAnswers(report.audit));
     if (report.advice) cards.push(...adviceAnswers(report.advice));
+    if (report.iteration?.[state.engine]) cards.push(boundByIteration(report.iteration, state.engine));
+    else if (model.phases.length > 0) cards.push(boundByPhase(model, state.engine));
+    if (model.phases.length > 0) cards.push(collisions(model, state.engine));
     if (report.mix) cards.push(...mixAnswers(report.mix));
     if (report.study) cards.push(...studyAnswers(report.study));
     if (report.sweep) cards.push(...sweepAnswers(report.sweep));
