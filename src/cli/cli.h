@@ -337,6 +337,9 @@ double cli_now_s(void);
 /** One line: wall time, processor time, peak memory, threads. */
 void cli_print_usage_line(double wall_s, uint64_t n_threads);
 
+/** Handler of SIGINT, SIGTERM and SIGHUP; the last stays ignored where it is (nohup). flags: as of sigaction(). */
+void cli_set_interrupts(void (*handler)(int), int flags);
+
 /** Until cli_release_signals, an interrupt waits: a file that is being written is finished or not there at all. */
 void cli_hold_signals(void);
 void cli_release_signals(void);

@@ -179,11 +179,9 @@ static void on_interrupt(int number) {
 }
 
 static void set_signals(void) {
-    struct sigaction action = {.sa_handler = on_interrupt};
+    struct sigaction action = {.sa_handler = SIG_IGN};
     (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-    action.sa_handler = SIG_IGN;
+    cli_set_interrupts(on_interrupt, 0);
     (void)sigaction(SIGPIPE, &action, NULL);
     (void)sigaction(SIGXFSZ, &action, NULL); /* a file that may not grow is an error of writing */
 }
