@@ -140,8 +140,9 @@ static fab_status unknown_key(const fab_pattern *p, size_t which, const char *ke
         fab_choices_offer(&near, name);
         at += blanks + n;
     }
-    return fab_fail(err, FAB_EINPUT, p->text, "pattern '%s' has no key '%.40s'%s; allowed:%sbytes gpus",
-                    fab_patterns[which].name, key, fab_choices_hint(&near, hint), fab_pattern_rows[which].keys);
+    return fab_fail(err, FAB_EINPUT, p->text, "pattern '%s' has no key '%.40s'%s allowed:%sbytes gpus",
+                    fab_patterns[which].name, key, near.best[0] != '\0' ? fab_choices_hint(&near, hint) : ";",
+                    fab_pattern_rows[which].keys);
 }
 
 /* Sets one `key=value`; a value error gets the key in front. */
