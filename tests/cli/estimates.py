@@ -108,7 +108,8 @@ def everything():
         if n <= 16384:
             yield from commands(n)
     yield Case("mix", "rail-spine:gpus=1024,radix=64", "rail-spine:gpus=1024,radix=64,taper=2")
-    yield Case("optimize", "--gpus", "4096", "--nic", "400Gb/s")
+    for gpus in ("4096", "65536", "262144"):
+        yield Case("optimize", "--gpus", gpus, "--nic", "400Gb/s")
 
 
 class Runner:
