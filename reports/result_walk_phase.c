@@ -221,6 +221,9 @@ void fab_walk_phase(walk *w, const fab_phase_result *phase, const fab_counts *co
     integer(w, "steps", phase->steps);
     integer(w, "executions", phase->executions);
     integer(w, "communicators", phase->communicators);
+    if (phase->drawn_per_seed) {
+        boolean(w, "drawn_per_seed", true);
+    }
     number(w, "max_taper_factor", phase->max_taper_factor);
     number(w, "least_time_s", phase->least_s);
     if (phase->handover_s > 0) {

@@ -351,7 +351,8 @@ static void put_rows(const fab_svg *svg) {
                          ? fab_n_of(f, (fab_node_kind)row->level)
                          : f->first_of_tier[row->level - 1] - f->first_of_tier[row->level - 2];
         if (servers) {
-            (void)snprintf(text, sizeof text, "%s servers", fab_format_count(count, f->n_servers));
+            (void)snprintf(text, sizeof text, "%s server%s", fab_format_count(count, f->n_servers),
+                           f->n_servers == 1 ? "" : "s");
         } else {
             fab_svg_count(view, row->level, n, text, sizeof text);
         }
@@ -389,8 +390,9 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
         break;
     case FAB_LAYOUT_COUNTS:
         if (view->kind == FAB_VIEW_LEAF) {
-            (void)snprintf(text, sizeof text, "%s servers",
-                           fab_format_count(count, node->n_gpus / view->fabric->gpus_per_server));
+            uint64_t n_servers = node->n_gpus / view->fabric->gpus_per_server;
+            (void)snprintf(text, sizeof text, "%s server%s", fab_format_count(count, n_servers),
+                           n_servers == 1 ? "" : "s");
             fab_svg_text(svg->w, x, y - 3, "t", "middle", room, text);
             fab_svg_count(view, FAB_LEVEL_GPU, node->n_gpus, text, sizeof text);
             fab_svg_text(svg->w, x, y + 12, "t", "middle", room, text);

@@ -142,9 +142,11 @@ static void add_traffic(const fab_svg *svg, fab_str *out) {
     const fab_graph_view *view = svg->w->view;
     if (view->n_engines > 0) {
         if (!isnan(svg->worst)) {
-            fab_str_printf(out, "Largest collision factor %.2f: ", svg->worst);
+            fab_str_printf(out, "Largest collision factor %.2f under %s: %s", svg->worst, view->engine[0],
+                           view->result->traffic);
+        } else {
+            fab_str_printf(out, "%s under %s", view->result->traffic, view->engine[0]);
         }
-        fab_str_printf(out, "%s under %s", view->result->traffic, view->engine[0]);
     }
 }
 

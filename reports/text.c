@@ -71,6 +71,25 @@ static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
                    f->counts.cables == 1 ? "" : "s");
 }
 
+/* What was asked for by name stands before what it rests on, so that the first screen has the answer. */
+static void put_asked(fab_page *page, const fab_result *result) {
+    if (result->command != FAB_COMMAND_ROUTE) {
+        fab_text_growth(page, result);
+    }
+    if (result->contention != NULL) {
+        fab_text_contention(page, result->contention);
+    }
+    if (result->degradation != NULL) {
+        fab_text_degradation(page, result->degradation);
+    }
+    if (result->failures != NULL) {
+        fab_text_failures(page, result->failures);
+    }
+    if (result->advice != NULL) {
+        fab_text_advice(page, result->advice);
+    }
+}
+
 static void put_result(fab_page *page, const fab_result *result) {
     if (result->explanation != NULL) { /* the answer to a question, not a report */
         fab_text_explanation(page, result->explanation);
@@ -112,30 +131,19 @@ static void put_result(fab_page *page, const fab_result *result) {
         fab_text_design(page, f);
         if (result->command == FAB_COMMAND_ROUTE) {
             put_short_fabric(page, f);
+            put_asked(page, result);
         } else {
+            put_asked(page, result);
             fab_text_fabric(page, f, result->graph != NULL);
             fab_text_floor(page, f);
             fab_text_cost(page, f, "COST");
             fab_text_front_end(page, f);
-            fab_text_growth(page, result);
             fab_text_prices(page, result);
         }
     }
     fab_text_iteration(page, result);
     if (result->n_phases > 0) {
         fab_text_phases(page, result);
-    }
-    if (result->contention != NULL) {
-        fab_text_contention(page, result->contention);
-    }
-    if (result->degradation != NULL) {
-        fab_text_degradation(page, result->degradation);
-    }
-    if (result->failures != NULL) {
-        fab_text_failures(page, result->failures);
-    }
-    if (result->advice != NULL) {
-        fab_text_advice(page, result->advice);
     }
     put_conventions(page, result);
 }

@@ -82,13 +82,15 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
     fab_page_wrapf(page, FAB_INK_BOLD, 0, 2, "%s: %" PRIu32 " finding%s", path, a->n_findings,
                    a->n_findings == 1 ? "" : "s");
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                   "%" PRIu32 " hosts known by name, %" PRIu32 " adapters, %" PRIu32 " switches in %" PRIu32
+                   "%" PRIu32 " host%s known by name, %" PRIu32 " adapter%s, %" PRIu32 " switch%s in %" PRIu32
                    " tier%s%s",
-                   a->n_servers, a->n_hosts, a->n_switches, a->n_boundaries, a->n_boundaries == 1 ? "" : "s",
+                   a->n_servers, a->n_servers == 1 ? "" : "s", a->n_hosts, a->n_hosts == 1 ? "" : "s", a->n_switches,
+                   a->n_switches == 1 ? "" : "es", a->n_boundaries, a->n_boundaries == 1 ? "" : "s",
                    a->has_rails ? ", rail-optimised" : "");
     if (a->n_services > 0) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%" PRIu32 " aggregation nodes inside switches are no hosts",
-                       a->n_services);
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%" PRIu32 " aggregation node%s inside switches %s no host%s",
+                       a->n_services, a->n_services == 1 ? "" : "s", a->n_services == 1 ? "is" : "are",
+                       a->n_services == 1 ? "" : "s");
     }
     for (uint32_t i = 0; i < a->n_boundaries; i++) {
         planned = a->boundary[i].planned;

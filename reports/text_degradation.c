@@ -83,5 +83,5 @@ void fab_text_degradation(fab_page *page, const fab_degradation *d) {
     }
     fab_page_wrap(page, FAB_INK_DIM, 2, 2,
                   "before, after: time of the phase on whole parts and with these; hit: that cross a slower cable; "
-                  "offered rates above are those of whole parts");
+                  "offered rates below are those of whole parts");
 }

@@ -92,6 +92,23 @@ static void put_memory(fab_page *page, const fab_job_memory *m, const char *whic
                    fab_quantity_format(d, m->activations_bytes, FAB_UNIT_BYTES), m->fits ? "" : ": does not fit");
 }
 
+/* The accelerator is the job's and the rate of scale-up domains the fabric's: nobody else notices where they differ. */
+static void put_scale_up_rate(fab_page *page, const fab_result *result) {
+    const fab_gpu *gpu = fab_gpu_find(result->job.gpu);
+    char a[TEXT_SIZE];
+    char b[TEXT_SIZE];
+    if (gpu == NULL || gpu->nvlink_bps <= 0 || result->n_fabrics == 0 || result->fabrics[0].spec.domain < 2) {
+        return;
+    }
+    double ratio = result->fabrics[0].spec.domain_bps / gpu->nvlink_bps;
+    if (ratio < 0.99 || ratio > 1.01) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
+                       "Scale-up domains run at %s per GPU (domain-rate), though the NVLink of %s has %s",
+                       fab_quantity_format(a, result->fabrics[0].spec.domain_bps, FAB_UNIT_RATE), gpu->name,
+                       fab_quantity_format(b, gpu->nvlink_bps, FAB_UNIT_RATE));
+    }
+}
+
 /* Of the microbatch and the chunks that each engine's iteration has, once where these are the same. */
 static void put_memories(fab_page *page, const fab_result *result) {
     const fab_iteration *first = result->iterations;
@@ -117,6 +134,7 @@ static void put_memories(fab_page *page, const fab_result *result) {
     }
     fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Least GPUs by parameters x bytes x 1.25 / memory of one: %s of %s",
                    fab_format_count(a, result->memory.rule_gpus), fab_format_count(b, result->ranks));
+    put_scale_up_rate(page, result);
 }
 
 static void put_published(fab_table *table, const char *what, size_t engine, double ours, double published,

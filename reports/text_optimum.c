@@ -38,7 +38,8 @@ static void put_limits(fab_page *page, const fab_optimum *o) {
         n += (size_t)snprintf(text + n, sizeof text - n, "; budget %s", fab_money_format(value, l->budget_usd));
     }
     if (!l->has_bisection && !l->has_taper && !l->has_power && !l->has_budget) {
-        (void)snprintf(text + n, sizeof text - n, "; no limits");
+        (void)snprintf(text + n, sizeof text - n,
+                       "; no limits, and then the most tapered is the cheapest: see --min-bisection");
     }
     fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, text);
     if (o->source[0] != '\0') {

@@ -130,8 +130,9 @@ static void put_boundary(fab_page *page, const fab_phase_result *p, const fab_fa
     } else if (utilisation > FAB_FULL_LOAD) {
         ink = FAB_INK_BAD;
         (void)snprintf(text, sizeof text,
-                       "%s flows cross, x%.2f: this phase runs %.2f times slower whatever the routing",
-                       fab_format_count(a, p->crossing_flows[tier]), utilisation, utilisation);
+                       "%s flows cross, x%.2f: this phase runs %.2f times slower whatever the routing%s",
+                       fab_format_count(a, p->crossing_flows[tier]), utilisation, utilisation,
+                       p->drawn_per_seed ? " (first seed)" : "");
     } else {
         (void)snprintf(text, sizeof text, "%s flows cross, utilisation under ideal spraying %.2f%s",
                        fab_format_count(a, p->crossing_flows[tier]), utilisation,
@@ -158,8 +159,9 @@ static void put_bound(fab_page *page, const fab_phase_result *p) {
         (void)snprintf(how, sizeof how, "no choice to make");
     }
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                   "Optimum over shortest paths: the fullest network link is asked for at least %.4f of its rate (%s).",
-                   p->utilisation_bound, how);
+                   "Optimum over shortest paths: the fullest network link is asked for at least %.4f of its rate "
+                   "(%s%s).",
+                   p->utilisation_bound, p->drawn_per_seed ? "first seed; " : "", how);
 }
 
 static void put_phase(fab_page *page, const fab_result *result, const fab_phase_result *p) {

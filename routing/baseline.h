@@ -7,6 +7,7 @@
 
 #include "fab/reroute.h"
 #include "gpu_flows.h"
+#include "legs.h"
 #include "masked.h"
 
 #define FAB_LANES 64
@@ -176,9 +177,11 @@ void fab_reroute_forget(fab_reroute *r, uint32_t path);
 fab_status fab_reroute_put_on(fab_reroute *r, uint32_t flow, double part_bps, const fab_link_id *link, size_t n,
                               fab_error *err) FAB_MUST_USE;
 
-/** A load that only grows from here on, over the capacity. */
+/** A load that only grows from here on, over the capacity. Only links of the network count, also where they are idle.
+ */
 static inline void fab_reroute_consider(fab_reroute *r, fab_link_id link, double ratio) {
-    if (ratio > r->worst_ratio || (ratio == r->worst_ratio && link < r->worst_link)) {
+    bool is_worse = ratio > r->worst_ratio || (ratio == r->worst_ratio && link < r->worst_link);
+    if (is_worse && fab_per_bps(r->b, link) > 0) {
         r->worst_ratio = ratio;
         r->worst_link = link;
     }
@@ -271,6 +274,9 @@ typedef struct fab_flow_part {
     uint32_t src, dst, ordinal, queue_pair;
     uint32_t nic; /**< 0 ... nics_per_gpu - 1 */
 } fab_flow_part;
+
+/** What switches draw from of a part between two leaves; `column`: of the destination's leaf. */
+fab_hop_key fab_reroute_key(const fab_reroute *r, const fab_flow_part *part, const fab_legs *legs, uint32_t column);
 
 /**
  * Walks a part of a flow under the mask, in plane `plane` or the first of the `n_planes - 1` behind it that has a way,

@@ -5,6 +5,7 @@
  * every choice (ideal). Each tier has its own hash family, fields, seed and offset, the lowest bits of the
  * value that it drops; tiers with the same hash make the second choice depend on the first (polarization). ADR 0016. */
 #include "engines.h"
+#include "fab/choices.h"
 #include "fab/hash.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
@@ -35,13 +36,17 @@ typedef struct options {
  */
 
 static fab_status read_family(const char *item, uint64_t *out, fab_error *err) {
+    char list[FAB_CHOICES_TEXT];
+    fab_choices near;
+    fab_choices_init(&near, item);
     for (uint64_t family = 0; family < FAB_HASH_N; family++) {
         if (strcmp(item, fab_hash_names[family]) == 0) {
             *out = family;
             return FAB_OK;
         }
+        fab_choices_offer(&near, fab_hash_names[family]);
     }
-    return fab_fail(err, FAB_EINPUT, NULL, "unknown hash '%s'; one of crc32, crc32c, crc32k, crc16, xor, ideal", item);
+    return fab_fail(err, FAB_EINPUT, NULL, "unknown hash '%.40s'%s", item, fab_choices_list(&near, "one of", list));
 }
 
 static fab_status read_fields(const char *item, uint64_t *out, fab_error *err) {

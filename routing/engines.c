@@ -1,5 +1,6 @@
 /* The table of engines, and a router from its text. */
 #include "engines.h"
+#include "fab/choices.h"
 #include "fab/memory.h"
 #include "fab/multiversion.h"
 #include "fab/split.h"
@@ -42,12 +43,14 @@ const fab_engine *fab_engine_of(const fab_engine_spec *spec) {
 }
 
 static fab_status unknown_engine(const fab_engine_spec *spec, const char *name, fab_error *err) {
-    char known[160] = "";
-    size_t n = 0;
-    for (const fab_engine *const *engine = fab_engines; *engine != NULL && n < sizeof known; engine++) {
-        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", (*engine)->name);
+    char list[FAB_CHOICES_TEXT];
+    fab_choices near;
+    fab_choices_init(&near, name);
+    for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
+        fab_choices_offer(&near, (*engine)->name);
     }
-    return fab_fail(err, FAB_EINPUT, spec->where, "unknown engine '%s'; one of %s", name, known);
+    return fab_fail(err, FAB_EINPUT, spec->where, "unknown engine '%.40s'%s", name,
+                    fab_choices_list(&near, "one of", list));
 }
 
 static const fab_engine_option *find_option(const fab_engine *engine, const char *key) {
@@ -101,13 +104,15 @@ static fab_status set_option(const fab_engine_spec *spec, fab_router *router, co
                              fab_error *err) {
     fab_error inner = {0};
     if (find_option(router->engine, key) == NULL) {
-        char known[256] = "";
+        char list[FAB_CHOICES_TEXT];
+        fab_choices near;
+        fab_choices_init(&near, key);
         for (const fab_engine_option *o = router->engine->options; o->key != NULL; o++) {
-            size_t n = strlen(known);
-            (void)snprintf(known + n, sizeof known - n, "%s, ", o->key);
+            fab_choices_offer(&near, o->key);
         }
-        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s has no option '%s'; it has: %sseed",
-                        router->engine->name, key, known);
+        fab_choices_offer(&near, "seed");
+        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s has no option '%.40s'%s", router->engine->name, key,
+                        fab_choices_list(&near, "it has:", list));
     }
     fab_status status = FAB_OK;
     if (strcmp(key, "qp") == 0) {

@@ -208,14 +208,7 @@ static fab_status walk_whole(fab_reroute *r, const fab_flow_part *part, uint32_t
     *n += legs.n_head;
     if (!legs.in_domain) {
         uint32_t column = router->next_hops->leaf_index[legs.dst_leaf - base];
-        fab_hop_key key = {.src_nic = legs.src_nic,
-                           .dst_nic = legs.dst_nic,
-                           .ordinal = part->ordinal,
-                           .queue_pair = part->queue_pair,
-                           .destination = column * router->port_stride + legs.dst_port - 1};
-        if (router->engine->begin != NULL) {
-            router->engine->begin(router, r->b->request.seed, &key, 1);
-        }
+        const fab_hop_key key = fab_reroute_key(r, part, &legs, column);
         is_lost = router->unreached != NULL && router->unreached[key.destination] != 0;
         for (fab_node_id v = legs.src_leaf; v != legs.dst_leaf && !is_lost;) {
             fab_link_id link = fab_router_next(router, r->b->request.seed, v, column, &key);

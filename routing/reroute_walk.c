@@ -69,6 +69,19 @@ done:
     return status;
 }
 
+fab_hop_key fab_reroute_key(const fab_reroute *r, const fab_flow_part *part, const fab_legs *legs, uint32_t column) {
+    const fab_router *router = r->b->router;
+    fab_hop_key key = {.src_nic = legs->src_nic,
+                       .dst_nic = legs->dst_nic,
+                       .ordinal = part->ordinal,
+                       .queue_pair = part->queue_pair,
+                       .destination = column * router->port_stride + legs->dst_port - 1};
+    if (router->engine->begin != NULL) {
+        router->engine->begin(router, r->b->request.seed, &key, 1);
+    }
+    return key;
+}
+
 fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, uint32_t n_planes, size_t *n,
                             fab_error *err) {
     fab_status status = FAB_OK;
@@ -88,14 +101,7 @@ fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t 
             goto done;
         }
         uint32_t column = router->next_hops->leaf_index[legs.dst_leaf - base];
-        fab_hop_key key = {.src_nic = legs.src_nic,
-                           .dst_nic = legs.dst_nic,
-                           .ordinal = part->ordinal,
-                           .queue_pair = part->queue_pair,
-                           .destination = column * router->port_stride + legs.dst_port - 1};
-        if (router->engine->begin != NULL) {
-            router->engine->begin(router, r->b->request.seed, &key, 1);
-        }
+        const fab_hop_key key = fab_reroute_key(r, part, &legs, column);
         FAB_TRY(walk(r, legs.src_leaf - base, legs.dst_leaf - base, column, &key, n, &found, err));
         if (found) {
             FAB_TRY(append(r, n, legs.tail, legs.n_tail, err));

@@ -174,8 +174,15 @@ FAB_GATHERING static uint32_t step_vectors(fab_walk *walk, const fab_router *rou
             value[i] &= (uint32_t)count[i] - 1;
         }
     }
+    int32_t place[FAB_WALK_PATHS];
     for (int32_t i = 0; i < n; i++) {
-        int32_t step = first_step[i] + slot[first[i] + (int32_t)value[i]];
+        place[i] = first_step[i] + slot[first[i] + (int32_t)value[i]];
+    }
+    for (int32_t i = 0; i < n; i++) {
+        __builtin_prefetch(&router->step[place[i]]);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        int32_t step = place[i];
         link[i] = router->step[step].link;
         head[i] = router->step[step].head;
     }

@@ -94,7 +94,7 @@ static fab_status cable_class(const fab_installed_build *b, uint32_t cable, uint
     double length_m = c->length_m > 0 ? c->length_m : tier->length_m;
     fab_link_class link_class = fab_cable_class(kind, boundary, bps, length_m, device->latency_s);
     if (c->latency_s > 0) {
-        link_class.latency_s = device->latency_s + c->latency_s;
+        link_class.latency_s = c->latency_s; /* whole: a default for switches would come on top of what the file says */
     }
     return fab_builder_class(b->builder, &link_class, out, err);
 }

@@ -1,5 +1,6 @@
 /* The table of families, and the check that graph and closed form agree. */
 #include "fab/topologies.h"
+#include "fab/choices.h"
 #include "fab/floor_plan.h"
 #include "fab/memory.h"
 #include "families.h"
@@ -51,12 +52,14 @@ static fab_status find(const fab_fabric_spec *spec, const fab_family **out, fab_
     if (*out != NULL) {
         return check_keys(spec, err);
     }
-    char known[256] = "";
-    size_t n = 0;
-    for (const fab_family *const *family = fab_families; *family != NULL && n < sizeof known; family++) {
-        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", (*family)->name);
+    char list[FAB_CHOICES_TEXT];
+    fab_choices near;
+    fab_choices_init(&near, spec->family);
+    for (const fab_family *const *family = fab_families; *family != NULL; family++) {
+        fab_choices_offer(&near, (*family)->name);
     }
-    return fab_fail(err, FAB_EINPUT, NULL, "unknown family '%s'; one of %s", spec->family, known);
+    return fab_fail(err, FAB_EINPUT, NULL, "unknown family '%s'%s", spec->family,
+                    fab_choices_list(&near, "one of", list));
 }
 
 fab_status fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {

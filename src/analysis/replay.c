@@ -62,6 +62,10 @@ static void advance_item(void *argument, uint64_t n) {
     tell_progress(p->all, ITEM_TICKS / n);
 }
 
+static bool is_drawn_per_seed(const context *c) {
+    return c->traffic.depends_on_seed && c->replay->n_seeds > 1;
+}
+
 static bool varies(const context *c, size_t engine) {
     return c->traffic.depends_on_seed || c->routers[engine].engine->seeded;
 }
@@ -81,6 +85,7 @@ static fab_status prepare_subject(void *argument, size_t phase, size_t worker, f
     fab_phase_result *out = &c->phases[phase];
     FAB_TRY(fab_subject_init(&bench, &c->traffic, &c->traffic.phases[phase], &c->subjects[phase], err));
     FAB_TRY(fab_measure_phase(&c->subjects[phase], out, err));
+    out->drawn_per_seed = is_drawn_per_seed(c);
     if (c->replay->keep_seeds > 0) {
         FAB_TRY(FAB_NEW(out->taper_ratio, bench.fabric->n_links, err));
         to_floats(c->subjects[phase].spray, bench.fabric->n_links, out->taper_ratio);
@@ -456,7 +461,8 @@ fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_erro
     FAB_TRY(fab_parallel_for(c.n_items, replay->n_threads, run_item, &c, err));
     FAB_TRY(check_deadlocks(&c, err));
     FAB_TRY(summarise(&c, err));
-    (void)snprintf(result->traffic, sizeof result->traffic, "%s", c.traffic.summary);
+    (void)snprintf(result->traffic, sizeof result->traffic, "%s%s", c.traffic.summary,
+                   is_drawn_per_seed(&c) ? "; every seed draws its own, figures of the traffic are of the first" : "");
     result->seed = replay->seed;
     result->n_seeds = replay->n_seeds;
     result->phases = c.phases;

@@ -64,6 +64,33 @@ static bool parse_decimal(const char *text, double *value, const char **end) {
     return stop != text && errno != ERANGE && isfinite(*value);
 }
 
+/* The unit behind a number as the tables above write it: without blanks, bps and bit/s as b/s, a Greek mu as u. */
+static void plain_unit(const char *text, char *out, size_t size) {
+    static const struct {
+        const char *from, *to;
+    } SAME[] = {{"bit/s", "b/s"}, {"bps", "b/s"}, {"Bps", "B/s"}, {"\xC2\xB5s", "us"}, {"\xCE\xBCs", "us"}};
+    text += strspn(text, " ");
+    size_t n = strlen(text);
+    for (size_t i = 0; i < sizeof SAME / sizeof SAME[0]; i++) {
+        size_t n_from = strlen(SAME[i].from);
+        if (n >= n_from && strcmp(text + n - n_from, SAME[i].from) == 0) {
+            (void)snprintf(out, size, "%.*s%s", (int)(n - n_from < size ? n - n_from : size), text, SAME[i].to);
+            return;
+        }
+    }
+    (void)snprintf(out, size, "%s", text);
+}
+
+static fab_status unknown_unit(const char *text, const char *end, fab_unit unit, fab_error *err) {
+    bool is_prefix = end[0] != '\0' && end[1] == '\0' && strchr("kMGT", end[0]) != NULL;
+    if (unit == FAB_UNIT_RATE && is_prefix) {
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' has the unit '%s'; write %.40sb/s for bits, %.40sB/s for bytes",
+                        text, end, text, text);
+    }
+    return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' has the unknown unit '%.20s' (such as %s)", text, end,
+                    fab_unit_example(unit));
+}
+
 static fab_status parse_ratio(const char *text, double *out_value, fab_error *err) {
     const char *end = NULL;
     double a = 0;
@@ -105,8 +132,10 @@ fab_status fab_quantity_parse(const char *text, fab_unit unit, double *out_value
         return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' has no unit; write it with one (such as %s)", text,
                         fab_unit_example(unit));
     }
+    char plain[16];
+    plain_unit(end, plain, sizeof plain);
     for (const suffix *s = suffixes_of(unit); s->text != NULL; s++) {
-        if (strcmp(end, s->text) == 0) {
+        if (strcmp(plain, s->text) == 0) {
             number = s->divisor > 0 ? number / s->divisor : number * s->factor;
             if (!isfinite(number)) {
                 return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is more than a number holds (1.8e308)", text);
@@ -115,15 +144,15 @@ fab_status fab_quantity_parse(const char *text, fab_unit unit, double *out_value
             return FAB_OK;
         }
     }
-    return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' has the unknown unit '%.20s' (such as %s)", text, end,
-                    fab_unit_example(unit));
+    return unknown_unit(text, end + strspn(end, " "), unit, err);
 }
 
 fab_status fab_count_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out_value, fab_error *err) {
     size_t n = strspn(text, "0123456789");
     if (n == 0 || text[n] != '\0') {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is not a whole number from %" PRIu64 " to %" PRIu64, text, min,
-                        max);
+        bool is_grouped = n > 0 && strspn(text, "0123456789,_' ") == strlen(text);
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is not a whole number from %" PRIu64 " to %" PRIu64 "%s", text,
+                        min, max, is_grouped ? ": write its digits alone" : "");
     }
     errno = 0;
     uint64_t value = strtoull(text, NULL, 10);

@@ -15,6 +15,7 @@
 
 #include "fab/analysis.h"
 #include "fab/bound.h"
+#include "fab/choices.h"
 #include "fab/mask.h"
 #include "fab/overlay.h"
 #include "fab/relocate.h"
@@ -43,6 +44,7 @@ typedef struct cli_search {
     double nic_bps, time_limit_s;
     fab_limits limits;
     const char *catalog;
+    const char *families; /**< names with commas between, or NULL: all of the catalog */
 } cli_search;
 
 /** What `route --advise` is asked for. */
@@ -118,16 +120,6 @@ const char *cli_subcommand_name(const cli_command *command, const cli_command *s
 /** @retval FAB_EUSAGE  there is none of this name */
 fab_status cli_find_subcommand(const cli_command *command, const char *name, const cli_command **out,
                                fab_error *err) FAB_MUST_USE;
-
-/** "; did you mean 'x'?" or nothing, while candidates are offered one by one. */
-typedef struct cli_hint {
-    const char *word;
-    size_t distance;
-    char text[96];
-} cli_hint;
-
-void cli_hint_offer(cli_hint *hint, const char *candidate);
-const char *cli_hint_text(const cli_hint *hint);
 
 /* --- options.c ---------------------------------------------------------------------------------------------------- */
 
@@ -344,6 +336,9 @@ double cli_now_s(void);
 
 /** One line: wall time, processor time, peak memory, threads. */
 void cli_print_usage_line(double wall_s, uint64_t n_threads);
+
+/** Handler of SIGINT, SIGTERM and SIGHUP; the last stays ignored where it is (nohup). flags: as of sigaction(). */
+void cli_set_interrupts(void (*handler)(int), int flags);
 
 /** Until cli_release_signals, an interrupt waits: a file that is being written is finished or not there at all. */
 void cli_hold_signals(void);

@@ -40,11 +40,13 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     }
     const fab_metric *metric = fab_metric_find(name);
     if (metric == NULL) {
-        cli_hint hint = {.word = name};
+        fab_choices near;
+        char hint[FAB_CHOICES_TEXT];
+        fab_choices_init(&near, name);
         for (const fab_metric *m = fab_metrics; m->name != NULL; m++) {
-            cli_hint_offer(&hint, m->name);
+            fab_choices_offer(&near, m->name);
         }
-        return fab_fail(err, FAB_EUSAGE, NULL, "unknown metric '%.60s'%s", name, cli_hint_text(&hint));
+        return fab_fail(err, FAB_EUSAGE, NULL, "unknown metric '%.60s'%s", name, fab_choices_hint(&near, hint));
     }
     (void)fprintf(out, "%s\n\n", metric->name);
     print_line("Definition", metric->definition, out);

@@ -11,16 +11,18 @@
 #include <unistd.h>
 
 static fab_status apply_input_format(cli_options *options, const char *value, fab_error *err) {
-    cli_hint hint = {.word = value};
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices_init(&near, value);
     for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
-        cli_hint_offer(&hint, fab_site_formats[i]->name);
+        fab_choices_offer(&near, fab_site_formats[i]->name);
         if (strcmp(fab_site_formats[i]->name, value) == 0) {
             options->input_format = value;
             return FAB_OK;
         }
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "option --input-format: unknown format '%.40s'%s", value,
-                    cli_hint_text(&hint));
+                    fab_choices_hint(&near, hint));
 }
 
 const cli_option cli_option_input_format = {
@@ -155,7 +157,9 @@ static fab_status save(const cli_options *options, const fab_imported *imported,
     fab_str path = FAB_STR_INIT;
     FAB_TRY(path_from(options->output, imported->path, &path, err));
     const written w = {options, imported, path.data};
-    FAB_TRY(fab_save_file(options->output, options->force, write_design, &w, err));
+    cli_hold_signals();
+    status = fab_save_file(options->output, options->force, write_design, &w, err);
+    cli_release_signals();
 done:
     fab_str_release(&path);
     return status;
@@ -171,6 +175,9 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(check_overrides(options, err));
+    if (access(options->operands.items[0], R_OK) != 0) { /* else named by the override that it becomes */
+        FAB_FAIL(err, FAB_EIO, options->operands.items[0], "cannot be read: %s", strerror(errno));
+    }
     FAB_TRY(cli_result_init(options, FAB_COMMAND_IMPORT, 0, &result, err));
     FAB_TRY(read_design(options, design, err));
     design->fabric.max_bytes = options->max_memory;

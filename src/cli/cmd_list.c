@@ -1,11 +1,14 @@
 #include "cli.h"
 
 #include "fab/builtin.h"
+#include "fab/catalog.h"
+#include "fab/memory.h"
 #include "fab/prices.h"
 #include "fab/routing.h"
 #include "fab/site.h"
 #include "fab/units.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* One thing that can be listed. */
@@ -75,7 +78,7 @@ static fab_status fill_models(cli_table *table, fab_error *err) {
         FAB_TRY(cli_table_add_number(table, (double)m->seq, err));
         FAB_TRY(cli_table_add_number(table, (double)m->vocab, err));
         FAB_TRY(cli_table_add_number(table, (double)m->batch, err));
-        FAB_TRY(cli_table_add_number(table, (double)m->gpus, err));
+        FAB_TRY(m->gpus > 0 ? cli_table_add_number(table, (double)m->gpus, err) : cli_table_add(table, "", err));
         FAB_TRY(cli_table_add(table, m->source, err));
     }
 done:
@@ -167,6 +170,21 @@ static fab_status add_switch(cli_table *table, const fab_prices *prices, double 
         return cli_table_add(table, "", err);
     }
     return cli_table_add_number(table, price.usd, err);
+}
+
+static fab_status fill_catalogs(cli_table *table, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_catalog *catalog = NULL;
+    FAB_TRY(FAB_NEW(catalog, 1, err));
+    for (const fab_builtin *b = fab_builtin_catalogs; b->name != NULL; b++) {
+        char name[FAB_NAME_SIZE];
+        FAB_TRY(fab_catalog_read(stem(name, sizeof name, b->name), catalog, err));
+        FAB_TRY(cli_table_add(table, name, err));
+        FAB_TRY(cli_table_add(table, catalog->source, err));
+    }
+done:
+    free(catalog);
+    return status;
 }
 
 static fab_status fill_prices(cli_table *table, fab_error *err) {
@@ -309,6 +327,11 @@ static const list_topic TOPICS[] = {
       {"Source", "source", false}},
      5,
      fill_prices},
+    {"catalogs",
+     "what optimize may choose from: --catalog NAME",
+     {{"Catalog", "name", false}, {"Source", "source", false}},
+     2,
+     fill_catalogs},
     {"fields",
      "values of a design: --set path=value; in a one-line design radix=64 and taper.2=7 do",
      {{"Path", "path", false},
@@ -346,23 +369,28 @@ static const list_topic ALL_TOPICS = {
     "topics", "", {{"What", "name", false}, {"Summary", "summary", false}}, 2, fill_topics};
 
 static fab_status find_topic(const char *name, const list_topic **out, fab_error *err) {
-    cli_hint hint = {.word = name};
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices_init(&near, name);
     for (size_t i = 0; i < N_TOPICS; i++) {
-        cli_hint_offer(&hint, TOPICS[i].name);
+        fab_choices_offer(&near, TOPICS[i].name);
         if (strcmp(TOPICS[i].name, name) == 0) {
             *out = &TOPICS[i];
             return FAB_OK;
         }
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "command list: nothing is called '%.40s'%s", name, cli_hint_text(&hint));
+    return fab_fail(err, FAB_EUSAGE, NULL, "command list: nothing is called '%.40s'%s", name,
+                    fab_choices_list(&near, "one of", hint));
 }
 
 /* Keeps the rows whose first cell is `name`. */
 static fab_status keep_rows(cli_table *table, const char *topic, const char *name, fab_error *err) {
-    cli_hint hint = {.word = name};
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices_init(&near, name);
     size_t n_kept = 0;
     for (size_t row = 0; row + table->n_columns <= table->n_cells; row += table->n_columns) {
-        cli_hint_offer(&hint, table->cells[row]);
+        fab_choices_offer(&near, table->cells[row]);
         bool is_kept = strcmp(table->cells[row], name) == 0;
         for (size_t i = 0; is_kept && i < table->n_columns; i++) { /* swapped, so that every cell stays to be freed */
             char *cell = table->cells[n_kept];
@@ -372,7 +400,7 @@ static fab_status keep_rows(cli_table *table, const char *topic, const char *nam
     }
     if (n_kept == 0) {
         return fab_fail(err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic, name,
-                        cli_hint_text(&hint));
+                        fab_choices_hint(&near, hint));
     }
     cli_table_cut(table, n_kept);
     return FAB_OK;
@@ -425,7 +453,7 @@ const cli_command cli_command_list = {
     .name = "list",
     .operands = "[WHAT [NAME]]",
     .max_operands = 2,
-    .summary = "what there is: presets, models, gpus, families, engines, patterns, prices, fields, formats",
+    .summary = "what there is: presets, models, gpus, families, engines, patterns, prices, catalogs, fields, formats",
     .details = "Without WHAT: what can be listed. With NAME: that row alone, and all of its source.",
     .examples = EXAMPLES,
     .options = OPTIONS,

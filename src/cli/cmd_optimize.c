@@ -38,8 +38,8 @@ static fab_status read_number(const char *name, const char *value, double min, d
         number = strtod(value, &end);
     }
     if (end == NULL || *end != '\0' || end == value || !(number >= min && number <= max)) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.60s' is not a plain number from %g to %g", name, value,
-                        min, max);
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.60s' is not a plain number from %g to %g, such as %s",
+                        name, value, min, max, max > 1 ? "25e6" : "0.5 for half");
     }
     *out = number;
     return FAB_OK;
@@ -87,6 +87,44 @@ static fab_status apply_catalog(cli_options *options, const char *value, fab_err
     return FAB_OK;
 }
 
+static fab_status apply_family(cli_options *options, const char *value, fab_error *err) {
+    (void)err;
+    options->search.families = value;
+    return FAB_OK;
+}
+
+/* Leaves of the catalog's families those between the commas, in the catalog's order. */
+static fab_status keep_families(fab_catalog *catalog, const char *names, fab_error *err) {
+    bool is_kept[FAB_CATALOG_ITEMS] = {false};
+    for (const char *at = names; at != NULL;) {
+        char name[FAB_NAME_SIZE];
+        char list[FAB_CHOICES_TEXT];
+        size_t n = strcspn(at, ",");
+        bool found = false;
+        fab_choices near;
+        (void)snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at);
+        fab_choices_init(&near, name);
+        for (size_t i = 0; i < catalog->n_families; i++) {
+            fab_choices_offer(&near, catalog->families[i]);
+            is_kept[i] = is_kept[i] || strcmp(catalog->families[i], name) == 0;
+            found = found || strcmp(catalog->families[i], name) == 0;
+        }
+        if (!found) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --family: '%.40s' is no family of the catalog%s", name,
+                            fab_choices_list(&near, "it has:", list));
+        }
+        at = at[n] == ',' ? at + n + 1 : NULL;
+    }
+    size_t n_kept = 0;
+    for (size_t i = 0; i < catalog->n_families; i++) {
+        if (is_kept[i]) {
+            memmove(catalog->families[n_kept++], catalog->families[i], sizeof catalog->families[i]);
+        }
+    }
+    catalog->n_families = n_kept;
+    return FAB_OK;
+}
+
 static fab_status apply_time_limit(cli_options *options, const char *value, fab_error *err) {
     return read_quantity("time-limit", value, FAB_UNIT_TIME, &options->search.time_limit_s, err);
 }
@@ -108,6 +146,9 @@ static const cli_option OPTION_GPUS_PER_SERVER = {
 static const cli_option OPTION_DOMAIN = {"domain", "N", "GPUs per scale-up domain instead of the catalog's",
                                          apply_domain};
 static const cli_option OPTION_NIC = {"nic", "RATE", "rate of one NIC instead of the catalog's: 400Gb/s", apply_nic};
+static const cli_option OPTION_FAMILY = {
+    "family", "NAME,...", "only these of the catalog's families: rail-spine,rail-only (see 'list families')",
+    apply_family};
 static const cli_option OPTION_TIME_LIMIT = {
     "time-limit", "TIME", "stop searching after that long, with the best so far and a bound: 30s", apply_time_limit};
 
@@ -167,6 +208,9 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     FAB_TRY(FAB_NEW(prices, 1, err));
     FAB_TRY(fab_catalog_read(options->search.catalog != NULL ? options->search.catalog : FAB_DEFAULT_CATALOG, catalog,
                              err));
+    if (options->search.families != NULL) {
+        FAB_TRY(keep_families(catalog, options->search.families, err));
+    }
     const char *profile = options->prices != NULL ? options->prices : catalog->prices;
     FAB_TRY(fab_prices_read(profile, prices, err));
     FAB_TRY(search(options, catalog, prices, &optimum, err));
@@ -187,28 +231,16 @@ done:
 static const char *const EXAMPLES[] = {
     "fabriscope optimize --gpus 16384 --min-bisection 1",
     "fabriscope optimize --gpus 16384 --min-bisection 0.5 --max-power 1.5MW",
+    "fabriscope optimize --gpus 2048 --min-bisection 1 --family rail-spine",
     "fabriscope optimize --gpus 4096 --max-taper 2:1 --budget 12e6 --json",
-    "fabriscope optimize --gpus 1024 --catalog parts.xml --prices today-400g --out optimum", NULL};
+    "fabriscope optimize --gpus 1024 --catalog parts.xml --prices today-400g --out optimum",
+    NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_GPUS,
-                                            &OPTION_MIN_BISECTION,
-                                            &OPTION_MAX_TAPER,
-                                            &OPTION_MAX_POWER,
-                                            &OPTION_BUDGET,
-                                            &OPTION_CATALOG,
-                                            &cli_option_prices,
-                                            &OPTION_GPUS_PER_SERVER,
-                                            &OPTION_DOMAIN,
-                                            &OPTION_NIC,
-                                            &OPTION_TIME_LIMIT,
-                                            &cli_option_out,
-                                            &cli_option_force,
-                                            &cli_option_format,
-                                            &cli_option_table,
-                                            &cli_option_json,
-                                            &cli_option_color,
-                                            &cli_option_quiet,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {
+    &OPTION_GPUS,      &OPTION_MIN_BISECTION, &OPTION_MAX_TAPER,       &OPTION_MAX_POWER, &OPTION_BUDGET,
+    &OPTION_CATALOG,   &cli_option_prices,    &OPTION_GPUS_PER_SERVER, &OPTION_DOMAIN,    &OPTION_NIC,
+    &OPTION_FAMILY,    &OPTION_TIME_LIMIT,    &cli_option_out,         &cli_option_force, &cli_option_format,
+    &cli_option_table, &cli_option_json,      &cli_option_color,       &cli_option_quiet, NULL};
 
 const cli_command cli_command_optimize = {
     .name = "optimize",

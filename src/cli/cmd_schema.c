@@ -33,15 +33,17 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
         schema = fab_builtin_find(fab_builtin_schemas, topic);
     }
     if (schema == NULL) {
-        cli_hint hint = {.word = topic};
-        cli_hint_offer(&hint, "design");
-        cli_hint_offer(&hint, "prices");
-        cli_hint_offer(&hint, "catalog");
-        cli_hint_offer(&hint, "result");
-        cli_hint_offer(&hint, "report");
+        fab_choices near;
+        char hint[FAB_CHOICES_TEXT];
+        fab_choices_init(&near, topic);
+        fab_choices_offer(&near, "design");
+        fab_choices_offer(&near, "prices");
+        fab_choices_offer(&near, "catalog");
+        fab_choices_offer(&near, "result");
+        fab_choices_offer(&near, "report");
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "command schema: '%.40s' is not design, prices, catalog, result or report%s", topic,
-                        cli_hint_text(&hint));
+                        fab_choices_hint(&near, hint));
     }
     (void)fwrite(schema->data, 1, schema->size, out);
     return FAB_OK;

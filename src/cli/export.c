@@ -51,15 +51,18 @@ const cli_option cli_option_export = {
     apply_export};
 
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
-    cli_hint hint = {.word = value};
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices_init(&near, value);
     for (fab_view view = FAB_VIEW_AUTO; view < FAB_VIEW_N; view++) {
         if (strcmp(fab_view_names[view], value) == 0) {
             options->view = view;
             return FAB_OK;
         }
-        cli_hint_offer(&hint, fab_view_names[view]);
+        fab_choices_offer(&near, fab_view_names[view]);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --view: unknown view '%.40s'%s", value, cli_hint_text(&hint));
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --view: unknown view '%.40s'%s", value,
+                    fab_choices_hint(&near, hint));
 }
 
 const cli_option cli_option_view = {

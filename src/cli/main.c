@@ -7,7 +7,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#define SPOOL_ATTEMPTS 10
 
 const cli_command *const CLI_COMMANDS[] = {&cli_command_run,     &cli_command_build,  &cli_command_cost,
                                            &cli_command_traffic, &cli_command_route,  &cli_command_sweep,
@@ -30,17 +33,24 @@ const char *cli_subcommand_name(const cli_command *command, const cli_command *s
 }
 
 fab_status cli_find_subcommand(const cli_command *command, const char *name, const cli_command **out, fab_error *err) {
-    cli_hint hint = {.word = name};
+    if (name[0] == '-') {
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "command %s: '%.60s' stands where the subcommand is due; options stand behind it",
+                        command->name, name);
+    }
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices_init(&near, name);
     for (const cli_command *const *c = command->subcommands; c != NULL && *c != NULL; c++) {
         const char *candidate = cli_subcommand_name(command, *c);
         if (strcmp(candidate, name) == 0) {
             *out = *c;
             return FAB_OK;
         }
-        cli_hint_offer(&hint, candidate);
+        fab_choices_offer(&near, candidate);
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "command %s has no subcommand '%.60s'%s", command->name, name,
-                    cli_hint_text(&hint));
+                    fab_choices_hint(&near, hint));
 }
 
 static int exit_code(fab_status status) {
@@ -107,17 +117,35 @@ static fab_status copy_to_stdout(FILE *file, fab_error *err) {
     return status;
 }
 
-/* Runs a command into a temporary file, and prints what it wrote once it has succeeded. Memory takes its place where
- * there is no room for a file; only there, because a stream in memory that cannot grow loses bytes without a word. */
+/* A file without a name: on the disk, or in shared memory where the disk takes none. No stream of the C library in
+ * memory: one that cannot grow loses bytes without a word. */
+static FILE *open_spool(void) {
+    FILE *spool = tmpfile();
+    for (int attempt = 0; spool == NULL && attempt < SPOOL_ATTEMPTS; attempt++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "/fabriscope-%ld-%d", (long)getpid(), attempt);
+        int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (fd >= 0) {
+            (void)shm_unlink(name);
+            spool = fdopen(fd, "w+b");
+        }
+        if (fd >= 0 && spool == NULL) {
+            (void)close(fd);
+        }
+        if (fd >= 0 || errno != EEXIST) {
+            break;
+        }
+    }
+    return spool;
+}
+
+/* Runs a command into a temporary file, and prints what it wrote once it has succeeded. */
 static fab_status run_command(const cli_options *options, fab_error *err) {
     fab_status status = FAB_OK;
-    char *bytes = NULL;
-    size_t n = 0;
-    FILE *out = tmpfile();
-    bool is_spool = out != NULL;
-    out = is_spool ? out : open_memstream(&bytes, &n);
+    FILE *out = open_spool();
     if (out == NULL) {
-        FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the output");
+        FAB_FAIL(err, errno == ENOMEM ? FAB_ENOMEM : FAB_EIO, NULL,
+                 "cannot keep the output in a temporary file, nor in shared memory: %s", strerror(errno));
     }
     if (options->help) {
         cli_print_command_help(options->command, out);
@@ -125,34 +153,26 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
         FAB_TRY(options->command->run(options, out, err));
     }
     cli_limits_end_time();
-    if (is_spool) {
-        FAB_TRY(copy_to_stdout(out, err));
-        goto done;
-    }
-    bool failed = ferror(out) != 0;
-    failed = fclose(out) != 0 || failed;
-    out = NULL;
-    if (failed || bytes == NULL) { /* its last reallocation may fail without a word */
-        FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the output");
-    }
-    FAB_TRY(write_stdout(bytes, n, err));
+    FAB_TRY(copy_to_stdout(out, err));
 done:
     if (out != NULL) {
         (void)fclose(out);
     }
-    free(bytes);
     return status;
 }
 
 static fab_status unknown_command(const char *name, fab_error *err) {
     if (name[0] == '-') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "'%.60s' stands where the command is due", name);
+        return fab_fail(err, FAB_EUSAGE, NULL, "'%.60s' stands where the command is due; options stand behind it",
+                        name);
     }
-    cli_hint hint = {.word = name};
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices_init(&near, name);
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
-        cli_hint_offer(&hint, (*c)->name);
+        fab_choices_offer(&near, (*c)->name);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, cli_hint_text(&hint));
+    return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, fab_choices_hint(&near, hint));
 }
 
 /* A stream that is closed would be reopened by the next file: put something in its place that fails or stays empty. */
@@ -169,11 +189,9 @@ static void on_interrupt(int number) {
 }
 
 static void set_signals(void) {
-    struct sigaction action = {.sa_handler = on_interrupt};
+    struct sigaction action = {.sa_handler = SIG_IGN};
     (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-    action.sa_handler = SIG_IGN;
+    cli_set_interrupts(on_interrupt, 0);
     (void)sigaction(SIGPIPE, &action, NULL);
     (void)sigaction(SIGXFSZ, &action, NULL); /* a file that may not grow is an error of writing */
 }

@@ -89,11 +89,14 @@ static fab_status apply_format(cli_options *options, const char *value, fab_erro
     if (fab_report_format_find(value) != NULL) {
         return set_format(options, value, err);
     }
-    cli_hint hint = {.word = value};
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices_init(&near, value);
     for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
-        cli_hint_offer(&hint, fab_report_formats[i]->name);
+        fab_choices_offer(&near, fab_report_formats[i]->name);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --format: unknown format '%.40s'%s", value, cli_hint_text(&hint));
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --format: unknown format '%.40s'%s", value,
+                    fab_choices_list(&near, "one of", hint));
 }
 
 static fab_status apply_table(cli_options *options, const char *value, fab_error *err) {
@@ -191,22 +194,67 @@ static const cli_option *find_option(const cli_command *command, const char *nam
     return NULL;
 }
 
+typedef struct field_search {
+    const char *name;
+    bool is_of_design, is_of_job;
+} field_search;
+
+static void match_field(void *context, const char *path, const char *example, const char *initial,
+                        const char *summary) {
+    field_search *search = context;
+    const char *dot = strrchr(path, '.');
+    bool same = dot != NULL && strcmp(dot + 1, search->name) == 0;
+    (void)example, (void)initial, (void)summary;
+    search->is_of_design = search->is_of_design || (same && strncmp(path, "fabric.", 7) == 0);
+    search->is_of_job = search->is_of_job || (same && strncmp(path, "job.", 4) == 0);
+}
+
+/* Where a field that is typed as an option belongs, or "". `text`: 128 bytes. */
+static const char *place_of_field(const cli_command *command, const char *word, char *text) {
+    field_search search = {.name = word + strspn(word, "-")};
+    bool may_set = false;
+    bool has_job = false;
+    for (const cli_option *const *o = command->options; *o != NULL; o++) {
+        may_set = may_set || *o == &cli_option_set;
+        has_job = has_job || *o == &cli_option_job;
+    }
+    fab_design_each_field(match_field, &search);
+    text[0] = '\0';
+    if (may_set && search.is_of_design) {
+        (void)snprintf(text, 128, "; it is a key of the design: --set %.40s=VALUE", search.name);
+    } else if (has_job && search.is_of_job) {
+        (void)snprintf(text, 128, "; it is a key of the job: --job %.40s=VALUE", search.name);
+    }
+    return text;
+}
+
 static fab_status unknown_option(const cli_command *command, const char *argument, size_t length, fab_error *err) {
     char word[64];
     (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), argument);
-    cli_hint hint = {.word = word};
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices_init(&near, word);
     for (const cli_option *const *o = command->options; *o != NULL; o++) {
         char candidate[64];
         (void)snprintf(candidate, sizeof candidate, "--%s", (*o)->name);
-        cli_hint_offer(&hint, candidate);
+        fab_choices_offer(&near, candidate);
     }
     for (const cli_option *const *o = CLI_COMMON_OPTIONS; *o != NULL; o++) {
         char candidate[64];
         (void)snprintf(candidate, sizeof candidate, "--%s", (*o)->name);
-        cli_hint_offer(&hint, candidate);
+        fab_choices_offer(&near, candidate);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "command %s: unknown option '%s'%s", command->name, word,
-                    cli_hint_text(&hint));
+    const char *name = word + strspn(word, "-");
+    for (const cli_option *const *o = command->options; strlen(name) == 1 && *o != NULL; o++) {
+        if ((*o)->name[0] == name[0]) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "command %s: unknown option '%s'; did you mean '--%s'?",
+                            command->name, word, (*o)->name);
+        }
+    }
+    if (place_of_field(command, word, hint)[0] == '\0') {
+        (void)fab_choices_hint(&near, hint);
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "command %s: unknown option '%s'%s", command->name, word, hint);
 }
 
 static bool is_repeatable(const cli_option *option) {
@@ -287,8 +335,9 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
         FAB_FAIL(err, FAB_EUSAGE, NULL, "command %s needs %s", command->name, command->operands);
     }
     if (out->operands.n > command->max_operands) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "command %s: '%.60s' is one operand too many", command->name,
-                 out->operands.items[command->max_operands]);
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "command %s: '%.60s' is one operand too many%s", command->name,
+                 out->operands.items[command->max_operands],
+                 command->max_operands == 0 ? "; it takes options alone" : "");
     }
 done:
     return status;

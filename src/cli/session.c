@@ -36,7 +36,8 @@ fab_status cli_set_job(fab_design *design, const char *text, const char *option,
         memcpy(piece, at, n);
         char *value = strchr(piece, '=');
         if (value == NULL || value == piece) {
-            FAB_FAIL(err, FAB_EUSAGE, NULL, "option %s: '%.60s' is not key=value", option, piece);
+            FAB_FAIL(err, FAB_EUSAGE, NULL, "option %s: '%.60s' is not key=value (such as model=llama3-70b,tp=8)",
+                     option, piece);
         }
         *value++ = '\0';
         FAB_TRY(fab_design_set_job(design, 0, piece, value, option, err));

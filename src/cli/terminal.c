@@ -91,13 +91,30 @@ void cli_print_usage_line(double wall_s, uint64_t n_threads) {
                   (unsigned long long)n_threads, n_threads == 1 ? "" : "s");
 }
 
+/* What ends a run from outside: Ctrl-C, kill, and the end of the terminal or of the connection. */
+static const int INTERRUPTS[] = {SIGINT, SIGTERM, SIGHUP};
+#define N_INTERRUPTS (sizeof INTERRUPTS / sizeof INTERRUPTS[0])
+
 static void mask_signals(int how) {
     sigset_t set;
     (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGINT);
-    (void)sigaddset(&set, SIGTERM);
+    for (size_t i = 0; i < N_INTERRUPTS; i++) {
+        (void)sigaddset(&set, INTERRUPTS[i]);
+    }
     (void)sigaddset(&set, SIGALRM); /* of --max-time */
     (void)sigprocmask(how, &set, NULL);
+}
+
+void cli_set_interrupts(void (*handler)(int), int flags) {
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    (void)sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < N_INTERRUPTS; i++) {
+        struct sigaction was = {.sa_flags = 0};
+        bool is_ignored = sigaction(INTERRUPTS[i], NULL, &was) == 0 && was.sa_handler == SIG_IGN;
+        if (INTERRUPTS[i] != SIGHUP || !is_ignored) { /* nohup */
+            (void)sigaction(INTERRUPTS[i], &action, NULL);
+        }
+    }
 }
 
 void cli_hold_signals(void) {
@@ -120,9 +137,8 @@ static void note_interrupt(int number) {
 void cli_catch_interrupts(void) {
     struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = SA_RESTART};
     (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
     (void)sigaction(SIGALRM, &action, NULL);
+    cli_set_interrupts(note_interrupt, SA_RESTART);
 }
 
 int cli_interrupted(void) {

@@ -194,15 +194,15 @@ static fab_status finish_list(reading_catalog *r, const char *key, const char *w
 /* --- elements ----------------------------------------------------------------------------------------------------- */
 
 static fab_status fail_unknown_attribute(const char *element, const char *name, const char *where, fab_error *err) {
-    char hint[256];
-    suggestion near;
-    suggestion_init(&near, name);
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices near;
+    fab_choices_init(&near, name);
     for (size_t i = 0; i < N_ROWS; i++) {
         if (strcmp(ROWS[i].element, element) == 0) {
-            suggestion_add(&near, ROWS[i].field.key);
+            fab_choices_offer(&near, ROWS[i].field.key);
         }
     }
-    (void)suggestion_finish(&near, hint, sizeof hint);
+    (void)fab_choices_list(&near, "allowed:", hint);
     return fab_fail(err, FAB_EINPUT, where, "unknown attribute of %.40s '%.40s'%s", element, name, hint);
 }
 
@@ -332,16 +332,16 @@ done:
 }
 
 static fab_status fail_unknown_catalog(const char *text, fab_error *err) {
-    char hint[256];
-    suggestion near;
-    suggestion_init(&near, text);
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices near;
+    fab_choices_init(&near, text);
     for (const fab_builtin *c = fab_builtin_catalogs; c->name != NULL; c++) {
         char candidate[64];
         (void)snprintf(candidate, sizeof candidate, "%.*s", (int)strcspn(c->name, "."), c->name);
-        suggestion_add(&near, candidate);
+        fab_choices_offer(&near, candidate);
     }
     return fab_fail(err, FAB_EINPUT, NULL, "unknown catalog '%.40s'%s (or a file: with '/' or ending in .xml)", text,
-                    suggestion_finish(&near, hint, sizeof hint));
+                    fab_choices_list(&near, "allowed:", hint));
 }
 
 fab_status fab_catalog_read(const char *text, fab_catalog *out, fab_error *err) {

@@ -40,17 +40,33 @@ static fab_status check_chain(const document *d, const char *where, fab_error *e
     return FAB_OK;
 }
 
-static fab_status unknown_preset(const char *name, const char *where, fab_error *err) {
-    char hint[360];
-    suggestion near;
-    suggestion_init(&near, name);
+static void offer_presets(fab_choices *near) {
     for (const fab_builtin *p = fab_builtin_presets; p->name != NULL; p++) {
         char candidate[64];
         (void)snprintf(candidate, sizeof candidate, "%.*s", (int)strcspn(p->name, "."), p->name);
-        suggestion_add(&near, candidate);
+        fab_choices_offer(near, candidate);
     }
+}
+
+static fab_status no_such_file(const char *path, fab_error *err) {
+    fab_choices near;
+    fab_choices_init(&near, path);
+    offer_presets(&near);
+    if (near.best[0] != '\0') {
+        return fab_fail(err, FAB_EIO, path, "there is no such file; did you mean " PRESET_PREFIX "%s?", near.best);
+    }
+    return fab_fail(err, FAB_EIO, path,
+                    "there is no such file (a preset is preset:NAME, a one-line design FAMILY:key=value,... such as "
+                    "clos:gpus=1024)");
+}
+
+static fab_status unknown_preset(const char *name, const char *where, fab_error *err) {
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices near;
+    fab_choices_init(&near, name);
+    offer_presets(&near);
     return fab_fail(err, FAB_EINPUT, where, "unknown preset '%.40s'%s", name,
-                    suggestion_finish(&near, hint, sizeof hint));
+                    fab_choices_list(&near, "allowed:", hint));
 }
 
 fab_status reading_preset(reading *r, const char *text, const document *derived, const char *where, fab_error *err) {
@@ -67,6 +83,28 @@ done:
     return status;
 }
 
+/* A file of another tool is a likely mistake, of which XML's own message says little. */
+static fab_status check_looks_like_xml(const fab_str *data, const document *d, fab_error *err) {
+    const char *text = data->data != NULL ? data->data : "";
+    text += strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    text += strspn(text, " \t\r\n");
+    size_t n = strcspn(text, "\r\n");
+    n = n < 20 ? n : 20;
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] < ' ' || text[i] > '~') {
+            return FAB_OK; /* in some other encoding: left to the parser */
+        }
+    }
+    if (n == 0 || text[0] == '<') {
+        return FAB_OK;
+    }
+    char where[FAB_XML_PLACE_SIZE];
+    return fab_fail(err, FAB_EINPUT, fab_xml_place(where, d->file, 1, 1),
+                    "a design is XML, and this begins with '%.*s'; what other tools write is read as installed:FILE, "
+                    "or by `fabriscope import FILE`",
+                    (int)n, text);
+}
+
 fab_status reading_file(reading *r, const char *path, const document *derived, const char *where, fab_error *err) {
     fab_str data = FAB_STR_INIT;
     fab_status status = FAB_OK;
@@ -77,12 +115,8 @@ fab_status reading_file(reading *r, const char *path, const document *derived, c
     if (!exists && derived != NULL) {
         FAB_FAIL(err, FAB_EINPUT, where, "base: there is no file '%.160s'", path);
     }
-    if (!exists && fab_builtin_find(fab_builtin_presets, path) != NULL) {
-        FAB_FAIL(err, FAB_EIO, path, "there is no such file; did you mean " PRESET_PREFIX "%s?", path);
-    }
     if (!exists) {
-        FAB_FAIL(err, FAB_EIO, path,
-                 "there is no such file (a preset is preset:NAME, a one-line design FAMILY:key=value,...)");
+        FAB_TRY(no_such_file(path, err));
     }
     if (d.is_file) {
         d.device = (uint64_t)info.st_dev;
@@ -90,6 +124,7 @@ fab_status reading_file(reading *r, const char *path, const document *derived, c
     }
     FAB_TRY(check_chain(&d, where, err));
     FAB_TRY(fab_read_file(path, FAB_XML_MAX_BYTES, &data, err));
+    FAB_TRY(check_looks_like_xml(&data, &d, err));
     FAB_TRY(reading_xml(r, data.data, data.length, &d, err));
 done:
     fab_str_release(&data);

@@ -101,15 +101,20 @@ static fab_status check_front_end(const reading *r, fab_error *err) {
     return FAB_OK;
 }
 
+static uint64_t next_multiple(uint64_t n, uint64_t of) {
+    return (n / of + 1) * of;
+}
+
 static fab_status check_servers(const reading *r, fab_error *err) {
     const fab_fabric_spec *f = &r->design.fabric;
     char a[32];
     char b[32];
     if (f->gpus % f->gpus_per_server != 0) {
         return fab_fail(err, FAB_EINPUT, where_of(r, "gpus", "gpus-per-server"),
-                        "%s GPUs do not fill servers of %s: the last one would hold %" PRIu64,
+                        "%s GPUs do not fill servers of %s: the last one would hold %" PRIu64 "; %" PRIu64
+                        " GPUs fill them, or gpus-per-server says how many they hold",
                         fab_format_count(a, f->gpus), fab_format_count(b, f->gpus_per_server),
-                        f->gpus % f->gpus_per_server);
+                        f->gpus % f->gpus_per_server, next_multiple(f->gpus, f->gpus_per_server));
     }
     if (f->domain % f->gpus_per_server != 0 && f->gpus_per_server % f->domain != 0) {
         return fab_fail(err, FAB_EINPUT, where_of(r, "domain", "gpus-per-server"),
@@ -118,8 +123,10 @@ static fab_status check_servers(const reading *r, fab_error *err) {
     }
     if (f->gpus % f->domain != 0) {
         return fab_fail(err, FAB_EINPUT, where_of(r, "gpus", "domain"),
-                        "%s GPUs do not fill scale-up domains of %s: the last one would hold %" PRIu64,
-                        fab_format_count(a, f->gpus), fab_format_count(b, f->domain), f->gpus % f->domain);
+                        "%s GPUs do not fill scale-up domains of %s: the last one would hold %" PRIu64 "; %" PRIu64
+                        " GPUs fill them",
+                        fab_format_count(a, f->gpus), fab_format_count(b, f->domain), f->gpus % f->domain,
+                        next_multiple(f->gpus, f->domain));
     }
     if (f->pod % f->gpus_per_server != 0) {
         return fab_fail(err, FAB_EINPUT, where_of(r, "pod", "gpus-per-server"),

@@ -32,9 +32,10 @@ static void add_line(const field *f, const char *prefix, const void *base, fab_s
 }
 
 /* What few designs have is no part of the text of the others, nor of their digests. */
-static bool is_absent(const field *f, const void *base) {
+static bool is_absent(const field *f, const void *base, fab_str *out) {
     fab_str value = FAB_STR_INIT;
     field_format(f, base, &value);
+    out->failed |= value.failed; /* else a line more, and another digest */
     bool absent = f->sparse && !value.failed && (value.length == 0 || strcmp(value.data, "auto") == 0);
     fab_str_release(&value);
     return absent;
@@ -54,7 +55,7 @@ static void add_fabric(const fab_fabric_spec *fabric, bool front_end, bool with_
     const char *prefix = front_end ? "front-end." : "fabric.";
     for (const field *f = design_fields; f->key != NULL; f++) {
         bool is_path = strcmp(f->key, "file") == 0;
-        if ((f->sparse && is_absent(f, fabric)) || (is_path && !with_paths)) {
+        if ((f->sparse && is_absent(f, fabric, out)) || (is_path && !with_paths)) {
             continue;
         }
         if (f->scope == SCOPE_FABRIC || (front_end && f->scope == SCOPE_FRONT_END)) {

@@ -50,7 +50,8 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
         return reading_set(r, &t, value, where, err);
     }
     if (n_key >= length || n_key == 0) {
-        FAB_FAIL(err, FAB_EINPUT, where, "'%.*s' is not key=value", (int)(length < 60 ? length : 60), pair);
+        FAB_FAIL(err, FAB_EINPUT, where, "'%.*s' is not key=value%s", (int)(length < 60 ? length : 60), pair,
+                 strspn(pair, "0123456789") == length ? "; in a number write no commas" : "");
     }
     size_t n_value = length - n_key - 1;
     if (n_key >= sizeof key || n_value >= sizeof value) {

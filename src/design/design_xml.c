@@ -218,13 +218,13 @@ static fab_status read_part(const source *s, const fab_xml_element *element, boo
     case PART_JOB: FAB_TRY(read_job(s, element, err)); break;
     case PART_ENGINE: FAB_TRY(read_single(s, element, SCOPE_ENGINE, s->reading->design.n_engines, "use", err)); break;
     default: {
-        char hint[160];
-        suggestion near;
-        suggestion_init(&near, element->name);
+        char hint[FAB_CHOICES_TEXT];
+        fab_choices near;
+        fab_choices_init(&near, element->name);
         for (size_t i = 0; i < N_PARTS; i++) {
-            suggestion_add(&near, PARTS[i]);
+            fab_choices_offer(&near, PARTS[i]);
         }
-        (void)suggestion_finish(&near, hint, sizeof hint);
+        (void)fab_choices_list(&near, "allowed:", hint);
         FAB_FAIL(err, FAB_EINPUT, place(s, element, where), "unknown element <%.40s>%s", element->name, hint);
     }
     }

@@ -6,6 +6,7 @@
 #ifndef FAB_FIELD_H
 #define FAB_FIELD_H
 
+#include "fab/choices.h"
 #include "fab/status.h"
 #include "fab/str.h"
 #include "fab/units.h"
@@ -67,20 +68,5 @@ const char *field_example(const field *f, char *out);
 
 /** True when `text` is made of letters, digits and . _ - and begins with a letter, digit or _. */
 bool field_is_word(const char *text);
-
-/* --- suggest.c -------------------------------------------------------------------------------------------------- */
-
-/** Collects candidates for an unknown word and finds the near ones. */
-typedef struct suggestion {
-    const char *word;
-    size_t best_distance;
-    char best[64];
-    fab_str all; /**< every candidate, ", " between */
-} suggestion;
-
-void suggestion_init(suggestion *s, const char *word);
-void suggestion_add(suggestion *s, const char *candidate);
-/** "; did you mean 'x'? Allowed: a, b, c" or the like, at most `size` - 1 bytes. Returns out; releases `s`. */
-const char *suggestion_finish(suggestion *s, char *out, size_t size);
 
 #endif

@@ -10,11 +10,11 @@ static const char *unit_pattern(fab_unit unit) {
     switch (unit) {
     case FAB_UNIT_COUNT: return "";
     case FAB_UNIT_RATIO: return "(:" NUMBER ")?";
-    case FAB_UNIT_RATE: return "[kMGT]?[bB]/s";
-    case FAB_UNIT_BYTES: return "([kMGT]|Ki|Mi|Gi)?B";
-    case FAB_UNIT_LENGTH: return "[ck]?m";
-    case FAB_UNIT_TIME: return "(s|ms|us|ns|min|h|d)";
-    case FAB_UNIT_POWER: return "[kM]?W";
+    case FAB_UNIT_RATE: return " *[kMGT]?([bB]/s|[bB]ps|bit/s)";
+    case FAB_UNIT_BYTES: return " *([kMGT]|Ki|Mi|Gi)?B";
+    case FAB_UNIT_LENGTH: return " *[ck]?m";
+    case FAB_UNIT_TIME: return " *(s|ms|us|&#xB5;s|&#x3BC;s|ns|min|h|d)";
+    case FAB_UNIT_POWER: return " *[kM]?W";
     }
     return "";
 }

@@ -149,18 +149,17 @@ static fab_status fail_at(const book *b, const fab_xml_element *at, fab_error *e
 static fab_status set_attribute(const book *b, const element *e, void *to, const fab_xml_attribute *given,
                                 fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
-    char hint[256];
-    suggestion near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices near;
     (void)fab_xml_place(where, b->file, given->line, given->column);
-    suggestion_init(&near, given->name);
+    fab_choices_init(&near, given->name);
     for (const attribute *a = e->attributes; a->field.key != NULL && !e->is_text; a++) {
         if (strcmp(a->field.key, given->name) == 0) {
-            fab_str_release(&near.all);
             return field_set(&a->field, to, given->value, where, err);
         }
-        suggestion_add(&near, a->field.key);
+        fab_choices_offer(&near, a->field.key);
     }
-    (void)suggestion_finish(&near, hint, sizeof hint);
+    (void)fab_choices_list(&near, "allowed:", hint);
     return fab_fail(err, FAB_EINPUT, where, "unknown attribute of %.40s '%.40s'%s",
                     e->name != NULL ? e->name : "prices", given->name, hint);
 }
@@ -294,16 +293,16 @@ done:
 }
 
 static fab_status fail_unknown_profile(const char *text, fab_error *err) {
-    char hint[256];
-    suggestion near;
-    suggestion_init(&near, text);
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices near;
+    fab_choices_init(&near, text);
     for (const fab_builtin *p = fab_builtin_prices; p->name != NULL; p++) {
         char candidate[64];
         (void)snprintf(candidate, sizeof candidate, "%.*s", (int)strcspn(p->name, "."), p->name);
-        suggestion_add(&near, candidate);
+        fab_choices_offer(&near, candidate);
     }
     return fab_fail(err, FAB_EINPUT, NULL, "unknown price profile '%.40s'%s (or a file: with '/' or ending in .xml)",
-                    text, suggestion_finish(&near, hint, sizeof hint));
+                    text, fab_choices_list(&near, "allowed:", hint));
 }
 
 fab_status fab_prices_read(const char *text, fab_prices *out, fab_error *err) {

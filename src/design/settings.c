@@ -18,18 +18,24 @@ typedef struct path {
 
 fab_status fail_unknown(const char *what, const char *word, const field_scope *scopes, size_t n_scopes,
                         const char *where, fab_error *err) {
-    char hint[360];
-    suggestion near;
-    suggestion_init(&near, word);
+    char hint[FAB_CHOICES_TEXT];
+    bool has_job = false;
+    fab_choices near;
+    fab_choices_init(&near, word);
     for (size_t i = 0; i < n_scopes; i++) {
+        has_job = has_job || scopes[i] == SCOPE_JOB;
         for (const field *f = design_fields; f->key != NULL; f++) {
             if (f->scope == scopes[i]) {
-                suggestion_add(&near, f->key);
+                fab_choices_offer(&near, f->key);
             }
         }
     }
-    (void)suggestion_finish(&near, hint, sizeof hint);
-    return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s", what, word, hint);
+    if (!has_job && design_field_find(SCOPE_JOB, word) != NULL) {
+        return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'; it is a key of the job: --job %.40s=VALUE", what,
+                        word, word);
+    }
+    return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s", what, word,
+                    fab_choices_list(&near, "allowed:", hint));
 }
 
 static fab_status set_defaults(field_scope scope, void *base, fab_error *err) {
@@ -103,13 +109,22 @@ done:
     return status;
 }
 
+fab_status fab_design_default_job(fab_job_spec *out, fab_error *err) {
+    fab_job_spec job;
+    memset(&job, 0, sizeof job);
+    fab_status status = set_defaults(SCOPE_JOB, &job, err);
+    if (status == FAB_OK) {
+        *out = job;
+    }
+    return status;
+}
+
 fab_status reading_add_job(fab_design *design, const char *where, fab_error *err) {
     if (design->n_jobs >= FAB_MAX_JOBS) {
         return fab_fail(err, FAB_EINPUT, where, "more than %d jobs", FAB_MAX_JOBS);
     }
     fab_job_spec *job = &design->jobs[design->n_jobs];
-    memset(job, 0, sizeof *job);
-    fab_status status = set_defaults(SCOPE_JOB, job, err);
+    fab_status status = fab_design_default_job(job, err);
     if (status == FAB_OK) {
         if (design->n_jobs == 0) {
             (void)snprintf(job->id, sizeof job->id, "job");
@@ -285,6 +300,10 @@ static fab_status set_engine(fab_design *design, const target *t, const char *va
     }
     fab_engine_spec *engine = &design->engines[t->index];
     fab_status status = field_set(t->field, engine, value, where, err);
+    if (status == FAB_OK && engine->text[0] == '\0') {
+        return fab_fail(err, FAB_EINPUT, where, "engine %zu has no name; fabriscope list engines shows them",
+                        t->index + 1);
+    }
     if (status == FAB_OK) {
         (void)snprintf(engine->where, sizeof engine->where, "%s", where);
         design->n_engines += t->index == design->n_engines;

@@ -20,7 +20,6 @@
 
 fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *err) {
     fab_weak_part part = {.ratio = 0};
-    fab_error inner = {.code = FAB_OK};
     const char *equals = strrchr(text, '=');
     size_t n = equals != NULL ? (size_t)(equals - text) : 0;
     while (n > 0 && text[n - 1] == ' ') {
@@ -41,8 +40,9 @@ fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *
                         "it; give a fraction above 0",
                         part.name);
     }
-    if (fab_quantity_parse(fraction, FAB_UNIT_RATIO, &part.ratio, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EINPUT, OPTION, "%s: %s", part.name, inner.text);
+    if (fab_quantity_parse(fraction, FAB_UNIT_RATIO, &part.ratio, NULL) != FAB_OK) {
+        return fab_fail(err, FAB_EINPUT, OPTION, "%s: '%.60s' is not a fraction from 0.001 to 1, such as 0.5 for half",
+                        part.name, fraction);
     }
     double steps = part.ratio * FAB_PART_STEPS;
     if (!(part.ratio <= WHOLE) || fabs(steps - nearbyint(steps)) > ROUNDING || nearbyint(steps) < 1) {

@@ -52,7 +52,7 @@ static fab_status parse_node(const fab_fabric *f, const char *text, size_t n, fa
     }
     if (behind == first || !read_number(text + prefix + 1, n - prefix - 1, &number)) {
         char last[FAB_NODE_NAME_SIZE];
-        return fab_fail(err, FAB_EINPUT, NULL, "'%.*s' names no node; the last one is %s", (int)n, text,
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.*s' names no node; names are such as %s", (int)n, text,
                         fab_node_name(f, f->n_nodes - 1, last));
     }
     if (number >= behind - first) {

@@ -11,9 +11,10 @@ typedef struct comparison {
     auditor a;
     const fab_site *plan;
     const fab_shape *plan_shape;
-    uint32_t *there; /* [plan nodes]: the same box in the site, or FAB_SITE_NONE */
-    uint32_t *meant; /* [site nodes]: in the plan */
-    uint8_t *found;  /* [site cables]: it is in the plan, or named in a finding */
+    uint32_t *there;     /* [plan nodes]: the same box in the site, or FAB_SITE_NONE */
+    uint32_t *meant;     /* [site nodes]: in the plan */
+    uint8_t *found;      /* [site cables]: it is in the plan, or named in a finding */
+    double *planned_bps; /* [site cables]: by the plan; 0: it does not say, or has another cable */
 } comparison;
 
 typedef struct labelled {
@@ -54,6 +55,8 @@ static fab_status match(comparison *c, fab_error *err) {
     FAB_TRY(FAB_NEW(c->there, (size_t)c->plan->n_nodes + 1, err));
     FAB_TRY(FAB_NEW(c->meant, (size_t)c->a.site->n_nodes + 1, err));
     FAB_TRY(FAB_NEW(c->found, (size_t)c->a.site->n_cables + 1, err));
+    FAB_TRY(FAB_NEW(c->planned_bps, (size_t)c->a.site->n_cables + 1, err));
+    c->a.planned_bps = c->planned_bps;
     FAB_TRY(sort_labels(c->a.site, &here, &n_here, err));
     FAB_TRY(sort_labels(c->plan, &planned, &n_planned, err));
     memset(c->there, 0xff, c->plan->n_nodes * sizeof *c->there);
@@ -186,6 +189,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
             done_with[cable] = side != FAB_SITE_NONE;
             if (side != FAB_SITE_NONE) {
                 c->found[side >> 1] = 1;
+                c->planned_bps[side >> 1] = p->rate_bps;
             }
         }
     }
@@ -270,5 +274,6 @@ done:
     free(c.there);
     free(c.meant);
     free(c.found);
+    free(c.planned_bps);
     return status;
 }

@@ -3,21 +3,72 @@
 
 #include <string.h>
 
+/* Rates of the cables of a boundary that the plan has as well. */
+typedef struct boundary_rates {
+    double bps, planned_bps; /* of the first */
+    uint32_t n;
+    bool is_uniform; /* all run at the same rate, and are planned at the same */
+} boundary_rates;
+
+static bool is_planned(const auditor *a, uint32_t cable) {
+    return a->planned_bps != NULL && a->planned_bps[cable] > 0 && a->site->cables[cable].rate_bps > 0;
+}
+
+static const char *work_on_speed(double bps, double meant_bps) {
+    return bps < meant_bps ? "Clean or replace cable and transceivers, and look at the ports' settings."
+                           : "Check whether this port is meant to be faster than its peers.";
+}
+
 static fab_status look_at_speed(auditor *a, uint32_t cable, double usual, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_site_cable *c = &a->site->cables[cable];
+    double meant = is_planned(a, cable) ? a->planned_bps[cable] : usual;
     fab_finding f = {.kind = FAB_FINDING_SPEED,
-                     .damage_bps = usual > c->rate_bps ? usual - c->rate_bps : 0,
+                     .damage_bps = meant > c->rate_bps ? meant - c->rate_bps : 0,
                      .cables = 1,
                      .node = fab_audit_label(a, c->end[0].node),
                      .port = fab_audit_port(&c->end[0]),
                      .other = fab_audit_label(a, c->end[1].node),
                      .other_port = fab_audit_port(&c->end[1]),
-                     .line = c->end[0].line != 0 ? c->end[0].line : c->end[1].line};
-    FAB_TRY(fab_audit_text(a, &f.text, err, "runs at %g Gb/s, its peers at %g Gb/s", c->rate_bps / 1e9, usual / 1e9));
-    f.work = c->rate_bps < usual ? "Clean or replace cable and transceivers, and look at the ports' settings."
-                                 : "Check whether this port is meant to be faster than its peers.";
+                     .line = c->end[0].line != 0 ? c->end[0].line : c->end[1].line,
+                     .work = work_on_speed(c->rate_bps, meant)};
+    if (c->rate_bps == meant) {
+        goto done;
+    }
+    FAB_TRY(fab_audit_text(a, &f.text, err, "runs at %g Gb/s, %s at %g Gb/s", c->rate_bps / 1e9,
+                           is_planned(a, cable) ? "planned" : "its peers", meant / 1e9));
     FAB_TRY(fab_audit_add(a, &f, err));
+done:
+    return status;
+}
+
+/* Where every cable of a boundary departs from the plan in the same way, that is one finding and not thousands. */
+static fab_status look_at_boundary(auditor *a, uint32_t t, boundary_rates *rates, fab_error *err) {
+    fab_status status = FAB_OK;
+    boundary_rates r = {.is_uniform = true};
+    for (uint32_t cable = 0; cable < a->site->n_cables; cable++) {
+        double bps = a->site->cables[cable].rate_bps;
+        if (!is_planned(a, cable) || fab_audit_boundary_of(a, cable) != t) {
+            continue;
+        }
+        r.bps = r.n == 0 ? bps : r.bps;
+        r.planned_bps = r.n == 0 ? a->planned_bps[cable] : r.planned_bps;
+        r.is_uniform = r.is_uniform && bps == r.bps && a->planned_bps[cable] == r.planned_bps;
+        r.n++;
+    }
+    r.is_uniform = r.is_uniform && r.n > 1 && r.bps != r.planned_bps;
+    if (r.is_uniform) {
+        fab_finding f = {.kind = FAB_FINDING_SPEED,
+                         .damage_bps = r.planned_bps > r.bps ? r.n * (r.planned_bps - r.bps) : 0,
+                         .cables = r.n,
+                         .work = "Look at the ports' settings, and at the kind of cables and transceivers; if this is "
+                                 "how it is meant, put it into the plan."};
+        FAB_TRY(fab_audit_text(a, &f.text, err, "all %u cables below tier %u (%s) run at %g Gb/s, planned at %g Gb/s",
+                               (unsigned)r.n, (unsigned)t, t == 1 ? "of hosts" : "between switches", r.bps / 1e9,
+                               r.planned_bps / 1e9));
+        FAB_TRY(fab_audit_add(a, &f, err));
+    }
+    *rates = r;
 done:
     return status;
 }
@@ -36,8 +87,8 @@ static fab_status look_at_ends(auditor *a, uint32_t cable, fab_error *err) {
                      .other = fab_audit_label(a, here->node),
                      .other_port = fab_audit_port(here),
                      .line = here->line,
+                     .text = "the other end alone reports this cable",
                      .work = "Look at both ports: the end that is silent may be down, or be another box."};
-    FAB_TRY(fab_audit_text(a, &f.text, err, "the other end alone reports this cable (line %zu)", here->line));
     FAB_TRY(fab_audit_add(a, &f, err));
 done:
     return status;
@@ -46,13 +97,18 @@ done:
 fab_status fab_audit_cables(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
     double usual[FAB_AUDIT_BOUNDARIES + 1];
+    boundary_rates rates[FAB_AUDIT_BOUNDARIES + 1] = {{0}};
     for (uint32_t t = 0; t <= FAB_AUDIT_BOUNDARIES; t++) {
         usual[t] = t > 0 && t <= a->shape->n_tiers ? fab_audit_usual_rate(a, t) : 0;
+        if (t > 0 && a->planned_bps != NULL) {
+            FAB_TRY(look_at_boundary(a, t, &rates[t], err));
+        }
     }
     for (uint32_t cable = 0; cable < a->site->n_cables; cable++) {
         const fab_site_cable *c = &a->site->cables[cable];
         uint32_t t = fab_audit_boundary_of(a, cable);
-        if (t > 0 && t <= FAB_AUDIT_BOUNDARIES && c->rate_bps > 0 && c->rate_bps != usual[t]) {
+        bool is_told = t <= FAB_AUDIT_BOUNDARIES && rates[t].is_uniform && is_planned(a, cable);
+        if (t > 0 && t <= FAB_AUDIT_BOUNDARIES && c->rate_bps > 0 && !is_told) {
             FAB_TRY(look_at_speed(a, cable, usual[t], err));
         }
         if (a->site->reports_both_ends && (c->end[0].line == 0 || c->end[1].line == 0)) {

@@ -22,8 +22,9 @@ typedef struct absent_switch {
 typedef struct auditor {
     const fab_shape *shape;
     const fab_site *site;
-    double *usual_bps;     /**< shape [n_tiers + 1]; owned: fab_audit_close() */
-    absent_switch *absent; /**< shape [out->n_absent]; owned, so is peer */
+    double *usual_bps;         /**< shape [n_tiers + 1]; owned: fab_audit_close() */
+    const double *planned_bps; /**< shape [site cables], 0 where a plan does not say; NULL: there is none. Borrowed */
+    absent_switch *absent;     /**< shape [out->n_absent]; owned, so is peer */
     uint32_t *peer;
     uint32_t n_peers;
     size_t absent_capacity, peer_capacity, lack_capacity;

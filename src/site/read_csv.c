@@ -5,6 +5,7 @@
 #include "fab/text.h"
 #include "fab/units.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,10 +20,14 @@ static const struct {
     const char *name;
     int column;
 } NAMES[] = {
-    {"anode", A_NODE}, {"adevice", A_NODE}, {"a", A_NODE},      {"source", A_NODE},  {"aport", A_PORT},
-    {"znode", Z_NODE}, {"zdevice", Z_NODE}, {"z", Z_NODE},      {"bnode", Z_NODE},   {"bdevice", Z_NODE},
-    {"b", Z_NODE},     {"target", Z_NODE},  {"zport", Z_PORT},  {"bport", Z_PORT},   {"sourceport", A_PORT},
-    {"rate", RATE},    {"speed", RATE},     {"length", LENGTH}, {"lengthm", LENGTH}, {"targetport", Z_PORT},
+    {"anode", A_NODE},       {"adevice", A_NODE},      {"a", A_NODE},          {"source", A_NODE},
+    {"aport", A_PORT},       {"znode", Z_NODE},        {"zdevice", Z_NODE},    {"z", Z_NODE},
+    {"bnode", Z_NODE},       {"bdevice", Z_NODE},      {"b", Z_NODE},          {"target", Z_NODE},
+    {"zport", Z_PORT},       {"bport", Z_PORT},        {"sourceport", A_PORT}, {"rate", RATE},
+    {"speed", RATE},         {"length", LENGTH},       {"lengthm", LENGTH},    {"targetport", Z_PORT},
+    {"from", A_NODE},        {"fromport", A_PORT},     {"to", Z_NODE},         {"toport", Z_PORT},
+    {"local", A_NODE},       {"localport", A_PORT},    {"remote", Z_NODE},     {"remoteport", Z_PORT},
+    {"localdevice", A_NODE}, {"remotedevice", Z_NODE},
 };
 
 /* A cell of the line at hand, its quotes taken off. */
@@ -187,6 +192,17 @@ done:
     return status;
 }
 
+/* "400G", as transceivers are called: of a cable it means bits. */
+static bool read_short_rate(const char *text, double *out) {
+    char whole[CELL + 4];
+    size_t n = strlen(text);
+    if (n == 0 || strchr("MGT", text[n - 1]) == NULL) {
+        return false;
+    }
+    (void)snprintf(whole, sizeof whole, "%sb/s", text);
+    return fab_quantity_parse(whole, FAB_UNIT_RATE, out, NULL) == FAB_OK;
+}
+
 static fab_status read_quantity(const reader *r, int known, fab_unit unit, double *out, fab_error *err) {
     fab_error inner = {0};
     const cell *c = cell_of(r, known);
@@ -194,9 +210,9 @@ static fab_status read_quantity(const reader *r, int known, fab_unit unit, doubl
         return FAB_OK;
     }
     bool is_bare = unit == FAB_UNIT_LENGTH && fab_quantity_parse(c->text, FAB_UNIT_RATIO, out, NULL) == FAB_OK;
+    is_bare = is_bare || (unit == FAB_UNIT_RATE && read_short_rate(c->text, out));
     if (!is_bare && fab_quantity_parse(c->text, unit, out, &inner) != FAB_OK) { /* length_m has no unit */
-        fab_token t = {.text = c->text, .length = strlen(c->text)};
-        return fab_text_wrong(r->in, c->column, FAB_EINPUT, inner.text, t, err);
+        return fab_text_wrong(r->in, c->column, FAB_EINPUT, inner.text, (fab_token){0}, err);
     }
     return FAB_OK;
 }

@@ -65,7 +65,10 @@ static fab_status choose(const char *path, const char *format, const fab_site_fo
     if (format != NULL) {
         FAB_FAIL(err, FAB_EINPUT, path, "there is no format '%.40s', but %s", format, list);
     }
-    FAB_FAIL(err, FAB_EINPUT, where, "looks like none of %s", list);
+    FAB_FAIL(err, FAB_EINPUT, where,
+             "looks like none of %s; a list of cables begins with the names of its columns: "
+             "A-node,A-port,Z-node,Z-port,rate",
+             list);
 done:
     free(head);
     return status;

@@ -19,9 +19,16 @@ static const char *system_reason(const database *db) {
     return number != 0 ? strerror(number) : "no reason given";
 }
 
+/* SQLite takes these for damage to the file, without having seen any of it. */
+static bool cannot_be_read(const database *db, int *out_number) {
+    int code = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_LAST_ERRNO, out_number);
+    return code == SQLITE_OK && (*out_number == EIO || *out_number == ENXIO || *out_number == ERANGE);
+}
+
 fab_status database_fail(const database *db, int code, fab_error *err) {
     const char *path = db->path;
     const char *name = base_name(path);
+    int number = 0;
     switch (code & 0xff) {
     case SQLITE_NOMEM: return fab_fail(err, FAB_ENOMEM, path, "memory ran out while %s was used", name);
     case SQLITE_FULL: return fab_fail(err, FAB_EIO, path, "the disk is full; what was stored before is intact");
@@ -29,7 +36,11 @@ fab_status database_fail(const database *db, int code, fab_error *err) {
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL: return fab_fail(err, FAB_EIO, path, "another process uses it");
     case SQLITE_NOTADB: return fab_fail(err, FAB_EINPUT, path, "is no store of a study: not an SQLite database");
-    case SQLITE_CORRUPT: return fab_fail(err, FAB_EINPUT, path, "is damaged: %s", sqlite3_errmsg(db->handle));
+    case SQLITE_CORRUPT:
+        if (cannot_be_read(db, &number)) {
+            return fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(number));
+        }
+        return fab_fail(err, FAB_EINPUT, path, "is damaged: %s", sqlite3_errmsg(db->handle));
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:

@@ -87,7 +87,6 @@ fab_status folder_copy(const char *from, const char *to, uint64_t *out_digest, f
         if (fclose(closing) != 0) {
             FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
         }
-        FAB_TRY(sync_path(to, err));
     }
     *out_digest = hash;
 done:

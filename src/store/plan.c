@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MOST_BLOCK 256
 #define BLOCKS     4096
@@ -212,7 +213,9 @@ static fab_status copy_files(const char *folder, const fab_plan *plan, fab_error
     fab_status status = FAB_OK;
     char files[STORE_PATH_SIZE];
     char path[STORE_PATH_SIZE];
+    char temporary[STORE_PATH_SIZE + 8];
     char digest[17];
+    bool made = false;
     if (plan->n_files == 0) {
         return FAB_OK;
     }
@@ -221,12 +224,19 @@ static fab_status copy_files(const char *folder, const fab_plan *plan, fab_error
     for (size_t i = 0; i < plan->n_files; i++) {
         const fab_store_file *file = &plan->files[i];
         FAB_TRY(folder_path(files, file->name, path, err));
-        FAB_TRY(digest_file(file->given, path, digest, err));
+        (void)snprintf(temporary, sizeof temporary, "%s.new", path);
+        made = true;
+        FAB_TRY(digest_file(file->given, temporary, digest, err));
         if (strcmp(digest, file->digest) != 0) {
             FAB_FAIL(err, FAB_EIO, file->given, "changes while it is read");
         }
+        FAB_TRY(folder_move(files, temporary, path, err));
+        made = false;
     }
 done:
+    if (made) {
+        (void)unlink(temporary);
+    }
     return status;
 }
 

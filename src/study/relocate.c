@@ -1,6 +1,7 @@
 /* Which servers are lost under a mask, which ones are spare, and where ranks go by place alone. */
 #include "relocate_eval.h"
 
+#include "fab/choices.h"
 #include "fab/memory.h"
 #include "fab/reroute_moved.h"
 
@@ -11,16 +12,17 @@ const char *const fab_policies[FAB_POLICY_N] = {"none",     "first-spare", "same
                                                 "same-pod", "same-slice",  "collision-aware"};
 
 fab_status fab_policy_parse(const char *text, fab_policy *out, fab_error *err) {
-    char list[160] = "";
-    size_t n = 0;
+    char list[FAB_CHOICES_TEXT];
+    fab_choices near;
+    fab_choices_init(&near, text);
     for (int i = 0; i < FAB_POLICY_N; i++) {
         if (strcmp(text, fab_policies[i]) == 0) {
             *out = (fab_policy)i;
             return FAB_OK;
         }
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "", fab_policies[i]);
+        fab_choices_offer(&near, fab_policies[i]);
     }
-    return fab_fail(err, FAB_EINPUT, NULL, "unknown policy '%.40s'; one of %s", text, list);
+    return fab_fail(err, FAB_EINPUT, NULL, "unknown policy '%.40s'%s", text, fab_choices_list(&near, "one of", list));
 }
 
 /* --- what stays the same under every mask ------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* Sources of failure scenarios, and sets of components by their number. */
 #include "scenarios_internal.h"
 
+#include "fab/choices.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 #include "fab/units.h"
@@ -187,7 +188,13 @@ static void keep_links(fab_scenarios *s, unsigned kinds) {
 }
 
 static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_error *err) {
+    char word[48];
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices near;
+    (void)snprintf(word, sizeof word, "%.*s", (int)(n < 40 ? n : 40), text);
+    fab_choices_init(&near, word);
     for (size_t i = 0; i < N_CLASSES; i++) {
+        fab_choices_offer(&near, CLASSES[i].name);
         if (strlen(CLASSES[i].name) == n && memcmp(CLASSES[i].name, text, n) == 0) {
             s->kind = CLASSES[i].kind;
             if (s->kind == FAB_COMPONENT_LINK) {
@@ -198,9 +205,9 @@ static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_e
         }
     }
     return fab_fail(err, FAB_EINPUT, "--scenarios",
-                    "'%.*s' is no source of scenarios; CLASS:K or CLASS:K@N with links, access-links, fabric-links, "
+                    "'%s' is no source of scenarios%s as CLASS:K or CLASS:K@N with links, access-links, fabric-links, "
                     "switches, nics, gpus, servers, racks or planes, time:30d@N, file:PATH",
-                    (int)(n < 40 ? n : 40), text);
+                    word, near.best[0] != '\0' ? fab_choices_hint(&near, hint) : ":");
 }
 
 /* "@N" behind K or T: cut off, N stored. */
@@ -228,6 +235,10 @@ static fab_status read_sets(const char *class, size_t n_class, char *rest, fab_s
     if (s->n == 0) {
         FAB_FAIL(err, FAB_EINPUT, "--scenarios", "the fabric has no %.*s%s", (int)n_class, class,
                  s->kind == FAB_COMPONENT_RACK ? ": a design without a floor plan does not say which" : "");
+    }
+    if (rest[0] == '\0') {
+        FAB_FAIL(err, FAB_EINPUT, "--scenarios", "'%.*s' does not say how many fail at once; as %.*s:1", (int)n_class,
+                 class, (int)n_class, class);
     }
     if (fab_count_parse(rest, 1, most, &k, &inner) != FAB_OK) {
         FAB_FAIL(err, FAB_EINPUT, "--scenarios", "how many of %" PRIu32 " %.*s fail: %s", s->n, (int)n_class, class,

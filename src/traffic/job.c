@@ -1,6 +1,7 @@
 /* A job specification with every default filled in and every product checked. */
 #include "traffic_internal.h"
 
+#include "fab/choices.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
@@ -311,12 +312,14 @@ static fab_status resolve_machine(fab_job *job, fab_error *err) {
         (void)snprintf(s->gpu, sizeof s->gpu, "h100-80gb");
     }
     if (fab_gpu_find(s->gpu) == NULL) {
-        char names[256] = "";
-        size_t used = 0;
-        for (const fab_gpu *g = fab_gpus; g->name != NULL && used < sizeof names; g++) {
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", g->name);
+        char list[FAB_CHOICES_TEXT];
+        fab_choices near;
+        fab_choices_init(&near, s->gpu);
+        for (const fab_gpu *g = fab_gpus; g->name != NULL; g++) {
+            fab_choices_offer(&near, g->name);
         }
-        return fab_fail(err, FAB_EINPUT, job->where, "there is no GPU '%s'; known: %s", s->gpu, names);
+        return fab_fail(err, FAB_EINPUT, job->where, "there is no GPU '%s'%s", s->gpu,
+                        fab_choices_list(&near, "known:", list));
     }
     return FAB_OK;
 }
@@ -361,8 +364,7 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
     if (design->n_jobs > 0) {
         job.spec = design->jobs[0];
     } else {
-        job.spec.scatter_gather = true;
-        job.spec.microbatch = 1;
+        FAB_TRY(fab_design_default_job(&job.spec, err));
     }
     if (job.spec.where[0] != '\0') {
         (void)snprintf(job.where, sizeof job.where, "%s", job.spec.where);

@@ -1,6 +1,7 @@
 /* The model of a job: named, of the user's own, or by default; with the sizes that the job overrides. */
 #include "traffic_internal.h"
 
+#include "fab/choices.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
@@ -15,12 +16,14 @@ static void set_default(uint64_t *value, uint64_t fallback) {
 }
 
 static fab_status unknown_model(const fab_job *job, fab_error *err) {
-    char names[320] = "";
-    size_t used = 0;
-    for (const fab_model *m = fab_models; m->name != NULL && used < sizeof names; m++) {
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", m->name);
+    char list[FAB_CHOICES_TEXT];
+    fab_choices near;
+    fab_choices_init(&near, job->spec.model);
+    for (const fab_model *m = fab_models; m->name != NULL; m++) {
+        fab_choices_offer(&near, m->name);
     }
-    return fab_fail(err, FAB_EINPUT, job->where, "there is no model '%s'; known: %s", job->spec.model, names);
+    return fab_fail(err, FAB_EINPUT, job->where, "there is no model '%s'%s", job->spec.model,
+                    fab_choices_list(&near, "known:", list));
 }
 
 /* The smallest GPT whose published run used at least as many GPUs as the job has, else the largest. */

@@ -76,6 +76,8 @@ const fab_gpu fab_gpus[] = {
     {"a100-40gb", 312e12, 40e9, 300e9 * 8, 400, 1555e9, 108, "NVIDIA A100 SXM data sheet"},
     {"a100-80gb", 312e12, 80e9, 300e9 * 8, 400, 2039e9, 108, "NVIDIA A100 SXM data sheet"},
     {"h100-80gb", 989e12, 80e9, 450e9 * 8, 700, 3350e9, 132, "NVIDIA H100 SXM data sheet, dense bf16"},
+    {"h200-141gb", 989e12, 141e9, 450e9 * 8, 700, 4800e9, 132, "NVIDIA H200 SXM data sheet, dense bf16"},
+    {"b200-180gb", 2250e12, 180e9, 900e9 * 8, 1000, 8000e9, 148, "NVIDIA HGX B200 data sheet, dense bf16 (recalled)"},
     {"gh200-96gb", 989e12, 96e9, 450e9 * 8, 0, 4000e9, 132, "NVIDIA GH200 data sheet, dense bf16"},
     {NULL, 0, 0, 0, 0, 0, 0, NULL},
 };

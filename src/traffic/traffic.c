@@ -2,6 +2,7 @@
 #include "file_formats.h"
 #include "traffic_internal.h"
 
+#include "fab/choices.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
 #include "fab/units.h"
@@ -180,6 +181,25 @@ static fab_status make_phase_of_job(const char *text, const fab_design *design, 
     return make_job(&wanted, design, fabric, traffic, err);
 }
 
+static fab_status unknown_traffic(const char *text, fab_error *err) {
+    char word[64];
+    char meant[96] = "";
+    fab_choices near;
+    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(text, ",:"), text);
+    fab_choices_init(&near, word);
+    fab_choices_offer(&near, "job");
+    for (const fab_pattern_info *info = fab_patterns; info->name != NULL; info++) {
+        fab_choices_offer(&near, info->name);
+    }
+    if (near.best[0] != '\0' && strcmp(near.best, word) != 0) {
+        (void)snprintf(meant, sizeof meant, "; did you mean %s%s?", strcmp(near.best, "job") != 0 ? "pattern:" : "",
+                       near.best);
+    }
+    return fab_fail(err, FAB_EINPUT, NULL,
+                    "traffic '%.60s' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH%s",
+                    text, meant);
+}
+
 fab_status fab_traffic_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
                             fab_traffic *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -194,8 +214,7 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
     } else if (strncmp(text, "file:", 5) == 0) {
         FAB_TRY(fab_traffic_read(text + 5, fabric, &traffic, err));
     } else {
-        FAB_FAIL(err, FAB_EINPUT, NULL,
-                 "traffic '%.60s' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH", text);
+        FAB_TRY(unknown_traffic(text, err));
     }
     for (size_t i = 0; i < traffic.n_phases; i++) {
         FAB_TRY(fab_phase_number(&traffic.phases[i], err));

@@ -47,7 +47,7 @@ check clos:gpus=8 --engine ecmp
 
 # what is printed can be pasted, however long it is, and no line is wider than 80 columns
 list=$(for i in {0..15}; do printf '%d,%d,' "$((i + 16))" "$i"; done)
-"$program" route clos:gpus=256,radix=32,taper=2 --engine ecmp --job "pp=2,servers=${list%,}" --advise --quiet | sed -n '/^ADVICE/,$p' >out
+"$program" route clos:gpus=256,radix=32,taper=2 --engine ecmp --job "pp=2,servers=${list%,}" --advise --quiet | sed -n '/^ADVICE/,/^ITERATION/p' >out
 [[ $(awk '{ if (length($0) > w) w = length($0) } END { print w }' out) -le 80 ]] || fail "wider than 80 columns"
 pasted=$(sed -n '/^    fabriscope route/,/[^\\]$/p' out)
 [[ -n $pasted ]] || fail "no command is printed"

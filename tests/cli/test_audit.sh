@@ -107,6 +107,17 @@ miswired leaf-1 spine-0" ]] || fail "miswired: $(findings swapped.csv --against 
 grep -v '^leaf-1' plan.csv >less.csv
 [[ $(findings less.csv --against plan.csv | head -n 1) == "unreachable"* || $(findings less.csv --against plan.csv) == *"missing-cable leaf-1 spine-0"* ]] ||
   fail "missing: $(findings less.csv --against plan.csv)"
+sed 's/400Gb/200 Gb/' plan.csv >half.csv # all of them, so that no cable differs from its peers
+[[ $(findings half.csv --against plan.csv) == "wrong-speed  
+wrong-speed  " ]] || fail "half the rate everywhere: $(findings half.csv --against plan.csv)"
+[[ -z $(findings half.csv) ]] || fail "half the rate is no finding without a plan: $(findings half.csv)"
+"$program" audit half.csv --against plan.csv --quiet | grep -q 'all 2 cables below tier 1 (of hosts) run at 200 Gb/s, planned at 400 Gb/s' ||
+  fail "half the rate everywhere, in words"
+sed '2s/400Gb/200Gb/' plan.csv >one.csv
+[[ $(findings one.csv --against plan.csv) == "wrong-speed leaf-0 spine-0" ]] || fail "half the rate of one: $(findings one.csv --against plan.csv)"
+# The same list as others write it: other columns, rates as transceivers are called.
+sed '1s/.*/From,From port,To,To port,Speed/; s/400Gb.s/400G/' plan.csv >other.csv
+[[ -z $(findings other.csv --against plan.csv) ]] || fail "from, to, 400G: $(findings other.csv --against plan.csv)"
 code=0
 sed 's/leaf/tor/g; s/spine/agg/g' plan.csv >named.csv
 "$program" audit perfect.net --against named.csv --quiet >out 2>err || code=$?

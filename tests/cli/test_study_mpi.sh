@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A study under mpirun: the gathered store is that of one process, also when the first run was killed.
+# A study under mpirun: the gathered store is that of one process, also when the first run was killed or interrupted.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 export FABRISCOPE_MPI=$program-mpi
 if [[ ! -x $FABRISCOPE_MPI ]] || ! command -v mpirun >/dev/null; then
@@ -27,4 +27,20 @@ pkill -9 -f "$FABRISCOPE_MPI study run --store killed" || fail "the run ended be
 wait $! && fail "mpirun does not say that processes died"
 "$root/scripts/study-mpi" killed 3 --oversubscribe >/dev/null
 cmp alone/results.db killed/results.db || fail "another store after a kill"
+
+# one process is told to end: it stores what it has computed, mpirun tells the others, and they do so too
+"$program" study plan "${study[@]}" --store ended --quiet >/dev/null
+mpirun -n 4 --oversubscribe "$FABRISCOPE_MPI" study run --store ended --quiet >/dev/null 2>err &
+for ((i = 0; i < 2000; i++)); do
+  [[ -s ended/shard-0-of-4.db-wal ]] && break
+  sleep 0.005
+done
+pkill -TERM -o -f "$FABRISCOPE_MPI study run --store ended --quiet$" -P $! || fail "the run ended before it was interrupted"
+code=0
+wait $! || code=$?
+[[ $code -eq 143 ]] || fail "mpirun ends with $code, not that of SIGTERM"
+grep -q 'are stored. The same command goes on' err || fail "nobody says what is stored: $(cat err)"
+"$program" study gather --store ended --partial --quiet >out || fail "what is stored cannot be read"
+"$root/scripts/study-mpi" ended 3 --oversubscribe >/dev/null
+cmp alone/results.db ended/results.db || fail "another store after an interrupt"
 exit $((failures > 0))

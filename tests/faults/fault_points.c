@@ -1,10 +1,12 @@
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "fault_points.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +16,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#define DEPTH 12 /* callers that tell one point from another */
+#define ROOM_BYTES ((size_t)1 << 23)
+#define DEPTH      12 /* callers that tell one point from another */
 
 static fault_plan the_plan;
 static fault_log *the_log;
@@ -162,13 +165,21 @@ static mode_t mode_of(int flags, va_list args) {
     return (flags & O_CREAT) != 0 ? (mode_t)va_arg(args, int) : 0;
 }
 
+static void note_new(int flags) {
+    if (the_log != NULL && (flags & O_EXCL) != 0) {
+        atomic_store(&the_log->made, atomic_load(&the_log->n[FAULT_FILE]));
+    }
+}
+
 int open(const char *path, int flags, ...) {
     REAL(int, "open", const char *, int, ...)
     va_list args;
     va_start(args, flags);
     mode_t mode = mode_of(flags, args);
     va_end(args);
-    return fails(FAULT_FILE, EACCES) ? -1 : real(path, flags, mode);
+    bool now = fails(FAULT_FILE, EACCES);
+    note_new(flags);
+    return now ? -1 : real(path, flags, mode);
 }
 
 int open64(const char *path, int flags, ...) {
@@ -177,7 +188,9 @@ int open64(const char *path, int flags, ...) {
     va_start(args, flags);
     mode_t mode = mode_of(flags, args);
     va_end(args);
-    return fails(FAULT_FILE, EACCES) ? -1 : real(path, flags, mode);
+    bool now = fails(FAULT_FILE, EACCES);
+    note_new(flags);
+    return now ? -1 : real(path, flags, mode);
 }
 
 FILE *fopen(const char *path, const char *mode) {
@@ -192,7 +205,10 @@ FILE *fdopen(int fd, const char *mode) {
 
 FILE *tmpfile(void) {
     REAL(FILE *, "tmpfile", void)
-    return fails(FAULT_FILE, ENOSPC) ? NULL : real();
+    if (fails(FAULT_FILE, ENOSPC)) {
+        return NULL;
+    }
+    return the_log != NULL && the_plan.has_room ? fmemopen(NULL, ROOM_BYTES, "w+") : real();
 }
 
 /* The file is closed, and what was left to write is lost: as on a disk that is full. */
@@ -233,6 +249,47 @@ int ftruncate64(int fd, off64_t length) {
     REAL(int, "ftruncate64", int, off64_t)
     return fails(FAULT_FILE, EIO) ? -1 : real(fd, length);
 }
+
+DIR *opendir(const char *path) {
+    REAL(DIR *, "opendir", const char *)
+    return fails(FAULT_FILE, EACCES) ? NULL : real(path);
+}
+
+int pthread_create(pthread_t *out, const pthread_attr_t *how, void *(*work)(void *), void *context) {
+    REAL(int, "pthread_create", pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)
+    return fails(FAULT_FILE, EAGAIN) ? EAGAIN : real(out, how, work, context);
+}
+
+/* --- reading ----------------------------------------------------------------------------------------------------- */
+
+/* Puts a folder where the file was: what is not in the stream's buffer yet cannot be read. */
+static void spoil(FILE *file) {
+    is_inside = true;
+    int folder = open("/", O_RDONLY);
+    (void)dup2(folder, fileno(file));
+    (void)close(folder);
+    is_inside = false;
+}
+
+size_t fread(void *to, size_t size, size_t n, FILE *file) {
+    REAL(size_t, "fread", void *, size_t, size_t, FILE *)
+    if (fails(FAULT_FILE, EIO)) {
+        spoil(file);
+    }
+    return real(to, size, n, file);
+}
+
+ssize_t read(int fd, void *to, size_t n) {
+    REAL(ssize_t, "read", int, void *, size_t)
+    return fails(FAULT_FILE, EIO) ? -1 : real(fd, to, n);
+}
+
+ssize_t pread64(int fd, void *to, size_t n, off64_t at) {
+    REAL(ssize_t, "pread64", int, void *, size_t, off64_t)
+    return fails(FAULT_FILE, EIO) ? -1 : real(fd, to, n, at);
+}
+
+/* --- writing ----------------------------------------------------------------------------------------------------- */
 
 /* How much of a write is to be done: -1 where it fails, with its reason. */
 static ssize_t writable(size_t n) {

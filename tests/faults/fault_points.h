@@ -13,7 +13,7 @@
 
 typedef enum fault_kind {
     FAULT_MEMORY, /**< malloc, calloc, realloc, aligned blocks */
-    FAULT_FILE,   /**< open, fopen, fdopen, fclose, fflush, rename, mkdir, fsync, write, pwrite, ... */
+    FAULT_FILE,   /**< open, fopen, fread, fclose, fflush, rename, mkdir, fsync, write, pwrite, ..., pthread_create */
     FAULT_N_KINDS
 } fault_kind;
 
@@ -32,6 +32,7 @@ typedef enum fault_action {
 typedef struct fault_log {
     atomic_uint n[FAULT_N_KINDS];
     atomic_bool happened;
+    atomic_uint made; /**< file calls before and with that which made the last new file; 0: none was made */
     uint64_t stack[FAULT_N_KINDS][FAULT_POINTS_MOST]; /**< of call i: who called, as a hash; with keep_stacks */
 } fault_log;
 
@@ -41,7 +42,8 @@ typedef struct fault_plan {
     uint32_t at; /**< from 0 */
     int signal;
     bool keep_stacks;
-    bool shows; /**< who called is told on stderr */
+    bool shows;    /**< who called is told on stderr */
+    bool has_room; /**< for what tmpfile() makes, whatever else is full */
 } fault_plan;
 
 /** From here on. */

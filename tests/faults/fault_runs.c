@@ -1,9 +1,11 @@
 /* Processes and folders. */
+#define _GNU_SOURCE /* F_SETPIPE_SZ, syscall() */
 #include "fault_cases.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +23,7 @@
 #define MOST_PATH    512
 #define MOST_FILES   256
 #define PIPE_BYTES   65536
+#define FIRST_BYTES  64 /* that a reader waits for before it leaves */
 #define LOG_TEMPLATE "/tmp/fault-XXXXXX"
 
 int fabriscope_main(int argc, char **argv); /* main.c of the program, under another name */
@@ -74,6 +78,17 @@ static char *rest_of(int fd) {
     return text;
 }
 
+/* Rights of files hold for root as well from here on. */
+static void drop_override(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[2];
+    const unsigned rights = 1U << CAP_DAC_OVERRIDE | 1U << CAP_DAC_READ_SEARCH | 1U << CAP_FOWNER;
+    fault_need(syscall(SYS_capget, &header, sets) == 0, "rights are not known", "capget");
+    sets[0].effective &= ~rights;
+    sets[0].permitted &= ~rights;
+    fault_need(syscall(SYS_capset, &header, sets) == 0, "rights stay", "capset");
+}
+
 static void run_child(const char *folder, const char *line, const fault_plan *plan, fault_log *log, fault_limits limits,
                       int out, int err) {
     char *words[MOST_WORDS + 1] = {"fabriscope"};
@@ -87,6 +102,14 @@ static void run_child(const char *folder, const char *line, const fault_plan *pl
     words[n] = NULL;
     int nothing = open("/dev/null", O_RDONLY);
     fault_need(dup2(nothing, 0) == 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2, "no streams", line);
+    if (limits.place == FAULT_OUT_CLOSED) {
+        (void)close(0);
+        (void)close(1);
+    } else if (limits.place == FAULT_ERR_CLOSED) {
+        (void)close(2);
+    } else if (limits.place == FAULT_READ_ONLY) {
+        drop_override();
+    }
     (void)alarm(PATIENCE_S);
     if (limits.file_bytes >= 0) {
         const struct rlimit most = {(rlim_t)limits.file_bytes, (rlim_t)limits.file_bytes};
@@ -105,30 +128,73 @@ static void send_later(pid_t child, int number, long microseconds) {
     (void)kill(child, number);
 }
 
+/* Where a run prints to. *reader is the other end of a pipe, or -1. */
+static int open_out(fault_place place, int *reader) {
+    int both[2];
+    *reader = -1;
+    if (place == FAULT_OUT_FULL) {
+        int full = open("/dev/full", O_WRONLY);
+        fault_need(full >= 0, "not opened", "/dev/full");
+        return full;
+    }
+    if (place != FAULT_OUT_UNREAD && place != FAULT_OUT_LEFT) {
+        return new_file();
+    }
+    fault_need(pipe(both) == 0 && fcntl(both[1], F_SETPIPE_SZ, FAULT_PIPE_BYTES) == FAULT_PIPE_BYTES, "no pipe", "out");
+    *reader = both[0];
+    if (place == FAULT_OUT_UNREAD) {
+        (void)close(both[0]);
+        *reader = -1;
+    }
+    return both[1];
+}
+
+/* Reads a little, as `head` does. */
+static void leave(int reader) {
+    char first[FIRST_BYTES];
+    for (ssize_t n = 0, more = 1; n < FIRST_BYTES && more > 0; n += more) {
+        more = read(reader, first, sizeof first);
+    }
+    (void)close(reader);
+}
+
 fault_end fault_run(const char *folder, const char *line, const fault_plan *plan, fault_log *log, fault_limits limits) {
     fault_end end = {.code = 0};
     int status = 0;
-    int out = new_file();
+    int reader = -1;
     int err[2]; /* no file: that would be limited as all others */
+    int out = open_out(limits.place, &reader);
     fault_need(pipe(err) == 0, "no pipe", line);
+    int full = limits.place == FAULT_ERR_FULL ? open("/dev/full", O_WRONLY) : -1;
     for (int kind = 0; kind < FAULT_N_KINDS; kind++) {
         atomic_store(&log->n[kind], 0);
     }
     atomic_store(&log->happened, false);
+    atomic_store(&log->made, 0);
     (void)fflush(NULL);
     pid_t child = fork();
     fault_need(child >= 0, "no process", line);
     if (child == 0) {
-        run_child(folder, line, plan, log, limits, out, err[1]);
+        (void)close(reader);
+        run_child(folder, line, plan, log, limits, out, full >= 0 ? full : err[1]);
     }
     (void)close(err[1]);
+    (void)close(full);
+    if (reader >= 0) {
+        (void)close(out);
+        leave(reader);
+    }
     if (limits.signal_us >= 0) {
         send_later(child, plan->signal, limits.signal_us);
     }
     fault_need(waitpid(child, &status, 0) == child, "not waited for", line);
     end.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    end.out = content_of(out, &end.n_out);
+    if (reader < 0 && limits.place != FAULT_OUT_UNREAD && limits.place != FAULT_OUT_FULL) {
+        end.out = content_of(out, &end.n_out);
+    } else if (reader < 0) {
+        (void)close(out);
+    }
     end.err = rest_of(err[0]);
     return end;
 }
@@ -195,6 +261,26 @@ const fault_file *fault_find(const fault_files *files, const char *path) {
         }
     }
     return NULL;
+}
+
+void fault_forbid(const char *folder, bool forbidden) {
+    struct dirent **entries = NULL;
+    int n = scandir(folder, &entries, NULL, alphasort);
+    fault_need(n >= 0, "not listed", folder);
+    for (int i = 0; i < n; i++) {
+        char inner[MOST_PATH];
+        struct stat info;
+        (void)snprintf(inner, sizeof inner, "%s/%s", folder, entries[i]->d_name);
+        bool is_entry = strcmp(entries[i]->d_name, ".") != 0 && strcmp(entries[i]->d_name, "..") != 0;
+        if (is_entry && lstat(inner, &info) == 0 && S_ISDIR(info.st_mode)) {
+            fault_forbid(inner, forbidden);
+        } else if (is_entry) {
+            fault_need(chmod(inner, forbidden ? 0444 : 0666) == 0, "rights stay", inner);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    fault_need(chmod(folder, forbidden ? 0555 : 0777) == 0, "rights stay", folder);
 }
 
 void fault_remove_folder(const char *folder) {

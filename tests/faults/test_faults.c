@@ -1,13 +1,15 @@
-/* Faults in small runs of every command. Usage: test_faults memory|files|sizes|signals [CASE [ACTION POINT]]
+/* Faults in small runs of every command. Usage: test_faults memory|files|sizes|signals|places [CASE [ACTION POINT]]
  *
  *     memory   an allocation fails, in the program or in a library, alone or with all that follow
- *     files    a call that opens, writes, closes, renames or makes something fails, is cut short or interrupted
+ *     files    a call that opens, reads, writes, closes, renames or makes something fails, is cut short or interrupted
  *     sizes    files, and what is printed, cannot grow beyond so many bytes (a disk that is full)
- *     signals  SIGINT, SIGTERM or SIGPIPE arrives at a call, or after a time
+ *     signals  SIGINT, SIGTERM, SIGHUP or SIGPIPE arrives at a call, or after a time
+ *     places   stdout is full, closed, a pipe that nobody reads (any more); stderr is; the folder takes nothing
  *
  * Each run must end by itself with a code and a reason that fit, or give what an undisturbed run gives; print nothing
  * else; and leave every file as it was or complete. Points are the first calls of every stack of callers; a draw of
- * them unless FAULTS=all. Built with AddressSanitizer, what is not given back is a finding too. */
+ * them unless FAULTS=all, or as many as FAULTS says. All runs of a command whose names begin with CASE, where that ends
+ * in '-'. Built with AddressSanitizer, what is not given back is a finding too. */
 #include "fault_cases.h"
 
 #include <errno.h>
@@ -19,12 +21,16 @@
 #include <unistd.h>
 
 #ifdef FAULTS_FEW /* under a sanitizer, where a run takes ten times as long */
-#define MOST_MEMORY 3
+#define MOST_MEMORY 2
 #define MOST_FILE   2
+#define EVERY       2 /* and of the runs every other one: one half in one mode, one half in the other */
 #else
-#define MOST_MEMORY 12
-#define MOST_FILE   8
+#define EVERY       1
+#define MOST_MEMORY 5
+#define MOST_FILE   4
 #endif
+
+#define MOST_SIGNALS 60 /* at allocations: as good as at times */
 
 typedef struct context {
     const fault_case *c;
@@ -33,6 +39,8 @@ typedef struct context {
     char folder[64];
     fault_files before, after; /* of an undisturbed run */
     fault_end good;
+    uint32_t made;                     /* the file call behind that which made the last new file; 0: none */
+    uint32_t most;                     /* points of every run; 0: few */
     const char *show_action, *show_at; /* NULL: all of them */
     uint32_t n_runs, n_struck, n_findings;
 } context;
@@ -58,11 +66,15 @@ static bool is_any_of(const char *path, const char *const *endings) {
 }
 
 /* A file that a run has left: as it was, or complete. A shard of a study holds what was committed; what SQLite keeps
- * beside it is part of it, and what has no final name yet is made anew by whoever goes on. */
+ * beside it is part of it. What a signal has left without its final name is made anew by whoever goes on. */
 static bool is_whole(const context *x, const fault_file *file) {
-    static const char *const OF_A_SHARD[] = {"-of-1.db", ".db-wal", ".db-shm", ".db-journal", ".lock", ".db.new", NULL};
+    static const char *const OF_A_SHARD[] = {"-of-1.db",    "-of-2.db", ".db-wal", ".db-shm",
+                                             ".db-journal", ".lock",    NULL};
+    static const char *const NEW[] = {".new", NULL};
+    bool by_signal = strcmp(x->mode, "signals") == 0;
     return same_file(file, fault_find(&x->before, file->path)) || same_file(file, fault_find(&x->after, file->path)) ||
-           (x->c->is_study && is_any_of(file->path, OF_A_SHARD));
+           (x->c->is_study && is_any_of(file->path, OF_A_SHARD)) ||
+           (x->c->is_study && by_signal && is_any_of(file->path, NEW));
 }
 
 static const char *wrong_files(const context *x, bool must_be_complete) {
@@ -94,6 +106,9 @@ static bool is_right_code(const context *x, const fault_plan *plan, const fault_
     bool says_memory = strstr(end->err, "allocate") != NULL || strstr(end->err, "memory") != NULL;
     if (strcmp(x->mode, "signals") == 0) {
         return end->code == 128 + plan->signal;
+    }
+    if (end->code == 3 && strstr(x->c->line, "--max-memory") != NULL) { /* the reason is taken for the limit */
+        return says_memory && strstr(end->err, "The run may take") != NULL;
     }
     if (strcmp(x->mode, "memory") == 0) { /* a file may be refused for lack of memory by whoever opens it */
         return (end->code == 70 || end->code == 5) && says_memory;
@@ -129,13 +144,70 @@ static const char *judge(const context *x, const fault_plan *plan, const fault_e
     return wrong_files(x, false);
 }
 
+/* No file has come, gone or changed. */
+static const char *changed_files(const context *x) {
+    fault_files now = fault_read_folder(x->folder);
+    bool same = now.n == x->before.n;
+    for (size_t i = 0; same && i < now.n; i++) {
+        same = same_file(&now.files[i], fault_find(&x->before, now.files[i].path));
+    }
+    fault_files_release(&now);
+    return same ? NULL : "a file was written, changed or removed";
+}
+
+static bool writes_files(const context *x) {
+    bool same = x->after.n == x->before.n;
+    for (size_t i = 0; same && i < x->after.n; i++) {
+        same = same_file(&x->after.files[i], fault_find(&x->before, x->after.files[i].path));
+    }
+    return !same;
+}
+
+/* Standard output takes nothing, or not all: told unless it is a pipe, whose reader knows. */
+static const char *judge_out(const context *x, fault_place place, const fault_end *end) {
+    bool is_pipe = place == FAULT_OUT_UNREAD || place == FAULT_OUT_LEFT;
+    bool tells = strstr(end->err, "standard output") != NULL;
+    bool may_fit = place == FAULT_OUT_LEFT && x->good.n_out <= FAULT_PIPE_BYTES;
+    if (end->code == 0 && (may_fit || x->good.n_out == 0)) {
+        return wrong_files(x, true);
+    }
+    if (end->code != 5) {
+        return "another exit code than that of output that cannot be written";
+    }
+    if (is_pipe ? strstr(end->err, "cannot") != NULL : !tells) {
+        return is_pipe ? "tells what its reader knows" : "does not name standard output";
+    }
+    return wrong_files(x, true); /* files come first */
+}
+
+static const char *judge_place(const context *x, fault_place place, const fault_end *end) {
+    if (end->signal != 0) {
+        return end->signal == SIGALRM ? "hangs" : "is ended by a signal";
+    }
+    if (strstr(end->err, "Sanitizer") != NULL || strstr(end->err, "runtime error") != NULL) {
+        return "sanitizer";
+    }
+    if (place <= FAULT_OUT_LEFT) {
+        return judge_out(x, place, end);
+    }
+    bool same = end->n_out == x->good.n_out && memcmp(end->out, x->good.out, end->n_out) == 0;
+    bool may_lock = x->c->is_study && end->code == 5 && end->err[0] != '\0'; /* which makes a file, if there is none */
+    if (place != FAULT_READ_ONLY || (!writes_files(x) && !may_lock)) {
+        return end->code != 0 ? "fails" : !same ? "prints something else" : wrong_files(x, true);
+    }
+    if (end->code != 5 || end->err[0] == '\0' || end->n_out > 0) {
+        return "another exit code, no reason, or something is printed";
+    }
+    return changed_files(x);
+}
+
 /* --- one run -------------------------------------------------------------------------------------------------------
  */
 
 /* A study that was disturbed goes on to the same results. */
 static const char *go_on(const context *x) {
     static const char *const REST[] = {"study run --store st --threads 1 --quiet", "study gather --store st --quiet"};
-    bool is_planned = strcmp(x->c->name, "study-plan") != 0;
+    bool is_planned = strncmp(x->c->name, "study-plan", 10) != 0;
     bool good = true;
     fault_end end = fault_run(x->folder, x->c->line, &NOTHING, x->log, FAULT_NO_LIMITS);
     good = end.code == 0 && end.signal == 0;
@@ -156,9 +228,16 @@ static const char *go_on(const context *x) {
 static void strike(context *x, const fault_plan *plan, fault_limits limits) {
     static const char *const ACTIONS[] = {"pass", "once", "always", "short", "break", "signal"};
     fault_write_folder(x->folder, &x->before);
+    if (limits.place == FAULT_READ_ONLY) {
+        fault_forbid(x->folder, true);
+    }
     fault_end end = fault_run(x->folder, x->c->line, plan, x->log, limits);
-    bool struck = atomic_load(&x->log->happened) || limits.file_bytes >= 0 || limits.signal_us >= 0;
-    const char *wrong = judge(x, plan, &end);
+    bool struck = atomic_load(&x->log->happened) || limits.file_bytes >= 0 || limits.signal_us >= 0 ||
+                  limits.place != FAULT_NO_PLACE;
+    if (limits.place == FAULT_READ_ONLY) {
+        fault_forbid(x->folder, false);
+    }
+    const char *wrong = limits.place == FAULT_NO_PLACE ? judge(x, plan, &end) : judge_place(x, limits.place, &end);
     if (wrong == NULL && x->c->is_study && (end.code != 0 || end.signal != 0)) {
         wrong = go_on(x);
     }
@@ -166,9 +245,10 @@ static void strike(context *x, const fault_plan *plan, fault_limits limits) {
     x->n_struck += struck ? 1 : 0;
     if (wrong != NULL) {
         x->n_findings++;
-        (void)printf("FINDING %s %s: %s at %u, signal %d, %ld bytes, %ld us: %s (code %d, signal %d)\n%s\n", x->mode,
-                     x->c->name, ACTIONS[plan->action], plan->at, plan->signal, limits.file_bytes, limits.signal_us,
-                     wrong, end.code, end.signal, end.err);
+        (void)printf("FINDING %s %s: %s at %u, signal %d, %ld bytes%s, %ld us, place %d: %s (code %d, signal %d)\n%s\n",
+                     x->mode, x->c->name, ACTIONS[plan->action], plan->at, plan->signal, limits.file_bytes,
+                     plan->has_room ? " for all but the spool" : "", limits.signal_us, (int)limits.place, wrong,
+                     end.code, end.signal, end.err);
     }
     fault_end_release(&end);
 }
@@ -224,14 +304,19 @@ static uint32_t draw_points(const context *x, fault_kind kind, uint32_t most, po
 /* --- modes ---------------------------------------------------------------------------------------------------------
  */
 
-static void strike_points(context *x, fault_kind kind, const fault_action *actions, size_t n_actions, bool all,
-                          uint32_t most) {
+static void strike_points(context *x, fault_kind kind, const fault_action *actions, size_t n_actions, uint32_t most) {
+    static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP};
     point *points = NULL;
-    uint32_t n = draw_points(x, kind, all ? UINT32_MAX : most, &points);
+    bool few_are_enough = kind == FAULT_MEMORY && actions[0] == FAULT_SIGNAL && x->most > MOST_SIGNALS;
+    uint32_t n = draw_points(x, kind, few_are_enough ? MOST_SIGNALS : x->most > 0 ? x->most : most, &points);
+    if (kind == FAULT_FILE && x->made > 0 && n > 0 && x->most == 0) {
+        points[n / 2].at = x->made; /* the first call behind that which made a temporary file is always among them */
+    }
     for (uint32_t i = 0; i < n; i++) {
         for (size_t a = 0; a < n_actions; a++) {
-            if (all || a == i % n_actions) {
-                const fault_plan plan = {.kind = kind, .action = actions[a], .at = points[i].at, .signal = SIGTERM};
+            if (x->most > 0 || a == i % n_actions) {
+                const fault_plan plan = {
+                    .kind = kind, .action = actions[a], .at = points[i].at, .signal = SIGNALS[i % 3]};
                 strike(x, &plan, FAULT_NO_LIMITS);
             }
         }
@@ -239,26 +324,38 @@ static void strike_points(context *x, fault_kind kind, const fault_action *actio
     free(points);
 }
 
-static void strike_sizes(context *x, bool all) {
+/* In the end everything fits, but for what is temporary. Where the spool always has room, it is the named files that
+ * fail, and then what is printed. */
+static void strike_sizes(context *x) {
     size_t largest = x->good.n_out;
-    uint32_t n = all ? 200 : 6;
+    uint32_t n = x->most > 0 ? 200 : 2;
     for (size_t i = 0; i < x->after.n; i++) {
         largest = x->after.files[i].size > largest ? x->after.files[i].size : largest;
     }
-    for (uint32_t i = 0; i < n; i++) { /* in the end everything fits, but for what is temporary */
-        strike(x, &NOTHING, (fault_limits){(long)(largest * i / n), -1});
+    n = n < largest + 1 ? n : (uint32_t)largest + 1;
+    for (uint32_t i = 0; i < 2 * n; i++) {
+        const fault_plan plan = {.action = FAULT_PASS, .has_room = i % 2 != 0};
+        strike(x, &plan, (fault_limits){(long)(largest * (i / 2) / n), -1, FAULT_NO_PLACE});
     }
 }
 
-static void strike_times(context *x, bool all) {
-    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGPIPE};
+static void strike_times(context *x) {
+    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGPIPE, SIGHUP};
     uint64_t state = 88172645463325252U;
-    for (uint32_t i = 0; i < (all ? 100U : 3U); i++) {
+    for (uint32_t i = 0; i < (x->most > 0 ? 100U : 2U); i++) {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        const fault_plan plan = {.action = FAULT_PASS, .signal = SIGNALS[i % 3]};
-        strike(x, &plan, (fault_limits){-1, (long)(state % 30000)});
+        const fault_plan plan = {.action = FAULT_PASS, .signal = SIGNALS[i % 4]};
+        strike(x, &plan, (fault_limits){-1, (long)(state % 30000), FAULT_NO_PLACE});
+    }
+}
+
+static void strike_places(context *x) {
+    for (fault_place place = FAULT_NO_PLACE + 1; place < FAULT_N_PLACES; place++) {
+        if (x->most > 0 || (place + (x->c - fault_cases)) % 3 == 0) {
+            strike(x, &NOTHING, (fault_limits){-1, -1, place});
+        }
     }
 }
 
@@ -295,6 +392,7 @@ static void prepare(context *x) {
     x->good = fault_run(x->folder, x->c->line, &listen, x->log, FAULT_NO_LIMITS);
     errno = 0;
     fault_need(x->good.code == 0 && x->good.signal == 0, x->good.err, x->c->line);
+    x->made = atomic_load(&x->log->made);
     x->after = fault_read_folder(x->folder);
 }
 
@@ -312,7 +410,7 @@ static void show(context *x, const char *action, const char *at) {
     fault_end_release(&end);
 }
 
-static void run_case(context *x, bool all) {
+static void run_case(context *x) {
     static const fault_action OF_MEMORY[] = {FAULT_ONCE, FAULT_ALWAYS};
     static const fault_action OF_FILES[] = {FAULT_ONCE, FAULT_SHORT, FAULT_BREAK, FAULT_ALWAYS};
     static const fault_action OF_SIGNALS[] = {FAULT_SIGNAL};
@@ -320,39 +418,70 @@ static void run_case(context *x, bool all) {
     if (x->show_at != NULL) {
         show(x, x->show_action, x->show_at);
     } else if (strcmp(x->mode, "memory") == 0) {
-        strike_points(x, FAULT_MEMORY, OF_MEMORY, 2, all, MOST_MEMORY);
+        strike_points(x, FAULT_MEMORY, OF_MEMORY, 2, MOST_MEMORY);
     } else if (strcmp(x->mode, "files") == 0) {
-        strike_points(x, FAULT_FILE, OF_FILES, 4, all, MOST_FILE);
+        strike_points(x, FAULT_FILE, OF_FILES, 4, MOST_FILE);
     } else if (strcmp(x->mode, "sizes") == 0) {
-        strike_sizes(x, all);
+        strike_sizes(x);
+    } else if (strcmp(x->mode, "places") == 0) {
+        strike_places(x);
     } else {
-        strike_points(x, FAULT_FILE, OF_SIGNALS, 1, all, 4);
-        strike_times(x, all);
+        strike_points(x, FAULT_FILE, OF_SIGNALS, 1, 2);
+        strike_points(x, FAULT_MEMORY, OF_SIGNALS, 1, 1);
+        strike_times(x);
     }
     fault_files_release(&x->before);
     fault_files_release(&x->after);
     fault_end_release(&x->good);
 }
 
+/* FAULTS: "all", or a number of points of every run. 0: few. */
+static uint32_t read_most(const char *text) {
+    uint32_t most = text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 0;
+    return text != NULL && strcmp(text, "all") == 0 ? UINT32_MAX : most;
+}
+
+static void check_cover(context *x) {
+    fault_end end = fault_run("/", "list --json", &NOTHING, x->log, FAULT_NO_LIMITS);
+    x->n_runs++;
+    x->n_struck++;
+    x->n_findings = fault_count_missing(end.out);
+    fault_end_release(&end);
+}
+
+static bool is_asked_for(int argc, char **argv, const context *x) {
+    const char *name = x->c->name;
+    size_t n = argc > 2 ? strlen(argv[2]) : 0;
+    if (n == 0 && x->most == 0) {
+        return ((x->c - fault_cases) + (strcmp(x->mode, "files") == 0 ? 1 : 0)) % EVERY == 0;
+    }
+    return n == 0 || strcmp(argv[2], name) == 0 || (argv[2][n - 1] == '-' && strncmp(argv[2], name, n) == 0);
+}
+
 int main(int argc, char **argv) {
     context x = {.log = fault_log_new()};
-    const char *how = getenv("FAULTS");
-    bool all = how != NULL && strcmp(how, "all") == 0;
     bool in_memory = access("/dev/shm", W_OK) == 0;
     if (argc < 2) {
-        (void)fputs("usage: test_faults memory|files|sizes|signals [CASE [once|always|short|break POINT]]\n", stderr);
+        (void)fputs(
+            "usage: test_faults memory|files|sizes|signals|places|cover [CASE [once|always|short|break POINT]]\n",
+            stderr);
         return 2;
     }
     (void)snprintf(x.folder, sizeof x.folder, "%s/faults-XXXXXX", in_memory ? "/dev/shm" : "/tmp");
     fault_need(mkdtemp(x.folder) != NULL, "no folder", x.folder);
     x.mode = argv[1];
+    x.most = read_most(getenv("FAULTS"));
     x.show_action = argc > 4 ? argv[3] : NULL;
     x.show_at = argc > 4 ? argv[4] : NULL;
-    for (x.c = fault_cases; x.c->name != NULL; x.c++) {
-        if (argc < 3 || strcmp(argv[2], x.c->name) == 0) {
+    if (strcmp(x.mode, "cover") == 0) {
+        check_cover(&x);
+    }
+    for (x.c = fault_cases; strcmp(x.mode, "cover") != 0 && x.c->name != NULL; x.c++) {
+        if (is_asked_for(argc, argv, &x)) {
             uint32_t before = x.n_runs;
-            run_case(&x, all);
+            run_case(&x);
             (void)printf("%s %s: %u runs\n", x.mode, x.c->name, x.n_runs - before);
+            (void)fflush(stdout);
         }
     }
     fault_remove_folder(x.folder);

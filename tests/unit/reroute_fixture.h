@@ -15,7 +15,7 @@
 #include <string.h>
 
 typedef struct scene {
-    char what[448];
+    char what[768];
     fab_fabric *f;
     fab_design design;
     fab_next_hops *whole;
@@ -33,8 +33,9 @@ typedef struct tally {
     uint32_t scenes, masks, paths, untouched, moved, lost, planes, partly;
 } tally;
 
-/* False where the design cannot be built, or the engine is not for it. */
-static inline bool scene_init(scene *s, const char *design, const char *traffic, const char *engine, uint64_t seed) {
+/* False where the design cannot be built, the engine is not for it, or there are too many flows. */
+static inline bool scene_init(scene *s, const char *design, const char *traffic, const char *engine,
+                              uint64_t most_flows, uint64_t seed) {
     const fab_engine_spec spec = fixture_spec(engine);
     fab_error err = {0};
     memset(s, 0, sizeof *s);
@@ -48,7 +49,8 @@ static inline bool scene_init(scene *s, const char *design, const char *traffic,
         cr_assert(fab_n_gpus(s->f) < 2 || err.code == FAB_EUNSUPPORTED, "%s: %s", s->what, err.text);
         return false;
     }
-    if (fab_traffic_make(traffic, &s->design, s->f, seed, &s->traffic, &err) != FAB_OK) {
+    if (fab_traffic_make(traffic, &s->design, s->f, seed, &s->traffic, &err) != FAB_OK ||
+        s->traffic.phases[0].n_flows > most_flows) {
         return false;
     }
     cr_assert_eq(fab_offer_init(s->f, &s->router.ports, &s->traffic.phases[0], &s->offer, &err), FAB_OK, "%s",
@@ -167,22 +169,34 @@ static inline route *routes_of(const scene *s, const fab_rerouted *out, uint32_t
     return r;
 }
 
+/* Loads are those expected, changes are listed, and the fullest link is the lowest that has the largest ratio. */
 static inline void check_loads(const scene *s, const fab_rerouted *out, const double *expected) {
+    const double *before = fab_baseline_load(s->base);
+    bool *changed = calloc((size_t)s->f->n_links + 1, sizeof *changed);
     double most = 0;
-    double worst = 0;
+    double worst = -1;
+    fab_link_id link = FAB_NONE;
     for (uint32_t l = 0; l < s->f->n_links; l++) {
         most = fmax(most, expected[l]);
     }
+    for (size_t i = 0; i < out->n_changed; i++) {
+        changed[out->changed[i]] = true;
+    }
     for (uint32_t l = 0; l < s->f->n_links; l++) {
         fab_link_kind kind = fab_class_of(s->f, l)->kind;
+        double left = s->mask.left[l];
         cr_assert(fabs(out->load[l] - expected[l]) <= 1e-9 * most, "%s: link %u carries %.17g, not %.17g", s->what, l,
                   out->load[l], expected[l]);
-        if (s->mask.left[l] > 0 && (kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC)) {
-            worst = fmax(worst, expected[l] / fab_class_of(s->f, l)->capacity_bps / s->mask.left[l]);
+        cr_assert(out->in_full || changed[l] || out->load[l] == before[l], "%s: link %u changed", s->what, l);
+        if (kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC) {
+            double ratio = left > 0 ? out->load[l] * (1 / fab_class_of(s->f, l)->capacity_bps) / left : 0;
+            link = ratio > worst ? l : link;
+            worst = fmax(worst, ratio);
         }
     }
-    cr_assert(fabs(out->worst_ratio - worst) <= 1e-9 * fmax(worst, 1), "%s: worst %.17g, not %.17g", s->what,
-              out->worst_ratio, worst);
+    cr_assert_eq(out->worst_ratio, worst, "%s: worst %.17g, not %.17g", s->what, out->worst_ratio, worst);
+    cr_assert_eq(out->worst_link, link, "%s: worst is link %u, not %u", s->what, out->worst_link, link);
+    free(changed);
 }
 
 /* Flow by flow over tables that know nothing of the whole fabric. */
@@ -196,6 +210,7 @@ static inline void check_flows(scene *s, const char *engine, uint64_t seed, cons
     double *expected = calloc((size_t)s->f->n_links + 1, sizeof *expected);
     uint8_t *lost = calloc((size_t)phase->n_flows + 1, 1);
     uint32_t n_lost = 0;
+    uint32_t n_moved = 0;
     double lost_bps = 0;
     route *now = routes_of(s, out, before->flow_first[phase->n_flows]);
     cr_assert_eq(fab_next_hops_new(s->f, s->mask.dead_link, &t, NULL), FAB_OK);
@@ -228,6 +243,10 @@ static inline void check_flows(scene *s, const char *engine, uint64_t seed, cons
                 n_gone++;
                 lost_bps += part;
             }
+            size_t old = before->flow_first[i] + k;
+            size_t n_old = before->path_first[old + 1] - before->path_first[old];
+            n_moved += r->n > 0 && (r->n != n_old || memcmp(r->link, before->link + before->path_first[old],
+                                                            r->n * sizeof *r->link) != 0);
             sum->moved += r->touched && r->n > 0;
             for (size_t j = 0; j < r->n; j++) {
                 expected[r->link[j]] += part;
@@ -238,6 +257,8 @@ static inline void check_flows(scene *s, const char *engine, uint64_t seed, cons
         sum->lost += n_gone > 0;
         sum->partly += n_gone > 0 && n_gone < n_paths;
     }
+    cr_assert(out->routes != NULL || out->n_moved == n_moved, /* renumbered paths have no route of before */
+              "%s: %u paths moved, not %u", s->what, out->n_moved, n_moved);
     cr_assert_eq(out->n_disconnected, n_lost, "%s: %u flows lost, not %u", s->what, out->n_disconnected, n_lost);
     for (uint32_t i = 0; i < out->n_disconnected; i++) {
         cr_assert_eq(lost[out->disconnected[i]], 1, "%s", s->what);

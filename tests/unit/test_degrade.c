@@ -43,7 +43,7 @@ Test(degrade, reads_names_and_fractions) {
     refused("=0.5", "'=0.5' is not NAME=FRACTION (such as nic-3=0.5)");
     refused("nic-3=1.5", "nic-3: 1.5 is not a fraction from 0.001 to 1, in steps of 0.001");
     refused("nic-3=0.0005", "nic-3: 0.0005 is not a fraction from 0.001 to 1, in steps of 0.001");
-    refused("nic-3=fast", "nic-3: 'fast' is not a ratio above 0 (such as 2.5 or 7:1)");
+    refused("nic-3=fast", "nic-3: 'fast' is not a fraction from 0.001 to 1, such as 0.5 for half");
     refused("nic-3=0", "nic-3: a part at 0 of its speed has failed, and is not degraded: flows would have to go around "
                        "it; give a fraction above 0");
 }
@@ -109,7 +109,7 @@ Test(degrade, takes_the_least_of_several_and_refuses_what_is_not_there) {
                                         "leaf-0:17=0.5", "99999=0.5",    "server-=0.5"};
     static const char *const MESSAGES[] = {
         "there is no nic-64: they are numbered 0 to 63",      "there is no server-8: servers are numbered 0 to 7",
-        "'rack-1' names no node; the last one is spine-3",    "no link is 'leaf-0:17'; leaf-0 has 16 of them",
+        "'rack-1' names no node; names are such as spine-3",  "no link is 'leaf-0:17'; leaf-0 has 16 of them",
         "there is no link 99999: they are numbered 0 to 511", "there is no server-: servers are numbered 0 to 7"};
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         fab_error other = {0};

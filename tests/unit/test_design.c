@@ -248,7 +248,7 @@ static const struct {
     {"elf.xml", "1:8", "NUL"},
     {"empty.xml", "1:1", "empty"},
     {"blank.xml", "4:1", "not well-formed"},
-    {"not_xml.xml", "1:1", "not well-formed"},
+    {"not_xml.xml", "1:1", "a design is XML, and this begins with"},
 };
 
 Test(design, bad_files, .init = cr_redirect_stderr) {

@@ -339,22 +339,22 @@ Test(explain, names_that_are_none) {
     static const struct {
         const char *text, *message;
     } CASES[] = {
-        {"", "'' names no node; the last one is spine-3"},
-        {"-", "'-' names no node; the last one is spine-3"},
-        {"leaf-", "'leaf-' names no node; the last one is spine-3"},
-        {"leaf-x", "'leaf-x' names no node; the last one is spine-3"},
-        {"core-0", "'core-0' names no node; the last one is spine-3"},
+        {"", "'' names no node; names are such as spine-3"},
+        {"-", "'-' names no node; names are such as spine-3"},
+        {"leaf-", "'leaf-' names no node; names are such as spine-3"},
+        {"leaf-x", "'leaf-x' names no node; names are such as spine-3"},
+        {"core-0", "'core-0' names no node; names are such as spine-3"},
         {"spine-4", "there is no spine-4: they are numbered 0 to 3"},
         {"leaf-5:99", "no link is 'leaf-5:99'; leaf-5 has 16 of them"},
         {"leaf-5:", "'' is not a port number"},
         {"leaf-5:1x", "'1x' is not a port number"},
         {"leaf-5 > leaf-6", "no link is 'leaf-5 > leaf-6'; leaf-5 has 16 of them"},
-        {"leaf-5 > ", "'' names no node; the last one is spine-3"},
+        {"leaf-5 > ", "'' names no node; names are such as spine-3"},
         {"leaf-5>spine-2", "'leaf-5>spine-2' may be 2 links: leaf-5:11 > spine-2:11, leaf-5:15 > spine-2:12"},
         {"4294967295", "there is no link 4294967295: they are numbered 0 to 511"},
         {"-1", "there is no link -1: they are numbered 0 to 511"},
         {"+3", "there is no link +3: they are numbered 0 to 511"},
-        {"-1x", "'-1x' names no node; the last one is spine-3"},
+        {"-1x", "'-1x' names no node; names are such as spine-3"},
     };
     bench b = setup(DESIGNS[0], "pattern:permutation", "ecmp");
     for (size_t i = 0; i < N(CASES); i++) {

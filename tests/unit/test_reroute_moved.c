@@ -159,7 +159,7 @@ static void check_engine(const char *engine, uint32_t n_rounds, uint64_t seed, t
         }
         uint32_t last = (uint32_t)random_between(&rng, n_gpus / 2, n_gpus - 1);
         (void)snprintf(traffic + 8, sizeof traffic - 8, random_word(&rng, TRAFFIC, 4), last);
-        if (scene_init(&s, d.text, traffic, engine, round)) {
+        if (scene_init(&s, d.text, traffic, engine, UINT64_MAX, round)) {
             sum->scenes++;
             for (uint32_t i = 0; i < 6; i++) {
                 if (i == 0) {
@@ -299,7 +299,7 @@ Test(reroute_moved, tables_of_a_file) {
             if (!write_tables(d.text, ENGINES[e][0], path)) {
                 continue;
             }
-            if (scene_init(&s, d.text, "pattern:permutation", engine, round)) {
+            if (scene_init(&s, d.text, "pattern:permutation", engine, UINT64_MAX, round)) {
                 for (uint32_t i = 0; i < 4; i++) {
                     moves m = {0};
                     draw_mask(&s, &rng, 3);
@@ -325,7 +325,7 @@ Test(reroute_moved, refuses) {
     scene s;
     fab_rerouted out;
     fab_error err = {0};
-    cr_assert(scene_init(&s, "clos:gpus=32,radix=32", "pattern:all-reduce,gpus=0-15", "ecmp", 0));
+    cr_assert(scene_init(&s, "clos:gpus=32,radix=32", "pattern:all-reduce,gpus=0-15", "ecmp", UINT64_MAX, 0));
     uint32_t new_gpu[32];
     for (uint32_t i = 0; i < 32; i++) {
         new_gpu[i] = i;

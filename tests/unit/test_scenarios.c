@@ -129,7 +129,8 @@ Test(scenarios, refuses) {
     static const struct {
         const char *text, *message;
     } CASES[] = {
-        {"switches", "how many of 12 switches fail"},
+        {"switches", "'switches' does not say how many fail at once; as switches:1"},
+        {"cables:1", "did you mean 'links'? as CLASS:K"},
         {"", "no source of scenarios"},
         {"routers:1", "'routers' is no source of scenarios"},
         {"switches:0", "how many of 12 switches fail"},

@@ -229,6 +229,8 @@ Test(job, default_job_fills_the_fabric) {
         cr_expect_eq(j->tp, 8);
         cr_expect_eq(j->pp, 1);
         cr_expect_eq(j->dp, ROWS[i].gpus / 8);
+        cr_expect_eq(j->gpu_hour_usd, 12.5); /* a field's default, as in any other job */
+        cr_expect(j->scatter_gather && j->microbatch == 1 && j->interleave == 1);
         cr_expect_eq(j->batch % (j->dp * j->microbatch), 0);
         cr_expect(j->layers && j->hidden && j->heads && j->kv_heads && j->ffn && j->seq && j->vocab && j->experts);
         cr_expect(j->cp && j->ep && j->interleave && j->activation_bytes && j->gradient_bytes && j->parameter_bytes);
@@ -426,7 +428,8 @@ Test(job, words_that_do_not_fit_are_refused) {
          "there is no model 'gpt-2'; known: gpt-1.7b, gpt-3.6b, gpt-7.5b, gpt-18.4b, gpt-39.1b, gpt-76.1b, gpt-145.6b, "
          "gpt-310.1b, gpt-529.6b, gpt-1t, llama3-8b, llama3-70b, llama3-405b, bloom-176b, mixtral-8x7b, deepseek-v3"},
         {offsetof(fab_job_spec, gpu), "tpu",
-         "there is no GPU 'tpu'; known: v100-32gb, a100-40gb, a100-80gb, h100-80gb, gh200-96gb"},
+         "there is no GPU 'tpu'; known: v100-32gb, a100-40gb, a100-80gb, h100-80gb, h200-141gb, b200-180gb, "
+         "gh200-96gb"},
         {offsetof(fab_job_spec, recompute), "some", "recompute 'some' is not one of full, selective, none"},
         {offsetof(fab_job_spec, kind), "mining", "kind 'mining' is not one of training, ranking, serving"},
         {offsetof(fab_job_spec, attention), "none", "attention 'none' is not one of auto, flash, standard"},
@@ -474,7 +477,9 @@ Test(job, other_refusals) {
                     "the job (tp 8, pp 1, dp 4, sharded) has no phase 'dp'; it has tp, dp-rs, dp-ag");
     design->fabric.spares = 4;
     traffic_refused("job", design, &fabric, FAB_EINPUT, "job", "4 spare servers of 4 leave none for the job");
-    traffic_refused("jobs", design, &fabric, FAB_EINPUT, "",
-                    "traffic 'jobs' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH");
+    traffic_refused(
+        "jobs", design, &fabric, FAB_EINPUT, "",
+        "traffic 'jobs' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH; did you "
+        "mean job?");
     free(design);
 }

@@ -49,6 +49,28 @@ Test(units, other_quantities) {
     check("3MW", FAB_UNIT_POWER, 3e6);
 }
 
+Test(units, as_others_write_them) {
+    check("400 Gb/s", FAB_UNIT_RATE, 4e11);
+    check("400Gbps", FAB_UNIT_RATE, 4e11);
+    check("400 Gbit/s", FAB_UNIT_RATE, 4e11);
+    check("50GBps", FAB_UNIT_RATE, 4e11);
+    check("1.5 us", FAB_UNIT_TIME, 1.5e-6);
+    check("1\xC2\xB5s", FAB_UNIT_TIME, 1e-6);
+    check("1 \xCE\xBCs", FAB_UNIT_TIME, 1e-6);
+    check("30 m", FAB_UNIT_LENGTH, 30);
+}
+
+Test(units, counts_say_how_to_write_them) {
+    static const char *const GROUPED[] = {"2,048", "2_048", "2 048", "2'048"};
+    for (size_t i = 0; i < sizeof GROUPED / sizeof GROUPED[0]; i++) {
+        fab_error err = {0};
+        uint64_t value = 0;
+        cr_assert_eq(fab_count_parse(GROUPED[i], 1, 9999, &value, &err), FAB_EINPUT);
+        cr_assert(strstr(err.text, "is not a whole number from 1 to 9999: write its digits alone") != NULL, "%s",
+                  err.text);
+    }
+}
+
 Test(units, ratios) {
     check("7", FAB_UNIT_RATIO, 7);
     check("7:1", FAB_UNIT_RATIO, 7);
@@ -58,12 +80,15 @@ Test(units, ratios) {
 }
 
 Test(units, bad_quantities) {
-    static const char *const BAD[] = {"",         "400",     "400 Gb/s", "400Gbps",  "400gb/s",   "-400Gb/s",
-                                      "+1Gb/s",   "nanGb/s", "infGb/s",  "0x10Gb/s", "1e999Gb/s", "400Gb/s ",
-                                      " 400Gb/s", "Gb/s",    "1,5Gb/s",  "400G"};
+    static const char *const BAD[] = {"",         "400",     "400 Gb",  "400Gib/s", "400gb/s",   "-400Gb/s",
+                                      "+1Gb/s",   "nanGb/s", "infGb/s", "0x10Gb/s", "1e999Gb/s", "400Gb/s ",
+                                      " 400Gb/s", "Gb/s",    "1,5Gb/s", "400G"};
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
         check_bad(BAD[i], FAB_UNIT_RATE);
     }
+    fab_error err = {0};
+    cr_assert_eq(fab_quantity_parse("400G", FAB_UNIT_RATE, &(double){0}, &err), FAB_EINPUT);
+    cr_assert_str_eq(err.text, "'400G' has the unit 'G'; write 400Gb/s for bits, 400GB/s for bytes");
     check_bad("30", FAB_UNIT_LENGTH);
     check_bad("30feet", FAB_UNIT_LENGTH);
     check_bad("1.5", FAB_UNIT_TIME);

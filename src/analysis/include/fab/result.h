@@ -236,6 +236,7 @@ typedef struct fab_engine_result {
 } fab_engine_result;
 
 typedef struct fab_phase_result {
+    bool drawn_per_seed; /**< several seeds, and each draws its own flows: what stands here is of the first seed */
     char name[FAB_NAME_SIZE];
     char collective[FAB_NAME_SIZE];
     char formula[192];
@@ -289,7 +290,7 @@ typedef struct fab_result {
     fab_command command;
     const char *version;
     uint64_t seed, n_seeds;
-    char traffic[384]; /**< one line: what is replayed */
+    char traffic[512]; /**< one line: what is replayed */
     fab_fabric_result *fabrics;
     size_t n_fabrics; /**< 1, or several for cost */
     fab_phase_result *phases;

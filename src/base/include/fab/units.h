@@ -23,8 +23,9 @@ typedef enum fab_unit {
 } fab_unit;
 
 /**
- * Reads a quantity. A bare number where a unit is due, an unknown unit, trailing text, NaN, infinity and negative
- * values are FAB_EINPUT; the message shows the text and an example.
+ * Reads a quantity. Blanks before the unit, bps and bit/s for b/s, and a Greek mu are taken too. A bare number where a
+ * unit is due, an unknown unit, trailing text, NaN, infinity and negative values are FAB_EINPUT; the message shows the
+ * text and an example.
  */
 fab_status fab_quantity_parse(const char *text, fab_unit unit, double *out_value, fab_error *err) FAB_MUST_USE;
 

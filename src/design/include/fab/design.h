@@ -183,6 +183,9 @@ void fab_design_front_end(const fab_design *design, uint64_t servers, fab_fabric
 /** How the file of an installed fabric is read. Texts belong to the spec. */
 fab_installed_options fab_design_installed_options(const fab_fabric_spec *spec);
 
+/** A job of which nothing is said: every field at its default, as `list fields` prints it. Written on success only. */
+fab_status fab_design_default_job(fab_job_spec *out, fab_error *err) FAB_MUST_USE;
+
 /** Sets one field of `design->jobs[job]` from its key, as --job and XML do. Appends a job when job == n_jobs. */
 fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, const char *value, const char *where,
                               fab_error *err) FAB_MUST_USE;
