@@ -242,6 +242,12 @@ static fab_status begin(fab_installed_build *b, fab_error *err) {
     spec.planes = site->n_planes;
     FAB_TRY(fab_ends_count(&spec, &b->ends, err));
     FAB_TRY(fab_ends_check(&spec, &b->ends, err));
+    if (b->ends.nics != (uint64_t)site->n_servers * site->nics_per_server) { /* Slurm: a cable stands for several */
+        FAB_FAIL(err, FAB_EINPUT, spec.file,
+                 "some hosts are below one switch and some below several: say how many NICs each has "
+                 "(nics-per-server=%" PRIu32 ")",
+                 site->nics_per_server);
+    }
     b->n_cables = count_access(site) + site->n_trunks;
     fab_builder_sizes sizes = {.n_gpus = (uint32_t)b->ends.gpus,
                                .n_nics = (uint32_t)b->ends.nics,
