@@ -7,7 +7,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#define SPOOL_ATTEMPTS 10
 
 const cli_command *const CLI_COMMANDS[] = {&cli_command_run,     &cli_command_build,  &cli_command_cost,
                                            &cli_command_traffic, &cli_command_route,  &cli_command_sweep,
@@ -114,17 +117,35 @@ static fab_status copy_to_stdout(FILE *file, fab_error *err) {
     return status;
 }
 
-/* Runs a command into a temporary file, and prints what it wrote once it has succeeded. Memory takes its place where
- * there is no room for a file; only there, because a stream in memory that cannot grow loses bytes without a word. */
+/* A file without a name: on the disk, or in shared memory where the disk takes none. No stream of the C library in
+ * memory: one that cannot grow loses bytes without a word. */
+static FILE *open_spool(void) {
+    FILE *spool = tmpfile();
+    for (int attempt = 0; spool == NULL && attempt < SPOOL_ATTEMPTS; attempt++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "/fabriscope-%ld-%d", (long)getpid(), attempt);
+        int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (fd >= 0) {
+            (void)shm_unlink(name);
+            spool = fdopen(fd, "w+b");
+        }
+        if (fd >= 0 && spool == NULL) {
+            (void)close(fd);
+        }
+        if (fd >= 0 || errno != EEXIST) {
+            break;
+        }
+    }
+    return spool;
+}
+
+/* Runs a command into a temporary file, and prints what it wrote once it has succeeded. */
 static fab_status run_command(const cli_options *options, fab_error *err) {
     fab_status status = FAB_OK;
-    char *bytes = NULL;
-    size_t n = 0;
-    FILE *out = tmpfile();
-    bool is_spool = out != NULL;
-    out = is_spool ? out : open_memstream(&bytes, &n);
+    FILE *out = open_spool();
     if (out == NULL) {
-        FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the output");
+        FAB_FAIL(err, errno == ENOMEM ? FAB_ENOMEM : FAB_EIO, NULL,
+                 "cannot keep the output in a temporary file, nor in shared memory: %s", strerror(errno));
     }
     if (options->help) {
         cli_print_command_help(options->command, out);
@@ -132,22 +153,11 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
         FAB_TRY(options->command->run(options, out, err));
     }
     cli_limits_end_time();
-    if (is_spool) {
-        FAB_TRY(copy_to_stdout(out, err));
-        goto done;
-    }
-    bool failed = ferror(out) != 0;
-    failed = fclose(out) != 0 || failed;
-    out = NULL;
-    if (failed || bytes == NULL) { /* its last reallocation may fail without a word */
-        FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the output");
-    }
-    FAB_TRY(write_stdout(bytes, n, err));
+    FAB_TRY(copy_to_stdout(out, err));
 done:
     if (out != NULL) {
         (void)fclose(out);
     }
-    free(bytes);
     return status;
 }
 

@@ -52,6 +52,7 @@ const fault_case fault_cases[] = {
     PRINTS("list-engines", "list engines"),
     PRINTS("list-patterns", "list patterns"),
     PRINTS("list-prices", "list prices"),
+    PRINTS("list-catalogs", "list catalogs"),
     PRINTS("list-fields", "list fields"),
     PRINTS("list-formats", "list formats"),
     PRINTS("schema-design", "schema design"),
@@ -155,7 +156,7 @@ const fault_case fault_cases[] = {
     READS("optimize-catalog", "../../topologies/catalogs/today.xml",
           "optimize --gpus 16 --min-bisection 0.5 --catalog today.xml --out out --quiet"),
     PRINTS("optimize-limits", "optimize --gpus 16 --max-taper 2 --max-power 1MW --budget 10e6 --gpus-per-server 4 "
-                              "--domain 4 --nic 400Gb/s --time-limit 100s --quiet"),
+                              "--domain 4 --nic 400Gb/s --family rail-spine --time-limit 100s --quiet"),
     /* studies */
     STUDY("study-plan", NULL, NULL, PLAN),
     STUDY("study-plan-times", NULL, NULL,

@@ -43,7 +43,7 @@ typedef struct fault_plan {
     int signal;
     bool keep_stacks;
     bool shows;    /**< who called is told on stderr */
-    bool no_spool; /**< there is no place for unnamed temporary files: tmpfile() fails */
+    bool has_room; /**< for what tmpfile() makes, whatever else is full */
 } fault_plan;
 
 /** From here on. */

@@ -247,8 +247,8 @@ static void strike(context *x, const fault_plan *plan, fault_limits limits) {
         x->n_findings++;
         (void)printf("FINDING %s %s: %s at %u, signal %d, %ld bytes%s, %ld us, place %d: %s (code %d, signal %d)\n%s\n",
                      x->mode, x->c->name, ACTIONS[plan->action], plan->at, plan->signal, limits.file_bytes,
-                     plan->no_spool ? " without a spool" : "", limits.signal_us, (int)limits.place, wrong, end.code,
-                     end.signal, end.err);
+                     plan->has_room ? " for all but the spool" : "", limits.signal_us, (int)limits.place, wrong,
+                     end.code, end.signal, end.err);
     }
     fault_end_release(&end);
 }
@@ -324,8 +324,8 @@ static void strike_points(context *x, fault_kind kind, const fault_action *actio
     free(points);
 }
 
-/* In the end everything fits, but for what is temporary. Without a spool it is the named files that fail, and then what
- * is printed. */
+/* In the end everything fits, but for what is temporary. Where the spool always has room, it is the named files that
+ * fail, and then what is printed. */
 static void strike_sizes(context *x) {
     size_t largest = x->good.n_out;
     uint32_t n = x->most > 0 ? 200 : 2;
@@ -334,7 +334,7 @@ static void strike_sizes(context *x) {
     }
     n = n < largest + 1 ? n : (uint32_t)largest + 1;
     for (uint32_t i = 0; i < 2 * n; i++) {
-        const fault_plan plan = {.action = FAULT_PASS, .no_spool = i % 2 != 0};
+        const fault_plan plan = {.action = FAULT_PASS, .has_room = i % 2 != 0};
         strike(x, &plan, (fault_limits){(long)(largest * (i / 2) / n), -1, FAULT_NO_PLACE});
     }
 }
