@@ -17,8 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_STEPS  30000             /* of the simplex method, before the approximation is asked instead */
-#define MOST_SHARES ((size_t)1 << 25) /* 256 MiB */
+#define MOST_STEPS 30000 /* of the simplex method, before the approximation is asked instead */
 
 typedef struct program {
     const fab_bound_job *job;
@@ -404,10 +403,10 @@ fab_status fab_bound_by_program(fab_bound_job *job, bool insist, fab_bound *boun
     program p = {.job = job, .base = job->fabric->first[FAB_NODE_SWITCH]};
     size_t n_shares = (size_t)job->demand->n_leaves * job->fabric->n_links;
     *out_done = false;
-    if (n_shares > MOST_SHARES) {
+    if (n_shares > FAB_BOUND_LP_SHARES) {
         if (insist) {
             FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "the program's answer is %zu shares of links, the limit is %zu",
-                     n_shares, MOST_SHARES);
+                     n_shares, FAB_BOUND_LP_SHARES);
         }
         goto done;
     }

@@ -36,6 +36,12 @@ static const fab_engine *find_engine(const char *name) {
     return NULL;
 }
 
+const fab_engine *fab_engine_of(const fab_engine_spec *spec) {
+    char name[sizeof spec->text];
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(spec->text, ","), spec->text);
+    return find_engine(name);
+}
+
 static fab_status unknown_engine(const fab_engine_spec *spec, const char *name, fab_error *err) {
     char list[FAB_CHOICES_TEXT];
     fab_choices near;

@@ -118,6 +118,9 @@ void fab_scratch_release(fab_scratch *scratch);
 /** Paths that are kept while a phase is measured; more are routed twice, a chunk at a time. */
 #define FAB_WHOLE_PATHS (UINT64_C(1) << 23)
 
+/** Flows under a split whose rates are found one by one; of more, by the fullest link. */
+#define FAB_MOST_LISTED (UINT64_C(1) << 22)
+
 /** One phase under one engine and seed. */
 typedef struct fab_trial {
     const fab_subject *subject;

@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BITS        8.0
-#define SAME        1e-12 /* bytes over weight this close are equal */
-#define BELOW_IT    1e-9
-#define MOST_LISTED (UINT64_C(1) << 22) /* flows under a split */
+#define BITS     8.0
+#define SAME     1e-12 /* bytes over weight this close are equal */
+#define BELOW_IT 1e-9
 
 void fab_rate_scratch_free(fab_rate_scratch *s) {
     if (s == NULL) {
@@ -405,7 +404,7 @@ fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const 
     const fab_phase *phase = subject->phase;
     fab_rate_scratch *s = NULL;
     fab_link_classes classes = {0};
-    if (phase->n_flows > MOST_LISTED) { /* before anything is looked at */
+    if (phase->n_flows > FAB_MOST_LISTED) { /* before anything is looked at */
         return fab_rate_loads(trial, bytes, out, err);
     }
     FAB_TRY(open_scratch(trial, &s, err));

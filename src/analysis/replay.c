@@ -4,8 +4,8 @@
 #include "fab/memory.h"
 #include "fab/parallel.h"
 #include "fab/iterate.h"
+#include "fab/replay_memory.h"
 #include "measure.h"
-#include "replay_memory.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -187,7 +187,9 @@ done:
 static fab_status prepare(context *c, fab_error *err) {
     const fab_replay *replay = c->replay;
     fab_status status = FAB_OK;
-    FAB_TRY(fab_replay_check_tables(replay, err));
+    fab_replay_sizes sizes;
+    fab_replay_sizes_of(replay->fabric, &sizes);
+    FAB_TRY(fab_replay_check_tables(replay, &sizes, err));
     FAB_TRY(fab_next_hops_new(replay->fabric, NULL, &c->next_hops, err));
     FAB_TRY(fab_dag_new(replay->fabric, c->next_hops, &c->dag, err));
     FAB_TRY(fab_ports_init(replay->fabric, &c->ports, err));
@@ -204,11 +206,12 @@ static fab_status prepare(context *c, fab_error *err) {
     } else {
         FAB_TRY(fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed, &c->traffic, err));
     }
+    FAB_TRY(fab_replay_check_routers(replay, &sizes, err));
     FAB_TRY(FAB_NEW(c->routers, replay->n_engines, err));
     for (size_t i = 0; i < replay->n_engines; i++) {
         FAB_TRY(fab_router_init(&replay->engines[i], replay->fabric, c->next_hops, &c->routers[i], err));
     }
-    FAB_TRY(fab_replay_check_paths(replay, &c->traffic, c->routers, err));
+    FAB_TRY(fab_replay_check_paths(replay, &sizes, &c->traffic, c->routers, err));
     FAB_TRY(FAB_NEW(c->subjects, c->traffic.n_phases, err));
     FAB_TRY(FAB_NEW(c->workers, replay->n_threads, err));
     c->n_workers = replay->n_threads;

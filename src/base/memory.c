@@ -1,6 +1,7 @@
 #include "fab/memory.h"
 #include "fab/units.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,9 +52,14 @@ void fab_shrink(void *array, size_t n, size_t size) {
     }
 }
 
+double fab_grown(double n) {
+    return n > 16 ? exp2(ceil(log2(n))) : 16;
+}
+
 fab_status fab_memory_check(const char *what, double bytes, uint64_t limit, fab_error *err) {
     char need[40];
     char most[40];
+    bytes += FAB_PROGRAM_BYTES;
     if (limit == 0 || bytes <= (double)limit) {
         return FAB_OK;
     }

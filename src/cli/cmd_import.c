@@ -175,6 +175,9 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(check_overrides(options, err));
+    if (access(options->operands.items[0], R_OK) != 0) { /* else named by the override that it becomes */
+        FAB_FAIL(err, FAB_EIO, options->operands.items[0], "cannot be read: %s", strerror(errno));
+    }
     FAB_TRY(cli_result_init(options, FAB_COMMAND_IMPORT, 0, &result, err));
     FAB_TRY(read_design(options, design, err));
     FAB_TRY(fab_topology_build(&design->fabric, &fabric, NULL, err));

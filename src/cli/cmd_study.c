@@ -188,6 +188,7 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
                                .shard = (uint32_t)shard,
                                .n_shards = (uint32_t)n_shards,
                                .n_threads = (size_t)options->n_threads,
+                               .max_bytes = options->max_memory,
                                .stop = is_interrupted,
                                .progress = shows ? cli_progress_step : NULL,
                                .progress_context = &progress};

@@ -16,6 +16,7 @@
 
 #define KEPT_FREE_RATIO 0.05 /* of what is free, for others */
 #define MOST_SECONDS    1e9
+#define RESERVED_BYTES  (UINT64_C(32) << 20) /* a thread solves rates: some twenty arrays, a huge page each */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LIMITS_DATA false /* a sanitizer's own maps are data, too */
@@ -156,7 +157,8 @@ static uint64_t free_bytes(void) {
 
 /* --- limits ------------------------------------------------------------------------------------------------------- */
 
-/* What is in use and the stacks of threads, which are mostly not touched, come on top. */
+/* What is in use comes on top, and what is reserved and mostly not touched: stacks of threads, and where large arrays
+ * begin at a huge page. */
 static void limit_data(const cli_options *options) {
     struct rlimit data;
     struct rlimit stack = {.rlim_cur = RLIM_INFINITY};
@@ -165,6 +167,7 @@ static void limit_data(const cli_options *options) {
     }
     (void)getrlimit(RLIMIT_STACK, &stack);
     uint64_t per_thread = stack.rlim_cur < UINT64_C(1) << 30 ? stack.rlim_cur : UINT64_C(8) << 20;
+    per_thread += RESERVED_BYTES;
     uint64_t kib = read_number("/proc/self/status", "VmData");
     uint64_t in_use = kib < UINT64_MAX / 1024 ? kib * 1024 : 0;
     double limit = (double)options->max_memory + (double)in_use + (double)per_thread * (double)options->n_threads;

@@ -27,11 +27,11 @@ static fab_status apply_degrade(cli_options *options, const char *value, fab_err
     return FAB_OK;
 }
 
-const cli_option cli_option_degrade = {
-    "degrade", "PART=FRACTION",
-    "also run with a part at a fraction of its speed, and compare: 'leaf-0:17 > spine-0:1', nic-3, gpu-7, server-2, "
-    "leaf-5; can be repeated",
-    apply_degrade};
+const cli_option cli_option_degrade = {"degrade", "PART=FRACTION",
+                                       "also run with a part at a fraction of its speed (a straggler), and compare: "
+                                       "'leaf-0:17 > spine-0:1', nic-3, gpu-7, server-2, "
+                                       "leaf-5; can be repeated",
+                                       apply_degrade};
 
 static fab_status apply_fail(cli_options *options, const char *value, fab_error *err) {
     (void)err;

@@ -1,5 +1,7 @@
 /* Which rows of a price book a part is made of. */
 #include "fab/prices.h"
+
+#include "fab/choices.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
@@ -34,12 +36,14 @@ const fab_count_rule *fab_count_rule_find(const char *name) {
 
 fab_status fab_prices_set_convention(fab_prices *prices, const char *name, fab_error *err) {
     if (fab_count_rule_find(name) == NULL) {
-        char list[LIST_SIZE] = "";
-        size_t n = 0;
-        for (const fab_count_rule *rule = fab_count_rules; rule->name != NULL && n < sizeof list; rule++) {
-            n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n > 0 ? ", " : "", rule->name);
+        char list[FAB_CHOICES_TEXT];
+        fab_choices near;
+        fab_choices_init(&near, name);
+        for (const fab_count_rule *rule = fab_count_rules; rule->name != NULL; rule++) {
+            fab_choices_offer(&near, rule->name);
         }
-        return fab_fail(err, FAB_EINPUT, NULL, "unknown counting convention '%.40s'; one of %s", name, list);
+        return fab_fail(err, FAB_EINPUT, NULL, "unknown counting convention '%.40s'%s", name,
+                        fab_choices_list(&near, "one of", list));
     }
     (void)snprintf(prices->convention, sizeof prices->convention, "%s", name);
     return FAB_OK;

@@ -92,6 +92,24 @@ done:
     return status;
 }
 
+static double room_bytes(double n, size_t size) {
+    return (1.25 * n + 16) * (double)size; /* as ROOM_GROW() */
+}
+
+/* What solver_make_room() and solver_check_room() ask for, with weights. */
+double fab_max_min_bytes(const fab_sharing_size *size) {
+    double n_ids = size->n_links + 1 + (size->limits ? size->n_flows : 0);
+    double of_ids = room_bytes(n_ids, sizeof(link_state)) + room_bytes(n_ids, sizeof(link_check)) +
+                    3 * room_bytes(n_ids, sizeof(queued)) + 3 * room_bytes(n_ids, sizeof(double)) +
+                    room_bytes(n_ids, sizeof(uint32_t)) + room_bytes(n_ids / CHUNK_LINKS, sizeof(chunk));
+    double of_links =
+        5 * room_bytes(size->n_links + 1, sizeof(uint32_t)) + room_bytes(size->n_links + 1, sizeof(link_end));
+    double of_flows = room_bytes(size->n_flows, sizeof(flow_record)) + size->n_flows / 8;
+    double of_entries = room_bytes(size->n_entries, sizeof(uint32_t)) + room_bytes(size->n_entries, sizeof(uint64_t)) +
+                        (size->shares ? room_bytes(size->n_entries, sizeof(double)) : 0);
+    return of_ids + of_links + of_flows + of_entries;
+}
+
 /* --- which links are kept ------------------------------------------------------------------------------------------
  */
 

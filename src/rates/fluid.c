@@ -91,6 +91,15 @@ done:
     return status;
 }
 
+/* Those of fab_fluid_new() and fluid_set_init(). */
+double fab_fluid_bytes(const fab_sharing_size *size) {
+    double flow =
+        sizeof(fluid_flow) + sizeof(fluid_event) + 3 * sizeof(uint32_t) + 2 * sizeof(uint64_t) + 3 * sizeof(double);
+    double link = sizeof(fluid_link) + sizeof(local_link) + sizeof(uint32_t) + sizeof(uint64_t) + sizeof(double);
+    double entry = sizeof(fluid_hop) + sizeof(fluid_place) + sizeof(uint32_t) + (size->shares ? 2 * sizeof(double) : 0);
+    return size->n_flows * flow + size->n_links * link + size->n_entries * entry + fab_max_min_bytes(size);
+}
+
 fab_status fab_fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_fluid *fluid = NULL;

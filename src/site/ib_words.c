@@ -102,3 +102,21 @@ fab_status fab_site_ib_host(fab_site *site, uint32_t index, fab_error *err) {
     node->kind = FAB_SITE_ADAPTER;
     return fab_site_text(site, node->label, (size_t)(blank - node->label), &node->host, err);
 }
+
+fab_status fab_site_read_ends(const char *path, fab_site *site,
+                              fab_status (*read_line)(const fab_site_lines *lines, fab_error *err), fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text in = {.path = path};
+    const fab_site_lines lines = {.in = &in, .site = site};
+    site->keeps_contradictions = true;
+    FAB_TRY(fab_text_stream_open(path, &in, err));
+    while (fab_text_next(&in)) {
+        FAB_TRY(read_line(&lines, err));
+    }
+    FAB_TRY(fab_text_end(&in, err));
+    site->has_ports = true;
+    site->reports_both_ends = true;
+done:
+    fab_text_release(&in);
+    return status;
+}

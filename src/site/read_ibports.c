@@ -13,13 +13,8 @@ typedef struct side {
     char port[8];
 } side;
 
-typedef struct reader {
-    fab_text *in;
-    fab_site *site;
-} reader;
-
 /* "SW  1719 10 0x7cfe9003009ce5b0" */
-static fab_status read_side(const reader *r, side *out, fab_error *err) {
+static fab_status read_side(const fab_site_lines *r, side *out, fab_error *err) {
     uint64_t number = 0;
     out->kind_text = fab_text_token(r->in);
     if (!fab_site_ib_kind(out->kind_text, &out->kind)) {
@@ -43,7 +38,7 @@ static fab_status read_side(const reader *r, side *out, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status add_side(const reader *r, const side *s, fab_token label, uint32_t *out, fab_error *err) {
+static fab_status add_side(const fab_site_lines *r, const side *s, fab_token label, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(fab_site_add_node(r->site, s->guid.text, s->guid.length, r->in->line, out, err));
     FAB_TRY(fab_site_ib_describe(r->site, *out, s->kind, label.text, label.length, err));
@@ -75,7 +70,7 @@ static fab_token take_quoted(fab_text *in, const char *stop) {
     return (fab_token){.text = open + 1, .length = (size_t)(close - open) - 1};
 }
 
-static fab_status read_line(const reader *r, fab_error *err) {
+static fab_status read_line(const fab_site_lines *r, fab_error *err) {
     fab_status status = FAB_OK;
     side here = {0};
     side there = {0};
@@ -109,20 +104,7 @@ done:
 }
 
 static fab_status read_ibports(const char *path, fab_site *site, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    const reader r = {.in = &in, .site = site};
-    site->keeps_contradictions = true;
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    while (fab_text_next(&in)) {
-        FAB_TRY(read_line(&r, err));
-    }
-    FAB_TRY(fab_text_end(&in, err));
-    site->has_ports = true;
-    site->reports_both_ends = true;
-done:
-    fab_text_release(&in);
-    return status;
+    return fab_site_read_ends(path, site, read_line, err);
 }
 
 /* "SW", "CA" or "RT", and two numbers. */

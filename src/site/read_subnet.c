@@ -10,30 +10,25 @@
 #define AGGREGATION_NODE UINT64_C(0xcf09) /* device of the SHARP engine inside a switch */
 #define MOST_PORTS       254
 
-typedef struct reader {
-    fab_text *in;
-    fab_site *site;
-} reader;
-
 typedef struct side {
     fab_site_kind kind;
     uint64_t n_ports, system_guid, guid, device, port;
     fab_token label;
 } side;
 
-static fab_status expected(const reader *r, const char *what, fab_error *err) {
+static fab_status expected(const fab_site_lines *r, const char *what, fab_error *err) {
     fab_token rest = fab_text_rest(r->in);
     char text[96];
     (void)snprintf(text, sizeof text, rest.length > 0 ? "where %s was expected" : "expected %s", what);
     return fab_text_wrong(r->in, rest.column, FAB_EINPUT, text, rest, err);
 }
 
-static fab_status take(const reader *r, const char *word, fab_error *err) {
+static fab_status take(const fab_site_lines *r, const char *word, fab_error *err) {
     return fab_text_take(r->in, word) ? FAB_OK : expected(r, word, err);
 }
 
 /* "NodeGUID:e09d7303007a5100" */
-static fab_status read_field(const reader *r, const char *key, uint64_t *out, fab_error *err) {
+static fab_status read_field(const fab_site_lines *r, const char *key, uint64_t *out, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(take(r, key, err));
     fab_token t = fab_text_token(r->in);
@@ -60,7 +55,7 @@ static bool ends_label(const char *at, const char *behind) {
 }
 
 /* {MF0;A09-P1-IBLEAF-04-04:MQM9701/U1}; the text may hold braces. */
-static fab_status read_label(const reader *r, fab_token *out, fab_error *err) {
+static fab_status read_label(const fab_site_lines *r, fab_token *out, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(take(r, "{", err));
     const char *from = r->in->at;
@@ -80,7 +75,7 @@ done:
 }
 
 /* { CA Ports:01 SystemGUID:.. NodeGUID:.. PortGUID:.. VenID:.. DevID:.. Rev:.. {desc} LID:028C PN:01 } */
-static fab_status read_side(const reader *r, side *out, fab_error *err) {
+static fab_status read_side(const fab_site_lines *r, side *out, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t other = 0;
     FAB_TRY(take(r, "{", err));
@@ -116,7 +111,7 @@ static bool is_service(const side *s) {
 }
 
 /* Named as ibnetdiscover names it, so that both files make the same site. */
-static fab_status add_side(const reader *r, const side *s, uint32_t *out, fab_error *err) {
+static fab_status add_side(const fab_site_lines *r, const side *s, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
     char name[24];
     int n =
@@ -133,7 +128,7 @@ done:
 }
 
 /* PHY=4x LOG=ACT SPD=25: gigabits of a lane; a rate that nobody knows is none. */
-static fab_status read_rate(const reader *r, fab_site_cable *cable, fab_error *err) {
+static fab_status read_rate(const fab_site_lines *r, fab_site_cable *cable, fab_error *err) {
     static const struct {
         const char *text, *name;
     } SPEEDS[] = {{"2.5", "SDR"}, {"5", "DDR"},  {"10", "QDR"},  {"FDR10", "FDR10"}, {"14", "FDR"},
@@ -160,7 +155,7 @@ done:
     return status;
 }
 
-static fab_status read_line(const reader *r, fab_error *err) {
+static fab_status read_line(const fab_site_lines *r, fab_error *err) {
     fab_status status = FAB_OK;
     side sides[2] = {{0}};
     char ports[2][8];
@@ -179,20 +174,7 @@ done:
 }
 
 static fab_status read_subnet(const char *path, fab_site *site, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    const reader r = {.in = &in, .site = site};
-    site->keeps_contradictions = true;
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    while (fab_text_next(&in)) {
-        FAB_TRY(read_line(&r, err));
-    }
-    FAB_TRY(fab_text_end(&in, err));
-    site->has_ports = true;
-    site->reports_both_ends = true;
-done:
-    fab_text_release(&in);
-    return status;
+    return fab_site_read_ends(path, site, read_line, err);
 }
 
 static bool is_subnet(const char *head, size_t n) {

@@ -14,6 +14,17 @@ bool fab_site_hexadecimal(fab_token t, uint64_t *out);
 /** "SW", "CA" or "RT", maybe with "-SM" behind. */
 bool fab_site_ib_kind(fab_token t, fab_site_kind *out);
 
+/** A file that is read line by line. */
+typedef struct fab_site_lines {
+    fab_text *in;
+    fab_site *site;
+} fab_site_lines;
+
+/** Reads a list of the ends of cables, every cable told by both: `read_line` is called for each line. */
+fab_status fab_site_read_ends(const char *path, fab_site *site,
+                              fab_status (*read_line)(const fab_site_lines *lines, fab_error *err),
+                              fab_error *err) FAB_MUST_USE;
+
 /** "4xNDR" to lanes and bit/s, or ibsim's "w=4" to lanes alone; false, and nothing written, where it is neither. */
 bool fab_site_ib_rate(const char *text, size_t n, uint32_t *out_width, double *out_bps);
 

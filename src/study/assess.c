@@ -163,6 +163,7 @@ static fab_status keep_engines(fab_damage *d, fab_error *err) {
             FAB_TRY(d->twin[p] == p ? check_phase(d, p, &d->routers[e], &n_paths, err) : FAB_OK);
         }
     }
+    FAB_TRY(damage_check_memory(d, err));
     for (size_t e = 0; e < q->n_engines; e++) {
         for (size_t p = 0; p < d->n_phases; p++) {
             FAB_TRY(keep_part(d, e, p, err));

@@ -95,6 +95,9 @@ static inline size_t damage_at(const fab_damage *d, size_t engine, size_t phase)
     return engine * d->n_phases + phase;
 }
 
+/* Refuses, with the estimate, what would not fit, once traffic and routers are there. */
+fab_status damage_check_memory(const fab_damage *damage, fab_error *err) FAB_MUST_USE;
+
 /* Whether a link is asked for more than is left of it. */
 bool damage_is_collided(const fab_damage *damage, fab_link_id link, double load, double left);
 

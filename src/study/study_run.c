@@ -206,6 +206,7 @@ fab_status fab_study_run(const fab_study_job *job, fab_study_tally *out, fab_err
                  plan.program, job->program);
     }
     FAB_TRY(restore(job->folder, &plan, &made, err));
+    made.design->fabric.max_bytes = job->max_bytes;
     const fab_damage_request damage = {.design = made.design,
                                        .traffic = made.traffic,
                                        .engines = made.engines,
@@ -213,6 +214,7 @@ fab_status fab_study_run(const fab_study_job *job, fab_study_tally *out, fab_err
                                        .policies = made.policies,
                                        .n_policies = made.n_policies,
                                        .seed = plan.seed,
+                                       .n_threads = job->n_threads,
                                        .times = plan.times,
                                        .rates = restore_rates(&plan)};
     FAB_TRY(study_scene_init(&damage, made.scenarios, &scene, err));

@@ -126,14 +126,32 @@ static fab_status set_value(fab_pattern *p, const char *key, const char *value, 
     return set_collective(p, key, value, err);
 }
 
+static fab_status unknown_key(const fab_pattern *p, size_t which, const char *key, fab_error *err) {
+    char hint[FAB_CHOICES_TEXT];
+    char keys[160];
+    fab_choices near;
+    (void)snprintf(keys, sizeof keys, "%sbytes gpus", fab_pattern_rows[which].keys);
+    fab_choices_init(&near, key);
+    for (char *at = keys; *at != '\0';) {
+        size_t blanks = strspn(at, " ");
+        size_t n = strcspn(at + blanks, " ");
+        char name[32];
+        (void)snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at + blanks);
+        fab_choices_offer(&near, name);
+        at += blanks + n;
+    }
+    return fab_fail(err, FAB_EINPUT, p->text, "pattern '%s' has no key '%.40s'%s allowed:%sbytes gpus",
+                    fab_patterns[which].name, key, near.best[0] != '\0' ? fab_choices_hint(&near, hint) : ";",
+                    fab_pattern_rows[which].keys);
+}
+
 /* Sets one `key=value`; a value error gets the key in front. */
 static fab_status set_item(fab_pattern *p, size_t which, const char *key, const char *value, fab_error *err) {
     char padded[40];
     (void)snprintf(padded, sizeof padded, " %.36s ", key);
     bool known = strcmp(key, "bytes") == 0 || strcmp(key, "gpus") == 0;
     if (!known && (strchr(key, ' ') != NULL || strstr(fab_pattern_rows[which].keys, padded) == NULL)) {
-        return fab_fail(err, FAB_EINPUT, p->text, "pattern '%s' has no key '%.40s'; allowed:%sbytes gpus",
-                        fab_patterns[which].name, key, fab_pattern_rows[which].keys);
+        return unknown_key(p, which, key, err);
     }
     if (value == NULL) {
         return fab_fail(err, FAB_EINPUT, p->text, "key '%.40s' has no value; write %.40s=VALUE", key, key);

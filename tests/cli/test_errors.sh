@@ -224,4 +224,23 @@ expect_io() {
 }
 expect_io run missing.xml
 expect_io run ./
+expect_io import missing.out
+grep -q '^missing.out: cannot be read: No such file' err || fail "import: $(<err)"
+
+# --- words of the field, and where a word belongs ---
+check meant-family rail-optimized:gpus=64:1:1 "did you mean 'rail-spine'" build rail-optimized:gpus=64
+check meant-key clos:gpus=64,oversubscription=2:1:14 "did you mean 'taper'" build clos:gpus=64,oversubscription=2
+check meant-job-key clos:gpus=64,gpu=h100-80gb:1:14 "a key of the job: --job gpu=VALUE" build clos:gpus=64,gpu=h100-80gb
+check meant-engine --engine "did you mean 'ecmp'" route clos:gpus=64 --engine ECMP
+check meant-engine-option --engine "did you mean 'qp'" route clos:gpus=64 --engine ecmp,qps=4
+check meant-model --job "did you mean 'llama3-70b'" run clos:gpus=64 --job model=llama-70b
+check meant-traffic clos:gpus=64:1:1 "did you mean pattern:all-reduce" route clos:gpus=64 --traffic allreduce
+check meant-pattern pattern:allreduce "did you mean 'all-reduce'" route clos:gpus=64 --traffic pattern:allreduce
+check meant-pattern-key pattern:ring,size=1GB "did you mean 'bytes'" route clos:gpus=64 --traffic pattern:ring,size=1GB
+check meant-scenarios --scenarios "did you mean 'links'" study plan clos:gpus=64 --scenarios cables:1 --store meant
+check filled clos:gpus=100:1:11 "do not fill servers of 8: the last one would hold 4; 104 GPUs" build clos:gpus=100
+check grouped clos:gpus=2,048:1:13 "in a number write no commas" build clos:gpus=2,048
+check short-rate clos:gpus=64,nic=400G:1:18 "write 400Gb/s for bits, 400GB/s for bytes" build clos:gpus=64,nic=400G
+echo '{"gpus": 64}' >design.json
+check not-a-design design.json:1:1 "a design is XML" build design.json
 [[ $failures -eq 0 ]]

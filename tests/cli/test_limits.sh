@@ -13,8 +13,13 @@ refuses() { # refuses CODE TEXT ARGUMENTS...: with that exit code and message, a
 # By the estimate: of the graph, of the tables, of the paths. Nothing of it is there: a tenth of a second is a lot.
 refuses 3 "the graph of 1,048,576 GPUs and 4,194,304 cables would take about" build rail-spine:gpus=1048576,radix=64 --max-memory 100MB
 refuses 3 "above the limit of 100 MB (max-memory)" run rail-spine:gpus=1048576,radix=64 --max-memory 100MB
-refuses 3 "routing on 65,536 GPUs would take about" route rail-spine:gpus=65536,radix=64 --traffic pattern:permutation --max-memory 35MB
-refuses 3 "with the paths of 4,094 flows would take about" route $design --traffic pattern:permutation --engine ecmp,qp=64 --max-memory 20MB
+torus=torus:gpus=16384,gpus-per-server=4,radix=64,torus=16,16,16
+refuses 3 "routing on 16,384 GPUs would take about" route $torus --traffic pattern:permutation --max-memory 60MB
+refuses 3 "with the tables of the engines would take about" route rail-spine:gpus=65536,radix=64 --engine updn --max-memory 300MB
+refuses 3 "with the paths of 4,094 flows would take about 19" route $design --traffic pattern:permutation --seeds 1000000 --max-memory 100MB
+"$program" study plan $design --scenarios links:1@10 --store estimated --quiet >out
+refuses 3 "a study of failures of 4,096 GPUs on 4 threads would take about" study run --store estimated --threads 4 --max-memory 30MB
+refuses 3 "with the paths of 4,094 flows would take about" route $design --traffic pattern:permutation --engine ecmp,qp=64 --max-memory 60MB
 "$program" build $design --max-memory 20MB --quiet >limited 2>err || fail "a build that fits is refused: $(cat err)"
 "$program" build $design --quiet >free
 cmp free limited || fail "a limit that is not reached changes the output"
@@ -40,4 +45,5 @@ code=0
 grep -qE "[0-9,]+ of 200,000 scenarios are stored. The same command goes on" err || fail "study run: $(cat err)"
 
 /usr/bin/env python3 "$root/tests/cli/limit_cases.py" "$program" || fail "sizes at the edges"
+/usr/bin/env python3 "$root/tests/cli/estimates.py" "$program" || fail "estimates"
 exit $((failures > 0))

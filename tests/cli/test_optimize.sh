@@ -36,6 +36,13 @@ expect 0 'OPTIMUM' --gpus 256 --catalog parts.xml
 pasted=$(sed -n '/^  clos:/,/[^\\]$/p' out)
 eval "set -- build $pasted"
 "$program" "$@" --quiet >/dev/null || fail "the printed design cannot be pasted: $pasted"
+expect 0 '^  rail-spine:gpus=256' --gpus 256 --catalog parts.xml --family rail-spine
+if grep -qE '^  clos ' out; then fail "--family rail-spine looked at clos"; fi
+expect 0 '^  clos:gpus=256' --gpus 256 --catalog parts.xml --family rail-spine,clos
+expect 2 "option --family: 'rail-optimized' is no family of the catalog; did you mean 'rail-spine'. it has: clos, rail-spine" \
+  --gpus 256 --catalog parts.xml --family rail-optimized
+expect 2 'such as 0.5 for half' --gpus 256 --min-bisection 50%
+expect 2 "unknown option '--taper'; did you mean '--max-taper'" --gpus 256 --taper 2
 expect 0 '"optimize"' --gpus 256 --catalog parts.xml --min-bisection 0.5 --json
 cp out first.json
 expect 0 '"optimize"' --gpus 256 --catalog parts.xml --min-bisection 0.5 --json

@@ -255,8 +255,8 @@ Test(reports, a_study_says_how_bad_it_is_and_what_to_fear) {
     cr_assert_eq(write_as("text", &result, NULL, path, NULL), FAB_OK);
     char *text = text_of(path);
     static const char *const SAYS[] = {"The job stops in 10 of 100 scenarios (10 %); in the others it takes x1.125",
-                                       "Fear most: leaf switches: where some fail, 40 % is lost; of single parts "
-                                       "leaf-0:3 > spine-0:1: where it fails, 25 % is",
+                                       ("Fear most: leaf switches: where some fail, 40 % is lost; of single parts "
+                                        "leaf-0:3 > spine-0:1: where it fails, 25 % is"),
                                        "Only 100 of 120 scenarios done (83.3 %)",
                                        "x1.02 - x1.05",
                                        "dual-homed. One link is 1/16 of the server's bandwidth",

@@ -229,6 +229,8 @@ Test(job, default_job_fills_the_fabric) {
         cr_expect_eq(j->tp, 8);
         cr_expect_eq(j->pp, 1);
         cr_expect_eq(j->dp, ROWS[i].gpus / 8);
+        cr_expect_eq(j->gpu_hour_usd, 12.5); /* a field's default, as in any other job */
+        cr_expect(j->scatter_gather && j->microbatch == 1 && j->interleave == 1);
         cr_expect_eq(j->batch % (j->dp * j->microbatch), 0);
         cr_expect(j->layers && j->hidden && j->heads && j->kv_heads && j->ffn && j->seq && j->vocab && j->experts);
         cr_expect(j->cp && j->ep && j->interleave && j->activation_bytes && j->gradient_bytes && j->parameter_bytes);

@@ -1,6 +1,7 @@
 /* Traffic matrices: round trips in both formats, and malformed files with their exact place. */
 #include "traffic_fixture.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -157,7 +158,7 @@ Test(matrix, tolerated_forms) {
     for (size_t i = 0; i < COUNT(TEXTS); i++) {
         fab_traffic traffic = read_text(TEXTS[i], &fabric);
         const fab_phase *phase = &traffic.phases[0];
-        cr_expect_eq(phase->n_flows, 1, "text %zu: %u flows", i, phase->n_flows);
+        cr_expect_eq(phase->n_flows, 1, "text %zu: %" PRIu64 " flows", i, phase->n_flows);
         cr_expect(phase->src[0] == 1 && phase->dst[0] == 2 && phase->bytes[0] == 1000, "text %zu", i);
         cr_expect_not(traffic.depends_on_seed);
         fab_traffic_release(&traffic);

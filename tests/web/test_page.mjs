@@ -409,6 +409,10 @@ test('growth, one link, failures, an audit, and phases without routes', async ()
   const { findings } = json('audit').audit;
   const order = (await look('audit', 'findings')).rows;
   assert.deepEqual(order.map((r) => [r[0], r[6]]), findings.map((x) => [x.finding, x.work]));
+  const installed = (await look('audit')).all;
+  assert.ok(installed.includes(`What is wrong?${findings.length} findings`), installed.slice(0, 400));
+  assert.ok(installed.includes(`What first?${findings[0].finding}`));
+  assert.ok(lost.includes(failures.engines[0].policies.find((p) => p.policy === 'none').disconnected_flows > 0 ? 'The job stops' : 'The job goes on'));
   const { phases, memory } = json('traffic');
   const listed = await look('traffic', 'phases-table');
   assert.deepEqual(listed.rows.map((r) => r[0]), phases.map((p) => p.name));

@@ -131,10 +131,11 @@ function sweepAnswers(sweep) {
   const slowest = rows.reduce((a, b) => (b.e.time_s > a.e.time_s ? b : a));
   const dearest = rows.reduce((a, b) => (b.p.total_usd > a.p.total_usd ? b : a));
   const front = rows.filter(({ e }) => e.pareto);
+  const isFlat = slowest.e.time_s <= fastest.e.time_s * 1.0005;
   return [
     card('answer-bound', 'How much time is in it?',
-      [h('strong', null, f.seconds(fastest.e.time_s)), ` at ${name(fastest)}`],
-      h('p', null, `The slowest point, ${name(slowest)}, takes ${f.seconds(slowest.e.time_s)}: ${f.digits(slowest.e.time_s / fastest.e.time_s, 4)} times as long.`),
+      [h('strong', null, f.seconds(fastest.e.time_s)), isFlat ? ' at every point' : ` at ${name(fastest)}`],
+      h('p', null, isFlat ? 'What is varied does not change the time.' : `The slowest point, ${name(slowest)}, takes ${f.seconds(slowest.e.time_s)}: ${f.digits(slowest.e.time_s / fastest.e.time_s, 4)} times as long.`),
       h('p', { class: 'small' }, `Under ${fastest.e.label}.`)),
     card('answer-cost', 'How much money?',
       [h('strong', null, f.money(cheapest.p.total_usd)), ` at ${name(cheapest)}`],
@@ -216,17 +217,51 @@ function mixAnswers(mix) {
     h('p', { class: 'small' }, `Training ${f.percent(mix.training_share)} of the time, ranking ${f.percent(mix.ranking_share)}; under ${best.e.label}.`))];
 }
 
+function auditAnswers(a) {
+  const planned = a.boundaries.reduce((sum, b) => sum + b.planned_cables, 0);
+  const present = a.boundaries.reduce((sum, b) => sum + b.present_cables, 0);
+  const kinds = Object.entries(a.findings.reduce((all, x) => ({ ...all, [x.finding]: (all[x.finding] ?? 0) + 1 }), {}));
+  const lost = a.lost_bisection_bps;
+  const worst = a.findings[0];
+  return [
+    card('answer-audit', 'What is wrong?', worst ? [h('strong', null, f.plural(a.findings.length, 'finding')), ` in ${f.count(a.switches)} switches`] : h('strong', null, 'Nothing departs from the structure'),
+      h('ul', { class: 'plain' }, kinds.map(([kind, n]) => h('li', null, `${kind}: ${f.count(n)}`))),
+      h('p', { class: 'small' }, `${f.count(present)} of ${f.count(planned)} cables are there. `, h('a', { href: '#audit' }, 'The work'))),
+    card('answer-bisection', 'What does it cost in bandwidth?',
+      a.bisection_bps === undefined ? 'The bisection is not known' : lost === undefined ? [h('strong', null, f.rate(a.bisection_bps)), ' of bisection'] : lost > 0 ? [h('strong', null, f.percent(a.lost_bisection_ratio)), ' of the bisection'] : [h('strong', null, 'No bisection'), ' is lost'],
+      h('p', null, a.bisection_bps === undefined || lost === undefined ? `${a.bisection_unknown}.` : `${f.rate(a.bisection_bps)} of ${f.rate(a.planned_bisection_bps)}.`)),
+    ...(worst ? [card('answer-work', 'What first?', [h('strong', null, worst.finding), worst.node ? [': ', breakable(worst.node)] : ''], h('p', null, worst.work))] : []),
+  ];
+}
+
+function failureAnswers(failures) {
+  const { policies, whole } = failures.engines[0];
+  const stays = policies.find((p) => p.policy === 'none');
+  const able = policies.filter((p) => p.possible && p.policy !== 'none' && p.disconnected_flows === 0);
+  const figure = (p) => p.time_s ?? p.worst_ratio;
+  const best = able.length > 0 ? able.reduce((a, b) => (figure(b) < figure(a) ? b : a)) : null;
+  const told = (p) => `${f.plural(p.collisions, 'collision')}, the fullest link at ${f.factor(p.worst_ratio)}${p.slowdown_ratio ? `, ${f.times(p.slowdown_ratio)} as long` : ''}`;
+  return [card('answer-failures', 'What does the failure do?',
+    stays && stays.disconnected_flows > 0 ? [h('strong', null, 'The job stops'), `: ${f.plural(stays.disconnected_flows, 'flow')} lose their path`] : stays ? [h('strong', null, 'The job goes on'), `: ${told(stays)}`] : `Whole: ${told(whole)}`,
+    h('p', null, `Failed: ${f.list(failures.failed.map((x) => x.name))}.`),
+    best && failures.lost.length > 0 && h('p', null, `Best is ${best.policy}: ${told(best)}.`),
+    h('p', { class: 'small' }, `Under ${failures.engines[0].engine}.`))];
+}
+
 export function answers(model, state) {
   const host = h('div', { class: 'cards' });
   const draw = () => {
     const { report } = model;
     const cards = [];
+    // What was asked for by name comes first.
+    if (report.contention) cards.push(...contentionAnswers(report.contention));
+    if (report.degradation) cards.push(...degradationAnswers(report.degradation));
+    if (report.failures) cards.push(...failureAnswers(report.failures));
+    if (report.audit) cards.push(...auditAnswers(report.audit));
+    if (report.advice) cards.push(...adviceAnswers(report.advice));
     if (report.iteration?.[state.engine]) cards.push(boundByIteration(report.iteration, state.engine));
     else if (model.phases.length > 0) cards.push(boundByPhase(model, state.engine));
     if (model.phases.length > 0) cards.push(collisions(model, state.engine));
-    if (report.contention) cards.push(...contentionAnswers(report.contention));
-    if (report.degradation) cards.push(...degradationAnswers(report.degradation));
-    if (report.advice) cards.push(...adviceAnswers(report.advice));
     if (report.mix) cards.push(...mixAnswers(report.mix));
     if (report.study) cards.push(...studyAnswers(report.study));
     if (report.sweep) cards.push(...sweepAnswers(report.sweep));

@@ -39,6 +39,9 @@ typedef struct fab_bound {
  * takes up to about a second for so many (src/doc/adr/0019-certified-optimum.md). */
 #define FAB_BOUND_LP_COLUMNS 8000
 
+/** Shares, leaves x links, up to which it is: 256 MiB. */
+#define FAB_BOUND_LP_SHARES ((size_t)1 << 25)
+
 /** Largest gap upper / lower - 1 of the approximation. */
 #define FAB_BOUND_GAP 0.01
 

@@ -309,6 +309,9 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
                            fab_router *out, fab_error *err) FAB_MUST_USE;
 void fab_router_release(fab_router *router);
 
+/** The engine that a specification names, without its options; NULL: there is none. */
+const fab_engine *fab_engine_of(const fab_engine_spec *spec);
+
 /**
  * Routes flows first ... first + n - 1 of a phase; they are flows 0 ... n - 1 of the routes. Engines that route all
  * flows at once take the whole phase only.

@@ -37,10 +37,16 @@ void fab_shrink(void *array, size_t n, size_t size);
 /** `FAB_SHRINK(pointer, n)` for a typed pointer; its capacity is n from now on. */
 #define FAB_SHRINK(pointer, n) fab_shrink(&(pointer), (n), sizeof *(pointer))
 
+/** What the program and its libraries take before they do anything. */
+#define FAB_PROGRAM_BYTES 16e6
+
+/** Elements that an array of n has room for after fab_grow(). */
+double fab_grown(double n);
+
 /**
  * Refuses what would not fit, before anything of it is allocated.
  * @param[in] what   What takes it: "the graph of 4,096 GPUs".
- * @param[in] bytes  An estimate.
+ * @param[in] bytes  An estimate; FAB_PROGRAM_BYTES come on top.
  * @param[in] limit  0: none.
  * @retval FAB_EUNSUPPORTED  more than the limit; the message names both
  */

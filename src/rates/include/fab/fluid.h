@@ -51,6 +51,9 @@ typedef struct fab_fluid_counts {
 } fab_fluid_counts;
 fab_fluid_counts fab_fluid_count(const fab_fluid *fluid);
 
+/** Bytes that a simulation of this size takes, its solver's among them. */
+double fab_fluid_bytes(const fab_sharing_size *size);
+
 /**
  * All flows start at 0 with these bits. Where sizes are in proportion to the weights, rates never change before their
  * flows end, and one solution is all.

@@ -7,6 +7,7 @@
 
 #include "fab/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define FAB_NO_BOTTLENECK UINT32_MAX /**< the flow's own limit holds it */
@@ -27,6 +28,17 @@ typedef struct fab_max_min fab_max_min;
 
 fab_status fab_max_min_new(fab_max_min **out, fab_error *err) FAB_MUST_USE;
 void fab_max_min_free(fab_max_min *solver);
+
+/** Sizes of a sharing that is yet to be made. */
+typedef struct fab_sharing_size {
+    double n_flows, n_links;
+    double n_entries;    /**< flow-links */
+    bool shares, limits; /**< share and limit are given */
+} fab_sharing_size;
+
+/** Bytes that a solver takes for a sharing of this size. They are reserved; pages of links that nobody crosses stay
+ * untouched. */
+double fab_max_min_bytes(const fab_sharing_size *size);
 
 /**
  * The rates of which no flow's can grow without taking from one that has no more per weight: progressive filling.

@@ -22,6 +22,7 @@ typedef struct fab_damage_request {
     const fab_policy *policies;
     size_t n_policies;
     uint64_t seed;
+    size_t n_threads;        /**< that will assess at the same time, for the estimate of memory; 0 counts as 1 */
     bool times;              /**< find times; else loads and the worst link alone, as fast as routing is */
     fab_failure_rates rates; /**< of histories: checkpoint, restart */
 } fab_damage_request;
@@ -32,8 +33,8 @@ typedef struct fab_damage fab_damage;
 
 /**
  * Everything in the request is borrowed and must outlive it.
- * @retval FAB_EUNSUPPORTED  more than 2^24 paths in all; same-rack without a floor plan; with `times`, a phase too
- * large for its time to be computed, or queue pairs that take turns
+ * @retval FAB_EUNSUPPORTED  more memory than design->fabric.max_bytes; more than 2^24 paths in all; same-rack without
+ * a floor plan; with `times`, a phase too large for its time to be computed, or queue pairs that take turns
  *
  * Complexity: routing of every phase under every engine, and links * log(links).
  */

@@ -42,6 +42,7 @@ typedef struct fab_study_job {
     const char *program;      /**< version of this program: rows of several versions do not go together */
     uint32_t shard, n_shards; /**< this worker's share: blocks b with b mod n_shards = shard */
     size_t n_threads;
+    uint64_t max_bytes;          /**< memory that may be taken; 0: no limit */
     bool (*stop)(void *context); /**< true: end after the blocks that are begun; may be NULL */
     void *stop_context;
     void (*progress)(void *context, double done, size_t total); /**< scenarios of this run; may be NULL */

@@ -1,0 +1,52 @@
+/* What a study keeps, estimated as a replay is: arrays by link, path and hop of every engine and phase, and again by
+ * thread. */
+#include "assess_internal.h"
+#include "fab/memory.h"
+#include "fab/replay_memory.h"
+
+#include <stdio.h>
+
+#define BASELINE_LINK 48.0  /* loads, flows by link, links by load */
+#define BASELINE_PATH 120.0 /* trip, key, ends, place among those to a leaf */
+#define BASELINE_HOP  12.0  /* route, flows by link */
+#define CLOCK_LINK    28.0
+#define CLOCK_PATH    44.0
+#define CLOCK_HOP     4.0
+#define MASK_LINK     16.0
+#define REROUTE_LINK  12.0 /* by engine and phase: loads, changes */
+#define REROUTE_PATH  16.0
+#define TIMES_LINK    24.0
+#define LISTED_FLOW   56.0 /* of a phase, with its offer */
+
+static void add_part(const fab_damage *d, double n_links, const fab_router *router, size_t phase, double *kept,
+                     double *scratch) {
+    bool timed = d->is_timed[phase];
+    double paths = (double)d->traffic.phases[phase].n_flows * fab_paths_per_flow(router);
+    double hops = paths * fab_path_links(d->request.design, d->request.fabric);
+    if (d->twin[phase] == phase) {
+        *kept += n_links * BASELINE_LINK + paths * BASELINE_PATH + hops * BASELINE_HOP;
+        *scratch += n_links * REROUTE_LINK + paths * REROUTE_PATH;
+    }
+    *kept += timed ? n_links * CLOCK_LINK + paths * CLOCK_PATH + hops * CLOCK_HOP : 0;
+    *scratch += timed ? n_links * TIMES_LINK : 0;
+}
+
+fab_status damage_check_memory(const fab_damage *d, fab_error *err) {
+    const fab_damage_request *q = &d->request;
+    char gpus[32];
+    char what[128];
+    fab_replay_sizes sizes;
+    double n_threads = q->n_threads > 0 ? (double)q->n_threads : 1;
+    fab_replay_sizes_of(q->fabric, &sizes);
+    double kept = fab_graph_bytes(&sizes) + fab_next_hops_bytes(&sizes);
+    double scratch = sizes.n_links * MASK_LINK;
+    for (size_t p = 0; p < d->n_phases; p++) {
+        kept += (double)d->traffic.phases[p].n_flows * LISTED_FLOW;
+        for (size_t e = 0; e < q->n_engines; e++) {
+            add_part(d, sizes.n_links, &d->routers[e], p, &kept, &scratch);
+        }
+    }
+    (void)snprintf(what, sizeof what, "a study of failures of %s GPUs on %.0f threads",
+                   fab_format_count(gpus, fab_n_gpus(q->fabric)), n_threads);
+    return fab_memory_check(what, kept + n_threads * scratch, q->design->fabric.max_bytes, err);
+}
