@@ -109,7 +109,8 @@ static fab_status fill_gpus(cli_table *table, fab_error *err) {
         FAB_TRY(cli_table_add(table, g->name, err));
         (void)snprintf(text, sizeof text, "%.0f", g->flops * 1e-12);
         FAB_TRY(cli_table_add(table, text, err));
-        FAB_TRY(add_quantity(table, g->memory_bytes, FAB_UNIT_BYTES, err));
+        (void)snprintf(text, sizeof text, "%.0f GiB", g->memory_bytes / 1e9); /* data sheets say GB, and mean that */
+        FAB_TRY(cli_table_add(table, text, err));
         (void)snprintf(text, sizeof text, "%.4g GB/s", g->memory_bytes_per_s / 1e9);
         FAB_TRY(cli_table_add(table, text, err));
         (void)snprintf(text, sizeof text, "%.4g GB/s", g->nvlink_bps / 8e9);
