@@ -100,4 +100,5 @@ const fab_report_format fab_report_html = {
     .summary = "one self-contained page: pictures and tables, for a browser",
     .write = write_html,
     .shows_loads = true,
+    .cable_bytes = 130,
 };

@@ -30,6 +30,7 @@ done:
                                                .suffix = (format_suffix),                                              \
                                                .summary = (format_summary),                                            \
                                                .write = write_##id,                                                    \
+                                               .cable_bytes = 200,                                                     \
                                                .needs_graph = true};
 
 SITE_FORMAT(cables, "cables", ".cables.csv",

@@ -4,9 +4,11 @@
 #include "installed_build.h"
 
 #include "fab/memory.h"
+#include "fab/units.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,6 +242,12 @@ static fab_status begin(fab_installed_build *b, fab_error *err) {
     spec.planes = site->n_planes;
     FAB_TRY(fab_ends_count(&spec, &b->ends, err));
     FAB_TRY(fab_ends_check(&spec, &b->ends, err));
+    if (b->ends.nics != (uint64_t)site->n_servers * site->nics_per_server) { /* Slurm: a cable stands for several */
+        FAB_FAIL(err, FAB_EINPUT, spec.file,
+                 "some hosts are below one switch and some below several: say how many NICs each has "
+                 "(nics-per-server=%" PRIu32 ")",
+                 site->nics_per_server);
+    }
     b->n_cables = count_access(site) + site->n_trunks;
     fab_builder_sizes sizes = {.n_gpus = (uint32_t)b->ends.gpus,
                                .n_nics = (uint32_t)b->ends.nics,
@@ -258,6 +266,16 @@ done:
     return status;
 }
 
+#define BYTES_PER_CABLE 400.0 /* of what was read, its names and shape, and the graph made of it */
+
+static fab_status check_memory(const fab_fabric_spec *spec, const fab_installed *site, fab_error *err) {
+    char cables[32];
+    char what[64];
+    (void)snprintf(what, sizeof what, "an installed fabric of %s cables",
+                   fab_format_count(cables, site->site->n_cables));
+    return fab_memory_check(what, (double)site->site->n_cables * BYTES_PER_CABLE, spec->max_bytes, err);
+}
+
 static fab_status build(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_installed *site = NULL;
@@ -265,6 +283,7 @@ static fab_status build(const fab_fabric_spec *spec, fab_fabric **out, fab_error
     fab_installed_build b = {.spec = spec};
     fab_installed_options options = fab_design_installed_options(spec);
     FAB_TRY(fab_installed_read(spec->file, &options, &site, err));
+    FAB_TRY(check_memory(spec, site, err));
     b.site = site;
     FAB_TRY(begin(&b, err));
     FAB_TRY(describe(&b, err));

@@ -131,7 +131,7 @@ fab_status fab_replay_check_routers(const fab_replay *replay, const fab_replay_s
 /* Links of the paths of a pair under a split: one of each class of links in a tree, all inside of a box in a torus. */
 static double links_of_split(const fab_replay *replay, const fab_fabric *f) {
     fab_torus torus;
-    double n = 2.0 * f->n_tiers + 4;
+    double n = 2.0 * f->n_tiers + (fab_is_tree(f) ? 2 : 4);
     if (f->wiring != FAB_WIRING_TORUS || fab_torus_parse(replay->design->fabric.torus, &torus, NULL) != FAB_OK) {
         return n;
     }

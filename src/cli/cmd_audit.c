@@ -2,6 +2,7 @@
 
 #include "fab/audit.h"
 #include "fab/audit_bisection.h"
+#include "fab/memory.h"
 #include "fab/site_of.h"
 #include "fab/topologies.h"
 
@@ -40,6 +41,16 @@ done:
     return status;
 }
 
+#define BYTES_PER_CABLE 350.0 /* of what was read, its names, shape and graph */
+
+static fab_status check_memory(const cli_options *options, const fab_site *site, fab_error *err) {
+    char cables[32];
+    char what[64];
+    double n_sites = options->against != NULL ? 2 : 1;
+    (void)snprintf(what, sizeof what, "the audit of %s cables", fab_format_count(cables, site->n_cables));
+    return fab_memory_check(what, n_sites * site->n_cables * BYTES_PER_CABLE, options->max_memory, err);
+}
+
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const char *path = options->operands.items[0];
@@ -52,6 +63,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_AUDIT, 0, &result, err));
     FAB_TRY(fab_site_read(path, options->input_format, &site, err));
+    FAB_TRY(check_memory(options, site, err));
     FAB_TRY(fab_shape_find(site, &shape, err));
     if (options->against != NULL) {
         FAB_TRY(read_plan(options, &plan, err));

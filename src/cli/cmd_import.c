@@ -180,6 +180,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     }
     FAB_TRY(cli_result_init(options, FAB_COMMAND_IMPORT, 0, &result, err));
     FAB_TRY(read_design(options, design, err));
+    design->fabric.max_bytes = options->max_memory;
     FAB_TRY(fab_topology_build(&design->fabric, &fabric, NULL, err));
     fab_installed_options how = fab_design_installed_options(&design->fabric);
     FAB_TRY(fab_installed_read(imported.path, &how, &site, err));

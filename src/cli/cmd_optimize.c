@@ -165,6 +165,7 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
                                     .domain = options->search.domain,
                                     .nic_bps = options->search.nic_bps,
                                     .limits = options->search.limits,
+                                    .max_bytes = options->max_memory,
                                     .time_limit_s = options->search.time_limit_s,
                                     .progress = shows ? cli_progress_step : NULL,
                                     .progress_context = &progress};
@@ -177,14 +178,15 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
 }
 
 /* The winner as a fabric of its own, with bill of materials and graph. */
-static fab_status measure_winner(const fab_optimum *optimum, const char *prices, fab_fabric_result *out,
-                                 fab_fabric **out_graph, fab_error *err) {
+static fab_status measure_winner(const cli_options *options, const fab_optimum *optimum, const char *prices,
+                                 fab_fabric_result *out, fab_fabric **out_graph, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *design = NULL;
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(fab_design_read(optimum->winner.design, NULL, 0, design, err));
     (void)snprintf(design->prices, sizeof design->prices, "%s", prices);
     (void)snprintf(design->name, sizeof design->name, "optimum");
+    design->fabric.max_bytes = options->max_memory;
     FAB_TRY(fab_fabric_measure(design, out, out_graph, err));
 done:
     free(design);
@@ -213,7 +215,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     FAB_TRY(fab_prices_read(profile, prices, err));
     FAB_TRY(search(options, catalog, prices, &optimum, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_OPTIMIZE, 1, &result, err));
-    FAB_TRY(measure_winner(optimum, profile, &result.fabrics[0], &graph, err));
+    FAB_TRY(measure_winner(options, optimum, profile, &result.fabrics[0], &graph, err));
     result.graph = graph;
     result.optimum = optimum;
     FAB_TRY(cli_report(options, &result, out, err));

@@ -3,8 +3,10 @@
 #include "fab/advise.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
+#include "fab/replay_memory.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -169,6 +171,25 @@ done:
     return status;
 }
 
+/* Formats that copy the graph; those of one run are written one after the other. */
+static fab_status check_memory(const cli_options *options, const fab_fabric *graph, fab_error *err) {
+    double most = 0;
+    fab_replay_sizes sizes;
+    if (graph == NULL) {
+        return FAB_OK;
+    }
+    for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
+        bool is_wanted = fab_report_formats[i]->cable_bytes > 0 && cli_writes(options, fab_report_formats[i]->name);
+        most = is_wanted ? fmax(most, fab_report_formats[i]->cable_bytes) : most;
+    }
+    if (!(most > 0)) {
+        return FAB_OK;
+    }
+    fab_replay_sizes_of(graph, &sizes);
+    return fab_memory_check("a file with every cable", fab_graph_bytes(&sizes) + graph->n_cables * most,
+                            options->max_memory, err);
+}
+
 fab_status cli_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_report_format *format = fab_report_format_find(options->format != NULL ? options->format : "text");
@@ -176,6 +197,7 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
     if (format == NULL) {
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "no report format '%s'", options->format != NULL ? options->format : "text");
     }
+    FAB_TRY(check_memory(options, result->graph, err));
     FAB_TRY(format->write(result, &style, out, err));
     FAB_TRY(cli_write_reports(options, result, err));
 done:

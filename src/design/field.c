@@ -35,7 +35,7 @@ const char *field_example(const field *f, char *out) {
     switch (f->kind) {
     case FIELD_TEXT: (void)snprintf(out, 128, "text"); break;
     case FIELD_WORD: (void)snprintf(out, 128, "a word of letters, digits and . _ -"); break;
-    case FIELD_LIST: (void)snprintf(out, 128, "numbers with , ; : - between them, such as 4,4,8"); break;
+    case FIELD_LIST: (void)snprintf(out, 128, "digits and , ; : - (such as 4,4,8)"); break;
     case FIELD_FLAG: (void)snprintf(out, 128, "yes or no"); break;
     case FIELD_QUANTITY: (void)snprintf(out, 128, "%s%s", fab_unit_example(f->unit), or_auto); break;
     case FIELD_COUNT:

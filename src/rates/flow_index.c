@@ -93,7 +93,7 @@ done:
 }
 
 static double room_bytes(double n, size_t size) {
-    return (1.25 * n + 16) * (double)size; /* as ROOM_GROW() */
+    return (1.15 * n + 16) * (double)size; /* ROOM_GROW() reserves a little more, which is not touched at first */
 }
 
 /* What solver_make_room() and solver_check_room() ask for, with weights. */
@@ -113,7 +113,7 @@ double fab_max_min_bytes(const fab_sharing_size *size) {
 /* --- which links are kept ------------------------------------------------------------------------------------------
  */
 
-static fab_status name_bad_link(const fab_sharing *s, fab_error *err) {
+fab_status solver_check_links(const fab_sharing *s, fab_error *err) {
     for (uint32_t f = 0; f < s->n_flows; f++) {
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
             if (s->link[e] >= s->n_links) {
@@ -161,7 +161,7 @@ static fab_status count_flows(fab_max_min *m, const fab_sharing *s, fab_error *e
     for (uint32_t begin = 0; begin < s->n_flows; begin += COUNTED) { /* so many stay in the cache */
         uint32_t past = s->n_flows - begin < COUNTED ? s->n_flows : begin + COUNTED;
         if (has_above(s->link + s->first[begin], s->first[past] - s->first[begin], s->n_links)) {
-            return name_bad_link(s, err);
+            return solver_check_links(s, err);
         }
         for (uint64_t e = s->first[begin]; e < s->first[past]; e++) {
             m->n_flows[s->link[e]]++;

@@ -2,6 +2,7 @@
 #include "fab/fluid.h"
 #include "fab/memory.h"
 #include "fluid_state.h"
+#include "solver.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,18 +37,6 @@ static uint32_t own_link(const fab_fluid *fluid, uint32_t f) {
 static bool counts_link(const fab_fluid *fluid, uint32_t l, uint32_t own) {
     bool is_shared = fluid->sharing->share != NULL || fluid->links[l].n_on > 1;
     return isfinite(fluid->sharing->capacity[l]) && (is_shared || l == own);
-}
-
-static fab_status check_links(const fab_sharing *s, fab_error *err) {
-    for (uint32_t f = 0; f < s->n_flows; f++) {
-        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            if (s->link[e] >= s->n_links) {
-                return fab_fail(err, FAB_EINPUT, NULL, "flow %u crosses link %u; there are %u", f, s->link[e],
-                                s->n_links);
-            }
-        }
-    }
-    return FAB_OK;
 }
 
 /* Routes without the links that can hold nobody, and room for the lists of the others. */
@@ -104,7 +93,7 @@ fab_status fab_fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_error 
     fab_status status = FAB_OK;
     fab_fluid *fluid = NULL;
     FAB_TRY(check_sharing(sharing, err));
-    FAB_TRY(check_links(sharing, err));
+    FAB_TRY(solver_check_links(sharing, err));
     FAB_TRY(FAB_NEW(fluid, 1, err));
     fluid->sharing = sharing;
     FAB_TRY(FAB_NEW(fluid->flows, sharing->n_flows, err));

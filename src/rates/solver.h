@@ -93,4 +93,7 @@ fab_status solver_check_room(fab_max_min *m, fab_error *err) FAB_MUST_USE;
  */
 fab_status solver_index(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) FAB_MUST_USE;
 
+/** Names the first link that does not exist: FAB_EINPUT. */
+fab_status solver_check_links(const fab_sharing *s, fab_error *err) FAB_MUST_USE;
+
 #endif

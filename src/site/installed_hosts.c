@@ -189,8 +189,9 @@ static fab_status add_units(making *m, uint32_t v, fab_error *err) {
         unit->side[plane] = s->side[k];
         unit->n_sides++;
         port++;
-        for (uint64_t i = 1; m->site->is_tree_of_names && i < m->options->nics_per_server; i++) {
-            FAB_TRY(new_unit(m, v, FAB_SITE_NONE, &unit, err)); /* the file does not tell how many there are */
+        for (uint64_t i = 1; m->site->is_tree_of_names && (i + 1) * n_ports <= m->options->nics_per_server; i++) {
+            FAB_TRY(new_unit(m, v, FAB_SITE_NONE, &unit,
+                             err)); /* the file does not tell how many there are below each of its switches */
             unit->side[0] = s->side[k];
             unit->n_sides++;
         }

@@ -15,11 +15,25 @@ typedef struct reader {
     fab_site *site;
     uint32_t node; /* the switch of the line */
     fab_site_kind below;
+    uint32_t *joined;  /* [n_joined]: the switch that a name was last below, + 1 */
     uint32_t *members; /* of the block of the line */
-    size_t n_members, capacity;
+    size_t n_joined, joined_capacity, n_members, capacity;
 } reader;
 
-/* Joins a switch to a name below it. */
+/* Whether a name stands below the switch of the line for the first time. */
+static fab_status join(reader *r, uint32_t other, bool *out_is_new, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_GROW(r->joined, r->joined_capacity, (size_t)other + 1, err));
+    while (r->n_joined <= other) {
+        r->joined[r->n_joined++] = 0;
+    }
+    *out_is_new = r->joined[other] != r->node + 1; /* a switch has one line */
+    r->joined[other] = r->node + 1;
+done:
+    return status;
+}
+
+/* Joins a switch to a name below it; a name that the list repeats is below it once. */
 static fab_status visit_below(void *context, const char *name, size_t n, fab_error *err) {
     reader *r = context;
     fab_status status = FAB_OK;
@@ -38,7 +52,11 @@ static fab_status visit_below(void *context, const char *name, size_t n, fab_err
     }
     const fab_site_cable cable = {
         .end = {{.node = other, .line = r->in->line}, {.node = r->node, .line = r->in->line}}};
-    FAB_TRY(fab_site_add_cable(r->site, &cable, NULL, err));
+    bool is_new = false;
+    FAB_TRY(join(r, other, &is_new, err));
+    if (is_new) {
+        FAB_TRY(fab_site_add_cable(r->site, &cable, NULL, err));
+    }
 done:
     return status;
 }
@@ -174,6 +192,7 @@ static fab_status read_slurm(const char *path, fab_site *site, fab_error *err) {
     }
     site->is_tree_of_names = true;
 done:
+    free(r.joined);
     free(r.members);
     fab_text_release(&in);
     return status;

@@ -15,7 +15,7 @@
 #define MASK_LINK     16.0
 #define REROUTE_LINK  12.0 /* by engine and phase: loads, changes */
 #define REROUTE_PATH  16.0
-#define TIMES_LINK    24.0
+#define TIMES_LINK    14.0 /* of the phase at hand; here by phase */
 #define LISTED_FLOW   56.0 /* of a phase, with its offer */
 
 static void add_part(const fab_damage *d, double n_links, const fab_router *router, size_t phase, double *kept,

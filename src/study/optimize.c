@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOSE 1e-6 /* relative difference of two ways to the same figure */
+#define CLOSE        1e-6 /* relative difference of two ways to the same figure */
+#define SEARCH_BYTES 8e6  /* structures that a catalog allows */
 
 /* --- one-line form ------------------------------------------------------------------------------------------------ */
 
@@ -156,6 +157,7 @@ static fab_status verify(const search *s, const fab_optimum_point *p, bool build
     if (build) {
         uint64_t half = counts->servers / 2 * design->fabric.nics_per_server;
         double full_bps = (double)half * design->fabric.nic_bps;
+        design->fabric.max_bytes = s->request->max_bytes;
         FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
         FAB_TRY(fab_bisection(graph, &cut_bps, err));
         double ratio =
@@ -325,6 +327,7 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
                 .deadline_s = deadline(request->time_limit_s),
                 .enumeration_deadline_s = deadline(request->time_limit_s / 2)};
     FAB_TRY(check_request(request, err));
+    FAB_TRY(fab_memory_check("the search of a catalog", SEARCH_BYTES, request->max_bytes, err));
     FAB_TRY(FAB_NEW(o, 1, err));
     FAB_TRY(optimize_enumerate(&s, err));
     FAB_TRY(FAB_NEW(s.order, s.n_structures, err));

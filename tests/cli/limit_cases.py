@@ -1,5 +1,5 @@
-"""Sizes at the edges of integers, for every numeric field of a design, key of a pattern, option of an engine and option of
-the command line: nothing may crash, hang, or take more memory than --max-memory allows. Usage: limit_cases.py PROGRAM"""
+"""Sizes at the edges of integers, for every numeric field of a design, key of a pattern, option of an engine, option of the
+command line, and number in files of every kind: nothing may crash, hang, or take more memory than --max-memory allows. Usage: limit_cases.py PROGRAM"""
 
 import json
 import os
@@ -20,9 +20,20 @@ GOOD = {0, 2, 3, 4, 5}
 UNITS = [("b/s", "Gb/s"), ("MB or", "GB"), ("30m", "m"), ("1.5us", "s"), ("700W", "W"), ("2.5 or 7:1", "")]
 
 
+class WithFile(list):
+    """Arguments that name a file of this text."""
+
+    def __init__(self, arguments, name, text):
+        super().__init__(arguments)
+        self.name, self.text = name, text
+
+
 def run(arguments):
     """None, or what is wrong."""
     with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "err"), "w+", encoding="utf-8", errors="replace") as err:
+        if isinstance(arguments, WithFile):
+            with open(os.path.join(folder, arguments.name), "w", encoding="utf-8") as file:
+                file.write(arguments.text)
         process = subprocess.Popen([PROGRAM, *arguments, f"--max-memory={LIMIT_MIB}MiB"], stdout=subprocess.DEVNULL, stderr=err, cwd=folder)
         end = time.monotonic() + LIMIT_S
         done, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -97,6 +108,59 @@ def option_cases():
             yield ["study", "plan", SMALL, "--scenarios", scenarios, "--store", "s"]
 
 
+TREE = "fat-tree:k=4"
+MATRIX = "%%MatrixMarket matrix coordinate integer general\n16 16 2\n1 2 1000\n3 4 500\n"
+SCENARIOS = "scenario,component,left\na,leaf-1,0\nb,nic-3,0.5\nb,leaf-0:3 > spine-0:1,0.25\n"
+CONNECTIONS = "Nodes 16\nConnections 2\n0->1 id 1 start 0 size 1000\n2->3 id 2 start 0 size 500\n"
+SLURM = "SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7]\nSwitchName=t Switches=s[0-1]\n"
+LEVEL = ["--traffic", "pattern:permutation"]
+NUMBERS = 12  # of a file, the first
+
+
+def printed(*arguments):
+    return subprocess.run([PROGRAM, *arguments, "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True).stdout
+
+
+def files():
+    """Command, name of its file, text."""
+    traffic = ["route", TREE, "--engine", "spray", "--traffic"]
+    yield [*traffic, "file:m.mtx"], "m.mtx", MATRIX
+    yield [*traffic, "file:m.csv"], "m.csv", "src,dst,bytes\n1,2,1000\n3,4,500\n"
+    yield [*traffic, "file:m.cm"], "m.cm", CONNECTIONS
+    yield ["study", "plan", TREE, "--scenarios", "file:s.csv", "--store", "s"], "s.csv", SCENARIOS
+    yield ["route", TREE, *LEVEL, "--engine", "file,path=t"], "t", printed("route", TREE, *LEVEL, "--engine", "dmodk", "--dump", "-")
+    yield ["import", "slurm.conf"], "slurm.conf", SLURM
+    for name in ("ibnet", "cables", "ptm", "htsim", "simai"):
+        yield ["audit" if name == "htsim" else "import", "fabric"], "fabric", printed("build", TREE, "--format", name)
+
+
+def file_cases():
+    for command, name, text in files():
+        numbers = list(re.finditer(r"(?<![\w.])\d+(?![\w.]*x)", text))[:NUMBERS]
+        assert len(numbers) >= 4, (command, text[:200])
+        for number in numbers:
+            for edge in [*EDGES[1::3], "0", "-1"]:
+                yield WithFile(command, name, text[: number.start()] + edge + text[number.end() :])
+
+
+def slurm_cases():
+    """Hosts below one switch and below two."""
+    for below in ("0-3", "0-7", "0-4", "2-7", "0-0"):
+        for nics in ([], ["--set", "nics-per-server=2"]):
+            text = f"SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[{below}]\nSwitchName=t Switches=s[0-1]\n"
+            yield WithFile(["import", "slurm.conf", *nics], "slurm.conf", text)
+
+
+def study_cases():
+    for edge in EDGES:
+        for option in (["run", "--shard", f"0/{edge}"], ["run", "--threads", edge], ["show", "--top", edge], ["show", "--variant", edge]):
+            yield ["study", option[0], "--store", "nothing", *option[1:]]
+        yield ["route", SMALL, *LEVEL, "--advise", "--advise-budget", edge]
+        yield ["route", SMALL, *LEVEL, "--fail", f"nic-{edge}"]
+        yield ["build", SMALL, "--fail", f"leaf-0:{edge} > spine-0:1"]
+        yield ["run", SMALL, "--job", f"servers=0-{edge}"]
+
+
 def product_cases():
     """Factors that are allowed alone."""
     yield ["build", "rail-spine:gpus=16777216,radix=64"]
@@ -121,14 +185,14 @@ def product_cases():
 
 
 def main():
-    cases = [case for kind in (field_cases, engine_cases, pattern_cases, option_cases, product_cases) for case in kind()]
+    cases = [case for kind in (field_cases, engine_cases, pattern_cases, option_cases, study_cases, slurm_cases, file_cases, product_cases) for case in kind()]
     assert len(list(field_cases())) > 250 and len(cases) > 500, len(cases)
     failures = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for case, wrong in zip(cases, pool.map(run, cases)):
             if wrong:
                 failures += 1
-                print(f"FAIL: {' '.join(case)}: {wrong}")
+                print(f"FAIL: {' '.join(case)}: {wrong}{repr(case.text[:500]) if isinstance(case, WithFile) else str()}")
     print(f"{len(cases)} cases, {failures} failures")
     sys.exit(failures > 0)
 

@@ -64,6 +64,10 @@ printf 'SwitchName=s Nodes=a1,a2,a3,a9,a10,b007,b008,b010,c,d1e,d2e,x12345678901
 [[ $("$tool" write slurm-tree names.conf) == 'SwitchName=s Nodes=a[1-3,9-10],b[007-008,010],c,d1e,d2e,x12[345678901-345678902],a4' ]] ||
   fail "folded: $("$tool" write slurm-tree names.conf)"
 
+printf 'SwitchName=s1 Nodes=n[1-2],n1,n[1-2],n[1-2],n[1-2]\nSwitchName=s2 Nodes=n3\nSwitchName=top Switches=s[1-2],s1,s[1-2]\n' >twice.conf
+[[ $("$tool" write slurm-tree twice.conf | sort | tr '\n' ';') == 'SwitchName=s1 Nodes=n[1-2];SwitchName=s2 Nodes=n3;SwitchName=top Switches=s[1-2];' ]] ||
+  fail "names listed twice: $("$tool" write slurm-tree twice.conf)"
+
 # --- real ones ---
 if [[ -z ${FABRISCOPE_SAMPLES-} ]]; then
   echo "FABRISCOPE_SAMPLES is unset: real files are skipped" >&2

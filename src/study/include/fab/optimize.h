@@ -18,6 +18,7 @@ typedef struct fab_optimize_request {
     uint64_t domain;          /**< 0 = those of the catalog */
     double nic_bps;           /**< 0 = those of the catalog */
     fab_limits limits;
+    uint64_t max_bytes;                                         /**< memory that may be taken; 0: no limit */
     double time_limit_s;                                        /**< 0 = none */
     void (*progress)(void *context, double done, size_t total); /**< may be NULL */
     void *progress_context;
