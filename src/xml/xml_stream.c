@@ -222,8 +222,12 @@ static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, con
     }
     s->attributes = attributes;
     s->n_attributes = n_attributes;
-    settle(s, s->visitor->start(s->user, s, (const char *)name, s->err));
-    settle(s, fab_str_status(s->value, s->err));
+    fab_error inner = {0};
+    fab_status status = s->visitor->start(s->user, s, (const char *)name, &inner);
+    settle(s, fab_str_status(s->value, s->err)); /* an attribute that memory did not suffice for is not missing */
+    if (status != FAB_OK && s->status == FAB_OK) {
+        settle(s, fab_fail(s->err, status, inner.where, "%s", inner.text));
+    }
     s->n_attributes = 0;
     s->text->length = 0;
 }

@@ -116,12 +116,20 @@ static bool is_right_code(const context *x, const fault_plan *plan, const fault_
     return end->code == 5 || (end->code == 70 && says_memory);
 }
 
+/* The sanitizer's own threads begin with allocations that it cannot do without. */
+static bool is_of_sanitizer(const fault_end *end) {
+    return strstr(end->err, "AddressSanitizer: CHECK failed") != NULL && strstr(end->err, "pthread_getattr_np") != NULL;
+}
+
 static const char *judge(const context *x, const fault_plan *plan, const fault_end *end) {
     bool may_break_off = strcmp(x->mode, "signals") == 0 || strcmp(x->mode, "sizes") == 0 ||
                          strcmp(x->mode, "files") == 0; /* in the middle of printing */
     bool same = end->n_out == x->good.n_out && memcmp(end->out, x->good.out, end->n_out) == 0;
     if (end->signal != 0 && (end->signal != plan->signal || end->n_out > 0)) { /* but before main() has begun */
         return end->signal == SIGALRM ? "hangs" : "is ended by a signal";
+    }
+    if (is_of_sanitizer(end)) {
+        return wrong_files(x, false);
     }
     if (strstr(end->err, "Sanitizer") != NULL || strstr(end->err, "runtime error") != NULL) {
         return "sanitizer";
@@ -304,17 +312,28 @@ static uint32_t draw_points(const context *x, fault_kind kind, uint32_t most, po
 /* --- modes ---------------------------------------------------------------------------------------------------------
  */
 
+/* A run that once took one failed allocation of many for a mistake in its input. */
+static bool has_all_points(const context *x) {
+    return strcmp(x->c->name, "audit-graphml") == 0;
+}
+
 static void strike_points(context *x, fault_kind kind, const fault_action *actions, size_t n_actions, uint32_t most) {
     static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP};
     point *points = NULL;
+    bool thorough = kind == FAULT_MEMORY && actions[0] == FAULT_ONCE && EVERY == 1 && has_all_points(x);
     bool few_are_enough = kind == FAULT_MEMORY && actions[0] == FAULT_SIGNAL && x->most > MOST_SIGNALS;
-    uint32_t n = draw_points(x, kind, few_are_enough ? MOST_SIGNALS : x->most > 0 ? x->most : most, &points);
+    uint32_t n = draw_points(x, kind,
+                             few_are_enough ? MOST_SIGNALS
+                             : thorough     ? UINT32_MAX
+                             : x->most > 0  ? x->most
+                                            : most,
+                             &points);
     if (kind == FAULT_FILE && x->made > 0 && n > 0 && x->most == 0) {
         points[n / 2].at = x->made; /* the first call behind that which made a temporary file is always among them */
     }
     for (uint32_t i = 0; i < n; i++) {
         for (size_t a = 0; a < n_actions; a++) {
-            if (x->most > 0 || a == i % n_actions) {
+            if (x->most > 0 || (thorough ? a == 0 : a == i % n_actions)) {
                 const fault_plan plan = {
                     .kind = kind, .action = actions[a], .at = points[i].at, .signal = SIGNALS[i % 3]};
                 strike(x, &plan, FAULT_NO_LIMITS);
