@@ -150,9 +150,9 @@ static void set_stopped(fab_max_min *m, uint32_t f) {
 
 FAB_INLINE void foresee_links(const fab_max_min *m, uint32_t f) {
     const flow_record *record = &m->records[f];
-    const link_state *links = record->link[0] != NO_LINK ? m->links : NULL; /* NULL: long paths are not foreseen */
+    const link_state *links = record_has_links(record) ? m->links : NULL; /* NULL: long paths are not foreseen */
     for (uint32_t h = 0; links != NULL && h < RECORD_LINKS; h++) {
-        __builtin_prefetch(&links[record->link[h]], 1);
+        __builtin_prefetch(&links[record_link(record, h)], 1);
     }
 }
 
@@ -422,9 +422,9 @@ FAB_INLINE void stop(filling *q, uint32_t f, double rate, const bool general) {
     flow_record *record = &m->records[f];
     double w = general && s->weight != NULL ? s->weight[f] : 1;
     record->rate = rate;
-    if (record->link[0] != NO_LINK) {
+    if (record_has_links(record)) {
         for (uint32_t i = 0; i < RECORD_LINKS; i++) { /* always as many: a branch would be guessed wrong too often */
-            take(q, record->link[i], rate, w, general);
+            take(q, record_link(record, i), rate, w, general);
         }
     } else {
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {

@@ -220,7 +220,7 @@ static void keep_links(fab_max_min *m, const fab_sharing *s) {
     m->first[n] = entry;
     m->no_flow.rate = INFINITY;
     for (uint32_t i = 0; i < RECORD_LINKS; i++) {
-        m->no_flow.link[i] = n;
+        record_set(&m->no_flow, i, n);
     }
 }
 
@@ -293,12 +293,12 @@ FAB_INLINE void deal_out(fab_max_min *m, const fab_sharing *s, uint32_t shift, u
             write_crossing(crossings, i, (uint64_t)f << shift | up.low[e - begin], is_short);
             __builtin_prefetch((char *)crossings + (size_t)i * (is_short ? 4 : 8) + 64, 1);
             if (n < RECORD_LINKS) {
-                record->link[n] = l;
+                record_set(record, n, l);
             }
             n++;
         }
-        if (n > RECORD_LINKS || s->share != NULL) {
-            record->link[0] = NO_LINK;
+        if (n > RECORD_LINKS || s->share != NULL || m->n_kept >= RECORD_NONE) {
+            record_set(record, 0, RECORD_NONE);
         }
     }
     for (uint32_t i = 0; i < RECORDS_AHEAD; i++) {

@@ -56,8 +56,8 @@ fab_status check_sharing(const fab_sharing *s, fab_error *err) {
 FAB_INLINE double level_at(const fab_max_min *m, const fab_sharing *s, uint32_t f) {
     const flow_record *record = &m->records[f];
     for (uint32_t i = 0; i < RECORD_LINKS; i++) {
-        uint32_t l = record[RECORDS_AHEAD].link[i];
-        __builtin_prefetch(&m->check[i > 0 || l != NO_LINK ? l : 0], 1);
+        uint32_t l = record_link(&record[RECORDS_AHEAD], i);
+        __builtin_prefetch(&m->check[i > 0 || l != RECORD_NONE ? l : 0], 1);
     }
     return s->weight != NULL ? record->rate / s->weight[f] : record->rate;
 }
@@ -115,12 +115,12 @@ static bool check_flows(fab_max_min *m, const fab_sharing *s, double *out_rate, 
         double level = level_at(m, s, f);
         held h = {NO_LINK, INFINITY};
         out_rate[f] = rate;
-        if (record->link[0] != NO_LINK) {
+        if (record_has_links(record)) {
             for (uint32_t i = 0; i < RECORD_LINKS; i++) {
-                load_link(m, record->link[i], rate, level, &h);
+                load_link(m, record_link(record, i), rate, level, &h);
             }
         }
-        for (uint64_t e = s->first[f]; record->link[0] == NO_LINK && e < s->first[f + 1]; e++) {
+        for (uint64_t e = s->first[f]; !record_has_links(record) && e < s->first[f + 1]; e++) {
             uint32_t l = m->kept[s->link[e]];
             if (l != NO_LINK) {
                 load_link(m, l, s->share != NULL ? rate * s->share[e] : rate, level, &h);

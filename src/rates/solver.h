@@ -19,14 +19,30 @@ typedef struct link_state {
     uint32_t step; /* at which the last of its flows stopped: at the level levels[step] */
 } link_state;
 
-/* The kept links of a flow and its rate in half a cache line, filled up with link n_kept, which holds nobody; NO_LINK
- * first where there are more, or where shares count. */
-#define RECORD_LINKS  6
+/* The kept links of a flow and its rate in half a cache line, filled up with link n_kept, which holds nobody. Numbers
+ * have 24 bits, so that the eight links of four tiers fit. */
+#define RECORD_LINKS  8
 #define RECORDS_AHEAD 16 /* records without links that follow the last: they may be asked for too */
 typedef struct flow_record {
     double rate;
-    uint32_t link[RECORD_LINKS];
+    uint16_t low[RECORD_LINKS];
+    uint8_t high[RECORD_LINKS];
 } flow_record;
+
+static inline uint32_t record_link(const flow_record *record, uint32_t i) {
+    return record->low[i] | (uint32_t)record->high[i] << 16;
+}
+
+static inline void record_set(flow_record *record, uint32_t i, uint32_t link) {
+    record->low[i] = (uint16_t)link;
+    record->high[i] = (uint8_t)(link >> 16);
+}
+
+/* First where a flow has more links, or where shares count, or where there are too many links for such numbers. */
+#define RECORD_NONE 0xffffffU
+static inline bool record_has_links(const flow_record *record) {
+    return record_link(record, 0) != RECORD_NONE;
+}
 
 /* Flows that begin or end at a link, beside the same link `next`. */
 typedef struct link_end {

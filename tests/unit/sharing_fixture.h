@@ -36,7 +36,8 @@ static inline void sharing_make(uint64_t seed, uint32_t max_flows, uint32_t max_
     uint32_t n_flows = 1 + (uint32_t)fab_rng_below(&rng, max_flows);
     uint32_t n_links = 1 + (uint32_t)fab_rng_below(&rng, max_links);
     uint32_t n_parts = (kind >> 4 & 3) == 0 ? 3 : 1;
-    uint32_t most = 1 + (uint32_t)fab_rng_below(&rng, n_links < 6 ? n_links : 6);
+    uint32_t most =
+        1 + (uint32_t)fab_rng_below(&rng, n_links < 10 ? n_links : 10); /* more than a record of a flow holds */
     uint64_t n = 0;
     r->capacity = calloc(n_links, sizeof *r->capacity);
     r->first = calloc((size_t)n_flows + 1, sizeof *r->first);
