@@ -87,8 +87,9 @@ fab_node_id fab_ib_find_guid(const fab_fabric *f, uint64_t guid, uint32_t *out_p
     if (near != FAB_NONE) {
         bool is_switch = fab_kind_of(f, near) == FAB_NODE_SWITCH;
         uint64_t offset = guid - f->names->guid[near];
-        if (offset < (is_switch ? 1 : fab_ib_n_ports(f, near))) {
-            *out_port = is_switch ? 0 : (uint32_t)offset + 1;
+        uint32_t n_ports = is_switch ? 0 : fab_ib_n_ports(f, near);
+        if (offset <= n_ports) { /* the first port has the adapter's GUID, or the next one, as ibsim numbers them */
+            *out_port = offset < n_ports ? (uint32_t)offset + 1 : n_ports;
             return near;
         }
     }

@@ -28,6 +28,26 @@ same rail-spine:gpus=256,radix=32,nics-per-server=4 ,gpus-per-server=8
 same rail-spine:gpus=512,radix=16,taper=2,spares=3 ,spares=3
 same rail-only:gpus=256,radix=32,domain=64,forwarding=sequential ,domain=64,forwarding=sequential
 same clos:gpus=512,radix=16,planes=2,tiers=3,pod=64 ""
+# a part at half its speed; tables that know switches and adapters by the GUIDs that are installed alone
+tree=clos:gpus=128,radix=16,taper=2
+"$program" build $tree --format ibnet --quiet >trip.net
+for design in $tree installed:trip.net; do
+  "$program" route $design --traffic pattern:shift,by=17 --engine spray --degrade spine-0=0.5 --json --quiet >${design%%:*}.json
+done
+$python - <<'END' || fail "a slower spine"
+import json
+a, b = (json.load(open(name + ".json"))["degradation"] for name in ("clos", "installed"))
+assert a == b and a["cables"] == 16 and a["phases"][0]["factor_ratio"] > 1.5, (a, b)
+END
+"$program" route $tree --traffic pattern:shift,by=17 --engine dmodk --dump-format lft --dump tables --json --quiet >clos.json
+sed 's/2fab10/c42a10/g; s/2fab20/c42a20/g' trip.net >own.net
+sed "s/02fab10/0c42a10/; s/02fab20/0c42a20/; s/'[^']*'/'unnamed'/" tables >own.lft
+"$program" route installed:own.net --traffic pattern:shift,by=17 --engine file,path=own.lft --json --quiet >installed.json 2>err.txt || fail "GUIDs: $(<err.txt)"
+$python - <<'END' || fail "tables by GUIDs"
+import json
+a, b = (json.load(open(name + ".json"))["phases"][0]["engines"][0] for name in ("clos", "installed"))
+assert a["link_loads"] == b["link_loads"] and a["time_s"] == b["time_s"], (a, b)
+END
 # what has no tiers is a graph: the same routes, other names of its boundaries
 "$program" build dragonfly:dragonfly=2,4,2 --format ibnet --quiet >trip.net
 for design in dragonfly:dragonfly=2,4,2 installed:trip.net,gpus-per-server=8; do
