@@ -31,8 +31,9 @@ fab_status fail_unknown(const char *what, const char *word, const field_scope *s
         }
     }
     if (!has_job && design_field_find(SCOPE_JOB, word) != NULL) {
-        return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'; it is a key of the job: --job %.40s=VALUE", what,
-                        word, word);
+        const char *meant = near.distance <= 1 ? fab_choices_hint(&near, hint) : ";"; /* gpu: gpus, more likely */
+        return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s '%.40s' is a key of the job: --job %.40s=VALUE",
+                        what, word, meant, word, word);
     }
     return fab_fail(err, FAB_EINPUT, where, "unknown %s '%.40s'%s", what, word,
                     fab_choices_list(&near, "allowed:", hint));
