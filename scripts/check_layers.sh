@@ -16,7 +16,7 @@ complain_about() {
   done
 }
 
-mapfile -t sources < <(find src topologies routing reports -name '*.[ch]' | sort)
+mapfile -t sources < <(find src topologies routing reports -name node_modules -prune -o -name '*.[ch]' -print | sort)
 mapfile -t libraries < <(printf '%s\n' "${sources[@]}" | grep -v '^src/cli/')
 mapfile -t headers < <(printf '%s\n' "${sources[@]}" | grep '/include/fab/')
 
@@ -59,6 +59,8 @@ complaints=$(
     { grep -vxE 'src|topologies|routing|reports|tests|scripts|build[a-z0-9-]*|\.git|\.ci|\.cache' || true; } |
     complain_about "no such folder at the top level" 2>&1
   printf '%s\n' "${sources[@]}" | { grep -vE '/[a-z][a-z0-9_]*\.[ch]$' || true; } | complain_about "not snake_case" 2>&1
+  find src topologies routing reports -name node_modules -prune -o -name '*.c' -printf '%h\n' | sort | uniq -c |
+    awk '$1 > 28 {print $2 ": " $1}' | complain_about "more C files in a folder than a reader takes in" 2>&1
   printf '%s\n' "${sources[@]##*/}" | sort | uniq -d | complain_about "name of several files" 2>&1
 )
 
@@ -81,7 +83,7 @@ module_rules() {
     for my $m (sort keys %dir) {
       my $public = reach({}, $m);
       my $all = reach({}, $m, @{$private{$m}});
-      for my $file (glob "$dir{$m}/*.[ch] $dir{$m}/include/fab/*.h") {
+      for my $file (grep { !m{/node_modules/} } split /\n/, `find $dir{$m} -name "*.[ch]" | sort`) {
         open my $in, "<", $file or die "$file: $!\n";
         my $n = 0;
         for (split /\n/, <$in>) {

@@ -1,6 +1,7 @@
 # fab_module(NAME DIR dir [USES module...] [PRIVATE_USES module...] [PRIVATE_LIBS target...])
 # One static library fab_NAME per module, with its own include root DIR/include. A header of a module that is not
-# named in USES is not on the include path: a forbidden include does not compile.
+# named in USES is not on the include path: a forbidden include does not compile. Sub-folders show the parts of a module;
+# a private header of another sub-folder is included by its path from DIR.
 
 function(fab_options target)
   target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
@@ -28,9 +29,10 @@ endfunction()
 
 function(fab_module name)
   cmake_parse_arguments(arg "" "DIR" "USES;PRIVATE_USES;PRIVATE_LIBS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${arg_DIR}/*.c)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${arg_DIR}/*.c)
+  list(FILTER sources EXCLUDE REGEX "/node_modules/")
   add_library(fab_${name} STATIC ${sources})
-  target_include_directories(fab_${name} PUBLIC ${CMAKE_SOURCE_DIR}/${arg_DIR}/include)
+  target_include_directories(fab_${name} PUBLIC ${CMAKE_SOURCE_DIR}/${arg_DIR}/include PRIVATE ${CMAKE_SOURCE_DIR}/${arg_DIR})
   list(TRANSFORM arg_USES PREPEND fab_)
   list(TRANSFORM arg_PRIVATE_USES PREPEND fab_)
   target_link_libraries(fab_${name} PUBLIC ${arg_USES} PRIVATE ${arg_PRIVATE_USES} ${arg_PRIVATE_LIBS})

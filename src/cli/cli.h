@@ -13,6 +13,9 @@
 #ifndef FAB_CLI_H
 #define FAB_CLI_H
 
+#include "fab/prices.h"
+#include "fab/optimum.h"
+#include "fab/advice.h"
 #include "fab/analysis.h"
 #include "fab/bound.h"
 #include "fab/choices.h"

@@ -1,4 +1,5 @@
 #include "cli.h"
+#include "fab/advice.h"
 
 #include "fab/advise.h"
 #include "fab/analysis.h"

@@ -1,5 +1,5 @@
 /* Fabric, scenarios and the job on the whole fabric; scenarios by their number. */
-#include "scenarios_internal.h"
+#include "scenarios/scenarios_internal.h"
 #include "study_scene.h"
 
 #include "fab/analysis.h"

@@ -1,5 +1,5 @@
 /* Where phases come from: a job, a pattern or a file. */
-#include "file_formats.h"
+#include "files/file_formats.h"
 #include "traffic_internal.h"
 
 #include "fab/choices.h"

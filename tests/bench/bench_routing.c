@@ -2,8 +2,8 @@
 #include "bench.h"
 #include "fab/memory.h"
 #include "fab/tables.h"
-#include "engines.h"
-#include "walk.h"
+#include "engines/engines.h"
+#include "walk/walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>

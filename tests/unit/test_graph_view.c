@@ -2,8 +2,8 @@
  * another. */
 #include "fab/overlay.h"
 #include "fabric_fixture.h"
-#include "graph_view.h"
-#include "layout.h"
+#include "graph/graph_view.h"
+#include "graph/layout.h"
 #include "random_design.h"
 
 #include <criterion/criterion.h>

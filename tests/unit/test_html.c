@@ -1,5 +1,5 @@
 #include "fab/reports.h"
-#include "html_code.h"
+#include "html/html_code.h"
 #include "fab/rng.h"
 #include "reports_fixture.h"
 

@@ -1,0 +1,131 @@
+/*
+ * The fabric as a topology of SimAI's ns-3 [aliyun SimAI, inputs/topo/gen_Topo_Template.py]: GPUs, then scale-up
+ * domains as NVSwitches, then switches tier by tier. A GPU is joined to its domain and, in place of its NIC, to the
+ * NIC's leaves.
+ */
+#include "report_formats.h"
+#include "data/result_walk.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct writer {
+    const fab_fabric *f;
+    FILE *out;
+    uint32_t n_gpus, n_domains;
+} writer;
+
+static fab_status check(const fab_fabric *f, fab_error *err) {
+    if (f->gpus_per_server != f->nics_per_server) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "SimAI joins every GPU to the network by itself; here are %" PRIu32 " GPUs and %" PRIu32
+                        " NICs in a server",
+                        f->gpus_per_server, f->nics_per_server);
+    }
+    for (fab_node_id nic = f->first[FAB_NODE_NIC]; nic < f->first[FAB_NODE_DOMAIN]; nic++) {
+        double pcie_bps = 0;
+        double network_bps = 0;
+        for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + 1]; i++) {
+            const fab_link_class *k = fab_class_of(f, f->out_link[i]);
+            *(k->kind == FAB_LINK_PCIE ? &pcie_bps : &network_bps) += k->capacity_bps;
+        }
+        if (pcie_bps < network_bps) {
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                            "SimAI has no PCIe; that of nic-%" PRIu32
+                            " has %g Gb/s, less than its %g Gb/s into the network",
+                            nic - f->first[FAB_NODE_NIC], pcie_bps / 1e9, network_bps / 1e9);
+        }
+    }
+    return FAB_OK;
+}
+
+static uint32_t number_of(const writer *w, fab_node_id v) {
+    const fab_fabric *f = w->f;
+    switch (fab_kind_of(f, v)) {
+    case FAB_NODE_GPU: return v;
+    case FAB_NODE_NIC: return v - f->first[FAB_NODE_NIC]; /* its GPU */
+    case FAB_NODE_DOMAIN: return w->n_gpus + v - f->first[FAB_NODE_DOMAIN];
+    case FAB_NODE_SWITCH:
+    case FAB_NODE_N_KINDS: break;
+    }
+    return w->n_gpus + w->n_domains + v - f->first[FAB_NODE_SWITCH];
+}
+
+/* Twelve places at most, and no exponent. */
+static const char *plain(char out[40], double value) {
+    size_t n = (size_t)snprintf(out, 40, "%.12f", value);
+    while (n > 1 && out[n - 1] == '0') {
+        out[--n] = '\0';
+    }
+    out[n - (out[n - 1] == '.' ? 1 : 0)] = '\0';
+    return out;
+}
+
+static void put_link(const writer *w, fab_link_id link) {
+    const fab_link_class *k = fab_class_of(w->f, link);
+    char rate[40];
+    char delay[40];
+    (void)fprintf(w->out, "%" PRIu32 " %" PRIu32 " %sGbps %sms 0\n", number_of(w, fab_tail(w->f, link)),
+                  number_of(w, fab_head(w->f, link)), plain(rate, k->capacity_bps / 1e9),
+                  plain(delay, k->latency_s * 1e3));
+}
+
+static void put_links_of(const writer *w, fab_node_id v) {
+    for (uint32_t i = w->f->out_first[v]; i < w->f->out_first[v + 1]; i++) {
+        fab_link_id link = w->f->out_link[i];
+        if (fab_is_up(link) && fab_class_of(w->f, link)->kind != FAB_LINK_PCIE) {
+            put_link(w, link);
+        }
+    }
+}
+
+static void print(const writer *w) {
+    const fab_fabric *f = w->f;
+    uint32_t n_switches = fab_n_switches(f);
+    uint32_t n_links = 0;
+    for (uint32_t c = 0; c < f->n_cables; c++) {
+        n_links += fab_class_of(f, 2 * c)->kind != FAB_LINK_PCIE;
+    }
+    (void)fprintf(w->out, "%" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " NONE\n",
+                  w->n_gpus + w->n_domains + n_switches, f->gpus_per_domain, w->n_domains, n_switches, n_links);
+    for (uint32_t i = 0; i < w->n_domains + n_switches; i++) {
+        (void)fprintf(w->out, "%" PRIu32 " ", w->n_gpus + i);
+    }
+    (void)fputc('\n', w->out);
+    for (uint32_t gpu = 0; gpu < w->n_gpus; gpu++) {
+        put_links_of(w, gpu);
+        put_links_of(w, f->first[FAB_NODE_NIC] + gpu);
+    }
+    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
+        put_links_of(w, v);
+    }
+}
+
+static fab_status write_simai(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = result->graph;
+    (void)style;
+    if (f == NULL) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "simai shows a fabric that was built, and this command builds none");
+    }
+    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
+    FAB_TRY(check(f, err));
+    const writer w = {.f = f, .out = out, .n_gpus = fab_n_gpus(f), .n_domains = fab_n_of(f, FAB_NODE_DOMAIN)};
+    errno = 0;
+    print(&w);
+    if (fflush(out) != 0 || ferror(out)) {
+        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the report: %s", errno != 0 ? strerror(errno) : "a write failed");
+    }
+done:
+    return status;
+}
+
+const fab_report_format fab_report_simai = {
+    .name = "simai",
+    .file_name = NULL, /* not every fabric can be one of SimAI */
+    .suffix = ".simai",
+    .summary = "the fabric as a topology of SimAI's ns-3",
+    .write = write_simai,
+    .needs_graph = true,
+};

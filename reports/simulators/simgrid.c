@@ -1,0 +1,307 @@
+/*
+ * The fabric as a platform of SimGrid (XML, version 4.1): GPUs are hosts; NICs, scale-up domains and switches routers;
+ * links are SPLITDUPLEX. SimGrid finds the routes itself (Dijkstra): one shortest path for a pair of hosts.
+ *
+ * Shortest means fewest links, so that links inside a server are drawn out by pads (a link without limit or latency):
+ * with T tiers, T of them on a scale-up link and one more on PCIe. A pair in one domain then stays there (2 + 2T links
+ * against 4 + 2T through a NIC that both have, and more through a leaf), and no route that could do without passes
+ * through a domain between others: that is 2 + 2T links more, and a network has none of more than 2T. Between two boxes
+ * SimGrid has one link: parallel cables are one of their sum.
+ *
+ * Where flows were routed, the platform has the engine's routes instead, cable by cable: hosts, links, and one route
+ * for every pair of GPUs that has a flow.
+ */
+#include "report_formats.h"
+#include "data/result_walk.h"
+
+#include "fab/memory.h"
+#include "fab/xml_writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAD "pad"
+
+typedef struct writer {
+    const fab_fabric *f;
+    fab_xml_writer xml;
+} writer;
+
+static uint32_t n_pads(const fab_fabric *f, fab_link_id link) {
+    fab_link_kind kind = fab_class_of(f, link)->kind;
+    return kind == FAB_LINK_SCALEUP ? f->n_tiers : kind == FAB_LINK_PCIE ? f->n_tiers + 1 : 0;
+}
+
+/* "leaf-3" is unique as it is. */
+static void put_name(writer *w, const char *attribute, fab_node_id v) {
+    char name[32];
+    fab_xml_write_attribute(&w->xml, attribute, fab_node_name(w->f, v, name));
+}
+
+/* Of a bundle: the name of its first cable. */
+static void put_cable(writer *w, const char *attribute, fab_link_id link) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "cable-%" PRIu32, link >> 1);
+    fab_xml_write_attribute(&w->xml, attribute, name);
+}
+
+static void put_quantity(writer *w, const char *attribute, double value, const char *unit) {
+    char number[32];
+    char text[40];
+    fab_format_double(number, value);
+    (void)snprintf(text, sizeof text, "%s%s", number, unit);
+    fab_xml_write_attribute(&w->xml, attribute, text);
+}
+
+static void put_hosts(writer *w, bool alone) {
+    for (fab_node_id v = 0; v < w->f->n_nodes; v++) {
+        bool is_host = fab_kind_of(w->f, v) == FAB_NODE_GPU;
+        if (alone && !is_host) {
+            continue;
+        }
+        fab_xml_write_start(&w->xml, is_host ? "host" : "router");
+        put_name(w, "id", v);
+        if (is_host) {
+            fab_xml_write_attribute(&w->xml, "speed", "1Gf"); /* the format wants one; nothing computes */
+        }
+        fab_xml_write_end(&w->xml);
+    }
+}
+
+static void put_pad(writer *w) {
+    fab_xml_write_start(&w->xml, "link");
+    fab_xml_write_attribute(&w->xml, "id", PAD);
+    put_quantity(w, "bandwidth", 1e18, "Bps");
+    put_quantity(w, "latency", 0, "s");
+    fab_xml_write_attribute(&w->xml, "sharing_policy", "FATPIPE");
+    fab_xml_write_end(&w->xml);
+}
+
+/* Cables of one bundle, from one of their ends: in the order of the heads, so that they follow one another. */
+static int by_head(const void *a, const void *b) {
+    const uint32_t *x = a;
+    const uint32_t *y = b;
+    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+typedef void visit_bundle(writer *w, fab_link_id first, double bps);
+
+/* Calls `visit` for every bundle from `v` to boxes of higher numbers; pairs[] holds two numbers a link. */
+static void each_bundle(writer *w, fab_node_id v, uint32_t (*pairs)[2], visit_bundle *visit) {
+    const fab_fabric *f = w->f;
+    uint32_t n = 0;
+    for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
+        if (fab_head(f, f->out_link[i]) > v) {
+            pairs[n][0] = fab_head(f, f->out_link[i]);
+            pairs[n++][1] = f->out_link[i];
+        }
+    }
+    if (n > 1) {
+        qsort(pairs, n, sizeof pairs[0], by_head);
+    }
+    for (uint32_t i = 0; i < n;) {
+        uint32_t first = i;
+        double bps = 0;
+        for (; i < n && pairs[i][0] == pairs[first][0]; i++) {
+            bps += fab_class_of(f, pairs[i][1])->capacity_bps;
+        }
+        visit(w, pairs[first][1], bps);
+    }
+}
+
+static void put_link(writer *w, fab_link_id first, double bps) {
+    fab_xml_write_start(&w->xml, "link");
+    put_cable(w, "id", first);
+    put_quantity(w, "bandwidth", bps / 8, "Bps");
+    put_quantity(w, "latency", fab_class_of(w->f, first)->latency_s, "s");
+    fab_xml_write_attribute(&w->xml, "sharing_policy", "SPLITDUPLEX");
+    fab_xml_write_end(&w->xml);
+}
+
+static void put_route(writer *w, fab_link_id link, bool up) {
+    fab_xml_write_start(&w->xml, "route");
+    put_name(w, "src", up ? fab_tail(w->f, link) : fab_head(w->f, link));
+    put_name(w, "dst", up ? fab_head(w->f, link) : fab_tail(w->f, link));
+    fab_xml_write_attribute(&w->xml, "symmetrical", "NO");
+    fab_xml_write_start(&w->xml, "link_ctn");
+    put_cable(w, "id", link);
+    fab_xml_write_attribute(&w->xml, "direction", up ? "UP" : "DOWN");
+    fab_xml_write_end(&w->xml);
+    for (uint32_t i = 0; i < n_pads(w->f, link); i++) {
+        fab_xml_write_start(&w->xml, "link_ctn");
+        fab_xml_write_attribute(&w->xml, "id", PAD);
+        fab_xml_write_end(&w->xml);
+    }
+    fab_xml_write_end(&w->xml);
+}
+
+static void put_routes(writer *w, fab_link_id first, double bps) {
+    (void)bps;
+    put_route(w, first, true);
+    put_route(w, first, false);
+}
+
+static const char DOCTYPE[] = "\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">";
+
+static void begin(writer *w, const char *routing) {
+    fab_xml_write_raw(&w->xml, DOCTYPE, sizeof DOCTYPE - 1);
+    fab_xml_write_start(&w->xml, "platform");
+    fab_xml_write_attribute(&w->xml, "version", "4.1");
+    fab_xml_write_start(&w->xml, "zone");
+    fab_xml_write_attribute(&w->xml, "id", "fabric");
+    fab_xml_write_attribute(&w->xml, "routing", routing);
+}
+
+static fab_status print(writer *w, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = w->f;
+    uint32_t(*pairs)[2] = NULL;
+    uint32_t most = 0;
+    for (fab_node_id v = 0; v < f->n_nodes; v++) {
+        uint32_t n = f->out_first[v + 1] - f->out_first[v];
+        most = n > most ? n : most;
+    }
+    FAB_TRY(FAB_NEW(pairs, (size_t)most + 1, err));
+    begin(w, "Dijkstra");
+    put_hosts(w, false);
+    put_pad(w);
+    for (fab_node_id v = 0; v < f->n_nodes; v++) {
+        each_bundle(w, v, pairs, put_link);
+    }
+    for (fab_node_id v = 0; v < f->n_nodes; v++) {
+        each_bundle(w, v, pairs, put_routes);
+    }
+    fab_xml_write_end(&w->xml);
+    fab_xml_write_end(&w->xml);
+    FAB_TRY(fab_xml_writer_finish(&w->xml, err));
+done:
+    free(pairs);
+    return status;
+}
+
+/* --- routes of flows -----------------------------------------------------------------------------------------------
+ */
+
+typedef struct routed {
+    uint32_t src, dst;
+    uint64_t flow;
+} routed;
+
+static int by_pair(const void *a, const void *b) {
+    const routed *x = a;
+    const routed *y = b;
+    if (x->src != y->src) {
+        return x->src < y->src ? -1 : 1;
+    }
+    if (x->dst != y->dst) {
+        return x->dst < y->dst ? -1 : 1;
+    }
+    return (x->flow > y->flow) - (x->flow < y->flow);
+}
+
+static fab_status find_engine(const fab_result *result, const fab_engine_result **out, fab_error *err) {
+    const fab_phase_result *phase = &result->phases[0];
+    if (result->n_phases != 1 || phase->n_engines != 1) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "a platform has the routes of one phase under one engine; here are %zu phases, %zu engines",
+                        result->n_phases, phase->n_engines);
+    }
+    if (phase->engines[0].route_first == NULL) {
+        return fab_fail(
+            err, FAB_EUNSUPPORTED, NULL,
+            "SimGrid has one route for a pair; '%s' splits flows, or there are too many to keep their routes",
+            phase->engines[0].engine);
+    }
+    *out = &phase->engines[0];
+    return FAB_OK;
+}
+
+/* Flows by pair; those of one pair take the same links. */
+static fab_status sort_flows(const fab_engine_result *e, routed *out, fab_error *err) {
+    for (uint64_t i = 0; i < e->n_flows; i++) {
+        out[i] = (routed){e->flows[i].src_gpu, e->flows[i].dst_gpu, i};
+    }
+    qsort(out, e->n_flows, sizeof *out, by_pair);
+    for (uint64_t i = 1; i < e->n_flows; i++) {
+        uint64_t a = out[i - 1].flow;
+        uint64_t b = out[i].flow;
+        uint64_t n = e->route_first[a + 1] - e->route_first[a];
+        bool same = n == e->route_first[b + 1] - e->route_first[b] &&
+                    memcmp(e->route + e->route_first[a], e->route + e->route_first[b], n * sizeof *e->route) == 0;
+        if (out[i].src == out[i - 1].src && out[i].dst == out[i - 1].dst && !same) {
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                            "SimGrid has one route for a pair; flows from gpu-%" PRIu32 " to gpu-%" PRIu32
+                            " take different ones",
+                            out[i].src, out[i].dst);
+        }
+    }
+    return FAB_OK;
+}
+
+static void put_route_of(writer *w, const fab_engine_result *e, const routed *r) {
+    fab_xml_write_start(&w->xml, "route");
+    put_name(w, "src", r->src);
+    put_name(w, "dst", r->dst);
+    fab_xml_write_attribute(&w->xml, "symmetrical", "NO");
+    for (uint64_t i = e->route_first[r->flow]; i < e->route_first[r->flow + 1]; i++) {
+        fab_xml_write_start(&w->xml, "link_ctn");
+        put_cable(w, "id", e->route[i]);
+        fab_xml_write_attribute(&w->xml, "direction", (e->route[i] & 1) == 0 ? "UP" : "DOWN");
+        fab_xml_write_end(&w->xml);
+    }
+    fab_xml_write_end(&w->xml);
+}
+
+static fab_status print_routes(writer *w, const fab_engine_result *e, fab_error *err) {
+    fab_status status = FAB_OK;
+    routed *flows = NULL;
+    FAB_TRY(FAB_NEW(flows, e->n_flows + 1, err));
+    FAB_TRY(sort_flows(e, flows, err));
+    begin(w, "Full");
+    put_hosts(w, true);
+    for (uint32_t c = 0; c < w->f->n_cables; c++) {
+        put_link(w, 2 * c, fab_class_of(w->f, 2 * c)->capacity_bps);
+    }
+    for (uint64_t i = 0; i < e->n_flows; i++) {
+        if (i == 0 || flows[i].src != flows[i - 1].src || flows[i].dst != flows[i - 1].dst) {
+            put_route_of(w, e, &flows[i]);
+        }
+    }
+    fab_xml_write_end(&w->xml);
+    fab_xml_write_end(&w->xml);
+    FAB_TRY(fab_xml_writer_finish(&w->xml, err));
+done:
+    free(flows);
+    return status;
+}
+
+static fab_status write_simgrid(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    writer w = {.f = result->graph};
+    (void)style;
+    if (w.f == NULL) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "simgrid shows a fabric that was built, and this command builds none");
+    }
+    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
+    const fab_engine_result *routes = NULL;
+    if (result->n_phases > 0) {
+        FAB_TRY(find_engine(result, &routes, err));
+    }
+    FAB_TRY(fab_xml_writer_init(&w.xml, out, err));
+    FAB_TRY(routes != NULL ? print_routes(&w, routes, err) : print(&w, err));
+done:
+    fab_xml_writer_release(&w.xml);
+    return status;
+}
+
+const fab_report_format fab_report_simgrid = {
+    .name = "simgrid",
+    .file_name = NULL, /* for one program, not for people */
+    .suffix = ".simgrid.xml",
+    .summary =
+        "the fabric as a platform of SimGrid (XML): routes are SimGrid's, or those of the flows where some were routed",
+    .write = write_simgrid,
+    .needs_graph = true,
+};

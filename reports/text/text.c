@@ -1,0 +1,167 @@
+/* The report for a terminal: what an architect reads, from what the fabric is made of to what its traffic meets. */
+#include "fab/units.h"
+#include "report_formats.h"
+#include "data/result_walk.h"
+#include "text_sections.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+void fab_text_heading(fab_page *page, const char *title, const char *remark) {
+    fab_page_end_line(page);
+    fab_page_put(page, FAB_INK_BOLD, title);
+    if (remark != NULL && remark[0] != '\0') {
+        fab_page_put(page, FAB_INK_PLAIN, "  ");
+        fab_page_wrap(page, FAB_INK_PLAIN, 0, 2, remark);
+    } else {
+        fab_page_end_line(page);
+    }
+}
+
+const char *fab_text_taper(char *out, double taper) {
+    (void)snprintf(out, 32, "%.3g:1", taper);
+    return out;
+}
+
+const char *fab_text_mean_count(char *out, double value) {
+    double whole = floor(value);
+    int tenth = (int)((value - whole) * 10 + 0.5);
+    if (tenth == 10) {
+        whole += 1;
+        tenth = 0;
+    }
+    char count[32];
+    fab_format_count(count, (uint64_t)whole);
+    if (value == whole) {
+        (void)snprintf(out, 40, "%s", count);
+    } else {
+        (void)snprintf(out, 40, "%s.%d", count, tenth);
+    }
+    return out;
+}
+
+static void put_origin(fab_page *page, const fab_result *result) {
+    char count[32];
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "fabriscope %s, seed %" PRIu64 "%s%s%s",
+                   result->version != NULL ? result->version : "", result->seed, result->n_seeds > 1 ? " and " : "",
+                   result->n_seeds > 1 ? fab_format_count(count, result->n_seeds - 1) : "",
+                   result->n_seeds > 1 ? " more" : "");
+}
+
+/* What the figures mean and what they leave out; belongs to every report. */
+static void put_conventions(fab_page *page, const fab_result *result) {
+    fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
+    size_t n =
+        result->n_phases > 0 || result->sweep != NULL || result->mix != NULL ? SIZE_MAX : FAB_GENERAL_CONVENTIONS;
+    for (size_t i = 0; i < n && fab_conventions[i] != NULL; i++) {
+        fab_page_put(page, FAB_INK_DIM, "  - ");
+        fab_page_wrap(page, FAB_INK_DIM, 4, 4, fab_conventions[i]);
+    }
+    put_origin(page, result);
+}
+
+static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
+    char gpus[32];
+    char switches[32];
+    char cables[32];
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s GPU%s, %s switch%s in %" PRIu64 " tier%s, %s cable%s",
+                   fab_format_count(gpus, f->counts.gpus), f->counts.gpus == 1 ? "" : "s",
+                   fab_format_count(switches, f->counts.switches), f->counts.switches == 1 ? "" : "es", f->counts.tiers,
+                   f->counts.tiers == 1 ? "" : "s", fab_format_count(cables, f->counts.cables),
+                   f->counts.cables == 1 ? "" : "s");
+}
+
+/* What was asked for by name stands before what it rests on, so that the first screen has the answer. */
+static void put_asked(fab_page *page, const fab_result *result) {
+    if (result->command != FAB_COMMAND_ROUTE) {
+        fab_text_growth(page, result);
+    }
+    if (result->contention != NULL) {
+        fab_text_contention(page, result->contention);
+    }
+    if (result->degradation != NULL) {
+        fab_text_degradation(page, result->degradation);
+    }
+    if (result->failures != NULL) {
+        fab_text_failures(page, result->failures);
+    }
+    if (result->advice != NULL) {
+        fab_text_advice(page, result->advice);
+    }
+}
+
+static void put_result(fab_page *page, const fab_result *result) {
+    if (result->explanation != NULL) { /* the answer to a question, not a report */
+        fab_text_explanation(page, result->explanation);
+        return;
+    }
+    if (result->audit != NULL) {
+        fab_text_audit(page, result->audited, result->audit);
+        return;
+    }
+    if (result->imported != NULL) {
+        fab_text_import(page, result->imported);
+        return;
+    }
+    if (result->study != NULL) { /* of its own too: the fabric is there for the exports */
+        fab_text_study(page, result->study);
+        put_origin(page, result);
+        return;
+    }
+    if (result->sweep != NULL) {
+        fab_text_sweep(page, result->sweep);
+    }
+    if (result->mix != NULL) {
+        fab_text_mix(page, result->mix);
+    }
+    bool compares = result->command == FAB_COMMAND_COST && result->n_fabrics > 1;
+    if (compares) {
+        fab_text_comparison(page, result);
+        for (size_t i = 0; i < result->n_fabrics; i++) {
+            char title[48];
+            (void)snprintf(title, sizeof title, "BILL OF MATERIALS [%zu]", i + 1);
+            fab_text_cost(page, &result->fabrics[i], title);
+        }
+        fab_text_prices(page, result);
+    } else if (result->n_fabrics > 0) {
+        const fab_fabric_result *f = &result->fabrics[0];
+        if (result->optimum != NULL) {
+            fab_text_optimum(page, result->optimum);
+        }
+        fab_text_design(page, f);
+        if (result->command == FAB_COMMAND_ROUTE) {
+            put_short_fabric(page, f);
+            put_asked(page, result);
+        } else {
+            put_asked(page, result);
+            fab_text_fabric(page, f, result->graph != NULL);
+            fab_text_floor(page, f);
+            fab_text_cost(page, f, "COST");
+            fab_text_front_end(page, f);
+            fab_text_prices(page, result);
+        }
+    }
+    fab_text_iteration(page, result);
+    if (result->n_phases > 0) {
+        fab_text_phases(page, result);
+    }
+    put_conventions(page, result);
+}
+
+static fab_status write_text(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_page page;
+    fab_page_init(&page, style);
+    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
+    put_result(&page, result);
+    FAB_TRY(fab_report_put(&page.out, out, err));
+done:
+    fab_str_release(&page.out);
+    return status;
+}
+
+const fab_report_format fab_report_text = {
+    .name = "text",
+    .summary = "for the terminal",
+    .write = write_text,
+};

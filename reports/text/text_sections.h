@@ -1,0 +1,68 @@
+/**
+ * @file text_sections.h
+ * The parts of the text report.
+ */
+#ifndef FAB_TEXT_SECTIONS_H
+#define FAB_TEXT_SECTIONS_H
+
+#include "fab/optimum.h"
+#include "fab/explanation.h"
+#include "fab/advice.h"
+#include "fab/mix.h"
+#include "text_layout.h"
+
+#define FAB_FULL_LOAD (1 + 1e-9) /**< a utilisation above this is a collision, as in the analysis */
+
+/** A heading, with a remark behind it (NULL: none). */
+void fab_text_heading(fab_page *page, const char *title, const char *remark);
+
+void fab_text_design(fab_page *page, const fab_fabric_result *fabric);
+void fab_text_fabric(fab_page *page, const fab_fabric_result *fabric, bool has_graph);
+/** Nothing where the design has no front-end. */
+void fab_text_front_end(fab_page *page, const fab_fabric_result *fabric);
+/** What every step of a fabric built in steps buys, moves and leaves unused; nothing without steps. */
+void fab_text_growth(fab_page *page, const fab_result *result);
+/** Nothing where the design has no floor. */
+void fab_text_floor(fab_page *page, const fab_fabric_result *fabric);
+void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *title);
+/** Profile, convention and source of every price book in use; belongs behind the last fab_text_cost(). */
+void fab_text_prices(fab_page *page, const fab_result *result);
+/** Winner, runners-up, fronts and why the others lost. */
+void fab_text_optimum(fab_page *page, const fab_optimum *optimum);
+/** Who meets on a link and why. */
+void fab_text_explanation(fab_page *page, const fab_explanation *explanation);
+/** What every change buys, and the best of them together. */
+void fab_text_advice(fab_page *page, const fab_advice *advice);
+/** Points of a sweep: what they are made of, what crosses their boundaries, times and fronts. */
+void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
+/** Fabrics under a training and a ranking job, and which serves both best. */
+void fab_text_mix(fab_page *page, const fab_mix *mix);
+/** What failure scenarios do to a job: how bad it is, and what to fear. */
+void fab_text_study(fab_page *page, const struct fab_study_summary *study);
+/** What is wrong with an installed fabric, worst first. */
+void fab_text_audit(fab_page *page, const char *path, const struct fab_audit *audit);
+/** What was found in a file, and what is assumed. */
+void fab_text_import(fab_page *page, const struct fab_imported *imported);
+/** What jobs on one fabric do to each other. */
+void fab_text_contention(fab_page *page, const struct fab_contention *contention);
+/** What slower parts do to the phases. */
+void fab_text_degradation(fab_page *page, const struct fab_degradation *degradation);
+/** What has failed, where ranks go under every policy, and what the phases then ask of the network. */
+void fab_text_failures(fab_page *page, const struct fab_failures *failures);
+void fab_text_comparison(fab_page *page, const fab_result *result);
+void fab_text_phases(fab_page *page, const fab_result *result);
+/** One collective by several algorithms side by side; nothing where the phases are something else. */
+void fab_text_collectives(fab_page *page, const fab_result *result);
+/** Seconds per iteration and what they are made of; nothing where no job was timed. */
+void fab_text_iteration(fab_page *page, const fab_result *result);
+/** Rates and time of a phase under an engine. */
+void fab_text_times(fab_page *page, const fab_engine_result *engine);
+void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_engine_result *engine);
+
+/** "6.86:1". `out` holds at least 32 bytes. Returns out. */
+const char *fab_text_taper(char *out, double taper);
+
+/** A count that may be a mean: "1,234" or "1,234.5". `out` holds at least 40 bytes. Returns out. */
+const char *fab_text_mean_count(char *out, double value);
+
+#endif

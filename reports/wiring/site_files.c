@@ -1,0 +1,41 @@
+/* The fabric as it would be installed, in the formats of src/site: one row each. */
+#include "report_formats.h"
+#include "data/result_walk.h"
+
+#include "fab/site_of.h"
+#include "fab/site_write.h"
+
+static fab_status write_site(const fab_site_writer *writer, const fab_result *result, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_site *site = NULL;
+    if (result->graph == NULL) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
+                 writer->name);
+    }
+    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
+    FAB_TRY(fab_site_of_fabric(result->graph, &site, err));
+    FAB_TRY(fab_site_write(writer, site, out, err));
+done:
+    fab_site_free(site);
+    return status;
+}
+
+/* What a format of a site needs to be one of reports: the callback has no context of its own. */
+#define SITE_FORMAT(id, format_name, format_suffix, format_summary)                                                    \
+    static fab_status write_##id(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) { \
+        (void)style;                                                                                                   \
+        return write_site(&fab_site_##id, result, out, err);                                                           \
+    }                                                                                                                  \
+    const fab_report_format fab_report_##id = {.name = (format_name),                                                  \
+                                               .suffix = (format_suffix),                                              \
+                                               .summary = (format_summary),                                            \
+                                               .write = write_##id,                                                    \
+                                               .cable_bytes = 200,                                                     \
+                                               .needs_graph = true};
+
+SITE_FORMAT(cables, "cables", ".cables.csv",
+            "the fabric as a list of cables, CSV: A-node, A-port, Z-node, Z-port, rate, length")
+SITE_FORMAT(ptm, "ptm", ".ptm.dot", "the fabric as a wiring plan for PTM and NVIDIA Air: topology.dot")
+SITE_FORMAT(slurm_tree, "slurm-tree", ".tree.conf", "the fabric as topology.conf of Slurm, topology/tree")
+SITE_FORMAT(slurm_block, "slurm-block", ".block.conf", "the fabric as topology.conf of Slurm, topology/block")
+SITE_FORMAT(containerlab, "containerlab", ".clab.yml", "the fabric as a lab of containers, for containerlab")

@@ -1,0 +1,347 @@
+/* Dependencies of all minimal paths of a demand, BLOCK destination leaves at a time, a bit each.
+ *
+ * held[s] are the leaves that packets at switch s may be heading for. They spread from the sources: what is new at a
+ * switch goes over the next hops of its groups, until nothing is new. used[l] are the leaves that link l is taken for.
+ * Link l into switch s can be followed by all next hops of a group of s if one of the group's leaves is in used[l];
+ * leaves of a group found are dropped from what is left to look at, so that a link costs as much as it finds groups.
+ *
+ * Of switches that are alike (twins.h) only the first is looked at, and of links that are alike one set is kept: what
+ * may follow what at the first switch of a class holds for all of them, link class by link class. */
+#include "fab/dependencies.h"
+#include "fab/memory.h"
+#include "next_hops/leaf_sets.h"
+
+#include <stdlib.h>
+
+#define WORDS 8
+#define BLOCK (64 * WORDS)
+
+typedef struct leaf_set {
+    uint64_t word[WORDS];
+} leaf_set;
+
+typedef struct spread {
+    fab_dependencies *d;
+    const fab_next_hops *t;
+    const fab_twins *twins; /* NULL: every switch for itself */
+    uint32_t *slot;         /* [link], of the lowest of a class: of `used`. With twins only, as the next two */
+    uint64_t *bit;          /* as d->bit: what is found at first switches; else d->bit itself */
+    uint32_t *row_of;       /* [slot]: row of the first switch of the class at hand */
+    uint32_t n_used;
+    uint32_t base, n;
+    uint32_t first_leaf, n_leaves; /* of the block */
+    leaf_set *held, *fresh;        /* [switch]; fresh: not passed on yet */
+    leaf_set *used;                /* [n_used]: by place in d->link, or by class */
+    uint32_t *queue;               /* ring of the switches with something fresh, n of them at most */
+    uint32_t head, n_queued;
+    /* of the switch at hand */
+    leaf_set *of_group;   /* [group]: leaves */
+    uint64_t *members;    /* [group][words of a row]: next hops as columns */
+    uint32_t *group_list; /* those with leaves */
+    uint32_t n_groups;
+} spread;
+
+static bool is_empty(const leaf_set *set) {
+    uint64_t any = 0;
+    for (size_t w = 0; w < WORDS; w++) {
+        any |= set->word[w];
+    }
+    return any == 0;
+}
+
+static bool leads(const spread *s, uint32_t v) {
+    return s->twins == NULL || s->twins->first[v] == v;
+}
+
+/* The switch that stands for the head of a link. */
+static uint32_t head_of(const spread *s, fab_link_id link) {
+    uint32_t head = fab_head(s->d->fabric, link) - s->base;
+    return s->twins != NULL ? s->twins->first[head] : head;
+}
+
+static uint32_t slot_of(const spread *s, fab_link_id link) {
+    return s->twins != NULL ? s->slot[s->twins->link_first[link]]
+                            : s->d->first[fab_tail(s->d->fabric, link) - s->base] + s->d->place[link];
+}
+
+static fab_status number_slots(spread *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_dependencies *d = s->d;
+    s->n_used = d->first[s->n];
+    s->bit = d->bit;
+    if (s->twins == NULL) {
+        return FAB_OK;
+    }
+    s->bit = NULL;
+    FAB_TRY(FAB_NEW(s->bit, d->word[s->n], err));
+    FAB_TRY(FAB_NEW(s->slot, d->fabric->n_links, err));
+    s->n_used = 0;
+    for (uint32_t l = 0; l < d->fabric->n_links; l++) {
+        if (d->place[l] != FAB_NONE && s->twins->link_first[l] == l) {
+            s->slot[l] = s->n_used++;
+        }
+    }
+    FAB_TRY(FAB_NEW(s->row_of, s->n_used, err));
+done:
+    return status;
+}
+
+static fab_status new_spread(fab_dependencies *d, const fab_next_hops *t, const fab_twins *twins, spread *s,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t most_groups = 0;
+    size_t most_words = 0;
+    *s = (spread){
+        .d = d, .t = t, .twins = twins, .base = d->fabric->first[FAB_NODE_SWITCH], .n = fab_n_switches(d->fabric)};
+    FAB_TRY(number_slots(s, err));
+    for (uint32_t v = 0; v < s->n; v++) {
+        size_t groups = t->group_first[v + 1] - t->group_first[v] + 1;
+        size_t words = groups * (((size_t)d->first[v + 1] - d->first[v] + 63) / 64);
+        most_groups = groups > most_groups ? groups : most_groups;
+        most_words = words > most_words ? words : most_words;
+    }
+    FAB_TRY(FAB_NEW(s->held, s->n, err));
+    FAB_TRY(FAB_NEW(s->fresh, s->n, err));
+    FAB_TRY(FAB_NEW(s->used, s->n_used, err));
+    FAB_TRY(FAB_NEW(s->queue, s->n, err));
+    FAB_TRY(FAB_NEW(s->of_group, most_groups, err));
+    FAB_TRY(FAB_NEW(s->members, most_words, err));
+    FAB_TRY(FAB_NEW(s->group_list, most_groups, err));
+done:
+    return status;
+}
+
+static void release_spread(spread *s) {
+    if (s->twins != NULL) {
+        free(s->bit);
+    }
+    free(s->slot);
+    free(s->row_of);
+    free(s->held);
+    free(s->fresh);
+    free(s->used);
+    free(s->queue);
+    free(s->of_group);
+    free(s->members);
+    free(s->group_list);
+}
+
+static uint32_t group_of(const spread *s, uint32_t v, uint32_t leaf) {
+    return fab_next_hops_group(s->t, v, leaf);
+}
+
+/* Leaf of the block's bit in word w. */
+static uint32_t lowest(const spread *s, size_t w, uint64_t bits) {
+    return s->first_leaf + (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(bits);
+}
+
+/* Sorts a set of leaves by the groups of switch v that serve them. Undo with forget(). */
+static void sort_by_group(spread *s, uint32_t v, const leaf_set *set) {
+    s->n_groups = 0;
+    for (size_t w = 0; w < WORDS; w++) {
+        for (uint64_t rest = set->word[w]; rest != 0; rest &= rest - 1) {
+            uint32_t group = group_of(s, v, lowest(s, w, rest));
+            if (group == 0) { /* v is the leaf, or there is no way */
+                continue;
+            }
+            if (is_empty(&s->of_group[group])) {
+                s->group_list[s->n_groups++] = group;
+            }
+            s->of_group[group].word[w] |= rest & (~rest + 1);
+        }
+    }
+}
+
+static void forget(spread *s) {
+    for (uint32_t i = 0; i < s->n_groups; i++) {
+        s->of_group[s->group_list[i]] = (leaf_set){0};
+    }
+}
+
+static void hold(spread *s, uint32_t v, const leaf_set *set) {
+    bool waits = !is_empty(&s->fresh[v]);
+    for (size_t w = 0; w < WORDS; w++) {
+        uint64_t bits = set->word[w] & ~s->held[v].word[w];
+        s->held[v].word[w] |= bits;
+        s->fresh[v].word[w] |= bits;
+    }
+    if (!waits && !is_empty(&s->fresh[v])) {
+        s->queue[(s->head + s->n_queued++) % s->n] = v;
+    }
+}
+
+static void pass_on(spread *s, uint32_t v) {
+    const fab_next_hops *t = s->t;
+    leaf_set fresh = s->fresh[v];
+    s->fresh[v] = (leaf_set){0};
+    sort_by_group(s, v, &fresh);
+    for (uint32_t i = 0; i < s->n_groups; i++) {
+        const leaf_set *leaves = &s->of_group[s->group_list[i]];
+        uint32_t entry = t->group_first[v] + s->group_list[i] - 1;
+        fab_next_hop_list next = fab_next_hops_of_group(t, v, entry);
+        for (uint32_t k = 0; k < next.count; k++) {
+            fab_link_id link = fab_next_hop(&next, k);
+            leaf_set *used = &s->used[slot_of(s, link)];
+            for (size_t w = 0; w < WORDS; w++) {
+                used->word[w] |= leaves->word[w];
+            }
+            hold(s, head_of(s, link), leaves);
+        }
+    }
+    forget(s);
+}
+
+/* Columns of the groups at hand of switch v. */
+static void list_members(spread *s, uint32_t v, size_t words) {
+    const fab_next_hops *t = s->t;
+    for (uint32_t i = 0; i < s->n_groups; i++) {
+        uint64_t *columns = &s->members[s->group_list[i] * words];
+        uint32_t entry = t->group_first[v] + s->group_list[i] - 1;
+        for (size_t w = 0; w < words; w++) {
+            columns[w] = 0;
+        }
+        fab_next_hop_list next = fab_next_hops_of_group(t, v, entry);
+        for (uint32_t k = 0; k < next.count; k++) {
+            uint32_t column = s->d->place[fab_next_hop(&next, k)];
+            columns[column / 64] |= UINT64_C(1) << (column & 63);
+        }
+    }
+}
+
+/* Adds the dependencies through switch v. */
+static void join(spread *s, uint32_t v) {
+    const fab_dependencies *d = s->d;
+    uint32_t n = d->first[v + 1] - d->first[v];
+    size_t words = ((size_t)n + 63) / 64;
+    sort_by_group(s, v, &s->held[v]);
+    list_members(s, v, words);
+    for (uint32_t row = 0; s->n_groups > 0 && row < n; row++) {
+        fab_link_id out = d->link[d->first[v] + row];
+        uint64_t *bits = &s->bit[d->word[v] + row * words];
+        leaf_set rest = s->used[slot_of(s, out ^ 1U)];
+        for (size_t w = 0; w < WORDS; w++) {
+            while (rest.word[w] != 0) {
+                uint32_t group = group_of(s, v, lowest(s, w, rest.word[w]));
+                if (group == 0) {
+                    rest.word[w] &= rest.word[w] - 1;
+                    continue;
+                }
+                for (size_t i = 0; i < words; i++) {
+                    bits[i] |= s->members[group * words + i];
+                }
+                for (size_t i = w; i < WORDS; i++) {
+                    rest.word[i] &= ~s->of_group[group].word[i];
+                }
+            }
+        }
+    }
+    forget(s);
+}
+
+static void start(spread *s, const fab_demand *demand) {
+    for (uint32_t v = 0; v < s->n; v++) {
+        s->held[v] = (leaf_set){0};
+    }
+    for (uint32_t i = 0; i < s->n_used; i++) {
+        s->used[i] = (leaf_set){0};
+    }
+    for (uint32_t i = 0; i < s->n_leaves; i++) {
+        leaf_set leaf = {0};
+        leaf.word[i / 64] = UINT64_C(1) << (i & 63);
+        for (uint32_t pair = demand->first[s->first_leaf + i]; pair < demand->first[s->first_leaf + i + 1]; pair++) {
+            hold(s, s->t->leaf_node[demand->src[pair]] - s->base, &leaf);
+        }
+    }
+}
+
+/* Whether port by port the cables of two switches lead to the same classes; then so do those that come in. */
+static bool same_ports(const spread *s, uint32_t v, uint32_t first) {
+    const fab_dependencies *d = s->d;
+    uint32_t n = d->first[v + 1] - d->first[v];
+    const fab_link_id *mine = d->link + d->first[v];
+    const fab_link_id *theirs = d->link + d->first[first];
+    if (d->first[first + 1] - d->first[first] != n) { /* dead cables count as well */
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (slot_of(s, mine[i]) != slot_of(s, theirs[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void set_bit(fab_dependencies *d, uint32_t v, uint32_t row, uint32_t column) {
+    size_t words = ((size_t)d->first[v + 1] - d->first[v] + 63) / 64;
+    d->bit[d->word[v] + row * words + column / 64] |= UINT64_C(1) << (column & 63);
+}
+
+static bool has_bit(const spread *s, uint32_t v, uint32_t row, uint32_t column) {
+    const fab_dependencies *d = s->d;
+    size_t words = ((size_t)d->first[v + 1] - d->first[v] + 63) / 64;
+    return (s->bit[d->word[v] + row * words + column / 64] >> (column & 63) & 1) != 0;
+}
+
+/* A cable with a dead direction has twins like any other; one that is dead in both stands alone and carries nothing. */
+static bool is_used(const spread *s, fab_link_id link) {
+    return !fab_link_is_dead(s->t->dead_link, link) || !fab_link_is_dead(s->t->dead_link, link ^ 1U);
+}
+
+/* What was found at the first switch of a class, at another one whose ports are in another order. */
+static void translate(spread *s, uint32_t v, uint32_t first) {
+    fab_dependencies *d = s->d;
+    uint32_t n = d->first[v + 1] - d->first[v];
+    for (uint32_t i = d->first[first]; i < d->first[first + 1]; i++) {
+        s->row_of[slot_of(s, d->link[i])] = i - d->first[first];
+    }
+    for (uint32_t row = 0; row < n; row++) {
+        fab_link_id in = d->link[d->first[v] + row];
+        for (uint32_t column = 0; is_used(s, in) && column < n; column++) {
+            fab_link_id out = d->link[d->first[v] + column];
+            if (is_used(s, out) && has_bit(s, first, s->row_of[slot_of(s, in)], s->row_of[slot_of(s, out)])) {
+                set_bit(d, v, row, column);
+            }
+        }
+    }
+}
+
+static void spread_bits(spread *s) {
+    fab_dependencies *d = s->d;
+    for (uint32_t v = 0; s->twins != NULL && v < s->n; v++) {
+        uint32_t first = s->twins->first[v];
+        if (!same_ports(s, v, first)) {
+            translate(s, v, first);
+            continue;
+        }
+        for (size_t w = 0; w < d->word[v + 1] - d->word[v]; w++) {
+            d->bit[d->word[v] + w] |= s->bit[d->word[first] + w];
+        }
+    }
+}
+
+fab_status fab_dependencies_add_minimal(fab_dependencies *d, const fab_next_hops *next_hops, const fab_twins *twins,
+                                        const fab_demand *demand, fab_error *err) {
+    spread s;
+    fab_status status = new_spread(d, next_hops, twins, &s, err);
+    for (uint32_t leaf = 0; status == FAB_OK && leaf < demand->n_leaves; leaf += BLOCK) {
+        s.first_leaf = leaf;
+        s.n_leaves = demand->n_leaves - leaf < BLOCK ? demand->n_leaves - leaf : BLOCK;
+        start(&s, demand);
+        while (s.n_queued > 0) {
+            uint32_t v = s.queue[s.head];
+            s.head = (s.head + 1) % s.n;
+            s.n_queued--;
+            pass_on(&s, v);
+        }
+        for (uint32_t v = 0; v < s.n; v++) {
+            if (leads(&s, v)) {
+                join(&s, v);
+            }
+        }
+    }
+    if (status == FAB_OK) {
+        spread_bits(&s);
+    }
+    release_spread(&s);
+    return status;
+}

@@ -1,0 +1,495 @@
+/* adaptive: switches look at loads and not at header fields. See src/doc/adr/0020-adaptive.md.
+ *
+ * Every queue pair is cut into equal parts (flows, flowlets or packets, by granularity), and the parts of all flows
+ * arrive one after the other in an order that the seed draws. A part takes at every switch the next hop with the least
+ * utilisation, itself included: of its own ports (view=local), or the largest over the rest of the best minimal path
+ * behind that port (view=downstream; equal ones by the own port). Equal ones are told apart by a draw of seed, part and
+ * link. What was placed stays: it is the state that a flow finds, and no optimum. */
+#include "engines.h"
+#include "fab/memory.h"
+#include "fab/offer.h"
+#include "fab/rng.h"
+#include "fab/units.h"
+#include "walk/legs.h"
+#include "walk/walk.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PATHS   (UINT64_C(1) << 24) /* each is placed and kept on its own */
+#define AT_ONCE      32                  /* parts under way, view=local */
+#define ORDER_STREAM 0x616461U           /* of the arrivals */
+
+typedef struct granularity {
+    const char *name;
+    uint32_t parts; /* that stand for it */
+    bool reorders;
+} granularity;
+
+static const granularity GRANULARITIES[] = {{"flow", 1, false}, {"flowlet", 8, false}, {"packet", 64, true}};
+
+typedef struct options {
+    const granularity *granularity;
+    uint64_t parts; /* of a queue pair; 0: by granularity */
+    bool downstream;
+} options;
+
+/* --- options -------------------------------------------------------------------------------------------------------
+ */
+
+static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
+    options *o = router->state;
+    if (strcmp(key, "granularity") == 0) {
+        uint32_t choice = 0;
+        fab_status status = fab_choice_parse(value, "flow flowlet packet", &choice, err);
+        o->granularity = &GRANULARITIES[choice];
+        return status;
+    }
+    if (strcmp(key, "view") == 0) {
+        return fab_either_parse(value, "local downstream", &o->downstream, err);
+    }
+    if (strcmp(key, "parts") == 0) {
+        o->parts = 0;
+        return strcmp(value, "auto") == 0 ? FAB_OK : fab_count_parse(value, 1, 4096, &o->parts, err);
+    }
+    return fab_reorder_set(router, key, value, err);
+}
+
+/* Options about putting packets in order say something about granularity=packet alone. */
+static fab_status check_reordering(const fab_router *router, fab_error *err) {
+    static const char *const KEYS[] = {"window", "queueing"};
+    const options *o = router->state;
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
+        if (!o->granularity->reorders && fab_option_is_given(router, KEYS[i])) {
+            return fab_fail(err, FAB_EINPUT, NULL,
+                            "option %s needs granularity=packet; under granularity=%s packets "
+                            "stay in order",
+                            KEYS[i], o->granularity->name);
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status prepare(fab_router *router, fab_error *err) {
+    const options *o = router->state;
+    uint64_t parts = o->parts > 0 ? o->parts : o->granularity->parts;
+    if (parts * router->queue_pairs > MOST_PATHS / router->ports.n_planes / router->ports.nics_per_gpu) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "%" PRIu32 " queue pairs in %" PRIu64 " parts exceed the limit of %" PRIu64 " paths",
+                        router->queue_pairs, parts, MOST_PATHS);
+    }
+    router->queue_pairs *= (uint32_t)parts;
+    router->reorders = o->granularity->reorders;
+    return check_reordering(router, err);
+}
+
+/* --- what arrives --------------------------------------------------------------------------------------------------
+ */
+
+/* Parts of a flow between the same NIC ports. */
+typedef struct trip {
+    uint32_t src, dst; /* switch indexes of the leaves */
+    uint32_t column;   /* of the destination leaf */
+    uint32_t n_head;   /* links before the source leaf */
+    double part_bps;
+} trip;
+
+typedef struct port {
+    double load_bps;
+    double per_bps; /* 1 / capacity */
+} port;
+
+/* What a part has found out about W, the largest utilisation on its best path from a switch on. */
+typedef struct prospect {
+    uint32_t stamp; /* of the part */
+    enum { W_IS, W_AT_MOST, W_ABOVE } kind;
+    double value;
+} prospect;
+
+/* A part under way. */
+typedef struct arrival {
+    const trip *trip;
+    uint32_t stamp;
+    uint32_t at;            /* switch index */
+    uint64_t key;           /* of its draws */
+    fab_next_hop_list next; /* its next hops there */
+    fab_link_id *out;       /* where its next link is written */
+} arrival;
+
+typedef struct placing {
+    const fab_router *router;
+    uint64_t seed;
+    port *ports;       /* shape [n_links]: one at the tail of every link */
+    trip *trips;       /* shape [trips of a flow][n_flows] */
+    fab_legs *legs;    /* shape [trips of a flow]: of the flow at hand */
+    uint32_t *hops;    /* shape [trips of a flow]: cables between its leaves */
+    uint32_t *trip_of; /* shape [n_paths] */
+    uint32_t *order;   /* shape [n_paths]: paths as they arrive */
+    size_t n_paths;
+    prospect *prospects; /* shape [n_switches]; view=downstream */
+} placing;
+
+static void release_placing(placing *p) {
+    free(p->ports);
+    free(p->trips);
+    free(p->legs);
+    free(p->hops);
+    free(p->trip_of);
+    free(p->order);
+    free(p->prospects);
+}
+
+static bool stays_in_domain(const fab_router *router, const fab_flow *flow) {
+    return router->ports.gpu_scaleup[flow->src] != FAB_NONE &&
+           fab_domain_of(router->fabric, flow->src) == fab_domain_of(router->fabric, flow->dst);
+}
+
+static fab_status count_paths(const fab_router *router, const fab_phase *phase, size_t *out, fab_error *err) {
+    uint64_t n_paths = phase->n_flows;
+    uint32_t per_flow = fab_paths_per_flow(router);
+    for (uint64_t i = 0; i < phase->n_flows && n_paths <= MOST_PATHS; i++) {
+        fab_flow flow = fab_phase_flow(phase, i);
+        n_paths += stays_in_domain(router, &flow) ? 0 : per_flow - 1;
+    }
+    *out = n_paths;
+    return n_paths <= MOST_PATHS ? FAB_OK
+                                 : fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                                            "%s: %" PRIu64 " flows of %" PRIu32 " parts exceed the %" PRIu64
+                                            " paths that engine adaptive "
+                                            "places one by one; give fewer parts or use spray",
+                                            phase->name, phase->n_flows, per_flow, MOST_PATHS);
+}
+
+static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = p->router->fabric;
+    const options *o = p->router->state;
+    size_t n_trips = (size_t)p->router->ports.n_planes * p->router->ports.nics_per_gpu;
+    FAB_TRY(count_paths(p->router, phase, &p->n_paths, err));
+    FAB_TRY(FAB_NEW(p->ports, f->n_links, err));
+    FAB_TRY(FAB_NEW(p->trips, n_trips * phase->n_flows, err));
+    FAB_TRY(FAB_NEW(p->legs, n_trips, err));
+    FAB_TRY(FAB_NEW(p->hops, n_trips, err));
+    FAB_TRY(FAB_NEW(p->trip_of, p->n_paths, err));
+    FAB_TRY(FAB_NEW(p->order, p->n_paths, err));
+    if (o->downstream) {
+        FAB_TRY(FAB_NEW(p->prospects, fab_n_switches(f), err));
+    }
+    for (fab_link_id link = 0; link < f->n_links; link++) {
+        p->ports[link].per_bps = 1 / fab_class_of(f, link)->capacity_bps;
+    }
+    for (size_t i = 0; i < p->n_paths; i++) {
+        p->order[i] = (uint32_t)i;
+    }
+    fab_rng rng = fab_rng_make(p->seed, ORDER_STREAM);
+    fab_rng_shuffle(&rng, p->order, p->n_paths);
+done:
+    return status;
+}
+
+/* Cables between two leaves, the same on all minimal paths; FAB_NONE where there is no way. */
+static uint32_t count_hops(const fab_router *router, const trip *t) {
+    uint32_t n = 0;
+    for (uint32_t v = t->src; v != t->dst; n++) {
+        fab_next_hop_list next = fab_next_hops_get(router->next_hops, v, t->column);
+        if (next.count == 0) {
+            return FAB_NONE;
+        }
+        v = fab_head(router->fabric, fab_next_hop(&next, 0)) - router->fabric->first[FAB_NODE_SWITCH];
+    }
+    return n;
+}
+
+/* Trip number i of a flow: queue pairs go round the planes, and each uses all NICs. */
+static fab_status find_trip(placing *p, const fab_flow *flow, uint32_t i, double part_bps, trip *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_router *router = p->router;
+    const fab_ports *ports = &router->ports;
+    uint32_t base = router->fabric->first[FAB_NODE_SWITCH];
+    fab_legs *legs = &p->legs[i];
+    uint32_t plane = fab_plane_of(router, flow, i / ports->nics_per_gpu, p->seed);
+    FAB_TRY(fab_legs_of(router->fabric, ports, flow->src, flow->dst, i % ports->nics_per_gpu, plane, legs, err));
+    *out = (trip){.part_bps = part_bps};
+    p->hops[i] = 0;
+    if (!legs->in_domain) {
+        out->src = legs->src_leaf - base;
+        out->dst = legs->dst_leaf - base;
+        out->column = router->next_hops->leaf_index[out->dst];
+        p->hops[i] = count_hops(router, out);
+        if (p->hops[i] == FAB_NONE) {
+            status = fab_no_route(router->fabric, legs->src_nic, legs->src_leaf, legs->dst_nic, legs->dst_leaf, err);
+        }
+    }
+done:
+    return status;
+}
+
+/* Returns where the next link goes. */
+static size_t copy_links(fab_link_id *links, size_t at, const fab_link_id *from, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        links[at++] = from[i];
+    }
+    return at;
+}
+
+/* Paths of flow `i`, their ends written and the room between left open. */
+static fab_status add_flow(placing *p, const fab_phase *phase, uint32_t i, double rate, fab_routes *routes,
+                           fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_flow flow = fab_phase_flow(phase, i);
+    bool in_domain = stays_in_domain(p->router, &flow);
+    uint32_t most = p->router->ports.n_planes * p->router->ports.nics_per_gpu;
+    uint32_t n_trips = in_domain ? 1 : most;
+    uint32_t n_paths = in_domain ? 1 : fab_paths_per_flow(p->router);
+    uint32_t path = routes->flow_first[i];
+    for (uint32_t k = 0; k < n_paths; k++, path++) {
+        uint32_t at = k % n_trips;
+        fab_legs *legs = &p->legs[at];
+        if (k < n_trips) {
+            FAB_TRY(find_trip(p, &flow, at, rate / n_paths, &p->trips[(size_t)most * i + at], err));
+            if (routes->between_switches) {
+                legs->n_head = 0;
+                legs->n_tail = 0;
+            }
+            p->trips[(size_t)most * i + at].n_head = legs->n_head;
+        }
+        size_t end = routes->path_first[path];
+        FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, end + p->hops[at] + 2 * (size_t)FAB_LEG_LINKS, err));
+        end = copy_links(routes->link, end, legs->head, legs->n_head) + p->hops[at];
+        routes->path_first[path + 1] = copy_links(routes->link, end, legs->tail, legs->n_tail);
+        p->trip_of[path] = most * i + at;
+    }
+    routes->flow_first[i + 1] = path;
+done:
+    return status;
+}
+
+static fab_status add_flows(placing *p, const fab_phase *phase, const double *rate, fab_routes *routes,
+                            fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_offer offer = {0};
+    if (rate == NULL) {
+        FAB_TRY(fab_offer_init(p->router->fabric, &p->router->ports, phase, &offer, err));
+    }
+    FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, phase->n_flows + 1, err));
+    FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, p->n_paths + 1, err));
+    routes->flow_first[0] = 0;
+    routes->path_first[0] = 0;
+    for (uint32_t i = 0; i < phase->n_flows; i++) {
+        FAB_TRY(add_flow(p, phase, i, rate != NULL ? rate[i] : fab_offer_rate(&offer, phase, i), routes, err));
+    }
+done:
+    fab_offer_release(&offer);
+    return status;
+}
+
+/* --- where it goes -------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t switch_behind(const placing *p, fab_link_id link) {
+    return fab_head(p->router->fabric, link) - p->router->fabric->first[FAB_NODE_SWITCH];
+}
+
+/* A part before it is placed. */
+static arrival arrive(const placing *p, uint32_t path, const fab_routes *routes) {
+    const trip *t = &p->trips[p->trip_of[path]];
+    return (arrival){.trip = t,
+                     .stamp = path + 1,
+                     .key = fab_mix64(fab_mix64(p->seed) ^ path),
+                     .at = t->src,
+                     .out = &routes->link[routes->path_first[path] + t->n_head]};
+}
+
+static void look_up(const placing *p, arrival *part) {
+    part->next = fab_next_hops_get(p->router->next_hops, part->at, part->trip->column);
+}
+
+static void take(placing *p, arrival *part, fab_link_id link) {
+    p->ports[link].load_bps += part->trip->part_bps;
+    *part->out++ = link;
+    part->at = switch_behind(p, link);
+}
+
+/* Of equal next hops the one with the least draw is taken. No two links have the same. */
+static uint64_t tie(const arrival *part, fab_link_id link) {
+    return fab_mix64(part->key ^ link);
+}
+
+static double utilisation(const placing *p, const arrival *part, fab_link_id link) {
+    return (p->ports[link].load_bps + part->trip->part_bps) * p->ports[link].per_bps;
+}
+
+/* Two passes that do not branch on loads: this engine makes them nearly equal, so that no branch could be foreseen. */
+static fab_link_id pick_local(const placing *p, const arrival *part) {
+    double least = INFINITY;
+    uint32_t first = 0;
+    fab_link_id best = FAB_NONE;
+    for (uint32_t i = 0; i < part->next.count; i++) {
+        fab_link_id link = fab_next_hop(&part->next, i);
+        double own = utilisation(p, part, link);
+        first = own < least ? i : first;
+        best = own < least ? link : best;
+        least = own < least ? own : least;
+    }
+    uint64_t lowest = tie(part, best);
+    for (uint32_t i = first + 1; i < part->next.count; i++) {
+        fab_link_id link = fab_next_hop(&part->next, i);
+        uint64_t draw = tie(part, link) | -(uint64_t)(utilisation(p, part, link) > least);
+        best = draw < lowest ? link : best;
+        lowest = draw < lowest ? draw : lowest;
+    }
+    return best;
+}
+
+/* AT_ONCE parts are under way together and go hop by hop, in the order of their arrival: a port counts those that came
+ * to it before, and the look-ups of one part do not wait for those of another. */
+static void place_by_ports(placing *p, fab_routes *routes) {
+    arrival parts[AT_ONCE];
+    uint32_t moving[AT_ONCE];
+    for (size_t first = 0; first < p->n_paths; first += AT_ONCE) {
+        uint32_t n = p->n_paths - first < AT_ONCE ? (uint32_t)(p->n_paths - first) : AT_ONCE;
+        uint32_t n_moving = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            parts[i] = arrive(p, p->order[first + i], routes);
+            moving[n_moving] = i;
+            n_moving += parts[i].at != parts[i].trip->dst;
+        }
+        while (n_moving > 0) {
+            uint32_t n_left = 0;
+            for (uint32_t k = 0; k < n_moving; k++) {
+                look_up(p, &parts[moving[k]]);
+            }
+            for (uint32_t k = 0; k < n_moving; k++) {
+                uint32_t i = moving[k];
+                take(p, &parts[i],
+                     parts[i].next.count == 1 ? fab_next_hop(&parts[i].next, 0) : pick_local(p, &parts[i]));
+                moving[n_left] = i;
+                n_left += parts[i].at != parts[i].trip->dst;
+            }
+            n_moving = n_left;
+        }
+    }
+}
+
+/* W, the largest utilisation on the best path from switch v to the end, as far as it matters: exact within (floor,
+ * limit], else anything not above the floor, or anything above the limit. A switch is searched twice at most, so that a
+ * part costs no more than its links. Depth: the hops of a minimal path. */
+static double survey(placing *p, const arrival *part, uint32_t v, double floor, double limit) {
+    if (v == part->trip->dst) {
+        return 0;
+    }
+    prospect *known = &p->prospects[v];
+    if (known->stamp == part->stamp) {
+        if (known->kind == W_IS || (known->kind == W_AT_MOST && known->value <= floor)) {
+            return known->value;
+        }
+        if (known->kind == W_ABOVE && known->value >= limit) {
+            return INFINITY;
+        }
+        floor = -1;
+        limit = INFINITY;
+    }
+    fab_next_hop_list next = fab_next_hops_get(p->router->next_hops, v, part->trip->column);
+    double best = INFINITY;
+    for (uint32_t i = 0; i < next.count && best > floor; i++) {
+        fab_link_id link = fab_next_hop(&next, i);
+        double own = utilisation(p, part, link);
+        if (own <= limit && own < best) {
+            double rest = survey(p, part, switch_behind(p, link), fmax(floor, own), fmin(limit, best));
+            best = fmin(best, fmax(own, rest));
+        }
+    }
+    *known = (prospect){.stamp = part->stamp,
+                        .kind = best <= floor   ? W_AT_MOST
+                                : best <= limit ? W_IS
+                                                : W_ABOVE,
+                        .value = best <= limit ? best : limit};
+    return best;
+}
+
+/* Begins with the best port: mostly something behind it is no worse than itself, and that cannot be beaten. */
+static fab_link_id pick_downstream(placing *p, const arrival *part) {
+    fab_link_id best = pick_local(p, part);
+    double least_own = utilisation(p, part, best);
+    double least = fmax(least_own, survey(p, part, switch_behind(p, best), least_own, INFINITY));
+    if (least == least_own) {
+        return best;
+    }
+    for (uint32_t i = 0; i < part->next.count; i++) {
+        fab_link_id link = fab_next_hop(&part->next, i);
+        double own = utilisation(p, part, link);
+        if (own > least || (own == least && (own > least_own || tie(part, link) >= tie(part, best)))) {
+            continue; /* cannot win, whatever lies behind */
+        }
+        double worst = fmax(own, survey(p, part, switch_behind(p, link), own, least));
+        if (worst < least ||
+            (worst == least && (own < least_own || (own == least_own && tie(part, link) < tie(part, best))))) {
+            best = link;
+            least = worst;
+            least_own = own;
+        }
+    }
+    return best;
+}
+
+/* One part after the other, each over its whole path. */
+static void place_by_paths(placing *p, fab_routes *routes) {
+    for (size_t i = 0; i < p->n_paths; i++) {
+        arrival part = arrive(p, p->order[i], routes);
+        while (part.at != part.trip->dst) {
+            look_up(p, &part);
+            take(p, &part, part.next.count == 1 ? fab_next_hop(&part.next, 0) : pick_downstream(p, &part));
+        }
+    }
+}
+
+/* Complexity: O(parts * next hops on a path), with view=downstream O(parts * links on all minimal paths). */
+static fab_status route(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
+                        fab_routes *routes, fab_error *err) {
+    fab_status status = FAB_OK;
+    const options *o = router->state;
+    placing p = {.router = router, .seed = seed};
+    routes->n_flows = 0;
+    FAB_TRY(init_placing(&p, phase, err));
+    FAB_TRY(add_flows(&p, phase, rate, routes, err));
+    if (o->downstream) {
+        place_by_paths(&p, routes);
+    } else {
+        place_by_ports(&p, routes);
+    }
+    routes->n_flows = (uint32_t)phase->n_flows;
+done:
+    release_placing(&p);
+    return status;
+}
+
+static const fab_engine_option OPTIONS[] = {
+    {"granularity", "packet",
+     "what is placed on its own: flow (a queue pair in 1 part), flowlet (8) or packet (64, "
+     "which arrive out of order)",
+     false},
+    {"view", "local",
+     "what a switch sees: local (its own ports) or downstream (the largest utilisation on the rest of the path)",
+     false},
+    {"qp", "1", "queue pairs per flow", true},
+    {"parts", "auto", "of a queue pair, of equal size; auto: by granularity", true},
+    {"window", "1MiB", "granularity=packet: what a receiver holds per flow to put packets in order (an assumption)",
+     true},
+    {"queueing", "5us", "granularity=packet: allowance for queues in the round trip that the window must cover", true},
+    FAB_TABLES_OPTION,
+    {NULL, NULL, NULL, false},
+};
+
+const fab_engine fab_engine_adaptive = {
+    .name = "adaptive",
+    .summary = "each flow, flowlet or packet takes the least loaded minimal path",
+    .options = OPTIONS,
+    .on_loss = FAB_LOSS_RECONVERGE,
+    .seeded = true,
+    .state_size = sizeof(options),
+    .set = set,
+    .prepare = prepare,
+    .route = route,
+};

@@ -1,0 +1,110 @@
+/* file: forwarding tables as fab_tables_write or a subnet manager writes them. One next hop per destination is
+ * followed; groups are split by their weights, evenly without. */
+#include "engines.h"
+#include "fab/memory.h"
+#include "fab/split.h"
+#include "tables/tables_read.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct state {
+    char *path;
+    fab_forwarding tables; /* without entries where the file has groups */
+} state;
+
+static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
+    state *s = router->state;
+    (void)key;
+    free(s->path);
+    s->path = fab_strdup(value, err);
+    return s->path != NULL ? FAB_OK : FAB_ENOMEM;
+}
+
+static fab_status prepare(fab_router *router, fab_error *err) {
+    state *s = router->state;
+    if (s->path[0] == '\0') {
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "needs path=FILE, as 'fabriscope route --dump FILE' or opensm writes it");
+    }
+    fab_status status = fab_tables_read(router, s->path, FAB_WEIGHTS_SPLIT, &s->tables, &router->groups, err);
+    if (status == FAB_OK && router->groups.next_hops != NULL) {
+        router->next_hops = router->groups.next_hops;
+        router->splits = true;
+    }
+    router->unreached = s->tables.unreached;
+    return status;
+}
+
+static void release(fab_router *router) {
+    state *s = router->state;
+    free(s->path);
+    fab_forwarding_release(&s->tables);
+}
+
+static fab_link_id next(const fab_router *router, fab_node_id v, const fab_hop_key *key) {
+    const state *s = router->state;
+    return s->tables.entry != NULL ? fab_forwarding_get(router->fabric, &s->tables, v, key->destination) : FAB_NONE;
+}
+
+/* Shares that sum to 1 up to rounding are taken as they stand: what is read and written again stays the same. */
+static void set_shares(const fab_next_hop_list *next, const double *weight, double *share) {
+    double sum = 0;
+    for (uint32_t i = 0; i < next->count; i++) {
+        sum += weight[i];
+    }
+    for (uint32_t i = 0; i < next->count; i++) {
+        share[fab_next_hop(next, i)] = sum == 0                ? 1.0 / next->count
+                                       : fabs(sum - 1) < 1e-12 ? weight[i]
+                                                               : weight[i] / sum;
+    }
+}
+
+static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, const fab_bound *known,
+                        fab_split *out, fab_error *err) {
+    const fab_next_hops *t = router->next_hops;
+    (void)dag;
+    (void)demand;
+    (void)known;
+    if (router->groups.weight == NULL) {
+        *out = (fab_split){.rule = FAB_SPLIT_EQUAL};
+        return FAB_OK;
+    }
+    size_t n_links = router->fabric->n_links;
+    double *share = NULL;
+    fab_status status = fab_allocate(t->n_leaves, n_links * sizeof *share, &share, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    for (uint32_t v = 0; v < fab_n_switches(router->fabric); v++) {
+        for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
+            fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
+            if (next.count > 0) {
+                set_shares(&next, fab_read_weights(router, &next), share + leaf * n_links);
+            }
+        }
+    }
+    *out = (fab_split){.rule = FAB_SPLIT_SHARE, .share = share};
+    return FAB_OK;
+}
+
+static const fab_engine_option OPTIONS[] = {
+    {FAB_PATH_KEY, "", "the file, as 'route --dump', opensm or dump_lfts writes it", false},
+    {NULL, NULL, NULL, false},
+};
+
+const fab_engine fab_engine_file = {
+    .name = "file",
+    .summary =
+        "forwarding tables from a file, also those of a subnet manager; groups of next hops are split by their weights",
+    .options = OPTIONS,
+    .on_loss = FAB_LOSS_NONE,
+    .by_destination = true,
+    .state_size = sizeof(state),
+    .set = set,
+    .prepare = prepare,
+    .release = release,
+    .next = next,
+    .split = split,
+    .explain = fab_forwarding_explain,
+};

@@ -1,0 +1,155 @@
+/* A path under a mask, by what its engine says at every switch. */
+#include "baseline.h"
+#include "engines/engines.h"
+#include "fab/memory.h"
+#include "walk/legs.h"
+
+#include <string.h>
+
+static fab_link_id next_any(fab_reroute *r, uint32_t v, uint32_t column, const fab_hop_key *key) {
+    const fab_router *router = &r->masked;
+    uint32_t base = r->b->fabric->first[FAB_NODE_SWITCH];
+    fab_hop hop = {.node = v + base, .leaf = column, .tier = router->switch_tier[v]};
+    if (router->engine->next != NULL) {
+        return router->engine->next(router, v + base, key);
+    }
+    hop.next = fab_masked_hops_get(r->hops, v, column);
+    hop.count = hop.next.count;
+    if (hop.count == 0) {
+        return FAB_NONE;
+    }
+    return fab_next_hop(&hop.next, hop.count == 1 ? 0 : router->engine->pick(router, r->b->request.seed, &hop, key));
+}
+
+/* Links between switches, from switch v on. False if there is no way; what was written is then of no meaning. */
+static fab_status walk(fab_reroute *r, uint32_t v, uint32_t dst, uint32_t column, const fab_hop_key *key, size_t *n,
+                       bool *out_found, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_router *router = r->b->router;
+    const fab_fabric *f = r->b->fabric;
+    const size_t first = *n;
+    *out_found = false;
+    while (v != dst) {
+        fab_link_id link = next_any(r, v, column, key);
+        if (link == FAB_NONE) {
+            goto done;
+        }
+        if (*n >= r->link_capacity) { /* the way to see that a walk does not end, at no cost to those that do */
+            if (*n - first > router->next_hops->n_switches) {
+                FAB_FAIL(err, FAB_EINTERNAL, NULL, "a path of more than %u switches goes in circles",
+                         router->next_hops->n_switches);
+            }
+            FAB_TRY(FAB_GROW(r->link, r->link_capacity, *n + 1, err));
+        }
+        r->link[(*n)++] = link;
+        v = fab_head(f, link) - f->first[FAB_NODE_SWITCH];
+    }
+    *out_found = true;
+done:
+    return status;
+}
+
+static bool all_alive(const fab_reroute *r, const fab_link_id *link, uint32_t n) {
+    bool alive = true;
+    for (uint32_t i = 0; i < n; i++) {
+        alive = alive && !fab_mask_link_is_dead(r->mask, link[i]);
+    }
+    return alive;
+}
+
+static fab_status append(fab_reroute *r, size_t *n, const fab_link_id *link, uint32_t count, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (*n + count > r->link_capacity) {
+        FAB_TRY(FAB_GROW(r->link, r->link_capacity, *n + count, err));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        r->link[(*n)++] = link[i];
+    }
+done:
+    return status;
+}
+
+fab_hop_key fab_reroute_key(const fab_reroute *r, const fab_flow_part *part, const fab_legs *legs, uint32_t column) {
+    const fab_router *router = r->b->router;
+    fab_hop_key key = {.src_nic = legs->src_nic,
+                       .dst_nic = legs->dst_nic,
+                       .ordinal = part->ordinal,
+                       .queue_pair = part->queue_pair,
+                       .destination = column * router->port_stride + legs->dst_port - 1};
+    if (router->engine->begin != NULL) {
+        router->engine->begin(router, r->b->request.seed, &key, 1);
+    }
+    return key;
+}
+
+fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, uint32_t n_planes, size_t *n,
+                            fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_router *router = r->b->router;
+    const fab_fabric *f = r->b->fabric;
+    const uint32_t base = f->first[FAB_NODE_SWITCH];
+    const size_t first = *n;
+    for (uint32_t i = 0; i < n_planes; i++) {
+        fab_legs legs = {0};
+        bool found = false;
+        FAB_TRY(fab_legs_of(f, &router->ports, part->src, part->dst, part->nic, (plane + i) % f->n_planes, &legs, err));
+        if (!all_alive(r, legs.head, legs.n_head) || !all_alive(r, legs.tail, legs.n_tail)) {
+            continue;
+        }
+        FAB_TRY(append(r, n, legs.head, legs.n_head, err));
+        if (legs.in_domain) {
+            goto done;
+        }
+        uint32_t column = router->next_hops->leaf_index[legs.dst_leaf - base];
+        const fab_hop_key key = fab_reroute_key(r, part, &legs, column);
+        FAB_TRY(walk(r, legs.src_leaf - base, legs.dst_leaf - base, column, &key, n, &found, err));
+        if (found) {
+            FAB_TRY(append(r, n, legs.tail, legs.n_tail, err));
+            goto done;
+        }
+        *n = first;
+    }
+done:
+    return status;
+}
+
+/* The same queue pair in another plane, those behind its own in turn. */
+static fab_status try_planes(fab_reroute *r, uint32_t path, size_t *n, fab_error *err) {
+    const fab_baseline *b = r->b;
+    const fab_trip *trip = &b->trip[path];
+    const fab_flow flow = fab_phase_flow(b->request.phase, trip->flow);
+    const fab_flow_part part = {.src = flow.src,
+                                .dst = flow.dst,
+                                .ordinal = flow.ordinal,
+                                .queue_pair = b->key[path].queue_pair,
+                                .nic = (path - b->routes.flow_first[trip->flow]) % b->router->ports.nics_per_gpu};
+    const uint32_t own = b->fabric->switch_plane[b->leaf[trip->column].at];
+    return fab_reroute_part(r, &part, own + 1U, b->fabric->n_planes - 1, n, err);
+}
+
+fab_status fab_reroute_path(fab_reroute *r, uint32_t path, uint32_t from, size_t *n_links, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_baseline *b = r->b;
+    const fab_trip *trip = &b->trip[path];
+    const fab_link_id *old = fab_trip_links(b, path);
+    const fab_link_id *tail = old + trip->n - trip->n_tail;
+    const size_t first = *n_links;
+    bool found = false;
+    if (trip->column == FAB_NONE) {
+        return all_alive(r, old, trip->n) ? append(r, n_links, old, trip->n, err) : FAB_OK;
+    }
+    if (!r->cuts_legs || (all_alive(r, old, trip->n_head) && all_alive(r, tail, trip->n_tail))) {
+        const uint32_t n_kept = from < trip->n_head ? trip->n_head : from;
+        FAB_TRY(append(r, n_links, old, n_kept, err));
+        FAB_TRY(walk(r, fab_tail(b->fabric, old[n_kept]) - b->fabric->first[FAB_NODE_SWITCH], b->leaf[trip->column].at,
+                     trip->column, &b->key[path], n_links, &found, err));
+    }
+    if (found) {
+        FAB_TRY(append(r, n_links, tail, trip->n_tail, err));
+    } else {
+        *n_links = first;
+        FAB_TRY(try_planes(r, path, n_links, err));
+    }
+done:
+    return status;
+}

@@ -1,0 +1,300 @@
+/* Forwarding tables as text. */
+#include "engines/engines.h"
+#include "fab/memory.h"
+#include "fab/offer.h"
+#include "fab/split.h"
+#include "fab/str.h"
+#include "fab/tables.h"
+#include "hop_order.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct writer {
+    const fab_router *router;
+    const fab_fabric *f;
+    const fab_split *split; /* NULL: none is written */
+    int scale;              /* exponent of the largest weight of a link */
+    double *through;        /* shape [n_leaves][n_switches]: of sum_paths() */
+    double *weight;         /* of the group at hand */
+    fab_str text;           /* of an entry */
+    fab_next_hop_list last; /* group that it spells */
+    FILE *out;
+} writer;
+
+/* What a switch does with the packets to one port of a leaf. */
+typedef struct entry {
+    fab_next_hop_list next; /* where the engine looks at more than the destination */
+    fab_link_id one;        /* else */
+    uint32_t count;         /* 0: no route */
+} entry;
+
+static fab_link_id link_of(const entry *e, uint32_t i) {
+    return e->one != FAB_NONE ? e->one : fab_next_hop(&e->next, i);
+}
+
+static bool by_destination(const fab_router *router) {
+    return router->engine->by_destination && !router->splits;
+}
+
+static void find_entry(const fab_router *router, fab_node_id v, uint32_t leaf, uint32_t port, entry *out) {
+    const fab_fabric *f = router->fabric;
+    fab_hop_key key = {.destination = leaf * router->port_stride + port - 1};
+    *out = (entry){.one = FAB_NONE};
+    if (by_destination(router)) {
+        out->one = fab_router_next(router, 0, v, leaf, &key);
+        out->count = out->one != FAB_NONE;
+    } else {
+        out->next = fab_next_hops_get(router->next_hops, v - f->first[FAB_NODE_SWITCH], leaf);
+        out->count = out->next.count;
+    }
+}
+
+/* --- weights -------------------------------------------------------------------------------------------------------
+ */
+
+/* What a link can take on towards a leaf, before it is set against the others of its switch. */
+static double strength(const writer *w, fab_link_id link, uint32_t leaf) {
+    const fab_fabric *f = w->f;
+    uint32_t head = fab_head(f, link) - f->first[FAB_NODE_SWITCH];
+    double through = w->through[(size_t)leaf * fab_n_switches(f) + head];
+    return w->split->rule == FAB_SPLIT_CAPACITY ? fmin(fab_class_of(f, link)->capacity_bps, through)
+                                                : ldexp(w->split->weight[link], -w->scale) * through;
+}
+
+/* Sums over the paths from every switch to every leaf: FAB_SPLIT_CAPACITY and FAB_SPLIT_WEIGHT give a link what stands
+ * behind it. */
+static fab_status sum_paths(writer *w, fab_error *err) {
+    const fab_fabric *f = w->f;
+    const fab_next_hops *t = w->router->next_hops;
+    size_t n = fab_n_switches(f);
+    fab_hop_order order = {0};
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(w->through, n * t->n_leaves, err));
+    FAB_TRY(fab_hop_order_init(f, &order, err));
+    if (w->split->rule == FAB_SPLIT_WEIGHT) { /* products along a path stay in range */
+        double most = 0;
+        for (uint32_t l = 0; l < f->n_links; l++) {
+            most = fmax(most, w->split->weight[l]);
+        }
+        w->scale = most > 0 ? ilogb(most) : 0;
+    }
+    for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
+        double *through = w->through + leaf * n;
+        uint32_t loop = 0;
+        if (!fab_hop_order_find(f, t, leaf, &order, &loop)) {
+            FAB_FAIL(err, FAB_EINTERNAL, NULL, "next hops run in a circle");
+        }
+        through[t->leaf_node[leaf] - f->first[FAB_NODE_SWITCH]] = w->split->rule == FAB_SPLIT_CAPACITY ? INFINITY : 1;
+        for (uint32_t i = 0; i < order.n; i++) {
+            fab_next_hop_list next = fab_next_hops_get(t, order.order[i], leaf);
+            for (uint32_t k = 0; k < next.count; k++) {
+                through[order.order[i]] += strength(w, fab_next_hop(&next, k), leaf);
+            }
+        }
+    }
+done:
+    fab_hop_order_release(&order);
+    return status;
+}
+
+/* Fractions that sum to 1; a switch that never holds anything for the leaf may have none. False where all are equal. */
+static bool weigh_by_split(const writer *w, const entry *e, uint32_t leaf) {
+    const fab_split *split = w->split;
+    double sum = 0;
+    bool differ = false;
+    if (split->rule == FAB_SPLIT_EQUAL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < e->count; i++) {
+        w->weight[i] = split->rule == FAB_SPLIT_SHARE ? split->share[(size_t)leaf * w->f->n_links + link_of(e, i)]
+                                                      : strength(w, link_of(e, i), leaf);
+        sum += w->weight[i];
+        differ = differ || w->weight[i] != w->weight[0];
+    }
+    for (uint32_t i = 0; i < e->count && split->rule != FAB_SPLIT_SHARE; i++) {
+        w->weight[i] /= sum;
+    }
+    return differ && sum > 0 && isfinite(sum);
+}
+
+/* Weights of a group into w->weight; false where they are equal without a word. */
+static bool weigh(const writer *w, const entry *e, uint32_t leaf) {
+    const fab_router *router = w->router;
+    bool differ = false;
+    if (by_destination(router) || e->count == 0) {
+        return false;
+    }
+    const double *read = fab_read_weights(router, &e->next);
+    if (router->splits && read != NULL) { /* engine file: as it was read */
+        for (uint32_t i = 0; i < e->count; i++) {
+            w->weight[i] = read[i];
+        }
+        return w->weight[0] > 0;
+    }
+    if (router->splits) {
+        return w->split != NULL && weigh_by_split(w, e, leaf);
+    }
+    for (uint32_t i = 0; i < e->count; i++) {
+        w->weight[i] = fab_next_hop_weight(router, &e->next, i);
+        differ = differ || w->weight[i] != w->weight[0];
+    }
+    return differ;
+}
+
+/* --- lines ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Text of an entry. */
+static void spell(writer *w, const entry *e, uint32_t leaf) {
+    bool weighted = weigh(w, e, leaf);
+    w->text.length = 0;
+    fab_str_add(&w->text, e->count == 0 ? " -" : "");
+    for (uint32_t i = 0; i < e->count; i++) {
+        char weight[32];
+        if (weighted && !(w->weight[i] > 0)) {
+            continue; /* never taken */
+        }
+        fab_str_printf(&w->text, "%c%u", w->text.length > 0 ? ',' : ' ', w->f->port[link_of(e, i)]);
+        if (weighted) {
+            fab_format_double(weight, w->weight[i]);
+            fab_str_printf(&w->text, "*%s", weight);
+        }
+    }
+}
+
+static void put_entry(writer *w, const entry *e, uint32_t leaf) {
+    fab_next_hop_list group = w->split == NULL ? e->next : (fab_next_hop_list){0};
+    bool repeated = group.count > 0 && group.link == w->last.link && group.slot == w->last.slot;
+    if (!repeated) { /* most lines of a switch are */
+        spell(w, e, leaf);
+        w->last = group;
+    }
+    (void)fwrite(w->text.data, 1, w->text.length, w->out);
+}
+
+/* The line of a switch for a leaf. Equal entries are written once. Returns the number of lines. */
+static uint64_t put_line(writer *w, fab_node_id v, uint32_t leaf) {
+    const fab_router *router = w->router;
+    const fab_fabric *f = w->f;
+    fab_node_id to = router->next_hops->leaf_node[leaf];
+    entry first = {0};
+    entry e = {0};
+    bool routed = false;
+    bool differ = false;
+    bool is_first = true;
+    for (uint32_t k = f->out_first[to]; k < f->out_first[to + 1]; k++) {
+        if (fab_class_of(f, f->out_link[k])->kind != FAB_LINK_ACCESS) {
+            continue;
+        }
+        find_entry(router, v, leaf, f->port[f->out_link[k]], &e);
+        routed = routed || e.count > 0;
+        differ = differ || (!is_first && by_destination(router) && e.one != first.one);
+        first = is_first ? e : first;
+        is_first = false;
+    }
+    if (!routed && fab_next_hops_group(router->minimal, v - f->first[FAB_NODE_SWITCH], leaf) == 0) {
+        return 0;
+    }
+    char a[FAB_NODE_NAME_SIZE];
+    char b[FAB_NODE_NAME_SIZE];
+    (void)fprintf(w->out, "%s %s", fab_node_name(f, v, a), fab_node_name(f, to, b));
+    for (uint32_t k = f->out_first[to]; k < f->out_first[to + 1]; k++) {
+        if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS) {
+            find_entry(router, v, leaf, f->port[f->out_link[k]], &e);
+            put_entry(w, &e, leaf);
+            if (!differ) {
+                break;
+            }
+        }
+    }
+    (void)fputc('\n', w->out);
+    return 1;
+}
+
+static fab_status write_tables(writer *w, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = w->f;
+    const fab_next_hops *t = w->router->next_hops;
+    char header[FAB_TABLES_HEADER];
+    uint64_t n_lines = 0;
+    uint32_t degree = 0;
+    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
+        degree = f->out_first[v + 1] - f->out_first[v] > degree ? f->out_first[v + 1] - f->out_first[v] : degree;
+    }
+    FAB_TRY(FAB_NEW(w->weight, degree, err));
+    if (w->split != NULL && (w->split->rule == FAB_SPLIT_CAPACITY || w->split->rule == FAB_SPLIT_WEIGHT)) {
+        FAB_TRY(sum_paths(w, err));
+    }
+    (void)fprintf(w->out, "%s\n# engine %s\n%s\n", FAB_TABLES_MAGIC, w->router->label,
+                  fab_tables_fabric_line(f, header));
+    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes && !ferror(w->out); v++) {
+        for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
+            if (t->leaf_node[leaf] != v) {
+                n_lines += put_line(w, v, leaf);
+            }
+        }
+    }
+    (void)fprintf(w->out, "end %" PRIu64 "\n", n_lines);
+    FAB_TRY(fab_str_status(&w->text, err));
+    if (fflush(w->out) != 0 || ferror(w->out)) {
+        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the forwarding tables: %s", strerror(errno));
+    }
+done:
+    fab_str_release(&w->text);
+    free(w->weight);
+    free(w->through);
+    return status;
+}
+
+fab_status fab_tables_write(const fab_router *router, FILE *out, fab_error *err) {
+    writer w = {.router = router, .f = router->fabric, .out = out};
+    return write_tables(&w, err);
+}
+
+fab_status fab_tables_write_split(const fab_router *router, const fab_split *split, FILE *out, fab_error *err) {
+    writer w = {.router = router, .f = router->fabric, .split = split, .out = out};
+    return write_tables(&w, err);
+}
+
+fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *phase, const fab_bound *known, FILE *out,
+                                  fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = router->fabric;
+    fab_dag *dag = NULL;
+    fab_offer offer = {0};
+    fab_demand demand = {0};
+    fab_split split = {0};
+    if (!router->splits) {
+        return fab_tables_write(router, out, err);
+    }
+    if (router->groups.dag == NULL) {
+        FAB_TRY(fab_dag_new(f, router->next_hops, &dag, err));
+    }
+    if (router->engine->by_demand) {
+        FAB_TRY(fab_offer_init(f, &router->ports, phase, &offer, err));
+        FAB_TRY(fab_demand_init(f, &router->ports, router->next_hops, phase, &offer, &demand, err));
+    }
+    FAB_TRY(router->engine->split(router, fab_router_dag(router, dag), &demand, known, &split, err));
+    FAB_TRY(fab_tables_write_split(router, &split, out, err));
+done:
+    fab_split_release(&split);
+    fab_demand_release(&demand);
+    fab_offer_release(&offer);
+    fab_dag_free(dag);
+    return status;
+}
+
+const char *fab_tables_fabric_line(const fab_fabric *f, char *out) {
+    uint32_t n_cables = 0;
+    for (uint32_t c = 0; c < f->n_cables; c++) {
+        fab_link_kind kind = f->classes[f->cable_class[c]].kind;
+        n_cables += kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
+    }
+    (void)snprintf(out, FAB_TABLES_HEADER, "fabric nics=%" PRIu32 " switches=%" PRIu32 " cables=%" PRIu32,
+                   fab_n_of(f, FAB_NODE_NIC), fab_n_switches(f), n_cables);
+    return out;
+}

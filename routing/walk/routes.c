@@ -1,0 +1,341 @@
+/* Walks every flow of a phase, hop by hop, through the next-hop tables; the engine decides at each switch. */
+#include "engines/engines.h"
+#include "fab/memory.h"
+#include "fab/rng.h"
+#include "walk.h"
+
+#include <stdlib.h>
+
+void fab_routes_release(fab_routes *routes) {
+    free(routes->flow_first);
+    free(routes->path_first);
+    free(routes->link);
+    free(routes->group);
+    *routes = (fab_routes){0};
+}
+
+static fab_status append(fab_routes *routes, size_t *n, const fab_link_id *links, uint32_t count, fab_error *err) {
+    fab_status status = FAB_GROW(routes->link, routes->link_capacity, *n + count, err);
+    for (uint32_t i = 0; status == FAB_OK && i < count; i++) {
+        routes->link[(*n)++] = links[i];
+    }
+    return status;
+}
+
+/* Routes being written: paths wait in the walk until it is full. */
+typedef struct writer {
+    const fab_router *router;
+    uint64_t seed;
+    fab_routes *routes;
+    size_t n_paths, n_links; /* written */
+    fab_walk walk;
+} writer;
+
+/* What is left of a path longer than a walk holds. Every minimal hop comes one nearer to the leaf, and own tables have
+ * no loop, so it ends. */
+static fab_status write_rest(writer *w, uint32_t i, fab_error *err) {
+    const fab_fabric *f = w->router->fabric;
+    uint32_t base = f->first[FAB_NODE_SWITCH];
+    for (fab_node_id v = w->walk.at[i] + base; v != w->walk.target[i] + base;) {
+        fab_link_id link = fab_router_next(w->router, w->seed, v, w->walk.leaf[i], &w->walk.key[i]);
+        if (link == FAB_NONE) {
+            return fab_walk_unreachable(&w->walk, w->router, i, err);
+        }
+        fab_status status = append(w->routes, &w->n_links, &link, 1, err);
+        if (status != FAB_OK) {
+            return status;
+        }
+        v = fab_head(f, link);
+    }
+    return FAB_OK;
+}
+
+/* Links between switches of paths that have ended. What is too much is written over: no need to count each. */
+static void write_hops(writer *w) {
+    const fab_walk *walk = &w->walk;
+    size_t *path_first = w->routes->path_first + w->n_paths;
+    fab_link_id *link = w->routes->link;
+    uint32_t *group = w->routes->group;
+    size_t n = w->n_links;
+    for (uint32_t i = 0; i < walk->n; i++) {
+        path_first[i] = n;
+        for (uint32_t k = 0; k < walk->n_steps; k++) {
+            link[n + k] = walk->hop[k][i];
+        }
+        n += walk->n_hops[i];
+    }
+    for (uint32_t i = 0; i < walk->n && group != NULL; i++) {
+        for (uint32_t k = 0; k < walk->n_steps; k++) {
+            group[path_first[i] + k] = walk->group[k][i];
+        }
+    }
+    w->n_paths += walk->n;
+    w->n_links = n;
+}
+
+static fab_status write_paths(writer *w, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_routes *routes = w->routes;
+    const fab_walk *walk = &w->walk;
+    bool legs = !routes->between_switches;
+    for (uint32_t i = 0; i < walk->n; i++) {
+        routes->path_first[w->n_paths++] = w->n_links;
+        if (legs) {
+            FAB_TRY(append(routes, &w->n_links, walk->legs[i].head, walk->legs[i].n_head, err));
+        }
+        FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, w->n_links + walk->n_hops[i], err)); /* after rests */
+        for (uint32_t k = 0; k < walk->n_hops[i]; k++) {
+            routes->link[w->n_links++] = walk->hop[k][i];
+        }
+        if (walk->at[i] != walk->target[i]) {
+            FAB_TRY(write_rest(w, i, err));
+        }
+        if (legs) {
+            FAB_TRY(append(routes, &w->n_links, walk->legs[i].tail, walk->legs[i].n_tail, err));
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status flush(writer *w, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_routes *routes = w->routes;
+    fab_walk *walk = &w->walk;
+    const size_t n = walk->n;
+    walk->wants_groups = routes->group != NULL;
+    fab_walk_begin(walk, w->router, w->seed);
+    FAB_TRY(fab_walk_run(walk, w->router, w->seed, err));
+    FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + n + 1, err));
+    FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, w->n_links + n * (FAB_WALK_HOPS + 2 * FAB_LEG_LINKS), err));
+    if (routes->group != NULL) {
+        FAB_TRY(FAB_GROW(routes->group, routes->group_capacity, w->n_links + n * FAB_WALK_HOPS, err));
+    }
+    if (routes->between_switches && walk->n_left == 0) {
+        write_hops(w);
+    } else {
+        FAB_TRY(write_paths(w, err));
+    }
+    routes->path_first[w->n_paths] = w->n_links;
+    walk->n = 0;
+done:
+    return status;
+}
+
+/* None may be left from another engine. Paths longer than a walk holds are finished without groups. */
+static fab_status start_groups(const fab_router *router, fab_routes *routes, fab_error *err) {
+    if (!routes->wants_groups || !routes->between_switches || !router->is_plain || !fab_is_tree(router->fabric)) {
+        free(routes->group);
+        routes->group = NULL;
+        routes->group_capacity = 0;
+        return FAB_OK;
+    }
+    return FAB_GROW(routes->group, routes->group_capacity, 1, err);
+}
+
+uint32_t fab_plane_of(const fab_router *router, const fab_flow *flow, uint32_t queue_pair, uint64_t seed) {
+    uint32_t n_planes = router->ports.n_planes;
+    if (n_planes == 1) {
+        return 0;
+    }
+    uint64_t draw = fab_draw(router->engine->seeded ? seed : 0, (uint64_t)flow->src << 32 | flow->dst, flow->ordinal);
+    return (fab_scale32((uint32_t)(draw >> 32), n_planes) + queue_pair) % n_planes;
+}
+
+/* Rows of an all-to-all between GPUs with one port each: nothing has to be looked up but where they are plugged in. */
+static fab_status add_rows(writer *w, const fab_phase *phase, uint64_t first, uint32_t n_flows, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_port_end *end = w->router->end + phase->all.first;
+    const uint32_t n = phase->all.n;
+    const uint32_t n_queue_pairs = w->router->queue_pairs;
+    uint32_t from = (uint32_t)(first / (n - 1));
+    uint32_t to = (uint32_t)(first % (n - 1));
+    size_t n_paths = 0;
+    to += to >= from;
+    for (uint32_t i = 0; i < n_flows; from++, to = 0) {
+        const fab_port_end *source = &end[from];
+        for (; to < n && i < n_flows; to++) {
+            if (to == from) {
+                continue;
+            }
+            bool in_domain = source->domain == end[to].domain;
+            uint32_t count = in_domain ? 1 : n_queue_pairs;
+            w->routes->flow_first[i++] = (uint32_t)n_paths;
+            n_paths += count;
+            for (uint32_t qp = 0; qp < count; qp++) {
+                fab_walk_add_ends(&w->walk, source, in_domain ? source : &end[to], 0, qp);
+                if (w->walk.n == FAB_WALK_PATHS) {
+                    FAB_TRY(flush(w, err));
+                }
+            }
+        }
+    }
+    FAB_TRY(flush(w, err));
+    w->routes->flow_first[n_flows] = (uint32_t)n_paths;
+    w->routes->n_flows = n_flows;
+done:
+    return status;
+}
+
+/* Of two GPUs with one port each, in different domains. */
+static void add_simple(writer *w, const fab_flow *flow, uint32_t queue_pair) {
+    const fab_port_end *from = &w->router->end[flow->src];
+    const fab_port_end *to = &w->router->end[flow->dst];
+    fab_legs *legs = &w->walk.legs[w->walk.n];
+    legs->in_domain = false;
+    legs->n_head = 2;
+    legs->head[0] = from->pcie;
+    legs->head[1] = from->up;
+    legs->n_tail = 2;
+    legs->tail[0] = to->up ^ 1U;
+    legs->tail[1] = to->pcie ^ 1U;
+    fab_walk_add_ends(&w->walk, from, to, flow->ordinal, queue_pair);
+}
+
+static fab_status add_any(writer *w, const fab_flow *flow, uint32_t path, fab_error *err) {
+    const fab_ports *ports = &w->router->ports;
+    fab_legs legs = {0};
+    fab_hop_key key = {.ordinal = flow->ordinal, .queue_pair = path / ports->nics_per_gpu};
+    uint32_t plane = fab_plane_of(w->router, flow, key.queue_pair, w->seed);
+    fab_status status =
+        fab_legs_of(w->router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, plane, &legs, err);
+    if (status == FAB_OK) {
+        key.src_nic = legs.src_nic;
+        key.dst_nic = legs.dst_nic;
+        fab_walk_add(&w->walk, w->router, &legs, &key);
+    }
+    return status;
+}
+
+static fab_status add_path(writer *w, const fab_flow *flow, uint32_t path, fab_error *err) {
+    const fab_port_end *end = w->router->end;
+    fab_status status = FAB_OK;
+    if (end != NULL && end[flow->src].domain != end[flow->dst].domain) {
+        add_simple(w, flow, path);
+    } else {
+        status = add_any(w, flow, path, err);
+    }
+    return status == FAB_OK && w->walk.n == FAB_WALK_PATHS ? flush(w, err) : status;
+}
+
+static bool same_domain(const fab_fabric *f, const fab_ports *ports, uint32_t a, uint32_t b) {
+    return ports->gpu_scaleup[a] != FAB_NONE && fab_domain_of(f, a) == fab_domain_of(f, b);
+}
+
+/* Every port of a NIC carries its share: as many queue pairs on each plane. */
+uint32_t fab_paths_per_flow(const fab_router *router) {
+    uint32_t planes = router->ports.n_planes;
+    return (router->queue_pairs + planes - 1) / planes * planes * router->ports.nics_per_gpu;
+}
+
+fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uint64_t first, uint32_t n_flows,
+                           const double *rate, uint64_t seed, fab_routes *routes, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = router->fabric;
+    uint32_t paths_per_flow = fab_paths_per_flow(router);
+    writer w = {.router = router, .seed = seed, .routes = routes};
+    size_t n_paths = 0;
+    routes->n_flows = 0;
+    if (router->splits) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s splits flows at every switch: a flow has no routes of its own",
+                 router->engine->name);
+    }
+    FAB_TRY(fab_ports_check(f, &router->ports, phase, err));
+    FAB_TRY(start_groups(router, routes, err));
+    if (router->engine->route != NULL) {
+        return router->engine->route(router, phase, rate, seed, routes, err);
+    }
+    FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n_flows + 1, err));
+    if (phase->all.n > 0 && routes->between_switches && router->end != NULL) {
+        FAB_TRY(add_rows(&w, phase, first, n_flows, err));
+        goto done;
+    }
+    for (uint32_t i = 0; i < n_flows; i++) {
+        fab_flow flow = fab_phase_flow(phase, first + i);
+        bool in_domain = router->end != NULL ? router->end[flow.src].domain == router->end[flow.dst].domain
+                                             : same_domain(f, &router->ports, flow.src, flow.dst);
+        size_t count = in_domain ? 1 : paths_per_flow; /* queue pairs differ only where switches choose */
+        routes->flow_first[i] = (uint32_t)n_paths;
+        n_paths += count;
+        if (n_paths > UINT32_MAX) {
+            FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%u flows of %u queue pairs exceed the limit of %u paths", n_flows,
+                     paths_per_flow, UINT32_MAX);
+        }
+        for (size_t path = 0; path < count; path++) {
+            FAB_TRY(add_path(&w, &flow, (uint32_t)path, err));
+        }
+    }
+    FAB_TRY(flush(&w, err));
+    routes->flow_first[n_flows] = (uint32_t)n_paths;
+    routes->n_flows = n_flows;
+done:
+    return status;
+}
+
+/* Some NIC of a leaf that sends to `dst_nic`, for the message where it cannot; `dst_nic` where there is no other. */
+static uint32_t sender_on(const fab_fabric *f, fab_node_id leaf, uint32_t dst_nic) {
+    for (uint32_t k = f->out_first[leaf]; k < f->out_first[leaf + 1]; k++) {
+        uint32_t nic = fab_head(f, f->out_link[k]) - f->first[FAB_NODE_NIC];
+        if (nic != dst_nic && fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS) {
+            return nic;
+        }
+    }
+    return dst_nic;
+}
+
+fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_node_id *src_leaf,
+                              const uint32_t *dst_nic, fab_routes *routes, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = router->fabric;
+    writer w = {.router = router, .routes = routes};
+    routes->n_flows = 0;
+    routes->between_switches = true;
+    FAB_TRY(start_groups(router, routes, err));
+    FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n + 1, err));
+    for (uint32_t i = 0; i < n; i++) {
+        fab_link_id down = router->ports.nic_access[(size_t)dst_nic[i] * router->ports.n_planes] ^ 1U;
+        const fab_legs legs = {
+            .src_leaf = src_leaf[i], .dst_leaf = fab_tail(f, down), .dst_port = f->port[down], .dst_nic = dst_nic[i]};
+        const fab_hop_key key = {.src_nic = sender_on(f, src_leaf[i], dst_nic[i]), .dst_nic = dst_nic[i]};
+        routes->flow_first[i] = i;
+        fab_walk_add(&w.walk, router, &legs, &key);
+        if (w.walk.n == FAB_WALK_PATHS) {
+            FAB_TRY(flush(&w, err));
+        }
+    }
+    FAB_TRY(flush(&w, err));
+    routes->flow_first[n] = n;
+    routes->n_flows = n;
+done:
+    return status;
+}
+
+fab_status fab_routes_of_round(const fab_routes *all, uint32_t round, uint32_t n_rounds, fab_routes *out,
+                               fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t n_paths = 0;
+    size_t n_links = 0;
+    out->n_flows = 0;
+    FAB_TRY(FAB_GROW(out->flow_first, out->flow_capacity, (size_t)all->n_flows + 1, err));
+    for (uint32_t flow = 0; flow < all->n_flows; flow++) {
+        size_t first = all->flow_first[flow];
+        size_t count = all->flow_first[flow + 1] - first;
+        if (count >= n_rounds) { /* the paths of a queue pair, one for each NIC, follow one another */
+            count /= n_rounds;
+            first += count * round;
+        }
+        out->flow_first[flow] = (uint32_t)n_paths;
+        FAB_TRY(FAB_GROW(out->path_first, out->path_capacity, n_paths + count + 1, err));
+        for (size_t path = first; path < first + count; path++) {
+            out->path_first[n_paths++] = n_links;
+            FAB_TRY(append(out, &n_links, all->link + all->path_first[path],
+                           (uint32_t)(all->path_first[path + 1] - all->path_first[path]), err));
+        }
+    }
+    FAB_TRY(FAB_GROW(out->path_first, out->path_capacity, n_paths + 1, err));
+    out->flow_first[all->n_flows] = (uint32_t)n_paths;
+    out->path_first[n_paths] = n_links;
+    out->n_flows = all->n_flows;
+done:
+    return status;
+}

@@ -1,0 +1,47 @@
+/**
+ * @file replay_memory.h
+ * What routing a design takes, estimated from counts before it is allocated. Estimates lie above what is taken, by no
+ * more than its double where that is above 50 MB; tests/cli/estimates.py measures it.
+ */
+#ifndef FAB_REPLAY_MEMORY_H
+#define FAB_REPLAY_MEMORY_H
+
+#include "fab/replay.h"
+#include "fab/routing.h"
+#include "fab/traffic.h"
+
+/** Counts of a fabric that estimates are made of. */
+typedef struct fab_replay_sizes {
+    const fab_fabric *fabric;
+    double n_links, n_switches, n_leaves;
+    double widest_leaf; /**< most NICs on a switch */
+    double turn_words;  /**< 64-bit words of a bit for every two cables of a switch */
+} fab_replay_sizes;
+
+/** Complexity: O(links). */
+void fab_replay_sizes_of(const fab_fabric *fabric, fab_replay_sizes *out);
+
+/** Of the graph, of next-hop tables, and of shortest-path DAGs. */
+double fab_graph_bytes(const fab_replay_sizes *sizes);
+double fab_next_hops_bytes(const fab_replay_sizes *sizes);
+double fab_dags_bytes(const fab_replay_sizes *sizes);
+
+/** Mean cables of a path from GPU to GPU, or more. */
+double fab_path_links(const fab_design *design, const fab_fabric *fabric);
+
+/**
+ * The graph, next-hop tables and shortest-path DAGs.
+ * @retval FAB_EUNSUPPORTED  more than replay->design->fabric.max_bytes
+ */
+fab_status fab_replay_check_tables(const fab_replay *replay, const fab_replay_sizes *sizes,
+                                   fab_error *err) FAB_MUST_USE;
+
+/** The same with what the engines keep. */
+fab_status fab_replay_check_routers(const fab_replay *replay, const fab_replay_sizes *sizes,
+                                    fab_error *err) FAB_MUST_USE;
+
+/** The same with traffic, every thread's paths and rates, and the figures of all seeds. */
+fab_status fab_replay_check_paths(const fab_replay *replay, const fab_replay_sizes *sizes, const fab_traffic *traffic,
+                                  const fab_router *routers, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,327 @@
+/**
+ * @file result.h
+ * What a command found, as plain structs: the one object that every report format renders.
+ */
+#ifndef FAB_RESULT_H
+#define FAB_RESULT_H
+
+#include "fab/design.h"
+#include "fab/fabric.h"
+#include "fab/iteration.h"
+#include "fab/path_figures.h"
+#include "fab/prices.h"
+#include "fab/topologies.h"
+#include "fab/traffic.h"
+
+#define FAB_HOT_LINKS   10 /**< worst links kept per engine */
+#define FAB_CYCLE_SHOWN 16 /**< links named of a cycle of dependencies */
+#define FAB_HOT_FLOWS   16 /**< flows listed per hot link */
+#define FAB_MAX_BLOCKS  64 /**< blocks of servers between which traffic is added up */
+#define FAB_HISTOGRAM                                                                                                  \
+    8 /**< bins of link utilisation: [0,.25) [.25,.5) [.5,.75) [.75,1] (1,1.5] (1.5,2] (2,3] (3,inf) */
+
+#define FAB_EXPECT_ALL                                                                                                 \
+    0.05 /**< next hops that an ideal hash leaves unused, on average, where it is expected to use all */
+#define FAB_POLAR_SHARE  0.75 /**< polarized: at most this part of the next hops that an ideal hash would use, ... */
+#define FAB_POLAR_CHANCE 1e-6 /**< ... which an ideal hash does with less than this probability */
+
+/** Distribution over seeds. With one seed all figures are that value and ci95 is 0. */
+typedef struct fab_stat {
+    double mean;
+    double ci95; /**< half width of the 95 % confidence interval of the mean (Student's t) */
+    double p50, p99, min, max;
+} fab_stat;
+
+/** What a line of a bill of materials is. */
+typedef enum fab_part {
+    FAB_PART_SWITCH,
+    FAB_PART_TRANSCEIVER,
+    FAB_PART_CABLE,
+    FAB_PART_NIC,
+    FAB_PART_INSTALLATION,
+    FAB_PART_N
+} fab_part;
+
+typedef struct fab_cost_line {
+    char part[FAB_NAME_SIZE]; /**< "switch 64x400 Gb/s", "transceiver 2x400 Gb/s", "cable 400 Gb/s 30 m" */
+    char tier[FAB_NAME_SIZE]; /**< "leaf", "leaf-spine", ... */
+    uint64_t quantity;
+    double unit_usd, total_usd, power_w;
+    fab_part kind;
+    char medium[FAB_NAME_SIZE]; /**< of a cable: "DAC"; of a transceiver its type: "DR4"; or empty */
+    double rate_bps;            /**< of a port, module port, cable or NIC */
+    double length_m;            /**< of a cable */
+} fab_cost_line;
+
+/** NICs, switches of every tier, cables of every kind with their transceivers at either end, installation of both. */
+#define FAB_MAX_COST_LINES (1 + FAB_MAX_TIERS + 3 * FAB_MAX_CABLE_KINDS + 2)
+
+typedef struct fab_cost {
+    char profile[FAB_NAME_SIZE];
+    char convention[FAB_NAME_SIZE]; /**< name of a fab_count_rule */
+    char counting[192];             /**< the same as a sentence */
+    char source[512];
+    double total_usd, switch_usd, transceiver_usd, cable_usd, nic_usd, installation_usd, per_gpu_usd;
+    double per_bisection_gbps_usd; /**< total_usd over the bisection in Gb/s; 0 where it is not known */
+    double capital_usd_per_year;   /**< total_usd over the years of the price book */
+    double power_w, energy_usd_per_year;
+    uint64_t transceivers; /**< modules; one twin-port module counts once */
+    fab_cost_line lines[FAB_MAX_COST_LINES];
+    size_t n_lines;
+    /* Of one part, its installation included: the parts of a fabric add up to total_usd. A cable comes with its
+     * transceivers; those that two cables share are split evenly. */
+    double nic_each_usd, switch_each_usd[FAB_MAX_TIERS];
+    double cable_each_usd[FAB_MAX_CABLE_KINDS]; /**< [i]: of the cables counts.kinds[i] */
+} fab_cost;
+
+/** A fabric as reports show it. */
+typedef struct fab_fabric_result {
+    char name[512]; /**< of the design, or its one-line form */
+    char family[FAB_NAME_SIZE];
+    char digest[17];
+    char source[512];
+    fab_fabric_spec spec; /**< resolved */
+    fab_counts counts;
+    double bisection_bps; /**< minimum cut over network links, one direction, first half of the servers to the second */
+    double bisection_ratio;       /**< the same over half of the injection capacity */
+    double scaleup_bisection_bps; /**< sum over scale-up domains of the rate of half of their GPUs, one direction */
+    fab_cost cost;
+    double reduction_ratio;              /**< 1 - total_usd / total_usd of the first design */
+    struct fab_fabric_result *front_end; /**< the network for storage and data beside this one, or NULL; owned */
+} fab_fabric_result;
+
+/** Parts of one kind that a step of growth buys or leaves over. */
+typedef struct fab_growth_part {
+    char part[FAB_NAME_SIZE], tier[FAB_NAME_SIZE]; /**< as in fab_cost_line */
+    uint64_t bought, retired;
+    double bought_usd;
+} fab_growth_part;
+
+/** One step of a fabric that is built in steps. */
+typedef struct fab_growth_step {
+    uint64_t gpus, switches, cables;
+    double total_usd, bought_usd; /**< of all that stands after the step; of what the step buys */
+    double bisection_ratio;
+    uint64_t free_ports;    /**< of switches: stranded until the fabric grows into them */
+    uint64_t cables_moved;  /**< standing cables that must be plugged elsewhere */
+    fab_growth_part *parts; /**< owned; those that change */
+    size_t n_parts;
+} fab_growth_step;
+
+/** A flow that meets others on a hot link. */
+typedef struct fab_flow_ref {
+    uint64_t flow;
+    uint32_t src_gpu, dst_gpu, src_rank, dst_rank; /**< rank = GPU where there is no job */
+    double share;                                  /**< part of the flow's bytes that crosses the link */
+    char comm[FAB_NAME_SIZE];
+} fab_flow_ref;
+
+typedef struct fab_hot_link {
+    fab_link_id link;
+    char name[FAB_LINK_NAME_SIZE];
+    uint32_t tier; /**< of the class */
+    bool up;
+    double factor, taper_factor, hash_factor;
+    uint64_t n_flows;
+    uint32_t n_listed;
+    fab_flow_ref flows[FAB_HOT_FLOWS];
+} fab_hot_link;
+
+/** Links of one tier boundary in one direction, for the first seed. */
+typedef struct fab_tier_load {
+    uint32_t tier; /**< boundary: 1 = NIC - leaf, 2 = leaf - spine, ... (see fab_boundary_name) */
+    bool up;
+    uint64_t links, used, collided;
+    double bytes;
+    double max_utilisation, mean_utilisation; /**< mean over all links of the boundary */
+    double max_taper_factor;                  /**< largest utilisation under ideal spray */
+    uint64_t histogram[FAB_HISTOGRAM];
+    double held_flows; /**< flows whose rate these links hold down: their bottlenecks, by the shares of their paths */
+    /* Choices among equal-cost next hops that lie in this boundary: one per switch and group of next hops. */
+    uint64_t choices;           /**< that some flow met */
+    uint64_t full_choices;      /**< with so many flows that an ideal hash is expected to use all next hops */
+    double mean_used, min_used; /**< share of its next hops that a full choice uses */
+    /* Those made for flows that another switch has chosen for before. */
+    uint64_t later_choices, later_next_hops, later_used;
+    double later_expected; /**< next hops that an ideal hash would use, on average */
+    double chance;         /**< bound of the probability that an ideal hash uses as few */
+    bool polarized;
+} fab_tier_load;
+
+/** Figures of one seed. */
+typedef struct fab_seed_figures {
+    double busiest_link_s, max_collision_factor, collided_flows;
+} fab_seed_figures;
+
+/** The flow of a phase that ends last. */
+typedef struct fab_last_flow {
+    uint64_t flow, bytes;
+    uint32_t src_gpu, dst_gpu;
+    double rate_bps, finish_s;           /**< rate while all flows of the phase are under way */
+    char bottleneck[FAB_LINK_NAME_SIZE]; /**< name of the link that holds it; empty: its receiver's window does */
+    char comm[FAB_NAME_SIZE];
+} fab_last_flow;
+
+/** One flow of a phase, of the first seed. */
+typedef struct fab_flow_rate {
+    uint32_t src_gpu, dst_gpu, comm;
+    fab_link_id bottleneck; /**< of its slowest path; FAB_NONE: its receiver's window */
+    uint64_t bytes;
+    double rate_bps, finish_s;
+} fab_flow_rate;
+
+/** What holds the flows of the first seed, each counted once; those that network links hold stand with the tiers. */
+typedef struct fab_rate_figures {
+    double held_by_scaleup, held_by_pcie, held_by_window;
+    fab_last_flow last;
+} fab_rate_figures;
+
+typedef struct fab_engine_result {
+    char engine[FAB_NAME_SIZE];
+    char label[FAB_ENGINE_LABEL_SIZE]; /**< name and all options */
+    uint64_t seed;
+    uint64_t n_seeds;
+    uint32_t n_rounds; /**< above 1: queue pairs take turns; figures are means over the rounds of a seed, loads and hot
+                          links those of the first round */
+    bool seeded;
+    bool deadlock_free; /**< no cycle among the dependencies of the routes of the first seed */
+    bool polarized;     /**< of the first seed: some boundary is; only engines that hash */
+    bool has_effective_bisection;
+    bool has_gap; /**< asked for, and every path is minimal, so that the bound holds */
+    fab_stat collided_links, collided_flows;
+    fab_stat max_collision_factor;  /**< largest utilisation of a fabric link */
+    fab_stat mean_collision_factor; /**< mean over flows that use a fabric link of the worst factor on their route */
+    fab_stat max_taper_factor, max_hash_factor;
+    fab_stat max_utilisation; /**< network links */
+    fab_stat throughput;      /**< largest factor by which all demands fit under this routing: 1 / max_utilisation */
+    fab_stat busiest_link_s;  /**< bytes over capacity of the network link that needs longest: no phase under this
+                                 routing is faster */
+    fab_stat optimum_gap;     /**< max_utilisation over its certified lower bound, minus 1; with has_gap */
+    fab_stat effective_bisection; /**< ORCS; has_effective_bisection only for the bisection pattern */
+    bool has_time;                /**< the phase's time is known: not of a phase whose flows are too many to be solved
+                                     and differ in bytes or are held by windows */
+    bool has_rates;               /**< the next two are known: with has_time, where the phase is small enough */
+    fab_stat min_rate, mean_rate; /**< max-min fair, over the phase's flows, bit/s */
+    fab_stat transfer_s;          /**< until the last byte of the iteration is through, without latency */
+    fab_stat time_s;              /**< transfer_s + latency_s */
+    fab_stat algbw, busbw;        /**< B/s, as nccl-tests define them; 0 where the phase is no whole collective */
+    fab_stat lower_bound_ratio;   /**< transfer_s over what no routing stays below, >= 1 */
+    double latency_s;             /**< steps x executions x latency of the slowest path */
+    fab_rate_figures rates;
+    fab_wiring wiring; /**< of the fabric: what the boundaries below are called */
+    uint32_t n_cycle;  /**< links of a shortest cycle through the first link that lies on one; 0: none */
+    fab_tier_load tiers[2 * FAB_MAX_TIERS];
+    size_t n_tiers; /**< two for each boundary */
+    fab_hot_link hot[FAB_HOT_LINKS];
+    size_t n_hot;
+    fab_path_figures paths;          /**< of the first seed; no flows where they are not known */
+    double window_bytes, queueing_s; /**< of a receiver and of queues, where packets are reordered */
+    uint64_t dependencies;           /**< pairs of fabric links, one held while the other is asked for */
+    char cycle[FAB_CYCLE_SHOWN][FAB_LINK_NAME_SIZE]; /**< names of its first ones */
+    fab_flow_rate *flows; /**< shape [n_flows]; NULL unless asked for, and where rates are not known */
+    uint64_t n_flows;
+    uint64_t *route_first; /**< shape [n_flows + 1]: flow i takes the links route[route_first[i] ... ), in order, first
+                              seed; NULL unless asked for, and where a flow takes several paths */
+    fab_link_id *route;    /**< shape [route_first[n_flows]] */
+    double *load_bytes;    /**< shape [n_links], first seed; NULL unless asked for (exports) */
+    double *utilisation;   /**< shape [n_links], likewise: offered rate over capacity; of fabric links the collision
+                              factor */
+    float *more_utilisation; /**< shape [n_more][n_links]: the same of the seeds after the first; NULL likewise */
+    uint64_t n_more;
+    fab_seed_figures
+        *draws; /**< shape [n_seeds], in the order of the seeds; NULL unless asked for (paired comparisons) */
+} fab_engine_result;
+
+typedef struct fab_phase_result {
+    bool drawn_per_seed; /**< several seeds, and each draws its own flows: what stands here is of the first seed */
+    char name[FAB_NAME_SIZE];
+    char collective[FAB_NAME_SIZE];
+    char formula[192];
+    char algorithm[FAB_NAME_SIZE];               /**< of the collective, or empty */
+    uint32_t run;                                /**< phases of equal number are parts of one collective */
+    bool alternative;                            /**< runs are ways to do the same */
+    uint64_t flows, network_flows, fabric_flows; /**< all; those that leave a domain; those that cross a fabric link */
+    uint64_t bytes, network_bytes;
+    uint64_t steps, executions, communicators;
+    uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes cross boundary t */
+    double least_s; /**< no routing carries the bytes in less: links that no switch chooses, and all links of a leaf */
+    double handover_s; /**< of its time: bytes between rails are first handed over as a whole inside scale-up domains */
+    double max_taper_factor;                 /**< over fabric links, ideal spray: what the design itself causes */
+    double taper_by_tier[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: the same by boundary */
+    float *taper_ratio;  /**< shape [n_links]: utilisation under ideal spray, first seed; NULL unless asked for */
+    double *block_bytes; /**< shape [n_blocks][n_blocks]: from block to block of servers, first seed; NULL unless asked
+                            for */
+    uint32_t n_blocks, servers_per_block; /**< the last block may have fewer */
+    bool has_bound;                       /**< the next six are known */
+    const char *bound_method;   /**< "even splitting", "linear program", "multiplicative weights" or "no choice" */
+    double utilisation_bound;   /**< certified: no splitting over minimal paths has less on its fullest network link */
+    double reached_utilisation; /**< by the best splitting found; equal where the program was solved exactly */
+    uint64_t bound_rounds, bound_columns, bound_rows;
+    fab_engine_result *engines;
+    size_t n_engines;
+} fab_phase_result;
+
+typedef enum fab_command {
+    FAB_COMMAND_RUN,
+    FAB_COMMAND_BUILD,
+    FAB_COMMAND_COST,
+    FAB_COMMAND_ROUTE,
+    FAB_COMMAND_OPTIMIZE,
+    FAB_COMMAND_SWEEP,
+    FAB_COMMAND_PLACE,
+    FAB_COMMAND_MIX,
+    FAB_COMMAND_STUDY,
+    FAB_COMMAND_AUDIT,
+    FAB_COMMAND_TRAFFIC,
+    FAB_COMMAND_IMPORT
+} fab_command;
+
+/** What a run found. */
+/** Phases as they are made, before anything is routed. */
+typedef struct fab_traffic_listing {
+    const struct fab_traffic *traffic;
+    const char *design, *digest;
+} fab_traffic_listing;
+
+typedef struct fab_result {
+    fab_command command;
+    const char *version;
+    uint64_t seed, n_seeds;
+    char traffic[512]; /**< one line: what is replayed */
+    fab_fabric_result *fabrics;
+    size_t n_fabrics; /**< 1, or several for cost */
+    fab_phase_result *phases;
+    size_t n_phases;
+    fab_iteration *iterations; /**< one per engine, of a training job */
+    size_t n_iterations;
+    char iteration_note[256]; /**< why there is none; empty: not asked for */
+    fab_job_spec job;         /**< as resolved; meaningful where ranks > 0 */
+    fab_job_memory memory;    /**< of a job on the fullest GPU; total_bytes 0: no job */
+    uint64_t ranks;           /**< of the job */
+    fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */
+    size_t n_growth;
+    const fab_fabric *graph;                   /**< borrowed; NULL for cost */
+    const struct fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
+    const struct fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
+    const struct fab_advice *advice;           /**< borrowed; NULL unless asked for */
+    const struct fab_sweep *sweep;             /**< borrowed; NULL unless a parameter was varied (sweep.h) */
+    const struct fab_mix *mix;                 /**< borrowed; NULL unless two jobs were compared (mix.h) */
+    const struct fab_study_summary *study;     /**< borrowed; NULL unless of a study (study_summary.h) */
+
+    const fab_traffic_listing *listing;        /**< borrowed; NULL unless traffic was only listed */
+    const struct fab_audit *audit;             /**< borrowed; NULL unless an installed fabric was looked at (audit.h) */
+    const char *audited;                       /**< with audit: the file, borrowed */
+    const struct fab_imported *imported;       /**< borrowed; NULL unless a file was imported (imported.h) */
+    const struct fab_overlay *overlay;         /**< borrowed; NULL where nothing is known of failures (overlay.h) */
+    const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
+    const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
+    const struct fab_failures *failures;       /**< borrowed; NULL unless asked for (failures.h) */
+} fab_result;
+
+void fab_result_release(fab_result *result);
+
+/** Counting conventions and what the model leaves out, as sentences; ended by NULL. */
+extern const char *const fab_conventions[];
+#define FAB_GENERAL_CONVENTIONS 3 /**< the first so many hold without traffic too */
+
+#endif

@@ -1,0 +1,48 @@
+/* Loads and their conservation. */
+#include "fab/replay.h"
+
+#include <math.h>
+
+void fab_route_load(const fab_fabric *f, const fab_routes *routes, const double *amount, double *out_load) {
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        out_load[l] = 0;
+    }
+    for (uint32_t flow = 0; flow < routes->n_flows; flow++) {
+        uint32_t first = routes->flow_first[flow];
+        uint32_t last = routes->flow_first[flow + 1];
+        if (first == last) {
+            continue;
+        }
+        double part = amount[flow] / (last - first);
+        for (size_t i = routes->path_first[first]; i < routes->path_first[last]; i++) {
+            out_load[routes->link[i]] += part;
+        }
+    }
+}
+
+fab_status fab_check_conservation(const fab_fabric *f, const double *load, fab_error *err) {
+    double entered = 0;
+    double left = 0;
+    for (fab_node_id v = f->first[FAB_NODE_NIC]; v < f->n_nodes; v++) {
+        double in = 0;
+        double out = 0;
+        bool is_nic = v < f->first[FAB_NODE_DOMAIN];
+        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
+            fab_link_id link = f->out_link[k];
+            out += load[link];
+            in += load[link ^ 1U];
+            if (is_nic && fab_class_of(f, link)->kind == FAB_LINK_ACCESS) {
+                entered += load[link];
+                left += load[link ^ 1U];
+            }
+        }
+        if (fabs(in - out) > 1e-9 * fmax(in, out)) {
+            char name[FAB_NODE_NAME_SIZE];
+            return fab_fail(err, FAB_EINTERNAL, fab_node_name(f, v, name), "receives %.17g but sends %.17g", in, out);
+        }
+    }
+    if (fabs(entered - left) > 1e-9 * fmax(entered, left)) {
+        return fab_fail(err, FAB_EINTERNAL, NULL, "%.17g enters the network but %.17g leaves it", entered, left);
+    }
+    return FAB_OK;
+}

@@ -1,0 +1,283 @@
+/* Utilisation, collisions and the factors behind them: every metric has its one definition here. */
+#include "measure_rates.h"
+#include "times/handover.h"
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLLIDED   (1 + 1e-9)  /* above this a link is asked for more than it has */
+#define BELOW_IT   1e-9        /* rounding with which a result may fall below its bound */
+#define ROUNDING   (1 + 1e-12) /* links this close are equally hot */
+#define BYTES_BITS 8.0
+
+/* --- what does not depend on the engine ---------------------------------------------------------------------------
+ */
+
+static void to_utilisation(const fab_fabric *f, double *load) {
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        load[l] /= f->classes[f->cable_class[l >> 1]].capacity_bps;
+    }
+}
+
+fab_status fab_subject_init(const fab_bench *bench, const fab_traffic *traffic, const fab_phase *phase,
+                            fab_subject *out, fab_error *err) {
+    static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
+    fab_status status = FAB_OK;
+    const fab_fabric *f = bench->fabric;
+    fab_subject s = {.traffic = traffic,
+                     .phase = phase,
+                     .fabric = f,
+                     .next_hops = bench->next_hops,
+                     .dag = bench->dag,
+                     .ports = bench->ports,
+                     .rates = bench->rates,
+                     .keep_flows = bench->keep_flows,
+                     .keep_routes = bench->keep_routes,
+                     .bisection = strcmp(phase->collective, "bisection") == 0};
+    FAB_TRY(fab_offer_init(f, bench->ports, phase, &s.offer, err));
+    FAB_TRY(fab_demand_init(f, bench->ports, bench->next_hops, phase, &s.offer, &s.demand, err));
+    FAB_TRY(fab_flow_classes_init(&s, &s.classes, err));
+    FAB_TRY(FAB_NEW(s.spray, f->n_links, err));
+    memcpy(s.spray, s.demand.leg_rate, f->n_links * sizeof *s.spray);
+    FAB_TRY(fab_split_load(bench->dag, &EVEN, &s.demand, s.demand.rate, s.spray, err));
+    FAB_TRY(fab_check_conservation(f, s.spray, err));
+    to_utilisation(f, s.spray);
+    FAB_TRY(fab_least_time(&s, &s.least_s, err));
+    FAB_TRY(fab_handover_find(&s, &s.handover, &s.handover_s, err));
+    if (bench->bound && bench->known != NULL) {
+        s.bound = *bench->known;
+        s.has_bound = true;
+        s.borrows_bound = true;
+    } else if (bench->bound) {
+        FAB_TRY(fab_bound_find(f, bench->dag, bench->next_hops, &s.demand, FAB_BOUND_TRIVIAL, &s.bound, err));
+        s.has_bound = true;
+    }
+    *out = s;
+    s = (fab_subject){0};
+done:
+    fab_subject_release(&s);
+    return status;
+}
+
+void fab_subject_release(fab_subject *subject) {
+    fab_offer_release(&subject->offer);
+    fab_demand_release(&subject->demand);
+    fab_flow_classes_release(&subject->classes);
+    if (!subject->borrows_bound) {
+        fab_bound_release(&subject->bound);
+    }
+    free(subject->spray);
+    free(subject->handover);
+    *subject = (fab_subject){0};
+}
+
+double fab_subject_bound(const fab_subject *subject) {
+    return fmax(subject->bound.lower, subject->bound.leg);
+}
+
+void fab_scratch_release(fab_scratch *s) {
+    fab_routes_release(&s->routes);
+    fab_routes_release(&s->round);
+    free(s->use);
+    free(s->bytes);
+    free(s->rate);
+    free(s->volume);
+    free(s->count);
+    free(s->members);
+    free(s->to_nic);
+    free(s->source);
+    free(s->to);
+    free(s->from);
+    free(s->worst);
+    fab_rate_scratch_free(s->rates);
+    *s = (fab_scratch){0};
+}
+
+/* --- figures -------------------------------------------------------------------------------------------------------
+ */
+
+/* Off every minimal path there is nothing that the design causes: all of it is the routing's. */
+static double hash_factor(double factor, double taper_factor) {
+    return taper_factor > 0 ? factor / taper_factor : factor;
+}
+
+fab_status fab_sample_loads(const fab_trial *trial, double *use, const double *bytes, fab_sample *out, fab_error *err) {
+    const fab_fabric *f = trial->subject->fabric;
+    const double *spray = trial->subject->spray;
+    fab_status status = fab_check_conservation(f, use, err);
+    if (status == FAB_OK) {
+        status = fab_check_conservation(f, bytes, err);
+    }
+    if (status != FAB_OK) {
+        return status;
+    }
+    to_utilisation(f, use);
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        const fab_link_class *k = &f->classes[f->cable_class[l >> 1]];
+        bool between_switches = k->kind == FAB_LINK_FABRIC;
+        if (k->tier == 0) {
+            continue;
+        }
+        out->max_utilisation = fmax(out->max_utilisation, use[l]);
+        out->busiest_link_s = fmax(out->busiest_link_s, bytes[l] * BYTES_BITS / k->capacity_bps);
+        if (between_switches) {
+            out->max_taper = fmax(out->max_taper, spray[l]);
+        }
+        if (between_switches && use[l] > 0) {
+            out->collided_links += use[l] > COLLIDED;
+            out->max_collision = fmax(out->max_collision, use[l]);
+            out->max_hash = fmax(out->max_hash, hash_factor(use[l], spray[l]));
+        }
+    }
+    out->throughput = out->max_utilisation > 0 ? 1 / out->max_utilisation : 0;
+    return FAB_OK;
+}
+
+void fab_tally_add(fab_flow_tally *tally, double worst, double count) {
+    if (worst > 0) {
+        tally->crossing += count;
+        tally->sum += worst * count;
+        tally->collided += worst > COLLIDED ? count : 0;
+    }
+}
+
+void fab_sample_flows(const fab_flow_tally *tally, fab_sample *out) {
+    out->mean_collision = tally->crossing > 0 ? tally->sum / tally->crossing : 0;
+    out->collided_flows = tally->collided;
+}
+
+fab_status fab_sample_bound(const fab_trial *trial, bool is_minimal, fab_sample *out, fab_error *err) {
+    out->gap = NAN;
+    if (!trial->subject->has_bound || !is_minimal) {
+        return FAB_OK;
+    }
+    double bound = fab_subject_bound(trial->subject);
+    double gap = bound > 0 ? out->max_utilisation / bound - 1 : 0;
+    if (gap < -BELOW_IT) {
+        return fab_fail(err, FAB_EINTERNAL, trial->router->label,
+                        "the largest utilisation %.17g beats its lower bound %.17g", out->max_utilisation, bound);
+    }
+    out->gap = fmax(gap, 0);
+    return FAB_OK;
+}
+
+/* Effective bisection bandwidth: mean over pairs of 1 / (largest number of flows on any network link of the pair's
+ * route) [Hoefler et al., CLUSTER 2008]. A flow that is split counts on each link with its share, and a link that is
+ * faster than a NIC holds more of them. */
+double fab_line_share(const fab_subject *subject, fab_link_id link, double count) {
+    const fab_link_class *k = fab_class_of(subject->fabric, link);
+    return k->tier > 0 ? count * subject->offer.line_bps / k->capacity_bps : 0;
+}
+
+fab_status fab_trial_run(const fab_trial *trial, fab_sample *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_sample sample = {0};
+    fab_scratch *s = trial->scratch;
+    uint32_t n_links = trial->subject->fabric->n_links;
+    if (s->use == NULL) {
+        FAB_TRY(FAB_NEW(s->use, n_links, err));
+    }
+    if (s->bytes == NULL) {
+        FAB_TRY(FAB_NEW(s->bytes, n_links, err));
+    }
+    if (trial->router->splits) {
+        FAB_TRY(fab_trial_split(trial, &sample, err));
+    } else {
+        FAB_TRY(fab_trial_paths(trial, &sample, err));
+    }
+    sample.least_s = trial->subject->least_s;
+    *out = sample;
+done:
+    return status;
+}
+
+/* --- tables and hot links ------------------------------------------------------------------------------------------
+ */
+
+/* A bound of bins is met up to rounding: equal flows often add up to one. */
+static size_t histogram_bin(double use) {
+    static const double UPPER[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3};
+    size_t bin = 0;
+    while (bin < FAB_HISTOGRAM - 1 && (bin < 3 ? use * COLLIDED >= UPPER[bin] : use > UPPER[bin] * COLLIDED)) {
+        bin++;
+    }
+    return bin;
+}
+
+static void measure_tiers(const fab_subject *subject, const double *use, const double *bytes, fab_engine_result *out) {
+    const fab_fabric *f = subject->fabric;
+    out->wiring = f->wiring;
+    out->n_tiers = 2 * (size_t)f->n_boundaries;
+    for (size_t i = 0; i < out->n_tiers; i++) {
+        out->tiers[i] = (fab_tier_load){.tier = (uint32_t)(i / 2 + 1), .up = i % 2 == 0};
+    }
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        const fab_link_class *k = &f->classes[f->cable_class[l >> 1]];
+        if (k->tier == 0) {
+            continue;
+        }
+        fab_tier_load *row = &out->tiers[2 * (k->tier - 1) + (fab_is_up(l) ? 0 : 1)];
+        row->links++;
+        row->used += use[l] > 0;
+        row->collided += use[l] > COLLIDED;
+        row->bytes += bytes[l];
+        row->max_utilisation = fmax(row->max_utilisation, use[l]);
+        row->mean_utilisation += use[l];
+        row->max_taper_factor = fmax(row->max_taper_factor, subject->spray[l]);
+        row->histogram[histogram_bin(use[l])]++;
+    }
+    for (size_t i = 0; i < out->n_tiers; i++) {
+        out->tiers[i].mean_utilisation /= out->tiers[i].links > 0 ? (double)out->tiers[i].links : 1;
+    }
+}
+
+/* The FAB_HOT_LINKS fabric links with the largest factor; ties by number. */
+static void find_hot(const fab_subject *subject, const double *use, fab_engine_result *out) {
+    const fab_fabric *f = subject->fabric;
+    out->n_hot = 0;
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        if (use[l] == 0 || f->classes[f->cable_class[l >> 1]].kind != FAB_LINK_FABRIC) {
+            continue;
+        }
+        size_t at = out->n_hot;
+        while (at > 0 && out->hot[at - 1].factor * ROUNDING < use[l]) {
+            at--;
+        }
+        if (at == FAB_HOT_LINKS) {
+            continue;
+        }
+        out->n_hot += out->n_hot < FAB_HOT_LINKS;
+        memmove(&out->hot[at + 1], &out->hot[at], (out->n_hot - at - 1) * sizeof out->hot[0]);
+        out->hot[at] = (fab_hot_link){.link = l, .factor = use[l]};
+    }
+    for (size_t i = 0; i < out->n_hot; i++) {
+        fab_hot_link *hot = &out->hot[i];
+        (void)fab_link_name(f, hot->link, hot->name);
+        hot->tier = fab_class_of(f, hot->link)->tier;
+        hot->up = fab_is_up(hot->link);
+        hot->taper_factor = subject->spray[hot->link];
+        hot->hash_factor = hash_factor(hot->factor, hot->taper_factor);
+    }
+}
+
+void fab_detail_loads(const fab_trial *trial, const double *use, const double *bytes) {
+    measure_tiers(trial->subject, use, bytes, trial->detail);
+    find_hot(trial->subject, use, trial->detail);
+}
+
+void fab_detail_meet(const fab_subject *subject, uint64_t flow, double share, fab_hot_link *hot) {
+    if (hot->n_listed == FAB_HOT_FLOWS) {
+        return;
+    }
+    fab_flow about = fab_phase_flow(subject->phase, flow);
+    const uint32_t *rank = subject->traffic->rank_of_gpu;
+    fab_flow_ref *ref = &hot->flows[hot->n_listed++];
+    *ref = (fab_flow_ref){.flow = flow, .src_gpu = about.src, .dst_gpu = about.dst, .share = share};
+    ref->src_rank = rank != NULL ? rank[ref->src_gpu] : ref->src_gpu;
+    ref->dst_rank = rank != NULL ? rank[ref->dst_gpu] : ref->dst_gpu;
+    (void)fab_comm_name(subject->traffic, subject->phase, about.comm, ref->comm);
+}

@@ -1,0 +1,206 @@
+/**
+ * @file measure.h
+ * One phase under one engine and seed to figures. A phase is prepared once (subject), what an engine does with it is
+ * carried over its links (trial), and every figure is read off the loads and the paths.
+ */
+#ifndef FAB_MEASURE_H
+#define FAB_MEASURE_H
+
+#include "fab/replay.h"
+#include "fab/bound.h"
+#include "fab/dependencies.h"
+#include "fab/offer.h"
+#include "fab/split.h"
+#include "fab/trace.h"
+
+/**
+ * Flows that cross the same pairs of leaves, so that what holds for one holds for all: of a listed phase every flow is
+ * a class of its own, an all-to-all has one for every two groups of GPUs that are plugged in alike.
+ */
+typedef struct fab_flow_classes {
+    size_t n;
+    uint32_t n_parts;
+    const uint32_t *pair;  /**< shape [n][n_parts]: pair of the demand, FAB_NONE where a part crosses no fabric link */
+    const uint64_t *count; /**< shape [n]: flows; NULL: one each, class i is flow i */
+    uint32_t *own_pair;    /**< owned, of an all-to-all */
+    uint64_t *own_count;
+} fab_flow_classes;
+
+/** A phase ready to be measured: what does not depend on the engine. */
+typedef struct fab_subject {
+    const fab_traffic *traffic;
+    const fab_phase *phase;
+    const fab_fabric *fabric;
+    const fab_next_hops *next_hops;
+    const fab_dag *dag;
+    const fab_ports *ports;
+    fab_offer offer;
+    fab_demand demand;
+    fab_flow_classes classes;
+    const double *left; /**< shape [n_links]: fraction of their capacity that links have, 0 dead; NULL: all of it */
+    double *spray;      /**< shape [n_links]: utilisation under ideal spray */
+    fab_bound bound;    /**< with has_bound */
+    bool has_bound;
+    bool borrows_bound; /**< what it points to is not its own */
+    bool bisection;     /**< effective bisection bandwidth is wanted */
+    bool rates;         /**< rates and times are wanted */
+    bool keep_flows;    /**< and those of every flow */
+    bool keep_routes;   /**< with their paths */
+    double least_s;     /**< no routing carries the phase in less */
+    double *handover;   /**< shape [n_links]: bytes handed over between rails before they are sent; NULL: none are */
+    double handover_s;  /**< what that takes */
+} fab_subject;
+
+/** What a subject is made of; everything is borrowed. */
+typedef struct fab_bench {
+    const fab_fabric *fabric;
+    const fab_next_hops *next_hops;
+    const fab_dag *dag;
+    const fab_ports *ports;
+    bool bound;             /**< find the optimum */
+    const fab_bound *known; /**< it was found before; or NULL */
+    bool rates;             /**< find rates and times */
+    bool keep_flows;        /**< with rates: those of every flow of the first seed */
+    bool keep_routes;       /**< with their paths */
+} fab_bench;
+
+/** Offered rates, demands, ideal spray and the bound of a phase. Release with fab_subject_release(). */
+fab_status fab_subject_init(const fab_bench *bench, const fab_traffic *traffic, const fab_phase *phase,
+                            fab_subject *out, fab_error *err) FAB_MUST_USE;
+void fab_subject_release(fab_subject *subject);
+
+/** Classes of the flows of subject->phase, from its demand. */
+fab_status fab_flow_classes_init(const fab_subject *subject, fab_flow_classes *out, fab_error *err) FAB_MUST_USE;
+void fab_flow_classes_release(fab_flow_classes *classes);
+
+/** What is alike under the next hops of a router; NULL: nothing is known, or it goes by tables of its own. */
+static inline const fab_twins *fab_subject_twins(const fab_subject *s, const fab_router *router) {
+    bool ours = router->groups.dag == NULL && router->next_hops == s->next_hops;
+    return ours ? fab_dag_twins(s->dag) : NULL;
+}
+
+/** Bits per second that a link has; of a dead one what it had: nobody crosses it. */
+static inline double fab_subject_capacity(const fab_subject *s, fab_link_id link) {
+    double whole = fab_class_of(s->fabric, link)->capacity_bps;
+    return s->left != NULL && s->left[link] > 0 ? whole * s->left[link] : whole;
+}
+
+/** Certified least of the largest utilisation of network links. */
+double fab_subject_bound(const fab_subject *subject);
+
+/** Figures of one draw. */
+typedef struct fab_sample {
+    double collided_links, collided_flows, max_collision, mean_collision, max_taper, max_hash, max_utilisation,
+        effective_bisection, busiest_link_s, gap, throughput;
+    double least_s;                         /**< no routing carries the phase in less */
+    double min_rate, mean_rate, transfer_s; /**< NAN where they are not known */
+} fab_sample;
+
+/** Memory that trials reuse. Zero-initialised; release with fab_scratch_release(). */
+typedef struct fab_scratch {
+    fab_routes routes, round;
+    double *use;   /**< shape [n_links]: utilisation */
+    double *bytes; /**< shape [n_links] */
+    double *rate;  /**< of the flows of a chunk; the next two alike */
+    double *volume;
+    uint64_t *count;
+    uint32_t *members, *to_nic, *source, *to; /**< of bundles, see stream.c */
+    fab_node_id *from;
+    size_t rate_capacity, volume_capacity, count_capacity, members_capacity, to_nic_capacity, source_capacity,
+        to_capacity, from_capacity;
+    double *worst; /**< shape [n_pairs]: of a split */
+    size_t worst_capacity;
+    struct fab_rate_scratch *rates; /**< NULL until rates are asked for */
+} fab_scratch;
+
+void fab_scratch_release(fab_scratch *scratch);
+
+/** Paths that are kept while a phase is measured; more are routed twice, a chunk at a time. */
+#define FAB_WHOLE_PATHS (UINT64_C(1) << 23)
+
+/** Flows under a split whose rates are found one by one; of more, by the fullest link. */
+#define FAB_MOST_LISTED (UINT64_C(1) << 22)
+
+/** One phase under one engine and seed. */
+typedef struct fab_trial {
+    const fab_subject *subject;
+    const fab_router *router;
+    uint64_t seed;
+    uint64_t whole_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_WHOLE_PATHS */
+    size_t n_threads;     /**< that this trial may use */
+    /** After each of `n` parts of equal work, by the thread that did it: others may call at the same time. May be NULL.
+     */
+    void (*advance)(void *context, uint64_t n);
+    void *advance_context;
+    fab_scratch *scratch;
+    fab_engine_result *detail;      /**< NULL: figures only */
+    fab_dependencies *dependencies; /**< with detail: those of the routes are added */
+    const fab_trace *trace;         /**< with rates: filled where they are found; NULL: not wanted */
+} fab_trial;
+
+/**
+ * Routes and measures.
+ * @param[out] out  Figures; trial->detail gets load tables, hot links and what is read off the paths.
+ * @retval FAB_EINTERNAL  loads are not conserved, or a result beats its bound.
+ */
+fab_status fab_trial_run(const fab_trial *trial, fab_sample *out, fab_error *err) FAB_MUST_USE;
+
+/* --- what the two kinds of trials share --------------------------------------------------------------------------- */
+
+/** Flows that are asked for and the worst factor on their routes. */
+typedef struct fab_flow_tally {
+    double crossing, collided, sum;
+} fab_flow_tally;
+
+void fab_tally_add(fab_flow_tally *tally, double worst, double count);
+
+/** Figures of loads: `use` (shape [n_links]) is turned from offered rates into utilisation. Checks conservation. */
+fab_status fab_sample_loads(const fab_trial *trial, double *use, const double *bytes, fab_sample *out,
+                            fab_error *err) FAB_MUST_USE;
+void fab_sample_flows(const fab_flow_tally *tally, fab_sample *out);
+
+/** Compares with the bound, where there is one and it holds. */
+fab_status fab_sample_bound(const fab_trial *trial, bool is_minimal, fab_sample *out, fab_error *err) FAB_MUST_USE;
+
+fab_status fab_trial_paths(const fab_trial *trial, fab_sample *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_trial_split(const fab_trial *trial, fab_sample *out, fab_error *err) FAB_MUST_USE;
+
+/** Load tables and hot links from utilisation and bytes. */
+void fab_detail_loads(const fab_trial *trial, const double *use, const double *bytes);
+
+/** A flow crosses the hot link with this share. */
+void fab_detail_meet(const fab_subject *subject, uint64_t flow, double share, fab_hot_link *hot);
+
+/** Mean over pairs of 1 / (largest number of flows on any network link of the pair's route), see measure.c. */
+double fab_line_share(const fab_subject *subject, fab_link_id link, double count);
+
+/* --- next_hop_use.c ----------------------------------------------------------------------------------------------- */
+
+/** Next hops that switches use, gathered from routes. */
+typedef struct fab_next_hop_use fab_next_hop_use;
+
+fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *router, fab_next_hop_use **out,
+                                fab_error *err) FAB_MUST_USE;
+/**
+ * @param[in] first   Number of flow 0 of the routes.
+ * @param[in] weight  Flows that each of them stands for; NULL: 1.
+ */
+void fab_next_hop_use_add(fab_next_hop_use *use, const fab_routes *routes, uint64_t first, const uint64_t *weight);
+/** Adds what `other` has gathered from other flows. */
+void fab_next_hop_use_merge(fab_next_hop_use *use, const fab_next_hop_use *other);
+/** Fills the rows that fab_detail_loads() has made. Complexity: O(sum of route lengths * next hops of a switch). */
+void fab_next_hop_use_finish(fab_next_hop_use *use, fab_engine_result *out);
+void fab_next_hop_use_free(fab_next_hop_use *use);
+
+/**
+ * Bytes from block to block of servers, at most FAB_MAX_BLOCKS blocks of equal size; a block lies in one pod where the
+ * servers of a pod divide. Fills block_bytes, n_blocks and servers_per_block of `out`.
+ * Complexity: O(flows); of an all-to-all O(blocks^2).
+ */
+fab_status fab_block_bytes(const fab_fabric *fabric, const fab_phase *phase, fab_phase_result *out,
+                           fab_error *err) FAB_MUST_USE;
+
+/** What the phase is, and what the design itself does to it. */
+fab_status fab_measure_phase(const fab_subject *subject, fab_phase_result *out, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,470 @@
+/* From routes to rates and seconds. What a solver calls a flow is a path here (the paths of a flow share its weight and
+ * its bytes evenly), or under a split a whole flow with the share of each link. */
+#include "measure_rates.h"
+#include "fab/fluid.h"
+#include "fab/memory.h"
+#include "times/handover.h"
+#include "link_classes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BITS     8.0
+#define SAME     1e-12 /* bytes over weight this close are equal */
+#define BELOW_IT 1e-9
+
+void fab_rate_scratch_free(fab_rate_scratch *s) {
+    if (s == NULL) {
+        return;
+    }
+    fab_max_min_free(s->solver);
+    free(s->capacity);
+    free(s->weight);
+    free(s->limit);
+    free(s->bits);
+    free(s->rate);
+    free(s->finish_s);
+    free(s->flow_limit);
+    free(s->bottleneck);
+    free(s->first);
+    free(s->link);
+    free(s->share);
+    free(s);
+}
+
+static fab_status open_scratch(const fab_trial *trial, fab_rate_scratch **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_scratch *all = trial->scratch;
+    const fab_fabric *f = trial->subject->fabric;
+    if (all->rates == NULL) {
+        FAB_TRY(FAB_NEW(all->rates, 1, err));
+        FAB_TRY(FAB_NEW(all->rates->capacity, f->n_links, err));
+        FAB_TRY(fab_max_min_new(&all->rates->solver, err));
+    }
+    for (uint32_t l = 0; l < f->n_links; l++) { /* anew: a split merges links */
+        double bps = fab_subject_capacity(trial->subject, l);
+        bool is_pcie = fab_class_of(f, l)->kind == FAB_LINK_PCIE;
+        bool nic_is_slower = is_pcie && bps >= trial->subject->offer.line_bps * (1 - SAME);
+        all->rates->capacity[l] = nic_is_slower ? (double)INFINITY : bps; /* so that the NIC is named */
+    }
+    *out = all->rates;
+done:
+    return status;
+}
+
+/* --- bounds --------------------------------------------------------------------------------------------------------
+ */
+
+fab_status fab_least_time(const fab_subject *s, double *out_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = s->fabric;
+    const fab_demand *d = &s->demand;
+    double *sent = NULL;
+    double *received = NULL;
+    double least = 0;
+    FAB_TRY(FAB_NEW(sent, d->n_leaves, err));
+    FAB_TRY(FAB_NEW(received, d->n_leaves, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        least = fmax(least, d->leg_bytes[l] * BITS / fab_class_of(f, l)->capacity_bps);
+    }
+    for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
+        for (uint32_t i = d->first[dst]; i < d->first[dst + 1]; i++) {
+            sent[d->src[i]] += d->bytes[i];
+            received[dst] += d->bytes[i];
+        }
+    }
+    for (uint32_t leaf = 0; leaf < d->n_leaves; leaf++) {
+        fab_node_id v = s->next_hops->leaf_node[leaf];
+        double capacity = 0;
+        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
+            const fab_link_class *c = fab_class_of(f, f->out_link[k]);
+            capacity += c->kind == FAB_LINK_FABRIC ? c->capacity_bps : 0;
+        }
+        double most = fmax(sent[leaf], received[leaf]) * BITS;
+        least = most > 0 && capacity > 0 ? fmax(least, most / capacity) : least;
+    }
+    *out_s = least;
+done:
+    free(sent);
+    free(received);
+    return status;
+}
+
+/* What the fullest link of all takes, those inside servers included: no phase under this routing is faster. `without`
+ * (NULL: nothing) is carried at another time. */
+static double fullest_link_s(const fab_subject *s, const double *bytes, const double *without) {
+    double most = 0;
+    for (uint32_t l = 0; l < s->fabric->n_links; l++) {
+        double mine = bytes[l] - (without != NULL ? without[l] : 0);
+        most = fmax(most, mine * BITS / fab_subject_capacity(s, l));
+    }
+    return most;
+}
+
+static fab_status check_bound(const fab_trial *trial, const double *bytes, const fab_sample *sample, fab_error *err) {
+    double fullest_s = fullest_link_s(trial->subject, bytes, NULL);
+    double least_s = fmax(fullest_s, trial->subject->least_s);
+    if (sample->transfer_s < least_s * (1 - BELOW_IT)) {
+        return fab_fail(err, FAB_EINTERNAL, trial->router->label,
+                        "the phase takes %.17g s and beats its lower bound %.17g s", sample->transfer_s, least_s);
+    }
+    return FAB_OK;
+}
+
+/* --- solving -------------------------------------------------------------------------------------------------------
+ */
+
+/* Bits in proportion to the weights: nobody's rate changes before it is done. */
+static bool in_proportion(const fab_sharing *p, const double *bits) {
+    double unit = p->n_flows > 0 ? bits[0] / (p->weight != NULL ? p->weight[0] : 1) : 0;
+    for (uint32_t i = 1; i < p->n_flows; i++) {
+        double own = bits[i] / (p->weight != NULL ? p->weight[i] : 1);
+        if (fabs(own - unit) > unit * SAME) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static fab_status solve(fab_rate_scratch *s, const fab_sharing *p, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_GROW(s->rate, s->rate_capacity, p->n_flows, err));
+    FAB_TRY(FAB_GROW(s->finish_s, s->finish_capacity, p->n_flows, err));
+    FAB_TRY(FAB_GROW(s->bottleneck, s->bottleneck_capacity, p->n_flows, err));
+    FAB_TRY(fab_max_min_solve(s->solver, p, s->rate, s->bottleneck, err));
+    if (in_proportion(p, s->bits)) {
+        for (uint32_t i = 0; i < p->n_flows; i++) {
+            s->finish_s[i] = s->bits[i] > 0 ? s->bits[i] / s->rate[i] : 0;
+        }
+    } else {
+        FAB_TRY(fab_fluid_finish(p, s->bits, s->finish_s, err));
+    }
+done:
+    return status;
+}
+
+/* Where flow (of the solver's) is held. */
+static void count_bottleneck(const fab_trial *trial, uint32_t link, double part) {
+    fab_rate_figures *r = &trial->detail->rates;
+    if (link == FAB_NO_BOTTLENECK) {
+        r->held_by_window += part;
+        return;
+    }
+    const fab_link_class *c = fab_class_of(trial->subject->fabric, link);
+    if (c->kind == FAB_LINK_SCALEUP) {
+        r->held_by_scaleup += part;
+    } else if (c->kind == FAB_LINK_PCIE) {
+        r->held_by_pcie += part;
+    } else {
+        trial->detail->tiers[2 * (c->tier - 1) + (fab_is_up(link) ? 0 : 1)].held_flows += part;
+    }
+}
+
+/* The flow that ends last; the first of several. */
+static void name_slowest(const fab_trial *trial, uint64_t flow, double rate_bps, double finish_s, uint32_t link) {
+    fab_rate_figures *r = &trial->detail->rates;
+    const fab_subject *s = trial->subject;
+    fab_flow about = fab_phase_flow(s->phase, flow);
+    r->last = (fab_last_flow){.flow = flow,
+                              .src_gpu = about.src,
+                              .dst_gpu = about.dst,
+                              .bytes = about.bytes,
+                              .rate_bps = rate_bps,
+                              .finish_s = finish_s};
+    if (link != FAB_NO_BOTTLENECK) {
+        (void)fab_link_name(s->fabric, link, r->last.bottleneck);
+    }
+    (void)fab_comm_name(s->traffic, s->phase, about.comm, r->last.comm);
+}
+
+/* Where the slowest path of every flow is held. */
+static fab_status keep_flows(const fab_trial *trial, uint64_t n_flows, const uint32_t *first, fab_error *err) {
+    const fab_rate_scratch *s = trial->scratch->rates;
+    fab_engine_result *r = trial->detail;
+    fab_status status = FAB_NEW(r->flows, n_flows, err);
+    for (uint64_t flow = 0; status == FAB_OK && flow < n_flows; flow++) {
+        fab_flow about = fab_phase_flow(trial->subject->phase, flow);
+        fab_flow_rate *out = &r->flows[flow];
+        uint32_t from = first != NULL ? first[flow] : (uint32_t)flow;
+        uint32_t to = first != NULL ? first[flow + 1] : from + 1;
+        *out = (fab_flow_rate){.src_gpu = about.src, .dst_gpu = about.dst, .comm = about.comm, .bytes = about.bytes};
+        for (uint32_t i = from; i < to; i++) {
+            out->rate_bps += s->rate[i];
+            if (i == from || s->finish_s[i] > out->finish_s * (1 + SAME)) {
+                out->finish_s = s->finish_s[i];
+                out->bottleneck = s->bottleneck[i] != FAB_NO_BOTTLENECK ? s->bottleneck[i] : FAB_NONE;
+            }
+        }
+    }
+    r->n_flows = status == FAB_OK ? n_flows : 0;
+    return status;
+}
+
+/* The paths of flows that take one each. */
+static fab_status keep_routes(const fab_trial *trial, const fab_routes *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_engine_result *out = trial->detail;
+    if (r->flow_first[r->n_flows] != r->n_flows) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(out->route_first, (size_t)r->n_flows + 1, err));
+    FAB_TRY(FAB_NEW(out->route, r->path_first[r->n_flows] + 1, err));
+    for (uint32_t i = 0; i <= r->n_flows; i++) {
+        out->route_first[i] = r->path_first[i];
+    }
+    memcpy(out->route, r->link, r->path_first[r->n_flows] * sizeof *r->link);
+done:
+    return status;
+}
+
+/* Of flows, each the paths first[i] ... first[i + 1] - 1 of the solver; first NULL: one each. */
+static void take(const fab_trial *trial, uint64_t n_flows, const uint32_t *first, fab_sample *out) {
+    const fab_rate_scratch *s = trial->scratch->rates;
+    double sum = 0;
+    double least = INFINITY;
+    uint64_t last = 0;
+    double last_rate = 0;
+    uint32_t held_by = FAB_NO_BOTTLENECK;
+    out->transfer_s = 0;
+    for (uint64_t flow = 0; flow < n_flows; flow++) {
+        uint32_t from = first != NULL ? first[flow] : (uint32_t)flow;
+        uint32_t to = first != NULL ? first[flow + 1] : from + 1;
+        double rate = 0;
+        for (uint32_t i = from; i < to; i++) {
+            rate += s->rate[i];
+        }
+        for (uint32_t i = from; i < to; i++) {
+            if (s->finish_s[i] > out->transfer_s * (1 + SAME)) {
+                out->transfer_s = s->finish_s[i];
+                last = flow;
+                last_rate = rate;
+                held_by = s->bottleneck[i];
+            }
+            if (trial->detail != NULL) {
+                count_bottleneck(trial, s->bottleneck[i], 1.0 / (to - from));
+            }
+        }
+        sum += rate;
+        least = fmin(least, rate);
+    }
+    out->transfer_s += trial->subject->handover_s;
+    out->min_rate = n_flows > 0 ? least : 0;
+    out->mean_rate = n_flows > 0 ? sum / (double)n_flows : 0;
+    if (trial->detail != NULL && n_flows > 0) {
+        name_slowest(trial, last, last_rate, out->transfer_s, held_by);
+    }
+}
+
+/* Links of the paths as the solver has them: the routes' own, or a copy without what is handed over before. */
+static fab_status list_paths(const fab_fabric *f, const fab_routes *r, fab_rate_scratch *s, const uint32_t **out_link,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t n_paths = r->flow_first[r->n_flows];
+    for (uint32_t i = 0; i <= n_paths; i++) {
+        s->first[i] = r->path_first[i];
+    }
+    *out_link = r->link;
+    if (!f->forwards_whole) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_GROW(s->link, s->link_capacity, r->path_first[n_paths], err));
+    uint64_t to = 0;
+    for (uint32_t i = 0; i < n_paths; i++) {
+        uint32_t n = (uint32_t)(r->path_first[i + 1] - r->path_first[i]);
+        memcpy(s->link + to, r->link + r->path_first[i], n * sizeof *s->link);
+        s->first[i] = to;
+        to += fab_handover_drop(f, s->link + to, n);
+    }
+    s->first[n_paths] = to;
+    *out_link = s->link;
+done:
+    return status;
+}
+
+fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *r, const double *volume, const double *bytes,
+                          fab_sample *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_rate_scratch *s = NULL;
+    uint32_t n_paths = r->flow_first[r->n_flows];
+    FAB_TRY(open_scratch(trial, &s, err));
+    FAB_TRY(FAB_GROW(s->bits, s->bits_capacity, n_paths, err));
+    FAB_TRY(FAB_GROW(s->weight, s->weight_capacity, n_paths, err));
+    FAB_TRY(FAB_GROW(s->first, s->first_capacity, (size_t)n_paths + 1, err));
+    fab_sharing p = {.n_flows = n_paths,
+                     .n_links = trial->subject->fabric->n_links,
+                     .capacity = s->capacity,
+                     .first = s->first,
+                     .link = r->link,
+                     .weight = s->weight};
+    FAB_TRY(list_paths(trial->subject->fabric, r, s, &p.link, err));
+    if (trial->router->reorders) {
+        const fab_path_chunk chunk = {.routes = r, .phase = trial->subject->phase};
+        FAB_TRY(FAB_GROW(s->flow_limit, s->flow_limit_capacity, r->n_flows, err));
+        FAB_TRY(FAB_GROW(s->limit, s->limit_capacity, n_paths, err));
+        FAB_TRY(fab_flow_limits_of_routes(trial->router, &chunk, s->flow_limit, err));
+        p.limit = s->limit;
+    }
+    for (uint32_t flow = 0; flow < r->n_flows; flow++) {
+        double part = 1.0 / (r->flow_first[flow + 1] - r->flow_first[flow]);
+        for (uint32_t i = r->flow_first[flow]; i < r->flow_first[flow + 1]; i++) {
+            s->weight[i] = part;
+            s->bits[i] = volume[flow] * BITS * part;
+            if (p.limit != NULL) {
+                s->limit[i] = s->flow_limit[flow] * part;
+            }
+        }
+    }
+    FAB_TRY(solve(s, &p, err));
+    take(trial, r->n_flows, r->flow_first, out);
+    if (trial->detail != NULL && trial->subject->keep_flows) {
+        FAB_TRY(keep_flows(trial, r->n_flows, r->flow_first, err));
+    }
+    if (trial->detail != NULL && trial->subject->keep_routes) {
+        FAB_TRY(keep_routes(trial, r, err));
+    }
+    if (trial->trace != NULL) {
+        FAB_TRY(fab_trace_paths(trial, r, volume, err));
+    }
+    FAB_TRY(check_bound(trial, bytes, out, err));
+done:
+    return status;
+}
+
+/* --- splits --------------------------------------------------------------------------------------------------------
+ */
+
+/* A flow's links, each once: the legs of its parts, and what lies between the leaves of each. */
+typedef struct listing {
+    const fab_subject *subject;
+    const fab_link_classes *classes;
+    fab_rate_scratch *s;
+    uint64_t n;   /* links so far */
+    uint64_t *at; /* [link]: its place, + 1; of an earlier flow where it lies before `from` */
+    uint64_t from;
+} listing;
+
+static void put(listing *t, uint32_t link, double share) {
+    if (t->at[link] > t->from) {
+        t->s->share[t->at[link] - 1] += share;
+        return;
+    }
+    t->s->link[t->n] = link;
+    t->s->share[t->n] = share;
+    t->at[link] = ++t->n;
+}
+
+static fab_status list_flow(listing *t, uint64_t flow, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_subject *s = t->subject;
+    uint32_t n_parts = s->demand.n_parts;
+    fab_flow about = fab_phase_flow(s->phase, flow);
+    t->from = t->n;
+    for (uint32_t part = 0; part < n_parts; part++) {
+        fab_link_id legs[FAB_FLOW_LEG_LINKS];
+        uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, legs);
+        n = fab_handover_drop(s->fabric, legs, n);
+        uint32_t pair = fab_demand_pair(&s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, part);
+        uint64_t between = pair != FAB_NONE ? t->classes->first[pair + 1] - t->classes->first[pair] : 0;
+        FAB_TRY(FAB_GROW(t->s->link, t->s->link_capacity, t->n + n + between, err));
+        FAB_TRY(FAB_GROW(t->s->share, t->s->share_capacity, t->n + n + between, err));
+        for (uint32_t i = 0; i < n; i++) {
+            put(t, legs[i], 1.0 / n_parts);
+        }
+        for (uint64_t i = 0; i < between; i++) {
+            uint64_t k = t->classes->first[pair] + i;
+            put(t, t->classes->link[k], t->classes->share[k] / n_parts);
+        }
+    }
+done:
+    return status;
+}
+
+static fab_status list_flows(listing *t, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t n_flows = t->subject->phase->n_flows;
+    FAB_TRY(FAB_NEW(t->at, t->subject->fabric->n_links, err));
+    FAB_TRY(FAB_GROW(t->s->first, t->s->first_capacity, n_flows + 1, err));
+    FAB_TRY(FAB_GROW(t->s->bits, t->s->bits_capacity, n_flows, err));
+    t->s->first[0] = 0;
+    for (uint64_t flow = 0; flow < n_flows; flow++) {
+        FAB_TRY(list_flow(t, flow, err));
+        t->s->bits[flow] = (double)fab_phase_flow(t->subject->phase, flow).bytes * BITS;
+        t->s->first[flow + 1] = t->n;
+    }
+done:
+    free(t->at);
+    return status;
+}
+
+fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const double *bytes, fab_sample *out,
+                          fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_subject *subject = trial->subject;
+    const fab_phase *phase = subject->phase;
+    fab_rate_scratch *s = NULL;
+    fab_link_classes classes = {0};
+    if (phase->n_flows > FAB_MOST_LISTED) { /* before anything is looked at */
+        return fab_rate_loads(trial, bytes, out, err);
+    }
+    FAB_TRY(open_scratch(trial, &s, err));
+    FAB_TRY(fab_link_classes_find(subject, trial->router, split, s->capacity, &classes, err));
+    if (!classes.known) {
+        FAB_TRY(fab_rate_loads(trial, bytes, out, err));
+        goto done;
+    }
+    listing list = {.subject = subject, .classes = &classes, .s = s};
+    FAB_TRY(list_flows(&list, err));
+    fab_sharing p = {.n_flows = (uint32_t)phase->n_flows,
+                     .n_links = subject->fabric->n_links,
+                     .capacity = s->capacity,
+                     .first = s->first,
+                     .link = s->link,
+                     .share = s->share};
+    if (trial->router->reorders) {
+        FAB_TRY(FAB_GROW(s->limit, s->limit_capacity, phase->n_flows, err));
+        FAB_TRY(fab_flow_limits_of_split(trial->router, fab_router_dag(trial->router, subject->dag), split,
+                                         &subject->demand, phase, s->limit, err));
+        p.limit = s->limit;
+    }
+    FAB_TRY(solve(s, &p, err));
+    take(trial, phase->n_flows, NULL, out);
+    if (trial->detail != NULL && subject->keep_flows) {
+        FAB_TRY(keep_flows(trial, phase->n_flows, NULL, err));
+    }
+    if (trial->trace != NULL) {
+        FAB_TRY(fab_trace_split(trial, split, err));
+    }
+    FAB_TRY(check_bound(trial, bytes, out, err));
+done:
+    fab_link_classes_release(&classes);
+    return status;
+}
+
+/* --- what is too large ---------------------------------------------------------------------------------------------
+ */
+
+static bool equal_bytes(const fab_phase *phase) {
+    for (uint64_t i = 1; phase->all.n == 0 && i < phase->n_flows; i++) {
+        if (phase->bytes[i] != phase->bytes[0]) {
+            return false;
+        }
+    }
+    return phase->n_flows > 0;
+}
+
+/* With equal bytes the slowest flow is one over the fullest link, and it is done when that link is: unless its window
+ * holds it back, which is not known here. */
+fab_status fab_rate_loads(const fab_trial *trial, const double *bytes, fab_sample *out, fab_error *err) {
+    const fab_phase *phase = trial->subject->phase;
+    out->min_rate = NAN;
+    out->mean_rate = NAN;
+    out->transfer_s = NAN;
+    if (equal_bytes(phase) && !trial->router->reorders) {
+        double fullest_s = fullest_link_s(trial->subject, bytes, trial->subject->handover);
+        out->transfer_s = fullest_s + trial->subject->handover_s;
+        out->min_rate = fullest_s > 0 ? (double)fab_phase_flow(phase, 0).bytes * BITS / fullest_s : 0;
+        return check_bound(trial, bytes, out, err);
+    }
+    return FAB_OK;
+}

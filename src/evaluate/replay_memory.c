@@ -1,0 +1,329 @@
+/* Closed forms of what a replay takes at its peak, from what it allocates: bytes by node, cable, link, flow, path and
+ * hop. Each names the arrays that it stands for. tests/cli/estimates.py compares them with what runs take.
+ *
+ * Where a count is not known before the work is done, the formula takes its bound: every path as long as the tiers
+ * allow, every array as large as doubling may leave it. */
+#include "fab/fluid.h"
+#include "fab/memory.h"
+#include "fab/replay_memory.h"
+#include "measure/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEAVES_PER_WORD  64.0
+#define LEAVES_PER_BLOCK 512.0 /* of the search for next hops */
+#define STRANDS          8.0   /* of a phase that is routed in chunks */
+#define CHUNK_PATHS      65536.0
+
+#define GRAPH_CABLE  22.0 /* class, ends, ports, adjacency */
+#define GRAPH_NODE   4.0
+#define GRAPH_SWITCH 14.0
+#define TWIN_LINK    8.0
+#define DEMAND_LINK  24.0 /* rate, bytes, spray of a phase */
+#define DEMAND_PART  48.0 /* of a flow: its pair, that pair, the sort */
+#define TRIAL_LINK   32.0 /* loads, hot links, counts, values that are folded */
+#define FLOW_LISTED  20.0 /* source, destination, bytes, communicator */
+#define FLOW_TRIAL   28.0 /* rate, volume, limit; first path */
+#define PATH_SOLVED  44.0 /* first hop, bits, weight, rate, end, bottleneck */
+#define PATH_PLACED  12.0 /* of engines that take all flows at once */
+#define ROUTER_GPU   48.0
+#define ROUTER_PORT  12.0
+#define PAIR_FOLDED  64.0 /* worst, shares, hops and latencies of a pair under a split */
+#define DAG_ENTRY    28.0 /* entry and run */
+#define GROUP_USED   49.0
+#define ITEM_BYTES   32 /* of the list of draws, which doubles, and a value that is sorted */
+#define ROUTE_BYTES  64
+#define SHARE_BYTES  12.0 /* link and share */
+
+/* --- the fabric ----------------------------------------------------------------------------------------------------
+ */
+
+/* Switches that a NIC is plugged into, and words of the pairs of ports of each switch. */
+static void measure_switches(const fab_fabric *f, fab_replay_sizes *out) {
+    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
+        double ports = 0;
+        double nics = 0;
+        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
+            bool is_access = fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS;
+            nics += is_access;
+            ports += !is_access;
+        }
+        out->n_leaves += nics > 0;
+        out->widest_leaf = fmax(out->widest_leaf, nics);
+        out->turn_words += ports * ceil(ports / 64);
+    }
+}
+
+void fab_replay_sizes_of(const fab_fabric *f, fab_replay_sizes *out) {
+    *out = (fab_replay_sizes){.fabric = f, .n_links = f->n_links, .n_switches = fab_n_switches(f)};
+    measure_switches(f, out);
+}
+
+double fab_graph_bytes(const fab_replay_sizes *s) {
+    const fab_fabric *f = s->fabric;
+    return f->n_cables * GRAPH_CABLE + f->n_nodes * GRAPH_NODE + s->n_switches * GRAPH_SWITCH;
+}
+
+/* In a tree switches are mostly alike; in other graphs each sees the leaves its way. */
+static bool has_own_views(const fab_fabric *f) {
+    return f->wiring == FAB_WIRING_TORUS || f->wiring == FAB_WIRING_DRAGONFLY;
+}
+
+double fab_next_hops_bytes(const fab_replay_sizes *s) {
+    double words = ceil(s->n_leaves / LEAVES_PER_WORD) + ceil(s->n_leaves / LEAVES_PER_BLOCK);
+    double pieces = has_own_views(s->fabric) ? s->n_switches * s->n_leaves * sizeof(uint16_t) : 0;
+    return s->n_switches * words * sizeof(uint32_t) + pieces;
+}
+
+double fab_dags_bytes(const fab_replay_sizes *s) {
+    double blocks = ceil(s->n_leaves / LEAVES_PER_WORD);
+    double entries = has_own_views(s->fabric) ? s->n_switches * s->n_leaves : s->n_leaves * blocks;
+    return entries * DAG_ENTRY + s->n_leaves * blocks * sizeof(uint64_t) + s->n_links * TWIN_LINK;
+}
+
+static double fixed_bytes(const fab_replay_sizes *s) {
+    return fab_graph_bytes(s) + fab_next_hops_bytes(s) + fab_dags_bytes(s);
+}
+
+static double dependencies_bytes(const fab_replay_sizes *s) {
+    return s->n_links * 2 * sizeof(uint32_t) + s->turn_words * sizeof(uint64_t) + s->n_switches * 12;
+}
+
+static fab_status check(const fab_replay *replay, double bytes, const char *more, fab_error *err) {
+    char gpus[32];
+    char what[160];
+    (void)snprintf(what, sizeof what, "routing on %s GPUs%s", fab_format_count(gpus, fab_n_gpus(replay->fabric)), more);
+    return fab_memory_check(what, bytes, replay->design->fabric.max_bytes, err);
+}
+
+fab_status fab_replay_check_tables(const fab_replay *replay, const fab_replay_sizes *s, fab_error *err) {
+    return check(replay, fixed_bytes(s), "", err);
+}
+
+/* --- engines -------------------------------------------------------------------------------------------------------
+ */
+
+/* Ports of GPUs, and tables of its own by switch and port of a leaf. */
+static double router_bytes(const fab_replay_sizes *s, const fab_engine *engine) {
+    const fab_fabric *f = s->fabric;
+    double own = engine->next != NULL ? s->n_switches * s->n_leaves * s->widest_leaf * sizeof(uint16_t) : 0;
+    return own + fab_n_gpus(f) * ROUTER_GPU + s->n_links * ROUTER_PORT;
+}
+
+static double routers_bytes(const fab_replay *replay, const fab_replay_sizes *s) {
+    double bytes = 0;
+    for (size_t e = 0; e < replay->n_engines; e++) {
+        const fab_engine *engine = fab_engine_of(&replay->engines[e]);
+        bytes += engine != NULL ? router_bytes(s, engine) : 0;
+    }
+    return bytes;
+}
+
+fab_status fab_replay_check_routers(const fab_replay *replay, const fab_replay_sizes *s, fab_error *err) {
+    return check(replay, fixed_bytes(s) + routers_bytes(replay, s), " with the tables of the engines", err);
+}
+
+/* --- phases --------------------------------------------------------------------------------------------------------
+ */
+
+/* Links of the paths of a pair under a split: one of each class of links in a tree, all inside of a box in a torus. */
+static double links_of_split(const fab_replay *replay, const fab_fabric *f) {
+    fab_torus torus;
+    double n = 2.0 * f->n_tiers + (fab_is_tree(f) ? 2 : 4);
+    if (f->wiring != FAB_WIRING_TORUS || fab_torus_parse(replay->design->fabric.torus, &torus, NULL) != FAB_OK) {
+        return n;
+    }
+    n = torus.n_dimensions;
+    for (uint32_t i = 0; i < torus.n_dimensions; i++) {
+        n *= (double)torus.size[i] / 4 + 1; /* the mean distance, there and back being the same */
+    }
+    return n + 4;
+}
+
+/* Cables of a path between two NICs: up and down; over the diameter of another graph, on average half of it. */
+double fab_path_links(const fab_design *design, const fab_fabric *f) {
+    fab_torus torus;
+    double n = 2.0 * f->n_tiers + 2 + (f->forwards_in_domain ? 2 : 0);
+    if (f->wiring == FAB_WIRING_TORUS && fab_torus_parse(design->fabric.torus, &torus, NULL) == FAB_OK) {
+        for (uint32_t i = 0; i < torus.n_dimensions; i++) {
+            n += (double)torus.size[i] / 4;
+        }
+    }
+    return f->wiring == FAB_WIRING_DRAGONFLY || f->wiring == FAB_WIRING_GRAPH ? n + 3 : n;
+}
+
+/* With unequal bytes rates change while flows end. */
+static bool is_even(const fab_phase *phase) {
+    for (uint64_t i = 1; phase->all.n == 0 && i < phase->n_flows; i++) {
+        if (phase->bytes[i] != phase->bytes[0]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Flows that stay in a scale-up domain have one path of two links. */
+static double count_in_domain(const fab_fabric *f, const fab_phase *phase) {
+    uint64_t n = 0;
+    for (uint64_t i = 0; phase->all.n == 0 && f->gpus_per_domain > 0 && i < phase->n_flows; i++) {
+        n += phase->src[i] / f->gpus_per_domain == phase->dst[i] / f->gpus_per_domain;
+    }
+    return (double)n;
+}
+
+/* Solver, and simulation where flows end one after the other. */
+static double rates_bytes(const fab_replay *replay, const fab_phase *phase, const fab_sharing_size *size) {
+    double bytes = size->n_flows * PATH_SOLVED + size->n_links * sizeof(double) + fab_max_min_bytes(size);
+    return !replay->rates ? 0 : is_even(phase) ? bytes : bytes + fab_fluid_bytes(size);
+}
+
+/* Next hops that were used, and dependencies; of the first draw alone. */
+static double detail_bytes(const fab_replay_sizes *s, const fab_router *router) {
+    const fab_next_hops *t = router->next_hops;
+    double n_groups = t->group_first[t->n_switches];
+    double members = s->n_links * 2; /* mostly one group of all uplinks, and one of each downlink */
+    return n_groups * GROUP_USED + fmax(members, n_groups) + dependencies_bytes(s);
+}
+
+/* A chunk at a time, on strands that each add up their own. */
+static double chunks_bytes(const fab_replay_sizes *s, const fab_router *router, double n_hops) {
+    double strand = s->n_links * 3 * sizeof(double) + detail_bytes(s, router);
+    double chunk = 1.25 * CHUNK_PATHS * (FLOW_TRIAL + n_hops * 2 * sizeof(uint32_t));
+    return STRANDS * (strand + chunk);
+}
+
+static double paths_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase,
+                          const fab_router *router) {
+    double flows = (double)phase->n_flows;
+    double in_domain = count_in_domain(s->fabric, phase);
+    double across = (flows - in_domain) * fab_paths_per_flow(router);
+    double paths = in_domain + across;
+    double hops = fab_path_links(replay->design, s->fabric);
+    double all_hops = across * hops + in_domain * 2;
+    if (router->engine->route == NULL && router->n_rounds == 1 &&
+        flows * fab_paths_per_flow(router) > (double)FAB_WHOLE_PATHS) {
+        return chunks_bytes(s, router, hops);
+    }
+    fab_sharing_size size = {
+        .n_flows = paths, .n_links = s->n_links, .n_entries = all_hops, .limits = router->reorders};
+    bool by_groups = router->engine->route == NULL && router->engine->next == NULL; /* these are noted, too */
+    double routed = fab_grown(paths) * sizeof(uint64_t) + (by_groups ? 2 : 1) * fab_grown(all_hops) * sizeof(uint32_t);
+    double placed = router->engine->route != NULL ? paths * PATH_PLACED : 0;
+    return flows * FLOW_TRIAL + routed + placed + rates_bytes(replay, phase, &size);
+}
+
+/* Pairs of leaves that a phase has something for; of an all-to-all all of them. */
+static double pairs_of(const fab_replay_sizes *s, const fab_phase *phase) {
+    double most = s->n_leaves * s->n_leaves;
+    return phase->all.n > 0 ? most : fmin(most, (double)phase->n_flows * s->fabric->n_planes);
+}
+
+/* A share for every leaf and link, where the linear program may be small enough to be solved. */
+static double shares_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase) {
+    double shares = s->n_leaves * s->n_links;
+    double columns = pairs_of(s, phase) * (links_of_split(replay, s->fabric) / (2.0 * s->fabric->n_tiers + 4));
+    return columns <= FAB_BOUND_LP_COLUMNS && shares <= FAB_BOUND_LP_SHARES ? shares * sizeof(double) : 0;
+}
+
+static double split_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase) {
+    double pairs = pairs_of(s, phase);
+    double bytes = pairs * PAIR_FOLDED + s->n_switches * 2 * LEAVES_PER_WORD * sizeof(double);
+    double flows = phase->n_flows <= FAB_MOST_LISTED ? (double)phase->n_flows : 0; /* else by the fullest link */
+    double n_links = links_of_split(replay, s->fabric);
+    fab_sharing_size size = {
+        .n_flows = flows, .n_links = s->n_links, .n_entries = flows * n_links, .shares = true, .limits = true};
+    if (flows == 0 || !replay->rates) {
+        return bytes;
+    }
+    double listed = fab_grown(pairs * n_links) + fab_grown(flows * n_links);
+    return bytes + listed * SHARE_BYTES + flows * FLOW_TRIAL + rates_bytes(replay, phase, &size);
+}
+
+/* One draw under way. */
+static double trial_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase,
+                          const fab_router *router) {
+    double bytes = s->n_links * TRIAL_LINK;
+    bytes += router->engine->by_demand ? shares_bytes(replay, s, phase) : 0;
+    return bytes +
+           (router->engine->split != NULL ? split_bytes(replay, s, phase) : paths_bytes(replay, s, phase, router));
+}
+
+/* What is prepared for a phase. */
+static double subject_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase) {
+    double parts = phase->all.n > 0 ? pairs_of(s, phase) : (double)phase->n_flows * s->fabric->n_planes;
+    double bound = replay->bound ? shares_bytes(replay, s, phase) : 0;
+    return bound + s->n_links * DEMAND_LINK + parts * DEMAND_PART +
+           (double)fab_n_of(s->fabric, FAB_NODE_NIC) * 2 * sizeof(double);
+}
+
+static double listed_bytes(const fab_phase *phase) {
+    return phase->all.n > 0 ? 0 : fab_grown((double)phase->n_flows) * FLOW_LISTED;
+}
+
+/* --- results -------------------------------------------------------------------------------------------------------
+ */
+
+/* Figures of every draw, and what reports show of the links. */
+static double results_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase,
+                            bool is_drawn) {
+    double draws = is_drawn ? (double)replay->n_seeds : 1;
+    double kept = fmin(draws, (double)replay->keep_seeds);
+    size_t per_draw = sizeof(fab_sample) + ITEM_BYTES + (replay->keep_draws ? sizeof(fab_seed_figures) : 0);
+    double bytes = draws * (double)per_draw + dependencies_bytes(s) + kept * s->n_links * sizeof(float);
+    bytes += replay->keep_loads ? 2 * s->n_links * sizeof(double) : 0;
+    if (replay->keep_flows && phase->all.n == 0) {
+        size_t per_flow = sizeof(fab_flow_rate) + (replay->keep_routes ? ROUTE_BYTES : 0);
+        bytes += (double)phase->n_flows * (double)per_flow;
+    }
+    return bytes;
+}
+
+/* --- all of it -----------------------------------------------------------------------------------------------------
+ */
+
+typedef struct total {
+    double traffic, subjects, results, most_trial, sum_trials, most_detail, n_details, n_items;
+    uint64_t n_flows; /* of the trial that takes most */
+} total;
+
+static void add_item(const fab_replay *replay, const fab_replay_sizes *s, const fab_traffic *traffic,
+                     const fab_phase *phase, const fab_router *router, total *t) {
+    bool is_drawn = traffic->depends_on_seed || router->engine->seeded;
+    double bytes = trial_bytes(replay, s, phase, router);
+    double draws = is_drawn ? (double)replay->n_seeds : 1;
+    t->results += results_bytes(replay, s, phase, is_drawn);
+    t->n_flows = bytes > t->most_trial ? phase->n_flows : t->n_flows;
+    t->most_trial = fmax(t->most_trial, bytes);
+    t->sum_trials += bytes * draws;
+    t->most_detail = fmax(t->most_detail, router->engine->split == NULL ? detail_bytes(s, router) : 0);
+    t->n_details++;
+    t->n_items += draws;
+}
+
+/* Of every worker, the largest trial that it may come by; where draws have traffic of their own, this as well. */
+static double workers_bytes(const fab_replay *replay, const fab_traffic *traffic, const total *t) {
+    double n = fmin((double)replay->n_threads, t->n_items);
+    double own = traffic->depends_on_seed && replay->n_seeds > 1 ? t->traffic + t->subjects : 0;
+    return fmin(n * t->most_trial, t->sum_trials) + fmin(n, t->n_details) * t->most_detail + n * own;
+}
+
+fab_status fab_replay_check_paths(const fab_replay *replay, const fab_replay_sizes *s, const fab_traffic *traffic,
+                                  const fab_router *routers, fab_error *err) {
+    total t = {0};
+    char more[96];
+    char flows[32];
+    for (size_t p = 0; p < traffic->n_phases; p++) {
+        const fab_phase *phase = &traffic->phases[p];
+        t.traffic += listed_bytes(phase);
+        t.subjects += subject_bytes(replay, s, phase);
+        for (size_t e = 0; e < replay->n_engines; e++) {
+            add_item(replay, s, traffic, phase, &routers[e], &t);
+        }
+    }
+    double bytes = fixed_bytes(s) + routers_bytes(replay, s) + t.traffic + t.subjects + t.results +
+                   workers_bytes(replay, traffic, &t);
+    (void)snprintf(more, sizeof more, " with the paths of %s flows", fab_format_count(flows, t.n_flows));
+    return check(replay, bytes, more, err);
+}

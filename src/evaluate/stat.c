@@ -1,0 +1,99 @@
+/* Distributions over seeds. */
+#include "fab/replay.h"
+#include "fab/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Exact to three digits up to 10 degrees of freedom, then Cornish-Fisher's expansion. */
+double fab_student_t(size_t degrees) {
+    static const double EXACT[] = {0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
+    if (degrees < sizeof EXACT / sizeof EXACT[0]) {
+        return EXACT[degrees];
+    }
+    double z = 1.959963985;
+    double n = (double)degrees;
+    return z + (z * z * z + z) / (4 * n) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * n * n);
+}
+
+/* Index, among n sorted samples, of the smallest that at least the fraction q of the samples do not exceed. */
+static size_t nearest_rank(size_t n, double q) {
+    size_t rank = (size_t)ceil(q * (double)n - 1e-9);
+    return rank > 0 ? rank - 1 : 0;
+}
+
+static double quantile(const double *sorted, size_t n, double q) {
+    return sorted[nearest_rank(n, q)];
+}
+
+static void swap(double *a, double *b) {
+    double kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* The k-th smallest: quickselect with three parts, so that equal samples cost nothing, and drawn pivots, so that no
+ * order of the samples is a bad one. */
+static double select_sample(double *sample, size_t n, size_t k) {
+    fab_rng rng = fab_rng_make(0x73656c, n);
+    size_t first = 0;
+    size_t last = n; /* the k-th is in [first, last) */
+    while (last - first > 1) {
+        double pivot = sample[first + fab_rng_below(&rng, last - first)];
+        size_t less = first; /* [first, less) below the pivot, [more, last) above it, [less, i) equal */
+        size_t more = last;
+        for (size_t i = first; i < more;) {
+            if (sample[i] < pivot) {
+                swap(&sample[i++], &sample[less++]);
+            } else if (sample[i] > pivot) {
+                swap(&sample[i], &sample[--more]);
+            } else {
+                i++;
+            }
+        }
+        if (k >= less && k < more) {
+            return pivot;
+        }
+        first = k < less ? first : more;
+        last = k < less ? less : last;
+    }
+    return sample[k];
+}
+
+void fab_quantiles(double *samples, size_t n, bool falling, const double *q, size_t n_q, double *out) {
+    for (size_t i = 0; i < n_q; i++) {
+        size_t rank = nearest_rank(n, q[i]);
+        out[i] = select_sample(samples, n, falling ? n - 1 - rank : rank);
+    }
+}
+
+void fab_stat_of(double *samples, size_t n, fab_stat *out) {
+    qsort(samples, n, sizeof *samples, ascending);
+    double sum = 0;
+    double squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += samples[i];
+    }
+    double mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        squares += (samples[i] - mean) * (samples[i] - mean);
+    }
+    *out = (fab_stat){.mean = mean,
+                      .p50 = quantile(samples, n, 0.5),
+                      .p99 = quantile(samples, n, 0.99),
+                      .min = samples[0],
+                      .max = samples[n - 1]};
+    if (n > 1) {
+        out->ci95 = fab_student_t(n - 1) * sqrt(squares / (double)(n - 1) / (double)n);
+    }
+    if (samples[0] == samples[n - 1]) { /* no rounding where there is nothing to average */
+        out->mean = samples[0];
+        out->ci95 = 0;
+    }
+}

@@ -1,0 +1,245 @@
+/* A phase under an engine, followed flow by flow: the trial of measure.h, which fills a trace on its way. */
+#include "fab/trace.h"
+#include "fab/memory.h"
+#include "measure/measure_rates.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fab_tracer {
+    const fab_fabric *fabric;
+    fab_next_hops *next_hops;
+    fab_dag *dag;
+    fab_ports ports;
+    fab_router *routers;
+    size_t n_routers;
+};
+
+fab_status fab_tracer_new(const fab_fabric *fabric, const fab_engine_spec *engines, size_t n_engines, fab_tracer **out,
+                          fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_tracer *t = NULL;
+    FAB_TRY(FAB_NEW(t, 1, err));
+    t->fabric = fabric;
+    FAB_TRY(fab_next_hops_new(fabric, NULL, &t->next_hops, err));
+    FAB_TRY(fab_dag_new(fabric, t->next_hops, &t->dag, err));
+    FAB_TRY(fab_ports_init(fabric, &t->ports, err));
+    FAB_TRY(FAB_NEW(t->routers, n_engines, err));
+    for (size_t i = 0; i < n_engines; i++) {
+        FAB_TRY(fab_router_init(&engines[i], fabric, t->next_hops, &t->routers[i], err));
+        t->n_routers = i + 1;
+    }
+    *out = t;
+    t = NULL;
+done:
+    fab_tracer_free(t);
+    return status;
+}
+
+void fab_tracer_free(fab_tracer *t) {
+    if (t == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < t->n_routers; i++) {
+        fab_router_release(&t->routers[i]);
+    }
+    free(t->routers);
+    fab_dag_free(t->dag);
+    fab_ports_release(&t->ports);
+    fab_next_hops_free(t->next_hops);
+    free(t);
+}
+
+const char *fab_tracer_label(const fab_tracer *t, size_t engine) {
+    return t->routers[engine].label;
+}
+
+bool fab_tracer_is_seeded(const fab_tracer *t, size_t engine) {
+    return t->routers[engine].engine->seeded;
+}
+
+static void clear(const fab_tracer *t, const fab_phase *phase, const fab_trace *trace) {
+    for (uint32_t g = 0; g < trace->n_groups; g++) {
+        if (trace->last_s != NULL) {
+            trace->last_s[g] = 0;
+        }
+        if (trace->bytes != NULL) {
+            memset(trace->bytes + (size_t)g * t->fabric->n_links, 0, t->fabric->n_links * sizeof *trace->bytes);
+        }
+    }
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        if (trace->finish_s != NULL) {
+            trace->finish_s[i] = 0;
+        }
+        if (trace->crosses != NULL) {
+            trace->crosses[i] = 0;
+        }
+    }
+}
+
+fab_status fab_tracer_run(const fab_tracer *t, size_t engine, const fab_traffic *traffic, const fab_phase *phase,
+                          uint64_t seed, uint64_t draw, const fab_trace *trace, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_subject subject = {0};
+    fab_scratch scratch = {0};
+    fab_sample sample;
+    const fab_router *router = &t->routers[engine];
+    const fab_bench bench = {
+        .fabric = t->fabric, .next_hops = t->next_hops, .dag = t->dag, .ports = &t->ports, .rates = true};
+    clear(t, phase, trace);
+    FAB_TRY(fab_subject_init(&bench, traffic, phase, &subject, err));
+    const fab_trial trial = {.subject = &subject,
+                             .router = router,
+                             .seed = fab_router_seed(router, seed) + draw,
+                             .n_threads = 1,
+                             .trace = trace,
+                             .scratch = &scratch};
+    FAB_TRY(fab_trial_run(&trial, &sample, err));
+    if (isnan(sample.mean_rate)) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, router->label,
+                 "phase %s of %" PRIu64 " flows has too many paths for their rates to be found", phase->name,
+                 phase->n_flows);
+    }
+done:
+    fab_scratch_release(&scratch);
+    fab_subject_release(&subject);
+    return status;
+}
+
+/* --- what the trial calls ------------------------------------------------------------------------------------------
+ */
+
+static uint32_t group_of(const fab_trace *trace, uint64_t flow) {
+    return trace->group != NULL ? trace->group[flow] : 0;
+}
+
+/* In a round that counts `part` of all. */
+static void end_flow(const fab_trace *trace, uint64_t flow, double finish_s, double part, double *last_s) {
+    if (trace->finish_s != NULL) {
+        trace->finish_s[flow] += finish_s * part;
+    }
+    last_s[group_of(trace, flow)] = fmax(last_s[group_of(trace, flow)], finish_s);
+}
+
+static void add_round(const fab_trace *trace, const double *last_s, double part) {
+    for (uint32_t g = 0; trace->last_s != NULL && g < trace->n_groups; g++) {
+        trace->last_s[g] += last_s[g] * part;
+    }
+}
+
+fab_status fab_trace_paths(const fab_trial *trial, const fab_routes *r, const double *volume, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_trace *trace = trial->trace;
+    const double *finish_s = trial->scratch->rates->finish_s;
+    double part = 1.0 / trial->router->n_rounds;
+    size_t n_links = trial->subject->fabric->n_links;
+    double *last_s = NULL;
+    FAB_TRY(FAB_NEW(last_s, trace->n_groups, err));
+    for (uint32_t flow = 0; flow < r->n_flows; flow++) {
+        uint32_t first = r->flow_first[flow];
+        uint32_t behind = r->flow_first[flow + 1];
+        double *bytes = trace->bytes != NULL ? trace->bytes + group_of(trace, flow) * n_links : NULL;
+        double each = volume[flow] * part / (behind - first);
+        double end_s = 0;
+        for (uint32_t i = first; i < behind; i++) {
+            end_s = fmax(end_s, finish_s[i]);
+        }
+        for (size_t i = r->path_first[first]; i < r->path_first[behind]; i++) {
+            if (bytes != NULL) {
+                bytes[r->link[i]] += each;
+            }
+            if (trace->crosses != NULL && trace->marked != NULL && trace->marked[r->link[i]] != 0) {
+                trace->crosses[flow] = 1;
+            }
+        }
+        end_flow(trace, flow, end_s, part, last_s);
+    }
+    add_round(trace, last_s, part);
+done:
+    free(last_s);
+    return status;
+}
+
+/* One group's bytes under a split: of its flows' parts, on legs and between leaves. */
+static fab_status add_split_bytes(const fab_trial *trial, const fab_split *split, uint32_t group, double *amount,
+                                  fab_error *err) {
+    const fab_subject *s = trial->subject;
+    const fab_demand *d = &s->demand;
+    double *bytes = trial->trace->bytes + (size_t)group * s->fabric->n_links;
+    memset(amount, 0, d->n_pairs * sizeof *amount);
+    for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
+        if (group_of(trial->trace, flow) != group) {
+            continue;
+        }
+        fab_flow about = fab_phase_flow(s->phase, flow);
+        double each = (double)about.bytes / d->n_parts;
+        for (uint32_t part = 0; part < d->n_parts; part++) {
+            fab_link_id legs[FAB_FLOW_LEG_LINKS];
+            uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, legs);
+            uint32_t pair = fab_demand_pair(d, s->fabric, s->ports, s->next_hops, s->phase, flow, part);
+            for (uint32_t i = 0; i < n; i++) {
+                bytes[legs[i]] += each;
+            }
+            if (pair != FAB_NONE) {
+                amount[pair] += each;
+            }
+        }
+    }
+    return fab_split_load(fab_router_dag(trial->router, s->dag), split, d, amount, bytes, err);
+}
+
+/* Share of every pair's packets that meet a marked link between its leaves, then flow by flow with the legs. */
+static fab_status find_crossings(const fab_trial *trial, const fab_split *split, double *share, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_subject *s = trial->subject;
+    const fab_demand *d = &s->demand;
+    const fab_trace *trace = trial->trace;
+    double *x = NULL;
+    FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
+    for (uint32_t l = 0; l < s->fabric->n_links; l++) {
+        x[l] = trace->marked[l] != 0;
+    }
+    FAB_TRY(fab_split_fold(fab_router_dag(trial->router, s->dag), split, FAB_FOLD_EXPECTED, x, d, share, err));
+    for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
+        fab_flow about = fab_phase_flow(s->phase, flow);
+        for (uint32_t part = 0; part < d->n_parts; part++) {
+            fab_link_id legs[FAB_FLOW_LEG_LINKS];
+            uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, legs);
+            uint32_t pair = fab_demand_pair(d, s->fabric, s->ports, s->next_hops, s->phase, flow, part);
+            bool crosses = pair != FAB_NONE && share[pair] > 0;
+            for (uint32_t i = 0; i < n; i++) {
+                crosses = crosses || trace->marked[legs[i]] != 0;
+            }
+            trace->crosses[flow] = (uint8_t)(trace->crosses[flow] | crosses);
+        }
+    }
+done:
+    free(x);
+    return status;
+}
+
+fab_status fab_trace_split(const fab_trial *trial, const fab_split *split, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_trace *trace = trial->trace;
+    const double *finish_s = trial->scratch->rates->finish_s;
+    double *last_s = NULL;
+    double *of_pair = NULL;
+    FAB_TRY(FAB_NEW(last_s, trace->n_groups, err));
+    FAB_TRY(FAB_NEW(of_pair, trial->subject->demand.n_pairs, err));
+    for (uint64_t flow = 0; flow < trial->subject->phase->n_flows; flow++) {
+        end_flow(trace, flow, finish_s[flow], 1, last_s);
+    }
+    add_round(trace, last_s, 1);
+    for (uint32_t g = 0; trace->bytes != NULL && g < trace->n_groups; g++) {
+        FAB_TRY(add_split_bytes(trial, split, g, of_pair, err));
+    }
+    if (trace->crosses != NULL && trace->marked != NULL) {
+        FAB_TRY(find_crossings(trial, split, of_pair, err));
+    }
+done:
+    free(last_s);
+    free(of_pair);
+    return status;
+}

@@ -1,0 +1,263 @@
+/* Several jobs on one fabric: each alone first, then what contends together. See
+ * src/doc/adr/0030-several-jobs-and-degraded-parts.md. */
+#include "contend_internal.h"
+
+#include "fab/iterate.h"
+#include "fab/job_sharing.h"
+#include "fab/memory.h"
+#include "assess/replay_for_times.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_PHASE "none"
+
+/* --- a job alone ---------------------------------------------------------------------------------------------------
+ */
+
+static fab_status keep_phases(const fab_result *result, size_t n_engines, fab_contending_job *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(out->phases, result->n_phases, err));
+    FAB_TRY(FAB_NEW(out->network_flows, result->n_phases, err));
+    FAB_TRY(FAB_NEW(out->alone, result->n_phases * n_engines, err));
+    out->n_phases = result->n_phases;
+    for (size_t p = 0; p < result->n_phases; p++) {
+        const fab_phase_result *phase = &result->phases[p];
+        (void)snprintf(out->phases[p], sizeof out->phases[p], "%s", phase->name);
+        out->network_flows[p] = phase->network_flows;
+        for (size_t e = 0; e < n_engines; e++) {
+            const fab_engine_result *r = &phase->engines[e];
+            out->alone[p * n_engines + e] = (fab_phase_alone){.has_time = r->has_time,
+                                                              .time_s = r->has_time ? r->time_s.mean : 0,
+                                                              .latency_s = r->has_time ? r->latency_s : 0};
+        }
+    }
+done:
+    return status;
+}
+
+static uint32_t count_servers(const fab_fabric *f, const fab_traffic *traffic) {
+    uint32_t n = 0;
+    uint32_t last = FAB_NONE;
+    for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) { /* ascending: a server's GPUs stand together */
+        if (traffic->rank_of_gpu[gpu] != FAB_NONE && fab_server_of(f, gpu) != last) {
+            last = fab_server_of(f, gpu);
+            n++;
+        }
+    }
+    return n;
+}
+
+/* Replays job `job` by itself; the first was. */
+static fab_status replay_job(contender *c, const fab_design *alone, size_t job, const fab_result *first,
+                             fab_error *err) {
+    fab_result *result = &c->alone[job];
+    if (job == 0) {
+        *result = *first;
+        return FAB_OK;
+    }
+    *result = (fab_result){.command = first->command, .fabrics = first->fabrics, .n_fabrics = first->n_fabrics};
+    fab_replay replay = replay_for_times(c->base);
+    replay.design = alone;
+    replay.traffic = "job";
+    return fab_replay_run(&replay, result, err);
+}
+
+static fab_status take_job(contender *c, const fab_design *placed, size_t job, const fab_result *first,
+                           fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *alone = NULL;
+    fab_contending_job *out = &c->out->jobs[job];
+    FAB_TRY(FAB_NEW(alone, 1, err));
+    fab_job_alone(placed, job, alone);
+    (void)snprintf(out->id, sizeof out->id, "%s", placed->jobs[job].id);
+    FAB_TRY(fab_traffic_make("job", alone, c->base->fabric, c->base->seed, &c->traffic[job], err));
+    (void)snprintf(out->traffic, sizeof out->traffic, "%s", c->traffic[job].summary);
+    out->n_gpus = c->traffic[job].n_ranks;
+    out->n_servers = count_servers(c->base->fabric, &c->traffic[job]);
+    FAB_TRY(replay_job(c, alone, job, first, err));
+    FAB_TRY(keep_phases(&c->alone[job], c->base->n_engines, out, err));
+done:
+    free(alone);
+    return status;
+}
+
+/* --- iterations ----------------------------------------------------------------------------------------------------
+ */
+
+/* One job under one engine: the phase takes as long as together with the others. */
+static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_result *alone = &c->alone[job];
+    fab_meeting *m = &c->out->engines[engine].jobs[job];
+    fab_iteration changed;
+    double *transfer_s = NULL;
+    if (alone->n_iterations <= engine) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(transfer_s, alone->n_phases, err));
+    for (size_t p = 0; p < alone->n_phases; p++) {
+        transfer_s[p] = alone->phases[p].engines[engine].transfer_s.mean;
+    }
+    size_t phase = c->out->jobs[job].phase_index;
+    transfer_s[phase] = m->together_s.mean - alone->phases[phase].engines[engine].latency_s;
+    FAB_TRY(fab_iterate_with(&c->traffic[job], alone, engine, transfer_s, NULL, &changed, err));
+    m->has_iteration = true;
+    m->iteration_alone_s = alone->iterations[engine].time_s;
+    m->iteration_together_s = changed.time_s;
+done:
+    free(transfer_s);
+    return status;
+}
+
+fab_status contend_iterate(contender *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (size_t e = 0; e < c->out->n_engines; e++) {
+        for (size_t job = 0; job < c->out->n_jobs; job++) {
+            if (c->out->jobs[job].phase[0] != '\0') {
+                FAB_TRY(iterate_job(c, job, e, err));
+            }
+        }
+    }
+done:
+    return status;
+}
+
+/* --- which phase contends ------------------------------------------------------------------------------------------
+ */
+
+static fab_status refuse_phase(const fab_contending_job *j, const fab_job_spec *spec, fab_error *err) {
+    char names[256] = "";
+    size_t used = 0;
+    for (size_t p = 0; p < j->n_phases && used < sizeof names; p++) {
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", j->phases[p]);
+    }
+    return fab_fail(err, FAB_EINPUT, spec->where, "contends: job '%s' has no phase '%s'; it has %s, or none", j->id,
+                    spec->contends, names);
+}
+
+/* The longest under the first engine among those that leave their domains. */
+static fab_status choose_longest(const contender *c, fab_contending_job *j, const fab_job_spec *spec, fab_error *err) {
+    bool unknown = false;
+    double most_s = -1;
+    for (size_t p = 0; p < j->n_phases; p++) {
+        const fab_phase_alone *alone = &j->alone[p * c->out->n_engines];
+        unknown = unknown || (j->network_flows[p] > 0 && !alone->has_time);
+        if (j->network_flows[p] > 0 && alone->has_time && alone->time_s > most_s) {
+            most_s = alone->time_s;
+            j->phase_index = p;
+        }
+    }
+    if (unknown) {
+        return fab_fail(err, FAB_EUNSUPPORTED, spec->where,
+                        "job '%s' has phases that are too large to be timed: say which one contends", j->id);
+    }
+    if (most_s >= 0) {
+        (void)snprintf(j->phase, sizeof j->phase, "%s", j->phases[j->phase_index]);
+    }
+    return FAB_OK;
+}
+
+static fab_status choose_phase(const contender *c, fab_contending_job *j, const fab_job_spec *spec, fab_error *err) {
+    if (strcmp(spec->contends, NO_PHASE) == 0) {
+        return FAB_OK;
+    }
+    if (spec->contends[0] == '\0') {
+        return choose_longest(c, j, spec, err);
+    }
+    for (size_t p = 0; p < j->n_phases; p++) {
+        if (strcmp(j->phases[p], spec->contends) == 0) {
+            j->phase_index = p;
+            (void)snprintf(j->phase, sizeof j->phase, "%s", j->phases[p]);
+            return FAB_OK;
+        }
+    }
+    return refuse_phase(j, spec, err);
+}
+
+/* --- all together --------------------------------------------------------------------------------------------------
+ */
+
+void fab_contention_free(fab_contention *c) {
+    if (c == NULL) {
+        return;
+    }
+    for (size_t i = 0; c->jobs != NULL && i < c->n_jobs; i++) {
+        free(c->jobs[i].phases);
+        free(c->jobs[i].network_flows);
+        free(c->jobs[i].alone);
+    }
+    for (size_t i = 0; c->engines != NULL && i < c->n_engines; i++) {
+        free(c->engines[i].jobs);
+    }
+    for (size_t i = 0; c->interference != NULL && i < c->n_interference; i++) {
+        free(c->interference[i].phase);
+        free(c->interference[i].other_phase);
+        free(c->interference[i].slowdown);
+    }
+    free(c->jobs);
+    free(c->engines);
+    free(c->interference);
+    free(c);
+}
+
+static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_replay *base = c->base;
+    FAB_TRY(fab_tracer_new(base->fabric, base->engines, base->n_engines, &c->tracer, err));
+    FAB_TRY(FAB_NEW(c->traffic, n_jobs, err));
+    FAB_TRY(FAB_NEW(c->alone, n_jobs, err));
+    FAB_TRY(FAB_NEW(c->out, 1, err));
+    c->out->wiring = base->fabric->wiring;
+    FAB_TRY(FAB_NEW(c->out->jobs, n_jobs, err));
+    c->out->n_jobs = n_jobs;
+    FAB_TRY(FAB_NEW(c->out->engines, base->n_engines, err));
+    c->out->n_engines = base->n_engines;
+    for (size_t e = 0; e < base->n_engines; e++) {
+        fab_contention_engine *engine = &c->out->engines[e];
+        (void)snprintf(engine->label, sizeof engine->label, "%s", fab_tracer_label(c->tracer, e));
+        FAB_TRY(FAB_NEW(engine->jobs, n_jobs, err));
+    }
+done:
+    return status;
+}
+
+fab_status fab_contend(const fab_replay *base, const fab_result *first, bool interference, fab_contention **out,
+                       fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *placed = NULL;
+    size_t n_jobs = base->design->n_jobs;
+    contender c = {.base = base};
+    if (n_jobs < 2) {
+        FAB_FAIL(err, FAB_EINPUT, base->design->fabric.where, "the design has no second job to contend with");
+    }
+    FAB_TRY(FAB_NEW(placed, 1, err));
+    FAB_TRY(fab_jobs_place(base->design, base->fabric, placed, err));
+    FAB_TRY(open_contention(&c, n_jobs, err));
+    for (size_t job = 0; job < n_jobs; job++) {
+        FAB_TRY(take_job(&c, placed, job, first, err));
+        FAB_TRY(choose_phase(&c, &c.out->jobs[job], &placed->jobs[job], err));
+    }
+    FAB_TRY(contend_meet(&c, err));
+    FAB_TRY(contend_iterate(&c, err));
+    if (interference) {
+        FAB_TRY(contend_interfere(&c, err));
+    }
+    *out = c.out;
+    c.out = NULL;
+done:
+    for (size_t job = 0; c.traffic != NULL && job < n_jobs; job++) {
+        fab_traffic_release(&c.traffic[job]);
+    }
+    for (size_t job = 1; c.alone != NULL && job < n_jobs; job++) {
+        c.alone[job].fabrics = NULL; /* the first job's */
+        fab_result_release(&c.alone[job]);
+    }
+    free(c.alone);
+    free(c.traffic);
+    fab_contention_free(c.out);
+    fab_tracer_free(c.tracer);
+    free(placed);
+    return status;
+}

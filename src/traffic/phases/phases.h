@@ -1,0 +1,79 @@
+/* What the phases of a job share: its ranks by their coordinates, and opening a phase. */
+#ifndef FAB_PHASES_H
+#define FAB_PHASES_H
+
+#include "collectives/collectives.h"
+
+#include <string.h>
+
+typedef struct training {
+    const fab_job *job;
+    const fab_fabric *fabric;
+    const uint32_t *gpu_of_rank;
+    fab_ring_scratch scratch;
+    uint32_t *members; /* of the ring being emitted */
+    const fab_wanted *wanted;
+    fab_comm_list others; /* communicators whose collective is no ring: their phases are made from these */
+} training;
+
+typedef fab_status make_phase(training *t, const char *name, fab_phase_builder *builder, fab_error *err);
+
+static inline uint32_t size_of(const training *t, fab_dimension dim) {
+    return t->job->size[dim];
+}
+
+/* Copies of a tensor and pipeline rank: dp x cp. Copy x has context rank x mod cp and data-parallel rank x / cp. */
+static inline uint32_t n_copies(const training *t) {
+    return size_of(t, FAB_DIM_CP) * size_of(t, FAB_DIM_DP);
+}
+
+/* GPU of the rank with these coordinates. */
+static inline uint32_t gpu_at(const training *t, uint32_t tp, uint32_t pp, uint32_t copy) {
+    const uint32_t *stride = t->job->stride;
+    uint32_t n_cp = size_of(t, FAB_DIM_CP);
+    return t->gpu_of_rank[tp * stride[FAB_DIM_TP] + pp * stride[FAB_DIM_PP] + copy % n_cp * stride[FAB_DIM_CP] +
+                          copy / n_cp * stride[FAB_DIM_DP]];
+}
+
+/* Elements of one activation tensor of a whole iteration: B s h. */
+static inline double batch_elements(const fab_job *job) {
+    return (double)job->spec.batch * (double)job->spec.seq * (double)job->spec.hidden;
+}
+
+static inline bool only_one(const training *t) {
+    return t->wanted->comm != FAB_NONE;
+}
+
+static inline bool is_wanted(const training *t, uint32_t comm) {
+    return !only_one(t) || t->wanted->comm == comm;
+}
+
+/* Before anything is computed for the communicator that is wanted. */
+fab_status fab_check_comm(const training *t, const char *name, uint32_t n_comms, fab_error *err) FAB_MUST_USE;
+
+fab_status fab_open_phase(const training *t, fab_phase_builder *builder, const char *name, const char *collective,
+                          uint64_t capacity, uint32_t n_comms, double expected_bytes, fab_error *err) FAB_MUST_USE;
+
+/* An all-to-all of all layers with experts. */
+typedef struct expert_exchange {
+    double tokens;    /* of the whole job, per execution of all of them */
+    uint64_t rounds;  /* exchanges per layer */
+    uint64_t times;   /* executions of a round */
+    const char *what; /* the tokens, in the formula */
+} expert_exchange;
+
+fab_status fab_make_exchange_of_experts(training *t, const char *name, const expert_exchange *x,
+                                        fab_phase_builder *builder, fab_error *err) FAB_MUST_USE;
+
+/* The forward pass once more where it is repeated and that is to count. */
+static inline uint32_t repeated(const fab_job_spec *s) {
+    return s->recompute_traffic && strcmp(s->recompute, "full") == 0 ? 1 : 0;
+}
+
+/* phases_expert.c, phases_serving.c, phases_storage.c */
+make_phase fab_make_cp, fab_make_ep, fab_make_embedding;
+make_phase fab_make_prefill, fab_make_decode, fab_make_prefill_pp, fab_make_decode_pp, fab_make_prefill_ep,
+    fab_make_decode_ep;
+make_phase fab_make_checkpoint, fab_make_ingest;
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * Collectives of a training job by another algorithm than rings: phases "dp", or "dp-1", "dp-2", ... where the
+ * algorithm has several, one run. Where the job is sharded, halving-doubling and doubling are the halving of a
+ * reduce-scatter and the doubling of an all-gather.
+ */
+#include "collectives/collectives.h"
+
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fab_comm_list_release(fab_comm_list *list) {
+    free(list->members);
+    free(list->id);
+    free(list->bytes);
+    *list = (fab_comm_list){.r = 0};
+}
+
+fab_status fab_comm_list_add(fab_comm_list *list, const uint32_t *members, uint32_t n, double bytes, uint32_t id,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t before = (size_t)list->n_comms * n;
+    FAB_TRY(FAB_GROW(list->members, list->members_capacity, before + n, err));
+    FAB_TRY(FAB_GROW(list->id, list->id_capacity, (size_t)list->n_comms + 1, err));
+    FAB_TRY(FAB_GROW(list->bytes, list->bytes_capacity, (size_t)list->n_comms + 1, err));
+    memcpy(list->members + before, members, n * sizeof *members);
+    list->id[list->n_comms] = id;
+    list->bytes[list->n_comms] = bytes;
+    list->r = n;
+    list->n_comms++;
+done:
+    return status;
+}
+
+static fab_operation operation_of(const fab_phase *phase) {
+    for (uint32_t i = 0; i < FAB_N_OPERATIONS; i++) {
+        if (strcmp(phase->collective, fab_operation_name((fab_operation)i)) == 0) {
+            return (fab_operation)i;
+        }
+    }
+    return FAB_N_OPERATIONS;
+}
+
+static const fab_algorithm *find_algorithm(fab_operation operation, const char *name) {
+    bool exchanges = strcmp(name, "halving-doubling") == 0 || strcmp(name, "doubling") == 0;
+    if (exchanges && operation == FAB_REDUCE_SCATTER) {
+        name = "halving";
+    } else if (exchanges && operation == FAB_ALL_GATHER) {
+        name = "doubling";
+    }
+    return fab_algorithm_find(operation, name);
+}
+
+/* The sizes of the communicators add up to what the closed form of the ring says, for the whole job. */
+static fab_status check_sum(const fab_comm_list *list, fab_operation operation, const fab_phase *phase,
+                            fab_error *err) {
+    double sum = 0;
+    for (uint32_t i = 0; i < list->n_comms; i++) {
+        sum += list->bytes[i] * fab_bus_factor(operation, list->r) * list->r;
+    }
+    if (!(fabs(sum - phase->expected_bytes) <= 1e-6 * phase->expected_bytes)) {
+        return fab_fail(err, FAB_EINTERNAL, phase->name,
+                        "communicators of phase '%s' would send %.17g bytes by rings, the formula gives %.17g",
+                        phase->name, sum, phase->expected_bytes);
+    }
+    return FAB_OK;
+}
+
+fab_status fab_training_collective(fab_comm_list *list, const fab_fabric *fabric, const char *where,
+                                   fab_phase_builder *builder, fab_traffic *traffic, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_phase *phase = &builder->phase;
+    fab_operation operation = operation_of(phase);
+    char note[192];
+    fab_error why = {.code = FAB_OK};
+    const fab_collective_set set = {.where = where,
+                                    .fabric = fabric,
+                                    .operation = operation,
+                                    .name = phase->name,
+                                    .r = list->r,
+                                    .n_comms = list->n_comms,
+                                    .members = list->members,
+                                    .id = list->id,
+                                    .bytes = list->bytes,
+                                    .executions = phase->executions};
+    FAB_TRY(check_sum(list, operation, phase, err));
+    if (strcmp(phase->algorithm, "auto") == 0) {
+        FAB_TRY(fab_collective_add_fastest(&set, traffic, note, sizeof note, &why));
+        size_t used = strlen(traffic->summary);
+        (void)snprintf(traffic->summary + used, sizeof traffic->summary - used, "; %s: %s", phase->name, note);
+    } else {
+        const fab_algorithm *algorithm = find_algorithm(operation, phase->algorithm);
+        if (algorithm == NULL) {
+            FAB_FAIL(&why, FAB_EINPUT, where, "there is no %s by %s; choose ring or hierarchical", phase->collective,
+                     phase->algorithm);
+        }
+        FAB_TRY(fab_collective_add(&set, algorithm, traffic, &why));
+    }
+done:
+    if (status != FAB_OK && why.code != FAB_OK) {
+        status = fab_fail(err, why.code, why.where, "phase '%s': %s", phase->name, why.text);
+    }
+    fab_comm_list_release(list);
+    fab_phase_release(&builder->phase);
+    *builder = (fab_phase_builder){.capacity = 0};
+    return status;
+}
