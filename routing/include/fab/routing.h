@@ -1,7 +1,7 @@
 /**
  * @file routing.h
  * Routing engines: the flows of a phase to routes. One struct of callbacks per engine in a static table (engines.c);
- * to add one, see routing/README.md.
+ * to add one, see routing/engines/README.md.
  */
 #ifndef FAB_ROUTING_H
 #define FAB_ROUTING_H
@@ -116,7 +116,7 @@ typedef struct fab_step_switch {
 
 #define FAB_STEP_COUNT_BITS 12
 
-/** Groups of next hops that were read from a file of tables (routing/README.md). They need not be minimal, do not loop
+/** Groups of next hops that were read from a file of tables (fab/tables.h). They need not be minimal, do not loop
  * and have no dead ends. */
 typedef struct fab_read_groups {
     fab_next_hops *next_hops; /**< NULL: nothing was read. Groups of equal members and other weights differ */
