@@ -81,6 +81,15 @@ for document in documents:
 if links < 150 or names < 100:
     fail(f"only {links} links and {names} names of files in {len(documents)} documents")
 
+# Documents that code and scripts send a reader to.
+for path in files:
+    if re.search(r"\.(c|h|py|sh|cmake|txt|mjs|js)$", path) or path.startswith("scripts/"):
+        with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as source:
+            text = source.read()
+        for name in re.findall(r"(?<![\w$/{}.])(?:src/doc/[\w/-]+|(?:src|topologies|routing|reports)(?:/\w+)*/README)\.md\b", text):
+            if name not in documents and not path.endswith("test_documents.sh"):
+                fail(f"{path}: names {name}, which is not there")
+
 for document in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"):
     if document not in documents:
         fail(f"no {document}")
