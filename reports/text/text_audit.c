@@ -7,10 +7,8 @@
 #define SHOWN 60 /* findings; all of them are in JSON and CSV */
 
 static void audit_put_kinds(fab_page *page, const fab_audit *a) {
-    static const fab_column COLUMNS[] = {{"finding", NULL, 0, 0},
-                                         {"how many", fab_show_integer, 0, 0},
-                                         {"cables", fab_show_integer, 0, 0},
-                                         {"capacity", fab_show_rate, 0, 0}};
+    static const fab_column COLUMNS[] = {COLUMN("finding", NULL), COLUMN("how many", fab_show_integer),
+                                         COLUMN("cables", fab_show_integer), COLUMN("capacity", fab_show_rate)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (uint32_t kind = 0; kind < FAB_FINDING_N; kind++) {

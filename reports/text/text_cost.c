@@ -113,8 +113,8 @@ static void cost_add_item(fab_table *table, const item *it) {
 
 static void cost_put_lines(fab_page *page, const fab_cost *cost) {
     static const fab_column COLUMNS[] = {
-        {"part", NULL, 0, 0},           {"medium", NULL, 0, 0},          {"quantity", fab_show_whole, 0, 0},
-        {"each", fab_show_money, 0, 0}, {"total", fab_show_money, 0, 0}, {"power", fab_show_power, 0, 0}};
+        COLUMN("part", NULL),           COLUMN("medium", NULL),          COLUMN("quantity", fab_show_whole),
+        COLUMN("each", fab_show_money), COLUMN("total", fab_show_money), COLUMN("power", fab_show_power)};
     const double sums[] = {FAB_TABLE_BLANK, FAB_TABLE_BLANK, FAB_TABLE_BLANK, cost->total_usd, cost->power_w};
     items all;
     fab_table table;
@@ -195,13 +195,13 @@ static void cost_set_difference(fab_table *table, size_t column, double usd) {
 
 /* What the difference to the baseline is made of. */
 static void cost_put_differences(fab_page *page, const fab_result *result) {
-    static const fab_column COLUMNS[] = {{"", NULL, 0, 0},
-                                         {"switches", fab_show_money, 0, 0},
-                                         {"optics", fab_show_money, 0, 0},
-                                         {"cables", fab_show_money, 0, 0},
-                                         {"NICs", fab_show_money, 0, 0},
-                                         {"installed", fab_show_money, 0, 0},
-                                         {"total", fab_show_money, 0, 0}};
+    static const fab_column COLUMNS[] = {COLUMN("", NULL),
+                                         COLUMN("switches", fab_show_money),
+                                         COLUMN("optics", fab_show_money),
+                                         COLUMN("cables", fab_show_money),
+                                         COLUMN("NICs", fab_show_money),
+                                         COLUMN("installed", fab_show_money),
+                                         COLUMN("total", fab_show_money)};
     const fab_cost *base = &result->fabrics[0].cost;
     const double base_usd[] = {base->switch_usd, base->transceiver_usd,  base->cable_usd,
                                base->nic_usd,    base->installation_usd, base->total_usd};
@@ -224,14 +224,14 @@ static void cost_put_differences(fab_page *page, const fab_result *result) {
 }
 
 static void cost_put_designs(fab_page *page, const fab_result *result) {
-    static const fab_column COLUMNS[] = {{"", NULL, 0, 0},
-                                         {"GPUs", fab_show_whole, 0, 0},
-                                         {"switches", fab_show_whole, 0, 0},
-                                         {"optics", fab_show_whole, 0, 0},
-                                         {"cost", fab_show_money, 0, 0},
-                                         {"per GPU", fab_show_money, 0, 0},
-                                         {"power", fab_show_power, 0, 0},
-                                         {"saved", fab_show_percent, FAB_INK_GOOD, 0}};
+    static const fab_column COLUMNS[] = {COLUMN("", NULL),
+                                         COLUMN("GPUs", fab_show_whole),
+                                         COLUMN("switches", fab_show_whole),
+                                         COLUMN("optics", fab_show_whole),
+                                         COLUMN("cost", fab_show_money),
+                                         COLUMN("per GPU", fab_show_money),
+                                         COLUMN("power", fab_show_power),
+                                         MARKED("saved", fab_show_percent, FAB_INK_GOOD, 0)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_fabrics; i++) {

@@ -11,12 +11,12 @@ static void degradation_put_parts(fab_page *page, const fab_degradation *d) {
 }
 
 static void degradation_put_phases(fab_page *page, const fab_degradation *d, size_t engine) {
-    static const fab_column COLUMNS[] = {{"phase", NULL, 0, 0},
-                                         {"before", fab_show_time, 0, 0},
-                                         {"after", fab_show_time, 0, 0},
-                                         {"factor", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD},
-                                         {"hit flows", fab_show_whole, 0, 0},
-                                         {"communicators", fab_show_whole, 0, 0}};
+    static const fab_column COLUMNS[] = {COLUMN("phase", NULL),
+                                         COLUMN("before", fab_show_time),
+                                         COLUMN("after", fab_show_time),
+                                         MARKED("factor", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
+                                         COLUMN("hit flows", fab_show_whole),
+                                         COLUMN("communicators", fab_show_whole)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t p = 0; p < d->n_phases; p++) {

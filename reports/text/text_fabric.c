@@ -113,15 +113,15 @@ static void fabric_put_unused_tapers(fab_page *page, const fab_fabric_result *f)
 /* The table of tiers, and the bisection. */
 static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, bool has_graph) {
     bool is_tree = f->counts.wiring == FAB_WIRING_TREE;
-    const fab_column columns[] = {{"tier", NULL, 0, 0},
-                                  {"switches", fab_show_whole, 0, 0},
-                                  {"radix", NULL, 0, 0},
-                                  {"port", fab_show_rate, 0, 0},
-                                  {"down/up", NULL, 0, 0},
+    const fab_column columns[] = {COLUMN("tier", NULL),
+                                  COLUMN("switches", fab_show_whole),
+                                  COLUMN("radix", NULL),
+                                  COLUMN("port", fab_show_rate),
+                                  COLUMN("down/up", NULL),
                                   {is_tree ? "taper" : NULL, fab_show_taper, 0, 0},
                                   {is_tree ? "asked" : NULL, fab_show_taper, 0, 0},
-                                  {"cables", fab_show_whole, 0, 0},
-                                  {"length", NULL, 0, 0}};
+                                  COLUMN("cables", fab_show_whole),
+                                  COLUMN("length", NULL)};
     fab_page_end_line(page);
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(columns));

@@ -29,9 +29,9 @@ static void floor_put_racks(fab_page *page, const fab_fabric_result *f) {
 
 void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
     static const fab_column COLUMNS[] = {
-        {"boundary", NULL, 0, 0},        {"cables", fab_show_whole, 0, 0},   {"shortest", fab_show_length, 0, 0},
-        {"mean", fab_show_length, 0, 0}, {"longest", fab_show_length, 0, 0}, {"in all", floor_show_sum, 0, 0},
-        {"latency", fab_show_time, 0, 0}};
+        COLUMN("boundary", NULL),        COLUMN("cables", fab_show_whole),   COLUMN("shortest", fab_show_length),
+        COLUMN("mean", fab_show_length), COLUMN("longest", fab_show_length), COLUMN("in all", floor_show_sum),
+        COLUMN("latency", fab_show_time)};
     const fab_floor_counts *c = &f->counts.floor;
     if (!c->given) {
         return;

@@ -58,12 +58,12 @@ static void import_put_structure(fab_page *page, const fab_imported *in) {
 }
 
 static void import_put_tiers(fab_page *page, const fab_imported *in) {
-    static const fab_column COLUMNS[] = {{"tier", NULL, 0, 0},
-                                         {"switches", fab_show_integer, 0, 0},
-                                         {"ports", fab_show_integer, 0, 0},
-                                         {"cables below", fab_show_integer, 0, 0},
-                                         {"rate", fab_show_rate, 0, 0},
-                                         {"first", NULL, 0, 0}};
+    static const fab_column COLUMNS[] = {COLUMN("tier", NULL),
+                                         COLUMN("switches", fab_show_integer),
+                                         COLUMN("ports", fab_show_integer),
+                                         COLUMN("cables below", fab_show_integer),
+                                         COLUMN("rate", fab_show_rate),
+                                         COLUMN("first", NULL)};
     const fab_fabric *f = in->fabric;
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));

@@ -71,14 +71,14 @@ static void optimum_add_point(fab_table *table, legend *switches, const fab_opti
 /* A winner may stand above the rows; NULL: none. */
 static void optimum_put_points(fab_page *page, const fab_optimum_point *winner, const fab_optimum_point *points,
                                size_t n) {
-    static const fab_column COLUMNS[] = {{"family", NULL, 0, 0},
-                                         {"tiers", fab_show_integer, 0, 0},
-                                         {"planes", fab_show_integer, 0, 0},
-                                         {"taper", NULL, 0, 0},
-                                         {"bisection", fab_show_3_digits, 0, 0},
-                                         {"power", fab_show_power, 0, 0},
-                                         {"cost", fab_show_money, 0, 0},
-                                         {"difference", optimum_show_difference, 0, 0}};
+    static const fab_column COLUMNS[] = {COLUMN("family", NULL),
+                                         COLUMN("tiers", fab_show_integer),
+                                         COLUMN("planes", fab_show_integer),
+                                         COLUMN("taper", NULL),
+                                         COLUMN("bisection", fab_show_3_digits),
+                                         COLUMN("power", fab_show_power),
+                                         COLUMN("cost", fab_show_money),
+                                         COLUMN("difference", optimum_show_difference)};
     legend switches = {.n = 0};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));

@@ -169,13 +169,13 @@ static void study_put_bins(fab_page *page, size_t row, const void *context) {
 
 static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
     study_show *show = study_figure(s);
-    const fab_column columns[] = {{"", NULL, 0, 0},
-                                  {"stops", fab_show_whole, FAB_INK_BAD, 0},
-                                  {"cut off", fab_show_whole, 0, 0},
-                                  {"mean", show, 0, 0},
-                                  {"p50", show, 0, 0},
-                                  {"p99", show, 0, 0},
-                                  {"worst", show, 0, 0}};
+    const fab_column columns[] = {COLUMN("", NULL),
+                                  MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
+                                  COLUMN("cut off", fab_show_whole),
+                                  COLUMN("mean", show),
+                                  COLUMN("p50", show),
+                                  COLUMN("p99", show),
+                                  COLUMN("worst", show)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < s->n_variants && i < MOST_ROWS; i++) {
@@ -267,15 +267,15 @@ static const char *study_show_1_digit(fab_page *page, double value) {
 
 static void study_put_choice(fab_page *page, const fab_study_summary *s, const fab_study_choice *c) {
     study_show *show = study_figure(s);
-    const fab_column columns[] = {{"policy", NULL, 0, 0},
-                                  {"damage", study_show_damage, 0, 0},
-                                  {"mean", show, 0, 0},
-                                  {"p99", show, 0, 0},
-                                  {"stops", fab_show_whole, FAB_INK_BAD, 0},
-                                  {"collided", study_show_1_digit, 0, 0},
-                                  {"moved", fab_show_2_digits, 0, 0},
-                                  {"best", fab_show_whole, 0, 0},
-                                  {"alone", fab_show_whole, FAB_INK_GOOD, 0}};
+    const fab_column columns[] = {COLUMN("policy", NULL),
+                                  COLUMN("damage", study_show_damage),
+                                  COLUMN("mean", show),
+                                  COLUMN("p99", show),
+                                  MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
+                                  COLUMN("collided", study_show_1_digit),
+                                  COLUMN("moved", fab_show_2_digits),
+                                  COLUMN("best", fab_show_whole),
+                                  MARKED("alone", fab_show_whole, FAB_INK_GOOD, 0)};
     fab_table table;
     fab_text_heading(page, "POLICIES", s->variants[c->first].engine);
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
@@ -320,13 +320,13 @@ static void study_put_policies(fab_page *page, const fab_study_summary *s) {
 /* --- goodput ------------------------------------------------------------------------------------------------------ */
 
 static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
-    static const fab_column COLUMNS[] = {{"", NULL, 0, 0},
-                                         {"goodput", study_show_goodput, FAB_INK_BOLD, -1},
-                                         {"restart", study_show_goodput, 0, 0},
-                                         {"redo", study_show_goodput, 0, 0},
-                                         {"slower", study_show_goodput, 0, 0},
-                                         {"waits", study_show_goodput, 0, 0},
-                                         {"stops", study_show_1_digit, 0, 0}};
+    static const fab_column COLUMNS[] = {COLUMN("", NULL),
+                                         MARKED("goodput", study_show_goodput, FAB_INK_BOLD, -1),
+                                         COLUMN("restart", study_show_goodput),
+                                         COLUMN("redo", study_show_goodput),
+                                         COLUMN("slower", study_show_goodput),
+                                         COLUMN("waits", study_show_goodput),
+                                         COLUMN("stops", study_show_1_digit)};
     fab_table table;
     if (s->span_s <= 0) {
         return;

@@ -11,9 +11,10 @@
 #include <math.h>
 
 #define FAB_TABLE_COLUMNS 10
-#define FAB_COLUMNS(list) (list), sizeof(list) / sizeof(list)[0] /**< a static array and its length, as two arguments  \
-                                                                  */
-#define FAB_TABLE_BLANK (-INFINITY) /**< a figure that is left out; one that is not a number is "-" */
+#define FAB_COLUMNS(list)                                                                                              \
+    (list), sizeof(list) / sizeof(list)[0] /**< a static array and its length, as two arguments                        \
+                                            */
+#define FAB_TABLE_BLANK (-INFINITY)        /**< a figure that is left out; one that is not a number is "-" */
 
 /** The first column is the name of the row, on the left; all others stand on the right. */
 typedef struct fab_column {
@@ -22,6 +23,12 @@ typedef struct fab_column {
     fab_ink ink;                                        /**< of figures above `limit`; FAB_INK_PLAIN: the row's */
     double limit;
 } fab_column;
+
+/** A column, and one that marks some of its figures. */
+#define COLUMN(heading, show)                                                                                          \
+    { (heading), (show), FAB_INK_PLAIN, 0 }
+#define MARKED(heading, show, ink, limit)                                                                              \
+    { (heading), (show), (ink), (limit) }
 
 typedef struct fab_table_cell {
     char text[48];
