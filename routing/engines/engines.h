@@ -5,7 +5,7 @@
 #ifndef FAB_ENGINES_H
 #define FAB_ENGINES_H
 
-#include "fab/routing.h"
+#include "router.h"
 
 extern const fab_engine fab_engine_ecmp;
 extern const fab_engine fab_engine_dmodk;

@@ -5,6 +5,7 @@
 #ifndef FAB_TABLES_READ_H
 #define FAB_TABLES_READ_H
 
+#include "engines/router.h"
 #include "fab/routing.h"
 #include "forwarding.h"
 
