@@ -30,7 +30,7 @@ cmp hot.svg "$picture" || fail "the picture of the README is not what '$command'
 # largest fabric on a small one, and two draws for twenty.
 sed -nE 's/^\|.*\| `(fabriscope [^`]*)` \|$/\1/p' "$manual/commands.md" | grep -vE 'DESIGN|ibnetdiscover' >all
 grep -hoE '^\$ fabriscope .*' "${pages[@]}" | sed 's/^\$ //' >shown
-grep -vxFf shown all | sed '/^fabriscope run /s/llama3-24k-roce/llama3-talk-racks/; s/--seeds 20/--seeds 2/' >commands
+grep -vxFf shown all | sed '/^fabriscope run /s/preset:llama3-24k-roce/fat-tree:k=4/; s/--seeds 20/--seeds 2/' >commands
 [[ $(wc -l <commands) -ge 20 ]] || fail "few commands in the table of questions"
 cd files
 while read -r command; do
