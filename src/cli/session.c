@@ -157,9 +157,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     if (status == FAB_OK) {
         status = cli_look_further(options, &replay, &result, &further, err);
     }
-    if (shows_progress) {
-        cli_progress_end();
-    }
+    cli_progress_end(shows_progress);
     fab_blame_design(&design, status, err);
     FAB_TRY(status);
     FAB_TRY(cli_report(options, &result, out, err));
@@ -205,6 +203,21 @@ done:
     return status;
 }
 
+fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) {
+    struct stat about;
+    return path == NULL || options->force || stat(path, &about) != 0
+               ? FAB_OK
+               : fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+}
+
+fab_status cli_save_file(const cli_options *options, const char *path, fab_save_writer *write_to, const void *context,
+                         fab_error *err) {
+    cli_hold_signals();
+    fab_status status = fab_save_file(path, options->force, write_to, context, err);
+    cli_release_signals();
+    return status;
+}
+
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {
     fab_status status = cli_write_exports(options, result, err);
     if (status == FAB_OK && options->out != NULL) {
@@ -233,8 +246,8 @@ fab_status cli_check_out(const cli_options *options, fab_error *err) {
             continue;
         }
         int n = snprintf(path, sizeof path, "%s/%s", options->out, name);
-        if (n > 0 && (size_t)n < sizeof path && stat(path, &about) == 0) {
-            return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+        if (n > 0 && (size_t)n < sizeof path && cli_check_new_file(options, path, err) != FAB_OK) {
+            return FAB_EIO;
         }
     }
     return FAB_OK;
