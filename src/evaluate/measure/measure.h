@@ -11,7 +11,6 @@
 #include "fab/dependencies.h"
 #include "fab/offer.h"
 #include "fab/split.h"
-#include "fab/trace.h"
 
 /**
  * Flows that cross the same pairs of leaves, so that what holds for one holds for all: of a listed phase every flow is
@@ -135,7 +134,7 @@ typedef struct fab_trial {
     fab_scratch *scratch;
     fab_engine_result *detail;      /**< NULL: figures only */
     fab_dependencies *dependencies; /**< with detail: those of the routes are added */
-    const fab_trace *trace;         /**< with rates: filled where they are found; NULL: not wanted */
+    const struct fab_trace *trace;  /**< with rates: filled where they are found; NULL: not wanted */
 } fab_trial;
 
 /**
