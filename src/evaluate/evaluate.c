@@ -139,7 +139,7 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
     workspace_place *place = NULL;
     FAB_TRY(fab_context_router(w->context, at->engine, &router, err));
     FAB_TRY(fab_context_traffic(w->context, &traffic, err));
-    if (router->splits) {
+    if (fab_router_splits(router)) {
         FAB_TRY(time_split(w, at, router, state, out, err));
     } else {
         FAB_TRY(find_loads(w, at, state, &loads, err));
@@ -189,7 +189,7 @@ static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_n
     }
     FAB_TRY(fab_trial_run(&trial, &out->figures, err));
     if (needs->trace != NULL && isnan(out->figures.mean_rate)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, trial.router->label,
+        FAB_FAIL(err, FAB_EUNSUPPORTED, fab_router_label(trial.router),
                  "phase %s of %" PRIu64 " flows has too many paths for their rates to be found",
                  trial.subject->phase->name, trial.subject->phase->n_flows);
     }

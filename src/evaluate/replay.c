@@ -63,7 +63,7 @@ static bool is_drawn_per_seed(const run *c) {
 }
 
 static bool varies(const run *c, size_t engine) {
-    return c->traffic->depends_on_seed || c->routers[engine]->engine->seeded;
+    return c->traffic->depends_on_seed || fab_router_is_seeded(c->routers[engine]);
 }
 
 static void to_floats(const double *values, size_t n, float *out) {
@@ -110,9 +110,9 @@ static fab_status keep_item(const run *c, const item *it, const fab_evaluated *f
     fab_engine_result *result = &c->phases[it->phase].engines[it->engine];
     if (it->draw == 0) {
         result->has_effective_bisection = strcmp(c->traffic->phases[it->phase].collective, "bisection") == 0;
-        result->n_rounds = router->n_rounds;
-        result->window_bytes = router->window_bytes;
-        result->queueing_s = router->queueing_s;
+        result->n_rounds = fab_router_n_rounds(router);
+        result->window_bytes = fab_router_window_bytes(router);
+        result->queueing_s = fab_router_queueing_s(router);
     }
     if (it->draw == 0 && c->replay->keep_loads) {
         FAB_TRY(copy_links(found->bytes, n_links, &result->load_bytes, err));
@@ -342,8 +342,8 @@ static fab_status summarise(run *c, fab_error *err) {
         for (size_t e = 0; e < c->what->n_engines; e++) {
             fab_engine_result *r = &c->phases[p].engines[e];
             const fab_router *router = c->routers[e];
-            (void)snprintf(r->engine, sizeof r->engine, "%s", router->engine->name);
-            (void)snprintf(r->label, sizeof r->label, "%s", router->label);
+            (void)snprintf(r->engine, sizeof r->engine, "%s", fab_router_engine(router));
+            (void)snprintf(r->label, sizeof r->label, "%s", fab_router_label(router));
             r->seed = fab_router_seed(router, c->what->seed);
             r->seeded = varies(c, e);
             r->n_seeds = r->seeded ? replay->n_seeds : 1;

@@ -48,7 +48,7 @@ fab_status fab_trace_paths(const fab_trial *trial, const fab_routes *r, const do
     fab_status status = FAB_OK;
     const fab_trace *trace = trial->trace;
     const double *finish_s = trial->scratch->rates->finish_s;
-    double part = 1.0 / trial->router->n_rounds;
+    double part = 1.0 / fab_router_n_rounds(trial->router);
     size_t n_links = trial->subject->fabric->n_links;
     double *last_s = NULL;
     FAB_TRY(FAB_NEW(last_s, trace->n_groups, err));

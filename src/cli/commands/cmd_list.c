@@ -138,13 +138,14 @@ done:
 
 static fab_status fill_engines(cli_table *table, fab_error *err) {
     fab_status status = FAB_OK;
-    for (size_t i = 0; fab_engines[i] != NULL; i++) {
-        FAB_TRY(cli_table_add(table, fab_engines[i]->name, err));
+    fab_engine_about engine;
+    for (size_t i = 0; (engine = fab_engine_at(i)).name != NULL; i++) {
+        FAB_TRY(cli_table_add(table, engine.name, err));
         FAB_TRY(cli_table_add(table, "", err));
         FAB_TRY(cli_table_add(table, "", err));
-        FAB_TRY(cli_table_add(table, fab_engines[i]->summary, err));
-        for (const fab_engine_option *o = fab_engines[i]->options; o != NULL && o->key != NULL; o++) {
-            FAB_TRY(cli_table_add(table, fab_engines[i]->name, err));
+        FAB_TRY(cli_table_add(table, engine.summary, err));
+        for (const fab_engine_option *o = engine.options; o != NULL && o->key != NULL; o++) {
+            FAB_TRY(cli_table_add(table, engine.name, err));
             FAB_TRY(cli_table_add(table, o->key, err));
             FAB_TRY(cli_table_add(table, o->value != NULL ? o->value : "", err));
             FAB_TRY(cli_table_add(table, o->summary, err));

@@ -87,4 +87,5 @@ static fab_status apply(cli_options *options, const char *value, fab_error *err)
 }
 
 const cli_option cli_option_certificate = {
-    "certificate", "FILE", "with --bound: also write what proves it, for anybody to check (routing/README.md)", apply};
+    "certificate", "FILE",
+    "with --bound: also write what proves it, for anybody to check (src/doc/manual/certificates.md)", apply};

@@ -122,11 +122,11 @@ static fab_status report(const cli_options *options, const fab_study_results *re
     fab_fabric *graph = NULL;
     fab_result result = {0};
     fab_overlay overlay = {.criticality = NULL};
-    fab_design design = *fab_study_results_design(results);
     FAB_TRY(fab_study_summarise(results, options->top > 0 ? (size_t)options->top : FAB_STUDY_TOP, true, &summary, err));
     FAB_TRY(choose_variant(options, summary, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_STUDY, 1, &result, err));
-    FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
+    FAB_TRY(fab_fabric_measure(fab_study_results_design(results), &result.fabrics[0], &graph, err));
+    (void)snprintf(result.fabrics[0].digest, sizeof result.fabrics[0].digest, "%s", plan->digest); /* as planned */
     overlay = overlay_of(summary, graph);
     result.graph = graph;
     result.overlay = &overlay;

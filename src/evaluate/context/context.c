@@ -120,7 +120,7 @@ static fab_status build_router(void *context, size_t engine, fab_error *err) {
     FAB_TRY(fab_context_sizes(c, &sizes, err));
     FAB_TRY(fab_context_check_routers(&c->what, sizes, false, err));
     FAB_TRY(
-        fab_router_init(&c->what.engines[engine], c->what.fabric, next_hops, &c->parts->engines[engine].router, err));
+        fab_router_new(&c->what.engines[engine], c->what.fabric, next_hops, &c->parts->engines[engine].router, err));
 done:
     return status;
 }
@@ -137,7 +137,7 @@ static fab_context *engine_owner(const fab_context *c, size_t *engine) {
 fab_status fab_context_router(const fab_context *context, size_t engine, const fab_router **out, fab_error *err) {
     fab_context *c = engine_owner(context, &engine);
     fab_status status = fab_once_run(&c->parts->engines[engine].router_once, build_router, c, engine, err);
-    *out = &c->parts->engines[engine].router;
+    *out = c->parts->engines[engine].router;
     return status;
 }
 
@@ -155,14 +155,16 @@ done:
 static fab_status build_own_index(void *context, size_t engine, fab_error *err) {
     fab_context *c = context;
     context_engine *e = &c->parts->engines[engine];
-    return fab_hops_index_init(c->what.fabric, e->router.next_hops, &e->index, err);
+    return fab_hops_index_init(c->what.fabric, fab_router_next_hops(e->router), &e->index, err);
 }
 
 fab_status fab_context_index(const fab_context *context, size_t engine, const fab_hops_index **out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_router *router = NULL;
+    const fab_next_hops *next_hops = NULL;
     FAB_TRY(fab_context_router(context, engine, &router, err));
-    if (router->next_hops == router->minimal) {
+    FAB_TRY(fab_context_next_hops(context, &next_hops, err));
+    if (fab_router_next_hops(router) == next_hops) {
         fab_context *c = (fab_context *)fabric_owner(context);
         FAB_TRY(fab_once_run(&c->parts->index_once, build_index, c, 0, err));
         *out = &c->parts->index;
@@ -276,7 +278,7 @@ static void parts_free(fab_context *c) {
     context_phases_release(c);
     for (size_t e = 0; p->engines != NULL && e < c->what.n_engines; e++) {
         fab_hops_index_release(&p->engines[e].index);
-        fab_router_release(&p->engines[e].router);
+        fab_router_free(p->engines[e].router);
         fab_once_release(&p->engines[e].router_once);
         fab_once_release(&p->engines[e].index_once);
     }

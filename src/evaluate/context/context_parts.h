@@ -17,7 +17,7 @@
 typedef struct context_engine {
     size_t of_base; /* engine of base that it is; SIZE_MAX: none */
     fab_once router_once, index_once;
-    fab_router router;
+    fab_router *router;
     fab_hops_index index; /* of next hops that the engine read from a file; else not built */
 } context_engine;
 

@@ -23,7 +23,7 @@ bool damage_is_collided(const fab_damage *d, fab_link_id link, double load, doub
 static fab_status check_phase(const fab_damage *d, size_t p, const fab_router *router, uint64_t *n_paths,
                               fab_error *err) {
     const fab_phase *phase = &d->traffic->phases[p];
-    bool has_paths = router != NULL && !router->splits && d->in_network[p];
+    bool has_paths = router != NULL && !fab_router_splits(router) && d->in_network[p];
     uint64_t per_flow = has_paths ? fab_paths_per_flow(router) : 1;
     if (phase->n_flows > (MOST_PATHS - *n_paths) / per_flow) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
@@ -32,7 +32,7 @@ static fab_status check_phase(const fab_damage *d, size_t p, const fab_router *r
                         "%" PRIu64 " paths that failure studies keep; give one phase (--traffic job:NAME), fewer "
                         "engines or fewer queue pairs",
                         phase->name, phase->n_flows, per_flow, router != NULL ? " under " : "",
-                        router != NULL ? router->label : "", MOST_PATHS);
+                        router != NULL ? fab_router_label(router) : "", MOST_PATHS);
     }
     *n_paths += phase->n_flows * per_flow;
     return FAB_OK;
@@ -220,7 +220,7 @@ size_t fab_damage_variants(const fab_damage *damage) {
 }
 
 const char *fab_damage_engine(const fab_damage *damage, size_t engine) {
-    return damage->routers[engine]->label;
+    return fab_router_label(damage->routers[engine]);
 }
 
 fab_outcome fab_damage_whole(const fab_damage *damage, uint32_t variant) {

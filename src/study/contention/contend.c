@@ -218,8 +218,8 @@ static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
         const fab_router *router = NULL;
         fab_contention_engine *engine = &c->out->engines[e];
         FAB_TRY(fab_context_router(c->base->context, e, &router, err));
-        c->n_seeds[e] = router->engine->seeded ? c->base->n_seeds : 1;
-        (void)snprintf(engine->label, sizeof engine->label, "%s", router->label);
+        c->n_seeds[e] = fab_router_is_seeded(router) ? c->base->n_seeds : 1;
+        (void)snprintf(engine->label, sizeof engine->label, "%s", fab_router_label(router));
         FAB_TRY(FAB_NEW(engine->jobs, n_jobs, err));
     }
 done:
