@@ -110,6 +110,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     fab_status status = FAB_OK;
     fab_design design;
     fab_fabric *graph = NULL;
+    fab_context *context = NULL;
     fab_result result = {0};
     fab_advice *advice = NULL;
     cli_front_end front_end = {.hosts = NULL};
@@ -128,13 +129,15 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
         cli_front_end_show(&design, &result, &front_end);
         traffic = front_end.text;
     }
-    fab_replay replay = {.design = &design,
-                         .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
-                         .gpus = front_end.hosts != NULL ? graph : NULL,
-                         .traffic = traffic,
-                         .engines = design.engines,
-                         .n_engines = design.n_engines,
-                         .seed = options->seed,
+    const fab_context_request what = {.design = &design,
+                                      .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
+                                      .gpus = front_end.hosts != NULL ? graph : NULL,
+                                      .traffic = traffic,
+                                      .engines = design.engines,
+                                      .n_engines = options->advise.on ? 1 : design.n_engines,
+                                      .seed = options->seed};
+    FAB_TRY(fab_context_new(&what, &context, err));
+    fab_replay replay = {.context = context,
                          .n_seeds = options->n_seeds,
                          .n_threads = (size_t)options->n_threads,
                          .bound = options->bound,
@@ -142,7 +145,6 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
                          .keep_flows =
                              cli_writes(options, "flows") || cli_writes(options, "simgrid") || options->out != NULL,
                          .keep_routes = cli_writes(options, "simgrid"),
-                         .known_bound = known_bound,
                          .keep_loads = cli_shows_loads(options),
                          .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
                          .progress = shows_progress ? cli_progress_step : NULL,
@@ -165,6 +167,7 @@ done:
     fab_result_release(&result);
     fab_advice_free(advice);
     cli_further_release(&further);
+    fab_context_free(context);
     cli_front_end_close(&front_end);
     fab_fabric_free(graph);
     return status;
