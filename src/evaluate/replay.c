@@ -207,7 +207,7 @@ static fab_status prepare(context *c, fab_error *err) {
         FAB_TRY(fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed, &c->traffic, err));
     }
     FAB_TRY(fab_replay_check_routers(replay, &sizes, err));
-    FAB_TRY(FAB_NEW(c->routers, replay->n_engines, err));
+    FAB_TRY(FAB_NEW(c->routers, replay->n_engines, err)); // NOLINT(bugprone-sizeof-expression)
     for (size_t i = 0; i < replay->n_engines; i++) {
         FAB_TRY(fab_router_new(&replay->engines[i], replay->fabric, c->next_hops, &c->routers[i], err));
     }

@@ -26,7 +26,7 @@ fab_status fab_tracer_new(const fab_fabric *fabric, const fab_engine_spec *engin
     FAB_TRY(fab_next_hops_new(fabric, NULL, &t->next_hops, err));
     FAB_TRY(fab_dag_new(fabric, t->next_hops, &t->dag, err));
     FAB_TRY(fab_ports_init(fabric, &t->ports, err));
-    FAB_TRY(FAB_NEW(t->routers, n_engines, err));
+    FAB_TRY(FAB_NEW(t->routers, n_engines, err)); // NOLINT(bugprone-sizeof-expression)
     for (size_t i = 0; i < n_engines; i++) {
         FAB_TRY(fab_router_new(&engines[i], fabric, t->next_hops, &t->routers[i], err));
         t->n_routers = i + 1;

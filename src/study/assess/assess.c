@@ -155,7 +155,7 @@ static fab_status keep_engines(fab_damage *d, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_damage_request *q = &d->request;
     uint64_t n_paths = 0;
-    FAB_TRY(FAB_NEW(d->routers, q->n_engines, err));
+    FAB_TRY(FAB_NEW(d->routers, q->n_engines, err)); // NOLINT(bugprone-sizeof-expression)
     FAB_TRY(FAB_NEW(d->parts, q->n_engines * d->n_phases, err));
     for (size_t e = 0; e < q->n_engines; e++) {
         FAB_TRY(fab_router_new(&q->engines[e], q->fabric, d->next_hops, &d->routers[e], err));
