@@ -164,9 +164,9 @@ static void put_beside_published(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_iterations; i++) {
         const fab_iteration *it = &result->iterations[i];
         put_published(&table, "per GPU", i, it->tflops_per_gpu, job->published_tflops, "TFLOP/s");
-        put_published(&table, "pipeline bisection", i, it->pipeline_bisection_Bps * 1e-9,
+        put_published(&table, "pipeline bisection", i, it->pipeline_bisection_bytes_per_s * 1e-9,
                       job->published_pipeline_bps * 1e-9 / 8, "GB/s");
-        put_published(&table, "data-parallel bisection", i, it->data_bisection_Bps * 1e-9,
+        put_published(&table, "data-parallel bisection", i, it->data_bisection_bytes_per_s * 1e-9,
                       job->published_data_bps * 1e-9 / 8, "GB/s");
     }
     fab_table_print(&table, page, 2, NULL, NULL);
