@@ -1,5 +1,6 @@
 /* Certificates that need no search: cuts. Whatever leaves a set of switches has to share the links that leave it. */
 #include "bound_internal.h"
+#include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 
 #include <stdlib.h>

@@ -11,6 +11,7 @@
  *
  * Rates and capacities are in units of the fastest trunk. The prices of the trunk rows are the certificate. */
 #include "bound_internal.h"
+#include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 #include "fab/solve.h"
 
@@ -116,7 +117,7 @@ done:
 
 /* The trunk that everything at v takes towards the leaf, or FAB_NONE where there is a choice. */
 static uint32_t only_trunk(const program *p, uint32_t v, uint32_t leaf) {
-    fab_next_hop_list list = fab_next_hops_get(p->job->next_hops, v, leaf);
+    fab_next_hop_list list = fab_next_hops_look(p->job->next_hops, v, leaf);
     uint32_t trunk = FAB_NONE;
     for (uint32_t i = 0; i < list.count; i++) {
         uint32_t other = p->trunk_of[fab_next_hop(&list, i)];
@@ -218,7 +219,7 @@ static fab_status reach(program *p, uint32_t leaf, fab_error *err) {
         }
     }
     for (uint32_t i = 0; i < p->n_reached; i++) {
-        fab_next_hop_list list = fab_next_hops_get(job->next_hops, p->reached[i], leaf);
+        fab_next_hop_list list = fab_next_hops_look(job->next_hops, p->reached[i], leaf);
         uint32_t n = list.count;
         for (uint32_t k = 0; k < n; k++) {
             uint32_t v = fab_head(job->fabric, fab_next_hop(&list, k)) - p->base;
@@ -242,7 +243,7 @@ done:
 
 static fab_status add_choice(program *p, uint32_t v, uint32_t leaf, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_next_hop_list list = fab_next_hops_get(p->job->next_hops, v, leaf);
+    fab_next_hop_list list = fab_next_hops_look(p->job->next_hops, v, leaf);
     uint32_t n = list.count;
     size_t first = p->n_columns;
     for (uint32_t i = 0; i < n; i++) {
@@ -301,7 +302,7 @@ static void share_default(const program *p, uint32_t leaf, double *share) {
     const fab_fabric *f = p->job->fabric;
     for (uint32_t v = 0; v < fab_n_switches(f); v++) {
         double sum = 0;
-        fab_next_hop_list list = fab_next_hops_get(p->job->next_hops, v, leaf);
+        fab_next_hop_list list = fab_next_hops_look(p->job->next_hops, v, leaf);
         uint32_t n = list.count;
         for (uint32_t i = 0; i < n; i++) {
             sum += fab_class_of(f, fab_next_hop(&list, i))->capacity_bps;
@@ -325,7 +326,7 @@ static void share_chosen(const program *p, uint32_t leaf, const double *x, doubl
             } else if (pass == 1) {
                 held[v] += amount;
             } else if (held[v] > 0) {
-                fab_next_hop_list list = fab_next_hops_get(p->job->next_hops, v, leaf);
+                fab_next_hop_list list = fab_next_hops_look(p->job->next_hops, v, leaf);
                 uint32_t n = list.count;
                 for (uint32_t i = 0; i < n; i++) {
                     if (p->trunk_of[fab_next_hop(&list, i)] == trunk) {

@@ -8,6 +8,7 @@
  * Of switches that are alike (twins.h) only the first is looked at, and of links that are alike one set is kept: what
  * may follow what at the first switch of a class holds for all of them, link class by link class. */
 #include "fab/dependencies.h"
+#include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 #include "next_hops/leaf_sets.h"
 

@@ -3,6 +3,7 @@
  * Listed flows are taken one by one. An all-to-all is counted where no flow changes rails: of the GPUs behind each leaf
  * and of those that they share a scale-up domain with, see demand_all.c. */
 #include "demand.h"
+#include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 #include "walk/legs.h"
 

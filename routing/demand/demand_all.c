@@ -5,6 +5,7 @@
  * Of the parts between two classes there are as many as pairs of members, less those of a scale-up domain, and all have
  * the same rate: bytes * NIC rate / the larger of what the two ends send, which is also what they receive. */
 #include "demand.h"
+#include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 
 #include <math.h>

@@ -193,7 +193,7 @@ done:
 static uint32_t count_hops(const fab_router *router, const trip *t) {
     uint32_t n = 0;
     for (uint32_t v = t->src; v != t->dst; n++) {
-        fab_next_hop_list next = fab_next_hops_get(router->next_hops, v, t->column);
+        fab_next_hop_list next = fab_next_hops_look(router->next_hops, v, t->column);
         if (next.count == 0) {
             return FAB_NONE;
         }
@@ -303,7 +303,7 @@ static arrival arrive(const placing *p, uint32_t path, const fab_routes *routes)
 }
 
 static void look_up(const placing *p, arrival *part) {
-    part->next = fab_next_hops_get(p->router->next_hops, part->at, part->trip->column);
+    part->next = fab_next_hops_look(p->router->next_hops, part->at, part->trip->column);
 }
 
 static void take(placing *p, arrival *part, fab_link_id link) {
@@ -391,7 +391,7 @@ static double survey(placing *p, const arrival *part, uint32_t v, double floor, 
         floor = -1;
         limit = INFINITY;
     }
-    fab_next_hop_list next = fab_next_hops_get(p->router->next_hops, v, part->trip->column);
+    fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, part->trip->column);
     double best = INFINITY;
     for (uint32_t i = 0; i < next.count && best > floor; i++) {
         fab_link_id link = fab_next_hop(&next, i);

@@ -78,7 +78,7 @@ static fab_status split(const fab_router *router, const fab_dag *dag, const fab_
     }
     for (uint32_t v = 0; v < fab_n_switches(router->fabric); v++) {
         for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
-            fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
+            fab_next_hop_list next = fab_next_hops_look(t, v, leaf);
             if (next.count > 0) {
                 set_shares(&next, fab_read_weights(router, &next), share + leaf * n_links);
             }

@@ -36,10 +36,20 @@ static const fab_engine *find_engine(const char *name) {
     return NULL;
 }
 
-const fab_engine *fab_engine_of(const fab_engine_spec *spec) {
+static fab_engine_about engine_about(const fab_engine *engine) {
+    return engine == NULL ? (fab_engine_about){NULL}
+                          : (fab_engine_about){engine->name, engine->summary, engine->options, engine->seeded,
+                                               engine->next != NULL};
+}
+
+fab_engine_about fab_engine_at(size_t i) {
+    return engine_about(fab_engines[i]);
+}
+
+fab_engine_about fab_engine_of(const fab_engine_spec *spec) {
     char name[sizeof spec->text];
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(spec->text, ","), spec->text);
-    return find_engine(name);
+    return engine_about(find_engine(name));
 }
 
 static fab_status unknown_engine(const fab_engine_spec *spec, const char *name, fab_error *err) {

@@ -1,11 +1,11 @@
 /**
  * @file engines.h
- * The engines, one row each in engines.c. Steps to add one: routing/README.md.
+ * The engines, one row each in engines.c. Steps to add one: routing/engines/README.md.
  */
 #ifndef FAB_ENGINES_H
 #define FAB_ENGINES_H
 
-#include "fab/routing.h"
+#include "router.h"
 
 extern const fab_engine fab_engine_ecmp;
 extern const fab_engine fab_engine_dmodk;

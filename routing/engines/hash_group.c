@@ -3,6 +3,7 @@
  * Resilient hashing keeps the table of the healthy group, FAB_RESILIENT_BUCKETS buckets to a slot. A bucket whose owner
  * is dead is handed to a living next hop, in turn; all others stay, so that only flows of dead members move. */
 #include "hash_group.h"
+#include "router.h"
 #include "fab/rng.h"
 
 double fab_hash_group_unit(const fab_fabric *f) {
@@ -54,7 +55,7 @@ static uint32_t pick_resilient(const fab_router *router, const fab_hop *hop, uin
     fab_next_hop_list full = {0};
     if (router->healthy != NULL && router->groups.next_hops == NULL) { /* groups from a file are what they are */
         uint32_t index = hop->node - router->fabric->first[FAB_NODE_SWITCH];
-        full = fab_next_hops_get(router->healthy, index, hop->leaf);
+        full = fab_next_hops_look(router->healthy, index, hop->leaf);
     }
     if (full.count == 0) {
         full = hop->next;

@@ -5,6 +5,7 @@
 #ifndef FAB_HASH_GROUP_H
 #define FAB_HASH_GROUP_H
 
+#include "router.h"
 #include "fab/routing.h"
 
 #define FAB_RESILIENT_BUCKETS 64 /**< of resilient hashing, per slot of the whole group */

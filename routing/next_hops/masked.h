@@ -5,6 +5,7 @@
 #ifndef FAB_MASKED_H
 #define FAB_MASKED_H
 
+#include "next_hop_rows.h"
 #include "fab/masked_hops.h"
 
 #define FAB_LISTED  8  /**< links that are listed of a switch */

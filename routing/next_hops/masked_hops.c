@@ -12,6 +12,7 @@
  * What is gone is listed at the tails of the links, so that a look-up need not ask every head. Not at tails where no
  * path begins and that have lost the same leaves themselves: nobody who goes there comes by. */
 #include "masked.h"
+#include "next_hop_rows.h"
 #include "fab/memory.h"
 #include "leaf_sets.h"
 
@@ -37,7 +38,7 @@ static void find_transit(fab_hops_index *x) {
             }
             repeats = group == last;
             last = group;
-            fab_next_hop_list list = fab_next_hops_get(t, v, leaf);
+            fab_next_hop_list list = fab_next_hops_look(t, v, leaf);
             for (uint32_t i = 0; i < list.count; i++) {
                 fab_node_id head = fab_head(x->fabric, fab_next_hop(&list, i));
                 if (repeats || head != t->leaf_node[leaf]) {
@@ -512,7 +513,7 @@ static fab_next_hop_list detour(fab_masked_hops *m, uint32_t v, uint32_t leaf) {
 }
 
 fab_next_hop_list fab_masked_hops_get(fab_masked_hops *m, uint32_t v, uint32_t leaf) {
-    fab_next_hop_list list = fab_next_hops_get(m->t, v, leaf);
+    fab_next_hop_list list = fab_next_hops_look(m->t, v, leaf);
     if (list.count == 0 || fab_n_removed(m, v, leaf) == 0) {
         return list;
     }

@@ -6,6 +6,7 @@
  * links of the switch, so that switches of a kind have the same lists; a row is cut into pieces of 64 leaves, because
  * what tells switches apart is mostly a few pieces. */
 #include "fab/next_hops.h"
+#include "next_hop_rows.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 #include "leaf_sets.h"
@@ -331,4 +332,45 @@ uint32_t fab_next_hops_mark(const fab_next_hops *t, uint8_t *used) {
         }
     }
     return n;
+}
+
+uint32_t fab_next_hops_n_leaves(const fab_next_hops *next_hops) {
+    return next_hops->n_leaves;
+}
+
+uint32_t fab_next_hops_column(const fab_next_hops *next_hops, uint32_t switch_index) {
+    return next_hops->leaf_index[switch_index];
+}
+
+fab_node_id fab_next_hops_leaf(const fab_next_hops *next_hops, uint32_t column) {
+    return next_hops->leaf_node[column];
+}
+
+uint32_t fab_next_hops_n_groups(const fab_next_hops *next_hops) {
+    return next_hops->group_first[next_hops->n_switches];
+}
+
+uint32_t fab_next_hops_first_group(const fab_next_hops *next_hops, uint32_t switch_index) {
+    return next_hops->group_first[switch_index];
+}
+
+size_t fab_next_hops_memory(const fab_next_hops *next_hops) {
+    return next_hops->memory_bytes;
+}
+
+const uint64_t *fab_next_hops_dead(const fab_next_hops *next_hops) {
+    return next_hops->dead_link;
+}
+
+uint32_t fab_next_hops_group_of(const fab_next_hops *next_hops, uint32_t switch_index, uint32_t leaf) {
+    uint32_t group = fab_next_hops_group(next_hops, switch_index, leaf);
+    return group == 0 ? FAB_NONE : next_hops->group_first[switch_index] + group - 1;
+}
+
+fab_next_hop_list fab_next_hops_members(const fab_next_hops *next_hops, uint32_t switch_index, uint32_t number) {
+    return fab_next_hops_of_group(next_hops, switch_index, number);
+}
+
+fab_next_hop_list fab_next_hops_get(const fab_next_hops *next_hops, uint32_t switch_index, uint32_t leaf) {
+    return fab_next_hops_look(next_hops, switch_index, leaf);
 }

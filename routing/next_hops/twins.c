@@ -2,6 +2,7 @@
  * another by the colours that its cables lead to. Rounds go by sums of hashes; what comes out is checked cable by
  * cable, so that chance decides nothing. */
 #include "fab/twins.h"
+#include "next_hop_rows.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 #include "leaf_sets.h"

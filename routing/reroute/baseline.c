@@ -1,5 +1,6 @@
 /* A phase on the whole fabric: routes, loads, and who crosses which link. */
 #include "baseline.h"
+#include "engines/router.h"
 #include "fab/memory.h"
 #include "fab/split.h"
 

@@ -5,6 +5,7 @@
 #ifndef FAB_BASELINE_H
 #define FAB_BASELINE_H
 
+#include "engines/router.h"
 #include "fab/reroute.h"
 #include "walk/gpu_flows.h"
 #include "walk/legs.h"

@@ -1,5 +1,6 @@
 /* A path under a mask, by what its engine says at every switch. */
 #include "baseline.h"
+#include "engines/router.h"
 #include "engines/engines.h"
 #include "fab/memory.h"
 #include "walk/legs.h"

@@ -5,6 +5,7 @@
 #ifndef FAB_DAG_H
 #define FAB_DAG_H
 
+#include "next_hops/next_hop_rows.h"
 #include "fab/split.h"
 #include "fab/twins.h"
 

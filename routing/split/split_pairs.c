@@ -1,6 +1,7 @@
 /* One pair of leaves at a time, down its shortest-path DAG, a distance after the other. The rules are those of
  * split_pass.c; what lies downstream of a switch is found once per destination. */
 #include "fab/split_pairs.h"
+#include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 
 #include <math.h>
@@ -131,7 +132,7 @@ static wide part_of(fab_pair_walk *w, uint32_t v) { // NOLINT(misc-no-recursion)
     if (arrived) { /* nothing holds back behind the destination */
         sum = w->split->rule == FAB_SPLIT_WEIGHT ? wide_of(1, 0) : wide_of(ldexp(1, 1000), 0);
     }
-    fab_next_hop_list list = fab_next_hops_get(w->next_hops, v, w->dst);
+    fab_next_hop_list list = fab_next_hops_look(w->next_hops, v, w->dst);
     for (uint32_t i = 0; i < list.count; i++) {
         sum = add(sum, through(w, fab_next_hop(&list, i)));
     }
@@ -201,7 +202,7 @@ static void note_link(fab_pair_walk *w, fab_link_id link, double amount, uint32_
 /* Sends on what a switch holds. `n_links` and `n_next` grow. */
 static fab_status send_on(fab_pair_walk *w, uint32_t v, uint32_t *n_links, uint32_t *n_next, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_next_hop_list list = fab_next_hops_get(w->next_hops, v, w->dst);
+    fab_next_hop_list list = fab_next_hops_look(w->next_hops, v, w->dst);
     uint32_t from = *n_links;
     FAB_TRY(FAB_GROW(w->link, w->link_capacity, (size_t)*n_links + list.count, err));
     FAB_TRY(FAB_GROW(w->share, w->share_capacity, (size_t)*n_links + list.count, err));

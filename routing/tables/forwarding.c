@@ -1,4 +1,5 @@
 #include "forwarding.h"
+#include "engines/router.h"
 #include "fab/memory.h"
 
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #ifndef FAB_FORWARDING_H
 #define FAB_FORWARDING_H
 
+#include "engines/router.h"
 #include "fab/routing.h"
 
 typedef struct fab_forwarding {

@@ -1,4 +1,5 @@
 #include "group_builder.h"
+#include "engines/router.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 

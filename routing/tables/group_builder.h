@@ -5,6 +5,7 @@
 #ifndef FAB_GROUP_BUILDER_H
 #define FAB_GROUP_BUILDER_H
 
+#include "engines/router.h"
 #include "fab/routing.h"
 #include "next_hops/id_table.h"
 

@@ -1,5 +1,6 @@
 /* Depth-first search along next hops: a switch is appended when all of its next hops are. */
 #include "hop_order.h"
+#include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static bool visit(const fab_fabric *f, const fab_next_hops *t, uint32_t leaf, ui
     open_switch(o, start, &depth);
     while (depth > 0) {
         uint32_t v = o->stack[depth - 1];
-        fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
+        fab_next_hop_list next = fab_next_hops_look(t, v, leaf);
         if (next.slot == NULL || o->cursor[v] >= next.count) { /* without a route there is no list */
             o->state[v] = DONE;
             depth--;

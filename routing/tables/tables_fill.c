@@ -51,7 +51,7 @@ done:
 /* The entries of switch v for the ports of a leaf, by the formula of plain engines. */
 static void fill_plain(const fab_router *router, uint32_t v, uint32_t leaf, const access_ports *a, uint16_t *row) {
     const fab_fabric *f = router->fabric;
-    fab_next_hop_list next = fab_next_hops_get(router->next_hops, v, leaf);
+    fab_next_hop_list next = fab_next_hops_look(router->next_hops, v, leaf);
     uint32_t count = next.count;
     uint32_t tier = router->switch_tier[v];
     uint32_t slot = router->plain_slot[tier];

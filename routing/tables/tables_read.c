@@ -334,7 +334,7 @@ static fab_status check_group(reader *r, const fab_next_hops *t, uint32_t v, uin
                               fab_error *err) {
     const fab_fabric *f = r->f;
     uint32_t base = f->first[FAB_NODE_SWITCH];
-    fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
+    fab_next_hop_list next = fab_next_hops_look(t, v, leaf);
     char what[2 * FAB_NODE_NAME_SIZE + 128];
     char a[FAB_NODE_NAME_SIZE];
     char b[FAB_NODE_NAME_SIZE];
@@ -362,8 +362,8 @@ static fab_status check_group(reader *r, const fab_next_hops *t, uint32_t v, uin
 
 /* All members are among the minimal next hops. Both are by port. */
 static bool is_minimal(const reader *r, const fab_next_hops *t, uint32_t v, uint32_t leaf) {
-    fab_next_hop_list next = fab_next_hops_get(t, v, leaf);
-    fab_next_hop_list minimal = fab_next_hops_get(r->t, v, leaf);
+    fab_next_hop_list next = fab_next_hops_look(t, v, leaf);
+    fab_next_hop_list minimal = fab_next_hops_look(r->t, v, leaf);
     uint32_t at = 0;
     for (uint32_t i = 0; i < minimal.count && at < next.count; i++) {
         at += fab_next_hop(&next, at) == fab_next_hop(&minimal, i);

@@ -48,7 +48,7 @@ static void find_entry(const fab_router *router, fab_node_id v, uint32_t leaf, u
         out->one = fab_router_next(router, 0, v, leaf, &key);
         out->count = out->one != FAB_NONE;
     } else {
-        out->next = fab_next_hops_get(router->next_hops, v - f->first[FAB_NODE_SWITCH], leaf);
+        out->next = fab_next_hops_look(router->next_hops, v - f->first[FAB_NODE_SWITCH], leaf);
         out->count = out->next.count;
     }
 }
@@ -90,7 +90,7 @@ static fab_status sum_paths(writer *w, fab_error *err) {
         }
         through[t->leaf_node[leaf] - f->first[FAB_NODE_SWITCH]] = w->split->rule == FAB_SPLIT_CAPACITY ? INFINITY : 1;
         for (uint32_t i = 0; i < order.n; i++) {
-            fab_next_hop_list next = fab_next_hops_get(t, order.order[i], leaf);
+            fab_next_hop_list next = fab_next_hops_look(t, order.order[i], leaf);
             for (uint32_t k = 0; k < next.count; k++) {
                 through[order.order[i]] += strength(w, fab_next_hop(&next, k), leaf);
             }

@@ -37,7 +37,7 @@ static void decide(const fab_router *router, uint64_t seed, fab_node_id v, uint3
     if (router->engine->next != NULL) {
         out->link = router->engine->next(router, v, key);
     } else {
-        hop.next = fab_next_hops_get(router->next_hops, v - f->first[FAB_NODE_SWITCH], leaf);
+        hop.next = fab_next_hops_look(router->next_hops, v - f->first[FAB_NODE_SWITCH], leaf);
         hop.count = hop.next.count;
         if (hop.count == 0) {
             return;
@@ -130,7 +130,7 @@ fab_status fab_explain_route(const fab_router *router, const fab_link_id *link, 
             continue;
         }
         fab_next_hop_list next =
-            fab_next_hops_get(router->next_hops, decision.node - base, router->next_hops->leaf_index[to - base]);
+            fab_next_hops_look(router->next_hops, decision.node - base, router->next_hops->leaf_index[to - base]);
         decision.count = next.count;
         for (uint32_t k = 0; k < decision.count; k++) {
             decision.index = fab_next_hop(&next, k) == link[i] ? k : decision.index;

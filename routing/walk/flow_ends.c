@@ -1,5 +1,6 @@
 /* Where single flows enter and leave, for those who look at one at a time. */
 #include "fab/offer.h"
+#include "next_hops/next_hop_rows.h"
 #include "legs.h"
 
 uint32_t fab_flow_legs(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t part,

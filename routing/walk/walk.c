@@ -1,5 +1,6 @@
 /* Walks many paths a hop at a time through the next-hop tables; the engine decides at each switch. */
 #include "walk.h"
+#include "engines/router.h"
 #include "engines/engines.h"
 #include "fab/multiversion.h"
 
@@ -28,7 +29,7 @@ fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id
     }
     uint32_t index = v - f->first[FAB_NODE_SWITCH];
     fab_hop hop = {.node = v, .leaf = leaf, .tier = router->switch_tier[index]};
-    hop.next = fab_next_hops_get(router->next_hops, index, leaf);
+    hop.next = fab_next_hops_look(router->next_hops, index, leaf);
     hop.count = hop.next.count;
     if (hop.count == 0) {
         return FAB_NONE;

@@ -5,6 +5,7 @@
 #ifndef FAB_WALK_H
 #define FAB_WALK_H
 
+#include "engines/router.h"
 #include "fab/routing.h"
 #include "legs.h"
 

@@ -61,22 +61,22 @@ static uint32_t leaf_of(const fab_explainer *e, const fab_link_id *link, size_t 
     for (size_t i = 0; i < n; i++) {
         leaf = fab_class_of(e->f, link[i])->kind == FAB_LINK_FABRIC ? fab_head(e->f, link[i]) : leaf;
     }
-    return leaf != FAB_NONE ? e->t->leaf_index[leaf - e->f->first[FAB_NODE_SWITCH]] : 0;
+    return leaf != FAB_NONE ? fab_next_hops_column(e->t, leaf - e->f->first[FAB_NODE_SWITCH]) : 0;
 }
 
 /* Counts a path that leaves the switch over `taken`, if its next hops there include the link. Tells whether they do. */
 static bool count_choice(fab_explainer *e, fab_link_id taken, uint32_t leaf) {
     uint32_t v = fab_tail(e->f, e->link) - e->f->first[FAB_NODE_SWITCH];
-    uint32_t group = fab_next_hops_group(e->router.next_hops, v, leaf);
+    uint32_t group = fab_next_hops_group_of(fab_router_next_hops(e->router), v, leaf);
     bool has_link = false;
-    fab_next_hop_list next = fab_next_hops_get(e->router.next_hops, v, leaf);
+    fab_next_hop_list next = fab_next_hops_get(fab_router_next_hops(e->router), v, leaf);
     for (uint32_t i = 0; i < next.count; i++) {
         has_link = has_link || fab_next_hop(&next, i) == e->link;
     }
-    if (!has_link || next.count < 2 || e->router.engine->next != NULL) {
+    if (!has_link || next.count < 2 || fab_router_has_tables(e->router)) {
         return false;
     }
-    e->group_paths[group - 1]++;
+    e->group_paths[group - fab_next_hops_first_group(fab_router_next_hops(e->router), v)]++;
     e->taken[taken] = 1;
     e->out->choice.paths++;
     return true;
@@ -86,9 +86,9 @@ static bool count_choice(fab_explainer *e, fab_link_id taken, uint32_t leaf) {
 static fab_status keep_path(fab_explainer *e, const fab_flow *flow, uint32_t path, const fab_link_id *link, size_t n,
                             fab_met_path *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_router *router = &e->router;
-    if (router->engine->route != NULL) {
-        FAB_TRY(fab_explain_route(router, link, n, path / router->ports.nics_per_gpu, &e->path, err));
+    const fab_router *router = e->router;
+    if (fab_router_takes_phases(router)) {
+        FAB_TRY(fab_explain_route(router, link, n, path / fab_router_ports(router)->nics_per_gpu, &e->path, err));
     } else {
         FAB_TRY(fab_explain_path(router, flow, path, fab_router_seed(router, e->request->seed), &e->path, err));
     }
@@ -151,20 +151,20 @@ done:
 
 static fab_status scan_routes(fab_explainer *e, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_router *router = &e->router;
+    const fab_router *router = e->router;
     uint64_t n_flows = e->phase->n_flows;
-    uint64_t piece = router->engine->route != NULL ? n_flows : PIECE;
+    uint64_t piece = fab_router_takes_phases(router) ? n_flows : PIECE;
     if (piece > UINT32_MAX) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s routes all flows at once, and phase %s has more than %u",
-                 router->engine->name, e->phase->name, UINT32_MAX);
+                 fab_router_engine(router), e->phase->name, UINT32_MAX);
     }
     for (uint64_t first = 0; first < n_flows; first += piece) {
         uint32_t n = (uint32_t)(n_flows - first < piece ? n_flows - first : piece);
         const fab_routes *at_once = &e->routes;
         FAB_TRY(fab_route_flows(router, e->phase, first, n, e->offer.rate, fab_router_seed(router, e->request->seed),
                                 &e->routes, err));
-        if (router->n_rounds > 1) { /* its paths are the first ones of a flow: they keep their numbers */
-            FAB_TRY(fab_routes_of_round(&e->routes, 0, router->n_rounds, &e->round, err));
+        if (fab_router_n_rounds(router) > 1) { /* its paths are the first ones of a flow: they keep their numbers */
+            FAB_TRY(fab_routes_of_round(&e->routes, 0, fab_router_n_rounds(router), &e->round, err));
             at_once = &e->round;
         }
         for (uint32_t i = 0; i < n; i++) {
@@ -213,21 +213,20 @@ static fab_status sum_choice(fab_explainer *e, fab_error *err) {
         return FAB_OK;
     }
     uint32_t v = tail - e->f->first[FAB_NODE_SWITCH];
-    const fab_next_hops *t = e->router.next_hops;
+    const fab_next_hops *t = fab_router_next_hops(e->router);
     fab_status status = FAB_NEW(log_unused, e->f->n_links, err);
     if (status != FAB_OK) {
         return status;
     }
-    for (uint32_t entry = t->group_first[v]; entry < t->group_first[v + 1]; entry++) {
-        fab_next_hop_list next = fab_next_hops_of_group(t, v, entry);
-        double paths = (double)e->group_paths[entry - t->group_first[v]];
+    for (uint32_t entry = fab_next_hops_first_group(t, v); entry < fab_next_hops_first_group(t, v + 1); entry++) {
+        fab_next_hop_list next = fab_next_hops_members(t, v, entry);
+        double paths = (double)e->group_paths[entry - fab_next_hops_first_group(t, v)];
         double all = 0;
         for (uint32_t i = 0; i < next.count; i++) {
-            all += fab_next_hop_weight(&e->router, &next, i);
+            all += fab_router_weight(e->router, &next, i);
         }
         for (uint32_t i = 0; paths > 0 && i < next.count; i++) {
-            log_unused[fab_next_hop(&next, i)] +=
-                paths * log1p(-(double)fab_next_hop_weight(&e->router, &next, i) / all);
+            log_unused[fab_next_hop(&next, i)] += paths * log1p(-(double)fab_router_weight(e->router, &next, i) / all);
         }
     }
     for (uint32_t k = e->f->out_first[tail]; k < e->f->out_first[tail + 1]; k++) {
@@ -253,7 +252,7 @@ static fab_status sum_flows(fab_explainer *e, fab_error *err) {
     }
     phase->n_comms = count_distinct(comms, phase->n_flows);
     FAB_TRY(FAB_NEW(values, (size_t)phase->choice.paths_here, err));
-    for (size_t i = 0; e->router.engine->explain != NULL && i < phase->n_flows; i++) {
+    for (size_t i = 0; fab_router_explains(e->router) && i < phase->n_flows; i++) {
         for (size_t p = 0; p < phase->flow[i].n_paths; p++) {
             const fab_met_path *path = &phase->flow[i].path[p];
             for (size_t k = 0; k < path->n_decisions; k++) {
@@ -268,8 +267,7 @@ static fab_status sum_flows(fab_explainer *e, fab_error *err) {
         qsort(phase->flow, phase->n_flows, sizeof *phase->flow, by_load);
     }
 done:
-    free(comms);
-    free(values);
+    FAB_FREE_ALL(comms, values);
     return status;
 }
 
@@ -296,19 +294,18 @@ static fab_status explain_phase(fab_explainer *e, const fab_phase *phase, fab_me
     e->flow_capacity = 0;
     (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
     (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
-    FAB_TRY(FAB_NEW(e->group_paths, e->router.next_hops->group_first[fab_n_switches(e->f)], err));
+    FAB_TRY(FAB_NEW(e->group_paths, fab_next_hops_n_groups(fab_router_next_hops(e->router)), err));
     FAB_TRY(FAB_NEW(e->taken, e->f->n_links, err));
-    FAB_TRY(fab_offer_init(e->f, &e->router.ports, phase, &e->offer, err));
-    FAB_TRY(fab_demand_init(e->f, &e->router.ports, e->t, phase, &e->offer, &e->demand, err));
-    FAB_TRY(e->router.splits ? fab_explainer_split(e, err) : scan_routes(e, err));
+    FAB_TRY(fab_offer_init(e->f, fab_router_ports(e->router), phase, &e->offer, err));
+    FAB_TRY(fab_demand_init(e->f, fab_router_ports(e->router), e->t, phase, &e->offer, &e->demand, err));
+    FAB_TRY(fab_router_splits(e->router) ? fab_explainer_split(e, err) : scan_routes(e, err));
     FAB_TRY(sum_choice(e, err));
     FAB_TRY(sum_flows(e, err));
     FAB_TRY(find_taper(e, err));
 done:
     fab_demand_release(&e->demand);
     fab_offer_release(&e->offer);
-    free(e->group_paths);
-    free(e->taken);
+    FAB_FREE_ALL(e->group_paths, e->taken);
     e->group_paths = NULL;
     e->taken = NULL;
     return status;
@@ -333,7 +330,7 @@ static void release(fab_explainer *e) {
     fab_explained_path_release(&e->path);
     fab_routes_release(&e->routes);
     fab_routes_release(&e->round);
-    fab_router_release(&e->router);
+    fab_router_free(e->router);
     fab_traffic_release(&e->traffic);
     fab_dag_free(e->dag);
     fab_next_hops_free(e->t);
@@ -349,15 +346,15 @@ fab_status fab_explain_link(const fab_explain_request *request, fab_explanation 
     found.capacity_bps = fab_class_of(f, found.link)->capacity_bps;
     FAB_TRY(fab_next_hops_new(f, NULL, &e.t, err));
     FAB_TRY(fab_dag_new(f, e.t, &e.dag, err));
-    FAB_TRY(fab_router_init(request->engine, f, e.t, &e.router, err));
+    FAB_TRY(fab_router_new(request->engine, f, e.t, &e.router, err));
     FAB_TRY(fab_traffic_make(request->traffic, request->design, f, request->seed, &e.traffic, err));
     FAB_TRY(mark_links(&e, err));
-    (void)snprintf(found.engine, sizeof found.engine, "%s", e.router.engine->name);
-    (void)snprintf(found.label, sizeof found.label, "%s", e.router.label);
+    (void)snprintf(found.engine, sizeof found.engine, "%s", fab_router_engine(e.router));
+    (void)snprintf(found.label, sizeof found.label, "%s", fab_router_label(e.router));
     (void)snprintf(found.traffic, sizeof found.traffic, "%s", e.traffic.summary);
-    found.splits = e.router.splits;
-    found.hashes = e.router.engine->hashes;
-    found.n_rounds = e.router.n_rounds;
+    found.splits = fab_router_splits(e.router);
+    found.hashes = fab_router_hashes(e.router);
+    found.n_rounds = fab_router_n_rounds(e.router);
     FAB_TRY(FAB_NEW(found.phase, e.traffic.n_phases, err));
     for (; found.n_phases < e.traffic.n_phases;) {
         found.n_phases++;

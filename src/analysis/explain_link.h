@@ -16,7 +16,7 @@ typedef struct fab_explainer {
     const fab_fabric *f;
     fab_next_hops *t;
     fab_dag *dag;
-    fab_router router;
+    fab_router *router;
     fab_traffic traffic;
     fab_link_id link;
     uint8_t *mark; /**< shape [n_links]: 1 for links that leave the same switch for another, 2 for the link */

@@ -3,12 +3,10 @@
 #include "explain_link.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 /* Part of a flow that crosses the link. */
 static double share_of(const fab_explainer *e, uint64_t flow, const double *share, bool is_leg) {
     fab_flow about = fab_phase_flow(e->phase, flow);
-    const fab_ports *ports = &e->router.ports;
+    const fab_ports *ports = fab_router_ports(e->router);
     uint32_t n_parts = e->demand.n_parts;
     double sum = 0;
     for (uint32_t part = 0; part < n_parts; part++) {
@@ -29,9 +27,9 @@ fab_status fab_explainer_split(fab_explainer *e, fab_error *err) {
     double *x = NULL;
     double *share = NULL;
     fab_met_flow *met = NULL;
-    const fab_dag *dag = fab_router_dag(&e->router, e->dag);
+    const fab_dag *dag = fab_router_dag(e->router, e->dag);
     bool is_leg = fab_class_of(e->f, e->link)->kind != FAB_LINK_FABRIC;
-    FAB_TRY(e->router.engine->split(&e->router, dag, &e->demand, NULL, &split, err));
+    FAB_TRY(fab_router_split(e->router, dag, &e->demand, NULL, &split, err));
     FAB_TRY(FAB_NEW(x, e->f->n_links, err));
     FAB_TRY(FAB_NEW(share, e->demand.n_pairs, err));
     x[e->link] = 1;
@@ -44,7 +42,6 @@ fab_status fab_explainer_split(fab_explainer *e, fab_error *err) {
     }
 done:
     fab_split_release(&split);
-    free(x);
-    free(share);
+    FAB_FREE_ALL(x, share);
     return status;
 }

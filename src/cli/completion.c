@@ -28,8 +28,8 @@ static void put_prices(FILE *out) {
 }
 
 static void put_engines(FILE *out) {
-    for (size_t i = 0; fab_engines[i] != NULL; i++) {
-        (void)fprintf(out, " %s", fab_engines[i]->name);
+    for (size_t i = 0; fab_engine_at(i).name != NULL; i++) {
+        (void)fprintf(out, " %s", fab_engine_at(i).name);
     }
 }
 

@@ -33,13 +33,13 @@ typedef struct row {
 
 /* clang-format off */
 #define LIST(key, place, initial, summary) \
-    {SCOPE_BOOK, key, FIELD_TEXT, FAB_UNIT_COUNT, PLACE(place), 0, 0, false, initial, NULL, summary, false}
+    {SCOPE_BOOK, key, FIELD_TEXT, FAB_UNIT_COUNT, PLACE(place), 0, 0, false, initial, NULL, summary}
 #define WORD(key, place, initial, summary) \
-    {SCOPE_BOOK, key, FIELD_WORD, FAB_UNIT_COUNT, PLACE(place), 0, 0, false, initial, NULL, summary, false}
+    {SCOPE_BOOK, key, FIELD_WORD, FAB_UNIT_COUNT, PLACE(place), 0, 0, false, initial, NULL, summary}
 #define COUNT(key, place, min, max, initial, summary) \
-    {SCOPE_BOOK, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(place), min, max, false, initial, NULL, summary, false}
+    {SCOPE_BOOK, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(place), min, max, false, initial, NULL, summary}
 #define QUANTITY(key, unit, place, min, max, initial, summary) \
-    {SCOPE_BOOK, key, FIELD_QUANTITY, unit, PLACE(place), min, max, false, initial, NULL, summary, false}
+    {SCOPE_BOOK, key, FIELD_QUANTITY, unit, PLACE(place), min, max, false, initial, NULL, summary}
 
 static const row ROWS[] = {
     {"catalog", WORD("name", catalog.name, NULL, "name of the catalog")},
@@ -60,18 +60,12 @@ static const row ROWS[] = {
 /* clang-format on */
 #define N_ROWS (sizeof ROWS / sizeof ROWS[0])
 
-static const field SOURCE_FIELD = {SCOPE_BOOK,
-                                   "source",
-                                   FIELD_TEXT,
-                                   FAB_UNIT_COUNT,
-                                   PLACE(catalog.source),
-                                   0,
-                                   0,
-                                   false,
-                                   NULL,
-                                   NULL,
-                                   "where the figures come from, and which of them are assumptions",
-                                   false};
+static const field SOURCE_FIELD = {.scope = SCOPE_BOOK,
+                                   .key = "source",
+                                   .kind = FIELD_TEXT,
+                                   .offset = offsetof(reading_catalog, catalog.source),
+                                   .size = sizeof(((reading_catalog *)0)->catalog.source),
+                                   .summary = "where the figures come from, and which of them are assumptions"};
 
 static fab_status fail_at(const reading_catalog *r, const fab_xml_element *element, fab_error *err, const char *text,
                           const char *what) {

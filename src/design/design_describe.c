@@ -1,7 +1,9 @@
+/* The canonical text of a design, and its digest. */
 #include "fields.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The list form of a tier field, without the trailing items that reading it fills in. */
@@ -25,92 +27,97 @@ static void add_list(const field *f, const fab_tier_spec *tiers, fab_str *out) {
     }
 }
 
-static void add_line(const field *f, const char *prefix, const void *base, fab_str *out) {
-    fab_str_printf(out, "%s%s=", prefix, f->key);
-    field_format(f, base, out);
-    fab_str_add(out, "\n");
+static bool are_default_tiers(const field *f, const fab_tier_spec *tiers) {
+    fab_tier_spec initial[FAB_MAX_TIERS] = {{.radix = 0}};
+    bool same = design_set_tiers(f, initial, f->initial, "default", NULL) == FAB_OK;
+    for (size_t i = 0; same && i < FAB_MAX_TIERS; i++) {
+        same = memcmp((const char *)&tiers[i] + f->offset, (const char *)&initial[i] + f->offset, f->size) == 0;
+    }
+    return same;
 }
 
-/* What few designs have is no part of the text of the others, nor of their digests. */
-static bool is_absent(const field *f, const void *base, fab_str *out) {
-    fab_str value = FAB_STR_INIT;
-    field_format(f, base, &value);
-    out->failed |= value.failed; /* else a line more, and another digest */
-    bool absent = f->sparse && !value.failed && (value.length == 0 || strcmp(value.data, "auto") == 0);
-    fab_str_release(&value);
-    return absent;
+static int by_key(const void *a, const void *b) {
+    const field *const *x = a;
+    const field *const *y = b;
+    return strcmp((*x)->key, (*y)->key);
 }
 
-static void add_job(const fab_job_spec *job, fab_str *out) {
-    char prefix[FAB_NAME_SIZE + 8];
-    (void)snprintf(prefix, sizeof prefix, "job.%s.", job->id);
-    for (const field *f = design_fields; f->key != NULL; f++) {
-        if (f->scope == SCOPE_JOB) {
-            add_line(f, prefix, job, out);
+/* What fields of a scope say other than by default, by key: neither the order of the rows nor what nobody sets counts.
+ * Values per tier go with those of the fabric. */
+static void add_scope(const field *table, field_scope scope, const char *prefix, const void *base, fab_str *out) {
+    const field *row[MAX_FIELDS];
+    size_t n = 0;
+    bool network = scope == SCOPE_FABRIC || scope == SCOPE_FRONT_END;
+    for (const field *f = table; f->key != NULL && n < MAX_FIELDS; f++) {
+        bool tiers = network && f->scope == SCOPE_TIER;
+        if (scope == SCOPE_JOB && strcmp(f->key, "id") == 0) {
+            continue; /* begins the job */
         }
+        if (f->scope == scope || (network && f->scope == SCOPE_FABRIC) || tiers) {
+            const fab_tier_spec *tier = tiers ? ((const fab_fabric_spec *)base)->tier : NULL;
+            row[n] = f;
+            n += tiers ? !are_default_tiers(f, tier) : !field_is_default(f, base);
+        }
+    }
+    qsort(row, n, sizeof row[0], by_key);
+    for (size_t i = 0; i < n; i++) {
+        fab_str_printf(out, "%s%s=", prefix, row[i]->key);
+        if (network && row[i]->scope == SCOPE_TIER) {
+            add_list(row[i], ((const fab_fabric_spec *)base)->tier, out);
+        } else {
+            field_format(row[i], base, out);
+        }
+        fab_str_add(out, "\n");
     }
 }
 
-static void add_fabric(const fab_fabric_spec *fabric, bool front_end, bool with_paths, fab_str *out) {
-    const char *prefix = front_end ? "front-end." : "fabric.";
-    for (const field *f = design_fields; f->key != NULL; f++) {
-        bool is_path = strcmp(f->key, "file") == 0;
-        if ((f->sparse && is_absent(f, fabric, out)) || (is_path && !with_paths)) {
-            continue;
-        }
-        if (f->scope == SCOPE_FABRIC || (front_end && f->scope == SCOPE_FRONT_END)) {
-            add_line(f, prefix, fabric, out);
-        } else if (f->scope == SCOPE_TIER) {
-            fab_str_printf(out, "%s%s=", prefix, f->key);
-            add_list(f, fabric->tier, out);
-            fab_str_add(out, "\n");
-        }
-    }
-}
-
-static void describe(const fab_design *design, bool with_paths, fab_str *out) {
-    for (const field *f = design_fields; f->key != NULL; f++) {
-        if (f->scope == SCOPE_DESIGN) {
-            add_line(f, "", design, out);
-        }
-    }
-    add_fabric(&design->fabric, false, with_paths, out);
+void design_describe(const fab_design *design, const field *table, fab_str *out) {
+    add_scope(table, SCOPE_DESIGN, "", design, out);
+    add_scope(table, SCOPE_FABRIC, "fabric.", &design->fabric, out);
     if (design->has_front_end) {
-        add_fabric(&design->front_end, true, with_paths, out);
+        add_scope(table, SCOPE_FRONT_END, "front-end.", &design->front_end, out);
     }
-    for (const field *f = design_fields; design->fabric.floor.given && f->key != NULL; f++) {
-        if (f->scope == SCOPE_FLOOR) {
-            add_line(f, "floor.", &design->fabric.floor, out);
-        }
+    if (design->fabric.floor.given) {
+        add_scope(table, SCOPE_FLOOR, "floor.", &design->fabric.floor, out);
     }
     for (size_t i = 0; i < design->n_jobs; i++) {
-        add_job(&design->jobs[i], out);
+        char prefix[FAB_NAME_SIZE + 8];
+        (void)snprintf(prefix, sizeof prefix, "job.%s.", design->jobs[i].id);
+        fab_str_printf(out, "%sid=%s\n", prefix, design->jobs[i].id);
+        add_scope(table, SCOPE_JOB, prefix, &design->jobs[i], out);
     }
     for (size_t i = 0; i < design->n_engines; i++) {
         fab_str_printf(out, "engine.%zu=%s\n", i + 1, design->engines[i].text);
     }
-    add_line(design_field_find(SCOPE_PRICES, "profile"), "prices.", design, out);
-    if (design->convention[0] != '\0') {
-        add_line(design_field_find(SCOPE_PRICES, "convention"), "prices.", design, out);
-    }
+    add_scope(table, SCOPE_PRICES, "prices.", design, out);
 }
 
 void fab_design_describe(const fab_design *design, fab_str *out) {
-    describe(design, true, out);
+    design_describe(design, design_fields, out);
 }
 
 /* Where the file of an installed fabric lies makes no difference: the digest of its content is a value of its own. */
-fab_status fab_design_digest(const fab_design *design, char out[17], fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
-    describe(design, false, &text);
-    FAB_TRY(fab_str_status(&text, err));          /* a part of the text would give a digest, but of another design */
+void fab_design_text_digest(const char *text, char out[17]) {
+    static const char PATH[] = "fabric.file=";
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
-    for (size_t i = 0; i < text.length; i++) {
-        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        length += text[length] == '\n';
+        for (size_t i = 0; strncmp(text, PATH, sizeof PATH - 1) != 0 && i < length; i++) {
+            hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+        }
+        text += length;
     }
     (void)snprintf(out, 17, "%016" PRIx64, hash);
-done:
+}
+
+fab_status fab_design_digest(const fab_design *design, char out[17], fab_error *err) {
+    fab_str text = FAB_STR_INIT;
+    fab_design_describe(design, &text);
+    fab_status status = fab_str_status(&text, err); /* a part of the text would give a digest, but of another design */
+    if (status == FAB_OK) {
+        fab_design_text_digest(text.data, out);
+    }
     fab_str_release(&text);
     return status;
 }

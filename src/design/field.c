@@ -180,6 +180,22 @@ fab_status field_set(const field *f, void *base, const char *text, const char *w
     return fab_fail(err, FAB_EINTERNAL, where, "field %s has no kind", f->key);
 }
 
+bool field_is_default(const field *f, const void *base) {
+    const char *initial = f->initial != NULL ? f->initial : "";
+    unsigned char value[8] = {0};
+    field number = *f;
+    number.offset = 0;
+    switch (f->kind) {
+    case FIELD_TEXT:
+    case FIELD_WORD:
+    case FIELD_LIST:
+    case FIELD_CHOICE: return strcmp(member(f, base), initial) == 0;
+    default: break;
+    }
+    return (initial[0] == '\0' || field_set(&number, value, initial, "default", NULL) == FAB_OK) &&
+           memcmp(value, member(f, base), f->size) == 0;
+}
+
 void field_format(const field *f, const void *base, fab_str *out) {
     const char *from = member(f, base);
     uint64_t count = 0;

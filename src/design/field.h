@@ -50,7 +50,6 @@ typedef struct field {
     const char *initial; /**< default as text; a list for tiers; NULL: zero or empty */
     const char *choices; /**< "full|selective|none" */
     const char *summary;
-    bool sparse; /**< not described where it is empty or 0: of a few designs alone */
 } field;
 
 /**
@@ -61,6 +60,9 @@ fab_status field_set(const field *f, void *base, const char *text, const char *w
 
 /** Appends the value as text that field_set reads back. */
 void field_format(const field *f, const void *base, fab_str *out);
+
+/** Whether the value is what `initial` says: such a field is no part of the canonical text. */
+bool field_is_default(const field *f, const void *base);
 
 /** What a value looks like: "400Gb/s or 50GB/s", "full, selective, none", "1 to 64 or auto". `out`: 128 bytes.
  */

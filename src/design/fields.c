@@ -10,20 +10,16 @@
 
 /* clang-format off */
 #define TEXT(scope, key, kind, type, member, initial, choices, summary) \
-    {scope, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, initial, choices, summary, false}
+    {scope, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, initial, choices, summary}
 #define COUNT(scope, key, type, member, min, max, automatic, initial, summary) \
-    {scope, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(type, member), min, max, automatic, initial, NULL, summary, false}
+    {scope, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(type, member), min, max, automatic, initial, NULL, summary}
 #define QUANTITY(scope, key, unit, type, member, min, max, automatic, initial, summary) \
-    {scope, key, FIELD_QUANTITY, unit, PLACE(type, member), min, max, automatic, initial, NULL, summary, false}
+    {scope, key, FIELD_QUANTITY, unit, PLACE(type, member), min, max, automatic, initial, NULL, summary}
 #define FLAG(scope, key, type, member, initial, summary) \
-    {scope, key, FIELD_FLAG, FAB_UNIT_COUNT, PLACE(type, member), 0, 1, false, initial, NULL, summary, false}
+    {scope, key, FIELD_FLAG, FAB_UNIT_COUNT, PLACE(type, member), 0, 1, false, initial, NULL, summary}
 
-/* What only a family from a file has: designs of the others are described, and digested, without it. */
-#define SPARSE_TEXT(key, kind, member, initial, choices, summary) \
-    {SCOPE_FABRIC, key, kind, FAB_UNIT_COUNT, PLACE(fab_fabric_spec, member), 0, 0, false, initial, choices, summary, true}
-#define SPARSE_COUNT(key, member, max, summary) \
-    {SCOPE_FABRIC, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(fab_fabric_spec, member), 1, max, true, "auto", NULL, summary, true}
-
+#define FABRIC_TEXT(key, kind, member, initial, choices, summary) \
+    TEXT(SCOPE_FABRIC, key, kind, fab_fabric_spec, member, initial, choices, summary)
 #define DESIGN_TEXT(key, kind, member, summary) TEXT(SCOPE_DESIGN, key, kind, fab_design, member, NULL, NULL, summary)
 #define FABRIC_COUNT(key, member, min, max, automatic, initial, summary) \
     COUNT(SCOPE_FABRIC, key, fab_fabric_spec, member, min, max, automatic, initial, summary)
@@ -40,7 +36,7 @@
 #define JOB_COUNT(key, member, max, automatic, initial, summary) \
     COUNT(SCOPE_JOB, key, fab_job_spec, member, 1, max, automatic, initial, summary)
 #define JOB_NUMBER(key, member, max, initial, summary) \
-    {SCOPE_JOB, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_job_spec, member), 0, max, false, initial, NULL, summary, false}
+    {SCOPE_JOB, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_job_spec, member), 0, max, false, initial, NULL, summary}
 #define JOB_OVERLAP(key, member, summary) JOB_NUMBER(key, member, 1, "0", summary ", 0 to 1")
 #define JOB_TEXT(key, kind, member, initial, choices, summary) \
     TEXT(SCOPE_JOB, key, kind, fab_job_spec, member, initial, choices, summary)
@@ -49,7 +45,7 @@ const field design_fields[] = {
     DESIGN_TEXT("name", FIELD_WORD, name, "name of the design (default: the family)"),
     DESIGN_TEXT("source", FIELD_TEXT, source, "where the figures come from, and which of them are assumptions"),
 
-    TEXT(SCOPE_FABRIC, "family", FIELD_WORD, fab_fabric_spec, family, NULL, NULL, "topology family (see list families)"),
+    FABRIC_TEXT("family", FIELD_WORD, family, NULL, NULL, "topology family (see list families)"),
     FABRIC_COUNT("gpus", gpus, 1, MAX_GPUS, true, "auto", "GPUs; required, except for a fat-tree with k or xgft, or a dragonfly with p,a,h"),
     FABRIC_COUNT("gpus-per-server", gpus_per_server, 1, 65535, true, "auto", "GPUs of one server: 8; for a fat-tree with k the largest number up to 8 that divides its k^3/4 NIC ports"),
     FABRIC_COUNT("nics-per-server", nics_per_server, 1, 65535, true, "auto", "NICs of one server; default: gpus-per-server"),
@@ -63,21 +59,21 @@ const field design_fields[] = {
     FABRIC_COUNT("planes", planes, 1, 64, false, "1", "parallel planes over which the ports of a NIC are split"),
     FABRIC_COUNT("spares", spares, 0, MAX_GPUS, false, "0", "spare servers, on top of those that gpus fill; they need ports of their own"),
     FABRIC_COUNT("k", k, 2, 406, true, "auto", "fat-tree: arity; k^3/4 NIC ports"),
-    TEXT(SCOPE_FABRIC, "xgft", FIELD_LIST, fab_fabric_spec, xgft, NULL, NULL, "fat-tree: h;m1,..,mh;w1,..,wh and, for parallel cables, ;p1,..,ph"),
-    TEXT(SCOPE_FABRIC, "dragonfly", FIELD_LIST, fab_fabric_spec, dragonfly, NULL, NULL, "dragonfly: p,a,h[,g[,t]]: NICs per switch, switches per group, global cables per switch, groups, parallel local cables; empty: a = 2p = 2h, the largest that fits the radix"),
-    TEXT(SCOPE_FABRIC, "torus", FIELD_LIST, fab_fabric_spec, torus, NULL, NULL, "torus: switches in each dimension: 4,4,8"),
+    FABRIC_TEXT("xgft", FIELD_LIST, xgft, NULL, NULL, "fat-tree: h;m1,..,mh;w1,..,wh and, for parallel cables, ;p1,..,ph"),
+    FABRIC_TEXT("dragonfly", FIELD_LIST, dragonfly, NULL, NULL, "dragonfly: p,a,h[,g[,t]]: NICs per switch, switches per group, global cables per switch, groups, parallel local cables; empty: a = 2p = 2h, the largest that fits the radix"),
+    FABRIC_TEXT("torus", FIELD_LIST, torus, NULL, NULL, "torus: switches in each dimension: 4,4,8"),
     FABRIC_COUNT("rails-per-switch", rails_per_switch, 1, 65535, true, "auto", "rail-only: rails that share a network; auto: as many as fit a single switch"),
-    TEXT(SCOPE_FABRIC, "forward", FIELD_CHOICE, fab_fabric_spec, forward, "source", "source|destination", "rail-only: whose scale-up domain hands over traffic between rails"),
-    TEXT(SCOPE_FABRIC, "forwarding", FIELD_CHOICE, fab_fabric_spec, forwarding, "pipelined", "pipelined|sequential", "rail-only: traffic between rails is passed on as it comes, or once it is there as a whole (store and forward)"),
+    FABRIC_TEXT("forward", FIELD_CHOICE, forward, "source", "source|destination", "rail-only: whose scale-up domain hands over traffic between rails"),
+    FABRIC_TEXT("forwarding", FIELD_CHOICE, forwarding, "pipelined", "pipelined|sequential", "rail-only: traffic between rails is passed on as it comes, or once it is there as a whole (store and forward)"),
 
-    SPARSE_TEXT("file", FIELD_TEXT, file, NULL, NULL, "installed: file that says what is installed (see list formats); in a design file from the folder of that"),
-    SPARSE_TEXT("format", FIELD_WORD, format, NULL, NULL, "installed: format of the file; empty: what its content looks like"),
-    SPARSE_TEXT("digest", FIELD_WORD, digest, NULL, NULL, "installed: digest that the content of the file must have; filled in by import"),
-    SPARSE_TEXT("host-order", FIELD_CHOICE, host_order, NULL, "name|leaf", "installed: servers are numbered by name, or leaf by leaf and port by port; empty: name"),
-    SPARSE_COUNT("hosts-per-switch", hosts_per_switch, 65535, "installed: hosts to add to every switch of a file without hosts"),
-    SPARSE_COUNT("cables", cables, 1024, "installed: cables between two switches of a file that tells only who is below whom (Slurm); auto: 1"),
+    FABRIC_TEXT("file", FIELD_TEXT, file, NULL, NULL, "installed: file that says what is installed (see list formats); in a design file from the folder of that"),
+    FABRIC_TEXT("format", FIELD_WORD, format, NULL, NULL, "installed: format of the file; empty: what its content looks like"),
+    FABRIC_TEXT("digest", FIELD_WORD, digest, NULL, NULL, "installed: digest that the content of the file must have; filled in by import"),
+    FABRIC_TEXT("host-order", FIELD_CHOICE, host_order, NULL, "name|leaf", "installed: servers are numbered by name, or leaf by leaf and port by port; empty: name"),
+    FABRIC_COUNT("hosts-per-switch", hosts_per_switch, 1, 65535, true, "auto", "installed: hosts to add to every switch of a file without hosts"),
+    FABRIC_COUNT("cables", cables, 1, 1024, true, "auto", "installed: cables between two switches of a file that tells only who is below whom (Slurm); auto: 1"),
 
-    TEXT(SCOPE_FABRIC, "reduction", FIELD_CHOICE, fab_fabric_spec, reduction, "none", "none|switch", "what collectives may leave to the network: switch = its switches add up what they are sent (in-network reduction)"),
+    FABRIC_TEXT("reduction", FIELD_CHOICE, reduction, "none", "none|switch", "what collectives may leave to the network: switch = its switches add up what they are sent (in-network reduction)"),
 
     COUNT(SCOPE_FRONT_END, "storage", fab_fabric_spec, storage, 0, MAX_GPUS, false, "0", "storage servers, with as many NICs as a server has there"),
 

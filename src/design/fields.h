@@ -19,6 +19,13 @@ const field *design_field_find(field_scope scope, const char *key);
 /** Number of a row of design_fields. */
 size_t design_field_index(const field *f);
 
+/** Sets a field of all FAB_MAX_TIERS tiers from values separated by '/'. */
+fab_status design_set_tiers(const field *f, fab_tier_spec *tiers, const char *list, const char *where,
+                            fab_error *err) FAB_MUST_USE;
+
+/** fab_design_describe() by another table, ended by a NULL key, of at most MAX_FIELDS rows. */
+void design_describe(const fab_design *design, const field *table, fab_str *out);
+
 /** A design while it is read: its values, and where the fabric's came from (for errors that take several values). */
 typedef struct reading {
     fab_design design;

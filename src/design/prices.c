@@ -31,13 +31,13 @@ typedef struct element {
 
 /* clang-format off */
 #define TEXT(need, key, kind, type, member, choices, summary) \
-    {need, {SCOPE_BOOK, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, NULL, choices, summary, false}}
+    {need, {SCOPE_BOOK, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, NULL, choices, summary}}
 #define QUANTITY(need, key, unit, type, member, min, max, summary) \
-    {need, {SCOPE_BOOK, key, FIELD_QUANTITY, unit, PLACE(type, member), min, max, false, NULL, NULL, summary, false}}
+    {need, {SCOPE_BOOK, key, FIELD_QUANTITY, unit, PLACE(type, member), min, max, false, NULL, NULL, summary}}
 #define NUMBER(need, key, type, member, min, max, summary) \
-    {need, {SCOPE_BOOK, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(type, member), min, max, false, NULL, NULL, summary, false}}
+    {need, {SCOPE_BOOK, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(type, member), min, max, false, NULL, NULL, summary}}
 #define COUNT(key, type, member, min, max, initial, summary) \
-    {NEED_NONE, {SCOPE_BOOK, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(type, member), min, max, false, initial, NULL, summary, false}}
+    {NEED_NONE, {SCOPE_BOOK, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(type, member), min, max, false, initial, NULL, summary}}
 #define RATE(type, summary) QUANTITY(NEED_NONE, "rate", FAB_UNIT_RATE, type, rate_bps, 1, 1e15, summary)
 #define USD(key, type, member, summary) NUMBER(NEED_USD, key, type, member, 0, 1e9, summary)
 #define POWER(need, key, type, member, summary) QUANTITY(need, key, FAB_UNIT_POWER, type, member, 0, 1e6, summary)
@@ -80,7 +80,7 @@ static const attribute CABLE[] = {
     RATE(fab_price_cable, "left out: any rate"),
     QUANTITY(NEED_NONE, "max-length", FAB_UNIT_LENGTH, fab_price_cable, max_length_m, 0.01, 1e6, "left out: any length"),
     {NEED_ALWAYS, {SCOPE_BOOK, "transceivers", FIELD_FLAG, FAB_UNIT_COUNT, PLACE(fab_price_cable, modules), 0, 1, false, NULL, NULL,
-         "whether its ends plug into transceivers", false}},
+         "whether its ends plug into transceivers"}},
     USD("usd", fab_price_cable, usd, "price per cable"),
     USD("usd-per-m", fab_price_cable, usd_per_m, "plus this for every metre"),
     USD("usd-per-gbps", fab_price_cable, usd_per_gbps, "plus this for every Gb/s"),

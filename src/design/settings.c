@@ -68,7 +68,7 @@ static bool repeats(const field *f) {
  * One value per tier, the last one repeated: the radix of one switch is the radix of all. Not so for the taper, where
  * one value is that of the leaves and the others are 1.
  */
-static fab_status set_list(const field *f, fab_tier_spec *tiers, const char *list, const char *where, fab_error *err) {
+fab_status design_set_tiers(const field *f, fab_tier_spec *tiers, const char *list, const char *where, fab_error *err) {
     fab_status status = FAB_OK;
     char item[64] = "";
     const char *at = list;
@@ -100,7 +100,7 @@ fab_status reading_init(reading *r, fab_error *err) {
     FAB_TRY(set_defaults(SCOPE_FABRIC, &r->design.fabric, err));
     for (const field *f = design_fields; f->key != NULL; f++) {
         if (f->scope == SCOPE_TIER) {
-            FAB_TRY(set_list(f, r->design.fabric.tier, f->initial, "default", err));
+            FAB_TRY(design_set_tiers(f, r->design.fabric.tier, f->initial, "default", err));
         }
     }
     FAB_TRY(set_defaults(SCOPE_FLOOR, &r->design.fabric.floor, err));
@@ -333,7 +333,7 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
         break;
     case SCOPE_TIER:
         if (t->all_tiers) {
-            FAB_TRY(set_list(t->field, fabric->tier, value, where, err));
+            FAB_TRY(design_set_tiers(t->field, fabric->tier, value, where, err));
         } else {
             FAB_TRY(field_set(t->field, &fabric->tier[t->index], value, where, err));
         }

@@ -25,7 +25,7 @@ typedef struct context {
     fab_ports ports;
     fab_bench bench;
     fab_traffic traffic; /* of the first seed */
-    fab_router *routers;
+    fab_router **routers;
     fab_subject *subjects; /* [phase] of the first seed */
     fab_scratch *workers;
     size_t n_workers;
@@ -67,7 +67,7 @@ static bool is_drawn_per_seed(const context *c) {
 }
 
 static bool varies(const context *c, size_t engine) {
-    return c->traffic.depends_on_seed || c->routers[engine].engine->seeded;
+    return c->traffic.depends_on_seed || fab_router_is_seeded(c->routers[engine]);
 }
 
 static void to_floats(const double *values, size_t n, float *out) {
@@ -100,8 +100,8 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
     const item *it = &c->items[index];
     fab_engine_result *result = &c->phases[it->phase].engines[it->engine];
     const fab_trial trial = {.subject = subject,
-                             .router = &c->routers[it->engine],
-                             .seed = fab_router_seed(&c->routers[it->engine], c->replay->seed) + it->draw,
+                             .router = c->routers[it->engine],
+                             .seed = fab_router_seed(c->routers[it->engine], c->replay->seed) + it->draw,
                              .whole_paths = c->replay->whole_paths,
                              .n_threads = c->n_items < c->replay->n_threads ? c->replay->n_threads / c->n_items : 1,
                              .advance = advance_item,
@@ -116,9 +116,9 @@ static fab_status measure_item(context *c, size_t index, const fab_subject *subj
     FAB_TRY(fab_trial_run(&trial, &c->samples[index], err));
     if (it->draw == 0) {
         result->has_effective_bisection = subject->bisection;
-        result->n_rounds = trial.router->n_rounds;
-        result->window_bytes = trial.router->window_bytes;
-        result->queueing_s = trial.router->queueing_s;
+        result->n_rounds = fab_router_n_rounds(trial.router);
+        result->window_bytes = fab_router_window_bytes(trial.router);
+        result->queueing_s = fab_router_queueing_s(trial.router);
         if (c->replay->keep_loads) {
             result->load_bytes = scratch->bytes;
             scratch->bytes = NULL;
@@ -209,7 +209,7 @@ static fab_status prepare(context *c, fab_error *err) {
     FAB_TRY(fab_replay_check_routers(replay, &sizes, err));
     FAB_TRY(FAB_NEW(c->routers, replay->n_engines, err));
     for (size_t i = 0; i < replay->n_engines; i++) {
-        FAB_TRY(fab_router_init(&replay->engines[i], replay->fabric, c->next_hops, &c->routers[i], err));
+        FAB_TRY(fab_router_new(&replay->engines[i], replay->fabric, c->next_hops, &c->routers[i], err));
     }
     FAB_TRY(fab_replay_check_paths(replay, &sizes, &c->traffic, c->routers, err));
     FAB_TRY(FAB_NEW(c->subjects, c->traffic.n_phases, err));
@@ -345,9 +345,9 @@ static fab_status summarise(context *c, fab_error *err) {
     for (size_t p = 0; status == FAB_OK && p < c->traffic.n_phases; p++) {
         for (size_t e = 0; e < replay->n_engines; e++) {
             fab_engine_result *r = &c->phases[p].engines[e];
-            const fab_router *router = &c->routers[e];
-            (void)snprintf(r->engine, sizeof r->engine, "%s", router->engine->name);
-            (void)snprintf(r->label, sizeof r->label, "%s", router->label);
+            const fab_router *router = c->routers[e];
+            (void)snprintf(r->engine, sizeof r->engine, "%s", fab_router_engine(router));
+            (void)snprintf(r->label, sizeof r->label, "%s", fab_router_label(router));
             r->seed = fab_router_seed(router, replay->seed);
             r->seeded = varies(c, e);
             r->n_seeds = r->seeded ? replay->n_seeds : 1;
@@ -428,7 +428,7 @@ static void free_phases(fab_phase_result *phases, size_t n_phases) {
 
 static void release(context *c) {
     for (size_t i = 0; c->routers != NULL && i < c->replay->n_engines; i++) {
-        fab_router_release(&c->routers[i]);
+        fab_router_free(c->routers[i]);
     }
     for (size_t p = 0; c->subjects != NULL && p < c->traffic.n_phases; p++) {
         fab_subject_release(&c->subjects[p]);

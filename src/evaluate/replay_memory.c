@@ -106,17 +106,17 @@ fab_status fab_replay_check_tables(const fab_replay *replay, const fab_replay_si
  */
 
 /* Ports of GPUs, and tables of its own by switch and port of a leaf. */
-static double router_bytes(const fab_replay_sizes *s, const fab_engine *engine) {
+static double router_bytes(const fab_replay_sizes *s, bool has_tables) {
     const fab_fabric *f = s->fabric;
-    double own = engine->next != NULL ? s->n_switches * s->n_leaves * s->widest_leaf * sizeof(uint16_t) : 0;
+    double own = has_tables ? s->n_switches * s->n_leaves * s->widest_leaf * sizeof(uint16_t) : 0;
     return own + fab_n_gpus(f) * ROUTER_GPU + s->n_links * ROUTER_PORT;
 }
 
 static double routers_bytes(const fab_replay *replay, const fab_replay_sizes *s) {
     double bytes = 0;
     for (size_t e = 0; e < replay->n_engines; e++) {
-        const fab_engine *engine = fab_engine_of(&replay->engines[e]);
-        bytes += engine != NULL ? router_bytes(s, engine) : 0;
+        fab_engine_about engine = fab_engine_of(&replay->engines[e]);
+        bytes += engine.name != NULL ? router_bytes(s, engine.has_tables) : 0;
     }
     return bytes;
 }
@@ -181,8 +181,8 @@ static double rates_bytes(const fab_replay *replay, const fab_phase *phase, cons
 
 /* Next hops that were used, and dependencies; of the first draw alone. */
 static double detail_bytes(const fab_replay_sizes *s, const fab_router *router) {
-    const fab_next_hops *t = router->next_hops;
-    double n_groups = t->group_first[t->n_switches];
+    const fab_next_hops *t = fab_router_next_hops(router);
+    double n_groups = fab_next_hops_n_groups(t);
     double members = s->n_links * 2; /* mostly one group of all uplinks, and one of each downlink */
     return n_groups * GROUP_USED + fmax(members, n_groups) + dependencies_bytes(s);
 }
@@ -202,15 +202,15 @@ static double paths_bytes(const fab_replay *replay, const fab_replay_sizes *s, c
     double paths = in_domain + across;
     double hops = fab_path_links(replay->design, s->fabric);
     double all_hops = across * hops + in_domain * 2;
-    if (router->engine->route == NULL && router->n_rounds == 1 &&
+    if (!fab_router_takes_phases(router) && fab_router_n_rounds(router) == 1 &&
         flows * fab_paths_per_flow(router) > (double)FAB_WHOLE_PATHS) {
         return chunks_bytes(s, router, hops);
     }
     fab_sharing_size size = {
-        .n_flows = paths, .n_links = s->n_links, .n_entries = all_hops, .limits = router->reorders};
-    bool by_groups = router->engine->route == NULL && router->engine->next == NULL; /* these are noted, too */
+        .n_flows = paths, .n_links = s->n_links, .n_entries = all_hops, .limits = fab_router_reorders(router)};
+    bool by_groups = !fab_router_takes_phases(router) && !fab_router_has_tables(router); /* these are noted, too */
     double routed = fab_grown(paths) * sizeof(uint64_t) + (by_groups ? 2 : 1) * fab_grown(all_hops) * sizeof(uint32_t);
-    double placed = router->engine->route != NULL ? paths * PATH_PLACED : 0;
+    double placed = fab_router_takes_phases(router) ? paths * PATH_PLACED : 0;
     return flows * FLOW_TRIAL + routed + placed + rates_bytes(replay, phase, &size);
 }
 
@@ -245,9 +245,8 @@ static double split_bytes(const fab_replay *replay, const fab_replay_sizes *s, c
 static double trial_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase,
                           const fab_router *router) {
     double bytes = s->n_links * TRIAL_LINK;
-    bytes += router->engine->by_demand ? shares_bytes(replay, s, phase) : 0;
-    return bytes +
-           (router->engine->split != NULL ? split_bytes(replay, s, phase) : paths_bytes(replay, s, phase, router));
+    bytes += fab_router_is_by_demand(router) ? shares_bytes(replay, s, phase) : 0;
+    return bytes + (fab_router_splits(router) ? split_bytes(replay, s, phase) : paths_bytes(replay, s, phase, router));
 }
 
 /* What is prepared for a phase. */
@@ -290,14 +289,14 @@ typedef struct total {
 
 static void add_item(const fab_replay *replay, const fab_replay_sizes *s, const fab_traffic *traffic,
                      const fab_phase *phase, const fab_router *router, total *t) {
-    bool is_drawn = traffic->depends_on_seed || router->engine->seeded;
+    bool is_drawn = traffic->depends_on_seed || fab_router_is_seeded(router);
     double bytes = trial_bytes(replay, s, phase, router);
     double draws = is_drawn ? (double)replay->n_seeds : 1;
     t->results += results_bytes(replay, s, phase, is_drawn);
     t->n_flows = bytes > t->most_trial ? phase->n_flows : t->n_flows;
     t->most_trial = fmax(t->most_trial, bytes);
     t->sum_trials += bytes * draws;
-    t->most_detail = fmax(t->most_detail, router->engine->split == NULL ? detail_bytes(s, router) : 0);
+    t->most_detail = fmax(t->most_detail, !fab_router_splits(router) ? detail_bytes(s, router) : 0);
     t->n_details++;
     t->n_items += draws;
 }
@@ -310,7 +309,7 @@ static double workers_bytes(const fab_replay *replay, const fab_traffic *traffic
 }
 
 fab_status fab_replay_check_paths(const fab_replay *replay, const fab_replay_sizes *s, const fab_traffic *traffic,
-                                  const fab_router *routers, fab_error *err) {
+                                  fab_router *const *routers, fab_error *err) {
     total t = {0};
     char more[96];
     char flows[32];
@@ -319,7 +318,7 @@ fab_status fab_replay_check_paths(const fab_replay *replay, const fab_replay_siz
         t.traffic += listed_bytes(phase);
         t.subjects += subject_bytes(replay, s, phase);
         for (size_t e = 0; e < replay->n_engines; e++) {
-            add_item(replay, s, traffic, phase, &routers[e], &t);
+            add_item(replay, s, traffic, phase, routers[e], &t);
         }
     }
     double bytes = fixed_bytes(s) + routers_bytes(replay, s) + t.traffic + t.subjects + t.results +

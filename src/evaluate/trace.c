@@ -13,7 +13,7 @@ struct fab_tracer {
     fab_next_hops *next_hops;
     fab_dag *dag;
     fab_ports ports;
-    fab_router *routers;
+    fab_router **routers;
     size_t n_routers;
 };
 
@@ -28,7 +28,7 @@ fab_status fab_tracer_new(const fab_fabric *fabric, const fab_engine_spec *engin
     FAB_TRY(fab_ports_init(fabric, &t->ports, err));
     FAB_TRY(FAB_NEW(t->routers, n_engines, err));
     for (size_t i = 0; i < n_engines; i++) {
-        FAB_TRY(fab_router_init(&engines[i], fabric, t->next_hops, &t->routers[i], err));
+        FAB_TRY(fab_router_new(&engines[i], fabric, t->next_hops, &t->routers[i], err));
         t->n_routers = i + 1;
     }
     *out = t;
@@ -43,7 +43,7 @@ void fab_tracer_free(fab_tracer *t) {
         return;
     }
     for (size_t i = 0; i < t->n_routers; i++) {
-        fab_router_release(&t->routers[i]);
+        fab_router_free(t->routers[i]);
     }
     free(t->routers);
     fab_dag_free(t->dag);
@@ -53,11 +53,11 @@ void fab_tracer_free(fab_tracer *t) {
 }
 
 const char *fab_tracer_label(const fab_tracer *t, size_t engine) {
-    return t->routers[engine].label;
+    return fab_router_label(t->routers[engine]);
 }
 
 bool fab_tracer_is_seeded(const fab_tracer *t, size_t engine) {
-    return t->routers[engine].engine->seeded;
+    return fab_router_is_seeded(t->routers[engine]);
 }
 
 static void clear(const fab_tracer *t, const fab_phase *phase, const fab_trace *trace) {
@@ -85,7 +85,7 @@ fab_status fab_tracer_run(const fab_tracer *t, size_t engine, const fab_traffic 
     fab_subject subject = {0};
     fab_scratch scratch = {0};
     fab_sample sample;
-    const fab_router *router = &t->routers[engine];
+    const fab_router *router = t->routers[engine];
     const fab_bench bench = {
         .fabric = t->fabric, .next_hops = t->next_hops, .dag = t->dag, .ports = &t->ports, .rates = true};
     clear(t, phase, trace);
@@ -98,7 +98,7 @@ fab_status fab_tracer_run(const fab_tracer *t, size_t engine, const fab_traffic 
                              .scratch = &scratch};
     FAB_TRY(fab_trial_run(&trial, &sample, err));
     if (isnan(sample.mean_rate)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, router->label,
+        FAB_FAIL(err, FAB_EUNSUPPORTED, fab_router_label(router),
                  "phase %s of %" PRIu64 " flows has too many paths for their rates to be found", phase->name,
                  phase->n_flows);
     }
@@ -133,7 +133,7 @@ fab_status fab_trace_paths(const fab_trial *trial, const fab_routes *r, const do
     fab_status status = FAB_OK;
     const fab_trace *trace = trial->trace;
     const double *finish_s = trial->scratch->rates->finish_s;
-    double part = 1.0 / trial->router->n_rounds;
+    double part = 1.0 / fab_router_n_rounds(trial->router);
     size_t n_links = trial->subject->fabric->n_links;
     double *last_s = NULL;
     FAB_TRY(FAB_NEW(last_s, trace->n_groups, err));

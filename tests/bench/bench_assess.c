@@ -1,6 +1,7 @@
 /* Measures failure scenarios of a whole training job (bench.h says how): one to four random cables of the network or
  * switches above the leaves die, and the job's loads, or its loads and the time of an iteration, are found again; and a
  * history of 54 days. The job is the design's, but on 16,384 GPUs of a larger fabric: then there are spares. */
+#include "engines/router.h"
 #include "bench.h"
 #include "fab/assess.h"
 #include "fab/reroute.h"

@@ -1,5 +1,6 @@
 /* Measures failure scenarios (bench.h says how): four random cables between switches die, and the loads and the worst
  * link are found again; 8 queue pairs per GPU, so that 16,384 GPUs send 131,072 flows. */
+#include "engines/router.h"
 #include "bench.h"
 #include "fab/memory.h"
 #include "fab/reroute.h"

@@ -3,6 +3,7 @@
  *
  * Prints the lines of JSON of bench_routing. Rows named whole-... begin with the text of the design; the others are
  * given a fabric and routes. */
+#include "engines/router.h"
 #include "bench_times.h"
 #include "fab/fluid.h"
 #include "fab/memory.h"

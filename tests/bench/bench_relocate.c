@@ -1,6 +1,7 @@
 /* Measures reallocation (bench.h says how): a server dies, and collision-aware chooses among 64 spares (a quarter of
  * the servers in small fabrics) by a data-parallel ring phase: GPUs of equal place in their servers send to those of
  * the next server. A decision begins with the mask; memory is there from the one before. */
+#include "engines/router.h"
 #include "bench.h"
 #include "fab/memory.h"
 #include "fab/relocate.h"

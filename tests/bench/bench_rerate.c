@@ -1,6 +1,7 @@
 /* Measures max-min rates under failures (bench.h says how): one random cable between switches dies, or keeps half of
  * its speed, what it touches is routed again, and all rates are found; one queue pair per GPU. Rows named ...-routes
  * stop before the rates. */
+#include "engines/router.h"
 #include "bench.h"
 #include "fab/memory.h"
 #include "fab/rerate.h"

@@ -1,5 +1,6 @@
 /* Measures demands and splitting (bench.h says how). The demand is an all-to-all of all GPUs: a full matrix of leaves.
  */
+#include "engines/router.h"
 #include "bench.h"
 #include "fab/memory.h"
 #include "fab/rng.h"

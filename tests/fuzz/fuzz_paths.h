@@ -2,6 +2,7 @@
 #ifndef FUZZ_PATHS_H
 #define FUZZ_PATHS_H
 
+#include "engines/router.h"
 #include "fab/analysis.h"
 #include "fab/next_hops.h"
 #include "fab/offer.h"

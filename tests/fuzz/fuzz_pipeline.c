@@ -5,6 +5,7 @@
  *     bounds        no phase is faster than its bound, no engine better than the optimum
  *     failures      outcomes are what they are in any order; nothing failed means nothing lost
  *     determinism   a second run, on two threads, gives the same report, byte by byte */
+#include "engines/router.h"
 #include "fab/assess.h"
 #include "fab/reports.h"
 #include "fuzz.h"

@@ -1,6 +1,7 @@
 /* Rates and times of phases against slow filling over routes that are listed here: random fabrics of every family,
  * random matrices, engines of both kinds. */
-#include "../unit/random_design.h"
+#include "engines/router.h"
+#include "random_design.h"
 #include "fab/analysis.h"
 #include "fab/split_pairs.h"
 #include "fab/topologies.h"

@@ -1,9 +1,10 @@
 /* Splitting against the slow oracle: all rules and folds, random fabrics of every family, random capacities, dead links
  * and demands. */
+#include "engines/router.h"
 #include "fab/split_pairs.h"
 #include "fab/topologies.h"
 #include "oracle_split.h"
-#include "../unit/random_design.h"
+#include "random_design.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* Relocators of several threads over the same phases say what one alone says. A plain program, because Criterion does
  * not run under ThreadSanitizer. */
+#include "engines/router.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
 #include "fab/relocate.h"

@@ -5,6 +5,7 @@
 #ifndef FABRIC_FIXTURE_H
 #define FABRIC_FIXTURE_H
 
+#include "engines/router.h"
 #include "fab/analysis.h"
 #include "fab/routing.h"
 #include "fab/split.h"

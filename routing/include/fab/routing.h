@@ -1,7 +1,6 @@
 /**
  * @file routing.h
- * Routing engines: the flows of a phase to routes. One struct of callbacks per engine in a static table (engines.c);
- * to add one, see routing/README.md.
+ * Routers: the flows of a phase to routes. To add an engine, see routing/engines/README.md.
  */
 #ifndef FAB_ROUTING_H
 #define FAB_ROUTING_H
@@ -38,7 +37,6 @@ void fab_routes_release(fab_routes *routes);
 fab_status fab_routes_of_round(const fab_routes *all, uint32_t round, uint32_t n_rounds, fab_routes *out,
                                fab_error *err) FAB_MUST_USE;
 
-typedef struct fab_engine fab_engine;
 typedef struct fab_dag fab_dag;
 typedef struct fab_split fab_split;
 typedef struct fab_demand fab_demand;
@@ -83,146 +81,10 @@ fab_status fab_flow_nics(const fab_fabric *fabric, const fab_ports *ports, uint3
 uint32_t fab_flow_legs(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t part,
                        fab_link_id *out);
 
-/** What a switch sees of a packet, and what the engine derived from it once per path. */
-typedef struct fab_hop_key {
-    uint32_t src_nic, dst_nic; /**< index among the NICs */
-    uint32_t ordinal;          /**< of the flow among those of its pair of GPUs */
-    uint32_t queue_pair;
-    uint32_t destination;             /**< number of the destination port, leaf by leaf */
-    uint64_t hash;                    /**< set by begin: a draw of this path */
-    uint32_t value[FAB_FABRIC_TIERS]; /**< set by begin: hashes that the engine's tiers look at */
-} fab_hop_key;
-
-/** A choice to make. */
-typedef struct fab_hop {
-    fab_node_id node;
-    uint32_t tier;
-    uint32_t leaf;          /**< column of the destination leaf */
-    uint32_t count;         /**< of next, >= 1 */
-    fab_next_hop_list next; /**< equal-cost next hops */
-} fab_hop;
-
-/** A link that leaves a switch, as a walk reads it, in one look. */
-typedef struct fab_step {
-    fab_link_id link;
-    uint32_t head; /**< switch index */
-} fab_step;
-
-/** A switch as a walk reads it: few words, for vectors look up one at a time. */
-typedef struct fab_step_switch {
-    uint32_t groups;     /**< group_at << 8 | plain_slot of its tier << 5 | plain_shift */
-    uint32_t first_step; /**< link 0 */
-} fab_step_switch;
-
-#define FAB_STEP_COUNT_BITS 12
-
-/** Groups of next hops that were read from a file of tables (routing/README.md). They need not be minimal, do not loop
- * and have no dead ends. */
-typedef struct fab_read_groups {
-    fab_next_hops *next_hops; /**< NULL: nothing was read. Groups of equal members and other weights differ */
-    double *weight; /**< shape [next_hops->slot], where groups share no lists: as written, above 0; 0 in a group without
-                       weights. NULL: no group has any */
-    bool is_minimal; /**< every member comes one nearer to the destination */
-    fab_dag *dag;    /**< of next_hops, in a router that splits; else NULL */
-} fab_read_groups;
-
-/** The one port of a GPU into the network. */
-typedef struct fab_port_end {
-    uint32_t nic;         /**< index among the NICs */
-    uint32_t leaf;        /**< switch index */
-    uint32_t column;      /**< of the leaf */
-    uint32_t destination; /**< number of the port, leaf by leaf */
-    uint32_t domain;      /**< scale-up domain; a number of its own where there is none */
-    fab_link_id pcie, up; /**< GPU -> NIC, NIC -> leaf */
-    uint32_t port;        /**< on the leaf */
-} fab_port_end;
-
-/** An engine with its options, ready for one fabric. Read-only while routing. */
-typedef struct fab_router {
-    const fab_engine *engine;
-    const fab_fabric *fabric;
-    const fab_next_hops *next_hops; /**< to choose among: minimal ones, or those of `groups` */
-    const fab_next_hops *minimal;   /**< as given to fab_router_init() */
-    fab_read_groups groups;         /**< that option tables= or engine file has read. Owned */
-    const fab_next_hops *healthy;   /**< of the same fabric without dead links: the groups that resilient hashing keeps;
-                                       NULL: the same as next_hops. Borrowed, set by the caller after init */
-    fab_ports ports;
-    uint32_t queue_pairs;                   /**< paths per flow and NIC */
-    uint32_t port_stride;                   /**< destination number = leaf * port_stride + port - 1 */
-    uint64_t divisor[FAB_FABRIC_TIERS + 1]; /**< [t]: product of the parents of tiers below t (D-mod-K) */
-    uint32_t n_rounds; /**< 1: a flow uses its queue pairs at once; else they take turns, one in each round */
-    bool by_capacity;  /**< groups are weighted by the capacity of their links (ecmp) */
-    bool resilient;    /**< only flows of dead members move (ecmp) */
-    uint32_t given;    /**< bit i: option i of the engine was written out */
-    bool has_seed;     /**< option seed= was given: draws start there and not at that of the run */
-    uint64_t seed;
-    double weight_unit_bps;    /**< largest rate that divides the capacity of every fabric link */
-    bool reorders;             /**< packets of a flow take several paths: the receiver's window limits the rate */
-    double window_bytes;       /**< that a receiver holds per flow to put packets in order */
-    double queueing_s;         /**< allowance for queues, added to the round trip */
-    bool draws_per_queue_pair; /**< queue pairs of a flow hash differently (engines that hash) */
-    char label[FAB_ENGINE_LABEL_SIZE]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they
-                        differ from the default */
-    bool splits; /**< switches split what they hold: the engine's `split` is to be asked, there are no routes */
-    /* Where every choice is (value[slot of the tier] >> shift of the tier) modulo the next hops: set by prepare, so
-     * that many paths are walked at once without asking the engine. */
-    bool is_plain;
-    bool is_plain_whole; /**< the same, where no member of the group is dead: also with resilient hashing */
-    bool divides;        /**< some group has no power of two of next hops */
-    bool gathers;        /**< paths are walked by vectors, with the same outcome: see fab_cpu_gathers() */
-    uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
-    uint8_t *switch_tier;                                                        /**< shape [n_switches] */
-    struct fab_step_switch *step_switch; /**< shape [n_switches]; plain engines */
-    uint32_t n_values;                   /**< plain_slots of all tiers are below */
-    uint32_t *step_group;                /**< next_hops->group: first << FAB_STEP_COUNT_BITS | count */
-    uint32_t *step_slot;                 /**< next_hops->slot, as words */
-    struct fab_step *step; /**< shape [links of switches], as fabric->out_link from its first switch; plain engines */
-    struct fab_port_end *end; /**< shape [n_gpus]: where GPUs are plugged in; NULL unless each has one NIC in one plane
-                                 and none hands over for another */
-    const uint8_t *unreached; /**< shape [destinations]: 1 where tables from a file hand packets over nowhere, not even
-                                 on the leaf; NULL: no such. The engine's */
-    void *state;              /**< the engine's own options */
-} fab_router;
-
 typedef struct fab_engine_option {
     const char *key, *value, *summary; /**< value: the default */
     bool quiet;                        /**< left out of the label while it has its default */
 } fab_engine_option;
-
-/** The DAG that a router splits over. `dag`: of its minimal next hops. */
-static inline const fab_dag *fab_router_dag(const fab_router *router, const fab_dag *dag) {
-    return router->groups.dag != NULL ? router->groups.dag : dag;
-}
-
-/** Whether next hops of a group may have different weights. */
-static inline bool fab_router_weighs(const fab_router *router) {
-    return router->by_capacity || router->groups.weight != NULL;
-}
-
-/** Weights of a group of next_hops as they were read from a file; NULL where none has any. */
-static inline const double *fab_read_weights(const fab_router *router, const fab_next_hop_list *next) {
-    return router->groups.weight != NULL ? router->groups.weight + (next->slot - router->next_hops->slot) : NULL;
-}
-
-/** Seed of the first draw, where a run starts at `run_seed`. */
-static inline uint64_t fab_router_seed(const fab_router *router, uint64_t run_seed) {
-    return router->has_seed ? router->seed : run_seed;
-}
-
-/**
- * Share of next hop i in its group, in whole units: as read from a file, else by the engine's rule.
- * @param[in] next  Of next_hops where groups come from a file.
- */
-static inline uint32_t fab_next_hop_weight(const fab_router *router, const fab_next_hop_list *next, uint32_t i) {
-    const double *read = fab_read_weights(router, next);
-    if (read != NULL && read[i] > 0) {
-        return (uint32_t)read[i];
-    }
-    return router->by_capacity ? (uint32_t)(fab_class_of(router->fabric, fab_next_hop(next, i))->capacity_bps /
-                                                router->weight_unit_bps +
-                                            0.5)
-                               : 1;
-}
 
 /** What an engine does when links die, once it has taken notice. */
 typedef enum fab_on_loss {
@@ -238,65 +100,22 @@ typedef enum fab_on_loss {
 /** "reconverge", "modulo", "resilient", "tables", "none". */
 extern const char *const fab_on_loss_names[FAB_LOSS_N];
 
-/** One row of the table in engines.c. */
-struct fab_engine {
-    const char *name;
-    const char *summary;
+/** An engine as lists show it. */
+typedef struct fab_engine_about {
+    const char *name, *summary;
     const fab_engine_option *options; /**< ended by a NULL key */
     bool seeded;                      /**< routes depend on the seed */
-    bool hashes;                      /**< spreads flows by a hash, which can polarize */
-    bool needs_tree;                  /**< refuses fabrics without tiers, where its choices mean nothing */
-    bool by_destination;              /**< routes depend on the destination alone: they fit into forwarding tables; but
-                                         in a router that splits */
-    bool reorders;                    /**< packets of a flow take several paths, whatever the options */
-    fab_on_loss on_loss;              /**< when links die; of a router: fab_router_on_loss() */
-    size_t state_size;                /**< bytes of plain, zeroed data */
-    /** Reads option `key`; FAB_EINPUT names the value and what is allowed. */
-    fab_status (*set)(fab_router *router, const char *key, const char *value, fab_error *err);
-    /** Once per router, when all options and the router's own fields are set: checks the options together and derives
-     * tables. May be NULL. */
-    fab_status (*prepare)(fab_router *router, fab_error *err);
-    /** Frees what state points to, also after a failed prepare. May be NULL. */
-    void (*release)(fab_router *router);
-    /** Once per path: fills hash and value of keys 0 ... n - 1. May be NULL. */
-    void (*begin)(const fab_router *router, uint64_t seed, fab_hop_key *keys, uint32_t n);
-    /** Next hop from the engine's own tables, or FAB_NONE; they must not loop. NULL: minimal next hops and `pick`. */
-    fab_link_id (*next)(const fab_router *router, fab_node_id v, const fab_hop_key *key);
-    /** Index of the next hop to take, below hop->count. */
-    uint32_t (*pick)(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key);
-    /**
-     * What made the choice, in words. `hop->count` is 0 where `next` made it. May be NULL, as where the two below
-     * decide.
-     * @param[out] out  One line, `size` bytes.
-     * @return what the choice was made from: equal values choose alike from any group
-     */
-    uint64_t (*explain)(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key, char *out,
-                        size_t size);
-    /** Instead of begin, next and pick: routes all flows at once, where a path depends on the other flows. `rate`:
-     * shape [n_flows], offered. */
-    fab_status (*route)(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
-                        fab_routes *routes, fab_error *err);
-    bool by_demand; /**< what `split` gives depends on the demand */
-    /** Instead of all of these: how switches split what they hold. `dag` is fab_router_dag(). `known`: what
-     * fab_bound_find() found for this demand by the method that fits, or NULL; saves an engine that needs it the
-     * search.
-     */
-    fab_status (*split)(const fab_router *router, const fab_dag *dag, const fab_demand *demand, const fab_bound *known,
-                        fab_split *out, fab_error *err);
-};
+    bool has_tables;                  /**< switches go by tables of its own */
+} fab_engine_about;
 
-extern const fab_engine *const fab_engines[]; /**< ended by NULL */
+/** Row i of the table of engines; its name is NULL behind the last one. */
+fab_engine_about fab_engine_at(size_t i);
 
-/**
- * Which part of `name[,key=value...]` is the path of a file that the engine reads.
- * @param[out] out_at, out_length  Written where there is one.
- */
-bool fab_engine_path(const char *text, size_t *out_at, size_t *out_length);
+/** The row of the engine that a specification names, without its options; its name is NULL where there is none. */
+fab_engine_about fab_engine_of(const fab_engine_spec *spec);
 
-/** Whether all paths are minimal for certain. */
-static inline bool fab_router_is_minimal(const fab_router *router) {
-    return router->groups.next_hops != NULL ? router->groups.is_minimal : router->engine->next == NULL;
-}
+/** An engine with its options, ready for one fabric. Opaque; read-only while routing. */
+typedef struct fab_router fab_router;
 
 /**
  * Makes a router from `name[,key=value...]`.
@@ -305,12 +124,79 @@ static inline bool fab_router_is_minimal(const fab_router *router) {
  *                     is its line and column.
  * @retval FAB_EUNSUPPORTED  the engine needs a tree and the fabric is none.
  */
-fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
-                           fab_router *out, fab_error *err) FAB_MUST_USE;
-void fab_router_release(fab_router *router);
+fab_status fab_router_new(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
+                          fab_router **out, fab_error *err) FAB_MUST_USE;
+void fab_router_free(fab_router *router);
 
-/** The engine that a specification names, without its options; NULL: there is none. */
-const fab_engine *fab_engine_of(const fab_engine_spec *spec);
+/**
+ * A router with the same options over other next hops of the same fabric, such as those without dead links.
+ * @param[in] next_hops  NULL: those of `router`. Groups read from a file are kept.
+ * @param[out] out       Borrows what `router` owns, which must outlive it.
+ */
+fab_status fab_router_over(const fab_router *router, const fab_next_hops *next_hops, fab_router **out,
+                           fab_error *err) FAB_MUST_USE;
+
+const fab_fabric *fab_router_fabric(const fab_router *router);
+/** What it chooses among: minimal next hops, or groups that were read from a file. */
+const fab_next_hops *fab_router_next_hops(const fab_router *router);
+const fab_ports *fab_router_ports(const fab_router *router);
+const char *fab_router_engine(const fab_router *router);
+/** "ecmp,hash=crc32,qp=16": engine and options. */
+const char *fab_router_label(const fab_router *router);
+/** Seed of the first draw, where a run starts at `run_seed`. */
+uint64_t fab_router_seed(const fab_router *router, uint64_t run_seed);
+/** Routes depend on the seed. */
+bool fab_router_is_seeded(const fab_router *router);
+/** Flows are spread by a hash, which can polarize. */
+bool fab_router_hashes(const fab_router *router);
+/** Queue pairs of a flow hash differently. */
+bool fab_router_hashes_queue_pairs(const fab_router *router);
+/** Routes depend on the destination alone. */
+bool fab_router_is_by_destination(const fab_router *router);
+/** Switches split what they hold: fab_router_split() is to be asked, there are no routes. */
+bool fab_router_splits(const fab_router *router);
+/** How it splits depends on the demand. */
+bool fab_router_is_by_demand(const fab_router *router);
+/** All flows of a phase are routed at once: a path depends on the other flows. */
+bool fab_router_takes_phases(const fab_router *router);
+/** Switches go by tables of the engine's own, and choose among nothing. */
+bool fab_router_has_tables(const fab_router *router);
+/** What made a choice can be told: fab_explain_path(). */
+bool fab_router_explains(const fab_router *router);
+/** All paths are minimal for certain. */
+bool fab_router_is_minimal(const fab_router *router);
+/** Packets of a flow take several paths: the receiver's window limits the rate. */
+bool fab_router_reorders(const fab_router *router);
+/** Bytes that a receiver holds per flow to put packets in order. */
+double fab_router_window_bytes(const fab_router *router);
+/** Allowance for queues, added to the round trip. */
+double fab_router_queueing_s(const fab_router *router);
+/** 1: a flow uses its queue pairs at once; else they take turns, one in each round. */
+uint32_t fab_router_n_rounds(const fab_router *router);
+/** Scale-up domain of a GPU with one port into the network; a number of its own where it is in none. */
+uint32_t fab_router_domain(const fab_router *router, uint32_t gpu);
+/** Next hops of a group may have different weights. */
+bool fab_router_weighs(const fab_router *router);
+/** Share of next hop i in its group, in whole units: as read from a file, else by the engine's rule. */
+uint32_t fab_router_weight(const fab_router *router, const fab_next_hop_list *next, uint32_t i);
+
+/** The DAG that a router splits over: that of groups read from a file, else `dag`, of its minimal next hops. */
+const fab_dag *fab_router_dag(const fab_router *router, const fab_dag *dag);
+
+/**
+ * How switches split what they hold under a router that splits.
+ * @param[in] dag    fab_router_dag().
+ * @param[in] known  What fab_bound_find() found for this demand by the method that fits, or NULL; saves an engine that
+ *                   needs it the search.
+ */
+fab_status fab_router_split(const fab_router *router, const fab_dag *dag, const fab_demand *demand,
+                            const fab_bound *known, fab_split *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Which part of `name[,key=value...]` is the path of a file that the engine reads.
+ * @param[out] out_at, out_length  Written where there is one.
+ */
+bool fab_engine_path(const char *text, size_t *out_at, size_t *out_length);
 
 /**
  * Routes flows first ... first + n - 1 of a phase; they are flows 0 ... n - 1 of the routes. Engines that route all

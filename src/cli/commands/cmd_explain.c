@@ -23,14 +23,11 @@ typedef struct listing {
     cli_table table;
     const char *names[MOST];
     size_t n;
-    fab_status status;
-    fab_error *err;
 } listing;
 
 /* Fields of one name are listed where they come first. */
 static bool list_one(const fab_definition *d, void *context) {
     listing *l = context;
-    const char *const cells[] = {d->name, d->unit != NULL ? d->unit : "-", d->object};
     for (size_t i = 0; i < l->n; i++) {
         if (strcmp(l->names[i], d->name) == 0) {
             return true;
@@ -39,22 +36,23 @@ static bool list_one(const fab_definition *d, void *context) {
     if (l->n < MOST) {
         l->names[l->n++] = d->name;
     }
-    for (size_t i = 0; i < 3 && l->status == FAB_OK; i++) {
-        l->status = cli_table_add(&l->table, cells[i], l->err);
-    }
-    return l->status == FAB_OK;
+    cli_table_add(&l->table, "%s", d->name);
+    cli_table_add(&l->table, "%s", d->unit != NULL ? d->unit : "-");
+    cli_table_add(&l->table, "%s", d->object);
+    return true;
 }
 
 static fab_status list_all(FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
     static const cli_column COLUMNS[] = {{"Field", "name", false}, {"Unit", "unit", false}, {"Of", "of", false}};
-    listing l = {.table = {.columns = COLUMNS, .n_columns = 3}, .status = FAB_OK, .err = err};
+    listing l = {.table = {.columns = COLUMNS, .n_columns = 3}};
     fab_definitions_visit(list_one, &l);
-    if (l.status == FAB_OK) {
-        cli_table_text(&l.table, WIDTH, out);
-        (void)fputs("\n'fabriscope explain FIELD' gives definition, formula and source.\n", out);
-    }
+    FAB_TRY(cli_table_status(&l.table, err));
+    cli_table_text(&l.table, WIDTH, out);
+    (void)fputs("\n'fabriscope explain FIELD' gives definition, formula and source.\n", out);
+done:
     cli_table_release(&l.table);
-    return l.status;
+    return status;
 }
 
 /* --- one name ----------------------------------------------------------------------------------------------------- */

@@ -47,7 +47,7 @@ static fab_status save_tables(const cli_options *options, const tables *t, FILE 
     fab_status status = fab_save_file(options->dump, options->force, write_tables, t, err);
     cli_release_signals();
     if (status == FAB_OK && !options->quiet) {
-        (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", t->router->label, options->dump);
+        (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", fab_router_label(t->router), options->dump);
     }
     return status;
 }
@@ -60,15 +60,16 @@ static const char *traffic_of(const cli_options *options) {
 static fab_status find_phase(const cli_options *options, const fab_design *design, const fab_router *router,
                              fab_traffic *traffic, tables *out, fab_error *err) {
     *out = (tables){.router = router};
-    if (!router->splits || !router->engine->by_demand) {
+    if (!fab_router_splits(router) || !fab_router_is_by_demand(router)) {
         return FAB_OK;
     }
-    fab_status status = fab_traffic_make(traffic_of(options), design, router->fabric, options->seed, traffic, err);
+    fab_status status =
+        fab_traffic_make(traffic_of(options), design, fab_router_fabric(router), options->seed, traffic, err);
     if (status == FAB_OK && traffic->n_phases != 1) {
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "option --dump: the tables of engine %s hold for one phase, and %s has %zu; name one with "
                         "--traffic",
-                        router->engine->name, traffic_of(options), traffic->n_phases);
+                        fab_router_engine(router), traffic_of(options), traffic->n_phases);
     }
     out->phase = status == FAB_OK ? &traffic->phases[0] : NULL;
     return status;
@@ -80,7 +81,7 @@ static fab_status dump(const cli_options *options, cli_proof *proof, FILE *out, 
     fab_design design;
     fab_fabric *graph = NULL;
     fab_next_hops *next_hops = NULL;
-    fab_router router = {0};
+    fab_router *router = NULL;
     fab_traffic traffic = {0};
     tables t = {0};
     FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
@@ -93,11 +94,11 @@ static fab_status dump(const cli_options *options, cli_proof *proof, FILE *out, 
         status = fab_next_hops_new(graph, NULL, &next_hops, err);
     }
     if (status == FAB_OK) {
-        status = fab_router_init(&design.engines[0], graph, next_hops, &router, err);
+        status = fab_router_new(&design.engines[0], graph, next_hops, &router, err);
     }
     fab_blame_design(&design, status, err);
     FAB_TRY(status);
-    FAB_TRY(find_phase(options, &design, &router, &traffic, &t, err));
+    FAB_TRY(find_phase(options, &design, router, &traffic, &t, err));
     if (t.phase != NULL && options->bound) {
         FAB_TRY(cli_prove(options, traffic_of(options), proof, err));
         t.known = cli_proof_bound(proof);
@@ -106,7 +107,7 @@ static fab_status dump(const cli_options *options, cli_proof *proof, FILE *out, 
     FAB_TRY(save_tables(options, &t, out, err));
 done:
     fab_traffic_release(&traffic);
-    fab_router_release(&router);
+    fab_router_free(router);
     fab_next_hops_free(next_hops);
     fab_fabric_free(graph);
     return status;
@@ -155,18 +156,10 @@ done:
     return status;
 }
 
-static fab_status apply_dump(cli_options *options, const char *value, fab_error *err) {
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --dump: the file's name is empty");
-    }
-    options->dump = value;
-    return FAB_OK;
-}
-
 static const cli_option OPTION_DUMP = {"dump", "FILE",
                                        "also write the forwarding tables of the engine, which --engine file,path=FILE "
                                        "and ecmp,tables=FILE read; - is stdout",
-                                       apply_dump};
+                                       .text = offsetof(cli_options, dump), .names = "file"};
 
 static fab_status apply_dump_format(cli_options *options, const char *value, fab_error *err) {
     if (strcmp(value, "tables") != 0 && strcmp(value, "lft") != 0) {
@@ -179,29 +172,17 @@ static fab_status apply_dump_format(cli_options *options, const char *value, fab
 static const cli_option OPTION_DUMP_FORMAT = {
     "dump-format", "NAME",
     "of --dump: tables (default), or lft, the dump of InfiniBand's opensm, which 'opensm -R file -U FILE' loads",
-    apply_dump_format};
-
-static fab_status apply_explain(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->explain = value;
-    return FAB_OK;
-}
+    .apply = apply_dump_format};
 
 static const cli_option OPTION_EXPLAIN = {
     "explain", "LINK",
-    "instead of the report, who meets on a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number", apply_explain};
-
-static fab_status apply_bound(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->bound = true;
-    return FAB_OK;
-}
+    "instead of the report, who meets on a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number",
+    .text = offsetof(cli_options, explain)};
 
 static const cli_option OPTION_BOUND = {
     "bound", NULL,
     "also find how low the largest utilisation can be under any routing, and compare every engine with it",
-    apply_bound};
+    .flag = offsetof(cli_options, bound)};
 
 static const char *const EXAMPLES[] = {
     "fabriscope route fat-tree:k=8 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk",

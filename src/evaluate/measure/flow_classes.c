@@ -25,7 +25,7 @@ static uint32_t leaf_of(const fab_subject *s, uint32_t gpu, uint32_t part) {
     fab_link_id pcie = ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + nic_of_gpu];
     uint32_t nic = fab_head(s->fabric, pcie) - s->fabric->first[FAB_NODE_NIC];
     fab_link_id up = ports->nic_access[(size_t)nic * ports->n_planes + part / ports->nics_per_gpu];
-    return s->next_hops->leaf_index[fab_head(s->fabric, up) - s->fabric->first[FAB_NODE_SWITCH]];
+    return fab_next_hops_column(s->next_hops, fab_head(s->fabric, up) - s->fabric->first[FAB_NODE_SWITCH]);
 }
 
 /* Groups with the same first leaf hang in a list: few, most often one. */
@@ -39,7 +39,7 @@ static fab_status group_gpus(const fab_subject *s, grouping *out, fab_error *err
     FAB_TRY(FAB_NEW(g.group, all->n, err));
     FAB_TRY(FAB_NEW(g.size, all->n, err));
     FAB_TRY(FAB_NEW(g.leaf, (size_t)all->n * n_parts, err));
-    FAB_TRY(FAB_NEW(head, s->next_hops->n_leaves, err));
+    FAB_TRY(FAB_NEW(head, fab_next_hops_n_leaves(s->next_hops), err));
     FAB_TRY(FAB_NEW(next, all->n, err));
     for (uint32_t i = 0; i < all->n; i++) {
         uint32_t *mine = g.leaf + (size_t)g.n_groups * n_parts;

@@ -160,7 +160,7 @@ fab_status fab_link_classes_find(const fab_subject *subject, const fab_router *r
     search t = {.demand = &subject->demand};
     FAB_TRY(FAB_NEW(t.key, n_links, err));
     FAB_TRY(FAB_NEW(t.first, n_links, err));
-    FAB_TRY(fab_pair_walk_new(subject->fabric, router->next_hops, split, &t.walk, err));
+    FAB_TRY(fab_pair_walk_new(subject->fabric, fab_router_next_hops(router), split, &t.walk, err));
     t.twins = twins_for(subject, router, split, capacity);
     fab_pair_walk_by_class(t.walk, t.twins);
     FAB_TRY(hash_pairs(&t, err));

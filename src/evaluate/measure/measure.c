@@ -158,7 +158,7 @@ fab_status fab_sample_bound(const fab_trial *trial, bool is_minimal, fab_sample 
     double bound = fab_subject_bound(trial->subject);
     double gap = bound > 0 ? out->max_utilisation / bound - 1 : 0;
     if (gap < -BELOW_IT) {
-        return fab_fail(err, FAB_EINTERNAL, trial->router->label,
+        return fab_fail(err, FAB_EINTERNAL, fab_router_label(trial->router),
                         "the largest utilisation %.17g beats its lower bound %.17g", out->max_utilisation, bound);
     }
     out->gap = fmax(gap, 0);
@@ -184,7 +184,7 @@ fab_status fab_trial_run(const fab_trial *trial, fab_sample *out, fab_error *err
     if (s->bytes == NULL) {
         FAB_TRY(FAB_NEW(s->bytes, n_links, err));
     }
-    if (trial->router->splits) {
+    if (fab_router_splits(trial->router)) {
         FAB_TRY(fab_trial_split(trial, &sample, err));
     } else {
         FAB_TRY(fab_trial_paths(trial, &sample, err));

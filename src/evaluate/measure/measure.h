@@ -75,7 +75,7 @@ void fab_flow_classes_release(fab_flow_classes *classes);
 
 /** What is alike under the next hops of a router; NULL: nothing is known, or it goes by tables of its own. */
 static inline const fab_twins *fab_subject_twins(const fab_subject *s, const fab_router *router) {
-    bool ours = router->groups.dag == NULL && router->next_hops == s->next_hops;
+    bool ours = fab_router_dag(router, NULL) == NULL && fab_router_next_hops(router) == s->next_hops;
     return ours ? fab_dag_twins(s->dag) : NULL;
 }
 

@@ -179,14 +179,15 @@ static void meet_bundle(const draw *d, const fab_chunk *c, uint32_t bundle, fab_
     const fab_subject *subject = d->trial->subject;
     const fab_stream *stream = &d->stream;
     const fab_all_to_all *all = &subject->phase->all;
-    const fab_port_end *end = d->trial->router->end + all->first;
+    const fab_router *router = d->trial->router;
     uint32_t to = c->to[bundle];
+    uint32_t domain = fab_router_domain(router, all->first + to);
     uint32_t source = c->source[bundle];
     hot->n_flows += c->weight[bundle];
     bool more = true;
     for (uint32_t i = stream->member_first[source]; more && i < stream->member_first[source + 1]; i++) {
         uint32_t from = stream->member[i];
-        if (end[from].domain != end[to].domain) {
+        if (fab_router_domain(router, all->first + from) != domain) {
             more = meet_in_order(subject, (uint64_t)from * (all->n - 1) + to - (to > from), hot);
         }
     }
@@ -424,7 +425,7 @@ static fab_status measure(draw *d, fab_sample *out, fab_error *err) {
         FAB_TRY(mark_hot(d, err));
     }
     if (d->detail && d->takes_minimal) {
-        FAB_TRY(fab_dependencies_add_minimal(trial->dependencies, trial->router->next_hops,
+        FAB_TRY(fab_dependencies_add_minimal(trial->dependencies, fab_router_next_hops(trial->router),
                                              fab_subject_twins(trial->subject, trial->router), &trial->subject->demand,
                                              err));
     }
@@ -465,7 +466,7 @@ static fab_status measure_rounds(draw *d, fab_sample *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_scratch *scratch = d->trial->scratch;
     const fab_routes *all = d->stream.whole;
-    uint32_t n = d->trial->router->n_rounds;
+    uint32_t n = fab_router_n_rounds(d->trial->router);
     if (d->trial->detail != NULL) {
         fab_dependencies_add_routes(d->trial->dependencies, all);
     }
@@ -488,8 +489,8 @@ fab_status fab_trial_paths(const fab_trial *trial, fab_sample *out, fab_error *e
     d->trial = trial;
     d->detail = trial->detail != NULL;
     FAB_TRY(fab_stream_open(trial, &d->stream, err));
-    d->takes_minimal = d->stream.whole == NULL && trial->router->engine->next == NULL;
-    if (trial->router->n_rounds > 1) {
+    d->takes_minimal = d->stream.whole == NULL && !fab_router_has_tables(trial->router);
+    if (fab_router_n_rounds(trial->router) > 1) {
         FAB_TRY(measure_rounds(d, out, err));
     } else {
         FAB_TRY(measure(d, out, err));

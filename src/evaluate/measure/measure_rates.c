@@ -75,7 +75,7 @@ fab_status fab_least_time(const fab_subject *s, double *out_s, fab_error *err) {
         }
     }
     for (uint32_t leaf = 0; leaf < d->n_leaves; leaf++) {
-        fab_node_id v = s->next_hops->leaf_node[leaf];
+        fab_node_id v = fab_next_hops_leaf(s->next_hops, leaf);
         double capacity = 0;
         for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
             const fab_link_class *c = fab_class_of(f, f->out_link[k]);
@@ -106,7 +106,7 @@ static fab_status check_bound(const fab_trial *trial, const double *bytes, const
     double fullest_s = fullest_link_s(trial->subject, bytes, NULL);
     double least_s = fmax(fullest_s, trial->subject->least_s);
     if (sample->transfer_s < least_s * (1 - BELOW_IT)) {
-        return fab_fail(err, FAB_EINTERNAL, trial->router->label,
+        return fab_fail(err, FAB_EINTERNAL, fab_router_label(trial->router),
                         "the phase takes %.17g s and beats its lower bound %.17g s", sample->transfer_s, least_s);
     }
     return FAB_OK;
@@ -298,7 +298,7 @@ fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *r, const dou
                      .link = r->link,
                      .weight = s->weight};
     FAB_TRY(list_paths(trial->subject->fabric, r, s, &p.link, err));
-    if (trial->router->reorders) {
+    if (fab_router_reorders(trial->router)) {
         const fab_path_chunk chunk = {.routes = r, .phase = trial->subject->phase};
         FAB_TRY(FAB_GROW(s->flow_limit, s->flow_limit_capacity, r->n_flows, err));
         FAB_TRY(FAB_GROW(s->limit, s->limit_capacity, n_paths, err));
@@ -421,7 +421,7 @@ fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const 
                      .first = s->first,
                      .link = s->link,
                      .share = s->share};
-    if (trial->router->reorders) {
+    if (fab_router_reorders(trial->router)) {
         FAB_TRY(FAB_GROW(s->limit, s->limit_capacity, phase->n_flows, err));
         FAB_TRY(fab_flow_limits_of_split(trial->router, fab_router_dag(trial->router, subject->dag), split,
                                          &subject->demand, phase, s->limit, err));
@@ -460,7 +460,7 @@ fab_status fab_rate_loads(const fab_trial *trial, const double *bytes, fab_sampl
     out->min_rate = NAN;
     out->mean_rate = NAN;
     out->transfer_s = NAN;
-    if (equal_bytes(phase) && !trial->router->reorders) {
+    if (equal_bytes(phase) && !fab_router_reorders(trial->router)) {
         double fullest_s = fullest_link_s(trial->subject, bytes, trial->subject->handover);
         out->transfer_s = fullest_s + trial->subject->handover_s;
         out->min_rate = fullest_s > 0 ? (double)fab_phase_flow(phase, 0).bytes * BITS / fullest_s : 0;

@@ -136,7 +136,7 @@ fab_status fab_trial_split(const fab_trial *trial, fab_sample *out, fab_error *e
     fab_scratch *scratch = trial->scratch;
     size_t size = s->fabric->n_links * sizeof *scratch->use;
     fab_split split = {0};
-    FAB_TRY(trial->router->engine->split(trial->router, dag, &s->demand, s->has_bound ? &s->bound : NULL, &split, err));
+    FAB_TRY(fab_router_split(trial->router, dag, &s->demand, s->has_bound ? &s->bound : NULL, &split, err));
     FAB_TRY(FAB_GROW(scratch->worst, scratch->worst_capacity, s->demand.n_pairs, err));
     if (s->bisection) {
         FAB_TRY(effective_bisection(trial, &split, &out->effective_bisection, err));
@@ -159,7 +159,7 @@ fab_status fab_trial_split(const fab_trial *trial, fab_sample *out, fab_error *e
         FAB_TRY(find_meetings(trial, &split, err));
         FAB_TRY(fab_path_figures_of_split(trial->router, s->dag, &split, &s->demand, s->phase, &s->offer,
                                           &trial->detail->paths, err));
-        FAB_TRY(fab_dependencies_add_minimal(trial->dependencies, trial->router->next_hops,
+        FAB_TRY(fab_dependencies_add_minimal(trial->dependencies, fab_router_next_hops(trial->router),
                                              fab_subject_twins(s, trial->router), &s->demand, err));
     }
 done:

@@ -36,13 +36,9 @@ typedef struct group_use {
 
 /* The group of next hops that a link of switch v was taken from, FAB_NONE where there was no choice. */
 static uint32_t group_of(const use *u, uint32_t v, uint32_t leaf) {
-    const fab_next_hops *t = u->router->next_hops;
-    uint32_t group = fab_next_hops_group(t, v, leaf);
-    if (group == 0) {
-        return FAB_NONE;
-    }
-    uint32_t entry = t->group_first[v] + group - 1;
-    return fab_next_hops_of_group(t, v, entry).count > 1 ? entry : FAB_NONE;
+    const fab_next_hops *t = fab_router_next_hops(u->router);
+    uint32_t group = fab_next_hops_group_of(t, v, leaf);
+    return group != FAB_NONE && fab_next_hops_members(t, v, group).count > 1 ? group : FAB_NONE;
 }
 
 static uint32_t tail_of(const use *u, fab_link_id link) {
@@ -51,7 +47,7 @@ static uint32_t tail_of(const use *u, fab_link_id link) {
 
 static void mark_used(use *u, fab_link_id link, uint32_t group, size_t later) {
     group_use *g = &u->group[group];
-    fab_next_hop_list next = fab_next_hops_of_group(u->router->next_hops, tail_of(u, link), group);
+    fab_next_hop_list next = fab_next_hops_members(fab_router_next_hops(u->router), tail_of(u, link), group);
     uint8_t *used = u->used + g->member;
     for (uint32_t i = 0; i < next.count; i++) {
         if (fab_next_hop(&next, i) == link) {
@@ -65,7 +61,7 @@ static void mark_used(use *u, fab_link_id link, uint32_t group, size_t later) {
 
 static inline void count_hop(use *u, uint64_t flow, uint64_t weight, fab_link_id link, uint32_t group, size_t later) {
     group_use *g = &u->group[group];
-    if (u->router->draws_per_queue_pair) {
+    if (fab_router_hashes_queue_pairs(u->router)) {
         g->draws[later] += weight;
     } else if (g->last[later] != flow + 1) {
         g->last[later] = flow + 1;
@@ -99,7 +95,7 @@ static void count_path(use *u, const fab_routes *routes, uint64_t flow, uint64_t
     if (leaf_node == FAB_NONE) {
         return;
     }
-    uint32_t leaf = u->router->next_hops->leaf_index[leaf_node - base];
+    uint32_t leaf = fab_next_hops_column(fab_router_next_hops(u->router), leaf_node - base);
     size_t later = 0;
     for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
         fab_link_id link = routes->link[i];
@@ -129,16 +125,16 @@ static uint32_t used_of(const use *u, const fab_next_hop_list *next, uint32_t gr
     double weight = 0;
     *out_unused = 0;
     for (uint32_t i = 0; i < next->count; i++) {
-        weight += fab_next_hop_weight(u->router, next, i);
+        weight += fab_router_weight(u->router, next, i);
     }
     for (uint32_t i = 0; i < next->count; i++) {
-        *out_unused += exp((double)n * log1p(-(double)fab_next_hop_weight(u->router, next, i) / weight));
+        *out_unused += exp((double)n * log1p(-(double)fab_router_weight(u->router, next, i) / weight));
     }
     return used;
 }
 
 static void add_group(const use *u, uint32_t v, uint32_t group, fab_engine_result *out) {
-    fab_next_hop_list next = fab_next_hops_of_group(u->router->next_hops, v, group);
+    fab_next_hop_list next = fab_next_hops_members(fab_router_next_hops(u->router), v, group);
     fab_link_id link = fab_next_hop(&next, 0);
     fab_tier_load *row = &out->tiers[2 * (fab_class_of(u->f, link)->tier - 1) + (fab_is_up(link) ? 0 : 1)];
     double unused = 0;
@@ -170,17 +166,17 @@ static void judge(fab_tier_load *row, bool hashes) {
 fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *router, fab_next_hop_use **out,
                                 fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_next_hops *t = router->next_hops;
+    const fab_next_hops *t = fab_router_next_hops(router);
     use *u = NULL;
     size_t n_members = 0;
     FAB_TRY(FAB_NEW(u, 1, err));
-    *u = (use){.f = fabric, .router = router, .n_groups = t->group_first[fab_n_switches(fabric)]};
+    *u = (use){.f = fabric, .router = router, .n_groups = fab_next_hops_n_groups(t)};
     FAB_TRY(FAB_NEW(u->chooses, u->n_groups, err));
     FAB_TRY(FAB_NEW(u->group, u->n_groups, err));
-    for (uint32_t v = 0; v < t->n_switches; v++) {
-        for (uint32_t group = t->group_first[v]; group < t->group_first[v + 1]; group++) {
+    for (uint32_t v = 0; v < fab_n_switches(u->f); v++) {
+        for (uint32_t group = fab_next_hops_first_group(t, v); group < fab_next_hops_first_group(t, v + 1); group++) {
             u->group[group].member = n_members;
-            u->group[group].count = fab_next_hops_of_group(t, v, group).count;
+            u->group[group].count = fab_next_hops_members(t, v, group).count;
             u->chooses[group] = u->group[group].count > 1;
             n_members += u->group[group].count;
         }
@@ -219,9 +215,9 @@ void fab_next_hop_use_merge(fab_next_hop_use *u, const fab_next_hop_use *other) 
 }
 
 void fab_next_hop_use_finish(fab_next_hop_use *u, fab_engine_result *out) {
-    const fab_next_hops *t = u->router->next_hops;
-    for (uint32_t v = 0; v < t->n_switches; v++) {
-        for (uint32_t group = t->group_first[v]; group < t->group_first[v + 1]; group++) {
+    const fab_next_hops *t = fab_router_next_hops(u->router);
+    for (uint32_t v = 0; v < fab_n_switches(u->f); v++) {
+        for (uint32_t group = fab_next_hops_first_group(t, v); group < fab_next_hops_first_group(t, v + 1); group++) {
             if (u->group[group].draws[0] + u->group[group].draws[1] > 0) {
                 add_group(u, v, group, out);
             }
@@ -229,7 +225,7 @@ void fab_next_hop_use_finish(fab_next_hop_use *u, fab_engine_result *out) {
     }
     out->polarized = false;
     for (size_t i = 0; i < out->n_tiers; i++) {
-        judge(&out->tiers[i], u->router->engine->hashes);
+        judge(&out->tiers[i], fab_router_hashes(u->router));
         out->polarized = out->polarized || out->tiers[i].polarized;
     }
 }

@@ -30,7 +30,7 @@ static void finish_span(span *of, double n) {
 }
 
 static double window_limit(const fab_router *router, double longest_s) {
-    return 8 * router->window_bytes / (2 * longest_s + router->queueing_s);
+    return 8 * fab_router_window_bytes(router) / (2 * longest_s + fab_router_queueing_s(router));
 }
 
 /* `count` flows like this one, each of the given rate. */
@@ -39,14 +39,14 @@ static void add_flows(fab_path_tally *t, const span *flow, double rate_bps, doub
     if (t->weight == 0) {
         sum->hops.min = INFINITY;
         sum->latency_s.min = INFINITY;
-        sum->min_limit_bps = t->router->reorders ? INFINITY : 0;
+        sum->min_limit_bps = fab_router_reorders(t->router) ? INFINITY : 0;
     }
     t->weight += count;
     sum->hops = widen(sum->hops, flow->hops, count);
     sum->latency_s = widen(sum->latency_s, flow->latency_s, count);
     sum->max_spread_s = fmax(sum->max_spread_s, flow->spread_s);
     sum->mean_spread_s += flow->spread_s * count;
-    if (t->router->reorders) {
+    if (fab_router_reorders(t->router)) {
         double limit_bps = window_limit(t->router, flow->latency_s.max);
         sum->min_limit_bps = fmin(sum->min_limit_bps, limit_bps);
         sum->max_excess_ratio = fmax(sum->max_excess_ratio, rate_bps / limit_bps);
@@ -66,12 +66,12 @@ static bool is_network(const fab_fabric *f, fab_link_id link) {
 /* What all paths of a part of a flow share. Returns the network links among them, 0 inside a scale-up domain. */
 static uint32_t measure_legs(const fab_router *router, const fab_flow *flow, uint32_t part, double *out_s) {
     fab_link_id links[FAB_FLOW_LEG_LINKS];
-    uint32_t n = fab_flow_legs(router->fabric, &router->ports, flow->src, flow->dst, part, links);
+    uint32_t n = fab_flow_legs(fab_router_fabric(router), fab_router_ports(router), flow->src, flow->dst, part, links);
     uint32_t hops = 0;
     *out_s = 0;
     for (uint32_t i = 0; i < n; i++) {
-        hops += is_network(router->fabric, links[i]);
-        *out_s += latency_of(router->fabric, links[i]);
+        hops += is_network(fab_router_fabric(router), links[i]);
+        *out_s += latency_of(fab_router_fabric(router), links[i]);
     }
     return hops;
 }
@@ -80,8 +80,8 @@ static uint32_t measure_legs(const fab_router *router, const fab_flow *flow, uin
 
 fab_status fab_path_tally_init(const fab_router *router, fab_path_tally *out, fab_error *err) {
     fab_status status = FAB_OK;
-    size_t n_parts = (size_t)router->ports.nics_per_gpu * router->ports.n_planes;
-    fab_path_tally tally = {.router = router, .sum = {.reorders = router->reorders}};
+    size_t n_parts = (size_t)fab_router_ports(router)->nics_per_gpu * fab_router_ports(router)->n_planes;
+    fab_path_tally tally = {.router = router, .sum = {.reorders = fab_router_reorders(router)}};
     FAB_TRY(FAB_NEW(tally.leg_s, n_parts, err));
     FAB_TRY(FAB_NEW(tally.leg_hops, n_parts, err));
     *out = tally;
@@ -100,18 +100,18 @@ void fab_path_tally_release(fab_path_tally *tally) {
 /* Part that the k-th path of a flow belongs to. Paths go round the NICs; one that crosses no switch boundary may be
  * taken for that of another plane, which changes nothing over all of them. */
 static uint32_t part_of(const fab_router *router, uint32_t k, const fab_link_id *links, size_t n) {
-    const fab_fabric *f = router->fabric;
-    uint32_t nics = router->ports.nics_per_gpu;
-    uint32_t plane =
-        n > 0 ? f->switch_plane[fab_tail(f, links[0]) - f->first[FAB_NODE_SWITCH]] : k / nics % router->ports.n_planes;
+    const fab_fabric *f = fab_router_fabric(router);
+    uint32_t nics = fab_router_ports(router)->nics_per_gpu;
+    uint32_t plane = n > 0 ? f->switch_plane[fab_tail(f, links[0]) - f->first[FAB_NODE_SWITCH]]
+                           : k / nics % fab_router_ports(router)->n_planes;
     return k % nics + nics * plane;
 }
 
 static void measure_flow(fab_path_tally *t, const fab_path_chunk *chunk, uint32_t flow, span *out) {
     const fab_routes *r = chunk->routes;
-    const fab_fabric *f = t->router->fabric;
+    const fab_fabric *f = fab_router_fabric(t->router);
     uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
-    uint32_t n_parts = t->router->ports.nics_per_gpu * t->router->ports.n_planes;
+    uint32_t n_parts = fab_router_ports(t->router)->nics_per_gpu * fab_router_ports(t->router)->n_planes;
     if (r->between_switches) {
         fab_flow about = fab_phase_flow(chunk->phase, chunk->flow != NULL ? chunk->flow[flow] : chunk->first + flow);
         for (uint32_t part = 0; part < n_parts; part++) {
@@ -145,7 +145,7 @@ void fab_path_tally_add(fab_path_tally *tally, const fab_path_chunk *chunk) {
         measure_flow(tally, chunk, flow, &paths);
         if (paths.hops.max > 0) {
             double count = chunk->weight != NULL ? (double)chunk->weight[flow] : 1;
-            add_flows(tally, &paths, tally->router->reorders ? chunk->rate[flow] / count : 0, count);
+            add_flows(tally, &paths, fab_router_reorders(tally->router) ? chunk->rate[flow] / count : 0, count);
         }
     }
 }
@@ -260,20 +260,20 @@ static double pcie_of(const fab_fabric *f, fab_node_id nic) {
  * no longer than twice over any scale-up link. */
 static fab_status measure_all_legs(const fab_router *router, const fab_phase *phase, const fab_offer *offer,
                                    all_legs *out, fab_error *err) {
-    const fab_fabric *f = router->fabric;
-    const fab_next_hops *t = router->next_hops;
-    uint32_t n_planes = router->ports.n_planes;
-    double part_bytes = (double)phase->all.bytes / router->ports.nics_per_gpu;
+    const fab_fabric *f = fab_router_fabric(router);
+    const fab_next_hops *t = fab_router_next_hops(router);
+    uint32_t n_planes = fab_router_ports(router)->n_planes;
+    double part_bytes = (double)phase->all.bytes / fab_router_ports(router)->nics_per_gpu;
     double sent = 0;
     double weighted_s = 0;
     double least_bytes = INFINITY;
-    fab_status status = FAB_NEW(out->of_leaf, t->n_leaves, err);
+    fab_status status = FAB_NEW(out->of_leaf, fab_next_hops_n_leaves(t), err);
     for (uint32_t nic = 0; status == FAB_OK && nic < fab_n_of(f, FAB_NODE_NIC); nic++) {
         double bytes = offer->sent[nic] + offer->received[nic];
         double pcie_s = bytes > 0 ? pcie_of(f, f->first[FAB_NODE_NIC] + nic) : 0;
         for (uint32_t plane = 0; bytes > 0 && plane < n_planes; plane++) {
-            fab_link_id up = router->ports.nic_access[(size_t)nic * n_planes + plane];
-            leaf_legs *leaf = &out->of_leaf[t->leaf_index[fab_head(f, up) - f->first[FAB_NODE_SWITCH]]];
+            fab_link_id up = fab_router_ports(router)->nic_access[(size_t)nic * n_planes + plane];
+            leaf_legs *leaf = &out->of_leaf[fab_next_hops_column(t, fab_head(f, up) - f->first[FAB_NODE_SWITCH])];
             double latency_s = pcie_s + latency_of(f, up);
             leaf->min_s = leaf->n_ports == 0 ? latency_s : fmin(leaf->min_s, latency_s);
             leaf->max_s = fmax(leaf->max_s, latency_s);
@@ -292,7 +292,7 @@ static fab_status measure_all_legs(const fab_router *router, const fab_phase *ph
 /* Parts between two ports of one leaf, which no pair of the demand holds. */
 static void add_own_leaf(fab_path_tally *t, const all_legs *legs, double n_parts, double parts_per_flow) {
     span paths = NOTHING;
-    for (uint32_t leaf = 0; leaf < t->router->next_hops->n_leaves; leaf++) {
+    for (uint32_t leaf = 0; leaf < fab_next_hops_n_leaves(fab_router_next_hops(t->router)); leaf++) {
         const leaf_legs *own = &legs->of_leaf[leaf];
         if (own->n_ports > 1) {
             const fab_path_range latency_s = {2 * own->min_s, 0, 2 * own->max_s};
@@ -309,8 +309,8 @@ static void add_own_leaf(fab_path_tally *t, const all_legs *legs, double n_parts
 static fab_status changing_rails(const fab_router *router, const fab_all_to_all *all, double *out_ratio,
                                  fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_fabric *f = router->fabric;
-    const fab_ports *ports = &router->ports;
+    const fab_fabric *f = fab_router_fabric(router);
+    const fab_ports *ports = fab_router_ports(router);
     uint32_t n_domains = fab_domain_of(f, fab_n_gpus(f) - 1) + 1;
     double *of_rail = NULL;   /* [rail]: NICs of the phase's GPUs */
     double *of_domain = NULL; /* [domain] */
@@ -347,7 +347,7 @@ done:
 
 static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const fab_demand *demand,
                                const fab_phase *phase, const fab_offer *offer, fab_error *err) {
-    const fab_fabric *f = t->router->fabric;
+    const fab_fabric *f = fab_router_fabric(t->router);
     all_legs legs = {0};
     double handing_over_s = 0; /* at most */
     double n_parts = demand->n_parts;
@@ -391,7 +391,7 @@ fab_status fab_path_figures_of_split(const fab_router *router, const fab_dag *da
     fab_path_tally tally = {0};
     pair_paths pairs = {0};
     FAB_TRY(fab_path_tally_init(router, &tally, err));
-    FAB_TRY(fold_pairs(router->fabric, dag, split, demand, &pairs, err));
+    FAB_TRY(fold_pairs(fab_router_fabric(router), dag, split, demand, &pairs, err));
     if (demand->pair_of != NULL) {
         add_listed(&tally, &pairs, demand, phase, offer);
     } else {
@@ -414,8 +414,8 @@ fab_status fab_flow_limits_of_routes(const fab_router *router, const fab_path_ch
     for (uint32_t flow = 0; status == FAB_OK && flow < chunk->routes->n_flows; flow++) {
         span paths;
         measure_flow(&tally, chunk, flow, &paths);
-        out_bps[flow] =
-            router->reorders && paths.hops.max > 0 ? window_limit(router, paths.latency_s.max) : (double)INFINITY;
+        out_bps[flow] = fab_router_reorders(router) && paths.hops.max > 0 ? window_limit(router, paths.latency_s.max)
+                                                                          : (double)INFINITY;
     }
     fab_path_tally_release(&tally);
     return status;
@@ -424,7 +424,7 @@ fab_status fab_flow_limits_of_routes(const fab_router *router, const fab_path_ch
 fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
                                     const fab_demand *demand, const fab_phase *phase, double *out_bps, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_fabric *f = router->fabric;
+    const fab_fabric *f = fab_router_fabric(router);
     double *x = NULL;
     double *longest_s = NULL;
     FAB_TRY(FAB_NEW(x, f->n_links, err));
@@ -440,10 +440,11 @@ fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag
         for (uint32_t part = 0; part < demand->n_parts; part++) {
             double leg_s = 0;
             hops += measure_legs(router, &flow, part, &leg_s);
-            uint32_t pair = fab_demand_pair(demand, f, &router->ports, router->next_hops, phase, i, part);
+            uint32_t pair =
+                fab_demand_pair(demand, f, fab_router_ports(router), fab_router_next_hops(router), phase, i, part);
             most_s = fmax(most_s, leg_s + (pair != FAB_NONE ? longest_s[pair] : 0));
         }
-        out_bps[i] = router->reorders && hops > 0 ? window_limit(router, most_s) : (double)INFINITY;
+        out_bps[i] = fab_router_reorders(router) && hops > 0 ? window_limit(router, most_s) : (double)INFINITY;
     }
 done:
     free(x);

@@ -187,7 +187,7 @@ static fab_status open_whole(fab_stream *s, fab_error *err) {
     if (phase->n_flows > MOST_AT_ONCE) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
                  "engine %s takes all flows of a phase at once; %" PRIu64 " exceed the limit of %u",
-                 trial->router->engine->name, phase->n_flows, MOST_AT_ONCE);
+                 fab_router_engine(trial->router), phase->n_flows, MOST_AT_ONCE);
     }
     s->per_chunk = phase->n_flows;
     s->n_chunks = 1;
@@ -207,11 +207,11 @@ fab_status fab_stream_open(const fab_trial *trial, fab_stream *s, fab_error *err
     uint64_t limit = trial->whole_paths > 0 ? trial->whole_paths : FAB_WHOLE_PATHS;
     uint64_t per_flow = fab_paths_per_flow(router);
     *s = (fab_stream){.trial = trial};
-    bool all_at_once = router->engine->route != NULL || router->n_rounds > 1;
+    bool all_at_once = fab_router_takes_phases(router) || fab_router_n_rounds(router) > 1;
     if (all_at_once || phase->n_flows <= limit / per_flow) {
         return open_whole(s, err);
     }
-    bool alike = router->engine->by_destination && phase->all.n > 0 && subject->demand.n_parts == 1 &&
+    bool alike = fab_router_is_by_destination(router) && phase->all.n > 0 && subject->demand.n_parts == 1 &&
                  !subject->fabric->forwards_in_domain;
     if (alike) {
         return open_bundles(s, err);

@@ -227,7 +227,7 @@ static fab_status find_limits(fab_clock *c, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_clock_request *q = &c->request;
     const fab_path_chunk chunk = {.routes = q->routes, .phase = q->phase};
-    if (!q->router->reorders) {
+    if (!fab_router_reorders(q->router)) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(c->limit_bps, q->routes->n_flows, err));
@@ -245,10 +245,10 @@ fab_status fab_clock_new(const fab_clock_request *request, fab_clock **out, fab_
     fab_status status = FAB_OK;
     fab_clock *c = NULL;
     const fab_fabric *f = request->fabric;
-    if (request->router->n_rounds > 1) {
+    if (fab_router_n_rounds(request->router) > 1) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
                  "engine %s: queue pairs that take turns have no times under failures; spread=split has",
-                 request->router->label);
+                 fab_router_label(request->router));
     }
     FAB_TRY(FAB_NEW(c, 1, err));
     c->request = *request;

@@ -19,7 +19,7 @@ typedef struct attempt {
     fab_next_hops *next_hops; /* NULL: those of the whole fabric */
     fab_dag *own_dag;
     const fab_dag *dag;
-    fab_router router; /* borrows */
+    fab_router *router;
     fab_subject subject;
     fab_split split;
     double *bytes;   /* [link] */
@@ -35,29 +35,27 @@ static fab_status open_attempt(attempt *a, fab_error *err) {
     for (uint32_t i = 0; i < q->mask->n_links; i++) {
         any_dead = any_dead || q->mask->left[q->mask->link[i]] == 0;
     }
-    a->router = *q->router;
-    a->dag = q->router->groups.dag;
+    a->dag = fab_router_dag(q->router, NULL);
     if (any_dead) {
         FAB_TRY(fab_next_hops_new(q->fabric, q->mask->dead_link, &a->next_hops, err));
-        a->router.next_hops = a->next_hops;
-        a->router.minimal = a->next_hops;
     }
+    FAB_TRY(fab_router_over(q->router, a->next_hops, &a->router, err));
     if (a->dag == NULL) {
-        FAB_TRY(fab_dag_new(q->fabric, a->router.next_hops, &a->own_dag, err));
+        FAB_TRY(fab_dag_new(q->fabric, fab_router_next_hops(a->router), &a->own_dag, err));
         a->dag = a->own_dag;
     }
     fab_subject *s = &a->subject;
     *s = (fab_subject){.traffic = q->traffic,
                        .phase = q->phase,
                        .fabric = q->fabric,
-                       .next_hops = a->router.next_hops,
+                       .next_hops = fab_router_next_hops(a->router),
                        .dag = a->dag,
-                       .ports = &a->router.ports,
+                       .ports = fab_router_ports(a->router),
                        .offer = *q->offer,
                        .left = q->mask->left};
     FAB_TRY(fab_demand_init(q->fabric, s->ports, s->next_hops, q->phase, q->offer, &s->demand, err));
     FAB_TRY(fab_handover_find(s, &s->handover, &s->handover_s, err));
-    FAB_TRY(a->router.engine->split(&a->router, a->dag, &s->demand, NULL, &a->split, err));
+    FAB_TRY(fab_router_split(a->router, a->dag, &s->demand, NULL, &a->split, err));
     FAB_TRY(FAB_NEW(a->bytes, q->fabric->n_links, err));
     memcpy(a->bytes, s->demand.leg_bytes, q->fabric->n_links * sizeof *a->bytes);
     FAB_TRY(fab_split_load(a->dag, &a->split, &s->demand, s->demand.bytes, a->bytes, err));
@@ -70,6 +68,7 @@ static void close_attempt(attempt *a) {
     fab_demand_release(&a->subject.demand);
     free(a->subject.handover);
     fab_dag_free(a->own_dag);
+    fab_router_free(a->router);
     fab_next_hops_free(a->next_hops);
     free(a->bytes);
     free(a->shares);
@@ -160,7 +159,7 @@ static fab_status window_s(attempt *a, double *out_s, fab_error *err) {
     const fab_phase *phase = a->q->phase;
     double most = 0;
     FAB_TRY(FAB_NEW(a->limit, phase->n_flows, err));
-    FAB_TRY(fab_flow_limits_of_split(&a->router, a->dag, &a->split, &a->subject.demand, phase, a->limit, err));
+    FAB_TRY(fab_flow_limits_of_split(a->router, a->dag, &a->split, &a->subject.demand, phase, a->limit, err));
     for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
         most = fmax(most, (double)fab_phase_flow(phase, flow).bytes * BITS / a->limit[flow]);
     }
@@ -172,7 +171,7 @@ done:
 static fab_status solve(attempt *a, double *out_s, fab_error *err) {
     fab_scratch scratch = {.use = NULL};
     fab_sample sample = {0};
-    const fab_trial trial = {.subject = &a->subject, .router = &a->router, .n_threads = 1, .scratch = &scratch};
+    const fab_trial trial = {.subject = &a->subject, .router = a->router, .n_threads = 1, .scratch = &scratch};
     fab_status status = fab_rate_split(&trial, &a->split, a->bytes, &sample, err);
     *out_s = sample.transfer_s;
     fab_scratch_release(&scratch);
@@ -196,14 +195,14 @@ fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase
     bool is_even = true;
     FAB_TRY(open_attempt(&a, err));
     FAB_TRY(
-        fab_path_figures_of_split(&a.router, a.dag, &a.split, &a.subject.demand, phase, request->offer, &paths, err));
+        fab_path_figures_of_split(a.router, a.dag, &a.split, &a.subject.demand, phase, request->offer, &paths, err));
     double bits = largest_flow(phase, &is_even);
     double low_s = least_s(&a);
     double high_s = low_s;
     if (!is_even) {
         FAB_TRY(most_s(&a, &high_s, err));
     }
-    if (a.router.reorders && paths.n_flows > 0 && bits / paths.min_limit_bps > low_s) {
+    if (fab_router_reorders(a.router) && paths.n_flows > 0 && bits / paths.min_limit_bps > low_s) {
         double held_s = 0;
         FAB_TRY(window_s(&a, &held_s, err));
         low_s = fmax(low_s, held_s);

@@ -133,50 +133,23 @@ done:
     return status;
 }
 
-static const fab_engine *find_engine(const char *name) {
-    for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
-        if (strcmp((*engine)->name, name) == 0) {
-            return *engine;
-        }
-    }
-    return NULL;
-}
-
-static bool has_option(const fab_engine *engine, const char *key) {
-    for (const fab_engine_option *option = engine->options; option->key != NULL; option++) {
-        if (strcmp(option->key, key) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Engines are looked up by name, so that a build without one does not offer it. */
 static fab_status add_other_engines(advise_list *list, fab_error *err) {
     static const struct {
         fab_advice_kind kind;
-        const char *engine, *option, *value;
+        const char *engine;
     } ENGINES[] = {
-        {FAB_ADVICE_PINNING, "dmodk", NULL, NULL},
-        {FAB_ADVICE_PINNING, "pinned", "slices", "2"},
-        {FAB_ADVICE_PINNING, "pinned", "slices", "4"},
-        {FAB_ADVICE_PINNING, "pinned", "slices", "8"},
-        {FAB_ADVICE_ADAPTIVE, "adaptive", "granularity", "flow"},
-        {FAB_ADVICE_ADAPTIVE, "adaptive", "granularity", "flowlet"},
-        {FAB_ADVICE_ADAPTIVE, "adaptive", "granularity", "packet"},
-        {FAB_ADVICE_ADAPTIVE, "spray", NULL, NULL},
+        {FAB_ADVICE_PINNING, "dmodk"},
+        {FAB_ADVICE_PINNING, "pinned,slices=2"},
+        {FAB_ADVICE_PINNING, "pinned,slices=4"},
+        {FAB_ADVICE_PINNING, "pinned,slices=8"},
+        {FAB_ADVICE_ADAPTIVE, "adaptive,granularity=flow"},
+        {FAB_ADVICE_ADAPTIVE, "adaptive,granularity=flowlet"},
+        {FAB_ADVICE_ADAPTIVE, "adaptive,granularity=packet"},
+        {FAB_ADVICE_ADAPTIVE, "spray"},
     };
     fab_status status = FAB_OK;
     for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
-        const fab_engine *engine = find_engine(ENGINES[i].engine);
-        char text[96];
-        if (engine == NULL || (ENGINES[i].option != NULL && !has_option(engine, ENGINES[i].option))) {
-            continue;
-        }
-        (void)snprintf(text, sizeof text, "%s%s%s%s%s", engine->name, ENGINES[i].option != NULL ? "," : "",
-                       ENGINES[i].option != NULL ? ENGINES[i].option : "", ENGINES[i].option != NULL ? "=" : "",
-                       ENGINES[i].option != NULL ? ENGINES[i].value : "");
-        FAB_TRY(add_engine(list, ENGINES[i].kind, true, text, err));
+        FAB_TRY(add_engine(list, ENGINES[i].kind, true, ENGINES[i].engine, err));
     }
 done:
     return status;

@@ -47,7 +47,7 @@ static bool are_twins(const fab_damage *d, size_t a, size_t b) {
 static fab_status check_phase(const fab_damage *d, size_t p, const fab_router *router, uint64_t *n_paths,
                               fab_error *err) {
     const fab_phase *phase = &d->traffic.phases[p];
-    bool has_paths = router != NULL && !router->splits && d->in_network[p];
+    bool has_paths = router != NULL && !fab_router_splits(router) && d->in_network[p];
     uint64_t per_flow = has_paths ? fab_paths_per_flow(router) : 1;
     if (phase->n_flows > (MOST_PATHS - *n_paths) / per_flow) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
@@ -56,7 +56,7 @@ static fab_status check_phase(const fab_damage *d, size_t p, const fab_router *r
                         "%" PRIu64 " paths that failure studies keep; give one phase (--traffic job:NAME), fewer "
                         "engines or fewer queue pairs",
                         phase->name, phase->n_flows, per_flow, router != NULL ? " under " : "",
-                        router != NULL ? router->label : "", MOST_PATHS);
+                        router != NULL ? fab_router_label(router) : "", MOST_PATHS);
     }
     *n_paths += phase->n_flows * per_flow;
     return FAB_OK;
@@ -119,7 +119,7 @@ static fab_status keep_part(const fab_damage *d, size_t engine, size_t phase, fa
     fab_status status = FAB_OK;
     uint32_t n_links = d->request.fabric->n_links;
     damage_part *part = &d->parts[damage_at(d, engine, phase)];
-    const fab_router *router = &d->routers[engine];
+    const fab_router *router = d->routers[engine];
     const fab_baseline_request request = {
         .router = router,
         .phase = &d->traffic.phases[phase],
@@ -137,7 +137,7 @@ static fab_status keep_part(const fab_damage *d, size_t engine, size_t phase, fa
             }
         }
     }
-    if (d->is_timed[phase] && !router->splits) {
+    if (d->is_timed[phase] && !fab_router_splits(router)) {
         const fab_clock_request clock = {
             .fabric = d->request.fabric,
             .router = router,
@@ -158,9 +158,9 @@ static fab_status keep_engines(fab_damage *d, fab_error *err) {
     FAB_TRY(FAB_NEW(d->routers, q->n_engines, err));
     FAB_TRY(FAB_NEW(d->parts, q->n_engines * d->n_phases, err));
     for (size_t e = 0; e < q->n_engines; e++) {
-        FAB_TRY(fab_router_init(&q->engines[e], q->fabric, d->next_hops, &d->routers[e], err));
+        FAB_TRY(fab_router_new(&q->engines[e], q->fabric, d->next_hops, &d->routers[e], err));
         for (size_t p = 0; p < d->n_phases; p++) {
-            FAB_TRY(d->twin[p] == p ? check_phase(d, p, &d->routers[e], &n_paths, err) : FAB_OK);
+            FAB_TRY(d->twin[p] == p ? check_phase(d, p, d->routers[e], &n_paths, err) : FAB_OK);
         }
     }
     FAB_TRY(damage_check_memory(d, err));
@@ -239,7 +239,7 @@ void fab_damage_free(fab_damage *d) {
         free(d->parts[i].collided);
     }
     for (size_t e = 0; d->routers != NULL && e < d->request.n_engines; e++) {
-        fab_router_release(&d->routers[e]);
+        fab_router_free(d->routers[e]);
     }
     for (size_t p = 0; d->offers != NULL && p < d->n_phases; p++) {
         fab_offer_release(&d->offers[p]);
@@ -264,7 +264,7 @@ size_t fab_damage_variants(const fab_damage *damage) {
 }
 
 const char *fab_damage_engine(const fab_damage *damage, size_t engine) {
-    return damage->routers[engine].label;
+    return fab_router_label(damage->routers[engine]);
 }
 
 fab_outcome fab_damage_whole(const fab_damage *damage, uint32_t variant) {

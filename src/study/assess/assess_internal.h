@@ -23,17 +23,17 @@ struct fab_damage {
     fab_ports ports;
     fab_traffic traffic;
     size_t n_phases;
-    fab_router *routers; /* [engine] */
-    fab_offer *offers;   /* [phase] */
-    size_t *twin;        /* [phase]: the first phase with the same flows at the same offered rates; often itself */
-    bool *in_network;    /* [phase]: flows leave their scale-up domain */
-    uint8_t *taken;      /* [server]: by a job; NULL: no job */
-    bool *is_timed;      /* [phase]: its time counts */
-    bool iterates;       /* times are those of an iteration */
-    damage_part *parts;  /* [engine][phase] */
-    double *per_bps;     /* [link]: 1 / capacity of network links, 0 of others */
-    double offered_bps;  /* all that is offered in all phases */
-    fab_outcome *whole;  /* [variant] */
+    fab_router **routers; /* [engine] */
+    fab_offer *offers;    /* [phase] */
+    size_t *twin;         /* [phase]: the first phase with the same flows at the same offered rates; often itself */
+    bool *in_network;     /* [phase]: flows leave their scale-up domain */
+    uint8_t *taken;       /* [server]: by a job; NULL: no job */
+    bool *is_timed;       /* [phase]: its time counts */
+    bool iterates;        /* times are those of an iteration */
+    damage_part *parts;   /* [engine][phase] */
+    double *per_bps;      /* [link]: 1 / capacity of network links, 0 of others */
+    double offered_bps;   /* all that is offered in all phases */
+    fab_outcome *whole;   /* [variant] */
     bool has_whole;
 };
 

@@ -43,7 +43,7 @@ fab_status damage_check_memory(const fab_damage *d, fab_error *err) {
     for (size_t p = 0; p < d->n_phases; p++) {
         kept += (double)d->traffic.phases[p].n_flows * LISTED_FLOW;
         for (size_t e = 0; e < q->n_engines; e++) {
-            add_part(d, sizes.n_links, &d->routers[e], p, &kept, &scratch);
+            add_part(d, sizes.n_links, d->routers[e], p, &kept, &scratch);
         }
     }
     (void)snprintf(what, sizeof what, "a study of failures of %s GPUs on %.0f threads",

@@ -56,7 +56,7 @@ static fab_status split_seconds(const fab_assessor *a, size_t engine, size_t pha
     moved_phase moved = {.phase = {.n_flows = 0}};
     fab_split_seconds_request request = {
         .fabric = d->request.fabric,
-        .router = &d->routers[engine],
+        .router = d->routers[engine],
         .mask = &a->mask,
         .traffic = &d->traffic,
         .phase = &d->traffic.phases[phase],
@@ -77,7 +77,7 @@ static fab_status phase_seconds(fab_assessor *a, size_t engine, size_t phase, co
                                 fab_phase_seconds *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_damage *d = a->damage;
-    if (d->routers[engine].splits) {
+    if (fab_router_splits(d->routers[engine])) {
         FAB_TRY(split_seconds(a, engine, phase, to, out, err));
     } else {
         fab_clock_reader *reader = a->parts[damage_at(d, engine, phase)].reader;

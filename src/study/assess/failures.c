@@ -39,7 +39,7 @@ typedef struct run {
     double *capacity; /* shape [n_links]: bit/s of network links, 0 of others */
 
     /* Of an engine. */
-    fab_router router;
+    fab_router *router;
     kept_phase *kept;          /* shape [n_phases] */
     const fab_baseline **seen; /* the same baselines, as a relocator borrows them */
     fab_relocator *relocator;
@@ -112,10 +112,10 @@ static fab_status choose_phases(run *x, fab_error *err) {
     uint64_t per_flow = 1;
     uint64_t n_paths = 0;
     for (size_t e = 0; e < base->n_engines; e++) {
-        FAB_TRY(fab_router_init(&base->engines[e], x->f, x->next_hops, &x->router, err));
-        per_flow = fab_paths_per_flow(&x->router) > per_flow ? fab_paths_per_flow(&x->router) : per_flow;
-        fab_router_release(&x->router);
-        x->router = (fab_router){.engine = NULL};
+        FAB_TRY(fab_router_new(&base->engines[e], x->f, x->next_hops, &x->router, err));
+        per_flow = fab_paths_per_flow(x->router) > per_flow ? fab_paths_per_flow(x->router) : per_flow;
+        fab_router_free(x->router);
+        x->router = NULL;
     }
     FAB_TRY(FAB_NEW(x->phase, n, err));
     FAB_TRY(FAB_NEW(out->phases, n, err));
@@ -384,22 +384,20 @@ static void close_engine(run *x) {
         x->kept[p].reroute = NULL;
         x->kept[p].baseline = NULL;
     }
-    if (x->router.engine != NULL) {
-        fab_router_release(&x->router);
-        x->router = (fab_router){.engine = NULL};
-    }
+    fab_router_free(x->router);
+    x->router = NULL;
 }
 
 static fab_status open_engine(run *x, size_t engine, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_replay *base = x->request->base;
-    FAB_TRY(fab_router_init(&base->engines[engine], x->f, x->next_hops, &x->router, err));
+    FAB_TRY(fab_router_new(&base->engines[engine], x->f, x->next_hops, &x->router, err));
     for (size_t p = 0; p < x->out->n_phases; p++) {
-        x->offers[p].ports = &x->router.ports;
-        const fab_baseline_request request = {.router = &x->router,
+        x->offers[p].ports = fab_router_ports(x->router);
+        const fab_baseline_request request = {.router = x->router,
                                               .phase = &x->traffic.phases[x->phase[p]],
                                               .offer = &x->offers[p],
-                                              .seed = fab_router_seed(&x->router, base->seed)};
+                                              .seed = fab_router_seed(x->router, base->seed)};
         FAB_TRY(fab_baseline_new(&request, &x->kept[p].baseline, err));
         FAB_TRY(fab_reroute_new(x->kept[p].baseline, &x->kept[p].reroute, err));
         x->seen[p] = x->kept[p].baseline;
@@ -467,7 +465,7 @@ static fab_status find_engine(run *x, size_t engine, fab_error *err) {
     fab_failed_engine *out = &x->out->engines[engine];
     fab_error inner = {0};
     FAB_TRY(open_engine(x, engine, err));
-    (void)snprintf(out->label, sizeof out->label, "%s", x->router.label);
+    (void)snprintf(out->label, sizeof out->label, "%s", fab_router_label(x->router));
     if (engine == 0) {
         FAB_TRY(list_lost(x, err));
     }
@@ -496,9 +494,7 @@ done:
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
 static void release(run *x) {
-    if (x->router.engine != NULL) {
-        fab_router_release(&x->router);
-    }
+    fab_router_free(x->router);
     for (size_t p = 0; p < x->n_offers; p++) {
         fab_offer_release(&x->offers[p]);
     }

@@ -138,7 +138,7 @@ done:
 /* Of the fullest NIC. */
 static double time_of_nics(const fab_baseline_request *what) {
     double most = 0;
-    for (uint32_t nic = 0; nic < fab_n_of(what->router->fabric, FAB_NODE_NIC); nic++) {
+    for (uint32_t nic = 0; nic < fab_n_of(fab_router_fabric(what->router), FAB_NODE_NIC); nic++) {
         most = fmax(most, fmax(what->offer->sent[nic], what->offer->received[nic]));
     }
     return 8 * most / what->offer->line_bps;

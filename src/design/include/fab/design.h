@@ -191,13 +191,15 @@ fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, c
                               fab_error *err) FAB_MUST_USE;
 
 /**
- * Canonical text of a design: every field as `path=value`, one a line, defaults included. Two designs with the same
- * text give the same results.
+ * Canonical text of a design: every field that differs from its default as `path=value`, one a line, by path within its
+ * part. Two designs with the same text give the same results. A field that is added to the table of fields leaves it as
+ * it was; changing a default changes what stored texts mean.
  */
 void fab_design_describe(const fab_design *design, fab_str *out);
 
 /**
- * The design of a canonical text: what is described again is the same text. Its origin is empty.
+ * The design of a canonical text: what is described again is the same text. Its origin is empty. Texts that name
+ * defaults as well, as stores of version 0.1 do, are read.
  * @retval FAB_EINPUT  no such text, or a design that fab_design_read() would refuse
  */
 fab_status fab_design_restore(const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
@@ -205,6 +207,9 @@ fab_status fab_design_restore(const char *text, fab_design *out, fab_error *err)
 /** Digest of fab_design_describe, but for the path of an installed fabric's file, whose content it covers instead: 16
  * hexadecimal digits and a NUL. */
 fab_status fab_design_digest(const fab_design *design, char out[17], fab_error *err) FAB_MUST_USE;
+
+/** The same of a canonical text, whatever the version of the program that wrote it. */
+void fab_design_text_digest(const char *text, char out[17]);
 
 /** Appends the XML Schema of design files. */
 void fab_design_schema(fab_str *out);

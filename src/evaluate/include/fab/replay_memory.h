@@ -42,6 +42,6 @@ fab_status fab_replay_check_routers(const fab_replay *replay, const fab_replay_s
 
 /** The same with traffic, every thread's paths and rates, and the figures of all seeds. */
 fab_status fab_replay_check_paths(const fab_replay *replay, const fab_replay_sizes *sizes, const fab_traffic *traffic,
-                                  const fab_router *routers, fab_error *err) FAB_MUST_USE;
+                                  fab_router *const *routers, fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -233,6 +233,34 @@ Test(study, plans_of_others_are_refused) {
     free(d);
 }
 
+/* Version 0.1 wrote defaults into its plans as well: such plans run, and keep their digests. */
+Test(study, plans_that_name_defaults_run) {
+    char folder[64];
+    fab_error err = {0};
+    fab_study_tally tally;
+    bool was_there = false;
+    fab_design *d = read_design("rail-spine:gpus=64,gpus-per-server=4,radix=16", "ecmp");
+    fab_study_planned planned = plan_study(d, "pattern:permutation", "links:1", false, fixture_folder(folder));
+    fixture_remove(folder);
+    fab_str text = FAB_STR_INIT;
+    fab_str_printf(&text, "fabric.k=auto\nfabric.xgft=\nfabric.reduction=none\n%s", planned.plan.design);
+    free(planned.plan.design);
+    planned.plan.design = text.data;
+    fab_design_text_digest(text.data, planned.plan.digest);
+    fab_plan_seal(&planned.plan);
+    must(fab_plan_write(folder, &planned.plan, &was_there, &err), &err);
+    must(run_study(folder, "7.0", &tally, &err), &err);
+    planned.plan.digest[0] ^= 1;
+    fab_plan_seal(&planned.plan);
+    fixture_remove(folder);
+    must(fab_plan_write(folder, &planned.plan, &was_there, &err), &err);
+    cr_assert_eq(run_study(folder, "7.0", &tally, &err), FAB_EINPUT);
+    cr_assert_not_null(strstr(err.text, "the plan is damaged: its design has digest"), "%s", err.text);
+    fab_plan_release(&planned.plan);
+    fixture_remove(folder);
+    free(d);
+}
+
 /* Whatever option of an engine names a file: a study takes the file along. */
 Test(study, files_of_engines_are_known) {
     size_t n_files = 0;

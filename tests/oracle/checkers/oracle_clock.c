@@ -1,3 +1,4 @@
+#include "engines/router.h"
 #include "oracle_clock.h"
 
 #include "fab/fluid.h"

@@ -1,6 +1,7 @@
 /* Canonical text and digest of a design: it reads back, and every field is in it. */
 #include "fab/builtin.h"
 #include "fab/design.h"
+#include "../../src/design/fields.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -282,4 +283,86 @@ Test(design_digest, digest_depends_on_values_alone) {
     cr_assert_str_eq(a, b);
     cr_assert_eq(strlen(a), 16);
     cr_assert_eq(strspn(a, "0123456789abcdef"), 16);
+}
+
+/* The table of the next version: a key more, which nobody has set, for the fabric, every job and the design. */
+static void add_rows(field *table) {
+    size_t n = 0;
+    table[n++] = (field){.scope = SCOPE_FABRIC,
+                         .key = "aisles",
+                         .kind = FIELD_COUNT,
+                         .offset = offsetof(fab_fabric_spec, spares),
+                         .size = sizeof(uint64_t),
+                         .max = 10,
+                         .initial = "0",
+                         .summary = "aisles"};
+    table[n++] = (field){.scope = SCOPE_JOB,
+                         .key = "zeal",
+                         .kind = FIELD_DECIMAL,
+                         .offset = offsetof(fab_job_spec, train_tokens),
+                         .size = sizeof(double),
+                         .max = 1,
+                         .initial = "0",
+                         .summary = "zeal"};
+    size_t n_rows = 0;
+    while (design_fields[n_rows].key != NULL) {
+        n_rows++;
+    }
+    while (n_rows > 0) { /* the others in another order */
+        table[n++] = design_fields[--n_rows];
+    }
+    table[n] = (field){.key = NULL};
+}
+
+static void digest_by(const char *design, const char *override, const field *table, char out[17]) {
+    fab_design *d = calloc(1, sizeof *d);
+    fab_str text = FAB_STR_INIT;
+    read_with(design, &override, override != NULL ? 1 : 0, d);
+    design_describe(d, table, &text);
+    fab_design_text_digest(text.data, out);
+    fab_str_release(&text);
+    free(d);
+}
+
+Test(design_digest, new_keys_leave_the_digest) {
+    static const char *const TEXTS[] = {"clos:gpus=64", FAB_TEST_DATA "/two_jobs.xml", "preset:llama3-24k-ib"};
+    static field table[MAX_FIELDS + 8];
+    char before[17];
+    char after[17];
+    add_rows(table);
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+        digest_by(TEXTS[i], NULL, design_fields, before);
+        digest_by(TEXTS[i], NULL, table, after);
+        cr_assert_str_eq(after, before, "%s", TEXTS[i]);
+        digest_by(TEXTS[i], "job.train-tokens=0.5", design_fields, before); /* set: by both of its keys */
+        digest_by(TEXTS[i], "job.train-tokens=0.5", table, after);
+        cr_assert_str_neq(after, before, "%s", TEXTS[i]);
+    }
+}
+
+/* What version 0.1 wrote into its stores: all fields, in the order of its table. */
+Test(design_digest, texts_of_before_open) {
+    static const char OLD[] = "name=clos\nsource=\nfabric.family=clos\nfabric.gpus=64\nfabric.gpus-per-server=8\n"
+                              "fabric.k=auto\nfabric.xgft=\nfabric.forward=source\nfabric.forwarding=pipelined\n"
+                              "fabric.reduction=none\nfabric.radix=64\nfabric.taper=2\nfabric.length=3m/30m/100m\n"
+                              "job.train.id=train\njob.train.kind=training\njob.train.recompute=full\n"
+                              "job.train.tp=8\njob.train.dp-collective=ring\njob.train.servers=\nengine.1=ecmp\n"
+                              "prices.profile=today-400g\n";
+    static const char *const SAME[] = {"fabric.taper=2", "job.id=train", "job.tp=8", "engine=ecmp",
+                                       "prices=today-400g"};
+    fab_design *d = calloc(2, sizeof *d);
+    fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
+    fab_error err = {0};
+    cr_assert_eq(fab_design_restore(OLD, d, &err), FAB_OK, "%s: %s", err.where, err.text);
+    read_with("clos:gpus=64", SAME, sizeof SAME / sizeof SAME[0], d + 1);
+    for (size_t i = 0; i < 2; i++) {
+        fab_design_describe(d + i, &text[i]);
+    }
+    cr_assert_str_eq(text[0].data, text[1].data);
+    cr_assert_str_eq(text[0].data, "name=clos\nfabric.domain=8\nfabric.family=clos\nfabric.gpus=64\n"
+                                   "fabric.gpus-per-server=8\nfabric.nics-per-server=8\nfabric.taper=2\n"
+                                   "job.train.id=train\njob.train.tp=8\nengine.1=ecmp\nprices.profile=today-400g\n");
+    fab_str_release(&text[0]);
+    fab_str_release(&text[1]);
+    free(d);
 }
