@@ -49,7 +49,7 @@ void fab_walk_traffic(walk *w, const fab_traffic *traffic) {
 void fab_walk_job(walk *w, const fab_result *result) {
     const fab_job_spec *job = &result->job;
     object(w, "job");
-    text(w, "kind", job->kind);
+    text(w, "kind", fab_job_kinds[job->kind]);
     text(w, "model", job->model);
     text(w, "gpu", job->gpu);
     integer(w, "ranks", result->ranks);

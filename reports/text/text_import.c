@@ -17,7 +17,7 @@ static void put_servers(fab_page *page, const fab_imported *in) {
                    site->n_whole == 1 ? "" : "s", site->nics_per_server, site->nics_per_server == 1 ? "" : "s",
                    fab_quantity_format(rate, in->spec->nic_bps, FAB_UNIT_RATE),
                    site->n_planes > 1 ? ", a port on every plane" : "",
-                   in->spec->host_order[0] == 'l' ? "leaf and port" : "name", site->server_name[0],
+                   in->spec->host_order == FAB_HOSTS_BY_LEAF ? "leaf and port" : "name", site->server_name[0],
                    site->n_whole > 1 ? " to " : "", site->n_whole > 1 ? site->server_name[site->n_whole - 1] : "");
     if (n_cut > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,

@@ -73,7 +73,7 @@ static void put_yield(fab_page *page, const fab_result *result) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                            "%s%.3g tokens: %s days, $%s, without failures (%s days by %d T P / (n X))", which,
                            it->training.tokens, days(a, it->training.days), count(b, it->training.usd),
-                           days(c, it->training.rule_days), strcmp(result->job.recompute, "full") == 0 ? 8 : 6);
+                           days(c, it->training.rule_days), result->job.recompute == FAB_RECOMPUTE_FULL ? 8 : 6);
         }
     }
 }

@@ -1,4 +1,5 @@
 /* Reports: valid by their schemas, escaped, narrow enough, and never half-written. */
+#include "fab/str.h"
 #include "fab/builtin.h"
 #include "fab/reports.h"
 #include "reports_fixture.h"

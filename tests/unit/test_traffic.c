@@ -1,4 +1,5 @@
 /* Models, job resolution, placement and the phases of a training iteration. */
+#include "fab/design.h"
 #include "traffic_fixture.h"
 
 #include <math.h>
@@ -234,7 +235,7 @@ Test(job, default_job_fills_the_fabric) {
         cr_expect_eq(j->batch % (j->dp * j->microbatch), 0);
         cr_expect(j->layers && j->hidden && j->heads && j->kv_heads && j->ffn && j->seq && j->vocab && j->experts);
         cr_expect(j->cp && j->ep && j->interleave && j->activation_bytes && j->gradient_bytes && j->parameter_bytes);
-        cr_expect(j->gpu[0] && j->recompute[0] && j->order[0]);
+        cr_expect(j->gpu[0] && j->recompute == FAB_RECOMPUTE_FULL && j->order[0]);
         check_totals(&traffic, &fabric);
         fab_traffic_release(&traffic);
         free(design);

@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/builtin.h"
 #include "fab/catalog.h"
 #include "fab/memory.h"
@@ -44,24 +45,26 @@ static const char *built_tapers(char *out, size_t size, const fab_counts *counts
 
 static fab_status fill_presets(cli_table *table, fab_error *err) {
     fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    FAB_TRY(FAB_NEW(design, 1, err));
     for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         char text[FAB_NAME_SIZE + 8];
         char tapers[64];
-        fab_design design;
         fab_counts counts = {0};
         (void)snprintf(text, sizeof text, "preset:%s", stem(name, sizeof name, b->name));
-        FAB_TRY(fab_design_read(text, NULL, 0, &design, err));
-        FAB_TRY(fab_topology_predict(&design.fabric, &counts, err));
+        FAB_TRY(fab_design_read(text, NULL, 0, design, err));
+        FAB_TRY(fab_topology_predict(&design->fabric, &counts, err));
         FAB_TRY(cli_table_add(table, name, err));
-        FAB_TRY(cli_table_add(table, design.fabric.family, err));
+        FAB_TRY(cli_table_add(table, design->fabric.family, err));
         FAB_TRY(cli_table_add_number(table, (double)counts.gpus, err));
         FAB_TRY(cli_table_add_number(table, (double)counts.tiers, err));
         FAB_TRY(cli_table_add(table, built_tapers(tapers, sizeof tapers, &counts), err));
         FAB_TRY(cli_table_add_number(table, (double)counts.switches, err));
-        FAB_TRY(cli_table_add(table, design.source, err));
+        FAB_TRY(cli_table_add(table, design->source, err));
     }
 done:
+    free(design);
     return status;
 }
 
@@ -196,7 +199,7 @@ static fab_status fill_prices(cli_table *table, fab_error *err) {
         fab_prices prices = {0};
         FAB_TRY(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
         FAB_TRY(cli_table_add(table, name, err));
-        FAB_TRY(cli_table_add(table, prices.convention, err));
+        FAB_TRY(cli_table_add(table, fab_count_rules[prices.convention].name, err));
         FAB_TRY(add_switch(table, &prices, 400e9, err));
         FAB_TRY(add_switch(table, &prices, 800e9, err));
         FAB_TRY(cli_table_add(table, prices.source, err));

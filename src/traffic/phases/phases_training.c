@@ -49,14 +49,14 @@ fab_status fab_open_phase(const training *t, fab_phase_builder *builder, const c
 }
 
 /* A collective over the n members, of which each would send `bytes` by a ring. */
-static fab_status add_collective(training *t, uint32_t n, double bytes, uint32_t passes, const char *algorithm,
+static fab_status add_collective(training *t, uint32_t n, double bytes, uint32_t passes, fab_job_collective algorithm,
                                  uint32_t comm, fab_phase_builder *builder, fab_error *err) {
     fab_phase *phase = &builder->phase;
     double result = bytes / passes / (n - 1.0) * n;
     phase->ranks = n;
     phase->result_bytes = result > phase->result_bytes ? result : phase->result_bytes; /* once all are there, / times */
-    (void)snprintf(phase->algorithm, sizeof phase->algorithm, "%s", algorithm[0] != '\0' ? algorithm : "ring");
-    if (strcmp(phase->algorithm, "ring") != 0) {
+    (void)snprintf(phase->algorithm, sizeof phase->algorithm, "%s", fab_job_collectives[algorithm]);
+    if (algorithm != FAB_COLLECTIVE_RING) {
         return fab_comm_list_add(&t->others, t->members, n, result, comm, err);
     }
     fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), comm, builder);
@@ -75,9 +75,10 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
     double reductions = 4 + 2 * repeated(s); /* all-reduces of a layer and microbatch */
     fab_status status = FAB_OK;
     FAB_TRY(fab_check_comm(t, name, n_pp * n_dp, err));
-    if (s->sequence_parallel && s->tp_collective[0] != '\0' && strcmp(s->tp_collective, "ring") != 0) {
+    if (s->sequence_parallel && s->tp_collective != FAB_COLLECTIVE_RING) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, t->job->where,
-                 "tp-collective %s: sequence parallelism reduces and gathers by rings only", s->tp_collective);
+                 "tp-collective %s: sequence parallelism reduces and gathers by rings only",
+                 fab_job_collectives[s->tp_collective]);
     }
     double counted_layers = (double)s->layers;
     if (only_one(t)) { /* those of its stage, for its part of the batch */
@@ -181,7 +182,7 @@ typedef enum share { SHARE_COMMON, SHARE_EXPERTS } share;
 static double shared_parameters(const fab_job *job, uint32_t stage, share which) {
     double dense = 0;
     double experts = 0;
-    if (job->kind == FAB_JOB_RANKING) {
+    if (job->spec.kind == FAB_JOB_RANKING) {
         return (double)job->spec.dense_parameters;
     }
     fab_stage_parameters(&job->model, job->size[FAB_DIM_PP], stage, &dense, &experts);
@@ -296,7 +297,7 @@ static fab_status make_edp_ag(training *t, const char *name, fab_phase_builder *
 typedef bool has_phase(const fab_job *job);
 
 static bool has_tp(const fab_job *job) {
-    return job->size[FAB_DIM_TP] > 1 && job->kind == FAB_JOB_TRAINING;
+    return job->size[FAB_DIM_TP] > 1 && job->spec.kind == FAB_JOB_TRAINING;
 }
 
 static bool has_cp(const fab_job *job) {
@@ -304,15 +305,15 @@ static bool has_cp(const fab_job *job) {
 }
 
 static bool has_pp(const fab_job *job) {
-    return job->size[FAB_DIM_PP] > 1 && job->kind == FAB_JOB_TRAINING;
+    return job->size[FAB_DIM_PP] > 1 && job->spec.kind == FAB_JOB_TRAINING;
 }
 
 static bool has_ep(const fab_job *job) {
-    return job->spec.ep > 1 && job->kind == FAB_JOB_TRAINING;
+    return job->spec.ep > 1 && job->spec.kind == FAB_JOB_TRAINING;
 }
 
 static bool has_copies(const fab_job *job) {
-    return job->size[FAB_DIM_DP] * job->size[FAB_DIM_CP] > 1 && job->kind != FAB_JOB_SERVING;
+    return job->size[FAB_DIM_DP] * job->size[FAB_DIM_CP] > 1 && job->spec.kind != FAB_JOB_SERVING;
 }
 
 static bool has_dp(const fab_job *job) {
@@ -337,23 +338,23 @@ static bool has_sharded_edp(const fab_job *job) {
 }
 
 static bool has_embedding(const fab_job *job) {
-    return job->kind == FAB_JOB_RANKING && job->n_gpus > 1;
+    return job->spec.kind == FAB_JOB_RANKING && job->n_gpus > 1;
 }
 
 static bool has_serving_tp(const fab_job *job) {
-    return job->size[FAB_DIM_TP] > 1 && job->kind == FAB_JOB_SERVING;
+    return job->size[FAB_DIM_TP] > 1 && job->spec.kind == FAB_JOB_SERVING;
 }
 
 static bool has_serving_pp(const fab_job *job) {
-    return job->size[FAB_DIM_PP] > 1 && job->kind == FAB_JOB_SERVING;
+    return job->size[FAB_DIM_PP] > 1 && job->spec.kind == FAB_JOB_SERVING;
 }
 
 static bool has_serving_ep(const fab_job *job) {
-    return job->spec.ep > 1 && job->kind == FAB_JOB_SERVING;
+    return job->spec.ep > 1 && job->spec.kind == FAB_JOB_SERVING;
 }
 
 static bool has_checkpoint(const fab_job *job) {
-    return job->n_storage > 0 && job->kind != FAB_JOB_SERVING;
+    return job->n_storage > 0 && job->spec.kind != FAB_JOB_SERVING;
 }
 
 static const struct {
@@ -396,8 +397,9 @@ static void describe(const fab_job *job, char *out, size_t size) {
         (void)snprintf(more + used, sizeof more - used, ", ep %" PRIu64, s->ep);
     }
     (void)snprintf(out, size, "%s%stp %" PRIu64 ", pp %" PRIu64 ", dp %" PRIu64 "%s%s",
-                   job->kind == FAB_JOB_TRAINING ? "" : s->kind, job->kind == FAB_JOB_TRAINING ? "" : ", ", s->tp,
-                   s->pp, s->dp, more, s->sharded ? ", sharded" : "");
+                   job->spec.kind == FAB_JOB_TRAINING ? "" : fab_job_kinds[s->kind],
+                   job->spec.kind == FAB_JOB_TRAINING ? "" : ", ", s->tp, s->pp, s->dp, more,
+                   s->sharded ? ", sharded" : "");
 }
 
 static fab_status no_such_phase(const fab_job *job, const char *wanted, fab_error *err) {

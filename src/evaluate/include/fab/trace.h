@@ -6,7 +6,7 @@
 #ifndef FAB_TRACE_H
 #define FAB_TRACE_H
 
-#include "fab/design.h"
+#include "fab/engine_spec.h"
 #include "fab/fabric.h"
 #include "fab/status.h"
 #include "fab/traffic.h"

@@ -5,12 +5,14 @@
 #ifndef FAB_ASSESS_H
 #define FAB_ASSESS_H
 
-#include "fab/design.h"
+#include "fab/engine_spec.h"
 #include "fab/fabric.h"
 #include "fab/outcome.h"
 #include "fab/relocate.h"
 #include "fab/scenarios.h"
 #include "fab/status.h"
+
+typedef struct fab_design fab_design;
 
 typedef struct fab_damage_request {
     const fab_design *design;
