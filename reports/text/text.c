@@ -1,11 +1,10 @@
 /* The report for a terminal: what an architect reads, from what the fabric is made of to what its traffic meets. */
-#include "fab/units.h"
 #include "report_formats.h"
 #include "data/result_walk.h"
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <string.h>
 
 void fab_text_heading(fab_page *page, const char *title, const char *remark) {
     fab_page_end_line(page);
@@ -18,34 +17,20 @@ void fab_text_heading(fab_page *page, const char *title, const char *remark) {
     }
 }
 
-const char *fab_text_taper(char *out, double taper) {
-    (void)snprintf(out, 32, "%.3g:1", taper);
-    return out;
-}
-
-const char *fab_text_mean_count(char *out, double value) {
-    double whole = floor(value);
-    int tenth = (int)((value - whole) * 10 + 0.5);
-    if (tenth == 10) {
-        whole += 1;
-        tenth = 0;
+void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
+    if (strcmp(family, "rail-only") == 0) {
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+                       "%s has no link between rails: traffic between them is handed over inside the scale-up domains",
+                       of);
     }
-    char count[32];
-    fab_format_count(count, (uint64_t)whole);
-    if (value == whole) {
-        (void)snprintf(out, 40, "%s", count);
-    } else {
-        (void)snprintf(out, 40, "%s.%d", count, tenth);
-    }
-    return out;
 }
 
 static void put_origin(fab_page *page, const fab_result *result) {
-    char count[32];
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "fabriscope %s, seed %" PRIu64 "%s%s%s",
-                   result->version != NULL ? result->version : "", result->seed, result->n_seeds > 1 ? " and " : "",
-                   result->n_seeds > 1 ? fab_format_count(count, result->n_seeds - 1) : "",
-                   result->n_seeds > 1 ? " more" : "");
+    fab_page_say(page, "fabriscope %s, seed %" PRIu64, result->version != NULL ? result->version : "", result->seed);
+    if (result->n_seeds > 1) {
+        fab_page_say(page, " and %s more", fab_show_count(page, result->n_seeds - 1));
+    }
+    fab_page_paragraph(page, FAB_INK_DIM, 2, 4);
 }
 
 /* What the figures mean and what they leave out; belongs to every report. */
@@ -61,14 +46,10 @@ static void put_conventions(fab_page *page, const fab_result *result) {
 }
 
 static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
-    char gpus[32];
-    char switches[32];
-    char cables[32];
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s GPU%s, %s switch%s in %" PRIu64 " tier%s, %s cable%s",
-                   fab_format_count(gpus, f->counts.gpus), f->counts.gpus == 1 ? "" : "s",
-                   fab_format_count(switches, f->counts.switches), f->counts.switches == 1 ? "" : "es", f->counts.tiers,
-                   f->counts.tiers == 1 ? "" : "s", fab_format_count(cables, f->counts.cables),
-                   f->counts.cables == 1 ? "" : "s");
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s, %s in %" PRIu64 " tier%s, %s",
+                   fab_show_counted(page, f->counts.gpus, "GPU", "GPUs"),
+                   fab_show_counted(page, f->counts.switches, "switch", "switches"), f->counts.tiers,
+                   fab_plural(f->counts.tiers), fab_show_counted(page, f->counts.cables, "cable", "cables"));
 }
 
 /* What was asked for by name stands before what it rests on, so that the first screen has the answer. */

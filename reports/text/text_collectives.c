@@ -1,9 +1,7 @@
 /* Text report: one collective by several algorithms, side by side. */
-#include "fab/units.h"
 #include "text_sections.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #define MAX_ALGORITHMS 8
@@ -64,11 +62,11 @@ static double least_time(const fab_result *result, const algorithm *list, size_t
 
 void fab_text_collectives(fab_page *page, const fab_result *result) {
     algorithm list[MAX_ALGORITHMS];
+    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("algorithm", NULL)};
     size_t n = list_algorithms(result, list);
     if (n < 2) {
         return;
     }
-    char a[40];
     char title[2 * FAB_NAME_SIZE];
     fab_table table;
     (void)snprintf(title, sizeof title, "%s BY ALGORITHM", result->phases[0].collective);
@@ -77,25 +75,22 @@ void fab_text_collectives(fab_page *page, const fab_result *result) {
     }
     fab_text_heading(page, title, NULL);
     size_t n_engines = result->phases[0].n_engines;
-    fab_table_init(&table, n_engines + 1);
-    fab_table_row(&table);
-    fab_table_set(&table, 0, FAB_INK_DIM, "algorithm");
+    n_engines = n_engines < FAB_TABLE_COLUMNS ? n_engines : FAB_TABLE_COLUMNS - 1;
     for (size_t e = 0; e < n_engines; e++) {
-        fab_table_set(&table, e + 1, FAB_INK_DIM, "[%zu] %.20s", e + 1, result->phases[0].engines[e].engine);
+        columns[e + 1].heading = fab_show(page, "[%zu] %.20s", e + 1, result->phases[0].engines[e].engine);
     }
+    fab_table_begin(&table, page, columns, n_engines + 1);
     for (size_t i = 0; i < n; i++) {
-        fab_table_row(&table);
-        fab_table_set(&table, 0, FAB_INK_BOLD, "%s", list[i].name);
+        fab_table_row(&table, FAB_INK_BOLD, list[i].name, NULL);
         for (size_t e = 0; e < n_engines; e++) {
             double least = least_time(result, list, n, e);
             double t = time_of(result, &list[i], e);
             bool is_least = t <= least * (1 + 1e-9);
-            fab_table_set(&table, e + 1, is_least ? FAB_INK_GOOD : FAB_INK_PLAIN, "%s x%.2f",
-                          fab_quantity_format(a, t, FAB_UNIT_TIME), least > 0 ? t / least : 1);
+            fab_table_set(&table, e + 1, is_least ? FAB_INK_GOOD : FAB_INK_PLAIN, "%s x%.2f", fab_show_time(page, t),
+                          least > 0 ? t / least : 1);
         }
     }
-    fab_table_print(&table, page, 2, NULL, NULL);
-    fab_table_release(&table);
+    fab_table_end(&table, 2, NULL, NULL);
     fab_page_wrap(page, FAB_INK_DIM, 2, 2,
                   are_timed(result)
                       ? "time of the phases, steps and their latency included, added up; x: against the fastest of the "

@@ -1,61 +1,47 @@
 /* Text report: what jobs on one fabric do to each other. */
 #include "fab/contention.h"
-#include "fab/units.h"
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-static void put_jobs(fab_page *page, const fab_contention *c) {
-    char gpus[32];
-    char servers[32];
-    char time[32];
+static void contention_put_jobs(fab_page *page, const fab_contention *c) {
     for (size_t i = 0; i < c->n_jobs; i++) {
         const fab_contending_job *j = &c->jobs[i];
-        char text[FAB_TEXT_PARAGRAPH];
-        size_t n = (size_t)snprintf(text, sizeof text, "%s on %s GPUs in %s servers; alone", j->id,
-                                    fab_format_count(gpus, j->n_gpus), fab_format_count(servers, j->n_servers));
-        for (size_t p = 0; p < j->n_phases && n < sizeof text; p++) {
+        fab_page_say(page, "%s on %s GPUs in %s servers; alone", j->id, fab_show_count(page, j->n_gpus),
+                     fab_show_count(page, j->n_servers));
+        for (size_t p = 0; p < j->n_phases; p++) {
             const fab_phase_alone *alone = &j->alone[p * c->n_engines];
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s %s %s", p > 0 ? "," : "", j->phases[p],
-                                  alone->has_time ? fab_quantity_format(time, alone->time_s, FAB_UNIT_TIME) : "-");
+            fab_page_say(page, "%s %s %s", p > 0 ? "," : "", j->phases[p],
+                         alone->has_time ? fab_show_time(page, alone->time_s) : "-");
         }
-        fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, text);
+        fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
     }
 }
 
-/* A time that may be a mean over seeds. */
-static void set_time(fab_table *table, size_t column, const fab_stat *stat) {
-    char time[32];
-    fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_quantity_format(time, stat->mean, FAB_UNIT_TIME));
-}
-
-static void put_meetings(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
-    static const char *const TITLES[] = {"job", "phase", "alone", "together", "slowdown", "links shared"};
+static void contention_put_meetings(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
+    static const fab_column COLUMNS[] = {COLUMN("job", NULL),
+                                         COLUMN("phase", NULL),
+                                         COLUMN("alone", fab_show_time),
+                                         COLUMN("together", fab_show_time),
+                                         MARKED("slowdown", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
+                                         COLUMN("links shared", fab_show_whole)};
     fab_table table;
-    char count[32];
-    fab_table_begin(&table, TITLES, sizeof TITLES / sizeof TITLES[0]);
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < c->n_jobs; i++) {
         const fab_meeting *m = &e->jobs[i];
-        fab_table_row(&table);
-        fab_table_set(&table, 0, FAB_INK_PLAIN, "%.24s", c->jobs[i].id);
-        if (c->jobs[i].phase[0] == '\0') {
-            fab_table_set(&table, 1, FAB_INK_DIM, "none");
-            continue;
+        const double figures[] = {NAN, m->alone_s.mean, m->together_s.mean, m->slowdown.mean, (double)m->shared_links};
+        bool has_phase = c->jobs[i].phase[0] != '\0';
+        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.24s", c->jobs[i].id), has_phase ? figures : NULL);
+        fab_table_set(&table, 1, has_phase ? FAB_INK_PLAIN : FAB_INK_DIM, "%.24s",
+                      has_phase ? c->jobs[i].phase : "none");
+        if (has_phase && m->slowdown.mean <= FAB_FULL_LOAD) {
+            fab_table_set(&table, 4, FAB_INK_GOOD, "x%.3f", m->slowdown.mean);
         }
-        bool slower = m->slowdown.mean > FAB_FULL_LOAD;
-        fab_table_set(&table, 1, FAB_INK_PLAIN, "%.24s", c->jobs[i].phase);
-        set_time(&table, 2, &m->alone_s);
-        set_time(&table, 3, &m->together_s);
-        fab_table_set(&table, 4, slower ? FAB_INK_BAD : FAB_INK_GOOD, "x%.3f", m->slowdown.mean);
-        fab_table_set(&table, 5, FAB_INK_PLAIN, "%s", fab_format_count(count, m->shared_links));
     }
-    fab_table_print(&table, page, 2, NULL, NULL);
-    fab_table_release(&table);
+    fab_table_end(&table, 2, NULL, NULL);
 }
 
-static void put_spread(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
+static void contention_put_spread(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
     for (size_t i = 0; e->n_seeds > 1 && i < c->n_jobs; i++) {
         const fab_stat *s = &e->jobs[i].slowdown;
         if (c->jobs[i].phase[0] != '\0' && s->max > s->min) {
@@ -65,57 +51,53 @@ static void put_spread(fab_page *page, const fab_contention *c, const fab_conten
     }
 }
 
-static void put_iterations(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
-    char alone[32];
-    char together[32];
+static void contention_put_iterations(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
     for (size_t i = 0; i < c->n_jobs; i++) {
         const fab_meeting *m = &e->jobs[i];
         if (m->has_iteration) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
                            "An iteration of %s in which they meet takes %s, alone %s: x%.3f.", c->jobs[i].id,
-                           fab_quantity_format(together, m->iteration_together_s, FAB_UNIT_TIME),
-                           fab_quantity_format(alone, m->iteration_alone_s, FAB_UNIT_TIME),
+                           fab_show_time(page, m->iteration_together_s), fab_show_time(page, m->iteration_alone_s),
                            m->iteration_together_s / m->iteration_alone_s);
         }
     }
 }
 
-static void put_links(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
-    char a[32];
-    char b[32];
-    char text[FAB_TEXT_PARAGRAPH];
-    size_t n = (size_t)snprintf(text, sizeof text, "Links that carry several jobs:");
+static void contention_put_links(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
     if (e->n_shared == 0) {
         fab_page_wrap(page, FAB_INK_GOOD, 2, 4, "No network link carries two jobs.");
         return;
     }
     bool first = true;
-    for (size_t i = 0; i < e->n_tiers && n < sizeof text; i++) {
+    fab_page_say(page, "Links that carry several jobs:");
+    for (size_t i = 0; i < e->n_tiers; i++) {
         const fab_shared_tier *t = &e->tiers[i];
         if (t->shared > 0) {
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s %s %s %s of %s used", first ? "" : ",",
-                                  fab_boundary_name(c->wiring, t->tier), fab_direction_name(c->wiring, t->tier, t->up),
-                                  fab_format_count(a, t->shared), fab_format_count(b, t->used));
+            fab_page_say(page, "%s %s %s %s of %s used", first ? "" : ",", fab_boundary_name(c->wiring, t->tier),
+                         fab_direction_name(c->wiring, t->tier, t->up), fab_show_count(page, t->shared),
+                         fab_show_count(page, t->used));
             first = false;
         }
     }
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s.", text);
+    fab_page_say(page, ".");
+    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
     fab_page_line(page, FAB_INK_DIM, "  the busiest of them, and the time that each job's bytes take there");
     for (size_t i = 0; i < e->n_worst; i++) {
         const fab_shared_link *l = &e->worst[i];
-        n = (size_t)snprintf(text, sizeof text, "%s %s:", l->name, fab_quantity_format(a, l->busy_s, FAB_UNIT_TIME));
-        for (uint32_t k = 0; k < l->n_parts && n < sizeof text; k++) {
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s %s %s", k > 0 ? "," : "", c->jobs[l->parts[k].job].id,
-                                  fab_quantity_format(a, l->parts[k].busy_s, FAB_UNIT_TIME));
+        fab_page_say(page, "%s %s:", l->name, fab_show_time(page, l->busy_s));
+        for (uint32_t k = 0; k < l->n_parts; k++) {
+            fab_page_say(page, "%s %s %s", k > 0 ? "," : "", c->jobs[l->parts[k].job].id,
+                         fab_show_time(page, l->parts[k].busy_s));
         }
-        fab_page_wrap(page, FAB_INK_PLAIN, 4, 6, text);
+        fab_page_paragraph(page, FAB_INK_PLAIN, 4, 6);
     }
 }
 
-static void put_interference(fab_page *page, const fab_contention *c, const fab_interference *t) {
+static void contention_put_interference(fab_page *page, const fab_contention *c, const fab_interference *t) {
     const fab_contending_job *job = &c->jobs[t->job];
     const fab_contending_job *other = &c->jobs[t->other];
-    size_t n_columns = t->n_columns + 1 < FAB_TEXT_MAX_COLUMNS ? t->n_columns : FAB_TEXT_MAX_COLUMNS - 1;
+    size_t n_columns = t->n_columns + 1 < FAB_TABLE_COLUMNS ? t->n_columns : FAB_TABLE_COLUMNS - 1;
+    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("phase", NULL)};
     fab_table table;
     if (t->n_rows == 0 || t->n_columns == 0) {
         return;
@@ -125,22 +107,16 @@ static void put_interference(fab_page *page, const fab_contention *c, const fab_
                    "send x%.3f",
                    job->id, other->id, t->worst, job->phases[t->phase[t->worst_row]],
                    other->phases[t->other_phase[t->worst_column]], t->mean);
-    fab_table_init(&table, n_columns + 1);
-    fab_table_row(&table);
-    fab_table_set(&table, 0, FAB_INK_DIM, "phase");
     for (size_t k = 0; k < n_columns; k++) {
-        fab_table_set(&table, k + 1, FAB_INK_DIM, "%.24s", other->phases[t->other_phase[k]]);
+        const char *heading = fab_show(page, "%.24s", other->phases[t->other_phase[k]]);
+        columns[k + 1] = (fab_column){heading, fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD};
     }
+    fab_table_begin(&table, page, columns, n_columns + 1);
     for (size_t r = 0; r < t->n_rows; r++) {
-        fab_table_row(&table);
-        fab_table_set(&table, 0, FAB_INK_PLAIN, "%.24s", job->phases[t->phase[r]]);
-        for (size_t k = 0; k < n_columns; k++) {
-            double value = t->slowdown[r * t->n_columns + k];
-            fab_table_set(&table, k + 1, value > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN, "x%.3f", value);
-        }
+        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.24s", job->phases[t->phase[r]]),
+                      &t->slowdown[r * t->n_columns]);
     }
-    fab_table_print(&table, page, 4, NULL, NULL);
-    fab_table_release(&table);
+    fab_table_end(&table, 4, NULL, NULL);
     if (n_columns < t->n_columns) {
         fab_page_line(page, FAB_INK_DIM, "    %zu more columns in the JSON", t->n_columns - n_columns);
     }
@@ -148,17 +124,17 @@ static void put_interference(fab_page *page, const fab_contention *c, const fab_
 
 void fab_text_contention(fab_page *page, const fab_contention *c) {
     fab_text_heading(page, "SEVERAL JOBS", NULL);
-    put_jobs(page, c);
+    contention_put_jobs(page, c);
     for (size_t e = 0; e < c->n_engines; e++) {
         fab_page_end_line(page);
         fab_page_wrap(page, FAB_INK_BOLD, 2, 4, c->engines[e].label);
-        put_meetings(page, c, &c->engines[e]);
-        put_spread(page, c, &c->engines[e]);
-        put_iterations(page, c, &c->engines[e]);
-        put_links(page, c, &c->engines[e]);
+        contention_put_meetings(page, c, &c->engines[e]);
+        contention_put_spread(page, c, &c->engines[e]);
+        contention_put_iterations(page, c, &c->engines[e]);
+        contention_put_links(page, c, &c->engines[e]);
         for (size_t i = 0; i < c->n_interference; i++) {
             if (c->interference[i].engine == e) {
-                put_interference(page, c, &c->interference[i]);
+                contention_put_interference(page, c, &c->interference[i]);
             }
         }
     }

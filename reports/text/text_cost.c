@@ -1,23 +1,13 @@
 /* Text report: what designs cost, one by one and side by side. */
 #include "fab/memory.h"
-#include "fab/units.h"
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BAR_CELLS   16 /* at most */
 #define MIN_BAR     4  /* shorter bars tell nothing */
 #define SHARE_CELLS (sizeof " 100 %" - 1)
-
-static void set_headings(fab_table *table, const char *const *headings) {
-    fab_table_row(table);
-    for (size_t i = 0; i < table->n_columns; i++) {
-        fab_table_set(table, i, FAB_INK_DIM, "%s", headings[i]);
-    }
-}
 
 /* Cells that a bar at the end of a line may take. */
 static size_t bar_cells(const fab_page *page, size_t behind) {
@@ -85,7 +75,7 @@ static const item *item_on_row(const items *all, size_t row) {
     return NULL;
 }
 
-static void put_share(fab_page *page, size_t row, void *context) {
+static void cost_put_share(fab_page *page, size_t row, const void *context) {
     const items *all = context;
     const item *it = item_on_row(all, row);
     if (it == NULL || page->used + SHARE_CELLS > page->width) {
@@ -104,49 +94,40 @@ static void put_share(fab_page *page, size_t row, void *context) {
     }
 }
 
-static void put_item(fab_table *table, const item *it) {
-    char a[32];
-    char b[32];
-    if (it->begins_tier) {
-        fab_table_row(table);
-        fab_table_set(table, 0, FAB_INK_DIM, "%.32s", it->line->tier);
-    }
+static void cost_add_item(fab_table *table, const item *it) {
+    fab_page *page = table->page;
     const char *indent = it->line->tier[0] != '\0' ? "  " : "";
-    fab_table_row(table);
+    const double figures[] = {FAB_TABLE_BLANK, (double)it->quantity,
+                              it->quantity > 0 ? it->total_usd / (double)it->quantity : 0, it->total_usd, it->power_w};
+    const char *name = fab_show(page, "%s%.44s", indent, it->line->part);
     if (it->max_m > it->min_m) {
-        fab_table_set(table, 0, FAB_INK_PLAIN, "%scable %s %.0f-%.0f m", indent,
-                      fab_quantity_format(a, it->line->rate_bps, FAB_UNIT_RATE), it->min_m, it->max_m);
-    } else {
-        fab_table_set(table, 0, FAB_INK_PLAIN, "%s%.44s", indent, it->line->part);
+        name = fab_show(page, "%scable %s %.0f-%.0f m", indent, fab_show_rate(page, it->line->rate_bps), it->min_m,
+                        it->max_m);
     }
+    if (it->begins_tier) {
+        fab_table_row(table, FAB_INK_DIM, fab_show(page, "%.32s", it->line->tier), NULL);
+    }
+    fab_table_row(table, FAB_INK_PLAIN, name, figures);
     fab_table_set(table, 1, FAB_INK_PLAIN, "%.20s", it->line->medium);
-    fab_table_set(table, 2, FAB_INK_PLAIN, "%s", fab_format_count(a, it->quantity));
-    fab_table_set(table, 3, FAB_INK_PLAIN, "%s",
-                  fab_money_format(a, it->quantity > 0 ? it->total_usd / (double)it->quantity : 0));
-    fab_table_set(table, 4, FAB_INK_PLAIN, "%s", fab_money_format(a, it->total_usd));
-    fab_table_set(table, 5, FAB_INK_PLAIN, "%s", fab_quantity_format(b, it->power_w, FAB_UNIT_POWER));
 }
 
-static void put_lines(fab_page *page, const fab_cost *cost) {
-    static const char *const HEADINGS[] = {"part", "medium", "quantity", "each", "total", "power"};
-    char a[32];
+static void cost_put_lines(fab_page *page, const fab_cost *cost) {
+    static const fab_column COLUMNS[] = {
+        COLUMN("part", NULL),           COLUMN("medium", NULL),          COLUMN("quantity", fab_show_whole),
+        COLUMN("each", fab_show_money), COLUMN("total", fab_show_money), COLUMN("power", fab_show_power)};
+    const double sums[] = {FAB_TABLE_BLANK, FAB_TABLE_BLANK, FAB_TABLE_BLANK, cost->total_usd, cost->power_w};
     items all;
+    fab_table table;
     if (collect(cost, &all, NULL) != FAB_OK) {
         page->out.failed = true;
         return;
     }
-    fab_table table;
-    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
-    set_headings(&table, HEADINGS);
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < all.n; i++) {
-        put_item(&table, &all.item[i]);
+        cost_add_item(&table, &all.item[i]);
     }
-    fab_table_row(&table);
-    fab_table_set(&table, 0, FAB_INK_BOLD, "total");
-    fab_table_set(&table, 4, FAB_INK_BOLD, "%s", fab_money_format(a, cost->total_usd));
-    fab_table_set(&table, 5, FAB_INK_BOLD, "%s", fab_quantity_format(a, cost->power_w, FAB_UNIT_POWER));
-    fab_table_print(&table, page, 2, put_share, &all);
-    fab_table_release(&table);
+    fab_table_row(&table, FAB_INK_BOLD, "total", sums);
+    fab_table_end(&table, 2, cost_put_share, &all);
     free(all.item);
 }
 
@@ -171,33 +152,27 @@ void fab_text_prices(fab_page *page, const fab_result *result) {
 
 void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *title) {
     const fab_cost *cost = &fabric->cost;
-    char a[32];
-    char b[32];
-    char c[32];
-    char text[256];
     if (cost->profile[0] == '\0') {
         return;
     }
-    (void)snprintf(text, sizeof text, "%s, %s per %s", fab_money_format(a, cost->total_usd),
-                   fab_money_format(b, cost->per_gpu_usd),
-                   fabric->counts.domains == 0 && fabric->spec.storage > 0 ? "host" : "GPU");
-    fab_text_heading(page, title, text);
-    put_lines(page, cost);
-    int n = snprintf(text, sizeof text, "Power %s; energy %s per year, capital %s per year",
-                     fab_quantity_format(a, cost->power_w, FAB_UNIT_POWER),
-                     fab_money_format(b, cost->energy_usd_per_year), fab_money_format(c, cost->capital_usd_per_year));
+    fab_text_heading(page, title,
+                     fab_show(page, "%s, %s per %s", fab_show_money(page, cost->total_usd),
+                              fab_show_money(page, cost->per_gpu_usd),
+                              fabric->counts.domains == 0 && fabric->spec.storage > 0 ? "host" : "GPU"));
+    cost_put_lines(page, cost);
+    fab_page_say(page, "Power %s; energy %s per year, capital %s per year", fab_show_power(page, cost->power_w),
+                 fab_show_money(page, cost->energy_usd_per_year), fab_show_money(page, cost->capital_usd_per_year));
     if (cost->per_bisection_gbps_usd > 0) {
-        n += snprintf(text + n, sizeof text - (size_t)n, "; %s per Gb/s of bisection",
-                      fab_money_format(a, cost->per_bisection_gbps_usd));
+        fab_page_say(page, "; %s per Gb/s of bisection", fab_show_money(page, cost->per_bisection_gbps_usd));
     }
-    (void)snprintf(text + n, sizeof text - (size_t)n, ".");
-    fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
+    fab_page_say(page, ".");
+    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
 
 /* --- several designs -----------------------------------------------------------------------------------------------
  */
 
-static void put_cost_bar(fab_page *page, size_t row, void *context) {
+static void cost_put_bar(fab_page *page, size_t row, const void *context) {
     const fab_result *result = context;
     double largest = 0;
     for (size_t i = 0; i < result->n_fabrics; i++) {
@@ -208,95 +183,85 @@ static void put_cost_bar(fab_page *page, size_t row, void *context) {
     fab_page_bar(page, FAB_INK_BAR, result->fabrics[row - 1].cost.total_usd, largest, bar_cells(page, 0));
 }
 
-static void put_design_row(fab_table *table, const fab_fabric_result *f, size_t i) {
-    char a[32];
-    fab_table_row(table);
-    fab_table_set(table, 0, FAB_INK_PLAIN, "[%zu]", i + 1);
-    fab_table_set(table, 1, FAB_INK_PLAIN, "%s", fab_format_count(a, f->counts.gpus));
-    fab_table_set(table, 2, FAB_INK_PLAIN, "%s", fab_format_count(a, f->counts.switches));
-    fab_table_set(table, 3, FAB_INK_PLAIN, "%s", fab_format_count(a, f->cost.transceivers));
-    fab_table_set(table, 4, FAB_INK_PLAIN, "%s", fab_money_format(a, f->cost.total_usd));
-    fab_table_set(table, 5, FAB_INK_PLAIN, "%s", fab_money_format(a, f->cost.per_gpu_usd));
-    fab_table_set(table, 6, FAB_INK_PLAIN, "%s", fab_quantity_format(a, f->cost.power_w, FAB_UNIT_POWER));
-    fab_ink ink = f->reduction_ratio > 0 ? FAB_INK_GOOD : f->reduction_ratio < 0 ? FAB_INK_BAD : FAB_INK_PLAIN;
-    if (i == 0) {
-        fab_table_set(table, 7, FAB_INK_PLAIN, "-");
-    } else {
-        fab_table_set(table, 7, ink, "%.1f %%", 100 * f->reduction_ratio);
-    }
-}
-
 /* "-$24.5M"; the sign is written, since the row is a difference. */
-static void set_difference(fab_table *table, size_t column, double usd, bool is_baseline) {
-    char a[32];
-    if (is_baseline) {
-        fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_money_format(a, usd));
-    } else if (usd == 0) {
+static void cost_set_difference(fab_table *table, size_t column, double usd) {
+    if (usd == 0) {
         fab_table_set(table, column, FAB_INK_PLAIN, "=");
     } else {
         fab_table_set(table, column, usd < 0 ? FAB_INK_GOOD : FAB_INK_BAD, "%s%s", usd < 0 ? "-" : "+",
-                      fab_money_format(a, usd < 0 ? -usd : usd));
+                      fab_show_money(table->page, fabs(usd)));
     }
 }
 
 /* What the difference to the baseline is made of. */
-static void put_differences(fab_page *page, const fab_result *result) {
-    static const char *const HEADINGS[] = {"", "switches", "optics", "cables", "NICs", "installed", "total"};
-    fab_table table;
-    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
-    set_headings(&table, HEADINGS);
+static void cost_put_differences(fab_page *page, const fab_result *result) {
+    static const fab_column COLUMNS[] = {COLUMN("", NULL),
+                                         COLUMN("switches", fab_show_money),
+                                         COLUMN("optics", fab_show_money),
+                                         COLUMN("cables", fab_show_money),
+                                         COLUMN("NICs", fab_show_money),
+                                         COLUMN("installed", fab_show_money),
+                                         COLUMN("total", fab_show_money)};
     const fab_cost *base = &result->fabrics[0].cost;
-    for (size_t i = 0; i < result->n_fabrics; i++) {
+    const double base_usd[] = {base->switch_usd, base->transceiver_usd,  base->cable_usd,
+                               base->nic_usd,    base->installation_usd, base->total_usd};
+    fab_table table;
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table_row(&table, FAB_INK_PLAIN, "[1]", base_usd);
+    for (size_t i = 1; i < result->n_fabrics; i++) {
         const fab_cost *c = &result->fabrics[i].cost;
-        const double pairs[][2] = {{c->switch_usd, base->switch_usd},
-                                   {c->transceiver_usd, base->transceiver_usd},
-                                   {c->cable_usd, base->cable_usd},
-                                   {c->nic_usd, base->nic_usd},
-                                   {c->installation_usd, base->installation_usd},
-                                   {c->total_usd, base->total_usd}};
-        fab_table_row(&table);
-        fab_table_set(&table, 0, FAB_INK_PLAIN, "[%zu]", i + 1);
-        for (size_t k = 0; k < sizeof pairs / sizeof pairs[0]; k++) {
-            set_difference(&table, k + 1, pairs[k][0] - (i > 0 ? pairs[k][1] : 0), i == 0);
+        const double usd[] = {c->switch_usd, c->transceiver_usd,  c->cable_usd,
+                              c->nic_usd,    c->installation_usd, c->total_usd};
+        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "[%zu]", i + 1), NULL);
+        for (size_t k = 0; k < sizeof usd / sizeof usd[0]; k++) {
+            cost_set_difference(&table, k + 1, usd[k] - base_usd[k]);
         }
     }
     fab_page_end_line(page);
-    fab_table_print(&table, page, 2, NULL, NULL);
-    fab_table_release(&table);
+    fab_table_end(&table, 2, NULL, NULL);
     fab_page_wrap(page, FAB_INK_DIM, 2, 2,
                   "cost of [1] by part, and what each other design costs more (+) or less (-)");
 }
 
-void fab_text_comparison(fab_page *page, const fab_result *result) {
-    static const char *const HEADINGS[] = {"", "GPUs", "switches", "optics", "cost", "per GPU", "power", "saved"};
-    fab_page_line(page, FAB_INK_BOLD, "%zu designs side by side", result->n_fabrics);
+static void cost_put_designs(fab_page *page, const fab_result *result) {
+    static const fab_column COLUMNS[] = {COLUMN("", NULL),
+                                         COLUMN("GPUs", fab_show_whole),
+                                         COLUMN("switches", fab_show_whole),
+                                         COLUMN("optics", fab_show_whole),
+                                         COLUMN("cost", fab_show_money),
+                                         COLUMN("per GPU", fab_show_money),
+                                         COLUMN("power", fab_show_power),
+                                         MARKED("saved", fab_show_percent, FAB_INK_GOOD, 0)};
+    fab_table table;
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_fabrics; i++) {
         const fab_fabric_result *f = &result->fabrics[i];
-        fab_page_printf(page, FAB_INK_PLAIN, "  [%zu] %s", i + 1, f->name);
-        if (page->used + 2 + fab_text_columns(f->digest) > page->width) {
-            fab_page_end_line(page);
+        const double figures[] = {(double)f->counts.gpus,
+                                  (double)f->counts.switches,
+                                  (double)f->cost.transceivers,
+                                  f->cost.total_usd,
+                                  f->cost.per_gpu_usd,
+                                  f->cost.power_w,
+                                  i > 0 ? f->reduction_ratio : NAN};
+        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "[%zu]", i + 1), figures);
+        if (i > 0 && f->reduction_ratio < 0) {
+            fab_table_set(&table, 7, FAB_INK_BAD, "%s", fab_show_percent(page, f->reduction_ratio));
         }
-        fab_page_right(page, FAB_INK_DIM, page->width, f->digest);
-        fab_page_end_line(page);
+    }
+    fab_table_end(&table, 2, cost_put_bar, result);
+    fab_page_wrap(page, FAB_INK_DIM, 2, 2, "optics: transceivers that the price book counts; saved: against [1]");
+}
+
+void fab_text_comparison(fab_page *page, const fab_result *result) {
+    fab_page_line(page, FAB_INK_BOLD, "%zu designs side by side", result->n_fabrics);
+    for (size_t i = 0; i < result->n_fabrics; i++) {
+        fab_page_printf(page, FAB_INK_PLAIN, "  [%zu] %s", i + 1, result->fabrics[i].name);
+        fab_page_last(page, result->fabrics[i].digest);
     }
     fab_page_end_line(page);
-    fab_table table;
-    fab_table_init(&table, sizeof HEADINGS / sizeof HEADINGS[0]);
-    set_headings(&table, HEADINGS);
+    cost_put_designs(page, result);
     for (size_t i = 0; i < result->n_fabrics; i++) {
-        put_design_row(&table, &result->fabrics[i], i);
+        fab_text_rail_only(page, result->fabrics[i].family, fab_show(page, "[%zu]", i + 1));
     }
-    fab_result copy = *result;
-    fab_table_print(&table, page, 2, put_cost_bar, &copy);
-    fab_table_release(&table);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2, "optics: transceivers that the price book counts; saved: against [1]");
-    for (size_t i = 0; i < result->n_fabrics; i++) {
-        if (strcmp(result->fabrics[i].family, "rail-only") == 0) {
-            fab_page_wrapf(
-                page, FAB_INK_DIM, 2, 2,
-                "[%zu] has no link between rails: traffic between them is handed over inside the scale-up domains",
-                i + 1);
-        }
-    }
-    put_differences(page, result);
+    cost_put_differences(page, result);
 }

@@ -1,52 +1,44 @@
 /* Text report: what a phase meets under one routing engine. */
-#include "fab/units.h"
 #include "data/result_walk.h"
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SHOWN_LINKS 3
 #define SHOWN_FLOWS 3
-#define BAR_CELLS   40
 
 /* --- in words ------------------------------------------------------------------------------------------------------
  */
 
-static void add_seeds(fab_table *table, const char *what, const fab_stat *s, bool is_count) {
+static void engine_add_seeds(fab_table *table, const char *what, const fab_stat *s, bool is_count) {
     const double figures[] = {s->mean, s->ci95, s->p50, s->p99, s->min, s->max};
-    char count[40];
-    fab_table_row(table);
-    fab_table_set(table, 0, FAB_INK_PLAIN, "%s", what);
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
-        if (is_count) {
-            fab_table_set(table, i + 1, FAB_INK_PLAIN, "%s", fab_text_mean_count(count, figures[i]));
-        } else {
-            fab_table_set(table, i + 1, FAB_INK_PLAIN, "%.3f", figures[i]);
-        }
+    fab_table_row(table, FAB_INK_PLAIN, what, figures);
+    for (size_t i = 0; is_count && i < sizeof figures / sizeof figures[0]; i++) {
+        fab_table_set(table, i + 1, FAB_INK_PLAIN, "%s", fab_show_mean_count(table->page, figures[i]));
     }
 }
 
-static void put_distribution(fab_page *page, const fab_engine_result *e) {
-    static const char *const HEADINGS[] = {"mean", "+- 95 %", "median", "p99", "min", "max"};
-    char count[32];
+static void engine_put_distribution(fab_page *page, const fab_engine_result *e) {
+    const fab_column columns[] = {
+        COLUMN(fab_show(page, "over %s seeds", fab_show_count(page, e->n_seeds)), NULL),
+        COLUMN("mean", fab_show_3_digits),
+        COLUMN("+- 95 %", fab_show_3_digits),
+        COLUMN("median", fab_show_3_digits),
+        COLUMN("p99", fab_show_3_digits),
+        COLUMN("min", fab_show_3_digits),
+        COLUMN("max", fab_show_3_digits),
+    };
     fab_table table;
-    fab_table_init(&table, 7);
-    fab_table_row(&table);
-    fab_table_set(&table, 0, FAB_INK_DIM, "over %s seeds", fab_format_count(count, e->n_seeds));
-    for (size_t i = 0; i < sizeof HEADINGS / sizeof HEADINGS[0]; i++) {
-        fab_table_set(&table, i + 1, FAB_INK_DIM, "%s", HEADINGS[i]);
-    }
-    add_seeds(&table, "largest factor", &e->max_collision_factor, false);
-    add_seeds(&table, "mean of flows", &e->mean_collision_factor, false);
-    add_seeds(&table, "collided links", &e->collided_links, true);
-    add_seeds(&table, "collided flows", &e->collided_flows, true);
+    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    engine_add_seeds(&table, "largest factor", &e->max_collision_factor, false);
+    engine_add_seeds(&table, "mean of flows", &e->mean_collision_factor, false);
+    engine_add_seeds(&table, "collided links", &e->collided_links, true);
+    engine_add_seeds(&table, "collided flows", &e->collided_flows, true);
     if (e->has_effective_bisection) {
-        add_seeds(&table, "effective bisection", &e->effective_bisection, false);
+        engine_add_seeds(&table, "effective bisection", &e->effective_bisection, false);
     }
-    fab_table_print(&table, page, 4, NULL, NULL);
-    fab_table_release(&table);
+    fab_table_end(&table, 4, NULL, NULL);
 }
 
 static uint64_t n_fabric_links(const fab_engine_result *e) {
@@ -66,33 +58,23 @@ static double percent_of(double part, double whole) {
     return part < whole && percent > 99.9 ? 99.9 : percent;
 }
 
-/* `out` holds 64 bytes. Returns out. */
-static const char *factors(const fab_hot_link *hot, char *out) {
-    if (hot->taper_factor > 0) {
-        (void)snprintf(out, 64, "taper %.2f x hash %.2f", hot->taper_factor, hot->hash_factor);
-    } else {
-        (void)snprintf(out, 64, "off every shortest path");
-    }
-    return out;
+static const char *engine_show_factors(fab_page *page, const fab_hot_link *hot) {
+    return hot->taper_factor > 0 ? fab_show(page, "taper %.2f x hash %.2f", hot->taper_factor, hot->hash_factor)
+                                 : "off every shortest path";
 }
 
-static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_engine_result *e) {
-    char a[40];
-    char b[40];
-    char c[40];
-    char d[40];
-    bool collides = e->max_collision_factor.max > FAB_FULL_LOAD;
-    if (!collides) {
-        fab_page_wrapf(page, FAB_INK_GOOD, 4, 4,
-                       "No collision: no fabric link is asked for more than its rate (at most %.2f).",
-                       e->max_collision_factor.max);
-    } else {
+static void engine_put_asked(fab_page *page, const fab_phase_result *p, const fab_engine_result *e) {
+    if (e->max_collision_factor.max > FAB_FULL_LOAD) {
         fab_page_wrapf(
             page, FAB_INK_BAD, 4, 4,
             "%s%s of %s fabric links are asked for more than their rate; %s of %s flows cross one (%.1f %%).",
-            e->n_seeds > 1 || e->n_rounds > 1 ? "In the mean " : "", fab_text_mean_count(a, e->collided_links.mean),
-            fab_format_count(b, n_fabric_links(e)), fab_text_mean_count(c, e->collided_flows.mean),
-            fab_format_count(d, p->fabric_flows), percent_of(e->collided_flows.mean, (double)p->fabric_flows));
+            e->n_seeds > 1 || e->n_rounds > 1 ? "In the mean " : "", fab_show_mean_count(page, e->collided_links.mean),
+            fab_show_count(page, n_fabric_links(e)), fab_show_mean_count(page, e->collided_flows.mean),
+            fab_show_count(page, p->fabric_flows), percent_of(e->collided_flows.mean, (double)p->fabric_flows));
+    } else {
+        fab_page_wrapf(page, FAB_INK_GOOD, 4, 4,
+                       "No collision: no fabric link is asked for more than its rate (at most %.2f).",
+                       e->max_collision_factor.max);
     }
     for (size_t i = 0; i < e->n_tiers && i < 2; i++) {
         if (e->tiers[i].max_utilisation > FAB_FULL_LOAD) {
@@ -103,8 +85,13 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
                 fab_direction_name(e->wiring, e->tiers[i].tier, e->tiers[i].up), e->tiers[i].max_utilisation);
         }
     }
+}
+
+static void engine_put_verdict(fab_page *page, const fab_phase_result *p, const fab_engine_result *e) {
+    bool collides = e->max_collision_factor.max > FAB_FULL_LOAD;
+    engine_put_asked(page, p, e);
     if (e->n_seeds > 1) {
-        put_distribution(page, e);
+        engine_put_distribution(page, e);
         return;
     }
     if (collides && e->n_rounds > 1) {
@@ -114,10 +101,9 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
             " rounds. Links below are those of the first round.",
             e->max_collision_factor.mean, e->mean_collision_factor.mean, e->n_rounds);
     } else if (collides && e->n_hot > 0) {
-        char parts[64];
         fab_page_wrapf(page, FAB_INK_PLAIN, 4, 4, "Largest collision factor %.2f%s%s; mean over flows %.2f.",
-                       e->hot[0].factor, e->hot[0].taper_factor > 0 ? " = " : ", ", factors(&e->hot[0], parts),
-                       e->mean_collision_factor.mean);
+                       e->hot[0].factor, e->hot[0].taper_factor > 0 ? " = " : ", ",
+                       engine_show_factors(page, &e->hot[0]), e->mean_collision_factor.mean);
     }
     if (e->has_effective_bisection) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 4, 4, "Effective bisection bandwidth %.3f of the line rate.",
@@ -126,120 +112,101 @@ static void put_verdict(fab_page *page, const fab_phase_result *p, const fab_eng
 }
 
 /* Time that no phase under this routing falls below, and how far from the optimum that is. */
-static void put_limits(fab_page *page, const fab_engine_result *e) {
-    char text[512];
-    char a[40];
-    size_t n = (size_t)snprintf(text, sizeof text, "The fullest network link takes %s for its bytes%s.",
-                                fab_quantity_format(a, e->busiest_link_s.mean, FAB_UNIT_TIME),
-                                e->n_seeds > 1 ? " (mean)" : "");
-    if (e->has_gap) {
-        double gap = e->optimum_gap.mean;
-        if (gap < 5e-5) {
-            (void)snprintf(text + n, sizeof text - n, " No routing over shortest paths has a less full one.");
-        } else {
-            (void)snprintf(text + n, sizeof text - n,
-                           " It is at most %.*f %% fuller than under the best routing over shortest paths%s.",
-                           gap < 0.1 ? 2 : 0, 100 * gap, e->n_seeds > 1 ? " (mean)" : "");
-        }
+static void engine_put_limits(fab_page *page, const fab_engine_result *e) {
+    const char *mean = e->n_seeds > 1 ? " (mean)" : "";
+    double gap = e->optimum_gap.mean;
+    fab_page_say(page, "The fullest network link takes %s for its bytes%s.",
+                 fab_show_time(page, e->busiest_link_s.mean), mean);
+    if (e->has_gap && gap < 5e-5) {
+        fab_page_say(page, " No routing over shortest paths has a less full one.");
+    } else if (e->has_gap) {
+        fab_page_say(page, " It is at most %.*f %% fuller than under the best routing over shortest paths%s.",
+                     gap < 0.1 ? 2 : 0, 100 * gap, mean);
     }
-    fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
+    fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
+}
+
+/* What paths of different length make of the receiver's window. */
+static void engine_put_window(fab_page *page, const fab_engine_result *e) {
+    const fab_path_figures *p = &e->paths;
+    bool limits = p->limited_flows > 0;
+    fab_page_say(page, "Packets arrive out of order: a window of %s over %s and %s in queues ",
+                 fab_show_bytes(page, e->window_bytes), fab_show_time(page, p->longest_round_trip_s),
+                 fab_show_time(page, e->queueing_s));
+    if (limits) {
+        fab_page_say(page, "lets %s flows send less than they are offered, the slowest %s (%.2f times less).",
+                     fab_show_count(page, p->limited_flows), fab_show_rate(page, p->min_limit_bps),
+                     p->max_excess_ratio);
+    } else {
+        fab_page_say(page, "allows %s: it limits no flow.", fab_show_rate(page, p->min_limit_bps));
+    }
+    fab_page_paragraph(page, limits ? FAB_INK_BAD : FAB_INK_PLAIN, 4, 4);
 }
 
 /* How long the paths are, and what that makes of the receiver's window. */
-static void put_paths(fab_page *page, const fab_engine_result *e) {
+static void engine_put_paths(fab_page *page, const fab_engine_result *e) {
     const fab_path_figures *p = &e->paths;
-    char text[512];
-    char a[40];
-    char b[40];
-    char c[40];
-    char d[40];
     if (p->n_flows == 0) {
         return;
     }
-    size_t n = 0;
+    const char *least = fab_show_time(page, p->latency_s.min);
+    const char *most = fab_show_time(page, p->latency_s.max);
     if (p->hops.min == p->hops.max) {
-        n = (size_t)snprintf(text, sizeof text, "Paths: %.0f network links", p->hops.min);
+        fab_page_say(page, "Paths: %.0f network links", p->hops.min);
     } else {
-        n = (size_t)snprintf(text, sizeof text, "Paths: %.0f to %.0f network links (mean %.2f)", p->hops.min,
-                             p->hops.max, p->hops.mean);
+        fab_page_say(page, "Paths: %.0f to %.0f network links (mean %.2f)", p->hops.min, p->hops.max, p->hops.mean);
     }
-    (void)fab_quantity_format(a, p->latency_s.min, FAB_UNIT_TIME);
-    (void)fab_quantity_format(b, p->latency_s.max, FAB_UNIT_TIME);
-    bool differ = strcmp(a, b) != 0;
-    n += (size_t)snprintf(text + n, sizeof text - n, ", %s%s%s one way", a, differ ? " to " : "", differ ? b : "");
+    bool differ = strcmp(least, most) != 0;
+    fab_page_say(page, ", %s%s%s one way", least, differ ? " to " : "", differ ? most : "");
     if (p->max_spread_s > 0) {
-        (void)snprintf(text + n, sizeof text - n, "; those of one flow differ by up to %s",
-                       fab_quantity_format(a, p->max_spread_s, FAB_UNIT_TIME));
+        fab_page_say(page, "; those of one flow differ by up to %s", fab_show_time(page, p->max_spread_s));
     }
-    fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
-    if (!p->reorders) {
-        return;
-    }
-    n = (size_t)snprintf(text, sizeof text, "Packets arrive out of order: a window of %s over %s and %s in queues ",
-                         fab_quantity_format(a, e->window_bytes, FAB_UNIT_BYTES),
-                         fab_quantity_format(b, p->longest_round_trip_s, FAB_UNIT_TIME),
-                         fab_quantity_format(c, e->queueing_s, FAB_UNIT_TIME));
-    if (p->limited_flows > 0) {
-        (void)snprintf(text + n, sizeof text - n,
-                       "lets %s flows send less than they are offered, the slowest %s (%.2f times less).",
-                       fab_format_count(a, p->limited_flows), fab_quantity_format(d, p->min_limit_bps, FAB_UNIT_RATE),
-                       p->max_excess_ratio);
-        fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
-    } else {
-        (void)snprintf(text + n, sizeof text - n, "allows %s: it limits no flow.",
-                       fab_quantity_format(d, p->min_limit_bps, FAB_UNIT_RATE));
-        fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
+    fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
+    if (p->reorders) {
+        engine_put_window(page, e);
     }
 }
 
 /* Where it matters whether the fabric is lossless. */
-static void put_deadlock(fab_page *page, const fab_engine_result *e) {
-    char text[512];
-    char a[32];
+static void engine_put_deadlock(fab_page *page, const fab_engine_result *e) {
     if (e->n_cycle == 0) {
         return;
     }
-    size_t n = (size_t)snprintf(text, sizeof text,
-                                "Can deadlock where the fabric is lossless: %s links wait for each other in a circle:",
-                                fab_format_count(a, e->n_cycle));
-    for (size_t i = 0; i < e->n_cycle && i < 4 && n < sizeof text; i++) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s %s", i > 0 ? "," : "", e->cycle[i]);
+    fab_page_say(page, "Can deadlock where the fabric is lossless: %s links wait for each other in a circle:",
+                 fab_show_count(page, e->n_cycle));
+    for (size_t i = 0; i < e->n_cycle && i < 4; i++) {
+        fab_page_say(page, "%s %s", i > 0 ? "," : "", e->cycle[i]);
     }
-    if (e->n_cycle > 4 && n < sizeof text) {
-        (void)snprintf(text + n, sizeof text - n, ", ...");
-    }
-    fab_page_wrap(page, FAB_INK_BAD, 4, 4, text);
+    fab_page_say(page, "%s", e->n_cycle > 4 ? ", ..." : "");
+    fab_page_paragraph(page, FAB_INK_BAD, 4, 4);
 }
 
 /* What part of their next hops switches use that meet enough flows to use all. */
-static void put_next_hops(fab_page *page, const fab_engine_result *e) {
-    char text[512] = "";
-    size_t n = 0;
+static void engine_put_next_hops(fab_page *page, const fab_engine_result *e) {
+    bool any = false;
     for (size_t i = 0; i < e->n_tiers; i++) {
         const fab_tier_load *load = &e->tiers[i];
-        if (load->full_choices > 0 && n < sizeof text) {
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s %.0f %% (least %.0f %%)",
-                                  n == 0 ? "Next hops used: " : ", ", fab_boundary_name(e->wiring, load->tier),
-                                  fab_direction_name(e->wiring, load->tier, load->up), 100 * load->mean_used,
-                                  100 * load->min_used);
+        if (load->full_choices > 0) {
+            fab_page_say(page, "%s%s %s %.0f %% (least %.0f %%)",
+                         any ? ", " : "Next hops used: ", fab_boundary_name(e->wiring, load->tier),
+                         fab_direction_name(e->wiring, load->tier, load->up), 100 * load->mean_used,
+                         100 * load->min_used);
+            any = true;
         }
     }
-    if (n > 0) {
-        fab_page_wrap(page, FAB_INK_PLAIN, 4, 4, text);
+    if (any) {
+        fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
     }
     for (size_t i = 0; i < e->n_tiers; i++) {
         const fab_tier_load *load = &e->tiers[i];
-        char a[32];
-        char b[32];
-        char c[40];
         if (load->polarized) {
             fab_page_wrapf(
                 page, FAB_INK_BAD, 4, 4,
                 "Polarized: %s %s, flows whose path was chosen before use %s of %s next hops, where an ideal "
                 "hash would use %s. Give the tiers different hash families.",
                 fab_boundary_name(e->wiring, load->tier), fab_direction_name(e->wiring, load->tier, load->up),
-                fab_format_count(a, load->later_used), fab_format_count(b, load->later_next_hops),
-                fab_text_mean_count(c, load->later_expected));
+                fab_show_count(page, load->later_used), fab_show_count(page, load->later_next_hops),
+                fab_show_mean_count(page, load->later_expected));
         }
     }
 }
@@ -247,56 +214,44 @@ static void put_next_hops(fab_page *page, const fab_engine_result *e) {
 /* --- loads by boundary ---------------------------------------------------------------------------------------------
  */
 
-static uint64_t largest_bin(const fab_tier_load *load) {
-    uint64_t largest = 0;
-    for (size_t i = 0; i < FAB_HISTOGRAM; i++) {
-        largest = load->histogram[i] > largest ? load->histogram[i] : largest;
-    }
-    return largest;
-}
+#define FIRST_ABOVE 4 /* bins from the fifth on are above the rate of the link */
 
-/* Bins from the fifth on are above the rate of the link. */
-static fab_ink ink_of_bin(size_t bin) {
-    return bin < 4 ? FAB_INK_BAR : FAB_INK_BAD;
-}
-
-static void put_small_histogram(fab_page *page, size_t row, void *context) {
-    const fab_engine_result *const *engine = context;
+static void engine_put_bins(fab_page *page, size_t row, const void *context) {
+    const fab_engine_result *engine = context;
     size_t seen = 0;
-    for (size_t i = 0; i < (*engine)->n_tiers; i++) {
-        const fab_tier_load *load = &(*engine)->tiers[i];
-        if (load->used > 0 && ++seen == row) {
+    for (size_t i = 0; i < engine->n_tiers; i++) {
+        if (engine->tiers[i].used > 0 && ++seen == row) {
             fab_page_put(page, FAB_INK_PLAIN, "  ");
-            for (size_t bin = 0; bin < FAB_HISTOGRAM; bin++) {
-                fab_page_column_bar(page, ink_of_bin(bin), (double)load->histogram[bin], (double)largest_bin(load));
-            }
+            fab_page_sparkline(page, engine->tiers[i].histogram, FAB_HISTOGRAM, FIRST_ABOVE);
         }
     }
 }
 
-static void put_loads(fab_page *page, const fab_engine_result *e) {
-    static const char *const HEADINGS[] = {"links", "number", "used", "mean", "max", "spray", "collided"};
-    char a[32];
+static void engine_put_loads(fab_page *page, const fab_engine_result *e) {
+    static const fab_column COLUMNS[] = {COLUMN("links", NULL),
+                                         COLUMN("number", fab_show_whole),
+                                         COLUMN("used", fab_show_whole),
+                                         COLUMN("mean", fab_show_2_digits),
+                                         MARKED("max", fab_show_2_digits, FAB_INK_BAD, FAB_FULL_LOAD),
+                                         COLUMN("spray", fab_show_2_digits),
+                                         COLUMN("collided", fab_show_whole)};
     fab_table table;
-    fab_table_begin(&table, HEADINGS, sizeof HEADINGS / sizeof HEADINGS[0]);
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < e->n_tiers; i++) {
         const fab_tier_load *load = &e->tiers[i];
-        if (load->used == 0) {
-            continue;
+        const double figures[] = {(double)load->links,   (double)load->used,     load->mean_utilisation,
+                                  load->max_utilisation, load->max_taper_factor, (double)load->collided};
+        if (load->used > 0) {
+            fab_table_row(&table, FAB_INK_PLAIN,
+                          fab_show(page, "%s %s", fab_boundary_name(e->wiring, load->tier),
+                                   fab_direction_name(e->wiring, load->tier, load->up)),
+                          figures);
         }
-        fab_ink ink = load->max_utilisation > FAB_FULL_LOAD ? FAB_INK_BAD : FAB_INK_PLAIN;
-        fab_table_row(&table);
-        fab_table_set(&table, 0, FAB_INK_PLAIN, "%s %s", fab_boundary_name(e->wiring, load->tier),
-                      fab_direction_name(e->wiring, load->tier, load->up));
-        fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", fab_format_count(a, load->links));
-        fab_table_set(&table, 2, FAB_INK_PLAIN, "%s", fab_format_count(a, load->used));
-        fab_table_set(&table, 3, FAB_INK_PLAIN, "%.2f", load->mean_utilisation);
-        fab_table_set(&table, 4, ink, "%.2f", load->max_utilisation);
-        fab_table_set(&table, 5, FAB_INK_PLAIN, "%.2f", load->max_taper_factor);
-        fab_table_set(&table, 6, ink, "%s", fab_format_count(a, load->collided));
+        if (load->used > 0 && load->max_utilisation > FAB_FULL_LOAD) {
+            fab_table_set(&table, 6, FAB_INK_BAD, "%s", fab_show_count(page, load->collided));
+        }
     }
-    fab_table_print(&table, page, 4, put_small_histogram, &e);
-    fab_table_release(&table);
+    fab_table_end(&table, 4, engine_put_bins, e);
     fab_page_wrapf(page, FAB_INK_DIM, 4, 4,
                    "%smean, max: utilisation; spray: the largest under ideal spraying; last column: links by "
                    "utilisation, from idle to 3 and more",
@@ -316,97 +271,77 @@ static const fab_tier_load *fullest_boundary(const fab_engine_result *e) {
     return fullest;
 }
 
-static void put_histogram(fab_page *page, const fab_engine_result *e, const fab_tier_load *load) {
+static void engine_put_histogram(fab_page *page, const fab_engine_result *e, const fab_tier_load *load) {
     size_t first = 0;
-    size_t last = FAB_HISTOGRAM - 1;
-    while (first < last && load->histogram[first] == 0) {
-        first++;
-    }
-    while (last > first && load->histogram[last] == 0) {
-        last--;
-    }
+    size_t last = 0;
+    uint64_t largest = fab_text_bins(load->histogram, FAB_HISTOGRAM, &first, &last);
     fab_page_line(page, FAB_INK_DIM, "    utilisation of the links %s %s%s", fab_boundary_name(e->wiring, load->tier),
                   fab_direction_name(e->wiring, load->tier, load->up), e->n_seeds > 1 ? ", first seed" : "");
-    size_t room = page->width > 34 ? page->width - 34 : 8;
-    size_t cells = room < BAR_CELLS ? room : BAR_CELLS;
     for (size_t bin = first; bin <= last; bin++) {
-        char count[32];
-        fab_page_right(page, FAB_INK_PLAIN, 18, fab_histogram_names[bin]);
-        fab_page_put(page, FAB_INK_PLAIN, " ");
-        fab_page_bar(page, ink_of_bin(bin), (double)load->histogram[bin], (double)largest_bin(load), cells);
-        fab_page_printf(page, FAB_INK_PLAIN, " %s", fab_format_count(count, load->histogram[bin]));
-        fab_page_end_line(page);
+        fab_page_bin(page, bin < FIRST_ABOVE ? FAB_INK_BAR : FAB_INK_BAD, fab_histogram_names[bin],
+                     load->histogram[bin], largest);
     }
 }
 
 /* --- who meets on the worst links ----------------------------------------------------------------------------------
  */
 
-static void put_flow(fab_page *page, const fab_phase_result *phase, const fab_flow_ref *flow) {
-    char text[256];
+static void engine_put_flow(fab_page *page, const fab_phase_result *phase, const fab_flow_ref *flow) {
     bool is_job = strcmp(phase->name, phase->collective) != 0; /* a pattern has one name, and no ranks */
     bool is_moved = flow->src_rank != flow->src_gpu || flow->dst_rank != flow->dst_gpu;
-    char share[32] = "";
-    if (flow->share < 1 - 1e-9) {
-        (void)snprintf(share, sizeof share, ", %.3g %% of it", 100 * flow->share);
-    }
+    fab_page_say(page, "%s %" PRIu32 " -> %" PRIu32, is_job || is_moved ? "rank" : "GPU",
+                 is_moved ? flow->src_rank : flow->src_gpu, is_moved ? flow->dst_rank : flow->dst_gpu);
     if (is_moved) {
-        (void)snprintf(text, sizeof text, "rank %" PRIu32 " -> %" PRIu32 " (GPU %" PRIu32 " -> %" PRIu32 ")%s%s%s",
-                       flow->src_rank, flow->dst_rank, flow->src_gpu, flow->dst_gpu, share,
-                       flow->comm[0] != '\0' ? ", " : "", flow->comm);
-    } else {
-        (void)snprintf(text, sizeof text, "%s %" PRIu32 " -> %" PRIu32 "%s%s%s", is_job ? "rank" : "GPU", flow->src_gpu,
-                       flow->dst_gpu, share, flow->comm[0] != '\0' ? ", " : "", flow->comm);
+        fab_page_say(page, " (GPU %" PRIu32 " -> %" PRIu32 ")", flow->src_gpu, flow->dst_gpu);
     }
-    fab_page_wrap(page, FAB_INK_PLAIN, 8, 10, text);
+    if (flow->share < 1 - 1e-9) {
+        fab_page_say(page, ", %.3g %% of it", 100 * flow->share);
+    }
+    fab_page_say(page, "%s%s", flow->comm[0] != '\0' ? ", " : "", flow->comm);
+    fab_page_paragraph(page, FAB_INK_PLAIN, 8, 10);
 }
 
-static void put_hot_links(fab_page *page, const fab_phase_result *phase, const fab_engine_result *e) {
+static void engine_put_hot_links(fab_page *page, const fab_phase_result *phase, const fab_engine_result *e) {
     fab_page_line(page, FAB_INK_DIM, "    worst links%s, and who meets there",
                   e->n_seeds > 1 ? " for the first seed" : "");
     for (size_t i = 0; i < e->n_hot && i < SHOWN_LINKS; i++) {
         const fab_hot_link *hot = &e->hot[i];
-        char count[32];
-        char parts[64];
-        fab_page_wrapf(page, FAB_INK_BAD, 6, 8, "x%.2f %s, %s, %s flow%s", hot->factor, hot->name, factors(hot, parts),
-                       fab_format_count(count, hot->n_flows), hot->n_flows == 1 ? "" : "s");
+        fab_page_wrapf(page, FAB_INK_BAD, 6, 8, "x%.2f %s, %s, %s", hot->factor, hot->name,
+                       engine_show_factors(page, hot), fab_show_counted(page, hot->n_flows, "flow", "flows"));
         uint32_t shown = 0;
         for (; shown < hot->n_listed && shown < SHOWN_FLOWS; shown++) {
-            put_flow(page, phase, &hot->flows[shown]);
+            engine_put_flow(page, phase, &hot->flows[shown]);
         }
         if (hot->n_flows > shown && shown > 0) {
-            fab_page_line(page, FAB_INK_DIM, "        and %s more", fab_format_count(count, hot->n_flows - shown));
+            fab_page_line(page, FAB_INK_DIM, "        and %s more", fab_show_count(page, hot->n_flows - shown));
         }
     }
 }
 
 void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_engine_result *e) {
-    char text[FAB_ENGINE_LABEL_SIZE + 64];
+    fab_page_say(page, "%s", e->label);
     if (e->n_seeds > 1) {
-        (void)snprintf(text, sizeof text, "%s, seeds %" PRIu64 " to %" PRIu64, e->label, e->seed,
-                       e->seed + e->n_seeds - 1);
+        fab_page_say(page, ", seeds %" PRIu64 " to %" PRIu64, e->seed, e->seed + e->n_seeds - 1);
     } else if (e->seeded) {
-        (void)snprintf(text, sizeof text, "%s, seed %" PRIu64, e->label, e->seed);
-    } else {
-        (void)snprintf(text, sizeof text, "%s", e->label);
+        fab_page_say(page, ", seed %" PRIu64, e->seed);
     }
     fab_page_end_line(page);
-    fab_page_wrap(page, FAB_INK_BOLD, 2, 4, text);
+    fab_page_paragraph(page, FAB_INK_BOLD, 2, 4);
     if (phase->fabric_flows > 0) {
-        put_verdict(page, phase, e);
+        engine_put_verdict(page, phase, e);
     }
     fab_text_times(page, e);
-    put_limits(page, e);
-    put_paths(page, e);
-    put_deadlock(page, e);
-    put_next_hops(page, e);
-    put_loads(page, e);
+    engine_put_limits(page, e);
+    engine_put_paths(page, e);
+    engine_put_deadlock(page, e);
+    engine_put_next_hops(page, e);
+    engine_put_loads(page, e);
     const fab_tier_load *fullest = fullest_boundary(e);
     if (phase->fabric_flows == 0 || fullest == NULL) {
         return;
     }
-    put_histogram(page, e, fullest);
+    engine_put_histogram(page, e, fullest);
     if (e->n_hot > 0 && e->hot[0].factor > FAB_FULL_LOAD) {
-        put_hot_links(page, phase, e);
+        engine_put_hot_links(page, phase, e);
     }
 }

@@ -1,22 +1,18 @@
 /* Text report: what was found in a file, what was left out, what is assumed. */
 #include "fab/imported.h"
-#include "fab/units.h"
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define NOTES_SHOWN 5
 
-static void put_servers(fab_page *page, const fab_imported *in) {
+static void import_put_servers(fab_page *page, const fab_imported *in) {
     const fab_installed *site = in->site;
-    char rate[40];
     uint32_t n_cut = site->n_servers - site->n_whole;
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
                    "%" PRIu32 " server%s of %" PRIu32 " NIC%s at %s%s, numbered by %s: %.60s%s%.60s", site->n_whole,
-                   site->n_whole == 1 ? "" : "s", site->nics_per_server, site->nics_per_server == 1 ? "" : "s",
-                   fab_quantity_format(rate, in->spec->nic_bps, FAB_UNIT_RATE),
-                   site->n_planes > 1 ? ", a port on every plane" : "",
+                   fab_plural(site->n_whole), site->nics_per_server, fab_plural(site->nics_per_server),
+                   fab_show_rate(page, in->spec->nic_bps), site->n_planes > 1 ? ", a port on every plane" : "",
                    in->spec->host_order == FAB_HOSTS_BY_LEAF ? "leaf and port" : "name", site->server_name[0],
                    site->n_whole > 1 ? " to " : "", site->n_whole > 1 ? site->server_name[site->n_whole - 1] : "");
     if (n_cut > 0) {
@@ -32,7 +28,7 @@ static void put_servers(fab_page *page, const fab_imported *in) {
     }
 }
 
-static void put_structure(fab_page *page, const fab_imported *in) {
+static void import_put_structure(fab_page *page, const fab_imported *in) {
     const fab_installed *site = in->site;
     const fab_fabric *f = in->fabric;
     if (!site->is_tree) {
@@ -57,64 +53,62 @@ static void put_structure(fab_page *page, const fab_imported *in) {
                        site->n_networks);
     }
     if (site->n_pods > 0) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%" PRIu32 " pod%s.", site->n_pods, site->n_pods == 1 ? "" : "s");
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%" PRIu32 " pod%s.", site->n_pods, fab_plural(site->n_pods));
     }
 }
 
-static void put_tiers(fab_page *page, const fab_imported *in) {
-    static const char *const HEADINGS[] = {"tier", "switches", "ports", "cables below", "rate", "first"};
+static void import_put_tiers(fab_page *page, const fab_imported *in) {
+    static const fab_column COLUMNS[] = {COLUMN("tier", NULL),
+                                         COLUMN("switches", fab_show_integer),
+                                         COLUMN("ports", fab_show_integer),
+                                         COLUMN("cables below", fab_show_integer),
+                                         COLUMN("rate", fab_show_rate),
+                                         COLUMN("first", NULL)};
     const fab_fabric *f = in->fabric;
     fab_table table;
-    fab_table_begin(&table, HEADINGS, sizeof HEADINGS / sizeof HEADINGS[0]);
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (uint32_t t = 1; t <= f->n_boundaries; t++) {
         uint32_t n_cables = 0;
-        char rate[40];
-        char name[FAB_NODE_NAME_SIZE];
-        bool has_switches = t <= f->n_tiers;
         for (uint32_t c = 0; c < f->n_cables; c++) {
             n_cables += fab_class_of(f, 2 * c)->tier == t;
         }
-        fab_table_row(&table);
-        fab_table_set(&table, 0, FAB_INK_PLAIN, "%s",
-                      has_switches ? fab_tier_name(f->wiring, t) : fab_boundary_name(f->wiring, t));
-        if (has_switches) {
-            uint32_t first = f->first_of_tier[t];
-            fab_table_set(&table, 1, FAB_INK_PLAIN, "%" PRIu32, f->first_of_tier[t + 1] - first);
-            fab_table_set(&table, 2, FAB_INK_PLAIN, "%" PRIu64, in->spec->tier[t - 1].radix);
-            fab_table_set(&table, 5, FAB_INK_PLAIN, "%s", fab_node_name(f, first, name));
+        double figures[] = {FAB_TABLE_BLANK, FAB_TABLE_BLANK, n_cables, fab_imported_rate(in, t), FAB_TABLE_BLANK};
+        if (t > f->n_tiers) {
+            fab_table_row(&table, FAB_INK_PLAIN, fab_boundary_name(f->wiring, t), figures);
+            continue;
         }
-        fab_table_set(&table, 3, FAB_INK_PLAIN, "%" PRIu32, n_cables);
-        fab_table_set(&table, 4, FAB_INK_PLAIN, "%s",
-                      fab_quantity_format(rate, fab_imported_rate(in, t), FAB_UNIT_RATE));
+        char name[FAB_NODE_NAME_SIZE];
+        uint32_t first = f->first_of_tier[t];
+        figures[0] = f->first_of_tier[t + 1] - first;
+        figures[1] = (double)in->spec->tier[t - 1].radix;
+        fab_table_row(&table, FAB_INK_PLAIN, fab_tier_name(f->wiring, t), figures);
+        fab_table_set(&table, 5, FAB_INK_PLAIN, "%s", fab_node_name(f, first, name));
     }
-    fab_table_print(&table, page, 2, NULL, NULL);
-    fab_table_release(&table);
+    fab_table_end(&table, 2, NULL, NULL);
 }
 
-static void put_left(fab_page *page, const fab_installed *site) {
+static void import_put_left(fab_page *page, const fab_installed *site) {
     bool any = false;
     for (uint32_t kind = 0; kind < FAB_LEFT_N; kind++) {
-        any = any || site->left[kind].n > 0;
-    }
-    if (any) {
-        fab_text_heading(page, "LEFT OUT", NULL);
-    }
-    for (uint32_t kind = 0; kind < FAB_LEFT_N; kind++) {
         const fab_left *left = &site->left[kind];
-        char names[512] = "";
-        size_t n = 0;
         bool tells = kind != FAB_LEFT_SERVICES && kind != FAB_LEFT_NAMELESS; /* these are all called the same */
-        for (uint32_t i = 0; tells && i < left->n && i < FAB_INSTALLED_SHOWN && n < sizeof names; i++) {
-            n += (size_t)snprintf(names + n, sizeof names - n, "%s%.100s", i > 0 ? ", " : ": ", left->name[i]);
+        if (left->n == 0) {
+            continue;
         }
-        if (left->n > 0) {
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%" PRIu32 " %s%s%s", left->n, fab_left_out_texts[kind], names,
-                           tells && left->n > FAB_INSTALLED_SHOWN ? ", ..." : "");
+        if (!any) {
+            fab_text_heading(page, "LEFT OUT", NULL);
+            any = true;
         }
+        fab_page_say(page, "%" PRIu32 " %s", left->n, fab_left_out_texts[kind]);
+        for (uint32_t i = 0; tells && i < left->n && i < FAB_INSTALLED_SHOWN; i++) {
+            fab_page_say(page, "%s%.100s", i > 0 ? ", " : ": ", left->name[i]);
+        }
+        fab_page_say(page, "%s", tells && left->n > FAB_INSTALLED_SHOWN ? ", ..." : "");
+        fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
     }
 }
 
-static void put_notes(fab_page *page, const fab_site *site) {
+static void import_put_notes(fab_page *page, const fab_site *site) {
     if (site->n_notes > 0) {
         fab_text_heading(page, "NOTES", "what the file contradicts itself in, and what it names without describing it");
     }
@@ -132,15 +126,15 @@ void fab_text_import(fab_page *page, const fab_imported *in) {
     fab_page_wrapf(page, FAB_INK_BOLD, 0, 2, "%s: %s", in->path, in->site->site->format);
     fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "%s; digest %s", in->format, in->spec->digest);
     fab_text_heading(page, "FOUND", NULL);
-    put_servers(page, in);
-    put_structure(page, in);
-    put_tiers(page, in);
-    put_left(page, in->site);
+    import_put_servers(page, in);
+    import_put_structure(page, in);
+    import_put_tiers(page, in);
+    import_put_left(page, in->site);
     fab_text_heading(page, "ASSUMED", "keys in brackets change it: --set KEY=VALUE");
     for (size_t i = 0; i < n; i++) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, assumed[i]);
     }
-    put_notes(page, in->site->site);
+    import_put_notes(page, in->site->site);
     fab_text_heading(page, "NEXT", NULL);
     if (in->output != NULL) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "fabriscope run %s", in->output);

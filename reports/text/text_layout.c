@@ -1,9 +1,10 @@
 #include "text_layout.h"
-#include "fab/memory.h"
+#include "fab/units.h"
 #include "fab/utf8.h"
 
+#include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 void fab_page_init(fab_page *page, const fab_report_style *style) {
@@ -94,6 +95,14 @@ void fab_page_end_line(fab_page *page) {
     page->used = 0;
 }
 
+void fab_page_last(fab_page *page, const char *text) {
+    if (page->used + 2 + fab_text_columns(text) > page->width) {
+        fab_page_end_line(page);
+    }
+    fab_page_right(page, FAB_INK_DIM, page->width, text);
+    fab_page_end_line(page);
+}
+
 void fab_page_line(fab_page *page, fab_ink ink, const char *fmt, ...) {
     char text[4 * FAB_TEXT_MAX_WIDTH];
     va_list args;
@@ -144,6 +153,54 @@ void fab_page_wrapf(fab_page *page, fab_ink ink, size_t indent, size_t hanging, 
     (void)vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     fab_page_wrap(page, ink, indent, hanging, text);
+}
+
+void fab_page_say(fab_page *page, const char *fmt, ...) {
+    size_t room = sizeof page->said - page->n_said;
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(page->said + page->n_said, room, fmt, args);
+    va_end(args);
+    page->n_said += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
+}
+
+void fab_page_paragraph(fab_page *page, fab_ink ink, size_t indent, size_t hanging) {
+    page->said[page->n_said] = '\0';
+    page->n_said = 0;
+    fab_page_wrap(page, ink, indent, hanging, page->said);
+}
+
+void fab_page_shell(fab_page *page, fab_ink ink, size_t indent, const char *text) {
+    fab_page_to(page, indent);
+    while (*text != '\0') {
+        size_t word = strcspn(text, " ");
+        size_t n = word;
+        if (page->used + n + 2 > page->width && page->used > indent) {
+            fab_page_put(page, ink, " \\");
+            fab_page_end_line(page);
+            fab_page_to(page, indent);
+        }
+        while (n > 0) {
+            size_t piece = strcspn(text, ",");
+            piece = piece < n ? piece + 1 : n;
+            if (page->used + piece + 2 > page->width) {
+                fab_page_put(page, ink, "\\");
+                fab_page_end_line(page);
+            }
+            fab_page_printf(page, ink, "%.*s", (int)piece, text);
+            text += piece;
+            n -= piece;
+        }
+        text += strspn(text, " ");
+        if (*text != '\0' && page->used + 1 + strcspn(text, " ") + 2 <= page->width) {
+            fab_page_put(page, ink, " ");
+        } else if (*text != '\0') {
+            fab_page_put(page, ink, " \\");
+            fab_page_end_line(page);
+            fab_page_to(page, indent);
+        }
+    }
+    fab_page_end_line(page);
 }
 
 /* --- bars ----------------------------------------------------------------------------------------------------------
@@ -200,79 +257,137 @@ void fab_page_column_bar(fab_page *page, fab_ink ink, double part, double whole)
     fab_page_put(page, ink, page->ascii ? ASCII_HEIGHTS[n] : HEIGHTS[n]);
 }
 
-/* --- tables --------------------------------------------------------------------------------------------------------
+uint64_t fab_text_bins(const uint64_t *bins, size_t n, size_t *out_first, size_t *out_last) {
+    uint64_t largest = 0;
+    *out_first = *out_last = n - 1;
+    for (size_t i = n; i-- > 0;) {
+        *out_first = bins[i] > 0 ? i : *out_first;
+        *out_last = bins[i] > 0 && largest == 0 ? i : *out_last;
+        largest = bins[i] > largest ? bins[i] : largest;
+    }
+    return largest;
+}
+
+void fab_page_sparkline(fab_page *page, const uint64_t *bins, size_t n, size_t first_bad) {
+    size_t first = 0;
+    size_t last = 0;
+    uint64_t largest = fab_text_bins(bins, n, &first, &last);
+    for (size_t i = 0; i < n; i++) {
+        fab_page_column_bar(page, i < first_bad ? FAB_INK_BAR : FAB_INK_BAD, (double)bins[i], (double)largest);
+    }
+}
+
+#define BIN_NAME  18
+#define BIN_CELLS 40 /* of a bar, at most */
+
+void fab_page_bin(fab_page *page, fab_ink ink, const char *name, uint64_t n, uint64_t largest) {
+    size_t room = page->width > BIN_NAME + 16 ? page->width - BIN_NAME - 16 : 8;
+    fab_page_right(page, FAB_INK_PLAIN, BIN_NAME, name);
+    fab_page_put(page, FAB_INK_PLAIN, " ");
+    fab_page_bar(page, ink, (double)n, (double)largest, room < BIN_CELLS ? room : BIN_CELLS);
+    fab_page_printf(page, FAB_INK_PLAIN, " %s", fab_show_count(page, n));
+    fab_page_end_line(page);
+}
+
+/* --- figures -------------------------------------------------------------------------------------------------------
  */
 
-void fab_table_init(fab_table *table, size_t n_columns) {
-    *table = (fab_table){.n_columns = n_columns < FAB_TEXT_MAX_COLUMNS ? n_columns : FAB_TEXT_MAX_COLUMNS};
+static char *next_figure(fab_page *page) {
+    return page->figure[page->n_figures++ % FAB_TEXT_FIGURES];
 }
 
-void fab_table_release(fab_table *table) {
-    free(table->cell);
-    *table = (fab_table){0};
-}
-
-void fab_table_row(fab_table *table) {
-    size_t need = (table->n_rows + 1) * table->n_columns;
-    if (table->failed || FAB_GROW(table->cell, table->capacity, need, NULL) != FAB_OK) {
-        table->failed = true;
-        return;
-    }
-    for (size_t i = need - table->n_columns; i < need; i++) {
-        table->cell[i] = (fab_table_cell){.ink = FAB_INK_PLAIN};
-    }
-    table->n_rows++;
-}
-
-void fab_table_begin(fab_table *table, const char *const *titles, size_t n) {
-    fab_table_init(table, n);
-    fab_table_row(table);
-    for (size_t i = 0; i < n; i++) {
-        fab_table_set(table, i, FAB_INK_DIM, "%s", titles[i]);
-    }
-}
-
-void fab_table_set(fab_table *table, size_t column, fab_ink ink, const char *fmt, ...) {
-    if (table->failed || table->n_rows == 0 || column >= table->n_columns) {
-        return;
-    }
-    fab_table_cell *cell = &table->cell[(table->n_rows - 1) * table->n_columns + column];
+const char *fab_show(fab_page *page, const char *fmt, ...) {
+    char *text = next_figure(page);
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(cell->text, sizeof cell->text, fmt, args);
+    (void)vsnprintf(text, FAB_TEXT_FIGURE, fmt, args);
     va_end(args);
-    cell->ink = ink;
+    return text;
 }
 
-void fab_table_print(const fab_table *table, fab_page *page, size_t indent, fab_table_tail *tail, void *context) {
-    size_t widths[FAB_TEXT_MAX_COLUMNS] = {0};
-    if (table->failed) {
-        page->out.failed = true;
-        return;
+const char *fab_show_count(fab_page *page, uint64_t n) {
+    return fab_format_count(next_figure(page), n);
+}
+
+const char *fab_show_counted(fab_page *page, uint64_t n, const char *one, const char *many) {
+    return fab_show(page, "%s %s", fab_show_count(page, n), n == 1 ? one : many);
+}
+
+const char *fab_show_mean_count(fab_page *page, double n) {
+    double whole = floor(n);
+    int tenth = (int)((n - whole) * 10 + 0.5);
+    if (tenth == 10) {
+        whole += 1;
+        tenth = 0;
     }
-    for (size_t i = 0; i < table->n_rows * table->n_columns; i++) {
-        size_t columns = fab_text_columns(table->cell[i].text);
-        size_t *width = &widths[i % table->n_columns];
-        *width = columns > *width ? columns : *width;
+    const char *count = fab_show_count(page, (uint64_t)whole);
+    return n == whole ? count : fab_show(page, "%s.%d", count, tenth);
+}
+
+const char *fab_show_whole(fab_page *page, double n) {
+    return fab_show_count(page, (uint64_t)n);
+}
+
+const char *fab_show_integer(fab_page *page, double n) {
+    return fab_show(page, "%.0f", n);
+}
+
+const char *fab_show_time(fab_page *page, double s) {
+    return fab_quantity_format(next_figure(page), s, FAB_UNIT_TIME);
+}
+
+const char *fab_show_rate(fab_page *page, double bps) {
+    return fab_quantity_format(next_figure(page), bps, FAB_UNIT_RATE);
+}
+
+const char *fab_show_bytes(fab_page *page, double bytes) {
+    return fab_quantity_format(next_figure(page), bytes, FAB_UNIT_BYTES);
+}
+
+const char *fab_show_length(fab_page *page, double m) {
+    return fab_quantity_format(next_figure(page), m, FAB_UNIT_LENGTH);
+}
+
+const char *fab_show_power(fab_page *page, double w) {
+    return fab_quantity_format(next_figure(page), w, FAB_UNIT_POWER);
+}
+
+const char *fab_show_money(fab_page *page, double usd) {
+    return fab_money_format(next_figure(page), usd);
+}
+
+const char *fab_show_2_digits(fab_page *page, double value) {
+    return fab_show(page, "%.2f", value);
+}
+
+const char *fab_show_3_digits(fab_page *page, double value) {
+    return fab_show(page, "%.3f", value);
+}
+
+const char *fab_show_factor(fab_page *page, double factor) {
+    return fab_show(page, "x%.3f", factor);
+}
+
+const char *fab_show_percent(fab_page *page, double ratio) {
+    return fab_show(page, "%.1f %%", 100 * ratio);
+}
+
+const char *fab_show_about(fab_page *page, double value) {
+    return fab_show(page, "%.3g", value);
+}
+
+const char *fab_show_taper(fab_page *page, double taper) {
+    return fab_show(page, "%.3g:1", taper);
+}
+
+const char *fab_show_tapers(fab_page *page, uint64_t tiers, const double *taper) {
+    const char *text = tiers < 2 ? "-" : fab_show_about(page, taper[0]);
+    for (uint64_t t = 1; t + 1 < tiers; t++) {
+        text = fab_show(page, "%s/%.3g", text, taper[t]);
     }
-    for (size_t row = 0; row < table->n_rows; row++) {
-        size_t edge = indent;
-        fab_page_to(page, indent);
-        for (size_t column = 0; column < table->n_columns; column++) {
-            const fab_table_cell *cell = &table->cell[row * table->n_columns + column];
-            fab_ink ink = row == 0 ? FAB_INK_DIM : cell->ink;
-            if (column == 0) {
-                fab_page_put(page, ink, cell->text);
-                edge += widths[0];
-            } else {
-                edge += 2 + widths[column];
-                fab_page_right(page, ink, edge, cell->text);
-            }
-        }
-        fab_page_to(page, edge);
-        if (tail != NULL && row > 0) {
-            tail(page, row, context);
-        }
-        fab_page_end_line(page);
-    }
+    return text;
+}
+
+const char *fab_plural(uint64_t n) {
+    return n == 1 ? "" : "s";
 }

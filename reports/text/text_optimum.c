@@ -1,64 +1,34 @@
 /* Text report: the cheapest design of a catalog, its rivals, and why they lost. */
-#include "fab/units.h"
 #include "fab/optimum.h"
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_FRONT_ROWS 20
 
-/* "1:1 / 2:1", or "-" with one tier. */
-static const char *tapers_text(char *out, size_t size, const fab_optimum_point *p) {
-    size_t n = 0;
-    (void)snprintf(out, size, "-");
-    for (uint64_t t = 0; t + 1 < p->tiers && t < FAB_MAX_TIERS && n < size; t++) {
-        n += (size_t)snprintf(out + n, size - n, "%s%.3g", t > 0 ? "/" : "", p->built_taper[t]);
-    }
-    return out;
-}
-
-static void put_limits(fab_page *page, const fab_optimum *o) {
-    char text[400];
-    char count[32];
-    char value[32];
+static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
     const fab_limits *l = &o->limits;
-    size_t n = (size_t)snprintf(text, sizeof text, "%s GPUs, catalog %s", fab_format_count(count, o->gpus), o->catalog);
+    fab_page_say(page, "%s GPUs, catalog %s", fab_show_count(page, o->gpus), o->catalog);
     if (l->has_bisection) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "; bisection at least %.4g of full", l->min_bisection_ratio);
+        fab_page_say(page, "; bisection at least %.4g of full", l->min_bisection_ratio);
     }
     if (l->has_taper) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "; taper at most %.4g:1", l->max_taper);
+        fab_page_say(page, "; taper at most %.4g:1", l->max_taper);
     }
     if (l->has_power) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "; power at most %s",
-                              fab_quantity_format(value, l->max_power_w, FAB_UNIT_POWER));
+        fab_page_say(page, "; power at most %s", fab_show_power(page, l->max_power_w));
     }
     if (l->has_budget) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "; budget %s", fab_money_format(value, l->budget_usd));
+        fab_page_say(page, "; budget %s", fab_show_money(page, l->budget_usd));
     }
     if (!l->has_bisection && !l->has_taper && !l->has_power && !l->has_budget) {
-        (void)snprintf(text + n, sizeof text - n,
-                       "; no limits, and then the most tapered is the cheapest: see --min-bisection");
+        fab_page_say(page, "; no limits, and then the most tapered is the cheapest: see --min-bisection");
     }
-    fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, text);
+    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
     if (o->source[0] != '\0') {
         fab_page_wrap(page, FAB_INK_DIM, 2, 2, o->source);
     }
-}
-
-static void set_row(fab_table *table, const fab_optimum_point *p, fab_ink ink) {
-    char a[64];
-    fab_table_row(table);
-    fab_table_set(table, 0, ink, "%s", p->family);
-    fab_table_set(table, 1, ink, "%" PRIu64, p->tiers);
-    fab_table_set(table, 2, ink, "%" PRIu64, p->planes);
-    fab_table_set(table, 3, ink, "%s", tapers_text(a, sizeof a, p));
-    fab_table_set(table, 4, ink, "%.3f", p->bisection_ratio);
-    fab_table_set(table, 5, ink, "%s", fab_quantity_format(a, p->power_w, FAB_UNIT_POWER));
-    fab_table_set(table, 6, ink, "%s", fab_money_format(a, p->total_usd));
-    fab_table_set(table, 7, ink, "%+.1f %%", 100 * p->difference_ratio);
 }
 
 /* Switches of the rows: one letter for each different set, explained below the table. */
@@ -79,29 +49,46 @@ static void add_to_legend(legend *l, size_t row, const char *text) {
     l->of_row[row] = i;
 }
 
-static void put_letter(fab_page *page, size_t row, void *context) {
+static void optimum_put_letter(fab_page *page, size_t row, const void *context) {
     const legend *l = context;
     fab_page_printf(page, FAB_INK_DIM, "  %c", (int)('a' + l->of_row[row]));
 }
 
+static const char *optimum_show_difference(fab_page *page, double ratio) {
+    return fab_show(page, "%+.1f %%", 100 * ratio);
+}
+
+static void optimum_add_point(fab_table *table, legend *switches, const fab_optimum_point *p, fab_ink ink) {
+    const double figures[] = {(double)p->tiers, (double)p->planes, FAB_TABLE_BLANK,    p->bisection_ratio,
+                              p->power_w,       p->total_usd,      p->difference_ratio};
+    fab_table_row(table, ink, p->family, figures);
+    fab_table_set(table, 3, ink, "%s", fab_show_tapers(table->page, p->tiers, p->built_taper));
+    if (!table->failed) {
+        add_to_legend(switches, table->n_rows - 1, p->switches);
+    }
+}
+
 /* A winner may stand above the rows; NULL: none. */
-static void put_points(fab_page *page, const fab_optimum_point *winner, const fab_optimum_point *points, size_t n) {
-    static const char *const HEADINGS[] = {"family",    "tiers", "planes", "taper",
-                                           "bisection", "power", "cost",   "difference"};
+static void optimum_put_points(fab_page *page, const fab_optimum_point *winner, const fab_optimum_point *points,
+                               size_t n) {
+    static const fab_column COLUMNS[] = {COLUMN("family", NULL),
+                                         COLUMN("tiers", fab_show_integer),
+                                         COLUMN("planes", fab_show_integer),
+                                         COLUMN("taper", NULL),
+                                         COLUMN("bisection", fab_show_3_digits),
+                                         COLUMN("power", fab_show_power),
+                                         COLUMN("cost", fab_show_money),
+                                         COLUMN("difference", optimum_show_difference)};
     legend switches = {.n = 0};
     fab_table table;
-    fab_table_begin(&table, HEADINGS, sizeof HEADINGS / sizeof HEADINGS[0]);
-    size_t row = 1;
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     if (winner != NULL) {
-        set_row(&table, winner, FAB_INK_GOOD);
-        add_to_legend(&switches, row++, winner->switches);
+        optimum_add_point(&table, &switches, winner, FAB_INK_GOOD);
     }
     for (size_t i = 0; i < n && i < MAX_FRONT_ROWS; i++) {
-        set_row(&table, &points[i], FAB_INK_PLAIN);
-        add_to_legend(&switches, row++, points[i].switches);
+        optimum_add_point(&table, &switches, &points[i], FAB_INK_PLAIN);
     }
-    fab_table_print(&table, page, 2, put_letter, &switches);
-    fab_table_release(&table);
+    fab_table_end(&table, 2, optimum_put_letter, &switches);
     for (size_t i = 0; i < switches.n; i++) {
         fab_page_line(page, FAB_INK_DIM, "  %c: %s", (int)('a' + i), switches.text[i]);
     }
@@ -137,27 +124,26 @@ static bool is_first_of_group(const fab_optimum *o, size_t i) {
     return true;
 }
 
-static void put_losers(fab_page *page, const fab_optimum *o) {
+static void optimum_put_losers(fab_page *page, const fab_optimum *o) {
     fab_text_heading(page, "WHY THE OTHERS LOST", "the closest choice of each family and number of tiers");
     for (size_t i = 0; i < o->n_rejected; i++) {
         size_t count = 0;
-        char others[48] = "";
         if (!is_first_of_group(o, i)) {
             continue;
         }
         const fab_optimum_loser *l = closest(o, i, &count);
+        fab_page_say(page, "%s, %" PRIu64 " tier%s (%s, %" PRIu64 " plane%s): %s", l->family, l->tiers,
+                     fab_plural(l->tiers), l->switches, l->planes, fab_plural(l->planes), l->reason);
         if (count > 1) {
-            (void)snprintf(others, sizeof others, "; %zu others did worse", count - 1);
+            fab_page_say(page, "; %zu others did worse", count - 1);
         }
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 6, "%s, %" PRIu64 " tier%s (%s, %" PRIu64 " plane%s): %s%s", l->family,
-                       l->tiers, l->tiers == 1 ? "" : "s", l->switches, l->planes, l->planes == 1 ? "" : "s", l->reason,
-                       others);
+        fab_page_paragraph(page, FAB_INK_PLAIN, 2, 6);
     }
 }
 
 /* The one-line form, so that it stays one word when it is pasted into a shell: broken behind commas by a backslash, the
  * next line at the margin. */
-static void put_design(fab_page *page, const char *design) {
+static void optimum_put_design(fab_page *page, const char *design) {
     fab_page_put(page, FAB_INK_BOLD, "  ");
     while (*design != '\0') {
         size_t n = strcspn(design, ",");
@@ -174,21 +160,15 @@ static void put_design(fab_page *page, const char *design) {
 }
 
 void fab_text_optimum(fab_page *page, const fab_optimum *o) {
-    char money[32];
-    char count[32];
     fab_text_heading(page, "OPTIMUM", NULL);
-    put_limits(page, o);
+    optimum_put_limits(page, o);
     fab_page_end_line(page);
-    put_design(page, o->winner.design);
+    optimum_put_design(page, o->winner.design);
     fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "priced by %s: give --prices %s to the other commands too", o->prices,
                    o->prices);
-    if (strcmp(o->winner.family, "rail-only") == 0) {
-        fab_page_wrap(
-            page, FAB_INK_DIM, 2, 2,
-            "rail-only has no link between rails: traffic between them is handed over inside the scale-up domains");
-    }
+    fab_text_rail_only(page, o->winner.family, "rail-only");
     fab_page_end_line(page);
-    put_points(page, &o->winner, o->runners_up, o->n_runners_up);
+    optimum_put_points(page, &o->winner, o->runners_up, o->n_runners_up);
     fab_page_wrapf(
         page, FAB_INK_DIM, 2, 2,
         "The cheapest, then the best of the next choices. Taper as built, leaf first; bisection: what any pattern may "
@@ -196,20 +176,20 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o) {
         "on, as a share of full: the least of the cut between the halves of the servers and of what the tapers let "
         "through; a, b, ...: switches, leaf first, *2 = ports split in two. %s choices of family, tiers, switches and "
         "planes, %" PRIu64 " integer programs.",
-        fab_format_count(count, o->n_structures), o->n_programs);
+        fab_show_count(page, o->n_structures), o->n_programs);
     if (!o->is_proven) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 2, "Not proven: the time limit struck%s%s.",
                        o->lower_bound_usd > 0 ? "; nothing can cost less than " : " before all choices were looked at",
-                       o->lower_bound_usd > 0 ? fab_money_format(money, o->lower_bound_usd) : "");
+                       o->lower_bound_usd > 0 ? fab_show_money(page, o->lower_bound_usd) : "");
     }
     if (!o->fronts_complete) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 2,
                       "The two fronts below are incomplete: time ran out, or they have too many points.");
     }
     fab_text_heading(page, "COST OF BISECTION", "without min-bisection and budget");
-    put_points(page, NULL, o->by_bisection, o->n_by_bisection);
+    optimum_put_points(page, NULL, o->by_bisection, o->n_by_bisection);
     fab_text_heading(page, "COST OF POWER", "without max-power and budget");
-    put_points(page, NULL, o->by_power, o->n_by_power);
-    put_losers(page, o);
+    optimum_put_points(page, NULL, o->by_power, o->n_by_power);
+    optimum_put_losers(page, o);
     fab_page_end_line(page);
 }

@@ -9,12 +9,14 @@
 #include "fab/explanation.h"
 #include "fab/advice.h"
 #include "fab/mix.h"
-#include "text_layout.h"
+#include "text_table.h"
 
 #define FAB_FULL_LOAD (1 + 1e-9) /**< a utilisation above this is a collision, as in the analysis */
 
 /** A heading, with a remark behind it (NULL: none). */
 void fab_text_heading(fab_page *page, const char *title, const char *remark);
+/** What rail-only designs have in common; nothing for other families. `of` stands before it: "rail-only", "[2]". */
+void fab_text_rail_only(fab_page *page, const char *family, const char *of);
 
 void fab_text_design(fab_page *page, const fab_fabric_result *fabric);
 void fab_text_fabric(fab_page *page, const fab_fabric_result *fabric, bool has_graph);
@@ -58,11 +60,5 @@ void fab_text_iteration(fab_page *page, const fab_result *result);
 /** Rates and time of a phase under an engine. */
 void fab_text_times(fab_page *page, const fab_engine_result *engine);
 void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_engine_result *engine);
-
-/** "6.86:1". `out` holds at least 32 bytes. Returns out. */
-const char *fab_text_taper(char *out, double taper);
-
-/** A count that may be a mean: "1,234" or "1,234.5". `out` holds at least 40 bytes. Returns out. */
-const char *fab_text_mean_count(char *out, double value);
 
 #endif

@@ -8,19 +8,21 @@
 #include "fab/study_summary.h"
 #include "text_sections.h"
 
-#define STUDY_TEXT 48
-
-/** "x1.018", "x12.3"; "stops" where the damage is whole. Holds STUDY_TEXT bytes. Returns out. */
-const char *study_factor(char *out, double factor);
-
-/** The factor of a damage. */
-const char *study_damage(char *out, double damage);
+/** "x1.018", "x12.3"; "stops" where it is infinite. */
+const char *study_show_factor(fab_page *page, double factor);
 
 /** "0.12 %", of a ratio. */
-const char *study_percent(char *out, double ratio);
+const char *study_show_percent(fab_page *page, double ratio);
 
-/** "12", "1,234": with 's' behind `what` where it is not 1. */
-const char *study_count(char *out, uint64_t n, const char *what);
+/** "99.12 %", of a ratio. */
+const char *study_show_goodput(fab_page *page, double ratio);
+
+/** How the figures of this study look that times, loads or the goodput are told by: one of the above, or plain. */
+typedef const char *study_show(fab_page *page, double figure);
+study_show *study_figure(const fab_study_summary *s);
+
+/** What the study is about: goodput, slowdown, or the load of the fullest link. */
+const fab_spread *study_spread(const fab_study_summary *s, const fab_study_variant *v);
 
 /** Causes of histories, kinds of components, components and links by damage, scenarios that stand out, ways into the
  * network. */

@@ -1,8 +1,6 @@
 /* Text report: one design at many values of a parameter. */
-#include "fab/units.h"
 #include "text_sections.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_PHASES  4 /* shown of each engine: the longest */
@@ -14,17 +12,12 @@
 #define A_TIME      11
 
 /* "2, 400Gb/s"; long ones are cut. */
-static const char *point_name(const fab_sweep *s, const fab_sweep_point *p, char *out, size_t size) {
-    size_t n = 0;
-    for (size_t k = 0; k < s->n_paths && n < size; k++) {
-        n += (size_t)snprintf(out + n, size - n, "%s%s", k > 0 ? ", " : "", p->value[k]);
+static const char *sweep_show_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
+    const char *name = p->value[0];
+    for (size_t k = 1; k < s->n_paths; k++) {
+        name = fab_show(page, "%s, %s", name, p->value[k]);
     }
-    return out;
-}
-
-static void set_name(fab_table *table, const fab_sweep *s, const fab_sweep_point *p, fab_ink ink) {
-    char name[VALUE + 1];
-    fab_table_set(table, 0, ink, "%s", point_name(s, p, name, sizeof name));
+    return fab_show(page, "%.*s", VALUE, name);
 }
 
 /* "fabric.taper.1" is "taper.1". */
@@ -33,20 +26,24 @@ static const char *short_path(const char *path) {
     return known ? strchr(path, '.') + 1 : path;
 }
 
-static const char *heading(const fab_sweep *s, char *out, size_t size) {
-    size_t n = 0;
-    for (size_t k = 0; k < s->n_paths && n < size; k++) {
-        n += (size_t)snprintf(out + n, size - n, "%s%s", k > 0 ? ", " : "", short_path(s->path[k]));
+static const char *sweep_show_paths(fab_page *page, const fab_sweep *s) {
+    const char *name = short_path(s->path[0]);
+    for (size_t k = 1; k < s->n_paths; k++) {
+        name = fab_show(page, "%s, %s", name, short_path(s->path[k]));
     }
-    return out;
+    return name;
+}
+
+/* Of the first column. */
+static const char *sweep_show_heading(fab_page *page, const fab_sweep *s) {
+    return fab_show(page, "%.*s", VALUE, sweep_show_paths(page, s));
 }
 
 /* Columns of the page that the names of the points leave. */
-static size_t room(const fab_page *page, const fab_sweep *s) {
-    char name[VALUE + 1];
-    size_t widest = fab_text_columns(heading(s, name, sizeof name));
+static size_t sweep_room(fab_page *page, const fab_sweep *s) {
+    size_t widest = fab_text_columns(sweep_show_heading(page, s));
     for (size_t i = 0; i < s->n_points; i++) {
-        size_t mine = fab_text_columns(point_name(s, &s->points[i], name, sizeof name));
+        size_t mine = fab_text_columns(sweep_show_point(page, s, &s->points[i]));
         widest = mine > widest ? mine : widest;
     }
     return page->width > widest + 2 ? page->width - widest - 2 : 0;
@@ -60,23 +57,7 @@ static const fab_sweep_point *first_built(const fab_sweep *s) {
     return &s->points[i];
 }
 
-static void start_table(fab_table *table, const fab_sweep *s, size_t n_columns) {
-    char text[48];
-    fab_table_init(table, n_columns);
-    fab_table_row(table);
-    fab_table_set(table, 0, FAB_INK_DIM, "%s", heading(s, text, VALUE + 1));
-}
-
 /* --- fabrics ------------------------------------------------------------------------------------------------------ */
-
-static const char *tapers_text(const fab_sweep_point *p, char *out, size_t size) {
-    size_t n = 0;
-    (void)snprintf(out, size, "-");
-    for (uint64_t t = 0; t + 1 < p->counts.tiers && t < FAB_MAX_TIERS && n < size; t++) {
-        n += (size_t)snprintf(out + n, size - n, "%s%.3g", t > 0 ? "/" : "", p->counts.built_taper[t]);
-    }
-    return out;
-}
 
 static bool equal_fabrics(const fab_sweep_point *p, const fab_sweep_point *q) {
     bool equal = p->counts.gpus == q->counts.gpus && p->counts.tiers == q->counts.tiers &&
@@ -100,50 +81,41 @@ static bool same_fabric(const fab_sweep *s) {
     return true;
 }
 
-static void put_fabrics(fab_page *page, const fab_sweep *s) {
-    static const char *const HEADINGS[] = {"", "built taper", "cost", "switches", "bisection", "power", "cables"};
+static const char *sweep_show_bisection(fab_page *page, double ratio) {
+    return fab_show(page, "%.3g %%", 100 * ratio);
+}
+
+static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
+    bool is_wide = sweep_room(page, s) >= WIDE_FABRIC;
+    const fab_column columns[] = {COLUMN(sweep_show_heading(page, s), NULL),
+                                  COLUMN("built taper", NULL),
+                                  COLUMN("cost", fab_show_money),
+                                  COLUMN("switches", fab_show_whole),
+                                  COLUMN("bisection", sweep_show_bisection),
+                                  COLUMN("power", fab_show_power),
+                                  {is_wide ? "cables" : NULL, fab_show_whole, 0, 0}};
     fab_table table;
-    char a[64];
     bool once = same_fabric(s);
-    bool is_wide = room(page, s) >= WIDE_FABRIC;
-    size_t n = sizeof HEADINGS / sizeof HEADINGS[0];
-    start_table(&table, s, is_wide ? n : n - 1);
-    for (size_t i = 1; i < table.n_columns; i++) {
-        fab_table_set(&table, i, FAB_INK_DIM, "%s", HEADINGS[i]);
-    }
+    fab_table_begin(&table, page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
+        const double figures[] = {FAB_TABLE_BLANK,    p->total_usd, (double)p->counts.switches,
+                                  p->bisection_ratio, p->power_w,   (double)p->counts.cables};
         if (once && p != first_built(s)) {
             continue;
         }
-        fab_table_row(&table);
-        if (once) {
-            fab_table_set(&table, 0, FAB_INK_PLAIN, "all");
-        } else {
-            set_name(&table, s, p, FAB_INK_PLAIN);
-        }
-        if (!p->is_built) {
-            fab_table_set(&table, 1, FAB_INK_BAD, "not built");
-            continue;
-        }
-        fab_table_set(&table, 1, FAB_INK_PLAIN, "%s", tapers_text(p, a, sizeof a));
-        fab_table_set(&table, 2, FAB_INK_PLAIN, "%s", fab_money_format(a, p->total_usd));
-        fab_table_set(&table, 3, FAB_INK_PLAIN, "%s", fab_format_count(a, p->counts.switches));
-        fab_table_set(&table, 4, FAB_INK_PLAIN, "%.3g %%", 100 * p->bisection_ratio);
-        fab_table_set(&table, 5, FAB_INK_PLAIN, "%s", fab_quantity_format(a, p->power_w, FAB_UNIT_POWER));
-        if (is_wide) {
-            fab_table_set(&table, 6, FAB_INK_PLAIN, "%s", fab_format_count(a, p->counts.cables));
-        }
+        fab_table_row(&table, FAB_INK_PLAIN, once ? "all" : sweep_show_point(page, s, p), p->is_built ? figures : NULL);
+        fab_table_set(&table, 1, p->is_built ? FAB_INK_PLAIN : FAB_INK_BAD, "%s",
+                      p->is_built ? fab_show_tapers(page, p->counts.tiers, p->counts.built_taper) : "not built");
     }
     fab_text_heading(page, "FABRICS", NULL);
-    fab_table_print(&table, page, 2, NULL, NULL);
-    fab_table_release(&table);
+    fab_table_end(&table, 2, NULL, NULL);
     fab_page_wrap(page, FAB_INK_DIM, 2, 2,
                   "built taper: leaf first; bisection: of half of what the servers can inject");
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (!p->is_built) {
-            fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s: %s", point_name(s, p, a, sizeof a), p->error);
+            fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s: %s", sweep_show_point(page, s, p), p->error);
         }
     }
 }
@@ -229,52 +201,43 @@ static bool same_crossings(const fab_sweep *s, const names *list, uint32_t tier)
     return true;
 }
 
-static void set_crossing(fab_table *table, size_t column, const fab_sweep_phase *phase, uint32_t tier) {
-    char a[32];
-    if (phase == NULL) {
-        fab_table_set(table, column, FAB_INK_DIM, "-");
-        return;
-    }
+static const char *sweep_show_crossing(fab_page *page, const fab_sweep_phase *phase, uint32_t tier) {
     double part = phase->flows > 0 ? 100 * (double)phase->crossing_flows[tier] / (double)phase->flows : 0;
-    fab_table_set(table, column, FAB_INK_PLAIN, "%s (%.3g %%)", fab_format_count(a, phase->crossing_flows[tier]), part);
+    return fab_show(page, "%s (%.3g %%)", fab_show_count(page, phase->crossing_flows[tier]), part);
 }
 
-static void put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t tier, const names *list) {
+static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t tier, const names *list) {
+    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN(sweep_show_heading(page, s), NULL)};
     fab_table table;
     bool once = same_crossings(s, list, tier);
-    start_table(&table, s, list->n + 1);
     for (size_t j = 0; j < list->n; j++) {
-        fab_table_set(&table, j + 1, FAB_INK_DIM, "%s", list->name[j]);
+        columns[j + 1].heading = list->name[j];
     }
+    fab_table_begin(&table, page, columns, list->n + 1);
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (!p->is_built || (once && p != first_built(s))) {
             continue;
         }
-        fab_table_row(&table);
-        if (once) {
-            fab_table_set(&table, 0, FAB_INK_PLAIN, "all");
-        } else {
-            set_name(&table, s, p, FAB_INK_PLAIN);
-        }
+        fab_table_row(&table, FAB_INK_PLAIN, once ? "all" : sweep_show_point(page, s, p), NULL);
         for (size_t j = 0; j < list->n; j++) {
-            set_crossing(&table, j + 1, phase_named(p, list->name[j]), tier);
+            const fab_sweep_phase *phase = phase_named(p, list->name[j]);
+            fab_table_set(&table, j + 1, phase != NULL ? FAB_INK_PLAIN : FAB_INK_DIM, "%s",
+                          phase != NULL ? sweep_show_crossing(page, phase, tier) : "-");
         }
     }
-    fab_table_print(&table, page, 2, NULL, NULL);
-    fab_table_release(&table);
+    fab_table_end(&table, 2, NULL, NULL);
 }
 
-static void put_crossings(fab_page *page, const fab_sweep *s) {
+static void sweep_put_crossings(fab_page *page, const fab_sweep *s) {
     for (uint32_t tier = 2; tier <= FAB_MAX_TIERS; tier++) {
-        char title[96];
-        names list = crossing_phases(s, tier, limit(room(page, s) / A_CROSSING));
+        names list = crossing_phases(s, tier, limit(sweep_room(page, s) / A_CROSSING));
         if (list.n == 0) {
             continue;
         }
-        (void)snprintf(title, sizeof title, "CROSSING %s", fab_boundary_name(first_built(s)->counts.wiring, tier));
-        fab_text_heading(page, title, "flows of a phase that do, and their part of all its flows");
-        put_crossings_of(page, s, tier, &list);
+        fab_text_heading(page, fab_show(page, "CROSSING %s", fab_boundary_name(first_built(s)->counts.wiring, tier)),
+                         "flows of a phase that do, and their part of all its flows");
+        sweep_put_crossings_of(page, s, tier, &list);
     }
 }
 
@@ -287,7 +250,7 @@ typedef struct engine_table {
     double most_s;
 } engine_table;
 
-static void put_tail(fab_page *page, size_t row, void *context) {
+static void sweep_put_tail(fab_page *page, size_t row, const void *context) {
     const engine_table *t = context;
     const fab_sweep_engine *e = &t->of_row[row]->engines[t->engine];
     size_t room = page->used + 3 < page->width ? page->width - page->used - 3 : 0;
@@ -300,38 +263,33 @@ static void put_tail(fab_page *page, size_t row, void *context) {
     }
 }
 
-static void set_time(fab_table *table, size_t column, bool known, double time_s) {
-    char a[40];
-    if (known) {
-        fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_quantity_format(a, time_s, FAB_UNIT_TIME));
-    } else {
-        fab_table_set(table, column, FAB_INK_DIM, "-");
-    }
+static void sweep_set_time(fab_table *table, size_t column, bool known, double time_s) {
+    fab_table_set(table, column, known ? FAB_INK_PLAIN : FAB_INK_DIM, "%s",
+                  known ? fab_show_time(table->page, time_s) : "-");
 }
 
-static void set_point(fab_table *table, const fab_sweep *s, const fab_sweep_point *p, size_t e, const names *phases,
-                      bool iterations, bool one_price) {
-    char a[40];
+static void sweep_add_point(fab_table *table, const fab_sweep *s, const fab_sweep_point *p, size_t e,
+                            const names *phases, bool iterations, bool one_price) {
     const fab_sweep_engine *engine = &p->engines[e];
     size_t column = 1;
-    set_name(table, s, p, engine->is_on_front ? FAB_INK_GOOD : FAB_INK_PLAIN);
+    fab_table_row(table, engine->is_on_front ? FAB_INK_GOOD : FAB_INK_PLAIN, sweep_show_point(table->page, s, p), NULL);
     for (size_t j = 0; j < phases->n; j++) {
         const fab_sweep_phase *phase = phase_named(p, phases->name[j]);
-        set_time(table, column++, phase != NULL && phase->times[e].has_time,
-                 phase != NULL ? phase->times[e].time_s.mean : 0);
+        sweep_set_time(table, column++, phase != NULL && phase->times[e].has_time,
+                       phase != NULL ? phase->times[e].time_s.mean : 0);
     }
     if (iterations) {
-        set_time(table, column++, engine->has_iteration, engine->iteration.time_s);
+        sweep_set_time(table, column++, engine->has_iteration, engine->iteration.time_s);
         if (engine->has_iteration) { /* to the dollar: points differ by little where GPU hours are most of it */
             fab_table_set(table, column, FAB_INK_PLAIN, "$%s",
-                          fab_format_count(a, (uint64_t)(engine->iteration.usd_per_1e9_tokens + 0.5)));
+                          fab_show_whole(table->page, engine->iteration.usd_per_1e9_tokens + 0.5));
         }
         column++;
     } else {
-        set_time(table, column++, engine->has_phases, engine->phases_s);
+        sweep_set_time(table, column++, engine->has_phases, engine->phases_s);
     }
     if (!one_price) {
-        fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_money_format(a, p->total_usd));
+        fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_show_money(table->page, p->total_usd));
     } else if (engine->has_time) {
         fab_table_set(table, column, FAB_INK_PLAIN, "x%.3f", engine->slowdown);
     }
@@ -352,7 +310,7 @@ static void weigh(const fab_sweep *s, size_t e, names *phases) {
 }
 
 /* Whether some point has an iteration; the phases that take longest; the longest time of all. */
-static bool look(const fab_page *page, const fab_sweep *s, size_t e, names *phases, double *out_most_s) {
+static bool look(fab_page *page, const fab_sweep *s, size_t e, names *phases, double *out_most_s) {
     bool iterations = false;
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
@@ -368,7 +326,7 @@ static bool look(const fab_page *page, const fab_sweep *s, size_t e, names *phas
     }
     weigh(s, e, phases);
     size_t others = iterations ? 4 * A_TIME : 3 * A_TIME; /* with the mark of the front */
-    keep_heaviest(phases, limit(room(page, s) > others ? (room(page, s) - others) / A_TIME : 0));
+    keep_heaviest(phases, limit(sweep_room(page, s) > others ? (sweep_room(page, s) - others) / A_TIME : 0));
     return iterations;
 }
 
@@ -384,33 +342,34 @@ static bool one_label(const fab_sweep *s, size_t e) {
     return true;
 }
 
-static void put_engine(fab_page *page, const fab_sweep *s, size_t e) {
+static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     names phases = {.n = 0};
     engine_table context = {.sweep = s, .engine = e};
+    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("", NULL)};
     fab_table table;
     bool iterations = look(page, s, e, &phases, &context.most_s);
     bool one_price = same_fabric(s);
+    size_t n = 0;
     size_t row = 0;
     fab_text_heading(page, "TIMES", one_label(s, e) ? first_built(s)->engines[e].label : "engine of each point");
-    start_table(&table, s, phases.n + (iterations ? 4 : 3));
+    columns[n++].heading = sweep_show_heading(page, s);
     for (size_t j = 0; j < phases.n; j++) {
-        fab_table_set(&table, j + 1, FAB_INK_DIM, "%s", phases.name[j]);
+        columns[n++].heading = phases.name[j];
     }
-    fab_table_set(&table, phases.n + 1, FAB_INK_DIM, "%s", iterations ? "iteration" : "all phases");
+    columns[n++].heading = iterations ? "iteration" : "all phases";
     if (iterations) {
-        fab_table_set(&table, phases.n + 2, FAB_INK_DIM, "1e9 tokens");
+        columns[n++].heading = "1e9 tokens";
     }
-    fab_table_set(&table, table.n_columns - 1, FAB_INK_DIM, "%s", one_price ? "slower" : "cost");
+    columns[n++].heading = one_price ? "slower" : "cost";
+    fab_table_begin(&table, page, columns, n);
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (e < p->n_engines) {
-            fab_table_row(&table);
-            set_point(&table, s, p, e, &phases, iterations, one_price);
+            sweep_add_point(&table, s, p, e, &phases, iterations, one_price);
             context.of_row[++row] = p;
         }
     }
-    fab_table_print(&table, page, 2, put_tail, &context);
-    fab_table_release(&table);
+    fab_table_end(&table, 2, sweep_put_tail, &context);
 }
 
 static bool all_times(const fab_sweep *s) {
@@ -426,15 +385,13 @@ static bool all_times(const fab_sweep *s) {
 
 void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     const fab_sweep_point *first = first_built(s);
-    char text[640];
     fab_text_heading(page, s->compares_placements ? "PLACEMENTS" : "SWEEP", s->design);
-    (void)snprintf(text, sizeof text, "%s: %zu points, %zu built; %s", heading(s, (char[300]){0}, 300), s->n_points,
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s: %zu points, %zu built; %s", sweep_show_paths(page, s), s->n_points,
                    s->n_built, first->traffic);
-    fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, text);
-    put_fabrics(page, s);
-    put_crossings(page, s);
+    sweep_put_fabrics(page, s);
+    sweep_put_crossings(page, s);
     for (size_t e = 0; e < first->n_engines; e++) {
-        put_engine(page, s, e);
+        sweep_put_engine(page, s, e);
     }
     fab_page_wrapf(
         page, FAB_INK_DIM, 2, 2,

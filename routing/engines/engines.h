@@ -1,6 +1,6 @@
 /**
  * @file engines.h
- * The engines, one row each in engines.c. Steps to add one: routing/README.md.
+ * The engines, one row each in engines.c. Steps to add one: routing/engines/README.md.
  */
 #ifndef FAB_ENGINES_H
 #define FAB_ENGINES_H

@@ -1,7 +1,7 @@
 /**
  * @file router.h
  * Inside of fab_router, and what an engine is: one struct of callbacks in the static table of engines.c. To add one,
- * see routing/README.md.
+ * see routing/engines/README.md.
  */
 #ifndef FAB_ROUTER_H
 #define FAB_ROUTER_H
@@ -44,7 +44,7 @@ typedef struct fab_step_switch {
 
 #define FAB_STEP_COUNT_BITS 12
 
-/** Groups of next hops that were read from a file of tables (routing/README.md). They need not be minimal, do not loop
+/** Groups of next hops that were read from a file of tables (fab/tables.h). They need not be minimal, do not loop
  * and have no dead ends. */
 typedef struct fab_read_groups {
     fab_next_hops *next_hops; /**< NULL: nothing was read. Groups of equal members and other weights differ */

@@ -1,6 +1,6 @@
 /**
  * @file lft.h
- * Linear forwarding tables as InfiniBand subnet managers dump them (grammar: routing/README.md).
+ * Linear forwarding tables as InfiniBand subnet managers dump them (grammar: src/doc/manual/forwarding-tables.md).
  */
 #ifndef FAB_LFT_H
 #define FAB_LFT_H

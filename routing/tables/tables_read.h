@@ -1,6 +1,6 @@
 /**
  * @file tables_read.h
- * Forwarding tables from a file (format: routing/README.md).
+ * Forwarding tables from a file (format: src/doc/manual/forwarding-tables.md).
  */
 #ifndef FAB_TABLES_READ_H
 #define FAB_TABLES_READ_H

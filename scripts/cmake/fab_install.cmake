@@ -32,10 +32,11 @@ install(DIRECTORY ${pages_dir}/bash-completion ${pages_dir}/zsh ${pages_dir}/fis
 install(DIRECTORY topologies/presets topologies/prices topologies/catalogs
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fabriscope COMPONENT program FILES_MATCHING PATTERN *.xml)
 
-# Documents stand together: links into src/doc and the paths of examples are turned to where they are installed.
+# Documents stand together: paths into src/doc are turned to where they are installed; what is for people with the sources
+# is named and not linked.
 file(READ README.md readme)
-string(REPLACE "](src/doc/" "](" readme "${readme}")
-string(REPLACE "tests/data/" "examples/" readme "${readme}")
+string(REPLACE "src/doc/" "" readme "${readme}")
+string(REGEX REPLACE "\\[([A-Z]+)\\]\\((ARCHITECTURE|CONTRIBUTING|SECURITY)\\.md\\)" "\\1" readme "${readme}")
 file(WRITE ${CMAKE_BINARY_DIR}/doc/README.md "${readme}")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS README.md)
 install(FILES ${CMAKE_BINARY_DIR}/doc/README.md CHANGELOG.md LICENSE DESTINATION ${FAB_DOC_DIR} COMPONENT program)

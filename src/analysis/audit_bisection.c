@@ -274,8 +274,7 @@ done:
 }
 
 static void release(halves *h) {
-    free(h->order);
-    free(h->of);
+    FAB_FREE_ALL(h->order, h->of);
 }
 
 fab_status fab_audit_bisect(fab_site **site, fab_site **plan, fab_audit *audit, fab_error *err) {

@@ -267,8 +267,7 @@ static fab_status sum_flows(fab_explainer *e, fab_error *err) {
         qsort(phase->flow, phase->n_flows, sizeof *phase->flow, by_load);
     }
 done:
-    free(comms);
-    free(values);
+    FAB_FREE_ALL(comms, values);
     return status;
 }
 
@@ -306,8 +305,7 @@ static fab_status explain_phase(fab_explainer *e, const fab_phase *phase, fab_me
 done:
     fab_demand_release(&e->demand);
     fab_offer_release(&e->offer);
-    free(e->group_paths);
-    free(e->taken);
+    FAB_FREE_ALL(e->group_paths, e->taken);
     e->group_paths = NULL;
     e->taken = NULL;
     return status;

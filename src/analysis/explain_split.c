@@ -3,8 +3,6 @@
 #include "explain_link.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 /* Part of a flow that crosses the link. */
 static double share_of(const fab_explainer *e, uint64_t flow, const double *share, bool is_leg) {
     fab_flow about = fab_phase_flow(e->phase, flow);
@@ -44,7 +42,6 @@ fab_status fab_explainer_split(fab_explainer *e, fab_error *err) {
     }
 done:
     fab_split_release(&split);
-    free(x);
-    free(share);
+    FAB_FREE_ALL(x, share);
     return status;
 }

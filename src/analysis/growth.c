@@ -98,8 +98,7 @@ fab_status fab_cables_moved(const fab_fabric *before, const fab_fabric *after, u
     }
     *out_moved = n_a - kept;
 done:
-    free(a);
-    free(b);
+    FAB_FREE_ALL(a, b);
     return status;
 }
 

@@ -78,12 +78,7 @@ static uint64_t augment(network *g, uint32_t source, uint32_t sink) {
 }
 
 static void release(network *g) {
-    free(g->first);
-    free(g->arcs);
-    free(g->level);
-    free(g->queue);
-    free(g->cursor);
-    free(g->path);
+    FAB_FREE_ALL(g->first, g->arcs, g->level, g->queue, g->cursor, g->path);
 }
 
 static int by_nodes(const void *a, const void *b) {

@@ -1,6 +1,6 @@
 #include "fab/study_summary.h"
 
-#include <stdlib.h>
+#include "fab/memory.h"
 
 const double fab_study_edges[FAB_STUDY_BINS - 1] = {1.001, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 10};
 
@@ -10,19 +10,8 @@ void fab_study_summary_free(fab_study_summary *summary) {
     }
     for (size_t i = 0; summary->variants != NULL && i < summary->n_variants; i++) {
         fab_study_variant *v = &summary->variants[i];
-        free(v->worst);
-        free(v->stopped);
-        free(v->critical.list);
-        free(v->critical.next);
-        free(v->links.list);
-        free(v->links.next);
-        free(v->clear.list);
-        free(v->clear.next);
-        free(v->classes);
-        free(v->cable_damage);
-        free(v->node_damage);
+        FAB_FREE_ALL(v->worst, v->stopped, v->critical.list, v->critical.next, v->links.list, v->links.next,
+                     v->clear.list, v->clear.next, v->classes, v->cable_damage, v->node_damage);
     }
-    free(summary->variants);
-    free(summary->choices);
-    free(summary);
+    FAB_FREE_ALL(summary->variants, summary->choices, summary);
 }

@@ -43,6 +43,12 @@ fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
     return FAB_OK;
 }
 
+void fab_free_each(void *const *blocks, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        free(blocks[i]);
+    }
+}
+
 void fab_shrink(void *array, size_t n, size_t size) {
     void *block = NULL;
     memcpy(&block, array, sizeof block);

@@ -88,11 +88,19 @@ typedef struct cli_options {
     bool quiet, force, help, man, verify, bound, dump_as_lft, interference;
 } cli_options;
 
+/** An option: what help says, and where its value goes. One of flag, text, list, count and apply is given. */
 typedef struct cli_option {
     const char *name;     /**< without the dashes */
     const char *argument; /**< its name in help, NULL for a flag */
     const char *summary;
-    fab_status (*apply)(cli_options *options, const char *value, fab_error *err);
+    size_t flag;        /**< offsetof(cli_options, ...) of a bool that it sets */
+    size_t text;        /**< ... of a text that it is */
+    size_t list;        /**< ... of a cli_list that it is added to; it may be given several times */
+    size_t count;       /**< ... of a whole number within [min, max] that it is */
+    const char *names;  /**< of a text that may not be empty: what it names, "file" */
+    uint64_t min, max;  /**< of a count */
+    bool is_repeatable; /**< may be given several times, and is no list */
+    fab_status (*apply)(cli_options *options, const char *value, fab_error *err); /**< everything else */
 } cli_option;
 
 struct cli_command {
@@ -130,6 +138,11 @@ fab_status cli_find_subcommand(const cli_command *command, const char *name, con
 extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_option_engine, cli_option_seeds,
     cli_option_seed, cli_option_prices, cli_option_threads, cli_option_out, cli_option_format, cli_option_table,
     cli_option_json, cli_option_quiet, cli_option_force, cli_option_color, cli_option_help;
+
+/** Where a report goes and how it looks: part of the table of most commands. */
+#define CLI_REPORT_OPTIONS                                                                                             \
+    &cli_option_out, &cli_option_force, &cli_option_format, &cli_option_table, &cli_option_json, &cli_option_color,    \
+        &cli_option_quiet
 
 /** Of every command, behind its own; --help is the last. Ended by NULL. */
 extern const cli_option *const CLI_COMMON_OPTIONS[];
@@ -372,6 +385,7 @@ typedef struct cli_table {
     size_t n_columns;
     char **cells; /**< shape [n_rows][n_columns] */
     size_t n_cells, capacity;
+    bool failed;   /**< memory ran out: sticks, and nothing is added from then on */
     bool one_line; /**< in text, the last column is cut at the width instead of wrapped */
 } cli_table;
 
@@ -381,8 +395,11 @@ void cli_table_release(cli_table *table);
 void cli_table_cut(cli_table *table, size_t n_cells);
 
 /** Adds the next cell; rows fill up from the left. */
-fab_status cli_table_add(cli_table *table, const char *text, fab_error *err) FAB_MUST_USE;
-fab_status cli_table_add_number(cli_table *table, double value, fab_error *err) FAB_MUST_USE;
+void cli_table_add(cli_table *table, const char *fmt, ...) FAB_PRINTF(2, 3);
+void cli_table_add_number(cli_table *table, double value);
+
+/** FAB_OK, or FAB_ENOMEM if any cell could not be added. */
+fab_status cli_table_status(const cli_table *table, fab_error *err) FAB_MUST_USE;
 
 /** Aligned text; the last column wraps at `width` columns. */
 void cli_table_text(const cli_table *table, size_t width, FILE *out);

@@ -48,7 +48,7 @@ const cli_option cli_option_export = {
     "also write FILE in the format of its suffix: .html, .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml, "
     ".md, .csv, .cables.csv, .ptm.dot, .tree.conf, .block.conf, .clab.yml, .topo, .simai, .simgrid.xml, "
     ".astra-sim.yml; can be repeated",
-    apply_export};
+    .is_repeatable = true, .apply = apply_export};
 
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
     fab_choices near;
@@ -69,19 +69,13 @@ const cli_option cli_option_view = {
     "view", "NAME",
     "of graphs: whole, server or leaf (servers as boxes), or merged by pod, rail, plane or tier; default whole, in a "
     "drawing the finest that can be read",
-    apply_view};
-
-static fab_status apply_failed(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->failed_parts.items[options->failed_parts.n++] = value;
-    return FAB_OK;
-}
+    .apply = apply_view};
 
 const cli_option cli_option_failed = {
     "fail", "PART[*FRACTION]",
     "mark a part as failed, or as slower, in graphs: leaf-3, 'leaf-0:17 > spine-0:1', nic-7*0.5, server-2, rack-1, "
     "plane-0; can be repeated",
-    apply_failed};
+    .list = offsetof(cli_options, failed_parts)};
 
 /* Racks have names where the design has a floor. */
 static fab_status find_racks(const fab_result *result, cli_failed *out, fab_racks *racks, fab_error *err) {

@@ -18,7 +18,7 @@ static fab_status apply_vary(cli_options *options, const char *value, fab_error 
 
 const cli_option cli_option_vary = {"vary", "path=v1,v2",
                                     "values of a parameter, by the paths of --set; given twice, every pair of values",
-                                    apply_vary};
+                                    .is_repeatable = true, .apply = apply_vary};
 
 /* --- "path=v1,v2" --------------------------------------------------------------------------------------------------
  */

@@ -5,7 +5,6 @@
 #include "igraph_calls.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 
 typedef struct edges {
     size_t n;
@@ -73,22 +72,7 @@ static fab_status close_cycle(const igraph_t *graph, const edges *e, uint32_t ro
 done:
     igraph_vector_int_destroy(&order);
     igraph_vector_int_destroy(&parent);
-    free(leads_back);
-    free(cycle);
-    return status;
-}
-
-static fab_status make_graph(uint32_t n_vertices, const edges *e, igraph_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    igraph_vector_int_t ends = {0};
-    TRY_IGRAPH(igraph_vector_int_init(&ends, 2 * (igraph_integer_t)e->n));
-    for (size_t i = 0; i < e->n; i++) {
-        VECTOR(ends)[2 * i] = (igraph_integer_t)e->from[i];
-        VECTOR(ends)[2 * i + 1] = (igraph_integer_t)e->to[i];
-    }
-    TRY_IGRAPH(igraph_create(out, &ends, (igraph_integer_t)n_vertices, IGRAPH_DIRECTED));
-done:
-    igraph_vector_int_destroy(&ends);
+    FAB_FREE_ALL(leads_back, cycle);
     return status;
 }
 
@@ -101,7 +85,7 @@ fab_status fab_graph_cycle(uint32_t n_vertices, size_t n_edges, const uint32_t *
     igraph_bool_t is_free = true;
     uint32_t root = 0;
     igraph_error_handler_t *previous = igraph_set_error_handler(fab_igraph_ignore);
-    FAB_TRY(make_graph(n_vertices, &e, &graph, err));
+    FAB_TRY(fab_igraph_make(n_vertices, n_edges, from, to, 1, true, &graph, err));
     has_graph = true;
     TRY_IGRAPH(igraph_is_dag(&graph, &is_free));
     if (is_free) {

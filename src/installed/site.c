@@ -143,16 +143,9 @@ void fab_site_free(fab_site *site) {
         m->chunks = next;
     }
     if (m != NULL) {
-        free(m->nodes.slots);
-        free(m->ends.slots);
+        FAB_FREE_ALL(m->nodes.slots, m->ends.slots);
     }
-    free(m);
-    free(site->nodes);
-    free(site->cables);
-    free(site->groups);
-    free(site->member);
-    free(site->notes);
-    free(site);
+    FAB_FREE_ALL(m, site->nodes, site->cables, site->groups, site->member, site->notes, site);
 }
 
 static uint32_t find_node(const fab_site *site, uint32_t hash, const char *name, size_t n) {

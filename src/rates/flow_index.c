@@ -9,7 +9,6 @@
 #include "solver.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COUNTED  1024
@@ -24,28 +23,10 @@ void fab_max_min_free(fab_max_min *solver) {
     if (solver == NULL) {
         return;
     }
-    free(solver->links);
-    free(solver->first);
-    free(solver->levels);
-    free(solver->number);
-    free(solver->kept);
-    free(solver->weight);
-    free(solver->summed);
-    free(solver->flow);
-    free(solver->flow_share);
-    free(solver->records);
-    free(solver->ends);
-    free(solver->n_flows);
-    free(solver->crossings);
-    free(solver->place);
-    free(solver->chunks);
-    free(solver->stopped);
-    free(solver->waiting);
-    free(solver->heap);
-    free(solver->ready);
-    free(solver->turns);
-    free(solver->check);
-    free(solver);
+    FAB_FREE_ALL(solver->links, solver->first, solver->levels, solver->number, solver->kept, solver->weight,
+                 solver->summed, solver->flow, solver->flow_share, solver->records, solver->ends, solver->n_flows,
+                 solver->crossings, solver->place, solver->chunks, solver->stopped, solver->waiting, solver->heap,
+                 solver->ready, solver->turns, solver->check, solver);
 }
 
 fab_status solver_check_room(fab_max_min *m, fab_error *err) {

@@ -115,17 +115,8 @@ void fab_fluid_free(fab_fluid *fluid) {
     if (fluid == NULL) {
         return;
     }
-    free(fluid->flows);
-    free(fluid->links);
-    free(fluid->first);
-    free(fluid->hops);
-    free(fluid->share);
-    free(fluid->listed);
-    free(fluid->places);
-    free(fluid->events);
-    free(fluid->fresh);
-    free(fluid->released);
-    free(fluid->ended);
+    FAB_FREE_ALL(fluid->flows, fluid->links, fluid->first, fluid->hops, fluid->share, fluid->listed, fluid->places,
+                 fluid->events, fluid->fresh, fluid->released, fluid->ended);
     fluid_set_release(&fluid->set);
     fab_max_min_free(fluid->solver);
     free(fluid);

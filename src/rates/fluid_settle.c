@@ -10,7 +10,6 @@
 #include "fluid_state.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ALONE      64 /* flows that are solved as a set however few there are */
@@ -18,16 +17,8 @@
 #define SAME_LEVEL 1e-11
 
 void fluid_set_release(fluid_set *set) {
-    free(set->flow);
-    free(set->first);
-    free(set->link);
-    free(set->holder);
-    free(set->share);
-    free(set->weight);
-    free(set->limit);
-    free(set->capacity);
-    free(set->rate);
-    free(set->local);
+    FAB_FREE_ALL(set->flow, set->first, set->link, set->holder, set->share, set->weight, set->limit, set->capacity,
+                 set->rate, set->local);
 }
 
 /* --- the set -------------------------------------------------------------------------------------------------------

@@ -9,17 +9,8 @@ void fab_rates_base_free(fab_rates_base *base) {
     if (base == NULL) {
         return;
     }
-    free(base->rate);
-    free(base->flows);
-    free(base->hop);
-    free(base->hop_part);
-    free(base->bottleneck);
-    free(base->full);
-    free(base->on_first);
-    free(base->on);
-    free(base->on_part);
-    free(base->by_rate);
-    free(base);
+    FAB_FREE_ALL(base->rate, base->flows, base->hop, base->hop_part, base->bottleneck, base->full, base->on_first,
+                 base->on, base->on_part, base->by_rate, base);
 }
 
 const double *fab_rates_base_rate(const fab_rates_base *base) {

@@ -13,21 +13,8 @@ void fab_rerate_free(fab_rerate *r) {
     if (r == NULL) {
         return;
     }
-    free(r->flows);
-    free(r->links);
-    free(r->differs);
-    free(r->touched);
-    free(r->stale);
-    free(r->crossings);
-    free(r->events);
-    free(r->found);
-    free(r->part);
-    free(r->moved_part);
-    free(r->top);
-    free(r->growing);
-    free(r->held);
-    free(r->changed);
-    free(r->rate);
+    FAB_FREE_ALL(r->flows, r->links, r->differs, r->touched, r->stale, r->crossings, r->events, r->found, r->part,
+                 r->moved_part, r->top, r->growing, r->held, r->changed, r->rate);
     rerate_whole_free(r->whole);
     free(r);
 }

@@ -3,7 +3,6 @@
 #include "rerate_state.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define TOLERANCE 1e-9
 
@@ -99,16 +98,7 @@ void rerate_whole_free(struct rerate_whole *w) {
         return;
     }
     fab_max_min_free(w->solver);
-    free(w->first);
-    free(w->link);
-    free(w->flow);
-    free(w->share);
-    free(w->weight);
-    free(w->limit);
-    free(w->capacity);
-    free(w->rate);
-    free(w->found);
-    free(w);
+    FAB_FREE_ALL(w->first, w->link, w->flow, w->share, w->weight, w->limit, w->capacity, w->rate, w->found, w);
 }
 
 static fab_status whole_new(const fab_sharing *s, struct rerate_whole **out, fab_error *err) {

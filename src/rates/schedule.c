@@ -328,13 +328,7 @@ fab_status fab_schedule_run(const fab_sharing *sharing, const fab_schedule *sche
     FAB_TRY(run_all(&r, err));
     *out_end_s = r.end_s;
 done:
-    free(own);
-    free(r.waits_for);
-    free(r.nodes);
-    free(r.ready);
-    free(r.current);
-    free(r.touched);
-    free(r.arrivals);
+    FAB_FREE_ALL(own, r.waits_for, r.nodes, r.ready, r.current, r.touched, r.arrivals);
     fab_fluid_free(r.fluid);
     return status;
 }

@@ -241,9 +241,7 @@ static void gathering_free(gathering *g) {
         row_block_release(&g->rows);
         row_block_release(&g->other);
         by_component_release(&g->by);
-        free(g->shards);
-        free(g->entry);
-        free(g);
+        FAB_FREE_ALL(g->shards, g->entry, g);
     }
 }
 

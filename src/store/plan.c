@@ -4,6 +4,7 @@
 #include "plan_tables.h"
 #include "schema.h"
 
+#include "fab/memory.h"
 #include "fab/shard.h"
 
 #include <errno.h>
@@ -18,36 +19,23 @@
 #define BLOCKS     4096
 
 void fab_plan_release(fab_plan *plan) {
-    free(plan->program);
-    free(plan->name);
-    free(plan->origin);
-    free(plan->design);
-    free(plan->traffic);
-    free(plan->scenarios);
+    FAB_FREE_ALL(plan->program, plan->name, plan->origin, plan->design, plan->traffic, plan->scenarios);
     for (size_t i = 0; plan->rates != NULL && i < plan->n_rates; i++) {
         free(plan->rates[i].name);
     }
     for (size_t i = 0; plan->variants != NULL && i < plan->n_variants; i++) {
-        free(plan->variants[i].engine);
-        free(plan->variants[i].label);
-        free(plan->variants[i].policy);
+        FAB_FREE_ALL(plan->variants[i].engine, plan->variants[i].label, plan->variants[i].policy);
     }
     for (size_t i = 0; plan->components != NULL && i < plan->n_components; i++) {
-        free(plan->components[i].kind);
-        free(plan->components[i].name);
+        FAB_FREE_ALL(plan->components[i].kind, plan->components[i].name);
     }
     for (uint64_t i = 0; plan->scenario_names != NULL && i < plan->n_scenarios; i++) {
         free(plan->scenario_names[i]);
     }
     for (size_t i = 0; plan->files != NULL && i < plan->n_files; i++) {
-        free(plan->files[i].given);
-        free(plan->files[i].name);
+        FAB_FREE_ALL(plan->files[i].given, plan->files[i].name);
     }
-    free(plan->rates);
-    free(plan->variants);
-    free(plan->components);
-    free(plan->scenario_names);
-    free(plan->files);
+    FAB_FREE_ALL(plan->rates, plan->variants, plan->components, plan->scenario_names, plan->files);
     *plan = (fab_plan){.program = NULL};
 }
 

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- digest ------------------------------------------------------------------------------------------------------- */
@@ -142,9 +141,7 @@ done:
 /* --- read --------------------------------------------------------------------------------------------------------- */
 
 void row_block_release(row_block *block) {
-    free(block->outcome);
-    free(block->first);
-    free(block->component);
+    FAB_FREE_ALL(block->outcome, block->first, block->component);
     *block = (row_block){.outcome = NULL};
 }
 

@@ -9,11 +9,7 @@
 #include <string.h>
 
 void fab_phase_release(fab_phase *phase) {
-    free(phase->src);
-    free(phase->dst);
-    free(phase->bytes);
-    free(phase->comm);
-    free(phase->ordinal);
+    FAB_FREE_ALL(phase->src, phase->dst, phase->bytes, phase->comm, phase->ordinal);
     *phase = (fab_phase){.n_flows = 0};
 }
 
@@ -96,9 +92,7 @@ fab_status fab_phase_sort(fab_phase *phase, uint32_t n_gpus, fab_error *err) {
     REORDER(phase->dst, narrow, place, phase->n_flows);
     REORDER(phase->comm, narrow, place, phase->n_flows);
 done:
-    free(scratch);
-    free(next);
-    free(place);
+    FAB_FREE_ALL(scratch, next, place);
     return status;
 }
 

@@ -17,9 +17,7 @@ void fab_traffic_release(fab_traffic *traffic) {
     for (size_t i = 0; i < traffic->n_phases; i++) {
         fab_phase_release(&traffic->phases[i]);
     }
-    free(traffic->phases);
-    free(traffic->gpu_of_rank);
-    free(traffic->rank_of_gpu);
+    FAB_FREE_ALL(traffic->phases, traffic->gpu_of_rank, traffic->rank_of_gpu);
     *traffic = (fab_traffic){.n_phases = 0};
 }
 

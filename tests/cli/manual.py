@@ -1,6 +1,7 @@
 """Runs the commands of the manual and compares what they print with what it shows. Run by test_manual.sh.
 
-usage: manual.py PAGE...        in an empty folder; `fabriscope` is in the PATH; UPDATE=1 rewrites the pages
+usage: manual.py PAGE...        `fabriscope` is in the PATH; ./files is what every page finds in its own folder; UPDATE=1
+                                rewrites the pages
 
 A block ```console has commands behind "$ " (continued where a line ends in "\\") and their standard output. All blocks of a
 page run one after the other in one folder. A comment before a block says what of the output it shows:
@@ -16,6 +17,7 @@ import sys
 
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 COMMENT = re.compile(r"<!-- (?:show: (?P<show>.*?))?(?:; )?(?:exit: (?P<exit>\d+))? -->\n\n?$")
+WRITES = re.compile(r"[^2]>|--(out|export|output|patch|dump|store|certificate) ")
 failures = 0
 
 
@@ -61,16 +63,20 @@ def commands_of(text):
     return found
 
 
-def run_block(page, text, comment):
-    """What the block has to be."""
+def run_block(page, text, comment, before):
+    """What the block has to be. `before`: results by command, as long as nothing is written."""
     global failures
     spec = comment["show"] if comment else None
     out = ""
     commands = commands_of(text)
     for i, command in enumerate(commands):
         wanted = int(comment["exit"]) if comment and comment["exit"] and i == len(commands) - 1 else 0
-        done = subprocess.run(["bash", "-c", command[2:]], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              encoding="utf-8")
+        done = before.get(command) or subprocess.run(["bash", "-c", command[2:]], stdin=subprocess.DEVNULL,
+                                                     capture_output=True, text=True, encoding="utf-8")
+        if WRITES.search(command):
+            before.clear()
+        else:
+            before[command] = done
         if done.returncode != wanted:
             print(f"FAIL {page}: exit code {done.returncode}, not {wanted}: {command}\n{done.stderr}")
             failures += 1
@@ -83,13 +89,12 @@ def check_page(path):
     page = os.path.basename(path)
     text = open(path, encoding="utf-8").read()
     folder = os.path.join(os.getcwd(), page.replace(".", "-"))
-    os.mkdir(folder)
-    shutil.copy("cluster.net", folder)
+    shutil.copytree("files", folder)
     os.chdir(folder)
-    new, at = "", 0
+    new, at, before = "", 0, {}
     for block in BLOCK.finditer(text):
         comment = COMMENT.search(text[: block.start()])
-        wanted = run_block(page, block[1], comment)
+        wanted = run_block(page, block[1], comment, before)
         new += text[at : block.start()] + "```console\n" + wanted + "```"
         at = block.end()
         if wanted != block[1] and not os.environ.get("UPDATE"):

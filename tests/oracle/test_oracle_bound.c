@@ -1,8 +1,8 @@
 /* The bound against slow checkers: every certificate by Bellman-Ford, small optima by a program over listed paths, on
  * random fabrics of every family with dead links; and no routing that is better than it may be. */
 #include "fabric_fixture.h"
-#include "../unit/bound_fixture.h"
-#include "../unit/random_design.h"
+#include "bound_fixture.h"
+#include "random_design.h"
 #include "fab/analysis.h"
 #include "fab/routing.h"
 #include "oracle_bound.h"

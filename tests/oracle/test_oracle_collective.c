@@ -6,7 +6,7 @@
 #include "fab/topologies.h"
 #include "oracle_collective.h"
 #include "traffic_fixture.h"
-#include "../unit/fabric_fixture.h"
+#include "fabric_fixture.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Rates and times of phases against slow filling over routes that are listed here: random fabrics of every family,
  * random matrices, engines of both kinds. */
 #include "engines/router.h"
-#include "../unit/random_design.h"
+#include "random_design.h"
 #include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/split_pairs.h"

@@ -5,7 +5,7 @@
 #include "fab/split_pairs.h"
 #include "fab/topologies.h"
 #include "oracle_split.h"
-#include "../unit/random_design.h"
+#include "random_design.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -14,7 +14,7 @@
 /**
  * Comments with method, bounds and the formula; then CSV of every link that lies on a minimal path between any leaves
  * (so that dead links need not be known to check it), with what it carries and its length; an empty line; CSV of the
- * demands. The format stands in routing/README.md; tests/cli/check_certificate.py checks one against a GraphML export.
+ * demands. Format: src/doc/manual/certificates.md. tests/cli/check_certificate.py checks one against a GraphML export.
  * @param[in] next_hops, demand  Those that `bound` was found for.
  * @retval FAB_EIO  a write failed
  * Complexity: that of fab_dag_new() and fab_split_load().

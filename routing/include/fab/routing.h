@@ -1,6 +1,6 @@
 /**
  * @file routing.h
- * Routers: the flows of a phase to routes. To add an engine, see routing/README.md.
+ * Routers: the flows of a phase to routes. To add an engine, see routing/engines/README.md.
  */
 #ifndef FAB_ROUTING_H
 #define FAB_ROUTING_H

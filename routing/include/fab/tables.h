@@ -1,7 +1,7 @@
 /**
  * @file tables.h
- * Forwarding tables as text; the format stands in routing/README.md. Engine `file` reads them back, and option tables=
- * of the engines that choose among groups of next hops.
+ * Forwarding tables as text (format: src/doc/manual/forwarding-tables.md). Engine `file` reads them back, and option
+ * tables= of the engines that choose among groups of next hops.
  */
 #ifndef FAB_TABLES_H
 #define FAB_TABLES_H

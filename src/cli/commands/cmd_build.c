@@ -56,15 +56,9 @@ done:
     return status;
 }
 
-static fab_status apply_verify(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->verify = true;
-    return FAB_OK;
-}
-
-static const cli_option OPTION_VERIFY = {
-    "verify", NULL, "have igraph confirm connectivity and bisection; says what it found on stderr", apply_verify};
+static const cli_option OPTION_VERIFY = {"verify", NULL,
+                                         "have igraph confirm connectivity and bisection; says what it found on stderr",
+                                         .flag = offsetof(cli_options, verify)};
 
 /* A second opinion on the graph, from a library that knows nothing of how it was built. */
 static fab_status verify(const fab_fabric_result *fabric, const fab_fabric *graph, fab_error *err) {
@@ -127,17 +121,9 @@ done:
     return status;
 }
 
-static fab_status apply_patch(cli_options *options, const char *value, fab_error *err) {
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --patch: the file's name is empty");
-    }
-    options->patch = value;
-    return FAB_OK;
-}
-
 static const cli_option OPTION_PATCH = {
     "patch", "FILE", "also write the patch plan as CSV: rack, device, port of both ends of every cable; - is stdout",
-    apply_patch};
+    .text = offsetof(cli_options, patch), .names = "file"};
 
 static const char *const EXAMPLES[] = {
     "fabriscope build preset:llama3-24k-roce",

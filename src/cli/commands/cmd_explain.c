@@ -19,10 +19,11 @@ static fab_status list_all(FILE *out, fab_error *err) {
     static const cli_column COLUMNS[] = {{"Metric", "name", false}, {"Unit", "unit", false}, {"Of", "of", false}};
     cli_table table = {.columns = COLUMNS, .n_columns = 3};
     for (const fab_metric *m = fab_metrics; m->name != NULL; m++) {
-        FAB_TRY(cli_table_add(&table, m->name, err));
-        FAB_TRY(cli_table_add(&table, m->unit, err));
-        FAB_TRY(cli_table_add(&table, m->of, err));
+        cli_table_add(&table, "%s", m->name);
+        cli_table_add(&table, "%s", m->unit);
+        cli_table_add(&table, "%s", m->of);
     }
+    FAB_TRY(cli_table_status(&table, err));
     cli_table_text(&table, WIDTH, out);
     (void)fputs("\n'fabriscope explain METRIC' gives definition, formula and source.\n", out);
 done:

@@ -3,23 +3,11 @@
 static const char *const NO_EXAMPLES[] = {NULL};
 static const cli_option *const NO_OPTIONS[] = {NULL};
 
-static fab_status apply_man(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->man = true;
-    return FAB_OK;
-}
-
-static fab_status apply_completion(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->completion = value;
-    return FAB_OK;
-}
-
 static const cli_option OPTION_MAN = {"man", NULL, "the same as a manual page, for 'man -l -' or to be installed",
-                                      apply_man};
-static const cli_option OPTION_COMPLETION = {
-    "completion", "SHELL", "instead of help, a completion script for bash, zsh or fish", apply_completion};
+                                      .flag = offsetof(cli_options, man)};
+static const cli_option OPTION_COMPLETION = {"completion", "SHELL",
+                                             "instead of help, a completion script for bash, zsh or fish",
+                                             .text = offsetof(cli_options, completion)};
 static const cli_option *const OPTIONS[] = {&OPTION_MAN, &OPTION_COMPLETION, NULL};
 static const char *const EXAMPLES[] = {"fabriscope help run", "fabriscope help route --man",
                                        "fabriscope help --completion bash", NULL};

@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fab_status apply_ranking(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->ranking = value;
-    return FAB_OK;
-}
-
 static fab_status apply_share(cli_options *options, const char *value, fab_error *err) {
     char *end = NULL;
     bool is_plain = value[0] != '\0' && strspn(value, "0123456789.") == strlen(value);
@@ -24,9 +18,9 @@ static fab_status apply_share(cli_options *options, const char *value, fab_error
 
 static const cli_option OPTION_RANKING = {
     "ranking", "key=value,...", "fields of the ranking job: model, batch, embedding, tables, ... (see 'list fields')",
-    apply_ranking};
+    .text = offsetof(cli_options, ranking)};
 static const cli_option OPTION_SHARE = {
-    "share", "S", "part of the time that the training job has, between 0 and 1; default 0.5", apply_share};
+    "share", "S", "part of the time that the training job has, between 0 and 1; default 0.5", .apply = apply_share};
 
 /* The ranking job starts from nothing but the servers of the other: a model of one kind means nothing to the other. */
 static fab_status make_ranking(const cli_options *options, fab_design *design, fab_error *err) {
@@ -99,13 +93,7 @@ static const cli_option *const OPTIONS[] = {&OPTION_RANKING,
                                             &cli_option_seed,
                                             &cli_option_prices,
                                             &cli_option_threads,
-                                            &cli_option_out,
-                                            &cli_option_force,
-                                            &cli_option_format,
-                                            &cli_option_table,
-                                            &cli_option_json,
-                                            &cli_option_color,
-                                            &cli_option_quiet,
+                                            CLI_REPORT_OPTIONS,
                                             NULL};
 
 const cli_command cli_command_mix = {

@@ -159,18 +159,10 @@ done:
     return status;
 }
 
-static fab_status apply_dump(cli_options *options, const char *value, fab_error *err) {
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --dump: the file's name is empty");
-    }
-    options->dump = value;
-    return FAB_OK;
-}
-
 static const cli_option OPTION_DUMP = {"dump", "FILE",
                                        "also write the forwarding tables of the engine, which --engine file,path=FILE "
                                        "and ecmp,tables=FILE read; - is stdout",
-                                       apply_dump};
+                                       .text = offsetof(cli_options, dump), .names = "file"};
 
 static fab_status apply_dump_format(cli_options *options, const char *value, fab_error *err) {
     if (strcmp(value, "tables") != 0 && strcmp(value, "lft") != 0) {
@@ -183,29 +175,17 @@ static fab_status apply_dump_format(cli_options *options, const char *value, fab
 static const cli_option OPTION_DUMP_FORMAT = {
     "dump-format", "NAME",
     "of --dump: tables (default), or lft, the dump of InfiniBand's opensm, which 'opensm -R file -U FILE' loads",
-    apply_dump_format};
-
-static fab_status apply_explain(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->explain = value;
-    return FAB_OK;
-}
+    .apply = apply_dump_format};
 
 static const cli_option OPTION_EXPLAIN = {
     "explain", "LINK",
-    "instead of the report, who meets on a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number", apply_explain};
-
-static fab_status apply_bound(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->bound = true;
-    return FAB_OK;
-}
+    "instead of the report, who meets on a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number",
+    .text = offsetof(cli_options, explain)};
 
 static const cli_option OPTION_BOUND = {
     "bound", NULL,
     "also find how low the largest utilisation can be under any routing, and compare every engine with it",
-    apply_bound};
+    .flag = offsetof(cli_options, bound)};
 
 static const char *const EXAMPLES[] = {
     "fabriscope route fat-tree:k=8 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk",

@@ -16,26 +16,6 @@
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
-static fab_status apply_store(cli_options *options, const char *value, fab_error *err) {
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --store: the folder's name is empty");
-    }
-    options->store = value;
-    return FAB_OK;
-}
-
-static fab_status apply_scenarios(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->scenarios = value;
-    return FAB_OK;
-}
-
-static fab_status apply_policy(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->policies.items[options->policies.n++] = value;
-    return FAB_OK;
-}
-
 static fab_status apply_figures(cli_options *options, const char *value, fab_error *err) {
     if (strcmp(value, "loads") != 0 && strcmp(value, "times") != 0) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --figures: '%.40s' is not loads or times", value);
@@ -59,31 +39,25 @@ static fab_status apply_shard(cli_options *options, const char *value, fab_error
     return FAB_OK;
 }
 
-static fab_status apply_partial(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->partial = true;
-    return FAB_OK;
-}
-
-const cli_option cli_option_store = {"store", "DIR", "folder of the study", apply_store};
+const cli_option cli_option_store = {"store", "DIR", "folder of the study", .text = offsetof(cli_options, store),
+                                     .names = "folder"};
 static const cli_option OPTION_SCENARIOS = {"scenarios", "SPEC",
                                             "what fails: CLASS:K (every set of K links, access-links, fabric-links, "
                                             "switches, nics, gpus, servers, racks or planes), CLASS:K@N (N random "
                                             "sets), time:30d@N (N histories), file:PATH",
-                                            apply_scenarios};
+                                            .text = offsetof(cli_options, scenarios)};
 const cli_option cli_option_policy = {
     "policy", "NAME,...",
     "where ranks go when their server is lost: none (default), first-spare, same-rack, same-pod, same-slice, "
     "collision-aware; repeatable",
-    apply_policy};
+    .list = offsetof(cli_options, policies)};
 static const cli_option OPTION_FIGURES = {
     "figures", "WHAT", "times (default): of phases and iterations; loads: collisions and loads alone, much faster",
-    apply_figures};
+    .apply = apply_figures};
 static const cli_option OPTION_SHARD = {
-    "shard", "I/N", "the share of worker I of N, from 0; default 0/1. Changes no result", apply_shard};
+    "shard", "I/N", "the share of worker I of N, from 0; default 0/1. Changes no result", .apply = apply_shard};
 static const cli_option OPTION_PARTIAL = {"partial", NULL, "gather what is there, though scenarios are missing",
-                                          apply_partial};
+                                          .flag = offsetof(cli_options, partial)};
 
 static fab_status need_store(const cli_options *options, fab_error *err) {
     return options->store != NULL

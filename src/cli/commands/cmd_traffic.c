@@ -7,26 +7,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static fab_status add_count(cli_table *table, uint64_t count, fab_error *err) {
+static void add_count(cli_table *table, uint64_t count) {
     char text[32];
-    return cli_table_add(table, fab_format_count(text, count), err);
+    cli_table_add(table, "%s", fab_format_count(text, count));
 }
 
-static fab_status list_phases(const fab_traffic *traffic, cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
+static void list_phases(const fab_traffic *traffic, cli_table *table) {
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         char bytes[32];
-        FAB_TRY(cli_table_add(table, phase->name, err));
-        FAB_TRY(cli_table_add(table, phase->collective, err));
-        FAB_TRY(add_count(table, phase->n_comms, err));
-        FAB_TRY(add_count(table, phase->n_flows, err));
-        FAB_TRY(cli_table_add(table, fab_quantity_format(bytes, (double)phase->total_bytes, FAB_UNIT_BYTES), err));
-        FAB_TRY(add_count(table, phase->steps, err));
-        FAB_TRY(add_count(table, phase->executions, err));
+        cli_table_add(table, "%s", phase->name);
+        cli_table_add(table, "%s", phase->collective);
+        add_count(table, phase->n_comms);
+        add_count(table, phase->n_flows);
+        cli_table_add(table, "%s", fab_quantity_format(bytes, (double)phase->total_bytes, FAB_UNIT_BYTES));
+        add_count(table, phase->steps);
+        add_count(table, phase->executions);
     }
-done:
-    return status;
 }
 
 static void print_formulas(const fab_traffic *traffic, size_t width, FILE *out) {
@@ -83,7 +80,8 @@ static fab_status print_list(const cli_options *options, const fab_traffic *traf
     fab_status status = FAB_OK;
     size_t width = (size_t)cli_style(options).width;
     cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
-    FAB_TRY(list_phases(traffic, &table, err));
+    list_phases(traffic, &table);
+    FAB_TRY(cli_table_status(&table, err));
     cli_wrap(traffic->summary, 0, 0, width, out);
     (void)fputc('\n', out);
     cli_table_text(&table, width, out);
@@ -216,15 +214,9 @@ done:
     return status;
 }
 
-static fab_status apply_export(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->export_path = value;
-    return FAB_OK;
-}
-
 static const cli_option OPTION_EXPORT = {
     "export", "FILE", "write the matrix of one phase: FILE.csv, FILE.mtx (MatrixMarket), - for CSV on stdout",
-    apply_export};
+    .text = offsetof(cli_options, export_path)};
 
 static const char *const EXAMPLES[] = {
     "fabriscope traffic preset:llama3-24k-roce",

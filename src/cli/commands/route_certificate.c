@@ -80,7 +80,7 @@ fab_status cli_certify(const cli_options *options, const cli_proof *proof, fab_e
     return status;
 }
 
-static fab_status apply(cli_options *options, const char *value, fab_error *err) {
+static fab_status apply_certificate(cli_options *options, const char *value, fab_error *err) {
     if (value[0] == '\0') {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --certificate: the file's name is empty");
     }
@@ -90,4 +90,6 @@ static fab_status apply(cli_options *options, const char *value, fab_error *err)
 }
 
 const cli_option cli_option_certificate = {
-    "certificate", "FILE", "with --bound: also write what proves it, for anybody to check (routing/README.md)", apply};
+    "certificate", "FILE",
+    "with --bound: also write what proves it, for anybody to check (src/doc/manual/certificates.md)",
+    .apply = apply_certificate};

@@ -13,24 +13,18 @@
 
 #define ROWS_NAME "scenarios.csv" /* under --out */
 
-static fab_status read_count(const char *option, const char *value, uint64_t most, uint64_t *out, fab_error *err) {
-    fab_error inner = {0};
-    return fab_count_parse(value, 1, most, out, &inner) == FAB_OK
-               ? FAB_OK
-               : fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", option, inner.text);
-}
-
-static fab_status apply_top(cli_options *options, const char *value, fab_error *err) {
-    return read_count("top", value, FAB_STUDY_TOP_MOST, &options->top, err);
-}
-
-static fab_status apply_variant(cli_options *options, const char *value, fab_error *err) {
-    return read_count("variant", value, 1000000, &options->variant, err);
-}
-
-const cli_option cli_option_top = {"top", "N", "parts and scenarios to name; default 10, at most 1000", apply_top};
-const cli_option cli_option_variant = {
-    "variant", "K", "details of the K-th engine and policy, as the report numbers them; default 1", apply_variant};
+const cli_option cli_option_top = {"top",
+                                   "N",
+                                   "parts and scenarios to name; default 10, at most 1000",
+                                   .count = offsetof(cli_options, top),
+                                   .min = 1,
+                                   .max = FAB_STUDY_TOP_MOST};
+const cli_option cli_option_variant = {"variant",
+                                       "K",
+                                       "details of the K-th engine and policy, as the report numbers them; default 1",
+                                       .count = offsetof(cli_options, variant),
+                                       .min = 1,
+                                       .max = 1000000};
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 

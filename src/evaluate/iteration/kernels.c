@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Written by scripts/fit_compute.py; tests/unit/test_iteration.c checks that it still finds the same. */
+/* Written by scripts/fit_compute.py; tests/unit/evaluate/test_iteration.c checks that it still finds the same. */
 #define FITTED_MATRIX_RATIO 0.6867
 #define FITTED_MEMORY_RATIO 0.7720
 

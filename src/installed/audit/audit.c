@@ -156,9 +156,7 @@ done:
 }
 
 void fab_audit_close(auditor *a) {
-    free(a->usual_bps);
-    free(a->absent);
-    free(a->peer);
+    FAB_FREE_ALL(a->usual_bps, a->absent, a->peer);
     a->usual_bps = NULL;
     a->absent = NULL;
     a->peer = NULL;
@@ -189,8 +187,5 @@ void fab_audit_free(fab_audit *audit) {
     if (audit->memory != NULL) {
         fab_site_free(audit->memory->texts);
     }
-    free(audit->memory);
-    free(audit->findings);
-    free(audit->lacks);
-    free(audit);
+    FAB_FREE_ALL(audit->memory, audit->findings, audit->lacks, audit);
 }

@@ -79,8 +79,7 @@ static fab_status match(comparison *c, fab_error *err) {
                  n_here > 0 ? here[0].label : "nothing");
     }
 done:
-    free(here);
-    free(planned);
+    FAB_FREE_ALL(here, planned);
     return status;
 }
 
@@ -271,9 +270,6 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
 done:
     fab_audit_close(&c.a);
     fab_audit_free(c.a.out);
-    free(c.there);
-    free(c.meant);
-    free(c.found);
-    free(c.planned_bps);
+    FAB_FREE_ALL(c.there, c.meant, c.found, c.planned_bps);
     return status;
 }

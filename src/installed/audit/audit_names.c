@@ -260,8 +260,7 @@ done:
     for (uint32_t axis = 0; axis < AXES; axis++) {
         free(g.value[axis]);
     }
-    free(g.there);
-    free(g.switches);
+    FAB_FREE_ALL(g.there, g.switches);
     return status;
 }
 

@@ -250,7 +250,6 @@ fab_status fab_audit_rails(auditor *a, fab_error *err) {
         a->out->boundary[0].planned += a->out->findings[i].kind == FAB_FINDING_MISSING_PORT;
     }
 done:
-    free(r.plugs);
-    free(r.first);
+    FAB_FREE_ALL(r.plugs, r.first);
     return status;
 }

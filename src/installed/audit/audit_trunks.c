@@ -312,12 +312,6 @@ fab_status fab_audit_trunks(auditor *a, fab_error *err) {
         FAB_TRY(look_at_tier(a, &t, err));
     }
 done:
-    free(t.lower);
-    free(t.upper);
-    free(t.row);
-    free(t.column);
-    free(t.block);
-    free(t.usual_of);
-    free(t.count);
+    FAB_FREE_ALL(t.lower, t.upper, t.row, t.column, t.block, t.usual_of, t.count);
     return status;
 }

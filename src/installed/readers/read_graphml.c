@@ -481,8 +481,7 @@ static fab_status join_ways(reader *r, fab_error *err) {
     }
     fab_site_drop_cables(r->site, drop);
 done:
-    free(ways);
-    free(drop);
+    FAB_FREE_ALL(ways, drop);
     return status;
 }
 
@@ -534,8 +533,7 @@ static fab_status add_domains(reader *r, fab_error *err) {
         }
     }
 done:
-    free(domain_of);
-    free(members);
+    FAB_FREE_ALL(domain_of, members);
     return status;
 }
 
@@ -555,10 +553,7 @@ static fab_status read_graphml(const char *path, fab_site *site, fab_error *err)
     site->has_ports = r.names_ports && site->n_cables > 0;
 done:
     fab_site_free(r.inside);
-    free(r.own);
-    free(r.gpu);
-    free(r.keys);
-    free(r.one_way);
+    FAB_FREE_ALL(r.own, r.gpu, r.keys, r.one_way);
     return status;
 }
 

@@ -343,9 +343,7 @@ static fab_status add_groups(const reader *r, fab_error *err) {
         }
     }
 done:
-    free(members);
-    free(first);
-    free(rate);
+    FAB_FREE_ALL(members, first, rate);
     return status;
 }
 
@@ -365,10 +363,7 @@ static fab_status read_simai(const char *path, fab_site *site, fab_error *err) {
     FAB_TRY(read_links(&r, err));
     FAB_TRY(add_groups(&r, err));
 done:
-    free(r.role);
-    free(r.node);
-    free(r.nvswitch);
-    free(r.nvlink_bps);
+    FAB_FREE_ALL(r.role, r.node, r.nvswitch, r.nvlink_bps);
     fab_text_release(&in);
     return status;
 }

@@ -7,7 +7,6 @@
 #include "fab/memory.h"
 #include "fab/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct reader {
@@ -192,8 +191,7 @@ static fab_status read_slurm(const char *path, fab_site *site, fab_error *err) {
     }
     site->is_tree_of_names = true;
 done:
-    free(r.joined);
-    free(r.members);
+    FAB_FREE_ALL(r.joined, r.members);
     fab_text_release(&in);
     return status;
 }

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_RATES 64 /* distinct ones that are counted; further ones are rare */
@@ -32,13 +31,8 @@ void fab_installed_free(fab_installed *installed) {
     if (installed != NULL) {
         fab_shape_release(&installed->shape);
         fab_site_free(installed->site);
-        free(installed->server_name);
-        free(installed->nic_node);
-        free(installed->nic_side);
-        free(installed->switches);
-        free(installed->switch_of);
-        free(installed->trunk);
-        free(installed);
+        FAB_FREE_ALL(installed->server_name, installed->nic_node, installed->nic_side, installed->switches,
+                     installed->switch_of, installed->trunk, installed);
     }
 }
 
@@ -143,7 +137,7 @@ static fab_status make(making *m, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t n = m->site->n_nodes;
     FAB_TRY(FAB_NEW(m->network, n, err));
-    FAB_TRY(FAB_NEW(m->parent, n, err));
+    FAB_TRY(FAB_NEW(m->set, n, err));
     FAB_TRY(FAB_NEW(m->nics, n, err));
     FAB_TRY(FAB_NEW(m->tier, n, err));
     FAB_TRY(FAB_NEW(m->plane, n, err));
@@ -179,13 +173,7 @@ fab_status fab_installed_of(fab_site **site, const fab_installed_options *option
     m.out = NULL;
 done:
     fab_installed_free(m.out);
-    free(m.network);
-    free(m.parent);
-    free(m.nics);
-    free(m.tier);
-    free(m.plane);
-    free(m.hosts);
-    free(m.units);
+    FAB_FREE_ALL(m.network, m.set, m.nics, m.tier, m.plane, m.hosts, m.units);
     return status;
 }
 

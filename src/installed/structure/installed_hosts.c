@@ -2,6 +2,7 @@
  * same number is that of several hosts ("localhost"), and says nothing. */
 #include "installed_internal.h"
 
+#include "fab/graph_parts.h"
 #include "fab/memory.h"
 #include "fab/str.h"
 
@@ -34,19 +35,22 @@ static bool same_host(const keyed *a, const keyed *b) {
     return strcmp(a->host, b->host) == 0;
 }
 
-static void join_names(const making *m, const keyed *all, uint32_t n) {
+static fab_status join_names(const keyed *all, uint32_t n, fab_edges *joined, fab_error *err) {
+    fab_status status = FAB_OK;
     for (uint32_t i = 0, next = 0; i < n; i = next) {
         bool is_clear = true;
         for (next = i + 1; next < n && same_host(&all[i], &all[next]); next++) {
             is_clear = is_clear && (all[next].slot == FAB_SITE_NONE || all[next].slot != all[next - 1].slot);
         }
         for (uint32_t k = i + 1; is_clear && k < next; k++) {
-            installed_join(m->parent, all[i].node, all[k].node);
+            FAB_TRY(fab_edges_add(joined, all[i].node, all[k].node, err));
         }
     }
+done:
+    return status;
 }
 
-static fab_status join_adapters(making *m, fab_error *err) {
+static fab_status join_adapters(const making *m, fab_edges *joined, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_site *site = m->site;
     keyed *all = NULL;
@@ -59,7 +63,7 @@ static fab_status join_adapters(making *m, fab_error *err) {
         }
     }
     qsort(all, n, sizeof *all, by_host);
-    join_names(m, all, n);
+    FAB_TRY(join_names(all, n, joined, err));
     n = 0;
     for (uint32_t v = 0; v < site->n_nodes; v++) {
         if (site->nodes[v].kind == FAB_SITE_ADAPTER && site->nodes[v].system_guid != 0) {
@@ -69,7 +73,7 @@ static fab_status join_adapters(making *m, fab_error *err) {
     qsort(all, n, sizeof *all, by_guid);
     for (uint32_t i = 1; i < n; i++) {
         if (all[i].guid == all[i - 1].guid) {
-            installed_join(m->parent, all[i].node, all[i - 1].node);
+            FAB_TRY(fab_edges_add(joined, all[i].node, all[i - 1].node, err));
         }
     }
 done:
@@ -260,16 +264,15 @@ static void name_all(making *m) {
 
 fab_status installed_find_hosts(making *m, fab_error *err) {
     fab_status status = FAB_OK;
+    fab_edges joined = {.n = 0};
     member *list = NULL;
     uint32_t n = 0;
     FAB_TRY(FAB_NEW(list, m->site->n_nodes, err));
-    for (uint32_t v = 0; v < m->site->n_nodes; v++) {
-        m->parent[v] = v;
-    }
-    FAB_TRY(join_adapters(m, err));
+    FAB_TRY(join_adapters(m, &joined, err));
+    FAB_TRY(fab_graph_components(m->site->n_nodes, &joined, m->set, err));
     for (uint32_t v = 0; v < m->site->n_nodes; v++) {
         if (fab_site_is_host(m->site, v)) {
-            list[n++] = (member){installed_root(m->parent, v), v};
+            list[n++] = (member){m->set[v], v};
         }
     }
     qsort(list, n, sizeof *list, by_root);
@@ -277,5 +280,6 @@ fab_status installed_find_hosts(making *m, fab_error *err) {
     name_all(m);
 done:
     free(list);
+    fab_edges_release(&joined);
     return status;
 }

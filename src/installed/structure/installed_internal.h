@@ -31,7 +31,7 @@ typedef struct making {
     const fab_installed_options *options;
     const fab_site *site;
     uint32_t *network; /**< [node]: part that cables between switches make, by its least node; of switches */
-    uint32_t *parent;  /**< [node]: of hosts: sets of adapters */
+    uint32_t *set; /**< [node]: least node of the set that it was joined to, adapters of a host or switches of a pod */
     host *hosts;
     nic_unit *units;
     uint32_t n_hosts, n_units;
@@ -63,20 +63,5 @@ uint32_t installed_switch_behind(const fab_site *site, uint32_t side);
 int installed_compare(const fab_site *site, uint32_t a, uint32_t b);
 
 void installed_leave(fab_installed *out, fab_left_out kind, const char *name);
-
-static inline uint32_t installed_root(uint32_t *parent, uint32_t v) {
-    while (parent[v] != v) {
-        parent[v] = parent[parent[v]];
-        v = parent[v];
-    }
-    return v;
-}
-
-/** The smaller root stays. */
-static inline void installed_join(uint32_t *parent, uint32_t a, uint32_t b) {
-    uint32_t x = installed_root(parent, a);
-    uint32_t y = installed_root(parent, b);
-    parent[x > y ? x : y] = x > y ? y : x;
-}
 
 #endif

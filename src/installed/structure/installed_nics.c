@@ -302,7 +302,6 @@ fab_status installed_place_nics(making *m, fab_error *err) {
         FAB_TRY(place_host(m, list[i].h, i, place, err));
     }
 done:
-    free(list);
-    free(place);
+    FAB_FREE_ALL(list, place);
     return status;
 }

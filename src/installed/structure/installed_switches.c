@@ -2,6 +2,7 @@
  * plugged into; where every cable then leads from a tier to the next it is a tree, else a graph without tiers. */
 #include "installed_internal.h"
 
+#include "fab/graph_parts.h"
 #include "fab/memory.h"
 #include "fab/str.h"
 
@@ -28,21 +29,24 @@ static bool joins(const fab_site *site, uint32_t cable, uint32_t out[2]) {
     return out[0] != out[1];
 }
 
-fab_status installed_find_networks(making *m, fab_error *err) {
+/* The least node that cables between switches of at most a tier join each node to, and what else is joined. */
+static fab_status join_switches(const making *m, uint32_t most_tier, fab_edges *joined, uint32_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
     uint32_t v[2];
-    (void)err;
-    for (uint32_t i = 0; i < m->site->n_nodes; i++) {
-        m->network[i] = i;
-    }
     for (uint32_t c = 0; c < m->site->n_cables; c++) {
-        if (joins(m->site, c, v)) {
-            installed_join(m->network, v[0], v[1]);
+        if (joins(m->site, c, v) && m->tier[v[0]] <= most_tier && m->tier[v[1]] <= most_tier) {
+            FAB_TRY(fab_edges_add(joined, v[0], v[1], err));
         }
     }
-    for (uint32_t i = 0; i < m->site->n_nodes; i++) {
-        m->network[i] = installed_root(m->network, i);
-    }
-    return FAB_OK;
+    FAB_TRY(fab_graph_components(m->site->n_nodes, joined, out, err));
+done:
+    fab_edges_release(joined);
+    return status;
+}
+
+fab_status installed_find_networks(making *m, fab_error *err) {
+    fab_edges joined = {.n = 0};
+    return join_switches(m, UINT32_MAX, &joined, m->network, err);
 }
 
 /* --- tiers -------------------------------------------------------------------------------------------------------- */
@@ -183,18 +187,17 @@ done:
     return status;
 }
 
-/* Numbers networks by their first switch. */
-static fab_status number_networks(making *m, fab_error *err) {
+/* Numbers the networks of all switches, or the pods of those of the lower tiers, by their first switch. */
+static fab_status number_sets(making *m, const uint32_t *set, bool pods, fab_error *err) {
     fab_status status = FAB_OK;
     fab_installed *out = m->out;
-    uint32_t *number = NULL; /* of a root, + 1 */
+    uint32_t *n = pods ? &out->n_pods : &out->n_networks;
+    uint32_t *number = NULL; /* of a set, + 1 */
     FAB_TRY(FAB_NEW(number, m->site->n_nodes, err));
-    for (uint32_t i = 0; i < out->n_switches; i++) {
-        uint32_t root = m->network[out->switches[i].node];
-        if (number[root] == 0) {
-            number[root] = ++out->n_networks;
-        }
-        out->switches[i].network = number[root] - 1;
+    for (uint32_t i = 0; i < out->n_switches && (!pods || out->switches[i].tier <= 2); i++) {
+        uint32_t *of = &number[set[out->switches[i].node]];
+        *of = *of == 0 ? ++*n : *of;
+        *(pods ? &out->switches[i].pod : &out->switches[i].network) = *of - 1;
     }
 done:
     free(number);
@@ -202,46 +205,34 @@ done:
 }
 
 /* The ports of a NIC on several planes lead into the same pod. */
-static void join_planes(const fab_installed *out, uint32_t *parent) {
+static fab_status join_planes(const fab_installed *out, fab_edges *joined, fab_error *err) {
+    fab_status status = FAB_OK;
     size_t n_nics = (size_t)out->n_servers * out->nics_per_server;
     for (size_t i = 0; i < n_nics; i++) {
         const uint32_t *side = out->nic_side + i * out->n_planes;
         for (uint32_t p = 1; p < out->n_planes; p++) {
             if (side[p] != FAB_SITE_NONE && side[0] != FAB_SITE_NONE) {
-                installed_join(parent, fab_site_far(out->site, side[p])->node, fab_site_far(out->site, side[0])->node);
+                FAB_TRY(fab_edges_add(joined, fab_site_far(out->site, side[p])->node,
+                                      fab_site_far(out->site, side[0])->node, err));
             }
         }
     }
+done:
+    return status;
 }
 
 /* A pod is what the first two tiers join. */
 static fab_status find_pods(making *m, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_installed *out = m->out;
-    uint32_t *number = NULL;
-    uint32_t v[2];
-    if (!out->is_tree || out->n_tiers < 3) {
+    fab_edges joined = {.n = 0};
+    if (!m->out->is_tree || m->out->n_tiers < 3) {
         return FAB_OK;
     }
-    for (uint32_t i = 0; i < m->site->n_nodes; i++) {
-        m->parent[i] = i;
-    }
-    for (uint32_t c = 0; c < m->site->n_cables; c++) {
-        if (joins(m->site, c, v) && m->tier[v[0]] <= 2 && m->tier[v[1]] <= 2) {
-            installed_join(m->parent, v[0], v[1]);
-        }
-    }
-    join_planes(out, m->parent);
-    FAB_TRY(FAB_NEW(number, m->site->n_nodes, err));
-    for (uint32_t i = 0; i < out->n_switches && out->switches[i].tier <= 2; i++) {
-        uint32_t root = installed_root(m->parent, out->switches[i].node);
-        if (number[root] == 0) {
-            number[root] = ++out->n_pods;
-        }
-        out->switches[i].pod = number[root] - 1;
-    }
+    FAB_TRY(join_planes(m->out, &joined, err));
+    FAB_TRY(join_switches(m, 2, &joined, m->set, err));
+    FAB_TRY(number_sets(m, m->set, true, err));
 done:
-    free(number);
+    fab_edges_release(&joined);
     return status;
 }
 
@@ -306,7 +297,7 @@ fab_status installed_find_switches(making *m, fab_error *err) {
     count_nics(m);
     FAB_TRY(find_tiers(m, err));
     FAB_TRY(order_switches(m, err));
-    FAB_TRY(number_networks(m, err));
+    FAB_TRY(number_sets(m, m->network, false, err));
     FAB_TRY(find_pods(m, err));
     FAB_TRY(list_trunks(m, err));
 done:

@@ -240,13 +240,7 @@ done:
 }
 
 void fab_shape_release(fab_shape *s) {
-    free(s->first);
-    free(s->side);
-    free(s->tier);
-    free(s->server);
-    free(s->server_name);
-    free(s->slot);
-    free(s->rail);
+    FAB_FREE_ALL(s->first, s->side, s->tier, s->server, s->server_name, s->slot, s->rail);
     *s = (fab_shape){.site = NULL};
 }
 

@@ -80,8 +80,7 @@ static fab_status list_boxes(const fab_shape *s, fab_boxes *b, fab_error *err) {
         }
     }
 done:
-    free(names);
-    free(of_server);
+    FAB_FREE_ALL(names, of_server);
     return status;
 }
 
@@ -144,10 +143,7 @@ done:
 }
 
 void fab_boxes_release(fab_boxes *boxes) {
-    free(boxes->box);
-    free(boxes->of_node);
-    free(boxes->adapter_port);
-    free(boxes->text);
+    FAB_FREE_ALL(boxes->box, boxes->of_node, boxes->adapter_port, boxes->text);
     *boxes = (fab_boxes){.n = 0};
 }
 

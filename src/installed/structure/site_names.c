@@ -32,7 +32,6 @@ fab_status fab_site_names(const fab_site *site, const char ***out, fab_error *er
     *out = names;
     names = NULL;
 done:
-    free(all);
-    free(names);
+    FAB_FREE_ALL(all, names);
     return status;
 }

@@ -1,5 +1,6 @@
 #include "site_tree.h"
 
+#include "fab/graph_parts.h"
 #include "fab/memory.h"
 #include "fab/str.h"
 
@@ -17,24 +18,11 @@ typedef struct maker {
     const fab_boxes *boxes;
     fab_site_tree tree;
     size_t unit_capacity, member_capacity, n_members;
-    uint32_t *set;                   /* [boxes]: union-find over those that are joined so far */
-    uint32_t *unit;                  /* [boxes]: at the root of a set the unit that stands for it, or FAB_SITE_NONE */
-    uint32_t *n_switches, *a_switch; /* [boxes]: at the root of a set */
+    fab_edges joined;                /* boxes that make one unit so far */
+    uint32_t *set;                   /* [boxes]: the least of those that it is joined to */
+    uint32_t *unit;                  /* [boxes]: of the least of a set the unit that stands for it, or FAB_SITE_NONE */
+    uint32_t *n_switches, *a_switch; /* [boxes]: of the least of a set */
 } maker;
-
-static uint32_t find(uint32_t *set, uint32_t i) {
-    while (set[i] != i) {
-        set[i] = set[set[i]];
-        i = set[i];
-    }
-    return i;
-}
-
-static void join(uint32_t *set, uint32_t a, uint32_t b) {
-    a = find(set, a);
-    b = find(set, b);
-    set[a > b ? a : b] = a > b ? b : a;
-}
 
 static fab_status add_unit(maker *m, const char *name, uint32_t level, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -79,7 +67,8 @@ static int by_key(const void *x, const void *y) {
 }
 
 /* Joins the switches of every host; leaf[host] is one of them. */
-static void join_leaves(maker *m, uint32_t *leaf) {
+static fab_status join_leaves(maker *m, uint32_t *leaf, fab_error *err) {
+    fab_status status = FAB_OK;
     const fab_site *site = m->shape->site;
     for (uint32_t i = 0; i < m->boxes->n; i++) {
         leaf[i] = FAB_SITE_NONE;
@@ -94,11 +83,14 @@ static void join_leaves(maker *m, uint32_t *leaf) {
                 continue;
             }
             if (leaf[host] != FAB_SITE_NONE) {
-                join(m->set, leaf[host], other);
+                FAB_TRY(fab_edges_add(&m->joined, leaf[host], other, err));
             }
             leaf[host] = other;
         }
     }
+    FAB_TRY(fab_graph_components(m->boxes->n, &m->joined, m->set, err));
+done:
+    return status;
 }
 
 /* Hosts with the root of their leaves, by root; refuses one without a cable. */
@@ -112,7 +104,7 @@ static fab_status list_hosts(maker *m, const uint32_t *leaf, pair *out, uint32_t
             return fab_fail(err, FAB_EUNSUPPORTED, m->shape->site->path, "host '%.100s' is on no switch",
                             m->boxes->box[i].name);
         }
-        out[n++] = (pair){find(m->set, leaf[i]), i};
+        out[n++] = (pair){m->set[leaf[i]], i};
     }
     if (n == 0) {
         return fab_fail(err, FAB_EUNSUPPORTED, m->shape->site->path, "there is no host to place jobs on");
@@ -129,7 +121,7 @@ static void count_switches(maker *m, uint32_t tier) {
     }
     for (uint32_t i = 0; i < m->boxes->n; i++) {
         if (!m->boxes->box[i].is_host && m->boxes->box[i].tier == tier) {
-            uint32_t root = find(m->set, i);
+            uint32_t root = m->set[i];
             m->n_switches[root]++;
             m->a_switch[root] = i;
         }
@@ -153,7 +145,7 @@ static fab_status make_leaves(maker *m, fab_error *err) {
     char name[32];
     FAB_TRY(FAB_NEW(leaf, m->boxes->n, err));
     FAB_TRY(FAB_NEW(hosts, m->boxes->n, err));
-    join_leaves(m, leaf);
+    FAB_TRY(join_leaves(m, leaf, err));
     count_switches(m, 1);
     FAB_TRY(list_hosts(m, leaf, hosts, &n, err));
     for (uint32_t i = 0; i < n; i++) {
@@ -164,24 +156,27 @@ static fab_status make_leaves(maker *m, fab_error *err) {
         FAB_TRY(add_member(m, hosts[i].box, err));
     }
 done:
-    free(leaf);
-    free(hosts);
+    FAB_FREE_ALL(leaf, hosts);
     return status;
 }
 
 /* --- units above ---------------------------------------------------------------------------------------------------
  */
 
-static void join_tier(maker *m, uint32_t tier) {
+static fab_status join_tier(maker *m, uint32_t tier, fab_error *err) {
+    fab_status status = FAB_OK;
     const fab_site *site = m->shape->site;
     for (uint32_t c = 0; c < site->n_cables; c++) {
         uint32_t box[2] = {0, 0};
         const fab_box *a = box_at(m, &site->cables[c], 0, &box[0]);
         const fab_box *b = box_at(m, &site->cables[c], 1, &box[1]);
         if (a != NULL && b != NULL && !a->is_host && !b->is_host && a->tier <= tier && b->tier <= tier) {
-            join(m->set, box[0], box[1]);
+            FAB_TRY(fab_edges_add(&m->joined, box[0], box[1], err));
         }
     }
+    FAB_TRY(fab_graph_components(m->boxes->n, &m->joined, m->set, err));
+done:
+    return status;
 }
 
 /* Name of a unit: that of its only switch of the tier, else a word and a number. */
@@ -211,11 +206,11 @@ static fab_status make_tier(maker *m, uint32_t tier, fab_error *err) {
             tops[n++] = (pair){i, m->unit[i]};
         }
     }
-    join_tier(m, tier);
+    FAB_TRY(join_tier(m, tier, err));
     count_switches(m, tier);
     for (uint32_t i = 0; i < n; i++) {
         m->unit[tops[i].key] = FAB_SITE_NONE;
-        tops[i].key = find(m->set, tops[i].key);
+        tops[i].key = m->set[tops[i].key];
     }
     qsort(tops, n, sizeof *tops, by_key);
     for (uint32_t i = 0; i < n;) {
@@ -312,8 +307,7 @@ static fab_status make_of_names(maker *m, fab_error *err) {
         }
     }
 done:
-    free(unit_of);
-    free(below);
+    FAB_FREE_ALL(unit_of, below);
     return status;
 }
 
@@ -375,8 +369,7 @@ static fab_status put_in_order(maker *m, fab_error *err) {
     m->tree.unit = sorted;
     sorted = NULL;
 done:
-    free(sorted);
-    free(at);
+    FAB_FREE_ALL(sorted, at);
     return status;
 }
 
@@ -388,7 +381,6 @@ fab_status fab_site_tree_find(const fab_shape *shape, const fab_boxes *boxes, fa
     FAB_TRY(FAB_NEW(m.n_switches, boxes->n, err));
     FAB_TRY(FAB_NEW(m.a_switch, boxes->n, err));
     for (uint32_t i = 0; i < boxes->n; i++) {
-        m.set[i] = i;
         m.unit[i] = FAB_SITE_NONE;
     }
     FAB_TRY(shape->site->is_tree_of_names && shape->site->n_cables > 0 ? make_of_names(&m, err)
@@ -399,10 +391,8 @@ fab_status fab_site_tree_find(const fab_shape *shape, const fab_boxes *boxes, fa
     m.tree = (fab_site_tree){.n = 0};
 done:
     fab_site_tree_release(&m.tree);
-    free(m.set);
-    free(m.unit);
-    free(m.n_switches);
-    free(m.a_switch);
+    fab_edges_release(&m.joined);
+    FAB_FREE_ALL(m.set, m.unit, m.n_switches, m.a_switch);
     return status;
 }
 
@@ -410,7 +400,6 @@ void fab_site_tree_release(fab_site_tree *tree) {
     for (uint32_t i = 0; i < tree->n; i++) {
         free(tree->unit[i].name);
     }
-    free(tree->unit);
-    free(tree->member);
+    FAB_FREE_ALL(tree->unit, tree->member);
     *tree = (fab_site_tree){.n = 0};
 }

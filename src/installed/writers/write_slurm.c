@@ -107,8 +107,7 @@ static fab_status put_groups(const fab_shape *shape, block_file *file, fab_error
     }
 done:
     fab_boxes_release(&boxes);
-    free(seen);
-    free(names);
+    FAB_FREE_ALL(seen, names);
     return status;
 }
 

@@ -3,18 +3,12 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 static uint32_t unit_size(const fab_fabric *f) {
     return f->gpus_per_domain > f->gpus_per_server ? f->gpus_per_domain : f->gpus_per_server;
 }
 
 void fab_layout_release(fab_layout *layout) {
-    free(layout->slot);
-    free(layout->count);
-    free(layout->order);
-    free(layout->unit.ranks);
-    free(layout->domain.ranks);
+    FAB_FREE_ALL(layout->slot, layout->count, layout->order, layout->unit.ranks, layout->domain.ranks);
     *layout = (fab_layout){.slot = NULL};
 }
 

@@ -279,8 +279,7 @@ done:
     for (uint32_t part = 0; builders != NULL && part < r.n_parts; part++) {
         fab_phase_release(&builders[part].phase);
     }
-    free(builders);
-    free(sink.records);
+    FAB_FREE_ALL(builders, sink.records);
     fab_ring_release(&rings);
     fab_layout_release(&layout);
     return status;

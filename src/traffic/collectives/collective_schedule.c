@@ -58,8 +58,7 @@ static fab_status sort_by_step(message **messages, uint64_t n, uint32_t n_steps,
     *messages = sorted;
     sorted = NULL;
 done:
-    free(at);
-    free(sorted);
+    FAB_FREE_ALL(at, sorted);
     return status;
 }
 
@@ -87,8 +86,7 @@ static int compare(const void *a, const void *b) {
 }
 
 static void arrivals_release(arrivals *a) {
-    free(a->first);
-    free(a->list);
+    FAB_FREE_ALL(a->first, a->list);
 }
 
 static fab_status arrivals_init(arrivals *a, const message *messages, uint64_t n, uint32_t r, bool by_part,
@@ -232,13 +230,7 @@ done:
 }
 
 void fab_message_list_release(fab_message_list *list) {
-    free(list->src);
-    free(list->dst);
-    free(list->bytes);
-    free(list->step);
-    free(list->phase);
-    free(list->next_first);
-    free(list->next);
+    FAB_FREE_ALL(list->src, list->dst, list->bytes, list->step, list->phase, list->next_first, list->next);
     *list = (fab_message_list){.n_messages = 0};
 }
 

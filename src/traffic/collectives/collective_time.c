@@ -3,8 +3,6 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 /* Bytes that a GPU's scale-up port and a NIC carry, both directions. */
 typedef struct ends {
     const fab_fabric *fabric;
@@ -14,10 +12,7 @@ typedef struct ends {
 } ends;
 
 static void ends_release(ends *e) {
-    free(e->port_out);
-    free(e->port_in);
-    free(e->nic_out);
-    free(e->nic_in);
+    FAB_FREE_ALL(e->port_out, e->port_in, e->nic_out, e->nic_in);
 }
 
 static fab_status ends_init(ends *e, const fab_fabric *fabric, fab_error *err) {

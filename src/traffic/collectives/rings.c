@@ -22,8 +22,6 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 /* One communicator being emitted. */
 typedef struct ring {
     fab_phase_builder *builder;
@@ -39,10 +37,7 @@ static uint32_t unit_size(const fab_fabric *fabric) {
 }
 
 void fab_ring_release(fab_ring_scratch *scratch) {
-    free(scratch->slot);
-    free(scratch->count);
-    free(scratch->ordered);
-    free(scratch->unit);
+    FAB_FREE_ALL(scratch->slot, scratch->count, scratch->ordered, scratch->unit);
     *scratch = (fab_ring_scratch){.slot = NULL};
 }
 

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Stable counting sort of `in` (or of 0 ... n - 1 where in is NULL) by key[flow]; `first` has n_keys + 1 entries. */
@@ -85,9 +84,7 @@ static fab_status write_listed(const fab_phase *phase, uint32_t n_gpus, fab_matr
         write_entry(phase->src[flow], phase->dst[flow], bytes, format, out);
     }
 done:
-    free(first);
-    free(by_dst);
-    free(order);
+    FAB_FREE_ALL(first, by_dst, order);
     return status;
 }
 

@@ -386,8 +386,7 @@ static fab_status add_phase(reader *r, size_t which, fab_traffic *traffic, fab_e
     const char *algorithm = k->operation == FAB_ALL_TO_ALL ? "mesh" : "ring";
     FAB_TRY(fab_collective_add(&set, fab_algorithm_find(k->operation, algorithm), traffic, err));
 done:
-    free(members);
-    free(bytes);
+    FAB_FREE_ALL(members, bytes);
     return status;
 }
 

@@ -6,15 +6,13 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Sizes beyond these are typing errors; they also keep every product below 2^63. */
 #define MAX_SIZE (UINT64_C(1) << 32)
 
 void fab_job_release(fab_job *job) {
-    free(job->servers);
-    free(job->storage);
+    FAB_FREE_ALL(job->servers, job->storage);
     *job = (fab_job){.servers = NULL};
 }
 

@@ -147,9 +147,7 @@ typedef struct pods {
 } pods;
 
 static void release_pods(pods *p) {
-    free(p->first);
-    free(p->servers);
-    free(p->left);
+    FAB_FREE_ALL(p->first, p->servers, p->left);
 }
 
 static fab_status group_by_pod(const fab_fabric *fabric, const fab_job *job, pods *out, fab_error *err) {

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NOBODY UINT8_MAX
@@ -201,10 +200,7 @@ fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fa
     FAB_TRY(place_all(&s, is_open, err));
     *out = *s.design;
 done:
-    free(s.design);
-    free(s.alone);
-    free(s.runs);
-    free(s.stores);
+    FAB_FREE_ALL(s.design, s.alone, s.runs, s.stores);
     return status;
 }
 
@@ -228,7 +224,6 @@ fab_status fab_jobs_taken(const fab_design *design, const fab_fabric *fabric, ui
     }
 done:
     fab_job_release(&found);
-    free(s.design);
-    free(s.alone);
+    FAB_FREE_ALL(s.design, s.alone);
     return status;
 }

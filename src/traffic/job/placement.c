@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const DIMENSIONS[FAB_N_DIMS] = {"tp", "cp", "pp", "dp"};
@@ -64,7 +63,6 @@ fab_status fab_job_place(const fab_job *job, const fab_fabric *fabric, fab_traff
     gpu_of_rank = NULL;
     rank_of_gpu = NULL;
 done:
-    free(gpu_of_rank);
-    free(rank_of_gpu);
+    FAB_FREE_ALL(gpu_of_rank, rank_of_gpu);
     return status;
 }

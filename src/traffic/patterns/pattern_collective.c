@@ -11,7 +11,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct groups {
@@ -24,9 +23,7 @@ typedef struct groups {
 } groups;
 
 static void release(groups *g) {
-    free(g->members);
-    free(g->id);
-    free(g->bytes);
+    FAB_FREE_ALL(g->members, g->id, g->bytes);
 }
 
 /* GPU of a rank: groups are blocks of GPUs that follow one another, or take every n_groups-th of them. */

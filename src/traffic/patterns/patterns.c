@@ -202,8 +202,7 @@ static fab_status add_hotspot(fab_pattern *p, fab_phase_builder *builder, fab_er
     }
     (void)snprintf(p->note, sizeof p->note, ", %" PRIu32 " of them to gpu-%" PRIu64, wanted, p->first + to);
 done:
-    free(dst);
-    free(senders);
+    FAB_FREE_ALL(dst, senders);
     return status;
 }
 

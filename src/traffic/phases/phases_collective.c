@@ -8,13 +8,10 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void fab_comm_list_release(fab_comm_list *list) {
-    free(list->members);
-    free(list->id);
-    free(list->bytes);
+    FAB_FREE_ALL(list->members, list->id, list->bytes);
     *list = (fab_comm_list){.r = 0};
 }
 

@@ -31,6 +31,13 @@ fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
 /** `FAB_GROW(pointer, capacity, need, err)` for a typed pointer and a size_t capacity. */
 #define FAB_GROW(pointer, capacity, need, err) fab_grow(&(pointer), &(capacity), (need), sizeof *(pointer), (err))
 
+/** Frees n blocks; NULL among them is fine. */
+void fab_free_each(void *const *blocks, size_t n);
+
+/** `FAB_FREE_ALL(a, b, c)`: frees every pointer. */
+#define FAB_FREE_ALL(...)                                                                                              \
+    fab_free_each((void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
+
 /** Gives back what an array of `n` elements does not need of what it was grown to. */
 void fab_shrink(void *array, size_t n, size_t size);
 

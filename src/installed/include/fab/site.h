@@ -2,7 +2,7 @@
  * @file site.h
  * A network as it is installed, or as another tool describes it: boxes, ports and cables by the names that people walk
  * to, before anything is known of tiers, rails or servers. Readers of foreign formats make one; see
- * src/doc/adr/0039-sites.md.
+ * src/doc/adr/0039-installed-networks.md.
  */
 #ifndef FAB_SITE_H
 #define FAB_SITE_H

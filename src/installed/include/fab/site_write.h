@@ -1,7 +1,7 @@
 /**
  * @file site_write.h
  * A site as a file that another tool reads: lists of cables, wiring plans, schedulers' topologies.
- * See src/doc/adr/0042-site-files.md.
+ * See src/doc/adr/0042-wiring-files.md.
  */
 #ifndef FAB_SITE_WRITE_H
 #define FAB_SITE_WRITE_H

@@ -24,31 +24,40 @@ static bool is_active(const bool *active, uint32_t f) {
     return active == NULL || active[f];
 }
 
-/* The level at which a link is full, given who has stopped. */
-static long double level_of(const fab_sharing *s, const bool *active, const bool *stopped, const double *rate,
-                            uint32_t l) {
-    long double left = s->capacity[l];
-    long double weight = 0;
+/* The levels at which the links are full, given who has stopped. */
+static void set_levels(const fab_sharing *s, const bool *active, const bool *stopped, const double *rate,
+                       long double *left, long double *weight, long double *out_level) {
+    for (uint32_t l = 0; l < s->n_links; l++) {
+        left[l] = s->capacity[l];
+        weight[l] = 0;
+    }
     for (uint32_t f = 0; f < s->n_flows; f++) {
-        if (is_active(active, f) && stopped[f]) {
-            left -= (long double)rate[f] * share_on(s, f, l);
-        } else if (is_active(active, f)) {
-            weight += (long double)weight_of(s, f) * share_on(s, f, l);
+        for (uint64_t e = s->first[f]; is_active(active, f) && e < s->first[f + 1]; e++) {
+            long double share = s->share != NULL ? s->share[e] : 1;
+            if (stopped[f]) {
+                left[s->link[e]] -= rate[f] * share;
+            } else {
+                weight[s->link[e]] += weight_of(s, f) * share;
+            }
         }
     }
-    return weight > 0 ? left / weight : INFINITY;
+    for (uint32_t l = 0; l < s->n_links; l++) {
+        out_level[l] = isfinite(s->capacity[l]) && weight[l] > 0 ? left[l] / weight[l] : INFINITY;
+    }
 }
 
 void oracle_fill(const fab_sharing *s, const bool *active, double *out_rate) {
     bool *stopped = calloc(s->n_flows + 1, sizeof *stopped);
     long double *level = calloc(s->n_links + 1, sizeof *level);
+    long double *left = calloc(s->n_links + 1, sizeof *left);
+    long double *weight = calloc(s->n_links + 1, sizeof *weight);
     for (uint32_t f = 0; f < s->n_flows; f++) {
         out_rate[f] = is_active(active, f) ? INFINITY : 0;
     }
     for (;;) {
         long double least = INFINITY;
+        set_levels(s, active, stopped, out_rate, left, weight, level);
         for (uint32_t l = 0; l < s->n_links; l++) {
-            level[l] = isfinite(s->capacity[l]) ? level_of(s, active, stopped, out_rate, l) : INFINITY;
             least = fminl(least, level[l]);
         }
         for (uint32_t f = 0; s->limit != NULL && f < s->n_flows; f++) {
@@ -70,6 +79,8 @@ void oracle_fill(const fab_sharing *s, const bool *active, double *out_rate) {
             }
         }
     }
+    free(weight);
+    free(left);
     free(level);
     free(stopped);
 }

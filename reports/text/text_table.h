@@ -1,0 +1,57 @@
+/**
+ * @file text_table.h
+ * Tables of the text report: what a column is called and how its figures look stands in a static array of columns; a
+ * row is a name and its figures. fab_table_end() finds the widths and prints.
+ */
+#ifndef FAB_TEXT_TABLE_H
+#define FAB_TEXT_TABLE_H
+
+#include "text_layout.h"
+
+#include <math.h>
+
+#define FAB_TABLE_COLUMNS 10
+#define FAB_COLUMNS(list)                                                                                              \
+    (list), sizeof(list) / sizeof(list)[0] /**< a static array and its length, as two arguments                        \
+                                            */
+#define FAB_TABLE_BLANK (-INFINITY)        /**< a figure that is left out; one that is not a number is "-" */
+
+/** The first column is the name of the row, on the left; all others stand on the right. */
+typedef struct fab_column {
+    const char *heading;                                /**< NULL: this table goes without the column */
+    const char *(*show)(fab_page *page, double figure); /**< unit and digits; NULL: by fab_table_set() alone */
+    fab_ink ink;                                        /**< of figures above `limit`; FAB_INK_PLAIN: the row's */
+    double limit;
+} fab_column;
+
+/** A column, and one that marks some of its figures. */
+#define COLUMN(heading, show)                                                                                          \
+    { (heading), (show), FAB_INK_PLAIN, 0 }
+#define MARKED(heading, show, ink, limit)                                                                              \
+    { (heading), (show), (ink), (limit) }
+
+typedef struct fab_table_cell {
+    char text[48];
+    fab_ink ink;
+} fab_table_cell;
+
+typedef struct fab_table {
+    fab_page *page;
+    const fab_column *columns;
+    size_t n_columns, n_rows, capacity;
+    fab_table_cell *cell; /**< shape [n_rows * n_columns]; row 0 is the heading */
+    bool failed;
+} fab_table;
+
+/** Begins with a row of the headings, which fab_table_set() may change. End with fab_table_end(). */
+void fab_table_begin(fab_table *table, fab_page *page, const fab_column *columns, size_t n);
+/** Adds a row. `figures` has one for every column behind the name; NULL: they are blank. */
+void fab_table_row(fab_table *table, fab_ink ink, const char *name, const double *figures);
+/** Puts a text into the row that was added last. */
+void fab_table_set(fab_table *table, size_t column, fab_ink ink, const char *fmt, ...) FAB_PRINTF(4, 5);
+/** Called behind every row but the heading, to add a bar. */
+typedef void fab_table_tail(fab_page *page, size_t row, const void *context);
+/** Prints the rows and frees the table; columns that do not fit are cut at the right edge. `tail` may be NULL. */
+void fab_table_end(fab_table *table, size_t indent, fab_table_tail *tail, const void *context);
+
+#endif
