@@ -47,6 +47,19 @@ violate "long file" src/base/injected.c "$(awk 'BEGIN { for (i = 0; i < 601; i++
 violate "leftover" src/base/injected.c '/* TO''DO later */' 'unfinished'
 violate "name" src/base/Injected.c '/* */' 'snake_case'
 
+fresh # circles: three files may include each other, four may not
+for pair in one:two two:three three:one; do
+  printf '#include "circle_%s.h"\n' "${pair#*:}" >"$work/tree/src/base/circle_${pair%:*}.h"
+done
+"$root/scripts/check_layers.sh" "$work/tree" || fail "a circle of three files is allowed"
+printf '#include "circle_four.h"\n' >"$work/tree/src/base/circle_three.h"
+printf '#include "circle_one.h"\n' >"$work/tree/src/base/circle_four.c"
+: >"$work/tree/src/base/circle_four.h"
+if "$root/scripts/check_layers.sh" "$work/tree" >"$work/log" 2>&1; then
+  fail "a circle of four files was not seen"
+fi
+grep -q 'circle_one -> .*circle_four.*a circle of includes' "$work/log" || fail "the message does not show the circle"
+
 fresh
 cp "$work/tree/src/base/str.c" "$work/tree/routing/"
 "$root/scripts/check_layers.sh" "$work/tree" >/dev/null 2>&1 && fail "two files of one name were not seen"

@@ -34,8 +34,8 @@ static fab_status read_plan(const cli_options *options, fab_site **out, fab_erro
     FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
     FAB_TRY(fab_site_of_fabric(graph, out, err));
 done:
-    free(design);
     fab_fabric_free(graph);
+    free(design);
     return status;
 }
 

@@ -18,8 +18,8 @@ static fab_status measure(const cli_options *options, const char *text, fab_fabr
     FAB_TRY(cli_open_design(options, text, &design, err));
     FAB_TRY(fab_fabric_measure(design, out, &graph, err));
 done:
-    free(design);
     fab_fabric_free(graph); /* one graph at a time in memory */
+    free(design);
     return status;
 }
 
@@ -48,8 +48,8 @@ static fab_status measure_step(const cli_options *options, const char *gpus, fab
     FAB_TRY(cli_open_design(&with, options->operands.items[0], &design, err));
     FAB_TRY(fab_fabric_measure(design, out, graph, err));
 done:
-    free(design);
     free(with.overrides.items);
+    free(design);
     return status;
 }
 

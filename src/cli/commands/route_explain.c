@@ -66,9 +66,9 @@ fab_status cli_explain(const cli_options *options, FILE *out, fab_error *err) {
     (void)snprintf(result.traffic, sizeof result.traffic, "%s", explanation.traffic);
     FAB_TRY(cli_report(options, &result, out, err));
 done:
-    free(design);
     fab_explanation_release(&explanation);
     fab_result_release(&result);
     fab_fabric_free(graph);
+    free(design);
     return status;
 }

@@ -12,8 +12,7 @@
 /* Embedding tables are kept in fp32, with one fp32 of optimizer state per row (row-wise Adagrad). */
 #define TABLE_BYTES 4.0
 
-/* --- activations ----------------------------------------------------------------------------------------------------
- */
+/* --- activations -------------------------------------------------------------------------------------------------- */
 
 /* Bytes that one layer keeps for one microbatch, by what a token and rank keeps of it. */
 typedef struct kept {
@@ -77,8 +76,7 @@ static double stage_activations(const fab_job_spec *job, const fab_model *model,
     return sum;
 }
 
-/* --- kinds of jobs --------------------------------------------------------------------------------------------------
- */
+/* --- kinds of jobs ------------------------------------------------------------------------------------------------ */
 
 /* A tied embedding has a copy on the last stage, trained there too. */
 static void gpu_parameters(const fab_job_spec *job, const fab_model *model, uint64_t stage, double *out_dense,

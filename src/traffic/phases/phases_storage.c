@@ -72,8 +72,7 @@ static void write_formula(const fab_job *job, bool reads, fab_phase *phase) {
     }
 }
 
-/* --- in the same network --------------------------------------------------------------------------------------------
- */
+/* --- in the same network ------------------------------------------------------------------------------------------ */
 
 static fab_status make_burst(training *t, const char *name, bool reads, fab_phase_builder *builder, fab_error *err) {
     const fab_job *job = t->job;
@@ -106,8 +105,7 @@ fab_status fab_make_ingest(training *t, const char *name, fab_phase_builder *bui
     return make_burst(t, name, true, builder, err);
 }
 
-/* --- over the front-end ---------------------------------------------------------------------------------------------
- */
+/* --- over the front-end ------------------------------------------------------------------------------------------- */
 
 static fab_status make_hosts(const fab_job *job, const fab_fabric *fabric, const fab_fabric *front_end,
                              uint32_t n_storage, bool reads, fab_phase_builder *builder, fab_error *err) {

@@ -63,8 +63,7 @@ static fab_status add_collective(training *t, uint32_t n, double bytes, uint32_t
     return FAB_OK;
 }
 
-/* --- tensor parallelism ---------------------------------------------------------------------------------------------
- */
+/* --- tensor parallelism ------------------------------------------------------------------------------------------- */
 
 static fab_status make_tp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
     const fab_job_spec *s = &t->job->spec;
@@ -118,8 +117,7 @@ done:
     return status;
 }
 
-/* --- pipeline -------------------------------------------------------------------------------------------------------
- */
+/* --- pipeline ----------------------------------------------------------------------------------------------------- */
 
 /* Forward and backward between stage `from` and the next, over the `chunks` boundaries that lie there. */
 static void add_exchange(training *t, fab_phase_builder *builder, uint32_t from, uint32_t to, double bytes,
@@ -171,8 +169,7 @@ done:
     return status;
 }
 
-/* --- data parallelism -----------------------------------------------------------------------------------------------
- */
+/* --- data parallelism --------------------------------------------------------------------------------------------- */
 
 /* Which parameters a reduction is about: with ep > 1 experts have fewer copies than the rest, and rings of their own.
  */
@@ -290,8 +287,7 @@ static fab_status make_edp_ag(training *t, const char *name, fab_phase_builder *
     return make_ring_dp(t, name, &r, builder, err);
 }
 
-/* --- table ----------------------------------------------------------------------------------------------------------
- */
+/* --- table -------------------------------------------------------------------------------------------------------- */
 
 /* Whether the job has the phase. */
 typedef bool has_phase(const fab_job *job);
