@@ -13,7 +13,7 @@ static void import_put_servers(fab_page *page, const fab_imported *in) {
                    "%" PRIu32 " server%s of %" PRIu32 " NIC%s at %s%s, numbered by %s: %.60s%s%.60s", site->n_whole,
                    fab_plural(site->n_whole), site->nics_per_server, fab_plural(site->nics_per_server),
                    fab_show_rate(page, in->spec->nic_bps), site->n_planes > 1 ? ", a port on every plane" : "",
-                   in->spec->host_order[0] == 'l' ? "leaf and port" : "name", site->server_name[0],
+                   in->spec->host_order == FAB_HOSTS_BY_LEAF ? "leaf and port" : "name", site->server_name[0],
                    site->n_whole > 1 ? " to " : "", site->n_whole > 1 ? site->server_name[site->n_whole - 1] : "");
     if (n_cut > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,

@@ -74,7 +74,7 @@ static void iteration_put_yield(fab_page *page, const fab_result *result) {
                            "%s%.3g tokens: %s days, $%s, without failures (%s days by %d T P / (n X))", which,
                            it->training.tokens, iteration_days(page, it->training.days),
                            iteration_count(page, it->training.usd), iteration_days(page, it->training.rule_days),
-                           strcmp(result->job.recompute, "full") == 0 ? 8 : 6);
+                           result->job.recompute == FAB_RECOMPUTE_FULL ? 8 : 6);
         }
     }
 }

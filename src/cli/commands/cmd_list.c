@@ -2,6 +2,7 @@
 
 #include "fab/builtin.h"
 #include "fab/catalog.h"
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/prices.h"
 #include "fab/routing.h"
@@ -37,24 +38,26 @@ static void add_tapers(cli_table *table, const fab_counts *counts) {
 
 static fab_status fill_presets(cli_table *table, fab_error *err) {
     fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    FAB_TRY(FAB_NEW(design, 1, err));
     for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         char text[FAB_NAME_SIZE + 8];
-        fab_design design;
         fab_counts counts = {0};
         (void)snprintf(text, sizeof text, "preset:%s", stem(name, sizeof name, b->name));
-        FAB_TRY(fab_design_read(text, NULL, 0, &design, err));
-        FAB_TRY(fab_topology_predict(&design.fabric, &counts, err));
+        FAB_TRY(fab_design_read(text, NULL, 0, design, err));
+        FAB_TRY(fab_topology_predict(&design->fabric, &counts, err));
         cli_table_add(table, "%s", name);
-        cli_table_add(table, "%s", design.fabric.family);
+        cli_table_add(table, "%s", design->fabric.family);
         cli_table_add_number(table, (double)counts.gpus);
         cli_table_add_number(table, (double)counts.tiers);
         add_tapers(table, &counts);
         cli_table_add_number(table, (double)counts.switches);
-        cli_table_add(table, "%s", design.source);
+        cli_table_add(table, "%s", design->source);
     }
     FAB_TRY(cli_table_status(table, err));
 done:
+    free(design);
     return status;
 }
 
@@ -170,7 +173,7 @@ static fab_status fill_prices(cli_table *table, fab_error *err) {
         fab_prices prices = {0};
         FAB_TRY(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
         cli_table_add(table, "%s", name);
-        cli_table_add(table, "%s", prices.convention);
+        cli_table_add(table, "%s", fab_count_rules[prices.convention].name);
         add_switch(table, &prices, 400e9);
         add_switch(table, &prices, 800e9);
         cli_table_add(table, "%s", prices.source);
