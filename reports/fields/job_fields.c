@@ -35,7 +35,12 @@ const fab_fields fab_memory_fields = {.name = "memory", .rows = MEMORY, .size = 
 #undef T
 #define T fab_result
 static const fab_field JOB[] = {
-    FIELD(kind, job.kind, "Kind of the job: training, ranking or serving.", .when = FAB_FILLED),
+    {.key = "kind",
+     .type = FAB_FIELD_NAME,
+     .at = offsetof(T, job.kind),
+     .names = fab_job_kinds,
+     .n_names = 3,
+     .definition = "Kind of the job: training, ranking or serving."},
     FIELD(model, job.model, "Name of the model.", .when = FAB_FILLED),
     FIELD(gpu, job.gpu, "Name of the GPU.", .when = FAB_FILLED),
     FIELD(ranks, ranks, "Ranks of the job, one on each GPU it takes."),

@@ -1,10 +1,13 @@
 #include "cli.h"
 
+#include "fab/design.h"
+#include "fab/prices.h"
 #include "fab/analysis.h"
 #include "fab/graph_check.h"
 #include "fab/patch.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_stdout(const char *path) {
@@ -89,16 +92,16 @@ static fab_status report(const cli_options *options, const fab_result *result, F
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     fab_fabric *graph = NULL;
     fab_result result = {0};
     cli_failed failed = {.floor = NULL};
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_exports(options, err));
     FAB_TRY(check_patch(options, err));
-    FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
+    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_BUILD, 1, &result, err));
-    FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
+    FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     FAB_TRY(fab_view_check(graph, options->view, err));
     result.graph = graph;
     FAB_TRY(cli_mark_failed(options, &result, &failed, err));
@@ -106,13 +109,14 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
         FAB_TRY(verify(&result.fabrics[0], graph, err));
     }
     if (options->patch != NULL) {
-        FAB_TRY(write_patch(options, &design, &result.fabrics[0], graph, out, err));
+        FAB_TRY(write_patch(options, design, &result.fabrics[0], graph, out, err));
     }
     FAB_TRY(report(options, &result, out, err));
 done:
     fab_result_release(&result);
     cli_failed_release(&failed);
     fab_fabric_free(graph);
+    free(design);
     return status;
 }
 

@@ -2,6 +2,7 @@
  * seeds, so that luck of the hash that both have cancels. See src/doc/adr/0022-advice.md. */
 #include "advise_internal.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/str.h"
 
