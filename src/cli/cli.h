@@ -124,6 +124,8 @@ extern const cli_command cli_command_run, cli_command_build, cli_command_cost, c
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
+/** FAB_EUSAGE, with a hint at what may have been meant. */
+fab_status cli_unknown_command(const char *name, fab_error *err) FAB_MUST_USE;
 
 /** What a subcommand is called behind its command. */
 const char *cli_subcommand_name(const cli_command *command, const cli_command *subcommand);
@@ -204,6 +206,13 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
 
 /** Renders the result to `out` in the requested format, and all formats into --out. */
 fab_status cli_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) FAB_MUST_USE;
+
+/** Fails early where a file is there already that --force does not give up. `path` may be NULL. */
+fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) FAB_MUST_USE;
+
+/** fab_save_file(), which no interrupt cuts short. */
+fab_status cli_save_file(const cli_options *options, const char *path, fab_save_writer *write_to, const void *context,
+                         fab_error *err) FAB_MUST_USE;
 
 /** The files of --export and --out alone. */
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
@@ -345,7 +354,8 @@ typedef struct cli_progress {
 bool cli_progress_wanted(const cli_options *options);
 void cli_progress_start(cli_progress *progress);
 void cli_progress_step(void *context, double done, size_t total);
-void cli_progress_end(void);
+/** Clears the line where one was wanted. */
+void cli_progress_end(bool wanted);
 
 /** Seconds of a clock that never jumps. */
 double cli_now_s(void);

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The longest suffix that fits: ".yed.graphml" before ".graphml". */
 static const fab_report_format *format_of(const char *path) {
@@ -129,10 +128,10 @@ static bool prints_graph(const cli_options *options) {
 fab_status cli_check_exports(const cli_options *options, fab_error *err) {
     bool has_graph = prints_graph(options);
     for (size_t i = 0; i < options->exports.n; i++) {
-        struct stat about;
         const char *path = options->exports.items[i];
-        if (!options->force && stat(path, &about) == 0) {
-            return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+        fab_status status = cli_check_new_file(options, path, err);
+        if (status != FAB_OK) {
+            return status;
         }
         has_graph |= format_of(path)->shows_graph;
     }
@@ -181,9 +180,7 @@ fab_status cli_write_exports(const cli_options *options, const fab_result *resul
     for (size_t i = 0; i < options->exports.n; i++) {
         const char *path = options->exports.items[i];
         const export e = {format_of(path), result, &style};
-        cli_hold_signals();
-        fab_status status = fab_save_file(path, options->force, write_export, &e, err);
-        cli_release_signals();
+        fab_status status = cli_save_file(options, path, write_export, &e, err);
         if (status != FAB_OK) {
             return status;
         }

@@ -110,6 +110,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     fab_status status = FAB_OK;
     fab_design design;
     fab_fabric *graph = NULL;
+    fab_context *context = NULL;
     fab_result result = {0};
     fab_advice *advice = NULL;
     cli_front_end front_end = {.hosts = NULL};
@@ -128,13 +129,15 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
         cli_front_end_show(&design, &result, &front_end);
         traffic = front_end.text;
     }
-    fab_replay replay = {.design = &design,
-                         .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
-                         .gpus = front_end.hosts != NULL ? graph : NULL,
-                         .traffic = traffic,
-                         .engines = design.engines,
-                         .n_engines = design.n_engines,
-                         .seed = options->seed,
+    const fab_context_request what = {.design = &design,
+                                      .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
+                                      .gpus = front_end.hosts != NULL ? graph : NULL,
+                                      .traffic = traffic,
+                                      .engines = design.engines,
+                                      .n_engines = options->advise.on ? 1 : design.n_engines,
+                                      .seed = options->seed};
+    FAB_TRY(fab_context_new(&what, &context, err));
+    fab_replay replay = {.context = context,
                          .n_seeds = options->n_seeds,
                          .n_threads = (size_t)options->n_threads,
                          .bound = options->bound,
@@ -142,7 +145,6 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
                          .keep_flows =
                              cli_writes(options, "flows") || cli_writes(options, "simgrid") || options->out != NULL,
                          .keep_routes = cli_writes(options, "simgrid"),
-                         .known_bound = known_bound,
                          .keep_loads = cli_shows_loads(options),
                          .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
                          .progress = shows_progress ? cli_progress_step : NULL,
@@ -157,9 +159,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     if (status == FAB_OK) {
         status = cli_look_further(options, &replay, &result, &further, err);
     }
-    if (shows_progress) {
-        cli_progress_end();
-    }
+    cli_progress_end(shows_progress);
     fab_blame_design(&design, status, err);
     FAB_TRY(status);
     FAB_TRY(cli_report(options, &result, out, err));
@@ -167,6 +167,7 @@ done:
     fab_result_release(&result);
     fab_advice_free(advice);
     cli_further_release(&further);
+    fab_context_free(context);
     cli_front_end_close(&front_end);
     fab_fabric_free(graph);
     return status;
@@ -205,6 +206,21 @@ done:
     return status;
 }
 
+fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) {
+    struct stat about;
+    return path == NULL || options->force || stat(path, &about) != 0
+               ? FAB_OK
+               : fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+}
+
+fab_status cli_save_file(const cli_options *options, const char *path, fab_save_writer *write_to, const void *context,
+                         fab_error *err) {
+    cli_hold_signals();
+    fab_status status = fab_save_file(path, options->force, write_to, context, err);
+    cli_release_signals();
+    return status;
+}
+
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {
     fab_status status = cli_write_exports(options, result, err);
     if (status == FAB_OK && options->out != NULL) {
@@ -233,8 +249,8 @@ fab_status cli_check_out(const cli_options *options, fab_error *err) {
             continue;
         }
         int n = snprintf(path, sizeof path, "%s/%s", options->out, name);
-        if (n > 0 && (size_t)n < sizeof path && stat(path, &about) == 0) {
-            return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+        if (n > 0 && (size_t)n < sizeof path && cli_check_new_file(options, path, err) != FAB_OK) {
+            return FAB_EIO;
         }
     }
     return FAB_OK;

@@ -69,7 +69,7 @@ examples_of() {
   for command in run build cost route sweep place mix traffic schema list; do
     examples_of $command
   done
-} >examples
+} | sort -u >examples
 [[ $(wc -l <examples) -gt 10 ]] || fail "the help has only $(wc -l <examples) examples"
 while read -r _ arguments; do
   eval "\"\$program\" $arguments" >out 2>err || { cat err; echo "example: $arguments"; exit 1; }

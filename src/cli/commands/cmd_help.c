@@ -30,13 +30,7 @@ static fab_status run_help(const cli_options *options, FILE *out, fab_error *err
     const char *name = options->operands.items[0];
     const cli_command *command = cli_find_command(name);
     if (command == NULL) {
-        fab_choices near;
-        char hint[FAB_CHOICES_TEXT];
-        fab_choices_init(&near, name);
-        for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
-            fab_choices_offer(&near, (*c)->name);
-        }
-        return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, fab_choices_hint(&near, hint));
+        return cli_unknown_command(name, err);
     }
     if (options->operands.n > 1) {
         fab_status status = cli_find_subcommand(command, options->operands.items[1], &command, err);

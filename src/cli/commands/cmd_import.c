@@ -150,9 +150,7 @@ static fab_status save(const cli_options *options, const fab_imported *imported,
     fab_str path = FAB_STR_INIT;
     FAB_TRY(path_from(options->output, imported->path, &path, err));
     const written w = {options, imported, path.data};
-    cli_hold_signals();
-    status = fab_save_file(options->output, options->force, write_design, &w, err);
-    cli_release_signals();
+    status = cli_save_file(options, options->output, write_design, &w, err);
 done:
     fab_str_release(&path);
     return status;

@@ -69,9 +69,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     FAB_TRY(cli_result_init(options, FAB_COMMAND_MIX, 0, &result, err));
     cli_progress_start(&progress);
     status = fab_mix_run(&request, &mix, err);
-    if (shows) {
-        cli_progress_end();
-    }
+    cli_progress_end(shows);
     FAB_TRY(status);
     result.mix = mix;
     FAB_TRY(cli_report(options, &result, out, err));

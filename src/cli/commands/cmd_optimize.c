@@ -154,9 +154,7 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
                                     .progress_context = &progress};
     cli_progress_start(&progress);
     fab_status status = fab_optimize(&request, out, err);
-    if (shows) {
-        cli_progress_end();
-    }
+    cli_progress_end(shows);
     return status;
 }
 

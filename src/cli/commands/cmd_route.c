@@ -5,7 +5,6 @@
 #include "fab/traffic.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 static bool to_stdout(const cli_options *options) {
     return strcmp(options->dump, "-") == 0;
@@ -13,15 +12,14 @@ static bool to_stdout(const cli_options *options) {
 
 /* Before anything is computed: a name that is taken. */
 static fab_status check_dump(const cli_options *options, fab_error *err) {
-    struct stat about;
-    if (to_stdout(options) && (options->format != NULL || options->out != NULL || options->exports.n > 0 ||
-                               options->advise.on || (options->bound && options->certificate == NULL))) {
+    if (!to_stdout(options)) {
+        return cli_check_new_file(options, options->dump, err);
+    }
+    if (options->format != NULL || options->out != NULL || options->exports.n > 0 || options->advise.on ||
+        (options->bound && options->certificate == NULL)) {
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "option --dump -: the tables take the place of the report; "
                         "--format, --json, --out, --export, --advise and --bound need it");
-    }
-    if (!to_stdout(options) && !options->force && stat(options->dump, &about) == 0) {
-        return fab_fail(err, FAB_EIO, options->dump, "exists already; give --force to overwrite it");
     }
     return FAB_OK;
 }
@@ -43,9 +41,7 @@ static fab_status save_tables(const cli_options *options, const tables *t, FILE 
     if (to_stdout(options)) {
         return write_tables(t, out, err);
     }
-    cli_hold_signals();
-    fab_status status = fab_save_file(options->dump, options->force, write_tables, t, err);
-    cli_release_signals();
+    fab_status status = cli_save_file(options, options->dump, write_tables, t, err);
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", fab_router_label(t->router), options->dump);
     }

@@ -169,9 +169,7 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     cli_catch_interrupts();
     cli_progress_start(&progress);
     status = fab_study_run(&job, &tally, err);
-    if (shows) {
-        cli_progress_end();
-    }
+    cli_progress_end(shows);
     FAB_TRY(status);
     if (tally.n_before + tally.n_run < tally.n_share) {
         tell_rest(options, &tally);
@@ -206,9 +204,7 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
     cli_progress_start(&progress);
     status = fab_store_gather(options->store, &plan, options->partial, shows ? cli_progress_step : NULL, &progress,
                               &gathered, err);
-    if (shows) {
-        cli_progress_end();
-    }
+    cli_progress_end(shows);
     FAB_TRY(status);
     (void)fprintf(out, "%s of %s scenarios gathered from %s shard%s into %s/results.db\n",
                   fab_format_count(text[0], gathered.n_done), fab_format_count(text[1], plan.n_scenarios),

@@ -3,7 +3,6 @@
 #include "fab/units.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 static void add_count(cli_table *table, uint64_t count) {
     char text[32];
@@ -122,19 +121,9 @@ static fab_status write_matrix(const void *context, FILE *out, fab_error *err) {
     return fab_matrix_write(m->phase, m->n_gpus, m->format, out, err);
 }
 
-static fab_status export_file(const cli_options *options, const fab_phase *phase, uint32_t n_gpus,
-                              fab_matrix_format format, fab_error *err) {
-    const matrix m = {phase, n_gpus, format};
-    cli_hold_signals();
-    fab_status status = fab_save_file(options->export_path, options->force, write_matrix, &m, err);
-    cli_release_signals();
-    return status;
-}
-
 static fab_status check_export(const cli_options *options, fab_matrix_format *format, fab_error *err) {
     const char *path = options->export_path;
     const char *dot = strrchr(path, '.');
-    struct stat about;
     *format = FAB_MATRIX_CSV;
     if (strcmp(path, "-") == 0) {
         return FAB_OK;
@@ -144,10 +133,7 @@ static fab_status check_export(const cli_options *options, fab_matrix_format *fo
     } else if (dot == NULL || strcmp(dot, ".csv") != 0) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --export: '%.60s' ends neither in .csv nor in .mtx", path);
     }
-    if (!options->force && stat(path, &about) == 0) {
-        return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
-    }
-    return FAB_OK;
+    return cli_check_new_file(options, path, err);
 }
 
 static fab_status export_phase(const cli_options *options, const fab_traffic *traffic, uint32_t n_gpus,
@@ -166,7 +152,8 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
     if (strcmp(options->export_path, "-") == 0) {
         return fab_matrix_write(phase, n_gpus, format, out, err);
     }
-    fab_status status = export_file(options, phase, n_gpus, format, err);
+    const matrix m = {phase, n_gpus, format};
+    fab_status status = cli_save_file(options, options->export_path, write_matrix, &m, err);
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: phase %s written to %s\n", phase->name, options->export_path);
     }

@@ -64,8 +64,9 @@ static void write_command(const cli_options *options, const fab_replay *base, fa
         add_word(out, options->traffic);
     }
     fab_str_printf(out, " --seeds %" PRIu64, base->n_seeds);
-    if (base->seed != 1) {
-        fab_str_printf(out, " --seed %" PRIu64, base->seed);
+    const uint64_t seed = fab_context_what(base->context)->seed;
+    if (seed != 1) {
+        fab_str_printf(out, " --seed %" PRIu64, seed);
     }
 }
 
@@ -74,7 +75,6 @@ fab_status cli_advise_begin(const cli_options *options, fab_replay *replay, fab_
         return options->advise.has_budget ? fab_fail(err, FAB_EUSAGE, NULL, "option --advise-budget needs --advise")
                                           : FAB_OK;
     }
-    replay->n_engines = 1;
     replay->n_seeds = replay->n_seeds > FAB_ADVISE_MIN_SEEDS ? replay->n_seeds : FAB_ADVISE_MIN_SEEDS;
     return FAB_OK;
 }
@@ -87,11 +87,7 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
     fab_str command = FAB_STR_INIT;
     write_command(options, base, &command);
     fab_status status = fab_str_status(&command, err);
-    const fab_advise_request request = {.design = base->design,
-                                        .fabric = base->fabric,
-                                        .traffic = base->traffic,
-                                        .engine = &base->engines[0],
-                                        .seed = base->seed,
+    const fab_advise_request request = {.context = base->context,
                                         .n_seeds = base->n_seeds,
                                         .n_threads = base->n_threads,
                                         .has_budget = options->advise.has_budget,

@@ -4,8 +4,6 @@
 #include "fab/topologies.h"
 #include "fab/traffic.h"
 
-#include <sys/stat.h>
-
 void cli_proof_release(cli_proof *p) {
     fab_bound_release(&p->bound);
     fab_demand_release(&p->demand);
@@ -56,10 +54,7 @@ fab_status cli_prove(const cli_options *options, const char *traffic_text, cli_p
 }
 
 fab_status cli_check_certificate(const cli_options *options, fab_error *err) {
-    struct stat about;
-    return !options->force && stat(options->certificate, &about) == 0
-               ? fab_fail(err, FAB_EIO, options->certificate, "exists already; give --force to overwrite it")
-               : FAB_OK;
+    return cli_check_new_file(options, options->certificate, err);
 }
 
 static fab_status write_proof(const void *context, FILE *out, fab_error *err) {
@@ -68,9 +63,7 @@ static fab_status write_proof(const void *context, FILE *out, fab_error *err) {
 }
 
 fab_status cli_certify(const cli_options *options, const cli_proof *proof, fab_error *err) {
-    cli_hold_signals();
-    fab_status status = fab_save_file(options->certificate, options->force, write_proof, proof, err);
-    cli_release_signals();
+    fab_status status = cli_save_file(options, options->certificate, write_proof, proof, err);
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: certificate written to %s\n", options->certificate);
     }

@@ -101,12 +101,15 @@ static fab_status fail(const cli_options *options, const fab_replay *base, fab_r
                        fab_error *err) {
     fab_status status = FAB_OK;
     fab_policy policies[FAB_POLICY_N];
-    fab_failures_request request = {
-        .base = base, .failed = options->failed_parts.items, .n_failed = options->failed_parts.n, .policies = policies};
+    fab_failures_request request = {.context = base->context,
+                                    .failed = options->failed_parts.items,
+                                    .n_failed = options->failed_parts.n,
+                                    .policies = policies};
     FAB_TRY(cli_read_policies(options, policies, &request.n_policies, err));
     FAB_TRY(fab_failures_run(&request, &out->failures, err));
     result->failures = out->failures;
-    for (uint32_t l = 0; out->degradation != NULL && l < base->fabric->n_links; l++) { /* graphs show both */
+    for (uint32_t l = 0; out->degradation != NULL && l < fab_context_what(base->context)->fabric->n_links;
+         l++) { /* graphs show both */
         double slower = out->degradation->link_left[l];
         out->failures->left[l] = slower < out->failures->left[l] ? slower : out->failures->left[l];
     }
@@ -118,7 +121,7 @@ done:
 fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                             fab_error *err) {
     fab_status status = FAB_OK;
-    if (result->command == FAB_COMMAND_RUN && base->design->n_jobs > 1) {
+    if (result->command == FAB_COMMAND_RUN && fab_context_what(base->context)->design->n_jobs > 1) {
         FAB_TRY(fab_contend(base, result, options->interference, &out->contention, err));
         result->contention = out->contention;
     }

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define ROWS_NAME "scenarios.csv" /* under --out */
 
@@ -44,26 +43,20 @@ static const char *rows_path(const cli_options *options, char *out, size_t size)
 
 static fab_status check_rows_path(const cli_options *options, fab_error *err) {
     char path[4096];
-    struct stat about;
     if (options->out == NULL) {
         return FAB_OK;
     }
     if (rows_path(options, path, sizeof path) == NULL) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --out: the folder's name is too long");
     }
-    if (!options->force && stat(path, &about) == 0) {
-        return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
-    }
-    return FAB_OK;
+    return cli_check_new_file(options, path, err);
 }
 
 static fab_status save_rows(const cli_options *options, const fab_study_results *results, fab_error *err) {
     char path[4096];
     fab_status status = FAB_OK;
     if (options->out != NULL && rows_path(options, path, sizeof path) != NULL) {
-        cli_hold_signals();
-        status = fab_save_file(path, options->force, write_rows, results, err);
-        cli_release_signals();
+        status = cli_save_file(options, path, write_rows, results, err);
     }
     return status;
 }

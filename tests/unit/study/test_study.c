@@ -83,6 +83,7 @@ typedef struct scene { /* made here, not by the study */
     fab_scenarios *scenarios;
     fab_damage *damage;
     fab_assessor *assessor;
+    fab_context *context;
 } scene;
 
 static scene make_scene(const fab_design *d, const char *traffic, const char *scenarios, bool times) {
@@ -92,14 +93,12 @@ static scene make_scene(const fab_design *d, const char *traffic, const char *sc
     fab_fabric_spec spec = d->fabric;
     must(fab_topology_build(&spec, &s.f, NULL, &err), &err);
     must(fab_scenarios_new(scenarios, s.f, NULL, NULL, 5, &s.scenarios, &err), &err);
-    const fab_damage_request request = {.design = d,
-                                        .fabric = s.f,
-                                        .traffic = traffic,
-                                        .engines = d->engines,
-                                        .n_engines = 1,
+    const fab_context_request asked = {
+        .design = d, .fabric = s.f, .traffic = traffic, .engines = d->engines, .n_engines = 1, .seed = 5};
+    s.context = fixture_context(&asked);
+    const fab_damage_request request = {.context = s.context,
                                         .policies = &POLICY,
                                         .n_policies = 1,
-                                        .seed = 5,
                                         .times = times,
                                         .rates = fab_failure_rates_default()};
     must(fab_damage_new(&request, &s.damage, &err), &err);
@@ -110,6 +109,7 @@ static scene make_scene(const fab_design *d, const char *traffic, const char *sc
 static void scene_release(scene *s) {
     fab_assessor_free(s->assessor);
     fab_damage_free(s->damage);
+    fab_context_free(s->context);
     fab_scenarios_free(s->scenarios);
     fab_fabric_free(s->f);
 }
