@@ -149,9 +149,9 @@ static void iteration_put_published(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_iterations; i++) {
         const fab_iteration *it = &result->iterations[i];
         iteration_put_figure(&table, "per GPU", i, it->tflops_per_gpu, job->published_tflops, "TFLOP/s");
-        iteration_put_figure(&table, "pipeline bisection", i, it->pipeline_bisection_Bps * 1e-9,
+        iteration_put_figure(&table, "pipeline bisection", i, it->pipeline_bisection_bytes_per_s * 1e-9,
                              job->published_pipeline_bps * 1e-9 / 8, "GB/s");
-        iteration_put_figure(&table, "data-parallel bisection", i, it->data_bisection_Bps * 1e-9,
+        iteration_put_figure(&table, "data-parallel bisection", i, it->data_bisection_bytes_per_s * 1e-9,
                              job->published_data_bps * 1e-9 / 8, "GB/s");
     }
     fab_table_end(&table, 2, NULL, NULL);
