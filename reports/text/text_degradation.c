@@ -11,12 +11,10 @@ static void degradation_put_parts(fab_page *page, const fab_degradation *d) {
 }
 
 static void degradation_put_phases(fab_page *page, const fab_degradation *d, size_t engine) {
-    static const fab_column COLUMNS[] = {COLUMN("phase", NULL),
-                                         COLUMN("before", fab_show_time),
-                                         COLUMN("after", fab_show_time),
-                                         MARKED("factor", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
-                                         COLUMN("hit flows", fab_show_whole),
-                                         COLUMN("communicators", fab_show_whole)};
+    static const fab_column COLUMNS[] = {
+        COLUMN("phase", text),      COLUMN("before", time),
+        COLUMN("after", time),      MARKED("factor", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
+        COLUMN("hit flows", whole), COLUMN("communicators", whole)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t p = 0; p < d->n_phases; p++) {
@@ -67,7 +65,6 @@ void fab_text_degradation(fab_page *page, const fab_degradation *d) {
             degradation_put_iteration(page, d, e);
         }
     }
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  "before, after: time of the phase on whole parts and with these; hit: that cross a slower cable; "
-                  "offered rates below are those of whole parts");
+    fab_text_note(page, "before, after: time of the phase on whole parts and with these; hit: that cross a slower "
+                        "cable; offered rates below are those of whole parts");
 }

@@ -29,9 +29,8 @@ static void floor_put_racks(fab_page *page, const fab_fabric_result *f) {
 
 void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
     static const fab_column COLUMNS[] = {
-        COLUMN("boundary", NULL),        COLUMN("cables", fab_show_whole),   COLUMN("shortest", fab_show_length),
-        COLUMN("mean", fab_show_length), COLUMN("longest", fab_show_length), COLUMN("in all", floor_show_sum),
-        COLUMN("latency", fab_show_time)};
+        COLUMN("boundary", text),  COLUMN("cables", whole),         COLUMN("shortest", length), COLUMN("mean", length),
+        COLUMN("longest", length), SHOWN("in all", floor_show_sum), COLUMN("latency", time)};
     const fab_floor_counts *c = &f->counts.floor;
     if (!c->given) {
         return;
@@ -53,9 +52,7 @@ void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
                            FAB_TABLE_BLANK,          c->cable_m,      FAB_TABLE_BLANK};
     fab_table_row(&table, FAB_INK_BOLD, "total", sums);
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrap(
-        page, FAB_INK_DIM, 2, 2,
-        "lengths: along rows, across rows and from hall to hall, with slack, rounded up to a standard length; "
-        "latency: one switch and the cable (mean). Switches do not count against the power of racks and "
-        "halls");
+    fab_text_note(
+        page, "lengths: along rows, across rows and from hall to hall, with slack, rounded up to a standard length; "
+              "latency: one switch and the cable (mean). Switches do not count against the power of racks and halls");
 }

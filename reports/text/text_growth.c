@@ -4,8 +4,8 @@
 #define MOST_BAR 20 /* columns */
 
 static void growth_put_parts(fab_page *page, const fab_growth_step *step) {
-    static const fab_column COLUMNS[] = {COLUMN("part", NULL), COLUMN("bought", fab_show_whole),
-                                         COLUMN("left over", fab_show_whole), COLUMN("price", fab_show_money)};
+    static const fab_column COLUMNS[] = {COLUMN("part", text), COLUMN("bought", whole), COLUMN("left over", whole),
+                                         COLUMN("price", money)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < step->n_parts; i++) {
@@ -28,14 +28,9 @@ static void growth_put_bar(fab_page *page, size_t row, const void *context) {
 }
 
 void fab_text_growth(fab_page *page, const fab_result *result) {
-    static const fab_column COLUMNS[] = {COLUMN("step", NULL),
-                                         COLUMN("GPUs", fab_show_whole),
-                                         COLUMN("switches", fab_show_whole),
-                                         COLUMN("cables", fab_show_whole),
-                                         COLUMN("bought", fab_show_money),
-                                         COLUMN("in all", fab_show_money),
-                                         COLUMN("moved", fab_show_whole),
-                                         COLUMN("free ports", fab_show_whole)};
+    static const fab_column COLUMNS[] = {COLUMN("step", text),    COLUMN("GPUs", whole),      COLUMN("switches", whole),
+                                         COLUMN("cables", whole), COLUMN("bought", money),    COLUMN("in all", money),
+                                         COLUMN("moved", whole),  COLUMN("free ports", whole)};
     fab_table table;
     if (result->n_growth == 0) {
         return;
@@ -50,10 +45,8 @@ void fab_text_growth(fab_page *page, const fab_result *result) {
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%zu", i + 1), figures);
     }
     fab_table_end(&table, 2, growth_put_bar, result);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  "bars: price of all that stands; moved: standing cables that must be plugged elsewhere; free ports: "
-                  "of switches, without a cable until the "
-                  "fabric grows into them");
+    fab_text_note(page, "bars: price of all that stands; moved: standing cables that must be plugged elsewhere; free "
+                        "ports: of switches, without a cable until the fabric grows into them");
     for (size_t i = 1; i < result->n_growth; i++) {
         fab_page_end_line(page);
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Step %zu", i + 1);

@@ -13,7 +13,7 @@ static void import_put_servers(fab_page *page, const fab_imported *in) {
                    "%" PRIu32 " server%s of %" PRIu32 " NIC%s at %s%s, numbered by %s: %.60s%s%.60s", site->n_whole,
                    fab_plural(site->n_whole), site->nics_per_server, fab_plural(site->nics_per_server),
                    fab_show_rate(page, in->spec->nic_bps), site->n_planes > 1 ? ", a port on every plane" : "",
-                   in->spec->host_order[0] == 'l' ? "leaf and port" : "name", site->server_name[0],
+                   in->spec->host_order == FAB_HOSTS_BY_LEAF ? "leaf and port" : "name", site->server_name[0],
                    site->n_whole > 1 ? " to " : "", site->n_whole > 1 ? site->server_name[site->n_whole - 1] : "");
     if (n_cut > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
@@ -38,15 +38,13 @@ static void import_put_structure(fab_page *page, const fab_imported *in) {
     }
     if (site->shape.has_rails) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "Rail-optimised: %" PRIu32 " rails%s.", f->n_rails,
-                       f->forwards_in_domain ? ", in networks of their own: traffic between them is handed over inside "
-                                               "scale-up domains"
-                                             : "");
+                       f->forwards_in_domain
+                           ? ", in networks of their own: traffic between them is handed over inside scale-up domains"
+                           : "");
     }
     if (site->n_planes > 1) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
-                       "%" PRIu32 " planes: networks of their own, a port of every NIC on "
-                       "each.",
-                       site->n_planes);
+                       "%" PRIu32 " planes: networks of their own, a port of every NIC on each.", site->n_planes);
     } else if (site->n_networks > 1 && !f->forwards_in_domain) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "%" PRIu32 " parts that no cable joins: a flow from one to another is an error.",
@@ -58,12 +56,9 @@ static void import_put_structure(fab_page *page, const fab_imported *in) {
 }
 
 static void import_put_tiers(fab_page *page, const fab_imported *in) {
-    static const fab_column COLUMNS[] = {COLUMN("tier", NULL),
-                                         COLUMN("switches", fab_show_integer),
-                                         COLUMN("ports", fab_show_integer),
-                                         COLUMN("cables below", fab_show_integer),
-                                         COLUMN("rate", fab_show_rate),
-                                         COLUMN("first", NULL)};
+    static const fab_column COLUMNS[] = {COLUMN("tier", text),     COLUMN("switches", integer),
+                                         COLUMN("ports", integer), COLUMN("cables below", integer),
+                                         COLUMN("rate", rate),     COLUMN("first", text)};
     const fab_fabric *f = in->fabric;
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
@@ -124,7 +119,7 @@ void fab_text_import(fab_page *page, const fab_imported *in) {
     char assumed[FAB_ASSUMED_MOST][FAB_ASSUMED_SIZE];
     size_t n = fab_imported_assumed(in, assumed);
     fab_page_wrapf(page, FAB_INK_BOLD, 0, 2, "%s: %s", in->path, in->site->site->format);
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "%s; digest %s", in->format, in->spec->digest);
+    fab_text_notef(page, "%s; digest %s", in->format, in->spec->digest);
     fab_text_heading(page, "FOUND", NULL);
     import_put_servers(page, in);
     import_put_structure(page, in);

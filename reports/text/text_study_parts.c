@@ -154,8 +154,8 @@ void study_put_fear(fab_page *page, const fab_study_summary *s) {
 /* --- by class ----------------------------------------------------------------------------------------------------- */
 
 void study_put_causes(fab_page *page, const fab_study_summary *s) {
-    static const fab_column COLUMNS[] = {COLUMN("class", NULL), COLUMN("failures", fab_show_about),
-                                         COLUMN("cost of one", study_show_percent), COLUMN("+-", study_show_percent),
+    static const fab_column COLUMNS[] = {COLUMN("class", text), COLUMN("failures", about),
+                                         SHOWN("cost of one", study_show_percent), SHOWN("+-", study_show_percent),
                                          MARKED("of all that is lost", study_show_percent, FAB_INK_BOLD, -INFINITY)};
     const fab_study_variant *v = shown(s);
     fab_table table;
@@ -170,15 +170,14 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
         fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  "failures: in a span, mean; cost: of the span, by least squares over the histories; +-: half of its "
-                  "95 % interval");
+    fab_text_note(page, "failures: in a span, mean; cost: of the span, by least squares over the histories; +-: half "
+                        "of its 95 % interval");
 }
 
 static void study_put_single_classes(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
-    static const fab_column COLUMNS[] = {COLUMN("class", NULL), COLUMN("failed", fab_show_whole),
+    static const fab_column COLUMNS[] = {COLUMN("class", text), COLUMN("failed", whole),
                                          MARKED("job stops", fab_show_whole, FAB_INK_BAD, 0),
-                                         COLUMN("damage", study_show_percent), COLUMN("worst", study_show_percent)};
+                                         SHOWN("damage", study_show_percent), SHOWN("worst", study_show_percent)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < v->n_classes; i++) {
@@ -187,19 +186,16 @@ static void study_put_single_classes(fab_page *page, const fab_study_summary *s,
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+    fab_text_notef(page,
                    "failed: different ones; job stops: of them, at whose loss it does; damage: %s, mean over the "
                    "parts; worst: of a part",
                    s->criterion);
 }
 
 void study_put_classes(fab_page *page, const fab_study_summary *s) {
-    static const fab_column COLUMNS[] = {COLUMN("class", NULL),
-                                         COLUMN("failed", fab_show_whole),
-                                         COLUMN("scenarios", fab_show_whole),
-                                         MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
-                                         COLUMN("damage  ", NULL),
-                                         COLUMN("stand out", fab_show_whole)};
+    static const fab_column COLUMNS[] = {COLUMN("class", text),      COLUMN("failed", whole),
+                                         COLUMN("scenarios", whole), MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
+                                         COLUMN("damage  ", text),   COLUMN("stand out", whole)};
     const fab_study_variant *v = shown(s);
     fab_table table;
     if (v->n_classes == 0 || s->span_s > 0) { /* in histories everything fails with everything */
@@ -220,7 +216,7 @@ void study_put_classes(fab_page *page, const fab_study_summary *s) {
                       study_show_percent(page, c->scenario_damage), c->is_clear ? " *" : "  ");
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+    fab_text_notef(page,
                    "failed: different ones, in the scenarios beside them; stops: of those scenarios; damage: %s, mean "
                    "over them, * clearly above the mean of all scenarios; stand out: parts that are clearly above it",
                    s->criterion);
@@ -245,13 +241,13 @@ static void study_add_critical(fab_table *table, const fab_study_summary *s, con
 /* Where more than fit do the same damage, a few of them, how many more, and those behind. */
 static void study_put_list(fab_page *page, const fab_study_summary *s, const fab_ranking *r) {
     study_show *show = s->has_times ? study_show_factor : fab_show_about;
-    const fab_column columns[] = {COLUMN("part", NULL),
+    const fab_column columns[] = {COLUMN("part", text),
                                   MARKED("damage", study_show_percent, FAB_INK_BOLD, -INFINITY),
                                   MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
-                                  COLUMN("mean", show),
-                                  COLUMN("worst", show),
-                                  {s->is_single ? NULL : "scenarios", fab_show_whole, 0, 0},
-                                  {s->is_single ? NULL : "+-", study_show_percent, 0, 0}};
+                                  SHOWN("mean", show),
+                                  SHOWN("worst", show),
+                                  COLUMN(s->is_single ? NULL : "scenarios", whole),
+                                  SHOWN(s->is_single ? NULL : "+-", study_show_percent)};
     fab_table table;
     size_t n = r->n;
     uint64_t more = 0;
@@ -328,7 +324,7 @@ void study_put_critical(fab_page *page, const fab_study_summary *s) {
         fab_text_heading(page, "LINKS", "by damage, then by name");
         study_put_list(page, s, &v->links);
     }
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "%s; mean, worst: %s, where the job runs%s",
+    fab_text_notef(page, "%s; mean, worst: %s, where the job runs%s",
                    s->is_single ? "damage: of its loss"
                                 : "damage: mean over the scenarios in which it fails, alone or with others",
                    s->has_times ? "slowdown" : "load of the fullest link",
@@ -411,16 +407,16 @@ void study_put_homing(fab_page *page, const fab_study_summary *s) {
         return;
     }
     fab_text_heading(page, "WAYS INTO THE NETWORK", h->switches_per_nic > 1 ? "several per NIC" : "one per NIC");
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                   "A server has %" PRIu32 " link%s, and a NIC %" PRIu32 " port%s to %" PRIu32
-                   " switch%s: %s. One link "
-                   "is 1/%.3g of the server's bandwidth (%s). Where it is lost and nothing else:",
-                   h->links_per_server, fab_plural(h->links_per_server), h->ports_per_nic, fab_plural(h->ports_per_nic),
-                   h->switches_per_nic, h->switches_per_nic == 1 ? "" : "es",
-                   h->switches_per_nic == 1   ? "single-homed"
-                   : h->switches_per_nic == 2 ? "dual-homed"
-                                              : "multi-homed",
-                   1 / h->lost_ratio, study_show_percent(page, h->lost_ratio));
+    fab_page_wrapf(
+        page, FAB_INK_PLAIN, 2, 2,
+        "A server has %" PRIu32 " link%s, and a NIC %" PRIu32 " port%s to %" PRIu32
+        " switch%s: %s. One link is 1/%.3g of the server's bandwidth (%s). Where it is lost and nothing else:",
+        h->links_per_server, fab_plural(h->links_per_server), h->ports_per_nic, fab_plural(h->ports_per_nic),
+        h->switches_per_nic, h->switches_per_nic == 1 ? "" : "es",
+        h->switches_per_nic == 1   ? "single-homed"
+        : h->switches_per_nic == 2 ? "dual-homed"
+                                   : "multi-homed",
+        1 / h->lost_ratio, study_show_percent(page, h->lost_ratio));
     for (size_t i = 0; i < s->n_variants; i++) {
         study_put_access(page, s, i);
     }

@@ -104,7 +104,7 @@ static fab_status index_links(fab_baseline *b, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_routes *r = &b->routes;
     const uint32_t n_links = b->fabric->n_links;
-    const uint32_t *place = b->index.place;
+    const uint32_t *place = b->index->place;
     FAB_TRY(FAB_NEW(b->first, (size_t)n_links + 2, err));
     FAB_TRY(FAB_NEW(b->crossing, r->path_first[b->n_paths], err));
     for (size_t i = 0; i < r->path_first[b->n_paths]; i++) { /* places are shifted by two while they are filled */
@@ -262,7 +262,11 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
     FAB_TRY(FAB_NEW(b->part, b->n_flows, err));
     FAB_TRY(FAB_NEW(b->load, f->n_links, err));
     FAB_TRY(FAB_NEW(b->per_bps, f->n_classes, err));
-    FAB_TRY(fab_hops_index_init(f, b->router->next_hops, &b->index, err));
+    b->index = request->index;
+    if (b->index == NULL) {
+        FAB_TRY(fab_hops_index_init(f, b->router->next_hops, &b->own_index, err));
+        b->index = &b->own_index;
+    }
     if (b->router->splits) {
         for (uint32_t flow = 0; flow < b->n_flows; flow++) {
             b->part[flow] = fab_offer_rate(request->offer, request->phase, flow);
@@ -284,7 +288,7 @@ void fab_baseline_free(fab_baseline *b) {
     if (b == NULL) {
         return;
     }
-    fab_hops_index_release(&b->index);
+    fab_hops_index_release(&b->own_index);
     fab_routes_release(&b->routes);
     free(b->part);
     free(b->trip_memory);

@@ -62,7 +62,8 @@ struct fab_baseline {
     const fab_router *router;
     const fab_fabric *fabric;
     fab_on_loss on_loss;
-    fab_hops_index index;
+    const fab_hops_index *index;
+    fab_hops_index own_index; /**< where the request has none */
     fab_routes routes;
     uint32_t n_flows, n_paths;
     double *part; /**< shape [n_flows]: offered rate of each of its paths */

@@ -20,7 +20,7 @@ fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *
     r->b = b;
     r->masked = *b->router;
     r->masked.healthy = b->router->healthy != NULL ? b->router->healthy : b->router->next_hops;
-    FAB_TRY(fab_masked_hops_new(&b->index, &r->hops, err));
+    FAB_TRY(fab_masked_hops_new(b->index, &r->hops, err));
     FAB_TRY(FAB_NEW(r->lanes, FAB_LANES, err));
     FAB_TRY(FAB_NEW(r->load, n_links + 1, err));
     FAB_TRY(FAB_NEW(r->flow_stamp, b->n_flows, err));

@@ -52,7 +52,7 @@ static void touch_dead(fab_reroute *r, uint64_t *wanted) {
             n += r->mask->left[link[n]] == 0;
         }
         for (uint32_t i = 0; i < n; i++) {
-            const uint32_t place = b->index.place[link[i]];
+            const uint32_t place = b->index->place[link[i]];
             first[i] = b->first[place];
             last[i] = b->first[place + 1];
             __builtin_prefetch(&b->crossing[first[i]]);
@@ -131,7 +131,7 @@ static void touch_all_to(fab_reroute *r, uint32_t leaf) {
 static void touch_leaves(fab_reroute *r, const fab_loser *lost) {
     const fab_baseline *b = r->b;
     const fab_masked_hops *m = r->hops;
-    if (b->index.transit[lost->node] == 0 || b->index.feeds_ends[lost->node] == 0) {
+    if (b->index->transit[lost->node] == 0 || b->index->feeds_ends[lost->node] == 0) {
         return;
     }
     for (uint32_t w = lost->first; w <= lost->last; w++) {
@@ -218,7 +218,7 @@ fab_status fab_reroute_touch(fab_reroute *r, fab_on_loss on_loss, fab_error *err
         touch_leaves(r, &m->lost[i]);
     }
     for (uint32_t i = 0; i < m->n_touched; i++) {
-        if (r->b->index.transit[m->touched[i]] != 0) {
+        if (r->b->index->transit[m->touched[i]] != 0) {
             touch_transit(r, m->touched[i]);
         }
     }

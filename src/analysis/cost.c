@@ -1,4 +1,5 @@
 /* Bill of materials from counts and a price book. */
+#include "fab/prices.h"
 #include "fab/analysis.h"
 #include "fab/units.h"
 
@@ -204,17 +205,14 @@ fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, co
                        fab_error *err) {
     fab_status status = FAB_OK;
     fab_cost cost = {0};
-    bill b = {spec, counts, prices, fab_count_rule_find(prices->convention), &cost};
+    bill b = {spec, counts, prices, &fab_count_rules[prices->convention], &cost};
     if (counts->n_boundaries > FAB_MAX_TIERS || counts->tiers > counts->n_boundaries ||
         counts->n_kinds > FAB_MAX_CABLE_KINDS) {
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "%" PRIu64 " tiers, %" PRIu64 " boundaries, %zu kinds of cables; at most %d",
                  counts->tiers, counts->n_boundaries, counts->n_kinds, FAB_MAX_TIERS);
     }
-    if (b.rule == NULL) {
-        FAB_FAIL(err, FAB_EINTERNAL, prices->origin, "counting convention '%s'", prices->convention);
-    }
     (void)snprintf(cost.profile, sizeof cost.profile, "%s", prices->name);
-    (void)snprintf(cost.convention, sizeof cost.convention, "%s", prices->convention);
+    (void)snprintf(cost.convention, sizeof cost.convention, "%s", b.rule->name);
     (void)snprintf(cost.counting, sizeof cost.counting, "%s", b.rule->summary);
     (void)snprintf(cost.source, sizeof cost.source, "%s", prices->source);
     FAB_TRY(add_nics(&b, err));

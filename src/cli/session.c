@@ -1,4 +1,6 @@
 #include "cli.h"
+#include "fab/prices.h"
+#include "fab/design.h"
 #include "fab/advice.h"
 
 #include "fab/advise.h"
@@ -90,6 +92,17 @@ done:
     return status;
 }
 
+fab_status cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err) {
+    fab_design *design = NULL;
+    fab_status status = FAB_NEW(design, 1, err);
+    if (status == FAB_OK && (status = cli_read_design(options, text, design, err)) == FAB_OK) {
+        *out = design;
+        design = NULL;
+    }
+    free(design);
+    return status;
+}
+
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
                            fab_error *err) {
     fab_fabric_result *fabrics = NULL;
@@ -108,8 +121,9 @@ fab_status cli_result_init(const cli_options *options, fab_command command, size
 fab_status cli_replay_and_report(const cli_options *options, fab_command command, const char *traffic,
                                  const fab_bound *known_bound, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     fab_fabric *graph = NULL;
+    fab_context *context = NULL;
     fab_result result = {0};
     fab_advice *advice = NULL;
     cli_front_end front_end = {.hosts = NULL};
@@ -118,23 +132,25 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     bool shows_progress = cli_progress_wanted(options);
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_exports(options, err));
-    FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
+    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
     FAB_TRY(cli_result_init(options, command, 1, &result, err));
-    FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
+    FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     FAB_TRY(fab_view_check(graph, options->view, err));
     result.graph = graph;
     if (cli_is_front_end(traffic)) {
-        FAB_TRY(cli_front_end_open(traffic, &design, graph, &front_end, err));
-        cli_front_end_show(&design, &result, &front_end);
+        FAB_TRY(cli_front_end_open(traffic, design, graph, &front_end, err));
+        cli_front_end_show(design, &result, &front_end);
         traffic = front_end.text;
     }
-    fab_replay replay = {.design = &design,
-                         .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
-                         .gpus = front_end.hosts != NULL ? graph : NULL,
-                         .traffic = traffic,
-                         .engines = design.engines,
-                         .n_engines = design.n_engines,
-                         .seed = options->seed,
+    const fab_context_request what = {.design = design,
+                                      .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
+                                      .gpus = front_end.hosts != NULL ? graph : NULL,
+                                      .traffic = traffic,
+                                      .engines = design->engines,
+                                      .n_engines = options->advise.on ? 1 : design->n_engines,
+                                      .seed = options->seed};
+    FAB_TRY(fab_context_new(&what, &context, err));
+    fab_replay replay = {.context = context,
                          .n_seeds = options->n_seeds,
                          .n_threads = (size_t)options->n_threads,
                          .bound = options->bound,
@@ -142,12 +158,11 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
                          .keep_flows =
                              cli_writes(options, "flows") || cli_writes(options, "simgrid") || options->out != NULL,
                          .keep_routes = cli_writes(options, "simgrid"),
-                         .known_bound = known_bound,
                          .keep_loads = cli_shows_loads(options),
                          .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
                          .progress = shows_progress ? cli_progress_step : NULL,
                          .progress_context = &progress};
-    FAB_TRY(cli_check_further(options, &design, err));
+    FAB_TRY(cli_check_further(options, design, err));
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
     status = fab_replay_run(&replay, &result, err);
@@ -157,18 +172,18 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     if (status == FAB_OK) {
         status = cli_look_further(options, &replay, &result, &further, err);
     }
-    if (shows_progress) {
-        cli_progress_end();
-    }
-    fab_blame_design(&design, status, err);
+    cli_progress_end(shows_progress);
+    fab_blame_design(design, status, err);
     FAB_TRY(status);
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);
     fab_advice_free(advice);
     cli_further_release(&further);
+    fab_context_free(context);
     cli_front_end_close(&front_end);
     fab_fabric_free(graph);
+    free(design);
     return status;
 }
 
@@ -205,6 +220,21 @@ done:
     return status;
 }
 
+fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) {
+    struct stat about;
+    return path == NULL || options->force || stat(path, &about) != 0
+               ? FAB_OK
+               : fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+}
+
+fab_status cli_save_file(const cli_options *options, const char *path, fab_save_writer *write_to, const void *context,
+                         fab_error *err) {
+    cli_hold_signals();
+    fab_status status = fab_save_file(path, options->force, write_to, context, err);
+    cli_release_signals();
+    return status;
+}
+
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {
     fab_status status = cli_write_exports(options, result, err);
     if (status == FAB_OK && options->out != NULL) {
@@ -233,8 +263,8 @@ fab_status cli_check_out(const cli_options *options, fab_error *err) {
             continue;
         }
         int n = snprintf(path, sizeof path, "%s/%s", options->out, name);
-        if (n > 0 && (size_t)n < sizeof path && stat(path, &about) == 0) {
-            return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+        if (n > 0 && (size_t)n < sizeof path && cli_check_new_file(options, path, err) != FAB_OK) {
+            return FAB_EIO;
         }
     }
     return FAB_OK;

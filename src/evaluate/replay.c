@@ -5,6 +5,7 @@
 #include "fab/parallel.h"
 #include "fab/iterate.h"
 #include "fab/replay_memory.h"
+#include "context/context_parts.h"
 #include "measure/measure.h"
 
 #include <math.h>
@@ -18,36 +19,31 @@ typedef struct item {
     uint64_t draw; /* 0 ... n_seeds - 1 */
 } item;
 
-typedef struct context {
+typedef struct run {
     const fab_replay *replay;
-    fab_next_hops *next_hops;
-    fab_dag *dag;
-    fab_ports ports;
-    fab_bench bench;
-    fab_traffic traffic; /* of the first seed */
-    fab_router **routers;
-    fab_subject *subjects; /* [phase] of the first seed */
-    fab_scratch *workers;
-    size_t n_workers;
+    const fab_context_request *what; /* of the replay's context; the next two likewise */
+    const fab_traffic *traffic;      /* of the first seed */
+    const fab_router **routers;      /* [engine] */
+    fab_workspace **workers;         /* [thread] */
     item *items;
     size_t n_items;
-    fab_sample *samples; /* [item] */
+    fab_figures *figures; /* [item] */
     fab_phase_result *phases;
     fab_dependencies *dependencies; /* [phase][engine] */
     atomic_uint_least64_t done;     /* in ITEM_TICKS-ths of an item */
     atomic_flag telling;            /* somebody calls progress */
-} context;
+} run;
 
 #define ITEM_TICKS (UINT64_C(1) << 24)
 
 /* An item under way. */
 typedef struct item_progress {
-    context *all;
+    run *all;
     atomic_uint_least64_t done; /* of ITEM_TICKS */
 } item_progress;
 
 /* One thread at a time; who comes meanwhile has little to add. */
-static void tell_progress(context *c, uint64_t ticks) {
+static void tell_progress(run *c, uint64_t ticks) {
     (void)atomic_fetch_add(&c->done, ticks);
     if (c->replay->progress != NULL && !atomic_flag_test_and_set(&c->telling)) {
         double done = (double)atomic_load(&c->done) / (double)ITEM_TICKS;
@@ -62,12 +58,12 @@ static void advance_item(void *argument, uint64_t n) {
     tell_progress(p->all, ITEM_TICKS / n);
 }
 
-static bool is_drawn_per_seed(const context *c) {
-    return c->traffic.depends_on_seed && c->replay->n_seeds > 1;
+static bool is_drawn_per_seed(const run *c) {
+    return c->traffic->depends_on_seed && c->replay->n_seeds > 1;
 }
 
-static bool varies(const context *c, size_t engine) {
-    return c->traffic.depends_on_seed || fab_router_is_seeded(c->routers[engine]);
+static bool varies(const run *c, size_t engine) {
+    return c->traffic->depends_on_seed || fab_router_is_seeded(c->routers[engine]);
 }
 
 static void to_floats(const double *values, size_t n, float *out) {
@@ -76,59 +72,54 @@ static void to_floats(const double *values, size_t n, float *out) {
     }
 }
 
-static fab_status prepare_subject(void *argument, size_t phase, size_t worker, fab_error *err) {
-    context *c = argument;
-    (void)worker;
-    fab_bench bench = c->bench; /* what is known is known of the first seed alone */
-    bench.known = c->traffic.n_phases == 1 ? c->replay->known_bound : NULL;
+static fab_status prepare_phase(void *argument, size_t phase, size_t worker, fab_error *err) {
     fab_status status = FAB_OK;
+    const run *c = argument;
+    const fab_context *context = c->replay->context;
+    const fab_subject *subject = NULL;
+    const fab_bound *bound = NULL;
     fab_phase_result *out = &c->phases[phase];
-    FAB_TRY(fab_subject_init(&bench, &c->traffic, &c->traffic.phases[phase], &c->subjects[phase], err));
-    FAB_TRY(fab_measure_phase(&c->subjects[phase], out, err));
+    (void)worker;
+    FAB_TRY(fab_context_subject(context, phase, &subject, err));
+    if (c->replay->bound) {
+        FAB_TRY(fab_context_bound(context, phase, &bound, err));
+    }
+    FAB_TRY(fab_measure_phase(subject, bound, out, err));
     out->drawn_per_seed = is_drawn_per_seed(c);
     if (c->replay->keep_seeds > 0) {
-        FAB_TRY(FAB_NEW(out->taper_ratio, bench.fabric->n_links, err));
-        to_floats(c->subjects[phase].spray, bench.fabric->n_links, out->taper_ratio);
-        FAB_TRY(fab_block_bytes(bench.fabric, &c->traffic.phases[phase], out, err));
+        FAB_TRY(FAB_NEW(out->taper_ratio, subject->fabric->n_links, err));
+        to_floats(subject->spray, subject->fabric->n_links, out->taper_ratio);
+        FAB_TRY(fab_block_bytes(subject->fabric, subject->phase, out, err));
     }
 done:
     return status;
 }
 
-static fab_status measure_item(context *c, size_t index, const fab_subject *subject, fab_scratch *scratch,
-                               item_progress *progress, fab_error *err) {
-    const item *it = &c->items[index];
-    fab_engine_result *result = &c->phases[it->phase].engines[it->engine];
-    const fab_trial trial = {.subject = subject,
-                             .router = c->routers[it->engine],
-                             .seed = fab_router_seed(c->routers[it->engine], c->replay->seed) + it->draw,
-                             .whole_paths = c->replay->whole_paths,
-                             .n_threads = c->n_items < c->replay->n_threads ? c->replay->n_threads / c->n_items : 1,
-                             .advance = advance_item,
-                             .advance_context = progress,
-                             .scratch = scratch,
-                             .detail = it->draw == 0 ? result : NULL,
-                             .dependencies = &c->dependencies[it->phase * c->replay->n_engines + it->engine]};
+static fab_status copy_links(const double *from, size_t n, double **out, fab_error *err) {
+    fab_status status = FAB_NEW(*out, n, err);
+    if (status == FAB_OK) {
+        memcpy(*out, from, n * sizeof **out);
+    }
+    return status;
+}
+
+static fab_status keep_item(const run *c, const item *it, const fab_evaluated *found, fab_error *err) {
     fab_status status = FAB_OK;
+    const size_t n_links = c->what->fabric->n_links;
+    const fab_router *router = c->routers[it->engine];
+    fab_engine_result *result = &c->phases[it->phase].engines[it->engine];
     if (it->draw == 0) {
-        FAB_TRY(fab_dependencies_init(c->replay->fabric, trial.dependencies, err));
+        result->has_effective_bisection = strcmp(c->traffic->phases[it->phase].collective, "bisection") == 0;
+        result->n_rounds = fab_router_n_rounds(router);
+        result->window_bytes = fab_router_window_bytes(router);
+        result->queueing_s = fab_router_queueing_s(router);
     }
-    FAB_TRY(fab_trial_run(&trial, &c->samples[index], err));
-    if (it->draw == 0) {
-        result->has_effective_bisection = subject->bisection;
-        result->n_rounds = fab_router_n_rounds(trial.router);
-        result->window_bytes = fab_router_window_bytes(trial.router);
-        result->queueing_s = fab_router_queueing_s(trial.router);
-        if (c->replay->keep_loads) {
-            result->load_bytes = scratch->bytes;
-            scratch->bytes = NULL;
-            result->utilisation = scratch->use;
-            scratch->use = NULL;
-        }
+    if (it->draw == 0 && c->replay->keep_loads) {
+        FAB_TRY(copy_links(found->bytes, n_links, &result->load_bytes, err));
+        FAB_TRY(copy_links(found->utilisation, n_links, &result->utilisation, err));
     }
-    if (it->draw > 0 && it->draw <= result->n_more) { /* every draw has its own row: threads do not meet */
-        size_t n_links = c->replay->fabric->n_links;
-        to_floats(scratch->use, n_links, result->more_utilisation + (it->draw - 1) * n_links);
+    if (it->draw > 0 && it->draw <= result->n_more) { /* every draw has its own row: threads do not share them */
+        to_floats(found->utilisation, n_links, result->more_utilisation + (it->draw - 1) * n_links);
     }
 done:
     return status;
@@ -136,109 +127,114 @@ done:
 
 static fab_status run_item(void *argument, size_t index, size_t worker, fab_error *err) {
     fab_status status = FAB_OK;
-    context *c = argument;
+    run *c = argument;
     const fab_replay *replay = c->replay;
     const item *it = &c->items[index];
-    fab_traffic traffic = {0};
-    fab_subject own = {0};
-    const fab_subject *subject = &c->subjects[it->phase];
     item_progress progress = {.all = c};
-    if (it->draw > 0 && c->traffic.depends_on_seed) {
-        FAB_TRY(
-            fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed + it->draw, &traffic, err));
-        FAB_TRY(fab_subject_init(&c->bench, &traffic, &traffic.phases[it->phase], &own, err));
-        subject = &own;
-    }
+    fab_evaluated found;
+    fab_dependencies *dependencies = &c->dependencies[it->phase * c->what->n_engines + it->engine];
+    const fab_case at = {.phase = it->phase, .engine = it->engine, .draw = it->draw};
+    const fab_needs needs = {.what = FAB_NEED_FIGURES | (replay->rates ? FAB_NEED_RATES : 0U) |
+                                     (replay->bound ? FAB_NEED_GAP : 0U) | (replay->keep_flows ? FAB_NEED_FLOWS : 0U) |
+                                     (replay->keep_routes ? FAB_NEED_PATHS : 0U),
+                             .detail = it->draw == 0 ? &c->phases[it->phase].engines[it->engine] : NULL,
+                             .dependencies = dependencies,
+                             .whole_paths = replay->whole_paths,
+                             .n_threads = c->n_items < replay->n_threads ? replay->n_threads / c->n_items : 1,
+                             .advance = advance_item,
+                             .advance_context = &progress};
     atomic_init(&progress.done, 0);
-    FAB_TRY(measure_item(c, index, subject, &c->workers[worker], &progress, err));
+    if (it->draw == 0) {
+        FAB_TRY(fab_dependencies_init(c->what->fabric, dependencies, err));
+    }
+    if (c->workers[worker] == NULL) {
+        FAB_TRY(fab_workspace_new(replay->context, &c->workers[worker], err));
+    }
+    FAB_TRY(fab_evaluate(c->workers[worker], &at, &needs, &found, err));
+    c->figures[index] = found.figures;
+    FAB_TRY(keep_item(c, it, &found, err));
     tell_progress(c, ITEM_TICKS - atomic_load(&progress.done)); /* what its parts did not tell */
 done:
-    fab_subject_release(&own);
-    fab_traffic_release(&traffic);
     return status;
 }
 
-static fab_status reserve_draws(const fab_replay *replay, uint64_t n_draws, fab_engine_result *out, fab_error *err) {
-    uint64_t n = n_draws < replay->keep_seeds ? n_draws : replay->keep_seeds;
-    fab_status status = n > 1 ? FAB_NEW(out->more_utilisation, (n - 1) * replay->fabric->n_links, err) : FAB_OK;
+static fab_status reserve_draws(const run *c, uint64_t n_draws, fab_engine_result *out, fab_error *err) {
+    uint64_t n = n_draws < c->replay->keep_seeds ? n_draws : c->replay->keep_seeds;
+    fab_status status = n > 1 ? FAB_NEW(out->more_utilisation, (n - 1) * c->what->fabric->n_links, err) : FAB_OK;
     out->n_more = status == FAB_OK && n > 1 ? n - 1 : 0;
     return status;
 }
 
-static fab_status list_items(context *c, fab_error *err) {
+static fab_status list_items(run *c, fab_error *err) {
     const fab_replay *replay = c->replay;
     fab_status status = FAB_OK;
     size_t capacity = 0;
-    for (uint32_t phase = 0; phase < c->traffic.n_phases; phase++) {
-        for (uint32_t engine = 0; engine < replay->n_engines; engine++) {
+    for (uint32_t phase = 0; phase < c->traffic->n_phases; phase++) {
+        for (uint32_t engine = 0; engine < c->what->n_engines; engine++) {
             uint64_t n = varies(c, engine) ? replay->n_seeds : 1;
-            FAB_TRY(reserve_draws(replay, n, &c->phases[phase].engines[engine], err));
+            FAB_TRY(reserve_draws(c, n, &c->phases[phase].engines[engine], err));
             FAB_TRY(FAB_GROW(c->items, capacity, c->n_items + n, err));
             for (uint64_t draw = 0; draw < n; draw++) {
                 c->items[c->n_items++] = (item){phase, engine, draw};
             }
         }
     }
-    FAB_TRY(FAB_NEW(c->samples, c->n_items, err));
+    FAB_TRY(FAB_NEW(c->figures, c->n_items, err));
 done:
     return status;
 }
 
-static fab_status prepare(context *c, fab_error *err) {
-    const fab_replay *replay = c->replay;
+/* What all items stand on, before they start: who is refused is refused in this order. */
+static fab_status prepare_context(run *c, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_replay_sizes sizes;
-    fab_replay_sizes_of(replay->fabric, &sizes);
-    FAB_TRY(fab_replay_check_tables(replay, &sizes, err));
-    FAB_TRY(fab_next_hops_new(replay->fabric, NULL, &c->next_hops, err));
-    FAB_TRY(fab_dag_new(replay->fabric, c->next_hops, &c->dag, err));
-    FAB_TRY(fab_ports_init(replay->fabric, &c->ports, err));
-    c->bench = (fab_bench){.fabric = replay->fabric,
-                           .next_hops = c->next_hops,
-                           .dag = c->dag,
-                           .ports = &c->ports,
-                           .bound = replay->bound,
-                           .rates = replay->rates,
-                           .keep_flows = replay->keep_flows,
-                           .keep_routes = replay->keep_routes};
-    if (replay->gpus != NULL) {
-        FAB_TRY(fab_traffic_front_end(replay->traffic, replay->design, replay->gpus, replay->fabric, &c->traffic, err));
-    } else {
-        FAB_TRY(fab_traffic_make(replay->traffic, replay->design, replay->fabric, replay->seed, &c->traffic, err));
+    const fab_context *context = c->replay->context;
+    const fab_replay_sizes *sizes = NULL;
+    const fab_next_hops *next_hops = NULL;
+    const fab_dag *dag = NULL;
+    FAB_TRY(fab_context_sizes(context, &sizes, err));
+    FAB_TRY(fab_context_check_tables(c->what, sizes, err));
+    FAB_TRY(fab_context_next_hops(context, &next_hops, err));
+    FAB_TRY(fab_context_dag(context, &dag, err));
+    FAB_TRY(fab_context_traffic(context, &c->traffic, err));
+    FAB_TRY(fab_context_check_routers(c->what, sizes, true, err));
+    FAB_TRY(fab_allocate(c->what->n_engines, sizeof(const fab_router *), &c->routers, err));
+    for (size_t e = 0; e < c->what->n_engines; e++) {
+        FAB_TRY(fab_context_router(context, e, &c->routers[e], err));
     }
-    FAB_TRY(fab_replay_check_routers(replay, &sizes, err));
-    FAB_TRY(FAB_NEW(c->routers, replay->n_engines, err));
-    for (size_t i = 0; i < replay->n_engines; i++) {
-        FAB_TRY(fab_router_new(&replay->engines[i], replay->fabric, c->next_hops, &c->routers[i], err));
+    FAB_TRY(fab_replay_check_paths(c->replay, err));
+done:
+    return status;
+}
+
+static fab_status prepare(run *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    const size_t n_engines = c->what->n_engines;
+    FAB_TRY(prepare_context(c, err));
+    FAB_TRY(fab_allocate(c->replay->n_threads, sizeof(fab_workspace *), &c->workers, err));
+    FAB_TRY(FAB_NEW(c->phases, c->traffic->n_phases, err));
+    for (size_t p = 0; p < c->traffic->n_phases; p++) {
+        FAB_TRY(FAB_NEW(c->phases[p].engines, n_engines, err));
+        c->phases[p].n_engines = n_engines;
     }
-    FAB_TRY(fab_replay_check_paths(replay, &sizes, &c->traffic, c->routers, err));
-    FAB_TRY(FAB_NEW(c->subjects, c->traffic.n_phases, err));
-    FAB_TRY(FAB_NEW(c->workers, replay->n_threads, err));
-    c->n_workers = replay->n_threads;
-    FAB_TRY(FAB_NEW(c->phases, c->traffic.n_phases, err));
-    for (size_t p = 0; p < c->traffic.n_phases; p++) {
-        FAB_TRY(FAB_NEW(c->phases[p].engines, replay->n_engines, err));
-        c->phases[p].n_engines = replay->n_engines;
-    }
-    FAB_TRY(FAB_NEW(c->dependencies, c->traffic.n_phases * replay->n_engines, err));
+    FAB_TRY(FAB_NEW(c->dependencies, c->traffic->n_phases * n_engines, err));
     FAB_TRY(list_items(c, err));
 done:
     return status;
 }
 
 /* On one thread: igraph decides. */
-static fab_status check_deadlocks(context *c, fab_error *err) {
+static fab_status check_deadlocks(run *c, fab_error *err) {
     fab_status status = FAB_OK;
-    for (size_t p = 0; p < c->traffic.n_phases; p++) {
-        for (size_t e = 0; e < c->replay->n_engines; e++) {
+    for (size_t p = 0; p < c->traffic->n_phases; p++) {
+        for (size_t e = 0; e < c->what->n_engines; e++) {
             fab_engine_result *out = &c->phases[p].engines[e];
             fab_deadlock found;
-            FAB_TRY(fab_deadlock_check(&c->dependencies[p * c->replay->n_engines + e], &found, err));
+            FAB_TRY(fab_deadlock_check(&c->dependencies[p * c->what->n_engines + e], &found, err));
             out->deadlock_free = found.free;
             out->dependencies = found.dependencies;
             out->n_cycle = found.n_cycle;
             for (uint32_t i = 0; i < found.n_cycle && i < FAB_CYCLE_SHOWN; i++) {
-                (void)fab_link_name(c->replay->fabric, found.cycle[i], out->cycle[i]);
+                (void)fab_link_name(c->what->fabric, found.cycle[i], out->cycle[i]);
             }
         }
     }
@@ -247,9 +243,9 @@ done:
 }
 
 /* One figure of all draws of an engine. */
-static void gather(const fab_sample *samples, size_t n, size_t offset, double *values, fab_stat *out) {
+static void gather(const fab_figures *figures, size_t n, size_t offset, double *values, fab_stat *out) {
     for (size_t i = 0; i < n; i++) {
-        memcpy(&values[i], (const char *)&samples[i] + offset, sizeof values[i]);
+        memcpy(&values[i], (const char *)&figures[i] + offset, sizeof values[i]);
     }
     fab_stat_of(values, n, out);
 }
@@ -281,7 +277,7 @@ static bool is_whole_collective(const fab_traffic *t, size_t phase) {
     return p->result_bytes > 0 && !follows && !goes_on;
 }
 
-static void gather_bandwidths(const fab_phase *p, const fab_sample *s, double *values, fab_engine_result *r) {
+static void gather_bandwidths(const fab_phase *p, const fab_figures *s, double *values, fab_engine_result *r) {
     double bytes = p->result_bytes * (double)p->executions;
     double factor = bus_factor(p);
     for (size_t i = 0; i < r->n_seeds; i++) {
@@ -296,8 +292,8 @@ static void gather_bandwidths(const fab_phase *p, const fab_sample *s, double *v
 }
 
 /* Time and what follows from it, of one engine's draws. */
-static void gather_times(const context *c, size_t phase, const fab_sample *s, double *values, fab_engine_result *r) {
-    const fab_phase *p = &c->traffic.phases[phase];
+static void gather_times(const run *c, size_t phase, const fab_figures *s, double *values, fab_engine_result *r) {
+    const fab_phase *p = &c->traffic->phases[phase];
     double executions = (double)p->executions;
     r->has_time = c->replay->rates;
     r->has_rates = c->replay->rates;
@@ -308,8 +304,8 @@ static void gather_times(const context *c, size_t phase, const fab_sample *s, do
     if (!r->has_time) {
         return;
     }
-    r->latency_s = (double)p->steps * executions * slowest_latency_s(c->replay->fabric, r);
-    gather(s, r->n_seeds, offsetof(fab_sample, transfer_s), values, &r->transfer_s);
+    r->latency_s = (double)p->steps * executions * slowest_latency_s(c->what->fabric, r);
+    gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
     for (size_t i = 0; i < r->n_seeds; i++) {
         values[i] = s[i].transfer_s + r->latency_s;
     }
@@ -318,57 +314,57 @@ static void gather_times(const context *c, size_t phase, const fab_sample *s, do
         values[i] = s[i].least_s > 0 ? fmax(s[i].transfer_s / s[i].least_s, 1) : 1;
     }
     fab_stat_of(values, r->n_seeds, &r->lower_bound_ratio);
-    if (is_whole_collective(&c->traffic, phase)) {
+    if (is_whole_collective(c->traffic, phase)) {
         gather_bandwidths(p, s, values, r);
     }
     if (r->has_rates) {
-        gather(s, r->n_seeds, offsetof(fab_sample, min_rate), values, &r->min_rate);
-        gather(s, r->n_seeds, offsetof(fab_sample, mean_rate), values, &r->mean_rate);
+        gather(s, r->n_seeds, offsetof(fab_figures, min_rate), values, &r->min_rate);
+        gather(s, r->n_seeds, offsetof(fab_figures, mean_rate), values, &r->mean_rate);
     }
 }
 
-static fab_status keep_draws(const fab_sample *samples, size_t n, fab_seed_figures **out, fab_error *err) {
+static fab_status keep_draws(const fab_figures *figures, size_t n, fab_seed_figures **out, fab_error *err) {
     fab_seed_figures *draws = NULL;
     fab_status status = FAB_NEW(draws, n, err);
     for (size_t i = 0; status == FAB_OK && i < n; i++) {
-        draws[i] = (fab_seed_figures){samples[i].busiest_link_s, samples[i].max_collision, samples[i].collided_flows};
+        draws[i] = (fab_seed_figures){figures[i].busiest_link_s, figures[i].max_collision, figures[i].collided_flows};
     }
     *out = draws;
     return status;
 }
 
-static fab_status summarise(context *c, fab_error *err) {
+static fab_status summarise(run *c, fab_error *err) {
     const fab_replay *replay = c->replay;
     double *values = NULL;
     fab_status status = FAB_NEW(values, replay->n_seeds, err);
     size_t first = 0;
-    for (size_t p = 0; status == FAB_OK && p < c->traffic.n_phases; p++) {
-        for (size_t e = 0; e < replay->n_engines; e++) {
+    for (size_t p = 0; status == FAB_OK && p < c->traffic->n_phases; p++) {
+        for (size_t e = 0; e < c->what->n_engines; e++) {
             fab_engine_result *r = &c->phases[p].engines[e];
             const fab_router *router = c->routers[e];
             (void)snprintf(r->engine, sizeof r->engine, "%s", fab_router_engine(router));
             (void)snprintf(r->label, sizeof r->label, "%s", fab_router_label(router));
-            r->seed = fab_router_seed(router, replay->seed);
+            r->seed = fab_router_seed(router, c->what->seed);
             r->seeded = varies(c, e);
             r->n_seeds = r->seeded ? replay->n_seeds : 1;
-            const fab_sample *s = &c->samples[first];
+            const fab_figures *s = &c->figures[first];
             size_t n = r->n_seeds;
             if (replay->keep_draws && status == FAB_OK) {
                 status = keep_draws(s, n, &r->draws, err);
             }
-            gather(s, n, offsetof(fab_sample, collided_links), values, &r->collided_links);
-            gather(s, n, offsetof(fab_sample, collided_flows), values, &r->collided_flows);
-            gather(s, n, offsetof(fab_sample, max_collision), values, &r->max_collision_factor);
-            gather(s, n, offsetof(fab_sample, mean_collision), values, &r->mean_collision_factor);
-            gather(s, n, offsetof(fab_sample, max_taper), values, &r->max_taper_factor);
-            gather(s, n, offsetof(fab_sample, max_hash), values, &r->max_hash_factor);
-            gather(s, n, offsetof(fab_sample, max_utilisation), values, &r->max_utilisation);
-            gather(s, n, offsetof(fab_sample, effective_bisection), values, &r->effective_bisection);
-            gather(s, n, offsetof(fab_sample, busiest_link_s), values, &r->busiest_link_s);
-            gather(s, n, offsetof(fab_sample, throughput), values, &r->throughput);
+            gather(s, n, offsetof(fab_figures, collided_links), values, &r->collided_links);
+            gather(s, n, offsetof(fab_figures, collided_flows), values, &r->collided_flows);
+            gather(s, n, offsetof(fab_figures, max_collision), values, &r->max_collision_factor);
+            gather(s, n, offsetof(fab_figures, mean_collision), values, &r->mean_collision_factor);
+            gather(s, n, offsetof(fab_figures, max_taper), values, &r->max_taper_factor);
+            gather(s, n, offsetof(fab_figures, max_hash), values, &r->max_hash_factor);
+            gather(s, n, offsetof(fab_figures, max_utilisation), values, &r->max_utilisation);
+            gather(s, n, offsetof(fab_figures, effective_bisection), values, &r->effective_bisection);
+            gather(s, n, offsetof(fab_figures, busiest_link_s), values, &r->busiest_link_s);
+            gather(s, n, offsetof(fab_figures, throughput), values, &r->throughput);
             r->has_gap = replay->bound && !isnan(s->gap);
             if (r->has_gap) {
-                gather(s, n, offsetof(fab_sample, gap), values, &r->optimum_gap);
+                gather(s, n, offsetof(fab_figures, gap), values, &r->optimum_gap);
             }
             gather_times(c, p, s, values, r);
             first += n;
@@ -379,20 +375,20 @@ static fab_status summarise(context *c, fab_error *err) {
 }
 
 /* A job that cannot be timed is reported without. */
-static fab_status iterate(const context *c, fab_result *result, fab_error *err) {
+static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
     fab_status status = FAB_OK;
-    if (c->traffic.has_job) {
-        result->job = c->traffic.job;
-        result->memory = c->traffic.memory;
-        result->ranks = c->traffic.n_ranks;
+    if (c->traffic->has_job) {
+        result->job = c->traffic->job;
+        result->memory = c->traffic->memory;
+        result->ranks = c->traffic->n_ranks;
     }
-    if (!c->replay->rates || c->replay->gpus != NULL || !fab_iterates(&c->traffic, result, c->replay->traffic)) {
+    if (!c->replay->rates || c->what->gpus != NULL || !fab_iterates(c->traffic, result, c->what->traffic)) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(result->iterations, c->replay->n_engines, err));
-    for (size_t e = 0; e < c->replay->n_engines; e++) {
+    FAB_TRY(FAB_NEW(result->iterations, c->what->n_engines, err));
+    for (size_t e = 0; e < c->what->n_engines; e++) {
         fab_error why = {0};
-        status = fab_iterate(&c->traffic, result, e, &result->iterations[e], &why);
+        status = fab_iterate(c->traffic, result, e, &result->iterations[e], &why);
         if (status == FAB_EUNSUPPORTED || status == FAB_ENOSOLUTION) {
             (void)snprintf(result->iteration_note, sizeof result->iteration_note, "%.250s", why.text);
             result->n_iterations = 0;
@@ -426,47 +422,37 @@ static void free_phases(fab_phase_result *phases, size_t n_phases) {
     free(phases);
 }
 
-static void release(context *c) {
-    for (size_t i = 0; c->routers != NULL && i < c->replay->n_engines; i++) {
-        fab_router_free(c->routers[i]);
+static void release(run *c) {
+    const size_t n_phases = c->traffic != NULL ? c->traffic->n_phases : 0;
+    for (size_t i = 0; c->workers != NULL && i < c->replay->n_threads; i++) {
+        fab_workspace_free(c->workers[i]);
     }
-    for (size_t p = 0; c->subjects != NULL && p < c->traffic.n_phases; p++) {
-        fab_subject_release(&c->subjects[p]);
-    }
-    for (size_t i = 0; i < c->n_workers; i++) {
-        fab_scratch_release(&c->workers[i]);
-    }
-    for (size_t i = 0; c->dependencies != NULL && i < c->traffic.n_phases * c->replay->n_engines; i++) {
+    for (size_t i = 0; c->dependencies != NULL && i < n_phases * c->what->n_engines; i++) {
         fab_dependencies_release(&c->dependencies[i]);
     }
+    free_phases(c->phases, n_phases);
     free(c->dependencies);
-    free_phases(c->phases, c->traffic.n_phases);
-    fab_dag_free(c->dag);
-    fab_ports_release(&c->ports);
-    fab_next_hops_free(c->next_hops);
-    fab_traffic_release(&c->traffic);
     free(c->routers);
-    free(c->subjects);
     free(c->workers);
     free(c->items);
-    free(c->samples);
+    free(c->figures);
 }
 
 fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_error *err) {
     fab_status status = FAB_OK;
-    context c = {.replay = replay, .telling = ATOMIC_FLAG_INIT};
+    run c = {.replay = replay, .what = fab_context_what(replay->context), .telling = ATOMIC_FLAG_INIT};
     atomic_init(&c.done, 0);
     FAB_TRY(prepare(&c, err));
-    FAB_TRY(fab_parallel_for(c.traffic.n_phases, replay->n_threads, prepare_subject, &c, err));
+    FAB_TRY(fab_parallel_for(c.traffic->n_phases, replay->n_threads, prepare_phase, &c, err));
     FAB_TRY(fab_parallel_for(c.n_items, replay->n_threads, run_item, &c, err));
     FAB_TRY(check_deadlocks(&c, err));
     FAB_TRY(summarise(&c, err));
-    (void)snprintf(result->traffic, sizeof result->traffic, "%s%s", c.traffic.summary,
+    (void)snprintf(result->traffic, sizeof result->traffic, "%s%s", c.traffic->summary,
                    is_drawn_per_seed(&c) ? "; every seed draws its own, figures of the traffic are of the first" : "");
-    result->seed = replay->seed;
+    result->seed = c.what->seed;
     result->n_seeds = replay->n_seeds;
     result->phases = c.phases;
-    result->n_phases = c.traffic.n_phases;
+    result->n_phases = c.traffic->n_phases;
     c.phases = NULL;
     FAB_TRY(iterate(&c, result, err));
 done:

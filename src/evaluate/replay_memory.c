@@ -3,9 +3,11 @@
  *
  * Where a count is not known before the work is done, the formula takes its bound: every path as long as the tiers
  * allow, every array as large as doubling may leave it. */
+#include "fab/design.h"
 #include "fab/fluid.h"
 #include "fab/memory.h"
 #include "fab/replay_memory.h"
+#include "context/context_parts.h"
 #include "measure/measure.h"
 
 #include <math.h>
@@ -91,15 +93,22 @@ static double dependencies_bytes(const fab_replay_sizes *s) {
     return s->n_links * 2 * sizeof(uint32_t) + s->turn_words * sizeof(uint64_t) + s->n_switches * 12;
 }
 
-static fab_status check(const fab_replay *replay, double bytes, const char *more, fab_error *err) {
+static fab_status check(const fab_context_request *what, double bytes, const char *more, fab_error *err) {
     char gpus[32];
-    char what[160];
-    (void)snprintf(what, sizeof what, "routing on %s GPUs%s", fab_format_count(gpus, fab_n_gpus(replay->fabric)), more);
-    return fab_memory_check(what, bytes, replay->design->fabric.max_bytes, err);
+    char text[160];
+    if (what->design == NULL) { /* nobody has set a limit */
+        return FAB_OK;
+    }
+    (void)snprintf(text, sizeof text, "routing on %s GPUs%s", fab_format_count(gpus, fab_n_gpus(what->fabric)), more);
+    return fab_memory_check(text, bytes, what->design->fabric.max_bytes, err);
 }
 
-fab_status fab_replay_check_tables(const fab_replay *replay, const fab_replay_sizes *s, fab_error *err) {
-    return check(replay, fixed_bytes(s), "", err);
+fab_status fab_context_check_next_hops(const fab_context_request *what, const fab_replay_sizes *s, fab_error *err) {
+    return check(what, fab_graph_bytes(s) + fab_next_hops_bytes(s), "", err);
+}
+
+fab_status fab_context_check_tables(const fab_context_request *what, const fab_replay_sizes *s, fab_error *err) {
+    return check(what, fixed_bytes(s), "", err);
 }
 
 /* --- engines -------------------------------------------------------------------------------------------------------
@@ -112,17 +121,19 @@ static double router_bytes(const fab_replay_sizes *s, bool has_tables) {
     return own + fab_n_gpus(f) * ROUTER_GPU + s->n_links * ROUTER_PORT;
 }
 
-static double routers_bytes(const fab_replay *replay, const fab_replay_sizes *s) {
+static double routers_bytes(const fab_context_request *what, const fab_replay_sizes *s) {
     double bytes = 0;
-    for (size_t e = 0; e < replay->n_engines; e++) {
-        fab_engine_about engine = fab_engine_of(&replay->engines[e]);
+    for (size_t e = 0; e < what->n_engines; e++) {
+        fab_engine_about engine = fab_engine_of(&what->engines[e]);
         bytes += engine.name != NULL ? router_bytes(s, engine.has_tables) : 0;
     }
     return bytes;
 }
 
-fab_status fab_replay_check_routers(const fab_replay *replay, const fab_replay_sizes *s, fab_error *err) {
-    return check(replay, fixed_bytes(s) + routers_bytes(replay, s), " with the tables of the engines", err);
+fab_status fab_context_check_routers(const fab_context_request *what, const fab_replay_sizes *s, bool has_dags,
+                                     fab_error *err) {
+    double tables = has_dags ? fixed_bytes(s) : fab_graph_bytes(s) + fab_next_hops_bytes(s);
+    return check(what, tables + routers_bytes(what, s), " with the tables of the engines", err);
 }
 
 /* --- phases --------------------------------------------------------------------------------------------------------
@@ -130,26 +141,24 @@ fab_status fab_replay_check_routers(const fab_replay *replay, const fab_replay_s
 
 /* Links of the paths of a pair under a split: one of each class of links in a tree, all inside of a box in a torus. */
 static double links_of_split(const fab_replay *replay, const fab_fabric *f) {
-    fab_torus torus;
+    const fab_torus *torus = &fab_context_what(replay->context)->design->fabric.torus;
     double n = 2.0 * f->n_tiers + (fab_is_tree(f) ? 2 : 4);
-    if (f->wiring != FAB_WIRING_TORUS || fab_torus_parse(replay->design->fabric.torus, &torus, NULL) != FAB_OK) {
+    if (f->wiring != FAB_WIRING_TORUS) {
         return n;
     }
-    n = torus.n_dimensions;
-    for (uint32_t i = 0; i < torus.n_dimensions; i++) {
-        n *= (double)torus.size[i] / 4 + 1; /* the mean distance, there and back being the same */
+    n = torus->n_dimensions;
+    for (uint32_t i = 0; i < torus->n_dimensions; i++) {
+        n *= (double)torus->size[i] / 4 + 1; /* the mean distance, there and back being the same */
     }
     return n + 4;
 }
 
 /* Cables of a path between two NICs: up and down; over the diameter of another graph, on average half of it. */
 double fab_path_links(const fab_design *design, const fab_fabric *f) {
-    fab_torus torus;
+    const fab_torus *torus = &design->fabric.torus;
     double n = 2.0 * f->n_tiers + 2 + (f->forwards_in_domain ? 2 : 0);
-    if (f->wiring == FAB_WIRING_TORUS && fab_torus_parse(design->fabric.torus, &torus, NULL) == FAB_OK) {
-        for (uint32_t i = 0; i < torus.n_dimensions; i++) {
-            n += (double)torus.size[i] / 4;
-        }
+    for (uint32_t i = 0; f->wiring == FAB_WIRING_TORUS && i < torus->n_dimensions; i++) {
+        n += (double)torus->size[i] / 4;
     }
     return f->wiring == FAB_WIRING_DRAGONFLY || f->wiring == FAB_WIRING_GRAPH ? n + 3 : n;
 }
@@ -200,7 +209,7 @@ static double paths_bytes(const fab_replay *replay, const fab_replay_sizes *s, c
     double in_domain = count_in_domain(s->fabric, phase);
     double across = (flows - in_domain) * fab_paths_per_flow(router);
     double paths = in_domain + across;
-    double hops = fab_path_links(replay->design, s->fabric);
+    double hops = fab_path_links(fab_context_what(replay->context)->design, s->fabric);
     double all_hops = across * hops + in_domain * 2;
     if (!fab_router_takes_phases(router) && fab_router_n_rounds(router) == 1 &&
         flows * fab_paths_per_flow(router) > (double)FAB_WHOLE_PATHS) {
@@ -269,7 +278,7 @@ static double results_bytes(const fab_replay *replay, const fab_replay_sizes *s,
                             bool is_drawn) {
     double draws = is_drawn ? (double)replay->n_seeds : 1;
     double kept = fmin(draws, (double)replay->keep_seeds);
-    size_t per_draw = sizeof(fab_sample) + ITEM_BYTES + (replay->keep_draws ? sizeof(fab_seed_figures) : 0);
+    size_t per_draw = sizeof(fab_figures) + ITEM_BYTES + (replay->keep_draws ? sizeof(fab_seed_figures) : 0);
     double bytes = draws * (double)per_draw + dependencies_bytes(s) + kept * s->n_links * sizeof(float);
     bytes += replay->keep_loads ? 2 * s->n_links * sizeof(double) : 0;
     if (replay->keep_flows && phase->all.n == 0) {
@@ -308,21 +317,31 @@ static double workers_bytes(const fab_replay *replay, const fab_traffic *traffic
     return fmin(n * t->most_trial, t->sum_trials) + fmin(n, t->n_details) * t->most_detail + n * own;
 }
 
-fab_status fab_replay_check_paths(const fab_replay *replay, const fab_replay_sizes *s, const fab_traffic *traffic,
-                                  fab_router *const *routers, fab_error *err) {
+fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_context *context = replay->context;
+    const fab_context_request *what = fab_context_what(context);
+    const fab_replay_sizes *s = NULL;
+    const fab_traffic *traffic = NULL;
+    const fab_router *router = NULL;
     total t = {0};
     char more[96];
     char flows[32];
+    FAB_TRY(fab_context_sizes(context, &s, err));
+    FAB_TRY(fab_context_traffic(context, &traffic, err));
     for (size_t p = 0; p < traffic->n_phases; p++) {
         const fab_phase *phase = &traffic->phases[p];
         t.traffic += listed_bytes(phase);
         t.subjects += subject_bytes(replay, s, phase);
-        for (size_t e = 0; e < replay->n_engines; e++) {
-            add_item(replay, s, traffic, phase, routers[e], &t);
+        for (size_t e = 0; e < what->n_engines; e++) {
+            FAB_TRY(fab_context_router(context, e, &router, err));
+            add_item(replay, s, traffic, phase, router, &t);
         }
     }
-    double bytes = fixed_bytes(s) + routers_bytes(replay, s) + t.traffic + t.subjects + t.results +
+    double bytes = fixed_bytes(s) + routers_bytes(what, s) + t.traffic + t.subjects + t.results +
                    workers_bytes(replay, traffic, &t);
     (void)snprintf(more, sizeof more, " with the paths of %s flows", fab_format_count(flows, t.n_flows));
-    return check(replay, bytes, more, err);
+    FAB_TRY(check(what, bytes, more, err));
+done:
+    return status;
 }

@@ -1,72 +1,19 @@
-/* A phase under an engine, followed flow by flow: the trial of measure.h, which fills a trace on its way. */
+/* A phase under an engine, followed flow by flow: what a trial of measure.h fills on its way. */
 #include "fab/trace.h"
 #include "fab/memory.h"
 #include "measure/measure_rates.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct fab_tracer {
-    const fab_fabric *fabric;
-    fab_next_hops *next_hops;
-    fab_dag *dag;
-    fab_ports ports;
-    fab_router **routers;
-    size_t n_routers;
-};
-
-fab_status fab_tracer_new(const fab_fabric *fabric, const fab_engine_spec *engines, size_t n_engines, fab_tracer **out,
-                          fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_tracer *t = NULL;
-    FAB_TRY(FAB_NEW(t, 1, err));
-    t->fabric = fabric;
-    FAB_TRY(fab_next_hops_new(fabric, NULL, &t->next_hops, err));
-    FAB_TRY(fab_dag_new(fabric, t->next_hops, &t->dag, err));
-    FAB_TRY(fab_ports_init(fabric, &t->ports, err));
-    FAB_TRY(FAB_NEW(t->routers, n_engines, err));
-    for (size_t i = 0; i < n_engines; i++) {
-        FAB_TRY(fab_router_new(&engines[i], fabric, t->next_hops, &t->routers[i], err));
-        t->n_routers = i + 1;
-    }
-    *out = t;
-    t = NULL;
-done:
-    fab_tracer_free(t);
-    return status;
-}
-
-void fab_tracer_free(fab_tracer *t) {
-    if (t == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < t->n_routers; i++) {
-        fab_router_free(t->routers[i]);
-    }
-    free(t->routers);
-    fab_dag_free(t->dag);
-    fab_ports_release(&t->ports);
-    fab_next_hops_free(t->next_hops);
-    free(t);
-}
-
-const char *fab_tracer_label(const fab_tracer *t, size_t engine) {
-    return fab_router_label(t->routers[engine]);
-}
-
-bool fab_tracer_is_seeded(const fab_tracer *t, size_t engine) {
-    return fab_router_is_seeded(t->routers[engine]);
-}
-
-static void clear(const fab_tracer *t, const fab_phase *phase, const fab_trace *trace) {
+void fab_trace_clear(const fab_trace *trace, const fab_fabric *fabric, const fab_phase *phase) {
     for (uint32_t g = 0; g < trace->n_groups; g++) {
         if (trace->last_s != NULL) {
             trace->last_s[g] = 0;
         }
         if (trace->bytes != NULL) {
-            memset(trace->bytes + (size_t)g * t->fabric->n_links, 0, t->fabric->n_links * sizeof *trace->bytes);
+            memset(trace->bytes + (size_t)g * fabric->n_links, 0, fabric->n_links * sizeof *trace->bytes);
         }
     }
     for (uint64_t i = 0; i < phase->n_flows; i++) {
@@ -78,38 +25,6 @@ static void clear(const fab_tracer *t, const fab_phase *phase, const fab_trace *
         }
     }
 }
-
-fab_status fab_tracer_run(const fab_tracer *t, size_t engine, const fab_traffic *traffic, const fab_phase *phase,
-                          uint64_t seed, uint64_t draw, const fab_trace *trace, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_subject subject = {0};
-    fab_scratch scratch = {0};
-    fab_sample sample;
-    const fab_router *router = t->routers[engine];
-    const fab_bench bench = {
-        .fabric = t->fabric, .next_hops = t->next_hops, .dag = t->dag, .ports = &t->ports, .rates = true};
-    clear(t, phase, trace);
-    FAB_TRY(fab_subject_init(&bench, traffic, phase, &subject, err));
-    const fab_trial trial = {.subject = &subject,
-                             .router = router,
-                             .seed = fab_router_seed(router, seed) + draw,
-                             .n_threads = 1,
-                             .trace = trace,
-                             .scratch = &scratch};
-    FAB_TRY(fab_trial_run(&trial, &sample, err));
-    if (isnan(sample.mean_rate)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, fab_router_label(router),
-                 "phase %s of %" PRIu64 " flows has too many paths for their rates to be found", phase->name,
-                 phase->n_flows);
-    }
-done:
-    fab_scratch_release(&scratch);
-    fab_subject_release(&subject);
-    return status;
-}
-
-/* --- what the trial calls ------------------------------------------------------------------------------------------
- */
 
 static uint32_t group_of(const fab_trace *trace, uint64_t flow) {
     return trace->group != NULL ? trace->group[flow] : 0;
@@ -166,7 +81,7 @@ done:
 static fab_status add_split_bytes(const fab_trial *trial, const fab_split *split, uint32_t group, double *amount,
                                   fab_error *err) {
     const fab_subject *s = trial->subject;
-    const fab_demand *d = &s->demand;
+    const fab_demand *d = s->demand;
     double *bytes = trial->trace->bytes + (size_t)group * s->fabric->n_links;
     memset(amount, 0, d->n_pairs * sizeof *amount);
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
@@ -194,7 +109,7 @@ static fab_status add_split_bytes(const fab_trial *trial, const fab_split *split
 static fab_status find_crossings(const fab_trial *trial, const fab_split *split, double *share, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_subject *s = trial->subject;
-    const fab_demand *d = &s->demand;
+    const fab_demand *d = s->demand;
     const fab_trace *trace = trial->trace;
     double *x = NULL;
     FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
@@ -227,7 +142,7 @@ fab_status fab_trace_split(const fab_trial *trial, const fab_split *split, fab_e
     double *last_s = NULL;
     double *of_pair = NULL;
     FAB_TRY(FAB_NEW(last_s, trace->n_groups, err));
-    FAB_TRY(FAB_NEW(of_pair, trial->subject->demand.n_pairs, err));
+    FAB_TRY(FAB_NEW(of_pair, trial->subject->demand->n_pairs, err));
     for (uint64_t flow = 0; flow < trial->subject->phase->n_flows; flow++) {
         end_flow(trace, flow, finish_s[flow], 1, last_s);
     }

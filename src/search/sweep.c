@@ -1,4 +1,5 @@
 /* A design at many values of one or two parameters: every point is a run of its own, of which the figures stay. */
+#include "fab/design.h"
 #include "fab/sweep_run.h"
 
 #include "fab/memory.h"
@@ -126,16 +127,19 @@ static fab_status evaluate(const fab_sweep_request *request, const fab_design *d
                            fab_sweep_point *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_fabric *graph = NULL;
+    fab_context *context = NULL;
     fab_result result = {.seed = request->seed, .n_seeds = request->n_seeds, .n_fabrics = 1};
     fab_sweep_point kept = {.n_phases = 0};
     FAB_TRY(FAB_NEW(result.fabrics, 1, err));
     FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    fab_replay replay = {.design = design,
-                         .fabric = graph,
-                         .traffic = request->traffic,
-                         .engines = design->engines,
-                         .n_engines = design->n_engines,
-                         .seed = request->seed,
+    const fab_context_request what = {.design = design,
+                                      .fabric = graph,
+                                      .traffic = request->traffic,
+                                      .engines = design->engines,
+                                      .n_engines = design->n_engines,
+                                      .seed = request->seed};
+    FAB_TRY(fab_context_new(&what, &context, err));
+    fab_replay replay = {.context = context,
                          .n_seeds = request->n_seeds,
                          .n_threads = request->n_threads,
                          .rates = true,
@@ -150,6 +154,7 @@ static fab_status evaluate(const fab_sweep_request *request, const fab_design *d
 done:
     fab_sweep_point_release(&kept);
     fab_result_release(&result);
+    fab_context_free(context);
     fab_fabric_free(graph);
     return status;
 }

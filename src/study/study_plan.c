@@ -1,6 +1,8 @@
 /* What a study is made of, found out and written down. */
 #include "study_scene.h"
 
+#include "fab/str.h"
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/study.h"
@@ -189,16 +191,16 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
     study_scene scene = {.fabric = NULL};
     fab_study_planned planned = {.was_there = false};
     FAB_TRY(check_request(request, err));
-    const fab_damage_request damage = {.design = request->design,
-                                       .traffic = request->traffic,
-                                       .engines = request->design->engines,
-                                       .n_engines = request->design->n_engines,
-                                       .policies = request->policies,
+    const fab_context_request what = {.design = request->design,
+                                      .traffic = request->traffic,
+                                      .engines = request->design->engines,
+                                      .n_engines = request->design->n_engines,
+                                      .seed = request->seed};
+    const fab_damage_request damage = {.policies = request->policies,
                                        .n_policies = request->n_policies,
-                                       .seed = request->seed,
                                        .times = request->times,
                                        .rates = fab_failure_rates_default()};
-    FAB_TRY(study_scene_init(&damage, request->scenarios, &scene, err));
+    FAB_TRY(study_scene_init(&what, &damage, request->scenarios, &scene, err));
     FAB_TRY(describe(request, &scene, &planned.plan, err));
     FAB_TRY(try_scenarios(&scene, request->trial_s, &planned, err));
     FAB_TRY(fab_plan_write(folder, &planned.plan, &planned.was_there, err));

@@ -2,6 +2,8 @@
 #include "study_loop.h"
 #include "study_scene.h"
 
+#include "fab/design.h"
+#include "fab/str.h"
 #include "fab/memory.h"
 
 #include <stdio.h>
@@ -204,17 +206,17 @@ fab_status fab_study_run(const fab_study_job *job, fab_study_tally *out, fab_err
     }
     FAB_TRY(restore(job->folder, &plan, &made, err));
     made.design->fabric.max_bytes = job->max_bytes;
-    const fab_damage_request damage = {.design = made.design,
-                                       .traffic = made.traffic,
-                                       .engines = made.engines,
-                                       .n_engines = made.design->n_engines,
-                                       .policies = made.policies,
+    const fab_context_request what = {.design = made.design,
+                                      .traffic = made.traffic,
+                                      .engines = made.engines,
+                                      .n_engines = made.design->n_engines,
+                                      .seed = plan.seed};
+    const fab_damage_request damage = {.policies = made.policies,
                                        .n_policies = made.n_policies,
-                                       .seed = plan.seed,
                                        .n_threads = job->n_threads,
                                        .times = plan.times,
                                        .rates = restore_rates(&plan)};
-    FAB_TRY(study_scene_init(&damage, made.scenarios, &scene, err));
+    FAB_TRY(study_scene_init(&what, &damage, made.scenarios, &scene, err));
     FAB_TRY(check_same(&scene, &plan, err));
     FAB_TRY(run_scene(job, &plan, &scene, out, err));
 done:

@@ -2,6 +2,8 @@
 #include "scenarios/scenarios_internal.h"
 #include "study_scene.h"
 
+#include "fab/str.h"
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/topologies.h"
@@ -87,19 +89,22 @@ static fab_status collect_components(study_scene *scene, fab_error *err) {
 
 /* --- scene -------------------------------------------------------------------------------------------------------- */
 
-fab_status study_scene_init(const fab_damage_request *request, const char *scenarios, study_scene *out,
-                            fab_error *err) {
+fab_status study_scene_init(const fab_context_request *what, const fab_damage_request *request, const char *scenarios,
+                            study_scene *out, fab_error *err) {
     fab_status status = FAB_OK;
-    study_scene s = {.request = *request, .spec = request->design->fabric};
+    fab_context_request placed = *what;
+    study_scene s = {.request = *request, .spec = what->design->fabric};
     FAB_TRY(fab_topology_build(&s.spec, &s.fabric, NULL, err));
     if (s.spec.floor.given) {
         FAB_TRY(fab_floor_make(&s.spec, s.fabric, &s.floor, err));
     }
-    FAB_TRY(fab_scenarios_new(scenarios, s.fabric, s.floor, &request->rates, request->seed, &s.scenarios, err));
+    FAB_TRY(fab_scenarios_new(scenarios, s.fabric, s.floor, &request->rates, what->seed, &s.scenarios, err));
     s.racks = s.scenarios->racks;
+    placed.fabric = s.fabric;
+    FAB_TRY(fab_context_new(&placed, &s.context, err));
     *out = s;
     s = (study_scene){.fabric = NULL};
-    out->request.fabric = out->fabric;
+    out->request.context = out->context;
     out->request.racks = out->floor != NULL ? &out->racks : NULL;
     status = fab_damage_new(&out->request, &out->damage, err);
     if (status == FAB_OK) {
@@ -110,13 +115,14 @@ fab_status study_scene_init(const fab_damage_request *request, const char *scena
     }
 done:
     study_scene_release(&s);
-    fab_blame_design(request->design, status, err);
+    fab_blame_design(what->design, status, err);
     return status;
 }
 
 void study_scene_release(study_scene *scene) {
     free(scene->component);
     fab_damage_free(scene->damage);
+    fab_context_free(scene->context);
     fab_scenarios_free(scene->scenarios);
     fab_floor_free(scene->floor);
     fab_fabric_free(scene->fabric);

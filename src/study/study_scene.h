@@ -5,14 +5,16 @@
 #ifndef FAB_STUDY_SCENE_H
 #define FAB_STUDY_SCENE_H
 
+#include "fab/str.h"
 #include "fab/assess.h"
 #include "fab/floor_plan.h"
 #include "fab/shard.h"
 
 typedef struct study_scene {
-    fab_damage_request request; /* design, traffic, engines, policies, seed, times, rates: borrowed */
+    fab_damage_request request; /* policies, times, rates: borrowed */
     fab_fabric_spec spec;       /* as built */
     fab_fabric *fabric;
+    fab_context *context;
     fab_floor *floor; /* NULL: none */
     fab_racks racks;
     fab_scenarios *scenarios;
@@ -21,9 +23,12 @@ typedef struct study_scene {
     size_t n_components;
 } study_scene;
 
-/** @param[in] request  Fabric and racks are filled in. */
-fab_status study_scene_init(const fab_damage_request *request, const char *scenarios, study_scene *out,
-                            fab_error *err) FAB_MUST_USE;
+/**
+ * @param[in] what     Without the fabric, which is built.
+ * @param[in] request  Without context and racks.
+ */
+fab_status study_scene_init(const fab_context_request *what, const fab_damage_request *request, const char *scenarios,
+                            study_scene *out, fab_error *err) FAB_MUST_USE;
 void study_scene_release(study_scene *scene);
 
 /** Fills in what follows from the scene: counts, blocks, the whole fabric under each variant, components, names. The

@@ -2,6 +2,7 @@
 #include "files/file_formats.h"
 #include "traffic_internal.h"
 
+#include "fab/design.h"
 #include "fab/choices.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
@@ -49,8 +50,8 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
     }
     SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64 " in %" PRIu64 " microbatch%s of %" PRIu64 "%s",
               fab_format_count(gpus, job->n_gpus), s->batch, job->microbatches, job->microbatches == 1 ? "" : "es",
-              s->microbatch, s->microbatch_auto && job->kind == FAB_JOB_TRAINING ? " (auto)" : "");
-    if (job->kind == FAB_JOB_SERVING) {
+              s->microbatch, s->microbatch_auto && job->spec.kind == FAB_JOB_TRAINING ? " (auto)" : "");
+    if (job->spec.kind == FAB_JOB_SERVING) {
         SUMMARIZE(traffic, ", prompts of %" PRIu64 ", %" PRIu64 " tokens each", s->prompt, s->tokens);
     }
 }
@@ -59,9 +60,9 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
 static void summarize_placement(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
     char servers[32];
-    if (strcmp(s->placement, "order") != 0) {
-        SUMMARIZE(traffic, "; %s placement", s->placement);
-        if (strcmp(s->placement, "random") == 0) {
+    if (s->placement != FAB_PLACEMENT_ORDER) {
+        SUMMARIZE(traffic, "; %s placement", fab_placements[s->placement]);
+        if (s->placement == FAB_PLACEMENT_RANDOM) {
             SUMMARIZE(traffic, " (seed %" PRIu64 ")", s->placement_seed);
         }
     }
@@ -75,9 +76,9 @@ static void summarize_job(const fab_job *job, bool is_default, fab_traffic *traf
     const fab_job_spec *s = &job->spec;
     char need[32];
     char has[32];
-    SUMMARIZE(traffic, "%s%s%s: ", is_default ? "default job " : "", job->kind == FAB_JOB_SERVING ? "serving " : "",
-              s->model);
-    if (job->kind == FAB_JOB_RANKING) {
+    SUMMARIZE(traffic, "%s%s%s: ", is_default ? "default job " : "",
+              job->spec.kind == FAB_JOB_SERVING ? "serving " : "", s->model);
+    if (job->spec.kind == FAB_JOB_RANKING) {
         SUMMARIZE(traffic, "ranking, %" PRIu64 " tables over %s GPUs, batch %" PRIu64, s->tables,
                   fab_format_count(need, job->n_gpus), s->batch);
     } else {
@@ -105,7 +106,7 @@ static void describe_job(const fab_job *job, bool is_default, fab_traffic *traff
     traffic->model = job->model;
     traffic->memory = job->memory;
     traffic->microbatches = job->microbatches;
-    traffic->parameters = job->kind == FAB_JOB_RANKING
+    traffic->parameters = job->spec.kind == FAB_JOB_RANKING
                               ? (double)s->rows * (double)s->embedding + (double)s->dense_parameters
                               : fab_model_parameters(&job->model);
     summarize_job(job, is_default, traffic);

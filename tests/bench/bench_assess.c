@@ -3,9 +3,11 @@
  * history of 54 days. The job is the design's, but on 16,384 GPUs of a larger fabric: then there are spares. */
 #include "engines/router.h"
 #include "bench.h"
+#include "fab/design.h"
 #include "fab/assess.h"
 #include "fab/reroute.h"
 #include "fab/rng.h"
+#include "context_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +52,7 @@ static fab_status measure(const bench *b, const bench_row *row, bench_figure *ou
     const state *s = b->state;
     const work *w = row->argument;
     fab_engine_spec spec = {.where = "bench"};
+    fab_context *context = NULL;
     fab_damage *damage = NULL;
     fab_assessor *assessor = NULL;
     fab_scenarios *histories = NULL;
@@ -59,14 +62,12 @@ static fab_status measure(const bench *b, const bench_row *row, bench_figure *ou
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "no cable joins switches");
     }
     (void)snprintf(spec.text, sizeof spec.text, "%s", w->engine);
-    const fab_damage_request request = {.design = &b->design,
-                                        .fabric = b->fabric,
-                                        .traffic = "job",
-                                        .engines = &spec,
-                                        .n_engines = 1,
+    const fab_context_request asked = {
+        .design = &b->design, .fabric = b->fabric, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 1};
+    context = fixture_context(&asked);
+    const fab_damage_request request = {.context = context,
                                         .policies = &w->policy,
                                         .n_policies = 1,
-                                        .seed = 1,
                                         .times = w->times,
                                         .rates = fab_failure_rates_default()};
     size_t before = bench_peak_bytes();
@@ -104,6 +105,7 @@ done:
     fab_scenarios_free(histories);
     fab_assessor_free(assessor);
     fab_damage_free(damage);
+    fab_context_free(context);
     return status;
 }
 
@@ -132,7 +134,8 @@ static fab_status measure_bare(const bench *b, const bench_row *row, bench_figur
     for (size_t p = 0; p < traffic.n_phases && p < MOST_PHASES; p++) {
         bool is_twin = p > 0 && strcmp(traffic.phases[p].name, "dp-ag") == 0;
         FAB_TRY(fab_offer_init(b->fabric, &b->ports, &traffic.phases[p], &offer[p], err));
-        const fab_baseline_request request = {&router, &traffic.phases[p], &offer[p], 1};
+        const fab_baseline_request request = {
+            .router = &router, .phase = &traffic.phases[p], .offer = &offer[p], .seed = 1};
         if (!is_twin) {
             FAB_TRY(fab_baseline_new(&request, &baseline[p], err));
             FAB_TRY(fab_reroute_new(baseline[p], &reroute[p], err));

@@ -48,7 +48,8 @@ static fab_status measure_scenarios(const bench *b, const bench_row *row, bench_
     }
     (void)snprintf(spec.text, sizeof spec.text, "%s", w->engine);
     FAB_TRY(fab_router_init(&spec, b->fabric, s->next_hops, &router, err));
-    const fab_baseline_request request = {&router, &s->permutation.phases[0], &s->offer, 1};
+    const fab_baseline_request request = {
+        .router = &router, .phase = &s->permutation.phases[0], .offer = &s->offer, .seed = 1};
     FAB_TRY(fab_baseline_new(&request, &baseline, err));
     FAB_TRY(fab_reroute_new(baseline, &reroute, err));
     FAB_TRY(fab_mask_init(b->fabric, NULL, &mask, err));

@@ -53,7 +53,8 @@ static fab_status measure(const bench *b, const bench_row *row, bench_figure *ou
     uint64_t n_optimal = 0;
     (void)snprintf(spec.text, sizeof spec.text, "%s", w->engine);
     FAB_TRY(fab_router_init(&spec, b->fabric, s->next_hops, &router, err));
-    const fab_baseline_request request = {&router, &s->rings.phases[0], &s->offer, 1};
+    const fab_baseline_request request = {
+        .router = &router, .phase = &s->rings.phases[0], .offer = &s->offer, .seed = 1};
     FAB_TRY(fab_baseline_new(&request, &baseline, err));
     const fab_baseline *phases[] = {baseline};
     const fab_relocator_request about = {

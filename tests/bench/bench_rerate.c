@@ -67,7 +67,8 @@ static fab_status run_init(const bench *b, const work *w, run *r, fab_error *err
     fab_engine_spec spec = {.where = "bench"};
     (void)snprintf(spec.text, sizeof spec.text, "%s", w->engine);
     FAB_TRY(fab_router_init(&spec, b->fabric, s->next_hops, &r->router, err));
-    const fab_baseline_request request = {&r->router, &s->permutation.phases[0], &s->offer, 1};
+    const fab_baseline_request request = {
+        .router = &r->router, .phase = &s->permutation.phases[0], .offer = &s->offer, .seed = 1};
     FAB_TRY(fab_baseline_new(&request, &r->baseline, err));
     FAB_TRY(fab_reroute_new(r->baseline, &r->reroute, err));
     FAB_TRY(fab_mask_init(b->fabric, NULL, &r->mask, err));

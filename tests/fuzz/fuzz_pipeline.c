@@ -11,6 +11,8 @@
 #include "fuzz.h"
 #include "fuzz_paths.h"
 
+#include "../unit/context_fixture.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,12 +163,14 @@ static fab_status run(const fuzz_network *n, const plan *p, size_t n_threads, fa
     (void)snprintf(spec.text, sizeof spec.text, "%s", p->engine);
     *out =
         (fab_result){.command = FAB_COMMAND_ROUTE, .version = "0", .seed = p->seed, .n_seeds = 2, .graph = n->fabric};
-    const fab_replay replay = {.design = &n->design,
-                               .fabric = n->fabric,
-                               .traffic = p->traffic,
-                               .engines = &spec,
-                               .n_engines = 1,
-                               .seed = p->seed,
+    const fab_context_request what_of_replay = {.design = &n->design,
+                                                .fabric = n->fabric,
+                                                .traffic = p->traffic,
+                                                .engines = &spec,
+                                                .n_engines = 1,
+                                                .seed = p->seed};
+    fab_context *context = fixture_context(&what_of_replay);
+    const fab_replay replay = {.context = context,
                                .n_seeds = 2,
                                .n_threads = n_threads,
                                .bound = true,
@@ -182,6 +186,7 @@ done:
     if (file != NULL) {
         (void)fclose(file);
     }
+    fab_context_free(context);
     return status;
 }
 
@@ -323,14 +328,16 @@ static void check_failures(const fuzz_network *n, const plan *p, fuzz_source *s)
     fab_error err = {0};
     fab_engine_spec spec = {.where = "fuzz"};
     (void)snprintf(spec.text, sizeof spec.text, "%s", p->engine);
-    const fab_damage_request request = {.design = &n->design,
-                                        .fabric = n->fabric,
-                                        .traffic = p->traffic,
-                                        .engines = &spec,
-                                        .n_engines = 1,
+    const fab_context_request asked = {.design = &n->design,
+                                       .fabric = n->fabric,
+                                       .traffic = p->traffic,
+                                       .engines = &spec,
+                                       .n_engines = 1,
+                                       .seed = p->seed};
+    fab_context *context = fixture_context(&asked);
+    const fab_damage_request request = {.context = context,
                                         .policies = &p->policy,
                                         .n_policies = 1,
-                                        .seed = p->seed,
                                         .times = fuzz_below(s, 2) == 1,
                                         .rates = fab_failure_rates_default()};
     draw_failures(s, n->fabric, &drawn[0]);
@@ -355,6 +362,7 @@ static void check_failures(const fuzz_network *n, const plan *p, fuzz_source *s)
     }
     fab_assessor_free(assessor);
     fab_damage_free(damage);
+    fab_context_free(context);
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ static bool scene_init(scene *s, const char *design, const char *traffic, const 
         phase->bytes[i] = n_sizes > 1 ? 1000000 * (1 + fab_rng_below(rng, n_sizes)) : phase->bytes[i];
     }
     cr_assert_eq(fab_offer_init(s->f, &s->router.ports, phase, &s->offer, &err), FAB_OK, "%s", err.text);
-    const fab_baseline_request request = {&s->router, phase, &s->offer, 3};
+    const fab_baseline_request request = {.router = &s->router, .phase = phase, .offer = &s->offer, .seed = 3};
     cr_assert_eq(fab_baseline_new(&request, &s->base, &err), FAB_OK, "%s: %s", s->what, err.text);
     cr_assert_eq(fab_reroute_new(s->base, &s->reroute, &err), FAB_OK, "%s", err.text);
     if (!s->router.splits) {

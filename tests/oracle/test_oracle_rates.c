@@ -2,10 +2,13 @@
  * random matrices, engines of both kinds. */
 #include "engines/router.h"
 #include "random_design.h"
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/split_pairs.h"
 #include "fab/topologies.h"
 #include "oracle_max_min.h"
+
+#include "context_fixture.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -270,17 +273,17 @@ Test(oracle_rates, random_fabrics_and_matrices) {
             specs[e] = (fab_engine_spec){0};
             (void)snprintf(specs[e].text, sizeof specs[e].text, "%s", ENGINES[e]);
         }
-        const fab_replay replay = {.design = &w.design,
-                                   .fabric = w.fabric,
-                                   .traffic = traffic,
-                                   .engines = specs,
-                                   .n_engines = N_ENGINES,
-                                   .seed = 1,
-                                   .n_seeds = 1,
-                                   .n_threads = 2,
-                                   .rates = true};
+        const fab_context_request what_of_replay = {.design = &w.design,
+                                                    .fabric = w.fabric,
+                                                    .traffic = traffic,
+                                                    .engines = specs,
+                                                    .n_engines = N_ENGINES,
+                                                    .seed = 1};
+        fab_context *context = fixture_context(&what_of_replay);
+        const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = 2, .rates = true};
         fab_result result = {0};
         fab_status status = fab_replay_run(&replay, &result, &err);
+        fab_context_free(context);
         cr_assert(status == FAB_OK || status == FAB_EUNSUPPORTED || status == FAB_EUNREACHABLE, "%s: %s", d.text,
                   err.text);
         for (size_t e = 0; status == FAB_OK && e < N_ENGINES; e++) {

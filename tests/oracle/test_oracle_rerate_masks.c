@@ -41,7 +41,8 @@ static void scene_init(scene *s, const char *design, const char *engine) {
     s->router = fixture_router(engine, s->f, s->whole);
     cr_assert_eq(fab_offer_init(s->f, &s->router.ports, &s->traffic.phases[0], &s->offer, &err), FAB_OK, "%s",
                  err.text);
-    const fab_baseline_request request = {&s->router, &s->traffic.phases[0], &s->offer, 5};
+    const fab_baseline_request request = {
+        .router = &s->router, .phase = &s->traffic.phases[0], .offer = &s->offer, .seed = 5};
     cr_assert_eq(fab_baseline_new(&request, &s->baseline, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_reroute_new(s->baseline, &s->reroute, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_mask_init(s->f, NULL, &s->mask, &err), FAB_OK);

@@ -1,10 +1,12 @@
 /* An outcome is a function of the request and the scenario: the same bytes in any order, by any number of threads and
  * assessors, after whatever was assessed before. A plain program, because Criterion does not run under ThreadSanitizer.
  */
+#include "fab/design.h"
 #include "fab/assess.h"
 #include "fab/parallel.h"
 #include "fab/rng.h"
 #include "fab/topologies.h"
+#include "context_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,16 +101,11 @@ static int check(const char *design_text, const char *const *job, const char *en
     for (int c = 0; c < FAB_FAILURE_N; c++) {
         rates.per_s[c] = 0.02 / 86400;
     }
-    const fab_damage_request request = {.design = &design,
-                                        .fabric = fabric,
-                                        .traffic = "job",
-                                        .engines = &spec,
-                                        .n_engines = 1,
-                                        .policies = POLICIES,
-                                        .n_policies = N_POLICIES,
-                                        .seed = 2,
-                                        .times = times,
-                                        .rates = rates};
+    const fab_context_request asked = {
+        .design = &design, .fabric = fabric, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 2};
+    fab_context *context = fixture_context(&asked);
+    const fab_damage_request request = {
+        .context = context, .policies = POLICIES, .n_policies = N_POLICIES, .times = times, .rates = rates};
     must(fab_damage_new(&request, &damage, &err), &err, design_text);
     for (size_t i = 0; i < sizeof SOURCES / sizeof SOURCES[0]; i++) {
         fab_scenarios *scenarios = NULL;
@@ -119,6 +116,7 @@ static int check(const char *design_text, const char *const *job, const char *en
         fab_scenarios_free(scenarios);
     }
     fab_damage_free(damage);
+    fab_context_free(context);
     fab_fabric_free(fabric);
     return failures;
 }

@@ -1,6 +1,7 @@
 /* Relocators of several threads over the same phases say what one alone says. A plain program, because Criterion does
  * not run under ThreadSanitizer. */
 #include "engines/router.h"
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
 #include "fab/relocate.h"
@@ -85,7 +86,7 @@ static fab_status compare(const char *engine, int *failures, fab_error *err) {
     FAB_TRY(fab_router_init(&spec, f, next_hops, &router, err));
     FAB_TRY(fab_traffic_make("pattern:all-reduce,groups=4,gpus=0-79", &design, f, 1, &traffic, err));
     FAB_TRY(fab_offer_init(f, &router.ports, &traffic.phases[0], &offer, err));
-    const fab_baseline_request request = {&router, &traffic.phases[0], &offer, 1};
+    const fab_baseline_request request = {.router = &router, .phase = &traffic.phases[0], .offer = &offer, .seed = 1};
     FAB_TRY(fab_baseline_new(&request, &baseline, err));
     const fab_baseline *phases[] = {baseline};
     const fab_relocator_request about = {

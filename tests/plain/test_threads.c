@@ -1,7 +1,10 @@
 /* The same figures for any number of threads. A plain program, because Criterion does not run under ThreadSanitizer. */
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/reports.h"
 #include "fab/topologies.h"
+
+#include "context_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +22,10 @@ static char *report(const char *text, const char *traffic, size_t n_threads) {
         (void)fprintf(stderr, "%s: %s\n", text, err.text);
         exit(1);
     }
-    fab_replay what = {.design = &design,
-                       .fabric = fabric,
-                       .traffic = traffic,
-                       .engines = ENGINES,
-                       .n_engines = 3,
-                       .seed = 5,
-                       .n_seeds = 8,
-                       .n_threads = n_threads};
+    const fab_context_request asked = {
+        .design = &design, .fabric = fabric, .traffic = traffic, .engines = ENGINES, .n_engines = 3, .seed = 5};
+    fab_context *context = fixture_context(&asked);
+    fab_replay what = {.context = context, .n_seeds = 8, .n_threads = n_threads};
     result.graph = fabric;
     result.n_fabrics = 1;
     result.fabrics = calloc(1, sizeof *result.fabrics);
@@ -36,6 +35,7 @@ static char *report(const char *text, const char *traffic, size_t n_threads) {
     if (fab_replay_run(&what, &result, &err) != FAB_OK ||
         fab_report_format_find("json")->write(&result, &(fab_report_style){.width = 80}, out, &err) != FAB_OK) {
         (void)fprintf(stderr, "%s: %s\n", text, err.text);
+        fab_context_free(context);
         exit(1);
     }
     (void)fclose(out);

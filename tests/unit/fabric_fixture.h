@@ -6,10 +6,13 @@
 #define FABRIC_FIXTURE_H
 
 #include "engines/router.h"
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/routing.h"
 #include "fab/split.h"
 #include "fab/topologies.h"
+
+#include "context_fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -64,15 +67,12 @@ static inline fab_result fixture_replay(const char *design_text, const char *tra
     fab_error err = {0};
     const fab_engine_spec spec = fixture_spec(engine);
     fab_fabric *fabric = fixture_build(design_text, &design, NULL);
-    const fab_replay replay = {.design = &design,
-                               .fabric = fabric,
-                               .traffic = traffic,
-                               .engines = &spec,
-                               .n_engines = 1,
-                               .seed = seed,
-                               .n_seeds = n_seeds,
-                               .n_threads = 2};
+    const fab_context_request what_of_replay = {
+        .design = &design, .fabric = fabric, .traffic = traffic, .engines = &spec, .n_engines = 1, .seed = seed};
+    fab_context *context = fixture_context(&what_of_replay);
+    const fab_replay replay = {.context = context, .n_seeds = n_seeds, .n_threads = 2};
     cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s, %s: %s", design_text, engine, err.text);
+    fab_context_free(context);
     fab_fabric_free(fabric);
     return result;
 }

@@ -64,7 +64,8 @@ static inline bool site_init(site *s, const char *design, const char *const *ove
     }
     for (size_t p = 0; p < s->traffic.n_phases; p++) {
         fab_baseline *base = NULL;
-        const fab_baseline_request request = {&s->router, &s->traffic.phases[p], &s->offer[p], seed};
+        const fab_baseline_request request = {
+            .router = &s->router, .phase = &s->traffic.phases[p], .offer = &s->offer[p], .seed = seed};
         cr_assert_eq(fab_offer_init(s->f, &s->router.ports, &s->traffic.phases[p], &s->offer[p], &err), FAB_OK, "%s",
                      err.text);
         cr_assert_eq(fab_baseline_new(&request, &base, &err), FAB_OK, "%s", err.text);

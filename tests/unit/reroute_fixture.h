@@ -55,7 +55,8 @@ static inline bool scene_init(scene *s, const char *design, const char *traffic,
     }
     cr_assert_eq(fab_offer_init(s->f, &s->router.ports, &s->traffic.phases[0], &s->offer, &err), FAB_OK, "%s",
                  err.text);
-    const fab_baseline_request request = {&s->router, &s->traffic.phases[0], &s->offer, seed};
+    const fab_baseline_request request = {
+        .router = &s->router, .phase = &s->traffic.phases[0], .offer = &s->offer, .seed = seed};
     cr_assert_eq(fab_baseline_new(&request, &s->base, &err), FAB_OK, "%s: %s", s->what, err.text);
     cr_assert_eq(fab_reroute_new(s->base, &s->reroute, &err), FAB_OK, "%s: %s", s->what, err.text);
     cr_assert_eq(fab_mask_init(s->f, NULL, &s->mask, &err), FAB_OK);

@@ -13,10 +13,11 @@
 #define FAB_PATCH_H
 
 #include "fab/floor_plan.h"
-#include "fab/prices.h"
 #include "fab/status.h"
 
 #include <stdio.h>
+
+typedef struct fab_prices fab_prices;
 
 typedef struct fab_patch {
     const fab_fabric_spec *spec; /**< of the fabric, resolved */
@@ -32,11 +33,5 @@ typedef struct fab_patch {
  * Complexity: O(cables); nothing is kept per cable.
  */
 fab_status fab_patch_write(const fab_patch *patch, FILE *out, fab_error *err) FAB_MUST_USE;
-
-/**
- * The same into a file: a temporary one, renamed when it is complete.
- * @param[in] force  Overwrite an existing file; otherwise FAB_EIO before anything is written.
- */
-fab_status fab_patch_save(const fab_patch *patch, const char *path, bool force, fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -7,6 +7,7 @@
 #define FAB_REROUTE_H
 
 #include "fab/mask.h"
+#include "fab/masked_hops.h"
 #include "fab/offer.h"
 #include "fab/routing.h"
 #include "fab/status.h"
@@ -21,6 +22,7 @@ typedef struct fab_baseline_request {
     const fab_offer
         *offer; /**< of the phase: loads are offered rates, bit/s, and stay what they were while links die */
     uint64_t seed;
+    const fab_hops_index *index; /**< of the router's next hops; NULL: the baseline makes its own */
 } fab_baseline_request;
 
 /**

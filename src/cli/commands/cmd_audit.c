@@ -1,28 +1,24 @@
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/audit.h"
 #include "fab/audit_bisection.h"
 #include "fab/memory.h"
 #include "fab/site_of.h"
 #include "fab/topologies.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static fab_status apply_against(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->against = value;
-    return FAB_OK;
-}
-
 static const cli_option OPTION_AGAINST = {
     "against", "DESIGN|FILE", "compare with a plan, by the names of boxes and ports, instead of with itself",
-    apply_against};
+    .text = offsetof(cli_options, against)};
 
 /* The plan: a design, or a file of a known format. */
 static fab_status read_plan(const cli_options *options, fab_site **out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     fab_fabric *graph = NULL;
     fab_error inner = {0};
     if (strncmp(options->against, "preset:", 7) != 0 && access(options->against, F_OK) == 0) {
@@ -33,11 +29,13 @@ static fab_status read_plan(const cli_options *options, fab_site **out, fab_erro
             return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
         }
     }
-    FAB_TRY(fab_design_read(options->against, NULL, 0, &design, err));
-    FAB_TRY(fab_topology_build(&design.fabric, &graph, NULL, err));
+    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_TRY(fab_design_read(options->against, NULL, 0, design, err));
+    FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
     FAB_TRY(fab_site_of_fabric(graph, out, err));
 done:
     fab_fabric_free(graph);
+    free(design);
     return status;
 }
 
@@ -92,9 +90,7 @@ static const char *const EXAMPLES[] = {"fabriscope audit ibnetdiscover.out",
                                        "fabriscope audit ibnetdiscover.out --format csv > work-order.csv",
                                        "fabriscope audit cables.csv --against plan.csv", NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &OPTION_AGAINST,   &cli_option_input_format, &cli_option_out,   &cli_option_force, &cli_option_format,
-    &cli_option_table, &cli_option_json,         &cli_option_color, &cli_option_quiet, NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_AGAINST, &cli_option_input_format, CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_audit = {
     .name = "audit",

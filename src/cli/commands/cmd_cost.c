@@ -7,23 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fab_status apply_steps(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->steps = value;
-    return FAB_OK;
-}
-
-static const cli_option OPTION_STEPS = {
-    "steps", "GPUS,...", "one design built in steps of so many GPUs: parts bought, cables moved", apply_steps};
+static const cli_option OPTION_STEPS = {"steps", "GPUS,...",
+                                        "one design built in steps of so many GPUs: parts bought, cables moved",
+                                        .text = offsetof(cli_options, steps)};
 
 static fab_status measure(const cli_options *options, const char *text, fab_fabric_result *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     fab_fabric *graph = NULL;
-    FAB_TRY(cli_read_design(options, text, &design, err));
-    FAB_TRY(fab_fabric_measure(&design, out, &graph, err));
+    FAB_TRY(cli_open_design(options, text, &design, err));
+    FAB_TRY(fab_fabric_measure(design, out, &graph, err));
 done:
     fab_fabric_free(graph); /* one graph at a time in memory */
+    free(design);
     return status;
 }
 
@@ -39,7 +35,7 @@ static size_t count_steps(const char *text) {
 static fab_status measure_step(const cli_options *options, const char *gpus, fab_fabric_result *out, fab_fabric **graph,
                                fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     char override[64];
     cli_options with = *options;
     with.overrides.items = NULL;
@@ -49,10 +45,11 @@ static fab_status measure_step(const cli_options *options, const char *gpus, fab
     }
     (void)snprintf(override, sizeof override, "fabric.gpus=%s", gpus);
     with.overrides.items[with.overrides.n++] = override;
-    FAB_TRY(cli_read_design(&with, options->operands.items[0], &design, err));
-    FAB_TRY(fab_fabric_measure(&design, out, graph, err));
+    FAB_TRY(cli_open_design(&with, options->operands.items[0], &design, err));
+    FAB_TRY(fab_fabric_measure(design, out, graph, err));
 done:
     free(with.overrides.items);
+    free(design);
     return status;
 }
 
@@ -121,19 +118,9 @@ static const char *const EXAMPLES[] = {
     "fabriscope cost clos:gpus=4096 clos:gpus=4096,taper=2 clos:gpus=4096,taper=7 --json",
     "fabriscope cost rail-spine:gpus=1024 --steps 256,512,1024", NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_STEPS,
-                                            &cli_option_prices,
-                                            &cli_option_set,
-                                            &cli_option_out,
-                                            &cli_option_force,
-                                            &cli_option_format,
-                                            &cli_option_table,
-                                            &cli_option_json,
-                                            &cli_option_color,
-                                            &cli_option_quiet,
-                                            &cli_option_seed,
-                                            &cli_option_threads,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {
+    &OPTION_STEPS, &cli_option_prices, &cli_option_set, CLI_REPORT_OPTIONS, &cli_option_seed, &cli_option_threads,
+    NULL};
 
 const cli_command cli_command_cost = {
     .name = "cost",

@@ -1,11 +1,12 @@
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/tables.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
 
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static bool to_stdout(const cli_options *options) {
     return strcmp(options->dump, "-") == 0;
@@ -13,15 +14,14 @@ static bool to_stdout(const cli_options *options) {
 
 /* Before anything is computed: a name that is taken. */
 static fab_status check_dump(const cli_options *options, fab_error *err) {
-    struct stat about;
-    if (to_stdout(options) && (options->format != NULL || options->out != NULL || options->exports.n > 0 ||
-                               options->advise.on || (options->bound && options->certificate == NULL))) {
+    if (!to_stdout(options)) {
+        return cli_check_new_file(options, options->dump, err);
+    }
+    if (options->format != NULL || options->out != NULL || options->exports.n > 0 || options->advise.on ||
+        (options->bound && options->certificate == NULL)) {
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "option --dump -: the tables take the place of the report; "
                         "--format, --json, --out, --export, --advise and --bound need it");
-    }
-    if (!to_stdout(options) && !options->force && stat(options->dump, &about) == 0) {
-        return fab_fail(err, FAB_EIO, options->dump, "exists already; give --force to overwrite it");
     }
     return FAB_OK;
 }
@@ -43,9 +43,7 @@ static fab_status save_tables(const cli_options *options, const tables *t, FILE 
     if (to_stdout(options)) {
         return write_tables(t, out, err);
     }
-    cli_hold_signals();
-    fab_status status = fab_save_file(options->dump, options->force, write_tables, t, err);
-    cli_release_signals();
+    fab_status status = cli_save_file(options, options->dump, write_tables, t, err);
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", fab_router_label(t->router), options->dump);
     }
@@ -78,27 +76,27 @@ static fab_status find_phase(const cli_options *options, const fab_design *desig
 /* Where the engine looks for the bound that is asked for anyhow, it is found once. */
 static fab_status dump(const cli_options *options, cli_proof *proof, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     fab_fabric *graph = NULL;
     fab_next_hops *next_hops = NULL;
     fab_router *router = NULL;
     fab_traffic traffic = {0};
     tables t = {0};
-    FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
-    if (design.n_engines != 1) {
+    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
+    if (design->n_engines != 1) {
         FAB_FAIL(err, FAB_EUSAGE, NULL,
-                 "option --dump writes the tables of one engine; there are %zu: give one --engine", design.n_engines);
+                 "option --dump writes the tables of one engine; there are %zu: give one --engine", design->n_engines);
     }
-    status = fab_topology_build(&design.fabric, &graph, NULL, err);
+    status = fab_topology_build(&design->fabric, &graph, NULL, err);
     if (status == FAB_OK) {
         status = fab_next_hops_new(graph, NULL, &next_hops, err);
     }
     if (status == FAB_OK) {
-        status = fab_router_new(&design.engines[0], graph, next_hops, &router, err);
+        status = fab_router_new(&design->engines[0], graph, next_hops, &router, err);
     }
-    fab_blame_design(&design, status, err);
+    fab_blame_design(design, status, err);
     FAB_TRY(status);
-    FAB_TRY(find_phase(options, &design, router, &traffic, &t, err));
+    FAB_TRY(find_phase(options, design, router, &traffic, &t, err));
     if (t.phase != NULL && options->bound) {
         FAB_TRY(cli_prove(options, traffic_of(options), proof, err));
         t.known = cli_proof_bound(proof);
@@ -110,6 +108,7 @@ done:
     fab_router_free(router);
     fab_next_hops_free(next_hops);
     fab_fabric_free(graph);
+    free(design);
     return status;
 }
 
@@ -156,18 +155,10 @@ done:
     return status;
 }
 
-static fab_status apply_dump(cli_options *options, const char *value, fab_error *err) {
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --dump: the file's name is empty");
-    }
-    options->dump = value;
-    return FAB_OK;
-}
-
 static const cli_option OPTION_DUMP = {"dump", "FILE",
                                        "also write the forwarding tables of the engine, which --engine file,path=FILE "
                                        "and ecmp,tables=FILE read; - is stdout",
-                                       apply_dump};
+                                       .text = offsetof(cli_options, dump), .names = "file"};
 
 static fab_status apply_dump_format(cli_options *options, const char *value, fab_error *err) {
     if (strcmp(value, "tables") != 0 && strcmp(value, "lft") != 0) {
@@ -180,29 +171,17 @@ static fab_status apply_dump_format(cli_options *options, const char *value, fab
 static const cli_option OPTION_DUMP_FORMAT = {
     "dump-format", "NAME",
     "of --dump: tables (default), or lft, the dump of InfiniBand's opensm, which 'opensm -R file -U FILE' loads",
-    apply_dump_format};
-
-static fab_status apply_explain(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->explain = value;
-    return FAB_OK;
-}
+    .apply = apply_dump_format};
 
 static const cli_option OPTION_EXPLAIN = {
     "explain", "LINK",
-    "instead of the report, who meets on a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number", apply_explain};
-
-static fab_status apply_bound(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->bound = true;
-    return FAB_OK;
-}
+    "instead of the report, who meets on a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number",
+    .text = offsetof(cli_options, explain)};
 
 static const cli_option OPTION_BOUND = {
     "bound", NULL,
     "also find how low the largest utilisation can be under any routing, and compare every engine with it",
-    apply_bound};
+    .flag = offsetof(cli_options, bound)};
 
 static const char *const EXAMPLES[] = {
     "fabriscope route fat-tree:k=8 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk",

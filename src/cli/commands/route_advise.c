@@ -1,6 +1,7 @@
 /* route --advise: what changes buy. */
 #include "cli.h"
 
+#include "fab/str.h"
 #include "fab/advise.h"
 #include "fab/units.h"
 
@@ -8,13 +9,6 @@
 #include <string.h>
 
 #define MAX_BUDGET 1000000
-
-static fab_status apply_advise(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->advise.on = true;
-    return FAB_OK;
-}
 
 static fab_status apply_budget(cli_options *options, const char *value, fab_error *err) {
     fab_error inner = {0};
@@ -28,12 +22,12 @@ const cli_option cli_option_advise = {"advise", NULL,
                                       "also evaluate what can be changed (queue pairs, hashing, pinning, rank order, "
                                       "servers) and say what each change buys; "
                                       "the base is the first engine; at least 8 seeds",
-                                      apply_advise};
+                                      .flag = offsetof(cli_options, advise.on)};
 
 const cli_option cli_option_advise_budget = {
     "advise-budget", "N",
     "placements that --advise may try; default 200, or fewer where one takes long; 0 leaves the servers as they are",
-    apply_budget};
+    .apply = apply_budget};
 
 /* A word of a command line, quoted where a shell would read more into it. */
 static void add_word(fab_str *out, const char *word) {
@@ -71,8 +65,9 @@ static void write_command(const cli_options *options, const fab_replay *base, fa
         add_word(out, options->traffic);
     }
     fab_str_printf(out, " --seeds %" PRIu64, base->n_seeds);
-    if (base->seed != 1) {
-        fab_str_printf(out, " --seed %" PRIu64, base->seed);
+    const uint64_t seed = fab_context_what(base->context)->seed;
+    if (seed != 1) {
+        fab_str_printf(out, " --seed %" PRIu64, seed);
     }
 }
 
@@ -81,7 +76,6 @@ fab_status cli_advise_begin(const cli_options *options, fab_replay *replay, fab_
         return options->advise.has_budget ? fab_fail(err, FAB_EUSAGE, NULL, "option --advise-budget needs --advise")
                                           : FAB_OK;
     }
-    replay->n_engines = 1;
     replay->n_seeds = replay->n_seeds > FAB_ADVISE_MIN_SEEDS ? replay->n_seeds : FAB_ADVISE_MIN_SEEDS;
     return FAB_OK;
 }
@@ -94,11 +88,7 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
     fab_str command = FAB_STR_INIT;
     write_command(options, base, &command);
     fab_status status = fab_str_status(&command, err);
-    const fab_advise_request request = {.design = base->design,
-                                        .fabric = base->fabric,
-                                        .traffic = base->traffic,
-                                        .engine = &base->engines[0],
-                                        .seed = base->seed,
+    const fab_advise_request request = {.context = base->context,
                                         .n_seeds = base->n_seeds,
                                         .n_threads = base->n_threads,
                                         .has_budget = options->advise.has_budget,

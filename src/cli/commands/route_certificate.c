@@ -1,10 +1,11 @@
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/certificate.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
 
-#include <sys/stat.h>
+#include <stdlib.h>
 
 void cli_proof_release(cli_proof *p) {
     fab_bound_release(&p->bound);
@@ -43,23 +44,21 @@ done:
 }
 
 fab_status cli_prove(const cli_options *options, const char *traffic_text, cli_proof *proof, fab_error *err) {
-    fab_design design;
+    fab_design *design = NULL;
     if (proof->graph != NULL) {
         return FAB_OK;
     }
-    fab_status status = cli_read_design(options, options->operands.items[0], &design, err);
+    fab_status status = cli_open_design(options, options->operands.items[0], &design, err);
     if (status == FAB_OK) {
-        status = find(options, &design, traffic_text, proof, err);
-        fab_blame_design(&design, status, err);
+        status = find(options, design, traffic_text, proof, err);
+        fab_blame_design(design, status, err);
     }
+    free(design);
     return status;
 }
 
 fab_status cli_check_certificate(const cli_options *options, fab_error *err) {
-    struct stat about;
-    return !options->force && stat(options->certificate, &about) == 0
-               ? fab_fail(err, FAB_EIO, options->certificate, "exists already; give --force to overwrite it")
-               : FAB_OK;
+    return cli_check_new_file(options, options->certificate, err);
 }
 
 static fab_status write_proof(const void *context, FILE *out, fab_error *err) {
@@ -68,16 +67,14 @@ static fab_status write_proof(const void *context, FILE *out, fab_error *err) {
 }
 
 fab_status cli_certify(const cli_options *options, const cli_proof *proof, fab_error *err) {
-    cli_hold_signals();
-    fab_status status = fab_save_file(options->certificate, options->force, write_proof, proof, err);
-    cli_release_signals();
+    fab_status status = cli_save_file(options, options->certificate, write_proof, proof, err);
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: certificate written to %s\n", options->certificate);
     }
     return status;
 }
 
-static fab_status apply(cli_options *options, const char *value, fab_error *err) {
+static fab_status apply_certificate(cli_options *options, const char *value, fab_error *err) {
     if (value[0] == '\0') {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --certificate: the file's name is empty");
     }
@@ -88,4 +85,5 @@ static fab_status apply(cli_options *options, const char *value, fab_error *err)
 
 const cli_option cli_option_certificate = {
     "certificate", "FILE",
-    "with --bound: also write what proves it, for anybody to check (src/doc/manual/certificates.md)", apply};
+    "with --bound: also write what proves it, for anybody to check (src/doc/manual/certificates.md)",
+    .apply = apply_certificate};

@@ -1,6 +1,7 @@
 /* What several jobs do to each other, what slower parts do, and what failures do: beyond the replay of one job. */
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/contend.h"
 #include "fab/degraded.h"
 #include "fab/failures_run.h"
@@ -9,53 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fab_status apply_interference(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->interference = true;
-    return FAB_OK;
-}
-
 const cli_option cli_option_interference = {
     "interference", NULL,
     "with several jobs: also every network phase of a job against every one of another, and what it slows",
-    apply_interference};
-
-static fab_status apply_degrade(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->weak_parts.items[options->weak_parts.n++] = value;
-    return FAB_OK;
-}
+    .flag = offsetof(cli_options, interference)};
 
 const cli_option cli_option_degrade = {"degrade", "PART=FRACTION",
                                        "also run with a part at a fraction of its speed (a straggler), and compare: "
                                        "'leaf-0:17 > spine-0:1', nic-3, gpu-7, server-2, "
                                        "leaf-5; can be repeated",
-                                       apply_degrade};
-
-static fab_status apply_fail(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->failed_parts.items[options->failed_parts.n++] = value;
-    return FAB_OK;
-}
+                                       .list = offsetof(cli_options, weak_parts)};
 
 const cli_option cli_option_fail = {
     "fail", "COMPONENT",
     "also route with a component dead, or slower (nic-3*0.5), and with its ranks on spare servers: server-4, gpu-7, "
     "leaf-5, 'leaf-0:17 > spine-0:1', rack-2, plane-1; can be repeated",
-    apply_fail};
-
-static fab_status apply_policy(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->policies.items[options->policies.n++] = value;
-    return FAB_OK;
-}
+    .list = offsetof(cli_options, failed_parts)};
 
 const cli_option cli_option_policies = {
     "policy", "NAME,...",
     "with --fail: where ranks go when their server is lost: none, first-spare, same-rack, same-pod, same-slice, "
     "collision-aware (default: all)",
-    apply_policy};
+    .list = offsetof(cli_options, policies)};
 
 void cli_further_release(cli_further *further) {
     fab_contention_free(further->contention);
@@ -126,12 +102,15 @@ static fab_status fail(const cli_options *options, const fab_replay *base, fab_r
                        fab_error *err) {
     fab_status status = FAB_OK;
     fab_policy policies[FAB_POLICY_N];
-    fab_failures_request request = {
-        .base = base, .failed = options->failed_parts.items, .n_failed = options->failed_parts.n, .policies = policies};
+    fab_failures_request request = {.context = base->context,
+                                    .failed = options->failed_parts.items,
+                                    .n_failed = options->failed_parts.n,
+                                    .policies = policies};
     FAB_TRY(cli_read_policies(options, policies, &request.n_policies, err));
     FAB_TRY(fab_failures_run(&request, &out->failures, err));
     result->failures = out->failures;
-    for (uint32_t l = 0; out->degradation != NULL && l < base->fabric->n_links; l++) { /* graphs show both */
+    for (uint32_t l = 0; out->degradation != NULL && l < fab_context_what(base->context)->fabric->n_links;
+         l++) { /* graphs show both */
         double slower = out->degradation->link_left[l];
         out->failures->left[l] = slower < out->failures->left[l] ? slower : out->failures->left[l];
     }
@@ -143,7 +122,7 @@ done:
 fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                             fab_error *err) {
     fab_status status = FAB_OK;
-    if (result->command == FAB_COMMAND_RUN && base->design->n_jobs > 1) {
+    if (result->command == FAB_COMMAND_RUN && fab_context_what(base->context)->design->n_jobs > 1) {
         FAB_TRY(fab_contend(base, result, options->interference, &out->contention, err));
         result->contention = out->contention;
     }

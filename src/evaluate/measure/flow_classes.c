@@ -32,7 +32,7 @@ static uint32_t leaf_of(const fab_subject *s, uint32_t gpu, uint32_t part) {
 static fab_status group_gpus(const fab_subject *s, grouping *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_all_to_all *all = &s->phase->all;
-    uint32_t n_parts = s->demand.n_parts;
+    uint32_t n_parts = s->demand->n_parts;
     grouping g = {0};
     uint32_t *head = NULL;
     uint32_t *next = NULL;
@@ -88,7 +88,7 @@ static void count_own(const fab_subject *s, const grouping *g, uint32_t to, cons
 
 static fab_status classes_of_groups(const fab_subject *s, const grouping *g, fab_flow_classes *out, fab_error *err) {
     fab_status status = FAB_OK;
-    uint32_t n_parts = s->demand.n_parts;
+    uint32_t n_parts = s->demand->n_parts;
     uint32_t n = s->phase->all.n;
     size_t n_classes = (size_t)g->n_groups * g->n_groups;
     fab_flow_classes c = {.n_parts = n_parts};
@@ -119,7 +119,7 @@ static fab_status classes_of_groups(const fab_subject *s, const grouping *g, fab
             }
             for (uint32_t p = 0; p < n_parts; p++) {
                 c.own_pair[c.n * n_parts + p] =
-                    fab_demand_find(&s->demand, g->leaf[(size_t)from * n_parts + p], g->leaf[(size_t)to * n_parts + p]);
+                    fab_demand_find(s->demand, g->leaf[(size_t)from * n_parts + p], g->leaf[(size_t)to * n_parts + p]);
             }
             c.own_count[c.n++] = count;
         }
@@ -139,7 +139,7 @@ done:
 /* GPUs hand over between rails, so that the ends of a flow depend on both: one by one. */
 static fab_status classes_one_by_one(const fab_subject *s, fab_flow_classes *out, fab_error *err) {
     fab_status status = FAB_OK;
-    uint32_t n_parts = s->demand.n_parts;
+    uint32_t n_parts = s->demand->n_parts;
     fab_flow_classes c = {.n_parts = n_parts};
     if (s->phase->n_flows > MAX_HANDED_OVER) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
@@ -150,7 +150,7 @@ static fab_status classes_one_by_one(const fab_subject *s, fab_flow_classes *out
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         for (uint32_t p = 0; p < n_parts; p++) {
             c.own_pair[flow * n_parts + p] =
-                fab_demand_pair(&s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, p);
+                fab_demand_pair(s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, p);
         }
     }
     c.n = s->phase->n_flows;
@@ -166,7 +166,7 @@ fab_status fab_flow_classes_init(const fab_subject *s, fab_flow_classes *out, fa
     fab_status status = FAB_OK;
     grouping groups = {0};
     if (s->phase->all.n == 0) {
-        *out = (fab_flow_classes){.n = s->phase->n_flows, .n_parts = s->demand.n_parts, .pair = s->demand.pair_of};
+        *out = (fab_flow_classes){.n = s->phase->n_flows, .n_parts = s->demand->n_parts, .pair = s->demand->pair_of};
     } else if (s->fabric->forwards_in_domain) {
         FAB_TRY(classes_one_by_one(s, out, err));
     } else {
@@ -221,13 +221,13 @@ static fab_status count_crossings(const fab_subject *s, fab_phase_result *out, f
     double *x = NULL;
     double *crosses = NULL;
     FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(crosses, s->demand.n_pairs, err));
+    FAB_TRY(FAB_NEW(crosses, s->demand->n_pairs, err));
     for (uint32_t t = 1; t <= s->fabric->n_boundaries; t++) { /* 1: any fabric link */
         for (uint32_t l = 0; l < s->fabric->n_links; l++) {
             const fab_link_class *k = fab_class_of(s->fabric, l);
             x[l] = k->kind == FAB_LINK_FABRIC && (t == 1 || k->tier == t) ? 1 : 0;
         }
-        FAB_TRY(fab_split_fold(s->dag, &EVEN, FAB_FOLD_MAX, x, &s->demand, crosses, err));
+        FAB_TRY(fab_split_fold(s->dag, &EVEN, FAB_FOLD_MAX, x, s->demand, crosses, err));
         uint64_t n = 0;
         for (size_t i = 0; i < c->n; i++) {
             bool any = false;
@@ -245,7 +245,7 @@ done:
     return status;
 }
 
-fab_status fab_measure_phase(const fab_subject *s, fab_phase_result *out, fab_error *err) {
+fab_status fab_measure_phase(const fab_subject *s, const fab_bound *bound, fab_phase_result *out, fab_error *err) {
     const fab_phase *phase = s->phase;
     const fab_fabric *f = s->fabric;
     (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
@@ -269,17 +269,17 @@ fab_status fab_measure_phase(const fab_subject *s, fab_phase_result *out, fab_er
             out->max_taper_factor = fmax(out->max_taper_factor, s->spray[l]);
         }
     }
-    if (s->has_bound) {
+    if (bound != NULL) {
         out->has_bound = true;
-        out->bound_method = s->bound.method == FAB_BOUND_LP        ? "linear program"
-                            : s->bound.method == FAB_BOUND_WEIGHTS ? "multiplicative weights"
-                            : s->bound.method == FAB_BOUND_SPRAY   ? "even splitting"
-                                                                   : "no choice";
-        out->utilisation_bound = fab_subject_bound(s);
-        out->reached_utilisation = fmax(s->bound.upper, s->bound.leg);
-        out->bound_rounds = s->bound.rounds;
-        out->bound_columns = s->bound.columns;
-        out->bound_rows = s->bound.rows;
+        out->bound_method = bound->method == FAB_BOUND_LP        ? "linear program"
+                            : bound->method == FAB_BOUND_WEIGHTS ? "multiplicative weights"
+                            : bound->method == FAB_BOUND_SPRAY   ? "even splitting"
+                                                                 : "no choice";
+        out->utilisation_bound = fab_least_utilisation(bound);
+        out->reached_utilisation = fmax(bound->upper, bound->leg);
+        out->bound_rounds = bound->rounds;
+        out->bound_columns = bound->columns;
+        out->bound_rows = bound->rows;
     }
     return count_crossings(s, out, err);
 }

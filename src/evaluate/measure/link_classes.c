@@ -157,7 +157,7 @@ fab_status fab_link_classes_find(const fab_subject *subject, const fab_router *r
     fab_status status = FAB_OK;
     uint32_t n_links = subject->fabric->n_links;
     fab_link_classes found = {0};
-    search t = {.demand = &subject->demand};
+    search t = {.demand = subject->demand};
     FAB_TRY(FAB_NEW(t.key, n_links, err));
     FAB_TRY(FAB_NEW(t.first, n_links, err));
     FAB_TRY(fab_pair_walk_new(subject->fabric, fab_router_next_hops(router), split, &t.walk, err));

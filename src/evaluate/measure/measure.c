@@ -23,39 +23,27 @@ static void to_utilisation(const fab_fabric *f, double *load) {
     }
 }
 
-fab_status fab_subject_init(const fab_bench *bench, const fab_traffic *traffic, const fab_phase *phase,
-                            fab_subject *out, fab_error *err) {
+fab_status fab_subject_init(const fab_context *context, size_t phase, fab_subject *out, fab_error *err) {
     static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
     fab_status status = FAB_OK;
-    const fab_fabric *f = bench->fabric;
-    fab_subject s = {.traffic = traffic,
-                     .phase = phase,
-                     .fabric = f,
-                     .next_hops = bench->next_hops,
-                     .dag = bench->dag,
-                     .ports = bench->ports,
-                     .rates = bench->rates,
-                     .keep_flows = bench->keep_flows,
-                     .keep_routes = bench->keep_routes,
-                     .bisection = strcmp(phase->collective, "bisection") == 0};
-    FAB_TRY(fab_offer_init(f, bench->ports, phase, &s.offer, err));
-    FAB_TRY(fab_demand_init(f, bench->ports, bench->next_hops, phase, &s.offer, &s.demand, err));
+    const fab_fabric *f = fab_context_what(context)->fabric;
+    fab_subject s = {.fabric = f};
+    FAB_TRY(fab_context_traffic(context, &s.traffic, err));
+    FAB_TRY(fab_context_ports(context, &s.ports, err));
+    FAB_TRY(fab_context_next_hops(context, &s.next_hops, err));
+    FAB_TRY(fab_context_dag(context, &s.dag, err));
+    FAB_TRY(fab_context_offer(context, phase, &s.offer, err));
+    FAB_TRY(fab_context_demand(context, phase, &s.demand, err));
+    s.phase = &s.traffic->phases[phase];
+    s.bisection = strcmp(s.phase->collective, "bisection") == 0;
     FAB_TRY(fab_flow_classes_init(&s, &s.classes, err));
     FAB_TRY(FAB_NEW(s.spray, f->n_links, err));
-    memcpy(s.spray, s.demand.leg_rate, f->n_links * sizeof *s.spray);
-    FAB_TRY(fab_split_load(bench->dag, &EVEN, &s.demand, s.demand.rate, s.spray, err));
+    memcpy(s.spray, s.demand->leg_rate, f->n_links * sizeof *s.spray);
+    FAB_TRY(fab_split_load(s.dag, &EVEN, s.demand, s.demand->rate, s.spray, err));
     FAB_TRY(fab_check_conservation(f, s.spray, err));
     to_utilisation(f, s.spray);
     FAB_TRY(fab_least_time(&s, &s.least_s, err));
     FAB_TRY(fab_handover_find(&s, &s.handover, &s.handover_s, err));
-    if (bench->bound && bench->known != NULL) {
-        s.bound = *bench->known;
-        s.has_bound = true;
-        s.borrows_bound = true;
-    } else if (bench->bound) {
-        FAB_TRY(fab_bound_find(f, bench->dag, bench->next_hops, &s.demand, FAB_BOUND_TRIVIAL, &s.bound, err));
-        s.has_bound = true;
-    }
     *out = s;
     s = (fab_subject){0};
 done:
@@ -64,19 +52,10 @@ done:
 }
 
 void fab_subject_release(fab_subject *subject) {
-    fab_offer_release(&subject->offer);
-    fab_demand_release(&subject->demand);
     fab_flow_classes_release(&subject->classes);
-    if (!subject->borrows_bound) {
-        fab_bound_release(&subject->bound);
-    }
     free(subject->spray);
     free(subject->handover);
     *subject = (fab_subject){0};
-}
-
-double fab_subject_bound(const fab_subject *subject) {
-    return fmax(subject->bound.lower, subject->bound.leg);
 }
 
 void fab_scratch_release(fab_scratch *s) {
@@ -105,7 +84,8 @@ static double hash_factor(double factor, double taper_factor) {
     return taper_factor > 0 ? factor / taper_factor : factor;
 }
 
-fab_status fab_sample_loads(const fab_trial *trial, double *use, const double *bytes, fab_sample *out, fab_error *err) {
+fab_status fab_sample_loads(const fab_trial *trial, double *use, const double *bytes, fab_figures *out,
+                            fab_error *err) {
     const fab_fabric *f = trial->subject->fabric;
     const double *spray = trial->subject->spray;
     fab_status status = fab_check_conservation(f, use, err);
@@ -145,17 +125,17 @@ void fab_tally_add(fab_flow_tally *tally, double worst, double count) {
     }
 }
 
-void fab_sample_flows(const fab_flow_tally *tally, fab_sample *out) {
+void fab_sample_flows(const fab_flow_tally *tally, fab_figures *out) {
     out->mean_collision = tally->crossing > 0 ? tally->sum / tally->crossing : 0;
     out->collided_flows = tally->collided;
 }
 
-fab_status fab_sample_bound(const fab_trial *trial, bool is_minimal, fab_sample *out, fab_error *err) {
+fab_status fab_sample_bound(const fab_trial *trial, bool is_minimal, fab_figures *out, fab_error *err) {
     out->gap = NAN;
-    if (!trial->subject->has_bound || !is_minimal) {
+    if (trial->bound == NULL || !is_minimal) {
         return FAB_OK;
     }
-    double bound = fab_subject_bound(trial->subject);
+    double bound = fab_least_utilisation(trial->bound);
     double gap = bound > 0 ? out->max_utilisation / bound - 1 : 0;
     if (gap < -BELOW_IT) {
         return fab_fail(err, FAB_EINTERNAL, fab_router_label(trial->router),
@@ -170,12 +150,12 @@ fab_status fab_sample_bound(const fab_trial *trial, bool is_minimal, fab_sample 
  * faster than a NIC holds more of them. */
 double fab_line_share(const fab_subject *subject, fab_link_id link, double count) {
     const fab_link_class *k = fab_class_of(subject->fabric, link);
-    return k->tier > 0 ? count * subject->offer.line_bps / k->capacity_bps : 0;
+    return k->tier > 0 ? count * subject->offer->line_bps / k->capacity_bps : 0;
 }
 
-fab_status fab_trial_run(const fab_trial *trial, fab_sample *out, fab_error *err) {
+fab_status fab_trial_run(const fab_trial *trial, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_sample sample = {0};
+    fab_figures sample = {0};
     fab_scratch *s = trial->scratch;
     uint32_t n_links = trial->subject->fabric->n_links;
     if (s->use == NULL) {

@@ -6,11 +6,8 @@
 #ifndef FAB_MEASURE_H
 #define FAB_MEASURE_H
 
+#include "fab/evaluate.h"
 #include "fab/replay.h"
-#include "fab/bound.h"
-#include "fab/dependencies.h"
-#include "fab/offer.h"
-#include "fab/split.h"
 
 /**
  * Flows that cross the same pairs of leaves, so that what holds for one holds for all: of a listed phase every flow is
@@ -25,7 +22,7 @@ typedef struct fab_flow_classes {
     uint64_t *own_count;
 } fab_flow_classes;
 
-/** A phase ready to be measured: what does not depend on the engine. */
+/** A phase ready to be measured: what does not depend on the engine. Borrowed but for classes, spray and handover. */
 typedef struct fab_subject {
     const fab_traffic *traffic;
     const fab_phase *phase;
@@ -33,39 +30,19 @@ typedef struct fab_subject {
     const fab_next_hops *next_hops;
     const fab_dag *dag;
     const fab_ports *ports;
-    fab_offer offer;
-    fab_demand demand;
+    const fab_offer *offer;
+    const fab_demand *demand;
     fab_flow_classes classes;
     const double *left; /**< shape [n_links]: fraction of their capacity that links have, 0 dead; NULL: all of it */
     double *spray;      /**< shape [n_links]: utilisation under ideal spray */
-    fab_bound bound;    /**< with has_bound */
-    bool has_bound;
-    bool borrows_bound; /**< what it points to is not its own */
     bool bisection;     /**< effective bisection bandwidth is wanted */
-    bool rates;         /**< rates and times are wanted */
-    bool keep_flows;    /**< and those of every flow */
-    bool keep_routes;   /**< with their paths */
     double least_s;     /**< no routing carries the phase in less */
     double *handover;   /**< shape [n_links]: bytes handed over between rails before they are sent; NULL: none are */
     double handover_s;  /**< what that takes */
 } fab_subject;
 
-/** What a subject is made of; everything is borrowed. */
-typedef struct fab_bench {
-    const fab_fabric *fabric;
-    const fab_next_hops *next_hops;
-    const fab_dag *dag;
-    const fab_ports *ports;
-    bool bound;             /**< find the optimum */
-    const fab_bound *known; /**< it was found before; or NULL */
-    bool rates;             /**< find rates and times */
-    bool keep_flows;        /**< with rates: those of every flow of the first seed */
-    bool keep_routes;       /**< with their paths */
-} fab_bench;
-
-/** Offered rates, demands, ideal spray and the bound of a phase. Release with fab_subject_release(). */
-fab_status fab_subject_init(const fab_bench *bench, const fab_traffic *traffic, const fab_phase *phase,
-                            fab_subject *out, fab_error *err) FAB_MUST_USE;
+/** From the parts of a context: ideal spray and what bounds the time. Release with fab_subject_release(). */
+fab_status fab_subject_init(const fab_context *context, size_t phase, fab_subject *out, fab_error *err) FAB_MUST_USE;
 void fab_subject_release(fab_subject *subject);
 
 /** Classes of the flows of subject->phase, from its demand. */
@@ -85,15 +62,9 @@ static inline double fab_subject_capacity(const fab_subject *s, fab_link_id link
 }
 
 /** Certified least of the largest utilisation of network links. */
-double fab_subject_bound(const fab_subject *subject);
-
-/** Figures of one draw. */
-typedef struct fab_sample {
-    double collided_links, collided_flows, max_collision, mean_collision, max_taper, max_hash, max_utilisation,
-        effective_bisection, busiest_link_s, gap, throughput;
-    double least_s;                         /**< no routing carries the phase in less */
-    double min_rate, mean_rate, transfer_s; /**< NAN where they are not known */
-} fab_sample;
+static inline double fab_least_utilisation(const fab_bound *bound) {
+    return bound->lower > bound->leg ? bound->lower : bound->leg;
+}
 
 /** Memory that trials reuse. Zero-initialised; release with fab_scratch_release(). */
 typedef struct fab_scratch {
@@ -114,9 +85,6 @@ typedef struct fab_scratch {
 
 void fab_scratch_release(fab_scratch *scratch);
 
-/** Paths that are kept while a phase is measured; more are routed twice, a chunk at a time. */
-#define FAB_WHOLE_PATHS (UINT64_C(1) << 23)
-
 /** Flows under a split whose rates are found one by one; of more, by the fullest link. */
 #define FAB_MOST_LISTED (UINT64_C(1) << 22)
 
@@ -124,6 +92,10 @@ void fab_scratch_release(fab_scratch *scratch);
 typedef struct fab_trial {
     const fab_subject *subject;
     const fab_router *router;
+    const fab_bound *bound; /**< of the phase; NULL: it is not compared with */
+    bool rates;             /**< rates and times are wanted */
+    bool keep_flows;        /**< with rates and detail: those of every flow */
+    bool keep_routes;       /**< with their paths */
     uint64_t seed;
     uint64_t whole_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_WHOLE_PATHS */
     size_t n_threads;     /**< that this trial may use */
@@ -142,7 +114,7 @@ typedef struct fab_trial {
  * @param[out] out  Figures; trial->detail gets load tables, hot links and what is read off the paths.
  * @retval FAB_EINTERNAL  loads are not conserved, or a result beats its bound.
  */
-fab_status fab_trial_run(const fab_trial *trial, fab_sample *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_trial_run(const fab_trial *trial, fab_figures *out, fab_error *err) FAB_MUST_USE;
 
 /* --- what the two kinds of trials share --------------------------------------------------------------------------- */
 
@@ -154,15 +126,15 @@ typedef struct fab_flow_tally {
 void fab_tally_add(fab_flow_tally *tally, double worst, double count);
 
 /** Figures of loads: `use` (shape [n_links]) is turned from offered rates into utilisation. Checks conservation. */
-fab_status fab_sample_loads(const fab_trial *trial, double *use, const double *bytes, fab_sample *out,
+fab_status fab_sample_loads(const fab_trial *trial, double *use, const double *bytes, fab_figures *out,
                             fab_error *err) FAB_MUST_USE;
-void fab_sample_flows(const fab_flow_tally *tally, fab_sample *out);
+void fab_sample_flows(const fab_flow_tally *tally, fab_figures *out);
 
 /** Compares with the bound, where there is one and it holds. */
-fab_status fab_sample_bound(const fab_trial *trial, bool is_minimal, fab_sample *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_sample_bound(const fab_trial *trial, bool is_minimal, fab_figures *out, fab_error *err) FAB_MUST_USE;
 
-fab_status fab_trial_paths(const fab_trial *trial, fab_sample *out, fab_error *err) FAB_MUST_USE;
-fab_status fab_trial_split(const fab_trial *trial, fab_sample *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_trial_paths(const fab_trial *trial, fab_figures *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_trial_split(const fab_trial *trial, fab_figures *out, fab_error *err) FAB_MUST_USE;
 
 /** Load tables and hot links from utilisation and bytes. */
 void fab_detail_loads(const fab_trial *trial, const double *use, const double *bytes);
@@ -199,7 +171,8 @@ void fab_next_hop_use_free(fab_next_hop_use *use);
 fab_status fab_block_bytes(const fab_fabric *fabric, const fab_phase *phase, fab_phase_result *out,
                            fab_error *err) FAB_MUST_USE;
 
-/** What the phase is, and what the design itself does to it. */
-fab_status fab_measure_phase(const fab_subject *subject, fab_phase_result *out, fab_error *err) FAB_MUST_USE;
+/** What the phase is, and what the design itself does to it. `bound`: NULL where nobody asked for it. */
+fab_status fab_measure_phase(const fab_subject *subject, const fab_bound *bound, fab_phase_result *out,
+                             fab_error *err) FAB_MUST_USE;
 
 #endif

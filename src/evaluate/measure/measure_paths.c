@@ -98,7 +98,7 @@ done:
 
 /* The first strand starts with what no chunk carries, and the others' sums are added to its. */
 static void start_loads(const draw *d) {
-    const fab_demand *demand = &d->trial->subject->demand;
+    const fab_demand *demand = d->trial->subject->demand;
     size_t size = d->trial->subject->fabric->n_links * sizeof(double);
     bool legs_apart = d->stream.whole == NULL && d->trial->subject->phase->all.n > 0;
     for (size_t i = 0; i < d->n_strands; i++) {
@@ -258,7 +258,7 @@ static void merge_hot(const fab_hot_link *from, fab_hot_link *into) {
     into->n_flows += from->n_flows;
 }
 
-static void join_flows(const draw *d, fab_sample *out) {
+static void join_flows(const draw *d, fab_figures *out) {
     fab_flow_tally tally = {0};
     double shares = 0;
     for (size_t i = 0; i < d->n_strands; i++) {
@@ -288,21 +288,21 @@ static fab_status find_minimal(const draw *d, bool *is_minimal, fab_error *err) 
     double sum = 0;
     double least = 0;
     FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(hops, s->demand.n_pairs, err));
+    FAB_TRY(FAB_NEW(hops, s->demand->n_pairs, err));
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         x[l] = 1;
     }
-    FAB_TRY(fab_split_fold(s->dag, &EVEN, FAB_FOLD_SHORTEST, x, &s->demand, hops, err));
+    FAB_TRY(fab_split_fold(s->dag, &EVEN, FAB_FOLD_SHORTEST, x, s->demand, hops, err));
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
         for (size_t i = r->path_first[r->flow_first[flow]]; i < r->path_first[r->flow_first[flow + 1]]; i++) {
             sum += fab_class_of(s->fabric, r->link[i])->kind == FAB_LINK_FABRIC;
         }
-        for (uint32_t p = 0; p < s->demand.n_parts; p++) {
+        for (uint32_t p = 0; p < s->demand->n_parts; p++) {
             uint32_t pair = s->phase->all.n > 0
-                                ? fab_demand_pair(&s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, p)
-                                : s->demand.pair_of[(size_t)flow * s->demand.n_parts + p];
-            least += pair != FAB_NONE ? hops[pair] * n_paths / s->demand.n_parts : 0;
+                                ? fab_demand_pair(s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, p)
+                                : s->demand->pair_of[(size_t)flow * s->demand->n_parts + p];
+            least += pair != FAB_NONE ? hops[pair] * n_paths / s->demand->n_parts : 0;
         }
     }
     *is_minimal = sum <= least * (1 + 1e-9);
@@ -368,12 +368,12 @@ static fab_status measure_lengths(const draw *d, fab_error *err) {
     if (d->stream.whole != NULL) {
         const fab_path_chunk chunk = {.routes = d->stream.whole,
                                       .phase = s->phase,
-                                      .rate = s->offer.rate != NULL ? s->offer.rate : trial->scratch->rate};
+                                      .rate = s->offer->rate != NULL ? s->offer->rate : trial->scratch->rate};
         FAB_TRY(fab_path_tally_init(trial->router, &tally, err));
         fab_path_tally_add(&tally, &chunk);
         trial->detail->paths = fab_path_tally_finish(&tally);
     } else if (d->takes_minimal) {
-        FAB_TRY(fab_path_figures_of_split(trial->router, s->dag, &EVEN, &s->demand, s->phase, &s->offer,
+        FAB_TRY(fab_path_figures_of_split(trial->router, s->dag, &EVEN, s->demand, s->phase, s->offer,
                                           &trial->detail->paths, err));
     }
 done:
@@ -391,7 +391,7 @@ static fab_status mark_hot(draw *d, fab_error *err) {
     return status;
 }
 
-static fab_status measure_rates(draw *d, fab_sample *out, fab_error *err) {
+static fab_status measure_rates(draw *d, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
     const double *bytes = d->strands[0].bytes;
     if (d->stream.whole == NULL) {
@@ -407,7 +407,7 @@ done:
 }
 
 /* Both passes over d->stream. */
-static fab_status measure(draw *d, fab_sample *out, fab_error *err) {
+static fab_status measure(draw *d, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_trial *trial = d->trial;
     bool is_minimal = fab_router_is_minimal(trial->router);
@@ -426,16 +426,16 @@ static fab_status measure(draw *d, fab_sample *out, fab_error *err) {
     }
     if (d->detail && d->takes_minimal) {
         FAB_TRY(fab_dependencies_add_minimal(trial->dependencies, fab_router_next_hops(trial->router),
-                                             fab_subject_twins(trial->subject, trial->router), &trial->subject->demand,
+                                             fab_subject_twins(trial->subject, trial->router), trial->subject->demand,
                                              err));
     }
     FAB_TRY(fab_parallel_for(d->n_strands, trial->n_threads, visit_strand, d, err));
     join_flows(d, out);
-    if (!is_minimal && trial->subject->has_bound && d->stream.whole != NULL) {
+    if (!is_minimal && trial->bound != NULL && d->stream.whole != NULL) {
         FAB_TRY(find_minimal(d, &is_minimal, err));
     }
     FAB_TRY(fab_sample_bound(trial, is_minimal, out, err));
-    if (trial->subject->rates) {
+    if (trial->rates) {
         FAB_TRY(measure_rates(d, out, err));
     }
 done:
@@ -443,7 +443,7 @@ done:
     return status;
 }
 
-static void add_sample(const fab_sample *one, double part, fab_sample *sum) {
+static void add_sample(const fab_figures *one, double part, fab_figures *sum) {
     sum->collided_links += one->collided_links * part;
     sum->collided_flows += one->collided_flows * part;
     sum->max_collision += one->max_collision * part;
@@ -462,7 +462,7 @@ static void add_sample(const fab_sample *one, double part, fab_sample *sum) {
 
 /* Queue pairs take turns: the mean over the rounds, each of which sends all bytes over its paths. The first one last,
  * whose loads are shown. */
-static fab_status measure_rounds(draw *d, fab_sample *out, fab_error *err) {
+static fab_status measure_rounds(draw *d, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_scratch *scratch = d->trial->scratch;
     const fab_routes *all = d->stream.whole;
@@ -471,7 +471,7 @@ static fab_status measure_rounds(draw *d, fab_sample *out, fab_error *err) {
         fab_dependencies_add_routes(d->trial->dependencies, all);
     }
     for (uint32_t round = n; round-- > 0;) {
-        fab_sample one = {0};
+        fab_figures one = {0};
         FAB_TRY(fab_routes_of_round(all, round, n, &scratch->round, err));
         d->stream.whole = &scratch->round;
         d->detail = d->trial->detail != NULL && round == 0;
@@ -482,7 +482,7 @@ done:
     return status;
 }
 
-fab_status fab_trial_paths(const fab_trial *trial, fab_sample *out, fab_error *err) {
+fab_status fab_trial_paths(const fab_trial *trial, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
     draw *d = NULL;
     FAB_TRY(FAB_NEW(d, 1, err)); /* lists of hot flows are too large for a thread's stack */

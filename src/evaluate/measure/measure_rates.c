@@ -45,7 +45,7 @@ static fab_status open_scratch(const fab_trial *trial, fab_rate_scratch **out, f
     for (uint32_t l = 0; l < f->n_links; l++) { /* anew: a split merges links */
         double bps = fab_subject_capacity(trial->subject, l);
         bool is_pcie = fab_class_of(f, l)->kind == FAB_LINK_PCIE;
-        bool nic_is_slower = is_pcie && bps >= trial->subject->offer.line_bps * (1 - SAME);
+        bool nic_is_slower = is_pcie && bps >= trial->subject->offer->line_bps * (1 - SAME);
         all->rates->capacity[l] = nic_is_slower ? (double)INFINITY : bps; /* so that the NIC is named */
     }
     *out = all->rates;
@@ -59,7 +59,7 @@ done:
 fab_status fab_least_time(const fab_subject *s, double *out_s, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = s->fabric;
-    const fab_demand *d = &s->demand;
+    const fab_demand *d = s->demand;
     double *sent = NULL;
     double *received = NULL;
     double least = 0;
@@ -102,7 +102,7 @@ static double fullest_link_s(const fab_subject *s, const double *bytes, const do
     return most;
 }
 
-static fab_status check_bound(const fab_trial *trial, const double *bytes, const fab_sample *sample, fab_error *err) {
+static fab_status check_bound(const fab_trial *trial, const double *bytes, const fab_figures *sample, fab_error *err) {
     double fullest_s = fullest_link_s(trial->subject, bytes, NULL);
     double least_s = fmax(fullest_s, trial->subject->least_s);
     if (sample->transfer_s < least_s * (1 - BELOW_IT)) {
@@ -219,7 +219,7 @@ done:
 }
 
 /* Of flows, each the paths first[i] ... first[i + 1] - 1 of the solver; first NULL: one each. */
-static void take(const fab_trial *trial, uint64_t n_flows, const uint32_t *first, fab_sample *out) {
+static void take(const fab_trial *trial, uint64_t n_flows, const uint32_t *first, fab_figures *out) {
     const fab_rate_scratch *s = trial->scratch->rates;
     double sum = 0;
     double least = INFINITY;
@@ -283,7 +283,7 @@ done:
 }
 
 fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *r, const double *volume, const double *bytes,
-                          fab_sample *out, fab_error *err) {
+                          fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_rate_scratch *s = NULL;
     uint32_t n_paths = r->flow_first[r->n_flows];
@@ -317,10 +317,10 @@ fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *r, const dou
     }
     FAB_TRY(solve(s, &p, err));
     take(trial, r->n_flows, r->flow_first, out);
-    if (trial->detail != NULL && trial->subject->keep_flows) {
+    if (trial->detail != NULL && trial->keep_flows) {
         FAB_TRY(keep_flows(trial, r->n_flows, r->flow_first, err));
     }
-    if (trial->detail != NULL && trial->subject->keep_routes) {
+    if (trial->detail != NULL && trial->keep_routes) {
         FAB_TRY(keep_routes(trial, r, err));
     }
     if (trial->trace != NULL) {
@@ -357,14 +357,14 @@ static void put(listing *t, uint32_t link, double share) {
 static fab_status list_flow(listing *t, uint64_t flow, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_subject *s = t->subject;
-    uint32_t n_parts = s->demand.n_parts;
+    uint32_t n_parts = s->demand->n_parts;
     fab_flow about = fab_phase_flow(s->phase, flow);
     t->from = t->n;
     for (uint32_t part = 0; part < n_parts; part++) {
         fab_link_id legs[FAB_FLOW_LEG_LINKS];
         uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, legs);
         n = fab_handover_drop(s->fabric, legs, n);
-        uint32_t pair = fab_demand_pair(&s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, part);
+        uint32_t pair = fab_demand_pair(s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, part);
         uint64_t between = pair != FAB_NONE ? t->classes->first[pair + 1] - t->classes->first[pair] : 0;
         FAB_TRY(FAB_GROW(t->s->link, t->s->link_capacity, t->n + n + between, err));
         FAB_TRY(FAB_GROW(t->s->share, t->s->share_capacity, t->n + n + between, err));
@@ -397,7 +397,7 @@ done:
     return status;
 }
 
-fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const double *bytes, fab_sample *out,
+fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const double *bytes, fab_figures *out,
                           fab_error *err) {
     fab_status status = FAB_OK;
     const fab_subject *subject = trial->subject;
@@ -424,12 +424,12 @@ fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const 
     if (fab_router_reorders(trial->router)) {
         FAB_TRY(FAB_GROW(s->limit, s->limit_capacity, phase->n_flows, err));
         FAB_TRY(fab_flow_limits_of_split(trial->router, fab_router_dag(trial->router, subject->dag), split,
-                                         &subject->demand, phase, s->limit, err));
+                                         subject->demand, phase, s->limit, err));
         p.limit = s->limit;
     }
     FAB_TRY(solve(s, &p, err));
     take(trial, phase->n_flows, NULL, out);
-    if (trial->detail != NULL && subject->keep_flows) {
+    if (trial->detail != NULL && trial->keep_flows) {
         FAB_TRY(keep_flows(trial, phase->n_flows, NULL, err));
     }
     if (trial->trace != NULL) {
@@ -455,7 +455,7 @@ static bool equal_bytes(const fab_phase *phase) {
 
 /* With equal bytes the slowest flow is one over the fullest link, and it is done when that link is: unless its window
  * holds it back, which is not known here. */
-fab_status fab_rate_loads(const fab_trial *trial, const double *bytes, fab_sample *out, fab_error *err) {
+fab_status fab_rate_loads(const fab_trial *trial, const double *bytes, fab_figures *out, fab_error *err) {
     const fab_phase *phase = trial->subject->phase;
     out->min_rate = NAN;
     out->mean_rate = NAN;

@@ -17,7 +17,7 @@ static double worst_of(const fab_flow_classes *c, size_t i, const double *of_pai
     return worst;
 }
 
-static void tally_flows(const fab_flow_classes *c, const double *worst, fab_sample *out) {
+static void tally_flows(const fab_flow_classes *c, const double *worst, fab_figures *out) {
     fab_flow_tally tally = {0};
     for (size_t i = 0; i < c->n; i++) {
         fab_tally_add(&tally, worst_of(c, i, worst), c->count != NULL ? (double)c->count[i] : 1);
@@ -30,7 +30,7 @@ static double worst_leg(const fab_subject *s, const double *count, uint64_t flow
     fab_flow about = fab_phase_flow(s->phase, flow);
     double worst = 1;
     fab_link_id links[FAB_FLOW_LEG_LINKS];
-    for (uint32_t part = 0; part < s->demand.n_parts; part++) {
+    for (uint32_t part = 0; part < s->demand->n_parts; part++) {
         uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, links);
         for (uint32_t i = 0; i < n; i++) {
             worst = fmax(worst, fab_line_share(s, links[i], count[links[i]]));
@@ -53,26 +53,26 @@ static fab_status effective_bisection(const fab_trial *trial, const fab_split *s
     double *worst = NULL;
     double sum = 0;
     FAB_TRY(FAB_NEW(count, f->n_links, err));
-    FAB_TRY(FAB_NEW(amount, s->demand.n_pairs, err));
-    FAB_TRY(FAB_NEW(worst, s->demand.n_pairs, err));
-    for (uint32_t i = 0; i < s->demand.n_pairs; i++) {
-        amount[i] = (double)s->demand.parts[i] / s->demand.n_parts;
+    FAB_TRY(FAB_NEW(amount, s->demand->n_pairs, err));
+    FAB_TRY(FAB_NEW(worst, s->demand->n_pairs, err));
+    for (uint32_t i = 0; i < s->demand->n_pairs; i++) {
+        amount[i] = (double)s->demand->parts[i] / s->demand->n_parts;
     }
-    FAB_TRY(fab_split_load(dag, split, &s->demand, amount, count, err));
+    FAB_TRY(fab_split_load(dag, split, s->demand, amount, count, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         fab_flow about = fab_phase_flow(s->phase, flow);
         fab_link_id links[FAB_FLOW_LEG_LINKS];
-        for (uint32_t part = 0; part < s->demand.n_parts; part++) {
+        for (uint32_t part = 0; part < s->demand->n_parts; part++) {
             uint32_t n = fab_flow_legs(f, s->ports, about.src, about.dst, part, links);
             for (uint32_t i = 0; i < n; i++) {
-                count[links[i]] += 1.0 / s->demand.n_parts;
+                count[links[i]] += 1.0 / s->demand->n_parts;
             }
         }
     }
     for (uint32_t l = 0; l < f->n_links; l++) { /* in place: amounts become multiples of what a link holds */
         trial->scratch->use[l] = fab_line_share(s, l, count[l]);
     }
-    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_MAX, trial->scratch->use, &s->demand, worst, err));
+    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_MAX, trial->scratch->use, s->demand, worst, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         sum += 1 / fmax(worst_of(&s->classes, flow, worst), worst_leg(s, count, flow));
     }
@@ -95,7 +95,7 @@ static void list_flows(const fab_subject *s, const double *share, fab_hot_link *
         for (uint32_t p = 0; p < c->n_parts; p++) {
             uint32_t pair = c->count == NULL
                                 ? c->pair[flow * c->n_parts + p]
-                                : fab_demand_pair(&s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, p);
+                                : fab_demand_pair(s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, p);
             sum += pair != FAB_NONE ? share[pair] / c->n_parts : 0;
         }
         if (sum > 0) {
@@ -112,11 +112,11 @@ static fab_status find_meetings(const fab_trial *trial, const fab_split *split, 
     double *x = NULL;
     double *share = NULL;
     FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(share, s->demand.n_pairs, err));
+    FAB_TRY(FAB_NEW(share, s->demand->n_pairs, err));
     for (size_t i = 0; i < trial->detail->n_hot; i++) {
         fab_hot_link *hot = &trial->detail->hot[i];
         x[hot->link] = 1;
-        FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, &s->demand, share, err));
+        FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, s->demand, share, err));
         x[hot->link] = 0;
         for (size_t k = 0; k < c->n; k++) {
             hot->n_flows += worst_of(c, k, share) > 0 ? (c->count != NULL ? c->count[k] : 1) : 0;
@@ -129,38 +129,38 @@ done:
     return status;
 }
 
-fab_status fab_trial_split(const fab_trial *trial, fab_sample *out, fab_error *err) {
+fab_status fab_trial_split(const fab_trial *trial, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_subject *s = trial->subject;
     const fab_dag *dag = dag_of(trial);
     fab_scratch *scratch = trial->scratch;
     size_t size = s->fabric->n_links * sizeof *scratch->use;
     fab_split split = {0};
-    FAB_TRY(fab_router_split(trial->router, dag, &s->demand, s->has_bound ? &s->bound : NULL, &split, err));
-    FAB_TRY(FAB_GROW(scratch->worst, scratch->worst_capacity, s->demand.n_pairs, err));
+    FAB_TRY(fab_router_split(trial->router, dag, s->demand, trial->bound, &split, err));
+    FAB_TRY(FAB_GROW(scratch->worst, scratch->worst_capacity, s->demand->n_pairs, err));
     if (s->bisection) {
         FAB_TRY(effective_bisection(trial, &split, &out->effective_bisection, err));
     }
-    memcpy(scratch->use, s->demand.leg_rate, size);
-    memcpy(scratch->bytes, s->demand.leg_bytes, size);
-    FAB_TRY(fab_split_load(dag, &split, &s->demand, s->demand.rate, scratch->use, err));
-    FAB_TRY(fab_split_load(dag, &split, &s->demand, s->demand.bytes, scratch->bytes, err));
+    memcpy(scratch->use, s->demand->leg_rate, size);
+    memcpy(scratch->bytes, s->demand->leg_bytes, size);
+    FAB_TRY(fab_split_load(dag, &split, s->demand, s->demand->rate, scratch->use, err));
+    FAB_TRY(fab_split_load(dag, &split, s->demand, s->demand->bytes, scratch->bytes, err));
     FAB_TRY(fab_sample_loads(trial, scratch->use, scratch->bytes, out, err));
-    FAB_TRY(fab_split_fold(dag, &split, FAB_FOLD_MAX, scratch->use, &s->demand, scratch->worst, err));
+    FAB_TRY(fab_split_fold(dag, &split, FAB_FOLD_MAX, scratch->use, s->demand, scratch->worst, err));
     tally_flows(&s->classes, scratch->worst, out);
     FAB_TRY(fab_sample_bound(trial, fab_router_is_minimal(trial->router), out, err));
     if (trial->detail != NULL) {
         fab_detail_loads(trial, scratch->use, scratch->bytes);
     }
-    if (s->rates) {
+    if (trial->rates) {
         FAB_TRY(fab_rate_split(trial, &split, scratch->bytes, out, err));
     }
     if (trial->detail != NULL) {
         FAB_TRY(find_meetings(trial, &split, err));
-        FAB_TRY(fab_path_figures_of_split(trial->router, s->dag, &split, &s->demand, s->phase, &s->offer,
+        FAB_TRY(fab_path_figures_of_split(trial->router, s->dag, &split, s->demand, s->phase, s->offer,
                                           &trial->detail->paths, err));
         FAB_TRY(fab_dependencies_add_minimal(trial->dependencies, fab_router_next_hops(trial->router),
-                                             fab_subject_twins(s, trial->router), &s->demand, err));
+                                             fab_subject_twins(s, trial->router), s->demand, err));
     }
 done:
     fab_split_release(&split);

@@ -14,16 +14,16 @@ static fab_status load_flows(const fab_stream *s, uint64_t first, uint32_t n, fa
     fab_status status = FAB_OK;
     const fab_subject *subject = s->trial->subject;
     FAB_TRY(FAB_GROW(scratch->volume, scratch->volume_capacity, n, err));
-    if (subject->offer.rate == NULL) {
+    if (subject->offer->rate == NULL) {
         FAB_TRY(FAB_GROW(scratch->rate, scratch->rate_capacity, n, err));
-        fab_offer_chunk(&subject->offer, subject->phase, first, n, scratch->rate);
+        fab_offer_chunk(subject->offer, subject->phase, first, n, scratch->rate);
     }
     for (uint32_t i = 0; i < n; i++) {
         bool listed = subject->phase->all.n == 0;
         scratch->volume[i] = (double)(listed ? subject->phase->bytes[first + i] : subject->phase->all.bytes);
     }
     *out = (fab_chunk){.first = first,
-                       .rate = subject->offer.rate != NULL ? subject->offer.rate + first : scratch->rate,
+                       .rate = subject->offer->rate != NULL ? subject->offer->rate + first : scratch->rate,
                        .volume = scratch->volume};
 done:
     return status;
@@ -51,14 +51,14 @@ static void add_bundles(const fab_stream *s, uint32_t gpu, fab_scratch *scratch,
     }
     for (uint32_t i = 0; i < s->n_sources; i++) {
         if (members[i] > 0) {
-            double most = fmax(s->sources[i].sent, subject->offer.received[nic]);
+            double most = fmax(s->sources[i].sent, subject->offer->received[nic]);
             double volume = (double)all->bytes * members[i];
             scratch->from[*n] = s->sources[i].leaf;
             scratch->to_nic[*n] = nic;
             scratch->source[*n] = i;
             scratch->to[*n] = gpu - all->first;
             scratch->volume[*n] = volume;
-            scratch->rate[*n] = volume * subject->offer.line_bps / most;
+            scratch->rate[*n] = volume * subject->offer->line_bps / most;
             scratch->count[(*n)++] = members[i];
         }
     }
@@ -129,7 +129,7 @@ static int by_leaf_and_sent(const void *a, const void *b) {
 
 static fab_source source_of_gpu(const fab_subject *s, uint32_t gpu) {
     uint32_t nic = nic_of(s, gpu);
-    return (fab_source){.leaf = fab_head(s->fabric, s->ports->nic_access[nic]), .sent = s->offer.sent[nic]};
+    return (fab_source){.leaf = fab_head(s->fabric, s->ports->nic_access[nic]), .sent = s->offer->sent[nic]};
 }
 
 /* s->member, from s->source_of. */
@@ -211,7 +211,7 @@ fab_status fab_stream_open(const fab_trial *trial, fab_stream *s, fab_error *err
     if (all_at_once || phase->n_flows <= limit / per_flow) {
         return open_whole(s, err);
     }
-    bool alike = fab_router_is_by_destination(router) && phase->all.n > 0 && subject->demand.n_parts == 1 &&
+    bool alike = fab_router_is_by_destination(router) && phase->all.n > 0 && subject->demand->n_parts == 1 &&
                  !subject->fabric->forwards_in_domain;
     if (alike) {
         return open_bundles(s, err);

@@ -34,7 +34,7 @@ uint32_t fab_handover_drop(const fab_fabric *fabric, fab_link_id *link, uint32_t
 
 static void add_flow(const fab_subject *s, uint64_t flow, double *bytes) {
     fab_flow about = fab_phase_flow(s->phase, flow);
-    uint32_t n_parts = s->demand.n_parts;
+    uint32_t n_parts = s->demand->n_parts;
     for (uint32_t part = 0; part < n_parts; part++) {
         fab_link_id legs[FAB_FLOW_LEG_LINKS];
         uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, legs);

@@ -21,6 +21,7 @@ typedef struct attempt {
     const fab_dag *dag;
     fab_router *router;
     fab_subject subject;
+    fab_demand demand;
     fab_split split;
     double *bytes;   /* [link] */
     double *shares;  /* [link]: seconds of the weights of all flows */
@@ -51,21 +52,22 @@ static fab_status open_attempt(attempt *a, fab_error *err) {
                        .next_hops = fab_router_next_hops(a->router),
                        .dag = a->dag,
                        .ports = fab_router_ports(a->router),
-                       .offer = *q->offer,
+                       .offer = q->offer,
+                       .demand = &a->demand,
                        .left = q->mask->left};
-    FAB_TRY(fab_demand_init(q->fabric, s->ports, s->next_hops, q->phase, q->offer, &s->demand, err));
+    FAB_TRY(fab_demand_init(q->fabric, s->ports, s->next_hops, q->phase, q->offer, &a->demand, err));
     FAB_TRY(fab_handover_find(s, &s->handover, &s->handover_s, err));
-    FAB_TRY(fab_router_split(a->router, a->dag, &s->demand, NULL, &a->split, err));
+    FAB_TRY(fab_router_split(a->router, a->dag, s->demand, NULL, &a->split, err));
     FAB_TRY(FAB_NEW(a->bytes, q->fabric->n_links, err));
-    memcpy(a->bytes, s->demand.leg_bytes, q->fabric->n_links * sizeof *a->bytes);
-    FAB_TRY(fab_split_load(a->dag, &a->split, &s->demand, s->demand.bytes, a->bytes, err));
+    memcpy(a->bytes, s->demand->leg_bytes, q->fabric->n_links * sizeof *a->bytes);
+    FAB_TRY(fab_split_load(a->dag, &a->split, s->demand, s->demand->bytes, a->bytes, err));
 done:
     return status;
 }
 
 static void close_attempt(attempt *a) {
     fab_split_release(&a->split);
-    fab_demand_release(&a->subject.demand);
+    fab_demand_release(&a->demand);
     free(a->subject.handover);
     fab_dag_free(a->own_dag);
     fab_router_free(a->router);
@@ -114,7 +116,7 @@ static uint32_t legs_of(const attempt *a, uint64_t flow, uint32_t part, fab_link
 /* When the last flow ends at the latest, if each has its share of the links that it crosses. */
 static fab_status most_s(attempt *a, double *out_s, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_demand *d = &a->subject.demand;
+    const fab_demand *d = a->subject.demand;
     const fab_phase *phase = a->q->phase;
     fab_link_id legs[FAB_FLOW_LEG_LINKS];
     double last_s = 0;
@@ -159,7 +161,7 @@ static fab_status window_s(attempt *a, double *out_s, fab_error *err) {
     const fab_phase *phase = a->q->phase;
     double most = 0;
     FAB_TRY(FAB_NEW(a->limit, phase->n_flows, err));
-    FAB_TRY(fab_flow_limits_of_split(a->router, a->dag, &a->split, &a->subject.demand, phase, a->limit, err));
+    FAB_TRY(fab_flow_limits_of_split(a->router, a->dag, &a->split, a->subject.demand, phase, a->limit, err));
     for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
         most = fmax(most, (double)fab_phase_flow(phase, flow).bytes * BITS / a->limit[flow]);
     }
@@ -170,7 +172,7 @@ done:
 
 static fab_status solve(attempt *a, double *out_s, fab_error *err) {
     fab_scratch scratch = {.use = NULL};
-    fab_sample sample = {0};
+    fab_figures sample = {0};
     const fab_trial trial = {.subject = &a->subject, .router = a->router, .n_threads = 1, .scratch = &scratch};
     fab_status status = fab_rate_split(&trial, &a->split, a->bytes, &sample, err);
     *out_s = sample.transfer_s;
@@ -194,8 +196,7 @@ fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase
     fab_path_figures paths = {0};
     bool is_even = true;
     FAB_TRY(open_attempt(&a, err));
-    FAB_TRY(
-        fab_path_figures_of_split(a.router, a.dag, &a.split, &a.subject.demand, phase, request->offer, &paths, err));
+    FAB_TRY(fab_path_figures_of_split(a.router, a.dag, &a.split, &a.demand, phase, request->offer, &paths, err));
     double bits = largest_flow(phase, &is_even);
     double low_s = least_s(&a);
     double high_s = low_s;

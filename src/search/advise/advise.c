@@ -2,6 +2,7 @@
  * seeds, so that luck of the hash that both have cancels. See src/doc/adr/0022-advice.md. */
 #include "advise_internal.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/str.h"
 
@@ -48,16 +49,41 @@ static void add_up(const advisor *a, const fab_result *result, advise_outcome *o
     }
 }
 
-static fab_status lay_over(advisor *a, const advise_config *config, fab_error *err) {
-    *a->design = *a->request->design;
-    if (config->order[0] != '\0') {
-        fab_status status = fab_design_set_job(a->design, 0, "order", config->order, "--job", err);
-        if (status != FAB_OK) {
-            return status;
-        }
+/* The design with a configuration laid over it; NULL: the request's own. */
+static fab_status lay_over(advisor *a, const advise_config *config, const fab_design **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    *out = NULL;
+    if (strcmp(config->order, a->base.order) == 0 && strcmp(config->servers, a->base.servers) == 0) {
+        return FAB_OK;
     }
-    return config->servers[0] != '\0' ? fab_design_set_job(a->design, 0, "servers", config->servers, "--job", err)
-                                      : FAB_OK;
+    *a->design = *a->what->design;
+    if (config->order[0] != '\0') {
+        FAB_TRY(fab_design_set_job(a->design, 0, "order", config->order, "--job", err));
+    }
+    if (config->servers[0] != '\0') {
+        FAB_TRY(fab_design_set_job(a->design, 0, "servers", config->servers, "--job", err));
+    }
+    *out = a->design;
+done:
+    return status;
+}
+
+/* The advisor's context with a configuration in place of its own: what that leaves alone is shared. */
+static fab_status replay_config(advisor *a, const advise_config *config, uint64_t seed, fab_result *out,
+                                fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_engine_spec engine = {.where = "--engine"};
+    fab_context_request what = {.base = a->request->context, .engines = &engine, .n_engines = 1, .seed = seed};
+    fab_context *context = NULL;
+    (void)snprintf(engine.text, sizeof engine.text, "%s", config->engine);
+    FAB_TRY(lay_over(a, config, &what.design, err));
+    FAB_TRY(fab_context_new(&what, &context, err));
+    const fab_replay replay = {
+        .context = context, .n_seeds = a->n_seeds, .n_threads = a->request->n_threads, .keep_draws = true};
+    FAB_TRY(fab_replay_run(&replay, out, err));
+done:
+    fab_context_free(context);
+    return status;
 }
 
 static bool is_refusal(fab_status status) {
@@ -69,21 +95,7 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
                            fab_error *err) {
     fab_error inner = {0};
     fab_result result = {0};
-    fab_engine_spec engine = {.where = "--engine"};
-    (void)snprintf(engine.text, sizeof engine.text, "%s", config->engine);
-    const fab_replay replay = {.design = a->design,
-                               .fabric = a->request->fabric,
-                               .traffic = a->request->traffic,
-                               .engines = &engine,
-                               .n_engines = 1,
-                               .seed = seed,
-                               .n_seeds = a->n_seeds,
-                               .n_threads = a->request->n_threads,
-                               .keep_draws = true};
-    fab_status status = lay_over(a, config, &inner);
-    if (status == FAB_OK) {
-        status = fab_replay_run(&replay, &result, &inner);
-    }
+    fab_status status = replay_config(a, config, seed, &result, &inner);
     out->is_possible = status == FAB_OK;
     if (status == FAB_OK) {
         add_up(a, &result, out);
@@ -187,7 +199,7 @@ static fab_status add_row(advisor *a, const advise_list *list, size_t i, fab_err
                        sizeof config.engine - 1);
     } else {
         FAB_TRY(describe(a, &config, row.change, err));
-        FAB_TRY(advise_evaluate(a, &config, a->request->seed, &outcome, err));
+        FAB_TRY(advise_evaluate(a, &config, a->what->seed, &outcome, err));
     }
     if (outcome.is_possible) {
         row.figures = outcome.figures;
@@ -269,7 +281,7 @@ static fab_status find_next(advisor *a, stack *s, const advise_list *list, size_
             !advise_apply(change, &s->config, s->engine_taken, s->engine_replaced, &config)) {
             continue;
         }
-        FAB_TRY(advise_evaluate(a, &config, a->request->seed, &s->trial, err));
+        FAB_TRY(advise_evaluate(a, &config, a->what->seed, &s->trial, err));
         if (!s->trial.is_possible) {
             continue;
         }
@@ -294,7 +306,7 @@ static fab_status combine(advisor *a, stack *s, const advise_list *list, bool re
         s->has_kind[change->kind] = true;
         s->engine_taken = s->engine_taken || change->sets_engine;
         s->engine_replaced = s->engine_replaced || change->replaces;
-        FAB_TRY(advise_evaluate(a, &config, a->request->seed, &s->outcome, err));
+        FAB_TRY(advise_evaluate(a, &config, a->what->seed, &s->outcome, err));
         s->kinds[s->n++] = change->kind;
         if (s->n == FAB_ADVICE_CHANGES) {
             break;
@@ -309,7 +321,7 @@ done:
 static fab_status check_best(advisor *a, stack *s, fab_error *err) {
     fab_status status = FAB_OK;
     advise_outcome before;
-    uint64_t fresh = a->request->seed + 2 * a->n_seeds;
+    uint64_t fresh = a->what->seed + 2 * a->n_seeds;
     FAB_TRY(advise_outcome_init(a, &before, err));
     FAB_TRY(advise_evaluate(a, &a->base, fresh, &before, err));
     FAB_TRY(advise_evaluate(a, &s->config, fresh, &s->trial, err));
@@ -369,19 +381,19 @@ done:
 
 static fab_status evaluate_base(advisor *a, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_advise_request *q = a->request;
-    FAB_TRY(fab_traffic_make(q->traffic, q->design, q->fabric, q->seed, &a->traffic, err));
-    (void)snprintf(a->base.engine, sizeof a->base.engine, "%s", q->engine->text);
-    a->is_whole_job = a->traffic.n_ranks > 0 && strcmp(q->traffic, "job") == 0;
-    if (a->traffic.n_ranks > 0) {
-        (void)snprintf(a->base.order, sizeof a->base.order, "%s", a->traffic.job.order);
+    const fab_context_request *q = a->what;
+    FAB_TRY(fab_context_traffic(a->request->context, &a->traffic, err));
+    (void)snprintf(a->base.engine, sizeof a->base.engine, "%s", q->engines[0].text);
+    a->is_whole_job = a->traffic->n_ranks > 0 && strcmp(q->traffic, "job") == 0;
+    if (a->traffic->n_ranks > 0) {
+        (void)snprintf(a->base.order, sizeof a->base.order, "%s", a->traffic->job.order);
         (void)snprintf(a->base.servers, sizeof a->base.servers, "%s",
                        q->design->n_jobs > 0 ? q->design->jobs[0].servers : "");
     }
     FAB_TRY(advise_outcome_init(a, &a->at_base, err));
     FAB_TRY(advise_evaluate(a, &a->base, q->seed, &a->at_base, err));
     if (!a->at_base.is_possible) {
-        FAB_FAIL(err, FAB_EINPUT, q->engine->where, "%s", a->at_base.reason);
+        FAB_FAIL(err, FAB_EINPUT, q->engines[0].where, "%s", a->at_base.reason);
     }
     a->advice->base = a->at_base.figures;
     (void)snprintf(a->advice->engine, sizeof a->advice->engine, "%s", a->at_base.label);
@@ -416,10 +428,11 @@ done:
 fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_error *err) {
     fab_status status = FAB_OK;
     advisor a = {.request = request,
+                 .what = fab_context_what(request->context),
                  .n_seeds = request->n_seeds > FAB_ADVISE_MIN_SEEDS ? request->n_seeds : FAB_ADVISE_MIN_SEEDS};
     FAB_TRY(FAB_NEW(a.advice, 1, err));
     FAB_TRY(FAB_NEW(a.design, 1, err));
-    a.advice->seed = request->seed;
+    a.advice->seed = a.what->seed;
     a.advice->n_seeds = a.n_seeds;
     FAB_TRY(evaluate_base(&a, err));
     if (a.advice->base.time_s > 0) { /* else nothing is in the network */
@@ -428,7 +441,6 @@ fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_e
     *out = a.advice;
     a.advice = NULL;
 done:
-    fab_traffic_release(&a.traffic);
     advise_outcome_release(&a.at_base);
     free(a.design);
     fab_advice_free(a.advice);

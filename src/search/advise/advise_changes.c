@@ -125,7 +125,7 @@ static fab_status add_ecmp(const advisor *a, advise_list *list, fab_error *err) 
         FAB_TRY(add_engine(list, FAB_ADVICE_HASHING, false, "", err)); /* ecmp itself */
     }
     for (size_t i = 0; i < sizeof CHANGES / sizeof CHANGES[0]; i++) {
-        if (a->request->fabric->n_tiers >= CHANGES[i].tiers) {
+        if (a->what->fabric->n_tiers >= CHANGES[i].tiers) {
             FAB_TRY(add_engine(list, CHANGES[i].kind, false, CHANGES[i].options, err));
         }
     }
@@ -197,13 +197,13 @@ static fab_status add_orders(advisor *a, advise_list *list, fab_error *err) {
     fab_status status = FAB_OK;
     char seen[25][3 * N_DIMENSIONS + 1];
     int n_seen = 1;
-    shorten(&a->traffic.job, a->traffic.job.order, seen[0]);
+    shorten(&a->traffic->job, a->traffic->job.order, seen[0]);
     for (int i = 0; i < 48; i++) {
         advise_change change = {.kind = FAB_ADVICE_RANK_ORDER};
         order_text(i % 24, change.order, sizeof change.order);
         /* of several ways to write an order, the one with cp behind tp, as in the default */
         bool is_new = i >= 24 || strstr(change.order, "tp-cp") != NULL;
-        shorten(&a->traffic.job, change.order, seen[n_seen]);
+        shorten(&a->traffic->job, change.order, seen[n_seen]);
         for (int k = 0; k < n_seen; k++) {
             is_new = is_new && strcmp(seen[k], seen[n_seen]) != 0;
         }

@@ -44,9 +44,10 @@ typedef struct advise_outcome {
 
 typedef struct advisor {
     const fab_advise_request *request;
-    fab_design *design;  /**< scratch: the request's, with a configuration laid over it */
-    fab_traffic traffic; /**< of the base, for the first seed */
-    bool is_whole_job;   /**< all phases: what moves ranks moves them all */
+    const fab_context_request *what; /**< of its context */
+    fab_design *design;              /**< scratch: the request's, with a configuration laid over it */
+    const fab_traffic *traffic;      /**< of the base, for the first seed */
+    bool is_whole_job;               /**< all phases: what moves ranks moves them all */
     uint64_t n_seeds;
     advise_config base;
     advise_outcome at_base;

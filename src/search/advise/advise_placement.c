@@ -95,7 +95,7 @@ static fab_status try_list(search *s, bool *out_new, bool *out_better, fab_error
     s->seen[s->n_tried++] = digest;
     *out_new = true;
     /* other seeds than those that judge what is found: a placement must not win by their luck */
-    FAB_TRY(advise_evaluate(s->a, &config, s->a->request->seed + s->a->n_seeds, &s->outcome, err));
+    FAB_TRY(advise_evaluate(s->a, &config, s->a->what->seed + s->a->n_seeds, &s->outcome, err));
     if (s->outcome.is_possible) {
         *out_better = advise_is_better(&s->outcome.figures, &s->list_figures);
         if (*out_better) {
@@ -206,10 +206,10 @@ static uint64_t budget_of(const advisor *a) {
         queue_pairs = 1;
     }
     double flows = 0;
-    for (size_t p = 0; p < a->traffic.n_phases; p++) {
-        flows += (double)a->traffic.phases[p].n_flows;
+    for (size_t p = 0; p < a->traffic->n_phases; p++) {
+        flows += (double)a->traffic->phases[p].n_flows;
     }
-    double work = flows * (double)queue_pairs * (double)a->n_seeds + 2.0 * a->request->fabric->n_cables;
+    double work = flows * (double)queue_pairs * (double)a->n_seeds + 2.0 * a->what->fabric->n_cables;
     double fit = BUDGET_S * PATHS_PER_S / (work > 1 ? work : 1);
     return fit > DEFAULT_BUDGET ? DEFAULT_BUDGET : fit < LEAST_BUDGET ? LEAST_BUDGET : (uint64_t)fit;
 }
@@ -218,7 +218,7 @@ static uint64_t budget_of(const advisor *a) {
 static fab_status init(search *s, fab_error *err) {
     fab_status status = FAB_OK;
     advisor *a = s->a;
-    const fab_fabric *f = a->request->fabric;
+    const fab_fabric *f = a->what->fabric;
     uint32_t n_gpus = fab_n_gpus(f) / f->gpus_per_server;
     uint32_t n_full = n_gpus < fab_n_whole_servers(f) ? n_gpus : fab_n_whole_servers(f);
     bool *used = NULL;
@@ -226,8 +226,8 @@ static fab_status init(search *s, fab_error *err) {
     FAB_TRY(FAB_NEW(s->best, f->n_servers, err));
     FAB_TRY(FAB_NEW(used, f->n_servers, err));
     FAB_TRY(advise_outcome_init(a, &s->outcome, err));
-    for (uint32_t rank = 0; rank < a->traffic.n_ranks; rank++) {
-        uint32_t server = a->traffic.gpu_of_rank[rank] / f->gpus_per_server;
+    for (uint32_t rank = 0; rank < a->traffic->n_ranks; rank++) {
+        uint32_t server = a->traffic->gpu_of_rank[rank] / f->gpus_per_server;
         if (!used[server]) {
             used[server] = true;
             s->list[s->n_job++] = server;
@@ -282,7 +282,7 @@ static fab_status run(search *s, advise_change *out, bool *out_found, fab_error 
     fab_status status = FAB_OK;
     advisor *a = s->a;
     char start[sizeof out->servers];
-    FAB_TRY(advise_evaluate(a, &a->base, a->request->seed + a->n_seeds, &s->outcome, err));
+    FAB_TRY(advise_evaluate(a, &a->base, a->what->seed + a->n_seeds, &s->outcome, err));
     s->best_figures = s->list_figures = s->outcome.figures;
     memcpy(s->best, s->list, s->n_all * sizeof *s->best);
     bool start_fits = list_text(s->list, s->n_job, start, sizeof start);
@@ -303,21 +303,23 @@ done:
 
 fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found, fab_error *err) {
     fab_status status = FAB_OK;
-    search s = {.a = a, .rng = fab_rng_make(a->request->seed, 0x616476)};
+    search s = {.a = a, .rng = fab_rng_make(a->what->seed, 0x616476)};
     fab_advice *advice = a->advice;
     *out_found = false;
     if (!a->is_whole_job) {
         (void)snprintf(advice->placement_note, sizeof advice->placement_note, "%s",
-                       a->traffic.n_ranks == 0
+                       a->traffic->n_ranks == 0
                            ? "placement and rank order are those of a job: this traffic has none"
                            : "placement and rank order move all phases of the job: they are tried with --traffic job");
         return FAB_OK;
     }
-    const fab_job_spec *job = &a->traffic.job;
-    if (strcmp(job->placement, "order") != 0 || job->gpus != 0 || job->n_servers != 0) { /* would move the list again */
+    const fab_job_spec *job = &a->traffic->job;
+    if (job->placement != FAB_PLACEMENT_ORDER || job->gpus != 0 ||
+        job->n_servers != 0) { /* would move the list again */
         (void)snprintf(advice->placement_note, sizeof advice->placement_note,
                        "placement not searched: it starts from a list of servers, and this job has placement=%s%s",
-                       job->placement, job->gpus != 0 || job->n_servers != 0 ? " and takes some of them" : "");
+                       fab_placements[job->placement],
+                       job->gpus != 0 || job->n_servers != 0 ? " and takes some of them" : "");
         return FAB_OK;
     }
     s.budget = advice->budget = budget_of(a);

@@ -29,7 +29,7 @@ void assess_history_free(assess_history *h) {
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_fabric *f = a->damage->request.fabric;
+    const fab_fabric *f = a->damage->fabric;
     assess_history *h = NULL;
     if (a->history != NULL) {
         return FAB_OK;
@@ -128,14 +128,14 @@ static uint64_t gpus_beside(const fab_fabric *f, const fab_component *c, uint64_
 /* A component with which the job, where it is now, has nothing to do. */
 static bool is_elsewhere(const fab_assessor *a, const fab_component *c) {
     uint64_t first = 0;
-    uint64_t n = gpus_beside(a->damage->request.fabric, c, &first);
+    uint64_t n = gpus_beside(a->damage->fabric, c, &first);
     return n > 0 && !assess_any_rank(a, first, n);
 }
 
 /* GPUs that die with it: with one rank among them the job stops, whatever else. */
 static bool takes_a_rank(const fab_assessor *a, const fab_component *c) {
     uint64_t n = c->kind == FAB_COMPONENT_GPU      ? 1
-                 : c->kind == FAB_COMPONENT_SERVER ? a->damage->request.fabric->gpus_per_server
+                 : c->kind == FAB_COMPONENT_SERVER ? a->damage->fabric->gpus_per_server
                                                    : 0;
     return n > 0 && assess_any_rank(a, c->id * n, n);
 }
@@ -173,7 +173,7 @@ static fab_status look(fab_assessor *a, size_t variant, bool *out_runs, double *
     FAB_TRY(fab_mask_set(&a->mask, h->down, h->n_down, err));
     *out_runs = true;
     for (uint32_t i = 0; i < a->mask.n_nodes && *out_runs; i++) {
-        bool is_gpu = fab_kind_of(d->request.fabric, a->mask.node[i]) == FAB_NODE_GPU;
+        bool is_gpu = fab_kind_of(d->fabric, a->mask.node[i]) == FAB_NODE_GPU;
         *out_runs = !is_gpu || a->has_rank[a->mask.node[i]] == 0;
     }
     if (!*out_runs) {

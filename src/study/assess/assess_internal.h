@@ -6,34 +6,30 @@
 #define FAB_ASSESS_INTERNAL_H
 
 #include "fab/assess.h"
-#include "fab/phase_clock.h"
-#include "fab/reroute_moved.h"
+#include "fab/evaluate.h"
 
 /* A phase under an engine on the whole fabric. */
 typedef struct damage_part {
-    fab_baseline *baseline; /* NULL: the phase has a twin */
-    fab_clock *clock;       /* NULL: no time is wanted, or the engine splits */
-    uint64_t *collided;     /* bit set over links: asked for more than they have; NULL with a twin */
+    uint64_t *collided; /* bit set over links: asked for more than they have; NULL: not looked at, or a duplicate */
     uint32_t n_collided;
 } damage_part;
 
 struct fab_damage {
     fab_damage_request request;
-    fab_next_hops *next_hops;
-    fab_ports ports;
-    fab_traffic traffic;
+    const fab_context_request *what; /* of its context; the next three likewise */
+    const fab_fabric *fabric;
+    const fab_traffic *traffic;
     size_t n_phases;
-    fab_router **routers; /* [engine] */
-    fab_offer *offers;    /* [phase] */
-    size_t *twin;         /* [phase]: the first phase with the same flows at the same offered rates; often itself */
-    bool *in_network;     /* [phase]: flows leave their scale-up domain */
-    uint8_t *taken;       /* [server]: by a job; NULL: no job */
-    bool *is_timed;       /* [phase]: its time counts */
-    bool iterates;        /* times are those of an iteration */
-    damage_part *parts;   /* [engine][phase] */
-    double *per_bps;      /* [link]: 1 / capacity of network links, 0 of others */
-    double offered_bps;   /* all that is offered in all phases */
-    fab_outcome *whole;   /* [variant] */
+    const fab_router **routers; /* [engine] */
+    size_t *duplicate;  /* [phase]: the first phase with the same flows at the same offered rates; often itself */
+    bool *in_network;   /* [phase]: flows leave their scale-up domain */
+    uint8_t *taken;     /* [server]: by a job; NULL: no job */
+    bool *is_timed;     /* [phase]: its time counts */
+    bool iterates;      /* times are those of an iteration */
+    damage_part *parts; /* [engine][phase] */
+    double *per_bps;    /* [link]: 1 / capacity of network links, 0 of others */
+    double offered_bps; /* all that is offered in all phases */
+    fab_outcome *whole; /* [variant] */
     bool has_whole;
 };
 
@@ -44,12 +40,6 @@ typedef struct damage_loads {
     double worst_ratio;
     fab_link_id worst_link;
 } damage_loads;
-
-/* Scratch for a phase under an engine. */
-typedef struct assess_part {
-    fab_reroute *reroute;     /* NULL with a twin */
-    fab_clock_reader *reader; /* NULL without a clock */
-} assess_part;
 
 /* Scratch for an engine. */
 typedef struct assess_engine {
@@ -80,14 +70,13 @@ void assess_history_free(assess_history *history);
 struct fab_assessor {
     const fab_damage *damage;
     fab_mask mask;
-    assess_part *parts;          /* [engine][phase] */
+    fab_workspace *workspace;
     assess_engine *engines;      /* [engine] */
     const fab_baseline **phases; /* [engine][phase]: what the relocators look at */
     uint8_t *has_rank;           /* [gpu]: at the moment */
-    fab_rerouted *now;           /* [phase]: of the engine at hand */
+    const fab_rerouted **now;    /* [phase]: of the engine at hand */
     uint32_t *seen;              /* [link]: the count that looked at it last */
     uint32_t stamp;
-    uint64_t n_simulated;
     assess_history *history; /* NULL before the first */
 };
 
@@ -95,11 +84,18 @@ static inline size_t damage_at(const fab_damage *d, size_t engine, size_t phase)
     return engine * d->n_phases + phase;
 }
 
+/* fab_damage_new() without the outcomes of the whole fabric. */
+fab_status damage_open(const fab_damage_request *request, fab_damage **out, fab_error *err) FAB_MUST_USE;
+
 /* Refuses, with the estimate, what would not fit, once traffic and routers are there. */
 fab_status damage_check_memory(const fab_damage *damage, fab_error *err) FAB_MUST_USE;
 
 /* Whether a link is asked for more than is left of it. */
 bool damage_is_collided(const fab_damage *damage, fab_link_id link, double load, double left);
+
+/* A phase under a->mask, with ranks where `to` puts them (NULL: where they were). `what`: of fab_need. */
+fab_status assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, unsigned what,
+                           fab_evaluated *out, fab_error *err) FAB_MUST_USE;
 
 /* Routes all phases under a->mask, with ranks where `to` puts them (NULL: where they were), to a->now. */
 fab_status assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *to, fab_error *err) FAB_MUST_USE;

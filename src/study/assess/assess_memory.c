@@ -1,6 +1,7 @@
 /* What a study keeps, estimated as a replay is: arrays by link, path and hop of every engine and phase, and again by
  * thread. */
 #include "assess_internal.h"
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/replay_memory.h"
 
@@ -21,9 +22,9 @@
 static void add_part(const fab_damage *d, double n_links, const fab_router *router, size_t phase, double *kept,
                      double *scratch) {
     bool timed = d->is_timed[phase];
-    double paths = (double)d->traffic.phases[phase].n_flows * fab_paths_per_flow(router);
-    double hops = paths * fab_path_links(d->request.design, d->request.fabric);
-    if (d->twin[phase] == phase) {
+    double paths = (double)d->traffic->phases[phase].n_flows * fab_paths_per_flow(router);
+    double hops = paths * fab_path_links(d->what->design, d->fabric);
+    if (d->duplicate[phase] == phase) {
         *kept += n_links * BASELINE_LINK + paths * BASELINE_PATH + hops * BASELINE_HOP;
         *scratch += n_links * REROUTE_LINK + paths * REROUTE_PATH;
     }
@@ -37,16 +38,16 @@ fab_status damage_check_memory(const fab_damage *d, fab_error *err) {
     char what[128];
     fab_replay_sizes sizes;
     double n_threads = q->n_threads > 0 ? (double)q->n_threads : 1;
-    fab_replay_sizes_of(q->fabric, &sizes);
+    fab_replay_sizes_of(d->fabric, &sizes);
     double kept = fab_graph_bytes(&sizes) + fab_next_hops_bytes(&sizes);
     double scratch = sizes.n_links * MASK_LINK;
     for (size_t p = 0; p < d->n_phases; p++) {
-        kept += (double)d->traffic.phases[p].n_flows * LISTED_FLOW;
-        for (size_t e = 0; e < q->n_engines; e++) {
+        kept += (double)d->traffic->phases[p].n_flows * LISTED_FLOW;
+        for (size_t e = 0; e < d->what->n_engines; e++) {
             add_part(d, sizes.n_links, d->routers[e], p, &kept, &scratch);
         }
     }
     (void)snprintf(what, sizeof what, "a study of failures of %s GPUs on %.0f threads",
-                   fab_format_count(gpus, fab_n_gpus(q->fabric)), n_threads);
-    return fab_memory_check(what, kept + n_threads * scratch, q->design->fabric.max_bytes, err);
+                   fab_format_count(gpus, fab_n_gpus(d->fabric)), n_threads);
+    return fab_memory_check(what, kept + n_threads * scratch, d->what->design->fabric.max_bytes, err);
 }

@@ -10,24 +10,23 @@
 /* --- one thread --------------------------------------------------------------------------------------------------- */
 
 static bool has_rank_at_first(const fab_damage *d, uint32_t gpu) {
-    return d->traffic.rank_of_gpu == NULL || d->traffic.rank_of_gpu[gpu] != FAB_NONE;
+    return d->traffic->rank_of_gpu == NULL || d->traffic->rank_of_gpu[gpu] != FAB_NONE;
 }
 
 static fab_status open_relocators(fab_assessor *a, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_damage *d = a->damage;
-    size_t n_engines = d->request.n_engines;
+    size_t n_engines = d->what->n_engines;
     FAB_TRY(FAB_NEW(a->engines, n_engines, err));
     FAB_TRY(FAB_NEW(a->phases, n_engines * d->n_phases, err)); // NOLINT(bugprone-sizeof-expression)
-    for (size_t i = 0; i < n_engines * d->n_phases; i++) {     /* twins count, each for itself */
-        size_t phase = i % d->n_phases;
-        a->phases[i] = d->parts[i - phase + d->twin[phase]].baseline;
+    for (size_t i = 0; i < n_engines * d->n_phases; i++) {     /* duplicates count, each for itself */
+        FAB_TRY(fab_context_baseline(d->request.context, i / d->n_phases, i % d->n_phases, &a->phases[i], err));
     }
     for (size_t e = 0; e < n_engines; e++) {
         const fab_relocator_request request = {
-            .fabric = d->request.fabric,
+            .fabric = d->fabric,
             .racks = d->request.racks,
-            .traffic = &d->traffic,
+            .traffic = d->traffic,
             .taken = d->taken,
             .phases = a->phases + e * d->n_phases,
             .n_phases = d->n_phases,
@@ -41,26 +40,17 @@ done:
 fab_status fab_assessor_new(const fab_damage *d, fab_assessor **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_assessor *a = NULL;
-    size_t n = d->request.n_engines * d->n_phases;
     FAB_TRY(FAB_NEW(a, 1, err));
     a->damage = d;
-    FAB_TRY(fab_mask_init(d->request.fabric, d->request.racks, &a->mask, err));
-    FAB_TRY(FAB_NEW(a->seen, d->request.fabric->n_links, err));
-    FAB_TRY(FAB_NEW(a->now, d->n_phases, err));
-    FAB_TRY(FAB_NEW(a->parts, n, err));
-    FAB_TRY(FAB_NEW(a->has_rank, fab_n_gpus(d->request.fabric), err));
-    for (uint32_t gpu = 0; gpu < fab_n_gpus(d->request.fabric); gpu++) {
+    FAB_TRY(fab_mask_init(d->fabric, d->request.racks, &a->mask, err));
+    FAB_TRY(FAB_NEW(a->seen, d->fabric->n_links, err));
+    FAB_TRY(fab_allocate(d->n_phases, sizeof(const fab_rerouted *), &a->now, err));
+    FAB_TRY(fab_workspace_new(d->request.context, &a->workspace, err));
+    FAB_TRY(FAB_NEW(a->has_rank, fab_n_gpus(d->fabric), err));
+    for (uint32_t gpu = 0; gpu < fab_n_gpus(d->fabric); gpu++) {
         a->has_rank[gpu] = has_rank_at_first(d, gpu);
     }
     FAB_TRY(open_relocators(a, err));
-    for (size_t i = 0; i < n; i++) {
-        if (d->parts[i].baseline != NULL) {
-            FAB_TRY(fab_reroute_new(d->parts[i].baseline, &a->parts[i].reroute, err));
-        }
-        if (d->parts[i].clock != NULL) {
-            FAB_TRY(fab_clock_reader_new(d->parts[i].clock, &a->parts[i].reader, err));
-        }
-    }
     *out = a;
     a = NULL;
 done:
@@ -72,20 +62,15 @@ void fab_assessor_free(fab_assessor *a) {
     if (a == NULL) {
         return;
     }
-    size_t n = a->damage->request.n_engines * a->damage->n_phases;
-    for (size_t i = 0; a->parts != NULL && i < n; i++) {
-        fab_reroute_free(a->parts[i].reroute);
-        fab_clock_reader_free(a->parts[i].reader);
-    }
-    for (size_t e = 0; a->engines != NULL && e < a->damage->request.n_engines; e++) {
+    for (size_t e = 0; a->engines != NULL && e < a->damage->what->n_engines; e++) {
         fab_relocator_free(a->engines[e].relocator);
     }
+    fab_workspace_free(a->workspace);
     fab_mask_release(&a->mask);
     assess_history_free(a->history);
     free(a->engines);
     free(a->phases);
     free(a->has_rank);
-    free(a->parts);
     free(a->now);
     free(a->seen);
     free(a);
@@ -105,7 +90,7 @@ static int change_of(fab_assessor *a, const damage_part *part, const double *loa
 
 static uint32_t count_collisions(fab_assessor *a, const damage_part *part, const fab_rerouted *r) {
     int64_t n = part->n_collided;
-    const uint32_t n_links = a->damage->request.fabric->n_links;
+    const uint32_t n_links = a->damage->fabric->n_links;
     if (++a->stamp == 0) { /* after 2^32 counts */
         memset(a->seen, 0, n_links * sizeof *a->seen);
         a->stamp = 1;
@@ -126,10 +111,11 @@ damage_loads assess_loads(fab_assessor *a, size_t engine) {
     const fab_damage *d = a->damage;
     damage_loads sum = {.worst_link = FAB_NONE};
     for (size_t p = 0; p < d->n_phases; p++) {
-        const fab_rerouted *r = &a->now[p];
+        const fab_rerouted *r = a->now[p];
         uint32_t n = 0;
-        for (size_t k = p; k < d->n_phases && d->twin[p] == p; k++) { /* twins are counted once, each for itself */
-            n += d->twin[k] == p;
+        for (size_t k = p; k < d->n_phases && d->duplicate[p] == p;
+             k++) { /* duplicates are counted once, each for itself */
+            n += d->duplicate[k] == p;
         }
         if (n == 0) {
             continue;
@@ -146,18 +132,31 @@ damage_loads assess_loads(fab_assessor *a, size_t engine) {
     return sum;
 }
 
+/* What has failed, and where ranks are. */
+static fab_state state_of(const fab_assessor *a, const fab_relocation *to) {
+    fab_state state = {.mask = &a->mask};
+    if (to != NULL) {
+        state.moved = to->moved;
+        state.n_moved = to->n_moved;
+        state.new_gpu = to->new_gpu;
+    }
+    return state;
+}
+
+fab_status assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, unsigned what,
+                           fab_evaluated *out, fab_error *err) {
+    const fab_state state = state_of(a, to);
+    const fab_case at = {.phase = phase, .engine = engine, .state = &state};
+    const fab_needs needs = {.what = what};
+    return fab_evaluate(a->workspace, &at, &needs, out, err);
+}
+
 fab_status assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *to, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_damage *d = a->damage;
-    for (size_t p = 0; p < d->n_phases; p++) {
-        fab_reroute *scratch = a->parts[damage_at(d, engine, p)].reroute;
-        if (d->twin[p] != p) {
-            a->now[p] = a->now[d->twin[p]];
-        } else if (to == NULL) {
-            FAB_TRY(fab_reroute_apply(scratch, &a->mask, FAB_WHEN_CONVERGED, &a->now[p], err));
-        } else {
-            FAB_TRY(fab_reroute_apply_moved(scratch, &a->mask, to->moved, to->n_moved, to->new_gpu, &a->now[p], err));
-        }
+    fab_evaluated found;
+    for (size_t p = 0; p < a->damage->n_phases; p++) {
+        FAB_TRY(assess_evaluate(a, engine, p, to, FAB_NEED_LOADS, &found, err));
+        a->now[p] = found.loads;
     }
 done:
     return status;
@@ -185,8 +184,7 @@ void assess_put_back(fab_assessor *a, const fab_relocation *to) {
 }
 
 bool assess_any_rank(const fab_assessor *a, uint64_t first_gpu, uint64_t n) {
-    uint64_t last =
-        first_gpu + n < fab_n_gpus(a->damage->request.fabric) ? first_gpu + n : fab_n_gpus(a->damage->request.fabric);
+    uint64_t last = first_gpu + n < fab_n_gpus(a->damage->fabric) ? first_gpu + n : fab_n_gpus(a->damage->fabric);
     for (uint64_t gpu = first_gpu; gpu < last; gpu++) {
         if (a->has_rank[gpu] != 0) {
             return true;
@@ -196,7 +194,7 @@ bool assess_any_rank(const fab_assessor *a, uint64_t first_gpu, uint64_t n) {
 }
 
 double assess_compute_ratio(const fab_assessor *a, const fab_component *component, size_t n) {
-    uint64_t per_server = a->damage->request.fabric->gpus_per_server;
+    uint64_t per_server = a->damage->fabric->gpus_per_server;
     double least = 1;
     for (size_t i = 0; i < n; i++) {
         const fab_component *c = &component[i];
@@ -311,7 +309,7 @@ fab_status fab_assess(fab_assessor *a, uint64_t number, fab_scenario *scenario, 
     } else {
         FAB_TRY(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
         damage_case c = {.component = scenario->component, .n = scenario->n_components};
-        for (c.engine = 0; c.engine < d->request.n_engines; c.engine++) {
+        for (c.engine = 0; c.engine < d->what->n_engines; c.engine++) {
             FAB_TRY(assess_under(a, &c, out + c.engine * d->request.n_policies, err));
         }
     }

@@ -4,7 +4,7 @@
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
-#include "fab/trace.h"
+#include "fab/evaluate.h"
 #include "replay_for_times.h"
 
 #include <math.h>
@@ -14,9 +14,11 @@
 
 typedef struct comparison {
     const fab_replay *base;
+    const fab_context_request *what; /* of the base's context */
     fab_weak_fabric weak;
-    fab_traffic traffic;
-    fab_tracer *tracer;
+    const fab_traffic *traffic;
+    fab_context *context; /* over the slower parts */
+    fab_workspace **workers;
     fab_result after;
     fab_degradation *out;
 } comparison;
@@ -56,16 +58,21 @@ static fab_status find_hits(void *context, size_t index, size_t worker, fab_erro
     fab_status status = FAB_OK;
     const comparison *c = context;
     fab_degraded_phase *out = &c->out->phases[index];
-    const fab_phase *phase = &c->traffic.phases[index / c->out->n_engines];
+    const fab_phase *phase = &c->traffic->phases[index / c->out->n_engines];
     uint8_t *crosses = NULL;
-    (void)worker;
+    fab_evaluated found;
     if (!c->after.phases[index / c->out->n_engines].engines[index % c->out->n_engines].has_rates) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(crosses, phase->n_flows, err));
     const fab_trace trace = {.n_groups = 1, .marked = c->weak.link, .crosses = crosses};
-    FAB_TRY(fab_tracer_run(c->tracer, index % c->out->n_engines, &c->traffic, phase, c->base->seed, 0, &trace, err));
-    FAB_TRY(count_hits(&c->traffic, phase, crosses, out, err));
+    const fab_case at = {.phase = index / c->out->n_engines, .engine = index % c->out->n_engines};
+    const fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES, .trace = &trace};
+    if (c->workers[worker] == NULL) {
+        FAB_TRY(fab_workspace_new(c->context, &c->workers[worker], err));
+    }
+    FAB_TRY(fab_evaluate(c->workers[worker], &at, &needs, &found, err));
+    FAB_TRY(count_hits(c->traffic, phase, crosses, out, err));
 done:
     free(crosses);
     return status;
@@ -107,7 +114,7 @@ static fab_status iterate(const fab_result *before, comparison *c, fab_error *er
     FAB_TRY(FAB_NEW(c->out->iterations, c->out->n_engines, err));
     for (size_t e = 0; e < c->out->n_engines; e++) {
         fab_iteration after;
-        FAB_TRY(fab_iterate_with(&c->traffic, &c->after, e, NULL, &slow, &after, err));
+        FAB_TRY(fab_iterate_with(c->traffic, &c->after, e, NULL, &slow, &after, err));
         c->out->iterations[e] = (fab_degraded_iteration){before->iterations[e].time_s, after.time_s};
     }
     c->out->n_iterations = c->out->n_engines;
@@ -117,8 +124,8 @@ done:
 
 static double slowest_gpu(const comparison *c) {
     double least = 1;
-    for (uint32_t gpu = 0; gpu < fab_n_gpus(c->base->fabric); gpu++) {
-        bool works = c->traffic.rank_of_gpu == NULL || c->traffic.rank_of_gpu[gpu] != FAB_NONE;
+    for (uint32_t gpu = 0; gpu < fab_n_gpus(c->what->fabric); gpu++) {
+        bool works = c->traffic->rank_of_gpu == NULL || c->traffic->rank_of_gpu[gpu] != FAB_NONE;
         least = works ? fmin(least, c->weak.gpu_ratio[gpu]) : least;
     }
     return least;
@@ -141,7 +148,7 @@ void fab_degradation_free(fab_degradation *d) {
 static fab_status open_degradation(comparison *c, size_t n_phases, const fab_weak_part *parts, size_t n_parts,
                                    fab_error *err) {
     fab_status status = FAB_OK;
-    size_t n_engines = c->base->n_engines;
+    size_t n_engines = c->what->n_engines;
     FAB_TRY(FAB_NEW(c->out, 1, err));
     FAB_TRY(FAB_NEW(c->out->parts, n_parts, err));
     memcpy(c->out->parts, parts, n_parts * sizeof *parts);
@@ -160,33 +167,39 @@ done:
 fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, const fab_weak_part *parts,
                             size_t n_parts, fab_degradation **out, fab_error *err) {
     fab_status status = FAB_OK;
-    comparison c = {.base = base};
-    FAB_TRY(fab_fabric_degrade(base->fabric, parts, n_parts, &c.weak, err));
+    comparison c = {.base = base, .what = fab_context_what(base->context)};
+    const fab_fabric *whole = c.what->fabric;
+    FAB_TRY(fab_fabric_degrade(whole, parts, n_parts, &c.weak, err));
     FAB_TRY(open_degradation(&c, before->n_phases, parts, n_parts, err));
     c.out->n_cables = c.weak.n_cables;
-    FAB_TRY(FAB_NEW(c.out->link_left, base->fabric->n_links, err));
-    for (uint32_t l = 0; l < base->fabric->n_links; l++) {
-        double whole_bps = fab_class_of(base->fabric, l)->capacity_bps;
+    FAB_TRY(FAB_NEW(c.out->link_left, whole->n_links, err));
+    for (uint32_t l = 0; l < whole->n_links; l++) {
+        double whole_bps = fab_class_of(whole, l)->capacity_bps;
         c.out->link_left[l] = whole_bps > 0 ? fab_class_of(c.weak.fabric, l)->capacity_bps / whole_bps : 1;
     }
+    const fab_context_request request = {.base = base->context, .fabric = c.weak.fabric};
+    FAB_TRY(fab_context_new(&request, &c.context, err));
     fab_replay replay = replay_for_times(base);
-    replay.fabric = c.weak.fabric;
+    replay.context = c.context;
     c.after = (fab_result){.command = before->command, .fabrics = before->fabrics, .n_fabrics = before->n_fabrics};
     FAB_TRY(fab_replay_run(&replay, &c.after, err));
-    FAB_TRY(fab_traffic_make(base->traffic, base->design, base->fabric, base->seed, &c.traffic, err));
+    FAB_TRY(fab_context_traffic(base->context, &c.traffic, err));
     compare(before, &c);
     c.out->compute_ratio = slowest_gpu(&c);
     FAB_TRY(iterate(before, &c, err));
-    FAB_TRY(fab_tracer_new(c.weak.fabric, base->engines, base->n_engines, &c.tracer, err));
+    FAB_TRY(fab_allocate(base->n_threads, sizeof(fab_workspace *), &c.workers, err));
     FAB_TRY(fab_parallel_for(c.out->n_phases * c.out->n_engines, base->n_threads, find_hits, &c, err));
     *out = c.out;
     c.out = NULL;
 done:
     fab_degradation_free(c.out);
-    fab_tracer_free(c.tracer);
+    for (size_t i = 0; c.workers != NULL && i < base->n_threads; i++) {
+        fab_workspace_free(c.workers[i]);
+    }
+    free(c.workers);
     c.after.fabrics = NULL; /* borrowed */
     fab_result_release(&c.after);
-    fab_traffic_release(&c.traffic);
+    fab_context_free(c.context);
     fab_weak_fabric_release(&c.weak);
     return status;
 }

@@ -1,11 +1,11 @@
 /* One set of failures under all policies: where ranks go, and what the phases then ask of the network. */
+#include "fab/design.h"
 #include "fab/failures_run.h"
 
-#include "fab/assess.h"
+#include "assess_internal.h"
+
 #include "fab/floor_plan.h"
-#include "fab/job_sharing.h"
 #include "fab/memory.h"
-#include "fab/reroute_moved.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,34 +15,26 @@
 #define MOST_PATHS (UINT64_C(1) << 23) /* of all phases that are looked at together */
 #define COLLIDED   (1 + 1e-9)
 
-typedef struct kept_phase {
-    fab_baseline *baseline;
-    fab_reroute *reroute;
-} kept_phase;
-
 typedef struct run {
     const fab_failures_request *request;
+    const fab_context *context;
+    const fab_context_request *what;
     const fab_fabric *f;
     fab_failures *out;
     fab_floor *floor;
     fab_racks racks;
-    fab_mask mask;
     fab_component *components; /* shape [n_failed] */
-    fab_next_hops *next_hops;
-    fab_traffic traffic;
-    uint8_t *taken;
+    const fab_traffic *traffic;
+    fab_traffic kept; /* the phases that are looked at, where others are left out; borrows */
     fab_policy policies[FAB_POLICY_N];
     size_t n_policies;
-    size_t *phase; /* shape [n_phases]: in the traffic, of those that are looked at */
-    fab_offer *offers;
-    size_t n_offers;
     double *capacity; /* shape [n_links]: bit/s of network links, 0 of others */
 
-    /* Of an engine. */
-    fab_router *router;
-    kept_phase *kept;          /* shape [n_phases] */
-    const fab_baseline **seen; /* the same baselines, as a relocator borrows them */
-    fab_relocator *relocator;
+    /* Of an engine: a context of its own, so that what it keeps goes with it. */
+    fab_context *of_engine;
+    fab_damage *damage;
+    fab_assessor *assessor;
+    bool has_times; /* all that were asked for are known */
 } run;
 
 /* --- what has failed ---------------------------------------------------------------------------------------------- */
@@ -61,8 +53,6 @@ static fab_status read_failed(run *x, fab_error *err) {
         (void)fab_component_name(x->f, &x->components[i], x->out->failed[i]);
     }
     x->out->n_failed = q->n_failed;
-    FAB_TRY(fab_mask_init(x->f, &x->racks, &x->mask, err));
-    FAB_TRY(fab_mask_set(&x->mask, x->components, q->n_failed, err));
 done:
     return status;
 }
@@ -71,13 +61,19 @@ done:
 static fab_status fill_overlay(run *x, fab_error *err) {
     fab_status status = FAB_OK;
     fab_failures *out = x->out;
+    fab_mask mask = {.fabric = NULL};
     const size_t n_words = ((size_t)x->f->n_nodes + 63) / 64;
     FAB_TRY(FAB_NEW(out->left, x->f->n_links, err));
     FAB_TRY(FAB_NEW(out->dead_node, n_words, err));
-    memcpy(out->left, x->mask.left, x->f->n_links * sizeof *out->left);
-    memcpy(out->dead_node, x->mask.dead_node, n_words * sizeof *out->dead_node);
+    FAB_TRY(fab_mask_init(x->f, &x->racks, &mask, err));
+    FAB_TRY(fab_mask_set(&mask, x->components, out->n_failed, err));
+    memcpy(out->left, mask.left, x->f->n_links * sizeof *out->left);
+    memcpy(out->dead_node, mask.dead_node, n_words * sizeof *out->dead_node);
     out->overlay = (fab_overlay){.left = out->left, .dead_node = out->dead_node};
 done:
+    if (mask.fabric != NULL) {
+        fab_mask_release(&mask);
+    }
     return status;
 }
 
@@ -106,92 +102,72 @@ static fab_status choose_policies(run *x, fab_error *err) {
 /* Phases that are small enough to be kept under the engine that has most paths. */
 static fab_status choose_phases(run *x, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_replay *base = x->request->base;
     fab_failures *out = x->out;
-    const size_t n = x->traffic.n_phases;
+    const size_t n = x->traffic->n_phases;
     uint64_t per_flow = 1;
     uint64_t n_paths = 0;
-    for (size_t e = 0; e < base->n_engines; e++) {
-        FAB_TRY(fab_router_new(&base->engines[e], x->f, x->next_hops, &x->router, err));
-        per_flow = fab_paths_per_flow(x->router) > per_flow ? fab_paths_per_flow(x->router) : per_flow;
-        fab_router_free(x->router);
-        x->router = NULL;
+    for (size_t e = 0; e < x->what->n_engines; e++) {
+        const fab_router *router = NULL;
+        FAB_TRY(fab_context_router(x->context, e, &router, err));
+        per_flow = fab_paths_per_flow(router) > per_flow ? fab_paths_per_flow(router) : per_flow;
     }
-    FAB_TRY(FAB_NEW(x->phase, n, err));
     FAB_TRY(FAB_NEW(out->phases, n, err));
     FAB_TRY(FAB_NEW(out->left_out, n, err));
+    x->kept = *x->traffic;
+    x->kept.phases = NULL;
+    FAB_TRY(FAB_NEW(x->kept.phases, n, err));
     for (size_t p = 0; p < n; p++) {
-        const fab_phase *phase = &x->traffic.phases[p];
+        const fab_phase *phase = &x->traffic->phases[p];
         bool fits = phase->n_flows <= MOST_PATHS && n_paths + phase->n_flows * per_flow <= MOST_PATHS;
         char *name = fits ? out->phases[out->n_phases] : out->left_out[out->n_left_out];
         (void)snprintf(name, sizeof out->phases[0], "%s", phase->name);
         if (fits) {
             n_paths += phase->n_flows * per_flow;
-            x->phase[out->n_phases++] = p;
+            x->kept.phases[out->n_phases++] = *phase;
         } else {
             out->n_left_out++;
         }
     }
+    x->kept.n_phases = out->n_phases;
 done:
-    return status;
-}
-
-static fab_status make_offers(run *x, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_ports ports = {0};
-    FAB_TRY(fab_ports_init(x->f, &ports, err));
-    FAB_TRY(FAB_NEW(x->offers, x->out->n_phases, err));
-    FAB_TRY(FAB_NEW(x->capacity, x->f->n_links, err));
-    for (; x->n_offers < x->out->n_phases; x->n_offers++) {
-        FAB_TRY(fab_offer_init(x->f, &ports, &x->traffic.phases[x->phase[x->n_offers]], &x->offers[x->n_offers], err));
-        x->offers[x->n_offers].ports = NULL; /* those of the router, below */
-    }
-    for (fab_link_id link = 0; link < x->f->n_links; link++) {
-        const fab_link_class *about = fab_class_of(x->f, link);
-        bool counts = about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC;
-        x->capacity[link] = counts ? about->capacity_bps : 0;
-    }
-done:
-    fab_ports_release(&ports);
     return status;
 }
 
 static fab_status prepare(run *x, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_replay *base = x->request->base;
-    if (base->design->fabric.floor.given) {
-        FAB_TRY(fab_floor_make(&base->design->fabric, x->f, &x->floor, err));
+    const fab_next_hops *next_hops = NULL;
+    const fab_fabric_spec *spec = &x->what->design->fabric;
+    if (spec->floor.given) {
+        FAB_TRY(fab_floor_make(spec, x->f, &x->floor, err));
         x->racks = (fab_racks){x->floor->n_server_racks + x->floor->n_network_racks, x->floor->servers_per_rack,
                                x->floor->switch_rack};
     }
     FAB_TRY(read_failed(x, err));
     FAB_TRY(fill_overlay(x, err));
     FAB_TRY(choose_policies(x, err));
-    FAB_TRY(fab_next_hops_new(x->f, NULL, &x->next_hops, err));
-    FAB_TRY(fab_traffic_make(base->traffic, base->design, x->f, base->seed, &x->traffic, err));
-    FAB_TRY(FAB_NEW(x->taken, x->f->n_servers, err));
-    if (x->traffic.rank_of_gpu != NULL) {
-        FAB_TRY(fab_jobs_taken(base->design, x->f, x->taken, err));
-    }
+    FAB_TRY(fab_context_next_hops(x->context, &next_hops, err));
+    FAB_TRY(fab_context_traffic(x->context, &x->traffic, err));
     FAB_TRY(choose_phases(x, err));
-    FAB_TRY(make_offers(x, err));
-    FAB_TRY(FAB_NEW(x->kept, x->out->n_phases, err));
-    FAB_TRY(fab_allocate(x->out->n_phases, sizeof(const fab_baseline *), &x->seen, err));
-    FAB_TRY(FAB_NEW(x->out->engines, base->n_engines, err));
-    x->out->n_engines = base->n_engines;
+    FAB_TRY(FAB_NEW(x->capacity, x->f->n_links, err));
+    for (fab_link_id link = 0; link < x->f->n_links; link++) {
+        const fab_link_class *about = fab_class_of(x->f, link);
+        bool counts = about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC;
+        x->capacity[link] = counts ? about->capacity_bps : 0;
+    }
+    FAB_TRY(FAB_NEW(x->out->engines, x->what->n_engines, err));
+    x->out->n_engines = x->what->n_engines;
     x->out->n_policies = x->n_policies;
-    x->out->seed = base->seed;
+    x->out->seed = x->what->seed;
 done:
     return status;
 }
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */
 
-/* `left`: NULL: all is whole. */
 static void count_links(const run *x, const double *load, const double *left, fab_failed_phase *out) {
     fab_link_id worst = FAB_NONE;
     for (fab_link_id link = 0; link < x->f->n_links; link++) {
-        double rest = left != NULL ? left[link] * x->capacity[link] : x->capacity[link];
+        double rest = left[link] * x->capacity[link];
         double ratio = rest > 0 ? load[link] / rest : 0;
         out->n_collisions += ratio > COLLIDED;
         if (ratio > out->worst_ratio) {
@@ -213,30 +189,31 @@ static void add_phase(const fab_failed_phase *phase, fab_failed_phase *sum) {
     }
 }
 
-/* With what has failed, ranks where `found` says. */
-static fab_status find_state(run *x, const fab_relocation *found, fab_failed_state *out, fab_error *err) {
+/* Under the assessor's mask, ranks where `to` says. Times are all or nothing: what has none, as a job that has stopped,
+ * is NAN. */
+static fab_status find_state(run *x, const fab_relocation *to, size_t n_failed, bool is_running, fab_failed_state *out,
+                             fab_error *err) {
     fab_status status = FAB_OK;
+    fab_error inner = {0};
+    fab_assessor *a = x->assessor;
     out->time_s = NAN;
     FAB_TRY(FAB_NEW(out->phases, x->out->n_phases, err));
+    FAB_TRY(assess_reroute(a, 0, to, err));
     for (size_t p = 0; p < x->out->n_phases; p++) {
-        fab_rerouted r;
-        FAB_TRY(fab_reroute_apply_moved(x->kept[p].reroute, &x->mask, found->moved, found->n_moved, found->new_gpu, &r,
-                                        err));
-        out->phases[p].n_disconnected = r.n_disconnected;
-        count_links(x, r.load, x->mask.left, &out->phases[p]);
+        out->phases[p].n_disconnected = a->now[p]->n_disconnected;
+        count_links(x, a->now[p]->load, a->mask.left, &out->phases[p]);
         add_phase(&out->phases[p], &out->sum);
     }
-done:
-    return status;
-}
-
-static fab_status find_whole(run *x, fab_failed_state *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    out->time_s = NAN;
-    FAB_TRY(FAB_NEW(out->phases, x->out->n_phases, err));
-    for (size_t p = 0; p < x->out->n_phases; p++) {
-        count_links(x, fab_baseline_load(x->kept[p].baseline), NULL, &out->phases[p]);
-        add_phase(&out->phases[p], &out->sum);
+    if (!x->has_times || !is_running || out->sum.n_disconnected > 0) {
+        goto done;
+    }
+    assess_put(a, to);
+    status = assess_time(a, 0, to, assess_compute_ratio(a, x->components, n_failed), &out->time_s, &inner);
+    assess_put_back(a, to);
+    x->has_times = status != FAB_EUNSUPPORTED;
+    status = status == FAB_EUNSUPPORTED ? FAB_OK : status;
+    if (status != FAB_OK) {
+        FAB_FAIL(err, status, inner.where, "%s", inner.text);
     }
 done:
     return status;
@@ -280,9 +257,9 @@ static fab_status name_ranks(const run *x, uint32_t server, fab_lost_server *out
     FAB_TRY(FAB_NEW(ranks, x->f->gpus_per_server, err));
     for (uint32_t k = 0; k < x->f->gpus_per_server; k++) {
         uint32_t gpu = server * x->f->gpus_per_server + k;
-        uint32_t rank = gpu >= fab_n_gpus(x->f)          ? FAB_NONE
-                        : x->traffic.rank_of_gpu != NULL ? x->traffic.rank_of_gpu[gpu]
-                                                         : gpu;
+        uint32_t rank = gpu >= fab_n_gpus(x->f)           ? FAB_NONE
+                        : x->traffic->rank_of_gpu != NULL ? x->traffic->rank_of_gpu[gpu]
+                                                          : gpu;
         if (rank != FAB_NONE) {
             ranks[n++] = rank;
         }
@@ -300,7 +277,7 @@ done:
 static fab_status list_lost(run *x, fab_error *err) {
     fab_status status = FAB_OK;
     fab_relocation found;
-    FAB_TRY(fab_relocate(x->relocator, &x->mask, FAB_POLICY_NONE, &found, err));
+    FAB_TRY(fab_relocate(x->assessor->engines[0].relocator, &x->assessor->mask, FAB_POLICY_NONE, &found, err));
     FAB_TRY(FAB_NEW(x->out->lost, found.n_lost, err));
     for (size_t i = 0; i < found.n_lost; i++) {
         FAB_TRY(name_ranks(x, found.lost[i], &x->out->lost[i], err));
@@ -340,12 +317,13 @@ static fab_status find_policy(run *x, fab_policy policy, fab_failed_policy *out,
     fab_status status = FAB_OK;
     fab_relocation found;
     (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[policy]);
-    FAB_TRY(fab_relocate(x->relocator, &x->mask, policy, &found, err));
+    FAB_TRY(fab_relocate(x->assessor->engines[0].relocator, &x->assessor->mask, policy, &found, err));
     out->is_possible = found.is_possible;
     out->n_tried = found.n_tried;
     out->is_optimal = found.is_optimal;
     FAB_TRY(copy_moves(&found, out, err));
-    FAB_TRY(find_state(x, &found, &out->state, err));
+    bool is_running = found.n_lost == 0 || (policy != FAB_POLICY_NONE && found.is_possible && found.n_moves > 0);
+    FAB_TRY(find_state(x, &found, x->out->n_failed, is_running, &out->state, err));
 done:
     return status;
 }
@@ -376,115 +354,82 @@ static void find_saving(const run *x, fab_failed_engine *out) {
 /* --- an engine ---------------------------------------------------------------------------------------------------- */
 
 static void close_engine(run *x) {
-    fab_relocator_free(x->relocator);
-    x->relocator = NULL;
-    for (size_t p = 0; p < x->out->n_phases; p++) {
-        fab_reroute_free(x->kept[p].reroute);
-        fab_baseline_free(x->kept[p].baseline);
-        x->kept[p].reroute = NULL;
-        x->kept[p].baseline = NULL;
+    fab_assessor_free(x->assessor);
+    fab_damage_free(x->damage);
+    fab_context_free(x->of_engine);
+    x->assessor = NULL;
+    x->damage = NULL;
+    x->of_engine = NULL;
+}
+
+/* With times, where phases are such that there are any. */
+static fab_status open_damage(run *x, fab_error *err) {
+    fab_error inner = {0};
+    fab_damage_request request = {.context = x->of_engine,
+                                  .racks = x->floor != NULL ? &x->racks : NULL,
+                                  .policies = x->policies,
+                                  .n_policies = x->n_policies,
+                                  .times = x->out->n_left_out == 0,
+                                  .rates = fab_failure_rates_default()};
+    fab_status status = damage_open(&request, &x->damage, &inner);
+    if (status == FAB_EUNSUPPORTED && request.times) {
+        request.times = false;
+        inner = (fab_error){0};
+        status = damage_open(&request, &x->damage, &inner);
     }
-    fab_router_free(x->router);
-    x->router = NULL;
+    return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
 }
 
 static fab_status open_engine(run *x, size_t engine, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_replay *base = x->request->base;
-    FAB_TRY(fab_router_new(&base->engines[engine], x->f, x->next_hops, &x->router, err));
-    for (size_t p = 0; p < x->out->n_phases; p++) {
-        x->offers[p].ports = fab_router_ports(x->router);
-        const fab_baseline_request request = {.router = x->router,
-                                              .phase = &x->traffic.phases[x->phase[p]],
-                                              .offer = &x->offers[p],
-                                              .seed = fab_router_seed(x->router, base->seed)};
-        FAB_TRY(fab_baseline_new(&request, &x->kept[p].baseline, err));
-        FAB_TRY(fab_reroute_new(x->kept[p].baseline, &x->kept[p].reroute, err));
-        x->seen[p] = x->kept[p].baseline;
-    }
-    const fab_relocator_request request = {.fabric = x->f,
-                                           .racks = x->floor != NULL ? &x->racks : NULL,
-                                           .traffic = &x->traffic,
-                                           .taken = x->taken,
-                                           .phases = x->seen,
-                                           .n_phases = x->out->n_phases};
-    FAB_TRY(fab_relocator_new(&request, &x->relocator, err));
+    const fab_context_request request = {.base = x->context,
+                                         .engines = &x->what->engines[engine],
+                                         .n_engines = 1,
+                                         .given = x->out->n_left_out > 0 ? &x->kept : NULL};
+    FAB_TRY(fab_context_new(&request, &x->of_engine, err));
+    FAB_TRY(open_damage(x, err));
+    FAB_TRY(fab_assessor_new(x->damage, &x->assessor, err));
+    x->has_times = x->damage->request.times;
 done:
     return status;
 }
 
-/* Times of the phases and the iteration: the whole job is simulated, so that this takes longest. What has no time, as a
- * job that has stopped, or a phase too large to be kept, is NAN. */
-static fab_status find_times(run *x, size_t engine, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_replay *base = x->request->base;
-    fab_failed_engine *out = &x->out->engines[engine];
-    fab_outcome outcomes[FAB_POLICY_N];
-    fab_error inner = {0};
-    fab_damage *damage = NULL;
-    fab_assessor *assessor = NULL;
-    fab_scenario failed = {.n_components = x->out->n_failed, .component = x->components};
-    const fab_damage_request request = {.design = base->design,
-                                        .fabric = x->f,
-                                        .racks = x->floor != NULL ? &x->racks : NULL,
-                                        .traffic = base->traffic,
-                                        .engines = &base->engines[engine],
-                                        .n_engines = 1,
-                                        .policies = x->policies,
-                                        .n_policies = x->n_policies,
-                                        .seed = base->seed,
-                                        .times = true,
-                                        .rates = fab_failure_rates_default()};
-    status = fab_damage_new(&request, &damage, &inner);
-    if (status == FAB_OK) {
-        status = fab_assessor_new(damage, &assessor, &inner);
-    }
-    if (status == FAB_OK) {
-        status = fab_assess(assessor, 0, &failed, 0, outcomes, &inner);
-    }
-    if (status == FAB_EUNSUPPORTED) {
-        status = FAB_OK; /* without times */
-        goto done;
-    }
-    if (status != FAB_OK) {
-        FAB_FAIL(err, status, inner.where, "%s", inner.text);
-    }
-    x->out->iterates = fab_damage_iterates(damage);
-    out->whole.time_s = fab_damage_whole(damage, 0).time_s;
+static void forget_times(run *x, fab_failed_engine *out) {
+    out->whole.time_s = NAN;
     for (size_t i = 0; i < x->n_policies; i++) {
-        out->policies[i].state.time_s = outcomes[i].time_s;
+        out->policies[i].state.time_s = NAN;
     }
-done:
-    fab_assessor_free(assessor);
-    fab_damage_free(damage);
-    return status;
 }
 
 static fab_status find_engine(run *x, size_t engine, fab_error *err) {
     fab_status status = FAB_OK;
     fab_failed_engine *out = &x->out->engines[engine];
+    fab_relocation nobody = {.is_possible = true};
     fab_error inner = {0};
     FAB_TRY(open_engine(x, engine, err));
-    (void)snprintf(out->label, sizeof out->label, "%s", fab_router_label(x->router));
+    (void)snprintf(out->label, sizeof out->label, "%s", fab_damage_engine(x->damage, 0));
+    FAB_TRY(find_state(x, &nobody, 0, true, &out->whole, err));
+    FAB_TRY(fab_mask_set(&x->assessor->mask, x->components, x->out->n_failed, err));
     if (engine == 0) {
         FAB_TRY(list_lost(x, err));
     }
-    FAB_TRY(find_whole(x, &out->whole, err));
     FAB_TRY(FAB_NEW(out->policies, x->n_policies, err));
     for (size_t i = 0; i < x->n_policies && status == FAB_OK; i++) {
         status = find_policy(x, x->policies[i], &out->policies[i], &inner);
     }
     if (status == FAB_EUNSUPPORTED) {
         (void)snprintf(out->note, sizeof out->note, "%s", inner.text);
+        x->has_times = false;
         status = FAB_OK;
     } else if (status != FAB_OK) {
         FAB_FAIL(err, status, inner.where, "%s", inner.text);
     } else {
         find_saving(x, out);
     }
-    close_engine(x);
-    if (out->note[0] == '\0' && x->out->n_left_out == 0) {
-        FAB_TRY(find_times(x, engine, err));
+    if (x->has_times) {
+        x->out->iterates = fab_damage_iterates(x->damage);
+    } else {
+        forget_times(x, out);
     }
 done:
     close_engine(x);
@@ -494,29 +439,17 @@ done:
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
 static void release(run *x) {
-    fab_router_free(x->router);
-    for (size_t p = 0; p < x->n_offers; p++) {
-        fab_offer_release(&x->offers[p]);
-    }
-    if (x->mask.fabric != NULL) {
-        fab_mask_release(&x->mask);
-    }
-    fab_traffic_release(&x->traffic);
-    fab_next_hops_free(x->next_hops);
     fab_floor_free(x->floor);
     free(x->components);
-    free(x->kept);
-    free(x->seen);
-    free(x->taken);
-    free(x->phase);
-    free(x->offers);
+    free(x->kept.phases);
     free(x->capacity);
     fab_failures_free(x->out);
 }
 
 fab_status fab_failures_run(const fab_failures_request *request, fab_failures **out, fab_error *err) {
     fab_status status = FAB_OK;
-    run x = {.request = request, .f = request->base->fabric};
+    const fab_context_request *what = fab_context_what(request->context);
+    run x = {.request = request, .context = request->context, .what = what, .f = what->fabric};
     FAB_TRY(FAB_NEW(x.out, 1, err));
     FAB_TRY(prepare(&x, err));
     for (size_t e = 0; e < x.out->n_engines; e++) {

@@ -12,7 +12,6 @@ static inline fab_replay replay_for_times(const fab_replay *base) {
     fab_replay replay = *base;
     replay.bound = false;
     replay.rates = true;
-    replay.known_bound = NULL;
     replay.keep_loads = false;
     replay.keep_seeds = 0;
     replay.keep_draws = false;

@@ -2,6 +2,7 @@
  * src/doc/adr/0030-several-jobs-and-degraded-parts.md. */
 #include "contend_internal.h"
 
+#include "fab/design.h"
 #include "fab/iterate.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
@@ -50,8 +51,7 @@ static uint32_t count_servers(const fab_fabric *f, const fab_traffic *traffic) {
 }
 
 /* Replays job `job` by itself; the first was. */
-static fab_status replay_job(contender *c, const fab_design *alone, size_t job, const fab_result *first,
-                             fab_error *err) {
+static fab_status replay_job(contender *c, size_t job, const fab_result *first, fab_error *err) {
     fab_result *result = &c->alone[job];
     if (job == 0) {
         *result = *first;
@@ -59,27 +59,26 @@ static fab_status replay_job(contender *c, const fab_design *alone, size_t job, 
     }
     *result = (fab_result){.command = first->command, .fabrics = first->fabrics, .n_fabrics = first->n_fabrics};
     fab_replay replay = replay_for_times(c->base);
-    replay.design = alone;
-    replay.traffic = "job";
+    replay.context = c->contexts[job];
     return fab_replay_run(&replay, result, err);
 }
 
 static fab_status take_job(contender *c, const fab_design *placed, size_t job, const fab_result *first,
                            fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design *alone = NULL;
     fab_contending_job *out = &c->out->jobs[job];
-    FAB_TRY(FAB_NEW(alone, 1, err));
-    fab_job_alone(placed, job, alone);
+    FAB_TRY(FAB_NEW(c->designs[job], 1, err));
+    fab_job_alone(placed, job, c->designs[job]);
+    const fab_context_request request = {.base = c->base->context, .design = c->designs[job], .traffic = "job"};
+    FAB_TRY(fab_context_new(&request, &c->contexts[job], err));
     (void)snprintf(out->id, sizeof out->id, "%s", placed->jobs[job].id);
-    FAB_TRY(fab_traffic_make("job", alone, c->base->fabric, c->base->seed, &c->traffic[job], err));
-    (void)snprintf(out->traffic, sizeof out->traffic, "%s", c->traffic[job].summary);
-    out->n_gpus = c->traffic[job].n_ranks;
-    out->n_servers = count_servers(c->base->fabric, &c->traffic[job]);
-    FAB_TRY(replay_job(c, alone, job, first, err));
-    FAB_TRY(keep_phases(&c->alone[job], c->base->n_engines, out, err));
+    FAB_TRY(fab_context_traffic(c->contexts[job], &c->traffic[job], err));
+    (void)snprintf(out->traffic, sizeof out->traffic, "%s", c->traffic[job]->summary);
+    out->n_gpus = c->traffic[job]->n_ranks;
+    out->n_servers = count_servers(c->what->fabric, c->traffic[job]);
+    FAB_TRY(replay_job(c, job, first, err));
+    FAB_TRY(keep_phases(&c->alone[job], c->what->n_engines, out, err));
 done:
-    free(alone);
     return status;
 }
 
@@ -102,7 +101,7 @@ static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error
     }
     size_t phase = c->out->jobs[job].phase_index;
     transfer_s[phase] = m->together_s.mean - alone->phases[phase].engines[engine].latency_s;
-    FAB_TRY(fab_iterate_with(&c->traffic[job], alone, engine, transfer_s, NULL, &changed, err));
+    FAB_TRY(fab_iterate_with(c->traffic[job], alone, engine, transfer_s, NULL, &changed, err));
     m->has_iteration = true;
     m->iteration_alone_s = alone->iterations[engine].time_s;
     m->iteration_together_s = changed.time_s;
@@ -204,36 +203,58 @@ void fab_contention_free(fab_contention *c) {
 
 static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_replay *base = c->base;
-    FAB_TRY(fab_tracer_new(base->fabric, base->engines, base->n_engines, &c->tracer, err));
-    FAB_TRY(FAB_NEW(c->traffic, n_jobs, err));
+    const size_t n_engines = c->what->n_engines;
+    FAB_TRY(fab_allocate(n_jobs, sizeof(fab_design *), &c->designs, err));
+    FAB_TRY(fab_allocate(n_jobs, sizeof(fab_context *), &c->contexts, err));
+    FAB_TRY(fab_allocate(n_jobs, sizeof(const fab_traffic *), &c->traffic, err));
     FAB_TRY(FAB_NEW(c->alone, n_jobs, err));
+    FAB_TRY(FAB_NEW(c->n_seeds, n_engines, err));
     FAB_TRY(FAB_NEW(c->out, 1, err));
-    c->out->wiring = base->fabric->wiring;
+    c->out->wiring = c->what->fabric->wiring;
     FAB_TRY(FAB_NEW(c->out->jobs, n_jobs, err));
     c->out->n_jobs = n_jobs;
-    FAB_TRY(FAB_NEW(c->out->engines, base->n_engines, err));
-    c->out->n_engines = base->n_engines;
-    for (size_t e = 0; e < base->n_engines; e++) {
+    FAB_TRY(FAB_NEW(c->out->engines, n_engines, err));
+    c->out->n_engines = n_engines;
+    for (size_t e = 0; e < n_engines; e++) {
+        const fab_router *router = NULL;
         fab_contention_engine *engine = &c->out->engines[e];
-        (void)snprintf(engine->label, sizeof engine->label, "%s", fab_tracer_label(c->tracer, e));
+        FAB_TRY(fab_context_router(c->base->context, e, &router, err));
+        c->n_seeds[e] = fab_router_is_seeded(router) ? c->base->n_seeds : 1;
+        (void)snprintf(engine->label, sizeof engine->label, "%s", fab_router_label(router));
         FAB_TRY(FAB_NEW(engine->jobs, n_jobs, err));
     }
 done:
     return status;
 }
 
+static void close_contention(contender *c, size_t n_jobs) {
+    for (size_t job = 1; c->alone != NULL && job < n_jobs; job++) {
+        c->alone[job].fabrics = NULL; /* the first job's */
+        fab_result_release(&c->alone[job]);
+    }
+    for (size_t job = 0; c->contexts != NULL && job < n_jobs; job++) {
+        fab_context_free(c->contexts[job]);
+        free(c->designs[job]);
+    }
+    free(c->alone);
+    free(c->contexts);
+    free(c->designs);
+    free(c->traffic);
+    free(c->n_seeds);
+    fab_contention_free(c->out);
+}
+
 fab_status fab_contend(const fab_replay *base, const fab_result *first, bool interference, fab_contention **out,
                        fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *placed = NULL;
-    size_t n_jobs = base->design->n_jobs;
-    contender c = {.base = base};
+    contender c = {.base = base, .what = fab_context_what(base->context)};
+    size_t n_jobs = c.what->design->n_jobs;
     if (n_jobs < 2) {
-        FAB_FAIL(err, FAB_EINPUT, base->design->fabric.where, "the design has no second job to contend with");
+        FAB_FAIL(err, FAB_EINPUT, c.what->design->fabric.where, "the design has no second job to contend with");
     }
     FAB_TRY(FAB_NEW(placed, 1, err));
-    FAB_TRY(fab_jobs_place(base->design, base->fabric, placed, err));
+    FAB_TRY(fab_jobs_place(c.what->design, c.what->fabric, placed, err));
     FAB_TRY(open_contention(&c, n_jobs, err));
     for (size_t job = 0; job < n_jobs; job++) {
         FAB_TRY(take_job(&c, placed, job, first, err));
@@ -247,17 +268,7 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, bool int
     *out = c.out;
     c.out = NULL;
 done:
-    for (size_t job = 0; c.traffic != NULL && job < n_jobs; job++) {
-        fab_traffic_release(&c.traffic[job]);
-    }
-    for (size_t job = 1; c.alone != NULL && job < n_jobs; job++) {
-        c.alone[job].fabrics = NULL; /* the first job's */
-        fab_result_release(&c.alone[job]);
-    }
-    free(c.alone);
-    free(c.traffic);
-    fab_contention_free(c.out);
-    fab_tracer_free(c.tracer);
+    close_contention(&c, n_jobs);
     free(placed);
     return status;
 }

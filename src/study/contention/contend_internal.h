@@ -6,36 +6,40 @@
 #define CONTEND_INTERNAL_H
 
 #include "fab/contend.h"
-#include "fab/trace.h"
+#include "fab/evaluate.h"
+
+/** Jobs on one fabric while they are looked at. */
+typedef struct contender {
+    const fab_replay *base;
+    const fab_context_request *what; /**< of its context */
+    fab_design **designs;            /**< shape [n_jobs]: each job alone */
+    fab_context **contexts;          /**< shape [n_jobs]: with that design, over the tables of the base */
+    const fab_traffic **traffic;     /**< shape [n_jobs] */
+    fab_result *alone; /**< shape [n_jobs]: each by itself; fabrics borrowed, and everything of the first */
+    uint64_t *n_seeds; /**< shape [n_engines]: draws */
+    fab_contention *out;
+} contender;
 
 /** Phases of several jobs as one: flows one after the other, with their GPUs, bytes and ordinals. */
 typedef struct contend_union {
     fab_phase phase;
     uint32_t *group; /**< shape [phase.n_flows]: which of the phases */
     uint32_t n;
+    fab_traffic traffic;  /**< the phase alone; borrows */
+    fab_context *context; /**< with that traffic, over the tables of the base. */
 } contend_union;
 
 /** @retval FAB_EUNSUPPORTED  more flows than can be solved; names the phases */
-fab_status contend_union_init(const fab_phase *const *phases, uint32_t n, contend_union *out,
+fab_status contend_union_init(const contender *c, const fab_phase *const *phases, uint32_t n, contend_union *out,
                               fab_error *err) FAB_MUST_USE;
 void contend_union_release(contend_union *all);
 
-/** Jobs on one fabric while they are looked at. */
-typedef struct contender {
-    const fab_replay *base;
-    fab_tracer *tracer;
-    fab_traffic *traffic; /**< shape [n_jobs] */
-    fab_result *alone;    /**< shape [n_jobs]: each by itself; fabrics borrowed, and everything of the first */
-    fab_contention *out;
-} contender;
+/** Starts all flows of the union under an engine, and runs them until the last one ends. */
+fab_status contend_trace(const contend_union *all, size_t engine, uint64_t draw, const fab_trace *trace,
+                         fab_error *err) FAB_MUST_USE;
 
 static inline const fab_phase_alone *contend_alone(const contender *c, size_t job, size_t phase, size_t engine) {
     return &c->out->jobs[job].alone[phase * c->out->n_engines + engine];
-}
-
-/** Draws of an engine. */
-static inline uint64_t contend_seeds(const contender *c, size_t engine) {
-    return fab_tracer_is_seeded(c->tracer, engine) ? c->base->n_seeds : 1;
 }
 
 /** Starts the phases that contend together: fills out->engines. */

@@ -35,18 +35,18 @@ typedef struct meeting {
 static uint32_t jobs_on(const meeting *m, const double *bytes, uint32_t link) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n; i++) {
-        n += bytes[(size_t)i * m->c->base->fabric->n_links + link] > 0;
+        n += bytes[(size_t)i * m->c->what->fabric->n_links + link] > 0;
     }
     return n;
 }
 
 static double busy_s(const meeting *m, const double *bytes, uint32_t i, uint32_t link) {
-    const fab_fabric *f = m->c->base->fabric;
+    const fab_fabric *f = m->c->what->fabric;
     return bytes[(size_t)i * f->n_links + link] * BITS / fab_class_of(f, link)->capacity_bps;
 }
 
 static void describe_link(const meeting *m, const double *bytes, uint32_t link, double sum_s, fab_shared_link *out) {
-    const fab_fabric *f = m->c->base->fabric;
+    const fab_fabric *f = m->c->what->fabric;
     *out = (fab_shared_link){.tier = fab_class_of(f, link)->tier, .up = fab_is_up(link), .busy_s = sum_s};
     (void)fab_link_name(f, link, out->name);
     for (uint32_t i = 0; i < m->n; i++) {
@@ -76,7 +76,7 @@ static void offer_link(const meeting *m, const double *bytes, uint32_t link, fab
 }
 
 static void find_shared(const meeting *m, const double *bytes, fab_contention_engine *e) {
-    const fab_fabric *f = m->c->base->fabric;
+    const fab_fabric *f = m->c->what->fabric;
     e->n_tiers = 2 * (size_t)f->n_boundaries;
     for (size_t i = 0; i < e->n_tiers; i++) {
         e->tiers[i] = (fab_shared_tier){.tier = (uint32_t)(i / 2 + 1), .up = i % 2 == 0};
@@ -114,16 +114,14 @@ static fab_status run_item(void *context, size_t index, size_t worker, fab_error
     (void)worker;
     for (uint32_t i = 0; i < m->n; i++) {
         const fab_trace trace = {.n_groups = 1, .last_s = &m->alone_s[index * m->n + i]};
-        FAB_TRY(fab_tracer_run(c->tracer, it->engine, &c->traffic[m->member[i]], &m->single[i].phase, c->base->seed,
-                               it->draw, &trace, err));
+        FAB_TRY(contend_trace(&m->single[i], it->engine, it->draw, &trace, err));
     }
     if (it->draw == 0) {
-        FAB_TRY(FAB_NEW(bytes, (size_t)m->n * c->base->fabric->n_links, err));
+        FAB_TRY(FAB_NEW(bytes, (size_t)m->n * c->what->fabric->n_links, err));
     }
     const fab_trace trace = {
         .group = m->all.group, .n_groups = m->n, .last_s = &m->together_s[index * m->n], .bytes = bytes};
-    FAB_TRY(fab_tracer_run(c->tracer, it->engine, &c->traffic[m->member[0]], &m->all.phase, c->base->seed, it->draw,
-                           &trace, err));
+    FAB_TRY(contend_trace(&m->all, it->engine, it->draw, &trace, err));
     if (it->draw == 0) {
         find_shared(m, bytes, &c->out->engines[it->engine]);
     }
@@ -174,19 +172,19 @@ static fab_status prepare(meeting *m, fab_error *err) {
     for (uint32_t job = 0; job < c->out->n_jobs; job++) {
         const fab_contending_job *j = &c->out->jobs[job];
         if (j->phase[0] != '\0') {
-            phases[m->n] = &c->traffic[job].phases[j->phase_index];
+            phases[m->n] = &c->traffic[job]->phases[j->phase_index];
             m->member[m->n++] = job;
         }
     }
     for (size_t e = 0; e < c->out->n_engines; e++) {
-        c->out->engines[e].n_seeds = contend_seeds(c, e);
+        c->out->engines[e].n_seeds = c->n_seeds[e];
         m->n_items += c->out->engines[e].n_seeds;
     }
     FAB_TRY(FAB_NEW(m->single, m->n, err));
     for (uint32_t i = 0; i < m->n; i++) {
-        FAB_TRY(contend_union_init(&phases[i], 1, &m->single[i], err));
+        FAB_TRY(contend_union_init(c, &phases[i], 1, &m->single[i], err));
     }
-    FAB_TRY(contend_union_init(phases, m->n, &m->all, err));
+    FAB_TRY(contend_union_init(c, phases, m->n, &m->all, err));
     FAB_TRY(FAB_NEW(m->items, m->n_items, err));
     FAB_TRY(FAB_NEW(m->alone_s, m->n_items * m->n, err));
     FAB_TRY(FAB_NEW(m->together_s, m->n_items * m->n, err));

@@ -57,19 +57,18 @@ static fab_status run_cell(void *context, size_t index, size_t worker, fab_error
     uint32_t row = at->one->phase[at->row];
     uint32_t column = at->one->other_phase[at->column];
     size_t engine = at->one->engine;
-    const fab_phase *phases[2] = {&c->traffic[at->one->job].phases[row], &c->traffic[at->one->other].phases[column]};
+    const fab_phase *phases[2] = {&c->traffic[at->one->job]->phases[row], &c->traffic[at->one->other]->phases[column]};
     const fab_phase_alone *alone[2] = {contend_alone(c, at->one->job, row, engine),
                                        contend_alone(c, at->one->other, column, engine)};
-    uint64_t n = contend_seeds(c, engine);
+    uint64_t n = c->n_seeds[engine];
     double sum_s[2] = {0, 0};
     double last_s[2];
     contend_union all = {.n = 0};
     (void)worker;
-    FAB_TRY(contend_union_init(phases, 2, &all, err));
+    FAB_TRY(contend_union_init(c, phases, 2, &all, err));
     for (uint64_t draw = 0; draw < n; draw++) {
         const fab_trace trace = {.group = all.group, .n_groups = 2, .last_s = last_s};
-        FAB_TRY(
-            fab_tracer_run(c->tracer, engine, &c->traffic[at->one->job], &all.phase, c->base->seed, draw, &trace, err));
+        FAB_TRY(contend_trace(&all, engine, draw, &trace, err));
         sum_s[0] += last_s[0];
         sum_s[1] += last_s[1];
     }

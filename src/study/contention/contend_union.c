@@ -11,6 +11,8 @@
 #define MOST_FLOWS (UINT64_C(1) << 22)
 
 void contend_union_release(contend_union *all) {
+    fab_context_free(all->context);
+    free(all->traffic.phases);
     free(all->phase.src);
     free(all->phase.dst);
     free(all->phase.bytes);
@@ -36,7 +38,34 @@ static void append(contend_union *all, const fab_phase *phase, uint32_t group) {
     p->n_comms += phase->n_comms;
 }
 
-fab_status contend_union_init(const fab_phase *const *phases, uint32_t n, contend_union *out, fab_error *err) {
+/* The phase is copied to where the context finds it: it lives as long as the union, which may be copied. */
+static fab_status open_context(const contender *c, contend_union *all, fab_error *err) {
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(all->traffic.phases, 1, err));
+    all->traffic.phases[0] = all->phase;
+    all->traffic.n_phases = 1;
+    const fab_context_request request = {.base = c->base->context, .given = &all->traffic};
+    FAB_TRY(fab_context_new(&request, &all->context, err));
+done:
+    return status;
+}
+
+fab_status contend_trace(const contend_union *all, size_t engine, uint64_t draw, const fab_trace *trace,
+                         fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_workspace *workspace = NULL;
+    fab_evaluated found;
+    const fab_case at = {.engine = engine, .draw = draw};
+    const fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES, .trace = trace};
+    FAB_TRY(fab_workspace_new(all->context, &workspace, err));
+    FAB_TRY(fab_evaluate(workspace, &at, &needs, &found, err));
+done:
+    fab_workspace_free(workspace);
+    return status;
+}
+
+fab_status contend_union_init(const contender *c, const fab_phase *const *phases, uint32_t n, contend_union *out,
+                              fab_error *err) {
     fab_status status = FAB_OK;
     contend_union all = {.n = n, .phase = {.steps = 1, .executions = 1}};
     uint64_t n_flows = 0;
@@ -61,6 +90,7 @@ fab_status contend_union_init(const fab_phase *const *phases, uint32_t n, conten
     }
     *out = all;
     all = (contend_union){.n = 0};
+    FAB_TRY(open_context(c, out, err)); /* which knows the traffic by its place */
 done:
     contend_union_release(&all);
     return status;

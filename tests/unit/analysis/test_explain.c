@@ -191,15 +191,12 @@ static void check_hot_links(const char *design, const char *traffic, const char 
     bench b = setup(design, traffic, engine);
     fab_error err = {0};
     fab_result result = {0};
-    fab_replay replay = {.design = &b.design,
-                         .fabric = b.f,
-                         .traffic = traffic,
-                         .engines = &b.spec,
-                         .n_engines = 1,
-                         .seed = 1,
-                         .n_seeds = 1,
-                         .n_threads = 1};
+    const fab_context_request what_of_replay = {
+        .design = &b.design, .fabric = b.f, .traffic = traffic, .engines = &b.spec, .n_engines = 1, .seed = 1};
+    fab_context *context = fixture_context(&what_of_replay);
+    fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = 1};
     cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s", err.text);
+    fab_context_free(context);
     const fab_engine_result *e = &result.phases[0].engines[0];
     cr_assert_gt(e->n_hot, 0, "%s %s", design, engine);
     for (size_t i = 0; i < e->n_hot; i++) {

@@ -19,17 +19,16 @@ static fab_result replayed_all(const char *text, const char *traffic, const char
         (void)snprintf(specs[i].text, sizeof specs[i].text, "%s", engines[i]);
     }
     fab_fabric *fabric = fixture_build(text, &design, NULL);
-    const fab_replay replay = {.design = &design,
-                               .fabric = fabric,
-                               .traffic = traffic,
-                               .engines = specs,
-                               .n_engines = n_engines,
-                               .seed = 7,
+    const fab_context_request what_of_replay = {
+        .design = &design, .fabric = fabric, .traffic = traffic, .engines = specs, .n_engines = n_engines, .seed = 7};
+    fab_context *context = fixture_context(&what_of_replay);
+    const fab_replay replay = {.context = context,
                                .n_seeds = n_seeds,
                                .n_threads = n_engines > 1 ? 1 : 2, /* one: engines share their memory */
                                .keep_loads = true,
                                .whole_paths = whole_paths};
     cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s, %s: %s", text, engines[0], err.text);
+    fab_context_free(context);
     fab_fabric_free(fabric);
     return result;
 }
@@ -173,18 +172,21 @@ Test(streams, progress) {
             fab_error err = {0};
             told t = {.last = 0};
             fab_fabric *fabric = fixture_build("fat-tree:k=12", &design, NULL);
-            const fab_replay replay = {.design = &design,
-                                       .fabric = fabric,
-                                       .traffic = "pattern:all-to-all",
-                                       .engines = ENGINES,
-                                       .n_engines = 3,
-                                       .seed = 1,
+            const fab_context_request what_of_replay = {.design = &design,
+                                                        .fabric = fabric,
+                                                        .traffic = "pattern:all-to-all",
+                                                        .engines = ENGINES,
+                                                        .n_engines = 3,
+                                                        .seed = 1};
+            fab_context *context = fixture_context(&what_of_replay);
+            const fab_replay replay = {.context = context,
                                        .n_seeds = 2,
                                        .n_threads = n_threads,
                                        .whole_paths = chunks ? 1 : 0,
                                        .progress = keep_progress,
                                        .progress_context = &t};
             cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s", err.text);
+            fab_context_free(context);
             cr_expect_eq(t.total, 5); /* dmodk draws nothing */
             cr_expect(n_threads > 1 || t.last == 5, "%g", t.last);
             cr_expect_eq(chunks != 0, t.n_within > 0);

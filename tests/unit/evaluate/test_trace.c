@@ -105,8 +105,12 @@ static traced trace_of(const fab_fabric *f, const char *engine, const fab_phase 
                 .crosses = calloc(phase->n_flows, 1),
                 .marked = calloc(f->n_links, 1)};
     const fab_engine_spec spec = fixture_spec(engine);
-    const fab_traffic traffic = {.n_phases = 1};
-    fab_tracer *tracer = NULL;
+    fab_phase phases[1] = {*phase};
+    const fab_traffic traffic = {.phases = phases, .n_phases = 1};
+    const fab_context_request asked = {.fabric = f, .given = &traffic, .engines = &spec, .n_engines = 1, .seed = 1};
+    fab_context *context = fixture_context(&asked);
+    fab_workspace *workspace = NULL;
+    fab_evaluated found;
     fab_error err = {0};
     for (uint32_t l = 0; l < f->n_links; l++) {
         t.marked[l] = fab_rng_below(rng, 20) == 0;
@@ -119,9 +123,12 @@ static traced trace_of(const fab_fabric *f, const char *engine, const fab_phase 
                              .finish_s = t.finish_s,
                              .bytes = t.bytes,
                              .crosses = t.crosses};
-    cr_assert_eq(fab_tracer_new(f, &spec, 1, &tracer, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_tracer_run(tracer, 0, &traffic, phase, 1, 0, &trace, &err), FAB_OK, "%s: %s", engine, err.text);
-    fab_tracer_free(tracer);
+    const fab_case at = {.phase = 0};
+    const fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES, .trace = &trace};
+    cr_assert_eq(fab_workspace_new(context, &workspace, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_evaluate(workspace, &at, &needs, &found, &err), FAB_OK, "%s: %s", engine, err.text);
+    fab_workspace_free(workspace);
+    fab_context_free(context);
     return t;
 }
 

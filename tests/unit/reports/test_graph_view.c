@@ -1,5 +1,7 @@
 /* Graph views: what is merged adds up to what is whole, figures are those of the analysis; layouts: no box lies on
  * another. */
+#include "fab/prices.h"
+#include "fab/design.h"
 #include "fab/overlay.h"
 #include "fabric_fixture.h"
 #include "graph/graph_view.h"
@@ -329,18 +331,14 @@ Test(graph_view, figures_are_those_of_the_report) {
         fab_fabric *f = fixture_build("rail-spine:gpus=128,radix=16,taper=2", &design, NULL);
         fab_result result = result_of(f, &about, &design, NULL);
         const fab_engine_spec spec = fixture_spec(ENGINES[i / 2]);
-        const fab_replay replay = {.design = &design,
-                                   .fabric = f,
-                                   .traffic = TRAFFIC[i % 2],
-                                   .engines = &spec,
-                                   .n_engines = 1,
-                                   .seed = 1,
-                                   .n_seeds = 1,
-                                   .n_threads = 2,
-                                   .keep_loads = true};
+        const fab_context_request what_of_replay = {
+            .design = &design, .fabric = f, .traffic = TRAFFIC[i % 2], .engines = &spec, .n_engines = 1, .seed = 1};
+        fab_context *context = fixture_context(&what_of_replay);
+        const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = 2, .keep_loads = true};
         result.fabrics = NULL;
         result.n_fabrics = 0;
         cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s", err.text);
+        fab_context_free(context);
         cr_assert_eq(fab_graph_view_init(&result, FAB_VIEW_WHOLE, &view, &err), FAB_OK, "%s", err.text);
         for (uint32_t c = 0; c < view.n_edges; c++) {
             fab_graph_use room[FAB_MAX_ENGINES];

@@ -248,7 +248,8 @@ static void check_unmoved_tables(scene *s, uint64_t seed, const moves *m, tally 
     cr_assert_eq(out.on_loss, FAB_LOSS_NONE);
     if (s->router.splits) {
         fab_baseline *base = NULL;
-        const fab_baseline_request request = {&s->router, s->phase, s->phase_offer, seed};
+        const fab_baseline_request request = {
+            .router = &s->router, .phase = s->phase, .offer = s->phase_offer, .seed = seed};
         cr_assert_eq(fab_baseline_new(&request, &base, &err), FAB_OK, "%s", err.text);
         memcpy(load, fab_baseline_load(base), s->f->n_links * sizeof *load);
         fab_baseline_free(base);

@@ -1,5 +1,6 @@
 /* The advisor on cases whose answer is known. */
 #include "fabric_fixture.h"
+#include "fab/design.h"
 #include "fab/advise.h"
 #include "fab/topologies.h"
 
@@ -23,16 +24,13 @@ static void advise(const char *text, const char *engine, const char *servers, co
         cr_assert_eq(fab_design_set_job(&out->design, 0, "servers", servers, "test", &err), FAB_OK, "%s", err.text);
     }
     cr_assert_eq(fab_topology_build(&out->design.fabric, &out->fabric, NULL, &err), FAB_OK, "%s", err.text);
-    const fab_advise_request request = {.design = &out->design,
-                                        .fabric = out->fabric,
-                                        .traffic = traffic,
-                                        .engine = &spec,
-                                        .seed = 1,
-                                        .n_threads = n_threads,
-                                        .has_budget = true,
-                                        .budget = budget,
-                                        .command = "COMMAND"};
+    const fab_context_request asked = {
+        .design = &out->design, .fabric = out->fabric, .traffic = traffic, .engines = &spec, .n_engines = 1, .seed = 1};
+    fab_context *context = fixture_context(&asked);
+    const fab_advise_request request = {
+        .context = context, .n_threads = n_threads, .has_budget = true, .budget = budget, .command = "COMMAND"};
     cr_assert_eq(fab_advise(&request, &out->advice, &err), FAB_OK, "%s", err.text);
+    fab_context_free(context);
 }
 
 static void release(advised *a) {

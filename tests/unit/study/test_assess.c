@@ -18,6 +18,7 @@ typedef struct scene {
     fab_engine_spec engine;
     fab_damage *damage;
     fab_assessor *assessor;
+    fab_context *context;
     fab_scenario scenario;
 } scene;
 
@@ -31,14 +32,12 @@ static bool scene_init(scene *s, const char *design, const char *traffic, const 
         fab_topology_build(&s->design.fabric, &s->f, NULL, NULL) != FAB_OK) {
         return false;
     }
-    const fab_damage_request request = {.design = &s->design,
-                                        .fabric = s->f,
-                                        .traffic = traffic,
-                                        .engines = &s->engine,
-                                        .n_engines = 1,
+    const fab_context_request asked = {
+        .design = &s->design, .fabric = s->f, .traffic = traffic, .engines = &s->engine, .n_engines = 1, .seed = 3};
+    s->context = fixture_context(&asked);
+    const fab_damage_request request = {.context = s->context,
                                         .policies = &NOBODY_MOVES,
                                         .n_policies = 1,
-                                        .seed = 3,
                                         .times = times,
                                         .rates = fab_failure_rates_default()};
     fab_status status = fab_damage_new(&request, &s->damage, &err);
@@ -54,6 +53,7 @@ static void scene_release(scene *s) {
     fab_scenario_release(&s->scenario);
     fab_assessor_free(s->assessor);
     fab_damage_free(s->damage);
+    fab_context_free(s->context);
     fab_fabric_free(s->f);
 }
 
@@ -93,7 +93,8 @@ static fab_outcome expected_loads(const scene *s, const char *traffic) {
         fab_reroute *reroute = NULL;
         fab_rerouted r;
         cr_assert_eq(fab_offer_init(s->f, &router.ports, &phases.phases[p], &offer, NULL), FAB_OK);
-        const fab_baseline_request request = {&router, &phases.phases[p], &offer, 3};
+        const fab_baseline_request request = {
+            .router = &router, .phase = &phases.phases[p], .offer = &offer, .seed = 3};
         cr_assert_eq(fab_baseline_new(&request, &base, NULL), FAB_OK);
         cr_assert_eq(fab_reroute_new(base, &reroute, NULL), FAB_OK);
         cr_assert_eq(fab_reroute_apply(reroute, &mask, FAB_WHEN_CONVERGED, &r, NULL), FAB_OK);
@@ -179,15 +180,10 @@ static double degraded_s(const scene *s, const char *traffic, const char *part, 
     fab_error err = {0};
     fab_weak_part weak;
     fab_degradation *d = NULL;
-    const fab_replay replay = {.design = &s->design,
-                               .fabric = s->f,
-                               .traffic = traffic,
-                               .engines = &s->engine,
-                               .n_engines = 1,
-                               .seed = 3,
-                               .n_seeds = 1,
-                               .n_threads = 1,
-                               .rates = true};
+    const fab_context_request what_of_replay = {
+        .design = &s->design, .fabric = s->f, .traffic = traffic, .engines = &s->engine, .n_engines = 1, .seed = 3};
+    fab_context *context = fixture_context(&what_of_replay);
+    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = 1, .rates = true};
     before.fabrics = calloc(1, sizeof *before.fabrics);
     cr_assert_eq(fab_replay_run(&replay, &before, &err), FAB_OK, "%s: %s", s->what, err.text);
     cr_assert_eq(fab_weak_part_parse(part, &weak, &err), FAB_OK, "%s: %s", part, err.text);
@@ -204,6 +200,7 @@ static double degraded_s(const scene *s, const char *traffic, const char *part, 
     }
     fab_degradation_free(d);
     fab_result_release(&before);
+    fab_context_free(context);
     return after_s;
 }
 
@@ -265,17 +262,14 @@ static void refused(const char *design_text, const char *traffic, const char *en
     const fab_engine_spec spec = fixture_spec(engine);
     fab_damage *damage = NULL;
     fab_error err = {0};
-    const fab_damage_request request = {.design = &design,
-                                        .fabric = f,
-                                        .traffic = traffic,
-                                        .engines = &spec,
-                                        .n_engines = 1,
-                                        .policies = &policy,
-                                        .n_policies = 1,
-                                        .times = true};
+    const fab_context_request asked = {
+        .design = &design, .fabric = f, .traffic = traffic, .engines = &spec, .n_engines = 1};
+    fab_context *context = fixture_context(&asked);
+    const fab_damage_request request = {.context = context, .policies = &policy, .n_policies = 1, .times = true};
     cr_expect_eq(fab_damage_new(&request, &damage, &err), FAB_EUNSUPPORTED, "%s, %s", design_text, traffic);
     cr_expect(strstr(err.text, message) != NULL, "%s", err.text);
     cr_expect_null(damage);
+    fab_context_free(context);
     fab_fabric_free(f);
 }
 

@@ -1,8 +1,10 @@
 /* Histories: what becomes of a span of time, against a clock that ticks from checkpoint to checkpoint, and against jobs
  * that are set up anew wherever the job goes. */
+#include "fab/design.h"
 #include "fab/assess.h"
 #include "fab/rng.h"
 #include "relocate_fixture.h"
+#include "context_fixture.h"
 
 /* --- the span ----------------------------------------------------------------------------------------------------- */
 
@@ -140,21 +142,18 @@ static fab_outcome on_servers(const world *w, const uint32_t *server, fab_compon
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%u", i > 0 ? "," : "", server[i]);
     }
     cr_assert_eq(fab_design_set_job(&design, 0, "servers", text, "test", &err), FAB_OK, "%s", err.text);
-    const fab_damage_request request = {.design = &design,
-                                        .fabric = w->f,
-                                        .traffic = "job",
-                                        .engines = &w->engine,
-                                        .n_engines = 1,
-                                        .policies = &NOBODY_MOVES,
-                                        .n_policies = 1,
-                                        .seed = 3,
-                                        .times = w->times};
+    const fab_context_request asked = {
+        .design = &design, .fabric = w->f, .traffic = "job", .engines = &w->engine, .n_engines = 1, .seed = 3};
+    fab_context *context = fixture_context(&asked);
+    const fab_damage_request request = {
+        .context = context, .policies = &NOBODY_MOVES, .n_policies = 1, .times = w->times};
     fab_scenario scenario = {.component = down, .n_components = n};
     cr_assert_eq(fab_damage_new(&request, &damage, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_assessor_new(damage, &assessor, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_assess(assessor, 0, &scenario, 0, &out, &err), FAB_OK, "%s", err.text);
     fab_assessor_free(assessor);
     fab_damage_free(damage);
+    fab_context_free(context);
     return out;
 }
 
@@ -268,16 +267,11 @@ static void check_histories(const char *design, const char *engine, bool times, 
     const fab_relocator_request who = {.fabric = w.f, .traffic = &w.traffic, .taken = w.taken};
     cr_assert_eq(fab_relocator_new(&who, &w.relocator, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_mask_init(w.f, NULL, &w.mask, &err), FAB_OK);
-    const fab_damage_request request = {.design = &w.design,
-                                        .fabric = w.f,
-                                        .traffic = "job",
-                                        .engines = &w.engine,
-                                        .n_engines = 1,
-                                        .policies = POLICIES,
-                                        .n_policies = 3,
-                                        .seed = 3,
-                                        .times = times,
-                                        .rates = w.rates};
+    const fab_context_request asked = {
+        .design = &w.design, .fabric = w.f, .traffic = "job", .engines = &w.engine, .n_engines = 1, .seed = 3};
+    fab_context *context = fixture_context(&asked);
+    const fab_damage_request request = {
+        .context = context, .policies = POLICIES, .n_policies = 3, .times = times, .rates = w.rates};
     cr_assert_eq(fab_damage_new(&request, &damage, &err), FAB_OK, "%s: %s", design, err.text);
     cr_assert_eq(fab_assessor_new(damage, &assessor, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_scenarios_new("time:6d@3", w.f, NULL, &w.rates, seed, &scenarios, &err), FAB_OK, "%s", err.text);
@@ -310,6 +304,7 @@ static void check_histories(const char *design, const char *engine, bool times, 
     fab_scenarios_free(scenarios);
     fab_assessor_free(assessor);
     fab_damage_free(damage);
+    fab_context_free(context);
     fab_mask_release(&w.mask);
     fab_relocator_free(w.relocator);
     free(w.taken);

@@ -1,8 +1,11 @@
 /* Ranks that move to spares: a job whose servers are lost takes as long as one that has the new servers from the
  * beginning, on a whole fabric. */
+#include "fab/design.h"
 #include "fab/assess.h"
 #include "fab/rng.h"
 #include "relocate_fixture.h"
+
+#include "context_fixture.h"
 
 typedef struct setting {
     const char *design;
@@ -40,17 +43,13 @@ static void set_servers(fab_design *design, const uint32_t *server, uint32_t n) 
 static double iteration_s(const fab_design *design, const fab_fabric *f, const fab_engine_spec *engine) {
     fab_result result = {.n_fabrics = 1};
     fab_error err = {0};
-    const fab_replay replay = {.design = design,
-                               .fabric = f,
-                               .traffic = "job",
-                               .engines = engine,
-                               .n_engines = 1,
-                               .seed = 3,
-                               .n_seeds = 1,
-                               .n_threads = 1,
-                               .rates = true};
+    const fab_context_request what_of_replay = {
+        .design = design, .fabric = f, .traffic = "job", .engines = engine, .n_engines = 1, .seed = 3};
+    fab_context *context = fixture_context(&what_of_replay);
+    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = 1, .rates = true};
     result.fabrics = calloc(1, sizeof *result.fabrics);
     cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s", err.text);
+    fab_context_free(context);
     cr_assert_eq(result.n_iterations, 1, "%s", result.iteration_note);
     double s = result.iterations[0].time_s;
     fab_result_release(&result);
@@ -71,7 +70,8 @@ static fab_relocator *relocator_of(const fab_design *design, const fab_fabric *f
     for (size_t p = 0; p < s->traffic.n_phases; p++) {
         fab_baseline *base = NULL;
         cr_assert_eq(fab_offer_init(f, &s->router.ports, &s->traffic.phases[p], &s->offer[p], &err), FAB_OK);
-        const fab_baseline_request request = {&s->router, &s->traffic.phases[p], &s->offer[p], 3};
+        const fab_baseline_request request = {
+            .router = &s->router, .phase = &s->traffic.phases[p], .offer = &s->offer[p], .seed = 3};
         cr_assert_eq(fab_baseline_new(&request, &base, &err), FAB_OK, "%s", err.text);
         s->base[p] = base;
     }
@@ -117,15 +117,10 @@ static void check(const setting *x, const char *engine, fab_rng *rng, tally *sum
         set_job(&design, x->job[i]);
     }
     set_servers(&design, server, x->n_servers);
-    const fab_damage_request request = {.design = &design,
-                                        .fabric = f,
-                                        .traffic = "job",
-                                        .engines = &spec,
-                                        .n_engines = 1,
-                                        .policies = POLICIES,
-                                        .n_policies = 5,
-                                        .seed = 3,
-                                        .times = true};
+    const fab_context_request asked = {
+        .design = &design, .fabric = f, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 3};
+    fab_context *context = fixture_context(&asked);
+    const fab_damage_request request = {.context = context, .policies = POLICIES, .n_policies = 5, .times = true};
     cr_assert_eq(fab_damage_new(&request, &damage, &err), FAB_OK, "%s: %s", x->design, err.text);
     cr_assert_eq(fab_assessor_new(damage, &assessor, &err), FAB_OK, "%s", err.text);
     fab_relocator *relocator = relocator_of(&design, f, &spec, &s);
@@ -174,6 +169,7 @@ static void check(const setting *x, const char *engine, fab_rng *rng, tally *sum
     relocator_release(&s);
     fab_assessor_free(assessor);
     fab_damage_free(damage);
+    fab_context_free(context);
     fab_fabric_free(f);
 }
 

@@ -1,4 +1,5 @@
 /* Jobs that share a fabric: what one does to the other. */
+#include "fab/design.h"
 #include "fab/contend.h"
 #include "fab/job_sharing.h"
 #include "fab/rng.h"
@@ -40,18 +41,15 @@ typedef struct outcome {
 static fab_status contend(const fab_design *design, const fab_fabric *fabric, const char *engine, uint64_t n_seeds,
                           size_t n_threads, outcome *out, fab_error *err) {
     const fab_engine_spec spec = fixture_spec(engine);
-    const fab_replay replay = {.design = design,
-                               .fabric = fabric,
-                               .traffic = "job",
-                               .engines = &spec,
-                               .n_engines = 1,
-                               .seed = 1,
-                               .n_seeds = n_seeds,
-                               .n_threads = n_threads,
-                               .rates = true};
+    const fab_context_request what_of_replay = {
+        .design = design, .fabric = fabric, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 1};
+    fab_context *context = fixture_context(&what_of_replay);
+    const fab_replay replay = {.context = context, .n_seeds = n_seeds, .n_threads = n_threads, .rates = true};
     memset(out, 0, sizeof *out);
     fab_status status = fab_replay_run(&replay, &out->first, err);
-    return status == FAB_OK ? fab_contend(&replay, &out->first, true, &out->c, err) : status;
+    status = status == FAB_OK ? fab_contend(&replay, &out->first, true, &out->c, err) : status;
+    fab_context_free(context);
+    return status;
 }
 
 static outcome contended(const fab_design *design, const fab_fabric *fabric, const char *engine) {
@@ -186,15 +184,10 @@ Test(contention, an_iteration_is_longer_by_what_is_exposed) {
     set(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off");
     set(design, 1, "tp=8 dp=4 memory-check=off");
     const fab_engine_spec spec = fixture_spec("spray");
-    const fab_replay replay = {.design = design,
-                               .fabric = fabric,
-                               .traffic = "job",
-                               .engines = &spec,
-                               .n_engines = 1,
-                               .seed = 1,
-                               .n_seeds = 1,
-                               .n_threads = 1,
-                               .rates = true};
+    const fab_context_request what_of_replay = {
+        .design = design, .fabric = fabric, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 1};
+    fab_context *context = fixture_context(&what_of_replay);
+    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = 1, .rates = true};
     fab_result first = {.fabrics = &cost, .n_fabrics = 1};
     fab_contention *c = NULL;
     fab_error err = {0};
@@ -210,6 +203,7 @@ Test(contention, an_iteration_is_longer_by_what_is_exposed) {
         cr_expect_geq(longer_s, phase_s * (1 - 1e-9), "nothing of it is hidden by default: %g, %g", longer_s, phase_s);
     }
     fab_contention_free(c);
+    fab_context_free(context);
     first.fabrics = NULL;
     fab_result_release(&first);
     free(design);

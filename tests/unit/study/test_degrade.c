@@ -1,4 +1,5 @@
 /* Parts at a fraction of their speed. */
+#include "fab/design.h"
 #include "fab/degraded.h"
 #include "fab/fabric_parse.h"
 #include "fab/offer.h"
@@ -146,19 +147,15 @@ static outcome degraded(const char *design, const char *job, const char *traffic
         *equals = '\0';
         cr_assert_eq(fab_design_set_job(out.design, 0, at, equals + 1, "test", &err), FAB_OK, "%s", err.text);
     }
-    const fab_replay replay = {.design = out.design,
-                               .fabric = out.fabric,
-                               .traffic = traffic,
-                               .engines = &spec,
-                               .n_engines = 1,
-                               .seed = 1,
-                               .n_seeds = 1,
-                               .n_threads = 2,
-                               .rates = true};
+    const fab_context_request what_of_replay = {
+        .design = out.design, .fabric = out.fabric, .traffic = traffic, .engines = &spec, .n_engines = 1, .seed = 1};
+    fab_context *context = fixture_context(&what_of_replay);
+    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = 2, .rates = true};
     out.before = (fab_result){.fabrics = &cost, .n_fabrics = 1};
     cr_assert_eq(fab_replay_run(&replay, &out.before, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_degraded_run(&replay, &out.before, &part, 1, &out.d, &err), FAB_OK, "%s: %s", part_text, err.text);
     out.before.fabrics = NULL;
+    fab_context_free(context);
     return out;
 }
 

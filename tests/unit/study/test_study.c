@@ -1,4 +1,6 @@
 /* Studies from plan to rows: what is stored is what an assessment of scenario i says, and what failed in it. */
+#include "fab/str.h"
+#include "fab/design.h"
 #include "fab/assess.h"
 #include "fab/scenarios.h"
 #include "fabric_fixture.h"
@@ -83,6 +85,7 @@ typedef struct scene { /* made here, not by the study */
     fab_scenarios *scenarios;
     fab_damage *damage;
     fab_assessor *assessor;
+    fab_context *context;
 } scene;
 
 static scene make_scene(const fab_design *d, const char *traffic, const char *scenarios, bool times) {
@@ -92,14 +95,12 @@ static scene make_scene(const fab_design *d, const char *traffic, const char *sc
     fab_fabric_spec spec = d->fabric;
     must(fab_topology_build(&spec, &s.f, NULL, &err), &err);
     must(fab_scenarios_new(scenarios, s.f, NULL, NULL, 5, &s.scenarios, &err), &err);
-    const fab_damage_request request = {.design = d,
-                                        .fabric = s.f,
-                                        .traffic = traffic,
-                                        .engines = d->engines,
-                                        .n_engines = 1,
+    const fab_context_request asked = {
+        .design = d, .fabric = s.f, .traffic = traffic, .engines = d->engines, .n_engines = 1, .seed = 5};
+    s.context = fixture_context(&asked);
+    const fab_damage_request request = {.context = s.context,
                                         .policies = &POLICY,
                                         .n_policies = 1,
-                                        .seed = 5,
                                         .times = times,
                                         .rates = fab_failure_rates_default()};
     must(fab_damage_new(&request, &s.damage, &err), &err);
@@ -110,6 +111,7 @@ static scene make_scene(const fab_design *d, const char *traffic, const char *sc
 static void scene_release(scene *s) {
     fab_assessor_free(s->assessor);
     fab_damage_free(s->damage);
+    fab_context_free(s->context);
     fab_scenarios_free(s->scenarios);
     fab_fabric_free(s->f);
 }

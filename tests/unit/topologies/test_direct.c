@@ -212,15 +212,16 @@ Test(direct, replay_counts_boundaries) {
     fab_engine_spec engine = {.text = "ecmp", .where = "test"};
     fab_result result = {.n_fabrics = 0};
     fab_error err = {0};
-    fab_replay what = {.design = &b.design,
-                       .fabric = b.fabric,
-                       .traffic = "pattern:all-to-all",
-                       .engines = &engine,
-                       .n_engines = 1,
-                       .seed = 1,
-                       .n_seeds = 1,
-                       .n_threads = 1};
+    const fab_context_request asked = {.design = &b.design,
+                                       .fabric = b.fabric,
+                                       .traffic = "pattern:all-to-all",
+                                       .engines = &engine,
+                                       .n_engines = 1,
+                                       .seed = 1};
+    fab_context *context = fixture_context(&asked);
+    fab_replay what = {.context = context, .n_seeds = 1, .n_threads = 1};
     cr_assert_eq(fab_replay_run(&what, &result, &err), FAB_OK, "%s", err.text);
+    fab_context_free(context);
     const fab_phase_result *p = &result.phases[0];
     cr_expect_eq(p->flows, 72 * 71);
     cr_expect_eq(p->network_flows, 72 * 71);

@@ -1,7 +1,10 @@
 /* The published Megatron-LM configurations (SC'21, Table 1), replayed: bytes equal the formulas, loads are conserved,
  * and what does not enter the network stays on the scale-up links. */
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/topologies.h"
+
+#include "context_fixture.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -35,16 +38,12 @@ static fab_result replay(const row *r, fab_fabric **out_fabric) {
     (void)snprintf(job, sizeof job, "%d", r->p);
     cr_assert_eq(fab_design_set_job(&design, 0, "pp", job, "test", &err), FAB_OK);
     cr_assert_eq(fab_topology_build(&design.fabric, out_fabric, NULL, &err), FAB_OK, "%s", err.text);
-    fab_replay what = {.design = &design,
-                       .fabric = *out_fabric,
-                       .traffic = "job",
-                       .engines = ENGINES,
-                       .n_engines = 2,
-                       .seed = 1,
-                       .n_seeds = 1,
-                       .n_threads = 2,
-                       .keep_loads = true};
+    const fab_context_request asked = {
+        .design = &design, .fabric = *out_fabric, .traffic = "job", .engines = ENGINES, .n_engines = 2, .seed = 1};
+    fab_context *context = fixture_context(&asked);
+    fab_replay what = {.context = context, .n_seeds = 1, .n_threads = 2, .keep_loads = true};
     cr_assert_eq(fab_replay_run(&what, &result, &err), FAB_OK, "%s: %s", r->model, err.text);
+    fab_context_free(context);
     return result;
 }
 

@@ -5,10 +5,8 @@
 #ifndef FAB_REPLAY_H
 #define FAB_REPLAY_H
 
-#include "fab/fabric.h"
+#include "fab/context.h"
 #include "fab/result.h"
-#include "fab/routing.h"
-#include "fab/traffic.h"
 
 /**
  * Load of every directed link when each flow follows its routes, its amount split evenly over its paths:
@@ -41,30 +39,25 @@ void fab_quantiles(double *samples, size_t n, bool falling, const double *q, siz
 /** 97.5 % quantile of Student's t. */
 double fab_student_t(size_t degrees);
 
+/** Paths that are kept while a phase is measured; more are routed twice, a chunk at a time. */
+#define FAB_WHOLE_PATHS (UINT64_C(1) << 23)
+
 /** What to replay. */
 typedef struct fab_replay {
-    const fab_design *design;
-    const fab_fabric *fabric;
-    const char *traffic;    /**< as for fab_traffic_make; with `gpus` as for fab_traffic_front_end */
-    const fab_fabric *gpus; /**< of the front-end's traffic: the fabric of the GPUs, and `fabric` is that of the hosts;
-                               else NULL */
-    const fab_engine_spec *engines;
-    size_t n_engines;
-    uint64_t seed, n_seeds;
+    const fab_context *context; /**< design, fabric, traffic, engines and the first seed. Borrowed */
+    uint64_t n_seeds;
     size_t n_threads;
-    uint64_t
-        whole_paths; /**< phases of more paths are routed twice, a chunk at a time; 0: 2^23. No load and no collision
-                             depends on it; lengths of paths and dependencies are then those of all minimal paths */
-    bool bound;      /**< find the optimum of every phase */
-    bool rates;      /**< find rates and times */
-    const fab_bound *known_bound; /**< with bound, of traffic with one phase: what fab_bound_find() found for the first
-                                     seed on an equal fabric; NULL: find it */
-    bool keep_flows;              /**< with rates: fill flows of the first seed */
-    bool keep_routes;             /**< with keep_flows: fill route_first and route */
-    bool keep_loads;              /**< fill load_bytes and utilisation of the first seed */
-    uint64_t keep_seeds; /**< with keep_loads: fill more_utilisation of the seeds up to this one, taper_ratio and
-                            block_bytes; 0: none of them */
-    bool keep_draws;     /**< fill draws */
+    uint64_t whole_paths; /**< phases of more paths are routed twice, a chunk at a time; 0: FAB_WHOLE_PATHS. No load and
+                             no collision depends on it; lengths of paths and dependencies are then those of all minimal
+                             paths */
+    bool bound;           /**< find the optimum of every phase */
+    bool rates;           /**< find rates and times */
+    bool keep_flows;      /**< with rates: fill flows of the first seed */
+    bool keep_routes;     /**< with keep_flows: fill route_first and route */
+    bool keep_loads;      /**< fill load_bytes and utilisation of the first seed */
+    uint64_t keep_seeds;  /**< with keep_loads: fill more_utilisation of the seeds up to this one, taper_ratio and
+                             block_bytes; 0: none of them */
+    bool keep_draws;      /**< fill draws */
     /** Items done, of phases in chunks also parts of one. May be NULL; called from one thread at a time. */
     void (*progress)(void *context, double done, size_t total);
     void *progress_context;

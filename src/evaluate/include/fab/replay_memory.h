@@ -7,8 +7,6 @@
 #define FAB_REPLAY_MEMORY_H
 
 #include "fab/replay.h"
-#include "fab/routing.h"
-#include "fab/traffic.h"
 
 /** Counts of a fabric that estimates are made of. */
 typedef struct fab_replay_sizes {
@@ -30,18 +28,18 @@ double fab_dags_bytes(const fab_replay_sizes *sizes);
 double fab_path_links(const fab_design *design, const fab_fabric *fabric);
 
 /**
- * The graph, next-hop tables and shortest-path DAGs.
- * @retval FAB_EUNSUPPORTED  more than replay->design->fabric.max_bytes
+ * The graph and next-hop tables; with shortest-path DAGs; with what the engines keep, and the DAGs or not: checked by a
+ * context before it builds them.
+ * @retval FAB_EUNSUPPORTED  more than design->fabric.max_bytes
  */
-fab_status fab_replay_check_tables(const fab_replay *replay, const fab_replay_sizes *sizes,
-                                   fab_error *err) FAB_MUST_USE;
-
-/** The same with what the engines keep. */
-fab_status fab_replay_check_routers(const fab_replay *replay, const fab_replay_sizes *sizes,
+fab_status fab_context_check_next_hops(const fab_context_request *what, const fab_replay_sizes *sizes,
+                                       fab_error *err) FAB_MUST_USE;
+fab_status fab_context_check_tables(const fab_context_request *what, const fab_replay_sizes *sizes,
                                     fab_error *err) FAB_MUST_USE;
+fab_status fab_context_check_routers(const fab_context_request *what, const fab_replay_sizes *sizes, bool has_dags,
+                                     fab_error *err) FAB_MUST_USE;
 
-/** The same with traffic, every thread's paths and rates, and the figures of all seeds. */
-fab_status fab_replay_check_paths(const fab_replay *replay, const fab_replay_sizes *sizes, const fab_traffic *traffic,
-                                  fab_router *const *routers, fab_error *err) FAB_MUST_USE;
+/** All of these with traffic, every thread's paths and rates, and the figures of all seeds. */
+fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) FAB_MUST_USE;
 
 #endif

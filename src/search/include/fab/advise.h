@@ -8,14 +8,13 @@
 #include "fab/advice.h"
 #include "fab/analysis.h"
 
+typedef struct fab_design fab_design;
+
 #define FAB_ADVISE_MIN_SEEDS UINT64_C(8) /**< fewer give no interval worth printing */
 
 typedef struct fab_advise_request {
-    const fab_design *design; /**< with the job of the base */
-    const fab_fabric *fabric;
-    const char *traffic; /**< as for fab_traffic_make */
-    const fab_engine_spec *engine;
-    uint64_t seed, n_seeds; /**< at least FAB_ADVISE_MIN_SEEDS are used */
+    const fab_context *context; /**< the base: its design has the job, its first engine is what changes. Borrowed */
+    uint64_t n_seeds;           /**< at least FAB_ADVISE_MIN_SEEDS are used */
     size_t n_threads;
     bool has_budget;
     uint64_t budget;     /**< most placements to try; without it 200, or fewer where one takes long */

@@ -5,23 +5,17 @@
 #ifndef FAB_ASSESS_H
 #define FAB_ASSESS_H
 
-#include "fab/design.h"
-#include "fab/fabric.h"
+#include "fab/context.h"
 #include "fab/outcome.h"
 #include "fab/relocate.h"
 #include "fab/scenarios.h"
 #include "fab/status.h"
 
 typedef struct fab_damage_request {
-    const fab_design *design;
-    const fab_fabric *fabric;
-    const fab_racks *racks; /**< NULL: no floor plan */
-    const char *traffic;    /**< as for fab_traffic_make */
-    const fab_engine_spec *engines;
-    size_t n_engines;
+    const fab_context *context; /**< design, fabric, traffic, engines and the seed */
+    const fab_racks *racks;     /**< NULL: no floor plan */
     const fab_policy *policies;
     size_t n_policies;
-    uint64_t seed;
     size_t n_threads;        /**< that will assess at the same time, for the estimate of memory; 0 counts as 1 */
     bool times;              /**< find times; else loads and the worst link alone, as fast as routing is */
     fab_failure_rates rates; /**< of histories: checkpoint, restart */

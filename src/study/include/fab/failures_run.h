@@ -10,8 +10,8 @@
 #include "fab/relocate.h"
 
 typedef struct fab_failures_request {
-    const fab_replay *base;    /**< design, fabric, traffic, engines and the first seed */
-    const char *const *failed; /**< shape [n_failed]: as fab_component_parse() reads them */
+    const fab_context *context; /**< design, fabric, traffic, engines and the first seed */
+    const char *const *failed;  /**< shape [n_failed]: as fab_component_parse() reads them */
     size_t n_failed;
     const fab_policy *policies; /**< shape [n_policies]; n_policies = 0: all that the design allows */
     size_t n_policies;

@@ -1,0 +1,314 @@
+/* Tables, engines and traffic, each built when first asked for, here or in the context that this one stands on. */
+#include "context_parts.h"
+
+#include "fab/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- whose part it is --------------------------------------------------------------------------------------------- */
+
+static bool same_fabric(const fab_context *c) {
+    return c->what.base != NULL && c->what.fabric == c->what.base->what.fabric;
+}
+
+/* Next hops and ports go by nodes and links alone. */
+static const fab_context *graph_owner(const fab_context *c) {
+    while (c->what.base != NULL) {
+        c = c->what.base;
+    }
+    return c;
+}
+
+static const fab_context *fabric_owner(const fab_context *c) {
+    while (same_fabric(c)) {
+        c = c->what.base;
+    }
+    return c;
+}
+
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* But for the seed. */
+static bool may_share_traffic(const fab_context *c) {
+    const fab_context_request *q = &c->what;
+    return same_fabric(c) && q->given == q->base->what.given && q->design == q->base->what.design &&
+           q->gpus == q->base->what.gpus && same_text(q->traffic, q->base->what.traffic);
+}
+
+/* --- tables ------------------------------------------------------------------------------------------------------- */
+
+static fab_status build_sizes(void *context, size_t index, fab_error *err) {
+    fab_context *c = context;
+    (void)index;
+    (void)err;
+    fab_replay_sizes_of(c->what.fabric, &c->parts->sizes);
+    return FAB_OK;
+}
+
+fab_status fab_context_sizes(const fab_context *context, const fab_replay_sizes **out, fab_error *err) {
+    fab_context *c = (fab_context *)graph_owner(context);
+    fab_status status = fab_once_run(&c->parts->sizes_once, build_sizes, c, 0, err);
+    *out = &c->parts->sizes;
+    return status;
+}
+
+static fab_status build_next_hops(void *context, size_t index, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_replay_sizes *sizes = NULL;
+    fab_context *c = context;
+    (void)index;
+    FAB_TRY(fab_context_sizes(c, &sizes, err));
+    FAB_TRY(fab_context_check_next_hops(&c->what, sizes, err));
+    FAB_TRY(fab_next_hops_new(c->what.fabric, NULL, &c->parts->next_hops, err));
+done:
+    return status;
+}
+
+fab_status fab_context_next_hops(const fab_context *context, const fab_next_hops **out, fab_error *err) {
+    fab_context *c = (fab_context *)graph_owner(context);
+    fab_status status = fab_once_run(&c->parts->next_hops_once, build_next_hops, c, 0, err);
+    *out = c->parts->next_hops;
+    return status;
+}
+
+static fab_status build_dag(void *context, size_t index, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_next_hops *next_hops = NULL;
+    const fab_replay_sizes *sizes = NULL;
+    fab_context *c = context;
+    (void)index;
+    FAB_TRY(fab_context_next_hops(c, &next_hops, err));
+    FAB_TRY(fab_context_sizes(c, &sizes, err));
+    FAB_TRY(fab_context_check_tables(&c->what, sizes, err));
+    FAB_TRY(fab_dag_new(c->what.fabric, next_hops, &c->parts->dag, err));
+done:
+    return status;
+}
+
+fab_status fab_context_dag(const fab_context *context, const fab_dag **out, fab_error *err) {
+    fab_context *c = (fab_context *)fabric_owner(context);
+    fab_status status = fab_once_run(&c->parts->dag_once, build_dag, c, 0, err);
+    *out = c->parts->dag;
+    return status;
+}
+
+static fab_status build_ports(void *context, size_t index, fab_error *err) {
+    fab_context *c = context;
+    (void)index;
+    return fab_ports_init(c->what.fabric, &c->parts->ports, err);
+}
+
+fab_status fab_context_ports(const fab_context *context, const fab_ports **out, fab_error *err) {
+    fab_context *c = (fab_context *)graph_owner(context);
+    fab_status status = fab_once_run(&c->parts->ports_once, build_ports, c, 0, err);
+    *out = &c->parts->ports;
+    return status;
+}
+
+/* --- engines ------------------------------------------------------------------------------------------------------ */
+
+static fab_status build_router(void *context, size_t engine, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_next_hops *next_hops = NULL;
+    const fab_replay_sizes *sizes = NULL;
+    fab_context *c = context;
+    FAB_TRY(fab_context_next_hops(c, &next_hops, err));
+    FAB_TRY(fab_context_sizes(c, &sizes, err));
+    FAB_TRY(fab_context_check_routers(&c->what, sizes, false, err));
+    FAB_TRY(
+        fab_router_new(&c->what.engines[engine], c->what.fabric, next_hops, &c->parts->engines[engine].router, err));
+done:
+    return status;
+}
+
+/* Follows an engine to where it is built. */
+static fab_context *engine_owner(const fab_context *c, size_t *engine) {
+    while (c->parts->engines[*engine].of_base != SIZE_MAX) {
+        *engine = c->parts->engines[*engine].of_base;
+        c = c->what.base;
+    }
+    return (fab_context *)c;
+}
+
+fab_status fab_context_router(const fab_context *context, size_t engine, const fab_router **out, fab_error *err) {
+    fab_context *c = engine_owner(context, &engine);
+    fab_status status = fab_once_run(&c->parts->engines[engine].router_once, build_router, c, engine, err);
+    *out = c->parts->engines[engine].router;
+    return status;
+}
+
+static fab_status build_index(void *context, size_t index, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_next_hops *next_hops = NULL;
+    fab_context *c = context;
+    (void)index;
+    FAB_TRY(fab_context_next_hops(c, &next_hops, err));
+    FAB_TRY(fab_hops_index_init(c->what.fabric, next_hops, &c->parts->index, err));
+done:
+    return status;
+}
+
+static fab_status build_own_index(void *context, size_t engine, fab_error *err) {
+    fab_context *c = context;
+    context_engine *e = &c->parts->engines[engine];
+    return fab_hops_index_init(c->what.fabric, fab_router_next_hops(e->router), &e->index, err);
+}
+
+fab_status fab_context_index(const fab_context *context, size_t engine, const fab_hops_index **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_router *router = NULL;
+    const fab_next_hops *next_hops = NULL;
+    FAB_TRY(fab_context_router(context, engine, &router, err));
+    FAB_TRY(fab_context_next_hops(context, &next_hops, err));
+    if (fab_router_next_hops(router) == next_hops) {
+        fab_context *c = (fab_context *)fabric_owner(context);
+        FAB_TRY(fab_once_run(&c->parts->index_once, build_index, c, 0, err));
+        *out = &c->parts->index;
+    } else {
+        fab_context *c = engine_owner(context, &engine);
+        FAB_TRY(fab_once_run(&c->parts->engines[engine].index_once, build_own_index, c, engine, err));
+        *out = &c->parts->engines[engine].index;
+    }
+done:
+    return status;
+}
+
+static fab_status engines_init(fab_context *c, fab_error *err) {
+    const fab_context_request *q = &c->what;
+    fab_status status = FAB_NEW(c->parts->engines, q->n_engines, err);
+    for (size_t e = 0; status == FAB_OK && e < q->n_engines; e++) {
+        context_engine *engine = &c->parts->engines[e];
+        fab_once_init(&engine->router_once);
+        fab_once_init(&engine->index_once);
+        engine->of_base = SIZE_MAX;
+        for (size_t k = 0; same_fabric(c) && engine->of_base == SIZE_MAX && k < q->base->what.n_engines; k++) {
+            bool is_same = strcmp(q->engines[e].text, q->base->what.engines[k].text) == 0;
+            engine->of_base = is_same ? k : SIZE_MAX;
+        }
+    }
+    return status;
+}
+
+/* --- traffic ------------------------------------------------------------------------------------------------------ */
+
+static fab_status make_traffic(fab_context *c, fab_error *err) {
+    const fab_context_request *q = &c->what;
+    return q->gpus != NULL
+               ? fab_traffic_front_end(q->traffic, q->design, q->gpus, q->fabric, &c->parts->made, err)
+               : fab_traffic_make(q->traffic, q->design, q->fabric, q->seed + q->draw, &c->parts->made, err);
+}
+
+static fab_status build_traffic(void *context, size_t index, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = context;
+    context_parts *p = c->parts;
+    const fab_traffic *traffic = NULL;
+    (void)index;
+    if (may_share_traffic(c)) {
+        FAB_TRY(fab_context_traffic(c->what.base, &traffic, err));
+        const fab_context_request *base = &c->what.base->what;
+        if (c->what.seed + c->what.draw == base->seed + base->draw || !traffic->depends_on_seed) {
+            p->traffic = traffic;
+            p->owner = c->what.base->parts->owner;
+            goto done;
+        }
+    }
+    FAB_TRY(c->what.given == NULL ? make_traffic(c, err) : FAB_OK);
+    p->traffic = c->what.given == NULL ? &p->made : c->what.given;
+    p->owner = c;
+    FAB_TRY(context_phases_init(c, err));
+done:
+    return status;
+}
+
+fab_status fab_context_traffic(const fab_context *context, const fab_traffic **out, fab_error *err) {
+    fab_context *c = (fab_context *)context;
+    fab_status status = fab_once_run(&c->parts->traffic_once, build_traffic, c, 0, err);
+    *out = c->parts->traffic;
+    return status;
+}
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+static void fill_from_base(fab_context_request *q) {
+    const fab_context_request *base = &q->base->what;
+    q->design = q->design != NULL ? q->design : base->design;
+    q->fabric = q->fabric != NULL ? q->fabric : base->fabric;
+    if (q->traffic == NULL && q->given == NULL) {
+        q->gpus = base->gpus;
+        q->traffic = base->traffic;
+        q->given = base->given;
+    }
+    q->n_engines = q->engines != NULL ? q->n_engines : base->n_engines;
+    q->engines = q->engines != NULL ? q->engines : base->engines;
+    q->seed = q->seed != 0 ? q->seed : base->seed;
+}
+
+fab_status fab_context_new(const fab_context_request *request, fab_context **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = NULL;
+    FAB_TRY(FAB_NEW(c, 1, err));
+    c->what = *request;
+    if (request->base != NULL) {
+        fill_from_base(&c->what);
+    }
+    FAB_TRY(FAB_NEW(c->parts, 1, err));
+    fab_once_init(&c->parts->sizes_once);
+    fab_once_init(&c->parts->next_hops_once);
+    fab_once_init(&c->parts->dag_once);
+    fab_once_init(&c->parts->ports_once);
+    fab_once_init(&c->parts->index_once);
+    fab_once_init(&c->parts->traffic_once);
+    fab_once_init(&c->parts->baselines_once);
+    FAB_TRY(engines_init(c, err));
+    *out = c;
+    c = NULL;
+done:
+    fab_context_free(c);
+    return status;
+}
+
+static void parts_free(fab_context *c) {
+    context_parts *p = c->parts;
+    context_baselines_release(c);
+    context_phases_release(c);
+    for (size_t e = 0; p->engines != NULL && e < c->what.n_engines; e++) {
+        fab_hops_index_release(&p->engines[e].index);
+        fab_router_free(p->engines[e].router);
+        fab_once_release(&p->engines[e].router_once);
+        fab_once_release(&p->engines[e].index_once);
+    }
+    free(p->engines);
+    fab_traffic_release(&p->made);
+    fab_hops_index_release(&p->index);
+    fab_ports_release(&p->ports);
+    fab_dag_free(p->dag);
+    fab_next_hops_free(p->next_hops);
+    fab_once_release(&p->sizes_once);
+    fab_once_release(&p->next_hops_once);
+    fab_once_release(&p->dag_once);
+    fab_once_release(&p->ports_once);
+    fab_once_release(&p->index_once);
+    fab_once_release(&p->traffic_once);
+    fab_once_release(&p->baselines_once);
+    free(p);
+}
+
+void fab_context_free(fab_context *context) {
+    if (context != NULL && context->parts != NULL) {
+        parts_free(context);
+    }
+    free(context);
+}
+
+uint64_t fab_context_seed(const fab_context *context, const fab_router *router) {
+    return fab_router_seed(router, context->what.seed) + context->what.draw;
+}
+
+const fab_context_request *fab_context_what(const fab_context *context) {
+    return &context->what;
+}

@@ -1,0 +1,126 @@
+/* Phases under engines on the healthy fabric: where failures start from. */
+#include "context_parts.h"
+
+#include "fab/memory.h"
+
+#include <stdlib.h>
+
+static fab_status list_baselines(void *context, size_t index, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_traffic *traffic = NULL;
+    fab_context *c = context;
+    context_parts *p = c->parts;
+    (void)index;
+    FAB_TRY(fab_context_traffic(c, &traffic, err));
+    const size_t n = c->what.n_engines * traffic->n_phases;
+    FAB_TRY(FAB_NEW(p->baselines, n, err));
+    for (size_t i = 0; i < n; i++) {
+        fab_once_init(&p->baselines[i].baseline_once);
+        fab_once_init(&p->baselines[i].clock_once);
+    }
+done:
+    return status;
+}
+
+void context_baselines_release(fab_context *c) {
+    context_parts *p = c->parts;
+    const size_t n = p->baselines != NULL ? c->what.n_engines * p->traffic->n_phases : 0;
+    for (size_t i = 0; i < n; i++) {
+        fab_clock_free(p->baselines[i].clock);
+        fab_baseline_free(p->baselines[i].baseline);
+        fab_once_release(&p->baselines[i].baseline_once);
+        fab_once_release(&p->baselines[i].clock_once);
+    }
+    free(p->baselines);
+}
+
+/* Place of a phase under an engine. */
+static fab_status find_place(const fab_context *context, size_t engine, size_t phase, size_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = (fab_context *)context;
+    FAB_TRY(fab_once_run(&c->parts->baselines_once, list_baselines, c, 0, err));
+    if (engine >= c->what.n_engines || phase >= c->parts->traffic->n_phases) {
+        FAB_FAIL(err, FAB_EINTERNAL, NULL, "phase %zu of %zu under engine %zu of %zu", phase,
+                 c->parts->traffic->n_phases, engine, c->what.n_engines);
+    }
+    *out = engine * c->parts->traffic->n_phases + phase;
+done:
+    return status;
+}
+
+static fab_status build_baseline(void *context, size_t place, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = context;
+    const size_t n_phases = c->parts->traffic->n_phases;
+    fab_baseline_request request = {.phase = &c->parts->traffic->phases[place % n_phases]};
+    FAB_TRY(fab_context_router(c, place / n_phases, &request.router, err));
+    FAB_TRY(fab_context_offer(c, place % n_phases, &request.offer, err));
+    FAB_TRY(fab_context_index(c, place / n_phases, &request.index, err));
+    request.seed = fab_context_seed(c, request.router);
+    FAB_TRY(fab_baseline_new(&request, &c->parts->baselines[place].baseline, err));
+done:
+    return status;
+}
+
+fab_status fab_context_baseline(const fab_context *context, size_t engine, size_t phase, const fab_baseline **out,
+                                fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = (fab_context *)context;
+    size_t place = 0;
+    FAB_TRY(fab_context_duplicate(context, phase, &phase, err));
+    FAB_TRY(find_place(context, engine, phase, &place, err));
+    FAB_TRY(fab_once_run(&c->parts->baselines[place].baseline_once, build_baseline, c, place, err));
+    *out = c->parts->baselines[place].baseline;
+done:
+    return status;
+}
+
+static fab_status build_clock(void *context, size_t place, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = context;
+    const fab_baseline *baseline = NULL;
+    const size_t n_phases = c->parts->traffic->n_phases;
+    fab_clock_request request = {.fabric = c->what.fabric, .phase = &c->parts->traffic->phases[place % n_phases]};
+    FAB_TRY(fab_context_baseline(c, place / n_phases, place % n_phases, &baseline, err));
+    FAB_TRY(fab_context_router(c, place / n_phases, &request.router, err));
+    FAB_TRY(fab_context_offer(c, place % n_phases, &request.offer, err));
+    request.routes = fab_baseline_routes(baseline);
+    FAB_TRY(fab_clock_new(&request, &c->parts->baselines[place].clock, err));
+done:
+    return status;
+}
+
+fab_status fab_context_clock(const fab_context *context, size_t engine, size_t phase, const fab_clock **out,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = (fab_context *)context;
+    size_t place = 0;
+    FAB_TRY(find_place(context, engine, phase, &place, err));
+    FAB_TRY(fab_once_run(&c->parts->baselines[place].clock_once, build_clock, c, place, err));
+    *out = c->parts->baselines[place].clock;
+done:
+    return status;
+}
+
+/* --- counts ------------------------------------------------------------------------------------------------------- */
+
+fab_context_builds fab_context_count(const fab_context *c) {
+    const context_parts *p = c->parts;
+    fab_context_builds n = {.next_hops = p->next_hops_once.n_builds,
+                            .dags = p->dag_once.n_builds,
+                            .ports = p->ports_once.n_builds,
+                            .traffics = p->owner == c ? p->traffic_once.n_builds : 0};
+    for (size_t e = 0; e < c->what.n_engines; e++) {
+        n.routers += p->engines[e].router_once.n_builds;
+    }
+    for (size_t i = 0; i < p->n_phases; i++) {
+        n.offers += p->phases[i].offer_once.n_builds;
+        n.demands += p->phases[i].demand_once.n_builds;
+        n.bounds += p->phases[i].bound_once.n_builds;
+    }
+    for (size_t i = 0; p->baselines != NULL && i < c->what.n_engines * p->traffic->n_phases; i++) {
+        n.baselines += p->baselines[i].baseline_once.n_builds;
+        n.estimators += p->baselines[i].clock_once.n_builds;
+    }
+    return n;
+}

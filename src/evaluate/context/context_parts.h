@@ -1,0 +1,84 @@
+/**
+ * @file context_parts.h
+ * Inside of context*.c and of what evaluates: the parts of a context.
+ */
+#ifndef FAB_CONTEXT_PARTS_H
+#define FAB_CONTEXT_PARTS_H
+
+#include "fab/context.h"
+#include "fab/masked_hops.h"
+#include "fab/phase_clock.h"
+#include "fab/replay_memory.h"
+#include "fab/reroute.h"
+#include "measure/measure.h"
+#include "once.h"
+
+/** An engine over the tables of the context. */
+typedef struct context_engine {
+    size_t of_base; /* engine of base that it is; SIZE_MAX: none */
+    fab_once router_once, index_once;
+    fab_router *router;
+    fab_hops_index index; /* of next hops that the engine read from a file; else not built */
+} context_engine;
+
+/** A phase under any engine. */
+typedef struct context_phase {
+    fab_once offer_once, demand_once, subject_once, bound_once, duplicate_once;
+    fab_offer offer;
+    fab_demand demand;
+    fab_subject subject;
+    fab_bound bound;
+    size_t duplicate_of;
+} context_phase;
+
+/** A phase under an engine on the healthy fabric. */
+typedef struct context_baseline {
+    fab_once baseline_once, clock_once;
+    fab_baseline *baseline;
+    fab_clock *clock;
+} context_baseline;
+
+typedef struct context_parts {
+    fab_once sizes_once, next_hops_once, dag_once, ports_once, index_once, traffic_once, baselines_once;
+    fab_replay_sizes sizes;
+    fab_next_hops *next_hops;
+    fab_dag *dag;
+    fab_ports ports;
+    fab_hops_index index;
+    fab_traffic made;
+    const fab_traffic *traffic; /* made, given, or that of base */
+    const fab_context *owner;   /* with `traffic`: whose phases these are */
+    context_engine *engines;    /* [engine] */
+    context_phase *phases;      /* [phase]; NULL where base has them */
+    size_t n_phases;
+    context_baseline *baselines; /* [engine][phase] */
+} context_parts;
+
+struct fab_context {
+    fab_context_request what;
+    context_parts *parts;
+};
+
+/** What does not depend on the engine, of the healthy fabric. */
+fab_status fab_context_subject(const fab_context *context, size_t phase, const fab_subject **out,
+                               fab_error *err) FAB_MUST_USE;
+
+/** What masks of the fabric share, for the next hops that an engine chooses among. */
+fab_status fab_context_index(const fab_context *context, size_t engine, const fab_hops_index **out,
+                             fab_error *err) FAB_MUST_USE;
+
+/** The estimator of a phase's time under an engine that does not split. Errors of fab_clock_new(). */
+fab_status fab_context_clock(const fab_context *context, size_t engine, size_t phase, const fab_clock **out,
+                             fab_error *err) FAB_MUST_USE;
+
+/** Counts of the fabric, for estimates. */
+fab_status fab_context_sizes(const fab_context *context, const fab_replay_sizes **out, fab_error *err) FAB_MUST_USE;
+
+/* context_phases.c */
+fab_status context_phases_init(fab_context *context, fab_error *err) FAB_MUST_USE;
+void context_phases_release(fab_context *context);
+
+/* context_baselines.c */
+void context_baselines_release(fab_context *context);
+
+#endif

@@ -1,0 +1,196 @@
+/* Phases under any engine: what is offered, what switches are asked for, the optimum, and which phases are the same. */
+#include "context_parts.h"
+
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAME_BYTES 1e-9 /* of flows: those of a phase are rounded */
+
+fab_status context_phases_init(fab_context *c, fab_error *err) {
+    context_parts *p = c->parts;
+    fab_status status = FAB_NEW(p->phases, p->traffic->n_phases, err);
+    p->n_phases = status == FAB_OK ? p->traffic->n_phases : 0;
+    for (size_t i = 0; i < p->n_phases; i++) {
+        fab_once_init(&p->phases[i].offer_once);
+        fab_once_init(&p->phases[i].demand_once);
+        fab_once_init(&p->phases[i].subject_once);
+        fab_once_init(&p->phases[i].bound_once);
+        fab_once_init(&p->phases[i].duplicate_once);
+    }
+    return status;
+}
+
+void context_phases_release(fab_context *c) {
+    context_parts *p = c->parts;
+    for (size_t i = 0; i < p->n_phases; i++) {
+        context_phase *phase = &p->phases[i];
+        fab_subject_release(&phase->subject);
+        fab_bound_release(&phase->bound);
+        fab_demand_release(&phase->demand);
+        fab_offer_release(&phase->offer);
+        fab_once_release(&phase->offer_once);
+        fab_once_release(&phase->demand_once);
+        fab_once_release(&phase->subject_once);
+        fab_once_release(&phase->bound_once);
+        fab_once_release(&phase->duplicate_once);
+    }
+    free(p->phases);
+}
+
+/* Where the phases of a context are kept, which has its traffic then. */
+static fab_status owner_of(const fab_context *context, size_t phase, fab_context **out, fab_error *err) {
+    const fab_traffic *traffic = NULL;
+    fab_status status = fab_context_traffic(context, &traffic, err);
+    if (status == FAB_OK && phase >= traffic->n_phases) {
+        status = fab_fail(err, FAB_EINTERNAL, NULL, "phase %zu of %zu", phase, traffic->n_phases);
+    }
+    *out = status == FAB_OK ? (fab_context *)context->parts->owner : NULL;
+    return status;
+}
+
+/* --- what is asked for -------------------------------------------------------------------------------------------- */
+
+static fab_status build_offer(void *context, size_t phase, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_ports *ports = NULL;
+    fab_context *c = context;
+    FAB_TRY(fab_context_ports(c, &ports, err));
+    FAB_TRY(
+        fab_offer_init(c->what.fabric, ports, &c->parts->traffic->phases[phase], &c->parts->phases[phase].offer, err));
+done:
+    return status;
+}
+
+fab_status fab_context_offer(const fab_context *context, size_t phase, const fab_offer **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = NULL;
+    FAB_TRY(owner_of(context, phase, &c, err));
+    FAB_TRY(fab_once_run(&c->parts->phases[phase].offer_once, build_offer, c, phase, err));
+    *out = &c->parts->phases[phase].offer;
+done:
+    return status;
+}
+
+static fab_status build_demand(void *context, size_t phase, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_next_hops *next_hops = NULL;
+    const fab_ports *ports = NULL;
+    const fab_offer *offer = NULL;
+    fab_context *c = context;
+    FAB_TRY(fab_context_offer(c, phase, &offer, err));
+    FAB_TRY(fab_context_ports(c, &ports, err));
+    FAB_TRY(fab_context_next_hops(c, &next_hops, err));
+    FAB_TRY(fab_demand_init(c->what.fabric, ports, next_hops, &c->parts->traffic->phases[phase], offer,
+                            &c->parts->phases[phase].demand, err));
+done:
+    return status;
+}
+
+fab_status fab_context_demand(const fab_context *context, size_t phase, const fab_demand **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = NULL;
+    FAB_TRY(owner_of(context, phase, &c, err));
+    FAB_TRY(fab_once_run(&c->parts->phases[phase].demand_once, build_demand, c, phase, err));
+    *out = &c->parts->phases[phase].demand;
+done:
+    return status;
+}
+
+static fab_status build_subject(void *context, size_t phase, fab_error *err) {
+    return fab_subject_init(context, phase, &((fab_context *)context)->parts->phases[phase].subject, err);
+}
+
+fab_status fab_context_subject(const fab_context *context, size_t phase, const fab_subject **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = NULL;
+    FAB_TRY(owner_of(context, phase, &c, err));
+    FAB_TRY(fab_once_run(&c->parts->phases[phase].subject_once, build_subject, c, phase, err));
+    *out = &c->parts->phases[phase].subject;
+done:
+    return status;
+}
+
+static fab_status build_bound(void *context, size_t phase, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_next_hops *next_hops = NULL;
+    const fab_dag *dag = NULL;
+    const fab_demand *demand = NULL;
+    fab_context *c = context;
+    FAB_TRY(fab_context_demand(c, phase, &demand, err));
+    FAB_TRY(fab_context_next_hops(c, &next_hops, err));
+    FAB_TRY(fab_context_dag(c, &dag, err));
+    FAB_TRY(
+        fab_bound_find(c->what.fabric, dag, next_hops, demand, FAB_BOUND_TRIVIAL, &c->parts->phases[phase].bound, err));
+done:
+    return status;
+}
+
+fab_status fab_context_bound(const fab_context *context, size_t phase, const fab_bound **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = NULL;
+    FAB_TRY(owner_of(context, phase, &c, err));
+    FAB_TRY(fab_once_run(&c->parts->phases[phase].bound_once, build_bound, c, phase, err));
+    *out = &c->parts->phases[phase].bound;
+done:
+    return status;
+}
+
+/* --- duplicates --------------------------------------------------------------------------------------------------- */
+
+static bool same_array(const void *a, const void *b, size_t bytes) {
+    return a == b || (a != NULL && b != NULL && memcmp(a, b, bytes) == 0);
+}
+
+/* The same flows at the same offered rates: then routes and loads are the same, under any engine. With bytes in
+ * proportion they stay so wherever ranks go. */
+static fab_status compare_phases(const fab_context *c, size_t a, size_t b, bool *out_same, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_phase *x = &c->parts->traffic->phases[a];
+    const fab_phase *y = &c->parts->traffic->phases[b];
+    const fab_offer *offer_a = NULL;
+    const fab_offer *offer_b = NULL;
+    const size_t n = (size_t)x->n_flows;
+    bool same = x->n_flows == y->n_flows && x->all.n == 0 && y->all.n == 0 &&
+                same_array(x->src, y->src, n * sizeof *x->src) && same_array(x->dst, y->dst, n * sizeof *x->dst) &&
+                same_array(x->ordinal, y->ordinal, n * sizeof *x->ordinal);
+    double ratio = same ? (double)y->total_bytes / (double)x->total_bytes : 1;
+    for (size_t i = 0; i < n && same; i++) {
+        same = fabs((double)x->bytes[i] * ratio - (double)y->bytes[i]) <= (double)y->bytes[i] * SAME_BYTES;
+    }
+    if (same) {
+        FAB_TRY(fab_context_offer(c, a, &offer_a, err));
+        FAB_TRY(fab_context_offer(c, b, &offer_b, err));
+        same = same_array(offer_a->rate, offer_b->rate, n * sizeof *offer_a->rate);
+    }
+    *out_same = same;
+done:
+    return status;
+}
+
+static fab_status find_duplicate(void *context, size_t phase, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = context;
+    size_t found = 0;
+    for (bool same = false; found < phase; found++) {
+        FAB_TRY(compare_phases(c, found, phase, &same, err));
+        if (same) {
+            break;
+        }
+    }
+    c->parts->phases[phase].duplicate_of = found;
+done:
+    return status;
+}
+
+fab_status fab_context_duplicate(const fab_context *context, size_t phase, size_t *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *c = NULL;
+    FAB_TRY(owner_of(context, phase, &c, err));
+    FAB_TRY(fab_once_run(&c->parts->phases[phase].duplicate_once, find_duplicate, c, phase, err));
+    *out = c->parts->phases[phase].duplicate_of;
+done:
+    return status;
+}

@@ -1,0 +1,265 @@
+/* A phase under an engine in a state. What the healthy fabric gives comes from the context; what a state changes, from
+ * there. */
+#include "fab/evaluate.h"
+
+#include "context/context_parts.h"
+#include "fab/memory.h"
+#include "measure/measure_rates.h"
+#include "state/moved_phase.h"
+#include "state/state_key.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Scratch for a phase under an engine. */
+typedef struct workspace_place {
+    fab_reroute *reroute;     /* NULL before the first state, and of duplicates */
+    fab_clock_reader *reader; /* NULL before the first time */
+    uint64_t version;         /* of the state that `loads` are of; 0: none */
+    fab_rerouted loads;
+} workspace_place;
+
+struct fab_workspace {
+    const fab_context *context;
+    fab_scratch scratch;
+    fab_mask nothing; /* a mask of it */
+    bool has_nothing;
+    fab_state_key key;
+    workspace_place *places; /* [engine][phase] */
+    size_t n_places;
+    fab_context *drawn; /* of the draw looked at last; NULL: the first */
+    fab_workspace *of_drawn;
+};
+
+fab_status fab_workspace_new(const fab_context *context, fab_workspace **out, fab_error *err) {
+    fab_workspace *w = NULL;
+    fab_status status = FAB_NEW(w, 1, err);
+    if (status == FAB_OK) {
+        w->context = context;
+        *out = w;
+    }
+    return status;
+}
+
+void fab_workspace_free(fab_workspace *w) {
+    if (w == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < w->n_places; i++) {
+        fab_reroute_free(w->places[i].reroute);
+        fab_clock_reader_free(w->places[i].reader);
+    }
+    free(w->places);
+    fab_workspace_free(w->of_drawn);
+    fab_context_free(w->drawn);
+    if (w->has_nothing) {
+        fab_mask_release(&w->nothing);
+    }
+    fab_state_key_release(&w->key);
+    fab_scratch_release(&w->scratch);
+    free(w);
+}
+
+static bool is_healthy(const fab_state *state) {
+    return (state->mask == NULL || state->mask->n_links == 0) && state->n_moved == 0;
+}
+
+/* --- loads -------------------------------------------------------------------------------------------------------- */
+
+static fab_status find_place(fab_workspace *w, const fab_case *at, size_t phase, workspace_place **out,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_traffic *traffic = NULL;
+    FAB_TRY(fab_context_traffic(w->context, &traffic, err));
+    if (w->places == NULL) {
+        FAB_TRY(FAB_NEW(w->places, fab_context_what(w->context)->n_engines * traffic->n_phases, err));
+        w->n_places = fab_context_what(w->context)->n_engines * traffic->n_phases;
+    }
+    *out = &w->places[at->engine * traffic->n_phases + phase];
+done:
+    return status;
+}
+
+static fab_status find_loads(fab_workspace *w, const fab_case *at, const fab_state *state, const fab_rerouted **out,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    size_t phase = 0;
+    workspace_place *place = NULL;
+    const fab_baseline *baseline = NULL;
+    FAB_TRY(fab_context_duplicate(w->context, at->phase, &phase, err));
+    FAB_TRY(fab_context_baseline(w->context, at->engine, phase, &baseline, err));
+    FAB_TRY(find_place(w, at, phase, &place, err));
+    if (place->reroute == NULL) {
+        FAB_TRY(fab_reroute_new(baseline, &place->reroute, err));
+    }
+    if (place->version != w->key.version) {
+        place->version = 0;
+        FAB_TRY(state->n_moved > 0 ? fab_reroute_apply_moved(place->reroute, state->mask, state->moved, state->n_moved,
+                                                             state->new_gpu, &place->loads, err)
+                                   : fab_reroute_apply(place->reroute, state->mask, state->when, &place->loads, err));
+        place->version = w->key.version;
+    }
+    *out = &place->loads;
+done:
+    return status;
+}
+
+/* --- times -------------------------------------------------------------------------------------------------------- */
+
+static fab_status time_split(const fab_workspace *w, const fab_case *at, const fab_router *router,
+                             const fab_state *state, fab_phase_seconds *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_ports *ports = NULL;
+    fab_moved_phase moved = {.phase = {.n_flows = 0}};
+    fab_split_seconds_request request = {
+        .fabric = fab_context_what(w->context)->fabric, .router = router, .mask = state->mask};
+    FAB_TRY(fab_context_traffic(w->context, &request.traffic, err));
+    FAB_TRY(fab_context_offer(w->context, at->phase, &request.offer, err));
+    request.phase = &request.traffic->phases[at->phase];
+    if (state->n_moved > 0) {
+        FAB_TRY(fab_context_ports(w->context, &ports, err));
+        FAB_TRY(fab_moved_phase_init(request.fabric, ports, request.phase, state, &moved, err));
+        request.phase = &moved.phase;
+        request.offer = &moved.offer;
+    }
+    FAB_TRY(fab_split_seconds(&request, out, err));
+done:
+    fab_moved_phase_release(&moved);
+    return status;
+}
+
+static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_state *state, fab_phase_seconds *out,
+                            fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_router *router = NULL;
+    const fab_clock *clock = NULL;
+    const fab_rerouted *loads = NULL;
+    const fab_traffic *traffic = NULL;
+    workspace_place *place = NULL;
+    FAB_TRY(fab_context_router(w->context, at->engine, &router, err));
+    FAB_TRY(fab_context_traffic(w->context, &traffic, err));
+    if (fab_router_splits(router)) {
+        FAB_TRY(time_split(w, at, router, state, out, err));
+    } else {
+        FAB_TRY(find_loads(w, at, state, &loads, err));
+        FAB_TRY(fab_context_clock(w->context, at->engine, at->phase, &clock, err));
+        FAB_TRY(find_place(w, at, at->phase, &place, err));
+        if (place->reader == NULL) {
+            FAB_TRY(fab_clock_reader_new(clock, &place->reader, err));
+        }
+        FAB_TRY(fab_clock_read(place->reader, state->mask, loads, state->n_moved > 0, out, err));
+    }
+    if (isnan(out->transfer_s)) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "phase %s is too large for its time to be computed",
+                 traffic->phases[at->phase].name);
+    }
+done:
+    return status;
+}
+
+/* --- figures ------------------------------------------------------------------------------------------------------ */
+
+static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_needs *needs, const fab_state *state,
+                               fab_evaluated *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_trial trial = {.rates = (needs->what & FAB_NEED_RATES) != 0,
+                       .keep_flows = (needs->what & FAB_NEED_FLOWS) != 0,
+                       .keep_routes = (needs->what & FAB_NEED_PATHS) != 0,
+                       .whole_paths = needs->whole_paths,
+                       .n_threads = needs->n_threads > 0 ? needs->n_threads : 1,
+                       .advance = needs->advance,
+                       .advance_context = needs->advance_context,
+                       .scratch = &w->scratch,
+                       .detail = needs->detail,
+                       .dependencies = needs->dependencies,
+                       .trace = needs->trace};
+    if (!is_healthy(state)) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                 "collisions and rates of flows are found on the healthy fabric; ask for loads and times");
+    }
+    FAB_TRY(fab_context_subject(w->context, at->phase, &trial.subject, err));
+    FAB_TRY(fab_context_router(w->context, at->engine, &trial.router, err));
+    if ((needs->what & FAB_NEED_GAP) != 0) {
+        FAB_TRY(fab_context_bound(w->context, at->phase, &trial.bound, err));
+    }
+    trial.seed = fab_context_seed(w->context, trial.router);
+    if (needs->trace != NULL) {
+        fab_trace_clear(needs->trace, trial.subject->fabric, trial.subject->phase);
+    }
+    FAB_TRY(fab_trial_run(&trial, &out->figures, err));
+    if (needs->trace != NULL && isnan(out->figures.mean_rate)) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, fab_router_label(trial.router),
+                 "phase %s of %" PRIu64 " flows has too many paths for their rates to be found",
+                 trial.subject->phase->name, trial.subject->phase->n_flows);
+    }
+    out->bytes = w->scratch.bytes;
+    out->utilisation = w->scratch.use;
+done:
+    return status;
+}
+
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
+
+/* A workspace for another draw: with its own traffic, where that is drawn. It lends it the scratch memory. */
+static fab_status open_draw(fab_workspace *w, uint64_t draw, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_context_request request = {.base = w->context, .draw = fab_context_what(w->context)->draw + draw};
+    if (w->drawn != NULL && fab_context_what(w->drawn)->draw == request.draw) {
+        return FAB_OK;
+    }
+    fab_workspace_free(w->of_drawn);
+    w->of_drawn = NULL;
+    fab_context_free(w->drawn);
+    w->drawn = NULL;
+    FAB_TRY(fab_context_new(&request, &w->drawn, err));
+    FAB_TRY(fab_workspace_new(w->drawn, &w->of_drawn, err));
+done:
+    return status;
+}
+
+static void swap_scratch(fab_workspace *a, fab_workspace *b) {
+    fab_scratch scratch = a->scratch;
+    a->scratch = b->scratch;
+    b->scratch = scratch;
+}
+
+static fab_status evaluate_draw(fab_workspace *w, const fab_case *at, const fab_needs *needs, fab_evaluated *out,
+                                fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_case first = {.phase = at->phase, .engine = at->engine, .state = at->state};
+    FAB_TRY(open_draw(w, at->draw, err));
+    swap_scratch(w, w->of_drawn);
+    status = fab_evaluate(w->of_drawn, &first, needs, out, err);
+    swap_scratch(w, w->of_drawn);
+done:
+    return status;
+}
+
+fab_status fab_evaluate(fab_workspace *w, const fab_case *at, const fab_needs *needs, fab_evaluated *out,
+                        fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_state state = at->state != NULL ? *at->state : (fab_state){.mask = NULL};
+    fab_evaluated found = {.loads = NULL};
+    if (at->draw > 0) {
+        return evaluate_draw(w, at, needs, out, err);
+    }
+    if (state.mask == NULL && (needs->what & (FAB_NEED_LOADS | FAB_NEED_TIME)) != 0) {
+        FAB_TRY(w->has_nothing ? FAB_OK : fab_mask_init(fab_context_what(w->context)->fabric, NULL, &w->nothing, err));
+        w->has_nothing = true;
+        state.mask = &w->nothing;
+    }
+    FAB_TRY(fab_state_key_take(&w->key, &state, err));
+    if ((needs->what & FAB_NEED_LOADS) != 0) {
+        FAB_TRY(find_loads(w, at, &state, &found.loads, err));
+    }
+    if ((needs->what & FAB_NEED_TIME) != 0) {
+        FAB_TRY(find_time(w, at, &state, &found.time, err));
+    }
+    if ((needs->what & FAB_NEED_FIGURES) != 0) {
+        FAB_TRY(find_figures(w, at, needs, &state, &found, err));
+    }
+    *out = found;
+done:
+    return status;
+}

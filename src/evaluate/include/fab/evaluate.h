@@ -1,0 +1,97 @@
+/**
+ * @file evaluate.h
+ * A phase routed by an engine in a state: the one way from there to routes, loads, rates and times. Every command is a
+ * loop over fab_evaluate(). See src/doc/adr/0052-evaluator.md.
+ */
+#ifndef FAB_EVALUATE_H
+#define FAB_EVALUATE_H
+
+#include "fab/context.h"
+#include "fab/dependencies.h"
+#include "fab/mask.h"
+#include "fab/phase_clock.h"
+#include "fab/reroute_moved.h"
+#include "fab/result.h"
+#include "fab/trace.h"
+
+/** What differs from the healthy fabric with every rank in its place. Zero-initialised: nothing. */
+typedef struct fab_state {
+    const fab_mask *mask;    /**< components that are dead, or run at a fraction of their capacity; NULL: none */
+    const uint32_t *moved;   /**< shape [n_moved]: GPUs whose ranks run elsewhere, ascending */
+    size_t n_moved;          /**< 0: nobody moved */
+    const uint32_t *new_gpu; /**< shape [n_gpus]: where; new_gpu[g] = g for all others. NULL: nobody moved */
+    fab_reroute_when when;   /**< whether switches have noticed what failed */
+} fab_state;
+
+/** Whom, and where. */
+typedef struct fab_case {
+    size_t phase, engine;
+    uint64_t draw;          /**< 0, 1, ...: added to the seed of the context, or of the engine where it has its own */
+    const fab_state *state; /**< NULL: the healthy fabric */
+} fab_case;
+
+/** What is wanted; may be combined. */
+typedef enum fab_need {
+    FAB_NEED_LOADS = 1 << 0,   /**< out->loads: what links are offered, and what the state changed */
+    FAB_NEED_TIME = 1 << 1,    /**< out->time: how long the phase takes; nothing is lost in this state */
+    FAB_NEED_FIGURES = 1 << 2, /**< out->figures: collisions, utilisation; bytes and utilisation of links */
+    FAB_NEED_RATES = 1 << 3,   /**< with FIGURES: max-min fair rates, and the time that the flows take */
+    FAB_NEED_GAP = 1 << 4,     /**< with FIGURES: distance to the certified optimum */
+    FAB_NEED_FLOWS = 1 << 5,   /**< with RATES and a detail: rates of every flow there */
+    FAB_NEED_PATHS = 1 << 6    /**< with FLOWS: and its links */
+} fab_need;
+
+/** What is wanted, where to, and what it may take. */
+typedef struct fab_needs {
+    unsigned what;                  /**< of fab_need */
+    fab_engine_result *detail;      /**< with FIGURES: gets load tables, hot links, paths; NULL: not wanted */
+    fab_dependencies *dependencies; /**< with detail: those of the routes are added */
+    const fab_trace *trace;         /**< with RATES: when flows end, what groups of them put on links; NULL */
+    uint64_t whole_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_WHOLE_PATHS (replay.h) */
+    size_t n_threads;     /**< that may be used; 0 counts as 1 */
+    /** After each of `n` parts of equal work, by the thread that did it: others may call at the same time. NULL: not
+     * wanted */
+    void (*advance)(void *context, uint64_t n);
+    void *advance_context;
+} fab_needs;
+
+/** Figures of a draw. */
+typedef struct fab_figures {
+    double collided_links, collided_flows, max_collision, mean_collision, max_taper, max_hash, max_utilisation,
+        effective_bisection, busiest_link_s, gap, throughput;
+    double least_s;                         /**< no routing carries the phase in less */
+    double min_rate, mean_rate, transfer_s; /**< NAN where they are not known */
+} fab_figures;
+
+/** What came of it. Pointers are into the workspace, valid until the next call with it. */
+typedef struct fab_evaluated {
+    const fab_rerouted *loads;
+    fab_phase_seconds time;
+    fab_figures figures;
+    const double *bytes, *utilisation; /**< with FIGURES: shape [n_links] */
+} fab_evaluated;
+
+/** Memory of one thread, kept from call to call. */
+typedef struct fab_workspace fab_workspace;
+
+/** @param[in] context  Borrowed, must outlive `out`. */
+fab_status fab_workspace_new(const fab_context *context, fab_workspace **out, fab_error *err) FAB_MUST_USE;
+void fab_workspace_free(fab_workspace *workspace);
+
+/**
+ * Evaluates a phase of the workspace's context under an engine in a state.
+ *
+ * Whether everything is routed anew or only what a change touches, and whether rates are solved or bounds meet before,
+ * is decided here: the bytes are those of the whole computation. Phases that are duplicates of each other, and needs
+ * of the same case in several calls, share what was found. Loads and times are those of the first draw's traffic.
+ * @param[out] out  Parts that were not asked for are zero.
+ * @retval FAB_EUNSUPPORTED  figures in a state that is not healthy; times of queue pairs that take turns, or of a phase
+ *                           too large to be solved; what fab_reroute_apply() does not know of
+ * Errors of what routes, measures and solves, and of what builds the parts of the context.
+ * Complexity: loads as fab_reroute_apply_moved(), times as fab_clock_read(), figures O(sum of route lengths), rates
+ * those of the solver. Threads: concurrent calls with different workspaces are safe; the same bytes in any order.
+ */
+fab_status fab_evaluate(fab_workspace *workspace, const fab_case *at, const fab_needs *needs, fab_evaluated *out,
+                        fab_error *err) FAB_MUST_USE;
+
+#endif
