@@ -70,19 +70,10 @@ static change_job *const CHANGES[] = {
     shard, recompute, split_sequence, one_sequence, twice_the_stages, four_times_the_stages, eight_times_the_stages};
 #define N_CHANGES (sizeof CHANGES / sizeof CHANGES[0])
 
-static int count_bits(unsigned mask) {
-    int n = 0;
-    for (; mask != 0; mask &= mask - 1) {
-        n++;
-    }
-    return n;
-}
-
 /* The job with the changes of the mask; "" where one of them is impossible or they do not suffice. */
 static bool try_changes(const fab_job *job, unsigned mask, char *out, size_t size) {
     fab_job_spec spec = job->spec;
     fab_job_memory memory;
-    size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < N_CHANGES; i++) {
         char text[64];
@@ -92,7 +83,7 @@ static bool try_changes(const fab_job *job, unsigned mask, char *out, size_t siz
         if (!CHANGES[i](&spec, &job->model, text, sizeof text)) {
             return false;
         }
-        used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? "," : "", text);
+        fab_append(out, size, "%s%s", out[0] != '\0' ? "," : "", text);
     }
     uint64_t group = spec.microbatch * spec.dp;
     uint64_t microbatches = spec.batch / (group > 0 ? group : 1);
@@ -109,7 +100,7 @@ static bool find_help(const fab_job *job, char *out, size_t size) {
     unsigned allowed = job->spec.kind == FAB_JOB_SERVING ? 7U << 4 : n_masks - 1;
     for (int n = 1; n <= 5; n++) {
         for (unsigned mask = 1; mask < n_masks; mask++) {
-            if ((mask & ~allowed) == 0 && count_bits(mask) == n && count_bits(mask >> 4) <= 1 &&
+            if ((mask & ~allowed) == 0 && __builtin_popcount(mask) == n && __builtin_popcount(mask >> 4) <= 1 &&
                 try_changes(job, mask, out, size)) {
                 return true;
             }

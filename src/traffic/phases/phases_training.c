@@ -346,8 +346,7 @@ static void describe(const fab_job *job, char *out, size_t size) {
         (void)snprintf(more, sizeof more, ", cp %" PRIu64, s->cp);
     }
     if (s->ep > 1) {
-        size_t used = strlen(more);
-        (void)snprintf(more + used, sizeof more - used, ", ep %" PRIu64, s->ep);
+        fab_append(more, sizeof more, ", ep %" PRIu64, s->ep);
     }
     (void)snprintf(out, size, "%s%stp %" PRIu64 ", pp %" PRIu64 ", dp %" PRIu64 "%s%s",
                    job->spec.kind == FAB_JOB_TRAINING ? "" : fab_job_kinds[s->kind],
@@ -360,8 +359,7 @@ static fab_status no_such_phase(const fab_job *job, const char *wanted, fab_erro
     char shape[160];
     for (size_t i = 0; i < N_PHASES; i++) {
         if (has_phase(job, i)) {
-            size_t used = strlen(names);
-            (void)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", PHASES[i].name);
+            fab_append(names, sizeof names, "%s%s", names[0] != '\0' ? ", " : "", PHASES[i].name);
         }
     }
     describe(job, shape, sizeof shape);
