@@ -56,12 +56,9 @@ static void import_put_structure(fab_page *page, const fab_imported *in) {
 }
 
 static void import_put_tiers(fab_page *page, const fab_imported *in) {
-    static const fab_column COLUMNS[] = {COLUMN("tier", NULL),
-                                         COLUMN("switches", fab_show_integer),
-                                         COLUMN("ports", fab_show_integer),
-                                         COLUMN("cables below", fab_show_integer),
-                                         COLUMN("rate", fab_show_rate),
-                                         COLUMN("first", NULL)};
+    static const fab_column COLUMNS[] = {COLUMN("tier", text),     COLUMN("switches", integer),
+                                         COLUMN("ports", integer), COLUMN("cables below", integer),
+                                         COLUMN("rate", rate),     COLUMN("first", text)};
     const fab_fabric *f = in->fabric;
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));

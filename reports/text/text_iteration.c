@@ -14,15 +14,15 @@ static const char *iteration_show_1_digit(fab_page *page, double value) {
 
 /* One row per engine: the parts add up to the time. */
 static void iteration_put_parts(fab_page *page, const fab_result *result) {
-    static const fab_column COLUMNS[] = {COLUMN("engine", NULL),
-                                         COLUMN("time", fab_show_time),
-                                         COLUMN("compute", iteration_show_part),
-                                         COLUMN("bubble", iteration_show_part),
-                                         COLUMN("tp", iteration_show_part),
-                                         COLUMN("pp", iteration_show_part),
-                                         COLUMN("dp", iteration_show_part),
-                                         COLUMN("TFLOP/s", iteration_show_1_digit),
-                                         COLUMN("MFU", fab_show_percent)};
+    static const fab_column COLUMNS[] = {COLUMN("engine", text),
+                                         COLUMN("time", time),
+                                         SHOWN("compute", iteration_show_part),
+                                         SHOWN("bubble", iteration_show_part),
+                                         SHOWN("tp", iteration_show_part),
+                                         SHOWN("pp", iteration_show_part),
+                                         SHOWN("dp", iteration_show_part),
+                                         SHOWN("TFLOP/s", iteration_show_1_digit),
+                                         COLUMN("MFU", percent)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_iterations; i++) {
@@ -138,8 +138,8 @@ static void iteration_put_figure(fab_table *table, const char *what, size_t engi
 
 /* Figures of a published run beside ours, where the design has them. */
 static void iteration_put_published(fab_page *page, const fab_result *result) {
-    static const fab_column COLUMNS[] = {COLUMN("beside what was published", NULL), COLUMN("ours", NULL),
-                                         COLUMN("published", NULL), COLUMN("", NULL)};
+    static const fab_column COLUMNS[] = {COLUMN("beside what was published", text), COLUMN("ours", text),
+                                         COLUMN("published", text), COLUMN("", text)};
     const fab_job_spec *job = &result->job;
     if (job->published_tflops <= 0 && job->published_pipeline_bps <= 0 && job->published_data_bps <= 0) {
         return;
@@ -149,9 +149,9 @@ static void iteration_put_published(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_iterations; i++) {
         const fab_iteration *it = &result->iterations[i];
         iteration_put_figure(&table, "per GPU", i, it->tflops_per_gpu, job->published_tflops, "TFLOP/s");
-        iteration_put_figure(&table, "pipeline bisection", i, it->pipeline_bisection_Bps * 1e-9,
+        iteration_put_figure(&table, "pipeline bisection", i, it->pipeline_bisection_bytes_per_s * 1e-9,
                              job->published_pipeline_bps * 1e-9 / 8, "GB/s");
-        iteration_put_figure(&table, "data-parallel bisection", i, it->data_bisection_Bps * 1e-9,
+        iteration_put_figure(&table, "data-parallel bisection", i, it->data_bisection_bytes_per_s * 1e-9,
                              job->published_data_bps * 1e-9 / 8, "GB/s");
     }
     fab_table_end(&table, 2, NULL, NULL);

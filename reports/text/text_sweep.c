@@ -87,13 +87,13 @@ static const char *sweep_show_bisection(fab_page *page, double ratio) {
 
 static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     bool is_wide = sweep_room(page, s) >= WIDE_FABRIC;
-    const fab_column columns[] = {COLUMN(sweep_show_heading(page, s), NULL),
-                                  COLUMN("built taper", NULL),
-                                  COLUMN("cost", fab_show_money),
-                                  COLUMN("switches", fab_show_whole),
-                                  COLUMN("bisection", sweep_show_bisection),
-                                  COLUMN("power", fab_show_power),
-                                  {is_wide ? "cables" : NULL, fab_show_whole, 0, 0}};
+    const fab_column columns[] = {COLUMN(sweep_show_heading(page, s), text),
+                                  COLUMN("built taper", text),
+                                  COLUMN("cost", money),
+                                  COLUMN("switches", whole),
+                                  SHOWN("bisection", sweep_show_bisection),
+                                  COLUMN("power", power),
+                                  COLUMN(is_wide ? "cables" : NULL, whole)};
     fab_table table;
     bool once = same_fabric(s);
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
@@ -206,7 +206,7 @@ static const char *sweep_show_crossing(fab_page *page, const fab_sweep_phase *ph
 }
 
 static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t tier, const names *list) {
-    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN(sweep_show_heading(page, s), NULL)};
+    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN(sweep_show_heading(page, s), text)};
     fab_table table;
     bool once = same_crossings(s, list, tier);
     for (size_t j = 0; j < list->n; j++) {
@@ -352,7 +352,7 @@ static bool one_label(const fab_sweep *s, size_t e) {
 static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     names phases = {.n = 0};
     engine_table context = {.sweep = s, .engine = e};
-    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("", NULL)};
+    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("", text)};
     fab_table table;
     bool iterations = look(page, s, e, &phases, &context.most_s);
     bool one_price = same_fabric(s);

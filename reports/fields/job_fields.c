@@ -1,0 +1,146 @@
+/* Jobs: `job`, `memory`, `iteration`, and phases that nobody has routed yet. */
+#include "field_rows.h"
+#include "field_tables.h"
+
+#define JOBS      "0026-jobs.md"
+#define ITERATION "0025-iteration-time.md"
+#define BISECTION "compared with Narayanan et al., SC'21, 5.9"
+
+#define T fab_job_memory
+static const fab_field MEMORY[] = {
+    FIGURE(weights_bytes, "byte", "Weights on the fullest GPU; embedding tables of a ranking job too.",
+           .formula = "parameters on the GPU * bytes of one"),
+    FIGURE(gradients_bytes, "byte", "Gradients on the fullest GPU.",
+           .formula = "parameters on the GPU * bytes of one gradient"),
+    FIGURE(optimizer_bytes, "byte",
+           "State of the optimizer on the fullest GPU; split over the data-parallel ranks when sharded.",
+           .formula = "parameters on the GPU * bytes of their state"),
+    FIGURE(
+        activations_bytes, "byte",
+        "Activations of all microbatches in flight on the fullest GPU, one recomputed layer and the logits included.",
+        .source = "Korthikanti et al., 2022, equations 1 to 6; src/doc/adr/0026-jobs.md"),
+    FIGURE(cache_bytes, "byte", "Cached keys and values of a serving job on the fullest GPU."),
+    FIGURE(total_bytes, "byte",
+           "What a job keeps on its fullest GPU. What a framework reserves for itself is not in it.",
+           .formula = "weights + gradients + optimizer + activations + cache", .labels = "memory"),
+    FIGURE(capacity_bytes, "byte", "Memory of the GPU by its data sheet, which counts in units of 2^30 bytes."),
+    FIELD(stage, "The pipeline stage that has the fullest GPU, from 0."),
+    FIELD(rule_gpus, "Least GPUs by the rule of thumb: parameters x bytes x 1.25 / memory of one."),
+    FIELD(fits, "Whether the total is at most the memory of the GPU."),
+};
+const fab_fields fab_memory_fields = TABLE("memory", MEMORY, JOBS);
+
+#undef T
+#define T fab_result
+static const fab_field JOB[] = {
+    {.key = "kind",
+     .type = FAB_FIELD_NAME,
+     .at = offsetof(T, job.kind),
+     .names = fab_job_kinds,
+     .n_names = 3,
+     .definition = "Kind of the job: training, ranking or serving."},
+    FIELD_OF(model, job.model, "Name of the model.", .when = FAB_FILLED),
+    FIELD_OF(gpu, job.gpu, "Name of the GPU.", .when = FAB_FILLED),
+    FIELD(ranks, "Ranks of the job, one on each GPU it takes."),
+    FIELD_OF(tp, job.tp, "Tensor-parallel size.", .labels = "tensor parallel"),
+    FIELD_OF(cp, job.cp, "Context-parallel size.", .labels = "context parallel"),
+    FIELD_OF(pp, job.pp, "Pipeline-parallel size: the number of stages.", .labels = "pipeline parallel"),
+    FIELD_OF(dp, job.dp, "Data-parallel size: the number of replicas.", .labels = "data parallel"),
+    FIELD_OF(ep, job.ep, "Expert-parallel size; it divides dp x cp.", .labels = "expert parallel"),
+    FIELD_OF(batch, job.batch, "Sequences, or samples of a ranking job, in one iteration."),
+    FIELD_OF(microbatch, job.microbatch, "Sequences that pass through a stage at once."),
+    FIELD_OF(interleave, job.interleave, "Chunks of layers that each stage holds; 1 is not interleaved."),
+    FIGURE_OF(published_tflops_per_gpu, job.published_tflops, "TFLOP/s",
+              "What the source of the preset reports, to compare with tflops_per_gpu.", .when = FAB_FILLED),
+    FIGURE_OF(published_pipeline_bisection_bps, job.published_pipeline_bps, "bit/s",
+              "What the source of the preset reports, to compare with pipeline_bisection_bps.", .when = FAB_FILLED),
+    FIGURE_OF(published_data_bisection_bps, job.published_data_bps, "bit/s",
+              "What the source of the preset reports, to compare with data_bisection_bps.", .when = FAB_FILLED),
+    FIELD_OF(not_timed, iteration_note, "Why there is no iteration.", .when = FAB_FILLED),
+    OBJECT(memory, memory, &fab_memory_fields,
+           "Memory of a GPU of the fullest stage, with this microbatch and interleaving."),
+};
+const fab_fields fab_job_fields = TABLE("job", JOB, ITERATION);
+
+#undef T
+#define T fab_phase
+static const fab_field LISTED_PHASES[] = {
+    FIELD(name, "Name of the phase."),
+    FIELD(collective, "What its communicators do: all-reduce, send-recv, ..."),
+    FIELD_OF(communicators, n_comms, "Communicators that are at work in it."),
+    FIELD_OF(flows, n_flows, "Flows of the phase."),
+    FIGURE_OF(bytes, total_bytes, "byte", "Bytes of all its flows over one iteration, counted flow by flow."),
+    FIELD(steps, "Dependent steps of one execution."),
+    FIELD(executions, "Executions in one iteration."),
+    FIGURE(expected_bytes, "byte", "Bytes of the phase by its closed form; 0 where there is none."),
+    FIELD(formula, "Closed form of its bytes; empty where there is none."),
+};
+const fab_fields fab_listed_phase_fields = TABLE("listed_phase", LISTED_PHASES, "0008-traffic.md");
+
+/* --- iterations --------------------------------------------------------------------------------------------------- */
+
+#undef T
+#define T fab_training
+static const fab_field TRAINING[] = {
+    FIELD(tokens, "Tokens of the whole training run."),
+    FIGURE(days, "d", "Time of the training run without failures.", .formula = "tokens / tokens_per_s / 86400"),
+    FIGURE(usd, "USD", "Price of the training run.", .formula = "usd_per_1e9_tokens * tokens / 1e9"),
+    FIGURE(rule_days, "d", "The time by the rule of thumb, from the same throughput.",
+           .formula = "8 T P / (n X), 6 T P / (n X) without full recomputation; P: parameters that a token meets",
+           .source = "Narayanan et al., SC'21, 5.1, equation 4"),
+};
+static const fab_fields TRAINING_RUN = TABLE("training", TRAINING, ITERATION);
+
+#undef T
+#define T fab_iteration
+static const fab_field ITERATIONS[] = {
+    FIELD(engine, "Name of the routing engine."),
+    FIELD(microbatch, "That of the job, or the fastest of 1, 2, 4 and 8 that fits."),
+    FIELD(interleave, "That of the job, or the fastest that the schedule allows."),
+    FIGURE(time_s, "s", "Time of an iteration: computation, bubble, exposed communication and optimizer.",
+           .formula = "compute_s + bubble_s + exposed_*_s + optimizer_s", .labels = "iteration|iteration time"),
+    FIGURE(compute_s, "s", "Computation alone on the busiest pipeline stage, recomputation included.",
+           .formula = "microbatches * layers * kernel times", .labels = "compute|computation"),
+    FIGURE(bubble_s, "s", "The busiest stage idle while the pipeline fills and drains.",
+           .formula = "sum over the other stages of T / chunks; equal stages: (p - 1) / (v m) of compute_s",
+           .source = "Narayanan et al., SC'21, 2.2", .labels = "bubble|pipeline bubble"),
+    FIGURE(exposed_tp_s, "s", "Tensor-parallel communication that no computation hides.",
+           .formula = "time - min(overlap * time, computation to hide it)", .labels = "exposed|exposed tp|tp exposed"),
+    FIGURE(exposed_cp_s, "s", "Context-parallel communication that no computation hides.",
+           .labels = "exposed|exposed cp|cp exposed"),
+    FIGURE(exposed_pp_s, "s", "Transfers between pipeline stages that no computation hides.",
+           .labels = "exposed|exposed pp|pp exposed"),
+    FIGURE(exposed_ep_s, "s", "The exchange between experts that no computation hides.",
+           .labels = "exposed|exposed ep|ep exposed"),
+    FIGURE(exposed_dp_s, "s", "Exchange of gradients and sharded parameters that no computation hides.",
+           .labels = "exposed|exposed dp|dp exposed"),
+    FIGURE(optimizer_s, "s", "Optimizer step, bound by memory bandwidth.",
+           .formula = "bytes read and written / memory bandwidth", .labels = "optimizer"),
+    FIGURE(tflops_per_gpu, "TFLOP/s",
+           "Floating-point operations executed per second and GPU, recomputation included: what published throughputs "
+           "count.",
+           .formula = "executed FLOPs / (gpus * time_s) / 1e12", .source = "Narayanan et al., SC'21, 5.1",
+           .labels = "TFLOP/s|TFLOP/s per GPU"),
+    FIELD(mfu_ratio,
+          "Model FLOPs utilisation: FLOPs of the model alone, without recomputation, over the peak of the GPUs.",
+          .formula = "model FLOPs / (gpus * time_s * peak)", .source = "Chowdhery et al., PaLM, 2022, appendix B",
+          .labels = "MFU|model FLOPs utilisation"),
+    FIGURE(tokens_per_s, "1/s", "Tokens of the whole job per second.", .formula = "batch * sequence length / time_s",
+           .labels = "tokens/s"),
+    FIGURE(usd_per_1e9_tokens, "USD",
+           "GPU hours at the price of the book, and capital and energy of the network, per 1e9 tokens.",
+           .formula = "(GPU-hour price * gpus + network per hour) / (tokens_per_s * 3600) * 1e9",
+           .labels = "$/1e9 tokens"),
+    FIGURE_OF(memory_bytes, memory.total_bytes, "byte",
+              "Weights, gradients, optimizer state and activations of the fullest GPU with this microbatch.",
+              .source = JOBS),
+    FIGURE_OF(pipeline_bisection_bps, pipeline_bisection_bytes_per_s, "bit/s",
+              "Bits per second that cross, in one direction, the cut between the first and the second half of the "
+              "pipeline stages, over the time of the phase at nominal link rates.",
+              .scale = 8, .when = FAB_FILLED, .source = BISECTION, .labels = "pipeline bisection"),
+    FIGURE_OF(data_bisection_bps, data_bisection_bytes_per_s, "bit/s",
+              "Bits per second that cross the cut between the halves of the data-parallel replicas in one direction.",
+              .scale = 8, .when = FAB_FILLED, .source = BISECTION, .labels = "data-parallel bisection"),
+    OBJECT(training, training, &TRAINING_RUN, "Training on train-tokens, without failures.", IF(training.tokens)),
+};
+const fab_fields fab_iteration_fields = TABLE("iteration", ITERATIONS, ITERATION);
