@@ -194,9 +194,7 @@ static const fab_field VARIANTS[] = {
     SPREAD_OF(lost_ratio, lost_ratio, NULL,
               "Offered rate of flows that lost their way, before ranks moved, over all that is offered."),
     SPREAD_OF(moved_servers, moved, NULL, "Servers whose ranks move."),
-    OBJECT(goodput_ratio, goodput, &SPREAD_BELOW,
-           "Useful part of a span with failures and repairs: work that stays, at the speed of the whole fabric.",
-           IF(goodput.n), .formula = "1 - restart_ratio - redo_ratio - slow_ratio - wait_ratio", .source = OUTCOMES,
+    OBJECT(goodput_ratio, goodput, &SPREAD_BELOW, "Goodput of the variant.", IF(goodput.n), .source = OUTCOMES,
            .labels = "goodput"),
     OBJECT(access_loss, access, &ACCESS_LOSS, "Scenarios that lose one link between NIC and switch and nothing else.",
            IF(access.n)),
@@ -276,7 +274,7 @@ static const fab_field SHOWN_COUNTS[] = {
     FIELD_OF(stopped, n_stopped, "Scenarios of that variant in which the job stands, after ranks have moved."),
     FIELD_OF(disconnected, n_disconnected, "Scenarios of that variant in which flows lose every path."),
     FIELD_OF(damage_ratio, damage,
-             "Part of the job's speed that failures take, mean over the scenarios: 1 where the job stops, below 0 "
+             "Part of the job's speed that failures take: 1 where the job stops. Mean over the scenarios; below 0 "
              "where a failure makes it faster.",
              .when = FAB_KNOWN, .is_signed = true,
              .formula = "1 - 1 / slowdown_ratio; of a history 1 - goodput_ratio; without times 1 - max(1, worst_ratio "
@@ -287,7 +285,10 @@ static const fab_fields SHOWN_HEAD = VIEW("shown_counts", SHOWN_COUNTS, NULL);
 
 static const fab_field SHOWN_SPREADS[] = {
     SPREAD_OF(slowdown_ratio, slowdown, NULL, "Slowdown of the variant that stands first."),
-    OBJECT(goodput_ratio, goodput, &SPREAD_BELOW, "Goodput of that variant.", IF(goodput.n), .labels = "goodput"),
+    OBJECT(goodput_ratio, goodput, &SPREAD_BELOW,
+           "Useful part of a span with failures and repairs: work that stays, at the speed of the whole fabric.",
+           IF(goodput.n), .formula = "1 - restart_ratio - redo_ratio - slow_ratio - wait_ratio", .source = OUTCOMES,
+           .labels = "goodput"),
 };
 static const fab_fields SHOWN_FIGURES = VIEW("shown_spreads", SHOWN_SPREADS, NULL);
 
