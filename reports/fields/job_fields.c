@@ -33,9 +33,9 @@ const fab_fields fab_memory_fields = TABLE("memory", MEMORY, JOBS);
 #undef T
 #define T fab_result
 static const fab_field JOB[] = {
-    FIELD_OF(kind, job.kind, "Kind of the job: training, ranking or serving.", .when = FAB_FILLED),
-    FIELD_OF(model, job.model, "Name of the model.", .when = FAB_FILLED),
-    FIELD_OF(gpu, job.gpu, "Name of the GPU.", .when = FAB_FILLED),
+    FIELD_OF(kind, job.kind, "Kind of the job: training, ranking or serving.", FILLED),
+    FIELD_OF(model, job.model, "Name of the model.", FILLED),
+    FIELD_OF(gpu, job.gpu, "Name of the GPU.", FILLED),
     FIELD(ranks, "Ranks of the job, one on each GPU it takes."),
     FIELD_OF(tp, job.tp, "Tensor-parallel size.", .labels = "tensor parallel"),
     FIELD_OF(cp, job.cp, "Context-parallel size.", .labels = "context parallel"),
@@ -46,12 +46,12 @@ static const fab_field JOB[] = {
     FIELD_OF(microbatch, job.microbatch, "Sequences that pass through a stage at once."),
     FIELD_OF(interleave, job.interleave, "Chunks of layers that each stage holds; 1 is not interleaved."),
     FIGURE_OF(published_tflops_per_gpu, job.published_tflops, "TFLOP/s",
-              "What the source of the preset reports, to compare with tflops_per_gpu.", .when = FAB_FILLED),
+              "What the source of the preset reports, to compare with tflops_per_gpu.", FILLED),
     FIGURE_OF(published_pipeline_bisection_bps, job.published_pipeline_bps, "bit/s",
-              "What the source of the preset reports, to compare with pipeline_bisection_bps.", .when = FAB_FILLED),
+              "What the source of the preset reports, to compare with pipeline_bisection_bps.", FILLED),
     FIGURE_OF(published_data_bisection_bps, job.published_data_bps, "bit/s",
-              "What the source of the preset reports, to compare with data_bisection_bps.", .when = FAB_FILLED),
-    FIELD_OF(not_timed, iteration_note, "Why there is no iteration.", .when = FAB_FILLED),
+              "What the source of the preset reports, to compare with data_bisection_bps.", FILLED),
+    FIELD_OF(not_timed, iteration_note, "Why there is no iteration.", FILLED),
     OBJECT(memory, memory, &fab_memory_fields,
            "Memory of a GPU of the fullest stage, with this microbatch and interleaving."),
 };
@@ -132,10 +132,10 @@ static const fab_field ITERATIONS[] = {
     FIGURE_OF(pipeline_bisection_bps, pipeline_bisection_bytes_per_s, "bit/s",
               "Bits per second that cross, in one direction, the cut between the first and the second half of the "
               "pipeline stages, over the time of the phase at nominal link rates.",
-              .scale = 8, .when = FAB_FILLED, .source = BISECTION, .labels = "pipeline bisection"),
+              .scale = 8, FILLED, .source = BISECTION, .labels = "pipeline bisection"),
     FIGURE_OF(data_bisection_bps, data_bisection_bytes_per_s, "bit/s",
               "Bits per second that cross the cut between the halves of the data-parallel replicas in one direction.",
-              .scale = 8, .when = FAB_FILLED, .source = BISECTION, .labels = "data-parallel bisection"),
+              .scale = 8, FILLED, .source = BISECTION, .labels = "data-parallel bisection"),
     OBJECT(training, training, &TRAINING_RUN, "Training on train-tokens, without failures.", IF(training.tokens)),
 };
 const fab_fields fab_iteration_fields = TABLE("iteration", ITERATIONS, ITERATION);
