@@ -1,5 +1,6 @@
 /* The table of formats, and what they share. To add one, see README.md. */
 #include "report_formats.h"
+#include "data/result_walk.h"
 
 #include <errno.h>
 #include <string.h>
@@ -39,13 +40,28 @@ const fab_report_format *fab_report_format_find(const char *name) {
     return NULL;
 }
 
+fab_status fab_report_flush(FILE *out, fab_error *err) {
+    if (fflush(out) != 0 || ferror(out)) {
+        return fab_fail(err, FAB_EIO, NULL, "cannot write the report: %s",
+                        errno != 0 ? strerror(errno) : "a write failed");
+    }
+    return FAB_OK;
+}
+
 fab_status fab_report_put(const fab_str *text, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(fab_str_status(text, err));
     errno = 0;
-    if (ferror(out) || fwrite(text->data, 1, text->length, out) != text->length || fflush(out) != 0) {
-        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the report: %s", errno != 0 ? strerror(errno) : "a write failed");
-    }
+    (void)fwrite(text->data, 1, text->length, out);
+    FAB_TRY(fab_report_flush(out, err));
 done:
     return status;
+}
+
+fab_status fab_report_needs_graph(const fab_result *result, const char *format, fab_error *err) {
+    if (result->graph == NULL) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
+                        format);
+    }
+    return fab_result_walk(result, NULL, NULL, err);
 }

@@ -1,5 +1,4 @@
 #include "report_file.h"
-#include "fab/reports.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +14,8 @@ bool fab_report_file_exists(const char *path) {
     return lstat(path, &info) == 0;
 }
 
-/* O_EXCL: never writes through a link that somebody placed there. */
-fab_status fab_report_open_temporary(const char *final, fab_str *temporary, int *out_fd, fab_error *err) {
+/* Opens a new file beside the final one. O_EXCL: never writes through a link that somebody placed there. */
+static fab_status open_temporary(const char *final, fab_str *temporary, int *out_fd, fab_error *err) {
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         temporary->length = 0;
         fab_str_printf(temporary, "%s.%ld-%d.tmp", final, (long)getpid(), attempt);
@@ -36,33 +35,28 @@ fab_status fab_report_open_temporary(const char *final, fab_str *temporary, int 
     return fab_fail(err, FAB_EIO, final, "cannot write: %s", strerror(errno));
 }
 
-fab_status fab_save_file(const char *path, bool force, fab_save_writer *write_to, const void *context, fab_error *err) {
+fab_status fab_report_write_temporary(const char *final, fab_save_writer *write_to, const void *context,
+                                      fab_str *temporary, bool *made, fab_error *err) {
     fab_status status = FAB_OK;
     fab_error inner = {0};
-    fab_str temporary = FAB_STR_INIT;
     FILE *file = NULL;
     int fd = -1;
-    bool made = false;
-    if (!force && fab_report_file_exists(path)) {
-        FAB_FAIL(err, FAB_EIO, path, "exists already; give --force to overwrite it");
-    }
-    FAB_TRY(fab_report_open_temporary(path, &temporary, &fd, err));
-    made = true;
+    FAB_TRY(open_temporary(final, temporary, &fd, err));
+    *made = true;
     file = fdopen(fd, "wb");
     if (file == NULL) {
-        FAB_FAIL(err, FAB_EIO, path, "cannot write: %s", strerror(errno));
+        FAB_FAIL(err, FAB_EIO, final, "cannot write: %s", strerror(errno));
     }
     fd = -1;
     status = write_to(context, file, &inner);
     if (status != FAB_OK) { /* a failed write names the file; anything else keeps the place it was found at */
-        FAB_FAIL(err, status, status == FAB_EIO ? path : inner.where, "%s", inner.text);
+        FAB_FAIL(err, status, status == FAB_EIO ? final : inner.where, "%s", inner.text);
     }
     FILE *closing = file;
     file = NULL;
-    if (fclose(closing) != 0 || rename(temporary.data, path) != 0) {
-        FAB_FAIL(err, FAB_EIO, path, "cannot write: %s", strerror(errno));
+    if (fclose(closing) != 0) {
+        FAB_FAIL(err, FAB_EIO, final, "cannot write: %s", strerror(errno));
     }
-    made = false;
 done:
     if (file != NULL) {
         (void)fclose(file);
@@ -70,6 +64,22 @@ done:
     if (fd >= 0) {
         (void)close(fd);
     }
+    return status;
+}
+
+fab_status fab_save_file(const char *path, bool force, fab_save_writer *write_to, const void *context, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str temporary = FAB_STR_INIT;
+    bool made = false;
+    if (!force && fab_report_file_exists(path)) {
+        FAB_FAIL(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+    }
+    FAB_TRY(fab_report_write_temporary(path, write_to, context, &temporary, &made, err));
+    if (rename(temporary.data, path) != 0) {
+        FAB_FAIL(err, FAB_EIO, path, "cannot write: %s", strerror(errno));
+    }
+    made = false;
+done:
     if (made) {
         (void)unlink(temporary.data);
     }

@@ -5,17 +5,18 @@
 #ifndef FAB_REPORT_FILE_H
 #define FAB_REPORT_FILE_H
 
-#include "fab/status.h"
+#include "fab/reports.h"
 #include "fab/str.h"
 
 /** True for anything under this name, a dangling link included. */
 bool fab_report_file_exists(const char *path);
 
 /**
- * Opens a new file beside the final one.
+ * Writes a new file beside the final one: to be renamed, or removed.
  * @param[in,out] temporary  Receives its name.
- * @param[out]    out_fd     Open for writing; to be closed, and the file to be renamed or removed.
+ * @param[out]    made       Set where the file exists, though it may be incomplete.
  */
-fab_status fab_report_open_temporary(const char *final, fab_str *temporary, int *out_fd, fab_error *err) FAB_MUST_USE;
+fab_status fab_report_write_temporary(const char *final, fab_save_writer *write_to, const void *context,
+                                      fab_str *temporary, bool *made, fab_error *err) FAB_MUST_USE;
 
 #endif

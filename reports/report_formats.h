@@ -29,6 +29,16 @@ extern const fab_report_format fab_report_simai, fab_report_simgrid, fab_report_
 /** Writes a finished text and flushes. FAB_ENOMEM where an append to it had failed, FAB_EIO when a write fails. */
 fab_status fab_report_put(const fab_str *text, FILE *out, fab_error *err) FAB_MUST_USE;
 
+/** Flushes what was streamed. FAB_EIO when a write had failed. */
+fab_status fab_report_flush(FILE *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * First of all in a format that shows the fabric itself.
+ * @retval FAB_EUNSUPPORTED  the result has no graph
+ * @retval FAB_EINTERNAL     a figure of the result is infinite or not a number
+ */
+fab_status fab_report_needs_graph(const fab_result *result, const char *format, fab_error *err) FAB_MUST_USE;
+
 /** What an audit found, a row each. */
 struct fab_audit;
 fab_status fab_csv_audit(const struct fab_audit *audit, FILE *out, fab_error *err) FAB_MUST_USE;

@@ -60,36 +60,15 @@ static void remove_folders(const char *folder, size_t first_new) {
     free(path);
 }
 
-static fab_status write_one(const fab_result *result, output *o, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_error inner = {0};
-    FILE *file = NULL;
-    int fd = -1;
-    FAB_TRY(fab_report_open_temporary(o->final.data, &o->temporary, &fd, err));
-    o->is_written = true;
-    file = fdopen(fd, "wb");
-    if (file == NULL) {
-        FAB_FAIL(err, FAB_EIO, o->final.data, "cannot write: %s", strerror(errno));
-    }
-    fd = -1;
-    status = o->format->write(result, NULL, file, &inner);
-    if (status != FAB_OK) {
-        /* A failed write names the file; anything else keeps the place it was found at. */
-        FAB_FAIL(err, status, status == FAB_EIO ? o->final.data : inner.where, "%s", inner.text);
-    }
-    FILE *closing = file;
-    file = NULL;
-    if (fclose(closing) != 0) {
-        FAB_FAIL(err, FAB_EIO, o->final.data, "cannot write: %s", strerror(errno));
-    }
-done:
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return status;
+/* What one file holds. */
+typedef struct content {
+    const fab_report_format *format;
+    const fab_result *result;
+} content;
+
+static fab_status write_content(const void *context, FILE *out, fab_error *err) {
+    const content *c = context;
+    return c->format->write(c->result, NULL, out, err);
 }
 
 /* Which files there will be; an existing one is an error unless `force`. */
@@ -128,7 +107,9 @@ fab_status fab_reports_write_all(const fab_result *result, const char *folder, b
     FAB_TRY(plan(result, folder, force, outputs, &n, err));
     FAB_TRY(make_folder(folder, &first_new, err));
     for (size_t i = 0; i < n; i++) {
-        FAB_TRY(write_one(result, &outputs[i], err));
+        output *o = &outputs[i];
+        const content what = {o->format, result};
+        FAB_TRY(fab_report_write_temporary(o->final.data, write_content, &what, &o->temporary, &o->is_written, err));
     }
     for (; n_renamed < n; n_renamed++) {
         output *o = &outputs[n_renamed];

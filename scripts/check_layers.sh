@@ -102,6 +102,53 @@ module_rules() {
       }
     }'
 }
+# --- no circle of includes longer than three files; a .c with its .h is one ---
+include_circles() {
+  perl -e '
+    no warnings "recursion";
+    my (%unit, %header, %file, %to, %done);
+    my ($longest, @path, %on) = (3);
+    for my $f (sort @ARGV) {
+      my ($module, $name) = $f =~ m{^((?:src/)?\w+)/(?:.*/)?(\w+)\.[ch]$} or next;
+      $unit{$f} = "$module/$name";
+      $header{"$name.h"} = $unit{$f} if $f =~ /h$/;
+      $file{$unit{$f}} //= $f;
+    }
+    for my $f (keys %unit) {
+      open my $in, "<", $f or die "$f: $!\n";
+      while (<$in>) {
+        my $h = m{^\s*#\s*include\s*"(?:[^"]*/)?([^"/]+)"} ? $header{$1} : undef;
+        $to{$unit{$f}}{$h} = 1 if defined $h && $h ne $unit{$f};
+      }
+    }
+    sub follow { # along includes of what is not done; a path that comes back to where it began is a circle
+      my ($v) = @_;
+      push @path, $v;
+      $on{$v} = 1;
+      for my $w (sort keys %{$to{$v}}) {
+        if ($w eq $path[0] && @path > $longest) { print "$file{$w}: ", join(" -> ", @path, $w), "\n"; die "found\n" }
+        follow($w) if !$on{$w} && !$done{$w} && reaches($w, $path[0], {});
+      }
+      pop @path;
+      $on{$v} = 0;
+    }
+    sub reaches { # FROM, TO, SEEN: whether there is a way of what is not done
+      my ($v, $end, $seen) = @_;
+      return 1 if $to{$v}{$end};
+      for my $w (keys %{$to{$v}}) {
+        return 1 if !$done{$w} && !$on{$w} && !$seen->{$w}++ && reaches($w, $end, $seen);
+      }
+      return 0;
+    }
+    for my $v (sort keys %file) {
+      (@path, %on) = ();
+      eval { follow($v); 1 } or $@ eq "found\n" or die $@;
+      $done{$v} = 1;
+    }' "${sources[@]}"
+}
+circles=$(include_circles) || complain "the circles of includes could not be looked for"
+[[ -z $circles ]] || complain_about "a circle of includes longer than three files" <<<"$circles"
+
 module_complaints=$(module_rules 2>&1) || complain "the module rules could not be read"
 if [[ -n $complaints$module_complaints ]]; then
   complain "$(printf '%s\n%s' "$complaints" "$module_complaints" | sed '/^$/d')"

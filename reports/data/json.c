@@ -1,11 +1,9 @@
-/* The whole result as one JSON object: the form that other programs read. Schema: schemas/result.schema.json. */
+/* The whole result as one JSON object: the form that other programs read. Schema: fields/schema_json.c. */
 #include "fab/str.h"
 #include "fab/utf8.h"
 #include "json_text.h"
 #include "report_formats.h"
 #include "result_walk.h"
-
-#include <inttypes.h>
 
 #define DEPTH 16
 
@@ -69,13 +67,16 @@ static void begin(json *j, const char *key, const char *brackets, bool one_line)
     j->one_line = one_line;
 }
 
-static void begin_object(void *self, const char *key, bool one_line) {
-    begin(self, key, "{}", one_line);
+static const char *key_of(const fab_field *field) {
+    return field != NULL ? field->key : NULL;
 }
 
-static void begin_array(void *self, const char *key, const char *item) {
-    (void)item;
-    begin(self, key, "[]", false);
+static void begin_object(void *self, const fab_field *field, bool one_line) {
+    begin(self, key_of(field), "{}", one_line);
+}
+
+static void begin_list(void *self, const fab_field *field) {
+    begin(self, key_of(field), "[]", false);
 }
 
 static void end(void *self) {
@@ -91,84 +92,44 @@ static void end(void *self) {
     j->one_line = false;
 }
 
-static void integer(void *self, const char *key, uint64_t value) {
-    json *j = self;
-    next(j, key);
-    fab_str_printf(&j->out, "%" PRIu64, value);
-}
-
-static void number(void *self, const char *key, double value) {
-    next(self, key);
-    fab_json_number(&((json *)self)->out, value);
-}
-
-static void boolean(void *self, const char *key, bool value) {
-    next(self, key);
-    put(self, value ? "true" : "false");
-}
-
-static void string(void *self, const char *key, const char *value) {
-    next(self, key);
-    fab_json_string(&((json *)self)->out, value);
-}
-
-static void integers(void *self, const char *key, const uint64_t *values, size_t n) {
-    json *j = self;
-    next(j, key);
-    put(j, "[");
-    for (size_t i = 0; i < n; i++) {
-        fab_str_printf(&j->out, "%s%" PRIu64, i > 0 ? ", " : "", values[i]);
+static void put_value(json *j, const fab_value *value) {
+    char room[32];
+    if (value->type == FAB_FIELD_TEXT) {
+        fab_json_string(&j->out, value->text);
+    } else {
+        put(j, fab_value_text(value, room));
     }
-    put(j, "]");
 }
 
-static void numbers(void *self, const char *key, const double *values, size_t n) {
-    json *j = self;
-    next(j, key);
-    put(j, "[");
-    for (size_t i = 0; i < n; i++) {
-        put(j, i > 0 ? ", " : "");
-        fab_json_number(&j->out, values[i]);
-    }
-    put(j, "]");
+static void put_member(void *self, const fab_field *field, const fab_value *value) {
+    next(self, key_of(field));
+    put_value(self, value);
 }
 
-static void stat(void *self, const char *key, const fab_stat *stat, bool distribution) {
+/* Numbers on one line, texts on one each. */
+static void put_values(void *self, const fab_values *values) {
     json *j = self;
-    if (!distribution) {
-        number(j, key, stat->mean);
-        return;
+    bool is_text = fab_field_is_text(values->field->item_type);
+    begin(j, values->field->key, "[]", false);
+    for (size_t i = 0; i < values->n; i++) {
+        fab_value value;
+        fab_values_at(values, i, &value);
+        if (is_text) {
+            next(j, NULL);
+        } else {
+            put(j, i > 0 ? ", " : "");
+        }
+        put_value(j, &value);
     }
-    begin(j, key, "{}", true);
-    number(j, "mean", stat->mean);
-    number(j, "ci95", stat->ci95);
-    number(j, "p50", stat->p50);
-    number(j, "p99", stat->p99);
-    number(j, "min", stat->min);
-    number(j, "max", stat->max);
     end(j);
-}
-
-static void strings(void *self, const char *key, const char *item, const char *const *values, size_t n) {
-    begin_array(self, key, item);
-    for (size_t i = 0; i < n; i++) {
-        string(self, NULL, values[i]);
-    }
-    end(self);
 }
 
 static const fab_emitter EMITTER = {
     .begin_object = begin_object,
-    .begin_array = begin_array,
+    .begin_list = begin_list,
     .end = end,
-    .integer = integer,
-    .number = number,
-    .boolean = boolean,
-    .string = string,
-    .integers = integers,
-    .numbers = numbers,
-    .stat = stat,
-    .strings = strings,
+    .value = put_member,
+    .values = put_values,
 };
 
 fab_status fab_json_result(fab_str *out, const fab_result *result, fab_error *err) {

@@ -51,59 +51,32 @@ static void add_title(fab_str *out, const char *name) {
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
-typedef enum kind { PLAIN, QUANTITY, MONEY, BYTES_PER_SECOND } kind;
-
-typedef struct ending {
-    const char *text;
-    kind kind;
+typedef struct shown_unit {
+    const char *name;
     fab_unit unit;
-} ending;
+} shown_unit;
 
-/* What a name ends in says the unit; the first that fits. */
-static const ending ENDINGS[] = {
-    {"usd_per_year", MONEY, FAB_UNIT_COUNT},    {"usd_per_1e9_tokens", MONEY, FAB_UNIT_COUNT},
-    {"_per_s", PLAIN, FAB_UNIT_COUNT},          {"_usd", MONEY, FAB_UNIT_COUNT},
-    {"_Bps", BYTES_PER_SECOND, FAB_UNIT_BYTES}, {"_bps", QUANTITY, FAB_UNIT_RATE},
-    {"bytes", QUANTITY, FAB_UNIT_BYTES},        {"_s", QUANTITY, FAB_UNIT_TIME},
-    {"_m", QUANTITY, FAB_UNIT_LENGTH},          {"_w", QUANTITY, FAB_UNIT_POWER},
-};
+static const shown_unit UNITS[] = {{"bit/s", FAB_UNIT_RATE},
+                                   {"byte", FAB_UNIT_BYTES},
+                                   {"s", FAB_UNIT_TIME},
+                                   {"m", FAB_UNIT_LENGTH},
+                                   {"W", FAB_UNIT_POWER}};
 
-static bool ends_in(const char *name, size_t length, const char *text) {
-    size_t n = strlen(text);
-    return length >= n && strncmp(name + length - n, text, n) == 0;
-}
-
-static const ending *ending_of(const char *name) {
-    static const char *const STATISTICS[] = {".mean", ".ci95", ".p50", ".p90", ".p99", ".min", ".max"};
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof STATISTICS / sizeof STATISTICS[0]; i++) {
-        if (ends_in(name, length, STATISTICS[i])) {
-            length -= strlen(STATISTICS[i]);
-            break;
-        }
-    }
-    for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0]; i++) {
-        if (ends_in(name, length, ENDINGS[i].text)) {
-            return &ENDINGS[i];
-        }
-    }
-    return NULL;
-}
-
-static void add_figure(fab_str *out, const char *name, const char *text) {
+static void add_figure(fab_str *out, const char *unit, const char *text) {
     char shown[48];
-    const ending *e = ending_of(name);
     double value = strtod(text, NULL);
-    kind how = e != NULL ? e->kind : PLAIN;
-    if (how == MONEY) {
+    for (size_t i = 0; unit != NULL && i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        if (strcmp(unit, UNITS[i].name) == 0) {
+            fab_str_add(out, fab_quantity_format(shown, value, UNITS[i].unit));
+            return;
+        }
+    }
+    if (unit != NULL && strncmp(unit, "USD", 3) == 0) {
         fab_str_add(out, fab_money_format(shown, value));
-    } else if (how == PLAIN && strpbrk(text, ".e") == NULL) {
+    } else if (strpbrk(text, ".e") == NULL) {
         fab_str_add(out, text); /* a count, or the number of something */
-    } else if (how == PLAIN) {
-        fab_str_printf(out, fabs(value) < 1e4 || fabs(value) >= 1e15 ? "%.4g" : "%.0f", value);
     } else {
-        fab_str_add(out, fab_quantity_format(shown, value, e->unit));
-        fab_str_add(out, how == BYTES_PER_SECOND ? "/s" : "");
+        fab_str_printf(out, fabs(value) < 1e4 || fabs(value) >= 1e15 ? "%.4g" : "%.0f", value);
     }
 }
 
@@ -122,7 +95,7 @@ static void add_cell(markdown *m, size_t row, size_t i) {
     const fab_rt_column *column = column_at(m, i);
     fab_str_add(&m->out, " ");
     if (text != NULL && column->is_number) {
-        add_figure(&m->out, fab_rt_text(m->tables, column->name), text);
+        add_figure(&m->out, column->unit, text);
     } else if (text != NULL) {
         add_escaped(&m->out, text);
     }

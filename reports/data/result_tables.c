@@ -10,6 +10,8 @@
 #define DEPTH 16
 #define NONE  UINT32_MAX
 
+static const char TEXT[] = "no figure"; /* for a unit */
+
 /* What the walk is in: the report, an object that is a table or a row, an object within one, a list. */
 typedef struct frame {
     uint32_t table; /* NONE: the report itself */
@@ -21,6 +23,7 @@ typedef struct frame {
     uint32_t number;     /* of an element, from 1; 0: no element of a list */
     size_t id;           /* text that tells it from others */
     bool has_id;
+    const char *unit; /* of an object: that of its figures which have none of their own */
 } frame;
 
 typedef struct maker {
@@ -136,13 +139,14 @@ static void push(maker *m, frame f) {
     m->frames[m->depth++] = f; /* the walk nests to 8 */
 }
 
-static void put(maker *m, const char *key, const char *text, bool is_number) {
+static void put(maker *m, const char *key, const char *text, const char *unit) {
     char name[256];
     frame *f = top(m);
     (void)snprintf(name, sizeof name, "%s%s", m->prefix + f->start, key);
     fab_rt_column *column = add_cell(m, f->table, f->row, name, text, false);
     if (column != NULL) {
-        column->is_number &= is_number;
+        column->is_number &= unit != TEXT;
+        column->unit = unit != NULL && unit[0] == '\0' ? f->unit : unit;
     }
 }
 
@@ -196,33 +200,37 @@ static uint32_t table_below(maker *m, const char *key, bool is_object) {
     return add_table(m, parent, m->prefix + f->start, key, is_object);
 }
 
-static void begin_object(void *self, const char *key, bool one_line) {
+static void begin_object(void *self, const fab_field *field, bool one_line) {
     maker *m = self;
     (void)one_line;
     frame f = {.table = NONE, .row = NONE, .length = strlen(m->prefix)};
     if (m->depth > 0) {
         frame *parent = top(m);
         f.table = parent->table;
-        if (key == NULL) { /* an element of a list */
+        f.unit = field != NULL ? field->unit : NULL;
+        if (field == NULL) { /* an element of a list */
             f.number = ++parent->n_elements;
             f.row = add_row(m, f.table);
             f.start = f.length;
             put_ancestors(m, f.table, f.row);
         } else if (parent->table == NONE) { /* of the report itself */
-            f.table = table_below(m, key, true);
+            f.table = table_below(m, field->key, true);
             f.row = add_row(m, f.table);
         } else { /* within a row */
             f.row = parent->row;
             f.start = parent->start;
-            (void)snprintf(m->prefix + f.length, sizeof m->prefix - f.length, "%s.", key);
+            (void)snprintf(m->prefix + f.length, sizeof m->prefix - f.length, "%s.", field->key);
         }
     }
     push(m, f);
 }
 
-static void begin_array(void *self, const char *key, const char *item) {
+static void begin_list(void *self, const fab_field *field) {
     maker *m = self;
-    push(m, (frame){.table = table_below(m, key, false), .row = NONE, .length = strlen(m->prefix), .item = item});
+    push(m, (frame){.table = table_below(m, field->key, false),
+                    .row = NONE,
+                    .length = strlen(m->prefix),
+                    .item = field->item});
 }
 
 static void end(void *self) {
@@ -231,108 +239,65 @@ static void end(void *self) {
     m->depth--;
 }
 
-static void integer(void *self, const char *key, uint64_t value) {
-    char text[24];
-    (void)snprintf(text, sizeof text, "%" PRIu64, value);
-    put(self, key, text, true);
-}
-
-static void number(void *self, const char *key, double value) {
-    char text[32];
-    fab_format_double(text, value);
-    put(self, key, text, true);
-}
-
-static void boolean(void *self, const char *key, bool value) {
-    put(self, key, value ? "true" : "false", false);
-}
-
-static void string(void *self, const char *key, const char *value) {
-    put(self, key, value, false);
-    note_id(self, value);
-}
-
-/* A finished list as one cell. */
-static void put_list(maker *m, const char *key, fab_str *list) {
-    if (m->status == FAB_OK) {
-        m->status = fab_str_status(list, m->err);
+static void put_value(void *self, const fab_field *field, const fab_value *value) {
+    char room[32];
+    bool is_figure = value->type == FAB_FIELD_COUNT || value->type == FAB_FIELD_REAL;
+    put(self, field->key, fab_value_text(value, room), is_figure ? field->unit : TEXT);
+    if (value->type == FAB_FIELD_TEXT) {
+        note_id(self, value->text);
     }
-    if (m->status == FAB_OK) {
-        put(m, key, list->length > 0 ? list->data : "", false);
-    }
-    fab_str_release(list);
 }
 
-static void integers(void *self, const char *key, const uint64_t *values, size_t n) {
-    fab_str list = FAB_STR_INIT;
-    for (size_t i = 0; i < n; i++) {
-        fab_str_printf(&list, "%s%" PRIu64, i > 0 ? " " : "", values[i]);
-    }
-    put_list(self, key, &list);
-}
-
-static void numbers(void *self, const char *key, const double *values, size_t n) {
-    fab_str list = FAB_STR_INIT;
-    for (size_t i = 0; i < n; i++) {
-        char text[32];
-        fab_format_double(text, values[i]);
-        fab_str_printf(&list, "%s%s", i > 0 ? " " : "", text);
-    }
-    put_list(self, key, &list);
-}
-
-static void stat(void *self, const char *key, const fab_stat *value, bool distribution) {
-    if (!distribution) {
-        number(self, key, value->mean);
-        return;
-    }
-    begin_object(self, key, true);
-    number(self, "mean", value->mean);
-    number(self, "ci95", value->ci95);
-    number(self, "p50", value->p50);
-    number(self, "p99", value->p99);
-    number(self, "min", value->min);
-    number(self, "max", value->max);
-    end(self);
-}
-
-/* In a row of a list one cell; elsewhere a table, since they may be sentences. */
-static void strings(void *self, const char *key, const char *item, const char *const *values, size_t n) {
-    maker *m = self;
-    if (top(m)->number == 0) {
-        begin_array(m, key, item);
-        for (size_t i = 0; i < n; i++) {
-            begin_object(m, NULL, true);
-            string(m, item, values[i]);
-            end(m);
-        }
+/* Texts outside of rows: a table, since they may be sentences. */
+static void put_texts(maker *m, const fab_values *values) {
+    fab_value text;
+    begin_list(m, values->field);
+    for (size_t i = 0; i < values->n; i++) {
+        fab_values_at(values, i, &text);
+        begin_object(m, NULL, true);
+        put(m, values->field->item, text.text, TEXT);
+        note_id(m, text.text);
         end(m);
+    }
+    end(m);
+}
+
+/* In a row one cell. */
+static void put_values(void *self, const fab_values *values) {
+    maker *m = self;
+    bool is_text = fab_field_is_text(values->field->item_type);
+    fab_str list = FAB_STR_INIT;
+    if (is_text && top(m)->number == 0) {
+        put_texts(m, values);
         return;
     }
-    fab_str list = FAB_STR_INIT;
-    for (size_t i = 0; i < n; i++) {
-        fab_str_printf(&list, "%s%s", i > 0 ? "|" : "", values[i]);
+    for (size_t i = 0; i < values->n; i++) {
+        char room[32];
+        fab_value value;
+        fab_values_at(values, i, &value);
+        fab_str_printf(&list, "%s%s", i == 0 ? "" : is_text ? "|" : " ", fab_value_text(&value, room));
     }
-    if (list.length > 0 &&
-        strcmp(key, "values") == 0) { /* of a point of a sweep: they name it better than its digest */
-        top(m)->has_id = false;
-        note_id(m, list.data);
+    if (m->status == FAB_OK) {
+        m->status = fab_str_status(&list, m->err);
     }
-    put_list(m, key, &list);
+    if (m->status == FAB_OK) {
+        const char *text = list.length > 0 ? list.data : "";
+        if (text[0] != '\0' &&
+            strcmp(values->field->key, "values") == 0) { /* they name a point better than its digest */
+            top(m)->has_id = false;
+            note_id(m, text);
+        }
+        put(m, values->field->key, text, TEXT);
+    }
+    fab_str_release(&list);
 }
 
 static const fab_emitter EMITTER = {
     .begin_object = begin_object,
-    .begin_array = begin_array,
+    .begin_list = begin_list,
     .end = end,
-    .integer = integer,
-    .number = number,
-    .boolean = boolean,
-    .string = string,
-    .integers = integers,
-    .numbers = numbers,
-    .stat = stat,
-    .strings = strings,
+    .value = put_value,
+    .values = put_values,
 };
 
 /* --- interface ---------------------------------------------------------------------------------------------------- */

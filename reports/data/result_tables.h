@@ -20,6 +20,7 @@ typedef struct fab_rt_column {
     bool is_ancestor; /**< of a list around it */
     bool is_no;       /**< is_ancestor: its number; the column of its name, if any, follows */
     bool is_number;   /**< no cell is a text */
+    const char *unit; /**< of figures, as the table of fields has it; NULL: a count or a ratio */
 } fab_rt_column;
 
 typedef struct fab_rt_cell {

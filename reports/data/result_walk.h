@@ -1,31 +1,37 @@
 /**
  * @file result_walk.h
- * One walk over a result for every format that shows all of it: the names of the fields stand in result_walk.c and
- * nowhere else. A format supplies the callbacks.
+ * One walk over a result for every format that shows all of it, by the table of fields (fields/result_field.h). A
+ * format supplies the callbacks.
  */
 #ifndef FAB_RESULT_WALK_H
 #define FAB_RESULT_WALK_H
 
-#include "fab/result.h"
+#include "fields/result_field.h"
+
+/** A list of scalars. */
+typedef struct fab_values {
+    const fab_field *field;
+    const char *first;
+    size_t n;
+} fab_values;
+
+/** Element i < n. */
+void fab_values_at(const fab_values *values, size_t i, fab_value *out);
+
+/** Text of a scalar, numbers as the shortest that reads back as the same. Borrowed, or `room`. */
+const char *fab_value_text(const fab_value *value, char room[32]);
 
 /**
- * What the walk calls. Within an object scalars and lists of scalars come before objects and arrays, so that a format
- * may make them attributes. `key` is NULL for the root and within arrays; keys, items and texts are borrowed for the
- * call (keys and items: for the walk).
+ * What the walk calls. Within an object scalars and lists of numbers come before everything else, so that a format may
+ * make them attributes. `field` is NULL for the report itself and for elements of lists.
  */
 typedef struct fab_emitter {
-    void (*begin_object)(void *self, const char *key, bool one_line);   /**< one_line: small, holds scalars only */
-    void (*begin_array)(void *self, const char *key, const char *item); /**< item: name of one element */
+    void (*begin_object)(void *self, const fab_field *field, bool one_line); /**< one_line: small, holds scalars only */
+    void (*begin_list)(void *self, const fab_field *field);                  /**< of objects */
     void (*end)(void *self);
-    void (*integer)(void *self, const char *key, uint64_t value);
-    void (*number)(void *self, const char *key, double value);
-    void (*boolean)(void *self, const char *key, bool value);
-    void (*string)(void *self, const char *key, const char *value);
-    void (*integers)(void *self, const char *key, const uint64_t *values, size_t n);
-    void (*numbers)(void *self, const char *key, const double *values, size_t n);
-    /** After the scalars. `distribution`: over several seeds; otherwise only the mean counts. */
-    void (*stat)(void *self, const char *key, const fab_stat *stat, bool distribution);
-    void (*strings)(void *self, const char *key, const char *item, const char *const *values, size_t n);
+    void (*value)(void *self, const fab_field *field, const fab_value *value);
+    void (*values)(void *self, const fab_values *values);
+    bool shows_means; /**< figures of one seed are objects of their mean, as those of several are objects */
 } fab_emitter;
 
 /**

@@ -1,11 +1,9 @@
 /* The whole result as XML: scalars and lists are attributes, distributions, objects and arrays elements. Schema:
- * schemas/report.xsd. */
+ * fields/schema_xml.c. */
 #include "fab/str.h"
 #include "fab/xml_writer.h"
 #include "report_formats.h"
 #include "result_walk.h"
-
-#include <inttypes.h>
 
 #define DEPTH 16
 
@@ -21,13 +19,13 @@ static void start(xml *x, const char *key, const char *item) {
     x->item[x->depth++] = item; /* the walk nests to 8 */
 }
 
-static void begin_object(void *self, const char *key, bool one_line) {
+static void begin_object(void *self, const fab_field *field, bool one_line) {
     (void)one_line;
-    start(self, key, NULL);
+    start(self, field != NULL ? field->key : NULL, NULL);
 }
 
-static void begin_array(void *self, const char *key, const char *item) {
-    start(self, key, item);
+static void begin_list(void *self, const fab_field *field) {
+    start(self, field->key, field->item);
 }
 
 static void end(void *self) {
@@ -36,92 +34,48 @@ static void end(void *self) {
     x->depth--;
 }
 
-static void string(void *self, const char *key, const char *value) {
+static void put_attribute(void *self, const fab_field *field, const fab_value *value) {
     xml *x = self;
-    fab_xml_write_attribute(&x->writer, key, value);
+    char room[32];
+    fab_xml_write_attribute(&x->writer, field->key, fab_value_text(value, room));
 }
 
-static void integer(void *self, const char *key, uint64_t value) {
-    char text[24];
-    (void)snprintf(text, sizeof text, "%" PRIu64, value);
-    string(self, key, text);
-}
-
-static void number(void *self, const char *key, double value) {
-    char text[32];
-    fab_format_double(text, value);
-    string(self, key, text);
-}
-
-static void boolean(void *self, const char *key, bool value) {
-    string(self, key, value ? "true" : "false");
-}
-
-static void add_item(xml *x, const char *text) {
-    fab_str_add(&x->list, x->list.length > 0 ? " " : "");
-    fab_str_add(&x->list, text);
-}
-
-static void write_list(xml *x, const char *key) {
-    string(x, key, x->list.length > 0 ? x->list.data : "");
+/* Numbers are one attribute, texts elements. */
+static void put_values(void *self, const fab_values *values) {
+    xml *x = self;
+    const fab_field *field = values->field;
+    bool is_text = fab_field_is_text(field->item_type);
+    if (is_text) {
+        start(x, field->key, field->item);
+    }
     x->list.length = 0;
-}
-
-static void integers(void *self, const char *key, const uint64_t *values, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        char text[24];
-        (void)snprintf(text, sizeof text, "%" PRIu64, values[i]);
-        add_item(self, text);
+    for (size_t i = 0; i < values->n; i++) {
+        char room[32];
+        fab_value value;
+        fab_values_at(values, i, &value);
+        if (is_text) {
+            start(x, NULL, NULL);
+            fab_xml_write_text(&x->writer, value.text);
+            end(x);
+        } else {
+            fab_str_printf(&x->list, "%s%s", i > 0 ? " " : "", fab_value_text(&value, room));
+        }
     }
-    write_list(self, key);
-}
-
-static void numbers(void *self, const char *key, const double *values, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        char text[32];
-        fab_format_double(text, values[i]);
-        add_item(self, text);
-    }
-    write_list(self, key);
-}
-
-/* Always an element, so that a reader finds the mean in one place for one seed and for many. */
-static void stat(void *self, const char *key, const fab_stat *stat, bool distribution) {
-    start(self, key, NULL);
-    number(self, "mean", stat->mean);
-    if (distribution) {
-        number(self, "ci95", stat->ci95);
-        number(self, "p50", stat->p50);
-        number(self, "p99", stat->p99);
-        number(self, "min", stat->min);
-        number(self, "max", stat->max);
-    }
-    end(self);
-}
-
-static void strings(void *self, const char *key, const char *item, const char *const *values, size_t n) {
-    xml *x = self;
-    start(x, key, item);
-    for (size_t i = 0; i < n; i++) {
-        start(x, NULL, NULL);
-        fab_xml_write_text(&x->writer, values[i]);
+    if (is_text) {
         end(x);
+    } else {
+        fab_xml_write_attribute(&x->writer, field->key, x->list.length > 0 ? x->list.data : "");
     }
-    end(x);
 }
 
+/* Distributions are always elements, so that a reader finds the mean in one place for one seed and for many. */
 static const fab_emitter EMITTER = {
     .begin_object = begin_object,
-    .begin_array = begin_array,
+    .begin_list = begin_list,
     .end = end,
-    .integer = integer,
-    .number = number,
-    .boolean = boolean,
-    .string = string,
-    .integers = integers,
-    .numbers = numbers,
-    .stat = stat,
-    .strings = strings,
+    .value = put_attribute,
+    .values = put_values,
+    .shows_means = true,
 };
 
 static fab_status write_xml(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {

@@ -28,10 +28,9 @@ static void put_quoted(fab_graph_writer *w, const char *text) {
     (void)fputc('"', w->out);
 }
 
-static void put_attribute(fab_graph_writer *w, const fab_graph_attribute *attribute, const fab_graph_value *value) {
-    if (!value->known) {
-        return;
-    }
+static void dot_put_attribute(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
+                              const fab_graph_value *value) {
+    (void)i;
     (void)fputc(' ', w->out);
     (void)fputs(attribute->name, w->out);
     (void)fputc('=', w->out);
@@ -49,10 +48,7 @@ static void put_attribute(fab_graph_writer *w, const fab_graph_attribute *attrib
 static void begin(fab_graph_writer *w) {
     (void)fputs("graph fabric {\n  graph [rankdir=BT ranksep=1.2 nodesep=0.1 splines=line outputorder=edgesfirst",
                 w->out);
-    for (size_t i = 0; i < w->attributes->n_own; i++) {
-        fab_graph_value value = fab_graph_own_value(&w->attributes->own[i], w->attributes, w->view);
-        put_attribute(w, &w->attributes->own[i], &value);
-    }
+    fab_graph_each_own(w, dot_put_attribute);
     (void)fputs("];\n  node [shape=box style=filled fontname=\"sans-serif\" fontsize=10 fontcolor=white height=0.3 "
                 "margin=\"0.05,0.02\"];\n",
                 w->out);
@@ -78,11 +74,7 @@ static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     }
     (void)fprintf(w->out, "    n%" PRIu32 " [pos=\"%.0f,%.0f\"", spot->node.id, (double)spot->x,
                   (double)(w->layout->height - spot->y));
-    for (size_t i = 0; i < w->attributes->n_node; i++) {
-        const fab_graph_attribute *attribute = &w->attributes->node[i];
-        fab_graph_value value = fab_graph_node_value(attribute, spot);
-        put_attribute(w, attribute, &value);
-    }
+    fab_graph_each_of_node(w, spot, dot_put_attribute);
     (void)fputs(spot->node.n_failed > 0 ? " style=\"filled,dashed\" penwidth=3];\n" : "];\n", w->out);
 }
 
@@ -97,11 +89,7 @@ static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
     (void)fprintf(w->out, "  n%" PRIu32 " -- n%" PRIu32 " [id=c%" PRIu32 " color=\"#%02x%02x%02x\"",
                   turned ? edge->target : edge->source, turned ? edge->source : edge->target, edge->id, color.r,
                   color.g, color.b);
-    for (size_t i = 0; i < w->attributes->n_edge; i++) {
-        const fab_graph_attribute *attribute = &w->attributes->edge[i];
-        fab_graph_value value = fab_graph_edge_value(attribute, edge);
-        put_attribute(w, attribute, &value);
-    }
+    fab_graph_each_of_edge(w, edge, dot_put_attribute);
     if (w->view->merge != NULL) {
         (void)fprintf(w->out, " penwidth=%.1f", 1 + floor(log2(edge->n_cables)) / 2);
     }

@@ -23,20 +23,12 @@ static void put_declarations(fab_graph_writer *w, const char *class, const fab_g
     fab_xml_write_end(&w->xml);
 }
 
-/* The graph has no attributes of its own in GEXF: they are told. */
-static void put_description(fab_graph_writer *w) {
-    fab_xml_write_start(&w->xml, "description");
-    for (size_t i = 0; i < w->attributes->n_own; i++) {
-        const fab_graph_attribute *attribute = &w->attributes->own[i];
-        fab_graph_value value = fab_graph_own_value(attribute, w->attributes, w->view);
-        if (value.known) {
-            fab_xml_write_text(&w->xml, i > 0 ? "; " : "");
-            fab_xml_write_text(&w->xml, attribute->name);
-            fab_xml_write_text(&w->xml, " ");
-            fab_xml_write_text(&w->xml, value.text);
-        }
-    }
-    fab_xml_write_end(&w->xml);
+static void gexf_describe(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
+                          const fab_graph_value *value) {
+    fab_xml_write_text(&w->xml, i > 0 ? "; " : "");
+    fab_xml_write_text(&w->xml, attribute->name);
+    fab_xml_write_text(&w->xml, " ");
+    fab_xml_write_text(&w->xml, value->text);
 }
 
 static void begin(fab_graph_writer *w) {
@@ -51,7 +43,9 @@ static void begin(fab_graph_writer *w) {
     fab_xml_write_start(&w->xml, "creator");
     fab_xml_write_text(&w->xml, "fabriscope");
     fab_xml_write_end(&w->xml);
-    put_description(w);
+    fab_xml_write_start(&w->xml, "description"); /* the graph has no attributes of its own in GEXF: they are told */
+    fab_graph_each_own(w, gexf_describe);
+    fab_xml_write_end(&w->xml);
     fab_xml_write_end(&w->xml);
     fab_xml_write_start(&w->xml, "graph");
     fab_xml_write_attribute(&w->xml, "mode", "static");
@@ -62,15 +56,13 @@ static void begin(fab_graph_writer *w) {
 }
 
 /* Attributes are numbered, as Gephi does: some readers take an id that is no number for the name. */
-static void put_value(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
-                      const fab_graph_value *value) {
-    if (value->known) {
-        fab_graph_put(w, "<attvalue for=\"");
-        fab_xml_write_integer(&w->xml, i);
-        fab_graph_put(w, "\" value=\"");
-        fab_graph_put_value(w, attribute, value);
-        fab_graph_put(w, "\"/>");
-    }
+static void gexf_put_value(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
+                           const fab_graph_value *value) {
+    fab_graph_put(w, "<attvalue for=\"");
+    fab_xml_write_integer(&w->xml, i);
+    fab_graph_put(w, "\" value=\"");
+    fab_graph_put_value(w, attribute, value);
+    fab_graph_put(w, "\"/>");
 }
 
 static void put_color(fab_graph_writer *w, fab_graph_color color) {
@@ -85,11 +77,7 @@ static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     fab_graph_put(w, "\" label=\"");
     fab_xml_write_escaped(&w->xml, spot->node.name);
     fab_graph_put(w, "\"><attvalues>");
-    for (size_t i = 0; i < w->attributes->n_node; i++) {
-        const fab_graph_attribute *attribute = &w->attributes->node[i];
-        fab_graph_value value = fab_graph_node_value(attribute, spot);
-        put_value(w, i, attribute, &value);
-    }
+    fab_graph_each_of_node(w, spot, gexf_put_value);
     fab_graph_put(w, "</attvalues>");
     put_color(w, fab_graph_level_color(spot->node.level));
     fab_graph_put(w, "<viz:position x=\"");
@@ -109,22 +97,15 @@ static void between(fab_graph_writer *w) {
 
 /* The weight is the number of cables, which layouts of Gephi pull by. */
 static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
-    fab_graph_put(w, "\n      <edge id=\"c");
-    fab_xml_write_integer(&w->xml, edge->id);
-    fab_graph_put(w, "\" source=\"n");
-    fab_xml_write_integer(&w->xml, edge->source);
-    fab_graph_put(w, "\" target=\"n");
-    fab_xml_write_integer(&w->xml, edge->target);
+    fab_graph_put(w, "\n      <edge");
+    fab_graph_put_ends(w, edge);
     if (w->view->merge != NULL) {
-        fab_graph_put(w, "\" weight=\"");
+        fab_graph_put(w, " weight=\"");
         fab_xml_write_integer(&w->xml, edge->n_cables);
+        fab_graph_put(w, "\"");
     }
-    fab_graph_put(w, "\"><attvalues>");
-    for (size_t i = 0; i < w->attributes->n_edge; i++) {
-        const fab_graph_attribute *attribute = &w->attributes->edge[i];
-        fab_graph_value value = fab_graph_edge_value(attribute, edge);
-        put_value(w, i, attribute, &value);
-    }
+    fab_graph_put(w, "><attvalues>");
+    fab_graph_each_of_edge(w, edge, gexf_put_value);
     fab_graph_put(w, "</attvalues>");
     put_color(w, fab_graph_edge_color(w->view, edge));
     fab_graph_put(w, edge->n_failed > 0 ? "<viz:shape value=\"dashed\"/></edge>" : "</edge>");

@@ -20,117 +20,95 @@ enum {
     UTILISATION = 128 /* one for every engine */
 };
 
+/* What a member of a node, an edge or its use holds. */
+typedef enum held {
+    TEXT,      /* char[] */
+    NAME,      /* const char * */
+    COUNT,     /* uint32_t */
+    INDEX,     /* uint32_t, FAB_NONE where there is none */
+    FIGURE,    /* double, not known where it is not a number */
+    SIZE,      /* double, not known where it is not finite */
+    LOAD,      /* double, always known: one that is not a number is a fault */
+    PLACE,     /* float */
+    MEAN_LOAD, /* double, of all cables */
+    COLLISION, /* of the larger direction */
+    COLLIDED   /* uint32_t, between switches alone */
+} held;
+
 typedef struct row {
     const char *id, *name;
-    fab_graph_type type;
+    held held;
     unsigned when;
+    size_t member; /* of fab_graph_spot, fab_graph_edge or, of one engine, fab_graph_use */
 } row;
 
-enum {
-    N_LABEL,
-    N_KIND,
-    N_TIER,
-    N_RAIL,
-    N_PLANE,
-    N_POD,
-    N_SERVER,
-    N_HOST,
-    N_RACK,
-    N_NODES,
-    N_GPUS,
-    N_FAILED,
-    N_CRITICALITY,
-    N_COST,
-    N_X,
-    N_Y,
-    N_COUNT
+static const row NODE[] = {
+    {"n_label", "label", TEXT, ALWAYS, offsetof(fab_graph_spot, node.name)},
+    {"n_kind", "kind", NAME, ALWAYS, offsetof(fab_graph_spot, node.kind)},
+    {"n_tier", "tier", COUNT, ALWAYS, offsetof(fab_graph_spot, node.tier)},
+    {"n_rail", "rail", INDEX, ALWAYS, offsetof(fab_graph_spot, node.rail)},
+    {"n_plane", "plane", INDEX, ALWAYS, offsetof(fab_graph_spot, node.plane)},
+    {"n_pod", "pod", INDEX, ALWAYS, offsetof(fab_graph_spot, node.pod)},
+    {"n_server", "server", INDEX, ALWAYS, offsetof(fab_graph_spot, node.server)},
+    {"n_host", "host", TEXT, NAMES | WHOLE, offsetof(fab_graph_spot, node.host)},
+    {"n_rack", "rack", TEXT, RACKS, offsetof(fab_graph_spot, rack)},
+    {"n_nodes", "nodes", COUNT, MERGED, offsetof(fab_graph_spot, node.n_nodes)},
+    {"n_gpus", "gpus", COUNT, MERGED, offsetof(fab_graph_spot, node.n_gpus)},
+    {"n_failed", "failed", COUNT, FAILURES, offsetof(fab_graph_spot, node.n_failed)},
+    {"n_criticality", "criticality", FIGURE, CRITICALITY, offsetof(fab_graph_spot, node.criticality)},
+    {"n_cost", "cost_usd", FIGURE, COST, offsetof(fab_graph_spot, node.cost_usd)},
+    {"n_x", "x", PLACE, PLACES, offsetof(fab_graph_spot, x)},
+    {"n_y", "y", PLACE, PLACES, offsetof(fab_graph_spot, y)},
 };
-static const row NODE[N_COUNT] = {
-    [N_LABEL] = {"n_label", "label", FAB_GRAPH_STRING, ALWAYS},
-    [N_KIND] = {"n_kind", "kind", FAB_GRAPH_STRING, ALWAYS},
-    [N_TIER] = {"n_tier", "tier", FAB_GRAPH_INTEGER, ALWAYS},
-    [N_RAIL] = {"n_rail", "rail", FAB_GRAPH_INTEGER, ALWAYS},
-    [N_PLANE] = {"n_plane", "plane", FAB_GRAPH_INTEGER, ALWAYS},
-    [N_POD] = {"n_pod", "pod", FAB_GRAPH_INTEGER, ALWAYS},
-    [N_SERVER] = {"n_server", "server", FAB_GRAPH_INTEGER, ALWAYS},
-    [N_HOST] = {"n_host", "host", FAB_GRAPH_STRING, NAMES | WHOLE},
-    [N_RACK] = {"n_rack", "rack", FAB_GRAPH_STRING, RACKS},
-    [N_NODES] = {"n_nodes", "nodes", FAB_GRAPH_INTEGER, MERGED},
-    [N_GPUS] = {"n_gpus", "gpus", FAB_GRAPH_INTEGER, MERGED},
-    [N_FAILED] = {"n_failed", "failed", FAB_GRAPH_INTEGER, FAILURES},
-    [N_CRITICALITY] = {"n_criticality", "criticality", FAB_GRAPH_DOUBLE, CRITICALITY},
-    [N_COST] = {"n_cost", "cost_usd", FAB_GRAPH_DOUBLE, COST},
-    [N_X] = {"n_x", "x", FAB_GRAPH_DOUBLE, PLACES},
-    [N_Y] = {"n_y", "y", FAB_GRAPH_DOUBLE, PLACES},
-};
+#define N_NODE (sizeof NODE / sizeof NODE[0])
 
-enum {
-    E_KIND,
-    E_TIER,
-    E_CABLES,
-    E_CAPACITY,
-    E_LENGTH,
-    E_SRC_PORT,
-    E_DST_PORT,
-    E_SRC_NAME,
-    E_DST_NAME,
-    E_FAILED,
-    E_LEFT,
-    E_CRITICALITY,
-    E_COST,
-    E_LOAD_FWD, /* from here on one for every engine */
-    E_LOAD_REV,
-    E_MEAN_LOAD_FWD,
-    E_MEAN_LOAD_REV,
-    E_MAX_LOAD_FWD,
-    E_MAX_LOAD_REV,
-    E_USE_FWD,
-    E_USE_REV,
-    E_MEAN_USE_FWD,
-    E_MEAN_USE_REV,
-    E_COLLISION,
-    E_COLLIDED,
-    E_COUNT
+static const row EDGE[] = {
+    {"e_kind", "kind", NAME, ALWAYS, offsetof(fab_graph_edge, kind)},
+    {"e_tier", "tier", COUNT, ALWAYS, offsetof(fab_graph_edge, tier)},
+    {"cables", "cables", COUNT, MERGED, offsetof(fab_graph_edge, n_cables)},
+    {"capacity_bps", "capacity_bps", SIZE, ALWAYS, offsetof(fab_graph_edge, capacity_bps)},
+    {"length_m", "length_m", SIZE, ALWAYS, offsetof(fab_graph_edge, length_m)},
+    {"src_port", "src_port", COUNT, WHOLE, offsetof(fab_graph_edge, src_port)},
+    {"dst_port", "dst_port", COUNT, WHOLE, offsetof(fab_graph_edge, dst_port)},
+    {"src_port_name", "src_port_name", TEXT, NAMES | WHOLE, offsetof(fab_graph_edge, src_port_name)},
+    {"dst_port_name", "dst_port_name", TEXT, NAMES | WHOLE, offsetof(fab_graph_edge, dst_port_name)},
+    {"e_failed", "failed", COUNT, FAILURES, offsetof(fab_graph_edge, n_failed)},
+    {"left_ratio", "left_ratio", LOAD, FAILURES, offsetof(fab_graph_edge, left_ratio)},
+    {"criticality", "criticality", FIGURE, CRITICALITY, offsetof(fab_graph_edge, criticality)},
+    {"e_cost", "cost_usd", FIGURE, COST, offsetof(fab_graph_edge, cost_usd)},
 };
-static const row EDGE[E_COUNT] = {
-    [E_KIND] = {"e_kind", "kind", FAB_GRAPH_STRING, ALWAYS},
-    [E_TIER] = {"e_tier", "tier", FAB_GRAPH_INTEGER, ALWAYS},
-    [E_CABLES] = {"cables", "cables", FAB_GRAPH_INTEGER, MERGED},
-    [E_CAPACITY] = {"capacity_bps", "capacity_bps", FAB_GRAPH_DOUBLE, ALWAYS},
-    [E_LENGTH] = {"length_m", "length_m", FAB_GRAPH_DOUBLE, ALWAYS},
-    [E_SRC_PORT] = {"src_port", "src_port", FAB_GRAPH_INTEGER, WHOLE},
-    [E_DST_PORT] = {"dst_port", "dst_port", FAB_GRAPH_INTEGER, WHOLE},
-    [E_SRC_NAME] = {"src_port_name", "src_port_name", FAB_GRAPH_STRING, NAMES | WHOLE},
-    [E_DST_NAME] = {"dst_port_name", "dst_port_name", FAB_GRAPH_STRING, NAMES | WHOLE},
-    [E_FAILED] = {"e_failed", "failed", FAB_GRAPH_INTEGER, FAILURES},
-    [E_LEFT] = {"left_ratio", "left_ratio", FAB_GRAPH_DOUBLE, FAILURES},
-    [E_CRITICALITY] = {"criticality", "criticality", FAB_GRAPH_DOUBLE, CRITICALITY},
-    [E_COST] = {"e_cost", "cost_usd", FAB_GRAPH_DOUBLE, COST},
-    [E_LOAD_FWD] = {"load_fwd", "load_fwd", FAB_GRAPH_DOUBLE, LOADS},
-    [E_LOAD_REV] = {"load_rev", "load_rev", FAB_GRAPH_DOUBLE, LOADS},
-    [E_MEAN_LOAD_FWD] = {"mean_load_fwd", "mean_load_fwd", FAB_GRAPH_DOUBLE, LOADS | MERGED},
-    [E_MEAN_LOAD_REV] = {"mean_load_rev", "mean_load_rev", FAB_GRAPH_DOUBLE, LOADS | MERGED},
-    [E_MAX_LOAD_FWD] = {"max_load_fwd", "max_load_fwd", FAB_GRAPH_DOUBLE, LOADS | MERGED},
-    [E_MAX_LOAD_REV] = {"max_load_rev", "max_load_rev", FAB_GRAPH_DOUBLE, LOADS | MERGED},
-    [E_USE_FWD] = {"utilisation_fwd", "utilisation_fwd", FAB_GRAPH_DOUBLE, UTILISATION},
-    [E_USE_REV] = {"utilisation_rev", "utilisation_rev", FAB_GRAPH_DOUBLE, UTILISATION},
-    [E_MEAN_USE_FWD] = {"mean_utilisation_fwd", "mean_utilisation_fwd", FAB_GRAPH_DOUBLE, UTILISATION | MERGED},
-    [E_MEAN_USE_REV] = {"mean_utilisation_rev", "mean_utilisation_rev", FAB_GRAPH_DOUBLE, UTILISATION | MERGED},
-    [E_COLLISION] = {"collision_factor", "collision_factor", FAB_GRAPH_DOUBLE, UTILISATION},
-    [E_COLLIDED] = {"collided", "collided", FAB_GRAPH_INTEGER, UTILISATION},
+#define N_EDGE (sizeof EDGE / sizeof EDGE[0])
+
+/* One for every engine. */
+static const row USE[] = {
+    {"load_fwd", "load_fwd", LOAD, LOADS, offsetof(fab_graph_use, load_fwd)},
+    {"load_rev", "load_rev", LOAD, LOADS, offsetof(fab_graph_use, load_rev)},
+    {"mean_load_fwd", "mean_load_fwd", MEAN_LOAD, LOADS | MERGED, offsetof(fab_graph_use, load_fwd)},
+    {"mean_load_rev", "mean_load_rev", MEAN_LOAD, LOADS | MERGED, offsetof(fab_graph_use, load_rev)},
+    {"max_load_fwd", "max_load_fwd", LOAD, LOADS | MERGED, offsetof(fab_graph_use, most_fwd)},
+    {"max_load_rev", "max_load_rev", LOAD, LOADS | MERGED, offsetof(fab_graph_use, most_rev)},
+    {"utilisation_fwd", "utilisation_fwd", FIGURE, UTILISATION, offsetof(fab_graph_use, use_fwd)},
+    {"utilisation_rev", "utilisation_rev", FIGURE, UTILISATION, offsetof(fab_graph_use, use_rev)},
+    {"mean_utilisation_fwd", "mean_utilisation_fwd", FIGURE, UTILISATION | MERGED,
+     offsetof(fab_graph_use, mean_use_fwd)},
+    {"mean_utilisation_rev", "mean_utilisation_rev", FIGURE, UTILISATION | MERGED,
+     offsetof(fab_graph_use, mean_use_rev)},
+    {"collision_factor", "collision_factor", COLLISION, UTILISATION, offsetof(fab_graph_use, use_fwd)},
+    {"collided", "collided", COLLIDED, UTILISATION, offsetof(fab_graph_use, n_collided)},
 };
+#define N_USE (sizeof USE / sizeof USE[0])
 
 enum { G_PROGRAM, G_VERSION, G_DESIGN, G_DIGEST, G_SEED, G_VIEW, G_CRITICALITY, G_TRAFFIC, G_ENGINE, G_COUNT };
 static const row OWN[G_COUNT] = {
-    [G_PROGRAM] = {"program", "program", FAB_GRAPH_STRING, ALWAYS},
-    [G_VERSION] = {"version", "version", FAB_GRAPH_STRING, ALWAYS},
-    [G_DESIGN] = {"design", "design", FAB_GRAPH_STRING, ALWAYS},
-    [G_DIGEST] = {"design_digest", "design_digest", FAB_GRAPH_STRING, ALWAYS},
-    [G_SEED] = {"seed", "seed", FAB_GRAPH_STRING, ALWAYS},
-    [G_VIEW] = {"view", "view", FAB_GRAPH_STRING, MERGED},
-    [G_CRITICALITY] = {"criticality_of", "criticality_of", FAB_GRAPH_STRING, CRITICALITY},
-    [G_TRAFFIC] = {"traffic", "traffic", FAB_GRAPH_STRING, ALWAYS},
-    [G_ENGINE] = {"engine", "engine", FAB_GRAPH_STRING, LOADS},
+    [G_PROGRAM] = {"program", "program", NAME, ALWAYS, 0},
+    [G_VERSION] = {"version", "version", NAME, ALWAYS, 0},
+    [G_DESIGN] = {"design", "design", NAME, ALWAYS, 0},
+    [G_DIGEST] = {"design_digest", "design_digest", NAME, ALWAYS, 0},
+    [G_SEED] = {"seed", "seed", NAME, ALWAYS, 0},
+    [G_VIEW] = {"view", "view", NAME, MERGED, 0},
+    [G_CRITICALITY] = {"criticality_of", "criticality_of", NAME, CRITICALITY, 0},
+    [G_TRAFFIC] = {"traffic", "traffic", NAME, ALWAYS, 0},
+    [G_ENGINE] = {"engine", "engine", NAME, LOADS, 0},
 };
 
 /* --- which there are ---------------------------------------------------------------------------------------------- */
@@ -144,7 +122,13 @@ static unsigned missing(const fab_graph_view *view) {
 
 /* The first engine's have no number. */
 static size_t add_row(const row *r, uint32_t what, size_t engine, fab_graph_attribute *out) {
-    *out = (fab_graph_attribute){.type = r->type, .what = what, .engine = (uint32_t)engine};
+    bool is_text = r->held == TEXT || r->held == NAME;
+    bool is_count = r->held == COUNT || r->held == INDEX || r->held == COLLIDED;
+    *out = (fab_graph_attribute){.type = is_text    ? FAB_GRAPH_STRING
+                                         : is_count ? FAB_GRAPH_INTEGER
+                                                    : FAB_GRAPH_DOUBLE,
+                                 .what = what,
+                                 .engine = (uint32_t)engine};
     (void)snprintf(out->id, sizeof out->id, engine > 0 ? "%s_%zu" : "%s", r->id, engine + 1);
     (void)snprintf(out->name, sizeof out->name, engine > 0 ? "%s_%zu" : "%s", r->name, engine + 1);
     return 1;
@@ -154,15 +138,16 @@ void fab_graph_attributes_list(const fab_graph_view *view, bool places, fab_grap
     unsigned not_there = missing(view) | (places ? 0 : PLACES);
     *out = (fab_graph_attributes){.n_node = 0};
     (void)snprintf(out->seed, sizeof out->seed, "%" PRIu64, view->result->seed);
-    for (uint32_t i = 0; i < N_COUNT; i++) {
+    for (uint32_t i = 0; i < N_NODE; i++) {
         out->n_node += (NODE[i].when & not_there) != 0 ? 0 : add_row(&NODE[i], i, 0, &out->node[out->n_node]);
     }
-    for (uint32_t i = 0; i < E_LOAD_FWD; i++) {
+    for (uint32_t i = 0; i < N_EDGE; i++) {
         out->n_edge += (EDGE[i].when & not_there) != 0 ? 0 : add_row(&EDGE[i], i, 0, &out->edge[out->n_edge]);
     }
     for (size_t e = 0; e < view->n_engines; e++) {
-        for (uint32_t i = E_LOAD_FWD; i < E_COUNT; i++) {
-            out->n_edge += (EDGE[i].when & not_there) != 0 ? 0 : add_row(&EDGE[i], i, e, &out->edge[out->n_edge]);
+        for (uint32_t i = 0; i < N_USE; i++) {
+            out->n_edge +=
+                (USE[i].when & not_there) != 0 ? 0 : add_row(&USE[i], N_EDGE + i, e, &out->edge[out->n_edge]);
         }
     }
     for (uint32_t i = 0; i < G_ENGINE; i++) {
@@ -180,83 +165,52 @@ static fab_graph_value text_of(const char *text) {
     return (fab_graph_value){.known = text != NULL && text[0] != '\0', .text = text};
 }
 
-static fab_graph_value integer_of(uint64_t value) {
-    return (fab_graph_value){.known = true, .integer = value};
+static fab_graph_value integer_of(bool known, uint32_t value) {
+    return (fab_graph_value){.known = known, .integer = value};
 }
 
-static fab_graph_value index_of(uint32_t value) {
-    return (fab_graph_value){.known = value != FAB_NONE, .integer = value};
+static fab_graph_value number_of(bool known, double value) {
+    return (fab_graph_value){.known = known, .number = value};
 }
 
-/* Not known where it is not a number. */
-static fab_graph_value figure_of(double value) {
-    return (fab_graph_value){.known = !isnan(value), .number = value};
-}
-
-/* Always known: a load that is not a number is a fault. */
-static fab_graph_value load_of(double value) {
-    return (fab_graph_value){.known = true, .number = value};
+/* The value of a row in what it is a member of. */
+static fab_graph_value value_of(const row *r, const void *of) {
+    const void *at = (const char *)of + r->member;
+    const uint32_t *count = at;
+    const double *figure = at;
+    switch (r->held) {
+    case TEXT: return text_of(at);
+    case NAME: return text_of(*(const char *const *)at);
+    case COUNT: return integer_of(true, *count);
+    case INDEX: return integer_of(*count != FAB_NONE, *count);
+    case FIGURE: return number_of(!isnan(*figure), *figure);
+    case SIZE: return number_of(isfinite(*figure), *figure);
+    case LOAD: return number_of(true, *figure);
+    case PLACE: return number_of(true, (double)*(const float *)at);
+    case MEAN_LOAD:
+    case COLLISION:
+    case COLLIDED: break;
+    }
+    return number_of(false, 0);
 }
 
 fab_graph_value fab_graph_node_value(const fab_graph_attribute *attribute, const fab_graph_spot *spot) {
-    const fab_graph_node *node = &spot->node;
-    switch (attribute->what) {
-    case N_LABEL: return text_of(node->name);
-    case N_KIND: return text_of(node->kind);
-    case N_TIER: return integer_of(node->tier);
-    case N_RAIL: return index_of(node->rail);
-    case N_PLANE: return index_of(node->plane);
-    case N_POD: return index_of(node->pod);
-    case N_SERVER: return index_of(node->server);
-    case N_HOST: return text_of(node->host);
-    case N_RACK: return text_of(spot->rack);
-    case N_NODES: return integer_of(node->n_nodes);
-    case N_GPUS: return integer_of(node->n_gpus);
-    case N_FAILED: return integer_of(node->n_failed);
-    case N_CRITICALITY: return figure_of(node->criticality);
-    case N_COST: return figure_of(node->cost_usd);
-    case N_X: return load_of((double)spot->x);
-    case N_Y: return load_of((double)spot->y);
-    default: return (fab_graph_value){.known = false};
-    }
-}
-
-static fab_graph_value use_value(uint32_t what, const fab_graph_edge *edge, const fab_graph_use *use) {
-    switch (what) {
-    case E_LOAD_FWD: return load_of(use->load_fwd);
-    case E_LOAD_REV: return load_of(use->load_rev);
-    case E_MEAN_LOAD_FWD: return load_of(use->load_fwd / edge->n_cables);
-    case E_MEAN_LOAD_REV: return load_of(use->load_rev / edge->n_cables);
-    case E_MAX_LOAD_FWD: return load_of(use->most_fwd);
-    case E_MAX_LOAD_REV: return load_of(use->most_rev);
-    case E_USE_FWD: return figure_of(use->use_fwd);
-    case E_USE_REV: return figure_of(use->use_rev);
-    case E_MEAN_USE_FWD: return figure_of(use->mean_use_fwd);
-    case E_MEAN_USE_REV: return figure_of(use->mean_use_rev);
-    case E_COLLIDED:
-        return (fab_graph_value){.known = edge->link_kind == FAB_LINK_FABRIC && !isnan(use->use_fwd),
-                                 .integer = use->n_collided};
-    default: return (fab_graph_value){.known = false};
-    }
+    return value_of(&NODE[attribute->what], spot);
 }
 
 fab_graph_value fab_graph_edge_value(const fab_graph_attribute *attribute, const fab_graph_edge *edge) {
-    switch (attribute->what) {
-    case E_KIND: return text_of(edge->kind);
-    case E_TIER: return integer_of(edge->tier);
-    case E_CABLES: return integer_of(edge->n_cables);
-    case E_CAPACITY: return figure_of(isfinite(edge->capacity_bps) ? edge->capacity_bps : (double)NAN);
-    case E_LENGTH: return figure_of(isfinite(edge->length_m) ? edge->length_m : (double)NAN);
-    case E_SRC_PORT: return integer_of(edge->src_port);
-    case E_DST_PORT: return integer_of(edge->dst_port);
-    case E_SRC_NAME: return text_of(edge->src_port_name);
-    case E_DST_NAME: return text_of(edge->dst_port_name);
-    case E_FAILED: return integer_of(edge->n_failed);
-    case E_LEFT: return load_of(edge->left_ratio);
-    case E_CRITICALITY: return figure_of(edge->criticality);
-    case E_COST: return figure_of(edge->cost_usd);
-    case E_COLLISION: return figure_of(fab_graph_collision(edge, attribute->engine));
-    default: return use_value(attribute->what, edge, &edge->use[attribute->engine]);
+    if (attribute->what < N_EDGE) {
+        return value_of(&EDGE[attribute->what], edge);
+    }
+    const row *r = &USE[attribute->what - N_EDGE];
+    const fab_graph_use *use = &edge->use[attribute->engine];
+    double factor = 0;
+    switch (r->held) {
+    case MEAN_LOAD:
+        return number_of(true, *(const double *)(const void *)((const char *)use + r->member) / edge->n_cables);
+    case COLLISION: factor = fab_graph_collision(edge, attribute->engine); return number_of(!isnan(factor), factor);
+    case COLLIDED: return integer_of(edge->link_kind == FAB_LINK_FABRIC && !isnan(use->use_fwd), use->n_collided);
+    default: return value_of(r, use);
     }
 }
 

@@ -75,6 +75,43 @@ void fab_graph_put_value(fab_graph_writer *w, const fab_graph_attribute *attribu
     }
 }
 
+void fab_graph_each_of_node(fab_graph_writer *w, const fab_graph_spot *spot, fab_graph_put_known *put) {
+    for (size_t i = 0; i < w->attributes->n_node; i++) {
+        fab_graph_value value = fab_graph_node_value(&w->attributes->node[i], spot);
+        if (value.known) {
+            put(w, i, &w->attributes->node[i], &value);
+        }
+    }
+}
+
+void fab_graph_each_of_edge(fab_graph_writer *w, const fab_graph_edge *edge, fab_graph_put_known *put) {
+    for (size_t i = 0; i < w->attributes->n_edge; i++) {
+        fab_graph_value value = fab_graph_edge_value(&w->attributes->edge[i], edge);
+        if (value.known) {
+            put(w, i, &w->attributes->edge[i], &value);
+        }
+    }
+}
+
+void fab_graph_each_own(fab_graph_writer *w, fab_graph_put_known *put) {
+    for (size_t i = 0; i < w->attributes->n_own; i++) {
+        fab_graph_value value = fab_graph_own_value(&w->attributes->own[i], w->attributes, w->view);
+        if (value.known) {
+            put(w, i, &w->attributes->own[i], &value);
+        }
+    }
+}
+
+void fab_graph_put_ends(fab_graph_writer *w, const fab_graph_edge *edge) {
+    fab_graph_put(w, " id=\"c");
+    fab_xml_write_integer(&w->xml, edge->id);
+    fab_graph_put(w, "\" source=\"n");
+    fab_xml_write_integer(&w->xml, edge->source);
+    fab_graph_put(w, "\" target=\"n");
+    fab_xml_write_integer(&w->xml, edge->target);
+    fab_graph_put(w, "\"");
+}
+
 /* --- the walk ----------------------------------------------------------------------------------------------------- */
 
 static void find_spot(const fab_graph_writer *w, uint32_t id, fab_graph_spot *out) {

@@ -113,6 +113,15 @@ void fab_graph_put_value(fab_graph_writer *w, const fab_graph_attribute *attribu
 /** Markup as it stands, into the XML. */
 void fab_graph_put(fab_graph_writer *w, const char *markup);
 
+/** Says something that is known of a node, an edge or the graph: the i-th of their attributes. */
+typedef void fab_graph_put_known(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
+                                 const fab_graph_value *value);
+void fab_graph_each_of_node(fab_graph_writer *w, const fab_graph_spot *spot, fab_graph_put_known *put);
+void fab_graph_each_of_edge(fab_graph_writer *w, const fab_graph_edge *edge, fab_graph_put_known *put);
+void fab_graph_each_own(fab_graph_writer *w, fab_graph_put_known *put);
+/** Numbers of an edge and its ends, as attributes of an XML element that was begun: id, source, target. */
+void fab_graph_put_ends(fab_graph_writer *w, const fab_graph_edge *edge);
+
 /* --- graphml.c, for its dialects -------------------------------------------------------------------------------------
  */
 

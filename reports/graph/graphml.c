@@ -17,14 +17,24 @@ static void put_keys(fab_graph_writer *w, const char *domain, const fab_graph_at
     }
 }
 
-static void put_data(fab_graph_writer *w, const fab_graph_attribute *attribute, const fab_graph_value *value) {
-    if (value->known) {
-        fab_graph_put(w, "<data key=\"");
-        fab_graph_put(w, attribute->id);
-        fab_graph_put(w, "\">");
-        fab_graph_put_value(w, attribute, value);
-        fab_graph_put(w, "</data>");
-    }
+static void graphml_put_data(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
+                             const fab_graph_value *value) {
+    (void)i;
+    fab_graph_put(w, "<data key=\"");
+    fab_graph_put(w, attribute->id);
+    fab_graph_put(w, "\">");
+    fab_graph_put_value(w, attribute, value);
+    fab_graph_put(w, "</data>");
+}
+
+/* What the graph is of: a line each. */
+static void graphml_put_own(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
+                            const fab_graph_value *value) {
+    (void)i;
+    fab_xml_write_start(&w->xml, "data");
+    fab_xml_write_attribute(&w->xml, "key", attribute->id);
+    fab_xml_write_text(&w->xml, value->text);
+    fab_xml_write_end(&w->xml);
 }
 
 void fab_graphml_put_keys(fab_graph_writer *w) {
@@ -35,45 +45,24 @@ void fab_graphml_put_keys(fab_graph_writer *w) {
 }
 
 void fab_graphml_begin_graph(fab_graph_writer *w) {
-    const fab_graph_attributes *all = w->attributes;
     fab_xml_write_start(&w->xml, "graph");
     fab_xml_write_attribute(&w->xml, "id", "fabric");
     fab_xml_write_attribute(&w->xml, "edgedefault", "undirected");
-    for (size_t i = 0; i < all->n_own; i++) {
-        fab_graph_value value = fab_graph_own_value(&all->own[i], all, w->view);
-        if (value.known) {
-            fab_xml_write_start(&w->xml, "data");
-            fab_xml_write_attribute(&w->xml, "key", all->own[i].id);
-            fab_xml_write_text(&w->xml, value.text);
-            fab_xml_write_end(&w->xml);
-        }
-    }
+    fab_graph_each_own(w, graphml_put_own);
 }
 
 void fab_graphml_begin_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     fab_graph_put(w, "\n    <node id=\"n");
     fab_xml_write_integer(&w->xml, spot->node.id);
     fab_graph_put(w, "\">");
-    for (size_t i = 0; i < w->attributes->n_node; i++) {
-        const fab_graph_attribute *attribute = &w->attributes->node[i];
-        fab_graph_value value = fab_graph_node_value(attribute, spot);
-        put_data(w, attribute, &value);
-    }
+    fab_graph_each_of_node(w, spot, graphml_put_data);
 }
 
 void fab_graphml_begin_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
-    fab_graph_put(w, "\n    <edge id=\"c");
-    fab_xml_write_integer(&w->xml, edge->id);
-    fab_graph_put(w, "\" source=\"n");
-    fab_xml_write_integer(&w->xml, edge->source);
-    fab_graph_put(w, "\" target=\"n");
-    fab_xml_write_integer(&w->xml, edge->target);
-    fab_graph_put(w, "\">");
-    for (size_t i = 0; i < w->attributes->n_edge; i++) {
-        const fab_graph_attribute *attribute = &w->attributes->edge[i];
-        fab_graph_value value = fab_graph_edge_value(attribute, edge);
-        put_data(w, attribute, &value);
-    }
+    fab_graph_put(w, "\n    <edge");
+    fab_graph_put_ends(w, edge);
+    fab_graph_put(w, ">");
+    fab_graph_each_of_edge(w, edge, graphml_put_data);
 }
 
 static void begin(fab_graph_writer *w) {

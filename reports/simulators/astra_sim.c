@@ -7,7 +7,6 @@
  * domains share a leaf (Switch). A torus is no Ring: its switches have the links, and a GPU one NIC.
  */
 #include "report_formats.h"
-#include "data/result_walk.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -130,7 +129,7 @@ static void print(const fab_result *result, const network *w, fab_str *text) {
     static const char *const KEYS[] = {"topology", "npus_count", "bandwidth", "latency"};
     static const char *const NOTES[] = {"", "", "  # GB/s, of 2^30 bytes as ASTRA-sim counts", "  # ns, of a link"};
     fab_str_printf(text, "# fabriscope %s, design %s\n", result->version != NULL ? result->version : "",
-                   result->fabrics[0].digest);
+                   result->n_fabrics > 0 ? result->fabrics[0].digest : "unknown");
     for (size_t key = 0; key < sizeof KEYS / sizeof KEYS[0]; key++) {
         fab_str_printf(text, "%s: [", KEYS[key]);
         for (uint32_t d = 0; d < w->n; d++) {
@@ -156,10 +155,7 @@ static fab_status write_astra_sim(const fab_result *result, const fab_report_sty
     fab_str text = FAB_STR_INIT;
     network w = {.f = result->graph};
     (void)style;
-    if (w.f == NULL || result->n_fabrics == 0) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "astra-sim shows a fabric that was built, and this command builds none");
-    }
-    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
+    FAB_TRY(fab_report_needs_graph(result, "astra-sim", err));
     FAB_TRY(describe(&w, err));
     print(result, &w, &text);
     FAB_TRY(fab_report_put(&text, out, err));

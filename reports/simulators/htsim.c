@@ -4,7 +4,6 @@
  * cable; where it would be another network, that is said and nothing is written.
  */
 #include "report_formats.h"
-#include "data/result_walk.h"
 
 #include "fab/memory.h"
 
@@ -272,10 +271,7 @@ static fab_status write_htsim(const fab_result *result, const fab_report_style *
     fab_str text = FAB_STR_INIT;
     figures g = {.f = result->graph, .bundle = {1, 1, 1}};
     (void)style;
-    if (g.f == NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "htsim shows a fabric that was built, and this command builds none");
-    }
-    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
+    FAB_TRY(fab_report_needs_graph(result, "htsim", err));
     FAB_TRY(check_family(g.f, err));
     FAB_TRY(find_links(&g, err));
     FAB_TRY(count_switches(&g, err));

@@ -4,7 +4,6 @@
  * NIC's leaves.
  */
 #include "report_formats.h"
-#include "data/result_walk.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -106,17 +105,12 @@ static fab_status write_simai(const fab_result *result, const fab_report_style *
     fab_status status = FAB_OK;
     const fab_fabric *f = result->graph;
     (void)style;
-    if (f == NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "simai shows a fabric that was built, and this command builds none");
-    }
-    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
+    FAB_TRY(fab_report_needs_graph(result, "simai", err));
     FAB_TRY(check(f, err));
     const writer w = {.f = f, .out = out, .n_gpus = fab_n_gpus(f), .n_domains = fab_n_of(f, FAB_NODE_DOMAIN)};
     errno = 0;
     print(&w);
-    if (fflush(out) != 0 || ferror(out)) {
-        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the report: %s", errno != 0 ? strerror(errno) : "a write failed");
-    }
+    FAB_TRY(fab_report_flush(out, err));
 done:
     return status;
 }

@@ -12,7 +12,6 @@
  * for every pair of GPUs that has a flow.
  */
 #include "report_formats.h"
-#include "data/result_walk.h"
 
 #include "fab/memory.h"
 #include "fab/xml_writer.h"
@@ -280,11 +279,7 @@ static fab_status write_simgrid(const fab_result *result, const fab_report_style
     fab_status status = FAB_OK;
     writer w = {.f = result->graph};
     (void)style;
-    if (w.f == NULL) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "simgrid shows a fabric that was built, and this command builds none");
-    }
-    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
+    FAB_TRY(fab_report_needs_graph(result, "simgrid", err));
     const fab_engine_result *routes = NULL;
     if (result->n_phases > 0) {
         FAB_TRY(find_engine(result, &routes, err));

@@ -4,6 +4,8 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 void fab_text_heading(fab_page *page, const char *title, const char *remark) {
@@ -17,11 +19,23 @@ void fab_text_heading(fab_page *page, const char *title, const char *remark) {
     }
 }
 
+void fab_text_note(fab_page *page, const char *text) {
+    fab_page_wrap(page, FAB_INK_DIM, 2, 2, text);
+}
+
+void fab_text_notef(fab_page *page, const char *fmt, ...) {
+    char text[FAB_TEXT_PARAGRAPH];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    fab_text_note(page, text);
+}
+
 void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
     if (strcmp(family, "rail-only") == 0) {
-        fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
-                       "%s has no link between rails: traffic between them is handed over inside the scale-up domains",
-                       of);
+        fab_text_notef(
+            page, "%s has no link between rails: traffic between them is handed over inside the scale-up domains", of);
     }
 }
 

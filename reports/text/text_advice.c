@@ -52,15 +52,14 @@ static void advice_put_rows(fab_page *page, const fab_advice *a) {
         is_marked = is_marked || a->rows[i].needs_switch_support;
         is_unclear = is_unclear || a->rows[i].gain.verdict == FAB_ADVICE_UNCLEAR;
     }
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  "gain: time saved, with its 95 % interval over the seeds, each compared with the base under the same "
-                  "seed; time: of the fullest network link, summed over the phases; worst: largest collision factor; "
-                  "collided: flows that cross a link with a factor above 1");
+    fab_text_note(page, "gain: time saved, with its 95 % interval over the seeds, each compared with the base under "
+                        "the same seed; time: of the fullest network link, summed over the phases; worst: largest "
+                        "collision factor; collided: flows that cross a link with a factor above 1");
     if (is_unclear) {
-        fab_page_wrap(page, FAB_INK_DIM, 2, 2, "?: no clear difference, the interval contains 0");
+        fab_text_note(page, "?: no clear difference, the interval contains 0");
     }
     if (is_marked) {
-        fab_page_wrap(page, FAB_INK_DIM, 2, 2, "*: needs switch support");
+        fab_text_note(page, "*: needs switch support");
     }
     for (size_t i = 0; i < a->n_rows; i++) {
         const fab_advice_row *r = &a->rows[i];

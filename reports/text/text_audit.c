@@ -107,7 +107,6 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
         audit_put_finding(page, i + 1, &a->findings[i]);
     }
     if (a->n_findings > SHOWN) {
-        fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "... and %" PRIu32 " more: --format csv has all of them",
-                       a->n_findings - SHOWN);
+        fab_text_notef(page, "... and %" PRIu32 " more: --format csv has all of them", a->n_findings - SHOWN);
     }
 }

@@ -91,10 +91,10 @@ void fab_text_collectives(fab_page *page, const fab_result *result) {
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  are_timed(result)
-                      ? "time of the phases, steps and their latency included, added up; x: against the fastest of the "
-                        "column"
-                      : "time that the fullest network link needs, steps with their own peers added up; x: against the "
-                        "fastest of the column. Latency of steps and time inside scale-up domains are left out.");
+    fab_text_note(
+        page,
+        are_timed(result)
+            ? "time of the phases, steps and their latency included, added up; x: against the fastest of the column"
+            : "time that the fullest network link needs, steps with their own peers added up; x: against the fastest "
+              "of the column. Latency of steps and time inside scale-up domains are left out.");
 }

@@ -102,11 +102,11 @@ static void contention_put_interference(fab_page *page, const fab_contention *c,
     if (t->n_rows == 0 || t->n_columns == 0) {
         return;
     }
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
-                   "%s (rows) slowed by %s (columns): worst x%.3f, %s while the other does %s; mean over the time both "
-                   "send x%.3f",
-                   job->id, other->id, t->worst, job->phases[t->phase[t->worst_row]],
-                   other->phases[t->other_phase[t->worst_column]], t->mean);
+    fab_page_wrapf(
+        page, FAB_INK_PLAIN, 2, 4,
+        "%s (rows) slowed by %s (columns): worst x%.3f, %s while the other does %s; mean over the time both send x%.3f",
+        job->id, other->id, t->worst, job->phases[t->phase[t->worst_row]],
+        other->phases[t->other_phase[t->worst_column]], t->mean);
     for (size_t k = 0; k < n_columns; k++) {
         const char *heading = fab_show(page, "%.24s", other->phases[t->other_phase[k]]);
         columns[k + 1] = (fab_column){heading, fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD};
@@ -138,8 +138,6 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
             }
         }
     }
-    fab_page_wrap(
-        page, FAB_INK_DIM, 2, 2,
-        "together: all phases named start at once and share links max-min fairly, flow by flow, until each has "
-        "sent its bytes of one iteration; slowdown: together over alone");
+    fab_text_note(page, "together: all phases named start at once and share links max-min fairly, flow by flow, until "
+                        "each has sent its bytes of one iteration; slowdown: together over alone");
 }

@@ -144,8 +144,8 @@ void fab_text_prices(fab_page *page, const fab_result *result) {
             is_new = is_new && !same_book(&result->fabrics[j].cost, cost);
         }
         if (is_new) {
-            fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Prices %s, counted %s: %s%s%s", cost->profile, cost->convention,
-                           cost->counting, cost->source[0] != '\0' ? "; source: " : "", cost->source);
+            fab_text_notef(page, "Prices %s, counted %s: %s%s%s", cost->profile, cost->convention, cost->counting,
+                           cost->source[0] != '\0' ? "; source: " : "", cost->source);
         }
     }
 }
@@ -219,8 +219,7 @@ static void cost_put_differences(fab_page *page, const fab_result *result) {
     }
     fab_page_end_line(page);
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  "cost of [1] by part, and what each other design costs more (+) or less (-)");
+    fab_text_note(page, "cost of [1] by part, and what each other design costs more (+) or less (-)");
 }
 
 static void cost_put_designs(fab_page *page, const fab_result *result) {
@@ -249,7 +248,7 @@ static void cost_put_designs(fab_page *page, const fab_result *result) {
         }
     }
     fab_table_end(&table, 2, cost_put_bar, result);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2, "optics: transceivers that the price book counts; saved: against [1]");
+    fab_text_note(page, "optics: transceivers that the price book counts; saved: against [1]");
 }
 
 void fab_text_comparison(fab_page *page, const fab_result *result) {

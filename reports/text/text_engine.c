@@ -200,13 +200,13 @@ static void engine_put_next_hops(fab_page *page, const fab_engine_result *e) {
     for (size_t i = 0; i < e->n_tiers; i++) {
         const fab_tier_load *load = &e->tiers[i];
         if (load->polarized) {
-            fab_page_wrapf(
-                page, FAB_INK_BAD, 4, 4,
-                "Polarized: %s %s, flows whose path was chosen before use %s of %s next hops, where an ideal "
-                "hash would use %s. Give the tiers different hash families.",
-                fab_boundary_name(e->wiring, load->tier), fab_direction_name(e->wiring, load->tier, load->up),
-                fab_show_count(page, load->later_used), fab_show_count(page, load->later_next_hops),
-                fab_show_mean_count(page, load->later_expected));
+            fab_page_wrapf(page, FAB_INK_BAD, 4, 4,
+                           "Polarized: %s %s, flows whose path was chosen before use %s of %s next hops, where an "
+                           "ideal hash would use %s. Give the tiers different hash families.",
+                           fab_boundary_name(e->wiring, load->tier),
+                           fab_direction_name(e->wiring, load->tier, load->up), fab_show_count(page, load->later_used),
+                           fab_show_count(page, load->later_next_hops),
+                           fab_show_mean_count(page, load->later_expected));
         }
     }
 }

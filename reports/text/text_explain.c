@@ -152,7 +152,7 @@ void fab_text_explanation(fab_page *page, const fab_explanation *e) {
         explain_put_phase(page, e, &e->phase[i]);
     }
     fab_page_end_line(page);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  e->splits ? "Flows by what they ask of this link."
+    fab_text_note(page, e->splits
+                            ? "Flows by what they ask of this link."
                             : "Flows by what they ask of this link; *: the decision for it. Indexes count from 0.");
 }

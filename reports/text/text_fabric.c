@@ -10,7 +10,7 @@ void fab_text_design(fab_page *page, const fab_fabric_result *fabric) {
     fab_page_put(page, FAB_INK_BOLD, fabric->name);
     fab_page_last(page, origin);
     if (fabric->source[0] != '\0') {
-        fab_page_wrap(page, FAB_INK_DIM, 2, 2, fabric->source);
+        fab_text_note(page, fabric->source);
     }
 }
 
@@ -134,19 +134,16 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
         fab_table_set(&table, LENGTH - 1, FAB_INK_BOLD, "%s", fab_show_count(page, f->counts.cables));
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrap(
-        page, FAB_INK_DIM, 2, 2,
-        is_tree
-            ? "down/up: ports in use per switch (mean); taper: capacity down to up of the fullest switch, as built; "
-              "cables and length: those below the tier"
-            : "down/up: ports in use per switch (mean), to NICs and to other switches");
+    fab_text_note(page, is_tree ? "down/up: ports in use per switch (mean); taper: capacity down to up of the fullest "
+                                  "switch, as built; cables and length: those below the tier"
+                                : "down/up: ports in use per switch (mean), to NICs and to other switches");
     fabric_put_unused_tapers(page, f);
     if (has_graph || f->bisection_bps > 0) {
         fab_page_end_line(page);
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                       "Bisection %s in one direction between the two halves of the servers: %.1f %% of what one half "
-                       "can inject.",
-                       fab_show_rate(page, f->bisection_bps), 100 * f->bisection_ratio);
+        fab_page_wrapf(
+            page, FAB_INK_PLAIN, 2, 2,
+            "Bisection %s in one direction between the two halves of the servers: %.1f %% of what one half can inject.",
+            fab_show_rate(page, f->bisection_bps), 100 * f->bisection_ratio);
     }
 }
 

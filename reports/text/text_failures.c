@@ -184,12 +184,10 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
         failures_put_saving(page, e);
         failures_put_unplaced(page, f, e);
     }
-    fab_page_wrapf(
-        page, FAB_INK_DIM, 2, 2,
-        "cut flows: that lose a path, in all phases; collisions: network links that are asked for more than is "
-        "left of them, in all phases; fullest: what the fullest link is asked for; time: of %s; moves: "
-        "from server > to server (* from a healthy one), or how many; offered rates are those of whole parts; of the "
-        "first "
-        "seed",
+    fab_text_notef(
+        page,
+        "cut flows: that lose a path, in all phases; collisions: network links that are asked for more than is left of "
+        "them, in all phases; fullest: what the fullest link is asked for; time: of %s; moves: from server > to server "
+        "(* from a healthy one), or how many; offered rates are those of whole parts; of the first seed",
         f->iterates ? "an iteration" : "all phases, one after the other");
 }

@@ -53,9 +53,7 @@ void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
                            FAB_TABLE_BLANK,          c->cable_m,      FAB_TABLE_BLANK};
     fab_table_row(&table, FAB_INK_BOLD, "total", sums);
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrap(
-        page, FAB_INK_DIM, 2, 2,
-        "lengths: along rows, across rows and from hall to hall, with slack, rounded up to a standard length; "
-        "latency: one switch and the cable (mean). Switches do not count against the power of racks and "
-        "halls");
+    fab_text_note(
+        page, "lengths: along rows, across rows and from hall to hall, with slack, rounded up to a standard length; "
+              "latency: one switch and the cable (mean). Switches do not count against the power of racks and halls");
 }

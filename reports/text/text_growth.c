@@ -50,10 +50,8 @@ void fab_text_growth(fab_page *page, const fab_result *result) {
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%zu", i + 1), figures);
     }
     fab_table_end(&table, 2, growth_put_bar, result);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  "bars: price of all that stands; moved: standing cables that must be plugged elsewhere; free ports: "
-                  "of switches, without a cable until the "
-                  "fabric grows into them");
+    fab_text_note(page, "bars: price of all that stands; moved: standing cables that must be plugged elsewhere; free "
+                        "ports: of switches, without a cable until the fabric grows into them");
     for (size_t i = 1; i < result->n_growth; i++) {
         fab_page_end_line(page);
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Step %zu", i + 1);

@@ -38,15 +38,13 @@ static void import_put_structure(fab_page *page, const fab_imported *in) {
     }
     if (site->shape.has_rails) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "Rail-optimised: %" PRIu32 " rails%s.", f->n_rails,
-                       f->forwards_in_domain ? ", in networks of their own: traffic between them is handed over inside "
-                                               "scale-up domains"
-                                             : "");
+                       f->forwards_in_domain
+                           ? ", in networks of their own: traffic between them is handed over inside scale-up domains"
+                           : "");
     }
     if (site->n_planes > 1) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
-                       "%" PRIu32 " planes: networks of their own, a port of every NIC on "
-                       "each.",
-                       site->n_planes);
+                       "%" PRIu32 " planes: networks of their own, a port of every NIC on each.", site->n_planes);
     } else if (site->n_networks > 1 && !f->forwards_in_domain) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "%" PRIu32 " parts that no cable joins: a flow from one to another is an error.",
@@ -124,7 +122,7 @@ void fab_text_import(fab_page *page, const fab_imported *in) {
     char assumed[FAB_ASSUMED_MOST][FAB_ASSUMED_SIZE];
     size_t n = fab_imported_assumed(in, assumed);
     fab_page_wrapf(page, FAB_INK_BOLD, 0, 2, "%s: %s", in->path, in->site->site->format);
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "%s; digest %s", in->format, in->spec->digest);
+    fab_text_notef(page, "%s; digest %s", in->format, in->spec->digest);
     fab_text_heading(page, "FOUND", NULL);
     import_put_servers(page, in);
     import_put_structure(page, in);

@@ -39,10 +39,9 @@ static void iteration_put_parts(fab_page *page, const fab_result *result) {
         fab_table_set(&table, 0, FAB_INK_BOLD, "[%zu] %.12s", i + 1, it->engine);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
+    fab_text_note(page,
                   "parts of the time; compute: the busiest stage, optimizer included; tp (with cp and ep), pp, dp: "
-                  "communication that "
-                  "computation does not hide; TFLOP/s per GPU count recomputation, MFU does not");
+                  "communication that computation does not hide; TFLOP/s per GPU count recomputation, MFU does not");
 }
 
 #define PLAIN_BELOW 1e15 /* what is printed with all its digits */
@@ -121,7 +120,7 @@ static void iteration_put_memories(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_iterations && (differ || i == 0); i++) {
         iteration_put_memory(page, &result->iterations[i].memory, iteration_label(page, i, !differ));
     }
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Least GPUs by parameters x bytes x 1.25 / memory of one: %s of %s",
+    fab_text_notef(page, "Least GPUs by parameters x bytes x 1.25 / memory of one: %s of %s",
                    fab_show_count(page, result->memory.rule_gpus), fab_show_count(page, result->ranks));
     iteration_put_scale_up_rate(page, result);
 }
@@ -150,17 +149,16 @@ static void iteration_put_published(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_iterations; i++) {
         const fab_iteration *it = &result->iterations[i];
         iteration_put_figure(&table, "per GPU", i, it->tflops_per_gpu, job->published_tflops, "TFLOP/s");
-        iteration_put_figure(&table, "pipeline bisection", i, it->pipeline_bisection_Bps * 1e-9,
+        iteration_put_figure(&table, "pipeline bisection", i, it->pipeline_bisection_bytes_per_s * 1e-9,
                              job->published_pipeline_bps * 1e-9 / 8, "GB/s");
-        iteration_put_figure(&table, "data-parallel bisection", i, it->data_bisection_Bps * 1e-9,
+        iteration_put_figure(&table, "data-parallel bisection", i, it->data_bisection_bytes_per_s * 1e-9,
                              job->published_data_bps * 1e-9 / 8, "GB/s");
     }
     fab_table_end(&table, 2, NULL, NULL);
     if (job->published_pipeline_bps > 0 || job->published_data_bps > 0) {
-        fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                      "bisection of a phase: bytes that cross, in one direction, the cut between the two halves of the "
-                      "stages (of the replicas), over the phase's time at nominal link rates; how the published ones "
-                      "were counted was not");
+        fab_text_note(page, "bisection of a phase: bytes that cross, in one direction, the cut between the two halves "
+                            "of the stages (of the replicas), over the phase's time at nominal link rates; how the "
+                            "published ones were counted was not");
     }
 }
 
@@ -170,7 +168,7 @@ void fab_text_iteration(fab_page *page, const fab_result *result) {
     }
     fab_text_heading(page, "ITERATION", NULL);
     if (result->n_iterations == 0) {
-        fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Not timed: %s.", result->iteration_note);
+        fab_text_notef(page, "Not timed: %s.", result->iteration_note);
         iteration_put_memories(page, result);
         return;
     }

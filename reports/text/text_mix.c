@@ -76,10 +76,8 @@ void fab_text_mix(fab_page *page, const fab_mix *m) {
     for (size_t e = 0; first != NULL && e < first->n_engines; e++) {
         mix_put_engine(page, m, first, e);
     }
-    fab_page_wrap(
-        page, FAB_INK_DIM, 2, 2,
-        "Times: of an iteration where it is modelled, else of the phases one after the other; x: over the "
-        "fastest of these designs. Speed: geometric mean of 1/x, weighted by the shares; per dollar: over the "
-        "cost of the network, the best being 1. Servers are not in the cost: where they are the same, and "
-        "dearer than the network, speed counts for more than this says.");
+    fab_text_note(page, "Times: of an iteration where it is modelled, else of the phases one after the other; x: over "
+                        "the fastest of these designs. Speed: geometric mean of 1/x, weighted by the shares; per "
+                        "dollar: over the cost of the network, the best being 1. Servers are not in the cost: where "
+                        "they are the same, and dearer than the network, speed counts for more than this says.");
 }

@@ -27,7 +27,7 @@ static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
     }
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
     if (o->source[0] != '\0') {
-        fab_page_wrap(page, FAB_INK_DIM, 2, 2, o->source);
+        fab_text_note(page, o->source);
     }
 }
 
@@ -164,19 +164,16 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o) {
     optimum_put_limits(page, o);
     fab_page_end_line(page);
     optimum_put_design(page, o->winner.design);
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "priced by %s: give --prices %s to the other commands too", o->prices,
-                   o->prices);
+    fab_text_notef(page, "priced by %s: give --prices %s to the other commands too", o->prices, o->prices);
     fab_text_rail_only(page, o->winner.family, "rail-only");
     fab_page_end_line(page);
     optimum_put_points(page, &o->winner, o->runners_up, o->n_runners_up);
-    fab_page_wrapf(
-        page, FAB_INK_DIM, 2, 2,
-        "The cheapest, then the best of the next choices. Taper as built, leaf first; bisection: what any pattern may "
-        "count "
-        "on, as a share of full: the least of the cut between the halves of the servers and of what the tapers let "
-        "through; a, b, ...: switches, leaf first, *2 = ports split in two. %s choices of family, tiers, switches and "
-        "planes, %" PRIu64 " integer programs.",
-        fab_show_count(page, o->n_structures), o->n_programs);
+    fab_text_notef(page,
+                   "The cheapest, then the best of the next choices. Taper as built, leaf first; bisection: what any "
+                   "pattern may count on, as a share of full: the least of the cut between the halves of the servers "
+                   "and of what the tapers let through; a, b, ...: switches, leaf first, *2 = ports split in two. %s "
+                   "choices of family, tiers, switches and planes, %" PRIu64 " integer programs.",
+                   fab_show_count(page, o->n_structures), o->n_programs);
     if (!o->is_proven) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 2, "Not proven: the time limit struck%s%s.",
                        o->lower_bound_usd > 0 ? "; nothing can cost less than " : " before all choices were looked at",

@@ -52,11 +52,9 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrap(
-        page, FAB_INK_DIM, 2, 2,
-        "taper: largest utilisation of a fabric link under ideal spraying, what the design itself causes; worst: "
-        "largest collision factor; collided: flows that cross a link with a factor above 1; time: for all bytes, "
-        "if nothing else is in the network");
+    fab_text_note(page, "taper: largest utilisation of a fabric link under ideal spraying, what the design itself "
+                        "causes; worst: largest collision factor; collided: flows that cross a link with a factor "
+                        "above 1; time: for all bytes, if nothing else is in the network");
     for (size_t i = 0; i < first->n_engines; i++) {
         const char *number = several ? fab_show(page, "[%zu] ", i + 1) : "";
         fab_page_wrapf(page, FAB_INK_DIM, 2, 6, "%s%s", number, first->engines[i].label);

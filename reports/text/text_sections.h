@@ -15,6 +15,9 @@
 
 /** A heading, with a remark behind it (NULL: none). */
 void fab_text_heading(fab_page *page, const char *title, const char *remark);
+/** What columns mean, and other remarks: dim, at the margin of a section. */
+void fab_text_note(fab_page *page, const char *text);
+void fab_text_notef(fab_page *page, const char *fmt, ...) FAB_PRINTF(2, 3);
 /** What rail-only designs have in common; nothing for other families. `of` stands before it: "rail-only", "[2]". */
 void fab_text_rail_only(fab_page *page, const char *family, const char *of);
 

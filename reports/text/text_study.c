@@ -148,10 +148,10 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
                        study_show_percent(page, (double)s->n_done / (double)s->n_scenarios));
     }
     if (s->n_variants > 1) {
-        fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "That is [%zu] of %zu: engine %s, policy %s. Traffic %s.", s->shown + 1,
-                       s->n_variants, v->engine, v->policy, s->traffic);
+        fab_text_notef(page, "That is [%zu] of %zu: engine %s, policy %s. Traffic %s.", s->shown + 1, s->n_variants,
+                       v->engine, v->policy, s->traffic);
     } else {
-        fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "Engine %s, policy %s, traffic %s.", v->engine, v->policy, s->traffic);
+        fab_text_notef(page, "Engine %s, policy %s, traffic %s.", v->engine, v->policy, s->traffic);
     }
 }
 
@@ -195,9 +195,9 @@ static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
                                     : "load of the fullest link, over what is left of its rate");
     fab_table_end(&table, 2, study_put_bins, s);
     if (s->n_variants > MOST_ROWS) {
-        fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "and %zu more, see --format json", s->n_variants - MOST_ROWS);
+        fab_text_notef(page, "and %zu more, see --format json", s->n_variants - MOST_ROWS);
     }
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+    fab_text_notef(page,
                    "stops: scenarios in which the job %s; cut off: in which flows lose their path, before anybody "
                    "moves; p99: not exceeded by 99 %% of the scenarios%s",
                    s->span_s > 0 ? "stands at the end" : "stands",
@@ -306,15 +306,14 @@ static void study_put_policies(fab_page *page, const fab_study_summary *s) {
     for (size_t e = 0; e < s->n_variants / s->n_policies; e++) {
         study_put_choice(page, s, &s->choices[e]);
     }
-    fab_page_wrapf(
-        page, FAB_INK_DIM, 2, 2,
-        "damage: %s, mean over all scenarios; mean, p99: %s; collided: network links that are asked for more "
-        "than is left of them, moved: servers, both means; best: scenarios in which no other policy does "
-        "less damage; alone: in which every other does more",
-        s->criterion,
-        s->span_s > 0  ? "goodput"
-        : s->has_times ? "slowdown where the job runs"
-                       : "load of the fullest link where the job runs");
+    fab_text_notef(page,
+                   "damage: %s, mean over all scenarios; mean, p99: %s; collided: network links that are asked for "
+                   "more than is left of them, moved: servers, both means; best: scenarios in which no other policy "
+                   "does less damage; alone: in which every other does more",
+                   s->criterion,
+                   s->span_s > 0  ? "goodput"
+                   : s->has_times ? "slowdown where the job runs"
+                                  : "load of the fullest link where the job runs");
 }
 
 /* --- goodput ------------------------------------------------------------------------------------------------------ */
@@ -345,10 +344,9 @@ static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
         fab_table_set(&table, 0, i == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s", study_show_name(page, s, i));
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  "restart: until the job runs again; redo: work since the last checkpoint, done again; slower: what "
-                  "slower iterations take more; waits: for repairs; with the goodput they add up to the span. "
-                  "stops: failures that stop the job, in a span");
+    fab_text_note(page, "restart: until the job runs again; redo: work since the last checkpoint, done again; slower: "
+                        "what slower iterations take more; waits: for repairs; with the goodput they add up to the "
+                        "span. stops: failures that stop the job, in a span");
 }
 
 static void study_put_conventions(fab_page *page, const fab_study_summary *s) {

@@ -170,9 +170,8 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
         fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  "failures: in a span, mean; cost: of the span, by least squares over the histories; +-: half of its "
-                  "95 % interval");
+    fab_text_note(page, "failures: in a span, mean; cost: of the span, by least squares over the histories; +-: half "
+                        "of its 95 % interval");
 }
 
 static void study_put_single_classes(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
@@ -187,7 +186,7 @@ static void study_put_single_classes(fab_page *page, const fab_study_summary *s,
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+    fab_text_notef(page,
                    "failed: different ones; job stops: of them, at whose loss it does; damage: %s, mean over the "
                    "parts; worst: of a part",
                    s->criterion);
@@ -220,7 +219,7 @@ void study_put_classes(fab_page *page, const fab_study_summary *s) {
                       study_show_percent(page, c->scenario_damage), c->is_clear ? " *" : "  ");
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+    fab_text_notef(page,
                    "failed: different ones, in the scenarios beside them; stops: of those scenarios; damage: %s, mean "
                    "over them, * clearly above the mean of all scenarios; stand out: parts that are clearly above it",
                    s->criterion);
@@ -328,7 +327,7 @@ void study_put_critical(fab_page *page, const fab_study_summary *s) {
         fab_text_heading(page, "LINKS", "by damage, then by name");
         study_put_list(page, s, &v->links);
     }
-    fab_page_wrapf(page, FAB_INK_DIM, 2, 2, "%s; mean, worst: %s, where the job runs%s",
+    fab_text_notef(page, "%s; mean, worst: %s, where the job runs%s",
                    s->is_single ? "damage: of its loss"
                                 : "damage: mean over the scenarios in which it fails, alone or with others",
                    s->has_times ? "slowdown" : "load of the fullest link",
@@ -411,16 +410,16 @@ void study_put_homing(fab_page *page, const fab_study_summary *s) {
         return;
     }
     fab_text_heading(page, "WAYS INTO THE NETWORK", h->switches_per_nic > 1 ? "several per NIC" : "one per NIC");
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                   "A server has %" PRIu32 " link%s, and a NIC %" PRIu32 " port%s to %" PRIu32
-                   " switch%s: %s. One link "
-                   "is 1/%.3g of the server's bandwidth (%s). Where it is lost and nothing else:",
-                   h->links_per_server, fab_plural(h->links_per_server), h->ports_per_nic, fab_plural(h->ports_per_nic),
-                   h->switches_per_nic, h->switches_per_nic == 1 ? "" : "es",
-                   h->switches_per_nic == 1   ? "single-homed"
-                   : h->switches_per_nic == 2 ? "dual-homed"
-                                              : "multi-homed",
-                   1 / h->lost_ratio, study_show_percent(page, h->lost_ratio));
+    fab_page_wrapf(
+        page, FAB_INK_PLAIN, 2, 2,
+        "A server has %" PRIu32 " link%s, and a NIC %" PRIu32 " port%s to %" PRIu32
+        " switch%s: %s. One link is 1/%.3g of the server's bandwidth (%s). Where it is lost and nothing else:",
+        h->links_per_server, fab_plural(h->links_per_server), h->ports_per_nic, fab_plural(h->ports_per_nic),
+        h->switches_per_nic, h->switches_per_nic == 1 ? "" : "es",
+        h->switches_per_nic == 1   ? "single-homed"
+        : h->switches_per_nic == 2 ? "dual-homed"
+                                   : "multi-homed",
+        1 / h->lost_ratio, study_show_percent(page, h->lost_ratio));
     for (size_t i = 0; i < s->n_variants; i++) {
         study_put_access(page, s, i);
     }

@@ -110,8 +110,7 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     }
     fab_text_heading(page, "FABRICS", NULL);
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                  "built taper: leaf first; bisection: of half of what the servers can inject");
+    fab_text_note(page, "built taper: leaf first; bisection: of half of what the servers can inject");
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (!p->is_built) {
@@ -393,15 +392,13 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     for (size_t e = 0; e < first->n_engines; e++) {
         sweep_put_engine(page, s, e);
     }
-    fab_page_wrapf(
-        page, FAB_INK_DIM, 2, 2,
-        "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: by "
-        "the iteration, or all phases. %s",
-        same_fabric(s) ? "Slower: over the fastest, *."
-                       : "* on the Pareto front: under this engine no point of the sweep costs less and is as fast, or "
-                         "is faster and costs as much.");
+    fab_text_notef(page,
+                   "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: "
+                   "by the iteration, or all phases. %s",
+                   same_fabric(s) ? "Slower: over the fastest, *."
+                                  : "* on the Pareto front: under this engine no point of the sweep costs less and is "
+                                    "as fast, or is faster and costs as much.");
     if (!all_times(s)) {
-        fab_page_wrap(page, FAB_INK_DIM, 2, 2,
-                      "-: not known, since a phase has too many flows for that and unequal bytes or limits.");
+        fab_text_note(page, "-: not known, since a phase has too many flows for that and unequal bytes or limits.");
     }
 }

@@ -27,8 +27,8 @@ static void times_put_rates(fab_page *page, const fab_engine_result *e) {
     bool differ = e->min_rate.mean < e->mean_rate.mean * (1 - 1e-9);
     if (differ) {
         fab_page_say(page,
-                     "Flows run at %s and more, %s on average; the last to end%s is GPU "
-                     "%" PRIu32 " -> %" PRIu32 "%s%s, held by ",
+                     "Flows run at %s and more, %s on average; the last to end%s is GPU %" PRIu32 " -> %" PRIu32
+                     "%s%s, held by ",
                      fab_show_rate(page, e->min_rate.mean), fab_show_rate(page, e->mean_rate.mean),
                      e->n_seeds > 1 ? " (first seed)" : "", last->src_gpu, last->dst_gpu,
                      last->comm[0] != '\0' ? ", " : "", last->comm);

@@ -2,7 +2,6 @@
  * links between them are subnets of their own, which stand in the same file. */
 #include "fab/ib_names.h"
 #include "report_formats.h"
-#include "data/result_walk.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -114,10 +113,7 @@ static fab_status write_ibnet(const fab_result *result, const fab_report_style *
     fab_status status = FAB_OK;
     ibnet w = {.f = result->graph, .out = out};
     (void)style;
-    if (result->graph == NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "ibnet shows a fabric that was built, and this command builds none");
-    }
-    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
+    FAB_TRY(fab_report_needs_graph(result, "ibnet", err));
     FAB_TRY(fab_ib_check(w.f, err));
     FAB_TRY(check_rates(w.f, err));
     errno = 0;
@@ -132,9 +128,7 @@ static fab_status write_ibnet(const fab_result *result, const fab_report_style *
             put_node(&w, v);
         }
     }
-    if (fflush(out) != 0 || ferror(out)) {
-        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the report: %s", errno != 0 ? strerror(errno) : "a write failed");
-    }
+    FAB_TRY(fab_report_flush(out, err));
 done:
     return status;
 }

@@ -1,7 +1,6 @@
 /* Patch plan. What cables of one class have in common is formatted once; rows are streamed. */
 #include "fab/patch.h"
 #include "fab/memory.h"
-#include "fab/reports.h"
 #include "fab/units.h"
 
 #include <errno.h>
@@ -164,12 +163,4 @@ done:
     free(w.tail);
     free(w.first_up);
     return status;
-}
-
-static fab_status write_patch(const void *patch, FILE *out, fab_error *err) {
-    return fab_patch_write(patch, out, err);
-}
-
-fab_status fab_patch_save(const fab_patch *patch, const char *path, bool force, fab_error *err) {
-    return fab_save_file(path, force, write_patch, patch, err);
 }

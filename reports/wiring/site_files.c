@@ -1,6 +1,5 @@
 /* The fabric as it would be installed, in the formats of src/site: one row each. */
 #include "report_formats.h"
-#include "data/result_walk.h"
 
 #include "fab/site_of.h"
 #include "fab/site_write.h"
@@ -8,11 +7,7 @@
 static fab_status write_site(const fab_site_writer *writer, const fab_result *result, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_site *site = NULL;
-    if (result->graph == NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
-                 writer->name);
-    }
-    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
+    FAB_TRY(fab_report_needs_graph(result, writer->name, err));
     FAB_TRY(fab_site_of_fabric(result->graph, &site, err));
     FAB_TRY(fab_site_write(writer, site, out, err));
 done:

@@ -37,9 +37,12 @@ static const fab_engine *find_engine(const char *name) {
 }
 
 static fab_engine_about engine_about(const fab_engine *engine) {
-    return engine == NULL ? (fab_engine_about){NULL}
-                          : (fab_engine_about){engine->name, engine->summary, engine->options, engine->seeded,
-                                               engine->next != NULL};
+    fab_engine_about about = {.name = NULL};
+    if (engine != NULL) {
+        about =
+            (fab_engine_about){engine->name, engine->summary, engine->options, engine->seeded, engine->next != NULL};
+    }
+    return about;
 }
 
 fab_engine_about fab_engine_at(size_t i) {

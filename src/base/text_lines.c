@@ -60,8 +60,7 @@ void fab_text_rewind(fab_text *text) {
     text->line = 0;
 }
 
-/* --- streams --------------------------------------------------------------------------------------------------------
- */
+/* --- streams ------------------------------------------------------------------------------------------------------ */
 
 /* Reads more behind what is left of the window. False at the end of the file, or where something is wrong. */
 static bool refill(fab_text *text) {
@@ -169,8 +168,7 @@ fab_status fab_text_end(const fab_text *text, fab_error *err) {
     return s == NULL || s->status == FAB_OK ? FAB_OK : fab_fail(err, s->status, s->error.where, "%s", s->error.text);
 }
 
-/* --- lines and words ------------------------------------------------------------------------------------------------
- */
+/* --- lines and words ---------------------------------------------------------------------------------------------- */
 
 static void skip_blanks(fab_text *text) {
     while (text->at < text->behind && (*text->at == ' ' || *text->at == '\t')) {

@@ -2,7 +2,7 @@
 #include "cli.h"
 
 #include "fab/builtin.h"
-#include "fab/metrics.h"
+#include "fab/definitions.h"
 #include "fab/prices.h"
 #include "fab/relocate.h"
 #include "fab/routing.h"
@@ -81,10 +81,13 @@ static void put_topics(FILE *out) {
     }
 }
 
-static void put_metrics(FILE *out) {
-    for (const fab_metric *m = fab_metrics; m->name != NULL; m++) {
-        (void)fprintf(out, " %s", m->name);
-    }
+static bool put_field(const fab_definition *definition, void *out) {
+    (void)fprintf(out, " %s", definition->name);
+    return true;
+}
+
+static void put_fields(FILE *out) {
+    fab_definitions_visit(put_field, out);
 }
 
 static void put_when(FILE *out) {
@@ -112,7 +115,7 @@ static const values OPERANDS[] = {
     {"[COMMAND [SUBCOMMAND]]", false, false, put_commands},
     {"[WHAT [NAME]]", false, false, put_topics},
     {"SUBCOMMAND", true, false, put_study},
-    {"[METRIC]", false, false, put_metrics},
+    {"[FIELD]", false, false, put_fields},
     {"design|prices|catalog|result|report", false, false, put_schemas},
 };
 

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The longest suffix that fits: ".yed.graphml" before ".graphml". */
 static const fab_report_format *format_of(const char *path) {
@@ -48,7 +47,7 @@ const cli_option cli_option_export = {
     "also write FILE in the format of its suffix: .html, .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml, "
     ".md, .csv, .cables.csv, .ptm.dot, .tree.conf, .block.conf, .clab.yml, .topo, .simai, .simgrid.xml, "
     ".astra-sim.yml; can be repeated",
-    apply_export};
+    .is_repeatable = true, .apply = apply_export};
 
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
     fab_choices near;
@@ -69,19 +68,13 @@ const cli_option cli_option_view = {
     "view", "NAME",
     "of graphs: whole, server or leaf (servers as boxes), or merged by pod, rail, plane or tier; default whole, in a "
     "drawing the finest that can be read",
-    apply_view};
-
-static fab_status apply_failed(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->failed_parts.items[options->failed_parts.n++] = value;
-    return FAB_OK;
-}
+    .apply = apply_view};
 
 const cli_option cli_option_failed = {
     "fail", "PART[*FRACTION]",
     "mark a part as failed, or as slower, in graphs: leaf-3, 'leaf-0:17 > spine-0:1', nic-7*0.5, server-2, rack-1, "
     "plane-0; can be repeated",
-    apply_failed};
+    .list = offsetof(cli_options, failed_parts)};
 
 /* Racks have names where the design has a floor. */
 static fab_status find_racks(const fab_result *result, cli_failed *out, fab_racks *racks, fab_error *err) {
@@ -135,10 +128,10 @@ static bool prints_graph(const cli_options *options) {
 fab_status cli_check_exports(const cli_options *options, fab_error *err) {
     bool has_graph = prints_graph(options);
     for (size_t i = 0; i < options->exports.n; i++) {
-        struct stat about;
         const char *path = options->exports.items[i];
-        if (!options->force && stat(path, &about) == 0) {
-            return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+        fab_status status = cli_check_new_file(options, path, err);
+        if (status != FAB_OK) {
+            return status;
         }
         has_graph |= format_of(path)->shows_graph;
     }
@@ -187,9 +180,7 @@ fab_status cli_write_exports(const cli_options *options, const fab_result *resul
     for (size_t i = 0; i < options->exports.n; i++) {
         const char *path = options->exports.items[i];
         const export e = {format_of(path), result, &style};
-        cli_hold_signals();
-        fab_status status = fab_save_file(path, options->force, write_export, &e, err);
-        cli_release_signals();
+        fab_status status = cli_save_file(options, path, write_export, &e, err);
         if (status != FAB_OK) {
             return status;
         }

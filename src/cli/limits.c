@@ -61,9 +61,10 @@ static fab_status apply_max_time(cli_options *options, const char *value, fab_er
 
 static const cli_option OPTION_MAX_MEMORY = {
     "max-memory", "SIZE", "refuse what needs more memory, such as 8GB; default what the machine has free",
-    apply_max_memory};
+    .apply = apply_max_memory};
 static const cli_option OPTION_MAX_TIME = {
-    "max-time", "TIME", "end after this time, such as 90s, with exit code 6 and nothing half-written", apply_max_time};
+    "max-time", "TIME", "end after this time, such as 90s, with exit code 6 and nothing half-written",
+    .apply = apply_max_time};
 
 const cli_option *const CLI_COMMON_OPTIONS[] = {&OPTION_MAX_MEMORY, &OPTION_MAX_TIME, &cli_option_help, NULL};
 

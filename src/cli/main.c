@@ -161,7 +161,7 @@ done:
     return status;
 }
 
-static fab_status unknown_command(const char *name, fab_error *err) {
+fab_status cli_unknown_command(const char *name, fab_error *err) {
     if (name[0] == '-') {
         return fab_fail(err, FAB_EUSAGE, NULL, "'%.60s' stands where the command is due; options stand behind it",
                         name);
@@ -213,7 +213,7 @@ int main(int argc, char **argv) {
     name = strcmp(name, "--version") == 0 ? "version" : name;
     command = cli_find_command(name);
     if (command == NULL) {
-        status = unknown_command(name, &err);
+        status = cli_unknown_command(name, &err);
         goto done;
     }
     int n_words = 2;

@@ -12,11 +12,25 @@ static void push(cli_list *list, const char *text) {
     list->items[list->n++] = text;
 }
 
-static fab_status read_count(const char *name, const char *value, uint64_t min, uint64_t max, uint64_t *out,
-                             fab_error *err) {
+/* Takes the value of an option by its table row. */
+static fab_status apply(const cli_option *option, const char *value, cli_options *out, fab_error *err) {
+    char *base = (char *)out;
     fab_error inner = {0};
-    if (fab_count_parse(value, min, max, out, &inner) != FAB_OK) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", name, inner.text);
+    if (option->apply != NULL) {
+        return option->apply(out, value, err);
+    }
+    if (option->names != NULL && value[0] == '\0') {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: the %s's name is empty", option->name, option->names);
+    }
+    if (option->flag > 0) {
+        *(bool *)(base + option->flag) = true;
+    } else if (option->text > 0) {
+        *(const char **)(void *)(base + option->text) = value;
+    } else if (option->list > 0) {
+        push((cli_list *)(void *)(base + option->list), value);
+    } else if (fab_count_parse(value, option->min, option->max, (uint64_t *)(void *)(base + option->count), &inner) !=
+               FAB_OK) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", option->name, inner.text);
     }
     return FAB_OK;
 }
@@ -30,49 +44,11 @@ static fab_status apply_set(cli_options *options, const char *value, fab_error *
     return FAB_OK;
 }
 
-static fab_status apply_job(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    push(&options->jobs, value);
-    return FAB_OK;
-}
-
 static fab_status apply_engine(cli_options *options, const char *value, fab_error *err) {
     if (options->engines.n == FAB_MAX_ENGINES) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --engine: given more than %d times", FAB_MAX_ENGINES);
     }
     push(&options->engines, value);
-    return FAB_OK;
-}
-
-static fab_status apply_traffic(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->traffic = value;
-    return FAB_OK;
-}
-
-static fab_status apply_prices(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->prices = value;
-    return FAB_OK;
-}
-
-static fab_status apply_seeds(cli_options *options, const char *value, fab_error *err) {
-    return read_count("seeds", value, 1, 1000000, &options->n_seeds, err);
-}
-
-static fab_status apply_seed(cli_options *options, const char *value, fab_error *err) {
-    return read_count("seed", value, 0, UINT64_C(1) << 53, &options->seed, err); /* exact as a JSON number */
-}
-
-static fab_status apply_threads(cli_options *options, const char *value, fab_error *err) {
-    return read_count("threads", value, 1, 1024, &options->n_threads, err);
-}
-
-static fab_status apply_out(cli_options *options, const char *value, fab_error *err) {
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --out: the folder's name is empty");
-    }
-    options->out = value;
     return FAB_OK;
 }
 
@@ -99,38 +75,9 @@ static fab_status apply_format(cli_options *options, const char *value, fab_erro
                     fab_choices_list(&near, "one of", hint));
 }
 
-static fab_status apply_table(cli_options *options, const char *value, fab_error *err) {
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --table: the table's name is empty");
-    }
-    options->table = value;
-    return FAB_OK;
-}
-
 static fab_status apply_json(cli_options *options, const char *value, fab_error *err) {
     (void)value;
     return set_format(options, "json", err);
-}
-
-static fab_status apply_quiet(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->quiet = true;
-    return FAB_OK;
-}
-
-static fab_status apply_force(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->force = true;
-    return FAB_OK;
-}
-
-static fab_status apply_help(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->help = true;
-    return FAB_OK;
 }
 
 static fab_status apply_color(cli_options *options, const char *value, fab_error *err) {
@@ -147,38 +94,54 @@ static fab_status apply_color(cli_options *options, const char *value, fab_error
 }
 
 const cli_option cli_option_set = {"set", "path=value", "override a value of the design (see 'list fields')",
-                                   apply_set};
+                                   .is_repeatable = true, .apply = apply_set};
 const cli_option cli_option_job = {
     "job", "key=value,...", "set fields of the first job: kind, model, tp, cp, pp, dp, ep, batch, gpu, placement, ...",
-    apply_job};
+    .list = offsetof(cli_options, jobs)};
 const cli_option cli_option_traffic = {
     "traffic", "TEXT",
-    "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH; default job", apply_traffic};
+    "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH; default job",
+    .text = offsetof(cli_options, traffic)};
 const cli_option cli_option_engine = {"engine", "NAME[,k=v]",
                                       "route with this engine instead of the design's; repeatable (see 'list engines')",
-                                      apply_engine};
-const cli_option cli_option_seeds = {
-    "seeds", "N", "draws of every random choice, reported as a distribution; default 1", apply_seeds};
-const cli_option cli_option_seed = {"seed", "S", "first seed; the same seed gives the same bytes; default 1",
-                                    apply_seed};
+                                      .is_repeatable = true, .apply = apply_engine};
+const cli_option cli_option_seeds = {"seeds",
+                                     "N",
+                                     "draws of every random choice, reported as a distribution; default 1",
+                                     .count = offsetof(cli_options, n_seeds),
+                                     .min = 1,
+                                     .max = 1000000};
+const cli_option cli_option_seed = {"seed",
+                                    "S",
+                                    "first seed; the same seed gives the same bytes; default 1",
+                                    .count = offsetof(cli_options, seed),
+                                    .min = 0,
+                                    .max = UINT64_C(1) << 53};
 const cli_option cli_option_prices = {"prices", "PROFILE", "price profile (see 'list prices') or an XML file",
-                                      apply_prices};
-const cli_option cli_option_threads = {"threads", "N", "threads to use; default all processors. Changes no result",
-                                       apply_threads};
+                                      .text = offsetof(cli_options, prices)};
+const cli_option cli_option_threads = {"threads",
+                                       "N",
+                                       "threads to use; default all processors. Changes no result",
+                                       .count = offsetof(cli_options, n_threads),
+                                       .min = 1,
+                                       .max = 1024};
 const cli_option cli_option_out = {"out", "DIR", "also write the report in every file format into this folder",
-                                   apply_out};
+                                   .text = offsetof(cli_options, out), .names = "folder"};
 const cli_option cli_option_format = {
     "format", "NAME",
     "what to print: text (default), json, xml, markdown, csv, html, svg, graphml, flows and more: list formats",
-    apply_format};
+    .apply = apply_format};
 const cli_option cli_option_table = {
     "table", "NAME", "which table of the report csv is: its path in JSON, such as cost.lines; 'list' names all of them",
-    apply_table};
-const cli_option cli_option_json = {"json", NULL, "print one JSON object; short for --format json", apply_json};
-const cli_option cli_option_quiet = {"quiet", NULL, "no progress and no closing line on stderr", apply_quiet};
-const cli_option cli_option_force = {"force", NULL, "overwrite existing files", apply_force};
-const cli_option cli_option_color = {"color", "WHEN", "colours in text: auto (default), always, never", apply_color};
-const cli_option cli_option_help = {"help", NULL, "print this help", apply_help};
+    .text = offsetof(cli_options, table), .names = "table"};
+const cli_option cli_option_json = {"json", NULL, "print one JSON object; short for --format json",
+                                    .apply = apply_json};
+const cli_option cli_option_quiet = {"quiet", NULL, "no progress and no closing line on stderr",
+                                     .flag = offsetof(cli_options, quiet)};
+const cli_option cli_option_force = {"force", NULL, "overwrite existing files", .flag = offsetof(cli_options, force)};
+const cli_option cli_option_color = {"color", "WHEN", "colours in text: auto (default), always, never",
+                                     .apply = apply_color};
+const cli_option cli_option_help = {"help", NULL, "print this help", .flag = offsetof(cli_options, help)};
 
 static const cli_option *find_option(const cli_command *command, const char *name, size_t length) {
     for (const cli_option *const *o = command->options; *o != NULL; o++) {
@@ -257,13 +220,6 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
     return fab_fail(err, FAB_EUSAGE, NULL, "command %s: unknown option '%s'%s", command->name, word, hint);
 }
 
-static bool is_repeatable(const cli_option *option) {
-    return option == &cli_option_set || option == &cli_option_job || option == &cli_option_engine ||
-           option == &cli_option_vary || option == &cli_option_degrade || option == &cli_option_export ||
-           option == &cli_option_failed || option == &cli_option_policy || option == &cli_option_fail ||
-           option == &cli_option_policies;
-}
-
 /* Reads the option at argv[*at] and moves *at to its last word. */
 static fab_status parse_option(int argc, char **argv, int *at, cli_options *out, fab_error *err) {
     const char *argument = argv[*at];
@@ -278,7 +234,7 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
         return unknown_option(out->command, argument, length, err);
     }
     for (size_t i = 0; out->command->options[i] != NULL; i++) {
-        if (out->command->options[i] == option && !is_repeatable(option)) {
+        if (out->command->options[i] == option && option->list == 0 && !option->is_repeatable) {
             if ((out->given >> i & 1) != 0) {
                 return fab_fail(err, FAB_EUSAGE, NULL, "option --%s is given twice", option->name);
             }
@@ -297,7 +253,7 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
         }
         value = argv[++*at];
     }
-    return option->apply(out, value, err);
+    return apply(option, value, out, err);
 }
 
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out, fab_error *err) {

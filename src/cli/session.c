@@ -201,9 +201,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     if (status == FAB_OK) {
         status = cli_look_further(options, &replay, &s->result, &further, err);
     }
-    if (replay.progress != NULL) {
-        cli_progress_end();
-    }
+    cli_progress_end(replay.progress != NULL);
     fab_blame_design(s->design, status, err);
     FAB_TRY(status);
     FAB_TRY(cli_report(options, &s->result, out, err));
@@ -246,6 +244,21 @@ done:
     return status;
 }
 
+fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) {
+    struct stat about;
+    return path == NULL || options->force || stat(path, &about) != 0
+               ? FAB_OK
+               : fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+}
+
+fab_status cli_save_file(const cli_options *options, const char *path, fab_save_writer *write_to, const void *context,
+                         fab_error *err) {
+    cli_hold_signals();
+    fab_status status = fab_save_file(path, options->force, write_to, context, err);
+    cli_release_signals();
+    return status;
+}
+
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {
     fab_status status = cli_write_exports(options, result, err);
     if (status == FAB_OK && options->out != NULL) {
@@ -274,8 +287,8 @@ fab_status cli_check_out(const cli_options *options, fab_error *err) {
             continue;
         }
         int n = snprintf(path, sizeof path, "%s/%s", options->out, name);
-        if (n > 0 && (size_t)n < sizeof path && stat(path, &about) == 0) {
-            return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+        if (n > 0 && (size_t)n < sizeof path && cli_check_new_file(options, path, err) != FAB_OK) {
+            return FAB_EIO;
         }
     }
     return FAB_OK;

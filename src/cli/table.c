@@ -3,6 +3,7 @@
 #include "fab/memory.h"
 #include "fab/str.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,22 +22,31 @@ void cli_table_cut(cli_table *table, size_t n_cells) {
     }
 }
 
-fab_status cli_table_add(cli_table *table, const char *text, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(table->cells, table->capacity, table->n_cells + 1, err));
-    char *copy = fab_strdup(text, err);
-    if (copy == NULL) {
-        return FAB_ENOMEM;
+void cli_table_add(cli_table *table, const char *fmt, ...) {
+    char *cell = NULL;
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    table->failed = table->failed || n < 0 ||
+                    FAB_GROW(table->cells, table->capacity, table->n_cells + 1, NULL) != FAB_OK ||
+                    FAB_NEW(cell, (size_t)n + 1, NULL) != FAB_OK;
+    if (!table->failed) {
+        va_start(args, fmt);
+        (void)vsnprintf(cell, (size_t)n + 1, fmt, args);
+        va_end(args);
+        table->cells[table->n_cells++] = cell;
     }
-    table->cells[table->n_cells++] = copy;
-done:
-    return status;
 }
 
-fab_status cli_table_add_number(cli_table *table, double value, fab_error *err) {
+void cli_table_add_number(cli_table *table, double value) {
     char text[32];
     fab_format_double(text, value);
-    return cli_table_add(table, text, err);
+    cli_table_add(table, "%s", text);
+}
+
+fab_status cli_table_status(const cli_table *table, fab_error *err) {
+    return table->failed ? fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate the rows of a table") : FAB_OK;
 }
 
 /* Columns on the screen: bytes that do not continue a UTF-8 sequence. */

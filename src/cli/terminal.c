@@ -74,9 +74,11 @@ void cli_progress_step(void *context, double done, size_t total) {
     (void)fflush(stderr);
 }
 
-void cli_progress_end(void) {
-    (void)fputs("\r\033[K", stderr);
-    (void)fflush(stderr);
+void cli_progress_end(bool wanted) {
+    if (wanted) {
+        (void)fputs("\r\033[K", stderr);
+        (void)fflush(stderr);
+    }
 }
 
 static double seconds(struct timeval time) {

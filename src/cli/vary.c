@@ -17,7 +17,7 @@ static fab_status apply_vary(cli_options *options, const char *value, fab_error 
 
 const cli_option cli_option_vary = {"vary", "path=v1,v2",
                                     "values of a parameter, by the paths of --set; given twice, every pair of values",
-                                    apply_vary};
+                                    .is_repeatable = true, .apply = apply_vary};
 
 /* --- "path=v1,v2" --------------------------------------------------------------------------------------------------
  */
@@ -168,9 +168,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     FAB_TRY(cli_result_init(options, command, 0, &result, err));
     cli_progress_start(&progress);
     status = fab_sweep_run(&request, &sweep, err);
-    if (shows) {
-        cli_progress_end();
-    }
+    cli_progress_end(shows);
     FAB_TRY(status);
     sweep->compares_placements = command == FAB_COMMAND_PLACE;
     (void)snprintf(sweep->design, sizeof sweep->design, "%s", options->operands.items[0]);

@@ -59,7 +59,7 @@ static void add_scope(const field *table, field_scope scope, const char *prefix,
             n += tiers ? !are_default_tiers(f, tier) : !field_is_default(f, base);
         }
     }
-    qsort(row, n, sizeof row[0], by_key);
+    qsort(row, n, sizeof row[0], by_key); // NOLINT(bugprone-sizeof-expression)
     for (size_t i = 0; i < n; i++) {
         fab_str_printf(out, "%s%s=", prefix, row[i]->key);
         if (network && row[i]->scope == SCOPE_TIER) {

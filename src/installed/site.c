@@ -10,8 +10,7 @@
 #define CHUNK      ((size_t)1 << 16)
 #define MOST_NODES (UINT32_C(1) << 24)
 
-/* --- texts ---------------------------------------------------------------------------------------------------------
- */
+/* --- texts -------------------------------------------------------------------------------------------------------- */
 
 typedef struct chunk {
     struct chunk *next;
@@ -60,8 +59,7 @@ fab_status fab_site_text(fab_site *site, const char *text, size_t n, const char 
     return FAB_OK;
 }
 
-/* --- hashing -------------------------------------------------------------------------------------------------------
- */
+/* --- hashing ------------------------------------------------------------------------------------------------------ */
 
 /* FNV-1a, 64 bits [Fowler, Noll, Vo]. */
 static uint64_t hash_bytes(uint64_t h, const char *bytes, size_t n) {
@@ -116,8 +114,7 @@ static const fab_site_end *end_of(const fab_site *site, uint32_t end) {
     return &site->cables[end >> 1].end[end & 1];
 }
 
-/* --- nodes ---------------------------------------------------------------------------------------------------------
- */
+/* --- nodes -------------------------------------------------------------------------------------------------------- */
 
 fab_status fab_site_new(const char *path, fab_site **out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -193,8 +190,7 @@ done:
     return status;
 }
 
-/* --- cables --------------------------------------------------------------------------------------------------------
- */
+/* --- cables ------------------------------------------------------------------------------------------------------- */
 
 /* 2 * cable + end at a port, FAB_SITE_NONE where nothing is plugged in. */
 static uint32_t find_end(const fab_site *site, uint32_t hash, uint32_t node, const char *port) {
@@ -299,8 +295,7 @@ void fab_site_drop_cables(fab_site *site, const bool *drop) {
     site->memory->ends = (table){.n_slots = 0};
 }
 
-/* --- groups and notes ----------------------------------------------------------------------------------------------
- */
+/* --- groups and notes --------------------------------------------------------------------------------------------- */
 
 fab_status fab_site_add_group(fab_site *site, const char *name, size_t n, const uint32_t *members, uint32_t n_members,
                               fab_error *err) {

@@ -56,8 +56,7 @@ static uint64_t bits_of(double x) {
     return bits;
 }
 
-/* --- the queue -----------------------------------------------------------------------------------------------------
- */
+/* --- the queue ---------------------------------------------------------------------------------------------------- */
 
 /* Where the flows of a link begin; limits have no list. */
 FAB_INLINE uint32_t list_begin(const fab_max_min *m, uint32_t l) {
@@ -404,8 +403,7 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
     }
 }
 
-/* --- filling -------------------------------------------------------------------------------------------------------
- */
+/* --- filling ------------------------------------------------------------------------------------------------------ */
 
 FAB_INLINE void take(filling *q, uint32_t l, double rate, double weight, const bool general) {
     q->m->links[l].left -= rate;

@@ -91,8 +91,7 @@ double fab_max_min_bytes(const fab_sharing_size *size) {
     return of_ids + of_links + of_flows + of_entries;
 }
 
-/* --- which links are kept ------------------------------------------------------------------------------------------
- */
+/* --- which links are kept ----------------------------------------------------------------------------------------- */
 
 fab_status solver_check_links(const fab_sharing *s, fab_error *err) {
     for (uint32_t f = 0; f < s->n_flows; f++) {
@@ -205,8 +204,7 @@ static void keep_links(fab_max_min *m, const fab_sharing *s) {
     }
 }
 
-/* --- their flows ---------------------------------------------------------------------------------------------------
- */
+/* --- their flows -------------------------------------------------------------------------------------------------- */
 
 #define MAX_RANGES  512U
 #define RANGE_SHIFT 11 /* at least 2^this links to a range */

@@ -126,8 +126,7 @@ fab_fluid_counts fab_fluid_count(const fab_fluid *fluid) {
     return fluid->counts;
 }
 
-/* --- beginnings and ends -------------------------------------------------------------------------------------------
- */
+/* --- beginnings and ends ------------------------------------------------------------------------------------------ */
 
 static void enlist(fab_fluid *fluid, uint32_t f) {
     fluid_foresee(fluid, f);

@@ -21,8 +21,7 @@ void fluid_set_release(fluid_set *set) {
                  set->rate, set->local);
 }
 
-/* --- the set -------------------------------------------------------------------------------------------------------
- */
+/* --- the set ------------------------------------------------------------------------------------------------------ */
 
 fab_status fluid_set_init(fab_fluid *fluid, fab_error *err) {
     fab_status status = FAB_OK;
@@ -140,8 +139,7 @@ static void begin_set(fab_fluid *fluid) {
     fluid->n_released = 0;
 }
 
-/* --- its rates -----------------------------------------------------------------------------------------------------
- */
+/* --- its rates ---------------------------------------------------------------------------------------------------- */
 
 static fab_status fill_set(fab_fluid *fluid, bool is_whole, fab_error *err) {
     fluid_set *set = &fluid->set;

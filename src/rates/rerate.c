@@ -86,8 +86,7 @@ static void undo(fab_rerate *r) {
     r->n_looked = 0;
 }
 
-/* --- laying changes over -------------------------------------------------------------------------------------------
- */
+/* --- laying changes over ------------------------------------------------------------------------------------------ */
 
 /* Flows that did not look at a link do now. */
 static void look_at_all(fab_rerate *r, uint32_t l) {
@@ -324,8 +323,7 @@ static void grow_moved(fab_rerate *r) {
     }
 }
 
-/* --- what comes of it ----------------------------------------------------------------------------------------------
- */
+/* --- what comes of it --------------------------------------------------------------------------------------------- */
 
 static double rate_of(const fab_rerate *r, uint32_t flow) {
     const fab_rates_base *b = r->base;

@@ -89,8 +89,7 @@ void rerate_set_stale(fab_rerate *r, uint32_t l) {
     }
 }
 
-/* --- events --------------------------------------------------------------------------------------------------------
- */
+/* --- events ------------------------------------------------------------------------------------------------------- */
 
 static fab_status push(fab_rerate *r, double level, uint32_t link, fab_error *err) {
     if (r->n_events == r->events_room) {
@@ -126,8 +125,7 @@ static rerate_event pop(fab_rerate *r) {
     return top;
 }
 
-/* --- links ---------------------------------------------------------------------------------------------------------
- */
+/* --- links -------------------------------------------------------------------------------------------------------- */
 
 double rerate_moved_level_on(const fab_rerate *r, uint32_t l, uint32_t flow, double *out_part) {
     rerate_path path = rerate_path_of(r, flow);
@@ -257,8 +255,7 @@ done:
     return status;
 }
 
-/* --- flows ---------------------------------------------------------------------------------------------------------
- */
+/* --- flows -------------------------------------------------------------------------------------------------------- */
 
 /* The links of the flow see its new level, but for link l. One that holds the flow at both levels sees no difference,
  * one that is not full does not become so by a flow that has less, and one that the flow has alone never sees any. */
@@ -315,8 +312,7 @@ static bool is_held_elsewhere(const fab_rerate *r, uint32_t f, uint32_t l) {
     return is_held;
 }
 
-/* --- what happens at a level ---------------------------------------------------------------------------------------
- */
+/* --- what happens at a level -------------------------------------------------------------------------------------- */
 
 /* A link stops the flows that have more, or lets go of those that it holds. */
 static void happen(fab_rerate *r, uint32_t l, bool stops) {

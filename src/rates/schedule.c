@@ -37,8 +37,7 @@ typedef struct schedule_run {
     double end_s;
 } schedule_run;
 
-/* --- what a schedule must be ---------------------------------------------------------------------------------------
- */
+/* --- what a schedule must be -------------------------------------------------------------------------------------- */
 
 static fab_status check_schedule(const fab_schedule *s, uint32_t n_flows, fab_error *err) {
     for (uint64_t m = 0; m < s->n_messages; m++) {
@@ -128,8 +127,7 @@ done:
     return status;
 }
 
-/* --- queues --------------------------------------------------------------------------------------------------------
- */
+/* --- queues ------------------------------------------------------------------------------------------------------- */
 
 static bool is_before(const arrival *a, const arrival *b) {
     return a->at < b->at || (a->at == b->at && a->message < b->message);
@@ -200,8 +198,7 @@ static uint64_t drop_root(ready_node *nodes, uint64_t root) {
     return all;
 }
 
-/* --- the run -------------------------------------------------------------------------------------------------------
- */
+/* --- the run ------------------------------------------------------------------------------------------------------ */
 
 static fab_status touch(schedule_run *r, uint32_t route, fab_error *err) {
     fab_status status = FAB_GROW(r->touched, r->touched_room, r->n_touched + 1, err);

@@ -8,8 +8,7 @@
 /* Bytes of a phase stay below 2^63, so that sums of them fit. */
 #define FAB_PHASE_MAX_BYTES 9.2e18
 
-/* --- phase.c: a phase while its flows are added ----------------------------------------------------------------------
- */
+/* --- phase.c: a phase while its flows are added ------------------------------------------------------------------- */
 
 typedef struct fab_phase_builder {
     fab_phase phase;
@@ -61,8 +60,7 @@ fab_status fab_traffic_reserve(fab_traffic *traffic, size_t n, fab_error *err) F
 /* Appends a phase and takes over its arrays; `phases` must have room. */
 void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder);
 
-/* --- job.c, job_model.c, job_servers.c, placement.c ----------------------------------------------------------------
- */
+/* --- job.c, job_model.c, job_servers.c, placement.c --------------------------------------------------------------- */
 
 typedef enum fab_dimension { FAB_DIM_TP, FAB_DIM_CP, FAB_DIM_PP, FAB_DIM_DP, FAB_N_DIMS } fab_dimension;
 
@@ -150,8 +148,7 @@ static inline uint64_t fab_ring_max_flows(uint64_t n_members) {
 void fab_ring_emit(fab_ring_scratch *scratch, const fab_fabric *fabric, const uint32_t *members, uint32_t n_members,
                    uint64_t bytes, uint32_t comm, fab_phase_builder *builder);
 
-/* --- the three sources of phases ------------------------------------------------------------------------------------
- */
+/* --- the three sources of phases ---------------------------------------------------------------------------------- */
 
 /* What is wanted of a job. */
 typedef struct fab_wanted {

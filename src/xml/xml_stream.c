@@ -33,8 +33,7 @@ struct fab_xml_stream {
 
 enum { NAME, PREFIX, URI, VALUE, VALUE_END, FIELDS }; /* what libxml2 passes for an attribute */
 
-/* --- places and errors ---------------------------------------------------------------------------------------------
- */
+/* --- places and errors -------------------------------------------------------------------------------------------- */
 
 typedef struct place {
     uint32_t line, column;
@@ -126,8 +125,7 @@ static void on_error(void *user, xmlErrorPtr error) {
     s->status = fab_fail(s->err, FAB_EINPUT, where, "not well-formed XML: %s", text);
 }
 
-/* --- what a file may not have --------------------------------------------------------------------------------------
- */
+/* --- what a file may not have ------------------------------------------------------------------------------------- */
 
 static void refuse(fab_xml_stream *s, const char *text) {
     settle(s, s->status == FAB_OK ? wrong(s, s->err, text) : s->status);
@@ -165,8 +163,7 @@ static void on_document(void *user) {
     }
 }
 
-/* --- elements ------------------------------------------------------------------------------------------------------
- */
+/* --- elements ----------------------------------------------------------------------------------------------------- */
 
 const char *fab_xml_stream_attribute(const fab_xml_stream *at, const char *name) {
     for (int i = 0; i < at->n_attributes; i++) {
@@ -263,8 +260,7 @@ static void on_text(void *user, const xmlChar *text, int length) {
     settle(s, fab_str_status(s->text, s->err));
 }
 
-/* --- the file ------------------------------------------------------------------------------------------------------
- */
+/* --- the file ----------------------------------------------------------------------------------------------------- */
 
 /* libxml2 takes a zero byte for the end of the file. Of UTF-16 every other byte may be one. The parser must not be
  * stopped from here: it is in the middle of its buffer. */

@@ -6,7 +6,6 @@ set -euo pipefail
 
 program=$1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-schemas=$here/../../reports/schemas
 xsd=${FABRISCOPE_SAMPLES:+$FABRISCOPE_SAMPLES/graphml-xsd} # with a catalog that keeps xmllint off the network; optional
 python=/usr/bin/python3  # Debian's, which sees Debian's packages
 folder=$(mktemp -d)
@@ -19,14 +18,16 @@ for module in networkx igraph jsonschema; do
   fi
 done
 
+"$program" schema result >"$folder/result.schema.json"
+"$program" schema report >"$folder/report.xsd"
 n=0
 check() {
   n=$((n + 1))
   local out=$folder/$n
   "$program" "$@" --out "$out" --quiet >"$folder/stdout" || { echo "failed: $*" >&2; exit 1; }
   "$python" "$here/check_graphml.py" "$out/fabric.graphml" "$out/report.json"
-  xmllint --noout --nonet --schema "$schemas/report.xsd" "$out/report.xml" 2>&1
-  "$python" -W ignore - "$schemas/result.schema.json" "$out/report.json" <<'PY'
+  xmllint --noout --nonet --schema "$folder/report.xsd" "$out/report.xml" 2>&1
+  "$python" -W ignore - "$folder/result.schema.json" "$out/report.json" <<'PY'
 import json, sys
 import jsonschema
 with open(sys.argv[1]) as schema, open(sys.argv[2]) as report:

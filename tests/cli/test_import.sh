@@ -129,7 +129,7 @@ works route installed:ring.csv --traffic pattern:all-to-all --engine ecmp --engi
 $python - <<'END' || fail "a ring of switches"
 import json
 r = json.load(open("out.txt"))
-assert r["fabric"]["tiers"] == 1 and r["fabric"]["switches"] == 5 and r["fabric"]["cables"] == 10
+assert len(r["fabric"]["tiers"]) == 2 and r["fabric"]["switches"] == 5 and r["fabric"]["cables"] == 10
 ecmp, updn = r["phases"][0]["engines"][:2]
 assert ecmp["max_collision_factor"] < updn["max_collision_factor"], "up/down avoids the link across from its root"
 assert updn["deadlock_free"] and not ecmp["deadlock_free"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/check_layers.sh passes on this tree, and fails on a copy with one violation of each rule.
+# scripts/check_layers.sh passes on this tree, and complains of every violation in a copy that has one of each rule.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
@@ -18,17 +18,13 @@ fresh() {
   tar -C "$root" --exclude=node_modules -cf - CMakeLists.txt src topologies routing reports scripts | tar -C "$work/tree" -xf -
   mkdir "$work/tree/tests"
 }
-violate() { # violate NAME FILE TEXT EXPECTED: appends TEXT to FILE
-  fresh
+violations=()
+violate() { # violate NAME FILE TEXT EXPECTED: appends TEXT to FILE, which is to be complained about
   printf '%s\n' "$3" >>"$work/tree/$2"
-  if (cd / && "$root/scripts/check_layers.sh" "$work/tree") >"$work/log" 2>&1; then
-    fail "$1 was not seen"
-  elif ! grep -q "$2.*$4" "$work/log"; then
-    fail "$1: the message does not name the file"
-    cat "$work/log"
-  fi
+  violations+=("$1" "$2" "$4")
 }
 
+fresh
 violate "libxml2 outside src/xml" src/base/str.c '#include <libxml/parser.h>' 'libxml2'
 violate "igraph outside src/graph" routing/routing_injected.c '#include <igraph/igraph.h>' 'igraph'
 violate "GLPK outside src/solve" src/analysis/injected.c '#include <glpk.h>' 'GLPK'
@@ -48,6 +44,27 @@ violate "next hops outside src/evaluate" src/cli/injected.c 'void f(void) { fab_
 violate "long file" src/base/injected.c "$(awk 'BEGIN { for (i = 0; i < 601; i++) print "/* line */" }')" '600 lines'
 violate "leftover" src/base/injected.c '/* TO''DO later */' 'unfinished'
 violate "name" src/base/Injected.c '/* */' 'snake_case'
+(cd / && "$root/scripts/check_layers.sh" "$work/tree") >"$work/log" 2>&1 && fail "violations, and no failure"
+for ((i = 0; i < ${#violations[@]}; i += 3)); do
+  grep -q "${violations[i + 1]}.*${violations[i + 2]}" "$work/log" || { cat "$work/log"; fail "${violations[i]} was not seen in ${violations[i + 1]}"; }
+done
+
+fresh # one rule of the modules alone is enough to fail
+violate "reports knows routing" reports/injected.c '#include "fab/routing.h"' 'may not include'
+"$root/scripts/check_layers.sh" "$work/tree" >/dev/null 2>&1 && fail "a module that knows another was not seen"
+
+fresh # circles: three files may include each other, four may not
+for pair in one:two two:three three:one; do
+  printf '#include "circle_%s.h"\n' "${pair#*:}" >"$work/tree/src/base/circle_${pair%:*}.h"
+done
+"$root/scripts/check_layers.sh" "$work/tree" || fail "a circle of three files is allowed"
+printf '#include "circle_four.h"\n' >"$work/tree/src/base/circle_three.h"
+printf '#include "circle_one.h"\n' >"$work/tree/src/base/circle_four.c"
+: >"$work/tree/src/base/circle_four.h"
+if "$root/scripts/check_layers.sh" "$work/tree" >"$work/log" 2>&1; then
+  fail "a circle of four files was not seen"
+fi
+grep -q 'circle_one -> .*circle_four.*a circle of includes' "$work/log" || fail "the message does not show the circle"
 
 fresh
 cp "$work/tree/src/base/str.c" "$work/tree/routing/"

@@ -13,8 +13,8 @@ def expect(ok, text):
         problems.append(text)
 expect(len(rows) == fabric["cables"], f"{len(rows)} rows, {fabric['cables']} cables")
 expect(len({r["cable"] for r in rows}) == len(rows), "a cable twice")
-radix = dict(zip({1: ["switch"]}.get(fabric["tiers"] if fabric["family"] in ("dragonfly", "torus") else 0,
-                                     ["leaf", "spine", "core", "tier4"]), fabric["radix_by_tier"]))
+is_direct = fabric["family"] in ("dragonfly", "torus")
+radix = dict(zip(["switch"] if is_direct else ["leaf", "spine", "core", "tier4"], [t["radix"] for t in fabric["tiers"] if "radix" in t]))
 seen, racks, ports, by_boundary, length = set(), {}, {}, {}, {}
 for r in rows:
     by_boundary.setdefault(r["boundary"], []).append(r)
@@ -33,8 +33,8 @@ for device, used in ports.items():
     if kind != "server":
         expect(max(used) <= radix[kind], f"{device}: port {max(used)} of {radix[kind]}")
 expect(len([d for d in ports if not d.startswith("server-")]) <= fabric["switches"], "more switches than there are")
-expect(sorted(len(b) for b in by_boundary.values()) == sorted(fabric["cables_by_tier"]), "cables by boundary")
-for boundary, mean in zip(by_boundary, fabric["cable_length_m_by_tier"]):
+expect(sorted(len(b) for b in by_boundary.values()) == sorted(t["cables"] for t in fabric["tiers"]), "cables by boundary")
+for boundary, mean in ((t["boundary"], t["length_m"]) for t in fabric["tiers"]):
     expect(abs(sum(length[boundary]) / len(length[boundary]) - mean) < 1e-6 * mean + 1e-9, f"{boundary}: length")
 if floor:
     in_rack = {}

@@ -62,7 +62,7 @@ PY
 import json
 a, f = json.load(open("audit.json"))["audit"], json.load(open("build.json"))["fabric"]
 assert (a["switches"], a["hosts"], a["adapters"]) == (f["switches"], f["gpus"] // 8, f["gpus"]), a
-assert [b["present_cables"] for b in a["boundaries"]] == f["cables_by_tier"], (a["boundaries"], f["cables_by_tier"])
+assert [b["present_cables"] for b in a["boundaries"]] == [t["cables"] for t in f["tiers"]], (a["boundaries"], f["tiers"])
 PY
 }
 compare rail-spine:gpus=64,radix=16,taper=2

@@ -22,6 +22,8 @@ show() { # show STORE [OPTIONS...]
   shift
   "$program" study show --store "$store" --quiet "$@"
 }
+"$program" schema result >result.schema.json
+"$program" schema report >report.xsd
 check() { # check STORE: all that is said of it
   local store=$1 report=$1.json
   show "$store" --json >"$report" || fail "$store: no JSON"
@@ -32,8 +34,8 @@ check() { # check STORE: all that is said of it
   "$python" "$here/check_queries.py" "$root/src/doc/study-store.md" "$store/results.db" "$report" || fail "$store: queries"
   "$python" -W ignore -c 'import json, sys, jsonschema
 jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))' \
-    "$root/reports/schemas/result.schema.json" "$report" || fail "$store: JSON does not fit its schema"
-  xmllint --noout --nonet --schema "$root/reports/schemas/report.xsd" "$store.xml" 2>log || { cat log; fail "$store: XML"; }
+    result.schema.json "$report" || fail "$store: JSON does not fit its schema"
+  xmllint --noout --nonet --schema report.xsd "$store.xml" 2>log || { cat log; fail "$store: XML"; }
   "$python" -c 'import sys; sys.exit(max(len(line.rstrip("\n")) for line in open(sys.argv[1], encoding="utf-8")) > 80)' \
     "$store.txt" || fail "$store: wide lines"
   show "$store" | cmp -s - "$store.txt" || fail "$store: another text the second time"

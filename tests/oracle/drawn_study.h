@@ -23,7 +23,8 @@ typedef struct study {
     fab_fabric *fabric;
     fab_scenarios *scenarios;
     fab_outcome whole[6];
-    fab_outcome *rows; /* shape [n][n_variants] */
+    fab_outcome *rows;   /* shape [n][n_variants] */
+    fab_scenario *drawn; /* shape [n]: what each row is of */
     size_t n, n_variants;
     bool has_times;
     fab_study_summary *summary;
@@ -103,6 +104,7 @@ static inline study draw_study(size_t i) {
     uint64_t n = fab_scenarios_count(d.scenarios);
     double span_s = fab_scenarios_span_s(d.scenarios);
     d.rows = calloc(n * d.n_variants, sizeof *d.rows);
+    d.drawn = calloc(n, sizeof *d.drawn);
     for (uint32_t v = 0; v < d.n_variants; v++) {
         d.whole[v] = random_whole(v, d.has_times);
     }
@@ -135,6 +137,7 @@ static inline study draw_study(size_t i) {
         for (uint32_t v = 0; v < d.n_variants; v++) {
             d.rows[d.n * d.n_variants + v] = random_row(i, j, v, span_s, d.has_times, CASES[i].steps);
         }
+        cr_assert_eq(fab_scenarios_get(d.scenarios, j, &d.drawn[d.n], &err), FAB_OK);
         cr_assert_eq(look_up(&b, j, &failed, &n_failed, &err), FAB_OK);
         cr_assert_eq(fab_summariser_add(s, &d.rows[d.n * d.n_variants], failed, n_failed, &err), FAB_OK, "%s",
                      err.text);
@@ -149,6 +152,10 @@ static inline study draw_study(size_t i) {
 }
 
 static inline void drop(study *d) {
+    for (size_t i = 0; i < d->n; i++) {
+        fab_scenario_release(&d->drawn[i]);
+    }
+    free(d->drawn);
     fab_study_summary_free(d->summary);
     fab_scenarios_free(d->scenarios);
     fab_fabric_free(d->fabric);
@@ -160,7 +167,7 @@ static inline oracle_study view(const study *d, uint32_t variant, fab_outcome *r
     for (size_t i = 0; i < d->n; i++) {
         rows[i] = d->rows[i * d->n_variants + variant];
     }
-    return (oracle_study){d->fabric, d->scenarios, &d->whole[variant], rows, d->n, d->has_times};
+    return (oracle_study){d->fabric, d->scenarios, &d->whole[variant], rows, d->n, d->has_times, d->drawn};
 }
 
 static inline bool are_close(double a, double b) {

@@ -2,6 +2,8 @@
 #include "fabric_fixture.h"
 #include "fab/analysis.h"
 #include "fab/graph_check.h"
+#include "fab/graph_parts.h"
+#include "fab/rng.h"
 #include "fab/topologies.h"
 #include "oracle_network.h"
 
@@ -74,5 +76,68 @@ Test(graph, distances_reach_the_diameter) {
         }
         cr_assert_eq((uint32_t)longest, facts.diameter, "%s", CASES[i].design);
         fab_fabric_free(fabric);
+    }
+}
+
+#define MOST_VERTICES 12
+
+/* Adds what hangs together with `v` without `lost` to `part`. */
+static void join(uint32_t n, const fab_edges *e, uint32_t lost, uint32_t v, bool *part) {
+    part[v] = true;
+    for (uint32_t round = 0; round < n; round++) {
+        for (size_t i = 0; i < e->n; i++) {
+            uint32_t a = e->ends[2 * i];
+            uint32_t b = e->ends[2 * i + 1];
+            if (a != lost && b != lost && (part[a] || part[b])) {
+                part[a] = part[b] = true;
+            }
+        }
+    }
+}
+
+/* What igraph says vertices cut off, against taking each out of small graphs drawn at random. */
+Test(graph, cuts_are_what_a_vertex_holds_together) {
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        fab_rng rng = fab_rng_make(seed, 0);
+        fab_edges edges = {.n = 0};
+        fab_error err = {0};
+        uint32_t n = (uint32_t)fab_rng_below(&rng, MOST_VERTICES + 1);
+        uint32_t weight[MOST_VERTICES + 1] = {0};
+        uint32_t first[MOST_VERTICES + 1];
+        uint32_t root[MOST_VERTICES + 1];
+        uint32_t cut[MOST_VERTICES + 1];
+        for (uint32_t v = 0; v < n; v++) {
+            weight[v] = (uint32_t)fab_rng_below(&rng, 3);
+        }
+        for (uint64_t k = n > 0 ? fab_rng_below(&rng, n + n / 2 + 1) : 0; k > 0;
+             k--) { /* parallel ones and loops too */
+            cr_assert_eq(
+                fab_edges_add(&edges, (uint32_t)fab_rng_below(&rng, n), (uint32_t)fab_rng_below(&rng, n), &err),
+                FAB_OK);
+        }
+        cr_assert_eq(fab_graph_components(n, &edges, first, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(fab_graph_cuts(n, &edges, weight, root, cut, &err), FAB_OK, "%s", err.text);
+        for (uint32_t v = 0; v < n; v++) {
+            bool part[MOST_VERTICES] = {false};
+            bool rest[MOST_VERTICES] = {false};
+            uint32_t least = UINT32_MAX;
+            uint32_t with_weight = UINT32_MAX;
+            uint32_t lost = 0;
+            join(n, &edges, UINT32_MAX, v, part);
+            for (uint32_t u = n; u-- > 0;) {
+                least = part[u] ? u : least;
+                with_weight = part[u] && weight[u] > 0 ? u : with_weight;
+            }
+            cr_assert_eq(first[v], least, "seed %lu vertex %u", (unsigned long)seed, v);
+            cr_assert_eq(root[v], with_weight, "seed %lu vertex %u", (unsigned long)seed, v);
+            if (with_weight != UINT32_MAX && with_weight != v) {
+                join(n, &edges, v, with_weight, rest);
+                for (uint32_t u = 0; u < n; u++) {
+                    lost += part[u] && !rest[u] && u != v ? weight[u] : 0;
+                }
+            }
+            cr_assert_eq(cut[v], lost, "seed %lu vertex %u: cuts off %u, not %u", (unsigned long)seed, v, cut[v], lost);
+        }
+        fab_edges_release(&edges);
     }
 }

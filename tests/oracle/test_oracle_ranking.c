@@ -125,7 +125,7 @@ static void check_class(size_t which, const oracle_study *s, const fab_critical_
     uint64_t n_stopped = 0;
     double damage = 0;
     for (size_t i = 0; i < s->n; i++) {
-        oracle_study one = {s->fabric, s->scenarios, s->whole, &s->rows[i], 1, s->has_times};
+        oracle_study one = {s->fabric, s->scenarios, s->whole, &s->rows[i], 1, s->has_times, &s->drawn[i]};
         bool is_in = false;
         for (size_t j = 0; j < n_names && !is_in; j++) {
             is_in = is_of_class(s->fabric, names[j], k->name) && oracle_component_of(&one, names[j]).n_scenarios > 0;

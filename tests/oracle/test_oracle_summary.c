@@ -129,7 +129,7 @@ Test(oracle_summary, policies_are_compared_scenario_by_scenario) {
                 double most = -INFINITY;
                 bool runs = false;
                 for (size_t p = 0; p < n_policies; p++) {
-                    oracle_study s = {d.fabric, d.scenarios, &d.whole[e * n_policies + p], rows, 1, d.has_times};
+                    oracle_study s = {d.fabric, d.scenarios, &d.whole[e * n_policies + p], rows, 1, d.has_times, NULL};
                     damage[p] = oracle_damage(&s, &rows[p]);
                     least = fmin(least, damage[p]);
                     most = fmax(most, damage[p]);

@@ -33,10 +33,4 @@ typedef struct fab_patch {
  */
 fab_status fab_patch_write(const fab_patch *patch, FILE *out, fab_error *err) FAB_MUST_USE;
 
-/**
- * The same into a file: a temporary one, renamed when it is complete.
- * @param[in] force  Overwrite an existing file; otherwise FAB_EIO before anything is written.
- */
-fab_status fab_patch_save(const fab_patch *patch, const char *path, bool force, fab_error *err) FAB_MUST_USE;
-
 #endif

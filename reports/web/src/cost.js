@@ -21,20 +21,23 @@ function bill(cost, name) {
   });
 }
 
+// Tiers of switches; entries behind them are of cables alone.
+export const switchTiers = (fabric) => fabric.tiers.filter((t) => t.switches !== undefined);
+
 function tiers(fabric) {
-  const rows = fabric.switches_by_tier.map((switches, i) => ({ i, switches }));
-  const name = (i) => ['leaf', 'spine', 'core'][i] ?? `tier ${i + 1}`;
+  const rows = switchTiers(fabric);
+  const name = ({ tier }) => ['leaf', 'spine', 'core'][tier - 1] ?? `tier ${tier}`;
   return table({
     id: 'tiers',
     caption: 'Switches and cables by tier',
     columns: [
-      { title: 'tier', head: true, cell: ({ i }) => (fabric.tiers > 1 ? name(i) : 'switch') },
-      { title: 'switches', number: true, cell: ({ switches }) => f.count(switches) },
-      { title: 'radix', number: true, cell: ({ i }) => f.count(fabric.radix_by_tier[i]) },
-      { title: 'port', number: true, cell: ({ i }) => f.rate(fabric.port_bps_by_tier[i]) },
-      { title: 'taper, as built', number: true, cell: ({ i }) => (fabric.built_taper[i] === undefined ? '-' : f.ratio(fabric.built_taper[i])) },
-      { title: 'cables below', number: true, cell: ({ i }) => f.count(fabric.cables_by_tier[i]) },
-      { title: 'length', number: true, cell: ({ i }) => f.metres(fabric.cable_length_m_by_tier[i]) },
+      { title: 'tier', head: true, cell: (t) => (rows.length > 1 ? name(t) : 'switch') },
+      { title: 'switches', number: true, cell: (t) => f.count(t.switches) },
+      { title: 'radix', number: true, cell: (t) => f.count(t.radix) },
+      { title: 'port', number: true, cell: (t) => f.rate(t.port_bps) },
+      { title: 'taper, as built', number: true, cell: (t) => (t.built_taper === undefined ? '-' : f.ratio(t.built_taper)) },
+      { title: 'cables below', number: true, cell: (t) => f.count(t.cables) },
+      { title: 'length', number: true, cell: (t) => f.metres(t.length_m) },
     ],
     rows,
   });
@@ -60,7 +63,7 @@ export function cost(model) {
 function comparison(designs) {
   const row = (title, get, format) => ({ title, get, format });
   const rows = [
-    row('GPUs', (d) => d.fabric.gpus, f.count), row('tiers', (d) => d.fabric.tiers, f.count), row('switches', (d) => d.fabric.switches, f.count),
+    row('GPUs', (d) => d.fabric.gpus, f.count), row('tiers', (d) => switchTiers(d.fabric).length, f.count), row('switches', (d) => d.fabric.switches, f.count),
     row('cables', (d) => d.fabric.cables, f.count), row('transceivers', (d) => d.cost.transceivers, f.count),
     row('bisection', (d) => d.fabric.bisection_bps, f.rate), row('of what one half can inject', (d) => d.fabric.bisection_ratio, f.percent),
     ...costParts(designs[0].cost).filter(([, , kind]) => designs.some((d) => d.cost[`${kind}_usd`] > 0)).map(([name, , kind]) => row(name, (d) => d.cost[`${kind}_usd`], f.money)),

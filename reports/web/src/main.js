@@ -5,7 +5,7 @@ import { answers } from './answers.js';
 import { about } from './about.js';
 import { audit } from './audit.js';
 import { collisions } from './collisions.js';
-import { cost } from './cost.js';
+import { cost, switchTiers } from './cost.js';
 import { explanation } from './explain.js';
 import { failures } from './failures.js';
 import { growth } from './growth.js';
@@ -30,7 +30,7 @@ function worstPhase(model) {
 function subtitle(model) {
   const { fabric, sweep: s } = model.report;
   if (fabric && !model.report.designs) {
-    return `${fabric.family}, ${f.count(fabric.gpus)} GPUs, ${f.plural(fabric.switches, 'switch').replace('switchs', 'switches')} in ${f.plural(fabric.tiers, 'tier')}`;
+    return `${fabric.family}, ${f.count(fabric.gpus)} GPUs, ${f.plural(fabric.switches, 'switch').replace('switchs', 'switches')} in ${f.plural(switchTiers(fabric).length, 'tier')}`;
   }
   return s ? `${s.paths.join(' and ')} at ${f.plural(s.points.length, 'point')}` : '';
 }

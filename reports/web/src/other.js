@@ -9,11 +9,11 @@ const TITLES = {
 // With a section of their own, or told in the header.
 const SHOWN = ['fabric', 'cost', 'designs', 'phases', 'iteration', 'study', 'sweep', 'optimize', 'explain', 'audit', 'failures', 'growth', 'traffic', 'meta'];
 const FEW = 2; // items whose parts are open at once
-const UNITS = [[/_s$/, f.seconds], [/_bps$/, f.rate], [/_Bps$/, (v) => `${f.bytes(v)}/s`], [/(_|^)usd(_|$)/, f.money], [/bytes$/, f.bytes], [/_w$/, f.power], [/_m$/, f.metres]];
+const UNITS = [[/_s$/, f.seconds], [/_bps$/, f.rate], [/(_|^)usd(_|$)/, f.money], [/bytes$/, f.bytes], [/_w$/, f.power], [/_m$/, f.metres]];
 
 const isScalar = (v) => v === null || typeof v !== 'object';
 const isStat = (v) => v !== null && typeof v === 'object' && 'ci95' in v;
-const title = (key) => key.replace(/_(s|bps|Bps|usd|w|m|ratio)$/, '').replace(/_/g, ' ');
+const title = (key) => key.replace(/_(s|bps|usd|w|m|ratio)$/, '').replace(/_/g, ' ');
 
 function format(key, value) {
   if (value === null || value === undefined) return '';

@@ -26,7 +26,7 @@ export function phases(model) {
         { title: 'collided flows', number: true, cell: ({ engine }) => f.spread(engine.collided_flows, f.count) },
         has('time_s') && { title: 'time', number: true, cell: ({ engine }) => f.spread(engine.time_s, f.seconds) },
         has('lower_bound_ratio') && { title: 'times the least', number: true, cell: ({ engine }) => f.spread(engine.lower_bound_ratio, (x) => f.digits(x, 3)) },
-        has('busbw_Bps') && { title: 'bus bandwidth', number: true, cell: ({ engine }) => f.spread(engine.busbw_Bps, (b) => f.rate(8 * b)) },
+        has('busbw_bps') && { title: 'bus bandwidth', number: true, cell: ({ engine }) => f.spread(engine.busbw_bps, f.rate) },
         has('held_flows') && { title: 'held by', cell: ({ engine }) => { const holder = engine.held_flows && holderOf(engine); return holder ? `${holder.name} ${f.percent(holder.share)}` : '-'; } },
         has('optimum_gap_ratio') && { title: 'above the optimum', number: true, cell: ({ engine }) => f.spread(engine.optimum_gap_ratio, f.percent) },
         has('effective_bisection_ratio') && { title: 'effective bisection', number: true, cell: ({ engine }) => f.spread(engine.effective_bisection_ratio, f.percent) },

@@ -9,15 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static fab_status apply_against(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->against = value;
-    return FAB_OK;
-}
-
 static const cli_option OPTION_AGAINST = {
     "against", "DESIGN|FILE", "compare with a plan, by the names of boxes and ports, instead of with itself",
-    apply_against};
+    .text = offsetof(cli_options, against)};
 
 /* The plan: a design, or a file of a known format. */
 static fab_status read_plan(const cli_options *options, fab_site **out, fab_error *err) {
@@ -92,9 +86,7 @@ static const char *const EXAMPLES[] = {"fabriscope audit ibnetdiscover.out",
                                        "fabriscope audit ibnetdiscover.out --format csv > work-order.csv",
                                        "fabriscope audit cables.csv --against plan.csv", NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &OPTION_AGAINST,   &cli_option_input_format, &cli_option_out,   &cli_option_force, &cli_option_format,
-    &cli_option_table, &cli_option_json,         &cli_option_color, &cli_option_quiet, NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_AGAINST, &cli_option_input_format, CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_audit = {
     .name = "audit",

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static bool is_stdout(const char *path) {
     return strcmp(path, "-") == 0;
@@ -14,15 +13,18 @@ static bool is_stdout(const char *path) {
 
 /* Before anything is computed: a name that is taken. */
 static fab_status check_patch(const cli_options *options, fab_error *err) {
-    struct stat about;
     const char *path = options->patch;
-    if (path != NULL && !is_stdout(path) && !options->force && stat(path, &about) == 0) {
-        return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+    if (path == NULL || !is_stdout(path)) {
+        return cli_check_new_file(options, path, err);
     }
-    if (path != NULL && is_stdout(path) && options->format != NULL) {
+    if (options->format != NULL) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --patch -: the plan and --format both want standard output");
     }
     return FAB_OK;
+}
+
+static fab_status write_plan(const void *patch, FILE *out, fab_error *err) {
+    return fab_patch_write(patch, out, err);
 }
 
 static fab_status write_patch(const cli_options *options, const fab_design *design, const fab_fabric_result *fabric,
@@ -39,10 +41,7 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
         FAB_TRY(fab_patch_write(&patch, out, err));
         goto done;
     }
-    cli_hold_signals();
-    status = fab_patch_save(&patch, options->patch, options->force, err);
-    cli_release_signals();
-    FAB_TRY(status);
+    FAB_TRY(cli_save_file(options, options->patch, write_plan, &patch, err));
     if (!options->quiet) {
         char count[32];
         (void)fprintf(stderr, "fabriscope: %s cables written to %s%s\n", fab_format_count(count, fabric->counts.cables),
@@ -53,15 +52,9 @@ done:
     return status;
 }
 
-static fab_status apply_verify(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->verify = true;
-    return FAB_OK;
-}
-
-static const cli_option OPTION_VERIFY = {
-    "verify", NULL, "have igraph confirm connectivity and bisection; says what it found on stderr", apply_verify};
+static const cli_option OPTION_VERIFY = {"verify", NULL,
+                                         "have igraph confirm connectivity and bisection; says what it found on stderr",
+                                         .flag = offsetof(cli_options, verify)};
 
 /* A second opinion on the graph, from a library that knows nothing of how it was built. */
 static fab_status verify(const fab_fabric_result *fabric, const fab_fabric *graph, fab_error *err) {
@@ -123,17 +116,9 @@ done:
     return status;
 }
 
-static fab_status apply_patch(cli_options *options, const char *value, fab_error *err) {
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --patch: the file's name is empty");
-    }
-    options->patch = value;
-    return FAB_OK;
-}
-
 static const cli_option OPTION_PATCH = {
     "patch", "FILE", "also write the patch plan as CSV: rack, device, port of both ends of every cable; - is stdout",
-    apply_patch};
+    .text = offsetof(cli_options, patch), .names = "file"};
 
 static const char *const EXAMPLES[] = {
     "fabriscope build preset:llama3-24k-roce",

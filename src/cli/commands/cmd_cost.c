@@ -7,14 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fab_status apply_steps(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->steps = value;
-    return FAB_OK;
-}
-
-static const cli_option OPTION_STEPS = {
-    "steps", "GPUS,...", "one design built in steps of so many GPUs: parts bought, cables moved", apply_steps};
+static const cli_option OPTION_STEPS = {"steps", "GPUS,...",
+                                        "one design built in steps of so many GPUs: parts bought, cables moved",
+                                        .text = offsetof(cli_options, steps)};
 
 static fab_status measure(const cli_options *options, const char *text, fab_fabric_result *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -121,19 +116,9 @@ static const char *const EXAMPLES[] = {
     "fabriscope cost clos:gpus=4096 clos:gpus=4096,taper=2 clos:gpus=4096,taper=7 --json",
     "fabriscope cost rail-spine:gpus=1024 --steps 256,512,1024", NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_STEPS,
-                                            &cli_option_prices,
-                                            &cli_option_set,
-                                            &cli_option_out,
-                                            &cli_option_force,
-                                            &cli_option_format,
-                                            &cli_option_table,
-                                            &cli_option_json,
-                                            &cli_option_color,
-                                            &cli_option_quiet,
-                                            &cli_option_seed,
-                                            &cli_option_threads,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {
+    &OPTION_STEPS, &cli_option_prices, &cli_option_set, CLI_REPORT_OPTIONS, &cli_option_seed, &cli_option_threads,
+    NULL};
 
 const cli_command cli_command_cost = {
     .name = "cost",

@@ -1,6 +1,7 @@
 #include "cli.h"
 
-#include "fab/metrics.h"
+#include "fab/choices.h"
+#include "fab/definitions.h"
 
 #include <string.h>
 
@@ -14,47 +15,113 @@ static void print_line(const char *head, const char *text, FILE *out) {
     }
 }
 
+/* --- the list of all ---------------------------------------------------------------------------------------------- */
+
+#define MOST 1024 /* names */
+
+typedef struct listing {
+    cli_table table;
+    const char *names[MOST];
+    size_t n;
+} listing;
+
+/* Fields of one name are listed where they come first. */
+static bool list_one(const fab_definition *d, void *context) {
+    listing *l = context;
+    for (size_t i = 0; i < l->n; i++) {
+        if (strcmp(l->names[i], d->name) == 0) {
+            return true;
+        }
+    }
+    if (l->n < MOST) {
+        l->names[l->n++] = d->name;
+    }
+    cli_table_add(&l->table, "%s", d->name);
+    cli_table_add(&l->table, "%s", d->unit != NULL ? d->unit : "-");
+    cli_table_add(&l->table, "%s", d->object);
+    return true;
+}
+
 static fab_status list_all(FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    static const cli_column COLUMNS[] = {{"Metric", "name", false}, {"Unit", "unit", false}, {"Of", "of", false}};
-    cli_table table = {.columns = COLUMNS, .n_columns = 3};
-    for (const fab_metric *m = fab_metrics; m->name != NULL; m++) {
-        FAB_TRY(cli_table_add(&table, m->name, err));
-        FAB_TRY(cli_table_add(&table, m->unit, err));
-        FAB_TRY(cli_table_add(&table, m->of, err));
-    }
-    cli_table_text(&table, WIDTH, out);
-    (void)fputs("\n'fabriscope explain METRIC' gives definition, formula and source.\n", out);
+    static const cli_column COLUMNS[] = {{"Field", "name", false}, {"Unit", "unit", false}, {"Of", "of", false}};
+    listing l = {.table = {.columns = COLUMNS, .n_columns = 3}};
+    fab_definitions_visit(list_one, &l);
+    FAB_TRY(cli_table_status(&l.table, err));
+    cli_table_text(&l.table, WIDTH, out);
+    (void)fputs("\n'fabriscope explain FIELD' gives definition, formula and source.\n", out);
 done:
-    cli_table_release(&table);
+    cli_table_release(&l.table);
     return status;
 }
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
-    if (options->operands.n == 0) {
-        return list_all(out, err);
+/* --- one name ----------------------------------------------------------------------------------------------------- */
+
+typedef struct lookup {
+    const char *word;
+    bool by_label;
+    FILE *out; /* NULL: count only */
+    size_t n_found;
+    fab_choices near;
+    const char *name, *definition; /* of the field before */
+} lookup;
+
+static void print_field(const fab_definition *d, FILE *out) {
+    char source[160];
+    bool is_record = d->source[0] >= '0' && d->source[0] <= '9';
+    (void)snprintf(source, sizeof source, "%s%s", is_record ? "own definition: src/doc/adr/" : "", d->source);
+    print_line("Definition", d->definition, out);
+    print_line("Unit", d->unit, out);
+    print_line("Formula", d->formula, out);
+    print_line("Of", d->of, out);
+    print_line("Source", source, out);
+}
+
+static bool look_at(const fab_definition *d, void *context) {
+    lookup *l = context;
+    fab_choices_offer(&l->near, d->name);
+    if (l->by_label ? !fab_definition_has_label(d, l->word) : strcmp(d->name, l->word) != 0) {
+        return true;
     }
-    const char *name = options->operands.items[0];
-    if (strncmp(name, "server:", 7) == 0) {
-        return cli_explain_server(name + 7, out, err);
+    if (l->n_found++ > 0 && l->definition == d->definition) {
+        return true; /* the same row in another object */
     }
-    const fab_metric *metric = fab_metric_find(name);
-    if (metric == NULL) {
-        fab_choices near;
-        char hint[FAB_CHOICES_TEXT];
-        fab_choices_init(&near, name);
-        for (const fab_metric *m = fab_metrics; m->name != NULL; m++) {
-            fab_choices_offer(&near, m->name);
+    if (l->out != NULL) {
+        if (l->name == NULL || strcmp(l->name, d->name) != 0) {
+            (void)fprintf(l->out, "%s%s\n", l->name != NULL ? "\n" : "", d->name);
         }
-        return fab_fail(err, FAB_EUSAGE, NULL, "unknown metric '%.60s'%s", name, fab_choices_hint(&near, hint));
+        (void)fputs("\n", l->out);
+        print_field(d, l->out);
     }
-    (void)fprintf(out, "%s\n\n", metric->name);
-    print_line("Definition", metric->definition, out);
-    print_line("Unit", metric->unit, out);
-    print_line("Formula", metric->formula, out);
-    print_line("Of", metric->of, out);
-    print_line("Source", metric->source, out);
+    l->name = d->name;
+    l->definition = d->definition;
+    return true;
+}
+
+/* Prints what is called so, and fails where nothing is. */
+static fab_status explain(const char *word, FILE *out, fab_error *err) {
+    lookup l = {.word = word};
+    fab_choices_init(&l.near, word);
+    fab_definitions_visit(look_at, &l);
+    l.by_label = l.n_found == 0;
+    l.n_found = 0;
+    l.name = NULL;
+    l.out = out;
+    fab_definitions_visit(look_at, &l);
+    if (l.n_found == 0) {
+        char hint[FAB_CHOICES_TEXT];
+        return fab_fail(err, FAB_EUSAGE, NULL, "no report has a field '%.60s'%s", word,
+                        fab_choices_hint(&l.near, hint));
+    }
     return FAB_OK;
+}
+
+static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+    const char *word = options->operands.n > 0 ? options->operands.items[0] : NULL;
+    if (word != NULL && strncmp(word, "server:", 7) == 0) {
+        return cli_explain_server(word + 7, out, err);
+    }
+    return word == NULL ? list_all(out, err) : explain(word, out, err);
 }
 
 static const char *const EXAMPLES[] = {"fabriscope explain max_collision_factor", "fabriscope explain",
@@ -63,13 +130,14 @@ static const cli_option *const OPTIONS[] = {NULL};
 
 const cli_command cli_command_explain = {
     .name = "explain",
-    .operands = "[METRIC]",
+    .operands = "[FIELD]",
     .max_operands = 1,
     .summary = "what a figure of a report means: definition, unit, formula, source",
-    .details =
-        "Figures are named as in JSON and XML reports. Without a name all of them are listed. server:FILE shows the "
-        "inside of a server as NCCL's topology file has it: which GPU shares which PCIe switch and NIC, at what "
-        "rates; a design takes it by server=FILE.",
+    .details = "Fields are named as in JSON and XML reports, or as text reports print them: MFU, bubble, 'hash "
+               "factor'. Without a "
+               "name all of them are listed. server:FILE shows the "
+               "inside of a server as NCCL's topology file has it: which GPU shares which PCIe switch and NIC, at what "
+               "rates; a design takes it by server=FILE.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = run,

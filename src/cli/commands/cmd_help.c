@@ -3,23 +3,11 @@
 static const char *const NO_EXAMPLES[] = {NULL};
 static const cli_option *const NO_OPTIONS[] = {NULL};
 
-static fab_status apply_man(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->man = true;
-    return FAB_OK;
-}
-
-static fab_status apply_completion(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->completion = value;
-    return FAB_OK;
-}
-
 static const cli_option OPTION_MAN = {"man", NULL, "the same as a manual page, for 'man -l -' or to be installed",
-                                      apply_man};
-static const cli_option OPTION_COMPLETION = {
-    "completion", "SHELL", "instead of help, a completion script for bash, zsh or fish", apply_completion};
+                                      .flag = offsetof(cli_options, man)};
+static const cli_option OPTION_COMPLETION = {"completion", "SHELL",
+                                             "instead of help, a completion script for bash, zsh or fish",
+                                             .text = offsetof(cli_options, completion)};
 static const cli_option *const OPTIONS[] = {&OPTION_MAN, &OPTION_COMPLETION, NULL};
 static const char *const EXAMPLES[] = {"fabriscope help run", "fabriscope help route --man",
                                        "fabriscope help --completion bash", NULL};
@@ -42,13 +30,7 @@ static fab_status run_help(const cli_options *options, FILE *out, fab_error *err
     const char *name = options->operands.items[0];
     const cli_command *command = cli_find_command(name);
     if (command == NULL) {
-        fab_choices near;
-        char hint[FAB_CHOICES_TEXT];
-        fab_choices_init(&near, name);
-        for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
-            fab_choices_offer(&near, (*c)->name);
-        }
-        return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, fab_choices_hint(&near, hint));
+        return cli_unknown_command(name, err);
     }
     if (options->operands.n > 1) {
         fab_status status = cli_find_subcommand(command, options->operands.items[1], &command, err);

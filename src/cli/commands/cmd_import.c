@@ -27,18 +27,11 @@ static fab_status apply_input_format(cli_options *options, const char *value, fa
 
 const cli_option cli_option_input_format = {
     "input-format", "NAME", "of FILE, as `list formats` shows them; default what its content looks like",
-    apply_input_format};
+    .apply = apply_input_format};
 
-static fab_status apply_output(cli_options *options, const char *value, fab_error *err) {
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --output: the file's name is empty");
-    }
-    options->output = value;
-    return FAB_OK;
-}
-
-static const cli_option OPTION_OUTPUT = {
-    "output", "DESIGN.xml", "write a design that stands on FILE, to add jobs and engines to", apply_output};
+static const cli_option OPTION_OUTPUT = {"output", "DESIGN.xml",
+                                         "write a design that stands on FILE, to add jobs and engines to",
+                                         .text = offsetof(cli_options, output), .names = "file"};
 
 /* --- the design --------------------------------------------------------------------------------------------------- */
 
@@ -157,9 +150,7 @@ static fab_status save(const cli_options *options, const fab_imported *imported,
     fab_str path = FAB_STR_INIT;
     FAB_TRY(path_from(options->output, imported->path, &path, err));
     const written w = {options, imported, path.data};
-    cli_hold_signals();
-    status = fab_save_file(options->output, options->force, write_design, &w, err);
-    cli_release_signals();
+    status = cli_save_file(options, options->output, write_design, &w, err);
 done:
     fab_str_release(&path);
     return status;
@@ -205,17 +196,8 @@ static const char *const EXAMPLES[] = {"fabriscope import ibnetdiscover.out",
                                        "fabriscope import ibnetdiscover.out --output site.xml --set gpus-per-server=8",
                                        "fabriscope import topology.conf --set cables=4 --set nic=200Gb/s", NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_input_format,
-                                            &OPTION_OUTPUT,
-                                            &cli_option_set,
-                                            &cli_option_out,
-                                            &cli_option_force,
-                                            &cli_option_format,
-                                            &cli_option_table,
-                                            &cli_option_json,
-                                            &cli_option_color,
-                                            &cli_option_quiet,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_input_format, &OPTION_OUTPUT, &cli_option_set,
+                                            CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_import = {
     .name = "import",

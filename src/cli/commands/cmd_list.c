@@ -19,11 +19,6 @@ typedef struct list_topic {
     fab_status (*fill)(cli_table *table, fab_error *err);
 } list_topic;
 
-static fab_status add_quantity(cli_table *table, double value, fab_unit unit, fab_error *err) {
-    char text[40];
-    return cli_table_add(table, fab_quantity_format(text, value, unit), err);
-}
-
 /* "llama3-24k-roce.xml" -> "llama3-24k-roce" */
 static const char *stem(char *out, size_t size, const char *file_name) {
     (void)snprintf(out, size, "%.*s", (int)strcspn(file_name, "."), file_name);
@@ -31,15 +26,13 @@ static const char *stem(char *out, size_t size, const char *file_name) {
 }
 
 /* "1:1 / 6.86:1": leaf first; empty with one tier. */
-static const char *built_tapers(char *out, size_t size, const fab_counts *counts) {
+static void add_tapers(cli_table *table, const fab_counts *counts) {
+    char text[64] = "";
     size_t n = 0;
-    out[0] = '\0';
-    for (uint64_t t = 0; t + 1 < counts->tiers && n < size; t++) {
-        char ratio[24];
-        (void)snprintf(ratio, sizeof ratio, "%.3g", counts->built_taper[t]);
-        n += (size_t)snprintf(out + n, size - n, "%s%s:1", t > 0 ? " / " : "", ratio);
+    for (uint64_t t = 0; t + 1 < counts->tiers && n < sizeof text; t++) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%.3g:1", t > 0 ? " / " : "", counts->built_taper[t]);
     }
-    return out;
+    cli_table_add(table, "%s", text);
 }
 
 static fab_status fill_presets(cli_table *table, fab_error *err) {
@@ -47,131 +40,112 @@ static fab_status fill_presets(cli_table *table, fab_error *err) {
     for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         char text[FAB_NAME_SIZE + 8];
-        char tapers[64];
         fab_design design;
         fab_counts counts = {0};
         (void)snprintf(text, sizeof text, "preset:%s", stem(name, sizeof name, b->name));
         FAB_TRY(fab_design_read(text, NULL, 0, &design, err));
         FAB_TRY(fab_topology_predict(&design.fabric, &counts, err));
-        FAB_TRY(cli_table_add(table, name, err));
-        FAB_TRY(cli_table_add(table, design.fabric.family, err));
-        FAB_TRY(cli_table_add_number(table, (double)counts.gpus, err));
-        FAB_TRY(cli_table_add_number(table, (double)counts.tiers, err));
-        FAB_TRY(cli_table_add(table, built_tapers(tapers, sizeof tapers, &counts), err));
-        FAB_TRY(cli_table_add_number(table, (double)counts.switches, err));
-        FAB_TRY(cli_table_add(table, design.source, err));
+        cli_table_add(table, "%s", name);
+        cli_table_add(table, "%s", design.fabric.family);
+        cli_table_add_number(table, (double)counts.gpus);
+        cli_table_add_number(table, (double)counts.tiers);
+        add_tapers(table, &counts);
+        cli_table_add_number(table, (double)counts.switches);
+        cli_table_add(table, "%s", design.source);
     }
+    FAB_TRY(cli_table_status(table, err));
 done:
     return status;
+}
+
+static void add_number_or_blank(cli_table *table, double value) {
+    if (value > 0) {
+        cli_table_add_number(table, value);
+    } else {
+        cli_table_add(table, "%s", "");
+    }
 }
 
 static fab_status fill_models(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const fab_model *m = fab_models; m->name != NULL; m++) {
-        char text[32];
-        FAB_TRY(cli_table_add(table, m->name, err));
-        (void)snprintf(text, sizeof text, "%.1f", fab_model_parameters(m) * 1e-9);
-        FAB_TRY(cli_table_add(table, text, err));
-        FAB_TRY(cli_table_add_number(table, (double)m->layers, err));
-        FAB_TRY(cli_table_add_number(table, (double)m->hidden, err));
-        FAB_TRY(cli_table_add_number(table, (double)m->heads, err));
-        FAB_TRY(cli_table_add_number(table, (double)m->seq, err));
-        FAB_TRY(cli_table_add_number(table, (double)m->vocab, err));
-        FAB_TRY(cli_table_add_number(table, (double)m->batch, err));
-        FAB_TRY(m->gpus > 0 ? cli_table_add_number(table, (double)m->gpus, err) : cli_table_add(table, "", err));
-        FAB_TRY(cli_table_add(table, m->source, err));
+        const uint64_t sizes[] = {m->layers, m->hidden, m->heads, m->seq, m->vocab, m->batch, m->gpus};
+        cli_table_add(table, "%s", m->name);
+        cli_table_add(table, "%.1f", fab_model_parameters(m) * 1e-9);
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+            add_number_or_blank(table, (double)sizes[i]);
+        }
+        cli_table_add(table, "%s", m->source);
     }
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 static fab_status fill_ranking(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const fab_ranking_model *m = fab_ranking_models; m->name != NULL; m++) {
-        char text[32];
-        FAB_TRY(cli_table_add(table, m->name, err));
-        (void)snprintf(text, sizeof text, "%.1f", (double)m->rows * (double)m->embedding * 1e-9);
-        FAB_TRY(cli_table_add(table, text, err));
-        FAB_TRY(cli_table_add_number(table, (double)m->tables, err));
-        FAB_TRY(cli_table_add_number(table, (double)m->embedding, err));
-        FAB_TRY(cli_table_add_number(table, (double)m->dense_parameters, err));
-        FAB_TRY(cli_table_add_number(table, (double)m->batch, err));
-        FAB_TRY(cli_table_add(table, m->source, err));
+        cli_table_add(table, "%s", m->name);
+        cli_table_add(table, "%.1f", (double)m->rows * (double)m->embedding * 1e-9);
+        cli_table_add_number(table, (double)m->tables);
+        cli_table_add_number(table, (double)m->embedding);
+        cli_table_add_number(table, (double)m->dense_parameters);
+        cli_table_add_number(table, (double)m->batch);
+        cli_table_add(table, "%s", m->source);
     }
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 static fab_status fill_gpus(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const fab_gpu *g = fab_gpus; g->name != NULL; g++) {
-        char text[32];
-        FAB_TRY(cli_table_add(table, g->name, err));
-        (void)snprintf(text, sizeof text, "%.0f", g->flops * 1e-12);
-        FAB_TRY(cli_table_add(table, text, err));
-        (void)snprintf(text, sizeof text, "%.0f GiB", g->memory_bytes / 1e9); /* data sheets say GB, and mean that */
-        FAB_TRY(cli_table_add(table, text, err));
-        (void)snprintf(text, sizeof text, "%.4g GB/s", g->memory_bytes_per_s / 1e9);
-        FAB_TRY(cli_table_add(table, text, err));
-        (void)snprintf(text, sizeof text, "%.4g GB/s", g->nvlink_bps / 8e9);
-        FAB_TRY(cli_table_add(table, text, err));
+        char power[40] = "";
         if (g->power_w > 0) {
-            FAB_TRY(add_quantity(table, g->power_w, FAB_UNIT_POWER, err));
-        } else {
-            FAB_TRY(cli_table_add(table, "", err));
+            (void)fab_quantity_format(power, g->power_w, FAB_UNIT_POWER);
         }
-        FAB_TRY(cli_table_add(table, g->source, err));
+        cli_table_add(table, "%s", g->name);
+        cli_table_add(table, "%.0f", g->flops * 1e-12);
+        cli_table_add(table, "%.0f GiB", g->memory_bytes / 1e9); /* data sheets say GB, and mean that */
+        cli_table_add(table, "%.4g GB/s", g->memory_bytes_per_s / 1e9);
+        cli_table_add(table, "%.4g GB/s", g->nvlink_bps / 8e9);
+        cli_table_add(table, "%s", power);
+        cli_table_add(table, "%s", g->source);
     }
-done:
-    return status;
+    return cli_table_status(table, err);
+}
+
+/* A row of two to four texts. */
+static void add_texts(cli_table *table, const char *const *texts) {
+    for (size_t i = 0; i < table->n_columns; i++) {
+        cli_table_add(table, "%s", texts[i] != NULL ? texts[i] : "");
+    }
 }
 
 static fab_status fill_families(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (size_t i = 0; fab_families[i] != NULL && fab_families[i]->name != NULL; i++) {
-        FAB_TRY(cli_table_add(table, fab_families[i]->name, err));
-        FAB_TRY(cli_table_add(table, fab_families[i]->summary, err));
+        add_texts(table, (const char *[]){fab_families[i]->name, fab_families[i]->summary});
     }
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 static fab_status fill_engines(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_engine_about engine;
     for (size_t i = 0; (engine = fab_engine_at(i)).name != NULL; i++) {
-        FAB_TRY(cli_table_add(table, engine.name, err));
-        FAB_TRY(cli_table_add(table, "", err));
-        FAB_TRY(cli_table_add(table, "", err));
-        FAB_TRY(cli_table_add(table, engine.summary, err));
+        add_texts(table, (const char *[]){engine.name, NULL, NULL, engine.summary});
         for (const fab_engine_option *o = engine.options; o != NULL && o->key != NULL; o++) {
-            FAB_TRY(cli_table_add(table, engine.name, err));
-            FAB_TRY(cli_table_add(table, o->key, err));
-            FAB_TRY(cli_table_add(table, o->value != NULL ? o->value : "", err));
-            FAB_TRY(cli_table_add(table, o->summary, err));
+            add_texts(table, (const char *[]){engine.name, o->key, o->value, o->summary});
         }
     }
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 static fab_status fill_patterns(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const fab_pattern_info *p = fab_patterns; p->name != NULL; p++) {
-        FAB_TRY(cli_table_add(table, p->name, err));
-        FAB_TRY(cli_table_add(table, p->summary, err));
+        add_texts(table, (const char *[]){p->name, p->summary});
     }
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 /* Price of a switch; nothing where the book has none such. */
-static fab_status add_switch(cli_table *table, const fab_prices *prices, double rate_bps, fab_error *err) {
+static void add_switch(cli_table *table, const fab_prices *prices, double rate_bps) {
     fab_price price = {0, 0};
-    if (fab_prices_switch(prices, 64, rate_bps, &price, NULL) != FAB_OK) {
-        return cli_table_add(table, "", err);
-    }
-    return cli_table_add_number(table, price.usd, err);
+    fab_status status = fab_prices_switch(prices, 64, rate_bps, &price, NULL);
+    add_number_or_blank(table, status == FAB_OK ? price.usd : 0);
 }
 
 static fab_status fill_catalogs(cli_table *table, fab_error *err) {
@@ -181,9 +155,9 @@ static fab_status fill_catalogs(cli_table *table, fab_error *err) {
     for (const fab_builtin *b = fab_builtin_catalogs; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         FAB_TRY(fab_catalog_read(stem(name, sizeof name, b->name), catalog, err));
-        FAB_TRY(cli_table_add(table, name, err));
-        FAB_TRY(cli_table_add(table, catalog->source, err));
+        add_texts(table, (const char *[]){name, catalog->source});
     }
+    FAB_TRY(cli_table_status(table, err));
 done:
     free(catalog);
     return status;
@@ -195,63 +169,39 @@ static fab_status fill_prices(cli_table *table, fab_error *err) {
         char name[FAB_NAME_SIZE];
         fab_prices prices = {0};
         FAB_TRY(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
-        FAB_TRY(cli_table_add(table, name, err));
-        FAB_TRY(cli_table_add(table, prices.convention, err));
-        FAB_TRY(add_switch(table, &prices, 400e9, err));
-        FAB_TRY(add_switch(table, &prices, 800e9, err));
-        FAB_TRY(cli_table_add(table, prices.source, err));
+        cli_table_add(table, "%s", name);
+        cli_table_add(table, "%s", prices.convention);
+        add_switch(table, &prices, 400e9);
+        add_switch(table, &prices, 800e9);
+        cli_table_add(table, "%s", prices.source);
     }
+    FAB_TRY(cli_table_status(table, err));
 done:
     return status;
 }
 
-typedef struct field_visit {
-    cli_table *table;
-    fab_status status;
-    fab_error *err;
-} field_visit;
-
-static void visit_field(void *context, const char *path, const char *unit_example, const char *initial,
-                        const char *summary) {
-    field_visit *visit = context;
-    const char *cells[] = {path, unit_example, initial, summary};
-    for (size_t i = 0; i < 4 && visit->status == FAB_OK; i++) {
-        visit->status = cli_table_add(visit->table, cells[i] != NULL ? cells[i] : "", visit->err);
-    }
+static void add_field(void *table, const char *path, const char *unit_example, const char *initial,
+                      const char *summary) {
+    add_texts(table, (const char *[]){path, unit_example, initial, summary});
 }
 
 static fab_status fill_fields(cli_table *table, fab_error *err) {
-    field_visit visit = {table, FAB_OK, err};
-    fab_design_each_field(visit_field, &visit);
-    return visit.status;
-}
-
-static fab_status add_format(cli_table *table, const char *name, const char *direction, const char *suffix,
-                             const char *summary, fab_error *err) {
-    const char *cells[] = {name, direction, suffix != NULL ? suffix : "", summary};
-    fab_status status = FAB_OK;
-    for (size_t i = 0; i < 4; i++) {
-        FAB_TRY(cli_table_add(table, cells[i], err));
-    }
-done:
-    return status;
+    fab_design_each_field(add_field, table);
+    return cli_table_status(table, err);
 }
 
 static fab_status fill_formats(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
-        const fab_site_format *f = fab_site_formats[i];
-        FAB_TRY(add_format(table, f->name, "in", NULL, f->summary, err));
+        add_texts(table, (const char *[]){fab_site_formats[i]->name, "in", NULL, fab_site_formats[i]->summary});
     }
     for (size_t i = 0; fab_traffic_files[i].name != NULL; i++) {
-        FAB_TRY(add_format(table, fab_traffic_files[i].name, "in", NULL, fab_traffic_files[i].summary, err));
+        add_texts(table, (const char *[]){fab_traffic_files[i].name, "in", NULL, fab_traffic_files[i].summary});
     }
     for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
         const fab_report_format *f = fab_report_formats[i];
-        FAB_TRY(add_format(table, f->name, "out", f->suffix, f->summary, err));
+        add_texts(table, (const char *[]){f->name, "out", f->suffix, f->summary});
     }
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 static const list_topic TOPICS[] = {
@@ -354,13 +304,10 @@ static const list_topic TOPICS[] = {
 #define N_TOPICS (sizeof TOPICS / sizeof TOPICS[0])
 
 static fab_status fill_topics(cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
     for (size_t i = 0; i < N_TOPICS; i++) {
-        FAB_TRY(cli_table_add(table, TOPICS[i].name, err));
-        FAB_TRY(cli_table_add(table, TOPICS[i].summary, err));
+        add_texts(table, (const char *[]){TOPICS[i].name, TOPICS[i].summary});
     }
-done:
-    return status;
+    return cli_table_status(table, err);
 }
 
 const char *cli_topic_name(size_t i) {

@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fab_status apply_ranking(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->ranking = value;
-    return FAB_OK;
-}
-
 static fab_status apply_share(cli_options *options, const char *value, fab_error *err) {
     char *end = NULL;
     bool is_plain = value[0] != '\0' && strspn(value, "0123456789.") == strlen(value);
@@ -23,9 +17,9 @@ static fab_status apply_share(cli_options *options, const char *value, fab_error
 
 static const cli_option OPTION_RANKING = {
     "ranking", "key=value,...", "fields of the ranking job: model, batch, embedding, tables, ... (see 'list fields')",
-    apply_ranking};
+    .text = offsetof(cli_options, ranking)};
 static const cli_option OPTION_SHARE = {
-    "share", "S", "part of the time that the training job has, between 0 and 1; default 0.5", apply_share};
+    "share", "S", "part of the time that the training job has, between 0 and 1; default 0.5", .apply = apply_share};
 
 /* The ranking job starts from nothing but the servers of the other: a model of one kind means nothing to the other. */
 static fab_status make_ranking(const cli_options *options, fab_design *design, fab_error *err) {
@@ -75,9 +69,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     FAB_TRY(cli_result_init(options, FAB_COMMAND_MIX, 0, &result, err));
     cli_progress_start(&progress);
     status = fab_mix_run(&request, &mix, err);
-    if (shows) {
-        cli_progress_end();
-    }
+    cli_progress_end(shows);
     FAB_TRY(status);
     result.mix = mix;
     FAB_TRY(cli_report(options, &result, out, err));
@@ -100,13 +92,7 @@ static const cli_option *const OPTIONS[] = {&OPTION_RANKING,
                                             &cli_option_seed,
                                             &cli_option_prices,
                                             &cli_option_threads,
-                                            &cli_option_out,
-                                            &cli_option_force,
-                                            &cli_option_format,
-                                            &cli_option_table,
-                                            &cli_option_json,
-                                            &cli_option_color,
-                                            &cli_option_quiet,
+                                            CLI_REPORT_OPTIONS,
                                             NULL};
 
 const cli_command cli_command_mix = {

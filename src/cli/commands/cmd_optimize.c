@@ -13,11 +13,6 @@ static fab_status usage(const char *name, const fab_error *inner, fab_error *err
     return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", name, inner->text);
 }
 
-static fab_status read_count(const char *name, const char *value, uint64_t max, uint64_t *out, fab_error *err) {
-    fab_error inner = {0};
-    return fab_count_parse(value, 1, max, out, &inner) == FAB_OK ? FAB_OK : usage(name, &inner, err);
-}
-
 static fab_status read_quantity(const char *name, const char *value, fab_unit unit, double *out, fab_error *err) {
     fab_error inner = {0};
     if (fab_quantity_parse(value, unit, out, &inner) != FAB_OK) {
@@ -45,18 +40,6 @@ static fab_status read_number(const char *name, const char *value, double min, d
     return FAB_OK;
 }
 
-static fab_status apply_gpus(cli_options *options, const char *value, fab_error *err) {
-    return read_count("gpus", value, 16777216, &options->search.gpus, err);
-}
-
-static fab_status apply_gpus_per_server(cli_options *options, const char *value, fab_error *err) {
-    return read_count("gpus-per-server", value, 65535, &options->search.gpus_per_server, err);
-}
-
-static fab_status apply_domain(cli_options *options, const char *value, fab_error *err) {
-    return read_count("domain", value, 16777216, &options->search.domain, err);
-}
-
 static fab_status apply_nic(cli_options *options, const char *value, fab_error *err) {
     return read_quantity("nic", value, FAB_UNIT_RATE, &options->search.nic_bps, err);
 }
@@ -79,18 +62,6 @@ static fab_status apply_max_power(cli_options *options, const char *value, fab_e
 static fab_status apply_budget(cli_options *options, const char *value, fab_error *err) {
     options->search.limits.has_budget = true;
     return read_number("budget", value, 1, 1e15, &options->search.limits.budget_usd, err);
-}
-
-static fab_status apply_catalog(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->search.catalog = value;
-    return FAB_OK;
-}
-
-static fab_status apply_family(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->search.families = value;
-    return FAB_OK;
 }
 
 /* Leaves of the catalog's families those between the commas, in the catalog's order. */
@@ -129,28 +100,40 @@ static fab_status apply_time_limit(cli_options *options, const char *value, fab_
     return read_quantity("time-limit", value, FAB_UNIT_TIME, &options->search.time_limit_s, err);
 }
 
-static const cli_option OPTION_GPUS = {"gpus", "N", "GPUs to connect; required", apply_gpus};
+static const cli_option OPTION_GPUS = {
+    "gpus", "N", "GPUs to connect; required", .count = offsetof(cli_options, search.gpus), .min = 1, .max = 16777216};
 static const cli_option OPTION_MIN_BISECTION = {
     "min-bisection", "R", "least bisection that any pattern may count on, as a share of full: 0 to 1",
-    apply_min_bisection};
+    .apply = apply_min_bisection};
 static const cli_option OPTION_MAX_TAPER = {"max-taper", "A:B", "largest built taper at any boundary: 2:1 or 2",
-                                            apply_max_taper};
+                                            .apply = apply_max_taper};
 static const cli_option OPTION_MAX_POWER = {
-    "max-power", "POWER", "most power of switches, optics and NICs, with its unit: 1.2MW", apply_max_power};
+    "max-power", "POWER", "most power of switches, optics and NICs, with its unit: 1.2MW", .apply = apply_max_power};
 static const cli_option OPTION_BUDGET = {"budget", "USD", "most capital, a plain number of dollars: 25e6",
-                                         apply_budget};
+                                         .apply = apply_budget};
 static const cli_option OPTION_CATALOG = {
-    "catalog", "NAME", "built-in catalog or XML file (see 'fabriscope schema catalog'); default today", apply_catalog};
-static const cli_option OPTION_GPUS_PER_SERVER = {
-    "gpus-per-server", "N", "GPUs of one server instead of the catalog's; NICs scale with them", apply_gpus_per_server};
-static const cli_option OPTION_DOMAIN = {"domain", "N", "GPUs per scale-up domain instead of the catalog's",
-                                         apply_domain};
-static const cli_option OPTION_NIC = {"nic", "RATE", "rate of one NIC instead of the catalog's: 400Gb/s", apply_nic};
+    "catalog", "NAME", "built-in catalog or XML file (see 'fabriscope schema catalog'); default today",
+    .text = offsetof(cli_options, search.catalog)};
+static const cli_option OPTION_GPUS_PER_SERVER = {"gpus-per-server",
+                                                  "N",
+                                                  "GPUs of one server instead of the catalog's; NICs scale with them",
+                                                  .count = offsetof(cli_options, search.gpus_per_server),
+                                                  .min = 1,
+                                                  .max = 65535};
+static const cli_option OPTION_DOMAIN = {"domain",
+                                         "N",
+                                         "GPUs per scale-up domain instead of the catalog's",
+                                         .count = offsetof(cli_options, search.domain),
+                                         .min = 1,
+                                         .max = 16777216};
+static const cli_option OPTION_NIC = {"nic", "RATE", "rate of one NIC instead of the catalog's: 400Gb/s",
+                                      .apply = apply_nic};
 static const cli_option OPTION_FAMILY = {
     "family", "NAME,...", "only these of the catalog's families: rail-spine,rail-only (see 'list families')",
-    apply_family};
-static const cli_option OPTION_TIME_LIMIT = {
-    "time-limit", "TIME", "stop searching after that long, with the best so far and a bound: 30s", apply_time_limit};
+    .text = offsetof(cli_options, search.families)};
+static const cli_option OPTION_TIME_LIMIT = {"time-limit", "TIME",
+                                             "stop searching after that long, with the best so far and a bound: 30s",
+                                             .apply = apply_time_limit};
 
 /* --- run ---------------------------------------------------------------------------------------------------------- */
 
@@ -171,9 +154,7 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
                                     .progress_context = &progress};
     cli_progress_start(&progress);
     fab_status status = fab_optimize(&request, out, err);
-    if (shows) {
-        cli_progress_end();
-    }
+    cli_progress_end(shows);
     return status;
 }
 
@@ -236,11 +217,13 @@ static const char *const EXAMPLES[] = {
     "fabriscope optimize --gpus 1024 --catalog parts.xml --prices today-400g --out optimum",
     NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &OPTION_GPUS,      &OPTION_MIN_BISECTION, &OPTION_MAX_TAPER,       &OPTION_MAX_POWER, &OPTION_BUDGET,
-    &OPTION_CATALOG,   &cli_option_prices,    &OPTION_GPUS_PER_SERVER, &OPTION_DOMAIN,    &OPTION_NIC,
-    &OPTION_FAMILY,    &OPTION_TIME_LIMIT,    &cli_option_out,         &cli_option_force, &cli_option_format,
-    &cli_option_table, &cli_option_json,      &cli_option_color,       &cli_option_quiet, NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_GPUS,       &OPTION_MIN_BISECTION,
+                                            &OPTION_MAX_TAPER,  &OPTION_MAX_POWER,
+                                            &OPTION_BUDGET,     &OPTION_CATALOG,
+                                            &cli_option_prices, &OPTION_GPUS_PER_SERVER,
+                                            &OPTION_DOMAIN,     &OPTION_NIC,
+                                            &OPTION_FAMILY,     &OPTION_TIME_LIMIT,
+                                            CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_optimize = {
     .name = "optimize",

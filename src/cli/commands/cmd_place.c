@@ -18,10 +18,8 @@ static const char *const EXAMPLES[] = {
     "fabriscope place preset:llama3-24k-roce --job n-servers=512,dp=32 --engine ecmp,qp=16 --engine spray", NULL};
 
 static const cli_option *const OPTIONS[] = {
-    &cli_option_set,   &cli_option_job,   &cli_option_traffic, &cli_option_engine,
-    &cli_option_seeds, &cli_option_seed,  &cli_option_prices,  &cli_option_threads,
-    &cli_option_out,   &cli_option_force, &cli_option_format,  &cli_option_table,
-    &cli_option_json,  &cli_option_color, &cli_option_quiet,   NULL};
+    &cli_option_set,  &cli_option_job,    &cli_option_traffic, &cli_option_engine, &cli_option_seeds,
+    &cli_option_seed, &cli_option_prices, &cli_option_threads, CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_place = {
     .name = "place",

@@ -3,7 +3,6 @@
 #include "fab/tables.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 static bool to_stdout(const cli_options *options) {
     return strcmp(options->dump, "-") == 0;
@@ -11,15 +10,14 @@ static bool to_stdout(const cli_options *options) {
 
 /* Before anything is computed: a name that is taken. */
 static fab_status check_dump(const cli_options *options, fab_error *err) {
-    struct stat about;
-    if (to_stdout(options) && (options->format != NULL || options->out != NULL || options->exports.n > 0 ||
-                               options->advise.on || (options->bound && options->certificate == NULL))) {
+    if (!to_stdout(options)) {
+        return cli_check_new_file(options, options->dump, err);
+    }
+    if (options->format != NULL || options->out != NULL || options->exports.n > 0 || options->advise.on ||
+        (options->bound && options->certificate == NULL)) {
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "option --dump -: the tables take the place of the report; "
                         "--format, --json, --out, --export, --advise and --bound need it");
-    }
-    if (!to_stdout(options) && !options->force && stat(options->dump, &about) == 0) {
-        return fab_fail(err, FAB_EIO, options->dump, "exists already; give --force to overwrite it");
     }
     return FAB_OK;
 }
@@ -41,9 +39,7 @@ static fab_status save_tables(const cli_options *options, const tables *t, FILE 
     if (to_stdout(options)) {
         return write_tables(t, out, err);
     }
-    cli_hold_signals();
-    fab_status status = fab_save_file(options->dump, options->force, write_tables, t, err);
-    cli_release_signals();
+    fab_status status = cli_save_file(options, options->dump, write_tables, t, err);
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", fab_router_label(t->router), options->dump);
     }
@@ -143,18 +139,10 @@ done:
     return status;
 }
 
-static fab_status apply_dump(cli_options *options, const char *value, fab_error *err) {
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --dump: the file's name is empty");
-    }
-    options->dump = value;
-    return FAB_OK;
-}
-
 static const cli_option OPTION_DUMP = {"dump", "FILE",
                                        "also write the forwarding tables of the engine, which --engine file,path=FILE "
                                        "and ecmp,tables=FILE read; - is stdout",
-                                       apply_dump};
+                                       .text = offsetof(cli_options, dump), .names = "file"};
 
 static fab_status apply_dump_format(cli_options *options, const char *value, fab_error *err) {
     if (strcmp(value, "tables") != 0 && strcmp(value, "lft") != 0) {
@@ -167,29 +155,17 @@ static fab_status apply_dump_format(cli_options *options, const char *value, fab
 static const cli_option OPTION_DUMP_FORMAT = {
     "dump-format", "NAME",
     "of --dump: tables (default), or lft, the dump of InfiniBand's opensm, which 'opensm -R file -U FILE' loads",
-    apply_dump_format};
-
-static fab_status apply_explain(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->explain = value;
-    return FAB_OK;
-}
+    .apply = apply_dump_format};
 
 static const cli_option OPTION_EXPLAIN = {
     "explain", "LINK",
-    "instead of the report, who meets on a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number", apply_explain};
-
-static fab_status apply_bound(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->bound = true;
-    return FAB_OK;
-}
+    "instead of the report, who meets on a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number",
+    .text = offsetof(cli_options, explain)};
 
 static const cli_option OPTION_BOUND = {
     "bound", NULL,
     "also find how low the largest utilisation can be under any routing, and compare every engine with it",
-    apply_bound};
+    .flag = offsetof(cli_options, bound)};
 
 static const char *const EXAMPLES[] = {
     "fabriscope route fat-tree:k=8 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk",

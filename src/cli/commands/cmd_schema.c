@@ -1,7 +1,7 @@
 #include "cli.h"
 
-#include "fab/builtin.h"
 #include "fab/catalog.h"
+#include "fab/definitions.h"
 #include "fab/prices.h"
 
 #include <string.h>
@@ -17,36 +17,30 @@ static fab_status print(void (*schema)(fab_str *), FILE *out, fab_error *err) {
     return status;
 }
 
+typedef struct topic {
+    const char *name;
+    void (*schema)(fab_str *out);
+} topic;
+
+static const topic TOPICS[] = {{"design", fab_design_schema},
+                               {"prices", fab_prices_schema},
+                               {"catalog", fab_catalog_schema},
+                               {"result", fab_result_json_schema},
+                               {"report", fab_result_xml_schema}};
+
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
-    const char *topic = options->operands.items[0];
-    if (strcmp(topic, "design") == 0) {
-        return print(fab_design_schema, out, err);
+    const char *name = options->operands.items[0];
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    fab_choices_init(&near, name);
+    for (size_t i = 0; i < sizeof TOPICS / sizeof TOPICS[0]; i++) {
+        if (strcmp(name, TOPICS[i].name) == 0) {
+            return print(TOPICS[i].schema, out, err);
+        }
+        fab_choices_offer(&near, TOPICS[i].name);
     }
-    if (strcmp(topic, "prices") == 0) {
-        return print(fab_prices_schema, out, err);
-    }
-    if (strcmp(topic, "catalog") == 0) {
-        return print(fab_catalog_schema, out, err);
-    }
-    const fab_builtin *schema = NULL;
-    if (strcmp(topic, "result") == 0 || strcmp(topic, "report") == 0) {
-        schema = fab_builtin_find(fab_builtin_schemas, topic);
-    }
-    if (schema == NULL) {
-        fab_choices near;
-        char hint[FAB_CHOICES_TEXT];
-        fab_choices_init(&near, topic);
-        fab_choices_offer(&near, "design");
-        fab_choices_offer(&near, "prices");
-        fab_choices_offer(&near, "catalog");
-        fab_choices_offer(&near, "result");
-        fab_choices_offer(&near, "report");
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "command schema: '%.40s' is not design, prices, catalog, result or report%s", topic,
-                        fab_choices_hint(&near, hint));
-    }
-    (void)fwrite(schema->data, 1, schema->size, out);
-    return FAB_OK;
+    return fab_fail(err, FAB_EUSAGE, NULL, "command schema: '%.40s' is not design, prices, catalog, result or report%s",
+                    name, fab_choices_hint(&near, hint));
 }
 
 static const char *const EXAMPLES[] = {"fabriscope schema design", "fabriscope schema prices",

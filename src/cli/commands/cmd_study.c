@@ -14,26 +14,6 @@
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
-static fab_status apply_store(cli_options *options, const char *value, fab_error *err) {
-    if (value[0] == '\0') {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --store: the folder's name is empty");
-    }
-    options->store = value;
-    return FAB_OK;
-}
-
-static fab_status apply_scenarios(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->scenarios = value;
-    return FAB_OK;
-}
-
-static fab_status apply_policy(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->policies.items[options->policies.n++] = value;
-    return FAB_OK;
-}
-
 static fab_status apply_figures(cli_options *options, const char *value, fab_error *err) {
     if (strcmp(value, "loads") != 0 && strcmp(value, "times") != 0) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --figures: '%.40s' is not loads or times", value);
@@ -57,31 +37,25 @@ static fab_status apply_shard(cli_options *options, const char *value, fab_error
     return FAB_OK;
 }
 
-static fab_status apply_partial(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->partial = true;
-    return FAB_OK;
-}
-
-const cli_option cli_option_store = {"store", "DIR", "folder of the study", apply_store};
+const cli_option cli_option_store = {"store", "DIR", "folder of the study", .text = offsetof(cli_options, store),
+                                     .names = "folder"};
 static const cli_option OPTION_SCENARIOS = {"scenarios", "SPEC",
                                             "what fails: CLASS:K (every set of K links, access-links, fabric-links, "
                                             "switches, nics, gpus, servers, racks or planes), CLASS:K@N (N random "
                                             "sets), time:30d@N (N histories), file:PATH",
-                                            apply_scenarios};
+                                            .text = offsetof(cli_options, scenarios)};
 const cli_option cli_option_policy = {
     "policy", "NAME,...",
     "where ranks go when their server is lost: none (default), first-spare, same-rack, same-pod, same-slice, "
     "collision-aware; repeatable",
-    apply_policy};
+    .list = offsetof(cli_options, policies)};
 static const cli_option OPTION_FIGURES = {
     "figures", "WHAT", "times (default): of phases and iterations; loads: collisions and loads alone, much faster",
-    apply_figures};
+    .apply = apply_figures};
 static const cli_option OPTION_SHARD = {
-    "shard", "I/N", "the share of worker I of N, from 0; default 0/1. Changes no result", apply_shard};
+    "shard", "I/N", "the share of worker I of N, from 0; default 0/1. Changes no result", .apply = apply_shard};
 static const cli_option OPTION_PARTIAL = {"partial", NULL, "gather what is there, though scenarios are missing",
-                                          apply_partial};
+                                          .flag = offsetof(cli_options, partial)};
 
 static fab_status need_store(const cli_options *options, fab_error *err) {
     return options->store != NULL
@@ -195,9 +169,7 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     cli_catch_interrupts();
     cli_progress_start(&progress);
     status = fab_study_run(&job, &tally, err);
-    if (shows) {
-        cli_progress_end();
-    }
+    cli_progress_end(shows);
     FAB_TRY(status);
     if (tally.n_before + tally.n_run < tally.n_share) {
         tell_rest(options, &tally);
@@ -232,9 +204,7 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
     cli_progress_start(&progress);
     status = fab_store_gather(options->store, &plan, options->partial, shows ? cli_progress_step : NULL, &progress,
                               &gathered, err);
-    if (shows) {
-        cli_progress_end();
-    }
+    cli_progress_end(shows);
     FAB_TRY(status);
     (void)fprintf(out, "%s of %s scenarios gathered from %s shard%s into %s/results.db\n",
                   fab_format_count(text[0], gathered.n_done), fab_format_count(text[1], plan.n_scenarios),

@@ -32,13 +32,7 @@ static const cli_option *const OPTIONS[] = {&cli_option_vary,
                                             &cli_option_seed,
                                             &cli_option_prices,
                                             &cli_option_threads,
-                                            &cli_option_out,
-                                            &cli_option_force,
-                                            &cli_option_format,
-                                            &cli_option_table,
-                                            &cli_option_json,
-                                            &cli_option_color,
-                                            &cli_option_quiet,
+                                            CLI_REPORT_OPTIONS,
                                             NULL};
 
 const cli_command cli_command_sweep = {

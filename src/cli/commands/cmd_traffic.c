@@ -3,28 +3,24 @@
 #include "fab/units.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
-static fab_status add_count(cli_table *table, uint64_t count, fab_error *err) {
+static void add_count(cli_table *table, uint64_t count) {
     char text[32];
-    return cli_table_add(table, fab_format_count(text, count), err);
+    cli_table_add(table, "%s", fab_format_count(text, count));
 }
 
-static fab_status list_phases(const fab_traffic *traffic, cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
+static void list_phases(const fab_traffic *traffic, cli_table *table) {
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         char bytes[32];
-        FAB_TRY(cli_table_add(table, phase->name, err));
-        FAB_TRY(cli_table_add(table, phase->collective, err));
-        FAB_TRY(add_count(table, phase->n_comms, err));
-        FAB_TRY(add_count(table, phase->n_flows, err));
-        FAB_TRY(cli_table_add(table, fab_quantity_format(bytes, (double)phase->total_bytes, FAB_UNIT_BYTES), err));
-        FAB_TRY(add_count(table, phase->steps, err));
-        FAB_TRY(add_count(table, phase->executions, err));
+        cli_table_add(table, "%s", phase->name);
+        cli_table_add(table, "%s", phase->collective);
+        add_count(table, phase->n_comms);
+        add_count(table, phase->n_flows);
+        cli_table_add(table, "%s", fab_quantity_format(bytes, (double)phase->total_bytes, FAB_UNIT_BYTES));
+        add_count(table, phase->steps);
+        add_count(table, phase->executions);
     }
-done:
-    return status;
 }
 
 static void print_formulas(const fab_traffic *traffic, size_t width, FILE *out) {
@@ -81,7 +77,8 @@ static fab_status print_list(const cli_options *options, const fab_traffic *traf
     fab_status status = FAB_OK;
     size_t width = (size_t)cli_style(options).width;
     cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
-    FAB_TRY(list_phases(traffic, &table, err));
+    list_phases(traffic, &table);
+    FAB_TRY(cli_table_status(&table, err));
     cli_wrap(traffic->summary, 0, 0, width, out);
     (void)fputc('\n', out);
     cli_table_text(&table, width, out);
@@ -124,19 +121,9 @@ static fab_status write_matrix(const void *context, FILE *out, fab_error *err) {
     return fab_matrix_write(m->phase, m->n_gpus, m->format, out, err);
 }
 
-static fab_status export_file(const cli_options *options, const fab_phase *phase, uint32_t n_gpus,
-                              fab_matrix_format format, fab_error *err) {
-    const matrix m = {phase, n_gpus, format};
-    cli_hold_signals();
-    fab_status status = fab_save_file(options->export_path, options->force, write_matrix, &m, err);
-    cli_release_signals();
-    return status;
-}
-
 static fab_status check_export(const cli_options *options, fab_matrix_format *format, fab_error *err) {
     const char *path = options->export_path;
     const char *dot = strrchr(path, '.');
-    struct stat about;
     *format = FAB_MATRIX_CSV;
     if (strcmp(path, "-") == 0) {
         return FAB_OK;
@@ -146,10 +133,7 @@ static fab_status check_export(const cli_options *options, fab_matrix_format *fo
     } else if (dot == NULL || strcmp(dot, ".csv") != 0) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --export: '%.60s' ends neither in .csv nor in .mtx", path);
     }
-    if (!options->force && stat(path, &about) == 0) {
-        return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
-    }
-    return FAB_OK;
+    return cli_check_new_file(options, path, err);
 }
 
 static fab_status export_phase(const cli_options *options, const fab_traffic *traffic, uint32_t n_gpus,
@@ -168,7 +152,8 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
     if (strcmp(options->export_path, "-") == 0) {
         return fab_matrix_write(phase, n_gpus, format, out, err);
     }
-    fab_status status = export_file(options, phase, n_gpus, format, err);
+    const matrix m = {phase, n_gpus, format};
+    fab_status status = cli_save_file(options, options->export_path, write_matrix, &m, err);
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: phase %s written to %s\n", phase->name, options->export_path);
     }
@@ -202,15 +187,9 @@ done:
     return status;
 }
 
-static fab_status apply_export(cli_options *options, const char *value, fab_error *err) {
-    (void)err;
-    options->export_path = value;
-    return FAB_OK;
-}
-
 static const cli_option OPTION_EXPORT = {
     "export", "FILE", "write the matrix of one phase: FILE.csv, FILE.mtx (MatrixMarket), - for CSV on stdout",
-    apply_export};
+    .text = offsetof(cli_options, export_path)};
 
 static const char *const EXAMPLES[] = {
     "fabriscope traffic preset:llama3-24k-roce",

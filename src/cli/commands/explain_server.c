@@ -22,29 +22,24 @@ static void list_nics(const fab_server_shape *s, uint64_t nics, char *out, size_
     }
 }
 
-static fab_status add_rate(cli_table *table, double bps, fab_error *err) {
+static void add_rate(cli_table *table, double bps) {
     char text[40];
-    return cli_table_add(table, bps > 0 ? fab_quantity_format(text, bps, FAB_UNIT_RATE) : "-", err);
+    cli_table_add(table, "%s", bps > 0 ? fab_quantity_format(text, bps, FAB_UNIT_RATE) : "-");
 }
 
-static fab_status fill(const fab_server_shape *s, cli_table *table, fab_error *err) {
-    fab_status status = FAB_OK;
+static void fill(const fab_server_shape *s, cli_table *table) {
     for (uint32_t i = 0; i < s->n_gpus; i++) {
         const fab_server_gpu *g = &s->gpu[i];
         char nics[160];
-        char shared[16];
         list_nics(s, g->nics, nics, sizeof nics);
-        (void)snprintf(shared, sizeof shared, "%" PRIu32, g->n_sharing);
-        FAB_TRY(cli_table_add(table, g->name, err));
-        FAB_TRY(cli_table_add(table, g->numa, err));
-        FAB_TRY(cli_table_add(table, g->below[0] != '\0' ? g->below : "-", err));
-        FAB_TRY(cli_table_add(table, nics, err));
-        FAB_TRY(cli_table_add(table, shared, err));
-        FAB_TRY(add_rate(table, g->pcie_bps, err));
-        FAB_TRY(add_rate(table, g->nvlink_bps, err));
+        cli_table_add(table, "%s", g->name);
+        cli_table_add(table, "%s", g->numa);
+        cli_table_add(table, "%s", g->below[0] != '\0' ? g->below : "-");
+        cli_table_add(table, "%s", nics);
+        cli_table_add(table, "%" PRIu32, g->n_sharing);
+        add_rate(table, g->pcie_bps);
+        add_rate(table, g->nvlink_bps);
     }
-done:
-    return status;
 }
 
 static void print_setting(const char *key, double bps, FILE *out) {
@@ -65,7 +60,8 @@ fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) {
     char rate[40];
     FAB_TRY(FAB_NEW(s, 1, err));
     FAB_TRY(fab_server_read(path, s, err));
-    FAB_TRY(fill(s, &table, err));
+    fill(s, &table);
+    FAB_TRY(cli_table_status(&table, err));
     (void)fprintf(out, "%" PRIu32 " GPU%s and %" PRIu32 " NIC%s%s%s in a server\n\n", s->n_gpus,
                   s->n_gpus == 1 ? "" : "s", s->n_nics, s->n_nics == 1 ? "" : "s", s->nic_bps > 0 ? " of " : "",
                   s->nic_bps > 0 ? fab_quantity_format(rate, s->nic_bps, FAB_UNIT_RATE) : "");

@@ -9,13 +9,6 @@
 
 #define MAX_BUDGET 1000000
 
-static fab_status apply_advise(cli_options *options, const char *value, fab_error *err) {
-    (void)value;
-    (void)err;
-    options->advise.on = true;
-    return FAB_OK;
-}
-
 static fab_status apply_budget(cli_options *options, const char *value, fab_error *err) {
     fab_error inner = {0};
     options->advise.has_budget = true;
@@ -28,12 +21,12 @@ const cli_option cli_option_advise = {"advise", NULL,
                                       "also evaluate what can be changed (queue pairs, hashing, pinning, rank order, "
                                       "servers) and say what each change buys; "
                                       "the base is the first engine; at least 8 seeds",
-                                      apply_advise};
+                                      .flag = offsetof(cli_options, advise.on)};
 
 const cli_option cli_option_advise_budget = {
     "advise-budget", "N",
     "placements that --advise may try; default 200, or fewer where one takes long; 0 leaves the servers as they are",
-    apply_budget};
+    .apply = apply_budget};
 
 /* A word of a command line, quoted where a shell would read more into it. */
 static void add_word(fab_str *out, const char *word) {

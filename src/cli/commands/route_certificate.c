@@ -3,8 +3,6 @@
 #include "fab/certificate.h"
 #include "fab/context.h"
 
-#include <sys/stat.h>
-
 static fab_status find(cli_session *s, const fab_bound **out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
@@ -28,10 +26,7 @@ fab_status cli_prove(cli_session *s, const fab_bound **out, fab_error *err) {
 }
 
 fab_status cli_check_certificate(const cli_options *options, fab_error *err) {
-    struct stat about;
-    return !options->force && stat(options->certificate, &about) == 0
-               ? fab_fail(err, FAB_EIO, options->certificate, "exists already; give --force to overwrite it")
-               : FAB_OK;
+    return cli_check_new_file(options, options->certificate, err);
 }
 
 static fab_status write_proof(const void *context, FILE *out, fab_error *err) {
@@ -50,16 +45,14 @@ done:
 
 fab_status cli_certify(cli_session *s, fab_error *err) {
     const cli_options *options = s->options;
-    cli_hold_signals();
-    fab_status status = fab_save_file(options->certificate, options->force, write_proof, s->context, err);
-    cli_release_signals();
+    fab_status status = cli_save_file(options, options->certificate, write_proof, s->context, err);
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: certificate written to %s\n", options->certificate);
     }
     return status;
 }
 
-static fab_status apply(cli_options *options, const char *value, fab_error *err) {
+static fab_status apply_certificate(cli_options *options, const char *value, fab_error *err) {
     if (value[0] == '\0') {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --certificate: the file's name is empty");
     }
@@ -70,4 +63,5 @@ static fab_status apply(cli_options *options, const char *value, fab_error *err)
 
 const cli_option cli_option_certificate = {
     "certificate", "FILE",
-    "with --bound: also write what proves it, for anybody to check (src/doc/manual/certificates.md)", apply};
+    "with --bound: also write what proves it, for anybody to check (src/doc/manual/certificates.md)",
+    .apply = apply_certificate};

@@ -9,28 +9,21 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define ROWS_NAME "scenarios.csv" /* under --out */
 
-static fab_status read_count(const char *option, const char *value, uint64_t most, uint64_t *out, fab_error *err) {
-    fab_error inner = {0};
-    return fab_count_parse(value, 1, most, out, &inner) == FAB_OK
-               ? FAB_OK
-               : fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", option, inner.text);
-}
-
-static fab_status apply_top(cli_options *options, const char *value, fab_error *err) {
-    return read_count("top", value, FAB_STUDY_TOP_MOST, &options->top, err);
-}
-
-static fab_status apply_variant(cli_options *options, const char *value, fab_error *err) {
-    return read_count("variant", value, 1000000, &options->variant, err);
-}
-
-const cli_option cli_option_top = {"top", "N", "parts and scenarios to name; default 10, at most 1000", apply_top};
-const cli_option cli_option_variant = {
-    "variant", "K", "details of the K-th engine and policy, as the report numbers them; default 1", apply_variant};
+const cli_option cli_option_top = {"top",
+                                   "N",
+                                   "parts and scenarios to name; default 10, at most 1000",
+                                   .count = offsetof(cli_options, top),
+                                   .min = 1,
+                                   .max = FAB_STUDY_TOP_MOST};
+const cli_option cli_option_variant = {"variant",
+                                       "K",
+                                       "details of the K-th engine and policy, as the report numbers them; default 1",
+                                       .count = offsetof(cli_options, variant),
+                                       .min = 1,
+                                       .max = 1000000};
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
@@ -50,26 +43,20 @@ static const char *rows_path(const cli_options *options, char *out, size_t size)
 
 static fab_status check_rows_path(const cli_options *options, fab_error *err) {
     char path[4096];
-    struct stat about;
     if (options->out == NULL) {
         return FAB_OK;
     }
     if (rows_path(options, path, sizeof path) == NULL) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --out: the folder's name is too long");
     }
-    if (!options->force && stat(path, &about) == 0) {
-        return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
-    }
-    return FAB_OK;
+    return cli_check_new_file(options, path, err);
 }
 
 static fab_status save_rows(const cli_options *options, const fab_study_results *results, fab_error *err) {
     char path[4096];
     fab_status status = FAB_OK;
     if (options->out != NULL && rows_path(options, path, sizeof path) != NULL) {
-        cli_hold_signals();
-        status = fab_save_file(path, options->force, write_rows, results, err);
-        cli_release_signals();
+        status = cli_save_file(options, path, write_rows, results, err);
     }
     return status;
 }

@@ -108,8 +108,9 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
     FAB_TRY(fab_iterate_times(traffic, &times, compute, usd_per_year, out, err));
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
     out->memory = memory_with(&check, out->microbatch, out->interleave);
-    out->pipeline_bisection_Bps = fab_pipeline_bisection_bytes_per_s(&traffic->job, &times.pp);
-    out->data_bisection_Bps = fab_data_bisection_bytes_per_s(&traffic->job, &times.dp_reduce, traffic->parameters);
+    out->pipeline_bisection_bytes_per_s = fab_pipeline_bisection_bytes_per_s(&traffic->job, &times.pp);
+    out->data_bisection_bytes_per_s =
+        fab_data_bisection_bytes_per_s(&traffic->job, &times.dp_reduce, traffic->parameters);
     if (traffic->job.train_tokens > 0) {
         out->training = fab_training_estimate(&traffic->job, out, fab_model_active_parameters(&traffic->model),
                                               traffic->job.train_tokens);

@@ -147,8 +147,7 @@ done:
     return status;
 }
 
-/* --- adapters that are not there ------------------------------------------------------------------------------------
- */
+/* --- adapters that are not there ---------------------------------------------------------------------------------- */
 
 /* Servers that share a leaf with this one and have an adapter in this slot, of all that do. */
 static bool peers_have(const auditor *a, const rails *r, uint32_t server, uint32_t slot) {

@@ -67,8 +67,7 @@ static void gather(const auditor *a, trunks *t, uint32_t root) {
     }
 }
 
-/* --- ports ---------------------------------------------------------------------------------------------------------
- */
+/* --- ports -------------------------------------------------------------------------------------------------------- */
 
 /* Port of `near` that most of its peers use towards... the other way round: the k-th port by which peers of `from`
  * reach `to`. NULL: peers do not agree, or the port is taken. */
@@ -110,8 +109,7 @@ static const char *usual_port(const auditor *a, const trunks *t, uint32_t from, 
     return 2 * most > n_peers ? best : NULL;
 }
 
-/* --- findings ------------------------------------------------------------------------------------------------------
- */
+/* --- findings ----------------------------------------------------------------------------------------------------- */
 
 /* "35 and 36", "35", or "" where peers do not tell. */
 static const char *free_ports(const auditor *a, const trunks *t, uint32_t from, uint32_t to, char *out, size_t size) {
@@ -224,8 +222,7 @@ done:
     return status;
 }
 
-/* --- absent switches -----------------------------------------------------------------------------------------------
- */
+/* --- absent switches ---------------------------------------------------------------------------------------------- */
 
 /* The block that an absent switch would be in: that of all peers that differ from it in one coordinate, where there is
  * one such block. */

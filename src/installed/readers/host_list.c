@@ -117,8 +117,7 @@ fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab
     return status;
 }
 
-/* --- folding -------------------------------------------------------------------------------------------------------
- */
+/* --- folding ------------------------------------------------------------------------------------------------------ */
 
 #define DIGITS 9 /* of a number that is folded */
 

@@ -59,8 +59,7 @@ typedef struct reader {
     element e;
 } reader;
 
-/* --- texts and numbers ---------------------------------------------------------------------------------------------
- */
+/* --- texts and numbers -------------------------------------------------------------------------------------------- */
 
 static fab_status copy(const fab_xml_stream *at, char to[ID], const char *from, const char *what, fab_error *err) {
     size_t n = strlen(from);
@@ -146,8 +145,7 @@ static fab_status set(reader *r, const fab_xml_stream *at, fab_graphml_meaning m
     return status;
 }
 
-/* --- nodes ---------------------------------------------------------------------------------------------------------
- */
+/* --- nodes -------------------------------------------------------------------------------------------------------- */
 
 static fab_site_kind kind_of(const char *text) {
     static const struct {
@@ -223,8 +221,7 @@ done:
     return status;
 }
 
-/* --- edges ---------------------------------------------------------------------------------------------------------
- */
+/* --- edges -------------------------------------------------------------------------------------------------------- */
 
 /* The port of an end; adapters of our own export count theirs into the network. */
 static const char *port_of(reader *r, uint32_t node, char port[ID]) {
@@ -275,8 +272,7 @@ done:
     return status;
 }
 
-/* --- tags ----------------------------------------------------------------------------------------------------------
- */
+/* --- tags --------------------------------------------------------------------------------------------------------- */
 
 static fab_status start_key(reader *r, const fab_xml_stream *at, fab_error *err) {
     fab_status status = FAB_OK;
@@ -434,8 +430,7 @@ done:
     return status;
 }
 
-/* --- behind the last tag -------------------------------------------------------------------------------------------
- */
+/* --- behind the last tag ------------------------------------------------------------------------------------------ */
 
 typedef struct way {
     uint32_t low, high; /* nodes */

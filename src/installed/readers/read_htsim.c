@@ -49,8 +49,7 @@ static bool is_word(fab_token t, const char *word) {
     return t.length == strlen(word) && strncasecmp(t.text, word, t.length) == 0;
 }
 
-/* --- the file ------------------------------------------------------------------------------------------------------
- */
+/* --- the file ----------------------------------------------------------------------------------------------------- */
 
 static fab_status read_figure(const reader *r, fab_token key, uint64_t least, uint64_t most, figure *out,
                               fab_error *err) {
@@ -131,8 +130,7 @@ done:
     return status;
 }
 
-/* --- do the figures fit? -------------------------------------------------------------------------------------------
- */
+/* --- do the figures fit? ------------------------------------------------------------------------------------------ */
 
 static fab_status wrong_at(const reader *r, const figure *f, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
 
@@ -264,8 +262,7 @@ done:
     return status;
 }
 
-/* --- the network ---------------------------------------------------------------------------------------------------
- */
+/* --- the network -------------------------------------------------------------------------------------------------- */
 
 static fab_status add_box(fab_site *site, const char *kind, uint64_t number, uint32_t tier, size_t line, uint32_t *out,
                           fab_error *err) {

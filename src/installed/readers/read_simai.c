@@ -40,8 +40,7 @@ static fab_status wrong(const reader *r, fab_token t, fab_status code, const cha
     return fab_text_wrong(r->in, t.column, code, what, t, err);
 }
 
-/* --- numbers with units, as ns-3 writes them -----------------------------------------------------------------------
- */
+/* --- numbers with units, as ns-3 writes them ---------------------------------------------------------------------- */
 
 /* The number in front; what is behind it is the unit. False where there is none. */
 static bool split(fab_token t, double *out, char *unit, size_t size) {
@@ -112,8 +111,7 @@ static fab_status expect_end(const reader *r, fab_error *err) {
     return more.length == 0 ? FAB_OK : wrong(r, more, FAB_EINPUT, "stands where the end of the line was expected", err);
 }
 
-/* --- header --------------------------------------------------------------------------------------------------------
- */
+/* --- header ------------------------------------------------------------------------------------------------------- */
 
 static size_t count_tokens(const fab_text *in) {
     fab_text copy = *in;
@@ -180,8 +178,7 @@ done:
     return status;
 }
 
-/* --- boxes ---------------------------------------------------------------------------------------------------------
- */
+/* --- boxes -------------------------------------------------------------------------------------------------------- */
 
 /* GPU g as an adapter of its server, or a host where nothing is said of servers. */
 static fab_status describe_gpu(const reader *r, fab_site_node *node, uint64_t gpu, fab_error *err) {
@@ -222,8 +219,7 @@ done:
     return status;
 }
 
-/* --- links ---------------------------------------------------------------------------------------------------------
- */
+/* --- links -------------------------------------------------------------------------------------------------------- */
 
 static fab_status join(reader *r, const uint64_t id[2], double bps, double latency_s, fab_error *err) {
     role a = (role)r->role[id[0]];

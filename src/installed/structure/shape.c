@@ -10,8 +10,7 @@
 #define NEARLY                                                                                                         \
     0.8 /* part of the adapters of a leaf, and of the leaves, that makes a rule of what they have in common */
 
-/* --- adjacency -----------------------------------------------------------------------------------------------------
- */
+/* --- adjacency ---------------------------------------------------------------------------------------------------- */
 
 typedef struct order {
     unsigned long port; /* its first number; what has none stands last */
@@ -62,8 +61,7 @@ done:
     return status;
 }
 
-/* --- kinds ---------------------------------------------------------------------------------------------------------
- */
+/* --- kinds -------------------------------------------------------------------------------------------------------- */
 
 static bool begins_with_any(const char *name, const char *const *words) {
     for (; *words != NULL; words++) {
@@ -94,8 +92,7 @@ static void name_kinds(fab_shape *s, fab_site *site) {
     }
 }
 
-/* --- tiers ---------------------------------------------------------------------------------------------------------
- */
+/* --- tiers -------------------------------------------------------------------------------------------------------- */
 
 /* Breadth first from the hosts. Switches that no host reaches keep what the file says, or 0. */
 static fab_status find_tiers(fab_shape *s, fab_error *err) {
@@ -132,8 +129,7 @@ done:
     return status;
 }
 
-/* --- servers -------------------------------------------------------------------------------------------------------
- */
+/* --- servers ------------------------------------------------------------------------------------------------------ */
 
 /* "HCA-6" is the sixth, "mlx5_5" and "nic-5" count from 0. */
 static uint32_t slot_of(const char *label) {
@@ -195,8 +191,7 @@ done:
     return status;
 }
 
-/* --- rails ---------------------------------------------------------------------------------------------------------
- */
+/* --- rails -------------------------------------------------------------------------------------------------------- */
 
 /* The slot that most adapters of a leaf have; FAB_SITE_NONE where it is not nearly all. */
 static uint32_t rail_of(const fab_shape *s, uint32_t leaf) {

@@ -10,8 +10,7 @@
 
 #define MOST_LEVELS 64
 
-/* --- making units, the lowest first --------------------------------------------------------------------------------
- */
+/* --- making units, the lowest first ------------------------------------------------------------------------------- */
 
 typedef struct maker {
     const fab_shape *shape;
@@ -53,8 +52,7 @@ static const fab_box *box_at(const maker *m, const fab_site_cable *cable, uint32
     return *out != FAB_SITE_NONE ? &m->boxes->box[*out] : NULL;
 }
 
-/* --- units of leaves -----------------------------------------------------------------------------------------------
- */
+/* --- units of leaves ---------------------------------------------------------------------------------------------- */
 
 typedef struct pair {
     uint32_t key, box;
@@ -160,8 +158,7 @@ done:
     return status;
 }
 
-/* --- units above ---------------------------------------------------------------------------------------------------
- */
+/* --- units above -------------------------------------------------------------------------------------------------- */
 
 static fab_status join_tier(maker *m, uint32_t tier, fab_error *err) {
     fab_status status = FAB_OK;
@@ -246,8 +243,7 @@ done:
     return status;
 }
 
-/* --- trees of names ------------------------------------------------------------------------------------------------
- */
+/* --- trees of names ----------------------------------------------------------------------------------------------- */
 
 /* A switch is as high as the longest way down to a host; a way of more than 64 goes in a circle. */
 static fab_status find_levels(maker *m, const uint32_t *unit_of, fab_error *err) {
@@ -311,8 +307,7 @@ done:
     return status;
 }
 
-/* --- the whole -----------------------------------------------------------------------------------------------------
- */
+/* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 static int by_text(const void *x, const void *y) {
     return strcmp(*(const char *const *)x, *(const char *const *)y);

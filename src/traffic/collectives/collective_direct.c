@@ -37,8 +37,7 @@ static void emit_mesh(const fab_collective *c, fab_sink *sink) {
 
 const struct fab_algorithm_rules fab_rules_mesh = {.n_parts = mesh_parts, .part = describe_mesh, .emit = emit_mesh};
 
-/* --- shifted --------------------------------------------------------------------------------------------------------
- */
+/* --- shifted ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t shifted_parts(const fab_collective *c) {
     return c->r - 1;

@@ -68,8 +68,7 @@ static fab_status check_aligned(const fab_collective *c, fab_error *err) {
     return FAB_OK;
 }
 
-/* --- hierarchical ---------------------------------------------------------------------------------------------------
- */
+/* --- hierarchical ------------------------------------------------------------------------------------------------- */
 
 typedef enum stage { SCATTER, ACROSS, GATHER } stage;
 
@@ -148,8 +147,7 @@ static void emit_hierarchical(const fab_collective *c, fab_sink *sink) {
 const struct fab_algorithm_rules fab_rules_hierarchical = {
     .check = check_hierarchical, .n_parts = staged_parts, .part = describe_hierarchical, .emit = emit_hierarchical};
 
-/* --- rail-aligned ---------------------------------------------------------------------------------------------------
- */
+/* --- rail-aligned ------------------------------------------------------------------------------------------------- */
 
 static fab_status check_rail_aligned(const fab_collective *c, fab_error *err) {
     fab_status status = FAB_OK;
@@ -220,8 +218,7 @@ static void emit_rail_aligned(const fab_collective *c, fab_sink *sink) {
 const struct fab_algorithm_rules fab_rules_rail_aligned = {
     .check = check_rail_aligned, .n_parts = two_parts, .part = describe_rail_aligned, .emit = emit_rail_aligned};
 
-/* --- in-network -----------------------------------------------------------------------------------------------------
- */
+/* --- in-network --------------------------------------------------------------------------------------------------- */
 
 static fab_status check_in_network(const fab_collective *c, fab_error *err) {
     fab_status status = FAB_OK;

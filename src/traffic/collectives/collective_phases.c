@@ -126,8 +126,7 @@ static fab_status check_mesh(const fab_collective_set *set, const fab_algorithm 
     return FAB_OK;
 }
 
-/* --- one run --------------------------------------------------------------------------------------------------------
- */
+/* --- one run ------------------------------------------------------------------------------------------------------ */
 
 /* What is the same for every part. */
 typedef struct run {
@@ -285,8 +284,7 @@ done:
     return status;
 }
 
-/* --- several algorithms ---------------------------------------------------------------------------------------------
- */
+/* --- several algorithms ------------------------------------------------------------------------------------------- */
 
 /* Defined for all communicators of the set? */
 static fab_status check_set(const fab_collective_set *set, const fab_algorithm *algorithm, fab_layout *layout,

@@ -108,8 +108,7 @@ static void describe_ring(const fab_collective *c, uint32_t part, fab_part *out)
 const struct fab_algorithm_rules fab_rules_ring = {
     .n_channels = fab_ring_channels, .part = describe_ring, .emit = emit_ring, .merges = true};
 
-/* --- chains ---------------------------------------------------------------------------------------------------------
- */
+/* --- chains ------------------------------------------------------------------------------------------------------- */
 
 /* Piece p goes from place i to place i + 1 in step i + p; towards rank 0, from i + 1 to i in step r - 2 - i + p. */
 static void emit_chain(const fab_collective *c, fab_sink *sink) {

@@ -62,8 +62,7 @@ done:
     return status;
 }
 
-/* --- who waits ------------------------------------------------------------------------------------------------------
- */
+/* --- who waits ---------------------------------------------------------------------------------------------------- */
 
 /* A message that reaches a rank, by a key of two parts: lane and step, or part and step. */
 typedef struct arrival {

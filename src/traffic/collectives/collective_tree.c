@@ -138,8 +138,7 @@ static void describe_tree(const fab_collective *c, uint32_t part, fab_part *out)
 const struct fab_algorithm_rules fab_rules_tree = {
     .check = check_tree, .n_channels = tree_channels, .part = describe_tree, .emit = emit_tree, .merges = true};
 
-/* --- binomial -------------------------------------------------------------------------------------------------------
- */
+/* --- binomial ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t binomial_parts(const fab_collective *c) {
     return fab_log2_up(c->r);

@@ -11,8 +11,7 @@
 /* Beyond this, the flows of a phase that must be listed take gigabytes. */
 #define FAB_MAX_LISTED_FLOWS (UINT64_C(64) << 20)
 
-/* --- collective_layout.c: how servers and scale-up domains hold a communicator --------------------------------------
- */
+/* --- collective_layout.c: how servers and scale-up domains hold a communicator ------------------------------------ */
 
 /* Ranks ordered by where their GPUs are. */
 typedef struct fab_grouping {
@@ -36,8 +35,7 @@ fab_status fab_layout_init(fab_layout *layout, const fab_fabric *fabric, uint32_
 void fab_layout_release(fab_layout *layout);
 void fab_layout_set(fab_layout *layout, const uint32_t *members, uint32_t n);
 
-/* --- one communicator and one algorithm -----------------------------------------------------------------------------
- */
+/* --- one communicator and one algorithm --------------------------------------------------------------------------- */
 
 typedef struct fab_collective {
     const fab_algorithm *algorithm;
@@ -116,8 +114,7 @@ static inline uint32_t fab_passes(fab_operation operation) {
     return operation == FAB_ALL_REDUCE ? 2 : 1;
 }
 
-/* --- collective_ring.c ----------------------------------------------------------------------------------------------
- */
+/* --- collective_ring.c -------------------------------------------------------------------------------------------- */
 
 /* Most channels: members of a unit, where there are several units. */
 uint32_t fab_ring_channels(const fab_collective *c);
@@ -130,8 +127,7 @@ void fab_channel_order(const fab_collective *c, uint32_t channel, uint32_t *out)
 void fab_ring_edges(const uint32_t *ranks, uint32_t n, uint32_t n_passes, double bytes, const fab_edge *like,
                     fab_sink *sink);
 
-/* --- collective_phases.c --------------------------------------------------------------------------------------------
- */
+/* --- collective_phases.c ------------------------------------------------------------------------------------------ */
 
 /* Communicators of equal size that run one collective at once. */
 typedef struct fab_collective_set {
@@ -165,8 +161,7 @@ fab_status fab_collective_try(const fab_collective_set *set, const fab_algorithm
 fab_status fab_collective_add_fastest(const fab_collective_set *set, fab_traffic *traffic, char *out_note,
                                       size_t note_size, fab_error *err) FAB_MUST_USE;
 
-/* --- phases_collective.c: collectives of a job that are no rings ----------------------------------------------------
- */
+/* --- phases_collective.c: collectives of a job that are no rings -------------------------------------------------- */
 
 /* Communicators of equal size. */
 typedef struct fab_comm_list {

@@ -158,8 +158,7 @@ static fab_status add_entry(const cursor *c, const char *start, uint64_t src, ui
     return FAB_OK;
 }
 
-/* --- CSV ------------------------------------------------------------------------------------------------------------
- */
+/* --- CSV ---------------------------------------------------------------------------------------------------------- */
 
 static fab_status read_comma(cursor *c, fab_error *err) {
     skip_blanks(c);
@@ -210,8 +209,7 @@ done:
     return status;
 }
 
-/* --- MatrixMarket ---------------------------------------------------------------------------------------------------
- */
+/* --- MatrixMarket ------------------------------------------------------------------------------------------------- */
 
 static const char MARKET_BANNER[] = "%%MatrixMarket";
 
@@ -293,8 +291,7 @@ done:
     return status;
 }
 
-/* --- file -----------------------------------------------------------------------------------------------------------
- */
+/* --- file --------------------------------------------------------------------------------------------------------- */
 
 /* Most entries the file can have: one a line, each of at least five bytes and an end of line. */
 static size_t max_entries(const fab_str *text) {

@@ -71,8 +71,7 @@ static fab_status read_number(const reader *r, const char *what, uint64_t least,
     return FAB_OK;
 }
 
-/* --- header --------------------------------------------------------------------------------------------------------
- */
+/* --- header ------------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -191,8 +190,7 @@ done:
     return status;
 }
 
-/* --- layers --------------------------------------------------------------------------------------------------------
- */
+/* --- layers ------------------------------------------------------------------------------------------------------- */
 
 /* "ALLREDUCE_DP_EP": the operation, and who takes part in the pass. */
 static fab_status read_collective(const reader *r, fab_token t, int pass, kind *out, bool *out_none, fab_error *err) {
@@ -313,8 +311,7 @@ done:
     return status;
 }
 
-/* --- phases --------------------------------------------------------------------------------------------------------
- */
+/* --- phases ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t ranks_of(const reader *r, group who) {
     uint64_t dp = r->n_gpus / (r->tp * r->pp);

@@ -16,8 +16,7 @@ static bool is_kind(const fab_job_spec *job, const char *kind) {
     return strcmp(job->kind, kind) == 0;
 }
 
-/* --- activations ----------------------------------------------------------------------------------------------------
- */
+/* --- activations -------------------------------------------------------------------------------------------------- */
 
 /* Bytes that one layer keeps for one microbatch, by what a token and rank keeps of it. */
 typedef struct kept {
@@ -81,8 +80,7 @@ static double stage_activations(const fab_job_spec *job, const fab_model *model,
     return sum;
 }
 
-/* --- kinds of jobs --------------------------------------------------------------------------------------------------
- */
+/* --- kinds of jobs ------------------------------------------------------------------------------------------------ */
 
 /* A tied embedding has a copy on the last stage, trained there too. */
 static void gpu_parameters(const fab_job_spec *job, const fab_model *model, uint64_t stage, double *out_dense,

@@ -19,8 +19,7 @@ uint32_t fab_gpus_of_server(const fab_fabric *fabric, uint32_t server) {
     return n_gpus - first < fabric->gpus_per_server ? (uint32_t)(n_gpus - first) : fabric->gpus_per_server;
 }
 
-/* --- lists of servers -----------------------------------------------------------------------------------------------
- */
+/* --- lists of servers --------------------------------------------------------------------------------------------- */
 
 /* A list while it is read. */
 typedef struct server_list {
@@ -118,8 +117,7 @@ done:
     return status;
 }
 
-/* --- placement ------------------------------------------------------------------------------------------------------
- */
+/* --- placement ---------------------------------------------------------------------------------------------------- */
 
 /* Pod of a server's first NIC; 0 where the fabric has no pods. */
 static uint32_t pod_of_server(const fab_fabric *fabric, uint32_t server) {
@@ -249,8 +247,7 @@ static fab_status count_wanted(const fab_job *job, const fab_fabric *fabric, uin
     return FAB_OK;
 }
 
-/* --- all together ----------------------------------------------------------------------------------------------------
- */
+/* --- all together ------------------------------------------------------------------------------------------------- */
 
 static fab_status read_storage(fab_job *job, const fab_fabric *fabric, bool *used, fab_error *err) {
     fab_status status = FAB_OK;

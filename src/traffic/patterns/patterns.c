@@ -52,8 +52,7 @@ static void summarize(const fab_pattern *p, const fab_phase *phase, fab_traffic 
                    p->note);
 }
 
-/* --- the patterns ---------------------------------------------------------------------------------------------------
- */
+/* --- the patterns ------------------------------------------------------------------------------------------------- */
 
 static fab_status add_permutation(fab_pattern *p, fab_phase_builder *builder, fab_error *err) {
     uint32_t *to = NULL;
@@ -206,8 +205,7 @@ done:
     return status;
 }
 
-/* --- the table ------------------------------------------------------------------------------------------------------
- */
+/* --- the table ---------------------------------------------------------------------------------------------------- */
 
 const fab_pattern_info fab_patterns[] = {
     {"permutation", "every GPU sends to one other, drawn at random; GPUs drawn to themselves send nothing"},

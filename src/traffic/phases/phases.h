@@ -70,10 +70,9 @@ static inline uint32_t repeated(const fab_job_spec *s) {
     return s->recompute_traffic && strcmp(s->recompute, "full") == 0 ? 1 : 0;
 }
 
-/* phases_expert.c, phases_serving.c, phases_storage.c */
+/* phases_expert.c, phases_serving.c, phases_storage.c: by its name prefill or decode, checkpoint or ingest. */
 make_phase fab_make_cp, fab_make_ep, fab_make_embedding;
-make_phase fab_make_prefill, fab_make_decode, fab_make_prefill_pp, fab_make_decode_pp, fab_make_prefill_ep,
-    fab_make_decode_ep;
-make_phase fab_make_checkpoint, fab_make_ingest;
+make_phase fab_make_serving_tp, fab_make_serving_pp, fab_make_serving_ep;
+make_phase fab_make_burst;
 
 #endif

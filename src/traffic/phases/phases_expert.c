@@ -20,8 +20,7 @@ static uint64_t rounded(double bytes) {
     return (uint64_t)(bytes + 0.5);
 }
 
-/* --- context parallelism --------------------------------------------------------------------------------------------
- */
+/* --- context parallelism ------------------------------------------------------------------------------------------ */
 
 /* Members are neighbours as they stand: every block of keys and values moves to the next rank. */
 static void emit_blocks(training *t, uint32_t n, uint64_t bytes, uint32_t comm, fab_phase_builder *builder) {
@@ -90,8 +89,7 @@ done:
     return status;
 }
 
-/* --- experts --------------------------------------------------------------------------------------------------------
- */
+/* --- experts ------------------------------------------------------------------------------------------------------ */
 
 static void emit_all_to_all(const uint32_t *members, uint32_t n, uint64_t bytes, uint32_t comm,
                             fab_phase_builder *builder) {
@@ -165,8 +163,7 @@ fab_status fab_make_ep(training *t, const char *name, fab_phase_builder *builder
     return fab_make_exchange_of_experts(t, name, &x, builder, err);
 }
 
-/* --- embedding tables -----------------------------------------------------------------------------------------------
- */
+/* --- embedding tables --------------------------------------------------------------------------------------------- */
 
 static bool is_one_range(const training *t, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {

@@ -22,16 +22,15 @@ typedef struct part {
     const char *what; /* in formulas */
 } part;
 
-static part prefill_of(const training *t) {
-    return (part){(double)t->job->spec.prompt, t->job->microbatches, "B q"};
-}
-
-static part decode_of(const training *t) {
-    return (part){(double)t->job->spec.tokens, t->job->spec.tokens, "B g"};
-}
-
-static fab_status make_tp(training *t, const char *name, part p, fab_phase_builder *builder, fab_error *err) {
+static part part_of(const training *t, const char *name) {
     const fab_job_spec *s = &t->job->spec;
+    return name[0] == 'p' ? (part){(double)s->prompt, t->job->microbatches, "B q"}
+                          : (part){(double)s->tokens, s->tokens, "B g"};
+}
+
+fab_status fab_make_serving_tp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    const fab_job_spec *s = &t->job->spec;
+    const part p = part_of(t, name);
     fab_status status = FAB_OK;
     uint32_t n = size_of(t, FAB_DIM_TP);
     uint32_t n_pp = size_of(t, FAB_DIM_PP);
@@ -66,8 +65,9 @@ done:
     return status;
 }
 
-static fab_status make_pp(training *t, const char *name, part p, fab_phase_builder *builder, fab_error *err) {
+fab_status fab_make_serving_pp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
     const fab_job_spec *s = &t->job->spec;
+    const part p = part_of(t, name);
     fab_status status = FAB_OK;
     uint32_t n = size_of(t, FAB_DIM_PP);
     uint32_t n_tp = size_of(t, FAB_DIM_TP);
@@ -91,32 +91,9 @@ done:
     return status;
 }
 
-static fab_status make_ep(training *t, const char *name, part p, fab_phase_builder *builder, fab_error *err) {
+fab_status fab_make_serving_ep(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    const part p = part_of(t, name);
     const expert_exchange x = {
         .tokens = (double)t->job->spec.batch * p.tokens, .rounds = 2, .times = p.times, .what = p.what};
     return fab_make_exchange_of_experts(t, name, &x, builder, err);
-}
-
-fab_status fab_make_prefill(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    return make_tp(t, name, prefill_of(t), builder, err);
-}
-
-fab_status fab_make_decode(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    return make_tp(t, name, decode_of(t), builder, err);
-}
-
-fab_status fab_make_prefill_pp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    return make_pp(t, name, prefill_of(t), builder, err);
-}
-
-fab_status fab_make_decode_pp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    return make_pp(t, name, decode_of(t), builder, err);
-}
-
-fab_status fab_make_prefill_ep(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    return make_ep(t, name, prefill_of(t), builder, err);
-}
-
-fab_status fab_make_decode_ep(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    return make_ep(t, name, decode_of(t), builder, err);
 }

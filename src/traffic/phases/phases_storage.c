@@ -72,10 +72,10 @@ static void write_formula(const fab_job *job, bool reads, fab_phase *phase) {
     }
 }
 
-/* --- in the same network --------------------------------------------------------------------------------------------
- */
+/* --- in the same network ------------------------------------------------------------------------------------------ */
 
-static fab_status make_burst(training *t, const char *name, bool reads, fab_phase_builder *builder, fab_error *err) {
+fab_status fab_make_burst(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
+    bool reads = strcmp(name, "ingest") == 0;
     const fab_job *job = t->job;
     fab_status status = FAB_OK;
     rank_bytes *bytes_of = reads ? ingest_of : checkpoint_of;
@@ -98,16 +98,7 @@ done:
     return status;
 }
 
-fab_status fab_make_checkpoint(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    return make_burst(t, name, false, builder, err);
-}
-
-fab_status fab_make_ingest(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    return make_burst(t, name, true, builder, err);
-}
-
-/* --- over the front-end ---------------------------------------------------------------------------------------------
- */
+/* --- over the front-end ------------------------------------------------------------------------------------------- */
 
 static fab_status make_hosts(const fab_job *job, const fab_fabric *fabric, const fab_fabric *front_end,
                              uint32_t n_storage, bool reads, fab_phase_builder *builder, fab_error *err) {

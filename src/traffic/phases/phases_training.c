@@ -63,8 +63,7 @@ static fab_status add_collective(training *t, uint32_t n, double bytes, uint32_t
     return FAB_OK;
 }
 
-/* --- tensor parallelism ---------------------------------------------------------------------------------------------
- */
+/* --- tensor parallelism ------------------------------------------------------------------------------------------- */
 
 static fab_status make_tp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
     const fab_job_spec *s = &t->job->spec;
@@ -117,8 +116,7 @@ done:
     return status;
 }
 
-/* --- pipeline -------------------------------------------------------------------------------------------------------
- */
+/* --- pipeline ----------------------------------------------------------------------------------------------------- */
 
 /* Forward and backward between stage `from` and the next, over the `chunks` boundaries that lie there. */
 static void add_exchange(training *t, fab_phase_builder *builder, uint32_t from, uint32_t to, double bytes,
@@ -170,8 +168,7 @@ done:
     return status;
 }
 
-/* --- data parallelism -----------------------------------------------------------------------------------------------
- */
+/* --- data parallelism --------------------------------------------------------------------------------------------- */
 
 /* Which parameters a reduction is about: with ep > 1 experts have fewer copies than the rest, and rings of their own.
  */
@@ -193,11 +190,21 @@ static double shared_parameters(const fab_job *job, uint32_t stage, share which)
 
 /* A reduction over copies: of the common part over all dp x cp of them, of the experts over every ep-th. */
 typedef struct reduction {
-    const char *collective;
+    const char *phase, *collective;
     uint32_t passes; /* 2 for an all-reduce, 1 for either half of it */
-    uint64_t width;  /* bytes per parameter */
     share which;
 } reduction;
+
+static const reduction REDUCTIONS[] = {
+    {"dp", "all-reduce", 2, SHARE_COMMON},        {"edp", "all-reduce", 2, SHARE_EXPERTS},
+    {"dp-rs", "reduce-scatter", 1, SHARE_COMMON}, {"edp-rs", "reduce-scatter", 1, SHARE_EXPERTS},
+    {"dp-ag", "all-gather", 1, SHARE_COMMON},     {"edp-ag", "all-gather", 1, SHARE_EXPERTS}};
+
+/* Bytes per parameter: gradients are reduced, and the parameters gathered. */
+static uint64_t width_of(const training *t, const reduction *r) {
+    bool gathers = strcmp(r->collective, "all-gather") == 0;
+    return gathers ? t->job->spec.parameter_bytes : t->job->spec.gradient_bytes;
+}
 
 static fab_status emit_reduction(training *t, const reduction *r, uint32_t n, fab_phase_builder *builder,
                                  fab_error *err) {
@@ -206,7 +213,7 @@ static fab_status emit_reduction(training *t, const reduction *r, uint32_t n, fa
     uint32_t n_rings = n_copies(t) / n;
     for (uint32_t pp = 0; pp < size_of(t, FAB_DIM_PP); pp++) {
         double held = shared_parameters(t->job, pp, r->which) / n_tp / n_rings;
-        double bytes = (double)r->passes * (n - 1) / n * held * (double)r->width;
+        double bytes = (double)r->passes * (n - 1) / n * held * (double)width_of(t, r);
         for (uint32_t i = 0; i < n_tp * n_rings; i++) {
             uint32_t comm = pp * n_tp * n_rings + i;
             if (!is_wanted(t, comm)) {
@@ -222,9 +229,12 @@ done:
     return status;
 }
 
-static fab_status make_ring_dp(training *t, const char *name, const reduction *r, fab_phase_builder *builder,
-                               fab_error *err) {
+static fab_status make_dp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
     fab_status status = FAB_OK;
+    const reduction *r = REDUCTIONS;
+    while (strcmp(r->phase, name) != 0) {
+        r++;
+    }
     uint32_t n = n_copies(t) / (r->which == SHARE_EXPERTS ? (uint32_t)t->job->spec.ep : 1);
     uint32_t per_stage = size_of(t, FAB_DIM_TP) * (n_copies(t) / n);
     uint32_t n_pp = size_of(t, FAB_DIM_PP);
@@ -238,7 +248,7 @@ static fab_status make_ring_dp(training *t, const char *name, const reduction *r
         }
     }
     FAB_TRY(fab_open_phase(t, builder, name, r->collective, fab_ring_max_flows(t->job->n_gpus), per_stage * n_pp,
-                           (double)r->passes * (n - 1) * parameters * (double)r->width, err));
+                           (double)r->passes * (n - 1) * parameters * (double)width_of(t, r), err));
     FAB_TRY(emit_reduction(t, r, n, builder, err));
     fab_phase *phase = &builder->phase;
     phase->steps = r->passes * ((uint64_t)n - 1);
@@ -249,7 +259,7 @@ static fab_status make_ring_dp(training *t, const char *name, const reduction *r
                    experts    ? "(c d/e - 1)/(c d/e)"
                    : contexts ? "(c d - 1)/(c d)"
                               : "(d-1)/d",
-                   experts ? "expert parameters" : "parameters", r->width,
+                   experts ? "expert parameters" : "parameters", width_of(t, r),
                    only_one(t) ? (experts    ? "c d/e"
                                   : contexts ? "c d"
                                              : "d")
@@ -259,130 +269,73 @@ done:
     return status;
 }
 
-static fab_status make_dp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    const reduction r = {"all-reduce", 2, t->job->spec.gradient_bytes, SHARE_COMMON};
-    return make_ring_dp(t, name, &r, builder, err);
-}
+/* --- table -------------------------------------------------------------------------------------------------------- */
 
-static fab_status make_dp_rs(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    const reduction r = {"reduce-scatter", 1, t->job->spec.gradient_bytes, SHARE_COMMON};
-    return make_ring_dp(t, name, &r, builder, err);
-}
+/* What a job has. A phase is one of those that have all it needs. */
+enum {
+    IS_TRAINING = 1,
+    IS_RANKING = 2,
+    IS_SERVING = 4,
+    LEARNS = 8, /* training or ranking */
+    TP = 16,    /* more than one tensor rank, ... */
+    CP = 32,
+    PP = 64,
+    EP = 128,
+    COPIES = 256,
+    EXPERT_COPIES = 512, /* experts with more than one copy, but fewer than the rest of the model */
+    SHARDED = 1024,
+    REPLICATED = 2048,
+    GPUS = 4096,
+    STORAGE = 8192,
+};
 
-static fab_status make_dp_ag(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    const reduction r = {"all-gather", 1, t->job->spec.parameter_bytes, SHARE_COMMON};
-    return make_ring_dp(t, name, &r, builder, err);
-}
-
-static fab_status make_edp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    const reduction r = {"all-reduce", 2, t->job->spec.gradient_bytes, SHARE_EXPERTS};
-    return make_ring_dp(t, name, &r, builder, err);
-}
-
-static fab_status make_edp_rs(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    const reduction r = {"reduce-scatter", 1, t->job->spec.gradient_bytes, SHARE_EXPERTS};
-    return make_ring_dp(t, name, &r, builder, err);
-}
-
-static fab_status make_edp_ag(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    const reduction r = {"all-gather", 1, t->job->spec.parameter_bytes, SHARE_EXPERTS};
-    return make_ring_dp(t, name, &r, builder, err);
-}
-
-/* --- table ----------------------------------------------------------------------------------------------------------
- */
-
-/* Whether the job has the phase. */
-typedef bool has_phase(const fab_job *job);
-
-static bool has_tp(const fab_job *job) {
-    return job->size[FAB_DIM_TP] > 1 && job->kind == FAB_JOB_TRAINING;
-}
-
-static bool has_cp(const fab_job *job) {
-    return job->size[FAB_DIM_CP] > 1;
-}
-
-static bool has_pp(const fab_job *job) {
-    return job->size[FAB_DIM_PP] > 1 && job->kind == FAB_JOB_TRAINING;
-}
-
-static bool has_ep(const fab_job *job) {
-    return job->spec.ep > 1 && job->kind == FAB_JOB_TRAINING;
-}
-
-static bool has_copies(const fab_job *job) {
-    return job->size[FAB_DIM_DP] * job->size[FAB_DIM_CP] > 1 && job->kind != FAB_JOB_SERVING;
-}
-
-static bool has_dp(const fab_job *job) {
-    return has_copies(job) && !job->spec.sharded;
-}
-
-static bool has_sharded_dp(const fab_job *job) {
-    return has_copies(job) && job->spec.sharded;
-}
-
-/* Experts with more than one copy, but fewer than the rest of the model. */
-static bool has_expert_copies(const fab_job *job) {
-    return has_ep(job) && job->spec.dp * job->spec.cp > job->spec.ep;
-}
-
-static bool has_edp(const fab_job *job) {
-    return has_expert_copies(job) && !job->spec.sharded;
-}
-
-static bool has_sharded_edp(const fab_job *job) {
-    return has_expert_copies(job) && job->spec.sharded;
-}
-
-static bool has_embedding(const fab_job *job) {
-    return job->kind == FAB_JOB_RANKING && job->n_gpus > 1;
-}
-
-static bool has_serving_tp(const fab_job *job) {
-    return job->size[FAB_DIM_TP] > 1 && job->kind == FAB_JOB_SERVING;
-}
-
-static bool has_serving_pp(const fab_job *job) {
-    return job->size[FAB_DIM_PP] > 1 && job->kind == FAB_JOB_SERVING;
-}
-
-static bool has_serving_ep(const fab_job *job) {
-    return job->spec.ep > 1 && job->kind == FAB_JOB_SERVING;
-}
-
-static bool has_checkpoint(const fab_job *job) {
-    return job->n_storage > 0 && job->kind != FAB_JOB_SERVING;
+static unsigned traits_of(const fab_job *job) {
+    static const unsigned KIND[FAB_N_JOB_KINDS] = {[FAB_JOB_TRAINING] = IS_TRAINING | LEARNS,
+                                                   [FAB_JOB_RANKING] = IS_RANKING | LEARNS,
+                                                   [FAB_JOB_SERVING] = IS_SERVING};
+    const fab_job_spec *s = &job->spec;
+    unsigned traits = KIND[job->kind] | (s->sharded ? SHARDED : REPLICATED);
+    traits |= job->size[FAB_DIM_TP] > 1 ? TP : 0;
+    traits |= job->size[FAB_DIM_CP] > 1 ? CP : 0;
+    traits |= job->size[FAB_DIM_PP] > 1 ? PP : 0;
+    traits |= s->ep > 1 ? EP : 0;
+    traits |= job->size[FAB_DIM_DP] * job->size[FAB_DIM_CP] > 1 ? COPIES : 0;
+    traits |= s->ep > 1 && s->dp * s->cp > s->ep ? EXPERT_COPIES : 0;
+    traits |= job->n_gpus > 1 ? GPUS : 0;
+    return traits | (job->n_storage > 0 ? STORAGE : 0);
 }
 
 static const struct {
     const char *name;
-    has_phase *has;
+    unsigned needs;
     make_phase *make;
 } PHASES[] = {
-    {"tp", has_tp, make_tp},
-    {"cp", has_cp, fab_make_cp},
-    {"pp", has_pp, make_pp},
-    {"ep-dispatch", has_ep, fab_make_ep},
-    {"ep-combine", has_ep, fab_make_ep},
-    {"embedding", has_embedding, fab_make_embedding},
-    {"dp", has_dp, make_dp},
-    {"dp-rs", has_sharded_dp, make_dp_rs},
-    {"dp-ag", has_sharded_dp, make_dp_ag},
-    {"edp", has_edp, make_edp},
-    {"edp-rs", has_sharded_edp, make_edp_rs},
-    {"edp-ag", has_sharded_edp, make_edp_ag},
-    {"prefill", has_serving_tp, fab_make_prefill},
-    {"prefill-pp", has_serving_pp, fab_make_prefill_pp},
-    {"prefill-ep", has_serving_ep, fab_make_prefill_ep},
-    {"decode", has_serving_tp, fab_make_decode},
-    {"decode-pp", has_serving_pp, fab_make_decode_pp},
-    {"decode-ep", has_serving_ep, fab_make_decode_ep},
-    {"checkpoint", has_checkpoint, fab_make_checkpoint},
-    {"ingest", has_checkpoint, fab_make_ingest},
+    {"tp", IS_TRAINING | TP, make_tp},
+    {"cp", CP, fab_make_cp},
+    {"pp", IS_TRAINING | PP, make_pp},
+    {"ep-dispatch", IS_TRAINING | EP, fab_make_ep},
+    {"ep-combine", IS_TRAINING | EP, fab_make_ep},
+    {"embedding", IS_RANKING | GPUS, fab_make_embedding},
+    {"dp", LEARNS | COPIES | REPLICATED, make_dp},
+    {"dp-rs", LEARNS | COPIES | SHARDED, make_dp},
+    {"dp-ag", LEARNS | COPIES | SHARDED, make_dp},
+    {"edp", IS_TRAINING | EXPERT_COPIES | REPLICATED, make_dp},
+    {"edp-rs", IS_TRAINING | EXPERT_COPIES | SHARDED, make_dp},
+    {"edp-ag", IS_TRAINING | EXPERT_COPIES | SHARDED, make_dp},
+    {"prefill", IS_SERVING | TP, fab_make_serving_tp},
+    {"prefill-pp", IS_SERVING | PP, fab_make_serving_pp},
+    {"prefill-ep", IS_SERVING | EP, fab_make_serving_ep},
+    {"decode", IS_SERVING | TP, fab_make_serving_tp},
+    {"decode-pp", IS_SERVING | PP, fab_make_serving_pp},
+    {"decode-ep", IS_SERVING | EP, fab_make_serving_ep},
+    {"checkpoint", LEARNS | STORAGE, fab_make_burst},
+    {"ingest", LEARNS | STORAGE, fab_make_burst},
 };
 #define N_PHASES (sizeof PHASES / sizeof PHASES[0])
+
+static bool has_phase(const fab_job *job, size_t i) {
+    return (traits_of(job) & PHASES[i].needs) == PHASES[i].needs;
+}
 
 /* "tp 8, pp 1, dp 4, sharded" */
 static void describe(const fab_job *job, char *out, size_t size) {
@@ -404,7 +357,7 @@ static fab_status no_such_phase(const fab_job *job, const char *wanted, fab_erro
     char names[200] = "";
     char shape[160];
     for (size_t i = 0; i < N_PHASES; i++) {
-        if (PHASES[i].has(job)) {
+        if (has_phase(job, i)) {
             size_t used = strlen(names);
             (void)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", PHASES[i].name);
         }
@@ -425,7 +378,7 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
     FAB_TRY(FAB_NEW(t.members, job->n_gpus, err));
     FAB_TRY(fab_ring_init(&t.scratch, fabric, job->n_gpus, err));
     for (size_t i = 0; i < N_PHASES; i++) {
-        if (!PHASES[i].has(job) || (wanted->phase != NULL && strcmp(wanted->phase, PHASES[i].name) != 0)) {
+        if (!has_phase(job, i) || (wanted->phase != NULL && strcmp(wanted->phase, PHASES[i].name) != 0)) {
             continue;
         }
         FAB_TRY(PHASES[i].make(&t, PHASES[i].name, &builder, err));

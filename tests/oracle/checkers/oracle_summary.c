@@ -50,12 +50,11 @@ static bool has(const oracle_study *s, const fab_scenario *scenario, const char 
 
 oracle_component oracle_component_of(const oracle_study *s, const char *name) {
     oracle_component out = {0, 0, 0, 0, NAN};
-    fab_scenario scenario = {0};
     size_t n_times = 0;
     for (size_t i = 0; i < s->n; i++) {
         const fab_outcome *row = &s->rows[i];
         bool stops = row->state == FAB_OUTCOME_STOPPED;
-        if (fab_scenarios_get(s->scenarios, row->scenario, &scenario, NULL) != FAB_OK || !has(s, &scenario, name)) {
+        if (!has(s, &s->drawn[i], name)) {
             continue;
         }
         out.n_scenarios++;
@@ -69,7 +68,6 @@ oracle_component oracle_component_of(const oracle_study *s, const char *name) {
             out.worst_ratio = fmax(out.worst_ratio, row->worst_ratio); /* fmax passes over NAN */
         }
     }
-    fab_scenario_release(&scenario);
     out.damage = out.n_scenarios > 0 ? out.damage / (double)out.n_scenarios : NAN;
     out.mean_slowdown = n_times > 0 ? out.mean_slowdown / (double)n_times : NAN;
     return out;

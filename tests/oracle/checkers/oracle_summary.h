@@ -1,6 +1,6 @@
 /**
  * @file oracle_summary.h
- * The summary of a study by its definitions: every figure from all rows again, components by their names, nothing kept.
+ * The summary of a study by its definitions: every figure from all rows again, components by their names.
  */
 #ifndef ORACLE_SUMMARY_H
 #define ORACLE_SUMMARY_H
@@ -19,6 +19,7 @@ typedef struct oracle_study {
     const fab_outcome *rows;  /**< shape [n] */
     size_t n;
     bool has_times;
+    const fab_scenario *drawn; /**< shape [n]: the scenario of each row */
 } oracle_study;
 
 double oracle_damage(const oracle_study *s, const fab_outcome *row);

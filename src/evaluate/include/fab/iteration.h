@@ -60,13 +60,14 @@ typedef struct fab_iteration {
     double bubble_s;                 /**< that stage idle while the pipeline fills and drains */
     double exposed_tp_s, exposed_cp_s, exposed_pp_s, exposed_ep_s, exposed_dp_s; /**< not hidden by computation */
     double optimizer_s;
-    double tflops_per_gpu;                             /**< executed, recomputation included */
-    double mfu_ratio;                                  /**< model FLOPs alone over the peak */
-    double tokens_per_s;                               /**< of the whole job */
-    double usd_per_1e9_tokens;                         /**< GPU hours and network */
-    double pipeline_bisection_Bps, data_bisection_Bps; /**< filled by the caller, see below; 0: no such phase */
-    fab_job_memory memory; /**< filled by the caller: with this microbatch and these chunks */
-    fab_training training; /**< filled by the caller; no tokens: not asked */
+    double tflops_per_gpu;     /**< executed, recomputation included */
+    double mfu_ratio;          /**< model FLOPs alone over the peak */
+    double tokens_per_s;       /**< of the whole job */
+    double usd_per_1e9_tokens; /**< GPU hours and network */
+    double pipeline_bisection_bytes_per_s,
+        data_bisection_bytes_per_s; /**< filled by the caller, see below; 0: no such phase */
+    fab_job_memory memory;          /**< filled by the caller: with this microbatch and these chunks */
+    fab_training training;          /**< filled by the caller; no tokens: not asked */
 } fab_iteration;
 
 /**

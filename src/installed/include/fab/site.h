@@ -119,8 +119,7 @@ fab_status fab_site_add_group(fab_site *site, const char *name, size_t n, const 
 fab_status fab_site_add_note(fab_site *site, size_t line, fab_error *err, const char *fmt, ...)
     FAB_PRINTF(4, 5) FAB_MUST_USE;
 
-/* --- reading -------------------------------------------------------------------------------------------------------
- */
+/* --- reading ------------------------------------------------------------------------------------------------------ */
 
 typedef struct fab_site_format {
     const char *name;    /**< "ibnetdiscover", "slurm", ... */

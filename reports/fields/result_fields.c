@@ -1,0 +1,212 @@
+/* The report itself: which parts it has, and `meta`. */
+#include "fab/imported.h"
+#include "fab/sweep.h"
+#include "field_rows.h"
+#include "field_tables.h"
+
+#define COLLIDING "0009-collisions.md"
+
+#define T fab_stat
+static const fab_field STATISTICS[] = {
+    FIGURE(mean, mean, FAB_UNIT_AROUND, "Mean over the seeds.", .is_signed = true),
+    FIGURE(ci95, ci95, FAB_UNIT_AROUND, "Half width of the 95 % confidence interval of the mean over the seeds.",
+           .formula = "Student's t * sample deviation / sqrt(n)"),
+    FIGURE(p50, p50, FAB_UNIT_AROUND, "Median over the seeds, by nearest rank.", .is_signed = true),
+    FIGURE(p99, p99, FAB_UNIT_AROUND, "What 99 % of the seeds do not exceed, by nearest rank.", .is_signed = true),
+    FIGURE(min, min, FAB_UNIT_AROUND, "Smallest over the seeds.", .is_signed = true),
+    FIGURE(max, max, FAB_UNIT_AROUND, "Largest over the seeds.", .is_signed = true),
+    END_OF_FIELDS,
+};
+const fab_fields fab_stat_fields = {.name = "distribution",
+                                    .rows = STATISTICS,
+                                    .size = sizeof(T),
+                                    .source = COLLIDING,
+                                    .definition = "A figure over several seeds."};
+
+/* --- meta --------------------------------------------------------------------------------------------------------- */
+
+#undef T
+#define T fab_result
+static const char *const PROGRAM[] = {"fabriscope"};
+static const char *const ANY[] = {"any"};
+static const char *const COMMANDS[] = {
+    [FAB_COMMAND_RUN] = "run",     [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
+    [FAB_COMMAND_ROUTE] = "route", [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
+    [FAB_COMMAND_PLACE] = "place", [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
+    [FAB_COMMAND_AUDIT] = "audit", [FAB_COMMAND_TRAFFIC] = "traffic",   [FAB_COMMAND_IMPORT] = "import",
+};
+static const double HISTOGRAM_EDGES[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3};
+
+static const char *program(const fab_at *at, char *room) {
+    (void)at, (void)room;
+    return PROGRAM[0];
+}
+
+/* The outcome does not depend on them, so the report must not either. */
+static const char *threads(const fab_at *at, char *room) {
+    (void)at, (void)room;
+    return ANY[0];
+}
+
+static const char *design_name(const fab_at *at, char *room) {
+    (void)room;
+    const T *r = at->row;
+    return r->n_fabrics > 0      ? r->fabrics[0].name
+           : r->sweep != NULL    ? r->sweep->design
+           : r->audited != NULL  ? r->audited
+           : r->imported != NULL ? r->imported->path
+           : r->listing != NULL  ? r->listing->design
+                                 : NULL;
+}
+
+static const char *design_digest(const fab_at *at, char *room) {
+    (void)room;
+    const T *r = at->row;
+    bool is_listing = r->sweep == NULL && r->audited == NULL && r->imported == NULL && r->listing != NULL;
+    return r->n_fabrics > 0 ? r->fabrics[0].digest : is_listing ? r->listing->digest : NULL;
+}
+
+static const char *design_source(const fab_at *at, char *room) {
+    (void)room;
+    const T *r = at->row;
+    return r->n_fabrics > 0 ? r->fabrics[0].source : NULL;
+}
+
+static const void *histogram_edges(const fab_at *at) {
+    (void)at;
+    return HISTOGRAM_EDGES;
+}
+
+static const void *conventions(const fab_at *at) {
+    (void)at;
+    return fab_conventions;
+}
+
+static size_t count_conventions(const fab_at *at) {
+    size_t n = 0;
+    (void)at;
+    while (fab_conventions[n] != NULL) {
+        n++;
+    }
+    return n;
+}
+
+static const fab_field META[] = {
+    TEXT_BY(program, program, "Name of the program.", ONE_OF(PROGRAM)),
+    FIELD(version, version, "Version of the program."),
+    NAMED(command, command, COMMANDS, "Command that made the report."),
+    TEXT_BY(design, design_name, "Name of the design, or of the file that was read.", .when = FAB_FILLED),
+    TEXT_BY(design_digest, design_digest, "Digest of the design.", .when = FAB_FILLED),
+    TEXT_BY(source, design_source, "Where the figures of the design come from.", .when = FAB_FILLED),
+    FIELD(traffic, traffic, "What is replayed.", .when = FAB_FILLED),
+    FIELD(seed, seed, "The first seed."),
+    FIELD(seeds, n_seeds, "Number of seeds that were asked for."),
+    TEXT_BY(threads, threads, "The result is the same for any number of threads.", ONE_OF(ANY)),
+    SCALARS_BY(histogram_edges, NULL, const double, histogram_edges, NULL,
+               "Utilisations between which histogram counts the links of a class.", EXACTLY(FAB_HISTOGRAM - 1)),
+    SCALARS_BY(conventions, "convention", const char *, conventions, count_conventions,
+               "How things are counted, and what the model leaves out."),
+    END_OF_FIELDS,
+};
+static const fab_fields META_DATA = {.name = "meta", .rows = META, .size = sizeof(T), .source = COLLIDING};
+
+/* --- the report --------------------------------------------------------------------------------------------------- */
+
+static const char *listed_traffic(const fab_at *at, char *room) {
+    (void)room;
+    const T *r = at->row;
+    return r->listing != NULL ? r->listing->traffic->summary : NULL;
+}
+
+static bool is_listing(const fab_at *at) {
+    return ((const T *)at->row)->listing != NULL;
+}
+
+static const void *phases_of(const fab_at *at) {
+    const T *r = at->row;
+    return r->listing != NULL ? (const void *)r->listing->traffic->phases : r->phases;
+}
+
+static size_t count_phases(const fab_at *at) {
+    const T *r = at->row;
+    return r->listing != NULL ? r->listing->traffic->n_phases : r->n_phases;
+}
+
+static bool has_phases(const fab_at *at) {
+    return is_listing(at) || ((const T *)at->row)->n_phases > 0;
+}
+
+static const void *listed_memory(const fab_at *at) {
+    const T *r = at->row;
+    return r->listing != NULL && r->listing->traffic->has_job ? &r->listing->traffic->memory : NULL;
+}
+
+static const void *first_cost(const fab_at *at) {
+    const T *r = at->row;
+    return r->n_fabrics > 0 ? fab_priced(r->fabrics) : NULL;
+}
+
+static const void *first_front_end(const fab_at *at) {
+    const T *r = at->row;
+    return r->n_fabrics > 0 ? r->fabrics[0].front_end : NULL;
+}
+
+static bool compares_designs(const fab_at *at) {
+    const T *r = at->row;
+    return r->command == FAB_COMMAND_COST && r->n_fabrics > 1;
+}
+
+static const fab_field RESULT[] = {
+    TEXT_BY(traffic, listed_traffic, "What `traffic` lists, in one line.", .only = is_listing),
+    POINTED(fabric, fabrics, &fab_fabric_fields, "The fabric; of several designs that of the first.", IF(n_fabrics)),
+    OBJECT_BY(cost, first_cost, &fab_cost_fields, "What it costs."),
+    OBJECT_BY(front_end, first_front_end, &fab_front_end_fields, "Network for storage and data beside the fabric."),
+    LIST(growth, "step", growth, n_growth, &fab_growth_fields,
+         "Steps of `cost` with --steps; `fabric` and `cost` beside this field are those of the last.",
+         .when = FAB_FILLED),
+    LIST(designs, "design", fabrics, n_fabrics, &fab_design_fields,
+         "The designs that `cost` compares. The first is the baseline; `fabric` and `cost` beside this field are its.",
+         .only = compares_designs, .low = 2),
+    {.key = "job",
+     .type = FAB_FIELD_OBJECT,
+     .table = &fab_job_fields,
+     IF(ranks),
+     .definition = "The job as resolved; the microbatch and interleaving of its phases."},
+    LIST(iteration, "engine", iterations, n_iterations, &fab_iteration_fields,
+         "One iteration of the training job under every engine.", .when = FAB_FILLED),
+    {.key = "phases",
+     .type = FAB_FIELD_LIST,
+     .item = "phase",
+     .get.rows = phases_of,
+     .n = count_phases,
+     .table = &fab_phase_fields,
+     .other = &fab_listed_phase_fields,
+     .is_other = is_listing,
+     .only = has_phases,
+     .definition = "Phases of the traffic; of `traffic` those that nobody has routed yet."},
+    OBJECT_BY(memory, listed_memory, &fab_memory_fields, "Memory of the job that `traffic` lists."),
+    POINTED(optimize, optimum, &fab_optimum_fields, "The cheapest design under constraints."),
+    POINTED(explain, explanation, &fab_explanation_fields, "Who shares a link."),
+    POINTED(advice, advice, &fab_advice_fields, "What changes buy."),
+    POINTED(sweep, sweep, &fab_sweep_fields, "A design at many values of a parameter."),
+    POINTED(mix, mix, &fab_mix_fields, "Fabrics under two jobs."),
+    POINTED(study, study, &fab_study_fields, "What failure scenarios do."),
+    POINTED(audit, audit, &fab_audit_fields, "What is wrong with an installed fabric."),
+    POINTED(import, imported, &fab_import_fields, "What was found in a file."),
+    POINTED(contention, contention, &fab_contention_fields, "What jobs do to each other."),
+    POINTED(degradation, degradation, &fab_degradation_fields, "What slower parts do."),
+    POINTED(failures, failures, &fab_failures_fields, "What a set of failures does."),
+    {.key = "meta",
+     .type = FAB_FIELD_OBJECT,
+     .table = &META_DATA,
+     .definition = "Which program, design, seed and conventions the report is of."},
+    END_OF_FIELDS,
+};
+const fab_fields fab_result_fields = {
+    .name = "report",
+    .rows = RESULT,
+    .size = sizeof(T),
+    .source = "0007-counting-rules.md",
+    .definition =
+        "What a command found. Field names end in their unit. Figures that a command or version does not compute "
+        "are left out. Network links connect NICs and switches, fabric links connect switches."};
