@@ -49,6 +49,11 @@ complaints=$(
   bare "${libraries[@]}" | matches '\b(printf|vprintf|puts|putchar|perror|exit|_exit|abort|getenv|setlocale|system|popen|rand|srand|random|strtok)[ ]*\(|\b(stdout|stderr)\b' |
     complain_about "only src/cli prints, exits and reads the environment" 2>&1
 
+  # --- the set-up of a phase under an engine is written once: in src/evaluate ---
+  bare "${sources[@]}" | { grep -vE '^(src/evaluate|routing)/' || true; } |
+    matches '\bfab_(next_hops_new|dag_new|ports_init|router_new|router_over|baseline_new|clock_new|offer_init|demand_init|bound_find)[ ]*\(' |
+    complain_about "only src/evaluate sets up tables, routers and baselines: ask a fab_context" 2>&1
+
   # --- size, leftovers, names ---
   find src topologies routing reports tests scripts -name node_modules -prune -o -type f \( -name '*.[ch]' -o -name '*.sh' -o -path 'scripts/*' \) \
     ! -name '*.md' -exec wc -l {} + | awk '$1 > 600 && $2 != "total" {print $2 ":" $1}' |

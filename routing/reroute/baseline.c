@@ -2,6 +2,7 @@
 #include "baseline.h"
 #include "engines/router.h"
 #include "fab/memory.h"
+#include "fab/ranked.h"
 #include "fab/split.h"
 
 #include <float.h>
@@ -195,23 +196,9 @@ done:
     return status;
 }
 
-typedef struct ranked {
-    double ratio;
-    fab_link_id link;
-} ranked;
-
-static int by_ratio(const void *a, const void *b) {
-    const ranked *x = a;
-    const ranked *y = b;
-    if (x->ratio != y->ratio) {
-        return x->ratio > y->ratio ? -1 : 1;
-    }
-    return x->link < y->link ? -1 : 1;
-}
-
 static fab_status rank_links(fab_baseline *b, fab_error *err) {
     fab_status status = FAB_OK;
-    ranked *list = NULL;
+    fab_ranked *list = NULL;
     bool differs = false;
     FAB_TRY(FAB_NEW(list, b->fabric->n_links, err));
     FAB_TRY(FAB_NEW(b->order, b->fabric->n_links, err));
@@ -228,13 +215,13 @@ static fab_status rank_links(fab_baseline *b, fab_error *err) {
     b->same_per_bps = differs ? 0 : b->same_per_bps;
     for (uint32_t l = 0; l < b->fabric->n_links; l++) {
         if (fab_per_bps(b, l) > 0) {
-            list[b->n_order++] = (ranked){b->load[l] * fab_per_bps(b, l), l};
+            list[b->n_order++] = (fab_ranked){b->load[l] * fab_per_bps(b, l), l};
         }
     }
-    qsort(list, b->n_order, sizeof *list, by_ratio);
+    FAB_TRY(fab_ranked_sort(list, b->n_order, err));
     for (uint32_t i = 0; i < b->n_order; i++) {
-        b->order[i] = list[i].link;
-        b->order_ratio[i] = list[i].ratio;
+        b->order[i] = list[i].item;
+        b->order_ratio[i] = list[i].value;
     }
 done:
     free(list);

@@ -37,7 +37,7 @@ fab_status fab_explainer_meet(fab_explainer *e, uint64_t index, double share, fa
         return status;
     }
     fab_flow flow = fab_phase_flow(e->phase, index);
-    const uint32_t *rank = e->traffic.rank_of_gpu;
+    const uint32_t *rank = e->traffic->rank_of_gpu;
     fab_met_flow *met = &phase->flow[phase->n_flows++];
     *met = (fab_met_flow){.flow = index,
                           .src_gpu = flow.src,
@@ -45,9 +45,9 @@ fab_status fab_explainer_meet(fab_explainer *e, uint64_t index, double share, fa
                           .src_rank = rank != NULL ? rank[flow.src] : flow.src,
                           .dst_rank = rank != NULL ? rank[flow.dst] : flow.dst,
                           .comm = flow.comm,
-                          .rate_bps = fab_offer_rate(&e->offer, e->phase, index),
+                          .rate_bps = fab_offer_rate(e->offer, e->phase, index),
                           .share = share};
-    (void)fab_comm_name(&e->traffic, e->phase, flow.comm, met->comm_name);
+    (void)fab_comm_name(e->traffic, e->phase, flow.comm, met->comm_name);
     phase->load_bps += met->rate_bps * share;
     *out = met;
     return FAB_OK;
@@ -90,7 +90,7 @@ static fab_status keep_path(fab_explainer *e, const fab_flow *flow, uint32_t pat
     if (fab_router_takes_phases(router)) {
         FAB_TRY(fab_explain_route(router, link, n, path / fab_router_ports(router)->nics_per_gpu, &e->path, err));
     } else {
-        FAB_TRY(fab_explain_path(router, flow, path, fab_router_seed(router, e->request->seed), &e->path, err));
+        FAB_TRY(fab_explain_path(router, flow, path, fab_context_seed(e->context, router), &e->path, err));
     }
     if (e->path.n_links != n || memcmp(e->path.link, link, n * sizeof *link) != 0) {
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "path %u from gpu-%u to gpu-%u is routed one way and explained another",
@@ -161,7 +161,7 @@ static fab_status scan_routes(fab_explainer *e, fab_error *err) {
     for (uint64_t first = 0; first < n_flows; first += piece) {
         uint32_t n = (uint32_t)(n_flows - first < piece ? n_flows - first : piece);
         const fab_routes *at_once = &e->routes;
-        FAB_TRY(fab_route_flows(router, e->phase, first, n, e->offer.rate, fab_router_seed(router, e->request->seed),
+        FAB_TRY(fab_route_flows(router, e->phase, first, n, e->offer->rate, fab_context_seed(e->context, router),
                                 &e->routes, err));
         if (fab_router_n_rounds(router) > 1) { /* its paths are the first ones of a flow: they keep their numbers */
             FAB_TRY(fab_routes_of_round(&e->routes, 0, fab_router_n_rounds(router), &e->round, err));
@@ -278,8 +278,8 @@ static fab_status find_taper(fab_explainer *e, fab_error *err) {
     double *load = NULL;
     double capacity_bps = fab_class_of(e->f, e->link)->capacity_bps;
     FAB_TRY(FAB_NEW(load, e->f->n_links, err));
-    FAB_TRY(fab_split_load(e->dag, &even, &e->demand, e->demand.rate, load, err));
-    e->out->taper_factor = (load[e->link] + e->demand.leg_rate[e->link]) / capacity_bps;
+    FAB_TRY(fab_split_load(e->dag, &even, e->demand, e->demand->rate, load, err));
+    e->out->taper_factor = (load[e->link] + e->demand->leg_rate[e->link]) / capacity_bps;
     e->out->utilisation = e->out->load_bps / capacity_bps;
     e->out->hash_factor = e->out->taper_factor > 0 ? e->out->utilisation / e->out->taper_factor : e->out->utilisation;
 done:
@@ -287,8 +287,9 @@ done:
     return status;
 }
 
-static fab_status explain_phase(fab_explainer *e, const fab_phase *phase, fab_met_phase *out, fab_error *err) {
+static fab_status explain_phase(fab_explainer *e, size_t index, fab_met_phase *out, fab_error *err) {
     fab_status status = FAB_OK;
+    const fab_phase *phase = &e->traffic->phases[index];
     e->phase = phase;
     e->out = out;
     e->flow_capacity = 0;
@@ -296,15 +297,13 @@ static fab_status explain_phase(fab_explainer *e, const fab_phase *phase, fab_me
     (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
     FAB_TRY(FAB_NEW(e->group_paths, fab_next_hops_n_groups(fab_router_next_hops(e->router)), err));
     FAB_TRY(FAB_NEW(e->taken, e->f->n_links, err));
-    FAB_TRY(fab_offer_init(e->f, fab_router_ports(e->router), phase, &e->offer, err));
-    FAB_TRY(fab_demand_init(e->f, fab_router_ports(e->router), e->t, phase, &e->offer, &e->demand, err));
+    FAB_TRY(fab_context_offer(e->context, index, &e->offer, err));
+    FAB_TRY(fab_context_demand(e->context, index, &e->demand, err));
     FAB_TRY(fab_router_splits(e->router) ? fab_explainer_split(e, err) : scan_routes(e, err));
     FAB_TRY(sum_choice(e, err));
     FAB_TRY(sum_flows(e, err));
     FAB_TRY(find_taper(e, err));
 done:
-    fab_demand_release(&e->demand);
-    fab_offer_release(&e->offer);
     FAB_FREE_ALL(e->group_paths, e->taken);
     e->group_paths = NULL;
     e->taken = NULL;
@@ -330,35 +329,32 @@ static void release(fab_explainer *e) {
     fab_explained_path_release(&e->path);
     fab_routes_release(&e->routes);
     fab_routes_release(&e->round);
-    fab_router_free(e->router);
-    fab_traffic_release(&e->traffic);
-    fab_dag_free(e->dag);
-    fab_next_hops_free(e->t);
     free(e->mark);
 }
 
-fab_status fab_explain_link(const fab_explain_request *request, fab_explanation *out, fab_error *err) {
+fab_status fab_explain_link(const fab_context *context, size_t engine, fab_link_id link, fab_explanation *out,
+                            fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_fabric *f = request->fabric;
-    fab_explainer e = {.request = request, .f = f, .link = request->link};
-    fab_explanation found = {.fabric = f, .link = request->link, .seed = request->seed};
-    (void)fab_link_name(f, found.link, found.name);
-    found.capacity_bps = fab_class_of(f, found.link)->capacity_bps;
-    FAB_TRY(fab_next_hops_new(f, NULL, &e.t, err));
-    FAB_TRY(fab_dag_new(f, e.t, &e.dag, err));
-    FAB_TRY(fab_router_new(request->engine, f, e.t, &e.router, err));
-    FAB_TRY(fab_traffic_make(request->traffic, request->design, f, request->seed, &e.traffic, err));
+    const fab_context_request *what = fab_context_what(context);
+    fab_explainer e = {.context = context, .f = what->fabric, .link = link};
+    fab_explanation found = {.fabric = what->fabric, .link = link, .seed = what->seed};
+    (void)fab_link_name(e.f, found.link, found.name);
+    found.capacity_bps = fab_class_of(e.f, found.link)->capacity_bps;
+    FAB_TRY(fab_context_next_hops(context, &e.t, err));
+    FAB_TRY(fab_context_dag(context, &e.dag, err));
+    FAB_TRY(fab_context_router(context, engine, &e.router, err));
+    FAB_TRY(fab_context_traffic(context, &e.traffic, err));
     FAB_TRY(mark_links(&e, err));
     (void)snprintf(found.engine, sizeof found.engine, "%s", fab_router_engine(e.router));
     (void)snprintf(found.label, sizeof found.label, "%s", fab_router_label(e.router));
-    (void)snprintf(found.traffic, sizeof found.traffic, "%s", e.traffic.summary);
+    (void)snprintf(found.traffic, sizeof found.traffic, "%s", e.traffic->summary);
     found.splits = fab_router_splits(e.router);
     found.hashes = fab_router_hashes(e.router);
     found.n_rounds = fab_router_n_rounds(e.router);
-    FAB_TRY(FAB_NEW(found.phase, e.traffic.n_phases, err));
-    for (; found.n_phases < e.traffic.n_phases;) {
+    FAB_TRY(FAB_NEW(found.phase, e.traffic->n_phases, err));
+    for (; found.n_phases < e.traffic->n_phases;) {
         found.n_phases++;
-        FAB_TRY(explain_phase(&e, &e.traffic.phases[found.n_phases - 1], &found.phase[found.n_phases - 1], err));
+        FAB_TRY(explain_phase(&e, found.n_phases - 1, &found.phase[found.n_phases - 1], err));
     }
     *out = found;
     found = (fab_explanation){0};

@@ -12,19 +12,19 @@
 
 /** A link being explained, and the phase at hand. */
 typedef struct fab_explainer {
-    const fab_explain_request *request;
+    const fab_context *context;
     const fab_fabric *f;
-    fab_next_hops *t;
-    fab_dag *dag;
-    fab_router *router;
-    fab_traffic traffic;
+    const fab_next_hops *t;
+    const fab_dag *dag;
+    const fab_router *router;
+    const fab_traffic *traffic;
     fab_link_id link;
     uint8_t *mark; /**< shape [n_links]: 1 for links that leave the same switch for another, 2 for the link */
     fab_routes routes, round;
     fab_explained_path path;
     const fab_phase *phase;
-    fab_offer offer;
-    fab_demand demand;
+    const fab_offer *offer;
+    const fab_demand *demand;
     fab_met_phase *out;
     size_t flow_capacity;
     uint64_t *group_paths; /**< of a group of the switch: paths that it served */

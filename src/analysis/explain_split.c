@@ -7,7 +7,7 @@
 static double share_of(const fab_explainer *e, uint64_t flow, const double *share, bool is_leg) {
     fab_flow about = fab_phase_flow(e->phase, flow);
     const fab_ports *ports = fab_router_ports(e->router);
-    uint32_t n_parts = e->demand.n_parts;
+    uint32_t n_parts = e->demand->n_parts;
     double sum = 0;
     for (uint32_t part = 0; part < n_parts; part++) {
         fab_link_id links[FAB_FLOW_LEG_LINKS];
@@ -15,7 +15,7 @@ static double share_of(const fab_explainer *e, uint64_t flow, const double *shar
         for (uint32_t i = 0; i < n; i++) {
             sum += links[i] == e->link ? 1.0 / n_parts : 0;
         }
-        uint32_t pair = is_leg ? FAB_NONE : fab_demand_pair(&e->demand, e->f, ports, e->t, e->phase, flow, part);
+        uint32_t pair = is_leg ? FAB_NONE : fab_demand_pair(e->demand, e->f, ports, e->t, e->phase, flow, part);
         sum += pair != FAB_NONE ? share[pair] / n_parts : 0;
     }
     return sum;
@@ -29,11 +29,11 @@ fab_status fab_explainer_split(fab_explainer *e, fab_error *err) {
     fab_met_flow *met = NULL;
     const fab_dag *dag = fab_router_dag(e->router, e->dag);
     bool is_leg = fab_class_of(e->f, e->link)->kind != FAB_LINK_FABRIC;
-    FAB_TRY(fab_router_split(e->router, dag, &e->demand, NULL, &split, err));
+    FAB_TRY(fab_router_split(e->router, dag, e->demand, NULL, &split, err));
     FAB_TRY(FAB_NEW(x, e->f->n_links, err));
-    FAB_TRY(FAB_NEW(share, e->demand.n_pairs, err));
+    FAB_TRY(FAB_NEW(share, e->demand->n_pairs, err));
     x[e->link] = 1;
-    FAB_TRY(fab_split_fold(dag, &split, FAB_FOLD_EXPECTED, x, &e->demand, share, err));
+    FAB_TRY(fab_split_fold(dag, &split, FAB_FOLD_EXPECTED, x, e->demand, share, err));
     for (uint64_t flow = 0; flow < e->phase->n_flows; flow++) {
         double part = share_of(e, flow, share, is_leg);
         if (part > 0) {

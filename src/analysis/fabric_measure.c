@@ -38,12 +38,15 @@ void fab_blame_design(const fab_design *design, fab_status status, fab_error *er
     }
 }
 
-/* Builds out->spec, and fills counts, cost and bisection. */
+/* Builds out->spec unless *graph is there, and fills counts, cost and bisection. */
 static fab_status measure_network(const fab_prices *prices, fab_fabric_result *out, fab_fabric **out_graph,
                                   fab_error *err) {
     fab_status status = FAB_OK;
-    fab_fabric *graph = NULL;
-    FAB_TRY(fab_topology_build(&out->spec, &graph, &out->counts, err));
+    fab_fabric *built = NULL;
+    if (*out_graph == NULL) {
+        FAB_TRY(fab_topology_build(&out->spec, &built, &out->counts, err));
+    }
+    const fab_fabric *graph = built != NULL ? built : *out_graph;
     FAB_TRY(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
     FAB_TRY(fab_bisection(graph, &out->bisection_bps, err));
     fab_cost_set_bisection(&out->cost, out->bisection_bps);
@@ -53,10 +56,10 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
     out->bisection_ratio = half_bps > 0 ? out->bisection_bps / half_bps : 0;
     out->scaleup_bisection_bps = fab_scaleup_bisection(&out->spec, &out->counts);
     (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);
-    *out_graph = graph;
-    graph = NULL;
+    *out_graph = built != NULL ? built : *out_graph;
+    built = NULL;
 done:
-    fab_fabric_free(graph);
+    fab_fabric_free(built);
     return status;
 }
 
@@ -84,10 +87,9 @@ fab_status fab_fabric_name(const fab_design *design, fab_fabric_result *out, fab
     return fab_design_digest(design, out->digest, err);
 }
 
-fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
-                              fab_error *err) {
+fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, fab_fabric **graph, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_fabric *graph = NULL;
+    fab_fabric *network = *graph;
     fab_prices prices = {0};
     status = fab_prices_read(design->prices, &prices, err); /* before the graph: cheaper errors first */
     if (status == FAB_EINPUT && err != NULL && err->where[0] == '\0') {
@@ -95,16 +97,19 @@ fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, 
     }
     FAB_TRY(status);
     prices.convention = design->convention != FAB_CONVENTION_OF_BOOK ? design->convention : prices.convention;
-    out->spec = design->fabric;
-    FAB_TRY(measure_network(&prices, out, &graph, err));
+    if (network == NULL) {
+        out->spec = design->fabric;
+    }
+    FAB_TRY(measure_network(&prices, out, &network, err));
     if (design->has_front_end) {
         FAB_TRY(measure_front_end(design, &prices, out, err));
     }
     FAB_TRY(fab_fabric_name(design, out, err));
-    *out_graph = graph;
-    graph = NULL;
+    *graph = network;
 done:
     fab_blame_design(design, status, err);
-    fab_fabric_free(graph);
+    if (network != *graph) {
+        fab_fabric_free(network);
+    }
     return status;
 }

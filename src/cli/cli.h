@@ -203,10 +203,28 @@ fab_status cli_set_job(fab_design *design, const char *text, const char *option,
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
                            fab_error *err) FAB_MUST_USE;
 
-/** Design, fabric, and the replay of `traffic` under the requested engines, reported. `known_bound`: as in fab_replay.
- */
-fab_status cli_replay_and_report(const cli_options *options, fab_command command, const char *traffic,
-                                 const fab_bound *known_bound, FILE *out, fab_error *err) FAB_MUST_USE;
+/** What a command that routes has at hand. Everything in it lives as long as the session. */
+typedef struct cli_session {
+    const cli_options *options;
+    fab_design *design;
+    fab_fabric *graph; /**< NULL before cli_session_build(); so are the next two */
+    fab_context *context;
+    fab_fabric *hosts;   /**< of the front-end, where the traffic is its; else NULL */
+    const char *traffic; /**< as for fab_context_request */
+    char text[64];       /**< of the front-end's traffic */
+    fab_result result;
+} cli_session;
+
+/** Reads the design of the first operand. Zero-initialise the session; release it whatever comes of it. */
+fab_status cli_session_open(const cli_options *options, fab_command command, const char *traffic, cli_session *out,
+                            fab_error *err) FAB_MUST_USE;
+
+/** Builds the fabric, unless it is there, and a context over it. */
+fab_status cli_session_build(cli_session *session, fab_error *err) FAB_MUST_USE;
+
+/** Prices the fabric, replays the traffic under the requested engines, and reports. */
+fab_status cli_session_report(cli_session *session, FILE *out, fab_error *err) FAB_MUST_USE;
+void cli_session_release(cli_session *session);
 
 /** Renders the result to `out` in the requested format, and all formats into --out. */
 fab_status cli_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) FAB_MUST_USE;
@@ -253,35 +271,20 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
 fab_status cli_check_explain(const cli_options *options, fab_error *err) FAB_MUST_USE;
 
 /** Who meets on the link that --explain names, and why, instead of the report. */
-fab_status cli_explain(const cli_options *options, FILE *out, fab_error *err) FAB_MUST_USE;
+fab_status cli_explain(cli_session *session, FILE *out, fab_error *err) FAB_MUST_USE;
+
 /* --- route_certificate.c ------------------------------------------------------------------------------------------ */
 
 extern const cli_option cli_option_certificate;
 
-/** A bound and what it was found for. Zero-initialised; release with cli_proof_release(). */
-typedef struct cli_proof {
-    fab_fabric *graph; /**< NULL: nothing was found yet */
-    fab_next_hops *next_hops;
-    fab_dag *dag;
-    fab_ports ports;
-    fab_offer offer;
-    fab_demand demand;
-    fab_bound bound;
-} cli_proof;
-
-/** Finds the bound of the only phase of the traffic, unless *proof has it. Fails where there are several phases. */
-fab_status cli_prove(const cli_options *options, const char *traffic_text, cli_proof *proof,
-                     fab_error *err) FAB_MUST_USE;
-void cli_proof_release(cli_proof *proof);
-
-/** What was proved, or NULL. */
-const fab_bound *cli_proof_bound(const cli_proof *proof);
+/** The bound of the only phase of the traffic. Fails where there are several phases. */
+fab_status cli_prove(cli_session *session, const fab_bound **out, fab_error *err) FAB_MUST_USE;
 
 /** With --certificate: fails early where the file is there already. */
 fab_status cli_check_certificate(const cli_options *options, fab_error *err) FAB_MUST_USE;
 
 /** Writes the certificate that --certificate names. */
-fab_status cli_certify(const cli_options *options, const cli_proof *proof, fab_error *err) FAB_MUST_USE;
+fab_status cli_certify(cli_session *session, fab_error *err) FAB_MUST_USE;
 
 /* --- route_advise.c ----------------------------------------------------------------------------------------------- */
 
@@ -433,19 +436,12 @@ extern const cli_option cli_option_top, cli_option_variant;
 
 /* --- front_end.c -------------------------------------------------------------------------------------------------- */
 
-typedef struct cli_front_end {
-    fab_fabric *hosts; /**< NULL: not open */
-    char text[64];     /**< traffic as fab_traffic_front_end() reads it */
-} cli_front_end;
-
 /** "front-end" or "front-end:PHASE". */
 bool cli_is_front_end(const char *traffic);
-/** Builds the front-end of a design whose fabric is `gpus`. FAB_EINPUT: it has none. */
-fab_status cli_front_end_open(const char *traffic, const fab_design *design, const fab_fabric *gpus, cli_front_end *out,
-                              fab_error *err) FAB_MUST_USE;
-void cli_front_end_close(cli_front_end *front_end);
+/** Builds the front-end of the design, for traffic of it. FAB_EINPUT: it has none. */
+fab_status cli_front_end_open(cli_session *session, fab_error *err) FAB_MUST_USE;
 /** Makes the front-end the fabric that a report is about. */
-void cli_front_end_show(const fab_design *design, fab_result *result, const cli_front_end *front_end);
+void cli_front_end_show(cli_session *session);
 
 /** The inside of a server from NCCL's topology, as text. */
 fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) FAB_MUST_USE;

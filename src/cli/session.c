@@ -7,6 +7,7 @@
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/replay_memory.h"
+#include "fab/topologies.h"
 
 #include <errno.h>
 #include <math.h>
@@ -118,72 +119,107 @@ fab_status cli_result_init(const cli_options *options, fab_command command, size
     return status;
 }
 
-fab_status cli_replay_and_report(const cli_options *options, fab_command command, const char *traffic,
-                                 const fab_bound *known_bound, FILE *out, fab_error *err) {
+/* --- a session ---------------------------------------------------------------------------------------------------- */
+
+fab_status cli_session_open(const cli_options *options, fab_command command, const char *traffic, cli_session *out,
+                            fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    fab_fabric *graph = NULL;
-    fab_context *context = NULL;
-    fab_result result = {0};
+    out->options = options;
+    out->traffic = traffic;
+    FAB_TRY(cli_open_design(options, options->operands.items[0], &out->design, err));
+    FAB_TRY(cli_result_init(options, command, 1, &out->result, err));
+done:
+    return status;
+}
+
+void cli_session_release(cli_session *s) {
+    fab_result_release(&s->result);
+    fab_context_free(s->context);
+    fab_fabric_free(s->hosts);
+    fab_fabric_free(s->graph);
+    free(s->design);
+    *s = (cli_session){.options = NULL};
+}
+
+static fab_status open_context(cli_session *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (cli_is_front_end(s->traffic)) {
+        FAB_TRY(cli_front_end_open(s, err));
+    }
+    const fab_context_request what = {.design = s->design,
+                                      .fabric = s->hosts != NULL ? s->hosts : s->graph,
+                                      .gpus = s->hosts != NULL ? s->graph : NULL,
+                                      .traffic = s->traffic,
+                                      .engines = s->design->engines,
+                                      .n_engines = s->options->advise.on ? 1 : s->design->n_engines,
+                                      .seed = s->options->seed};
+    FAB_TRY(fab_context_new(&what, &s->context, err));
+done:
+    return status;
+}
+
+fab_status cli_session_build(cli_session *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric_result *about = &s->result.fabrics[0];
+    if (s->graph != NULL) {
+        return FAB_OK;
+    }
+    about->spec = s->design->fabric;
+    (void)snprintf(about->family, sizeof about->family, "%s", about->spec.family);
+    FAB_TRY(fab_topology_build(&about->spec, &s->graph, &about->counts, err));
+    FAB_TRY(open_context(s, err));
+done:
+    fab_blame_design(s->design, status, err);
+    return status;
+}
+
+static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
+    const cli_options *options = s->options;
+    return (fab_replay){.context = s->context,
+                        .n_seeds = options->n_seeds,
+                        .n_threads = (size_t)options->n_threads,
+                        .bound = options->bound,
+                        .rates = true,
+                        .keep_flows =
+                            cli_writes(options, "flows") || cli_writes(options, "simgrid") || options->out != NULL,
+                        .keep_routes = cli_writes(options, "simgrid"),
+                        .keep_loads = cli_shows_loads(options),
+                        .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
+                        .progress = cli_progress_wanted(options) ? cli_progress_step : NULL,
+                        .progress_context = progress};
+}
+
+fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const cli_options *options = s->options;
     fab_advice *advice = NULL;
-    cli_front_end front_end = {.hosts = NULL};
     cli_further further = {0};
     cli_progress progress = {0};
-    bool shows_progress = cli_progress_wanted(options);
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_check_exports(options, err));
-    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
-    FAB_TRY(cli_result_init(options, command, 1, &result, err));
-    FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    FAB_TRY(fab_view_check(graph, options->view, err));
-    result.graph = graph;
-    if (cli_is_front_end(traffic)) {
-        FAB_TRY(cli_front_end_open(traffic, design, graph, &front_end, err));
-        cli_front_end_show(design, &result, &front_end);
-        traffic = front_end.text;
+    FAB_TRY(fab_fabric_measure(s->design, &s->result.fabrics[0], &s->graph, err));
+    FAB_TRY(fab_view_check(s->graph, options->view, err));
+    s->result.graph = s->graph;
+    FAB_TRY(s->context == NULL ? open_context(s, err) : FAB_OK);
+    if (s->hosts != NULL) {
+        cli_front_end_show(s);
     }
-    const fab_context_request what = {.design = design,
-                                      .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
-                                      .gpus = front_end.hosts != NULL ? graph : NULL,
-                                      .traffic = traffic,
-                                      .engines = design->engines,
-                                      .n_engines = options->advise.on ? 1 : design->n_engines,
-                                      .seed = options->seed};
-    FAB_TRY(fab_context_new(&what, &context, err));
-    fab_replay replay = {.context = context,
-                         .n_seeds = options->n_seeds,
-                         .n_threads = (size_t)options->n_threads,
-                         .bound = options->bound,
-                         .rates = true,
-                         .keep_flows =
-                             cli_writes(options, "flows") || cli_writes(options, "simgrid") || options->out != NULL,
-                         .keep_routes = cli_writes(options, "simgrid"),
-                         .keep_loads = cli_shows_loads(options),
-                         .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
-                         .progress = shows_progress ? cli_progress_step : NULL,
-                         .progress_context = &progress};
-    FAB_TRY(cli_check_further(options, design, err));
+    fab_replay replay = replay_of(s, &progress);
+    FAB_TRY(cli_check_further(options, s->design, err));
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
-    status = fab_replay_run(&replay, &result, err);
+    status = fab_replay_run(&replay, &s->result, err);
     if (status == FAB_OK) {
-        status = cli_advise(options, &replay, &result, &advice, err);
+        status = cli_advise(options, &replay, &s->result, &advice, err);
     }
     if (status == FAB_OK) {
-        status = cli_look_further(options, &replay, &result, &further, err);
+        status = cli_look_further(options, &replay, &s->result, &further, err);
     }
-    cli_progress_end(shows_progress);
-    fab_blame_design(design, status, err);
+    cli_progress_end(replay.progress != NULL);
+    fab_blame_design(s->design, status, err);
     FAB_TRY(status);
-    FAB_TRY(cli_report(options, &result, out, err));
+    FAB_TRY(cli_report(options, &s->result, out, err));
 done:
-    fab_result_release(&result);
     fab_advice_free(advice);
     cli_further_release(&further);
-    fab_context_free(context);
-    cli_front_end_close(&front_end);
-    fab_fabric_free(graph);
-    free(design);
     return status;
 }
 

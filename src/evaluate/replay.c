@@ -1,6 +1,7 @@
 /* Every phase under every engine for every seed: independent items over threads, each writing its own sample. */
 #include "fab/collective.h"
 #include "fab/deadlock.h"
+#include "fab/evaluate.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
 #include "fab/iterate.h"
@@ -188,15 +189,13 @@ done:
 static fab_status prepare_context(run *c, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_context *context = c->replay->context;
-    const fab_replay_sizes *sizes = NULL;
     const fab_next_hops *next_hops = NULL;
     const fab_dag *dag = NULL;
-    FAB_TRY(fab_context_sizes(context, &sizes, err));
-    FAB_TRY(fab_context_check_tables(c->what, sizes, err));
+    FAB_TRY(fab_replay_check_tables(c->replay, err));
     FAB_TRY(fab_context_next_hops(context, &next_hops, err));
     FAB_TRY(fab_context_dag(context, &dag, err));
     FAB_TRY(fab_context_traffic(context, &c->traffic, err));
-    FAB_TRY(fab_context_check_routers(c->what, sizes, true, err));
+    FAB_TRY(fab_replay_check_routers(c->replay, err));
     FAB_TRY(fab_allocate(c->what->n_engines, sizeof(const fab_router *), &c->routers, err));
     for (size_t e = 0; e < c->what->n_engines; e++) {
         FAB_TRY(fab_context_router(context, e, &c->routers[e], err));

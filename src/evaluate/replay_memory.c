@@ -14,76 +14,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEAVES_PER_WORD  64.0
-#define LEAVES_PER_BLOCK 512.0 /* of the search for next hops */
-#define STRANDS          8.0   /* of a phase that is routed in chunks */
-#define CHUNK_PATHS      65536.0
+#define LEAVES_PER_WORD 64.0
+#define STRANDS         8.0 /* of a phase that is routed in chunks */
+#define CHUNK_PATHS     65536.0
 
-#define GRAPH_CABLE  22.0 /* class, ends, ports, adjacency */
-#define GRAPH_NODE   4.0
-#define GRAPH_SWITCH 14.0
-#define TWIN_LINK    8.0
-#define DEMAND_LINK  24.0 /* rate, bytes, spray of a phase */
-#define DEMAND_PART  48.0 /* of a flow: its pair, that pair, the sort */
-#define TRIAL_LINK   32.0 /* loads, hot links, counts, values that are folded */
-#define FLOW_LISTED  20.0 /* source, destination, bytes, communicator */
-#define FLOW_TRIAL   28.0 /* rate, volume, limit; first path */
-#define PATH_SOLVED  44.0 /* first hop, bits, weight, rate, end, bottleneck */
-#define PATH_PLACED  12.0 /* of engines that take all flows at once */
-#define ROUTER_GPU   48.0
-#define ROUTER_PORT  12.0
-#define PAIR_FOLDED  64.0 /* worst, shares, hops and latencies of a pair under a split */
-#define DAG_ENTRY    28.0 /* entry and run */
-#define GROUP_USED   49.0
-#define ITEM_BYTES   32 /* of the list of draws, which doubles, and a value that is sorted */
-#define ROUTE_BYTES  64
-#define SHARE_BYTES  12.0 /* link and share */
-
-/* --- the fabric ----------------------------------------------------------------------------------------------------
- */
-
-/* Switches that a NIC is plugged into, and words of the pairs of ports of each switch. */
-static void measure_switches(const fab_fabric *f, fab_replay_sizes *out) {
-    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
-        double ports = 0;
-        double nics = 0;
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            bool is_access = fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS;
-            nics += is_access;
-            ports += !is_access;
-        }
-        out->n_leaves += nics > 0;
-        out->widest_leaf = fmax(out->widest_leaf, nics);
-        out->turn_words += ports * ceil(ports / 64);
-    }
-}
-
-void fab_replay_sizes_of(const fab_fabric *f, fab_replay_sizes *out) {
-    *out = (fab_replay_sizes){.fabric = f, .n_links = f->n_links, .n_switches = fab_n_switches(f)};
-    measure_switches(f, out);
-}
-
-double fab_graph_bytes(const fab_replay_sizes *s) {
-    const fab_fabric *f = s->fabric;
-    return f->n_cables * GRAPH_CABLE + f->n_nodes * GRAPH_NODE + s->n_switches * GRAPH_SWITCH;
-}
-
-/* In a tree switches are mostly alike; in other graphs each sees the leaves its way. */
-static bool has_own_views(const fab_fabric *f) {
-    return f->wiring == FAB_WIRING_TORUS || f->wiring == FAB_WIRING_DRAGONFLY;
-}
-
-double fab_next_hops_bytes(const fab_replay_sizes *s) {
-    double words = ceil(s->n_leaves / LEAVES_PER_WORD) + ceil(s->n_leaves / LEAVES_PER_BLOCK);
-    double pieces = has_own_views(s->fabric) ? s->n_switches * s->n_leaves * sizeof(uint16_t) : 0;
-    return s->n_switches * words * sizeof(uint32_t) + pieces;
-}
-
-double fab_dags_bytes(const fab_replay_sizes *s) {
-    double blocks = ceil(s->n_leaves / LEAVES_PER_WORD);
-    double entries = has_own_views(s->fabric) ? s->n_switches * s->n_leaves : s->n_leaves * blocks;
-    return entries * DAG_ENTRY + s->n_leaves * blocks * sizeof(uint64_t) + s->n_links * TWIN_LINK;
-}
+#define DEMAND_LINK 24.0 /* rate, bytes, spray of a phase */
+#define DEMAND_PART 48.0 /* of a flow: its pair, that pair, the sort */
+#define TRIAL_LINK  32.0 /* loads, hot links, counts, values that are folded */
+#define FLOW_LISTED 20.0 /* source, destination, bytes, communicator */
+#define FLOW_TRIAL  28.0 /* rate, volume, limit; first path */
+#define PATH_SOLVED 44.0 /* first hop, bits, weight, rate, end, bottleneck */
+#define PATH_PLACED 12.0 /* of engines that take all flows at once */
+#define PAIR_FOLDED 64.0 /* worst, shares, hops and latencies of a pair under a split */
+#define GROUP_USED  49.0
+#define ITEM_BYTES  32 /* of the list of draws, which doubles, and a value that is sorted */
+#define ROUTE_BYTES 64
+#define SHARE_BYTES 12.0 /* link and share */
 
 static double fixed_bytes(const fab_replay_sizes *s) {
     return fab_graph_bytes(s) + fab_next_hops_bytes(s) + fab_dags_bytes(s);
@@ -91,49 +37,6 @@ static double fixed_bytes(const fab_replay_sizes *s) {
 
 static double dependencies_bytes(const fab_replay_sizes *s) {
     return s->n_links * 2 * sizeof(uint32_t) + s->turn_words * sizeof(uint64_t) + s->n_switches * 12;
-}
-
-static fab_status check(const fab_context_request *what, double bytes, const char *more, fab_error *err) {
-    char gpus[32];
-    char text[160];
-    if (what->design == NULL) { /* nobody has set a limit */
-        return FAB_OK;
-    }
-    (void)snprintf(text, sizeof text, "routing on %s GPUs%s", fab_format_count(gpus, fab_n_gpus(what->fabric)), more);
-    return fab_memory_check(text, bytes, what->design->fabric.max_bytes, err);
-}
-
-fab_status fab_context_check_next_hops(const fab_context_request *what, const fab_replay_sizes *s, fab_error *err) {
-    return check(what, fab_graph_bytes(s) + fab_next_hops_bytes(s), "", err);
-}
-
-fab_status fab_context_check_tables(const fab_context_request *what, const fab_replay_sizes *s, fab_error *err) {
-    return check(what, fixed_bytes(s), "", err);
-}
-
-/* --- engines -------------------------------------------------------------------------------------------------------
- */
-
-/* Ports of GPUs, and tables of its own by switch and port of a leaf. */
-static double router_bytes(const fab_replay_sizes *s, bool has_tables) {
-    const fab_fabric *f = s->fabric;
-    double own = has_tables ? s->n_switches * s->n_leaves * s->widest_leaf * sizeof(uint16_t) : 0;
-    return own + fab_n_gpus(f) * ROUTER_GPU + s->n_links * ROUTER_PORT;
-}
-
-static double routers_bytes(const fab_context_request *what, const fab_replay_sizes *s) {
-    double bytes = 0;
-    for (size_t e = 0; e < what->n_engines; e++) {
-        fab_engine_about engine = fab_engine_of(&what->engines[e]);
-        bytes += engine.name != NULL ? router_bytes(s, engine.has_tables) : 0;
-    }
-    return bytes;
-}
-
-fab_status fab_context_check_routers(const fab_context_request *what, const fab_replay_sizes *s, bool has_dags,
-                                     fab_error *err) {
-    double tables = has_dags ? fixed_bytes(s) : fab_graph_bytes(s) + fab_next_hops_bytes(s);
-    return check(what, tables + routers_bytes(what, s), " with the tables of the engines", err);
 }
 
 /* --- phases --------------------------------------------------------------------------------------------------------
@@ -317,6 +220,21 @@ static double workers_bytes(const fab_replay *replay, const fab_traffic *traffic
     return fmin(n * t->most_trial, t->sum_trials) + fmin(n, t->n_details) * t->most_detail + n * own;
 }
 
+fab_status fab_replay_check_tables(const fab_replay *replay, fab_error *err) {
+    const fab_replay_sizes *s = NULL;
+    fab_status status = fab_context_sizes(replay->context, &s, err);
+    return status == FAB_OK ? fab_context_check(fab_context_what(replay->context), fixed_bytes(s), "", err) : status;
+}
+
+fab_status fab_replay_check_routers(const fab_replay *replay, fab_error *err) {
+    const fab_context_request *what = fab_context_what(replay->context);
+    const fab_replay_sizes *s = NULL;
+    fab_status status = fab_context_sizes(replay->context, &s, err);
+    return status == FAB_OK ? fab_context_check(what, fixed_bytes(s) + fab_routers_bytes(what, s),
+                                                " with the tables of the engines", err)
+                            : status;
+}
+
 fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_context *context = replay->context;
@@ -338,10 +256,10 @@ fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
             add_item(replay, s, traffic, phase, router, &t);
         }
     }
-    double bytes = fixed_bytes(s) + routers_bytes(what, s) + t.traffic + t.subjects + t.results +
+    double bytes = fixed_bytes(s) + fab_routers_bytes(what, s) + t.traffic + t.subjects + t.results +
                    workers_bytes(replay, traffic, &t);
     (void)snprintf(more, sizeof more, " with the paths of %s flows", fab_format_count(flows, t.n_flows));
-    FAB_TRY(check(what, bytes, more, err));
+    FAB_TRY(fab_context_check(what, bytes, more, err));
 done:
     return status;
 }

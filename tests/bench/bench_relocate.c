@@ -57,8 +57,12 @@ static fab_status measure(const bench *b, const bench_row *row, bench_figure *ou
         .router = &router, .phase = &s->rings.phases[0], .offer = &s->offer, .seed = 1};
     FAB_TRY(fab_baseline_new(&request, &baseline, err));
     const fab_baseline *phases[] = {baseline};
-    const fab_relocator_request about = {
-        .fabric = b->fabric, .traffic = &s->rings, .phases = phases, .n_phases = 1, .n_exchanges = w->n_exchanges};
+    const fab_relocator_request about = {.fabric = b->fabric,
+                                         .ports = &router.ports,
+                                         .traffic = &s->rings,
+                                         .phases = phases,
+                                         .n_phases = 1,
+                                         .n_exchanges = w->n_exchanges};
     FAB_TRY(fab_relocator_new(&about, &relocator, err));
     FAB_TRY(fab_mask_init(b->fabric, NULL, &mask, err));
     for (uint32_t run = 0; run <= b->n_runs; run++) { /* the first run gets the memory that the others reuse */

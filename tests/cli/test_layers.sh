@@ -39,6 +39,8 @@ violate "stderr in a library" routing/injected.c 'void f(void) { fputs("x", stde
 violate "exit in a library" src/fabric/injected.c 'void f(void) { exit(1); }' 'exits'
 violate "environment in a library" src/design/injected.c 'void f(void) { getenv("X"); }' 'environment'
 violate "rand in a library" src/traffic/injected.c 'int f(void) { return rand(); }' 'prints'
+violate "router outside src/evaluate" src/study/injected.c 'void f(void) { fab_router_new(0, 0, 0, 0, 0); }' 'only src/evaluate'
+violate "next hops outside src/evaluate" src/cli/injected.c 'void f(void) { fab_next_hops_new (0, 0, 0, 0); }' 'only src/evaluate'
 violate "long file" src/base/injected.c "$(awk 'BEGIN { for (i = 0; i < 601; i++) print "/* line */" }')" '600 lines'
 violate "leftover" src/base/injected.c '/* TO''DO later */' 'unfinished'
 violate "name" src/base/Injected.c '/* */' 'snake_case'

@@ -90,7 +90,7 @@ static fab_status compare(const char *engine, int *failures, fab_error *err) {
     FAB_TRY(fab_baseline_new(&request, &baseline, err));
     const fab_baseline *phases[] = {baseline};
     const fab_relocator_request about = {
-        .fabric = f, .traffic = &traffic, .phases = phases, .n_phases = 1, .budget = 25};
+        .fabric = f, .ports = &router.ports, .traffic = &traffic, .phases = phases, .n_phases = 1, .budget = 25};
     FAB_TRY(FAB_NEW(one, 1, err));
     FAB_TRY(FAB_NEW(many, 1, err));
     FAB_TRY(run(&about, 1, one, err));

@@ -76,6 +76,7 @@ static inline bool site_init(site *s, const char *design, const char *const *ove
     cr_assert_eq(fab_jobs_taken(&s->design, s->f, s->taken, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_mask_init(s->f, &s->racks, &s->mask, &err), FAB_OK, "%s", err.text);
     s->request = (fab_relocator_request){.fabric = s->f,
+                                         .ports = &s->router.ports,
                                          .racks = s->floor != NULL ? &s->racks : NULL,
                                          .traffic = &s->traffic,
                                          .taken = s->taken,

@@ -2,8 +2,6 @@
 
 #include "fab/design.h"
 #include "fab/tables.h"
-#include "fab/topologies.h"
-#include "fab/traffic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,71 +48,51 @@ static fab_status save_tables(const cli_options *options, const tables *t, FILE 
     return status;
 }
 
-static const char *traffic_of(const cli_options *options) {
-    return options->traffic != NULL ? options->traffic : "job";
-}
-
-/* The phase that shares hold for, where an engine fits them to the demand. */
-static fab_status find_phase(const cli_options *options, const fab_design *design, const fab_router *router,
-                             fab_traffic *traffic, tables *out, fab_error *err) {
-    *out = (tables){.router = router};
-    if (!fab_router_splits(router) || !fab_router_is_by_demand(router)) {
+/* The phase that shares hold for, where an engine fits them to the demand. Where the engine looks for the bound that is
+ * asked for anyhow, it is found once. */
+static fab_status find_phase(cli_session *s, tables *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_traffic *traffic = NULL;
+    if (!fab_router_splits(out->router) || !fab_router_is_by_demand(out->router)) {
         return FAB_OK;
     }
-    fab_status status =
-        fab_traffic_make(traffic_of(options), design, fab_router_fabric(router), options->seed, traffic, err);
-    if (status == FAB_OK && traffic->n_phases != 1) {
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --dump: the tables of engine %s hold for one phase, and %s has %zu; name one with "
-                        "--traffic",
-                        fab_router_engine(router), traffic_of(options), traffic->n_phases);
+    FAB_TRY(fab_context_traffic(s->context, &traffic, err));
+    if (traffic->n_phases != 1) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL,
+                 "option --dump: the tables of engine %s hold for one phase, and %s has %zu; name one with "
+                 "--traffic",
+                 fab_router_engine(out->router), s->traffic, traffic->n_phases);
     }
-    out->phase = status == FAB_OK ? &traffic->phases[0] : NULL;
+    out->phase = &traffic->phases[0];
+    if (s->options->bound) {
+        FAB_TRY(cli_prove(s, &out->known, err));
+    }
+done:
     return status;
 }
 
-/* Where the engine looks for the bound that is asked for anyhow, it is found once. */
-static fab_status dump(const cli_options *options, cli_proof *proof, FILE *out, fab_error *err) {
+static fab_status dump(cli_session *s, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    fab_fabric *graph = NULL;
-    fab_next_hops *next_hops = NULL;
-    fab_router *router = NULL;
-    fab_traffic traffic = {0};
-    tables t = {0};
-    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
-    if (design->n_engines != 1) {
+    tables t = {.as_lft = s->options->dump_as_lft};
+    if (s->design->n_engines != 1) {
         FAB_FAIL(err, FAB_EUSAGE, NULL,
-                 "option --dump writes the tables of one engine; there are %zu: give one --engine", design->n_engines);
+                 "option --dump writes the tables of one engine; there are %zu: give one --engine",
+                 s->design->n_engines);
     }
-    status = fab_topology_build(&design->fabric, &graph, NULL, err);
-    if (status == FAB_OK) {
-        status = fab_next_hops_new(graph, NULL, &next_hops, err);
-    }
-    if (status == FAB_OK) {
-        status = fab_router_new(&design->engines[0], graph, next_hops, &router, err);
-    }
-    fab_blame_design(design, status, err);
+    FAB_TRY(cli_session_build(s, err));
+    status = fab_context_router(s->context, 0, &t.router, err);
+    fab_blame_design(s->design, status, err);
     FAB_TRY(status);
-    FAB_TRY(find_phase(options, design, router, &traffic, &t, err));
-    if (t.phase != NULL && options->bound) {
-        FAB_TRY(cli_prove(options, traffic_of(options), proof, err));
-        t.known = cli_proof_bound(proof);
-    }
-    t.as_lft = options->dump_as_lft;
-    FAB_TRY(save_tables(options, &t, out, err));
+    FAB_TRY(find_phase(s, &t, err));
+    FAB_TRY(save_tables(s->options, &t, out, err));
 done:
-    fab_traffic_release(&traffic);
-    fab_router_free(router);
-    fab_next_hops_free(next_hops);
-    fab_fabric_free(graph);
-    free(design);
     return status;
 }
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    cli_proof proof = {0};
+    cli_session session = {.options = NULL};
+    const fab_bound *bound = NULL;
     bool more = options->advise.on || options->certificate != NULL || options->dump != NULL || options->explain != NULL;
     if (cli_is_front_end(options->traffic) && more) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
@@ -122,7 +100,6 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     }
     if (options->explain != NULL) {
         FAB_TRY(cli_check_explain(options, err));
-        return cli_explain(options, out, err);
     }
     if (options->weak_parts.n > 0 && options->dump != NULL && to_stdout(options)) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "option --degrade: --dump - takes the place of the report that compares");
@@ -138,20 +115,29 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     }
     if (options->certificate != NULL) {
         FAB_TRY(cli_check_certificate(options, err));
-        FAB_TRY(cli_prove(options, traffic_of(options), &proof, err));
     }
-    if (options->dump != NULL) {
-        FAB_TRY(dump(options, &proof, out, err));
+    FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_check_exports(options, err));
+    FAB_TRY(cli_session_open(options, FAB_COMMAND_ROUTE, options->traffic != NULL ? options->traffic : "job", &session,
+                             err));
+    if (options->explain != NULL) {
+        FAB_TRY(cli_explain(&session, out, err));
+        goto done;
     }
     if (options->certificate != NULL) {
-        FAB_TRY(cli_certify(options, &proof, err));
+        FAB_TRY(cli_prove(&session, &bound, err));
+    }
+    if (options->dump != NULL) {
+        FAB_TRY(dump(&session, out, err));
+    }
+    if (options->certificate != NULL) {
+        FAB_TRY(cli_certify(&session, err));
     }
     if (options->dump == NULL || !to_stdout(options)) {
-        FAB_TRY(
-            cli_replay_and_report(options, FAB_COMMAND_ROUTE, traffic_of(options), cli_proof_bound(&proof), out, err));
+        FAB_TRY(cli_session_report(&session, out, err));
     }
 done:
-    cli_proof_release(&proof);
+    cli_session_release(&session);
     return status;
 }
 

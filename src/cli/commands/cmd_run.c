@@ -1,7 +1,15 @@
 #include "cli.h"
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
-    return cli_replay_and_report(options, FAB_COMMAND_RUN, "job", NULL, out, err);
+    fab_status status = FAB_OK;
+    cli_session session = {.options = NULL};
+    FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_check_exports(options, err));
+    FAB_TRY(cli_session_open(options, FAB_COMMAND_RUN, "job", &session, err));
+    FAB_TRY(cli_session_report(&session, out, err));
+done:
+    cli_session_release(&session);
+    return status;
 }
 
 static const char *const EXAMPLES[] = {

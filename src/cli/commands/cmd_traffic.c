@@ -94,22 +94,22 @@ done:
     return status;
 }
 
-static fab_status report(const cli_options *options, const fab_design *design, const fab_traffic *traffic, FILE *out,
-                         fab_error *err) {
+static fab_status report(cli_session *s, const fab_traffic *traffic, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_result result = {0};
+    const cli_options *options = s->options;
     char digest[17];
-    const fab_traffic_listing listing = {traffic, design->name, digest};
+    const fab_traffic_listing listing = {traffic, s->design->name, digest};
     bool is_text = options->format == NULL || strcmp(options->format, "text") == 0;
     if (is_text) {
         FAB_TRY(print_list(options, traffic, out, err));
     }
-    FAB_TRY(fab_design_digest(design, digest, err));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_TRAFFIC, 0, &result, err));
-    result.listing = &listing;
-    FAB_TRY(is_text ? cli_write_reports(options, &result, err) : cli_report(options, &result, out, err));
+    FAB_TRY(fab_design_digest(s->design, digest, err));
+    s->result.listing = &listing;
+    s->result.n_fabrics = 0; /* the listing stands for itself */
+    status = is_text ? cli_write_reports(options, &s->result, err) : cli_report(options, &s->result, out, err);
+    s->result.n_fabrics = 1;
+    s->result.listing = NULL;
 done:
-    fab_result_release(&result);
     return status;
 }
 
@@ -165,44 +165,28 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    fab_fabric *graph = NULL;
-    fab_traffic *traffic = NULL;
-    cli_front_end front_end = {.hosts = NULL};
-    uint32_t n_ends = 0;
+    cli_session session = {.options = NULL};
+    const fab_traffic *traffic = NULL;
     fab_matrix_format format = FAB_MATRIX_CSV;
     FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(FAB_NEW(traffic, 1, err));
     if (options->export_path != NULL) {
         FAB_TRY(check_export(options, &format, err));
     }
-    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
-    status = fab_topology_build(&design->fabric, &graph, NULL, err);
-    if (status == FAB_OK) {
-        const char *text = options->traffic != NULL ? options->traffic : "job";
-        n_ends = fab_n_gpus(graph);
-        if (!cli_is_front_end(text)) {
-            status = fab_traffic_make(text, design, graph, options->seed, traffic, err);
-        } else if ((status = cli_front_end_open(text, design, graph, &front_end, err)) == FAB_OK) {
-            n_ends = fab_n_gpus(front_end.hosts);
-            status = fab_traffic_front_end(front_end.text, design, graph, front_end.hosts, traffic, err);
-        }
-    }
-    fab_blame_design(design, status, err);
+    FAB_TRY(cli_session_open(options, FAB_COMMAND_TRAFFIC, options->traffic != NULL ? options->traffic : "job",
+                             &session, err));
+    FAB_TRY(cli_session_build(&session, err));
+    session.design->fabric = session.result.fabrics[0].spec; /* the digest is of the fabric as it was built */
+    status = fab_context_traffic(session.context, &traffic, err);
+    fab_blame_design(session.design, status, err);
     FAB_TRY(status);
     if (options->export_path != NULL) {
+        uint32_t n_ends = fab_n_gpus(fab_context_what(session.context)->fabric);
         FAB_TRY(export_phase(options, traffic, n_ends, format, out, err));
     } else {
-        FAB_TRY(report(options, design, traffic, out, err));
+        FAB_TRY(report(&session, traffic, out, err));
     }
 done:
-    if (traffic != NULL) {
-        fab_traffic_release(traffic);
-    }
-    free(traffic);
-    cli_front_end_close(&front_end);
-    fab_fabric_free(graph);
-    free(design);
+    cli_session_release(&session);
     return status;
 }
 

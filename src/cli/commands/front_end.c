@@ -2,6 +2,8 @@
 #include "fab/design.h"
 #include "cli.h"
 
+#include "fab/topologies.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,35 +14,30 @@ bool cli_is_front_end(const char *traffic) {
     return traffic != NULL && strncmp(traffic, FRONT_END, n) == 0 && (traffic[n] == '\0' || traffic[n] == ':');
 }
 
-fab_status cli_front_end_open(const char *traffic, const fab_design *design, const fab_fabric *gpus, cli_front_end *out,
-                              fab_error *err) {
+fab_status cli_front_end_open(cli_session *s, fab_error *err) {
     fab_status status = FAB_OK;
     fab_fabric_spec spec;
-    if (!design->has_front_end) {
+    if (!s->design->has_front_end) {
         FAB_FAIL(err, FAB_EINPUT, NULL, "the design has no front-end");
     }
-    fab_design_front_end(design, gpus->n_servers, &spec);
-    FAB_TRY(fab_topology_build(&spec, &out->hosts, NULL, err));
-    (void)snprintf(out->text, sizeof out->text, "job%.40s", traffic + strlen(FRONT_END));
+    fab_design_front_end(s->design, s->graph->n_servers, &spec);
+    FAB_TRY(fab_topology_build(&spec, &s->hosts, NULL, err));
+    (void)snprintf(s->text, sizeof s->text, "job%.40s", s->traffic + strlen(FRONT_END));
+    s->traffic = s->text;
 done:
     return status;
 }
 
-void cli_front_end_close(cli_front_end *front_end) {
-    fab_fabric_free(front_end->hosts);
-    front_end->hosts = NULL;
-}
-
-void cli_front_end_show(const fab_design *design, fab_result *result, const cli_front_end *front_end) {
-    fab_fabric_result *all = &result->fabrics[0];
+void cli_front_end_show(cli_session *s) {
+    fab_fabric_result *all = &s->result.fabrics[0];
     fab_fabric_result *second = all->front_end;
     if (second == NULL) {
         return;
     }
     (void)snprintf(second->name, sizeof second->name, "%.400s front-end", all->name);
     memcpy(second->digest, all->digest, sizeof second->digest);
-    (void)snprintf(second->source, sizeof second->source, "%s", design->source);
+    (void)snprintf(second->source, sizeof second->source, "%s", s->design->source);
     *all = *second;
     free(second);
-    result->graph = front_end->hosts;
+    s->result.graph = s->hosts;
 }

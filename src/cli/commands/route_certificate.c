@@ -2,58 +2,27 @@
 
 #include "fab/design.h"
 #include "fab/certificate.h"
-#include "fab/topologies.h"
-#include "fab/traffic.h"
+#include "fab/context.h"
 
-#include <stdlib.h>
-
-void cli_proof_release(cli_proof *p) {
-    fab_bound_release(&p->bound);
-    fab_demand_release(&p->demand);
-    fab_offer_release(&p->offer);
-    fab_ports_release(&p->ports);
-    fab_dag_free(p->dag);
-    fab_next_hops_free(p->next_hops);
-    fab_fabric_free(p->graph);
-    *p = (cli_proof){0};
-}
-
-const fab_bound *cli_proof_bound(const cli_proof *proof) {
-    return proof->graph != NULL ? &proof->bound : NULL;
-}
-
-static fab_status find(const cli_options *options, fab_design *design, const char *traffic_text, cli_proof *p,
-                       fab_error *err) {
+static fab_status find(cli_session *s, const fab_bound **out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_traffic traffic = {0};
-    FAB_TRY(fab_topology_build(&design->fabric, &p->graph, NULL, err));
-    FAB_TRY(fab_traffic_make(traffic_text, design, p->graph, options->seed, &traffic, err));
-    if (traffic.n_phases != 1) {
+    const fab_traffic *traffic = NULL;
+    FAB_TRY(fab_context_traffic(s->context, &traffic, err));
+    if (traffic->n_phases != 1) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "option --certificate is of one phase, and %s has %zu; name one with --traffic",
-                 traffic_text, traffic.n_phases);
+                 s->traffic, traffic->n_phases);
     }
-    FAB_TRY(fab_next_hops_new(p->graph, NULL, &p->next_hops, err));
-    FAB_TRY(fab_dag_new(p->graph, p->next_hops, &p->dag, err));
-    FAB_TRY(fab_ports_init(p->graph, &p->ports, err));
-    FAB_TRY(fab_offer_init(p->graph, &p->ports, &traffic.phases[0], &p->offer, err));
-    FAB_TRY(fab_demand_init(p->graph, &p->ports, p->next_hops, &traffic.phases[0], &p->offer, &p->demand, err));
-    FAB_TRY(fab_bound_find(p->graph, p->dag, p->next_hops, &p->demand, FAB_BOUND_TRIVIAL, &p->bound, err));
+    FAB_TRY(fab_context_bound(s->context, 0, out, err));
 done:
-    fab_traffic_release(&traffic);
     return status;
 }
 
-fab_status cli_prove(const cli_options *options, const char *traffic_text, cli_proof *proof, fab_error *err) {
-    fab_design *design = NULL;
-    if (proof->graph != NULL) {
-        return FAB_OK;
-    }
-    fab_status status = cli_open_design(options, options->operands.items[0], &design, err);
+fab_status cli_prove(cli_session *s, const fab_bound **out, fab_error *err) {
+    fab_status status = cli_session_build(s, err);
     if (status == FAB_OK) {
-        status = find(options, design, traffic_text, proof, err);
-        fab_blame_design(design, status, err);
+        status = find(s, out, err);
+        fab_blame_design(s->design, status, err);
     }
-    free(design);
     return status;
 }
 
@@ -62,12 +31,22 @@ fab_status cli_check_certificate(const cli_options *options, fab_error *err) {
 }
 
 static fab_status write_proof(const void *context, FILE *out, fab_error *err) {
-    const cli_proof *p = context;
-    return fab_certificate_write(p->graph, p->next_hops, &p->demand, &p->bound, out, err);
+    fab_status status = FAB_OK;
+    const fab_context *c = context;
+    const fab_next_hops *next_hops = NULL;
+    const fab_demand *demand = NULL;
+    const fab_bound *bound = NULL;
+    FAB_TRY(fab_context_next_hops(c, &next_hops, err));
+    FAB_TRY(fab_context_demand(c, 0, &demand, err));
+    FAB_TRY(fab_context_bound(c, 0, &bound, err));
+    FAB_TRY(fab_certificate_write(fab_context_what(c)->fabric, next_hops, demand, bound, out, err));
+done:
+    return status;
 }
 
-fab_status cli_certify(const cli_options *options, const cli_proof *proof, fab_error *err) {
-    fab_status status = cli_save_file(options, options->certificate, write_proof, proof, err);
+fab_status cli_certify(cli_session *s, fab_error *err) {
+    const cli_options *options = s->options;
+    fab_status status = cli_save_file(options, options->certificate, write_proof, s->context, err);
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: certificate written to %s\n", options->certificate);
     }

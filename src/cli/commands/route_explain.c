@@ -4,7 +4,6 @@
 #include "fab/design.h"
 #include "fab/explanation.h"
 #include "fab/fabric_parse.h"
-#include "fab/topologies.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,46 +28,24 @@ static fab_status find_link(const cli_options *options, const fab_fabric *graph,
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, "--explain", "%s", inner.text);
 }
 
-/* The fabric without cost and bisection, which nobody asks for here. */
-static fab_status build(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph, fab_error *err) {
-    out->spec = design->fabric;
-    fab_status status = fab_topology_build(&out->spec, out_graph, &out->counts, err);
-    fab_blame_design(design, status, err);
-    (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);
-    return status == FAB_OK ? fab_fabric_name(design, out, err) : status;
-}
-
-fab_status cli_explain(const cli_options *options, FILE *out, fab_error *err) {
+fab_status cli_explain(cli_session *s, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design *design = NULL;
-    fab_fabric *graph = NULL;
-    fab_result result = {0};
     fab_explanation explanation = {0};
     fab_link_id link = FAB_NONE;
-    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
-    if (design->n_engines != 1) {
+    if (s->design->n_engines != 1) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "option --explain is about one engine; there are %zu: give one --engine",
-                 design->n_engines);
+                 s->design->n_engines);
     }
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_ROUTE, 1, &result, err));
-    FAB_TRY(build(design, &result.fabrics[0], &graph, err));
-    FAB_TRY(find_link(options, graph, &link, err));
-    fab_explain_request request = {.design = design,
-                                   .fabric = graph,
-                                   .traffic = options->traffic != NULL ? options->traffic : "job",
-                                   .engine = &design->engines[0],
-                                   .seed = options->seed,
-                                   .link = link};
-    status = fab_explain_link(&request, &explanation, err);
-    fab_blame_design(design, status, err);
+    FAB_TRY(cli_session_build(s, err));
+    FAB_TRY(fab_fabric_name(s->design, &s->result.fabrics[0], err));
+    FAB_TRY(find_link(s->options, s->graph, &link, err));
+    status = fab_explain_link(s->context, 0, link, &explanation, err);
+    fab_blame_design(s->design, status, err);
     FAB_TRY(status);
-    result.explanation = &explanation;
-    (void)snprintf(result.traffic, sizeof result.traffic, "%s", explanation.traffic);
-    FAB_TRY(cli_report(options, &result, out, err));
+    s->result.explanation = &explanation;
+    (void)snprintf(s->result.traffic, sizeof s->result.traffic, "%s", explanation.traffic);
+    FAB_TRY(cli_report(s->options, &s->result, out, err));
 done:
     fab_explanation_release(&explanation);
-    fab_result_release(&result);
-    fab_fabric_free(graph);
-    free(design);
     return status;
 }

@@ -62,7 +62,7 @@ static fab_status build_next_hops(void *context, size_t index, fab_error *err) {
     fab_context *c = context;
     (void)index;
     FAB_TRY(fab_context_sizes(c, &sizes, err));
-    FAB_TRY(fab_context_check_next_hops(&c->what, sizes, err));
+    FAB_TRY(fab_context_check(&c->what, fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes), "", err));
     FAB_TRY(fab_next_hops_new(c->what.fabric, NULL, &c->parts->next_hops, err));
 done:
     return status;
@@ -83,7 +83,8 @@ static fab_status build_dag(void *context, size_t index, fab_error *err) {
     (void)index;
     FAB_TRY(fab_context_next_hops(c, &next_hops, err));
     FAB_TRY(fab_context_sizes(c, &sizes, err));
-    FAB_TRY(fab_context_check_tables(&c->what, sizes, err));
+    FAB_TRY(fab_context_check(&c->what, fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes) + fab_dags_bytes(sizes), "",
+                              err));
     FAB_TRY(fab_dag_new(c->what.fabric, next_hops, &c->parts->dag, err));
 done:
     return status;
@@ -118,7 +119,8 @@ static fab_status build_router(void *context, size_t engine, fab_error *err) {
     fab_context *c = context;
     FAB_TRY(fab_context_next_hops(c, &next_hops, err));
     FAB_TRY(fab_context_sizes(c, &sizes, err));
-    FAB_TRY(fab_context_check_routers(&c->what, sizes, false, err));
+    double bytes = fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes) + fab_routers_bytes(&c->what, sizes);
+    FAB_TRY(fab_context_check(&c->what, bytes, " with the tables of the engines", err));
     FAB_TRY(
         fab_router_new(&c->what.engines[engine], c->what.fabric, next_hops, &c->parts->engines[engine].router, err));
 done:
@@ -211,7 +213,8 @@ static fab_status build_traffic(void *context, size_t index, fab_error *err) {
     if (may_share_traffic(c)) {
         FAB_TRY(fab_context_traffic(c->what.base, &traffic, err));
         const fab_context_request *base = &c->what.base->what;
-        if (c->what.seed + c->what.draw == base->seed + base->draw || !traffic->depends_on_seed) {
+        if (c->what.seed + c->what.draw == base->seed + base->draw || c->what.given != NULL ||
+            !traffic->depends_on_seed) {
             p->traffic = traffic;
             p->owner = c->what.base->parts->owner;
             goto done;

@@ -8,7 +8,7 @@
 #include "fab/context.h"
 #include "fab/masked_hops.h"
 #include "fab/phase_clock.h"
-#include "fab/replay_memory.h"
+#include "fab/context_memory.h"
 #include "fab/reroute.h"
 #include "measure/measure.h"
 #include "once.h"
@@ -58,6 +58,9 @@ struct fab_context {
     fab_context_request what;
     context_parts *parts;
 };
+
+/** Ideal spray and what bounds the time. Release with fab_subject_release(). In measure/subject.c. */
+fab_status fab_subject_init(const fab_context *context, size_t phase, fab_subject *out, fab_error *err) FAB_MUST_USE;
 
 /** What does not depend on the engine, of the healthy fabric. */
 fab_status fab_context_subject(const fab_context *context, size_t phase, const fab_subject **out,

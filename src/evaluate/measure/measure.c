@@ -14,48 +14,10 @@
 #define ROUNDING   (1 + 1e-12) /* links this close are equally hot */
 #define BYTES_BITS 8.0
 
-/* --- what does not depend on the engine ---------------------------------------------------------------------------
- */
-
-static void to_utilisation(const fab_fabric *f, double *load) {
+void fab_to_utilisation(const fab_fabric *f, double *load) {
     for (uint32_t l = 0; l < f->n_links; l++) {
         load[l] /= f->classes[f->cable_class[l >> 1]].capacity_bps;
     }
-}
-
-fab_status fab_subject_init(const fab_context *context, size_t phase, fab_subject *out, fab_error *err) {
-    static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
-    fab_status status = FAB_OK;
-    const fab_fabric *f = fab_context_what(context)->fabric;
-    fab_subject s = {.fabric = f};
-    FAB_TRY(fab_context_traffic(context, &s.traffic, err));
-    FAB_TRY(fab_context_ports(context, &s.ports, err));
-    FAB_TRY(fab_context_next_hops(context, &s.next_hops, err));
-    FAB_TRY(fab_context_dag(context, &s.dag, err));
-    FAB_TRY(fab_context_offer(context, phase, &s.offer, err));
-    FAB_TRY(fab_context_demand(context, phase, &s.demand, err));
-    s.phase = &s.traffic->phases[phase];
-    s.bisection = strcmp(s.phase->collective, "bisection") == 0;
-    FAB_TRY(fab_flow_classes_init(&s, &s.classes, err));
-    FAB_TRY(FAB_NEW(s.spray, f->n_links, err));
-    memcpy(s.spray, s.demand->leg_rate, f->n_links * sizeof *s.spray);
-    FAB_TRY(fab_split_load(s.dag, &EVEN, s.demand, s.demand->rate, s.spray, err));
-    FAB_TRY(fab_check_conservation(f, s.spray, err));
-    to_utilisation(f, s.spray);
-    FAB_TRY(fab_least_time(&s, &s.least_s, err));
-    FAB_TRY(fab_handover_find(&s, &s.handover, &s.handover_s, err));
-    *out = s;
-    s = (fab_subject){0};
-done:
-    fab_subject_release(&s);
-    return status;
-}
-
-void fab_subject_release(fab_subject *subject) {
-    fab_flow_classes_release(&subject->classes);
-    free(subject->spray);
-    free(subject->handover);
-    *subject = (fab_subject){0};
 }
 
 void fab_scratch_release(fab_scratch *s) {
@@ -95,7 +57,7 @@ fab_status fab_sample_loads(const fab_trial *trial, double *use, const double *b
     if (status != FAB_OK) {
         return status;
     }
-    to_utilisation(f, use);
+    fab_to_utilisation(f, use);
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = &f->classes[f->cable_class[l >> 1]];
         bool between_switches = k->kind == FAB_LINK_FABRIC;

@@ -6,8 +6,13 @@
 #ifndef FAB_MEASURE_H
 #define FAB_MEASURE_H
 
-#include "fab/evaluate.h"
-#include "fab/replay.h"
+#include "fab/bound.h"
+#include "fab/dependencies.h"
+#include "fab/figures.h"
+#include "fab/loads.h"
+#include "fab/offer.h"
+#include "fab/result.h"
+#include "fab/split.h"
 
 /**
  * Flows that cross the same pairs of leaves, so that what holds for one holds for all: of a listed phase every flow is
@@ -41,8 +46,6 @@ typedef struct fab_subject {
     double handover_s;  /**< what that takes */
 } fab_subject;
 
-/** From the parts of a context: ideal spray and what bounds the time. Release with fab_subject_release(). */
-fab_status fab_subject_init(const fab_context *context, size_t phase, fab_subject *out, fab_error *err) FAB_MUST_USE;
 void fab_subject_release(fab_subject *subject);
 
 /** Classes of the flows of subject->phase, from its demand. */
@@ -124,6 +127,9 @@ typedef struct fab_flow_tally {
 } fab_flow_tally;
 
 void fab_tally_add(fab_flow_tally *tally, double worst, double count);
+
+/** From bit/s of links (shape [n_links]) to parts of their capacity. */
+void fab_to_utilisation(const fab_fabric *fabric, double *load);
 
 /** Figures of loads: `use` (shape [n_links]) is turned from offered rates into utilisation. Checks conservation. */
 fab_status fab_sample_loads(const fab_trial *trial, double *use, const double *bytes, fab_figures *out,

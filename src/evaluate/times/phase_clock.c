@@ -3,6 +3,7 @@
 
 #include "fab/memory.h"
 #include "fab/path_figures.h"
+#include "fab/ranked.h"
 #include "handover.h"
 
 #include <math.h>
@@ -106,37 +107,23 @@ done:
 
 /* --- orders ------------------------------------------------------------------------------------------------------- */
 
-typedef struct ranked {
-    double s;
-    fab_link_id link;
-} ranked;
-
-static int by_seconds(const void *a, const void *b) {
-    const ranked *x = a;
-    const ranked *y = b;
-    if (x->s != y->s) {
-        return x->s > y->s ? -1 : 1;
-    }
-    return x->link < y->link ? -1 : x->link > y->link;
-}
-
 static fab_status rank_links(const fab_clock *c, double (*seconds)(const clock_load *, double), clock_order *out,
                              fab_error *err) {
     fab_status status = FAB_OK;
-    ranked *list = NULL;
+    fab_ranked *list = NULL;
     FAB_TRY(FAB_NEW(list, c->request.fabric->n_links, err));
     for (uint32_t l = 0; l < c->request.fabric->n_links; l++) {
         double s = seconds(&c->load[l], c->capacity[l]);
         if (s > 0) {
-            list[out->n++] = (ranked){s, l};
+            list[out->n++] = (fab_ranked){s, l};
         }
     }
-    qsort(list, out->n, sizeof *list, by_seconds);
+    FAB_TRY(fab_ranked_sort(list, out->n, err));
     FAB_TRY(FAB_NEW(out->link, out->n, err));
     FAB_TRY(FAB_NEW(out->s, out->n, err));
     for (uint32_t i = 0; i < out->n; i++) {
-        out->link[i] = list[i].link;
-        out->s[i] = list[i].s;
+        out->link[i] = list[i].item;
+        out->s[i] = list[i].value;
     }
 done:
     free(list);
@@ -145,36 +132,49 @@ done:
 
 /* --- latencies ---------------------------------------------------------------------------------------------------- */
 
-static int descending(const void *a, const void *b) {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return x > y ? -1 : x < y;
+/* Place of a latency among those that are known, or where it belongs. */
+static uint32_t place_of(const fab_clock *c, double s) {
+    uint32_t low = 0;
+    for (uint32_t high = c->n_latencies; low < high;) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->latency_s[middle] > s) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static fab_status count_latency(fab_clock *c, double s, size_t *capacity, size_t *with_capacity, fab_error *err) {
+    fab_status status = FAB_OK;
+    const uint32_t at = place_of(c, s);
+    if (at == c->n_latencies || c->latency_s[at] != s) {
+        const size_t n_behind = c->n_latencies - at;
+        FAB_TRY(FAB_GROW(c->latency_s, *capacity, (size_t)c->n_latencies + 1, err));
+        FAB_TRY(FAB_GROW(c->n_with, *with_capacity, (size_t)c->n_latencies + 1, err));
+        memmove(c->latency_s + at + 1, c->latency_s + at, n_behind * sizeof *c->latency_s);
+        memmove(c->n_with + at + 1, c->n_with + at, n_behind * sizeof *c->n_with);
+        c->latency_s[at] = s;
+        c->n_with[at] = 0;
+        c->n_latencies++;
+    }
+    c->n_with[at]++;
+done:
+    return status;
 }
 
 static fab_status count_latencies(fab_clock *c, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = c->request.fabric;
     const fab_routes *r = c->request.routes;
-    uint32_t n = 0;
-    FAB_TRY(FAB_NEW(c->latency_s, c->n_paths, err));
+    size_t capacity = 0;
+    size_t with_capacity = 0;
     for (uint32_t path = 0; path < c->n_paths; path++) {
         size_t first = r->path_first[path];
         double s = clock_latency(f, r->link + first, r->path_first[path + 1] - first);
-        c->latency_s[n] = s;
-        n += s >= 0;
+        FAB_TRY(s >= 0 ? count_latency(c, s, &capacity, &with_capacity, err) : FAB_OK);
     }
-    if (n > 0) {
-        qsort(c->latency_s, n, sizeof *c->latency_s, descending);
-    }
-    FAB_TRY(FAB_NEW(c->n_with, n, err));
-    for (uint32_t i = 0; i < n; i++) {
-        if (i == 0 || c->latency_s[i] != c->latency_s[c->n_latencies - 1]) {
-            c->latency_s[c->n_latencies++] = c->latency_s[i];
-        }
-        c->n_with[c->n_latencies - 1]++;
-    }
-    FAB_SHRINK(c->latency_s, c->n_latencies);
-    FAB_SHRINK(c->n_with, c->n_latencies);
     for (uint32_t k = 0; k < f->n_classes; k++) {
         c->scale_up_s =
             f->classes[k].kind == FAB_LINK_SCALEUP ? fmax(c->scale_up_s, 2 * f->classes[k].latency_s) : c->scale_up_s;

@@ -15,8 +15,10 @@ static bool has_rank_at_first(const fab_damage *d, uint32_t gpu) {
 
 static fab_status open_relocators(fab_assessor *a, fab_error *err) {
     fab_status status = FAB_OK;
+    const fab_ports *ports = NULL;
     const fab_damage *d = a->damage;
     size_t n_engines = d->what->n_engines;
+    FAB_TRY(fab_context_ports(d->request.context, &ports, err));
     FAB_TRY(FAB_NEW(a->engines, n_engines, err));
     FAB_TRY(FAB_NEW(a->phases, n_engines * d->n_phases, err)); // NOLINT(bugprone-sizeof-expression)
     for (size_t i = 0; i < n_engines * d->n_phases; i++) {     /* duplicates count, each for itself */
@@ -25,6 +27,7 @@ static fab_status open_relocators(fab_assessor *a, fab_error *err) {
     for (size_t e = 0; e < n_engines; e++) {
         const fab_relocator_request request = {
             .fabric = d->fabric,
+            .ports = ports,
             .racks = d->request.racks,
             .traffic = d->traffic,
             .taken = d->taken,

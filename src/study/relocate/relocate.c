@@ -34,20 +34,21 @@ static uint32_t server_of_nic(const fab_fabric *f, fab_node_id nic) {
 /* Leaf of a NIC of a GPU; FAB_NONE where the NIC has no port there. */
 static fab_node_id leaf_of(const fab_relocator *r, uint32_t gpu, uint32_t i, uint32_t plane) {
     const fab_fabric *f = r->f;
-    uint32_t nic = fab_head(f, r->ports.gpu_nic[(size_t)gpu * r->ports.nics_per_gpu + i]) - f->first[FAB_NODE_NIC];
-    fab_link_id up = r->ports.nic_access[(size_t)nic * r->ports.n_planes + plane];
+    uint32_t nic = fab_head(f, r->request.ports->gpu_nic[(size_t)gpu * r->request.ports->nics_per_gpu + i]) -
+                   f->first[FAB_NODE_NIC];
+    fab_link_id up = r->request.ports->nic_access[(size_t)nic * r->request.ports->n_planes + plane];
     return up != FAB_NONE ? fab_head(f, up) : FAB_NONE;
 }
 
 static bool is_in_domain(const fab_relocator *r, uint32_t a, uint32_t b) {
-    return r->ports.gpu_scaleup[a] != FAB_NONE && fab_domain_of(r->f, a) == fab_domain_of(r->f, b);
+    return r->request.ports->gpu_scaleup[a] != FAB_NONE && fab_domain_of(r->f, a) == fab_domain_of(r->f, b);
 }
 
 static void mark_flow(fab_relocator *r, uint32_t src, uint32_t dst) {
     uint8_t about = 0;
     if (!is_in_domain(r, src, dst)) {
         about = RELOCATE_NETWORK;
-        for (uint32_t i = 0; i < r->ports.nics_per_gpu; i++) {
+        for (uint32_t i = 0; i < r->request.ports->nics_per_gpu; i++) {
             about |= leaf_of(r, src, i, 0) != leaf_of(r, dst, i, 0) ? RELOCATE_REMOTE : 0;
         }
     }
@@ -160,7 +161,6 @@ fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator
     FAB_TRY(FAB_NEW(r, 1, err));
     r->request = *request;
     r->f = f;
-    FAB_TRY(fab_ports_init(f, &r->ports, err));
     FAB_TRY(FAB_NEW(r->gpu, fab_n_gpus(f), err));
     FAB_TRY(FAB_NEW(r->place, f->n_servers, err));
     FAB_TRY(FAB_NEW(r->is_working, f->n_servers, err));
@@ -192,7 +192,6 @@ void fab_relocator_free(fab_relocator *r) {
     if (r == NULL) {
         return;
     }
-    fab_ports_release(&r->ports);
     free(r->gpu);
     free(r->place);
     free(r->is_working);
@@ -273,7 +272,7 @@ static void find_suspects(fab_relocator *r) {
 }
 
 static bool has_way(const fab_relocator *r, uint32_t gpu, bool is_remote) {
-    const fab_ports *ports = &r->ports;
+    const fab_ports *ports = r->request.ports;
     for (uint32_t i = 0; i < ports->nics_per_gpu; i++) {
         fab_link_id pcie = ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + i];
         uint32_t nic = fab_head(r->f, pcie) - r->f->first[FAB_NODE_NIC];

@@ -25,7 +25,6 @@ typedef struct relocate_place {
 struct fab_relocator {
     fab_relocator_request request;
     const fab_fabric *f;
-    fab_ports ports;
     uint32_t n_slices;
     uint8_t *gpu;          /**< shape [n_gpus]: RELOCATE_... */
     relocate_place *place; /**< shape [n_servers] */

@@ -196,15 +196,12 @@ static void check_hot_links(const char *design, const char *traffic, const char 
     fab_context *context = fixture_context(&what_of_replay);
     fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = 1};
     cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s", err.text);
-    fab_context_free(context);
     const fab_engine_result *e = &result.phases[0].engines[0];
     cr_assert_gt(e->n_hot, 0, "%s %s", design, engine);
     for (size_t i = 0; i < e->n_hot; i++) {
         const fab_hot_link *hot = &e->hot[i];
         fab_explanation found = {0};
-        fab_explain_request request = {
-            .design = &b.design, .fabric = b.f, .traffic = traffic, .engine = &b.spec, .seed = 1, .link = hot->link};
-        cr_assert_eq(fab_explain_link(&request, &found, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(fab_explain_link(context, 0, hot->link, &found, &err), FAB_OK, "%s", err.text);
         cr_assert_str_eq(found.name, hot->name);
         cr_assert_eq(found.n_phases, result.n_phases);
         const fab_met_phase *phase = &found.phase[0];
@@ -227,6 +224,7 @@ static void check_hot_links(const char *design, const char *traffic, const char 
         cr_assert(choice->values_here <= choice->paths_here);
         fab_explanation_release(&found);
     }
+    fab_context_free(context);
     fab_result_release(&result);
     teardown(&b);
 }
@@ -273,10 +271,16 @@ Test(explain, links_of_a_nic) {
         bench b = setup(DESIGNS[1], "pattern:shift,by=20", KINDS[e]);
         fab_error err = {0};
         fab_explanation found = {0};
-        fab_explain_request request = {
-            .design = &b.design, .fabric = b.f, .traffic = "pattern:shift,by=20", .engine = &b.spec, .seed = 1};
-        cr_assert_eq(fab_link_parse(b.f, "nic-5:2", &request.link, &err), FAB_OK, "%s", err.text);
-        cr_assert_eq(fab_explain_link(&request, &found, &err), FAB_OK, "%s", err.text);
+        fab_link_id link = FAB_NONE;
+        const fab_context_request asked = {.design = &b.design,
+                                           .fabric = b.f,
+                                           .traffic = "pattern:shift,by=20",
+                                           .engines = &b.spec,
+                                           .n_engines = 1,
+                                           .seed = 1};
+        fab_context *context = fixture_context(&asked);
+        cr_assert_eq(fab_link_parse(b.f, "nic-5:2", &link, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(fab_explain_link(context, 0, link, &found, &err), FAB_OK, "%s", err.text);
         const fab_met_phase *p = &found.phase[0];
         cr_assert_eq(p->n_flows, 1);
         cr_expect(p->flow[0].src_gpu == 5 && p->flow[0].share == 1);
@@ -284,6 +288,7 @@ Test(explain, links_of_a_nic) {
         cr_expect_float_eq(p->taper_factor, 1, 1e-9);
         cr_expect_eq(p->choice.next_hops, 0);
         fab_explanation_release(&found);
+        fab_context_free(context);
         teardown(&b);
     }
 }
@@ -294,16 +299,23 @@ Test(explain, choice_at_a_leaf) {
                     "ecmp,fields=ips");
     fab_error err = {0};
     fab_explanation found = {0};
-    fab_explain_request request = {
-        .design = &b.design, .fabric = b.f, .traffic = "pattern:shift,by=16", .engine = &b.spec, .seed = 1};
-    cr_assert_eq(fab_link_parse(b.f, "leaf-3:17", &request.link, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_explain_link(&request, &found, &err), FAB_OK, "%s", err.text);
+    fab_link_id link = FAB_NONE;
+    const fab_context_request asked = {.design = &b.design,
+                                       .fabric = b.f,
+                                       .traffic = "pattern:shift,by=16",
+                                       .engines = &b.spec,
+                                       .n_engines = 1,
+                                       .seed = 1};
+    fab_context *context = fixture_context(&asked);
+    cr_assert_eq(fab_link_parse(b.f, "leaf-3:17", &link, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_explain_link(context, 0, link, &found, &err), FAB_OK, "%s", err.text);
     const fab_link_choice *c = &found.phase[0].choice;
     cr_expect_eq(c->flows, 16);
     cr_expect_eq(c->paths, 16);
     cr_expect_eq(c->next_hops, 16);
     cr_expect_float_eq(c->ideal_used, 16 * (1 - pow(15.0 / 16, 16)), 1e-9);
     fab_explanation_release(&found);
+    fab_context_free(context);
     teardown(&b);
 }
 

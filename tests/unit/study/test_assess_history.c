@@ -124,6 +124,7 @@ typedef struct world {
     fab_failure_rates rates;
     fab_relocator *relocator;
     fab_traffic traffic;
+    fab_ports ports;
     uint8_t *taken;
     fab_mask mask;
 } world;
@@ -264,7 +265,8 @@ static void check_histories(const char *design, const char *engine, bool times, 
     w.traffic = fixture_traffic("job", &w.design, w.f, 3);
     w.taken = calloc(w.f->n_servers, 1);
     cr_assert_eq(fab_jobs_taken(&w.design, w.f, w.taken, &err), FAB_OK, "%s", err.text);
-    const fab_relocator_request who = {.fabric = w.f, .traffic = &w.traffic, .taken = w.taken};
+    cr_assert_eq(fab_ports_init(w.f, &w.ports, &err), FAB_OK, "%s", err.text);
+    const fab_relocator_request who = {.fabric = w.f, .ports = &w.ports, .traffic = &w.traffic, .taken = w.taken};
     cr_assert_eq(fab_relocator_new(&who, &w.relocator, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_mask_init(w.f, NULL, &w.mask, &err), FAB_OK);
     const fab_context_request asked = {
@@ -307,6 +309,7 @@ static void check_histories(const char *design, const char *engine, bool times, 
     fab_context_free(context);
     fab_mask_release(&w.mask);
     fab_relocator_free(w.relocator);
+    fab_ports_release(&w.ports);
     free(w.taken);
     fab_traffic_release(&w.traffic);
     fab_fabric_free(w.f);

@@ -75,8 +75,12 @@ static fab_relocator *relocator_of(const fab_design *design, const fab_fabric *f
         cr_assert_eq(fab_baseline_new(&request, &base, &err), FAB_OK, "%s", err.text);
         s->base[p] = base;
     }
-    const fab_relocator_request request = {
-        .fabric = f, .traffic = &s->traffic, .taken = s->taken, .phases = s->base, .n_phases = s->traffic.n_phases};
+    const fab_relocator_request request = {.fabric = f,
+                                           .ports = &s->router.ports,
+                                           .traffic = &s->traffic,
+                                           .taken = s->taken,
+                                           .phases = s->base,
+                                           .n_phases = s->traffic.n_phases};
     cr_assert_eq(fab_relocator_new(&request, &s->relocator, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_mask_init(f, NULL, &s->mask, &err), FAB_OK);
     return s->relocator;

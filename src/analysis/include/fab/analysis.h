@@ -42,8 +42,12 @@ fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, co
 /** Names the design in an error of a module that does not know where its values came from. */
 void fab_blame_design(const fab_design *design, fab_status status, fab_error *err);
 
-/** Builds the fabric of a design; counts, bisection and cost go to `out`. The graph is the caller's. */
-fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, fab_fabric **out_graph,
+/**
+ * Counts, bisection and cost of the fabric of a design.
+ * @param[in,out] out    Where the graph is there, with the spec and counts that it was built from.
+ * @param[in,out] graph  *graph = NULL: it is built. The caller's.
+ */
+fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, fab_fabric **graph,
                               fab_error *err) FAB_MUST_USE;
 
 /** Name, source and digest of a design. */

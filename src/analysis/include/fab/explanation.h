@@ -5,11 +5,9 @@
 #ifndef FAB_EXPLANATION_H
 #define FAB_EXPLANATION_H
 
+#include "fab/context.h"
 #include "fab/engine_spec.h"
 #include "fab/explain.h"
-#include "fab/fabric.h"
-#include "fab/status.h"
-#include "fab/traffic.h"
 
 typedef struct fab_design fab_design;
 
@@ -73,21 +71,13 @@ typedef struct fab_explanation {
 
 void fab_explanation_release(fab_explanation *explanation);
 
-typedef struct fab_explain_request {
-    const fab_design *design;
-    const fab_fabric *fabric;
-    const char *traffic; /**< as for fab_traffic_make */
-    const fab_engine_spec *engine;
-    uint64_t seed;
-    fab_link_id link;
-} fab_explain_request;
-
 /**
  * Routes every phase and keeps what crosses the link.
  * @param[out] out  Release with fab_explanation_release().
  * @retval FAB_EUNREACHABLE  as fab_route_flows
  * Complexity: that of routing; memory for the flows on the link and a piece of the routes.
  */
-fab_status fab_explain_link(const fab_explain_request *request, fab_explanation *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_explain_link(const fab_context *context, size_t engine, fab_link_id link, fab_explanation *out,
+                            fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "fab/context.h"
 #include "fab/dependencies.h"
+#include "fab/figures.h"
 #include "fab/mask.h"
 #include "fab/phase_clock.h"
 #include "fab/reroute_moved.h"
@@ -47,21 +48,13 @@ typedef struct fab_needs {
     fab_engine_result *detail;      /**< with FIGURES: gets load tables, hot links, paths; NULL: not wanted */
     fab_dependencies *dependencies; /**< with detail: those of the routes are added */
     const fab_trace *trace;         /**< with RATES: when flows end, what groups of them put on links; NULL */
-    uint64_t whole_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_WHOLE_PATHS (replay.h) */
+    uint64_t whole_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_WHOLE_PATHS (loads.h) */
     size_t n_threads;     /**< that may be used; 0 counts as 1 */
     /** After each of `n` parts of equal work, by the thread that did it: others may call at the same time. NULL: not
      * wanted */
     void (*advance)(void *context, uint64_t n);
     void *advance_context;
 } fab_needs;
-
-/** Figures of a draw. */
-typedef struct fab_figures {
-    double collided_links, collided_flows, max_collision, mean_collision, max_taper, max_hash, max_utilisation,
-        effective_bisection, busiest_link_s, gap, throughput;
-    double least_s;                         /**< no routing carries the phase in less */
-    double min_rate, mean_rate, transfer_s; /**< NAN where they are not known */
-} fab_figures;
 
 /** What came of it. Pointers are into the workspace, valid until the next call with it. */
 typedef struct fab_evaluated {

@@ -6,41 +6,9 @@
 #define FAB_REPLAY_H
 
 #include "fab/context.h"
+#include "fab/loads.h"
 #include "fab/result.h"
-
-/**
- * Load of every directed link when each flow follows its routes, its amount split evenly over its paths:
- *     load[l] = sum over flows f and paths p of f with l in p of amount[f] / (paths of f)
- * @param[in]  amount    Shape [n_flows]: bytes or an offered rate.
- * @param[out] out_load  Shape [n_links], overwritten.
- * Complexity: O(sum of route lengths + links).
- */
-void fab_route_load(const fab_fabric *fabric, const fab_routes *routes, const double *amount, double *out_load);
-
-/**
- * Checks that loads are conserved: every switch and domain sends what it receives; NIC - leaf links carry what enters
- * the network, and as much leaves it.
- * @retval FAB_EINTERNAL  names the node and both sums.
- */
-fab_status fab_check_conservation(const fab_fabric *fabric, const double *load, fab_error *err) FAB_MUST_USE;
-
-/** Distribution of n > 0 samples; sorts them. */
-void fab_stat_of(double *samples, size_t n, fab_stat *out);
-
-/**
- * Quantiles of n > 0 samples, by nearest rank as those of fab_stat_of(): the smallest sample that at least the fraction
- * q of the samples do not exceed; `falling`: the largest that at least that fraction reach. Reorders the samples.
- * @param[in]  q    Shape [n_q], 0 to 1.
- * @param[out] out  Shape [n_q].
- * Complexity: O(n) per quantile, expected.
- */
-void fab_quantiles(double *samples, size_t n, bool falling, const double *q, size_t n_q, double *out);
-
-/** 97.5 % quantile of Student's t. */
-double fab_student_t(size_t degrees);
-
-/** Paths that are kept while a phase is measured; more are routed twice, a chunk at a time. */
-#define FAB_WHOLE_PATHS (UINT64_C(1) << 23)
+#include "fab/stat.h"
 
 /** What to replay. */
 typedef struct fab_replay {

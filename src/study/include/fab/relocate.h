@@ -39,6 +39,7 @@ typedef struct fab_move {
 
 typedef struct fab_relocator_request {
     const fab_fabric *fabric;
+    const fab_ports *ports;     /**< of the fabric */
     const fab_racks *racks;     /**< NULL: no floor plan; same-rack is then refused */
     const fab_traffic *traffic; /**< spares are the servers without ranks. Without a job, GPUs with flows have ranks */
     const uint8_t

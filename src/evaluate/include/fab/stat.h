@@ -1,0 +1,25 @@
+/**
+ * @file stat.h
+ * Distributions of samples.
+ */
+#ifndef FAB_STAT_H
+#define FAB_STAT_H
+
+#include "fab/result.h"
+
+/** Distribution of n > 0 samples; sorts them. */
+void fab_stat_of(double *samples, size_t n, fab_stat *out);
+
+/**
+ * Quantiles of n > 0 samples, by nearest rank as those of fab_stat_of(): the smallest sample that at least the fraction
+ * q of the samples do not exceed; `falling`: the largest that at least that fraction reach. Reorders the samples.
+ * @param[in]  q    Shape [n_q], 0 to 1.
+ * @param[out] out  Shape [n_q].
+ * Complexity: O(n) per quantile, expected.
+ */
+void fab_quantiles(double *samples, size_t n, bool falling, const double *q, size_t n_q, double *out);
+
+/** 97.5 % quantile of Student's t. */
+double fab_student_t(size_t degrees);
+
+#endif

@@ -1,0 +1,43 @@
+/* A phase ready to be measured, from the parts of a context. */
+#include "context/context_parts.h"
+#include "fab/memory.h"
+#include "measure_rates.h"
+#include "times/handover.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+fab_status fab_subject_init(const fab_context *context, size_t phase, fab_subject *out, fab_error *err) {
+    static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
+    fab_status status = FAB_OK;
+    const fab_fabric *f = fab_context_what(context)->fabric;
+    fab_subject s = {.fabric = f};
+    FAB_TRY(fab_context_traffic(context, &s.traffic, err));
+    FAB_TRY(fab_context_ports(context, &s.ports, err));
+    FAB_TRY(fab_context_next_hops(context, &s.next_hops, err));
+    FAB_TRY(fab_context_dag(context, &s.dag, err));
+    FAB_TRY(fab_context_offer(context, phase, &s.offer, err));
+    FAB_TRY(fab_context_demand(context, phase, &s.demand, err));
+    s.phase = &s.traffic->phases[phase];
+    s.bisection = strcmp(s.phase->collective, "bisection") == 0;
+    FAB_TRY(fab_flow_classes_init(&s, &s.classes, err));
+    FAB_TRY(FAB_NEW(s.spray, f->n_links, err));
+    memcpy(s.spray, s.demand->leg_rate, f->n_links * sizeof *s.spray);
+    FAB_TRY(fab_split_load(s.dag, &EVEN, s.demand, s.demand->rate, s.spray, err));
+    FAB_TRY(fab_check_conservation(f, s.spray, err));
+    fab_to_utilisation(f, s.spray);
+    FAB_TRY(fab_least_time(&s, &s.least_s, err));
+    FAB_TRY(fab_handover_find(&s, &s.handover, &s.handover_s, err));
+    *out = s;
+    s = (fab_subject){0};
+done:
+    fab_subject_release(&s);
+    return status;
+}
+
+void fab_subject_release(fab_subject *subject) {
+    fab_flow_classes_release(&subject->classes);
+    free(subject->spray);
+    free(subject->handover);
+    *subject = (fab_subject){0};
+}

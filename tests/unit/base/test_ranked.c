@@ -1,0 +1,40 @@
+/* The order is that of a sort by comparison. */
+#include "fab/ranked.h"
+#include "fab/rng.h"
+
+#include <criterion/criterion.h>
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_value(const void *a, const void *b) {
+    const fab_ranked *x = a;
+    const fab_ranked *y = b;
+    if (x->value != y->value) {
+        return x->value > y->value ? -1 : 1;
+    }
+    return (x->item > y->item) - (x->item < y->item);
+}
+
+Test(ranked, as_a_sort_by_comparison) {
+    static const double ODD[] = {0, -0.0, DBL_MIN, DBL_MAX, 1, 1 + DBL_EPSILON, 5e-324, 0.1};
+    fab_rng rng = fab_rng_make(1, 0);
+    for (uint32_t round = 0; round < 200; round++) {
+        fab_ranked list[300];
+        fab_ranked want[300];
+        uint32_t n = (uint32_t)fab_rng_below(&rng, 301);
+        memset(list, 0, sizeof list);
+        for (uint32_t i = 0; i < n; i++) {
+            uint64_t draw = fab_rng_below(&rng, 4);
+            list[i].value = draw == 0 ? ODD[fab_rng_below(&rng, 8)]
+                                      : (double)fab_rng_below(&rng, draw == 1 ? 5 : UINT64_C(1) << 40) / 7;
+            list[i].item = i;
+        }
+        memcpy(want, list, sizeof list);
+        qsort(want, n, sizeof *want, by_value);
+        cr_assert_eq(fab_ranked_sort(list, n, NULL), 0);
+        for (uint32_t i = 0; i < n; i++) {
+            cr_assert(list[i].item == want[i].item && list[i].value == want[i].value, "round %u, place %u", round, i);
+        }
+    }
+}
