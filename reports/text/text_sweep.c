@@ -245,13 +245,21 @@ static void sweep_put_crossings(fab_page *page, const fab_sweep *s) {
 typedef struct engine_table {
     const fab_sweep *sweep;
     size_t engine;
-    const fab_sweep_point *of_row[FAB_SWEEP_POINTS + 1];
     double most_s;
 } engine_table;
 
+/* Rows are those of the points that have the engine, from 1. */
+static const fab_sweep_engine *engine_of_row(const engine_table *t, size_t row) {
+    const fab_sweep_point *p = t->sweep->points;
+    for (; row > 1 || t->engine >= p->n_engines; p++) {
+        row -= t->engine < p->n_engines;
+    }
+    return &p->engines[t->engine];
+}
+
 static void sweep_put_tail(fab_page *page, size_t row, const void *context) {
     const engine_table *t = context;
-    const fab_sweep_engine *e = &t->of_row[row]->engines[t->engine];
+    const fab_sweep_engine *e = engine_of_row(t, row);
     size_t room = page->used + 3 < page->width ? page->width - page->used - 3 : 0;
     if (!e->has_time) {
         return;
@@ -349,7 +357,6 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     bool iterations = look(page, s, e, &phases, &context.most_s);
     bool one_price = same_fabric(s);
     size_t n = 0;
-    size_t row = 0;
     fab_text_heading(page, "TIMES", one_label(s, e) ? first_built(s)->engines[e].label : "engine of each point");
     columns[n++].heading = sweep_show_heading(page, s);
     for (size_t j = 0; j < phases.n; j++) {
@@ -365,7 +372,6 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
         const fab_sweep_point *p = &s->points[i];
         if (e < p->n_engines) {
             sweep_add_point(&table, s, p, e, &phases, iterations, one_price);
-            context.of_row[++row] = p;
         }
     }
     fab_table_end(&table, 2, sweep_put_tail, &context);

@@ -104,7 +104,7 @@ const char *fab_format_count(char *out, uint64_t value) {
 fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
-    char block[65536];
+    char block[16384];
     errno = 0;
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     if (file == NULL) {

@@ -222,7 +222,7 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
                                  const fab_fabric *front_end, fab_traffic *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_traffic traffic = {.n_phases = 0};
-    fab_job job = {.servers = NULL};
+    fab_job *job = NULL;
     uint64_t n_storage = design->front_end.storage;
     bool one = strncmp(text, "job:", 4) == 0;
     const fab_wanted wanted = {.text = text, .phase = one ? text + 4 : NULL, .comm = FAB_NONE};
@@ -237,17 +237,21 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "a front-end of %" PRIu32 " hosts is not that of %" PRIu32 " servers",
                  fab_n_gpus(front_end), fabric->n_servers);
     }
-    FAB_TRY(resolve_first(design, fabric, &job, err));
-    describe_job(&job, design->n_jobs == 0, &traffic);
-    FAB_TRY(fab_front_end_make(&job, fabric, front_end, (uint32_t)n_storage, &wanted, &traffic, err));
-    FAB_TRY(fab_job_check_memory(&job, err));
+    FAB_TRY(FAB_NEW(job, 1, err));
+    FAB_TRY(resolve_first(design, fabric, job, err));
+    describe_job(job, design->n_jobs == 0, &traffic);
+    FAB_TRY(fab_front_end_make(job, fabric, front_end, (uint32_t)n_storage, &wanted, &traffic, err));
+    FAB_TRY(fab_job_check_memory(job, err));
     for (size_t i = 0; i < traffic.n_phases; i++) {
         FAB_TRY(fab_phase_number(&traffic.phases[i], err));
     }
     *out = traffic;
     traffic = (fab_traffic){.n_phases = 0};
 done:
-    fab_job_release(&job);
+    if (job != NULL) {
+        fab_job_release(job);
+    }
+    free(job);
     fab_traffic_release(&traffic);
     return status;
 }

@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include "fab/memory.h"
 #include "fab/design.h"
 #include "fab/prices.h"
 #include "fab/analysis.h"
@@ -34,12 +35,13 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
                               const fab_fabric *graph, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_floor *floor = NULL;
-    fab_prices prices = {0};
-    FAB_TRY(fab_prices_read(design->prices, &prices, err));
+    fab_prices *prices = NULL;
+    FAB_TRY(FAB_NEW(prices, 1, err));
+    FAB_TRY(fab_prices_read(design->prices, prices, err));
     if (fabric->spec.floor.given) {
         FAB_TRY(fab_floor_make(&fabric->spec, graph, &floor, err));
     }
-    fab_patch patch = {.spec = &fabric->spec, .fabric = graph, .floor = floor, .prices = &prices};
+    fab_patch patch = {.spec = &fabric->spec, .fabric = graph, .floor = floor, .prices = prices};
     if (is_stdout(options->patch)) {
         FAB_TRY(fab_patch_write(&patch, out, err));
         goto done;
@@ -52,6 +54,7 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
     }
 done:
     fab_floor_free(floor);
+    free(prices);
     return status;
 }
 

@@ -151,9 +151,18 @@ done:
     return status;
 }
 
+static fab_status place_given(const sharing *s, size_t job, fab_error *err) {
+    fab_job found = {.servers = NULL};
+    fab_status status = find_servers(s, job, &found, err);
+    if (status == FAB_OK) {
+        status = claim(s, job, &found, err);
+    }
+    fab_job_release(&found);
+    return status;
+}
+
 static fab_status place_all(const sharing *s, const bool *is_open, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_job found = {.servers = NULL};
     size_t last_open = 0;
     for (size_t job = 0; job < s->design->n_jobs; job++) {
         last_open = is_open[job] ? job : last_open;
@@ -161,9 +170,7 @@ static fab_status place_all(const sharing *s, const bool *is_open, fab_error *er
     }
     for (size_t job = 0; job < s->design->n_jobs; job++) {
         if (!is_open[job]) {
-            FAB_TRY(find_servers(s, job, &found, err));
-            FAB_TRY(claim(s, job, &found, err));
-            fab_job_release(&found);
+            FAB_TRY(place_given(s, job, err));
         }
     }
     for (size_t job = 0; job < s->design->n_jobs; job++) {
@@ -172,7 +179,6 @@ static fab_status place_all(const sharing *s, const bool *is_open, fab_error *er
         }
     }
 done:
-    fab_job_release(&found);
     return status;
 }
 
