@@ -5,7 +5,7 @@
 #include <string.h>
 
 bool fab_field_is_required(const fab_field *f) {
-    return f->when == FAB_ALWAYS && f->if_type == FAB_FIELD_END && f->only == NULL;
+    return f->when == FAB_ALWAYS && f->if_type == FAB_FIELD_NONE && f->only == NULL;
 }
 
 typedef struct list {
@@ -30,7 +30,7 @@ static void add_table(list *l, const fab_fields *table, const char *path) {
 }
 
 static void add_tables_below(list *l, const fab_fields *table, const char *path) {
-    for (const fab_field *f = table->rows; f->type != FAB_FIELD_END; f++) {
+    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
         char below[sizeof l->places->path];
         if (f->type == FAB_FIELD_GROUP) {
             add_tables_below(l, f->table, path);
@@ -55,7 +55,7 @@ size_t fab_fields_list(fab_fields_place out[FAB_FIELDS_MOST]) {
 
 static bool visit_rows(const fab_fields *table, const fab_fields_place *place, fab_definition_visitor *visit,
                        void *context) {
-    for (const fab_field *f = table->rows; f->type != FAB_FIELD_END; f++) {
+    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
         const char *unit = f->unit == NULL ? "1" : f->unit[0] == '\0' ? "that of the figure" : f->unit;
         bool is_figure = f->type != FAB_FIELD_BOOL && !fab_field_is_text(f->type) && !fab_field_is_text(f->item_type);
         fab_definition d = {.name = f->key,

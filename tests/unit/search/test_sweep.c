@@ -1,4 +1,6 @@
 /* Sweeps: points, fronts, errors, and forwarding as a whole. */
+#include "fab/prices.h"
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/mix_run.h"
 #include "fab/rng.h"
