@@ -18,7 +18,7 @@ static const fab_field FAILED_FIGURES[] = {
     FIELD_OF(disconnected_flows, n_disconnected, "Flows that lose every path, before ranks move."),
     FIELD_OF(collisions, n_collisions, "Network links that are asked for more than is left of them."),
     FIELD(worst_ratio, "Largest offered rate over what is left of the capacity of a network link."),
-    FIELD(worst_link, "The link that has it; missing where nothing is carried.", .when = FAB_FILLED),
+    FIELD(worst_link, "The link that has it; missing where nothing is carried.", FILLED),
 };
 static const fab_fields FIGURES = VIEW("failed_figures", FAILED_FIGURES, OUTCOMES);
 
@@ -89,7 +89,7 @@ static const fab_field POLICY_FIELDS[] = {
     GROUP(state, &STATE),
     REAL_BY(slowdown_ratio, slowdown, NULL, "Time over that where nothing has failed.", .only = has_slowdown,
             .formula = "time_s / time_s of `whole`", .labels = "slowdown"),
-    FIELD_OF(placements_tried, n_tried, "Placements that the policy evaluated.", .when = FAB_FILLED),
+    FIELD_OF(placements_tried, n_tried, "Placements that the policy evaluated.", FILLED),
     FIELD_OF(optimal, is_optimal, "Proved: no assignment of the spares to the lost servers does better.", IF(n_tried)),
     LIST(moves, "move", moves, n_moves, &MOVE, "Servers whose ranks move."),
     LIST(unplaced, "server", unplaced, n_unplaced, &SERVER, "Lost servers that no spare was left for."),
@@ -104,7 +104,7 @@ GIVES(size_t, count_policies, here->note[0] == '\0' ? fab_at_result(at)->failure
 
 static const fab_field FAILED_ENGINES[] = {
     FIELD_OF(engine, label, "The engine with its options."),
-    FIELD(note, "Why there are no policies.", .when = FAB_FILLED),
+    FIELD(note, "Why there are no policies.", FILLED),
     FIELD(saved_collisions, "Collisions that first-spare has and collision-aware has not.", IF(has_saving)),
     FIELD_OF(first_spare_worst_ratio, first_ratio, "Value of worst_ratio where lost ranks move to the first spare.",
              IF(has_saving)),
@@ -180,8 +180,7 @@ static const fab_field DEGRADED_PHASES[] = {
     FIELD_OF(hit_communicators, hit_comms, "Communicators with such a flow.", IF(has_hits)),
     FIGURE(before_s, "s", "Time of the phase on whole parts.", IF(has_time)),
     FIGURE(after_s, "s", "Time of the phase with the slower parts.", IF(has_time)),
-    SCALARS(communicators, "communicator", comms, count_comms, "The first communicators that are hit.",
-            .when = FAB_FILLED),
+    SCALARS(communicators, "communicator", comms, count_comms, "The first communicators that are hit.", FILLED),
 };
 static const fab_fields DEGRADED_PHASE = TABLE("degraded_phase", DEGRADED_PHASES, JOBS, .many = is_of_seeds);
 
@@ -212,7 +211,7 @@ static const fab_field DEGRADATION[] = {
     FIELD(compute_ratio, "Speed of the slowest GPU of the job, for which all wait."),
     LIST(parts, "part", parts, n_parts, &WEAK_PART, "The slower parts."),
     LIST(iterations, "iteration", iterations, n_iterations, &DEGRADED_ITERATION, "Iterations of a training job.",
-         .when = FAB_FILLED),
+         FILLED),
     LIST_BY(phases, "phase", degraded_phases, count_degraded_phases, &DEGRADED_PHASE,
             "Every phase under every engine."),
 };
@@ -256,11 +255,10 @@ GIVES(size_t, count_alone, here->n_phases *contention_of(at)->n_engines);
 
 static const fab_field CONTENDING_JOBS[] = {
     FIELD_OF(job, id, "Name of the job."),
-    FIELD(traffic, "What is replayed.", .when = FAB_FILLED),
+    FIELD(traffic, "What is replayed.", FILLED),
     FIELD_OF(gpus, n_gpus, "GPUs of the job."),
     FIELD_OF(servers, n_servers, "Servers of the job."),
-    FIELD_OF(contends, phase, "Phase that overlaps with those of the others; missing where none does.",
-             .when = FAB_FILLED),
+    FIELD_OF(contends, phase, "Phase that overlaps with those of the others; missing where none does.", FILLED),
     LIST_BY(alone, "phase", alone_of, count_alone, &PHASE_ALONE, "Its phases alone on the fabric."),
 };
 static const fab_fields CONTENDING_JOB = TABLE("contending_job", CONTENDING_JOBS, JOBS);
@@ -393,7 +391,7 @@ static const fab_field CONTENTION[] = {
     LIST(jobs, "job", jobs, n_jobs, &CONTENDING_JOB, "The jobs."),
     LIST(engines, "engine", engines, n_engines, &CONTENTION_ENGINE, "The jobs together under every engine."),
     LIST(interference, "pair", interference, n_interference, &PAIR,
-         "With --interference: every network phase of a job against every one of another.", .when = FAB_FILLED),
+         "With --interference: every network phase of a job against every one of another.", FILLED),
 };
 const fab_fields fab_contention_fields = TABLE(
     "contention", CONTENTION, JOBS,

@@ -1,4 +1,5 @@
 /* The tables of fields one after the other, and each field as `fabriscope explain` shows it. */
+#include "fab/choices.h"
 #include "fab/definitions.h"
 #include "result_field.h"
 
@@ -82,27 +83,14 @@ void fab_definitions_visit(fab_definition_visitor *visit, void *context) {
     }
 }
 
-/* Small letters, digits and what else tells words apart, but no blanks, dashes or underscores. */
-static bool is_same_word(const char *a, size_t length, const char *b) {
-    const char *end = a + length;
-    for (;;) {
-        while (a < end && strchr(" -_", *a) != NULL) {
-            a++;
-        }
-        while (*b != '\0' && strchr(" -_", *b) != NULL) {
-            b++;
-        }
-        if (a == end || *b == '\0') {
-            return a == end && *b == '\0';
-        }
-        char x = *a >= 'A' && *a <= 'Z' ? (char)(*a + 'a' - 'A') : *a;
-        char y = *b >= 'A' && *b <= 'Z' ? (char)(*b + 'a' - 'A') : *b;
-        if (x != y) {
-            return false;
-        }
-        a++;
-        b++;
-    }
+/* But for case, blanks, dashes and underscores. */
+static bool is_same_word(const char *label, size_t length, const char *word) {
+    char text[64];
+    fab_choices same;
+    (void)snprintf(text, sizeof text, "%.*s", (int)length, label);
+    fab_choices_init(&same, word);
+    fab_choices_offer(&same, text);
+    return same.distance == 0;
 }
 
 bool fab_definition_has_label(const fab_definition *definition, const char *word) {

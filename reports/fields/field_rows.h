@@ -83,6 +83,9 @@
     {.key = #key_, .type = FAB_FIELD_LIST, .item = item_, .item_type = TYPE_OF(*(type_ *)0), .stride = sizeof(type_),  \
      .get.rows = rows_, .n = n_, .definition = __VA_ARGS__}
 
+#define FILLED     .when = FAB_FILLED
+#define KNOWN      .when = FAB_KNOWN
+#define SIGNED     .is_signed = true
 #define IF(member) .if_type = TYPE_OF(MEMBER(member)), .if_at = offsetof(T, member)
 #define EXACTLY(n) .low = (n), .high = (n)
 

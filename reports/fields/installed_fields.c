@@ -16,11 +16,11 @@ static const fab_field FINDINGS[] = {
            "Capacity that is lost, on the wrong rail, or lost with one failure more; findings are sorted by it.",
            .formula = "sum over the cables of the finding", .labels = "damage|impact"),
     FIELD(cables, "Cables to be plugged, moved or looked at."),
-    FIELD(node, "Where to walk to.", .when = FAB_FILLED),
-    FIELD(port, "Port of that node.", .when = FAB_FILLED),
-    FIELD_OF(other_node, other, "Where the other end is, or belongs.", .when = FAB_FILLED),
-    FIELD(other_port, "Port of that node.", .when = FAB_FILLED),
-    FIELD(line, "Line of the file.", .when = FAB_FILLED),
+    FIELD(node, "Where to walk to.", FILLED),
+    FIELD(port, "Port of that node.", FILLED),
+    FIELD_OF(other_node, other, "Where the other end is, or belongs.", FILLED),
+    FIELD(other_port, "Port of that node.", FILLED),
+    FIELD(line, "Line of the file.", FILLED),
     FIELD_OF(what, text, "What is wrong."),
     FIELD(work, "What to do."),
 };
@@ -51,10 +51,10 @@ static const fab_field BISECTIONS[] = {
               "Bisection of what is installed with all missing cables and absent switches in place, or of the plan.",
               IF(knows_planned)),
     REAL_BY(lost_bisection_bps, lost_bps, "bit/s", "Bisection that the findings cost; below 0 where more is installed.",
-            .only = knows_both, .is_signed = true, .formula = "planned_bisection_bps - bisection_bps"),
+            .only = knows_both, SIGNED, .formula = "planned_bisection_bps - bisection_bps"),
     REAL_BY(lost_bisection_ratio, lost_ratio, NULL, "Part of the planned bisection that is lost.", .only = knows_both,
-            .is_signed = true, .formula = "lost_bisection_bps / planned_bisection_bps"),
-    FIELD_OF(bisection_unknown, why, "Why one of the figures is not there.", .when = FAB_FILLED),
+            SIGNED, .formula = "lost_bisection_bps / planned_bisection_bps"),
+    FIELD_OF(bisection_unknown, why, "Why one of the figures is not there.", FILLED),
 };
 static const fab_fields BISECTION = VIEW("audited_bisection", BISECTIONS, AUDIT);
 

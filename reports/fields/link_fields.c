@@ -73,7 +73,7 @@ static const fab_field HOT_FLOWS[] = {
     FIELD(src_rank, "Its rank; the GPU where there is no job."),
     FIELD(dst_rank, "Rank of the GPU that receives."),
     FIELD(share, "Part of the bytes of the flow that crosses the link."),
-    FIELD(comm, "Its communicator.", .when = FAB_FILLED),
+    FIELD(comm, "Its communicator.", FILLED),
 };
 static const fab_fields HOT_FLOW = TABLE("hot_flow", HOT_FLOWS, COLLIDING);
 
@@ -114,9 +114,9 @@ static const fab_field DECISIONS[] = {
     TEXT_MADE(switch, decision_switch, "Switch that decides."),
     TEXT_MADE(link, decision_link, "Link that it takes."),
     FIELD_OF(link_id, link, "Number of that link."),
-    FIELD_OF(next_hops, count, "Next hops of equal cost; missing where a table holds the link.", .when = FAB_FILLED),
+    FIELD_OF(next_hops, count, "Next hops of equal cost; missing where a table holds the link.", FILLED),
     FIELD(index, "Index of the one taken, from 0.", IF(count)),
-    FIELD(reason, "Why it is this one; missing where there was nothing to choose.", .when = FAB_FILLED),
+    FIELD(reason, "Why it is this one; missing where there was nothing to choose.", FILLED),
 };
 static const fab_fields DECISION = TABLE("decision", DECISIONS, HASHING);
 
@@ -137,7 +137,7 @@ static const fab_field FLOWS[] = {
     FIELD(dst_gpu, "GPU that receives."),
     FIELD(src_rank, "Its rank; the GPU where there is no job."),
     FIELD(dst_rank, "Rank of the GPU that receives."),
-    FIELD_OF(comm, comm_name, "Its communicator.", .when = FAB_FILLED),
+    FIELD_OF(comm, comm_name, "Its communicator.", FILLED),
     FIGURE_OF(offered_bps, rate_bps, "bit/s",
               "Offered rate of the flow: what neither of its ends is asked too much by.",
               .formula = "bytes * NIC rate / max(bytes out of the source NIC, into the destination NIC)",
@@ -157,7 +157,7 @@ static const fab_field CHOICES[] = {
     FIELD(ideal_used, "Next hops that the paths at a switch would use, on average, if each drew one by itself."),
     FIELD(paths_here, "Paths over the link."),
     FIELD(values_here, "Different values from which these chose: equal ones stay together in a group of any size.",
-          .when = FAB_FILLED),
+          FILLED),
 };
 static const fab_fields CHOICE = TABLE("link_choice", CHOICES, HASHING);
 
@@ -203,7 +203,7 @@ static const fab_field EXPLANATION[] = {
     TEXT_BY(direction, explained_direction, FAB_DIRECTION_TEXT, ONE_OF(fab_directions)),
     FIGURE(capacity_bps, "bit/s", "Capacity of the link in one direction."),
     FIELD(engine, "Name of the routing engine."),
-    FIELD_OF(options, label, "Name and all options, defaults included.", .when = FAB_FILLED),
+    FIELD_OF(options, label, "Name and all options, defaults included.", FILLED),
     FIELD_OF(rounds, n_rounds, "Rounds in which queue pairs take turns; everything is of the first.",
              .only = takes_turns, .low = 2),
     LIST(phases, "phase", phase, n_phases, &PHASE, "Phases with flows over the link."),

@@ -68,8 +68,8 @@ static const fab_field LAST_FLOW_FIELDS[] = {
     FIGURE(bytes, "byte", "Bytes of the flow."),
     FIGURE(rate_bps, "bit/s", "Its max-min fair rate while all flows are under way."),
     FIGURE(finish_s, "s", "When it ends, without latency."),
-    FIELD(bottleneck, "The link that holds it; missing where a window does.", .when = FAB_FILLED),
-    FIELD(comm, "Its communicator.", .when = FAB_FILLED),
+    FIELD(bottleneck, "The link that holds it; missing where a window does.", FILLED),
+    FIELD(comm, "Its communicator.", FILLED),
 };
 static const fab_fields LAST_FLOW = TABLE("last_flow", LAST_FLOW_FIELDS, TIMES);
 
@@ -89,7 +89,7 @@ static size_t count_cycle(const fab_at *at) {
 
 static const fab_field ENGINE_FIELDS[] = {
     FIELD(engine, "Name of the routing engine."),
-    FIELD_OF(options, label, "Name and all options, defaults included.", .when = FAB_FILLED),
+    FIELD_OF(options, label, "Name and all options, defaults included.", FILLED),
     FIELD(seed, "The first seed."),
     FIELD_OF(seeds, n_seeds, "Seeds that the figures are taken over; link_loads and hot_links are of the first.",
              .low = 1),
@@ -183,8 +183,7 @@ static const fab_field ENGINE_FIELDS[] = {
         reordering, engine, &REORDERING,
         "Limits of engines that send packets of a flow over several paths: rate <= window / (round trip + queueing).",
         .only = is_reordering),
-    SCALARS(deadlock_cycle, "link", cycle, count_cycle, "Links of a shortest cycle of dependencies.",
-            .when = FAB_FILLED),
+    SCALARS(deadlock_cycle, "link", cycle, count_cycle, "Links of a shortest cycle of dependencies.", FILLED),
     ARRAY(link_loads, "boundary", tiers, n_tiers, &fab_link_load_fields, "Links by boundary and direction."),
     ARRAY(next_hops_used, "boundary", tiers, n_tiers, &fab_next_hops_fields,
           "Choices among equal-cost next hops, one per switch and group of next hops that some flow met, by the "
@@ -244,8 +243,8 @@ static const fab_fields CROSSING = VIEW("crossed_boundary", CROSSING_FIELDS, COL
 static const fab_field PHASE_FIELDS[] = {
     FIELD(name, "Name of the phase."),
     FIELD(collective, "What its communicators do: all-reduce, send-recv, ..."),
-    FIELD(formula, "Closed form of its bytes.", .when = FAB_FILLED),
-    FIELD(algorithm, "Algorithm of the collective.", .when = FAB_FILLED),
+    FIELD(formula, "Closed form of its bytes.", FILLED),
+    FIELD(algorithm, "Algorithm of the collective.", FILLED),
     FIELD(run, "Phases of equal number are parts of one collective, one after the other."),
     FIELD(flows, "Flows of the phase."),
     FIELD(network_flows, "Flows that leave a scale-up domain."),
@@ -258,7 +257,7 @@ static const fab_field PHASE_FIELDS[] = {
     FIELD(drawn_per_seed,
           "Every seed draws its own flows: figures of the phase, its bounds among them, are of the first seed, those "
           "of engines over all.",
-          .when = FAB_FILLED),
+          FILLED),
     FIELD(max_taper_factor,
           "Largest utilisation of a fabric link when every flow is split evenly at every switch over all shortest "
           "paths: what the design itself causes, whatever the hash does.",
@@ -270,7 +269,7 @@ static const fab_field PHASE_FIELDS[] = {
     FIGURE(handover_s, "s",
            "Part of the time in which data that changes rails is first relayed as a whole inside the scale-up domains "
            "(forwarding=sequential).",
-           .when = FAB_FILLED, .source = TIMES),
+           FILLED, .source = TIMES),
     SAME_ROW(bound, &BOUND,
              "Least possible largest utilisation of network links over minimal paths, certified; with --bound.",
              IF(has_bound)),

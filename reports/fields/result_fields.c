@@ -8,13 +8,13 @@
 
 #define T fab_stat
 static const fab_field STATISTICS[] = {
-    FIGURE(mean, FAB_UNIT_AROUND, "Mean over the seeds.", .is_signed = true),
+    FIGURE(mean, FAB_UNIT_AROUND, "Mean over the seeds.", SIGNED),
     FIGURE(ci95, FAB_UNIT_AROUND, "Half width of the 95 % confidence interval of the mean over the seeds.",
            .formula = "Student's t * sample deviation / sqrt(n)"),
-    FIGURE(p50, FAB_UNIT_AROUND, "Median over the seeds, by nearest rank.", .is_signed = true),
-    FIGURE(p99, FAB_UNIT_AROUND, "What 99 % of the seeds do not exceed, by nearest rank.", .is_signed = true),
-    FIGURE(min, FAB_UNIT_AROUND, "Smallest over the seeds.", .is_signed = true),
-    FIGURE(max, FAB_UNIT_AROUND, "Largest over the seeds.", .is_signed = true),
+    FIGURE(p50, FAB_UNIT_AROUND, "Median over the seeds, by nearest rank.", SIGNED),
+    FIGURE(p99, FAB_UNIT_AROUND, "What 99 % of the seeds do not exceed, by nearest rank.", SIGNED),
+    FIGURE(min, FAB_UNIT_AROUND, "Smallest over the seeds.", SIGNED),
+    FIGURE(max, FAB_UNIT_AROUND, "Largest over the seeds.", SIGNED),
 };
 const fab_fields fab_stat_fields =
     TABLE("distribution", STATISTICS, COLLIDING, .definition = "A figure over several seeds.");
@@ -68,10 +68,10 @@ static const fab_field META[] = {
     TEXT_BY(program, program, "Name of the program.", ONE_OF(PROGRAM)),
     FIELD(version, "Version of the program."),
     NAMED(command, command, COMMANDS, "Command that made the report."),
-    TEXT_BY(design, design_name, "Name of the design, or of the file that was read.", .when = FAB_FILLED),
-    TEXT_BY(design_digest, design_digest, "Digest of the design.", .when = FAB_FILLED),
-    TEXT_BY(source, design_source, "Where the figures of the design come from.", .when = FAB_FILLED),
-    FIELD(traffic, "What is replayed.", .when = FAB_FILLED),
+    TEXT_BY(design, design_name, "Name of the design, or of the file that was read.", FILLED),
+    TEXT_BY(design_digest, design_digest, "Digest of the design.", FILLED),
+    TEXT_BY(source, design_source, "Where the figures of the design come from.", FILLED),
+    FIELD(traffic, "What is replayed.", FILLED),
     FIELD(seed, "The first seed."),
     FIELD_OF(seeds, n_seeds, "Number of seeds that were asked for."),
     TEXT_BY(threads, threads, "The result is the same for any number of threads.", ONE_OF(ANY)),
@@ -101,8 +101,7 @@ static const fab_field RESULT[] = {
     OBJECT_BY(cost, first_cost, &fab_cost_fields, "What it costs."),
     OBJECT_BY(front_end, first_front_end, &fab_front_end_fields, "Network for storage and data beside the fabric."),
     LIST(growth, "step", growth, n_growth, &fab_growth_fields,
-         "Steps of `cost` with --steps; `fabric` and `cost` beside this field are those of the last.",
-         .when = FAB_FILLED),
+         "Steps of `cost` with --steps; `fabric` and `cost` beside this field are those of the last.", FILLED),
     LIST(designs, "design", fabrics, n_fabrics, &fab_design_fields,
          "The designs that `cost` compares. The first is the baseline; `fabric` and `cost` beside this field are its.",
          .only = compares_designs, .low = 2),
@@ -112,7 +111,7 @@ static const fab_field RESULT[] = {
      IF(ranks),
      .definition = "The job as resolved; the microbatch and interleaving of its phases."},
     LIST(iteration, "engine", iterations, n_iterations, &fab_iteration_fields,
-         "One iteration of the training job under every engine.", .when = FAB_FILLED),
+         "One iteration of the training job under every engine.", FILLED),
     {.key = "phases",
      .type = FAB_FIELD_LIST,
      .item = "phase",

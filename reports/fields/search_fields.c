@@ -36,7 +36,7 @@ static const fab_field POINTS[] = {
     FIELD(bisection_ratio, "Bisection over what half of the servers can inject."),
     FIGURE(power_w, "W", "Power of all network parts."),
     FIGURE(total_usd, "USD", "Price of the network."),
-    FIELD(difference_ratio, "How much more than the winner the design costs.", .is_signed = true,
+    FIELD(difference_ratio, "How much more than the winner the design costs.", SIGNED,
           .formula = "total_usd / total_usd of the winner - 1"),
 };
 static const fab_fields POINT = TABLE("optimum", POINTS, OPTIMISE);
@@ -60,8 +60,8 @@ static const fab_field LOSERS[] = {
           "Why it lost: cost: it costs more; bound: even a lower bound is more; constraint: it cannot keep one; "
           "unbuildable: there is no such fabric; unseen: the time limit struck first."),
     FIELD(reason, "The same as a sentence."),
-    FIGURE(total_usd, "USD", "Price of its best design, or the lower bound.", .when = FAB_FILLED),
-    FIELD(difference_ratio, "How much more than the winner that is.", IF(total_usd), .is_signed = true,
+    FIGURE(total_usd, "USD", "Price of its best design, or the lower bound.", FILLED),
+    FIELD(difference_ratio, "How much more than the winner that is.", IF(total_usd), SIGNED,
           .formula = "total_usd / total_usd of the winner - 1"),
 };
 static const fab_fields LOSER = TABLE("rejected", LOSERS, OPTIMISE);
@@ -81,7 +81,7 @@ static const fab_fields LIMIT = TABLE("constraints", LIMITS, OPTIMISE);
 static const fab_field OPTIMUM[] = {
     FIELD(catalog, "Name of the catalog."),
     FIELD(prices, "Name of the price book."),
-    FIELD(source, "Where the figures of the catalog come from.", .when = FAB_FILLED),
+    FIELD(source, "Where the figures of the catalog come from.", FILLED),
     FIELD(gpus, "GPUs to connect."),
     FIELD_OF(choices, n_structures, "Combinations of family, tiers, switches, planes, domain and NIC."),
     FIELD_OF(patterns, n_patterns, "Ways to use the switches of a tier, over all choices."),
@@ -136,10 +136,9 @@ static const fab_field GAINS[] = {
     FIGURE(
         gain_s, "s",
         "What a change saves of the time that the fullest links need, mean over the seeds; both under the same seeds.",
-        .is_signed = true, .formula = "time_s of the base - time_s of the change", .labels = "gain"),
+        SIGNED, .formula = "time_s of the base - time_s of the change", .labels = "gain"),
     FIGURE_OF(gain_ci95_s, ci95_s, "s", "Half width of the 95 % interval of gain_s over the seeds."),
-    FIELD_OF(gain_ratio, ratio, "Gain as a part of the base.", .is_signed = true,
-             .formula = "gain_s / time_s of the base"),
+    FIELD_OF(gain_ratio, ratio, "Gain as a part of the base.", SIGNED, .formula = "gain_s / time_s of the base"),
 };
 static const fab_fields GAIN = TABLE("gain", GAINS, ADVICE);
 
@@ -169,10 +168,10 @@ static const fab_field BEST[] = {
     GROUP(figures, &FIGURES),
     GROUP(gain, &GAIN),
     NAMED(check_verdict, check.verdict, VERDICTS, VERDICT_TEXT " On seeds that chose nothing, as the next three."),
-    FIGURE_OF(check_gain_s, check.gain_s, "s", "The gain on seeds that chose nothing: what can be expected.",
-              .is_signed = true, .formula = "time_s of the base - time_s of the change"),
+    FIGURE_OF(check_gain_s, check.gain_s, "s", "The gain on seeds that chose nothing: what can be expected.", SIGNED,
+              .formula = "time_s of the base - time_s of the change"),
     FIGURE_OF(check_gain_ci95_s, check.ci95_s, "s", "Half width of the 95 % interval of check_gain_s."),
-    FIELD_OF(check_gain_ratio, check.ratio, "The same gain as a part of the base.", .is_signed = true,
+    FIELD_OF(check_gain_ratio, check.ratio, "The same gain as a part of the base.", SIGNED,
              .formula = "check_gain_s / time_s of the base"),
     {.key = "kinds",
      .type = FAB_FIELD_LIST,
@@ -200,8 +199,8 @@ static const fab_field ADVICES[] = {
     FIELD_OF(evaluated, n_evaluated, "Configurations that were evaluated, placements and combinations included."),
     FIELD_OF(placements, n_placements, "Configurations that the search for servers tried."),
     FIELD_OF(placement_budget, budget, "Most placements that the search may try."),
-    FIELD(order_note, "Why rank orders are missing.", .when = FAB_FILLED),
-    FIELD(placement_note, "What the search for servers did, or why there was none.", .when = FAB_FILLED),
+    FIELD(order_note, "Why rank orders are missing.", FILLED),
+    FIELD(placement_note, "What the search for servers did, or why there was none.", FILLED),
     SAME_ROW(base, &BASE_FIGURES, "The configuration that was asked for."),
     LIST(candidates, "candidate", rows, n_rows, &CANDIDATE, "One change each, most gain first, impossible ones last."),
     OBJECT(best, best, &BEST_CHANGES,
@@ -280,8 +279,8 @@ static double exposed(const fab_at *at) {
 static const fab_field SWEEP_ENGINES[] = {
     FIELD(label, "The engine with its options."),
     FIGURE(time_s, "s", "What points are compared by: iteration_s, else phases_s.", IF(has_time)),
-    FIELD_OF(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.",
-             .when = FAB_FILLED, .formula = "time_s / least time_s"),
+    FIELD_OF(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.", FILLED,
+             .formula = "time_s / least time_s"),
     FIELD_OF(pareto, is_on_front,
              "Whether, under this engine, no point costs less and is as fast, or is faster and costs as much.",
              IF(slowdown)),
@@ -320,10 +319,10 @@ static size_t count_values(const fab_at *at) {
 }
 
 static const fab_field SWEEP_POINTS[] = {
-    FIELD(error, "Why the point could not be evaluated; then its lists are empty.", .when = FAB_FILLED),
+    FIELD(error, "Why the point could not be evaluated; then its lists are empty.", FILLED),
     FIELD_OF(design_digest, digest, "Digest of the design.", IF(is_built)),
     FIELD(family, "Topology family.", IF(is_built)),
-    FIELD(traffic, "What is replayed.", IF(is_built), .when = FAB_FILLED),
+    FIELD(traffic, "What is replayed.", IF(is_built), FILLED),
     FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),
     FIELD_OF(pods, counts.pods, "Pods below the top tier.", IF(is_built)),
     FIELD_OF(tiers, counts.tiers, "Switch tiers.", IF(is_built)),
@@ -338,8 +337,8 @@ static const fab_field SWEEP_POINTS[] = {
     FIGURE(total_usd, "USD", "Price of the network.", IF(is_built), .source = COST),
     FIGURE(per_gpu_usd, "USD", "Network price of one GPU.", IF(is_built), .source = COST),
     FIGURE(power_w, "W", "Power of all network parts.", IF(is_built), .source = COST),
-    SCALARS(values, "value", value, count_values, "Values of what the sweep varies; missing in a mix.",
-            .when = FAB_FILLED, .low = 1, .high = FAB_SWEEP_PATHS),
+    SCALARS(values, "value", value, count_values, "Values of what the sweep varies; missing in a mix.", FILLED,
+            .low = 1, .high = FAB_SWEEP_PATHS),
     LIST(phases, "phase", phases, n_phases, &SWEEP_PHASE, "Phases of the job."),
     LIST(engines, "engine", engines, n_engines, &SWEEP_ENGINE, "All phases together under every engine."),
 };

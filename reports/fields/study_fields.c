@@ -11,24 +11,22 @@
 #define T fab_spread
 #define QUANTILES                                                                                                      \
     FIELD(n, "Scenarios in which the figure is known."),                                                               \
-        FIGURE(mean, FAB_UNIT_AROUND, "Mean over the scenarios in which the figure is known.", .is_signed = true),     \
-        FIGURE(p50, FAB_UNIT_AROUND, "Median, by nearest rank.", .is_signed = true),                                   \
+        FIGURE(mean, FAB_UNIT_AROUND, "Mean over the scenarios in which the figure is known.", SIGNED),                \
+        FIGURE(p50, FAB_UNIT_AROUND, "Median, by nearest rank.", SIGNED),                                              \
         FIGURE(p90, FAB_UNIT_AROUND, "What 90 % do not exceed, by nearest rank; of goodput: what 90 % reach.",         \
-               .is_signed = true),                                                                                     \
-        FIGURE(p99, FAB_UNIT_AROUND, "What 99 % do not exceed, by nearest rank; of goodput: what 99 % reach.",         \
-               .is_signed = true)
+               SIGNED),                                                                                                \
+        FIGURE(p99, FAB_UNIT_AROUND, "What 99 % do not exceed, by nearest rank; of goodput: what 99 % reach.", SIGNED)
 
 static const fab_field SPREADS[] = {
     QUANTILES,
-    FIGURE_OF(max, worst, FAB_UNIT_AROUND, "Largest over the scenarios in which the figure is known.",
-              .is_signed = true),
+    FIGURE_OF(max, worst, FAB_UNIT_AROUND, "Largest over the scenarios in which the figure is known.", SIGNED),
     FIELD_OF(max_scenario, worst_scenario, "The scenario that has it, the lowest of those."),
 };
 static const fab_fields SPREAD = TABLE("spread", SPREADS, SUMMARY, .is_small = true);
 
 static const fab_field SPREADS_BELOW[] = {
     QUANTILES,
-    FIGURE_OF(min, worst, FAB_UNIT_AROUND, "Smallest over the histories.", .is_signed = true),
+    FIGURE_OF(min, worst, FAB_UNIT_AROUND, "Smallest over the histories.", SIGNED),
     FIELD_OF(min_scenario, worst_scenario, "The scenario that has it, the lowest of those."),
 };
 static const fab_fields SPREAD_BELOW = TABLE("spread_of_goodput", SPREADS_BELOW, SUMMARY, .is_small = true);
@@ -39,28 +37,26 @@ static const fab_fields SPREAD_BELOW = TABLE("spread_of_goodput", SPREADS_BELOW,
 #define T fab_study_case
 static const fab_field CASES[] = {
     FIELD(scenario, "Number of the scenario."),
-    FIELD(name, "What a list of scenarios calls it.", .when = FAB_FILLED),
+    FIELD(name, "What a list of scenarios calls it.", FILLED),
     FIELD(failed, "What fails; of a history how often each class does."),
     FIELD(n_failed, "Components that fail; of a history failures."),
     FIELD_OF(stopped, is_stopped, "Whether the job stands; of a history at its end."),
-    FIELD_OF(damage_ratio, damage, "Part of the job's speed that the failures take: 1 where it stops.",
-             .is_signed = true),
-    FIELD_OF(slowdown_ratio, slowdown, "Time over that where nothing has failed.", .when = FAB_KNOWN),
-    FIGURE(time_s, "s", "Time with what has failed.", .when = FAB_KNOWN),
+    FIELD_OF(damage_ratio, damage, "Part of the job's speed that the failures take: 1 where it stops.", SIGNED),
+    FIELD_OF(slowdown_ratio, slowdown, "Time over that where nothing has failed.", KNOWN),
+    FIGURE(time_s, "s", "Time with what has failed.", KNOWN),
     FIELD(worst_ratio,
           "Largest load of a network link in any phase over what is left of its capacity, after ranks have moved.",
-          .when = FAB_KNOWN, .source = OUTCOMES),
-    FIELD(lost_ratio, "Offered rate of flows that lost their way, before ranks moved, over all that is offered.",
-          .when = FAB_KNOWN, .source = OUTCOMES),
-    FIELD_OF(goodput_ratio, goodput, "Useful part of a span with failures and repairs.", .when = FAB_KNOWN,
-             .source = OUTCOMES),
+          KNOWN, .source = OUTCOMES),
+    FIELD(lost_ratio, "Offered rate of flows that lost their way, before ranks moved, over all that is offered.", KNOWN,
+          .source = OUTCOMES),
+    FIELD_OF(goodput_ratio, goodput, "Useful part of a span with failures and repairs.", KNOWN, .source = OUTCOMES),
     FIELD_OF(disconnected_flows, n_disconnected, "Flows that lose every path, before ranks move.", .source = OUTCOMES),
     FIELD_OF(moved_servers, n_moved, "Servers whose ranks move.", .source = OUTCOMES),
     FIELD_OF(collisions, n_collisions,
              "Network links that are asked for more than is left of them, in all phases, after ranks have moved.",
              .source = OUTCOMES),
     FIELD_OF(stops, n_stops, "Failures of a history that stop the job.", .source = OUTCOMES),
-    FIELD(fullest, "The link of worst_ratio.", .when = FAB_FILLED),
+    FIELD(fullest, "The link of worst_ratio.", FILLED),
 };
 static const fab_fields CASE = TABLE("study_case", CASES, SUMMARY);
 
@@ -78,18 +74,15 @@ static const fab_field CRITICALS[] = {
     FIELD_OF(damage_ratio, damage,
              "Mean damage over the scenarios in which it fails, alone or with others; below 0 where its failure makes "
              "the job faster.",
-             .is_signed = true),
+             SIGNED),
     FIELD_OF(
         damage_ci95_ratio, ci95,
         "Half width of the 95 % interval of damage_ratio over the scenarios (Student's t); missing where there is one.",
-        .when = FAB_KNOWN),
-    FIELD_OF(mean_slowdown_ratio, mean_slowdown, "Mean slowdown over the scenarios in which the job runs.",
-             .when = FAB_KNOWN),
-    FIELD_OF(max_slowdown_ratio, worst_slowdown, "Largest slowdown of a scenario in which the job runs.",
-             .when = FAB_KNOWN),
-    FIELD_OF(mean_worst_ratio, mean_ratio, "Mean of worst_ratio over the scenarios in which it fails.",
-             .when = FAB_KNOWN),
-    FIELD_OF(max_worst_ratio, worst_ratio, "Largest worst_ratio of a scenario in which it fails.", .when = FAB_KNOWN),
+        KNOWN),
+    FIELD_OF(mean_slowdown_ratio, mean_slowdown, "Mean slowdown over the scenarios in which the job runs.", KNOWN),
+    FIELD_OF(max_slowdown_ratio, worst_slowdown, "Largest slowdown of a scenario in which the job runs.", KNOWN),
+    FIELD_OF(mean_worst_ratio, mean_ratio, "Mean of worst_ratio over the scenarios in which it fails.", KNOWN),
+    FIELD_OF(max_worst_ratio, worst_ratio, "Largest worst_ratio of a scenario in which it fails.", KNOWN),
     FIELD(worst_scenario, "The scenario with most damage, the lowest of those."),
     FIELD_OF(clear, is_clear,
              "More damage than chance makes of the mean of all scenarios: it fails in 10 and more, and is above that "
@@ -104,16 +97,15 @@ static const fab_field CLASSES[] = {
     FIELD(name, "What its components are: leaf switches, leaf-spine links, ..."),
     FIELD_OF(components, n_components, "Components that fail in some scenario."),
     FIELD_OF(stopping, n_stopping, "Components of which every scenario stops the job."),
-    FIELD_OF(damage_ratio, damage, "Mean damage over the components.", .is_signed = true),
-    FIELD_OF(max_damage_ratio, worst_damage, "Damage of the worst part of the class.", .is_signed = true),
+    FIELD_OF(damage_ratio, damage, "Mean damage over the components.", SIGNED),
+    FIELD_OF(max_damage_ratio, worst_damage, "Damage of the worst part of the class.", SIGNED),
     FIELD(worst, "The first component that does that."),
     FIELD_OF(worst_components, n_worst, "Components that do that."),
     FIELD_OF(clear, n_clear, "Components that are clear."),
     FIELD_OF(scenarios, n_scenarios, "Scenarios in which one of them fails."),
     FIELD_OF(stopped, n_stopped, "Scenarios among them in which the job stands."),
     FIELD_OF(scenario_damage_ratio, scenario_damage,
-             "Mean damage of the scenarios in which any part of the class fails.", .when = FAB_KNOWN,
-             .is_signed = true),
+             "Mean damage of the scenarios in which any part of the class fails.", KNOWN, SIGNED),
     FIELD_OF(stands_out, is_clear, "Whether these scenarios are clear against all, as components are."),
 };
 static const fab_fields CLASS = TABLE("component_class", CLASSES, SUMMARY);
@@ -123,12 +115,12 @@ static const fab_fields CLASS = TABLE("component_class", CLASSES, SUMMARY);
 static const fab_field CAUSES[] = {
     FIELD(name, "Class of failures."),
     FIELD(failures, "Failures of the class in a history, mean over the histories.", .source = OUTCOMES),
-    FIELD_OF(damage_ratio, damage, "Damage of one of them.", .is_signed = true),
+    FIELD_OF(damage_ratio, damage, "Damage of one of them.", SIGNED),
     FIELD_OF(damage_ci95_ratio, ci95, "Half width of the 95 % interval of that."),
     FIELD_OF(share_ratio, share,
              "Part of all damage that failures of a class do in histories: by least squares, without a constant, of "
              "the damage over how often each class fails.",
-             .is_signed = true, .formula = "failures * damage_ratio of one / mean damage_ratio"),
+             SIGNED, .formula = "failures * damage_ratio of one / mean damage_ratio"),
 };
 static const fab_fields CAUSE = TABLE("cause", CAUSES, SUMMARY);
 
@@ -138,8 +130,8 @@ static const fab_field ACCESS[] = {
     FIELD_OF(scenarios, n, "Scenarios that lose one link between NIC and switch and nothing else."),
     FIELD_OF(stopped, n_stopped, "Scenarios among them in which the job stands."),
     FIELD_OF(slower, n_slower, "Scenarios among them in which the job runs, with a factor above 1."),
-    FIELD_OF(mean_slowdown_ratio, mean_slowdown, "Mean slowdown over those in which the job runs.", .when = FAB_KNOWN),
-    FIELD_OF(max_slowdown_ratio, worst_slowdown, "Largest slowdown of those in which the job runs.", .when = FAB_KNOWN),
+    FIELD_OF(mean_slowdown_ratio, mean_slowdown, "Mean slowdown over those in which the job runs.", KNOWN),
+    FIELD_OF(max_slowdown_ratio, worst_slowdown, "Largest slowdown of those in which the job runs.", KNOWN),
 };
 static const fab_fields ACCESS_LOSS = TABLE("access_loss", ACCESS, SUMMARY);
 
@@ -151,14 +143,14 @@ GIVES(const fab_study_summary *, study_of, fab_at_result(at)->study);
 GIVES(bool, has_policies, study_of(at)->n_policies > 1);
 GIVES(bool, has_span, study_of(at)->span_s > 0);
 
-#define OF_HISTORIES                       .only = has_span, .when = FAB_KNOWN, .source = OUTCOMES
+#define OF_HISTORIES                       .only = has_span, KNOWN, .source = OUTCOMES
 #define SPREAD_OF(key, member, unit_, ...) OBJECT(key, member, &SPREAD, __VA_ARGS__, IF(member.n), .unit = unit_)
 
 static const fab_field VARIANTS[] = {
     FIELD(engine, "The engine with its options."),
     FIELD(policy, "What is done about servers that are lost."),
-    FIGURE(whole_time_s, "s", "Time where nothing has failed.", .when = FAB_KNOWN, .source = OUTCOMES),
-    FIELD(whole_ratio, "Largest load of a network link over its capacity where nothing has failed.", .when = FAB_KNOWN,
+    FIGURE(whole_time_s, "s", "Time where nothing has failed.", KNOWN, .source = OUTCOMES),
+    FIELD(whole_ratio, "Largest load of a network link over its capacity where nothing has failed.", KNOWN,
           .source = OUTCOMES),
     FIELD(whole_collisions, "Network links that are asked for more than they carry where nothing failed."),
     FIELD_OF(done, n_done, "Scenarios that were looked at."),
@@ -166,7 +158,7 @@ static const fab_field VARIANTS[] = {
              "Scenarios in which the job stands, after ranks have moved; of histories at their end."),
     FIELD_OF(disconnected, n_disconnected, "Scenarios in which flows lose every path, before anybody moves."),
     FIELD_OF(moved_scenarios, n_moved, "Scenarios in which servers move."),
-    FIELD_OF(damage_ratio, damage, "Mean damage over all scenarios.", .when = FAB_KNOWN, .is_signed = true),
+    FIELD_OF(damage_ratio, damage, "Mean damage over all scenarios.", KNOWN, SIGNED),
     FIELD_OF(best, n_best, "Scenarios in which no other policy of the engine does less damage; ties count.",
              .only = has_policies, .formula = "differences up to 1e-9 are ties"),
     FIELD_OF(alone_best, n_alone, "Scenarios in which every other policy of the engine does more damage.",
@@ -174,7 +166,7 @@ static const fab_field VARIANTS[] = {
     FIELD(restart_ratio, "Part of the span in which the job restarts.", OF_HISTORIES),
     FIELD(redo_ratio, "Part of the span in which work since the last checkpoint is done again.", OF_HISTORIES),
     FIELD(slow_ratio, "Part of the span lost because the job runs slower; below 0 where it runs faster.", OF_HISTORIES,
-          .is_signed = true),
+          SIGNED),
     FIELD(wait_ratio, "Part of the span in which the job can run nowhere.", OF_HISTORIES),
     FIELD(failures, "Failures in a history, mean over the histories.", OF_HISTORIES),
     FIELD(stops, "Failures in a history that stop the job, mean over the histories.", OF_HISTORIES),
@@ -194,16 +186,14 @@ static const fab_field VARIANTS[] = {
     SPREAD_OF(lost_ratio, lost_ratio, NULL,
               "Offered rate of flows that lost their way, before ranks moved, over all that is offered."),
     SPREAD_OF(moved_servers, moved, NULL, "Servers whose ranks move."),
-    OBJECT(goodput_ratio, goodput, &SPREAD_BELOW,
-           "Useful part of a span with failures and repairs: work that stays, at the speed of the whole fabric.",
-           IF(goodput.n), .formula = "1 - restart_ratio - redo_ratio - slow_ratio - wait_ratio", .source = OUTCOMES,
+    OBJECT(goodput_ratio, goodput, &SPREAD_BELOW, "Goodput of the variant.", IF(goodput.n), .source = OUTCOMES,
            .labels = "goodput"),
     OBJECT(access_loss, access, &ACCESS_LOSS, "Scenarios that lose one link between NIC and switch and nothing else.",
            IF(access.n)),
     ARRAY(causes, "class", causes, n_causes, &CAUSE,
           "What a failure of each class costs in histories, by least squares of the damage over how often each class "
           "fails; missing where there are too few histories.",
-          .when = FAB_FILLED),
+          FILLED),
     LIST(classes, "class", classes, n_classes, &CLASS,
          "Components by what they are, most scenario_damage_ratio first."),
     LIST(critical, "component", critical.list, critical.n, &CRITICAL, "Components, most damage first, then by name."),
@@ -235,14 +225,12 @@ static const fab_field CHOICES[] = {
     FIELD_OF(compared, n_compared, "Scenarios of which the damage is known under all policies."),
     FIELD_OF(differ, n_differ, "Scenarios in which the policies do not all do the same damage."),
     FIELD_OF(rescued, n_rescued, "Scenarios in which the job stands under the baseline and runs under another policy."),
-    FIELD_OF(damage_ratio, damage, "Mean damage of the best policy, scenario by scenario.", .when = FAB_KNOWN,
-             .is_signed = true),
-    FIELD_OF(baseline_damage_ratio, baseline_damage, "Mean damage under the baseline.", .when = FAB_KNOWN,
-             .is_signed = true),
+    FIELD_OF(damage_ratio, damage, "Mean damage of the best policy, scenario by scenario.", KNOWN, SIGNED),
+    FIELD_OF(baseline_damage_ratio, baseline_damage, "Mean damage under the baseline.", KNOWN, SIGNED),
     FIELD_OF(slowdown_ratio, best_slowdown, "Mean slowdown of the best, over the scenarios that run under both.",
-             .when = FAB_KNOWN),
+             KNOWN),
     FIELD_OF(baseline_slowdown_ratio, baseline_slowdown, "Mean slowdown under the baseline, over the same scenarios.",
-             .when = FAB_KNOWN),
+             KNOWN),
     FIELD_OF(max_saved_ratio, most_saved,
              "Largest damage that the best policy saves in one scenario; missing where the baseline is always best.",
              .only = saves),
@@ -276,9 +264,9 @@ static const fab_field SHOWN_COUNTS[] = {
     FIELD_OF(stopped, n_stopped, "Scenarios of that variant in which the job stands, after ranks have moved."),
     FIELD_OF(disconnected, n_disconnected, "Scenarios of that variant in which flows lose every path."),
     FIELD_OF(damage_ratio, damage,
-             "Part of the job's speed that failures take, mean over the scenarios: 1 where the job stops, below 0 "
+             "Part of the job's speed that failures take: 1 where the job stops. Mean over the scenarios; below 0 "
              "where a failure makes it faster.",
-             .when = FAB_KNOWN, .is_signed = true,
+             KNOWN, SIGNED,
              .formula = "1 - 1 / slowdown_ratio; of a history 1 - goodput_ratio; without times 1 - max(1, worst_ratio "
                         "of the whole fabric) / max(1, worst_ratio)",
              .labels = "damage|impact"),
@@ -287,7 +275,10 @@ static const fab_fields SHOWN_HEAD = VIEW("shown_counts", SHOWN_COUNTS, NULL);
 
 static const fab_field SHOWN_SPREADS[] = {
     SPREAD_OF(slowdown_ratio, slowdown, NULL, "Slowdown of the variant that stands first."),
-    OBJECT(goodput_ratio, goodput, &SPREAD_BELOW, "Goodput of that variant.", IF(goodput.n), .labels = "goodput"),
+    OBJECT(goodput_ratio, goodput, &SPREAD_BELOW,
+           "Useful part of a span with failures and repairs: work that stays, at the speed of the whole fabric.",
+           IF(goodput.n), .formula = "1 - restart_ratio - redo_ratio - slow_ratio - wait_ratio", .source = OUTCOMES,
+           .labels = "goodput"),
 };
 static const fab_fields SHOWN_FIGURES = VIEW("shown_spreads", SHOWN_SPREADS, NULL);
 
@@ -307,7 +298,7 @@ static const fab_field STUDY[] = {
     FIELD_OF(scenarios, n_scenarios, "Sets of failures, or histories, that were planned.", .labels = "scenarios"),
     FIELD_OF(done, n_done, "Scenarios that were looked at under every variant."),
     FIELD_OF(source, scenarios, "Where the scenarios come from."),
-    FIGURE(span_s, "s", "Time that a history covers; missing of sets.", .when = FAB_FILLED, .source = OUTCOMES),
+    FIGURE(span_s, "s", "Time that a history covers; missing of sets.", FILLED, .source = OUTCOMES),
     FIELD_OF(times, has_times, "Whether times are known; else loads alone."),
     FIELD_OF(damage, criterion, "What damage is here."),
     FIELD_OF(components, n_components, "Different components that fail in some scenario."),
@@ -320,7 +311,7 @@ static const fab_field STUDY[] = {
     LIST(policy, "variant", variants, n_variants, &VARIANT, "Every engine under every policy, engine by engine.",
          .low = 1),
     LIST_BY(choices, "choice", choices_of, count_choices, &CHOICE,
-            "The best policy of every engine, scenario by scenario, against a baseline.", .when = FAB_FILLED),
+            "The best policy of every engine, scenario by scenario, against a baseline.", FILLED),
     GROUP_BY(shown_variant, &SHOWN_TAIL),
 };
 const fab_fields fab_study_fields = TABLE(

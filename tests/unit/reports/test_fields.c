@@ -18,11 +18,21 @@ typedef struct ending {
 } ending;
 
 /* The first that fits; what fits none has a unit of the last four, or none. */
-static const ending ENDINGS[] = {{"_per_s", "1/s"},  {"_per_year", "USD/year"}, {"_gbps_usd", "USD per Gb/s"},
-                                 {"_bps", "bit/s"},  {"bytes", "byte"},         {"_s", "s"},
-                                 {"_m", "m"},        {"_w", "W"},               {"usd", "USD"},
-                                 {"_tokens", "USD"}, {"_ratio", NULL},          {"_factor", NULL},
-                                 {"_taper", NULL},   {"days", "d"},             {"tflops_per_gpu", "TFLOP/s"}};
+static const ending ENDINGS[] = {{"_per_s", "1/s"},
+                                 {"_per_year", "USD/year"},
+                                 {"_gbps_usd", "USD per Gb/s"},
+                                 {"_bps", "bit/s"},
+                                 {"bytes", "byte"},
+                                 {"_s", "s"},
+                                 {"_m", "m"},
+                                 {"_w", "W"},
+                                 {"usd", "USD"},
+                                 {"_tokens", "USD"},
+                                 {"_ratio", NULL},
+                                 {"_factor", NULL},
+                                 {"_taper", NULL},
+                                 {"days", "d"},
+                                 {"tflops_per_gpu", "TFLOP/s"}};
 
 static bool ends_in(const char *key, const char *text) {
     size_t n = strlen(key), m = strlen(text);
@@ -57,7 +67,8 @@ static void check_definition(const char *table, const fab_field *f) {
 }
 
 static bool is_attribute(const fab_field *f) {
-    return fab_field_is_scalar(f) || (f->type == FAB_FIELD_LIST && f->table == NULL && !fab_field_is_text(f->item_type));
+    return fab_field_is_scalar(f) ||
+           (f->type == FAB_FIELD_LIST && f->table == NULL && !fab_field_is_text(f->item_type));
 }
 
 static void check_rows(const char *name, const fab_fields *table, const fab_fields *around, seen *s) {
@@ -114,8 +125,9 @@ static bool count_labelled(const fab_definition *d, void *context) {
 }
 
 Test(fields, words_of_reports_lead_to_their_fields) {
-    static const char *const WORDS[] = {"MFU", "mfu", "bubble", "Collided", "goodput", "bisection", "oversubscription",
-                                        "hash factor", "Taper-Factor", "exposed", "bus bandwidth", "max_hash_factor"};
+    static const char *const WORDS[] = {"MFU",          "mfu",       "bubble",           "Collided",
+                                        "goodput",      "bisection", "oversubscription", "hash factor",
+                                        "Taper-Factor", "exposed",   "bus bandwidth",    "max_hash_factor"};
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
         count c = {0, WORDS[i]};
         fab_definitions_visit(count_labelled, &c);
