@@ -132,9 +132,10 @@ static void summarize(const groups *g, const char *note, fab_traffic *traffic) {
     } else {
         (void)snprintf(text, sizeof text, "%s", result);
     }
-    (void)snprintf(traffic->summary, sizeof traffic->summary, "%s over %s GPUs%s: %s%s%s%s%s",
+    (void)snprintf(traffic->summary, sizeof traffic->summary, "%s over %s GPUs%s: %s%s",
                    fab_operation_name(p->operation), fab_format_count(count, fab_pattern_size(p)), in_groups, text,
-                   rounded, only, note[0] != '\0' ? "; " : "", note);
+                   rounded);
+    fab_append(traffic->summary, sizeof traffic->summary, "%s%s%s", only, note[0] != '\0' ? "; " : "", note);
 }
 
 static fab_status add_all(const fab_collective_set *set, fab_traffic *traffic, char *note, size_t note_size,
