@@ -146,20 +146,20 @@ static bool servers_share_leaves(const fab_fabric *f) {
 
 static void choose_groups(layout *l) {
     const fab_fabric *f = l->fabric;
-    const char *at = l->spec->leaf_at;
-    if (strcmp(at, "rack") != 0 && strcmp(at, "row") != 0 && strcmp(at, "hall") != 0) {
-        at = servers_share_leaves(f) ? "rack" : "row";
+    fab_leaf_at at = l->spec->leaf_at;
+    if (at == FAB_LEAF_AUTO) {
+        at = servers_share_leaves(f) ? FAB_LEAF_IN_RACK : FAB_LEAF_IN_ROW;
     }
     for (uint32_t i = 0; i < fab_n_switches(f); i++) {
         bool is_leaf = f->first[FAB_NODE_SWITCH] + i < f->first_of_tier[2];
         uint32_t home = l->low[i] + (l->high[i] - l->low[i]) / 2;
         fab_rack rack = server_rack(l, home);
-        if (is_leaf && strcmp(at, "rack") == 0) {
+        if (is_leaf && at == FAB_LEAF_IN_RACK) {
             l->group[i] = IN_SERVER_RACK;
             l->floor->switch_rack[i] = home;
             continue;
         }
-        bool in_row = is_leaf && strcmp(at, "row") == 0;
+        bool in_row = is_leaf && at == FAB_LEAF_IN_ROW;
         l->group[i] = in_row ? row_group(l, rack.hall, rack.row) : hall_group(l, rack.hall);
         l->n_in_group[l->group[i]]++;
     }

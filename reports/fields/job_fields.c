@@ -33,7 +33,12 @@ const fab_fields fab_memory_fields = TABLE("memory", MEMORY, JOBS);
 #undef T
 #define T fab_result
 static const fab_field JOB[] = {
-    FIELD_OF(kind, job.kind, "Kind of the job: training, ranking or serving.", FILLED),
+    {.key = "kind",
+     .type = FAB_FIELD_NAME,
+     .at = offsetof(T, job.kind),
+     .names = fab_job_kinds,
+     .n_names = 3,
+     .definition = "Kind of the job: training, ranking or serving."},
     FIELD_OF(model, job.model, "Name of the model.", FILLED),
     FIELD_OF(gpu, job.gpu, "Name of the GPU.", FILLED),
     FIELD(ranks, "Ranks of the job, one on each GPU it takes."),

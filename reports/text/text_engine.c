@@ -21,13 +21,13 @@ static void engine_add_seeds(fab_table *table, const char *what, const fab_stat 
 
 static void engine_put_distribution(fab_page *page, const fab_engine_result *e) {
     const fab_column columns[] = {
-        COLUMN(fab_show(page, "over %s seeds", fab_show_count(page, e->n_seeds)), NULL),
-        COLUMN("mean", fab_show_3_digits),
-        COLUMN("+- 95 %", fab_show_3_digits),
-        COLUMN("median", fab_show_3_digits),
-        COLUMN("p99", fab_show_3_digits),
-        COLUMN("min", fab_show_3_digits),
-        COLUMN("max", fab_show_3_digits),
+        COLUMN(fab_show(page, "over %s seeds", fab_show_count(page, e->n_seeds)), text),
+        COLUMN("mean", 3_digits),
+        COLUMN("+- 95 %", 3_digits),
+        COLUMN("median", 3_digits),
+        COLUMN("p99", 3_digits),
+        COLUMN("min", 3_digits),
+        COLUMN("max", 3_digits),
     };
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
@@ -228,13 +228,13 @@ static void engine_put_bins(fab_page *page, size_t row, const void *context) {
 }
 
 static void engine_put_loads(fab_page *page, const fab_engine_result *e) {
-    static const fab_column COLUMNS[] = {COLUMN("links", NULL),
-                                         COLUMN("number", fab_show_whole),
-                                         COLUMN("used", fab_show_whole),
-                                         COLUMN("mean", fab_show_2_digits),
+    static const fab_column COLUMNS[] = {COLUMN("links", text),
+                                         COLUMN("number", whole),
+                                         COLUMN("used", whole),
+                                         COLUMN("mean", 2_digits),
                                          MARKED("max", fab_show_2_digits, FAB_INK_BAD, FAB_FULL_LOAD),
-                                         COLUMN("spray", fab_show_2_digits),
-                                         COLUMN("collided", fab_show_whole)};
+                                         COLUMN("spray", 2_digits),
+                                         COLUMN("collided", whole)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < e->n_tiers; i++) {

@@ -1,4 +1,5 @@
 /* Patch plan. What cables of one class have in common is formatted once; rows are streamed. */
+#include "fab/prices.h"
 #include "fab/patch.h"
 #include "fab/memory.h"
 #include "fab/units.h"

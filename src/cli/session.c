@@ -1,4 +1,6 @@
 #include "cli.h"
+#include "fab/prices.h"
+#include "fab/design.h"
 #include "fab/advice.h"
 
 #include "fab/advise.h"
@@ -90,6 +92,17 @@ done:
     return status;
 }
 
+fab_status cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err) {
+    fab_design *design = NULL;
+    fab_status status = FAB_NEW(design, 1, err);
+    if (status == FAB_OK && (status = cli_read_design(options, text, design, err)) == FAB_OK) {
+        *out = design;
+        design = NULL;
+    }
+    free(design);
+    return status;
+}
+
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
                            fab_error *err) {
     fab_fabric_result *fabrics = NULL;
@@ -108,7 +121,7 @@ fab_status cli_result_init(const cli_options *options, fab_command command, size
 fab_status cli_replay_and_report(const cli_options *options, fab_command command, const char *traffic,
                                  const fab_bound *known_bound, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     fab_fabric *graph = NULL;
     fab_context *context = NULL;
     fab_result result = {0};
@@ -119,22 +132,22 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
     bool shows_progress = cli_progress_wanted(options);
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_exports(options, err));
-    FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
+    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
     FAB_TRY(cli_result_init(options, command, 1, &result, err));
-    FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
+    FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     FAB_TRY(fab_view_check(graph, options->view, err));
     result.graph = graph;
     if (cli_is_front_end(traffic)) {
-        FAB_TRY(cli_front_end_open(traffic, &design, graph, &front_end, err));
-        cli_front_end_show(&design, &result, &front_end);
+        FAB_TRY(cli_front_end_open(traffic, design, graph, &front_end, err));
+        cli_front_end_show(design, &result, &front_end);
         traffic = front_end.text;
     }
-    const fab_context_request what = {.design = &design,
+    const fab_context_request what = {.design = design,
                                       .fabric = front_end.hosts != NULL ? front_end.hosts : graph,
                                       .gpus = front_end.hosts != NULL ? graph : NULL,
                                       .traffic = traffic,
-                                      .engines = design.engines,
-                                      .n_engines = options->advise.on ? 1 : design.n_engines,
+                                      .engines = design->engines,
+                                      .n_engines = options->advise.on ? 1 : design->n_engines,
                                       .seed = options->seed};
     FAB_TRY(fab_context_new(&what, &context, err));
     fab_replay replay = {.context = context,
@@ -149,7 +162,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
                          .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
                          .progress = shows_progress ? cli_progress_step : NULL,
                          .progress_context = &progress};
-    FAB_TRY(cli_check_further(options, &design, err));
+    FAB_TRY(cli_check_further(options, design, err));
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
     status = fab_replay_run(&replay, &result, err);
@@ -160,7 +173,7 @@ fab_status cli_replay_and_report(const cli_options *options, fab_command command
         status = cli_look_further(options, &replay, &result, &further, err);
     }
     cli_progress_end(shows_progress);
-    fab_blame_design(&design, status, err);
+    fab_blame_design(design, status, err);
     FAB_TRY(status);
     FAB_TRY(cli_report(options, &result, out, err));
 done:
@@ -170,6 +183,7 @@ done:
     fab_context_free(context);
     cli_front_end_close(&front_end);
     fab_fabric_free(graph);
+    free(design);
     return status;
 }
 

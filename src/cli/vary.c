@@ -1,6 +1,7 @@
 /* Parameters that are varied: their texts, and the design of a point. */
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/sweep_run.h"
 

@@ -13,20 +13,20 @@
  */
 
 /* A value of digits with commas, as of xgft=2;4,4;1,4. */
-static bool is_list(const char *text) {
+static bool is_shape(const char *text) {
     char key[32] = "";
     size_t n = strcspn(text, "=,");
     if (n < sizeof key && text[n] == '=') {
         memcpy(key, text, n);
     }
     const field *f = design_field_find(SCOPE_FABRIC, key);
-    return f != NULL && f->kind == FIELD_LIST;
+    return f != NULL && f->kind == FIELD_SHAPE;
 }
 
 /* End of the setting at `text`: a comma, unless what follows has no key of its own, as inside a list. */
 static size_t setting_length(const char *text) {
     size_t n = strcspn(text, ",");
-    while (is_list(text) && text[n] == ',' && text[n + 1 + strcspn(text + n + 1, "=,")] != '=') {
+    while (is_shape(text) && text[n] == ',' && text[n + 1 + strcspn(text + n + 1, "=,")] != '=') {
         n += 1 + strcspn(text + n + 1, ",");
     }
     return n;

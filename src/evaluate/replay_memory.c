@@ -3,6 +3,7 @@
  *
  * Where a count is not known before the work is done, the formula takes its bound: every path as long as the tiers
  * allow, every array as large as doubling may leave it. */
+#include "fab/design.h"
 #include "fab/fluid.h"
 #include "fab/memory.h"
 #include "fab/replay_memory.h"
@@ -140,27 +141,24 @@ fab_status fab_context_check_routers(const fab_context_request *what, const fab_
 
 /* Links of the paths of a pair under a split: one of each class of links in a tree, all inside of a box in a torus. */
 static double links_of_split(const fab_replay *replay, const fab_fabric *f) {
-    const fab_design *design = fab_context_what(replay->context)->design;
-    fab_torus torus;
+    const fab_torus *torus = &fab_context_what(replay->context)->design->fabric.torus;
     double n = 2.0 * f->n_tiers + (fab_is_tree(f) ? 2 : 4);
-    if (f->wiring != FAB_WIRING_TORUS || fab_torus_parse(design->fabric.torus, &torus, NULL) != FAB_OK) {
+    if (f->wiring != FAB_WIRING_TORUS) {
         return n;
     }
-    n = torus.n_dimensions;
-    for (uint32_t i = 0; i < torus.n_dimensions; i++) {
-        n *= (double)torus.size[i] / 4 + 1; /* the mean distance, there and back being the same */
+    n = torus->n_dimensions;
+    for (uint32_t i = 0; i < torus->n_dimensions; i++) {
+        n *= (double)torus->size[i] / 4 + 1; /* the mean distance, there and back being the same */
     }
     return n + 4;
 }
 
 /* Cables of a path between two NICs: up and down; over the diameter of another graph, on average half of it. */
 double fab_path_links(const fab_design *design, const fab_fabric *f) {
-    fab_torus torus;
+    const fab_torus *torus = &design->fabric.torus;
     double n = 2.0 * f->n_tiers + 2 + (f->forwards_in_domain ? 2 : 0);
-    if (f->wiring == FAB_WIRING_TORUS && fab_torus_parse(design->fabric.torus, &torus, NULL) == FAB_OK) {
-        for (uint32_t i = 0; i < torus.n_dimensions; i++) {
-            n += (double)torus.size[i] / 4;
-        }
+    for (uint32_t i = 0; f->wiring == FAB_WIRING_TORUS && i < torus->n_dimensions; i++) {
+        n += (double)torus->size[i] / 4;
     }
     return f->wiring == FAB_WIRING_DRAGONFLY || f->wiring == FAB_WIRING_GRAPH ? n + 3 : n;
 }

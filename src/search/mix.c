@@ -1,6 +1,7 @@
 /* Two kinds of job on several fabrics. */
 #include "fab/mix_run.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 
 #include <math.h>

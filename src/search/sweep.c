@@ -1,4 +1,5 @@
 /* A design at many values of one or two parameters: every point is a run of its own, of which the figures stay. */
+#include "fab/design.h"
 #include "fab/sweep_run.h"
 
 #include "fab/memory.h"

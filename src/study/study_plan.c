@@ -1,6 +1,8 @@
 /* What a study is made of, found out and written down. */
 #include "study_scene.h"
 
+#include "fab/str.h"
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/study.h"

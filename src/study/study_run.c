@@ -2,6 +2,8 @@
 #include "study_loop.h"
 #include "study_scene.h"
 
+#include "fab/design.h"
+#include "fab/str.h"
 #include "fab/memory.h"
 
 #include <stdio.h>

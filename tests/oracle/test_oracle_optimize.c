@@ -1,4 +1,5 @@
 /* The optimiser against all designs of small random catalogs, and the closed form of the bisection against graphs. */
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/optimize.h"
 #include "fab/rng.h"

@@ -1,5 +1,8 @@
 #include "cli.h"
 
+#include "fab/prices.h"
+#include "fab/design.h"
+#include "fab/catalog.h"
 #include "fab/memory.h"
 #include "fab/optimize.h"
 #include "fab/units.h"

@@ -1,9 +1,11 @@
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/tables.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool to_stdout(const cli_options *options) {
@@ -74,27 +76,27 @@ static fab_status find_phase(const cli_options *options, const fab_design *desig
 /* Where the engine looks for the bound that is asked for anyhow, it is found once. */
 static fab_status dump(const cli_options *options, cli_proof *proof, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     fab_fabric *graph = NULL;
     fab_next_hops *next_hops = NULL;
     fab_router *router = NULL;
     fab_traffic traffic = {0};
     tables t = {0};
-    FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
-    if (design.n_engines != 1) {
+    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
+    if (design->n_engines != 1) {
         FAB_FAIL(err, FAB_EUSAGE, NULL,
-                 "option --dump writes the tables of one engine; there are %zu: give one --engine", design.n_engines);
+                 "option --dump writes the tables of one engine; there are %zu: give one --engine", design->n_engines);
     }
-    status = fab_topology_build(&design.fabric, &graph, NULL, err);
+    status = fab_topology_build(&design->fabric, &graph, NULL, err);
     if (status == FAB_OK) {
         status = fab_next_hops_new(graph, NULL, &next_hops, err);
     }
     if (status == FAB_OK) {
-        status = fab_router_new(&design.engines[0], graph, next_hops, &router, err);
+        status = fab_router_new(&design->engines[0], graph, next_hops, &router, err);
     }
-    fab_blame_design(&design, status, err);
+    fab_blame_design(design, status, err);
     FAB_TRY(status);
-    FAB_TRY(find_phase(options, &design, router, &traffic, &t, err));
+    FAB_TRY(find_phase(options, design, router, &traffic, &t, err));
     if (t.phase != NULL && options->bound) {
         FAB_TRY(cli_prove(options, traffic_of(options), proof, err));
         t.known = cli_proof_bound(proof);
@@ -106,6 +108,7 @@ done:
     fab_router_free(router);
     fab_next_hops_free(next_hops);
     fab_fabric_free(graph);
+    free(design);
     return status;
 }
 

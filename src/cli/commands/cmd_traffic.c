@@ -1,7 +1,10 @@
 #include "cli.h"
 
+#include "fab/memory.h"
+#include "fab/design.h"
 #include "fab/units.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void add_count(cli_table *table, uint64_t count) {
@@ -162,39 +165,44 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     fab_fabric *graph = NULL;
-    fab_traffic traffic = {0};
+    fab_traffic *traffic = NULL;
     cli_front_end front_end = {.hosts = NULL};
     uint32_t n_ends = 0;
     fab_matrix_format format = FAB_MATRIX_CSV;
     FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(FAB_NEW(traffic, 1, err));
     if (options->export_path != NULL) {
         FAB_TRY(check_export(options, &format, err));
     }
-    FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
-    status = fab_topology_build(&design.fabric, &graph, NULL, err);
+    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
+    status = fab_topology_build(&design->fabric, &graph, NULL, err);
     if (status == FAB_OK) {
         const char *text = options->traffic != NULL ? options->traffic : "job";
         n_ends = fab_n_gpus(graph);
         if (!cli_is_front_end(text)) {
-            status = fab_traffic_make(text, &design, graph, options->seed, &traffic, err);
-        } else if ((status = cli_front_end_open(text, &design, graph, &front_end, err)) == FAB_OK) {
+            status = fab_traffic_make(text, design, graph, options->seed, traffic, err);
+        } else if ((status = cli_front_end_open(text, design, graph, &front_end, err)) == FAB_OK) {
             n_ends = fab_n_gpus(front_end.hosts);
-            status = fab_traffic_front_end(front_end.text, &design, graph, front_end.hosts, &traffic, err);
+            status = fab_traffic_front_end(front_end.text, design, graph, front_end.hosts, traffic, err);
         }
     }
-    fab_blame_design(&design, status, err);
+    fab_blame_design(design, status, err);
     FAB_TRY(status);
     if (options->export_path != NULL) {
-        FAB_TRY(export_phase(options, &traffic, n_ends, format, out, err));
+        FAB_TRY(export_phase(options, traffic, n_ends, format, out, err));
     } else {
-        FAB_TRY(report(options, &design, &traffic, out, err));
+        FAB_TRY(report(options, design, traffic, out, err));
     }
 done:
-    fab_traffic_release(&traffic);
+    if (traffic != NULL) {
+        fab_traffic_release(traffic);
+    }
+    free(traffic);
     cli_front_end_close(&front_end);
     fab_fabric_free(graph);
+    free(design);
     return status;
 }
 

@@ -1,4 +1,5 @@
 /* Traffic of the second network: bursts between the servers and the storage servers, both as hosts of the front-end. */
+#include "fab/design.h"
 #include "cli.h"
 
 #include <stdlib.h>
@@ -36,11 +37,10 @@ void cli_front_end_show(const fab_design *design, fab_result *result, const cli_
     if (second == NULL) {
         return;
     }
-    fab_fabric_result shown = *second;
-    (void)snprintf(shown.name, sizeof shown.name, "%.400s front-end", all->name);
-    (void)snprintf(shown.digest, sizeof shown.digest, "%s", all->digest);
-    (void)snprintf(shown.source, sizeof shown.source, "%s", design->source);
+    (void)snprintf(second->name, sizeof second->name, "%.400s front-end", all->name);
+    memcpy(second->digest, all->digest, sizeof second->digest);
+    (void)snprintf(second->source, sizeof second->source, "%s", design->source);
+    *all = *second;
     free(second);
-    *all = shown;
     result->graph = front_end->hosts;
 }

@@ -1,8 +1,11 @@
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/certificate.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
+
+#include <stdlib.h>
 
 void cli_proof_release(cli_proof *p) {
     fab_bound_release(&p->bound);
@@ -41,15 +44,16 @@ done:
 }
 
 fab_status cli_prove(const cli_options *options, const char *traffic_text, cli_proof *proof, fab_error *err) {
-    fab_design design;
+    fab_design *design = NULL;
     if (proof->graph != NULL) {
         return FAB_OK;
     }
-    fab_status status = cli_read_design(options, options->operands.items[0], &design, err);
+    fab_status status = cli_open_design(options, options->operands.items[0], &design, err);
     if (status == FAB_OK) {
-        status = find(options, &design, traffic_text, proof, err);
-        fab_blame_design(&design, status, err);
+        status = find(options, design, traffic_text, proof, err);
+        fab_blame_design(design, status, err);
     }
+    free(design);
     return status;
 }
 

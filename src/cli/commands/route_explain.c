@@ -1,10 +1,12 @@
 /* route --explain: who meets on a link, and why. */
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/explanation.h"
 #include "fab/fabric_parse.h"
 #include "fab/topologies.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 fab_status cli_check_explain(const cli_options *options, fab_error *err) {
@@ -38,27 +40,27 @@ static fab_status build(const fab_design *design, fab_fabric_result *out, fab_fa
 
 fab_status cli_explain(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     fab_fabric *graph = NULL;
     fab_result result = {0};
     fab_explanation explanation = {0};
     fab_link_id link = FAB_NONE;
-    FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
-    if (design.n_engines != 1) {
+    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
+    if (design->n_engines != 1) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "option --explain is about one engine; there are %zu: give one --engine",
-                 design.n_engines);
+                 design->n_engines);
     }
     FAB_TRY(cli_result_init(options, FAB_COMMAND_ROUTE, 1, &result, err));
-    FAB_TRY(build(&design, &result.fabrics[0], &graph, err));
+    FAB_TRY(build(design, &result.fabrics[0], &graph, err));
     FAB_TRY(find_link(options, graph, &link, err));
-    fab_explain_request request = {.design = &design,
+    fab_explain_request request = {.design = design,
                                    .fabric = graph,
                                    .traffic = options->traffic != NULL ? options->traffic : "job",
-                                   .engine = &design.engines[0],
+                                   .engine = &design->engines[0],
                                    .seed = options->seed,
                                    .link = link};
     status = fab_explain_link(&request, &explanation, err);
-    fab_blame_design(&design, status, err);
+    fab_blame_design(design, status, err);
     FAB_TRY(status);
     result.explanation = &explanation;
     (void)snprintf(result.traffic, sizeof result.traffic, "%s", explanation.traffic);
@@ -67,5 +69,6 @@ done:
     fab_explanation_release(&explanation);
     fab_result_release(&result);
     fab_fabric_free(graph);
+    free(design);
     return status;
 }

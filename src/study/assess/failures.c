@@ -1,4 +1,5 @@
 /* One set of failures under all policies: where ranks go, and what the phases then ask of the network. */
+#include "fab/design.h"
 #include "fab/failures_run.h"
 
 #include "assess_internal.h"

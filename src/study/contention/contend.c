@@ -2,6 +2,7 @@
  * src/doc/adr/0030-several-jobs-and-degraded-parts.md. */
 #include "contend_internal.h"
 
+#include "fab/design.h"
 #include "fab/iterate.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"

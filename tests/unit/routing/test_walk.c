@@ -1,5 +1,6 @@
 /* Walks by vectors, by single look-ups and hop by hop through the engine take the same paths. */
 #include "engines/router.h"
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/routing.h"
 #include "fab/topologies.h"

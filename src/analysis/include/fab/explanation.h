@@ -5,11 +5,13 @@
 #ifndef FAB_EXPLANATION_H
 #define FAB_EXPLANATION_H
 
-#include "fab/design.h"
+#include "fab/engine_spec.h"
 #include "fab/explain.h"
 #include "fab/fabric.h"
 #include "fab/status.h"
 #include "fab/traffic.h"
+
+typedef struct fab_design fab_design;
 
 /** A path over the link. */
 typedef struct fab_met_path {
