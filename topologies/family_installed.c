@@ -303,8 +303,7 @@ done:
     fab_builder_free(b.builder);
     fab_fabric_free(fabric);
     fab_installed_free(site);
-    free(b.port);
-    free(b.next);
+    FAB_FREE_ALL(b.port, b.next);
     return status;
 }
 

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define IN_SERVER_RACK FAB_NONE /* as a group */
@@ -183,8 +182,7 @@ static void fill_network_racks(layout *l) {
     }
 }
 
-/* --- the rows as they are built ------------------------------------------------------------------------------------
- */
+/* --- the rows as they are built ----------------------------------------------------------------------------------- */
 
 static uint32_t network_rows(const layout *l, uint32_t hall) {
     return rows_in_hall(l, hall) == 1 ? 0 : ceil_div(l->n_racks[hall_group(l, hall)], l->racks_per_row);
@@ -255,21 +253,14 @@ fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric,
     *out = floor;
     floor = NULL;
 done:
-    free(l.low);
-    free(l.high);
-    free(l.group);
-    free(l.n_in_group);
-    free(l.n_racks);
-    free(l.first_rack);
+    FAB_FREE_ALL(l.low, l.high, l.group, l.n_in_group, l.n_racks, l.first_rack);
     fab_floor_free(floor);
     return status;
 }
 
 void fab_floor_free(fab_floor *floor) {
     if (floor != NULL) {
-        free(floor->rack);
-        free(floor->switch_rack);
-        free(floor);
+        FAB_FREE_ALL(floor->rack, floor->switch_rack, floor);
     }
 }
 

@@ -131,8 +131,7 @@ void fab_graph_each_own(fab_graph_writer *w, fab_graph_put_known *put);
 /** Numbers of an edge and its ends, as attributes of an XML element that was begun: id, source, target. */
 void fab_graph_put_ends(fab_graph_writer *w, const fab_graph_edge *edge);
 
-/* --- graphml.c, for its dialects -------------------------------------------------------------------------------------
- */
+/* --- graphml.c, for its dialects ---------------------------------------------------------------------------------- */
 
 /** Declares all attributes. */
 void fab_graphml_put_keys(fab_graph_writer *w);

@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define CELL_GAP  26.0F
 #define PANEL_GAP 40.0F /* between steps of the outer dimensions, and between planes */
@@ -140,8 +139,6 @@ fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout *l
     size_cells(&c, layout);
     place_cells(&c, is_torus ? &view->result->fabrics[0].spec.torus : NULL, layout);
 done:
-    free(c.cell);
-    free(c.slot);
-    free(c.used);
+    FAB_FREE_ALL(c.cell, c.slot, c.used);
     return status;
 }

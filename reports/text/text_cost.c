@@ -15,8 +15,7 @@ static size_t bar_cells(const fab_page *page, size_t behind) {
     return room < BAR_CELLS ? room : BAR_CELLS;
 }
 
-/* --- bill of materials ---------------------------------------------------------------------------------------------
- */
+/* --- bill of materials -------------------------------------------------------------------------------------------- */
 
 /* A line of the table: alike cables of one boundary, whatever their length. */
 typedef struct item {
@@ -168,8 +167,7 @@ void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
 
-/* --- several designs -----------------------------------------------------------------------------------------------
- */
+/* --- several designs ---------------------------------------------------------------------------------------------- */
 
 static void cost_put_bar(fab_page *page, size_t row, const void *context) {
     const fab_result *result = context;

@@ -8,8 +8,7 @@
 #define SHOWN_LINKS 3
 #define SHOWN_FLOWS 3
 
-/* --- in words ------------------------------------------------------------------------------------------------------
- */
+/* --- in words ----------------------------------------------------------------------------------------------------- */
 
 static void engine_add_seeds(fab_table *table, const char *what, const fab_stat *s, bool is_count) {
     const double figures[] = {s->mean, s->ci95, s->p50, s->p99, s->min, s->max};
@@ -211,8 +210,7 @@ static void engine_put_next_hops(fab_page *page, const fab_engine_result *e) {
     }
 }
 
-/* --- loads by boundary ---------------------------------------------------------------------------------------------
- */
+/* --- loads by boundary -------------------------------------------------------------------------------------------- */
 
 #define FIRST_ABOVE 4 /* bins from the fifth on are above the rate of the link */
 
@@ -283,8 +281,7 @@ static void engine_put_histogram(fab_page *page, const fab_engine_result *e, con
     }
 }
 
-/* --- who meets on the worst links ----------------------------------------------------------------------------------
- */
+/* --- who meets on the worst links --------------------------------------------------------------------------------- */
 
 static void engine_put_flow(fab_page *page, const fab_phase_result *phase, const fab_flow_ref *flow) {
     bool is_job = strcmp(phase->name, phase->collective) != 0; /* a pattern has one name, and no ranks */

@@ -14,8 +14,7 @@ void fab_text_design(fab_page *page, const fab_fabric_result *fabric) {
     }
 }
 
-/* --- fabric --------------------------------------------------------------------------------------------------------
- */
+/* --- fabric ------------------------------------------------------------------------------------------------------- */
 
 /* "24,576 GPUs in 3,072 servers of 8 GPUs and 8 NICs at 400 Gb/s; ..." */
 static void fabric_put_ends(fab_page *page, const fab_fabric_result *f) {

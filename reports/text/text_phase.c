@@ -61,8 +61,7 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
     }
 }
 
-/* --- one phase -----------------------------------------------------------------------------------------------------
- */
+/* --- one phase ---------------------------------------------------------------------------------------------------- */
 
 static void phase_put_shape(fab_page *page, const fab_phase_result *p) {
     fab_page_say(page, "%s in %s", fab_show_bytes(page, (double)p->bytes),

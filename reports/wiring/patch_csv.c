@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TAIL_SIZE 256
@@ -161,7 +160,6 @@ fab_status fab_patch_write(const fab_patch *patch, FILE *out, fab_error *err) {
         FAB_FAIL(err, FAB_EIO, NULL, "cannot write the patch plan: %s", strerror(errno));
     }
 done:
-    free(w.tail);
-    free(w.first_up);
+    FAB_FREE_ALL(w.tail, w.first_up);
     return status;
 }

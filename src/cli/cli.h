@@ -172,8 +172,7 @@ void cli_limits_end_time(void);
 void cli_print_help(FILE *out);
 void cli_print_command_help(const cli_command *command, FILE *out);
 
-/* --- help_man.c, completion.c --------------------------------------------------------------------------------------
- */
+/* --- help_man.c, completion.c ------------------------------------------------------------------------------------- */
 
 /** Manual page fabriscope(1), or fabriscope-COMMAND(1), in the man macros. */
 void cli_print_man(const cli_command *command, FILE *out);

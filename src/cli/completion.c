@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-/* --- what an argument may be ---------------------------------------------------------------------------------------
- */
+/* --- what an argument may be -------------------------------------------------------------------------------------- */
 
 static void put_stems(const fab_builtin *files, const char *prefix, FILE *out) {
     for (const fab_builtin *b = files; b->name != NULL; b++) {
@@ -156,8 +155,7 @@ static void put_quoted(const char *text, const char *special, FILE *out) {
     }
 }
 
-/* --- bash ----------------------------------------------------------------------------------------------------------
- */
+/* --- bash --------------------------------------------------------------------------------------------------------- */
 
 static void put_bash_values(const values *v, FILE *out) {
     (void)fputs(" words=\"", out);
@@ -206,8 +204,7 @@ static void print_bash(FILE *out) {
                 out);
 }
 
-/* --- zsh -----------------------------------------------------------------------------------------------------------
- */
+/* --- zsh ---------------------------------------------------------------------------------------------------------- */
 
 static void put_zsh_values(const values *v, FILE *out) {
     if (has_words(v) && v->files) {
@@ -259,8 +256,7 @@ static void print_zsh(FILE *out) {
     (void)fputs("  esac\n}\ncompdef _fabriscope fabriscope\n", out);
 }
 
-/* --- fish ----------------------------------------------------------------------------------------------------------
- */
+/* --- fish --------------------------------------------------------------------------------------------------------- */
 
 static void put_fish_values(const values *v, FILE *out) {
     (void)fputs(v->files || v->folders ? "" : " -f", out);

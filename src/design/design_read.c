@@ -9,8 +9,7 @@
 
 #define MAX_ONE_LINE 4096
 
-/* --- one-line form: FAMILY:key=value,... ----------------------------------------------------------------------------
- */
+/* --- one-line form: FAMILY:key=value,... -------------------------------------------------------------------------- */
 
 /* A value of digits with commas, as of xgft=2;4,4;1,4. */
 static bool is_shape(const char *text) {
@@ -108,8 +107,7 @@ done:
     return status;
 }
 
-/* --- what a text is -------------------------------------------------------------------------------------------------
- */
+/* --- what a text is ----------------------------------------------------------------------------------------------- */
 
 static fab_status read_text(reading *r, const char *text, fab_error *err) {
     struct stat info;

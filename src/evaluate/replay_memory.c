@@ -39,8 +39,7 @@ static double dependencies_bytes(const fab_replay_sizes *s) {
     return s->n_links * 2 * sizeof(uint32_t) + s->turn_words * sizeof(uint64_t) + s->n_switches * 12;
 }
 
-/* --- phases --------------------------------------------------------------------------------------------------------
- */
+/* --- phases ------------------------------------------------------------------------------------------------------- */
 
 /* Links of the paths of a pair under a split: one of each class of links in a tree, all inside of a box in a torus. */
 static double links_of_split(const fab_replay *replay, const fab_fabric *f) {
@@ -173,8 +172,7 @@ static double listed_bytes(const fab_phase *phase) {
     return phase->all.n > 0 ? 0 : fab_grown((double)phase->n_flows) * FLOW_LISTED;
 }
 
-/* --- results -------------------------------------------------------------------------------------------------------
- */
+/* --- results ------------------------------------------------------------------------------------------------------ */
 
 /* Figures of every draw, and what reports show of the links. */
 static double results_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase,
@@ -191,8 +189,7 @@ static double results_bytes(const fab_replay *replay, const fab_replay_sizes *s,
     return bytes;
 }
 
-/* --- all of it -----------------------------------------------------------------------------------------------------
- */
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 typedef struct total {
     double traffic, subjects, results, most_trial, sum_trials, most_detail, n_details, n_items;

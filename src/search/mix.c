@@ -23,8 +23,7 @@ void fab_mix_free(fab_mix *mix) {
         }
         free(mix->designs[i].engines);
     }
-    free(mix->designs);
-    free(mix);
+    FAB_FREE_ALL(mix->designs, mix);
 }
 
 /* --- replays ------------------------------------------------------------------------------------------------------ */

@@ -48,8 +48,7 @@ static fab_status measure_step(const cli_options *options, const char *gpus, fab
     FAB_TRY(cli_open_design(&with, options->operands.items[0], &design, err));
     FAB_TRY(fab_fabric_measure(design, out, graph, err));
 done:
-    free(with.overrides.items);
-    free(design);
+    FAB_FREE_ALL(with.overrides.items, design);
     return status;
 }
 

@@ -207,8 +207,7 @@ done:
     fab_result_release(&result);
     fab_fabric_free(graph);
     fab_optimum_free(optimum);
-    free(prices);
-    free(catalog);
+    FAB_FREE_ALL(prices, catalog);
     return status;
 }
 

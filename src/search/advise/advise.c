@@ -456,8 +456,6 @@ done:
 
 void fab_advice_free(fab_advice *advice) {
     if (advice != NULL) {
-        free(advice->rows);
-        free(advice->best.command);
-        free(advice);
+        FAB_FREE_ALL(advice->rows, advice->best.command, advice);
     }
 }

@@ -254,9 +254,7 @@ done:
 }
 
 static void release(search *s) {
-    free(s->list);
-    free(s->best);
-    free(s->seen);
+    FAB_FREE_ALL(s->list, s->best, s->seen);
     advise_outcome_release(&s->outcome);
 }
 
