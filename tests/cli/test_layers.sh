@@ -11,6 +11,7 @@ fail() {
 }
 
 "$root/scripts/check_layers.sh" || fail "the tree itself"
+"$root/scripts/check_words.sh" || fail "words of the tree itself"
 
 fresh() {
   rm -rf "$work/tree"
@@ -48,6 +49,17 @@ violate "name" src/base/Injected.c '/* */' 'snake_case'
 for ((i = 0; i < ${#violations[@]}; i += 3)); do
   grep -q "${violations[i + 1]}.*${violations[i + 2]}" "$work/log" || { cat "$work/log"; fail "${violations[i]} was not seen in ${violations[i + 1]}"; }
 done
+
+fresh # words that are not the field's, in a name, in prose, in a document
+printf 'struct fab_twin''s *x;\n' >>"$work/tree/src/base/str.c"
+printf '/* every le''g of a path */\n' >>"$work/tree/routing/injected.c"
+printf 'What the fabric is ask''ed for more than.\n' >>"$work/tree/src/base/README.md"
+printf '/* a round trip, twin-port optics */\n' >>"$work/tree/src/base/text.c"
+(cd / && "$root/scripts/check_words.sh" "$work/tree") >"$work/log" 2>&1 && fail "words, and no failure"
+for file in src/base/str.c routing/injected.c src/base/README.md; do
+  grep -q "^$file:.*say: " "$work/log" || fail "a word was not seen in $file"
+done
+grep -q "src/base/text.c" "$work/log" && fail "words that may stand were complained about"
 
 fresh # one rule of the modules alone is enough to fail
 violate "reports knows routing" reports/injected.c '#include "fab/routing.h"' 'may not include'
