@@ -28,8 +28,8 @@
     "seed INTEGER NOT NULL, n_scenarios INTEGER NOT NULL, block INTEGER NOT NULL, figures TEXT NOT NULL, "             \
     "span_s REAL NOT NULL, checkpoint_s REAL NOT NULL, restart_s REAL NOT NULL) STRICT;"                               \
     "CREATE TABLE variant (variant INTEGER PRIMARY KEY, engine TEXT NOT NULL, label TEXT NOT NULL, "                   \
-    "policy TEXT NOT NULL, whole_disconnected INTEGER NOT NULL, healthy_collisions INTEGER NOT NULL, "                 \
-    "whole_link INTEGER, whole_lost REAL, healthy_ratio REAL, healthy_time_s REAL) STRICT;"                            \
+    "policy TEXT NOT NULL, whole_disconnected INTEGER NOT NULL, whole_collisions INTEGER NOT NULL, "                   \
+    "whole_link INTEGER, whole_lost REAL, whole_ratio REAL, whole_time_s REAL) STRICT;"                                \
     "CREATE TABLE component (component INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, "                  \
     "left REAL NOT NULL) STRICT;"                                                                                      \
     "CREATE TABLE scenario (scenario INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"                                 \

@@ -86,7 +86,7 @@ class Store:
             self.parts[names[component]].append(scenario)
             self.failed[scenario].append(names[component])
         self.history = history
-        self.times = all(v["healthy_time_s"] is not None for v in self.variants)
+        self.times = all(v["whole_time_s"] is not None for v in self.variants)
 
     def damage(self, row):
         """None: not known."""
@@ -96,7 +96,7 @@ class Store:
             return 1
         if self.times:
             return None if row["slowdown"] is None else 1 - 1 / row["slowdown"]
-        whole = self.variants[row["variant"]]["healthy_ratio"]
+        whole = self.variants[row["variant"]]["whole_ratio"]
         return 1 - max(1, whole) / max(1, row["worst_ratio"])
 
 
