@@ -10,7 +10,7 @@
 #ifndef FAB_CLOS_PLAN_H
 #define FAB_CLOS_PLAN_H
 
-#include "fab/design.h"
+#include "fab/fabric_spec.h"
 #include "fab/fabric.h"
 #include "fab/topologies.h"
 #include "ends.h"

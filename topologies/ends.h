@@ -5,7 +5,7 @@
 #ifndef FAB_ENDS_H
 #define FAB_ENDS_H
 
-#include "fab/design.h"
+#include "fab/fabric_spec.h"
 #include "fab/fabric.h"
 #include "fab/fabric_builder.h"
 #include "fab/topologies.h"

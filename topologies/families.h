@@ -16,7 +16,7 @@ extern const fab_family fab_family_torus;
 extern const fab_family fab_family_installed;
 
 /** Defines a family that is a folded Clos, from the function that plans it. */
-#define FAB_CLOS_FAMILY(variable, family_name, text, plan_function)                                                    \
+#define FAB_CLOS_FAMILY(variable, family_name, text, own_keys, plan_function)                                          \
     static fab_status predict_##variable(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {                     \
         fab_clos_plan plan = {0};                                                                                      \
         fab_status status = plan_function(spec, &plan, err);                                                           \
@@ -41,6 +41,6 @@ extern const fab_family fab_family_installed;
         }                                                                                                              \
         return status;                                                                                                 \
     }                                                                                                                  \
-    const fab_family variable = {family_name, text, predict_##variable, build_##variable, tree_##variable};
+    const fab_family variable = {family_name, text, own_keys, predict_##variable, build_##variable, tree_##variable};
 
 #endif

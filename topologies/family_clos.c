@@ -22,18 +22,18 @@ static fab_status plan_clos(fab_fabric_spec *spec, fab_clos_plan *plan, fab_erro
 /* Sizes are given, not derived; only the filling and the ports are checked. */
 static fab_status plan_xgft(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_xgft x;
-    FAB_TRY(fab_xgft_parse(spec->xgft, &x, err));
-    if (x.w[1] != 1 || x.p[1] != 1) {
+    const fab_xgft *x = &spec->xgft;
+    if (x->w[1] != 1 || x->p[1] != 1) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "xgft: w1 = %" PRIu64 ", p1 = %" PRIu64 ": a NIC port has one cable; use planes", x.w[1], x.p[1]);
+                 "xgft: w1 = %" PRIu64 ", p1 = %" PRIu64 ": a NIC port has one cable; use planes", x->w[1], x->p[1]);
     }
     if (spec->gpus == 0) {
-        spec->gpus = fab_ends_behind(spec, x.ports);
+        spec->gpus = fab_ends_behind(spec, x->ports);
     }
     FAB_TRY(fab_ends_count(spec, &plan->ends, err));
-    if (plan->ends.nics > x.ports) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: %" PRIu64 " NICs, but only %" PRIu64 " ports", plan->ends.nics, x.ports);
+    if (plan->ends.nics > x->ports) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: %" PRIu64 " NICs, but only %" PRIu64 " ports", plan->ends.nics,
+                 x->ports);
     }
     plan->attach = (fab_clos_attach){.n_networks = 1,
                                      .n_columns = 1,
@@ -41,19 +41,19 @@ static fab_status plan_xgft(fab_fabric_spec *spec, fab_clos_plan *plan, fab_erro
                                      .granule = 1,
                                      .min_tiers = 1,
                                      .rails_per_network = 1};
-    fab_clos_rates(spec, plan, x.height);
+    fab_clos_rates(spec, plan, x->height);
     uint64_t blocks = plan->ends.nics;
-    for (uint32_t t = 1; t <= x.height; t++) {
+    for (uint32_t t = 1; t <= x->height; t++) {
         fab_clos_tier *tier = &plan->tier[t];
-        bool top = t == x.height;
-        tier->children = x.m[t];
-        tier->down = (blocks < x.m[t] ? blocks : x.m[t]) * x.p[t];
-        tier->parents = top ? 0 : x.w[t + 1];
-        tier->trunk = top ? 0 : x.p[t + 1];
+        bool top = t == x->height;
+        tier->children = x->m[t];
+        tier->down = (blocks < x->m[t] ? blocks : x->m[t]) * x->p[t];
+        tier->parents = top ? 0 : x->w[t + 1];
+        tier->trunk = top ? 0 : x->p[t + 1];
         tier->up = tier->parents * tier->trunk;
-        blocks = (blocks + x.m[t] - 1) / x.m[t];
+        blocks = (blocks + x->m[t] - 1) / x->m[t];
         tier->blocks = blocks;
-        tier->block_switches = t == 1 ? 1 : plan->tier[t - 1].block_switches * x.w[t];
+        tier->block_switches = t == 1 ? 1 : plan->tier[t - 1].block_switches * x->w[t];
         uint64_t need = fab_tier_ports(tier);
         if (need > tier->radix) {
             FAB_FAIL(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
@@ -66,7 +66,7 @@ done:
 }
 
 static fab_status plan_fat_tree(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
-    if (spec->xgft[0] != '\0') {
+    if (spec->xgft.height > 0) {
         return plan_xgft(spec, plan, err);
     }
     if (spec->k != 0) {
@@ -96,5 +96,8 @@ static fab_status plan_fat_tree(fab_fabric_spec *spec, fab_clos_plan *plan, fab_
     return status;
 }
 
-FAB_CLOS_FAMILY(fab_family_clos, "clos", "folded Clos; all NICs of a server on one rack switch", plan_clos)
-FAB_CLOS_FAMILY(fab_family_fat_tree, "fat-tree", "k-ary fat-tree (k=), or a Clos filled NIC by NIC", plan_fat_tree)
+static const char *const FAT_TREE_KEYS[] = {"k", "xgft", NULL};
+
+FAB_CLOS_FAMILY(fab_family_clos, "clos", "folded Clos; all NICs of a server on one rack switch", NULL, plan_clos)
+FAB_CLOS_FAMILY(fab_family_fat_tree, "fat-tree", "k-ary fat-tree (k=), or a Clos filled NIC by NIC", FAT_TREE_KEYS,
+                plan_fat_tree)

@@ -47,11 +47,11 @@ static fab_status balance(const fab_fabric_spec *spec, const fab_direct_plan *pl
 
 static fab_status plan_dragonfly(fab_fabric_spec *spec, fab_direct_plan *plan, shape *s, fab_error *err) {
     fab_status status = FAB_OK;
-    bool is_given = spec->dragonfly[0] != '\0';
+    bool is_given = spec->dragonfly.p != 0;
     uint64_t most_down = spec->tier[0].down;
     FAB_TRY(fab_direct_init(spec, FAB_WIRING_DRAGONFLY, plan, err));
     if (is_given) {
-        FAB_TRY(fab_dragonfly_parse(spec->dragonfly, &s->d, err));
+        s->d = spec->dragonfly;
         s->d.p = most_down != 0 && most_down < s->d.p ? most_down : s->d.p;
         spec->gpus = spec->gpus != 0 ? spec->gpus : fab_ends_behind(spec, s->d.p * s->d.a * s->d.g);
     }
@@ -131,5 +131,7 @@ static fab_status build(const fab_fabric_spec *spec, fab_fabric **out, fab_error
     return status == FAB_OK ? fab_direct_build(&copy, &plan, wire, &s, out, err) : status;
 }
 
-const fab_family fab_family_dragonfly = {"dragonfly", "groups joined all to all, inside and between (p,a,h[,g])",
-                                         predict, build, NULL};
+static const char *const KEYS[] = {"dragonfly", NULL};
+
+const fab_family fab_family_dragonfly = {
+    "dragonfly", "groups joined all to all, inside and between (p,a,h[,g])", KEYS, predict, build, NULL};

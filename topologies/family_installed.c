@@ -3,6 +3,7 @@
 #include "families.h"
 #include "installed_build.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/units.h"
 
@@ -207,8 +208,8 @@ static fab_status describe(const fab_installed_build *b, fab_error *err) {
     uint32_t shared = 0;
     f->n_cut_servers = site->n_servers - site->n_whole;
     f->n_pods = site->n_pods;
-    f->forwards_whole = strcmp(b->spec->forwarding, "sequential") == 0;
-    f->forwards_at_destination = strcmp(b->spec->forward, "destination") == 0;
+    f->forwards_whole = b->spec->forwarding == FAB_FORWARDING_SEQUENTIAL;
+    f->forwards_at_destination = b->spec->forward == FAB_FORWARD_AT_DESTINATION;
     if (!site->is_tree) {
         f->wiring = FAB_WIRING_GRAPH;
         f->n_boundaries = TRUNK;
@@ -302,10 +303,12 @@ done:
     fab_builder_free(b.builder);
     fab_fabric_free(fabric);
     fab_installed_free(site);
-    free(b.port);
-    free(b.next);
+    FAB_FREE_ALL(b.port, b.next);
     return status;
 }
 
-const fab_family fab_family_installed = {"installed", "what a file says is installed (file=); see import", NULL, build,
-                                         NULL};
+static const char *const KEYS[] = {"file",   "format",  "digest",     "host-order", "hosts-per-switch",
+                                   "cables", "forward", "forwarding", NULL};
+
+const fab_family fab_family_installed = {
+    "installed", "what a file says is installed (file=); see import", KEYS, NULL, build, NULL};

@@ -49,6 +49,9 @@ static fab_status plan_rail_only(fab_fabric_spec *spec, fab_clos_plan *plan, fab
     return fab_clos_size(spec, plan, err);
 }
 
+static const char *const RAIL_ONLY_KEYS[] = {"rails-per-switch", "forward", "forwarding", NULL};
+
 FAB_CLOS_FAMILY(fab_family_rail_spine, "rail-spine", "NIC i of every server of a group on rail leaf i, then spines",
-                plan_rail_spine)
-FAB_CLOS_FAMILY(fab_family_rail_only, "rail-only", "one Clos per rail, no link between rails", plan_rail_only)
+                NULL, plan_rail_spine)
+FAB_CLOS_FAMILY(fab_family_rail_only, "rail-only", "one Clos per rail, no link between rails", RAIL_ONLY_KEYS,
+                plan_rail_only)

@@ -11,13 +11,13 @@ static uint64_t degree(uint64_t size) {
     return size > 2 ? 2 : size - 1;
 }
 
-static fab_status plan_torus(const fab_fabric_spec *spec, fab_direct_plan *plan, fab_torus *t, fab_error *err) {
+static fab_status plan_torus(const fab_fabric_spec *spec, fab_direct_plan *plan, fab_error *err) {
     fab_status status = FAB_OK;
-    if (spec->torus[0] == '\0') {
+    const fab_torus *t = &spec->torus;
+    if (t->n_dimensions == 0) {
         FAB_FAIL(err, FAB_EINPUT, NULL, "a torus needs torus=, its switches in each dimension, such as torus=4,4,8");
     }
     FAB_TRY(fab_direct_init(spec, FAB_WIRING_TORUS, plan, err));
-    FAB_TRY(fab_torus_parse(spec->torus, t, err));
     FAB_TRY(fab_ends_count(spec, &plan->ends, err));
     plan->switches = t->switches;
     plan->even = spec->tier[0].down == 0;
@@ -53,8 +53,7 @@ static void wire(const void *argument, const fab_direct_site *site) {
 
 static fab_status predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {
     fab_direct_plan plan = {0};
-    fab_torus t = {0};
-    fab_status status = plan_torus(spec, &plan, &t, err);
+    fab_status status = plan_torus(spec, &plan, err);
     if (status == FAB_OK) {
         spec->tier[0].port_bps = plan.tier.port_bps;
         fab_direct_count(spec, &plan, out);
@@ -64,10 +63,11 @@ static fab_status predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err
 
 static fab_status build(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {
     fab_direct_plan plan = {0};
-    fab_torus t = {0};
-    fab_status status = plan_torus(spec, &plan, &t, err);
-    return status == FAB_OK ? fab_direct_build(spec, &plan, wire, &t, out, err) : status;
+    fab_status status = plan_torus(spec, &plan, err);
+    return status == FAB_OK ? fab_direct_build(spec, &plan, wire, &spec->torus, out, err) : status;
 }
 
-const fab_family fab_family_torus = {"torus", "a grid of up to six dimensions with its ends joined (torus=)", predict,
-                                     build, NULL};
+static const char *const KEYS[] = {"torus", NULL};
+
+const fab_family fab_family_torus = {
+    "torus", "a grid of up to six dimensions with its ends joined (torus=)", KEYS, predict, build, NULL};

@@ -130,8 +130,7 @@ fab_status fab_floor_apply(const fab_fabric_spec *spec, const fab_floor *floor, 
     f->classes = classes;
     f->n_classes = n_classes;
 done:
-    free(used);
-    free(number);
+    FAB_FREE_ALL(used, number);
     return status;
 }
 

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define IN_SERVER_RACK FAB_NONE /* as a group */
@@ -146,20 +145,20 @@ static bool servers_share_leaves(const fab_fabric *f) {
 
 static void choose_groups(layout *l) {
     const fab_fabric *f = l->fabric;
-    const char *at = l->spec->leaf_at;
-    if (strcmp(at, "rack") != 0 && strcmp(at, "row") != 0 && strcmp(at, "hall") != 0) {
-        at = servers_share_leaves(f) ? "rack" : "row";
+    fab_leaf_at at = l->spec->leaf_at;
+    if (at == FAB_LEAF_AUTO) {
+        at = servers_share_leaves(f) ? FAB_LEAF_IN_RACK : FAB_LEAF_IN_ROW;
     }
     for (uint32_t i = 0; i < fab_n_switches(f); i++) {
         bool is_leaf = f->first[FAB_NODE_SWITCH] + i < f->first_of_tier[2];
         uint32_t home = l->low[i] + (l->high[i] - l->low[i]) / 2;
         fab_rack rack = server_rack(l, home);
-        if (is_leaf && strcmp(at, "rack") == 0) {
+        if (is_leaf && at == FAB_LEAF_IN_RACK) {
             l->group[i] = IN_SERVER_RACK;
             l->floor->switch_rack[i] = home;
             continue;
         }
-        bool in_row = is_leaf && strcmp(at, "row") == 0;
+        bool in_row = is_leaf && at == FAB_LEAF_IN_ROW;
         l->group[i] = in_row ? row_group(l, rack.hall, rack.row) : hall_group(l, rack.hall);
         l->n_in_group[l->group[i]]++;
     }
@@ -183,8 +182,7 @@ static void fill_network_racks(layout *l) {
     }
 }
 
-/* --- the rows as they are built ------------------------------------------------------------------------------------
- */
+/* --- the rows as they are built ----------------------------------------------------------------------------------- */
 
 static uint32_t network_rows(const layout *l, uint32_t hall) {
     return rows_in_hall(l, hall) == 1 ? 0 : ceil_div(l->n_racks[hall_group(l, hall)], l->racks_per_row);
@@ -255,21 +253,14 @@ fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric,
     *out = floor;
     floor = NULL;
 done:
-    free(l.low);
-    free(l.high);
-    free(l.group);
-    free(l.n_in_group);
-    free(l.n_racks);
-    free(l.first_rack);
+    FAB_FREE_ALL(l.low, l.high, l.group, l.n_in_group, l.n_racks, l.first_rack);
     fab_floor_free(floor);
     return status;
 }
 
 void fab_floor_free(fab_floor *floor) {
     if (floor != NULL) {
-        free(floor->rack);
-        free(floor->switch_rack);
-        free(floor);
+        FAB_FREE_ALL(floor->rack, floor->switch_rack, floor);
     }
 }
 

@@ -40,8 +40,7 @@ static fab_status find_twins(const fab_site *site, bool **out, fab_error *err) {
     *out = twin;
     twin = NULL;
 done:
-    free(list);
-    free(twin);
+    FAB_FREE_ALL(list, twin);
     return status;
 }
 

@@ -1,4 +1,5 @@
 /* The table of families, and the check that graph and closed form agree. */
+#include "fab/design.h"
 #include "fab/topologies.h"
 #include "fab/choices.h"
 #include "fab/floor_plan.h"
@@ -25,23 +26,22 @@ const fab_family *fab_family_find(const char *name) {
     return NULL;
 }
 
+static bool takes_key(const fab_family *family, const char *key) {
+    const char *const *own = family->keys;
+    while (own != NULL && *own != NULL && strcmp(*own, key) != 0) {
+        own++;
+    }
+    return own != NULL && *own != NULL;
+}
+
 /* Keys that only some families know: elsewhere they would be ignored, and the user's intent with them. */
-static fab_status check_keys(const fab_fabric_spec *spec, fab_error *err) {
-    const struct {
-        const char *key, *family;
-        bool given;
-    } keys[] = {{"k", "fat-tree", spec->k != 0},
-                {"xgft", "fat-tree", spec->xgft[0] != '\0'},
-                {"dragonfly", "dragonfly", spec->dragonfly[0] != '\0'},
-                {"torus", "torus", spec->torus[0] != '\0'},
-                {"rails-per-switch", "rail-only", spec->rails_per_switch != 0},
-                {"forward", "rail-only", strcmp(spec->forward, "destination") == 0},
-                {"forwarding", "rail-only", strcmp(spec->forwarding, "sequential") == 0}};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        bool may = strncmp(keys[i].key, "forward", 7) == 0 && strcmp(spec->family, "installed") == 0;
-        if (keys[i].given && !may && strcmp(spec->family, keys[i].family) != 0) {
-            return fab_fail(err, FAB_EINPUT, NULL, "%s is a key of %s; the family is %s", keys[i].key, keys[i].family,
-                            spec->family);
+static fab_status check_keys(const fab_fabric_spec *spec, const fab_family *family, fab_error *err) {
+    for (const fab_family *const *other = fab_families; *other != NULL; other++) {
+        for (const char *const *key = (*other)->keys; key != NULL && *key != NULL; key++) {
+            if (!takes_key(family, *key) && !fab_design_is_default(spec, *key)) {
+                return fab_fail(err, FAB_EINPUT, NULL, "%s is a key of %s; the family is %s", *key, (*other)->name,
+                                spec->family);
+            }
         }
     }
     return FAB_OK;
@@ -50,7 +50,7 @@ static fab_status check_keys(const fab_fabric_spec *spec, fab_error *err) {
 static fab_status find(const fab_fabric_spec *spec, const fab_family **out, fab_error *err) {
     *out = fab_family_find(spec->family);
     if (*out != NULL) {
-        return check_keys(spec, err);
+        return check_keys(spec, *out, err);
     }
     char list[FAB_CHOICES_TEXT];
     fab_choices near;
@@ -222,7 +222,7 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
         FAB_TRY(check_memory(spec, &predicted, err));
     }
     FAB_TRY(family->build(spec, &fabric, err));
-    fabric->reduces_in_switches = strcmp(spec->reduction, "switch") == 0;
+    fabric->reduces_in_switches = spec->reduction == FAB_REDUCTION_IN_SWITCH;
     if (spec->floor.given) {
         FAB_TRY(fab_floor_make(spec, fabric, &floor, err));
         FAB_TRY(fab_floor_apply(spec, floor, fabric, err));

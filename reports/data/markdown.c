@@ -199,8 +199,7 @@ static fab_status add_table(markdown *m, fab_error *err) {
         add_rows(m);
     }
 done:
-    free(m->cells);
-    free(m->is_hidden);
+    FAB_FREE_ALL(m->cells, m->is_hidden);
     m->cells = NULL;
     m->is_hidden = NULL;
     return status;

@@ -317,12 +317,9 @@ done:
 
 void fab_result_tables_release(fab_result_tables *tables) {
     for (size_t i = 0; i < tables->n_tables; i++) {
-        free(tables->tables[i].columns);
-        free(tables->tables[i].order);
-        free(tables->tables[i].rows);
+        FAB_FREE_ALL(tables->tables[i].columns, tables->tables[i].order, tables->tables[i].rows);
     }
-    free(tables->tables);
-    free(tables->cells);
+    FAB_FREE_ALL(tables->tables, tables->cells);
     fab_str_release(&tables->texts);
     *tables = (fab_result_tables){.texts = FAB_STR_INIT};
 }

@@ -45,12 +45,15 @@ static void load_made(const fab_at *at, const fab_field *f, fab_value *out) {
     case FAB_FIELD_BOOL: out->truth = f->get.truth(at); break;
     case FAB_FIELD_COUNT: out->count = f->get.count(at); break;
     case FAB_FIELD_REAL: out->real = f->get.real(at); break;
-    default: out->text = f->get.text(at, out->room); break;
+    default: out->text = f->get.text(at); break;
     }
 }
 
 static void read_value(const fab_at *at, const fab_field *f, fab_value *out) {
-    if (f->get.rows != NULL) {
+    if (f->make != NULL) {
+        out->type = FAB_FIELD_TEXT;
+        out->text = f->make(at, out->room);
+    } else if (f->get.rows != NULL) {
         load_made(at, f, out);
     } else {
         load(f, f->type, (const char *)at->row + f->at + at->index * f->stride, out);
@@ -86,8 +89,8 @@ static size_t count_elements(const fab_at *at, const fab_field *f) {
 }
 
 static bool is_there(const fab_at *at, const fab_field *f) {
-    fab_value v = {.type = FAB_FIELD_END};
-    if (f->if_type != FAB_FIELD_END) {
+    fab_value v = {.type = FAB_FIELD_NONE};
+    if (f->if_type != FAB_FIELD_NONE) {
         load(f, f->if_type, (const char *)at->row + f->if_at, &v);
         if (!is_filled(&v)) {
             return false;
@@ -159,7 +162,8 @@ static void walk_stat(walk *w, const fab_field *f, const fab_stat *stat, bool is
         return;
     }
     begin_object(w, f, true);
-    for (const fab_field *row = fab_stat_fields.rows; row->key != NULL && (is_of_seeds || row->at == 0); row++) {
+    for (size_t i = 0; i < (is_of_seeds ? fab_stat_fields.n : 1); i++) { /* the mean is the first */
+        const fab_field *row = &fab_stat_fields.rows[i];
         load(row, row->type, (const char *)stat + row->at, &v);
         w->emit->value(w->self, row, &v);
     }
@@ -194,7 +198,7 @@ static void walk_scalars(walk *w, const fab_at *at, const fab_field *f) {
 }
 
 static bool has_scalars_only(const fab_fields *table) {
-    for (const fab_field *f = table->rows; f->type != FAB_FIELD_END; f++) {
+    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
         if (f->type == FAB_FIELD_GROUP ? !has_scalars_only(f->table) : !fab_field_is_scalar(f)) {
             return false;
         }
@@ -222,7 +226,7 @@ static void walk_list(walk *w, const fab_at *at, const fab_field *f) {
 }
 
 static void walk_rows(walk *w, const fab_at *at, const fab_fields *table) {
-    for (const fab_field *f = table->rows; f->type != FAB_FIELD_END; f++) {
+    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
         if (!is_there(at, f)) {
             continue;
         }

@@ -26,26 +26,11 @@ static size_t count_tiers(const fab_at *at) {
     return c->tiers <= n ? n : c->tiers < FAB_MAX_TIERS ? (size_t)c->tiers : FAB_MAX_TIERS;
 }
 
-static size_t count_boundaries(const fab_at *at) {
-    return n_boundaries(at->row);
-}
-
-static bool has_switches(const fab_at *at) {
-    return at->index < ((const T *)at->row)->counts.tiers;
-}
-
-static bool has_tier_above(const fab_at *at) {
-    return at->index + 1 < ((const T *)at->row)->counts.tiers;
-}
-
-static bool has_cables(const fab_at *at) {
-    return at->index < n_boundaries(at->row);
-}
-
-static const char *boundary_below(const fab_at *at, char *room) {
-    (void)room;
-    return fab_boundary_name(((const T *)at->row)->counts.wiring, (uint32_t)at->index + 1);
-}
+GIVES(size_t, count_boundaries, n_boundaries(here));
+GIVES(bool, has_switches, at->index < here->counts.tiers);
+GIVES(bool, has_tier_above, at->index + 1 < here->counts.tiers);
+GIVES(bool, has_cables, at->index < n_boundaries(here));
+GIVES(const char *, boundary_below, fab_boundary_name(here->counts.wiring, (uint32_t)at->index + 1));
 
 static double cable_length(const fab_at *at) {
     const T *f = at->row;
@@ -74,12 +59,10 @@ static const fab_field TIERS[] = {
         .only = has_tier_above, .formula = "down_bps / up_bps", .labels = "oversubscription|taper asked for"),
     COLUMN(built_taper, counts.built_taper, [0], NULL,
            "Oversubscription as built: capacity towards servers over capacity upwards of the fullest switch of the "
-           "tier, at "
-           "most the taper asked for. 1 is non-blocking, 7 offers a seventh.",
+           "tier, at most the taper asked for. 1 is non-blocking, 7 offers a seventh.",
            .only = has_tier_above, .formula = "down_bps / up_bps", .labels = "oversubscription|taper as built"),
-    END_OF_FIELDS,
 };
-static const fab_fields TIER = {.name = "fabric_tier", .rows = TIERS, .source = COUNTING};
+static const fab_fields TIER = VIEW("fabric_tier", TIERS, COUNTING);
 
 static const fab_field FLOOR_BOUNDARIES[] = {
     TEXT_BY(boundary, boundary_below, FAB_BOUNDARY_TEXT),
@@ -89,36 +72,32 @@ static const fab_field FLOOR_BOUNDARIES[] = {
     COLUMN(mean_length_m, counts.floor.boundary, [0].mean_m, "m", "Mean length of its cables."),
     COLUMN(max_length_m, counts.floor.boundary, [0].max_m, "m", "Longest of its cables."),
     COLUMN(mean_latency_s, counts.floor.boundary, [0].mean_latency_s, "s", "Mean latency of one switch and the cable."),
-    END_OF_FIELDS,
 };
-static const fab_fields FLOOR_BOUNDARY = {.name = "floor_boundary", .rows = FLOOR_BOUNDARIES, .source = FLOOR};
+static const fab_fields FLOOR_BOUNDARY = VIEW("floor_boundary", FLOOR_BOUNDARIES, FLOOR);
 
 static const fab_field FLOORS[] = {
-    FIELD(halls, counts.floor.halls, "Halls that the racks fill."),
-    FIELD(rows, counts.floor.rows, "Rows of racks."),
-    FIELD(racks, counts.floor.racks, "Racks of servers and of switches."),
-    FIELD(server_racks, counts.floor.server_racks, "Racks that hold servers."),
-    FIELD(network_racks, counts.floor.network_racks, "Racks of switches alone."),
-    FIELD(servers_per_rack, counts.floor.servers_per_rack, "Most servers of one rack."),
-    FIGURE(server_power_w, counts.floor.server_w, "W",
-           "Power of one server as the limits of racks and halls count it."),
-    FIGURE(rack_power_limit_w, spec.floor.rack_w, "W",
-           "Most power of the servers of one rack; missing where there is no limit.", .when = FAB_FILLED),
-    FIGURE(hall_power_limit_w, spec.floor.hall_w, "W",
-           "Most power of the servers of one hall; missing where there is no limit.", .when = FAB_FILLED),
-    FIGURE(cable_m, counts.floor.cable_m, "m", "Length of all network cables together.",
-           .formula = "sum over the boundaries of cables * mean_length_m"),
+    FIELD_OF(halls, counts.floor.halls, "Halls that the racks fill."),
+    FIELD_OF(rows, counts.floor.rows, "Rows of racks."),
+    FIELD_OF(racks, counts.floor.racks, "Racks of servers and of switches."),
+    FIELD_OF(server_racks, counts.floor.server_racks, "Racks that hold servers."),
+    FIELD_OF(network_racks, counts.floor.network_racks, "Racks of switches alone."),
+    FIELD_OF(servers_per_rack, counts.floor.servers_per_rack, "Most servers of one rack."),
+    FIGURE_OF(server_power_w, counts.floor.server_w, "W",
+              "Power of one server as the limits of racks and halls count it."),
+    FIGURE_OF(rack_power_limit_w, spec.floor.rack_w, "W",
+              "Most power of the servers of one rack; missing where there is no limit.", FILLED),
+    FIGURE_OF(hall_power_limit_w, spec.floor.hall_w, "W",
+              "Most power of the servers of one hall; missing where there is no limit.", FILLED),
+    FIGURE_OF(cable_m, counts.floor.cable_m, "m", "Length of all network cables together.",
+              .formula = "sum over the boundaries of cables * mean_length_m"),
     LIST_BY(boundaries, "boundary", NULL, count_boundaries, &FLOOR_BOUNDARY,
             "The cables by boundary, NIC - leaf first."),
-    END_OF_FIELDS,
 };
-static const fab_fields FLOOR_PLAN = {.name = "floor", .rows = FLOORS, .source = FLOOR};
+static const fab_fields FLOOR_PLAN = VIEW("floor", FLOORS, FLOOR);
 
 /* --- the fabric --------------------------------------------------------------------------------------------------- */
 
-static uint64_t count_cable_ends(const fab_at *at) {
-    return 2 * ((const T *)at->row)->counts.cables;
-}
+GIVES(uint64_t, count_cable_ends, 2 * here->counts.cables);
 
 static bool is_front_end(const fab_at *at) {
     const fab_result *result = fab_at_result(at);
@@ -131,53 +110,47 @@ static bool is_front_end(const fab_at *at) {
 }
 
 /* Without a graph there may have been nothing to cut. */
-static bool has_bisection(const fab_at *at) {
-    return fab_at_result(at)->graph != NULL || ((const T *)at->row)->bisection_bps > 0 || is_front_end(at);
-}
-
-static bool has_scaleup_bisection(const fab_at *at) {
-    const T *f = at->row;
-    return f->counts.domains > 0 && (f->scaleup_bisection_bps > 0 || f->bisection_bps > 0);
-}
+GIVES(bool, has_bisection, fab_at_result(at)->graph != NULL || here->bisection_bps > 0 || is_front_end(at));
+GIVES(bool, has_scaleup_bisection,
+      here->counts.domains > 0 && (here->scaleup_bisection_bps > 0 || here->bisection_bps > 0));
 
 static const fab_field FABRICS[] = {
-    FIELD(family, family, "Topology family."),
-    FIELD(gpus, counts.gpus, "GPUs."),
-    FIELD(servers, counts.servers, "Servers, spares among them."),
-    FIELD(nics, counts.nics, "NICs."),
-    FIELD(domains, counts.domains, "Scale-up domains."),
-    FIELD(rails, counts.rails, "Rails: NIC indexes within a scale-up domain."),
-    FIELD(planes, counts.planes, "Parallel fabrics over which the ports of a NIC are split."),
-    FIELD(pods, counts.pods, "Pods below the top tier."),
-    FIELD(switches, counts.switches, "Switches of all tiers."),
-    FIELD(cables, counts.cables, "Network cables: between NICs and switches and between switches."),
-    FIELD(ports, counts.ports, "Switch ports, used or not."),
+    FIELD(family, "Topology family."),
+    FIELD_OF(gpus, counts.gpus, "GPUs."),
+    FIELD_OF(servers, counts.servers, "Servers, spares among them."),
+    FIELD_OF(nics, counts.nics, "NICs."),
+    FIELD_OF(domains, counts.domains, "Scale-up domains."),
+    FIELD_OF(rails, counts.rails, "Rails: NIC indexes within a scale-up domain."),
+    FIELD_OF(planes, counts.planes, "Parallel fabrics over which the ports of a NIC are split."),
+    FIELD_OF(pods, counts.pods, "Pods below the top tier."),
+    FIELD_OF(switches, counts.switches, "Switches of all tiers."),
+    FIELD_OF(cables, counts.cables, "Network cables: between NICs and switches and between switches."),
+    FIELD_OF(ports, counts.ports, "Switch ports, used or not."),
     COUNT_BY(transceivers, count_cable_ends, "Ends of all network cables, whatever medium the price book chooses."),
-    FIGURE(bisection_bps, bisection_bps, "bit/s",
+    FIGURE(bisection_bps, "bit/s",
            "Minimum cut over network links, one direction, between the NICs of the first and of the second half of the "
            "servers in topological order. What no routing gets around.",
            .only = has_bisection, .formula = "max-flow(NICs of servers 0 ... n/2 - 1, NICs of the others)",
            .labels = "bisection|bisection bandwidth"),
-    FIELD(bisection_ratio, bisection_ratio, "Bisection over what half of the servers can inject: 1 is full bisection.",
+    FIELD(bisection_ratio, "Bisection over what half of the servers can inject: 1 is full bisection.",
           .only = has_bisection, .formula = "bisection_bps / (n/2 servers * NICs * nic_bps)",
           .labels = "full bisection"),
-    FIGURE(scaleup_bisection_bps, scaleup_bisection_bps, "bit/s",
+    FIGURE(scaleup_bisection_bps, "bit/s",
            "Half of the GPUs of every scale-up domain at the scale-up rate, one direction, summed over the domains.",
            .only = has_scaleup_bisection, .formula = "sum over domains of floor(GPUs / 2) * domain_bps"),
-    FIELD(gpus_per_server, spec.gpus_per_server, "GPUs of one server."),
-    FIELD(nics_per_server, spec.nics_per_server, "NICs of one server."),
-    FIELD(gpus_per_domain, spec.domain, "GPUs of one scale-up domain."),
-    FIELD(spare_servers, spec.spares, "Servers that no job takes by itself."),
-    FIGURE(nic_bps, spec.nic_bps, "bit/s", "Rate of one NIC in one direction."),
-    FIGURE(domain_bps, spec.domain_bps, "bit/s", "Rate of one GPU into its scale-up domain, in one direction."),
+    FIELD_OF(gpus_per_server, spec.gpus_per_server, "GPUs of one server."),
+    FIELD_OF(nics_per_server, spec.nics_per_server, "NICs of one server."),
+    FIELD_OF(gpus_per_domain, spec.domain, "GPUs of one scale-up domain."),
+    FIELD_OF(spare_servers, spec.spares, "Servers that no job takes by itself."),
+    FIGURE_OF(nic_bps, spec.nic_bps, "bit/s", "Rate of one NIC in one direction."),
+    FIGURE_OF(domain_bps, spec.domain_bps, "bit/s", "Rate of one GPU into its scale-up domain, in one direction."),
     LIST_BY(tiers, "tier", NULL, count_tiers, &TIER,
             "Switch tiers, leaf first, each with the cables below it; where direct cables between switches make more "
             "boundaries than tiers, these follow."),
     SAME_ROW(floor, &FLOOR_PLAN, "Floor plan; missing where cables have the lengths of their tiers.",
              IF(counts.floor.given)),
-    END_OF_FIELDS,
 };
-const fab_fields fab_fabric_fields = {.name = "fabric", .rows = FABRICS, .size = sizeof(T), .source = COUNTING};
+const fab_fields fab_fabric_fields = TABLE("fabric", FABRICS, COUNTING);
 
 /* --- cost --------------------------------------------------------------------------------------------------------- */
 
@@ -189,58 +162,52 @@ static const char *const PARTS[FAB_PART_N] = {[FAB_PART_SWITCH] = "switch",
                                               [FAB_PART_NIC] = "nic",
                                               [FAB_PART_INSTALLATION] = "installation"};
 
-static bool is_cable(const fab_at *at) {
-    return ((const T *)at->row)->kind == FAB_PART_CABLE;
-}
+GIVES(bool, is_cable, here->kind == FAB_PART_CABLE);
 
 static const fab_field COST_LINES[] = {
     NAMED(kind, kind, PARTS, "What the part is."),
-    FIELD(part, part, "Name of the part."),
-    FIELD(tier, tier, "Where it stands: leaf, leaf-spine, ...", .when = FAB_FILLED),
-    FIELD(medium, medium, "Of a cable DAC, AOC, ...; of a transceiver its type.", .when = FAB_FILLED),
-    FIGURE(rate_bps, rate_bps, "bit/s", "Rate of a port, of a port of a module, of a cable or a NIC.",
-           .when = FAB_FILLED),
-    FIGURE(length_m, length_m, "m", "Length of one cable.", .only = is_cable),
-    FIELD(quantity, quantity, "Number of these parts."),
-    FIGURE(unit_usd, unit_usd, "USD", "Price of one of them."),
-    FIGURE(total_usd, total_usd, "USD", "Price of all of them."),
-    FIGURE(power_w, power_w, "W", "Power of all of them."),
-    END_OF_FIELDS,
+    FIELD(part, "Name of the part."),
+    FIELD(tier, "Where it stands: leaf, leaf-spine, ...", FILLED),
+    FIELD(medium, "Of a cable DAC, AOC, ...; of a transceiver its type.", FILLED),
+    FIGURE(rate_bps, "bit/s", "Rate of a port, of a port of a module, of a cable or a NIC.", FILLED),
+    FIGURE(length_m, "m", "Length of one cable.", .only = is_cable),
+    FIELD(quantity, "Number of these parts."),
+    FIGURE(unit_usd, "USD", "Price of one of them."),
+    FIGURE(total_usd, "USD", "Price of all of them."),
+    FIGURE(power_w, "W", "Power of all of them."),
 };
-static const fab_fields COST_LINE = {.name = "cost_line", .rows = COST_LINES, .size = sizeof(T), .source = COST};
+static const fab_fields COST_LINE = TABLE("cost_line", COST_LINES, COST);
 
 #undef T
 #define T fab_cost
 static const char *const CONVENTIONS[] = {"per-link-end", "switch-links", "per-cable", "twin-port"};
 
 static const fab_field COSTS[] = {
-    FIELD(profile, profile, "Name of the price book."),
-    FIELD(convention, convention, "How cables and transceivers are counted.", .when = FAB_FILLED, ONE_OF(CONVENTIONS)),
-    FIELD(counting, counting, "The convention as a sentence.", .when = FAB_FILLED),
-    FIELD(source, source, "Where the prices come from.", .when = FAB_FILLED),
-    FIELD(transceivers, transceivers, "Modules in the bill of materials; a twin-port module counts once."),
-    FIGURE(total_usd, total_usd, "USD", "Price of the network: switches, transceivers, cables, NICs and installation.",
+    FIELD(profile, "Name of the price book."),
+    FIELD(convention, "How cables and transceivers are counted.", FILLED, ONE_OF(CONVENTIONS)),
+    FIELD(counting, "The convention as a sentence.", FILLED),
+    FIELD(source, "Where the prices come from.", FILLED),
+    FIELD(transceivers, "Modules in the bill of materials; a twin-port module counts once."),
+    FIGURE(total_usd, "USD", "Price of the network: switches, transceivers, cables, NICs and installation.",
            .formula = LINES, .labels = "cost|capital"),
-    FIGURE(switch_usd, switch_usd, "USD", "Price of all switches.", .formula = LINES),
-    FIGURE(transceiver_usd, transceiver_usd, "USD",
-           "Price of all transceivers that the convention of the price book counts.", .formula = LINES),
-    FIGURE(cable_usd, cable_usd, "USD", "Price of all cables, by medium and length.", .formula = LINES),
-    FIGURE(nic_usd, nic_usd, "USD", "Price of all NICs.", .formula = LINES),
-    FIGURE(installation_usd, installation_usd, "USD", "Price of installation, where the price book has one."),
-    FIGURE(per_gpu_usd, per_gpu_usd, "USD", "Network price of one GPU.", .formula = "total_usd / gpus"),
-    FIGURE(per_bisection_gbps_usd, per_bisection_gbps_usd, "USD per Gb/s", "Price of one Gb/s of bisection.",
-           .when = FAB_FILLED, .formula = "total_usd / (bisection_bps / 1e9)"),
-    FIGURE(capital_usd_per_year, capital_usd_per_year, "USD/year",
-           "Price spread evenly over the years of the price book.", .formula = "total_usd / years"),
-    FIGURE(power_w, power_w, "W", "Power of all network parts at the figures of the price book.",
+    FIGURE(switch_usd, "USD", "Price of all switches.", .formula = LINES),
+    FIGURE(transceiver_usd, "USD", "Price of all transceivers that the convention of the price book counts.",
+           .formula = LINES),
+    FIGURE(cable_usd, "USD", "Price of all cables, by medium and length.", .formula = LINES),
+    FIGURE(nic_usd, "USD", "Price of all NICs.", .formula = LINES),
+    FIGURE(installation_usd, "USD", "Price of installation, where the price book has one."),
+    FIGURE(per_gpu_usd, "USD", "Network price of one GPU.", .formula = "total_usd / gpus"),
+    FIGURE(per_bisection_gbps_usd, "USD per Gb/s", "Price of one Gb/s of bisection.", FILLED,
+           .formula = "total_usd / (bisection_bps / 1e9)"),
+    FIGURE(capital_usd_per_year, "USD/year", "Price spread evenly over the years of the price book.",
+           .formula = "total_usd / years"),
+    FIGURE(power_w, "W", "Power of all network parts at the figures of the price book.",
            .formula = "sum over the lines of quantity * unit power", .labels = "power"),
-    FIGURE(energy_usd_per_year, energy_usd_per_year, "USD/year",
-           "Electricity of the network, cooling included by the book's PUE.",
+    FIGURE(energy_usd_per_year, "USD/year", "Electricity of the network, cooling included by the book's PUE.",
            .formula = "power_w / 1000 * 8760 h * PUE * USD per kWh", .labels = "energy"),
     ARRAY(lines, "line", lines, n_lines, &COST_LINE, "Bill of materials."),
-    END_OF_FIELDS,
 };
-const fab_fields fab_cost_fields = {.name = "cost", .rows = COSTS, .size = sizeof(T), .source = COST};
+const fab_fields fab_cost_fields = TABLE("cost", COSTS, COST);
 
 /* --- front-end, designs, growth ----------------------------------------------------------------------------------- */
 
@@ -250,57 +217,49 @@ const void *fab_priced(const fab_fabric_result *fabric) {
 
 #undef T
 #define T fab_fabric_result
-static const void *cost_of_design(const fab_at *at) {
-    return fab_priced(at->row);
-}
+GIVES(const void *, cost_of_design, fab_priced(here));
 
 static const fab_field FRONT_ENDS[] = {
-    FIELD(storage_servers, spec.storage, "Storage servers that it connects."),
+    FIELD_OF(storage_servers, spec.storage, "Storage servers that it connects."),
     SAME_ROW(fabric, &fab_fabric_fields, "Its fabric; its GPUs are hosts: servers and storage servers."),
     OBJECT_BY(cost, cost_of_design, &fab_cost_fields, "What it costs."),
-    END_OF_FIELDS,
 };
-const fab_fields fab_front_end_fields = {.name = "front_end", .rows = FRONT_ENDS, .size = sizeof(T), .source = GROWTH};
+const fab_fields fab_front_end_fields = TABLE("front_end", FRONT_ENDS, GROWTH);
 
 static const fab_field DESIGNS[] = {
-    FIELD(name, name, "Name of the design, or its one-line form."),
-    FIELD(design_digest, digest, "Digest of the design."),
-    FIELD(source, source, "Where the figures of the design come from.", .when = FAB_FILLED),
-    FIELD(reduction_ratio, reduction_ratio,
-          "Part of the price of the first design that this one saves; below 0 where it costs more.", .is_signed = true,
-          .high = 1, .formula = "1 - total_usd / total_usd of the first design"),
+    FIELD(name, "Name of the design, or its one-line form."),
+    FIELD_OF(design_digest, digest, "Digest of the design."),
+    FIELD(source, "Where the figures of the design come from.", FILLED),
+    FIELD(reduction_ratio, "Part of the price of the first design that this one saves; below 0 where it costs more.",
+          SIGNED, .high = 1, .formula = "1 - total_usd / total_usd of the first design"),
     SAME_ROW(fabric, &fab_fabric_fields, "Its fabric."),
     OBJECT_BY(cost, cost_of_design, &fab_cost_fields, "What it costs."),
     POINTED(front_end, front_end, &fab_front_end_fields, "Its network for storage and data."),
-    END_OF_FIELDS,
 };
-const fab_fields fab_design_fields = {.name = "design", .rows = DESIGNS, .size = sizeof(T), .source = COST};
+const fab_fields fab_design_fields = TABLE("design", DESIGNS, COST);
 
 #undef T
 #define T fab_growth_part
 static const fab_field GROWTH_PARTS[] = {
-    FIELD(part, part, "Name of the part."),
-    FIELD(tier, tier, "Where it stands.", .when = FAB_FILLED),
-    FIELD(bought, bought, "Parts that the step adds."),
-    FIELD(retired, retired, "Parts that the step leaves over."),
-    FIGURE(bought_usd, bought_usd, "USD", "Price of those that are bought."),
-    END_OF_FIELDS,
+    FIELD(part, "Name of the part."),
+    FIELD(tier, "Where it stands.", FILLED),
+    FIELD(bought, "Parts that the step adds."),
+    FIELD(retired, "Parts that the step leaves over."),
+    FIGURE(bought_usd, "USD", "Price of those that are bought."),
 };
-static const fab_fields GROWTH_PART = {
-    .name = "growth_part", .rows = GROWTH_PARTS, .size = sizeof(T), .source = GROWTH};
+static const fab_fields GROWTH_PART = TABLE("growth_part", GROWTH_PARTS, GROWTH);
 
 #undef T
 #define T fab_growth_step
 static const fab_field GROWTH_STEPS[] = {
-    FIELD(gpus, gpus, "GPUs after the step."),
-    FIELD(switches, switches, "Switches after the step."),
-    FIELD(cables, cables, "Network cables after the step."),
-    FIGURE(total_usd, total_usd, "USD", "Price of all that stands after the step."),
-    FIGURE(bought_usd, bought_usd, "USD", "Price of what the step adds to what stands already."),
-    FIELD(bisection_ratio, bisection_ratio, "Bisection over what half of the servers can inject."),
-    FIELD(free_ports, free_ports, "Switch ports without a cable until the fabric grows into them."),
-    FIELD(cables_moved, cables_moved, "Cables that stand already and must be plugged elsewhere in this step."),
+    FIELD(gpus, "GPUs after the step."),
+    FIELD(switches, "Switches after the step."),
+    FIELD(cables, "Network cables after the step."),
+    FIGURE(total_usd, "USD", "Price of all that stands after the step."),
+    FIGURE(bought_usd, "USD", "Price of what the step adds to what stands already."),
+    FIELD(bisection_ratio, "Bisection over what half of the servers can inject."),
+    FIELD(free_ports, "Switch ports without a cable until the fabric grows into them."),
+    FIELD(cables_moved, "Cables that stand already and must be plugged elsewhere in this step."),
     LIST(parts, "part", parts, n_parts, &GROWTH_PART, "Parts whose number changes."),
-    END_OF_FIELDS,
 };
-const fab_fields fab_growth_fields = {.name = "growth_step", .rows = GROWTH_STEPS, .size = sizeof(T), .source = GROWTH};
+const fab_fields fab_growth_fields = TABLE("growth_step", GROWTH_STEPS, GROWTH);

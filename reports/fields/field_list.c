@@ -1,11 +1,12 @@
 /* The tables of fields one after the other, and each field as `fabriscope explain` shows it. */
+#include "fab/choices.h"
 #include "fab/definitions.h"
 #include "result_field.h"
 
 #include <string.h>
 
 bool fab_field_is_required(const fab_field *f) {
-    return f->when == FAB_ALWAYS && f->if_type == FAB_FIELD_END && f->only == NULL;
+    return f->when == FAB_ALWAYS && f->if_type == FAB_FIELD_NONE && f->only == NULL;
 }
 
 typedef struct list {
@@ -30,7 +31,7 @@ static void add_table(list *l, const fab_fields *table, const char *path) {
 }
 
 static void add_tables_below(list *l, const fab_fields *table, const char *path) {
-    for (const fab_field *f = table->rows; f->type != FAB_FIELD_END; f++) {
+    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
         char below[sizeof l->places->path];
         if (f->type == FAB_FIELD_GROUP) {
             add_tables_below(l, f->table, path);
@@ -55,7 +56,7 @@ size_t fab_fields_list(fab_fields_place out[FAB_FIELDS_MOST]) {
 
 static bool visit_rows(const fab_fields *table, const fab_fields_place *place, fab_definition_visitor *visit,
                        void *context) {
-    for (const fab_field *f = table->rows; f->type != FAB_FIELD_END; f++) {
+    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
         const char *unit = f->unit == NULL ? "1" : f->unit[0] == '\0' ? "that of the figure" : f->unit;
         bool is_figure = f->type != FAB_FIELD_BOOL && !fab_field_is_text(f->type) && !fab_field_is_text(f->item_type);
         fab_definition d = {.name = f->key,
@@ -82,27 +83,14 @@ void fab_definitions_visit(fab_definition_visitor *visit, void *context) {
     }
 }
 
-/* Small letters, digits and what else tells words apart, but no blanks, dashes or underscores. */
-static bool is_same_word(const char *a, size_t length, const char *b) {
-    const char *end = a + length;
-    for (;;) {
-        while (a < end && strchr(" -_", *a) != NULL) {
-            a++;
-        }
-        while (*b != '\0' && strchr(" -_", *b) != NULL) {
-            b++;
-        }
-        if (a == end || *b == '\0') {
-            return a == end && *b == '\0';
-        }
-        char x = *a >= 'A' && *a <= 'Z' ? (char)(*a + 'a' - 'A') : *a;
-        char y = *b >= 'A' && *b <= 'Z' ? (char)(*b + 'a' - 'A') : *b;
-        if (x != y) {
-            return false;
-        }
-        a++;
-        b++;
-    }
+/* But for case, blanks, dashes and underscores. */
+static bool is_same_word(const char *label, size_t length, const char *word) {
+    char text[64];
+    fab_choices same;
+    (void)snprintf(text, sizeof text, "%.*s", (int)length, label);
+    fab_choices_init(&same, word);
+    fab_choices_offer(&same, text);
+    return same.distance == 0;
 }
 
 bool fab_definition_has_label(const fab_definition *definition, const char *word) {

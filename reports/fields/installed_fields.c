@@ -12,113 +12,81 @@
 #define T fab_finding
 static const fab_field FINDINGS[] = {
     NAMED(finding, kind, fab_finding_kinds, "What kind of departure it is."),
-    FIGURE(damage_bps, damage_bps, "bit/s",
+    FIGURE(damage_bps, "bit/s",
            "Capacity that is lost, on the wrong rail, or lost with one failure more; findings are sorted by it.",
            .formula = "sum over the cables of the finding", .labels = "damage|impact"),
-    FIELD(cables, cables, "Cables to be plugged, moved or looked at."),
-    FIELD(node, node, "Where to walk to.", .when = FAB_FILLED),
-    FIELD(port, port, "Port of that node.", .when = FAB_FILLED),
-    FIELD(other_node, other, "Where the other end is, or belongs.", .when = FAB_FILLED),
-    FIELD(other_port, other_port, "Port of that node.", .when = FAB_FILLED),
-    FIELD(line, line, "Line of the file.", .when = FAB_FILLED),
-    FIELD(what, text, "What is wrong."),
-    FIELD(work, work, "What to do."),
-    END_OF_FIELDS,
+    FIELD(cables, "Cables to be plugged, moved or looked at."),
+    FIELD(node, "Where to walk to.", FILLED),
+    FIELD(port, "Port of that node.", FILLED),
+    FIELD_OF(other_node, other, "Where the other end is, or belongs.", FILLED),
+    FIELD(other_port, "Port of that node.", FILLED),
+    FIELD(line, "Line of the file.", FILLED),
+    FIELD_OF(what, text, "What is wrong."),
+    FIELD(work, "What to do."),
 };
-static const fab_fields FINDING = {.name = "finding", .rows = FINDINGS, .size = sizeof(T), .source = AUDIT};
+static const fab_fields FINDING = TABLE("finding", FINDINGS, AUDIT);
 
 #undef T
 #define T fab_audit_boundary
-static const char *audited_boundary(const fab_at *at, char *room) {
-    (void)room;
-    return fab_boundary_name(FAB_WIRING_TREE, ((const T *)at->row)->tier);
-}
+GIVES(const char *, audited_boundary, fab_boundary_name(FAB_WIRING_TREE, here->tier));
 
 static const fab_field AUDIT_BOUNDARIES[] = {
     TEXT_BY(boundary, audited_boundary, FAB_BOUNDARY_TEXT),
-    FIELD(tier, tier, FAB_TIER_TEXT),
-    FIELD(planned_cables, planned, "Cables of the boundary that the structure, or the plan, asks for."),
-    FIELD(present_cables, present, "Cables of the boundary that are plugged where they belong."),
-    END_OF_FIELDS,
+    FIELD(tier, FAB_TIER_TEXT),
+    FIELD_OF(planned_cables, planned, "Cables of the boundary that the structure, or the plan, asks for."),
+    FIELD_OF(present_cables, present, "Cables of the boundary that are plugged where they belong."),
 };
-static const fab_fields AUDIT_BOUNDARY = {
-    .name = "audited_boundary", .rows = AUDIT_BOUNDARIES, .size = sizeof(T), .source = AUDIT};
+static const fab_fields AUDIT_BOUNDARY = TABLE("audited_boundary", AUDIT_BOUNDARIES, AUDIT);
 
 #undef T
 #define T fab_audit_bisection
-static bool knows_both(const fab_at *at) {
-    const T *b = at->row;
-    return b->is_known && b->knows_planned;
-}
-
-static double lost_bps(const fab_at *at) {
-    return fab_audit_bisection_lost(at->row);
-}
-
-static double lost_ratio(const fab_at *at) {
-    const T *b = at->row;
-    return b->planned_bps > 0 ? fab_audit_bisection_lost(b) / b->planned_bps : 0;
-}
+GIVES(bool, knows_both, here->is_known && here->knows_planned);
+GIVES(double, lost_bps, fab_audit_bisection_lost(here));
+GIVES(double, lost_ratio, here->planned_bps > 0 ? fab_audit_bisection_lost(here) / here->planned_bps : 0);
 
 static const fab_field BISECTIONS[] = {
-    FIGURE(bisection_bps, present_bps, "bit/s", "Minimum cut between the halves of the servers as it stands.",
-           IF(is_known), .labels = "bisection"),
-    FIGURE(planned_bisection_bps, planned_bps, "bit/s",
-           "Bisection of what is installed with all missing cables and absent switches in place, or of the plan.",
-           IF(knows_planned)),
+    FIGURE_OF(bisection_bps, present_bps, "bit/s", "Minimum cut between the halves of the servers as it stands.",
+              IF(is_known), .labels = "bisection"),
+    FIGURE_OF(planned_bisection_bps, planned_bps, "bit/s",
+              "Bisection of what is installed with all missing cables and absent switches in place, or of the plan.",
+              IF(knows_planned)),
     REAL_BY(lost_bisection_bps, lost_bps, "bit/s", "Bisection that the findings cost; below 0 where more is installed.",
-            .only = knows_both, .is_signed = true, .formula = "planned_bisection_bps - bisection_bps"),
+            .only = knows_both, SIGNED, .formula = "planned_bisection_bps - bisection_bps"),
     REAL_BY(lost_bisection_ratio, lost_ratio, NULL, "Part of the planned bisection that is lost.", .only = knows_both,
-            .is_signed = true, .formula = "lost_bisection_bps / planned_bisection_bps"),
-    FIELD(bisection_unknown, why, "Why one of the figures is not there.", .when = FAB_FILLED),
-    END_OF_FIELDS,
+            SIGNED, .formula = "lost_bisection_bps / planned_bisection_bps"),
+    FIELD_OF(bisection_unknown, why, "Why one of the figures is not there.", FILLED),
 };
-static const fab_fields BISECTION = {.name = "audited_bisection", .rows = BISECTIONS, .source = AUDIT};
+static const fab_fields BISECTION = VIEW("audited_bisection", BISECTIONS, AUDIT);
 
 #undef T
 #define T fab_audit
 static const fab_field AUDITS[] = {
-    FIELD(hosts, n_servers, "Hosts that are known by name."),
-    FIELD(adapters, n_hosts, "Network adapters."),
-    FIELD(switches, n_switches, "Switches."),
-    FIELD(aggregation_nodes, n_services, "Aggregation nodes inside switches; they are no hosts."),
-    FIELD(rails, has_rails, "Whether each leaf serves one adapter of every host."),
+    FIELD_OF(hosts, n_servers, "Hosts that are known by name."),
+    FIELD_OF(adapters, n_hosts, "Network adapters."),
+    FIELD_OF(switches, n_switches, "Switches."),
+    FIELD_OF(aggregation_nodes, n_services, "Aggregation nodes inside switches; they are no hosts."),
+    FIELD_OF(rails, has_rails, "Whether each leaf serves one adapter of every host."),
     GROUP(bisection, &BISECTION),
     ARRAY(boundaries, "boundary", boundary, n_boundaries, &AUDIT_BOUNDARY, "Cables between tiers."),
     LIST(findings, "finding", findings, n_findings, &FINDING, "What is wrong, most damage first."),
-    END_OF_FIELDS,
 };
-const fab_fields fab_audit_fields = {.name = "audit",
-                                     .rows = AUDITS,
-                                     .size = sizeof(T),
-                                     .source = AUDIT,
-                                     .definition = "What is wrong with an installed fabric: `audit`."};
+const fab_fields fab_audit_fields =
+    TABLE("audit", AUDITS, AUDIT, .definition = "What is wrong with an installed fabric: `audit`.");
 
 /* --- import ------------------------------------------------------------------------------------------------------- */
 
 #undef T
 #define T fab_imported
-static size_t count_boundaries(const fab_at *at) {
-    return ((const T *)at->row)->fabric->n_boundaries;
-}
-
-static const char *boundary_name(const fab_at *at, char *room) {
-    (void)room;
-    return fab_boundary_name(((const T *)at->row)->fabric->wiring, (uint32_t)at->index + 1);
-}
-
-static bool has_switches(const fab_at *at) {
-    return at->index < ((const T *)at->row)->fabric->n_tiers;
-}
+GIVES(size_t, count_boundaries, here->fabric->n_boundaries);
+GIVES(const char *, boundary_name, fab_boundary_name(here->fabric->wiring, (uint32_t)at->index + 1));
+GIVES(bool, has_switches, at->index < here->fabric->n_tiers);
 
 static uint64_t count_switches(const fab_at *at) {
     const uint32_t *first = &((const T *)at->row)->fabric->first_of_tier[at->index + 1];
     return first[1] - first[0];
 }
 
-static uint64_t radix_of(const fab_at *at) {
-    return ((const T *)at->row)->spec->tier[at->index].radix;
-}
+GIVES(uint64_t, radix_of, here->spec->tier[at->index].radix);
 
 static uint64_t count_cables(const fab_at *at) {
     const fab_fabric *f = ((const T *)at->row)->fabric;
@@ -129,9 +97,7 @@ static uint64_t count_cables(const fab_at *at) {
     return n;
 }
 
-static double cable_bps(const fab_at *at) {
-    return fab_imported_rate(at->row, (uint32_t)at->index + 1);
-}
+GIVES(double, cable_bps, fab_imported_rate(here, (uint32_t)at->index + 1));
 
 static const fab_field IMPORT_BOUNDARIES[] = {
     TEXT_BY(boundary, boundary_name, FAB_BOUNDARY_TEXT),
@@ -140,9 +106,8 @@ static const fab_field IMPORT_BOUNDARIES[] = {
     COUNT_BY(radix, radix_of, "Ports of the largest of them.", .only = has_switches),
     COUNT_BY(cables, count_cables, "Cables of the boundary."),
     REAL_BY(cable_bps, cable_bps, "bit/s", "Rate of the cables of the boundary as installed, by those that most have."),
-    END_OF_FIELDS,
 };
-static const fab_fields IMPORT_BOUNDARY = {.name = "imported_boundary", .rows = IMPORT_BOUNDARIES, .source = IMPORTING};
+static const fab_fields IMPORT_BOUNDARY = VIEW("imported_boundary", IMPORT_BOUNDARIES, IMPORTING);
 
 static const char *assumption(const fab_at *at, char *room) {
     char assumed[FAB_ASSUMED_MOST][FAB_ASSUMED_SIZE];
@@ -157,19 +122,17 @@ static size_t count_assumptions(const fab_at *at) {
 }
 
 static const fab_field ASSUMPTIONS[] = {
-    TEXT_BY(what, assumption, "What was assumed, and the keys that change it."),
-    END_OF_FIELDS,
+    TEXT_MADE(what, assumption, "What was assumed, and the keys that change it."),
 };
-static const fab_fields ASSUMPTION = {.name = "assumption", .rows = ASSUMPTIONS, .source = IMPORTING};
+static const fab_fields ASSUMPTION = VIEW("assumption", ASSUMPTIONS, IMPORTING);
 
 #undef T
 #define T fab_site_note
 static const fab_field NOTES[] = {
-    FIELD(line, line, "Line of the file."),
-    FIELD(what, text, "What it contradicts."),
-    END_OF_FIELDS,
+    FIELD(line, "Line of the file."),
+    FIELD_OF(what, text, "What it contradicts."),
 };
-static const fab_fields NOTE = {.name = "import_note", .rows = NOTES, .size = sizeof(T), .source = IMPORTING};
+static const fab_fields NOTE = TABLE("import_note", NOTES, IMPORTING);
 
 #undef T
 #define T fab_left
@@ -178,106 +141,54 @@ static const char *const LEFT_KINDS[FAB_LEFT_N] = {
     [FAB_LEFT_NAMELESS] = "nameless-adapters", [FAB_LEFT_UNPLUGGED] = "unplugged",
     [FAB_LEFT_SURPLUS] = "surplus-adapters",   [FAB_LEFT_DARK] = "dark-switches"};
 
-static const char *left_kind(const fab_at *at, char *room) {
-    (void)room;
-    return LEFT_KINDS[at->index];
-}
-
-static const char *left_text(const fab_at *at, char *room) {
-    (void)room;
-    return fab_left_out_texts[at->index];
-}
-
-static bool is_none(const fab_at *at) {
-    return ((const T *)at->row)->n == 0;
-}
+GIVES(const char *, left_kind, LEFT_KINDS[at->index]);
+GIVES(const char *, left_text, fab_left_out_texts[at->index]);
+GIVES(bool, is_none, here->n == 0);
 
 static const fab_field LEFT[] = {
     TEXT_BY(kind, left_kind, "What is left out.", ONE_OF(LEFT_KINDS)),
     TEXT_BY(what, left_text, "The same in words."),
-    FIELD(number, n, "How many."),
-    FIELD(first, name[0], "Name of one of them."),
-    END_OF_FIELDS,
+    FIELD_OF(number, n, "How many."),
+    FIELD_OF(first, name[0], "Name of one of them."),
 };
-static const fab_fields LEFT_OUT = {
-    .name = "left_out", .rows = LEFT, .size = sizeof(T), .source = IMPORTING, .is_left_out = is_none};
+static const fab_fields LEFT_OUT = TABLE("left_out", LEFT, IMPORTING, .is_left_out = is_none);
 
 #undef T
 #define T fab_installed
-static uint64_t count_incomplete(const fab_at *at) {
-    const T *site = at->row;
-    return site->n_servers - site->n_whole;
-}
-
-static uint64_t gpus_per_server(const fab_at *at) {
-    return fab_at_result(at)->imported->spec->gpus_per_server;
-}
-
-static double nic_bps(const fab_at *at) {
-    return fab_at_result(at)->imported->spec->nic_bps;
-}
+GIVES(uint64_t, count_incomplete, here->n_servers - here->n_whole);
+GIVES(uint64_t, gpus_per_server, fab_at_result(at)->imported->spec->gpus_per_server);
+GIVES(double, nic_bps, fab_at_result(at)->imported->spec->nic_bps);
 
 static const fab_field SITES[] = {
-    FIELD(servers, n_whole, "Servers with all NICs and cables."),
+    FIELD_OF(servers, n_whole, "Servers with all NICs and cables."),
     COUNT_BY(incomplete_servers, count_incomplete, "Servers that lack NICs or cables; no job takes them by itself."),
-    FIELD(nics_per_server, nics_per_server, "NICs of one server."),
+    FIELD(nics_per_server, "NICs of one server."),
     COUNT_BY(gpus_per_server, gpus_per_server, "GPUs of one server."),
     REAL_BY(nic_bps, nic_bps, "bit/s", "Rate of one NIC in one direction."),
-    FIELD(planes, n_planes, "Parallel fabrics over which the ports of a NIC are split."),
-    FIELD(pods, n_pods, "Pods below the top tier."),
-    FIELD(networks, n_networks, "Parts that no cable joins."),
-    END_OF_FIELDS,
+    FIELD_OF(planes, n_planes, "Parallel fabrics over which the ports of a NIC are split."),
+    FIELD_OF(pods, n_pods, "Pods below the top tier."),
+    FIELD_OF(networks, n_networks, "Parts that no cable joins."),
 };
-static const fab_fields SITE = {.name = "imported_site", .rows = SITES, .source = IMPORTING};
+static const fab_fields SITE = VIEW("imported_site", SITES, IMPORTING);
 
 #undef T
 #define T fab_imported
-static const void *site_of(const fab_at *at) {
-    return ((const T *)at->row)->site;
-}
-
-static const char *file_format(const fab_at *at, char *room) {
-    (void)room;
-    return ((const T *)at->row)->site->site->format;
-}
-
-static const char *file_digest(const fab_at *at, char *room) {
-    (void)room;
-    return ((const T *)at->row)->spec->digest;
-}
-
-static const char *wiring(const fab_at *at, char *room) {
-    (void)room;
-    return fab_wiring_name(((const T *)at->row)->fabric->wiring);
-}
-
-static bool has_rails(const fab_at *at) {
-    return ((const T *)at->row)->site->shape.has_rails;
-}
-
-static const void *left_of(const fab_at *at) {
-    return ((const T *)at->row)->site->left;
-}
-
-static size_t count_left(const fab_at *at) {
-    (void)at;
-    return FAB_LEFT_N;
-}
-
-static const void *notes_of(const fab_at *at) {
-    return ((const T *)at->row)->site->site->notes;
-}
-
-static size_t count_notes(const fab_at *at) {
-    return ((const T *)at->row)->site->site->n_notes;
-}
+GIVES(const void *, site_of, here->site);
+GIVES(const char *, file_format, here->site->site->format);
+GIVES(const char *, file_digest, here->spec->digest);
+GIVES(const char *, wiring, fab_wiring_name(here->fabric->wiring));
+GIVES(bool, has_rails, here->site->shape.has_rails);
+GIVES(const void *, left_of, here->site->left);
+GIVES(size_t, count_left, FAB_LEFT_N);
+GIVES(const void *, notes_of, here->site->site->notes);
+GIVES(size_t, count_notes, here->site->site->n_notes);
 
 static const char *const WIRINGS[] = {"tree", "graph"};
 
 static const fab_field IMPORT[] = {
     TEXT_BY(format, file_format, "What the file is."),
     TEXT_BY(digest, file_digest, "Digest of the content of the file."),
-    {.type = FAB_FIELD_GROUP, .get.rows = site_of, .table = &SITE},
+    GROUP_BY(site_of, &SITE),
     TEXT_BY(wiring, wiring, "Whether every cable between switches leads from a tier to the next.", ONE_OF(WIRINGS)),
     TRUTH_BY(rails, has_rails, "Whether each leaf serves one NIC of every server."),
     LIST_BY(boundaries, "boundary", NULL, count_boundaries, &IMPORT_BOUNDARY, "What was found by boundary."),
@@ -285,10 +196,6 @@ static const fab_field IMPORT[] = {
     LIST_BY(assumed, "assumption", NULL, count_assumptions, &ASSUMPTION,
             "What the file does not say, and the keys that change it."),
     LIST_BY(notes, "note", notes_of, count_notes, &NOTE, "What the file contradicts itself in."),
-    END_OF_FIELDS,
 };
-const fab_fields fab_import_fields = {.name = "import",
-                                      .rows = IMPORT,
-                                      .size = sizeof(T),
-                                      .source = IMPORTING,
-                                      .definition = "What was found in a file of what is installed: `import`."};
+const fab_fields fab_import_fields =
+    TABLE("import", IMPORT, IMPORTING, .definition = "What was found in a file of what is installed: `import`.");

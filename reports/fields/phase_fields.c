@@ -15,24 +15,23 @@
 
 #define T fab_engine_result
 static const fab_field PATH_FIELDS[] = {
-    FIELD(min_hops, paths.hops.min, "Fewest network links of a path."),
-    FIELD(mean_hops, paths.hops.mean, "Mean number of network links of the paths.", .labels = "hops"),
-    FIELD(max_hops, paths.hops.max, "Most network links of a path."),
-    FIGURE(min_latency_s, paths.latency_s.min, "s", "Shortest one-way latency of a path, devices and cables.",
-           .formula = "sum over the links of the path"),
-    FIGURE(mean_latency_s, paths.latency_s.mean, "s", "Mean one-way latency of the paths.",
-           .formula = "sum over the links of the path"),
-    FIGURE(max_latency_s, paths.latency_s.max, "s", "Longest one-way latency of a path.",
-           .formula = "sum over the links of the path"),
-    FIGURE(mean_spread_s, paths.mean_spread_s, "s",
-           "Latency between the slowest and the fastest path of a flow, mean over the flows.", .source = ADAPTIVE),
-    FIGURE(max_spread_s, paths.max_spread_s, "s",
-           "Latency between the slowest and the fastest path of a flow, largest of all flows.", .source = ADAPTIVE),
-    FIGURE(max_round_trip_s, paths.longest_round_trip_s, "s", "Longest way there and back of a flow.",
-           .source = ADAPTIVE),
-    END_OF_FIELDS,
+    FIELD_OF(min_hops, paths.hops.min, "Fewest network links of a path."),
+    FIELD_OF(mean_hops, paths.hops.mean, "Mean number of network links of the paths.", .labels = "hops"),
+    FIELD_OF(max_hops, paths.hops.max, "Most network links of a path."),
+    FIGURE_OF(min_latency_s, paths.latency_s.min, "s", "Shortest one-way latency of a path, devices and cables.",
+              .formula = "sum over the links of the path"),
+    FIGURE_OF(mean_latency_s, paths.latency_s.mean, "s", "Mean one-way latency of the paths.",
+              .formula = "sum over the links of the path"),
+    FIGURE_OF(max_latency_s, paths.latency_s.max, "s", "Longest one-way latency of a path.",
+              .formula = "sum over the links of the path"),
+    FIGURE_OF(mean_spread_s, paths.mean_spread_s, "s",
+              "Latency between the slowest and the fastest path of a flow, mean over the flows.", .source = ADAPTIVE),
+    FIGURE_OF(max_spread_s, paths.max_spread_s, "s",
+              "Latency between the slowest and the fastest path of a flow, largest of all flows.", .source = ADAPTIVE),
+    FIGURE_OF(max_round_trip_s, paths.longest_round_trip_s, "s", "Longest way there and back of a flow.",
+              .source = ADAPTIVE),
 };
-static const fab_fields PATHS = {.name = "paths", .rows = PATH_FIELDS, .size = sizeof(T), .source = TIMES};
+static const fab_fields PATHS = TABLE("paths", PATH_FIELDS, TIMES);
 
 static bool is_reordering(const fab_at *at) {
     const fab_path_figures *p = &((const T *)at->row)->paths;
@@ -40,65 +39,48 @@ static bool is_reordering(const fab_at *at) {
 }
 
 static const fab_field REORDERING_FIELDS[] = {
-    FIGURE(window_bytes, window_bytes, "byte",
+    FIGURE(window_bytes, "byte",
            "Reorder window of a receiver under engines that reorder packets; an option of the engine.",
            .labels = "window"),
-    FIGURE(queueing_s, queueing_s, "s",
+    FIGURE(queueing_s, "s",
            "Allowance for queues in the round trip of engines that reorder packets; an option of the engine."),
-    FIGURE(min_limit_bps, paths.min_limit_bps, "bit/s", "Least rate to which the reorder window limits a flow.",
-           .formula = "window_bytes * 8 / (round trip + queueing_s)"),
-    FIELD(limited_flows, paths.limited_flows, "Flows that are offered more than their limit."),
-    FIELD(max_offered_over_limit_ratio, paths.max_excess_ratio,
-          "Largest offered rate of a flow over its limit by the reorder window; above 1 the window holds it."),
-    END_OF_FIELDS,
+    FIGURE_OF(min_limit_bps, paths.min_limit_bps, "bit/s", "Least rate to which the reorder window limits a flow.",
+              .formula = "window_bytes * 8 / (round trip + queueing_s)"),
+    FIELD_OF(limited_flows, paths.limited_flows, "Flows that are offered more than their limit."),
+    FIELD_OF(max_offered_over_limit_ratio, paths.max_excess_ratio,
+             "Largest offered rate of a flow over its limit by the reorder window; above 1 the window holds it."),
 };
-static const fab_fields REORDERING = {
-    .name = "reordering", .rows = REORDERING_FIELDS, .size = sizeof(T), .source = ADAPTIVE};
+static const fab_fields REORDERING = TABLE("reordering", REORDERING_FIELDS, ADAPTIVE);
 
 static const fab_field HELD_FIELDS[] = {
-    FIELD(scale_up, rates.held_by_scaleup, "Flows whose rate a link inside a scale-up domain holds."),
-    FIELD(pcie, rates.held_by_pcie, "Flows whose rate the way between GPU and NIC holds."),
-    FIELD(window, rates.held_by_window, "Flows whose rate the reorder window of the receiver holds."),
-    END_OF_FIELDS,
+    FIELD_OF(scale_up, rates.held_by_scaleup, "Flows whose rate a link inside a scale-up domain holds."),
+    FIELD_OF(pcie, rates.held_by_pcie, "Flows whose rate the way between GPU and NIC holds."),
+    FIELD_OF(window, rates.held_by_window, "Flows whose rate the reorder window of the receiver holds."),
 };
-static const fab_fields HELD = {.name = "held_flows", .rows = HELD_FIELDS, .size = sizeof(T), .source = RATES};
+static const fab_fields HELD = TABLE("held_flows", HELD_FIELDS, RATES);
 
 #undef T
 #define T fab_last_flow
 static const fab_field LAST_FLOW_FIELDS[] = {
-    FIELD(flow, flow, "Number of the flow in its phase."),
-    FIELD(src_gpu, src_gpu, "GPU that sends."),
-    FIELD(dst_gpu, dst_gpu, "GPU that receives."),
-    FIGURE(bytes, bytes, "byte", "Bytes of the flow."),
-    FIGURE(rate_bps, rate_bps, "bit/s", "Its max-min fair rate while all flows are under way."),
-    FIGURE(finish_s, finish_s, "s", "When it ends, without latency."),
-    FIELD(bottleneck, bottleneck, "The link that holds it; missing where a window does.", .when = FAB_FILLED),
-    FIELD(comm, comm, "Its communicator.", .when = FAB_FILLED),
-    END_OF_FIELDS,
+    FIELD(flow, "Number of the flow in its phase."),
+    FIELD(src_gpu, "GPU that sends."),
+    FIELD(dst_gpu, "GPU that receives."),
+    FIGURE(bytes, "byte", "Bytes of the flow."),
+    FIGURE(rate_bps, "bit/s", "Its max-min fair rate while all flows are under way."),
+    FIGURE(finish_s, "s", "When it ends, without latency."),
+    FIELD(bottleneck, "The link that holds it; missing where a window does.", FILLED),
+    FIELD(comm, "Its communicator.", FILLED),
 };
-static const fab_fields LAST_FLOW = {.name = "last_flow", .rows = LAST_FLOW_FIELDS, .size = sizeof(T), .source = TIMES};
+static const fab_fields LAST_FLOW = TABLE("last_flow", LAST_FLOW_FIELDS, TIMES);
 
 /* --- an engine ---------------------------------------------------------------------------------------------------- */
 
 #undef T
 #define T fab_engine_result
-static bool is_of_seeds(const fab_at *at) {
-    return ((const T *)at->row)->n_seeds > 1;
-}
-
-static bool takes_turns(const fab_at *at) {
-    return ((const T *)at->row)->n_rounds > 1;
-}
-
-static bool has_rates(const fab_at *at) {
-    const T *e = at->row;
-    return e->has_time && e->has_rates;
-}
-
-static bool is_collective(const fab_at *at) {
-    const T *e = at->row;
-    return e->has_time && e->algbw.mean > 0;
-}
+GIVES(bool, is_of_seeds, here->n_seeds > 1);
+GIVES(bool, takes_turns, here->n_rounds > 1);
+GIVES(bool, has_rates, here->has_time && here->has_rates);
+GIVES(bool, is_collective, here->has_time && here->algbw.mean > 0);
 
 static size_t count_cycle(const fab_at *at) {
     uint32_t n = ((const T *)at->row)->n_cycle;
@@ -106,95 +88,89 @@ static size_t count_cycle(const fab_at *at) {
 }
 
 static const fab_field ENGINE_FIELDS[] = {
-    FIELD(engine, engine, "Name of the routing engine."),
-    FIELD(options, label, "Name and all options, defaults included.", .when = FAB_FILLED),
-    FIELD(seed, seed, "The first seed."),
-    FIELD(seeds, n_seeds, "Seeds that the figures are taken over; link_loads and hot_links are of the first.",
-          .low = 1),
-    FIELD(seeded, seeded, "Whether the routes depend on the seed."),
-    FIELD(rounds, n_rounds,
-          "Rounds in which queue pairs take turns: figures are means over them; utilisations of link_loads, and "
-          "hot_links, are of the first.",
-          .only = takes_turns, .low = 2),
-    FIELD(
-        polarized, polarized,
-        "Whether hashes of several tiers are so alike that switches use far fewer next hops than under an ideal hash; "
-        "of the first seed.",
-        .labels = "polarization"),
-    FIELD(deadlock_free, deadlock_free, "Whether the channel dependency graph of the routes has no cycle.",
-          .labels = "deadlock"),
-    FIGURE(latency_s, latency_s, "s",
+    FIELD(engine, "Name of the routing engine."),
+    FIELD_OF(options, label, "Name and all options, defaults included.", FILLED),
+    FIELD(seed, "The first seed."),
+    FIELD_OF(seeds, n_seeds, "Seeds that the figures are taken over; link_loads and hot_links are of the first.",
+             .low = 1),
+    FIELD(seeded, "Whether the routes depend on the seed."),
+    FIELD_OF(rounds, n_rounds,
+             "Rounds in which queue pairs take turns: figures are means over them; utilisations of link_loads, and "
+             "hot_links, are of the first.",
+             .only = takes_turns, .low = 2),
+    FIELD(polarized,
+          "Whether hashes of several tiers are so alike that switches use far fewer next hops than under an ideal "
+          "hash; of the first seed.",
+          .labels = "polarization"),
+    FIELD(deadlock_free, "Whether the channel dependency graph of the routes has no cycle.", .labels = "deadlock"),
+    FIGURE(latency_s, "s",
            "Latency of all steps of the phase in one iteration: the slowest path once per dependent step.",
            IF(has_time), .formula = "steps * executions * max over paths of sum of device and cable latencies",
            .source = TIMES, .labels = "latency"),
-    FIELD(collided_links, collided_links, "Fabric links asked for more than they carry.",
+    FIELD(collided_links, "Fabric links asked for more than they carry.",
           .formula = "number of fabric links with collision factor > 1 + 1e-9", .labels = "collided|collided links"),
-    FIELD(collided_flows, collided_flows, "Flows with a path over a collided link.",
-          .labels = "collided|collided flows"),
-    FIELD(
-        max_collision_factor, max_collision_factor,
-        "Largest collision factor of a fabric link. The factor is the offered rate over the link divided by its "
-        "capacity; 2 means that flows there get half of what they ask. A flow offers bytes * NIC rate / the larger of "
-        "what its source NIC sends and its destination NIC receives, so that incast at a receiver is no collision. It "
-        "is "
-        "the product of taper_factor and hash_factor.",
-        .formula = "max over fabric links of load_bps / capacity_bps",
-        .labels = "collision factor|worst link|collision"),
-    FIELD(mean_collision_factor, mean_collision_factor,
+    FIELD(collided_flows, "Flows with a path over a collided link.", .labels = "collided|collided flows"),
+    FIELD(max_collision_factor,
+          "Largest collision factor of a fabric link. The factor is the offered rate over the link divided by its "
+          "capacity; 2 means that flows there get half of what they ask. A flow offers bytes * NIC rate / the larger "
+          "of what its source NIC sends and its destination NIC receives, so that incast at a receiver is no "
+          "collision. It is the product of taper_factor and hash_factor.",
+          .formula = "max over fabric links of load_bps / capacity_bps",
+          .labels = "collision factor|worst link|collision"),
+    FIELD(mean_collision_factor,
           "Mean over the flows that use a fabric link of the worst collision factor on their route."),
-    FIELD(max_taper_factor, max_taper_factor,
+    FIELD(max_taper_factor,
           "Largest taper factor of a fabric link: what the design itself causes, whatever the hash does.",
           .formula = "max over fabric links of spray_load_bps / capacity_bps", .labels = "taper factor|by taper"),
-    FIELD(max_hash_factor, max_hash_factor,
+    FIELD(max_hash_factor,
           "Largest collision factor over taper factor of one link: what the routing adds to the design.",
           .formula = "max over fabric links of collision factor / taper_factor", .labels = "hash factor|by hash"),
-    FIELD(max_utilisation_ratio, max_utilisation,
-          "Largest offered rate over capacity of a network link, access links too.",
-          .formula = "max over network links of load_bps / capacity_bps", .labels = "utilisation"),
-    FIELD(throughput_ratio, throughput, "Largest factor by which all demands of the phase fit under this routing.",
-          .formula = "1 / max_utilisation_ratio", .source = "throughput of a traffic matrix, Jyothi et al., SC'16",
-          .labels = "throughput"),
-    FIGURE(busiest_link_s, busiest_link_s, "s", "Time that the busiest network link needs for its bytes.",
+    FIELD_OF(max_utilisation_ratio, max_utilisation,
+             "Largest offered rate over capacity of a network link, access links too.",
+             .formula = "max over network links of load_bps / capacity_bps", .labels = "utilisation"),
+    FIELD_OF(throughput_ratio, throughput, "Largest factor by which all demands of the phase fit under this routing.",
+             .formula = "1 / max_utilisation_ratio", .source = "throughput of a traffic matrix, Jyothi et al., SC'16",
+             .labels = "throughput"),
+    FIGURE(busiest_link_s, "s", "Time that the busiest network link needs for its bytes.",
            .formula = "max over network links of bytes * 8 / capacity_bps", .source = TIMES, .labels = "busiest link"),
-    FIELD(optimum_gap_ratio, optimum_gap,
-          "How far the worst link is above the least that any splitting over minimal paths can reach; the bound is "
-          "certified. 0 is optimal.",
-          IF(has_gap), .formula = "max_utilisation_ratio / certified lower bound - 1", .source = OPTIMUM,
-          .labels = "optimum gap|gap"),
-    FIELD(effective_bisection_ratio, effective_bisection,
-          "Effective bisection bandwidth: hosts are halved and paired at random; mean over the pairs of one over the "
-          "largest number of flows on a link of their route.",
-          IF(has_effective_bisection), .formula = "mean over pairs of 1 / max over links of the route of flows",
-          .source = "Hoefler, Schneider, Lumsdaine: Multistage switches are not crossbars, CLUSTER 2008 (ORCS)",
-          .labels = "effective bisection"),
-    FIGURE(time_s, time_s, "s", "Transfer and latency of all executions of the phase in one iteration.", IF(has_time),
+    FIELD_OF(optimum_gap_ratio, optimum_gap,
+             "How far the worst link is above the least that any splitting over minimal paths can reach; the bound is "
+             "certified. 0 is optimal.",
+             IF(has_gap), .formula = "max_utilisation_ratio / certified lower bound - 1", .source = OPTIMUM,
+             .labels = "optimum gap|gap"),
+    FIELD_OF(effective_bisection_ratio, effective_bisection,
+             "Effective bisection bandwidth: hosts are halved and paired at random; mean over the pairs of one over "
+             "the largest number of flows on a link of their route.",
+             IF(has_effective_bisection), .formula = "mean over pairs of 1 / max over links of the route of flows",
+             .source = "Hoefler, Schneider, Lumsdaine: Multistage switches are not crossbars, CLUSTER 2008 (ORCS)",
+             .labels = "effective bisection"),
+    FIGURE(time_s, "s", "Transfer and latency of all executions of the phase in one iteration.", IF(has_time),
            .formula = "transfer_s + latency_s", .source = TIMES, .labels = "phase time"),
-    FIGURE(
-        transfer_s, transfer_s, "s",
-        "Until the last byte of the phase is through. Flows share links max-min fairly at every instant, NVLink, PCIe "
-        "and NIC included; rates are found again whenever a flow ends.",
-        IF(has_time), .formula = "fluid simulation over max-min fair rates",
-        .source = "Bertsekas and Gallager, Data Networks, 6.5.2; src/doc/adr/0023-rates.md", .labels = "transfer"),
-    FIELD(lower_bound_ratio, lower_bound_ratio,
+    FIGURE(transfer_s, "s",
+           "Until the last byte of the phase is through. Flows share links max-min fairly at every instant, NVLink, "
+           "PCIe and NIC included; rates are found again whenever a flow ends.",
+           IF(has_time), .formula = "fluid simulation over max-min fair rates",
+           .source = "Bertsekas and Gallager, Data Networks, 6.5.2; src/doc/adr/0023-rates.md", .labels = "transfer"),
+    FIELD(lower_bound_ratio,
           "Transfer time over the least possible time of the phase. Never below 1: a result that beats its bound is an "
           "error of the program (exit code 70).",
           IF(has_time), .formula = "transfer_s / least_time_s", .source = TIMES, .labels = "lower bound"),
-    FIGURE(
-        algbw_bps, algbw, "bit/s",
-        "Algorithm bandwidth of a collective that is one phase: its size over its time, in bit/s as every rate here. "
-        "nccl-tests print the same in GB/s: divide by 8e9.",
-        .scale = 8, .only = is_collective, .formula = "8 S / time", .source = NCCL,
-        .labels = "algbw|algorithm bandwidth"),
-    FIGURE(busbw_bps, busbw, "bit/s",
-           "Bus bandwidth of a collective that is one phase: algorithm bandwidth times what its links carry per byte, "
-           "comparable with link rates. nccl-tests print the same in GB/s: divide by 8e9.",
-           .scale = 8, .only = is_collective,
-           .formula = "all-reduce: algbw * 2 (r - 1) / r; reduce-scatter, all-gather, all-to-all: algbw * (r - 1) / r",
-           .source = NCCL, .labels = "busbw|bus bandwidth"),
-    FIGURE(min_rate_bps, min_rate, "bit/s", "Rate of the slowest flow while all flows are under way, max-min fair.",
-           .only = has_rates, .source = TIMES, .labels = "slowest flow"),
-    FIGURE(mean_rate_bps, mean_rate, "bit/s", "Mean rate of the flows while all are under way, max-min fair.",
-           .only = has_rates, .source = TIMES),
+    FIGURE_OF(algbw_bps, algbw, "bit/s",
+              "Algorithm bandwidth of a collective that is one phase: its size over its time, in bit/s as every rate "
+              "here. nccl-tests print the same in GB/s: divide by 8e9.",
+              .scale = 8, .only = is_collective, .formula = "8 S / time", .source = NCCL,
+              .labels = "algbw|algorithm bandwidth"),
+    FIGURE_OF(busbw_bps, busbw, "bit/s",
+              "Bus bandwidth of a collective that is one phase: algorithm bandwidth times what its links carry per "
+              "byte, comparable with link rates. nccl-tests print the same in GB/s: divide by 8e9.",
+              .scale = 8, .only = is_collective,
+              .formula =
+                  "all-reduce: algbw * 2 (r - 1) / r; reduce-scatter, all-gather, all-to-all: algbw * (r - 1) / r",
+              .source = NCCL, .labels = "busbw|bus bandwidth"),
+    FIGURE_OF(min_rate_bps, min_rate, "bit/s", "Rate of the slowest flow while all flows are under way, max-min fair.",
+              .only = has_rates, .source = TIMES, .labels = "slowest flow"),
+    FIGURE_OF(mean_rate_bps, mean_rate, "bit/s", "Mean rate of the flows while all are under way, max-min fair.",
+              .only = has_rates, .source = TIMES),
     SAME_ROW(held_flows, &HELD,
              "Flows by what holds their rate, beside the network links of link_loads; of the first seed.",
              .only = has_rates, .labels = "flows are held by"),
@@ -207,25 +183,18 @@ static const fab_field ENGINE_FIELDS[] = {
         reordering, engine, &REORDERING,
         "Limits of engines that send packets of a flow over several paths: rate <= window / (round trip + queueing).",
         .only = is_reordering),
-    SCALARS(deadlock_cycle, "link", cycle, count_cycle, "Links of a shortest cycle of dependencies.",
-            .when = FAB_FILLED),
+    SCALARS(deadlock_cycle, "link", cycle, count_cycle, "Links of a shortest cycle of dependencies.", FILLED),
     ARRAY(link_loads, "boundary", tiers, n_tiers, &fab_link_load_fields, "Links by boundary and direction."),
-    ARRAY(
-        next_hops_used, "boundary", tiers, n_tiers, &fab_next_hops_fields,
-        "Choices among equal-cost next hops, one per switch and group of next hops that some flow met, by the boundary "
-        "that the next hops lie in; of the first seed."),
+    ARRAY(next_hops_used, "boundary", tiers, n_tiers, &fab_next_hops_fields,
+          "Choices among equal-cost next hops, one per switch and group of next hops that some flow met, by the "
+          "boundary that the next hops lie in; of the first seed."),
     ARRAY(hot_links, "hot_link", hot, n_hot, &fab_hot_link_fields, "The worst links, worst first."),
-    END_OF_FIELDS,
 };
-static const fab_fields ENGINE = {
-    .name = "engine",
-    .rows = ENGINE_FIELDS,
-    .size = sizeof(T),
-    .source = COLLIDING,
-    .definition =
-        "A phase under one routing engine. Collision factor = utilisation of a fabric link = taper factor x hash "
-        "factor; collided when above 1.",
-    .many = is_of_seeds};
+static const fab_fields ENGINE =
+    TABLE("engine", ENGINE_FIELDS, COLLIDING,
+          .definition = "A phase under one routing engine. Collision factor = utilisation of a fabric link = taper "
+                        "factor x hash factor; collided when above 1.",
+          .many = is_of_seeds);
 
 /* --- a phase ------------------------------------------------------------------------------------------------------ */
 
@@ -234,18 +203,18 @@ static const fab_fields ENGINE = {
 static const char *const METHODS[] = {"even splitting", "linear program", "multiplicative weights", "no choice"};
 
 static const fab_field BOUND_FIELDS[] = {
-    FIELD(method, bound_method, "How the bound was found.", ONE_OF(METHODS)),
-    FIELD(min_utilisation_ratio, utilisation_bound,
-          "Certified: no splitting over minimal paths has a smaller largest utilisation of a network link.",
-          .formula = "dual bound"),
-    FIELD(reached_utilisation_ratio, reached_utilisation,
-          "Largest utilisation of a network link under the best splitting that was found.", .formula = "primal bound"),
-    FIELD(rounds, bound_rounds, "Rounds of the approximation."),
-    FIELD(columns, bound_columns, "Columns of the linear program."),
-    FIELD(rows, bound_rows, "Rows of the linear program."),
-    END_OF_FIELDS,
+    FIELD_OF(method, bound_method, "How the bound was found.", ONE_OF(METHODS)),
+    FIELD_OF(min_utilisation_ratio, utilisation_bound,
+             "Certified: no splitting over minimal paths has a smaller largest utilisation of a network link.",
+             .formula = "dual bound"),
+    FIELD_OF(reached_utilisation_ratio, reached_utilisation,
+             "Largest utilisation of a network link under the best splitting that was found.",
+             .formula = "primal bound"),
+    FIELD_OF(rounds, bound_rounds, "Rounds of the approximation."),
+    FIELD_OF(columns, bound_columns, "Columns of the linear program."),
+    FIELD_OF(rows, bound_rows, "Rows of the linear program."),
 };
-static const fab_fields BOUND = {.name = "bound", .rows = BOUND_FIELDS, .size = sizeof(T), .source = OPTIMUM};
+static const fab_fields BOUND = TABLE("bound", BOUND_FIELDS, OPTIMUM);
 
 static const fab_counts *counts_of(const fab_at *at) {
     const fab_result *result = fab_at_result(at);
@@ -259,14 +228,8 @@ static size_t count_upper_boundaries(const fab_at *at) {
     return n > 1 ? (size_t)n - 1 : 0;
 }
 
-static uint64_t upper_boundary(const fab_at *at) {
-    return at->index + 2;
-}
-
-static const char *upper_boundary_name(const fab_at *at, char *room) {
-    (void)room;
-    return fab_boundary_name(counts_of(at)->wiring, (uint32_t)at->index + 2);
-}
+GIVES(uint64_t, upper_boundary, at->index + 2);
+GIVES(const char *, upper_boundary_name, fab_boundary_name(counts_of(at)->wiring, (uint32_t)at->index + 2));
 
 static const fab_field CROSSING_FIELDS[] = {
     TEXT_BY(boundary, upper_boundary_name, FAB_BOUNDARY_TEXT),
@@ -274,53 +237,45 @@ static const fab_field CROSSING_FIELDS[] = {
     COLUMN(crossing_flows, crossing_flows, [2], NULL, "Flows whose minimal routes cross the boundary.",
            .source = "0029-sweeps.md"),
     COLUMN(max_taper_factor, taper_by_tier, [2], NULL, "Largest taper factor of its links."),
-    END_OF_FIELDS,
 };
-static const fab_fields CROSSING = {.name = "crossed_boundary", .rows = CROSSING_FIELDS, .source = COLLIDING};
+static const fab_fields CROSSING = VIEW("crossed_boundary", CROSSING_FIELDS, COLLIDING);
 
 static const fab_field PHASE_FIELDS[] = {
-    FIELD(name, name, "Name of the phase."),
-    FIELD(collective, collective, "What its communicators do: all-reduce, send-recv, ..."),
-    FIELD(formula, formula, "Closed form of its bytes.", .when = FAB_FILLED),
-    FIELD(algorithm, algorithm, "Algorithm of the collective.", .when = FAB_FILLED),
-    FIELD(run, run, "Phases of equal number are parts of one collective, one after the other."),
-    FIELD(flows, flows, "Flows of the phase."),
-    FIELD(network_flows, network_flows, "Flows that leave a scale-up domain."),
-    FIELD(fabric_flows, fabric_flows, "Flows that cross a fabric link."),
-    FIGURE(bytes, bytes, "byte", "Bytes of all its flows over one iteration."),
-    FIGURE(network_bytes, network_bytes, "byte", "Bytes of the flows that leave a scale-up domain."),
-    FIELD(steps, steps, "Dependent steps of one execution."),
-    FIELD(executions, executions, "Executions in one iteration."),
-    FIELD(communicators, communicators, "Communicators that are at work in it."),
-    FIELD(
-        drawn_per_seed, drawn_per_seed,
-        "Every seed draws its own flows: figures of the phase, its bounds among them, are of the first seed, those of "
-        "engines over all.",
-        .when = FAB_FILLED),
-    FIELD(
-        max_taper_factor, max_taper_factor,
-        "Largest utilisation of a fabric link when every flow is split evenly at every switch over all shortest paths: "
-        "what the design itself causes, whatever the hash does.",
-        .formula = "max over fabric links of spray_load_bps / capacity_bps", .source = COLLIDING),
-    FIGURE(
-        least_time_s, least_s, "s",
-        "No routing carries the bytes of the phase in less: bytes over capacity of every link that no switch chooses, "
-        "and of all fabric links of a leaf together.",
-        .formula = "max over those cuts of bytes * 8 / capacity_bps", .source = TIMES, .labels = "lower bound"),
-    FIGURE(handover_s, handover_s, "s",
+    FIELD(name, "Name of the phase."),
+    FIELD(collective, "What its communicators do: all-reduce, send-recv, ..."),
+    FIELD(formula, "Closed form of its bytes.", FILLED),
+    FIELD(algorithm, "Algorithm of the collective.", FILLED),
+    FIELD(run, "Phases of equal number are parts of one collective, one after the other."),
+    FIELD(flows, "Flows of the phase."),
+    FIELD(network_flows, "Flows that leave a scale-up domain."),
+    FIELD(fabric_flows, "Flows that cross a fabric link."),
+    FIGURE(bytes, "byte", "Bytes of all its flows over one iteration."),
+    FIGURE(network_bytes, "byte", "Bytes of the flows that leave a scale-up domain."),
+    FIELD(steps, "Dependent steps of one execution."),
+    FIELD(executions, "Executions in one iteration."),
+    FIELD(communicators, "Communicators that are at work in it."),
+    FIELD(drawn_per_seed,
+          "Every seed draws its own flows: figures of the phase, its bounds among them, are of the first seed, those "
+          "of engines over all.",
+          FILLED),
+    FIELD(max_taper_factor,
+          "Largest utilisation of a fabric link when every flow is split evenly at every switch over all shortest "
+          "paths: what the design itself causes, whatever the hash does.",
+          .formula = "max over fabric links of spray_load_bps / capacity_bps", .source = COLLIDING),
+    FIGURE_OF(least_time_s, least_s, "s",
+              "No routing carries the bytes of the phase in less: bytes over capacity of every link that no switch "
+              "chooses, and of all fabric links of a leaf together.",
+              .formula = "max over those cuts of bytes * 8 / capacity_bps", .source = TIMES, .labels = "lower bound"),
+    FIGURE(handover_s, "s",
            "Part of the time in which data that changes rails is first relayed as a whole inside the scale-up domains "
            "(forwarding=sequential).",
-           .when = FAB_FILLED, .source = TIMES),
+           FILLED, .source = TIMES),
     SAME_ROW(bound, &BOUND,
              "Least possible largest utilisation of network links over minimal paths, certified; with --bound.",
              IF(has_bound)),
     LIST_BY(boundaries, "boundary", NULL, count_upper_boundaries, &CROSSING,
             "What crosses the boundaries between switch tiers, leaf - spine first."),
     LIST(engines, "engine", engines, n_engines, &ENGINE, "The phase under every engine that was asked for."),
-    END_OF_FIELDS,
 };
-const fab_fields fab_phase_fields = {.name = "phase",
-                                     .rows = PHASE_FIELDS,
-                                     .size = sizeof(T),
-                                     .source = "0008-traffic.md",
-                                     .definition = "Flows that are in the network together."};
+const fab_fields fab_phase_fields =
+    TABLE("phase", PHASE_FIELDS, "0008-traffic.md", .definition = "Flows that are in the network together.");

@@ -2,7 +2,7 @@
  * @file result_field.h
  * The table of result fields: what a field is called, where it stands in the structs, its unit, what it means and when
  * it is there. The walk over a result (data/result_walk.h), both schemas and `fabriscope explain` read nothing else.
- * Rows are written with the macros of field_rows.h; reports/data/README.md says how to add one.
+ * Rows are written with the macros of field_rows.h; reports/fields/README.md says how to add one.
  */
 #ifndef FAB_RESULT_FIELD_H
 #define FAB_RESULT_FIELD_H
@@ -11,7 +11,7 @@
 
 /** How a member is stored, or what a function gives. */
 typedef enum fab_field_type {
-    FAB_FIELD_END,
+    FAB_FIELD_NONE,
     FAB_FIELD_BOOL,
     FAB_FIELD_U32,
     FAB_FIELD_COUNT, /**< uint64_t or size_t */
@@ -64,12 +64,13 @@ typedef struct fab_field {
         bool (*truth)(const fab_at *at);
         uint64_t (*count)(const fab_at *at);
         double (*real)(const fab_at *at);
-        const char *(*text)(const fab_at *at, char *room);
-        const void *(*rows)(const fab_at *at); /**< an object, or the first element; NULL: not there */
-    } get;                                     /**< instead of the member */
+        const char *(*text)(const fab_at *at);
+        const void *(*rows)(const fab_at *at);         /**< an object, or the first element; NULL: not there */
+    } get;                                             /**< instead of the member */
+    const char *(*make)(const fab_at *at, char *room); /**< of a text that needs FAB_FIELD_ROOM bytes */
     /* Conditions; all hold. */
     fab_field_when when;
-    fab_field_type if_type; /**< END: none; the member at if_at is true, or above 0 */
+    fab_field_type if_type; /**< NONE: none; the member at if_at is true, or above 0 */
     size_t if_at;
     bool (*only)(const fab_at *at);
     /* Of objects, lists and groups. */
@@ -78,7 +79,7 @@ typedef struct fab_field {
     const char *item; /**< what XML calls an element */
     bool is_pointer;  /**< the member points at the struct, or at the first element */
     size_t n_at;
-    fab_field_type n_type; /**< END: by the function, else exactly `high` */
+    fab_field_type n_type; /**< NONE: by the function, else exactly `high` */
     size_t (*n)(const fab_at *at);
     /* Of values. */
     const char *const *names; /**< all that are allowed, or those of the enum's values */
@@ -93,6 +94,7 @@ typedef struct fab_field {
 typedef struct fab_fields {
     const char *name; /**< as the schemas call it */
     const fab_field *rows;
+    size_t n;
     size_t size;            /**< of the struct; 0: elements stand for the struct around them, told apart by index */
     const char *definition; /**< NULL: what the field says that shows it */
     const char *source;     /**< of fields that name none */

@@ -8,20 +8,16 @@
 
 #define T fab_stat
 static const fab_field STATISTICS[] = {
-    FIGURE(mean, mean, FAB_UNIT_AROUND, "Mean over the seeds.", .is_signed = true),
-    FIGURE(ci95, ci95, FAB_UNIT_AROUND, "Half width of the 95 % confidence interval of the mean over the seeds.",
+    FIGURE(mean, FAB_UNIT_AROUND, "Mean over the seeds.", SIGNED),
+    FIGURE(ci95, FAB_UNIT_AROUND, "Half width of the 95 % confidence interval of the mean over the seeds.",
            .formula = "Student's t * sample deviation / sqrt(n)"),
-    FIGURE(p50, p50, FAB_UNIT_AROUND, "Median over the seeds, by nearest rank.", .is_signed = true),
-    FIGURE(p99, p99, FAB_UNIT_AROUND, "What 99 % of the seeds do not exceed, by nearest rank.", .is_signed = true),
-    FIGURE(min, min, FAB_UNIT_AROUND, "Smallest over the seeds.", .is_signed = true),
-    FIGURE(max, max, FAB_UNIT_AROUND, "Largest over the seeds.", .is_signed = true),
-    END_OF_FIELDS,
+    FIGURE(p50, FAB_UNIT_AROUND, "Median over the seeds, by nearest rank.", SIGNED),
+    FIGURE(p99, FAB_UNIT_AROUND, "What 99 % of the seeds do not exceed, by nearest rank.", SIGNED),
+    FIGURE(min, FAB_UNIT_AROUND, "Smallest over the seeds.", SIGNED),
+    FIGURE(max, FAB_UNIT_AROUND, "Largest over the seeds.", SIGNED),
 };
-const fab_fields fab_stat_fields = {.name = "distribution",
-                                    .rows = STATISTICS,
-                                    .size = sizeof(T),
-                                    .source = COLLIDING,
-                                    .definition = "A figure over several seeds."};
+const fab_fields fab_stat_fields =
+    TABLE("distribution", STATISTICS, COLLIDING, .definition = "A figure over several seeds.");
 
 /* --- meta --------------------------------------------------------------------------------------------------------- */
 
@@ -37,50 +33,27 @@ static const char *const COMMANDS[] = {
 };
 static const double HISTOGRAM_EDGES[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3};
 
-static const char *program(const fab_at *at, char *room) {
-    (void)at, (void)room;
-    return PROGRAM[0];
-}
+GIVES(const char *, program, PROGRAM[0]);
 
 /* The outcome does not depend on them, so the report must not either. */
-static const char *threads(const fab_at *at, char *room) {
-    (void)at, (void)room;
-    return ANY[0];
-}
+GIVES(const char *, threads, ANY[0]);
+GIVES(const char *, design_name,
+      here->n_fabrics > 0      ? here->fabrics[0].name
+      : here->sweep != NULL    ? here->sweep->design
+      : here->audited != NULL  ? here->audited
+      : here->imported != NULL ? here->imported->path
+      : here->listing != NULL  ? here->listing->design
+                               : NULL);
 
-static const char *design_name(const fab_at *at, char *room) {
-    (void)room;
-    const T *r = at->row;
-    return r->n_fabrics > 0      ? r->fabrics[0].name
-           : r->sweep != NULL    ? r->sweep->design
-           : r->audited != NULL  ? r->audited
-           : r->imported != NULL ? r->imported->path
-           : r->listing != NULL  ? r->listing->design
-                                 : NULL;
-}
-
-static const char *design_digest(const fab_at *at, char *room) {
-    (void)room;
+static const char *design_digest(const fab_at *at) {
     const T *r = at->row;
     bool is_listing = r->sweep == NULL && r->audited == NULL && r->imported == NULL && r->listing != NULL;
     return r->n_fabrics > 0 ? r->fabrics[0].digest : is_listing ? r->listing->digest : NULL;
 }
 
-static const char *design_source(const fab_at *at, char *room) {
-    (void)room;
-    const T *r = at->row;
-    return r->n_fabrics > 0 ? r->fabrics[0].source : NULL;
-}
-
-static const void *histogram_edges(const fab_at *at) {
-    (void)at;
-    return HISTOGRAM_EDGES;
-}
-
-static const void *conventions(const fab_at *at) {
-    (void)at;
-    return fab_conventions;
-}
+GIVES(const char *, design_source, here->n_fabrics > 0 ? here->fabrics[0].source : NULL);
+GIVES(const void *, histogram_edges, HISTOGRAM_EDGES);
+GIVES(const void *, conventions, fab_conventions);
 
 static size_t count_conventions(const fab_at *at) {
     size_t n = 0;
@@ -93,68 +66,34 @@ static size_t count_conventions(const fab_at *at) {
 
 static const fab_field META[] = {
     TEXT_BY(program, program, "Name of the program.", ONE_OF(PROGRAM)),
-    FIELD(version, version, "Version of the program."),
+    FIELD(version, "Version of the program."),
     NAMED(command, command, COMMANDS, "Command that made the report."),
-    TEXT_BY(design, design_name, "Name of the design, or of the file that was read.", .when = FAB_FILLED),
-    TEXT_BY(design_digest, design_digest, "Digest of the design.", .when = FAB_FILLED),
-    TEXT_BY(source, design_source, "Where the figures of the design come from.", .when = FAB_FILLED),
-    FIELD(traffic, traffic, "What is replayed.", .when = FAB_FILLED),
-    FIELD(seed, seed, "The first seed."),
-    FIELD(seeds, n_seeds, "Number of seeds that were asked for."),
+    TEXT_BY(design, design_name, "Name of the design, or of the file that was read.", FILLED),
+    TEXT_BY(design_digest, design_digest, "Digest of the design.", FILLED),
+    TEXT_BY(source, design_source, "Where the figures of the design come from.", FILLED),
+    FIELD(traffic, "What is replayed.", FILLED),
+    FIELD(seed, "The first seed."),
+    FIELD_OF(seeds, n_seeds, "Number of seeds that were asked for."),
     TEXT_BY(threads, threads, "The result is the same for any number of threads.", ONE_OF(ANY)),
     SCALARS_BY(histogram_edges, NULL, const double, histogram_edges, NULL,
                "Utilisations between which histogram counts the links of a class.", EXACTLY(FAB_HISTOGRAM - 1)),
     SCALARS_BY(conventions, "convention", const char *, conventions, count_conventions,
                "How things are counted, and what the model leaves out."),
-    END_OF_FIELDS,
 };
-static const fab_fields META_DATA = {.name = "meta", .rows = META, .size = sizeof(T), .source = COLLIDING};
+static const fab_fields META_DATA = TABLE("meta", META, COLLIDING);
 
 /* --- the report --------------------------------------------------------------------------------------------------- */
 
-static const char *listed_traffic(const fab_at *at, char *room) {
-    (void)room;
-    const T *r = at->row;
-    return r->listing != NULL ? r->listing->traffic->summary : NULL;
-}
-
-static bool is_listing(const fab_at *at) {
-    return ((const T *)at->row)->listing != NULL;
-}
-
-static const void *phases_of(const fab_at *at) {
-    const T *r = at->row;
-    return r->listing != NULL ? (const void *)r->listing->traffic->phases : r->phases;
-}
-
-static size_t count_phases(const fab_at *at) {
-    const T *r = at->row;
-    return r->listing != NULL ? r->listing->traffic->n_phases : r->n_phases;
-}
-
-static bool has_phases(const fab_at *at) {
-    return is_listing(at) || ((const T *)at->row)->n_phases > 0;
-}
-
-static const void *listed_memory(const fab_at *at) {
-    const T *r = at->row;
-    return r->listing != NULL && r->listing->traffic->has_job ? &r->listing->traffic->memory : NULL;
-}
-
-static const void *first_cost(const fab_at *at) {
-    const T *r = at->row;
-    return r->n_fabrics > 0 ? fab_priced(r->fabrics) : NULL;
-}
-
-static const void *first_front_end(const fab_at *at) {
-    const T *r = at->row;
-    return r->n_fabrics > 0 ? r->fabrics[0].front_end : NULL;
-}
-
-static bool compares_designs(const fab_at *at) {
-    const T *r = at->row;
-    return r->command == FAB_COMMAND_COST && r->n_fabrics > 1;
-}
+GIVES(const char *, listed_traffic, here->listing != NULL ? here->listing->traffic->summary : NULL);
+GIVES(bool, is_listing, here->listing != NULL);
+GIVES(const void *, phases_of, here->listing != NULL ? (const void *)here->listing->traffic->phases : here->phases);
+GIVES(size_t, count_phases, here->listing != NULL ? here->listing->traffic->n_phases : here->n_phases);
+GIVES(bool, has_phases, is_listing(at) || here->n_phases > 0);
+GIVES(const void *, listed_memory,
+      here->listing != NULL && here->listing->traffic->has_job ? &here->listing->traffic->memory : NULL);
+GIVES(const void *, first_cost, here->n_fabrics > 0 ? fab_priced(here->fabrics) : NULL);
+GIVES(const void *, first_front_end, here->n_fabrics > 0 ? here->fabrics[0].front_end : NULL);
+GIVES(bool, compares_designs, here->command == FAB_COMMAND_COST && here->n_fabrics > 1);
 
 static const fab_field RESULT[] = {
     TEXT_BY(traffic, listed_traffic, "What `traffic` lists, in one line.", .only = is_listing),
@@ -162,8 +101,7 @@ static const fab_field RESULT[] = {
     OBJECT_BY(cost, first_cost, &fab_cost_fields, "What it costs."),
     OBJECT_BY(front_end, first_front_end, &fab_front_end_fields, "Network for storage and data beside the fabric."),
     LIST(growth, "step", growth, n_growth, &fab_growth_fields,
-         "Steps of `cost` with --steps; `fabric` and `cost` beside this field are those of the last.",
-         .when = FAB_FILLED),
+         "Steps of `cost` with --steps; `fabric` and `cost` beside this field are those of the last.", FILLED),
     LIST(designs, "design", fabrics, n_fabrics, &fab_design_fields,
          "The designs that `cost` compares. The first is the baseline; `fabric` and `cost` beside this field are its.",
          .only = compares_designs, .low = 2),
@@ -173,7 +111,7 @@ static const fab_field RESULT[] = {
      IF(ranks),
      .definition = "The job as resolved; the microbatch and interleaving of its phases."},
     LIST(iteration, "engine", iterations, n_iterations, &fab_iteration_fields,
-         "One iteration of the training job under every engine.", .when = FAB_FILLED),
+         "One iteration of the training job under every engine.", FILLED),
     {.key = "phases",
      .type = FAB_FIELD_LIST,
      .item = "phase",
@@ -200,13 +138,8 @@ static const fab_field RESULT[] = {
      .type = FAB_FIELD_OBJECT,
      .table = &META_DATA,
      .definition = "Which program, design, seed and conventions the report is of."},
-    END_OF_FIELDS,
 };
-const fab_fields fab_result_fields = {
-    .name = "report",
-    .rows = RESULT,
-    .size = sizeof(T),
-    .source = "0007-counting-rules.md",
-    .definition =
-        "What a command found. Field names end in their unit. Figures that a command or version does not compute "
-        "are left out. Network links connect NICs and switches, fabric links connect switches."};
+const fab_fields fab_result_fields = TABLE(
+    "report", RESULT, "0007-counting-rules.md",
+    .definition = "What a command found. Field names end in their unit. Figures that a command or version does not "
+                  "compute are left out. Network links connect NICs and switches, fabric links connect switches.");

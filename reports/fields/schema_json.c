@@ -111,7 +111,7 @@ static void add_field(schema *s, const fab_field *f) {
 /* --- an object ---------------------------------------------------------------------------------------------------- */
 
 static void add_fields(schema *s, const fab_fields *table) {
-    for (const fab_field *f = table->rows; f->type != FAB_FIELD_END; f++) {
+    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
         if (f->type == FAB_FIELD_GROUP) {
             add_fields(s, f->table);
         } else {
@@ -121,7 +121,7 @@ static void add_fields(schema *s, const fab_fields *table) {
 }
 
 static void add_required(fab_str *out, const fab_fields *table, bool *is_first) {
-    for (const fab_field *f = table->rows; f->type != FAB_FIELD_END; f++) {
+    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
         if (!fab_field_is_required(f)) {
             continue;
         }

@@ -95,7 +95,7 @@ static void add_element(fab_str *out, const fab_field *f, bool is_required) {
 /* --- types -------------------------------------------------------------------------------------------------------- */
 
 static const fab_field *find(const fab_fields *table, const char *key) {
-    for (const fab_field *f = table->rows; f->type != FAB_FIELD_END; f++) {
+    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
         if (f->key != NULL && strcmp(f->key, key) == 0) {
             return f;
         }
@@ -110,7 +110,7 @@ typedef struct part {
 } part;
 
 static void add_part(fab_str *out, const fab_fields *table, part p, bool is_required) {
-    for (const fab_field *f = table->rows; f->type != FAB_FIELD_END; f++) {
+    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
         bool required = is_required && fab_field_is_required(f);
         if (f->type == FAB_FIELD_GROUP) {
             add_part(out, f->table, p, required);
@@ -135,7 +135,7 @@ static void add_content(fab_str *out, const fab_fields *table, const fab_fields 
 
 /* The other table of a list of two sorts of elements, of which `table` is the first. */
 static const fab_fields *other_of(const fab_fields *table) {
-    for (const fab_field *f = fab_result_fields.rows; f->type != FAB_FIELD_END; f++) {
+    for (const fab_field *f = fab_result_fields.rows; f < fab_result_fields.rows + fab_result_fields.n; f++) {
         if (f->table == table && f->other != NULL) {
             return f->other;
         }
@@ -158,7 +158,7 @@ void fab_result_xml_schema(fab_str *out) {
     size_t n = fab_fields_list(places);
     fab_str_add(out, HEAD);
     fab_str_add(out, "  <xs:complexType name=\"statistic\">\n");
-    for (const fab_field *f = fab_stat_fields.rows; f->key != NULL; f++) {
+    for (const fab_field *f = fab_stat_fields.rows; f < fab_stat_fields.rows + fab_stat_fields.n; f++) {
         add_attribute(out, f, f->at == 0);
     }
     fab_str_add(out, "  </xs:complexType>\n");

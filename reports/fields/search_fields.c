@@ -19,30 +19,27 @@ static size_t count_tapers(uint64_t tiers) {
     return tiers > 0 && tiers <= FAB_MAX_TIERS ? (size_t)tiers - 1 : 0;
 }
 
-static size_t count_built_tapers(const fab_at *at) {
-    return count_tapers(((const T *)at->row)->tiers);
-}
+GIVES(size_t, count_built_tapers, count_tapers(here->tiers));
 
 static const fab_field POINTS[] = {
-    FIELD(design, design, "The design in its one-line form."),
-    FIELD(family, family, "Topology family."),
-    FIELD(switch_models, switches, "Switches by their names in the catalog, leaf first; *2: ports split in two."),
-    FIELD(tiers, tiers, "Switch tiers."),
-    FIELD(planes, planes, "Parallel fabrics over which the ports of a NIC are split."),
-    FIELD(gpus_per_domain, domain, "GPUs of one scale-up domain."),
-    FIGURE(nic_bps, nic_bps, "bit/s", "Rate of one NIC in one direction."),
-    FIELD(switches, n_switches, "Switches of all tiers."),
-    FIELD(cables, n_cables, "Network cables."),
+    FIELD(design, "The design in its one-line form."),
+    FIELD(family, "Topology family."),
+    FIELD_OF(switch_models, switches, "Switches by their names in the catalog, leaf first; *2: ports split in two."),
+    FIELD(tiers, "Switch tiers."),
+    FIELD(planes, "Parallel fabrics over which the ports of a NIC are split."),
+    FIELD_OF(gpus_per_domain, domain, "GPUs of one scale-up domain."),
+    FIGURE(nic_bps, "bit/s", "Rate of one NIC in one direction."),
+    FIELD_OF(switches, n_switches, "Switches of all tiers."),
+    FIELD_OF(cables, n_cables, "Network cables."),
     SCALARS(built_taper, NULL, built_taper, count_built_tapers,
             "Oversubscription as built of every boundary between tiers, leaf - spine first."),
-    FIELD(bisection_ratio, bisection_ratio, "Bisection over what half of the servers can inject."),
-    FIGURE(power_w, power_w, "W", "Power of all network parts."),
-    FIGURE(total_usd, total_usd, "USD", "Price of the network."),
-    FIELD(difference_ratio, difference_ratio, "How much more than the winner the design costs.", .is_signed = true,
+    FIELD(bisection_ratio, "Bisection over what half of the servers can inject."),
+    FIGURE(power_w, "W", "Power of all network parts."),
+    FIGURE(total_usd, "USD", "Price of the network."),
+    FIELD(difference_ratio, "How much more than the winner the design costs.", SIGNED,
           .formula = "total_usd / total_usd of the winner - 1"),
-    END_OF_FIELDS,
 };
-static const fab_fields POINT = {.name = "optimum", .rows = POINTS, .size = sizeof(T), .source = OPTIMISE};
+static const fab_fields POINT = TABLE("optimum", POINTS, OPTIMISE);
 
 #undef T
 #define T fab_optimum_loser
@@ -53,49 +50,45 @@ static const char *const LOSSES[] = {[FAB_LOSS_COST] = "cost",
                                      [FAB_LOSS_UNSEEN] = "unseen"};
 
 static const fab_field LOSERS[] = {
-    FIELD(family, family, "Topology family."),
-    FIELD(switch_models, switches, "Switches by their names in the catalog, leaf first; *2: ports split in two."),
-    FIELD(tiers, tiers, "Switch tiers."),
-    FIELD(planes, planes, "Parallel fabrics over which the ports of a NIC are split."),
-    FIELD(gpus_per_domain, domain, "GPUs of one scale-up domain."),
-    FIGURE(nic_bps, nic_bps, "bit/s", "Rate of one NIC in one direction."),
+    FIELD(family, "Topology family."),
+    FIELD_OF(switch_models, switches, "Switches by their names in the catalog, leaf first; *2: ports split in two."),
+    FIELD(tiers, "Switch tiers."),
+    FIELD(planes, "Parallel fabrics over which the ports of a NIC are split."),
+    FIELD_OF(gpus_per_domain, domain, "GPUs of one scale-up domain."),
+    FIGURE(nic_bps, "bit/s", "Rate of one NIC in one direction."),
     NAMED(kind, loss, LOSSES,
           "Why it lost: cost: it costs more; bound: even a lower bound is more; constraint: it cannot keep one; "
-          "unbuildable: "
-          "there is no such fabric; unseen: the time limit struck first."),
-    FIELD(reason, reason, "The same as a sentence."),
-    FIGURE(total_usd, total_usd, "USD", "Price of its best design, or the lower bound.", .when = FAB_FILLED),
-    FIELD(difference_ratio, difference_ratio, "How much more than the winner that is.", IF(total_usd),
-          .is_signed = true, .formula = "total_usd / total_usd of the winner - 1"),
-    END_OF_FIELDS,
+          "unbuildable: there is no such fabric; unseen: the time limit struck first."),
+    FIELD(reason, "The same as a sentence."),
+    FIGURE(total_usd, "USD", "Price of its best design, or the lower bound.", FILLED),
+    FIELD(difference_ratio, "How much more than the winner that is.", IF(total_usd), SIGNED,
+          .formula = "total_usd / total_usd of the winner - 1"),
 };
-static const fab_fields LOSER = {.name = "rejected", .rows = LOSERS, .size = sizeof(T), .source = OPTIMISE};
+static const fab_fields LOSER = TABLE("rejected", LOSERS, OPTIMISE);
 
 #undef T
 #define T fab_limits
 static const fab_field LIMITS[] = {
-    FIELD(min_bisection_ratio, min_bisection_ratio,
-          "Least bisection that any pattern may count on, as a share of full.", IF(has_bisection)),
-    FIELD(max_taper, max_taper, "Largest built taper at any boundary.", IF(has_taper)),
-    FIGURE(max_power_w, max_power_w, "W", "Most power of switches, optics and NICs.", IF(has_power)),
-    FIGURE(budget_usd, budget_usd, "USD", "Most capital.", IF(has_budget)),
-    END_OF_FIELDS,
+    FIELD(min_bisection_ratio, "Least bisection that any pattern may count on, as a share of full.", IF(has_bisection)),
+    FIELD(max_taper, "Largest built taper at any boundary.", IF(has_taper)),
+    FIGURE(max_power_w, "W", "Most power of switches, optics and NICs.", IF(has_power)),
+    FIGURE(budget_usd, "USD", "Most capital.", IF(has_budget)),
 };
-static const fab_fields LIMIT = {.name = "constraints", .rows = LIMITS, .size = sizeof(T), .source = OPTIMISE};
+static const fab_fields LIMIT = TABLE("constraints", LIMITS, OPTIMISE);
 
 #undef T
 #define T fab_optimum
 static const fab_field OPTIMUM[] = {
-    FIELD(catalog, catalog, "Name of the catalog."),
-    FIELD(prices, prices, "Name of the price book."),
-    FIELD(source, source, "Where the figures of the catalog come from.", .when = FAB_FILLED),
-    FIELD(gpus, gpus, "GPUs to connect."),
-    FIELD(choices, n_structures, "Combinations of family, tiers, switches, planes, domain and NIC."),
-    FIELD(patterns, n_patterns, "Ways to use the switches of a tier, over all choices."),
-    FIELD(programs, n_programs, "Integer programs that were solved."),
-    FIELD(proven, is_proven, "False when the time limit struck before all was searched."),
-    FIELD(fronts_complete, fronts_complete, "False when the time limit or the limit of points ended a front."),
-    FIGURE(lower_bound_usd, lower_bound_usd, "USD", "No design of the catalog that keeps the constraints costs less.",
+    FIELD(catalog, "Name of the catalog."),
+    FIELD(prices, "Name of the price book."),
+    FIELD(source, "Where the figures of the catalog come from.", FILLED),
+    FIELD(gpus, "GPUs to connect."),
+    FIELD_OF(choices, n_structures, "Combinations of family, tiers, switches, planes, domain and NIC."),
+    FIELD_OF(patterns, n_patterns, "Ways to use the switches of a tier, over all choices."),
+    FIELD_OF(programs, n_programs, "Integer programs that were solved."),
+    FIELD_OF(proven, is_proven, "False when the time limit struck before all was searched."),
+    FIELD(fronts_complete, "False when the time limit or the limit of points ended a front."),
+    FIGURE(lower_bound_usd, "USD", "No design of the catalog that keeps the constraints costs less.",
            .labels = "lower bound"),
     OBJECT(constraints, limits, &LIMIT, "What the fabric must keep to."),
     OBJECT(winner, winner, &POINT, "The cheapest design."),
@@ -106,15 +99,11 @@ static const fab_field OPTIMUM[] = {
     LIST(pareto_power, "point", by_power, n_by_power, &POINT,
          "No other design is cheaper and draws as little; without max-power and budget."),
     LIST(rejected, "choice", rejected, n_rejected, &LOSER, "Choices that lost, in the order of the search."),
-    END_OF_FIELDS,
 };
-const fab_fields fab_optimum_fields = {
-    .name = "optimize",
-    .rows = OPTIMUM,
-    .size = sizeof(T),
-    .source = OPTIMISE,
+const fab_fields fab_optimum_fields = TABLE(
+    "optimize", OPTIMUM, OPTIMISE,
     .definition =
-        "The cheapest design of a catalog under constraints. `fabric` and `cost` beside this field are the winner's."};
+        "The cheapest design of a catalog under constraints. `fabric` and `cost` beside this field are the winner's.");
 
 /* --- advice ------------------------------------------------------------------------------------------------------- */
 
@@ -132,70 +121,58 @@ static const char *const VERDICTS[] = {[FAB_ADVICE_FASTER] = "faster",
 #undef T
 #define T fab_advice_figures
 static const fab_field ADVICE_FIGURES[] = {
-    FIGURE(time_s, time_s, "s",
+    FIGURE(time_s, "s",
            "Sum over the phases of what the fullest network link needs for its bytes, mean over the seeds."),
-    FIELD(max_collision_factor, max_collision_factor,
-          "Largest collision factor of a fabric link in any phase, mean over the seeds.", .source = COLLIDING),
-    FIELD(collided_flows, collided_flows,
-          "Flows with a path over a collided link, over the phases, mean over the seeds.", .source = COLLIDING),
-    END_OF_FIELDS,
+    FIELD(max_collision_factor, "Largest collision factor of a fabric link in any phase, mean over the seeds.",
+          .source = COLLIDING),
+    FIELD(collided_flows, "Flows with a path over a collided link, over the phases, mean over the seeds.",
+          .source = COLLIDING),
 };
-static const fab_fields FIGURES = {
-    .name = "advice_figures", .rows = ADVICE_FIGURES, .size = sizeof(T), .source = ADVICE};
+static const fab_fields FIGURES = TABLE("advice_figures", ADVICE_FIGURES, ADVICE);
 
 #undef T
 #define T fab_advice_gain
 static const fab_field GAINS[] = {
     FIGURE(
-        gain_s, gain_s, "s",
+        gain_s, "s",
         "What a change saves of the time that the fullest links need, mean over the seeds; both under the same seeds.",
-        .is_signed = true, .formula = "time_s of the base - time_s of the change", .labels = "gain"),
-    FIGURE(gain_ci95_s, ci95_s, "s", "Half width of the 95 % interval of gain_s over the seeds."),
-    FIELD(gain_ratio, ratio, "Gain as a part of the base.", .is_signed = true,
-          .formula = "gain_s / time_s of the base"),
-    END_OF_FIELDS,
+        SIGNED, .formula = "time_s of the base - time_s of the change", .labels = "gain"),
+    FIGURE_OF(gain_ci95_s, ci95_s, "s", "Half width of the 95 % interval of gain_s over the seeds."),
+    FIELD_OF(gain_ratio, ratio, "Gain as a part of the base.", SIGNED, .formula = "gain_s / time_s of the base"),
 };
-static const fab_fields GAIN = {.name = "gain", .rows = GAINS, .size = sizeof(T), .source = ADVICE};
+static const fab_fields GAIN = TABLE("gain", GAINS, ADVICE);
 
 #undef T
 #define T fab_advice_row
-static bool is_possible(const fab_at *at) {
-    return ((const T *)at->row)->gain.verdict != FAB_ADVICE_IMPOSSIBLE;
-}
-
-static bool is_impossible(const fab_at *at) {
-    return !is_possible(at);
-}
+GIVES(bool, is_possible, here->gain.verdict != FAB_ADVICE_IMPOSSIBLE);
+GIVES(bool, is_impossible, !is_possible(at));
 
 static const fab_field CANDIDATES[] = {
     NAMED(kind, kind, KINDS, "What is changed."),
-    FIELD(change, change, "The change as options to type."),
-    FIELD(needs_switch_support, needs_switch_support, "Whether switches must be able to do it."),
+    FIELD(change, "The change as options to type."),
+    FIELD(needs_switch_support, "Whether switches must be able to do it."),
     NAMED(verdict, gain.verdict, VERDICTS, VERDICT_TEXT),
-    FIELD(reason, reason, "Why it is impossible.", .only = is_impossible),
+    FIELD(reason, "Why it is impossible.", .only = is_impossible),
     GROUP(figures, &FIGURES, .only = is_possible),
     GROUP(gain, &GAIN, .only = is_possible),
-    END_OF_FIELDS,
 };
-static const fab_fields CANDIDATE = {.name = "candidate", .rows = CANDIDATES, .size = sizeof(T), .source = ADVICE};
+static const fab_fields CANDIDATE = TABLE("candidate", CANDIDATES, ADVICE);
 
 #undef T
 #define T fab_advice_best
-static size_t count_changes(const fab_at *at) {
-    return ((const T *)at->row)->n_changes;
-}
+GIVES(size_t, count_changes, here->n_changes);
 
 static const fab_field BEST[] = {
-    FIELD(change, change, "The changes as options to type."),
-    FIELD(command, command, "The whole command line."),
+    FIELD(change, "The changes as options to type."),
+    FIELD(command, "The whole command line."),
     GROUP(figures, &FIGURES),
     GROUP(gain, &GAIN),
     NAMED(check_verdict, check.verdict, VERDICTS, VERDICT_TEXT " On seeds that chose nothing, as the next three."),
-    FIGURE(check_gain_s, check.gain_s, "s", "The gain on seeds that chose nothing: what can be expected.",
-           .is_signed = true, .formula = "time_s of the base - time_s of the change"),
-    FIGURE(check_gain_ci95_s, check.ci95_s, "s", "Half width of the 95 % interval of check_gain_s."),
-    FIELD(check_gain_ratio, check.ratio, "The same gain as a part of the base.", .is_signed = true,
-          .formula = "check_gain_s / time_s of the base"),
+    FIGURE_OF(check_gain_s, check.gain_s, "s", "The gain on seeds that chose nothing: what can be expected.", SIGNED,
+              .formula = "time_s of the base - time_s of the change"),
+    FIGURE_OF(check_gain_ci95_s, check.ci95_s, "s", "Half width of the 95 % interval of check_gain_s."),
+    FIELD_OF(check_gain_ratio, check.ratio, "The same gain as a part of the base.", SIGNED,
+             .formula = "check_gain_s / time_s of the base"),
     {.key = "kinds",
      .type = FAB_FIELD_LIST,
      .item = "kind",
@@ -205,44 +182,36 @@ static const fab_field BEST[] = {
      .n = count_changes,
      ONE_OF(KINDS),
      .definition = "What is changed, in the order in which it was taken."},
-    END_OF_FIELDS,
 };
-static const fab_fields BEST_CHANGES = {.name = "best_changes", .rows = BEST, .size = sizeof(T), .source = ADVICE};
+static const fab_fields BEST_CHANGES = TABLE("best_changes", BEST, ADVICE);
 
 #undef T
 #define T fab_advice
 static const fab_field BASE[] = {
-    FIELD(engine, engine, "The engine that was asked for, with all options."),
+    FIELD(engine, "The engine that was asked for, with all options."),
     GROUP(base, &FIGURES),
-    END_OF_FIELDS,
 };
-static const fab_fields BASE_FIGURES = {.name = "advice_base", .rows = BASE, .size = sizeof(T), .source = ADVICE};
+static const fab_fields BASE_FIGURES = TABLE("advice_base", BASE, ADVICE);
 
 static const fab_field ADVICES[] = {
-    FIELD(seed, seed, "The first seed."),
-    FIELD(seeds, n_seeds, "Seeds under which everything was evaluated."),
-    FIELD(evaluated, n_evaluated, "Configurations that were evaluated, placements and combinations included."),
-    FIELD(placements, n_placements, "Configurations that the search for servers tried."),
-    FIELD(placement_budget, budget, "Most placements that the search may try."),
-    FIELD(order_note, order_note, "Why rank orders are missing.", .when = FAB_FILLED),
-    FIELD(placement_note, placement_note, "What the search for servers did, or why there was none.",
-          .when = FAB_FILLED),
+    FIELD(seed, "The first seed."),
+    FIELD_OF(seeds, n_seeds, "Seeds under which everything was evaluated."),
+    FIELD_OF(evaluated, n_evaluated, "Configurations that were evaluated, placements and combinations included."),
+    FIELD_OF(placements, n_placements, "Configurations that the search for servers tried."),
+    FIELD_OF(placement_budget, budget, "Most placements that the search may try."),
+    FIELD(order_note, "Why rank orders are missing.", FILLED),
+    FIELD(placement_note, "What the search for servers did, or why there was none.", FILLED),
     SAME_ROW(base, &BASE_FIGURES, "The configuration that was asked for."),
     LIST(candidates, "candidate", rows, n_rows, &CANDIDATE, "One change each, most gain first, impossible ones last."),
     OBJECT(best, best, &BEST_CHANGES,
            "The best changes together that need nothing new of switches, found greedily; missing where none is clearly "
            "faster.",
            IF(best.n_changes)),
-    END_OF_FIELDS,
 };
-const fab_fields fab_advice_fields = {
-    .name = "advice",
-    .rows = ADVICES,
-    .size = sizeof(T),
-    .source = ADVICE,
-    .definition =
-        "What changes that an operator can make buy: `route` with --advise. All are evaluated under the same seeds "
-        "and compared seed by seed."};
+const fab_fields fab_advice_fields =
+    TABLE("advice", ADVICES, ADVICE,
+          .definition = "What changes that an operator can make buy: `route` with --advise. All are evaluated under "
+                        "the same seeds and compared seed by seed.");
 
 /* --- sweep -------------------------------------------------------------------------------------------------------- */
 
@@ -257,71 +226,48 @@ static size_t count_boundaries(const fab_at *at) {
     return n > FAB_MAX_TIERS ? FAB_MAX_TIERS - 1 : n > 1 ? (size_t)n - 1 : 0;
 }
 
-static const char *crossed_name(const fab_at *at, char *room) {
-    (void)room;
-    return fab_boundary_name(point_around(at->up)->counts.wiring, (uint32_t)at->index + 2);
-}
-
-static uint64_t crossed_tier(const fab_at *at) {
-    return at->index + 2;
-}
+GIVES(const char *, crossed_name, fab_boundary_name(point_around(at->up)->counts.wiring, (uint32_t)at->index + 2));
+GIVES(uint64_t, crossed_tier, at->index + 2);
 
 static const fab_field CROSSINGS[] = {
     TEXT_BY(boundary, crossed_name, FAB_BOUNDARY_TEXT),
     COUNT_BY(tier, crossed_tier, FAB_TIER_TEXT),
     COLUMN(crossing_flows, crossing_flows, [2], NULL, "Flows whose minimal routes cross the boundary."),
-    END_OF_FIELDS,
 };
-static const fab_fields CROSSING = {.name = "sweep_boundary", .rows = CROSSINGS, .source = SWEEPS};
+static const fab_fields CROSSING = VIEW("sweep_boundary", CROSSINGS, SWEEPS);
 
 #undef T
 #define T fab_sweep_time
-static bool is_of_seeds(const fab_at *at) {
-    return ((const T *)at->row)->n_seeds > 1;
-}
-
-static const char *time_label(const fab_at *at, char *room) {
-    (void)room;
-    return point_around(at->up)->engines[at->index].label;
-}
+GIVES(bool, is_of_seeds, here->n_seeds > 1);
+GIVES(const char *, time_label, point_around(at->up)->engines[at->index].label);
 
 static const fab_field SWEEP_TIMES[] = {
     TEXT_BY(label, time_label, "The engine with its options."),
-    FIELD(max_collision_factor, max_collision_factor, "Largest collision factor of a fabric link.",
-          .source = COLLIDING),
-    FIGURE(time_s, time_s, "s", "Time of all executions of the phase in one iteration; missing where it is not known.",
+    FIELD(max_collision_factor, "Largest collision factor of a fabric link.", .source = COLLIDING),
+    FIGURE(time_s, "s", "Time of all executions of the phase in one iteration; missing where it is not known.",
            IF(has_time)),
-    END_OF_FIELDS,
 };
-static const fab_fields SWEEP_TIME = {
-    .name = "sweep_phase_engine", .rows = SWEEP_TIMES, .size = sizeof(T), .source = SWEEPS, .many = is_of_seeds};
+static const fab_fields SWEEP_TIME = TABLE("sweep_phase_engine", SWEEP_TIMES, SWEEPS, .many = is_of_seeds);
 
-static size_t count_engines(const fab_at *at) {
-    return point_around(at)->n_engines;
-}
+GIVES(size_t, count_engines, point_around(at)->n_engines);
 
 #undef T
 #define T fab_sweep_phase
-static const void *times_of(const fab_at *at) {
-    return ((const T *)at->row)->times;
-}
+GIVES(const void *, times_of, here->times);
 
 static const fab_field SWEEP_PHASES[] = {
-    FIELD(name, name, "Name of the phase."),
-    FIELD(collective, collective, "What its communicators do: all-reduce, send-recv, ..."),
-    FIELD(flows, flows, "Flows of the phase."),
-    FIELD(fabric_flows, fabric_flows, "Flows that cross a fabric link."),
-    FIGURE(bytes, bytes, "byte", "Bytes of all its flows over one iteration."),
-    FIELD(max_taper_factor, max_taper_factor, "Largest utilisation of a fabric link under ideal spray.",
-          .source = COLLIDING),
+    FIELD(name, "Name of the phase."),
+    FIELD(collective, "What its communicators do: all-reduce, send-recv, ..."),
+    FIELD(flows, "Flows of the phase."),
+    FIELD(fabric_flows, "Flows that cross a fabric link."),
+    FIGURE(bytes, "byte", "Bytes of all its flows over one iteration."),
+    FIELD(max_taper_factor, "Largest utilisation of a fabric link under ideal spray.", .source = COLLIDING),
     LIST_BY(boundaries, "boundary", NULL, count_boundaries, &CROSSING,
             "What crosses the boundaries between switch tiers."),
     LIST_BY(engines, "engine", times_of, count_engines, &SWEEP_TIME,
             "The phase under every engine, in the order of the point's engines."),
-    END_OF_FIELDS,
 };
-static const fab_fields SWEEP_PHASE = {
-    .name = "sweep_phase", .rows = SWEEP_PHASES, .size = sizeof(T), .source = SWEEPS};
+static const fab_fields SWEEP_PHASE = TABLE("sweep_phase", SWEEP_PHASES, SWEEPS);
 
 #undef T
 #define T fab_sweep_engine
@@ -331,31 +277,30 @@ static double exposed(const fab_at *at) {
 }
 
 static const fab_field SWEEP_ENGINES[] = {
-    FIELD(label, label, "The engine with its options."),
-    FIGURE(time_s, time_s, "s", "What points are compared by: iteration_s, else phases_s.", IF(has_time)),
-    FIELD(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.",
-          .when = FAB_FILLED, .formula = "time_s / least time_s"),
-    FIELD(pareto, is_on_front,
-          "Whether, under this engine, no point costs less and is as fast, or is faster and costs as much.",
-          IF(slowdown)),
-    FIGURE(phases_s, phases_s, "s", "Times of all phases of an iteration one after the other, nothing overlapped.",
+    FIELD(label, "The engine with its options."),
+    FIGURE(time_s, "s", "What points are compared by: iteration_s, else phases_s.", IF(has_time)),
+    FIELD_OF(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.", FILLED,
+             .formula = "time_s / least time_s"),
+    FIELD_OF(pareto, is_on_front,
+             "Whether, under this engine, no point costs less and is as fast, or is faster and costs as much.",
+             IF(slowdown)),
+    FIGURE(phases_s, "s", "Times of all phases of an iteration one after the other, nothing overlapped.",
            IF(has_phases), .formula = "sum over the phases of time_s"),
-    FIGURE(iteration_s, iteration.time_s, "s", "Time of an iteration at this point.", IF(has_iteration)),
-    FIGURE(compute_s, iteration.compute_s, "s", "Computation alone on the busiest pipeline stage.", IF(has_iteration),
-           .source = ITERATION),
-    FIGURE(bubble_s, iteration.bubble_s, "s", "The busiest stage idle while the pipeline fills and drains.",
-           IF(has_iteration), .source = ITERATION),
+    FIGURE_OF(iteration_s, iteration.time_s, "s", "Time of an iteration at this point.", IF(has_iteration)),
+    FIGURE_OF(compute_s, iteration.compute_s, "s", "Computation alone on the busiest pipeline stage.",
+              IF(has_iteration), .source = ITERATION),
+    FIGURE_OF(bubble_s, iteration.bubble_s, "s", "The busiest stage idle while the pipeline fills and drains.",
+              IF(has_iteration), .source = ITERATION),
     REAL_BY(exposed_s, exposed, "s", "Communication of all dimensions that no computation hides.", IF(has_iteration),
             .formula = "sum of exposed_*_s", .labels = "exposed"),
-    FIGURE(tokens_per_s, iteration.tokens_per_s, "1/s", "Tokens of the whole job per second.", IF(has_iteration),
-           .source = ITERATION),
-    FIELD(mfu_ratio, iteration.mfu_ratio, "Model FLOPs utilisation.", IF(has_iteration), .source = ITERATION),
-    FIGURE(usd_per_1e9_tokens, iteration.usd_per_1e9_tokens, "USD",
-           "GPU hours, and capital and energy of the network, per 1e9 tokens.", IF(has_iteration), .source = ITERATION),
-    END_OF_FIELDS,
+    FIGURE_OF(tokens_per_s, iteration.tokens_per_s, "1/s", "Tokens of the whole job per second.", IF(has_iteration),
+              .source = ITERATION),
+    FIELD_OF(mfu_ratio, iteration.mfu_ratio, "Model FLOPs utilisation.", IF(has_iteration), .source = ITERATION),
+    FIGURE_OF(usd_per_1e9_tokens, iteration.usd_per_1e9_tokens, "USD",
+              "GPU hours, and capital and energy of the network, per 1e9 tokens.", IF(has_iteration),
+              .source = ITERATION),
 };
-static const fab_fields SWEEP_ENGINE = {
-    .name = "sweep_engine", .rows = SWEEP_ENGINES, .size = sizeof(T), .source = SWEEPS};
+static const fab_fields SWEEP_ENGINE = TABLE("sweep_engine", SWEEP_ENGINES, SWEEPS);
 
 #undef T
 #define T fab_sweep_point
@@ -374,85 +319,73 @@ static size_t count_values(const fab_at *at) {
 }
 
 static const fab_field SWEEP_POINTS[] = {
-    FIELD(error, error, "Why the point could not be evaluated; then its lists are empty.", .when = FAB_FILLED),
-    FIELD(design_digest, digest, "Digest of the design.", IF(is_built)),
-    FIELD(family, family, "Topology family.", IF(is_built)),
-    FIELD(traffic, traffic, "What is replayed.", IF(is_built), .when = FAB_FILLED),
-    FIELD(gpus, counts.gpus, "GPUs.", IF(is_built)),
-    FIELD(pods, counts.pods, "Pods below the top tier.", IF(is_built)),
-    FIELD(tiers, counts.tiers, "Switch tiers.", IF(is_built)),
-    FIELD(switches, counts.switches, "Switches of all tiers.", IF(is_built)),
-    FIELD(cables, counts.cables, "Network cables.", IF(is_built)),
+    FIELD(error, "Why the point could not be evaluated; then its lists are empty.", FILLED),
+    FIELD_OF(design_digest, digest, "Digest of the design.", IF(is_built)),
+    FIELD(family, "Topology family.", IF(is_built)),
+    FIELD(traffic, "What is replayed.", IF(is_built), FILLED),
+    FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),
+    FIELD_OF(pods, counts.pods, "Pods below the top tier.", IF(is_built)),
+    FIELD_OF(tiers, counts.tiers, "Switch tiers.", IF(is_built)),
+    FIELD_OF(switches, counts.switches, "Switches of all tiers.", IF(is_built)),
+    FIELD_OF(cables, counts.cables, "Network cables.", IF(is_built)),
     SCALARS(built_taper, NULL, counts.built_taper, count_point_tapers,
             "Oversubscription as built of every boundary between tiers, leaf - spine first.", IF(is_built)),
-    FIGURE(bisection_bps, bisection_bps, "bit/s", "Minimum cut between the halves of the servers, one direction.",
-           IF(is_built), .source = "0007-counting-rules.md"),
-    FIELD(bisection_ratio, bisection_ratio, "Bisection over what half of the servers can inject.", IF(is_built),
+    FIGURE(bisection_bps, "bit/s", "Minimum cut between the halves of the servers, one direction.", IF(is_built),
+           .source = "0007-counting-rules.md"),
+    FIELD(bisection_ratio, "Bisection over what half of the servers can inject.", IF(is_built),
           .source = "0007-counting-rules.md"),
-    FIGURE(total_usd, total_usd, "USD", "Price of the network.", IF(is_built), .source = COST),
-    FIGURE(per_gpu_usd, per_gpu_usd, "USD", "Network price of one GPU.", IF(is_built), .source = COST),
-    FIGURE(power_w, power_w, "W", "Power of all network parts.", IF(is_built), .source = COST),
-    SCALARS(values, "value", value, count_values, "Values of what the sweep varies; missing in a mix.",
-            .when = FAB_FILLED, .low = 1, .high = FAB_SWEEP_PATHS),
+    FIGURE(total_usd, "USD", "Price of the network.", IF(is_built), .source = COST),
+    FIGURE(per_gpu_usd, "USD", "Network price of one GPU.", IF(is_built), .source = COST),
+    FIGURE(power_w, "W", "Power of all network parts.", IF(is_built), .source = COST),
+    SCALARS(values, "value", value, count_values, "Values of what the sweep varies; missing in a mix.", FILLED,
+            .low = 1, .high = FAB_SWEEP_PATHS),
     LIST(phases, "phase", phases, n_phases, &SWEEP_PHASE, "Phases of the job."),
     LIST(engines, "engine", engines, n_engines, &SWEEP_ENGINE, "All phases together under every engine."),
-    END_OF_FIELDS,
 };
-static const fab_fields SWEEP_POINT = {.name = "sweep_point",
-                                       .rows = SWEEP_POINTS,
-                                       .size = sizeof(T),
-                                       .source = SWEEPS,
-                                       .definition = "A design that was built, priced and replayed."};
+static const fab_fields SWEEP_POINT =
+    TABLE("sweep_point", SWEEP_POINTS, SWEEPS, .definition = "A design that was built, priced and replayed.");
 
 #undef T
 #define T fab_sweep
-static size_t count_paths(const fab_at *at) {
-    return ((const T *)at->row)->n_paths;
-}
+GIVES(size_t, count_paths, here->n_paths);
 
 static const fab_field SWEEP[] = {
-    FIELD(built, n_built, "Points that were evaluated."),
+    FIELD_OF(built, n_built, "Points that were evaluated."),
     SCALARS(paths, "path", path, count_paths, "What is varied.", .low = 1, .high = FAB_SWEEP_PATHS),
     LIST(points, "point", points, n_points, &SWEEP_POINT, "The points; the first path varies slowest."),
-    END_OF_FIELDS,
 };
-const fab_fields fab_sweep_fields = {
-    .name = "sweep",
-    .rows = SWEEP,
-    .size = sizeof(T),
-    .source = SWEEPS,
-    .definition =
-        "A design at many values of one or two parameters: `sweep`, and `place`, which varies job.placement."};
+const fab_fields fab_sweep_fields =
+    TABLE("sweep", SWEEP, SWEEPS,
+          .definition =
+              "A design at many values of one or two parameters: `sweep`, and `place`, which varies job.placement.");
 
 /* --- mix ---------------------------------------------------------------------------------------------------------- */
 
 #undef T
 #define T fab_mix_engine
-static const char *mix_label(const fab_at *at, char *room) {
-    (void)room;
+static const char *mix_label(const fab_at *at) {
     const fab_mix_design *design = at->up->row;
     return design->job[0].engines[at->index].label;
 }
 
 static const fab_field MIX_ENGINES[] = {
     TEXT_BY(label, mix_label, "The engine with its options."),
-    FIELD(training_slowdown_ratio, slowdown[0],
-          "Time of the training job over that on the fastest of the designs, same engine.", IF(has_time)),
-    FIELD(ranking_slowdown_ratio, slowdown[1],
-          "Time of the ranking job over that on the fastest of the designs, same engine.", IF(has_time)),
-    FIELD(speed_ratio, speed, "Geometric mean of the speeds of both jobs, weighted by their shares.", IF(has_time),
-          .formula = "1 / (training_slowdown_ratio^training_share * ranking_slowdown_ratio^ranking_share)"),
-    FIELD(speed_per_usd_ratio, speed_per_usd, "Speed for the cost of the network; the best design has 1.", IF(has_time),
-          .formula = "speed_ratio / total_usd, over the best"),
-    FIELD(best, is_best, "Whether no design has more speed per dollar under this engine.", IF(has_time)),
-    END_OF_FIELDS,
+    FIELD_OF(training_slowdown_ratio, slowdown[0],
+             "Time of the training job over that on the fastest of the designs, same engine.", IF(has_time)),
+    FIELD_OF(ranking_slowdown_ratio, slowdown[1],
+             "Time of the ranking job over that on the fastest of the designs, same engine.", IF(has_time)),
+    FIELD_OF(speed_ratio, speed, "Geometric mean of the speeds of both jobs, weighted by their shares.", IF(has_time),
+             .formula = "1 / (training_slowdown_ratio^training_share * ranking_slowdown_ratio^ranking_share)"),
+    FIELD_OF(speed_per_usd_ratio, speed_per_usd, "Speed for the cost of the network; the best design has 1.",
+             IF(has_time), .formula = "speed_ratio / total_usd, over the best"),
+    FIELD_OF(best, is_best, "Whether no design has more speed per dollar under this engine.", IF(has_time)),
 };
-static const fab_fields MIX_ENGINE = {.name = "mix_engine", .rows = MIX_ENGINES, .size = sizeof(T), .source = SWEEPS};
+static const fab_fields MIX_ENGINE = TABLE("mix_engine", MIX_ENGINES, SWEEPS);
 
 #undef T
 #define T fab_mix_design
 static const fab_field MIX_DESIGNS[] = {
-    FIELD(name, name, "Name of the design, or its one-line form."),
+    FIELD(name, "Name of the design, or its one-line form."),
     {.key = "jobs",
      .type = FAB_FIELD_LIST,
      .item = "job",
@@ -461,20 +394,15 @@ static const fab_field MIX_DESIGNS[] = {
      EXACTLY(FAB_MIX_JOBS),
      .definition = "The training job and the ranking job."},
     LIST(engines, "engine", engines, n_engines, &MIX_ENGINE, "Both jobs together under every engine."),
-    END_OF_FIELDS,
 };
-static const fab_fields MIX_DESIGN = {.name = "mix_design", .rows = MIX_DESIGNS, .size = sizeof(T), .source = SWEEPS};
+static const fab_fields MIX_DESIGN = TABLE("mix_design", MIX_DESIGNS, SWEEPS);
 
 #undef T
 #define T fab_mix
 static const fab_field MIX[] = {
-    FIELD(training_share, share[0], "Part of the time that the training job has."),
-    FIELD(ranking_share, share[1], "Part of the time that the ranking job has.", .formula = "1 - training_share"),
+    FIELD_OF(training_share, share[0], "Part of the time that the training job has."),
+    FIELD_OF(ranking_share, share[1], "Part of the time that the ranking job has.", .formula = "1 - training_share"),
     LIST(designs, "design", designs, n_designs, &MIX_DESIGN, "The fabrics that are compared."),
-    END_OF_FIELDS,
 };
-const fab_fields fab_mix_fields = {.name = "mix",
-                                   .rows = MIX,
-                                   .size = sizeof(T),
-                                   .source = SWEEPS,
-                                   .definition = "Fabrics under a training job and a ranking job."};
+const fab_fields fab_mix_fields =
+    TABLE("mix", MIX, SWEEPS, .definition = "Fabrics under a training job and a ranking job.");

@@ -10,200 +10,173 @@
 
 #define T fab_spread
 #define QUANTILES                                                                                                      \
-    FIELD(n, n, "Scenarios in which the figure is known."),                                                            \
-        FIGURE(mean, mean, FAB_UNIT_AROUND, "Mean over the scenarios in which the figure is known.",                   \
-               .is_signed = true),                                                                                     \
-        FIGURE(p50, p50, FAB_UNIT_AROUND, "Median, by nearest rank.", .is_signed = true),                              \
-        FIGURE(p90, p90, FAB_UNIT_AROUND, "What 90 % do not exceed, by nearest rank; of goodput: what 90 % reach.",    \
-               .is_signed = true),                                                                                     \
-        FIGURE(p99, p99, FAB_UNIT_AROUND, "What 99 % do not exceed, by nearest rank; of goodput: what 99 % reach.",    \
-               .is_signed = true)
+    FIELD(n, "Scenarios in which the figure is known."),                                                               \
+        FIGURE(mean, FAB_UNIT_AROUND, "Mean over the scenarios in which the figure is known.", SIGNED),                \
+        FIGURE(p50, FAB_UNIT_AROUND, "Median, by nearest rank.", SIGNED),                                              \
+        FIGURE(p90, FAB_UNIT_AROUND, "What 90 % do not exceed, by nearest rank; of goodput: what 90 % reach.",         \
+               SIGNED),                                                                                                \
+        FIGURE(p99, FAB_UNIT_AROUND, "What 99 % do not exceed, by nearest rank; of goodput: what 99 % reach.", SIGNED)
 
 static const fab_field SPREADS[] = {
     QUANTILES,
-    FIGURE(max, worst, FAB_UNIT_AROUND, "Largest over the scenarios in which the figure is known.", .is_signed = true),
-    FIELD(max_scenario, worst_scenario, "The scenario that has it, the lowest of those."),
-    END_OF_FIELDS,
+    FIGURE_OF(max, worst, FAB_UNIT_AROUND, "Largest over the scenarios in which the figure is known.", SIGNED),
+    FIELD_OF(max_scenario, worst_scenario, "The scenario that has it, the lowest of those."),
 };
-static const fab_fields SPREAD = {
-    .name = "spread", .rows = SPREADS, .size = sizeof(T), .source = SUMMARY, .is_small = true};
+static const fab_fields SPREAD = TABLE("spread", SPREADS, SUMMARY, .is_small = true);
 
 static const fab_field SPREADS_BELOW[] = {
     QUANTILES,
-    FIGURE(min, worst, FAB_UNIT_AROUND, "Smallest over the histories.", .is_signed = true),
-    FIELD(min_scenario, worst_scenario, "The scenario that has it, the lowest of those."),
-    END_OF_FIELDS,
+    FIGURE_OF(min, worst, FAB_UNIT_AROUND, "Smallest over the histories.", SIGNED),
+    FIELD_OF(min_scenario, worst_scenario, "The scenario that has it, the lowest of those."),
 };
-static const fab_fields SPREAD_BELOW = {
-    .name = "spread_of_goodput", .rows = SPREADS_BELOW, .size = sizeof(T), .source = SUMMARY, .is_small = true};
+static const fab_fields SPREAD_BELOW = TABLE("spread_of_goodput", SPREADS_BELOW, SUMMARY, .is_small = true);
 
 /* --- scenarios, components ---------------------------------------------------------------------------------------- */
 
 #undef T
 #define T fab_study_case
 static const fab_field CASES[] = {
-    FIELD(scenario, scenario, "Number of the scenario."),
-    FIELD(name, name, "What a list of scenarios calls it.", .when = FAB_FILLED),
-    FIELD(failed, failed, "What fails; of a history how often each class does."),
-    FIELD(n_failed, n_failed, "Components that fail; of a history failures."),
-    FIELD(stopped, is_stopped, "Whether the job stands; of a history at its end."),
-    FIELD(damage_ratio, damage, "Part of the job's speed that the failures take: 1 where it stops.", .is_signed = true),
-    FIELD(slowdown_ratio, slowdown, "Time over that where nothing has failed.", .when = FAB_KNOWN),
-    FIGURE(time_s, time_s, "s", "Time with what has failed.", .when = FAB_KNOWN),
-    FIELD(worst_ratio, worst_ratio,
+    FIELD(scenario, "Number of the scenario."),
+    FIELD(name, "What a list of scenarios calls it.", FILLED),
+    FIELD(failed, "What fails; of a history how often each class does."),
+    FIELD(n_failed, "Components that fail; of a history failures."),
+    FIELD_OF(stopped, is_stopped, "Whether the job stands; of a history at its end."),
+    FIELD_OF(damage_ratio, damage, "Part of the job's speed that the failures take: 1 where it stops.", SIGNED),
+    FIELD_OF(slowdown_ratio, slowdown, "Time over that where nothing has failed.", KNOWN),
+    FIGURE(time_s, "s", "Time with what has failed.", KNOWN),
+    FIELD(worst_ratio,
           "Largest load of a network link in any phase over what is left of its capacity, after ranks have moved.",
-          .when = FAB_KNOWN, .source = OUTCOMES),
-    FIELD(lost_ratio, lost_ratio,
-          "Offered rate of flows that lost their way, before ranks moved, over all that is offered.", .when = FAB_KNOWN,
+          KNOWN, .source = OUTCOMES),
+    FIELD(lost_ratio, "Offered rate of flows that lost their way, before ranks moved, over all that is offered.", KNOWN,
           .source = OUTCOMES),
-    FIELD(goodput_ratio, goodput, "Useful part of a span with failures and repairs.", .when = FAB_KNOWN,
-          .source = OUTCOMES),
-    FIELD(disconnected_flows, n_disconnected, "Flows that lose every path, before ranks move.", .source = OUTCOMES),
-    FIELD(moved_servers, n_moved, "Servers whose ranks move.", .source = OUTCOMES),
-    FIELD(collisions, n_collisions,
-          "Network links that are asked for more than is left of them, in all phases, after ranks have moved.",
-          .source = OUTCOMES),
-    FIELD(stops, n_stops, "Failures of a history that stop the job.", .source = OUTCOMES),
-    FIELD(fullest, fullest, "The link of worst_ratio.", .when = FAB_FILLED),
-    END_OF_FIELDS,
+    FIELD_OF(goodput_ratio, goodput, "Useful part of a span with failures and repairs.", KNOWN, .source = OUTCOMES),
+    FIELD_OF(disconnected_flows, n_disconnected, "Flows that lose every path, before ranks move.", .source = OUTCOMES),
+    FIELD_OF(moved_servers, n_moved, "Servers whose ranks move.", .source = OUTCOMES),
+    FIELD_OF(collisions, n_collisions,
+             "Network links that are asked for more than is left of them, in all phases, after ranks have moved.",
+             .source = OUTCOMES),
+    FIELD_OF(stops, n_stops, "Failures of a history that stop the job.", .source = OUTCOMES),
+    FIELD(fullest, "The link of worst_ratio.", FILLED),
 };
-static const fab_fields CASE = {.name = "study_case", .rows = CASES, .size = sizeof(T), .source = SUMMARY};
+static const fab_fields CASE = TABLE("study_case", CASES, SUMMARY);
 
 #undef T
 #define T fab_critical
 static const char *const COMPONENTS[] = {"link", "port", "switch", "nic", "gpu", "server", "rack", "plane"};
 
 static const fab_field CRITICALS[] = {
-    FIELD(name, name, "Name of the component."),
-    FIELD(kind, kind, "What it is.", ONE_OF(COMPONENTS)),
-    FIELD(scenarios, n_scenarios, "Scenarios in which it fails."),
-    FIELD(stopped, n_stopped, "Scenarios among them in which the job stands, after ranks have moved."),
-    FIELD(disconnected, n_disconnected, "Scenarios among them in which flows lose every path, before anybody moves."),
-    FIELD(damage_ratio, damage,
-          "Mean damage over the scenarios in which it fails, alone or with others; below 0 where its failure makes the "
-          "job "
-          "faster.",
-          .is_signed = true),
-    FIELD(
+    FIELD(name, "Name of the component."),
+    FIELD(kind, "What it is.", ONE_OF(COMPONENTS)),
+    FIELD_OF(scenarios, n_scenarios, "Scenarios in which it fails."),
+    FIELD_OF(stopped, n_stopped, "Scenarios among them in which the job stands, after ranks have moved."),
+    FIELD_OF(disconnected, n_disconnected,
+             "Scenarios among them in which flows lose every path, before anybody moves."),
+    FIELD_OF(damage_ratio, damage,
+             "Mean damage over the scenarios in which it fails, alone or with others; below 0 where its failure makes "
+             "the job faster.",
+             SIGNED),
+    FIELD_OF(
         damage_ci95_ratio, ci95,
         "Half width of the 95 % interval of damage_ratio over the scenarios (Student's t); missing where there is one.",
-        .when = FAB_KNOWN),
-    FIELD(mean_slowdown_ratio, mean_slowdown, "Mean slowdown over the scenarios in which the job runs.",
-          .when = FAB_KNOWN),
-    FIELD(max_slowdown_ratio, worst_slowdown, "Largest slowdown of a scenario in which the job runs.",
-          .when = FAB_KNOWN),
-    FIELD(mean_worst_ratio, mean_ratio, "Mean of worst_ratio over the scenarios in which it fails.", .when = FAB_KNOWN),
-    FIELD(max_worst_ratio, worst_ratio, "Largest worst_ratio of a scenario in which it fails.", .when = FAB_KNOWN),
-    FIELD(worst_scenario, worst_scenario, "The scenario with most damage, the lowest of those."),
-    FIELD(clear, is_clear,
-          "More damage than chance makes of the mean of all scenarios: it fails in 10 and more, and is above that mean "
-          "by 5 "
-          "standard errors of as many draws from all, and by the half width of its own interval. Of single losses: any "
-          "damage."),
-    END_OF_FIELDS,
+        KNOWN),
+    FIELD_OF(mean_slowdown_ratio, mean_slowdown, "Mean slowdown over the scenarios in which the job runs.", KNOWN),
+    FIELD_OF(max_slowdown_ratio, worst_slowdown, "Largest slowdown of a scenario in which the job runs.", KNOWN),
+    FIELD_OF(mean_worst_ratio, mean_ratio, "Mean of worst_ratio over the scenarios in which it fails.", KNOWN),
+    FIELD_OF(max_worst_ratio, worst_ratio, "Largest worst_ratio of a scenario in which it fails.", KNOWN),
+    FIELD(worst_scenario, "The scenario with most damage, the lowest of those."),
+    FIELD_OF(clear, is_clear,
+             "More damage than chance makes of the mean of all scenarios: it fails in 10 and more, and is above that "
+             "mean by 5 standard errors of as many draws from all, and by the half width of its own interval. Of "
+             "single losses: any damage."),
 };
-static const fab_fields CRITICAL = {.name = "critical", .rows = CRITICALS, .size = sizeof(T), .source = SUMMARY};
+static const fab_fields CRITICAL = TABLE("critical", CRITICALS, SUMMARY);
 
 #undef T
 #define T fab_critical_class
 static const fab_field CLASSES[] = {
-    FIELD(name, name, "What its components are: leaf switches, leaf-spine links, ..."),
-    FIELD(components, n_components, "Components that fail in some scenario."),
-    FIELD(stopping, n_stopping, "Components of which every scenario stops the job."),
-    FIELD(damage_ratio, damage, "Mean damage over the components.", .is_signed = true),
-    FIELD(max_damage_ratio, worst_damage, "Damage of the worst part of the class.", .is_signed = true),
-    FIELD(worst, worst, "The first component that does that."),
-    FIELD(worst_components, n_worst, "Components that do that."),
-    FIELD(clear, n_clear, "Components that are clear."),
-    FIELD(scenarios, n_scenarios, "Scenarios in which one of them fails."),
-    FIELD(stopped, n_stopped, "Scenarios among them in which the job stands."),
-    FIELD(scenario_damage_ratio, scenario_damage, "Mean damage of the scenarios in which any part of the class fails.",
-          .when = FAB_KNOWN, .is_signed = true),
-    FIELD(stands_out, is_clear, "Whether these scenarios are clear against all, as components are."),
-    END_OF_FIELDS,
+    FIELD(name, "What its components are: leaf switches, leaf-spine links, ..."),
+    FIELD_OF(components, n_components, "Components that fail in some scenario."),
+    FIELD_OF(stopping, n_stopping, "Components of which every scenario stops the job."),
+    FIELD_OF(damage_ratio, damage, "Mean damage over the components.", SIGNED),
+    FIELD_OF(max_damage_ratio, worst_damage, "Damage of the worst part of the class.", SIGNED),
+    FIELD(worst, "The first component that does that."),
+    FIELD_OF(worst_components, n_worst, "Components that do that."),
+    FIELD_OF(clear, n_clear, "Components that are clear."),
+    FIELD_OF(scenarios, n_scenarios, "Scenarios in which one of them fails."),
+    FIELD_OF(stopped, n_stopped, "Scenarios among them in which the job stands."),
+    FIELD_OF(scenario_damage_ratio, scenario_damage,
+             "Mean damage of the scenarios in which any part of the class fails.", KNOWN, SIGNED),
+    FIELD_OF(stands_out, is_clear, "Whether these scenarios are clear against all, as components are."),
 };
-static const fab_fields CLASS = {.name = "component_class", .rows = CLASSES, .size = sizeof(T), .source = SUMMARY};
+static const fab_fields CLASS = TABLE("component_class", CLASSES, SUMMARY);
 
 #undef T
 #define T fab_cause
 static const fab_field CAUSES[] = {
-    FIELD(name, name, "Class of failures."),
-    FIELD(failures, failures, "Failures of the class in a history, mean over the histories.", .source = OUTCOMES),
-    FIELD(damage_ratio, damage, "Damage of one of them.", .is_signed = true),
-    FIELD(damage_ci95_ratio, ci95, "Half width of the 95 % interval of that."),
-    FIELD(share_ratio, share,
-          "Part of all damage that failures of a class do in histories: by least squares, without a constant, of the "
-          "damage "
-          "over how often each class fails.",
-          .is_signed = true, .formula = "failures * damage_ratio of one / mean damage_ratio"),
-    END_OF_FIELDS,
+    FIELD(name, "Class of failures."),
+    FIELD(failures, "Failures of the class in a history, mean over the histories.", .source = OUTCOMES),
+    FIELD_OF(damage_ratio, damage, "Damage of one of them.", SIGNED),
+    FIELD_OF(damage_ci95_ratio, ci95, "Half width of the 95 % interval of that."),
+    FIELD_OF(share_ratio, share,
+             "Part of all damage that failures of a class do in histories: by least squares, without a constant, of "
+             "the damage over how often each class fails.",
+             SIGNED, .formula = "failures * damage_ratio of one / mean damage_ratio"),
 };
-static const fab_fields CAUSE = {.name = "cause", .rows = CAUSES, .size = sizeof(T), .source = SUMMARY};
+static const fab_fields CAUSE = TABLE("cause", CAUSES, SUMMARY);
 
 #undef T
 #define T fab_access_loss
 static const fab_field ACCESS[] = {
-    FIELD(scenarios, n, "Scenarios that lose one link between NIC and switch and nothing else."),
-    FIELD(stopped, n_stopped, "Scenarios among them in which the job stands."),
-    FIELD(slower, n_slower, "Scenarios among them in which the job runs, with a factor above 1."),
-    FIELD(mean_slowdown_ratio, mean_slowdown, "Mean slowdown over those in which the job runs.", .when = FAB_KNOWN),
-    FIELD(max_slowdown_ratio, worst_slowdown, "Largest slowdown of those in which the job runs.", .when = FAB_KNOWN),
-    END_OF_FIELDS,
+    FIELD_OF(scenarios, n, "Scenarios that lose one link between NIC and switch and nothing else."),
+    FIELD_OF(stopped, n_stopped, "Scenarios among them in which the job stands."),
+    FIELD_OF(slower, n_slower, "Scenarios among them in which the job runs, with a factor above 1."),
+    FIELD_OF(mean_slowdown_ratio, mean_slowdown, "Mean slowdown over those in which the job runs.", KNOWN),
+    FIELD_OF(max_slowdown_ratio, worst_slowdown, "Largest slowdown of those in which the job runs.", KNOWN),
 };
-static const fab_fields ACCESS_LOSS = {.name = "access_loss", .rows = ACCESS, .size = sizeof(T), .source = SUMMARY};
+static const fab_fields ACCESS_LOSS = TABLE("access_loss", ACCESS, SUMMARY);
 
 /* --- an engine under a policy ------------------------------------------------------------------------------------- */
 
 #undef T
 #define T fab_study_variant
-static const fab_study_summary *study_of(const fab_at *at) {
-    return fab_at_result(at)->study;
-}
+GIVES(const fab_study_summary *, study_of, fab_at_result(at)->study);
+GIVES(bool, has_policies, study_of(at)->n_policies > 1);
+GIVES(bool, has_span, study_of(at)->span_s > 0);
 
-static bool has_policies(const fab_at *at) {
-    return study_of(at)->n_policies > 1;
-}
-
-static bool has_span(const fab_at *at) {
-    return study_of(at)->span_s > 0;
-}
-
-#define OF_HISTORIES                       .only = has_span, .when = FAB_KNOWN, .source = OUTCOMES
+#define OF_HISTORIES                       .only = has_span, KNOWN, .source = OUTCOMES
 #define SPREAD_OF(key, member, unit_, ...) OBJECT(key, member, &SPREAD, __VA_ARGS__, IF(member.n), .unit = unit_)
 
 static const fab_field VARIANTS[] = {
-    FIELD(engine, engine, "The engine with its options."),
-    FIELD(policy, policy, "What is done about servers that are lost."),
-    FIGURE(whole_time_s, whole_time_s, "s", "Time where nothing has failed.", .when = FAB_KNOWN, .source = OUTCOMES),
-    FIELD(whole_ratio, whole_ratio, "Largest load of a network link over its capacity where nothing has failed.",
-          .when = FAB_KNOWN, .source = OUTCOMES),
-    FIELD(whole_collisions, whole_collisions,
-          "Network links that are asked for more than they carry where nothing failed."),
-    FIELD(done, n_done, "Scenarios that were looked at."),
-    FIELD(stopped, n_stopped, "Scenarios in which the job stands, after ranks have moved; of histories at their end."),
-    FIELD(disconnected, n_disconnected, "Scenarios in which flows lose every path, before anybody moves."),
-    FIELD(moved_scenarios, n_moved, "Scenarios in which servers move."),
-    FIELD(damage_ratio, damage, "Mean damage over all scenarios.", .when = FAB_KNOWN, .is_signed = true),
-    FIELD(best, n_best, "Scenarios in which no other policy of the engine does less damage; ties count.",
-          .only = has_policies, .formula = "differences up to 1e-9 are ties"),
-    FIELD(alone_best, n_alone, "Scenarios in which every other policy of the engine does more damage.",
-          .only = has_policies, .formula = "differences up to 1e-9 are ties"),
-    FIELD(restart_ratio, restart_ratio, "Part of the span in which the job restarts.", OF_HISTORIES),
-    FIELD(redo_ratio, redo_ratio, "Part of the span in which work since the last checkpoint is done again.",
-          OF_HISTORIES),
-    FIELD(slow_ratio, slow_ratio, "Part of the span lost because the job runs slower; below 0 where it runs faster.",
-          OF_HISTORIES, .is_signed = true),
-    FIELD(wait_ratio, wait_ratio, "Part of the span in which the job can run nowhere.", OF_HISTORIES),
-    FIELD(failures, failures, "Failures in a history, mean over the histories.", OF_HISTORIES),
-    FIELD(stops, stops, "Failures in a history that stop the job, mean over the histories.", OF_HISTORIES),
-    FIELD(critical_tied, critical.n_tied,
-          "Components that do the damage of the last of `critical`, where that leaves some of them out; else 0."),
-    FIELD(links_tied, links.n_tied, "Links that do the damage of the last of `links`, likewise."),
-    SCALARS(
-        bins, NULL, bin, NULL,
-        "Scenarios by slowdown (without times by the load of the fullest link), between bin_edges; those that stop are "
-        "left out.",
-        EXACTLY(FAB_STUDY_BINS)),
+    FIELD(engine, "The engine with its options."),
+    FIELD(policy, "What is done about servers that are lost."),
+    FIGURE(whole_time_s, "s", "Time where nothing has failed.", KNOWN, .source = OUTCOMES),
+    FIELD(whole_ratio, "Largest load of a network link over its capacity where nothing has failed.", KNOWN,
+          .source = OUTCOMES),
+    FIELD(whole_collisions, "Network links that are asked for more than they carry where nothing failed."),
+    FIELD_OF(done, n_done, "Scenarios that were looked at."),
+    FIELD_OF(stopped, n_stopped,
+             "Scenarios in which the job stands, after ranks have moved; of histories at their end."),
+    FIELD_OF(disconnected, n_disconnected, "Scenarios in which flows lose every path, before anybody moves."),
+    FIELD_OF(moved_scenarios, n_moved, "Scenarios in which servers move."),
+    FIELD_OF(damage_ratio, damage, "Mean damage over all scenarios.", KNOWN, SIGNED),
+    FIELD_OF(best, n_best, "Scenarios in which no other policy of the engine does less damage; ties count.",
+             .only = has_policies, .formula = "differences up to 1e-9 are ties"),
+    FIELD_OF(alone_best, n_alone, "Scenarios in which every other policy of the engine does more damage.",
+             .only = has_policies, .formula = "differences up to 1e-9 are ties"),
+    FIELD(restart_ratio, "Part of the span in which the job restarts.", OF_HISTORIES),
+    FIELD(redo_ratio, "Part of the span in which work since the last checkpoint is done again.", OF_HISTORIES),
+    FIELD(slow_ratio, "Part of the span lost because the job runs slower; below 0 where it runs faster.", OF_HISTORIES,
+          SIGNED),
+    FIELD(wait_ratio, "Part of the span in which the job can run nowhere.", OF_HISTORIES),
+    FIELD(failures, "Failures in a history, mean over the histories.", OF_HISTORIES),
+    FIELD(stops, "Failures in a history that stop the job, mean over the histories.", OF_HISTORIES),
+    FIELD_OF(critical_tied, critical.n_tied,
+             "Components that do the damage of the last of `critical`, where that leaves some of them out; else 0."),
+    FIELD_OF(links_tied, links.n_tied, "Links that do the damage of the last of `links`, likewise."),
+    SCALARS(bins, NULL, bin, NULL,
+            "Scenarios by slowdown (without times by the load of the fullest link), between bin_edges; those that stop "
+            "are left out.",
+            EXACTLY(FAB_STUDY_BINS)),
     SPREAD_OF(slowdown_ratio, slowdown, NULL, "Time over that where nothing has failed, of scenarios that run.",
               .labels = "slowdown"),
     SPREAD_OF(time_s, time_s, "s", "Time with what has failed, of scenarios that run."),
@@ -213,17 +186,14 @@ static const fab_field VARIANTS[] = {
     SPREAD_OF(lost_ratio, lost_ratio, NULL,
               "Offered rate of flows that lost their way, before ranks moved, over all that is offered."),
     SPREAD_OF(moved_servers, moved, NULL, "Servers whose ranks move."),
-    OBJECT(goodput_ratio, goodput, &SPREAD_BELOW,
-           "Useful part of a span with failures and repairs: work that stays, at the speed of the whole fabric.",
-           IF(goodput.n), .formula = "1 - restart_ratio - redo_ratio - slow_ratio - wait_ratio", .source = OUTCOMES,
+    OBJECT(goodput_ratio, goodput, &SPREAD_BELOW, "Goodput of the variant.", IF(goodput.n), .source = OUTCOMES,
            .labels = "goodput"),
     OBJECT(access_loss, access, &ACCESS_LOSS, "Scenarios that lose one link between NIC and switch and nothing else.",
            IF(access.n)),
     ARRAY(causes, "class", causes, n_causes, &CAUSE,
           "What a failure of each class costs in histories, by least squares of the damage over how often each class "
-          "fails; "
-          "missing where there are too few histories.",
-          .when = FAB_FILLED),
+          "fails; missing where there are too few histories.",
+          FILLED),
     LIST(classes, "class", classes, n_classes, &CLASS,
          "Components by what they are, most scenario_damage_ratio first."),
     LIST(critical, "component", critical.list, critical.n, &CRITICAL, "Components, most damage first, then by name."),
@@ -236,70 +206,48 @@ static const fab_field VARIANTS[] = {
     LIST(worst, "scenario", worst, n_worst, &CASE,
          "Scenarios that run, most damage first, then by number; of histories all."),
     LIST(stopping, "scenario", stopped, n_stopped_shown, &CASE, "The first scenarios in which the job stops."),
-    END_OF_FIELDS,
 };
-static const fab_fields VARIANT = {.name = "study_variant",
-                                   .rows = VARIANTS,
-                                   .size = sizeof(T),
-                                   .source = SUMMARY,
-                                   .definition = "One engine under one policy."};
+static const fab_fields VARIANT =
+    TABLE("study_variant", VARIANTS, SUMMARY, .definition = "One engine under one policy.");
 
 /* --- policies against each other ---------------------------------------------------------------------------------- */
 
 #undef T
 #define T fab_study_choice
-static const char *choice_engine(const fab_at *at, char *room) {
-    (void)room;
-    return study_of(at)->variants[((const T *)at->row)->first].engine;
-}
-
-static const char *choice_baseline(const fab_at *at, char *room) {
-    (void)room;
-    return study_of(at)->variants[((const T *)at->row)->baseline].policy;
-}
-
-static const char *choice_saver(const fab_at *at, char *room) {
-    (void)room;
-    return study_of(at)->variants[((const T *)at->row)->most_saved_variant].policy;
-}
-
-static bool saves(const fab_at *at) {
-    return ((const T *)at->row)->most_saved_scenario != UINT64_MAX;
-}
+GIVES(const char *, choice_engine, study_of(at)->variants[here->first].engine);
+GIVES(const char *, choice_baseline, study_of(at)->variants[here->baseline].policy);
+GIVES(const char *, choice_saver, study_of(at)->variants[here->most_saved_variant].policy);
+GIVES(bool, saves, here->most_saved_scenario != UINT64_MAX);
 
 static const fab_field CHOICES[] = {
     TEXT_BY(engine, choice_engine, "The engine with its options."),
     TEXT_BY(baseline, choice_baseline, "The policy that the others are compared with: first-spare, else the first."),
-    FIELD(compared, n_compared, "Scenarios of which the damage is known under all policies."),
-    FIELD(differ, n_differ, "Scenarios in which the policies do not all do the same damage."),
-    FIELD(rescued, n_rescued, "Scenarios in which the job stands under the baseline and runs under another policy."),
-    FIELD(damage_ratio, damage, "Mean damage of the best policy, scenario by scenario.", .when = FAB_KNOWN,
-          .is_signed = true),
-    FIELD(baseline_damage_ratio, baseline_damage, "Mean damage under the baseline.", .when = FAB_KNOWN,
-          .is_signed = true),
-    FIELD(slowdown_ratio, best_slowdown, "Mean slowdown of the best, over the scenarios that run under both.",
-          .when = FAB_KNOWN),
-    FIELD(baseline_slowdown_ratio, baseline_slowdown, "Mean slowdown under the baseline, over the same scenarios.",
-          .when = FAB_KNOWN),
-    FIELD(max_saved_ratio, most_saved,
-          "Largest damage that the best policy saves in one scenario; missing where the baseline is always best.",
-          .only = saves),
-    FIELD(max_saved_scenario, most_saved_scenario, "The scenario that has it.", .only = saves),
+    FIELD_OF(compared, n_compared, "Scenarios of which the damage is known under all policies."),
+    FIELD_OF(differ, n_differ, "Scenarios in which the policies do not all do the same damage."),
+    FIELD_OF(rescued, n_rescued, "Scenarios in which the job stands under the baseline and runs under another policy."),
+    FIELD_OF(damage_ratio, damage, "Mean damage of the best policy, scenario by scenario.", KNOWN, SIGNED),
+    FIELD_OF(baseline_damage_ratio, baseline_damage, "Mean damage under the baseline.", KNOWN, SIGNED),
+    FIELD_OF(slowdown_ratio, best_slowdown, "Mean slowdown of the best, over the scenarios that run under both.",
+             KNOWN),
+    FIELD_OF(baseline_slowdown_ratio, baseline_slowdown, "Mean slowdown under the baseline, over the same scenarios.",
+             KNOWN),
+    FIELD_OF(max_saved_ratio, most_saved,
+             "Largest damage that the best policy saves in one scenario; missing where the baseline is always best.",
+             .only = saves),
+    FIELD_OF(max_saved_scenario, most_saved_scenario, "The scenario that has it.", .only = saves),
     TEXT_BY(max_saved_policy, choice_saver, "The policy that does it.", .only = saves),
-    END_OF_FIELDS,
 };
-static const fab_fields CHOICE = {.name = "study_choice", .rows = CHOICES, .size = sizeof(T), .source = SUMMARY};
+static const fab_fields CHOICE = TABLE("study_choice", CHOICES, SUMMARY);
 
 #undef T
 #define T fab_homing
 static const fab_field HOMINGS[] = {
-    FIELD(links_per_server, links_per_server, "Links between a server and switches, the fewest that one has."),
-    FIELD(ports_per_nic, ports_per_nic, "Ports of a NIC, the fewest that one has."),
-    FIELD(switches_per_nic, switches_per_nic, "Different switches that a NIC leads to: 1 is single-homed."),
-    FIELD(lost_ratio, lost_ratio, "Part of a server's bandwidth into the network that goes with one link."),
-    END_OF_FIELDS,
+    FIELD(links_per_server, "Links between a server and switches, the fewest that one has."),
+    FIELD(ports_per_nic, "Ports of a NIC, the fewest that one has."),
+    FIELD(switches_per_nic, "Different switches that a NIC leads to: 1 is single-homed."),
+    FIELD(lost_ratio, "Part of a server's bandwidth into the network that goes with one link."),
 };
-static const fab_fields HOMING = {.name = "homing", .rows = HOMINGS, .size = sizeof(T), .source = OUTCOMES};
+static const fab_fields HOMING = TABLE("homing", HOMINGS, OUTCOMES);
 
 /* --- the study ---------------------------------------------------------------------------------------------------- */
 
@@ -311,79 +259,63 @@ static const void *shown_variant(const fab_at *at) {
 }
 
 static const fab_field SHOWN_COUNTS[] = {
-    FIELD(shown_engine, engine, "Engine of the variant that stands first in reports."),
-    FIELD(shown_policy, policy, "Policy of that variant."),
-    FIELD(stopped, n_stopped, "Scenarios of that variant in which the job stands, after ranks have moved."),
-    FIELD(disconnected, n_disconnected, "Scenarios of that variant in which flows lose every path."),
-    FIELD(damage_ratio, damage,
-          "Part of the job's speed that failures take, mean over the scenarios: 1 where the job stops, below 0 where a "
-          "failure makes it faster.",
-          .when = FAB_KNOWN, .is_signed = true,
-          .formula =
-              "1 - 1 / slowdown_ratio; of a history 1 - goodput_ratio; without times 1 - max(1, worst_ratio of the "
-              "whole fabric) / max(1, worst_ratio)",
-          .labels = "damage|impact"),
-    END_OF_FIELDS,
+    FIELD_OF(shown_engine, engine, "Engine of the variant that stands first in reports."),
+    FIELD_OF(shown_policy, policy, "Policy of that variant."),
+    FIELD_OF(stopped, n_stopped, "Scenarios of that variant in which the job stands, after ranks have moved."),
+    FIELD_OF(disconnected, n_disconnected, "Scenarios of that variant in which flows lose every path."),
+    FIELD_OF(damage_ratio, damage,
+             "Part of the job's speed that failures take: 1 where the job stops. Mean over the scenarios; below 0 "
+             "where a failure makes it faster.",
+             KNOWN, SIGNED,
+             .formula = "1 - 1 / slowdown_ratio; of a history 1 - goodput_ratio; without times 1 - max(1, worst_ratio "
+                        "of the whole fabric) / max(1, worst_ratio)",
+             .labels = "damage|impact"),
 };
-static const fab_fields SHOWN_HEAD = {.name = "shown_counts", .rows = SHOWN_COUNTS};
+static const fab_fields SHOWN_HEAD = VIEW("shown_counts", SHOWN_COUNTS, NULL);
 
 static const fab_field SHOWN_SPREADS[] = {
     SPREAD_OF(slowdown_ratio, slowdown, NULL, "Slowdown of the variant that stands first."),
-    OBJECT(goodput_ratio, goodput, &SPREAD_BELOW, "Goodput of that variant.", IF(goodput.n), .labels = "goodput"),
-    END_OF_FIELDS,
+    OBJECT(goodput_ratio, goodput, &SPREAD_BELOW,
+           "Useful part of a span with failures and repairs: work that stays, at the speed of the whole fabric.",
+           IF(goodput.n), .formula = "1 - restart_ratio - redo_ratio - slow_ratio - wait_ratio", .source = OUTCOMES,
+           .labels = "goodput"),
 };
-static const fab_fields SHOWN_FIGURES = {.name = "shown_spreads", .rows = SHOWN_SPREADS};
+static const fab_fields SHOWN_FIGURES = VIEW("shown_spreads", SHOWN_SPREADS, NULL);
 
 static const fab_field SHOWN_LISTS[] = {
     LIST(worst, "scenario", worst, n_worst, &CASE, "The worst scenarios of the variant that stands first."),
     LIST(critical, "component", critical.list, critical.n, &CRITICAL, "Its components, most damage first."),
-    END_OF_FIELDS,
 };
-static const fab_fields SHOWN_TAIL = {.name = "shown_lists", .rows = SHOWN_LISTS};
+static const fab_fields SHOWN_TAIL = VIEW("shown_lists", SHOWN_LISTS, NULL);
 
 #undef T
 #define T fab_study_summary
-static const void *edges(const fab_at *at) {
-    (void)at;
-    return fab_study_edges;
-}
-
-static const void *choices_of(const fab_at *at) {
-    return ((const T *)at->row)->choices;
-}
-
-static size_t count_choices(const fab_at *at) {
-    const T *s = at->row;
-    return s->choices != NULL ? s->n_variants / s->n_policies : 0;
-}
+GIVES(const void *, edges, fab_study_edges);
+GIVES(const void *, choices_of, here->choices);
+GIVES(size_t, count_choices, here->choices != NULL ? here->n_variants / here->n_policies : 0);
 
 static const fab_field STUDY[] = {
-    FIELD(scenarios, n_scenarios, "Sets of failures, or histories, that were planned.", .labels = "scenarios"),
-    FIELD(done, n_done, "Scenarios that were looked at under every variant."),
-    FIELD(source, scenarios, "Where the scenarios come from."),
-    FIGURE(span_s, span_s, "s", "Time that a history covers; missing of sets.", .when = FAB_FILLED, .source = OUTCOMES),
-    FIELD(times, has_times, "Whether times are known; else loads alone."),
-    FIELD(damage, criterion, "What damage is here."),
-    FIELD(components, n_components, "Different components that fail in some scenario."),
-    {.type = FAB_FIELD_GROUP, .get.rows = shown_variant, .table = &SHOWN_HEAD},
+    FIELD_OF(scenarios, n_scenarios, "Sets of failures, or histories, that were planned.", .labels = "scenarios"),
+    FIELD_OF(done, n_done, "Scenarios that were looked at under every variant."),
+    FIELD_OF(source, scenarios, "Where the scenarios come from."),
+    FIGURE(span_s, "s", "Time that a history covers; missing of sets.", FILLED, .source = OUTCOMES),
+    FIELD_OF(times, has_times, "Whether times are known; else loads alone."),
+    FIELD_OF(damage, criterion, "What damage is here."),
+    FIELD_OF(components, n_components, "Different components that fail in some scenario."),
+    GROUP_BY(shown_variant, &SHOWN_HEAD),
     SCALARS_BY(bin_edges, NULL, const double, edges, NULL, "Factors between which bins counts the scenarios.",
                EXACTLY(FAB_STUDY_BINS - 1)),
-    {.type = FAB_FIELD_GROUP, .get.rows = shown_variant, .table = &SHOWN_FIGURES},
+    GROUP_BY(shown_variant, &SHOWN_FIGURES),
     OBJECT(homing, homing, &HOMING,
            "Ways of a server into the network, where the study loses links between NIC and switch.", IF(has_homing)),
     LIST(policy, "variant", variants, n_variants, &VARIANT, "Every engine under every policy, engine by engine.",
          .low = 1),
     LIST_BY(choices, "choice", choices_of, count_choices, &CHOICE,
-            "The best policy of every engine, scenario by scenario, against a baseline.", .when = FAB_FILLED),
-    {.type = FAB_FIELD_GROUP, .get.rows = shown_variant, .table = &SHOWN_TAIL},
-    END_OF_FIELDS,
+            "The best policy of every engine, scenario by scenario, against a baseline.", FILLED),
+    GROUP_BY(shown_variant, &SHOWN_TAIL),
 };
-const fab_fields fab_study_fields = {
-    .name = "study",
-    .rows = STUDY,
-    .size = sizeof(T),
-    .source = SUMMARY,
-    .definition =
-        "What failure scenarios do to a job: `study show`. The factor of a scenario: of a set its slowdown, without "
-        "times the load of the fullest link over that of the whole fabric (loads below 1 count as 1), of a history "
-        "1 / goodput, infinite where the job stops; damage = 1 - 1 / factor."};
+const fab_fields fab_study_fields = TABLE(
+    "study", STUDY, SUMMARY,
+    .definition = "What failure scenarios do to a job: `study show`. The factor of a scenario: of a set its slowdown, "
+                  "without times the load of the fullest link over that of the whole fabric (loads below 1 count as "
+                  "1), of a history 1 / goodput, infinite where the job stops; damage = 1 - 1 / factor.");

@@ -100,22 +100,7 @@ static void end(fab_graph_writer *w) {
     (void)fputs("}\n", w->out);
 }
 
-static fab_status write_dot(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    static const fab_graph_dialect DOT = {.density = FAB_LAYOUT_NAMED,
-                                          .begin = begin,
-                                          .node = put_node,
-                                          .between = between,
-                                          .edge = put_edge,
-                                          .end = end};
-    return fab_graph_export(&DOT, NULL, result, style, out, err);
-}
+static const fab_graph_dialect DOT = {
+    .density = FAB_LAYOUT_NAMED, .begin = begin, .node = put_node, .between = between, .edge = put_edge, .end = end};
 
-const fab_report_format fab_report_dot = {
-    .name = "dot",
-    .suffix = ".dot",
-    .summary = "the same for Graphviz, a rank per tier",
-    .write = write_dot,
-    .needs_graph = true,
-    .shows_graph = true,
-    .shows_loads = true,
-};
+FAB_GRAPH_FORMAT(dot, DOT, .suffix = ".dot", .summary = "the same for Graphviz, a rank per tier");

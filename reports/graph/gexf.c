@@ -117,24 +117,13 @@ static void end(fab_graph_writer *w) {
     fab_xml_write_end(&w->xml);
 }
 
-static fab_status write_gexf(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    static const fab_graph_dialect GEXF = {.is_xml = true,
-                                           .has_places = true,
-                                           .density = FAB_LAYOUT_NAMED,
-                                           .begin = begin,
-                                           .node = put_node,
-                                           .between = between,
-                                           .edge = put_edge,
-                                           .end = end};
-    return fab_graph_export(&GEXF, NULL, result, style, out, err);
-}
+static const fab_graph_dialect GEXF = {.is_xml = true,
+                                       .has_places = true,
+                                       .density = FAB_LAYOUT_NAMED,
+                                       .begin = begin,
+                                       .node = put_node,
+                                       .between = between,
+                                       .edge = put_edge,
+                                       .end = end};
 
-const fab_report_format fab_report_gexf = {
-    .name = "gexf",
-    .suffix = ".gexf",
-    .summary = "the same as GEXF 1.2 with places and colours, for Gephi",
-    .write = write_gexf,
-    .needs_graph = true,
-    .shows_graph = true,
-    .shows_loads = true,
-};
+FAB_GRAPH_FORMAT(gexf, GEXF, .suffix = ".gexf", .summary = "the same as GEXF 1.2 with places and colours, for Gephi");

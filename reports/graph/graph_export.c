@@ -2,6 +2,7 @@
 #include "graph_export.h"
 #include "fab/floor_plan.h"
 #include "fab/memory.h"
+#include "fab/str.h"
 #include "data/result_walk.h"
 
 #include <errno.h>

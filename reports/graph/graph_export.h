@@ -100,6 +100,15 @@ typedef struct fab_graph_dialect {
 fab_status fab_graph_export(const fab_graph_dialect *dialect, void *context, const fab_result *result,
                             const fab_report_style *style, FILE *out, fab_error *err) FAB_MUST_USE;
 
+/** The report format of a dialect, with its suffix, summary, ...: the callback of a format has no context of its own.
+ */
+#define FAB_GRAPH_FORMAT(id, dialect, ...)                                                                             \
+    static fab_status write_##id(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) { \
+        return fab_graph_export(&(dialect), NULL, result, style, out, err);                                            \
+    }                                                                                                                  \
+    const fab_report_format fab_report_##id = {                                                                        \
+        .name = #id, .write = write_##id, .needs_graph = true, .shows_graph = true, .shows_loads = true, __VA_ARGS__}
+
 /** Shortest text that reads back as the same. Good until the next call. */
 const char *fab_graph_number_text(fab_graph_writer *w, double value);
 
@@ -122,8 +131,7 @@ void fab_graph_each_own(fab_graph_writer *w, fab_graph_put_known *put);
 /** Numbers of an edge and its ends, as attributes of an XML element that was begun: id, source, target. */
 void fab_graph_put_ends(fab_graph_writer *w, const fab_graph_edge *edge);
 
-/* --- graphml.c, for its dialects -------------------------------------------------------------------------------------
- */
+/* --- graphml.c, for its dialects ---------------------------------------------------------------------------------- */
 
 /** Declares all attributes. */
 void fab_graphml_put_keys(fab_graph_writer *w);

@@ -229,13 +229,11 @@ static fab_status resize(edge_table *t, size_t size, fab_error *err) {
             bigger.edge[at] = t->edge[i];
         }
     }
-    free(t->key);
-    free(t->edge);
+    FAB_FREE_ALL(t->key, t->edge);
     *t = bigger;
     return FAB_OK;
 done:
-    free(bigger.key);
-    free(bigger.edge);
+    FAB_FREE_ALL(bigger.key, bigger.edge);
     return status;
 }
 
@@ -344,8 +342,7 @@ static fab_status merge_edges(fab_graph_merge *m, const fab_graph_view *whole, f
     }
     end_edges(m);
 done:
-    free(table.key);
-    free(table.edge);
+    FAB_FREE_ALL(table.key, table.edge);
     return status;
 }
 
@@ -377,12 +374,7 @@ done:
 
 void fab_graph_merge_free(fab_graph_merge *m) {
     if (m != NULL) {
-        free(m->node_of);
-        free(m->node);
-        free(m->edge);
-        free(m->use);
-        free(m->block_of);
-        free(m);
+        FAB_FREE_ALL(m->node_of, m->node, m->edge, m->use, m->block_of, m);
     }
 }
 

@@ -228,8 +228,7 @@ const char *fab_graph_level_name(const fab_graph_view *view, uint32_t level) {
     return level < FAB_LEVEL_TIER(1) ? NAMES[level] : fab_tier_name(f->wiring, level - FAB_LEVEL_TIER(0));
 }
 
-/* --- the view ------------------------------------------------------------------------------------------------------
- */
+/* --- the view ----------------------------------------------------------------------------------------------------- */
 
 /* A class is made of the cables of one kind of the bill of materials; a cable inside a server is in no bill. */
 static fab_status price_classes(fab_graph_view *view, fab_error *err) {

@@ -91,19 +91,8 @@ static void end(fab_graph_writer *w) {
     fab_xml_write_end(&w->xml);
 }
 
-static fab_status write_graphml(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    static const fab_graph_dialect GRAPHML = {
-        .is_xml = true, .density = FAB_LAYOUT_NAMED, .begin = begin, .node = put_node, .edge = put_edge, .end = end};
-    return fab_graph_export(&GRAPHML, NULL, result, style, out, err);
-}
+static const fab_graph_dialect GRAPHML = {
+    .is_xml = true, .density = FAB_LAYOUT_NAMED, .begin = begin, .node = put_node, .edge = put_edge, .end = end};
 
-const fab_report_format fab_report_graphml = {
-    .name = "graphml",
-    .file_name = "fabric.graphml",
-    .suffix = ".graphml",
-    .summary = "the fabric with the load of every cable, for networkx, igraph, Gephi, Cytoscape",
-    .write = write_graphml,
-    .needs_graph = true,
-    .shows_graph = true,
-    .shows_loads = true,
-};
+FAB_GRAPH_FORMAT(graphml, GRAPHML, .file_name = "fabric.graphml", .suffix = ".graphml",
+                 .summary = "the fabric with the load of every cable, for networkx, igraph, Gephi, Cytoscape");

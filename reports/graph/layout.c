@@ -352,18 +352,13 @@ fab_status fab_graph_layout_make(const fab_graph_view *view, fab_graph_layout_de
     *out = layout;
     layout = (fab_graph_layout){.n_nodes = 0};
 done:
-    free(p.wishes);
-    free(p.pools);
-    free(p.sum);
-    free(p.n);
+    FAB_FREE_ALL(p.wishes, p.pools, p.sum, p.n);
     fab_graph_layout_release(&layout);
     return status;
 }
 
 void fab_graph_layout_release(fab_graph_layout *layout) {
-    free(layout->x);
-    free(layout->y);
-    free(layout->band);
+    FAB_FREE_ALL(layout->x, layout->y, layout->band);
     *layout = (fab_graph_layout){.n_nodes = 0};
 }
 

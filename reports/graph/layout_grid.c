@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define CELL_GAP  26.0F
 #define PANEL_GAP 40.0F /* between steps of the outer dimensions, and between planes */
@@ -129,23 +128,17 @@ static void place_cells(const cells *c, const fab_torus *torus, fab_graph_layout
 fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout *layout, fab_error *err) {
     fab_status status = FAB_OK;
     cells c = {.view = view};
-    fab_torus torus = {0};
     bool is_torus = view->fabric->wiring == FAB_WIRING_TORUS;
     uint32_t n_switches = fab_n_switches(view->fabric);
     uint32_t first_switch = view->n_nodes - n_switches; /* they stand last in every view that keeps them */
-    if (is_torus) {
-        FAB_TRY(fab_torus_parse(view->result->fabrics[0].spec.torus, &torus, err));
-    }
     FAB_TRY(FAB_NEW(c.cell, view->n_nodes, err));
     FAB_TRY(FAB_NEW(c.slot, view->n_nodes, err));
     FAB_TRY(FAB_NEW(c.used, (size_t)n_switches * FAB_LEVELS, err));
     find_cells(&c, first_switch);
     fill_cells(&c);
     size_cells(&c, layout);
-    place_cells(&c, is_torus ? &torus : NULL, layout);
+    place_cells(&c, is_torus ? &view->result->fabrics[0].spec.torus : NULL, layout);
 done:
-    free(c.cell);
-    free(c.slot);
-    free(c.used);
+    FAB_FREE_ALL(c.cell, c.slot, c.used);
     return status;
 }

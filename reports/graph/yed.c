@@ -75,23 +75,12 @@ static void end(fab_graph_writer *w) {
     fab_xml_write_end(&w->xml);
 }
 
-static fab_status write_yed(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    static const fab_graph_dialect YED = {.is_xml = true,
-                                          .has_places = true,
-                                          .density = FAB_LAYOUT_NAMED,
-                                          .begin = begin,
-                                          .node = put_node,
-                                          .edge = put_edge,
-                                          .end = end};
-    return fab_graph_export(&YED, NULL, result, style, out, err);
-}
+static const fab_graph_dialect YED = {.is_xml = true,
+                                      .has_places = true,
+                                      .density = FAB_LAYOUT_NAMED,
+                                      .begin = begin,
+                                      .node = put_node,
+                                      .edge = put_edge,
+                                      .end = end};
 
-const fab_report_format fab_report_yed = {
-    .name = "yed",
-    .suffix = ".yed.graphml",
-    .summary = "the same as GraphML with shapes and places, for yEd",
-    .write = write_yed,
-    .needs_graph = true,
-    .shows_graph = true,
-    .shows_loads = true,
-};
+FAB_GRAPH_FORMAT(yed, YED, .suffix = ".yed.graphml", .summary = "the same as GraphML with shapes and places, for yEd");

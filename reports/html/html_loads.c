@@ -41,8 +41,7 @@ done:
 }
 
 static void order_release(order *o) {
-    free(o->link);
-    free(o->values);
+    FAB_FREE_ALL(o->link, o->values);
 }
 
 /* A figure of every link, of either precision. */

@@ -222,9 +222,7 @@ static fab_status check_wiring(figures *g, fab_error *err) {
         FAB_TRY(check_spines(g, above, of_first, owner, err));
     }
 done:
-    free(above);
-    free(of_first);
-    free(owner);
+    FAB_FREE_ALL(above, of_first, owner);
     return status;
 }
 

@@ -4,11 +4,11 @@
 
 #include <inttypes.h>
 
-#define SHOWN 60 /* findings; all of them are in JSON and CSV */
+#define MOST_SHOWN 60 /* findings; all of them are in JSON and CSV */
 
 static void audit_put_kinds(fab_page *page, const fab_audit *a) {
-    static const fab_column COLUMNS[] = {COLUMN("finding", NULL), COLUMN("how many", fab_show_integer),
-                                         COLUMN("cables", fab_show_integer), COLUMN("capacity", fab_show_rate)};
+    static const fab_column COLUMNS[] = {COLUMN("finding", text), COLUMN("how many", integer),
+                                         COLUMN("cables", integer), COLUMN("capacity", rate)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (uint32_t kind = 0; kind < FAB_FINDING_N; kind++) {
@@ -103,10 +103,10 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
     fab_text_heading(page, "SUMMARY", NULL);
     audit_put_kinds(page, a);
     fab_text_heading(page, "WORK", "worst first");
-    for (uint32_t i = 0; i < a->n_findings && i < SHOWN; i++) {
+    for (uint32_t i = 0; i < a->n_findings && i < MOST_SHOWN; i++) {
         audit_put_finding(page, i + 1, &a->findings[i]);
     }
-    if (a->n_findings > SHOWN) {
-        fab_text_notef(page, "... and %" PRIu32 " more: --format csv has all of them", a->n_findings - SHOWN);
+    if (a->n_findings > MOST_SHOWN) {
+        fab_text_notef(page, "... and %" PRIu32 " more: --format csv has all of them", a->n_findings - MOST_SHOWN);
     }
 }

@@ -62,7 +62,7 @@ static double least_time(const fab_result *result, const algorithm *list, size_t
 
 void fab_text_collectives(fab_page *page, const fab_result *result) {
     algorithm list[MAX_ALGORITHMS];
-    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("algorithm", NULL)};
+    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("algorithm", text)};
     size_t n = list_algorithms(result, list);
     if (n < 2) {
         return;

@@ -19,12 +19,12 @@ static void contention_put_jobs(fab_page *page, const fab_contention *c) {
 }
 
 static void contention_put_meetings(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
-    static const fab_column COLUMNS[] = {COLUMN("job", NULL),
-                                         COLUMN("phase", NULL),
-                                         COLUMN("alone", fab_show_time),
-                                         COLUMN("together", fab_show_time),
+    static const fab_column COLUMNS[] = {COLUMN("job", text),
+                                         COLUMN("phase", text),
+                                         COLUMN("alone", time),
+                                         COLUMN("together", time),
                                          MARKED("slowdown", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
-                                         COLUMN("links shared", fab_show_whole)};
+                                         COLUMN("links shared", whole)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < c->n_jobs; i++) {
@@ -97,7 +97,7 @@ static void contention_put_interference(fab_page *page, const fab_contention *c,
     const fab_contending_job *job = &c->jobs[t->job];
     const fab_contending_job *other = &c->jobs[t->other];
     size_t n_columns = t->n_columns + 1 < FAB_TABLE_COLUMNS ? t->n_columns : FAB_TABLE_COLUMNS - 1;
-    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("phase", NULL)};
+    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("phase", text)};
     fab_table table;
     if (t->n_rows == 0 || t->n_columns == 0) {
         return;

@@ -15,8 +15,7 @@ static size_t bar_cells(const fab_page *page, size_t behind) {
     return room < BAR_CELLS ? room : BAR_CELLS;
 }
 
-/* --- bill of materials ---------------------------------------------------------------------------------------------
- */
+/* --- bill of materials -------------------------------------------------------------------------------------------- */
 
 /* A line of the table: alike cables of one boundary, whatever their length. */
 typedef struct item {
@@ -112,9 +111,8 @@ static void cost_add_item(fab_table *table, const item *it) {
 }
 
 static void cost_put_lines(fab_page *page, const fab_cost *cost) {
-    static const fab_column COLUMNS[] = {
-        COLUMN("part", NULL),           COLUMN("medium", NULL),          COLUMN("quantity", fab_show_whole),
-        COLUMN("each", fab_show_money), COLUMN("total", fab_show_money), COLUMN("power", fab_show_power)};
+    static const fab_column COLUMNS[] = {COLUMN("part", text),  COLUMN("medium", text), COLUMN("quantity", whole),
+                                         COLUMN("each", money), COLUMN("total", money), COLUMN("power", power)};
     const double sums[] = {FAB_TABLE_BLANK, FAB_TABLE_BLANK, FAB_TABLE_BLANK, cost->total_usd, cost->power_w};
     items all;
     fab_table table;
@@ -169,8 +167,7 @@ void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
 
-/* --- several designs -----------------------------------------------------------------------------------------------
- */
+/* --- several designs ---------------------------------------------------------------------------------------------- */
 
 static void cost_put_bar(fab_page *page, size_t row, const void *context) {
     const fab_result *result = context;
@@ -195,13 +192,9 @@ static void cost_set_difference(fab_table *table, size_t column, double usd) {
 
 /* What the difference to the baseline is made of. */
 static void cost_put_differences(fab_page *page, const fab_result *result) {
-    static const fab_column COLUMNS[] = {COLUMN("", NULL),
-                                         COLUMN("switches", fab_show_money),
-                                         COLUMN("optics", fab_show_money),
-                                         COLUMN("cables", fab_show_money),
-                                         COLUMN("NICs", fab_show_money),
-                                         COLUMN("installed", fab_show_money),
-                                         COLUMN("total", fab_show_money)};
+    static const fab_column COLUMNS[] = {COLUMN("", text),        COLUMN("switches", money), COLUMN("optics", money),
+                                         COLUMN("cables", money), COLUMN("NICs", money),     COLUMN("installed", money),
+                                         COLUMN("total", money)};
     const fab_cost *base = &result->fabrics[0].cost;
     const double base_usd[] = {base->switch_usd, base->transceiver_usd,  base->cable_usd,
                                base->nic_usd,    base->installation_usd, base->total_usd};
@@ -223,14 +216,10 @@ static void cost_put_differences(fab_page *page, const fab_result *result) {
 }
 
 static void cost_put_designs(fab_page *page, const fab_result *result) {
-    static const fab_column COLUMNS[] = {COLUMN("", NULL),
-                                         COLUMN("GPUs", fab_show_whole),
-                                         COLUMN("switches", fab_show_whole),
-                                         COLUMN("optics", fab_show_whole),
-                                         COLUMN("cost", fab_show_money),
-                                         COLUMN("per GPU", fab_show_money),
-                                         COLUMN("power", fab_show_power),
-                                         MARKED("saved", fab_show_percent, FAB_INK_GOOD, 0)};
+    static const fab_column COLUMNS[] = {COLUMN("", text),          COLUMN("GPUs", whole),
+                                         COLUMN("switches", whole), COLUMN("optics", whole),
+                                         COLUMN("cost", money),     COLUMN("per GPU", money),
+                                         COLUMN("power", power),    MARKED("saved", fab_show_percent, FAB_INK_GOOD, 0)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_fabrics; i++) {

@@ -11,12 +11,10 @@ static void degradation_put_parts(fab_page *page, const fab_degradation *d) {
 }
 
 static void degradation_put_phases(fab_page *page, const fab_degradation *d, size_t engine) {
-    static const fab_column COLUMNS[] = {COLUMN("phase", NULL),
-                                         COLUMN("before", fab_show_time),
-                                         COLUMN("after", fab_show_time),
-                                         MARKED("factor", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
-                                         COLUMN("hit flows", fab_show_whole),
-                                         COLUMN("communicators", fab_show_whole)};
+    static const fab_column COLUMNS[] = {
+        COLUMN("phase", text),      COLUMN("before", time),
+        COLUMN("after", time),      MARKED("factor", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
+        COLUMN("hit flows", whole), COLUMN("communicators", whole)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t p = 0; p < d->n_phases; p++) {

@@ -8,8 +8,7 @@
 #define SHOWN_LINKS 3
 #define SHOWN_FLOWS 3
 
-/* --- in words ------------------------------------------------------------------------------------------------------
- */
+/* --- in words ----------------------------------------------------------------------------------------------------- */
 
 static void engine_add_seeds(fab_table *table, const char *what, const fab_stat *s, bool is_count) {
     const double figures[] = {s->mean, s->ci95, s->p50, s->p99, s->min, s->max};
@@ -21,13 +20,13 @@ static void engine_add_seeds(fab_table *table, const char *what, const fab_stat 
 
 static void engine_put_distribution(fab_page *page, const fab_engine_result *e) {
     const fab_column columns[] = {
-        COLUMN(fab_show(page, "over %s seeds", fab_show_count(page, e->n_seeds)), NULL),
-        COLUMN("mean", fab_show_3_digits),
-        COLUMN("+- 95 %", fab_show_3_digits),
-        COLUMN("median", fab_show_3_digits),
-        COLUMN("p99", fab_show_3_digits),
-        COLUMN("min", fab_show_3_digits),
-        COLUMN("max", fab_show_3_digits),
+        COLUMN(fab_show(page, "over %s seeds", fab_show_count(page, e->n_seeds)), text),
+        COLUMN("mean", 3_digits),
+        COLUMN("+- 95 %", 3_digits),
+        COLUMN("median", 3_digits),
+        COLUMN("p99", 3_digits),
+        COLUMN("min", 3_digits),
+        COLUMN("max", 3_digits),
     };
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
@@ -211,8 +210,7 @@ static void engine_put_next_hops(fab_page *page, const fab_engine_result *e) {
     }
 }
 
-/* --- loads by boundary ---------------------------------------------------------------------------------------------
- */
+/* --- loads by boundary -------------------------------------------------------------------------------------------- */
 
 #define FIRST_ABOVE 4 /* bins from the fifth on are above the rate of the link */
 
@@ -228,13 +226,13 @@ static void engine_put_bins(fab_page *page, size_t row, const void *context) {
 }
 
 static void engine_put_loads(fab_page *page, const fab_engine_result *e) {
-    static const fab_column COLUMNS[] = {COLUMN("links", NULL),
-                                         COLUMN("number", fab_show_whole),
-                                         COLUMN("used", fab_show_whole),
-                                         COLUMN("mean", fab_show_2_digits),
+    static const fab_column COLUMNS[] = {COLUMN("links", text),
+                                         COLUMN("number", whole),
+                                         COLUMN("used", whole),
+                                         COLUMN("mean", 2_digits),
                                          MARKED("max", fab_show_2_digits, FAB_INK_BAD, FAB_FULL_LOAD),
-                                         COLUMN("spray", fab_show_2_digits),
-                                         COLUMN("collided", fab_show_whole)};
+                                         COLUMN("spray", 2_digits),
+                                         COLUMN("collided", whole)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < e->n_tiers; i++) {
@@ -283,8 +281,7 @@ static void engine_put_histogram(fab_page *page, const fab_engine_result *e, con
     }
 }
 
-/* --- who meets on the worst links ----------------------------------------------------------------------------------
- */
+/* --- who meets on the worst links --------------------------------------------------------------------------------- */
 
 static void engine_put_flow(fab_page *page, const fab_phase_result *phase, const fab_flow_ref *flow) {
     bool is_job = strcmp(phase->name, phase->collective) != 0; /* a pattern has one name, and no ranks */

@@ -14,8 +14,7 @@ void fab_text_design(fab_page *page, const fab_fabric_result *fabric) {
     }
 }
 
-/* --- fabric --------------------------------------------------------------------------------------------------------
- */
+/* --- fabric ------------------------------------------------------------------------------------------------------- */
 
 /* "24,576 GPUs in 3,072 servers of 8 GPUs and 8 NICs at 400 Gb/s; ..." */
 static void fabric_put_ends(fab_page *page, const fab_fabric_result *f) {
@@ -113,15 +112,15 @@ static void fabric_put_unused_tapers(fab_page *page, const fab_fabric_result *f)
 /* The table of tiers, and the bisection. */
 static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, bool has_graph) {
     bool is_tree = f->counts.wiring == FAB_WIRING_TREE;
-    const fab_column columns[] = {COLUMN("tier", NULL),
-                                  COLUMN("switches", fab_show_whole),
-                                  COLUMN("radix", NULL),
-                                  COLUMN("port", fab_show_rate),
-                                  COLUMN("down/up", NULL),
-                                  {is_tree ? "taper" : NULL, fab_show_taper, 0, 0},
-                                  {is_tree ? "asked" : NULL, fab_show_taper, 0, 0},
-                                  COLUMN("cables", fab_show_whole),
-                                  COLUMN("length", NULL)};
+    const fab_column columns[] = {COLUMN("tier", text),
+                                  COLUMN("switches", whole),
+                                  COLUMN("radix", text),
+                                  COLUMN("port", rate),
+                                  COLUMN("down/up", text),
+                                  COLUMN(is_tree ? "taper" : NULL, taper),
+                                  COLUMN(is_tree ? "asked" : NULL, taper),
+                                  COLUMN("cables", whole),
+                                  COLUMN("length", text)};
     fab_page_end_line(page);
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(columns));

@@ -59,13 +59,11 @@ static void failures_add_state(fab_table *table, fab_ink ink, const char *name, 
 }
 
 static void failures_put_policies(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
-    static const fab_column COLUMNS[] = {COLUMN("policy", NULL),
-                                         MARKED("cut flows", fab_show_whole, FAB_INK_BAD, 0),
-                                         COLUMN("collisions", fab_show_whole),
-                                         MARKED("fullest", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
-                                         COLUMN("time", fab_show_time),
-                                         MARKED("slower", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
-                                         COLUMN("moves", NULL)};
+    static const fab_column COLUMNS[] = {
+        COLUMN("policy", text),      MARKED("cut flows", fab_show_whole, FAB_INK_BAD, 0),
+        COLUMN("collisions", whole), MARKED("fullest", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
+        COLUMN("time", time),        MARKED("slower", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
+        COLUMN("moves", text)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     failures_add_state(&table, FAB_INK_DIM, "all whole", &e->whole, &e->whole);
@@ -87,7 +85,7 @@ static const char *failures_short_name(fab_page *page, const char *policy) {
 /* The largest ratio of every phase that asks anything of the network. */
 static void failures_put_phases(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
     const size_t n = f->n_policies < MOST_POLICIES ? f->n_policies : MOST_POLICIES;
-    fab_column columns[MOST_POLICIES + 2] = {COLUMN("fullest link", NULL), COLUMN("whole", NULL)};
+    fab_column columns[MOST_POLICIES + 2] = {COLUMN("fullest link", text), COLUMN("whole", text)};
     fab_table table;
     for (size_t i = 0; i < n; i++) {
         columns[i + 2].heading = failures_short_name(page, e->policies[i].policy);

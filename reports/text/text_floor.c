@@ -29,9 +29,8 @@ static void floor_put_racks(fab_page *page, const fab_fabric_result *f) {
 
 void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
     static const fab_column COLUMNS[] = {
-        COLUMN("boundary", NULL),        COLUMN("cables", fab_show_whole),   COLUMN("shortest", fab_show_length),
-        COLUMN("mean", fab_show_length), COLUMN("longest", fab_show_length), COLUMN("in all", floor_show_sum),
-        COLUMN("latency", fab_show_time)};
+        COLUMN("boundary", text),  COLUMN("cables", whole),         COLUMN("shortest", length), COLUMN("mean", length),
+        COLUMN("longest", length), SHOWN("in all", floor_show_sum), COLUMN("latency", time)};
     const fab_floor_counts *c = &f->counts.floor;
     if (!c->given) {
         return;

@@ -4,8 +4,8 @@
 #define MOST_BAR 20 /* columns */
 
 static void growth_put_parts(fab_page *page, const fab_growth_step *step) {
-    static const fab_column COLUMNS[] = {COLUMN("part", NULL), COLUMN("bought", fab_show_whole),
-                                         COLUMN("left over", fab_show_whole), COLUMN("price", fab_show_money)};
+    static const fab_column COLUMNS[] = {COLUMN("part", text), COLUMN("bought", whole), COLUMN("left over", whole),
+                                         COLUMN("price", money)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < step->n_parts; i++) {
@@ -28,14 +28,9 @@ static void growth_put_bar(fab_page *page, size_t row, const void *context) {
 }
 
 void fab_text_growth(fab_page *page, const fab_result *result) {
-    static const fab_column COLUMNS[] = {COLUMN("step", NULL),
-                                         COLUMN("GPUs", fab_show_whole),
-                                         COLUMN("switches", fab_show_whole),
-                                         COLUMN("cables", fab_show_whole),
-                                         COLUMN("bought", fab_show_money),
-                                         COLUMN("in all", fab_show_money),
-                                         COLUMN("moved", fab_show_whole),
-                                         COLUMN("free ports", fab_show_whole)};
+    static const fab_column COLUMNS[] = {COLUMN("step", text),    COLUMN("GPUs", whole),      COLUMN("switches", whole),
+                                         COLUMN("cables", whole), COLUMN("bought", money),    COLUMN("in all", money),
+                                         COLUMN("moved", whole),  COLUMN("free ports", whole)};
     fab_table table;
     if (result->n_growth == 0) {
         return;

@@ -13,7 +13,7 @@ static void import_put_servers(fab_page *page, const fab_imported *in) {
                    "%" PRIu32 " server%s of %" PRIu32 " NIC%s at %s%s, numbered by %s: %.60s%s%.60s", site->n_whole,
                    fab_plural(site->n_whole), site->nics_per_server, fab_plural(site->nics_per_server),
                    fab_show_rate(page, in->spec->nic_bps), site->n_planes > 1 ? ", a port on every plane" : "",
-                   in->spec->host_order[0] == 'l' ? "leaf and port" : "name", site->server_name[0],
+                   in->spec->host_order == FAB_HOSTS_BY_LEAF ? "leaf and port" : "name", site->server_name[0],
                    site->n_whole > 1 ? " to " : "", site->n_whole > 1 ? site->server_name[site->n_whole - 1] : "");
     if (n_cut > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
@@ -56,12 +56,9 @@ static void import_put_structure(fab_page *page, const fab_imported *in) {
 }
 
 static void import_put_tiers(fab_page *page, const fab_imported *in) {
-    static const fab_column COLUMNS[] = {COLUMN("tier", NULL),
-                                         COLUMN("switches", fab_show_integer),
-                                         COLUMN("ports", fab_show_integer),
-                                         COLUMN("cables below", fab_show_integer),
-                                         COLUMN("rate", fab_show_rate),
-                                         COLUMN("first", NULL)};
+    static const fab_column COLUMNS[] = {COLUMN("tier", text),     COLUMN("switches", integer),
+                                         COLUMN("ports", integer), COLUMN("cables below", integer),
+                                         COLUMN("rate", rate),     COLUMN("first", text)};
     const fab_fabric *f = in->fabric;
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));

@@ -14,15 +14,15 @@ static const char *iteration_show_1_digit(fab_page *page, double value) {
 
 /* One row per engine: the parts add up to the time. */
 static void iteration_put_parts(fab_page *page, const fab_result *result) {
-    static const fab_column COLUMNS[] = {COLUMN("engine", NULL),
-                                         COLUMN("time", fab_show_time),
-                                         COLUMN("compute", iteration_show_part),
-                                         COLUMN("bubble", iteration_show_part),
-                                         COLUMN("tp", iteration_show_part),
-                                         COLUMN("pp", iteration_show_part),
-                                         COLUMN("dp", iteration_show_part),
-                                         COLUMN("TFLOP/s", iteration_show_1_digit),
-                                         COLUMN("MFU", fab_show_percent)};
+    static const fab_column COLUMNS[] = {COLUMN("engine", text),
+                                         COLUMN("time", time),
+                                         SHOWN("compute", iteration_show_part),
+                                         SHOWN("bubble", iteration_show_part),
+                                         SHOWN("tp", iteration_show_part),
+                                         SHOWN("pp", iteration_show_part),
+                                         SHOWN("dp", iteration_show_part),
+                                         SHOWN("TFLOP/s", iteration_show_1_digit),
+                                         COLUMN("MFU", percent)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_iterations; i++) {
@@ -74,7 +74,7 @@ static void iteration_put_yield(fab_page *page, const fab_result *result) {
                            "%s%.3g tokens: %s days, $%s, without failures (%s days by %d T P / (n X))", which,
                            it->training.tokens, iteration_days(page, it->training.days),
                            iteration_count(page, it->training.usd), iteration_days(page, it->training.rule_days),
-                           strcmp(result->job.recompute, "full") == 0 ? 8 : 6);
+                           result->job.recompute == FAB_RECOMPUTE_FULL ? 8 : 6);
         }
     }
 }
@@ -138,8 +138,8 @@ static void iteration_put_figure(fab_table *table, const char *what, size_t engi
 
 /* Figures of a published run beside ours, where the design has them. */
 static void iteration_put_published(fab_page *page, const fab_result *result) {
-    static const fab_column COLUMNS[] = {COLUMN("beside what was published", NULL), COLUMN("ours", NULL),
-                                         COLUMN("published", NULL), COLUMN("", NULL)};
+    static const fab_column COLUMNS[] = {COLUMN("beside what was published", text), COLUMN("ours", text),
+                                         COLUMN("published", text), COLUMN("", text)};
     const fab_job_spec *job = &result->job;
     if (job->published_tflops <= 0 && job->published_pipeline_bps <= 0 && job->published_data_bps <= 0) {
         return;

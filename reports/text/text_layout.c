@@ -16,8 +16,7 @@ void fab_page_init(fab_page *page, const fab_report_style *style) {
     page->width = width > FAB_TEXT_MAX_WIDTH ? FAB_TEXT_MAX_WIDTH : (size_t)width;
 }
 
-/* --- lines ---------------------------------------------------------------------------------------------------------
- */
+/* --- lines -------------------------------------------------------------------------------------------------------- */
 
 static void put_glyph(fab_page *page, fab_ink ink, const char *bytes, size_t n) {
     if (page->used == page->width) {
@@ -203,8 +202,7 @@ void fab_page_shell(fab_page *page, fab_ink ink, size_t indent, const char *text
     fab_page_end_line(page);
 }
 
-/* --- bars ----------------------------------------------------------------------------------------------------------
- */
+/* --- bars --------------------------------------------------------------------------------------------------------- */
 
 static const char *const EIGHTHS[] = {" ",
                                       "\xE2\x96\x8F",
@@ -289,8 +287,7 @@ void fab_page_bin(fab_page *page, fab_ink ink, const char *name, uint64_t n, uin
     fab_page_end_line(page);
 }
 
-/* --- figures -------------------------------------------------------------------------------------------------------
- */
+/* --- figures ------------------------------------------------------------------------------------------------------ */
 
 static char *next_figure(fab_page *page) {
     return page->figure[page->n_figures++ % FAB_TEXT_FIGURES];

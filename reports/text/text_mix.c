@@ -21,14 +21,14 @@ static void mix_put_designs(fab_page *page, const fab_mix *m) {
 }
 
 static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_design *first, size_t e) {
-    static const fab_column COLUMNS[] = {COLUMN("", NULL),
-                                         COLUMN("training", fab_show_time),
-                                         COLUMN("", fab_show_factor),
-                                         COLUMN("ranking", fab_show_time),
-                                         COLUMN("", fab_show_factor),
-                                         COLUMN("speed", fab_show_3_digits),
-                                         COLUMN("per dollar", fab_show_3_digits),
-                                         COLUMN("cost", fab_show_money)};
+    static const fab_column COLUMNS[] = {COLUMN("", text),
+                                         COLUMN("training", time),
+                                         COLUMN("", factor),
+                                         COLUMN("ranking", time),
+                                         COLUMN("", factor),
+                                         COLUMN("speed", 3_digits),
+                                         COLUMN("per dollar", 3_digits),
+                                         COLUMN("cost", money)};
     size_t best = m->n_designs;
     fab_table table;
     fab_text_heading(page, "MIX", first->job[0].engines[e].label);

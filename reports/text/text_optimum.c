@@ -71,14 +71,10 @@ static void optimum_add_point(fab_table *table, legend *switches, const fab_opti
 /* A winner may stand above the rows; NULL: none. */
 static void optimum_put_points(fab_page *page, const fab_optimum_point *winner, const fab_optimum_point *points,
                                size_t n) {
-    static const fab_column COLUMNS[] = {COLUMN("family", NULL),
-                                         COLUMN("tiers", fab_show_integer),
-                                         COLUMN("planes", fab_show_integer),
-                                         COLUMN("taper", NULL),
-                                         COLUMN("bisection", fab_show_3_digits),
-                                         COLUMN("power", fab_show_power),
-                                         COLUMN("cost", fab_show_money),
-                                         COLUMN("difference", optimum_show_difference)};
+    static const fab_column COLUMNS[] = {COLUMN("family", text),        COLUMN("tiers", integer),
+                                         COLUMN("planes", integer),     COLUMN("taper", text),
+                                         COLUMN("bisection", 3_digits), COLUMN("power", power),
+                                         COLUMN("cost", money),         SHOWN("difference", optimum_show_difference)};
     legend switches = {.n = 0};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));

@@ -34,15 +34,15 @@ static const char *phase_show_engine(fab_page *page, double engine) {
 static void phase_put_overview(fab_page *page, const fab_result *result) {
     const fab_phase_result *first = &result->phases[0];
     bool several = first->n_engines > 1;
-    const fab_column columns[] = {COLUMN("phase", NULL),
-                                  COLUMN("bytes", fab_show_bytes),
-                                  COLUMN("flows", fab_show_whole),
-                                  COLUMN("in fabric", fab_show_whole),
+    const fab_column columns[] = {COLUMN("phase", text),
+                                  COLUMN("bytes", bytes),
+                                  COLUMN("flows", whole),
+                                  COLUMN("in fabric", whole),
                                   MARKED("taper", fab_show_2_digits, FAB_INK_BAD, FAB_FULL_LOAD),
-                                  {several ? "engine" : NULL, phase_show_engine, 0, 0},
+                                  SHOWN(several ? "engine" : NULL, phase_show_engine),
                                   MARKED("worst", fab_show_2_digits, FAB_INK_BAD, FAB_FULL_LOAD),
-                                  COLUMN("collided", fab_show_mean_count),
-                                  COLUMN("time", fab_show_time)};
+                                  COLUMN("collided", mean_count),
+                                  COLUMN("time", time)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < result->n_phases; i++) {
@@ -61,8 +61,7 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
     }
 }
 
-/* --- one phase -----------------------------------------------------------------------------------------------------
- */
+/* --- one phase ---------------------------------------------------------------------------------------------------- */
 
 static void phase_put_shape(fab_page *page, const fab_phase_result *p) {
     fab_page_say(page, "%s in %s", fab_show_bytes(page, (double)p->bytes),

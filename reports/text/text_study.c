@@ -169,13 +169,10 @@ static void study_put_bins(fab_page *page, size_t row, const void *context) {
 
 static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
     study_show *show = study_figure(s);
-    const fab_column columns[] = {COLUMN("", NULL),
-                                  MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
-                                  COLUMN("cut off", fab_show_whole),
-                                  COLUMN("mean", show),
-                                  COLUMN("p50", show),
-                                  COLUMN("p99", show),
-                                  COLUMN("worst", show)};
+    const fab_column columns[] = {COLUMN("", text),         MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
+                                  COLUMN("cut off", whole), SHOWN("mean", show),
+                                  SHOWN("p50", show),       SHOWN("p99", show),
+                                  SHOWN("worst", show)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < s->n_variants && i < MOST_ROWS; i++) {
@@ -267,14 +264,14 @@ static const char *study_show_1_digit(fab_page *page, double value) {
 
 static void study_put_choice(fab_page *page, const fab_study_summary *s, const fab_study_choice *c) {
     study_show *show = study_figure(s);
-    const fab_column columns[] = {COLUMN("policy", NULL),
-                                  COLUMN("damage", study_show_damage),
-                                  COLUMN("mean", show),
-                                  COLUMN("p99", show),
+    const fab_column columns[] = {COLUMN("policy", text),
+                                  SHOWN("damage", study_show_damage),
+                                  SHOWN("mean", show),
+                                  SHOWN("p99", show),
                                   MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
-                                  COLUMN("collided", study_show_1_digit),
-                                  COLUMN("moved", fab_show_2_digits),
-                                  COLUMN("best", fab_show_whole),
+                                  SHOWN("collided", study_show_1_digit),
+                                  COLUMN("moved", 2_digits),
+                                  COLUMN("best", whole),
                                   MARKED("alone", fab_show_whole, FAB_INK_GOOD, 0)};
     fab_table table;
     fab_text_heading(page, "POLICIES", s->variants[c->first].engine);
@@ -319,13 +316,13 @@ static void study_put_policies(fab_page *page, const fab_study_summary *s) {
 /* --- goodput ------------------------------------------------------------------------------------------------------ */
 
 static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
-    static const fab_column COLUMNS[] = {COLUMN("", NULL),
+    static const fab_column COLUMNS[] = {COLUMN("", text),
                                          MARKED("goodput", study_show_goodput, FAB_INK_BOLD, -1),
-                                         COLUMN("restart", study_show_goodput),
-                                         COLUMN("redo", study_show_goodput),
-                                         COLUMN("slower", study_show_goodput),
-                                         COLUMN("waits", study_show_goodput),
-                                         COLUMN("stops", study_show_1_digit)};
+                                         SHOWN("restart", study_show_goodput),
+                                         SHOWN("redo", study_show_goodput),
+                                         SHOWN("slower", study_show_goodput),
+                                         SHOWN("waits", study_show_goodput),
+                                         SHOWN("stops", study_show_1_digit)};
     fab_table table;
     if (s->span_s <= 0) {
         return;

@@ -154,8 +154,8 @@ void study_put_fear(fab_page *page, const fab_study_summary *s) {
 /* --- by class ----------------------------------------------------------------------------------------------------- */
 
 void study_put_causes(fab_page *page, const fab_study_summary *s) {
-    static const fab_column COLUMNS[] = {COLUMN("class", NULL), COLUMN("failures", fab_show_about),
-                                         COLUMN("cost of one", study_show_percent), COLUMN("+-", study_show_percent),
+    static const fab_column COLUMNS[] = {COLUMN("class", text), COLUMN("failures", about),
+                                         SHOWN("cost of one", study_show_percent), SHOWN("+-", study_show_percent),
                                          MARKED("of all that is lost", study_show_percent, FAB_INK_BOLD, -INFINITY)};
     const fab_study_variant *v = shown(s);
     fab_table table;
@@ -175,9 +175,9 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
 }
 
 static void study_put_single_classes(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
-    static const fab_column COLUMNS[] = {COLUMN("class", NULL), COLUMN("failed", fab_show_whole),
+    static const fab_column COLUMNS[] = {COLUMN("class", text), COLUMN("failed", whole),
                                          MARKED("job stops", fab_show_whole, FAB_INK_BAD, 0),
-                                         COLUMN("damage", study_show_percent), COLUMN("worst", study_show_percent)};
+                                         SHOWN("damage", study_show_percent), SHOWN("worst", study_show_percent)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < v->n_classes; i++) {
@@ -193,12 +193,9 @@ static void study_put_single_classes(fab_page *page, const fab_study_summary *s,
 }
 
 void study_put_classes(fab_page *page, const fab_study_summary *s) {
-    static const fab_column COLUMNS[] = {COLUMN("class", NULL),
-                                         COLUMN("failed", fab_show_whole),
-                                         COLUMN("scenarios", fab_show_whole),
-                                         MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
-                                         COLUMN("damage  ", NULL),
-                                         COLUMN("stand out", fab_show_whole)};
+    static const fab_column COLUMNS[] = {COLUMN("class", text),      COLUMN("failed", whole),
+                                         COLUMN("scenarios", whole), MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
+                                         COLUMN("damage  ", text),   COLUMN("stand out", whole)};
     const fab_study_variant *v = shown(s);
     fab_table table;
     if (v->n_classes == 0 || s->span_s > 0) { /* in histories everything fails with everything */
@@ -244,13 +241,13 @@ static void study_add_critical(fab_table *table, const fab_study_summary *s, con
 /* Where more than fit do the same damage, a few of them, how many more, and those behind. */
 static void study_put_list(fab_page *page, const fab_study_summary *s, const fab_ranking *r) {
     study_show *show = s->has_times ? study_show_factor : fab_show_about;
-    const fab_column columns[] = {COLUMN("part", NULL),
+    const fab_column columns[] = {COLUMN("part", text),
                                   MARKED("damage", study_show_percent, FAB_INK_BOLD, -INFINITY),
                                   MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
-                                  COLUMN("mean", show),
-                                  COLUMN("worst", show),
-                                  {s->is_single ? NULL : "scenarios", fab_show_whole, 0, 0},
-                                  {s->is_single ? NULL : "+-", study_show_percent, 0, 0}};
+                                  SHOWN("mean", show),
+                                  SHOWN("worst", show),
+                                  COLUMN(s->is_single ? NULL : "scenarios", whole),
+                                  SHOWN(s->is_single ? NULL : "+-", study_show_percent)};
     fab_table table;
     size_t n = r->n;
     uint64_t more = 0;

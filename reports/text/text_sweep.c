@@ -87,13 +87,13 @@ static const char *sweep_show_bisection(fab_page *page, double ratio) {
 
 static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     bool is_wide = sweep_room(page, s) >= WIDE_FABRIC;
-    const fab_column columns[] = {COLUMN(sweep_show_heading(page, s), NULL),
-                                  COLUMN("built taper", NULL),
-                                  COLUMN("cost", fab_show_money),
-                                  COLUMN("switches", fab_show_whole),
-                                  COLUMN("bisection", sweep_show_bisection),
-                                  COLUMN("power", fab_show_power),
-                                  {is_wide ? "cables" : NULL, fab_show_whole, 0, 0}};
+    const fab_column columns[] = {COLUMN(sweep_show_heading(page, s), text),
+                                  COLUMN("built taper", text),
+                                  COLUMN("cost", money),
+                                  COLUMN("switches", whole),
+                                  SHOWN("bisection", sweep_show_bisection),
+                                  COLUMN("power", power),
+                                  COLUMN(is_wide ? "cables" : NULL, whole)};
     fab_table table;
     bool once = same_fabric(s);
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
@@ -206,7 +206,7 @@ static const char *sweep_show_crossing(fab_page *page, const fab_sweep_phase *ph
 }
 
 static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t tier, const names *list) {
-    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN(sweep_show_heading(page, s), NULL)};
+    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN(sweep_show_heading(page, s), text)};
     fab_table table;
     bool once = same_crossings(s, list, tier);
     for (size_t j = 0; j < list->n; j++) {
@@ -245,13 +245,21 @@ static void sweep_put_crossings(fab_page *page, const fab_sweep *s) {
 typedef struct engine_table {
     const fab_sweep *sweep;
     size_t engine;
-    const fab_sweep_point *of_row[FAB_SWEEP_POINTS + 1];
     double most_s;
 } engine_table;
 
+/* Rows are those of the points that have the engine, from 1. */
+static const fab_sweep_engine *engine_of_row(const engine_table *t, size_t row) {
+    const fab_sweep_point *p = t->sweep->points;
+    for (; row > 1 || t->engine >= p->n_engines; p++) {
+        row -= t->engine < p->n_engines;
+    }
+    return &p->engines[t->engine];
+}
+
 static void sweep_put_tail(fab_page *page, size_t row, const void *context) {
     const engine_table *t = context;
-    const fab_sweep_engine *e = &t->of_row[row]->engines[t->engine];
+    const fab_sweep_engine *e = engine_of_row(t, row);
     size_t room = page->used + 3 < page->width ? page->width - page->used - 3 : 0;
     if (!e->has_time) {
         return;
@@ -344,12 +352,11 @@ static bool one_label(const fab_sweep *s, size_t e) {
 static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     names phases = {.n = 0};
     engine_table context = {.sweep = s, .engine = e};
-    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("", NULL)};
+    fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("", text)};
     fab_table table;
     bool iterations = look(page, s, e, &phases, &context.most_s);
     bool one_price = same_fabric(s);
     size_t n = 0;
-    size_t row = 0;
     fab_text_heading(page, "TIMES", one_label(s, e) ? first_built(s)->engines[e].label : "engine of each point");
     columns[n++].heading = sweep_show_heading(page, s);
     for (size_t j = 0; j < phases.n; j++) {
@@ -365,7 +372,6 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
         const fab_sweep_point *p = &s->points[i];
         if (e < p->n_engines) {
             sweep_add_point(&table, s, p, e, &phases, iterations, one_price);
-            context.of_row[++row] = p;
         }
     }
     fab_table_end(&table, 2, sweep_put_tail, &context);

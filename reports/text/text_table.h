@@ -11,10 +11,9 @@
 #include <math.h>
 
 #define FAB_TABLE_COLUMNS 10
-#define FAB_COLUMNS(list)                                                                                              \
-    (list), sizeof(list) / sizeof(list)[0] /**< a static array and its length, as two arguments                        \
-                                            */
-#define FAB_TABLE_BLANK (-INFINITY)        /**< a figure that is left out; one that is not a number is "-" */
+#define FAB_TABLE_BLANK   (-INFINITY) /**< a figure that is left out; one that is not a number is "-" */
+/** An array of columns and its length, as two arguments. */
+#define FAB_COLUMNS(list) (list), sizeof(list) / sizeof(list)[0]
 
 /** The first column is the name of the row, on the left; all others stand on the right. */
 typedef struct fab_column {
@@ -24,8 +23,11 @@ typedef struct fab_column {
     double limit;
 } fab_column;
 
-/** A column, and one that marks some of its figures. */
-#define COLUMN(heading, show)                                                                                          \
+/** Columns: of figures as fab_show_KIND() shows them, as a function of their own does, and with a mark. */
+#define fab_show_text NULL /**< the kind of a column of texts, which fab_table_set() puts there */
+#define COLUMN(heading, kind)                                                                                          \
+    { (heading), fab_show_##kind, FAB_INK_PLAIN, 0 }
+#define SHOWN(heading, show)                                                                                           \
     { (heading), (show), FAB_INK_PLAIN, 0 }
 #define MARKED(heading, show, ink, limit)                                                                              \
     { (heading), (show), (ink), (limit) }

@@ -1,11 +1,11 @@
 /* Patch plan. What cables of one class have in common is formatted once; rows are streamed. */
+#include "fab/prices.h"
 #include "fab/patch.h"
 #include "fab/memory.h"
 #include "fab/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TAIL_SIZE 256
@@ -160,7 +160,6 @@ fab_status fab_patch_write(const fab_patch *patch, FILE *out, fab_error *err) {
         FAB_FAIL(err, FAB_EIO, NULL, "cannot write the patch plan: %s", strerror(errno));
     }
 done:
-    free(w.tail);
-    free(w.first_up);
+    FAB_FREE_ALL(w.tail, w.first_up);
     return status;
 }

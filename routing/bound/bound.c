@@ -15,12 +15,7 @@ void fab_bound_release(fab_bound *bound) {
 }
 
 static void release(fab_bound_job *job) {
-    free(job->link);
-    free(job->capacity);
-    free(job->load);
-    free(job->trial);
-    free(job->distance);
-    free(job->length);
+    FAB_FREE_ALL(job->link, job->capacity, job->load, job->trial, job->distance, job->length);
 }
 
 /* Links that are a next hop of some switch: no other carries anything. */

@@ -3,7 +3,6 @@
 #include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A set of switches: what must leave and enter it, and the links there are for that. Index: a member. */
@@ -124,10 +123,6 @@ fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) {
         FAB_TRY(fab_bound_certify(job, err));
     }
 done:
-    free(c.set_of);
-    free(c.out_rate);
-    free(c.in_rate);
-    free(c.out_room);
-    free(c.in_room);
+    FAB_FREE_ALL(c.set_of, c.out_rate, c.in_rate, c.out_room, c.in_room);
     return status;
 }

@@ -47,21 +47,8 @@ typedef struct program {
 } program;
 
 static void release(program *p) {
-    free(p->trunk_of);
-    free(p->head);
-    free(p->tail);
-    free(p->capacity);
-    free(p->fixed);
-    free(p->trunk_row);
-    free(p->reached);
-    free(p->seen);
-    free(p->switch_row);
-    free(p->supply);
-    free(p->columns);
-    free(p->column_trunk);
-    free(p->leaf_column);
-    free(p->rows);
-    free(p->entries);
+    FAB_FREE_ALL(p->trunk_of, p->head, p->tail, p->capacity, p->fixed, p->trunk_row, p->reached, p->seen, p->switch_row,
+                 p->supply, p->columns, p->column_trunk, p->leaf_column, p->rows, p->entries);
 }
 
 /* --- trunks ------------------------------------------------------------------------------------------------------- */
@@ -393,8 +380,7 @@ static fab_status run(program *p, fab_bound_job *job, bool insist, fab_bound *bo
     }
     FAB_TRY(answer(p, job, x, dual, bound, out_exact, err));
 done:
-    free(x);
-    free(dual);
+    FAB_FREE_ALL(x, dual);
     return status;
 }
 

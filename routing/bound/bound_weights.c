@@ -17,7 +17,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_ROUNDS 4000
@@ -169,10 +168,7 @@ fab_status fab_bound_by_weights(fab_bound_job *job, fab_bound *bound, fab_error 
         split = (fab_split){0};
     }
 done:
-    free(c.price);
-    free(c.base);
-    free(c.best);
-    free(c.drift);
+    FAB_FREE_ALL(c.price, c.base, c.best, c.drift);
     fab_split_release(&split);
     return status;
 }

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void put_header(const fab_fabric *f, const fab_bound *bound, FILE *out) {
@@ -62,7 +61,6 @@ fab_status fab_certificate_write(const fab_fabric *fabric, const fab_next_hops *
     }
 done:
     fab_dag_free(dag);
-    free(load);
-    free(used);
+    FAB_FREE_ALL(load, used);
     return status;
 }

@@ -1,8 +1,6 @@
 #include "fab/dependencies.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 static size_t words_of(uint32_t n) {
     return ((size_t)n + 63) / 64;
 }
@@ -44,11 +42,7 @@ done:
 }
 
 void fab_dependencies_release(fab_dependencies *d) {
-    free(d->first);
-    free(d->link);
-    free(d->place);
-    free(d->word);
-    free(d->bit);
+    FAB_FREE_ALL(d->first, d->link, d->place, d->word, d->bit);
     *d = (fab_dependencies){0};
 }
 
@@ -120,8 +114,7 @@ uint64_t fab_dependencies_list(const fab_dependencies *d, const uint8_t *core, f
     return n;
 }
 
-/* --- what can lie on a cycle --------------------------------------------------------------------------------------
- */
+/* --- what can lie on a cycle -------------------------------------------------------------------------------------- */
 
 typedef struct trim {
     const fab_dependencies *d;
@@ -202,9 +195,6 @@ fab_status fab_dependencies_core(const fab_dependencies *d, uint8_t *out_core, f
         trim_switch(&t, s);
     }
 done:
-    free(t.out);
-    free(t.met);
-    free(t.queue);
-    free(t.queued);
+    FAB_FREE_ALL(t.out, t.met, t.queue, t.queued);
     return status;
 }

@@ -116,15 +116,7 @@ static void release_spread(spread *s) {
     if (s->twins != NULL) {
         free(s->bit);
     }
-    free(s->slot);
-    free(s->row_of);
-    free(s->held);
-    free(s->fresh);
-    free(s->used);
-    free(s->queue);
-    free(s->of_group);
-    free(s->members);
-    free(s->group_list);
+    FAB_FREE_ALL(s->slot, s->row_of, s->held, s->fresh, s->used, s->queue, s->of_group, s->members, s->group_list);
 }
 
 static uint32_t group_of(const spread *s, uint32_t v, uint32_t leaf) {

@@ -7,17 +7,9 @@
 #include "fab/memory.h"
 #include "walk/legs.h"
 
-#include <stdlib.h>
-
 void fab_demand_release(fab_demand *demand) {
-    free(demand->first);
-    free(demand->src);
-    free(demand->rate);
-    free(demand->bytes);
-    free(demand->parts);
-    free(demand->pair_of);
-    free(demand->leg_rate);
-    free(demand->leg_bytes);
+    FAB_FREE_ALL(demand->first, demand->src, demand->rate, demand->bytes, demand->parts, demand->pair_of,
+                 demand->leg_rate, demand->leg_bytes);
     *demand = (fab_demand){0};
 }
 
@@ -153,10 +145,7 @@ static fab_status add_listed(const fab_demand_source *s, fab_demand *d, fab_erro
     sort_parts(dst, by_src, crossing, d->n_leaves, first, order);
     FAB_TRY(add_pairs(s, order, crossing, dst, d, err));
 done:
-    free(dst);
-    free(by_src);
-    free(order);
-    free(first);
+    FAB_FREE_ALL(dst, by_src, order, first);
     return status;
 }
 
@@ -197,8 +186,7 @@ static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error 
         d->first[dst + 1] = d->n_pairs;
     }
 done:
-    free(rate);
-    free(parts);
+    FAB_FREE_ALL(rate, parts);
     return status;
 }
 

@@ -276,25 +276,11 @@ done:
 static void release(counter *c) {
     for (uint32_t part = 0; c->combinations != NULL && part < c->d->n_parts; part++) {
         combination *k = &c->combinations[part];
-        free(k->leaf);
-        free(k->key);
-        free(k->size);
-        free(k->class_of_leaf);
-        free(k->domain_first);
-        free(k->domain_share);
-        free(k->class_first);
-        free(k->class_share);
+        FAB_FREE_ALL(k->leaf, k->key, k->size, k->class_of_leaf, k->domain_first, k->domain_share, k->class_first,
+                     k->class_share);
     }
-    free(c->combinations);
-    free(c->domain);
-    free(c->key);
-    free(c->sent);
-    free(c->n_keyed);
-    free(c->keyed_here);
-    free(c->rate);
-    free(c->parts);
-    free(c->own);
-    free(c->rates);
+    FAB_FREE_ALL(c->combinations, c->domain, c->key, c->sent, c->n_keyed, c->keyed_here, c->rate, c->parts, c->own,
+                 c->rates);
 }
 
 fab_status fab_demand_count_all(const fab_demand_source *s, fab_demand *d, fab_error *err) {

@@ -136,8 +136,6 @@ done:
 }
 
 void fab_offer_release(fab_offer *offer) {
-    free(offer->sent);
-    free(offer->received);
-    free(offer->rate);
+    FAB_FREE_ALL(offer->sent, offer->received, offer->rate);
     *offer = (fab_offer){0};
 }

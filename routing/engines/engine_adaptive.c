@@ -15,7 +15,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_PATHS   (UINT64_C(1) << 24) /* each is placed and kept on its own */
@@ -36,8 +35,7 @@ typedef struct options {
     bool downstream;
 } options;
 
-/* --- options -------------------------------------------------------------------------------------------------------
- */
+/* --- options ------------------------------------------------------------------------------------------------------ */
 
 static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
     options *o = router->state;
@@ -85,8 +83,7 @@ static fab_status prepare(fab_router *router, fab_error *err) {
     return check_reordering(router, err);
 }
 
-/* --- what arrives --------------------------------------------------------------------------------------------------
- */
+/* --- what arrives ------------------------------------------------------------------------------------------------- */
 
 /* Parts of a flow between the same NIC ports. */
 typedef struct trip {
@@ -132,13 +129,7 @@ typedef struct placing {
 } placing;
 
 static void release_placing(placing *p) {
-    free(p->ports);
-    free(p->trips);
-    free(p->legs);
-    free(p->hops);
-    free(p->trip_of);
-    free(p->order);
-    free(p->prospects);
+    FAB_FREE_ALL(p->ports, p->trips, p->legs, p->hops, p->trip_of, p->order, p->prospects);
 }
 
 static bool stays_in_domain(const fab_router *router, const fab_flow *flow) {
@@ -285,8 +276,7 @@ done:
     return status;
 }
 
-/* --- where it goes -------------------------------------------------------------------------------------------------
- */
+/* --- where it goes ------------------------------------------------------------------------------------------------ */
 
 static uint32_t switch_behind(const placing *p, fab_link_id link) {
     return fab_head(p->router->fabric, link) - p->router->fabric->first[FAB_NODE_SWITCH];

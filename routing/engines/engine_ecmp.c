@@ -13,7 +13,6 @@
 #include "hash_group.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct tier_options {
@@ -32,8 +31,7 @@ typedef struct options {
     fab_crc crc[FAB_HASH_N_CRC]; /* [family], those in use */
 } options;
 
-/* --- options -------------------------------------------------------------------------------------------------------
- */
+/* --- options ------------------------------------------------------------------------------------------------------ */
 
 static fab_status read_family(const char *item, uint64_t *out, fab_error *err) {
     char list[FAB_CHOICES_TEXT];
@@ -232,12 +230,10 @@ static fab_status prepare(fab_router *router, fab_error *err) {
 
 static void release(fab_router *router) {
     options *o = router->state;
-    free(o->nic_effect);
-    free(o->sport_value);
+    FAB_FREE_ALL(o->nic_effect, o->sport_value);
 }
 
-/* --- hashing -------------------------------------------------------------------------------------------------------
- */
+/* --- hashing ------------------------------------------------------------------------------------------------------ */
 
 /* UDP source port of a flow label: Linux, rdma_flow_label_to_udp_sport. */
 static uint16_t source_port(uint32_t flow_label) {
@@ -294,8 +290,7 @@ static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop
     return fab_hash_group_pick(router, hop, value, false);
 }
 
-/* --- in words ------------------------------------------------------------------------------------------------------
- */
+/* --- in words ----------------------------------------------------------------------------------------------------- */
 
 /* "10.0.0.3". `out` holds 16 bytes. Returns out. */
 static const char *address(uint32_t nic, char *out) {

@@ -60,9 +60,7 @@ static fab_status prepare(fab_router *router, fab_error *err) {
         }
     }
 done:
-    free(seen_on);
-    free(slot_of);
-    free(taken);
+    FAB_FREE_ALL(seen_on, slot_of, taken);
     return status;
 }
 

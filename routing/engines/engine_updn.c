@@ -207,12 +207,7 @@ static fab_status prepare(fab_router *router, fab_error *err) {
         fill(&s, leaf);
     }
 done:
-    free(s.rank);
-    free(s.order);
-    free(s.queue);
-    free(s.down);
-    free(s.cost);
-    free(s.choice);
+    FAB_FREE_ALL(s.rank, s.order, s.queue, s.down, s.cost, s.choice);
     return status;
 }
 

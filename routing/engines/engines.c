@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_OPTIONS 16
@@ -416,13 +415,8 @@ void fab_router_release(fab_router *router) {
     if (router->engine != NULL && router->engine->release != NULL && router->state != NULL) {
         router->engine->release(router);
     }
-    free(router->state);
-    free(router->switch_tier);
-    free(router->end);
-    free(router->step_switch);
-    free(router->step_group);
-    free(router->step_slot);
-    free(router->step);
+    FAB_FREE_ALL(router->state, router->switch_tier, router->end, router->step_switch, router->step_group,
+                 router->step_slot, router->step);
     fab_read_groups_release(&router->groups);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};

@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct search {
@@ -183,24 +182,13 @@ fab_status fab_leaf_sets_init(const fab_fabric *f, const uint64_t *dead_link, co
     *out = sets;
     sets = (fab_leaf_sets){0};
 done:
-    free(s.in_first);
-    free(s.in);
-    free(s.seen);
-    free(s.next);
-    free(s.done);
-    free(s.touched);
-    free(s.front);
-    free(s.fresh);
-    free(s.front_set);
+    FAB_FREE_ALL(s.in_first, s.in, s.seen, s.next, s.done, s.touched, s.front, s.fresh, s.front_set);
     fab_leaf_sets_release(&sets);
     return status;
 }
 
 void fab_leaf_sets_release(fab_leaf_sets *sets) {
-    free(sets->view);
-    free(sets->nearer);
-    free(sets->hops);
-    free(sets->set);
+    FAB_FREE_ALL(sets->view, sets->nearer, sets->hops, sets->set);
     fab_id_table_release(&sets->table);
     *sets = (fab_leaf_sets){0};
 }

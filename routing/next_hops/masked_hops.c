@@ -152,16 +152,8 @@ done:
 }
 
 void fab_hops_index_release(fab_hops_index *x) {
-    free(x->place);
-    free(x->n_before_exits);
-    free(x->n_exits);
-    free(x->exit);
-    free(x->back_slot);
-    free(x->span);
-    free(x->transit);
-    free(x->feeds_ends);
-    free(x->before_first);
-    free(x->before);
+    FAB_FREE_ALL(x->place, x->n_before_exits, x->n_exits, x->exit, x->back_slot, x->span, x->transit, x->feeds_ends,
+                 x->before_first, x->before);
     *x = (fab_hops_index){0};
 }
 
@@ -206,20 +198,8 @@ void fab_masked_hops_free(fab_masked_hops *m) {
     if (m == NULL) {
         return;
     }
-    free(m->n_removed);
-    free(m->removed);
-    free(m->listed);
-    free(m->near);
-    free(m->touched);
-    free(m->row_of);
-    free(m->lost);
-    free(m->row);
-    free(m->lost_leaf);
-    free(m->queue);
-    free(m->slot);
-    free(m->distance);
-    free(m->fifo);
-    free(m);
+    FAB_FREE_ALL(m->n_removed, m->removed, m->listed, m->near, m->touched, m->row_of, m->lost, m->row, m->lost_leaf,
+                 m->queue, m->slot, m->distance, m->fifo, m);
 }
 
 static void clear(fab_masked_hops *m) {

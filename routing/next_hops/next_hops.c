@@ -12,7 +12,6 @@
 #include "leaf_sets.h"
 #include "port_patterns.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct maker {
@@ -259,9 +258,7 @@ static void release(maker *m) {
     fab_port_patterns_release(&m->patterns);
     fab_port_sets_release(&m->ports);
     fab_id_table_release(&m->piece_table);
-    free(m->port_slot);
-    free(m->port_head);
-    free(m->key);
+    FAB_FREE_ALL(m->port_slot, m->port_head, m->key);
     fab_next_hops_free(m->t);
 }
 
@@ -308,16 +305,8 @@ void fab_next_hops_free(fab_next_hops *t) {
     if (t == NULL) {
         return;
     }
-    free(t->dead_link);
-    free(t->leaf_index);
-    free(t->leaf_node);
-    free(t->piece_of);
-    free(t->piece);
-    free(t->group_first);
-    free(t->group_at);
-    free(t->group);
-    free(t->slot);
-    free(t);
+    FAB_FREE_ALL(t->dead_link, t->leaf_index, t->leaf_node, t->piece_of, t->piece, t->group_first, t->group_at,
+                 t->group, t->slot, t);
 }
 
 uint32_t fab_next_hops_mark(const fab_next_hops *t, uint8_t *used) {

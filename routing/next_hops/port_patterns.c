@@ -7,7 +7,6 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_PATTERNS 4096
@@ -29,20 +28,13 @@ done:
 }
 
 void fab_port_patterns_release(fab_port_patterns *p) {
-    free(p->salt);
-    free(p->mask);
+    FAB_FREE_ALL(p->salt, p->mask);
     fab_id_table_release(&p->list_table);
-    free(p->list);
-    free(p->list_mask);
+    FAB_FREE_ALL(p->list, p->list_mask);
     fab_id_table_release(&p->pattern_table);
-    free(p->pattern);
-    free(p->key_slot);
-    free(p->key_word);
-    free(p->class_list);
-    free(p->class_number);
+    FAB_FREE_ALL(p->pattern, p->key_slot, p->key_word, p->class_list, p->class_number);
     fab_id_table_release(&p->block_table);
-    free(p->block);
-    free(p->block_key);
+    FAB_FREE_ALL(p->block, p->block_key);
     *p = (fab_port_patterns){0};
 }
 
@@ -59,8 +51,7 @@ done:
 }
 
 void fab_port_sets_release(fab_port_sets *sets) {
-    free(sets->slot);
-    free(sets->set);
+    FAB_FREE_ALL(sets->slot, sets->set);
     *sets = (fab_port_sets){0};
 }
 

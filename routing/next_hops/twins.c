@@ -47,11 +47,7 @@ void fab_twins_free(fab_twins *twins) {
     if (twins == NULL) {
         return;
     }
-    free(twins->first);
-    free(twins->size);
-    free(twins->link_first);
-    free(twins->link_count);
-    free(twins);
+    FAB_FREE_ALL(twins->first, twins->size, twins->link_first, twins->link_count, twins);
 }
 
 bool fab_twins_agree(const fab_twins *twins, const double *x) {
@@ -152,8 +148,7 @@ static fab_status number_classes(search *s, fab_error *err) {
     }
     s->twins->n_classes = s->n_colours;
 done:
-    free(first);
-    free(size);
+    FAB_FREE_ALL(first, size);
     return status;
 }
 
@@ -297,11 +292,7 @@ fab_status fab_twins_find(const fab_fabric *fabric, const fab_next_hops *next_ho
         FAB_TRY(make(&s, out, err));
     }
 done:
-    free(s.colour);
-    free(s.order);
-    free(s.ends);
-    free(s.bundle);
-    free(s.first_bundle);
+    FAB_FREE_ALL(s.colour, s.order, s.ends, s.bundle, s.first_bundle);
     fab_twins_free(s.twins);
     return status;
 }

@@ -277,19 +277,8 @@ void fab_baseline_free(fab_baseline *b) {
     }
     fab_hops_index_release(&b->own_index);
     fab_routes_release(&b->routes);
-    free(b->part);
-    free(b->trip_memory);
-    free(b->key);
-    free(b->choice);
-    free(b->leaf);
-    free(b->first);
-    free(b->crossing);
-    free(b->to_first);
-    free(b->to);
-    free(b->load);
-    free(b->per_bps);
-    free(b->order);
-    free(b->order_ratio);
+    FAB_FREE_ALL(b->part, b->trip_memory, b->key, b->choice, b->leaf, b->first, b->crossing, b->to_first, b->to,
+                 b->load, b->per_bps, b->order, b->order_ratio);
     fab_gpu_flows_release(&b->gpu_flows);
     free(b);
 }

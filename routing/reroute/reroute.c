@@ -44,20 +44,8 @@ void fab_reroute_free(fab_reroute *r) {
     }
     fab_masked_hops_free(r->hops);
     fab_routes_release(&r->routes);
-    free(r->lanes);
-    free(r->aside);
-    free(r->load);
-    free(r->flow_stamp);
-    free(r->path);
-    free(r->from);
-    free(r->path_first);
-    free(r->link);
-    free(r->swap);
-    free(r->swap_bps);
-    free(r->changed);
-    free(r->disconnected);
-    free(r->changed_leaf);
-    free(r->whole_leaf);
+    FAB_FREE_ALL(r->lanes, r->aside, r->load, r->flow_stamp, r->path, r->from, r->path_first, r->link, r->swap,
+                 r->swap_bps, r->changed, r->disconnected, r->changed_leaf, r->whole_leaf);
     fab_moving_free(r->moving);
     free(r);
 }

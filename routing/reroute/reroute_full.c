@@ -18,13 +18,7 @@ typedef struct rest {
 } rest;
 
 static void rest_release(rest *s) {
-    free(s->phase.src);
-    free(s->phase.dst);
-    free(s->phase.bytes);
-    free(s->phase.comm);
-    free(s->phase.ordinal);
-    free(s->flow);
-    free(s->rate);
+    FAB_FREE_ALL(s->phase.src, s->phase.dst, s->phase.bytes, s->phase.comm, s->phase.ordinal, s->flow, s->rate);
 }
 
 static fab_status rest_init(const fab_baseline_request *what, const uint8_t *gone, rest *out, fab_error *err) {

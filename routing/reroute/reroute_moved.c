@@ -37,15 +37,8 @@ void fab_moving_free(fab_moving *m) {
     if (m == NULL) {
         return;
     }
-    free(m->flow_stamp);
-    free(m->gpu_stamp);
-    free(m->flow);
-    free(m->part);
-    free(m->bytes);
-    free(m->nic);
-    free(m->flow_first);
-    free(m->walked_first);
-    free(m->walked_part);
+    FAB_FREE_ALL(m->flow_stamp, m->gpu_stamp, m->flow, m->part, m->bytes, m->nic, m->flow_first, m->walked_first,
+                 m->walked_part);
     fab_moving_release_phase(m);
     free(m);
 }

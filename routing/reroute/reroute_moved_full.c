@@ -3,15 +3,12 @@
 #include "fab/memory.h"
 #include "moving.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void fab_moving_release_phase(fab_moving *m) {
-    free(m->phase.src);
-    free(m->phase.dst);
+    FAB_FREE_ALL(m->phase.src, m->phase.dst);
     if (m->owns_lists) {
-        free(m->phase.bytes);
-        free(m->phase.comm);
+        FAB_FREE_ALL(m->phase.bytes, m->phase.comm);
     }
     fab_offer_release(&m->offer);
     m->phase = (fab_phase){0};

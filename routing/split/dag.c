@@ -191,10 +191,7 @@ static fab_status find_lists(compiler *c, fab_error *err) {
     FAB_TRY(number_lists(c, &t, err));
     FAB_TRY(find_alike(c->dag, err));
 done:
-    free(t.of_port);
-    free(t.digest);
-    free(t.class_rank);
-    free(t.table);
+    FAB_FREE_ALL(t.of_port, t.digest, t.class_rank, t.table);
     return status;
 }
 
@@ -363,18 +360,8 @@ static void free_whole(fab_dag_whole *whole) { // NOLINT(misc-no-recursion): a w
 }
 
 static void release_compiler(compiler *c) {
-    free(c->first_head);
-    free(c->list_of);
-    free(c->run_of);
-    free(c->stamp);
-    free(c->near);
-    free(c->far);
-    free(c->pending);
-    free(c->found);
-    free(c->size);
-    free(c->part);
-    free(c->of_piece);
-    free(c->slot);
+    FAB_FREE_ALL(c->first_head, c->list_of, c->run_of, c->stamp, c->near, c->far, c->pending, c->found, c->size,
+                 c->part, c->of_piece, c->slot);
     fab_dag_free(c->dag);
 }
 
@@ -486,15 +473,6 @@ void fab_dag_free(fab_dag *dag) { // NOLINT(misc-no-recursion)
     }
     fab_twins_free(dag->twins);
     free_whole(dag->whole);
-    free(dag->alike);
-    free(dag->list_first);
-    free(dag->head);
-    free(dag->rank);
-    free(dag->capacity);
-    free(dag->entry);
-    free(dag->run);
-    free(dag->block_run);
-    free(dag->leaf);
-    free(dag->reach);
-    free(dag);
+    FAB_FREE_ALL(dag->alike, dag->list_first, dag->head, dag->rank, dag->capacity, dag->entry, dag->run, dag->block_run,
+                 dag->leaf, dag->reach, dag);
 }

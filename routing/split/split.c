@@ -13,8 +13,7 @@
 #define WEIGHT_SPREAD 1e250
 
 void fab_split_release(fab_split *split) {
-    free(split->weight);
-    free(split->share);
+    FAB_FREE_ALL(split->weight, split->share);
     *split = (fab_split){0};
 }
 
@@ -26,15 +25,8 @@ typedef struct work {
 } work;
 
 static void release(work *w) {
-    free(w->rows);
-    free(w->pass.active);
-    free(w->pass.even);
-    free(w->pass.weight);
-    free(w->pass.group_load);
-    free(w->pass.link_load);
-    free(w->pass.row);
-    free(w->pass.factor);
-    free(w->pass.wide_share);
+    FAB_FREE_ALL(w->rows, w->pass.active, w->pass.even, w->pass.weight, w->pass.group_load, w->pass.link_load,
+                 w->pass.row, w->pass.factor, w->pass.wide_share);
 }
 
 /* Weights, scaled so that the largest is in [1, 2). */

@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Products of weights span more than a double: mantissa in [0.5, 1) x 2^exponent. */
 typedef struct wide {
@@ -64,16 +63,8 @@ void fab_pair_walk_free(fab_pair_walk *walk) {
     if (walk == NULL) {
         return;
     }
-    free(walk->seen);
-    free(walk->part);
-    free(walk->met);
-    free(walk->held);
-    free(walk->front);
-    free(walk->next);
-    free(walk->link);
-    free(walk->share);
-    free(walk->part_of);
-    free(walk);
+    FAB_FREE_ALL(walk->seen, walk->part, walk->met, walk->held, walk->front, walk->next, walk->link, walk->share,
+                 walk->part_of, walk);
 }
 
 void fab_pair_walk_by_class(fab_pair_walk *walk, const fab_twins *twins) {
@@ -87,8 +78,7 @@ static uint32_t head_of(const fab_pair_walk *w, fab_link_id link) {
     return w->twins != NULL ? w->twins->first[head] : head;
 }
 
-/* --- what lies downstream -----------------------------------------------------------------------------------------
- */
+/* --- what lies downstream ----------------------------------------------------------------------------------------- */
 
 static wide wide_of(double x, long exponent) {
     int e = 0;

@@ -3,7 +3,6 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 fab_status fab_forwarding_init(const fab_router *router, fab_forwarding *out, fab_error *err) {
@@ -16,8 +15,7 @@ fab_status fab_forwarding_init(const fab_router *router, fab_forwarding *out, fa
 }
 
 void fab_forwarding_release(fab_forwarding *t) {
-    free(t->entry);
-    free(t->unreached);
+    FAB_FREE_ALL(t->entry, t->unreached);
     *t = (fab_forwarding){0};
 }
 

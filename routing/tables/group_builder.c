@@ -3,7 +3,6 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 fab_status fab_group_builder_init(const fab_fabric *fabric, uint32_t n_leaves, fab_group_builder *out, fab_error *err) {
@@ -20,11 +19,9 @@ done:
 }
 
 void fab_group_builder_release(fab_group_builder *b) {
-    free(b->group_of);
-    free(b->group_link);
+    FAB_FREE_ALL(b->group_of, b->group_link);
     fab_id_table_release(&b->table);
-    free(b->member);
-    free(b->weight);
+    FAB_FREE_ALL(b->member, b->weight);
     *b = (fab_group_builder){0};
 }
 
@@ -79,8 +76,7 @@ done:
     return status;
 }
 
-/* --- assembly ------------------------------------------------------------------------------------------------------
- */
+/* --- assembly ----------------------------------------------------------------------------------------------------- */
 
 typedef struct assembly {
     const fab_group_builder *b;
@@ -213,8 +209,7 @@ fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_h
     a.weight = b->weighted ? NULL : a.weight;
 done:
     fab_next_hops_free(a.t);
-    free(a.weight);
-    free(a.number);
+    FAB_FREE_ALL(a.weight, a.number);
     fab_id_table_release(&a.pieces);
     return status;
 }

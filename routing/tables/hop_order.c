@@ -3,7 +3,6 @@
 #include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { UNSEEN, OPEN, DONE };
@@ -24,10 +23,7 @@ done:
 }
 
 void fab_hop_order_release(fab_hop_order *order) {
-    free(order->order);
-    free(order->state);
-    free(order->cursor);
-    free(order->stack);
+    FAB_FREE_ALL(order->order, order->state, order->cursor, order->stack);
     *order = (fab_hop_order){0};
 }
 

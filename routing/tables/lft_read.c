@@ -483,8 +483,6 @@ fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *
     read = (fab_forwarding){0};
 done:
     fab_forwarding_release(&read);
-    free(r.reached);
-    free(r.lid);
-    free(r.head_line);
+    FAB_FREE_ALL(r.reached, r.lid, r.head_line);
     return status;
 }

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct writer {
@@ -138,10 +137,6 @@ fab_status fab_tables_write_lft(const fab_router *router, FILE *out, fab_error *
         FAB_FAIL(err, FAB_EIO, NULL, "cannot write the forwarding tables: %s", strerror(errno));
     }
 done:
-    free(w.port);
-    free(w.to_switch);
-    free(w.queue);
-    free(w.distance);
-    free(w.description);
+    FAB_FREE_ALL(w.port, w.to_switch, w.queue, w.distance, w.description);
     return status;
 }

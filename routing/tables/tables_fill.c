@@ -3,7 +3,6 @@
 #include "fab/memory.h"
 #include "fab/tables.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Ports of leaves that NICs are plugged into, by leaf. */
@@ -14,9 +13,7 @@ typedef struct access_ports {
 } access_ports;
 
 static void release(access_ports *a) {
-    free(a->first);
-    free(a->destination);
-    free(a->key);
+    FAB_FREE_ALL(a->first, a->destination, a->key);
 }
 
 static fab_status list_ports(const fab_router *router, access_ports *out, fab_error *err) {

@@ -485,9 +485,7 @@ fab_status fab_tables_read(const fab_router *router, const char *path, fab_weigh
     }
     fab_forwarding_release(&r.forwarding);
     fab_group_builder_release(&r.builder);
-    free(r.line_of);
-    free(r.links);
-    free(r.weight);
+    FAB_FREE_ALL(r.line_of, r.links, r.weight);
     fab_text_release(&r.in);
     return status;
 }

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct writer {
@@ -53,8 +52,7 @@ static void find_entry(const fab_router *router, fab_node_id v, uint32_t leaf, u
     }
 }
 
-/* --- weights -------------------------------------------------------------------------------------------------------
- */
+/* --- weights ------------------------------------------------------------------------------------------------------ */
 
 /* What a link can take on towards a leaf, before it is set against the others of its switch. */
 static double strength(const writer *w, fab_link_id link, uint32_t leaf) {
@@ -145,8 +143,7 @@ static bool weigh(const writer *w, const entry *e, uint32_t leaf) {
     return differ;
 }
 
-/* --- lines ---------------------------------------------------------------------------------------------------------
- */
+/* --- lines -------------------------------------------------------------------------------------------------------- */
 
 /* Text of an entry. */
 static void spell(writer *w, const entry *e, uint32_t leaf) {
@@ -245,8 +242,7 @@ static fab_status write_tables(writer *w, fab_error *err) {
     }
 done:
     fab_str_release(&w->text);
-    free(w->weight);
-    free(w->through);
+    FAB_FREE_ALL(w->weight, w->through);
     return status;
 }
 

@@ -4,11 +4,9 @@
 #include "legs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 void fab_explained_path_release(fab_explained_path *path) {
-    free(path->link);
-    free(path->decision);
+    FAB_FREE_ALL(path->link, path->decision);
     *path = (fab_explained_path){0};
 }
 

@@ -1,8 +1,6 @@
 #include "gpu_flows.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 fab_status fab_gpu_flows_init(const fab_phase *phase, uint32_t n_gpus, fab_gpu_flows *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_gpu_flows x = {0};
@@ -29,7 +27,6 @@ done:
 }
 
 void fab_gpu_flows_release(fab_gpu_flows *x) {
-    free(x->first);
-    free(x->flow);
+    FAB_FREE_ALL(x->first, x->flow);
     *x = (fab_gpu_flows){0};
 }

@@ -1,8 +1,6 @@
 #include "legs.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 /* Plane of an access link, the `next` of its NIC: where cables are missing, the switch tells. */
 static uint32_t plane_of(const fab_fabric *f, fab_link_id link, uint32_t next) {
     return f->names != NULL ? f->switch_plane[fab_head(f, link) - f->first[FAB_NODE_SWITCH]] : next;
@@ -53,9 +51,7 @@ done:
 }
 
 void fab_ports_release(fab_ports *ports) {
-    free(ports->gpu_scaleup);
-    free(ports->gpu_nic);
-    free(ports->nic_access);
+    FAB_FREE_ALL(ports->gpu_scaleup, ports->gpu_nic, ports->nic_access);
     *ports = (fab_ports){0};
 }
 

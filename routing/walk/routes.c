@@ -7,10 +7,7 @@
 #include <stdlib.h>
 
 void fab_routes_release(fab_routes *routes) {
-    free(routes->flow_first);
-    free(routes->path_first);
-    free(routes->link);
-    free(routes->group);
+    FAB_FREE_ALL(routes->flow_first, routes->path_first, routes->link, routes->group);
     *routes = (fab_routes){0};
 }
 

@@ -14,6 +14,13 @@ function(fab_options target)
   fab_sanitize(${target})
 endfunction()
 
+# Of the product: it runs on stacks of 256 KiB. Sanitizers have larger frames.
+function(fab_small_frames target)
+  if(NOT FAB_SANITIZE)
+    target_compile_options(${target} PRIVATE -Wframe-larger-than=32768)
+  endif()
+endfunction()
+
 function(fab_sanitize target)
   if(FAB_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${FAB_SANITIZE} -fno-omit-frame-pointer
@@ -40,4 +47,5 @@ function(fab_module name)
     target_link_libraries(fab_${name} PUBLIC Threads::Threads m)
   endif()
   fab_options(fab_${name})
+  fab_small_frames(fab_${name})
 endfunction()

@@ -1,4 +1,6 @@
 /* A design as a fabric with its counts, bisection and cost: what every command begins with. */
+#include "fab/prices.h"
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 
@@ -94,9 +96,7 @@ fab_status fab_fabric_measure(const fab_design *design, fab_fabric_result *out, 
         (void)snprintf(err->where, sizeof err->where, "%s", design->prices_where);
     }
     FAB_TRY(status);
-    if (design->convention[0] != '\0') {
-        FAB_TRY(fab_prices_set_convention(&prices, design->convention, err));
-    }
+    prices.convention = design->convention != FAB_CONVENTION_OF_BOOK ? design->convention : prices.convention;
     if (network == NULL) {
         out->spec = design->fabric;
     }

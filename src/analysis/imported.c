@@ -1,4 +1,5 @@
 /* What an imported file does not say. */
+#include "fab/str.h"
 #include "fab/imported.h"
 #include "fab/units.h"
 

@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 typedef struct pool {
@@ -80,8 +79,7 @@ fab_status fab_parallel_for(size_t n_items, size_t n_threads, fab_work *work, vo
         status = fab_fail(err, first->status, first->error.where, "%s", first->error.text);
     }
 done:
-    free(workers);
-    free(threads);
+    FAB_FREE_ALL(workers, threads);
     return status;
 }
 

@@ -3,7 +3,6 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define DIGITS 8
@@ -57,7 +56,6 @@ fab_status fab_ranked_sort(fab_ranked *list, size_t n, fab_error *err) {
         memcpy(list, from, n * sizeof *list);
     }
 done:
-    free(memory);
-    free(count);
+    FAB_FREE_ALL(memory, count);
     return status;
 }

@@ -51,6 +51,14 @@ void fab_str_printf(fab_str *str, const char *fmt, ...) {
     str->length += (size_t)n;
 }
 
+void fab_append(char *out, size_t size, const char *fmt, ...) {
+    va_list arguments;
+    size_t used = strlen(out);
+    va_start(arguments, fmt);
+    (void)vsnprintf(out + used, size - used, fmt, arguments);
+    va_end(arguments);
+}
+
 fab_status fab_str_status(const fab_str *str, fab_error *err) {
     return str->failed ? fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate a text of %zu bytes", str->length) : FAB_OK;
 }
@@ -96,7 +104,7 @@ const char *fab_format_count(char *out, uint64_t value) {
 fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
-    char block[65536];
+    char block[16384];
     errno = 0;
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     if (file == NULL) {

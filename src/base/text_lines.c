@@ -3,6 +3,7 @@
 #include "fab/memory.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,4 +248,24 @@ fab_status fab_text_wrong(const fab_text *text, size_t column, fab_status code, 
         shown[i] = t.text[i] >= ' ' && t.text[i] < 127 ? t.text[i] : '?';
     }
     return t.length > 0 ? fab_fail(err, code, where, "'%s' %s", shown, what) : fab_fail(err, code, where, "%s", what);
+}
+
+fab_status fab_text_refuse(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *fmt, ...) {
+    char what[256];
+    va_list arguments;
+    va_start(arguments, fmt);
+    (void)vsnprintf(what, sizeof what, fmt, arguments);
+    va_end(arguments);
+    return fab_text_wrong(text, t.column > 0 ? t.column : 1, code, what, t, err);
+}
+
+fab_status fab_text_expect_end(fab_text *text, fab_error *err) {
+    fab_token more = fab_text_token(text);
+    return more.length == 0
+               ? FAB_OK
+               : fab_text_refuse(text, more, FAB_EINPUT, err, "stands where the end of the line was expected");
+}
+
+bool fab_token_is(fab_token t, const char *word) {
+    return t.length == strlen(word) && memcmp(t.text, word, t.length) == 0;
 }

@@ -13,7 +13,6 @@
 #ifndef FAB_CLI_H
 #define FAB_CLI_H
 
-#include "fab/prices.h"
 #include "fab/optimum.h"
 #include "fab/advice.h"
 #include "fab/analysis.h"
@@ -30,6 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+typedef struct fab_design fab_design;
 
 typedef struct cli_command cli_command;
 
@@ -171,8 +172,7 @@ void cli_limits_end_time(void);
 void cli_print_help(FILE *out);
 void cli_print_command_help(const cli_command *command, FILE *out);
 
-/* --- help_man.c, completion.c --------------------------------------------------------------------------------------
- */
+/* --- help_man.c, completion.c ------------------------------------------------------------------------------------- */
 
 /** Manual page fabriscope(1), or fabriscope-COMMAND(1), in the man macros. */
 void cli_print_man(const cli_command *command, FILE *out);
@@ -191,6 +191,9 @@ extern const cli_option cli_option_input_format;
 
 /** Reads a design and lays --set, --job, --engine and --prices over it. */
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) FAB_MUST_USE;
+
+/** The same into memory of its own, for free(). */
+fab_status cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err) FAB_MUST_USE;
 
 /** Lays "key=value,..." over the first job of a design. */
 fab_status cli_set_job(fab_design *design, const char *text, const char *option, fab_error *err) FAB_MUST_USE;

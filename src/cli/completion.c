@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-/* --- what an argument may be ---------------------------------------------------------------------------------------
- */
+/* --- what an argument may be -------------------------------------------------------------------------------------- */
 
 static void put_stems(const fab_builtin *files, const char *prefix, FILE *out) {
     for (const fab_builtin *b = files; b->name != NULL; b++) {
@@ -27,35 +26,26 @@ static void put_prices(FILE *out) {
     put_stems(fab_builtin_prices, "", out);
 }
 
-static void put_engines(FILE *out) {
-    for (size_t i = 0; fab_engine_at(i).name != NULL; i++) {
-        (void)fprintf(out, " %s", fab_engine_at(i).name);
-    }
+static const char *engines_at(size_t i) {
+    return fab_engine_at(i).name;
 }
 
-static void put_traffic(FILE *out) {
-    (void)fputs(" job file:", out);
+static void put_patterns(FILE *out) {
     for (const fab_pattern_info *p = fab_patterns; p->name != NULL; p++) {
         (void)fprintf(out, " pattern:%s", p->name);
     }
 }
 
-static void put_formats(FILE *out) {
-    for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
-        (void)fprintf(out, " %s", fab_report_formats[i]->name);
-    }
+static const char *formats_at(size_t i) {
+    return fab_report_formats[i] != NULL ? fab_report_formats[i]->name : NULL;
 }
 
-static void put_views(FILE *out) {
-    for (fab_view view = FAB_VIEW_AUTO; view < FAB_VIEW_N; view++) {
-        (void)fprintf(out, " %s", fab_view_names[view]);
-    }
+static const char *views_at(size_t i) {
+    return i < FAB_VIEW_N ? fab_view_names[i] : NULL;
 }
 
-static void put_commands(FILE *out) {
-    for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
-        (void)fprintf(out, " %s", (*c)->name);
-    }
+static const char *commands_at(size_t i) {
+    return CLI_COMMANDS[i] != NULL ? CLI_COMMANDS[i]->name : NULL;
 }
 
 static void put_study(FILE *out) {
@@ -65,20 +55,8 @@ static void put_study(FILE *out) {
     put_presets(out); /* behind plan */
 }
 
-static void put_policies(FILE *out) {
-    for (size_t i = 0; i < FAB_POLICY_N; i++) {
-        (void)fprintf(out, " %s", fab_policies[i]);
-    }
-}
-
-static void put_figures(FILE *out) {
-    (void)fputs(" loads times", out);
-}
-
-static void put_topics(FILE *out) {
-    for (size_t i = 0; cli_topic_name(i) != NULL; i++) {
-        (void)fprintf(out, " %s", cli_topic_name(i));
-    }
+static const char *policies_at(size_t i) {
+    return i < FAB_POLICY_N ? fab_policies[i] : NULL;
 }
 
 static bool put_field(const fab_definition *definition, void *out) {
@@ -90,45 +68,53 @@ static void put_fields(FILE *out) {
     fab_definitions_visit(put_field, out);
 }
 
-static void put_when(FILE *out) {
-    (void)fputs(" auto always never", out);
-}
-
-static void put_shells(FILE *out) {
-    (void)fputs(" bash zsh fish", out);
-}
-
-static void put_schemas(FILE *out) {
-    (void)fputs(" design prices catalog result report", out);
-}
-
 /* Of options by their name, of operands by what the usage line calls them. */
 typedef struct values {
     const char *name;
     bool files, folders;
-    void (*words)(FILE *out);
+    const char *fixed;           /* words, each behind a blank; NULL: none */
+    const char *(*at)(size_t i); /* more of them, ended by NULL */
+    void (*others)(FILE *out);   /* all others */
 } values;
 
 static const values OPERANDS[] = {
-    {"DESIGN", true, false, put_presets},
-    {"DESIGN...", true, false, put_presets},
-    {"[COMMAND [SUBCOMMAND]]", false, false, put_commands},
-    {"[WHAT [NAME]]", false, false, put_topics},
-    {"SUBCOMMAND", true, false, put_study},
-    {"[FIELD]", false, false, put_fields},
-    {"design|prices|catalog|result|report", false, false, put_schemas},
+    {"DESIGN", true, false, NULL, NULL, put_presets},
+    {"DESIGN...", true, false, NULL, NULL, put_presets},
+    {"[COMMAND [SUBCOMMAND]]", false, false, NULL, commands_at, NULL},
+    {"[WHAT [NAME]]", false, false, NULL, cli_topic_name, NULL},
+    {"SUBCOMMAND", true, false, NULL, NULL, put_study},
+    {"[FIELD]", false, false, NULL, NULL, put_fields},
+    {"design|prices|catalog|result|report", false, false, " design prices catalog result report", NULL, NULL},
 };
 
 static const values OPTIONS[] = {
-    {"engine", false, false, put_engines},    {"traffic", true, false, put_traffic},
-    {"prices", true, false, put_prices},      {"format", false, false, put_formats},
-    {"policy", false, false, put_policies},   {"figures", false, false, put_figures},
-    {"view", false, false, put_views},        {"color", false, false, put_when},
-    {"completion", false, false, put_shells},
+    {"engine", false, false, NULL, engines_at, NULL},
+    {"traffic", true, false, " job file:", NULL, put_patterns},
+    {"prices", true, false, NULL, NULL, put_prices},
+    {"format", false, false, NULL, formats_at, NULL},
+    {"policy", false, false, NULL, policies_at, NULL},
+    {"figures", false, false, " loads times", NULL, NULL},
+    {"view", false, false, NULL, views_at, NULL},
+    {"color", false, false, " auto always never", NULL, NULL},
+    {"completion", false, false, " bash zsh fish", NULL, NULL},
 };
 
-static const values ARGUMENTS[] = {{"FILE", true, false, NULL}, {"DIR", false, true, NULL}};
-static const values NOTHING = {"", false, false, NULL};
+static const values ARGUMENTS[] = {{"FILE", true, false, NULL, NULL, NULL}, {"DIR", false, true, NULL, NULL, NULL}};
+static const values NOTHING = {"", false, false, NULL, NULL, NULL};
+
+static bool has_words(const values *v) {
+    return v->fixed != NULL || v->at != NULL || v->others != NULL;
+}
+
+static void put_words(const values *v, FILE *out) {
+    (void)fputs(v->fixed != NULL ? v->fixed : "", out);
+    for (size_t i = 0; v->at != NULL && v->at(i) != NULL; i++) {
+        (void)fprintf(out, " %s", v->at(i));
+    }
+    if (v->others != NULL) {
+        v->others(out);
+    }
+}
 
 static const values *find(const values *table, size_t n, const char *name) {
     for (size_t i = 0; i < n; i++) {
@@ -169,14 +155,11 @@ static void put_quoted(const char *text, const char *special, FILE *out) {
     }
 }
 
-/* --- bash ----------------------------------------------------------------------------------------------------------
- */
+/* --- bash --------------------------------------------------------------------------------------------------------- */
 
 static void put_bash_values(const values *v, FILE *out) {
     (void)fputs(" words=\"", out);
-    if (v->words != NULL) {
-        v->words(out);
-    }
+    put_words(v, out);
     (void)fprintf(out, "\" files=%s ;;\n", v->files ? "-f" : v->folders ? "-d" : "");
 }
 
@@ -189,7 +172,7 @@ static void print_bash(FILE *out) {
                 "  [[ -z $word ]] || unset 'before[${#before[@]}-1]'\n"
                 "  if [[ ${#before[@]} -le 1 ]]; then\n    words=\"",
                 out);
-    put_commands(out);
+    put_words(FIND(OPERANDS, "[COMMAND [SUBCOMMAND]]"), out);
     (void)fputs("\"\n  else\n    case ${before[1]}:${before[${#before[@]}-1]} in\n", out);
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
         const cli_option *option = NULL;
@@ -206,9 +189,7 @@ static void print_bash(FILE *out) {
         (void)fputs("\"; else", out);
         const values *v = FIND(OPERANDS, (*c)->operands);
         (void)fputs(" words=\"", out);
-        if (v->words != NULL) {
-            v->words(out);
-        }
+        put_words(v, out);
         (void)fprintf(out, "\" files=%s; fi ;;\n", v->files ? "-f" : "");
     }
     (void)fputs("    esac\n  fi\n"
@@ -223,17 +204,16 @@ static void print_bash(FILE *out) {
                 out);
 }
 
-/* --- zsh -----------------------------------------------------------------------------------------------------------
- */
+/* --- zsh ---------------------------------------------------------------------------------------------------------- */
 
 static void put_zsh_values(const values *v, FILE *out) {
-    if (v->words != NULL && v->files) {
+    if (has_words(v) && v->files) {
         (void)fputs("_alternative \"files:file:_files\" \"words:word:(", out);
-        v->words(out);
+        put_words(v, out);
         (void)fputs(")\"", out);
-    } else if (v->words != NULL) {
+    } else if (has_words(v)) {
         (void)fputs("_values word", out);
-        v->words(out);
+        put_words(v, out);
     } else if (v->files || v->folders) {
         (void)fputs(v->files ? "_files" : "_files -/", out);
     }
@@ -276,15 +256,14 @@ static void print_zsh(FILE *out) {
     (void)fputs("  esac\n}\ncompdef _fabriscope fabriscope\n", out);
 }
 
-/* --- fish ----------------------------------------------------------------------------------------------------------
- */
+/* --- fish --------------------------------------------------------------------------------------------------------- */
 
 static void put_fish_values(const values *v, FILE *out) {
     (void)fputs(v->files || v->folders ? "" : " -f", out);
-    if (v->words != NULL || v->folders) {
+    if (has_words(v) || v->folders) {
         (void)fputs(" -a '", out);
-        if (v->words != NULL) {
-            v->words(out);
+        if (has_words(v)) {
+            put_words(v, out);
         } else {
             (void)fputs("(__fish_complete_directories)", out);
         }

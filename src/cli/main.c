@@ -102,7 +102,7 @@ static fab_status write_stdout(const char *bytes, size_t n, fab_error *err) {
 
 /* Prints a finished file. */
 static fab_status copy_to_stdout(FILE *file, fab_error *err) {
-    char block[65536];
+    char block[16384];
     fab_status status = FAB_OK;
     if (fflush(file) != 0 || ferror(file) || fseek(file, 0, SEEK_SET) != 0) {
         return fab_fail(err, FAB_EIO, NULL, "cannot keep the output in a temporary file: %s", strerror(errno));

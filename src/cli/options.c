@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
 #include "fab/units.h"

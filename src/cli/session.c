@@ -1,4 +1,6 @@
 #include "cli.h"
+#include "fab/prices.h"
+#include "fab/design.h"
 #include "fab/advice.h"
 
 #include "fab/advise.h"
@@ -91,6 +93,17 @@ done:
     return status;
 }
 
+fab_status cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err) {
+    fab_design *design = NULL;
+    fab_status status = FAB_NEW(design, 1, err);
+    if (status == FAB_OK && (status = cli_read_design(options, text, design, err)) == FAB_OK) {
+        *out = design;
+        design = NULL;
+    }
+    free(design);
+    return status;
+}
+
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
                            fab_error *err) {
     fab_fabric_result *fabrics = NULL;
@@ -113,8 +126,7 @@ fab_status cli_session_open(const cli_options *options, fab_command command, con
     fab_status status = FAB_OK;
     out->options = options;
     out->traffic = traffic;
-    FAB_TRY(FAB_NEW(out->design, 1, err));
-    FAB_TRY(cli_read_design(options, options->operands.items[0], out->design, err));
+    FAB_TRY(cli_open_design(options, options->operands.items[0], &out->design, err));
     FAB_TRY(cli_result_init(options, command, 1, &out->result, err));
 done:
     return status;

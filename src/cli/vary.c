@@ -1,6 +1,7 @@
 /* Parameters that are varied: their texts, and the design of a point. */
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/sweep_run.h"
 
@@ -19,8 +20,7 @@ const cli_option cli_option_vary = {"vary", "path=v1,v2",
                                     "values of a parameter, by the paths of --set; given twice, every pair of values",
                                     .is_repeatable = true, .apply = apply_vary};
 
-/* --- "path=v1,v2" --------------------------------------------------------------------------------------------------
- */
+/* --- "path=v1,v2" ------------------------------------------------------------------------------------------------- */
 
 static bool is_path(const char *path, const char *name) {
     size_t n = strlen(name);
@@ -72,13 +72,11 @@ done:
 }
 
 void cli_vary_release(cli_vary *vary) {
-    free(vary->text);
-    free(vary->values);
+    FAB_FREE_ALL(vary->text, vary->values);
     *vary = (cli_vary){.n_values = 0};
 }
 
-/* --- the design of a point -----------------------------------------------------------------------------------------
- */
+/* --- the design of a point ---------------------------------------------------------------------------------------- */
 
 /* --job was laid over the varied value of a job: puts that back. */
 static fab_status set_again(fab_design *design, const char *override, fab_error *err) {
@@ -125,8 +123,7 @@ done:
     return status;
 }
 
-/* --- run -----------------------------------------------------------------------------------------------------------
- */
+/* --- run ---------------------------------------------------------------------------------------------------------- */
 
 static fab_status check_vary(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_error *err) {
     for (size_t k = 0; k < n_vary; k++) {

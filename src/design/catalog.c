@@ -33,13 +33,13 @@ typedef struct row {
 
 /* clang-format off */
 #define LIST(key, place, initial, summary) \
-    {SCOPE_BOOK, key, FIELD_TEXT, FAB_UNIT_COUNT, PLACE(place), 0, 0, false, initial, NULL, summary}
+    {SCOPE_BOOK, key, FIELD_TEXT, FAB_UNIT_COUNT, PLACE(place), 0, 0, false, initial, NULL, NULL, summary}
 #define WORD(key, place, initial, summary) \
-    {SCOPE_BOOK, key, FIELD_WORD, FAB_UNIT_COUNT, PLACE(place), 0, 0, false, initial, NULL, summary}
+    {SCOPE_BOOK, key, FIELD_WORD, FAB_UNIT_COUNT, PLACE(place), 0, 0, false, initial, NULL, NULL, summary}
 #define COUNT(key, place, min, max, initial, summary) \
-    {SCOPE_BOOK, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(place), min, max, false, initial, NULL, summary}
+    {SCOPE_BOOK, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(place), min, max, false, initial, NULL, NULL, summary}
 #define QUANTITY(key, unit, place, min, max, initial, summary) \
-    {SCOPE_BOOK, key, FIELD_QUANTITY, unit, PLACE(place), min, max, false, initial, NULL, summary}
+    {SCOPE_BOOK, key, FIELD_QUANTITY, unit, PLACE(place), min, max, false, initial, NULL, NULL, summary}
 
 static const row ROWS[] = {
     {"catalog", WORD("name", catalog.name, NULL, "name of the catalog")},

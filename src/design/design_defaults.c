@@ -30,20 +30,12 @@ static bool is_dragonfly(const fab_fabric_spec *fabric) {
     return strcmp(fabric->family, "dragonfly") == 0;
 }
 
-/* NIC ports of a shape that decides the GPUs; 0 where none does. A wrong shape is reported when the fabric is checked.
- */
-static uint64_t ports_of_shape(const fab_fabric_spec *fabric) {
-    fab_xgft xgft = {.ports = 0};
-    fab_dragonfly dragonfly = {.p = 0};
-    if (is_dragonfly(fabric) && fabric->dragonfly[0] != '\0') {
-        return fab_dragonfly_parse(fabric->dragonfly, &dragonfly, NULL) == FAB_OK
-                   ? dragonfly.p * dragonfly.a * dragonfly.g
-                   : 0;
+/* NIC ports of a shape that decides the GPUs; 0 where none does. */
+static uint64_t ports_of_shape(const fab_fabric_spec *f) {
+    if (is_dragonfly(f)) {
+        return f->dragonfly.p * f->dragonfly.a * f->dragonfly.g;
     }
-    if (is_fat_tree(fabric) && fabric->xgft[0] != '\0') {
-        return fab_xgft_parse(fabric->xgft, &xgft, NULL) == FAB_OK ? xgft.ports : 0;
-    }
-    return is_fat_tree(fabric) ? fabric->k * fabric->k * fabric->k / 4 : 0;
+    return !is_fat_tree(f) ? 0 : f->xgft.height > 0 ? f->xgft.ports : f->k * f->k * f->k / 4;
 }
 
 static uint64_t default_gpus_per_server(const fab_fabric_spec *fabric) {
@@ -140,26 +132,6 @@ static fab_status check_servers(const reading *r, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status check_shapes(const reading *r, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_fabric_spec *f = &r->design.fabric;
-    fab_xgft xgft;
-    fab_dragonfly dragonfly;
-    fab_torus torus;
-    fab_error inner = {0};
-    if (f->xgft[0] != '\0' && fab_xgft_parse(f->xgft, &xgft, &inner) != FAB_OK) {
-        FAB_FAIL(err, FAB_EINPUT, where_of(r, "xgft", NULL), "%s", inner.text);
-    }
-    if (f->dragonfly[0] != '\0' && fab_dragonfly_parse(f->dragonfly, &dragonfly, &inner) != FAB_OK) {
-        FAB_FAIL(err, FAB_EINPUT, where_of(r, "dragonfly", NULL), "%s", inner.text);
-    }
-    if (f->torus[0] != '\0' && fab_torus_parse(f->torus, &torus, &inner) != FAB_OK) {
-        FAB_FAIL(err, FAB_EINPUT, where_of(r, "torus", NULL), "%s", inner.text);
-    }
-done:
-    return status;
-}
-
 static fab_status check_fabric(const reading *r, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric_spec *f = &r->design.fabric;
@@ -170,7 +142,6 @@ static fab_status check_fabric(const reading *r, fab_error *err) {
         FAB_FAIL(err, FAB_EINPUT, where_of(r, "k", NULL), "k: %" PRIu64 " is odd; a k-ary fat-tree needs an even k",
                  f->k);
     }
-    FAB_TRY(check_shapes(r, err));
     if (f->gpus == 0 && ports_of_shape(f) == 0) {
         FAB_FAIL(err, FAB_EINPUT, r->origin_where, "gpus is required%s",
                  is_fat_tree(f)    ? ", unless k or xgft is given"

@@ -14,9 +14,13 @@ static const char *where_of(const reading *r, const char *key) {
     return where[0] != '\0' ? where : r->origin_where;
 }
 
-static bool has_keys(const fab_fabric_spec *f) {
-    return f->file[0] != '\0' || f->format[0] != '\0' || f->digest[0] != '\0' || f->host_order[0] != '\0' ||
-           f->hosts_per_switch != 0 || f->cables != 0;
+static bool has_keys(const reading *r) {
+    static const char *const KEYS[] = {"file", "format", "digest", "host-order", "hosts-per-switch", "cables"};
+    bool has = false;
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
+        has = has || !fab_design_is_default(&r->design.fabric, KEYS[i]);
+    }
+    return has;
 }
 
 fab_installed_options fab_design_installed_options(const fab_fabric_spec *spec) {
@@ -24,7 +28,7 @@ fab_installed_options fab_design_installed_options(const fab_fabric_spec *spec) 
                                    .nics_per_server = spec->nics_per_server,
                                    .hosts_per_switch = spec->hosts_per_switch,
                                    .cables = spec->cables,
-                                   .by_leaf = strcmp(spec->host_order, "leaf") == 0};
+                                   .by_leaf = spec->host_order == FAB_HOSTS_BY_LEAF};
 }
 
 /* The bytes are those that the design was made for. */
@@ -119,7 +123,7 @@ fab_status reading_finish_installed(reading *r, fab_error *err) {
     fab_installed *site = NULL;
     fab_installed_options options;
     if (strcmp(f->family, FAMILY) != 0) {
-        if (has_keys(f)) {
+        if (has_keys(r)) {
             FAB_FAIL(err, FAB_EINPUT, where_of(r, "file"),
                      "file, format, digest, host-order, hosts-per-switch and cables are keys of " FAMILY
                      "; the family is %s",

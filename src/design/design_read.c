@@ -9,24 +9,23 @@
 
 #define MAX_ONE_LINE 4096
 
-/* --- one-line form: FAMILY:key=value,... ----------------------------------------------------------------------------
- */
+/* --- one-line form: FAMILY:key=value,... -------------------------------------------------------------------------- */
 
 /* A value of digits with commas, as of xgft=2;4,4;1,4. */
-static bool is_list(const char *text) {
+static bool is_shape(const char *text) {
     char key[32] = "";
     size_t n = strcspn(text, "=,");
     if (n < sizeof key && text[n] == '=') {
         memcpy(key, text, n);
     }
     const field *f = design_field_find(SCOPE_FABRIC, key);
-    return f != NULL && f->kind == FIELD_LIST;
+    return f != NULL && f->kind == FIELD_SHAPE;
 }
 
 /* End of the setting at `text`: a comma, unless what follows has no key of its own, as inside a list. */
 static size_t setting_length(const char *text) {
     size_t n = strcspn(text, ",");
-    while (is_list(text) && text[n] == ',' && text[n + 1 + strcspn(text + n + 1, "=,")] != '=') {
+    while (is_shape(text) && text[n] == ',' && text[n + 1 + strcspn(text + n + 1, "=,")] != '=') {
         n += 1 + strcspn(text + n + 1, ",");
     }
     return n;
@@ -108,8 +107,7 @@ done:
     return status;
 }
 
-/* --- what a text is -------------------------------------------------------------------------------------------------
- */
+/* --- what a text is ----------------------------------------------------------------------------------------------- */
 
 static fab_status read_text(reading *r, const char *text, fab_error *err) {
     struct stat info;

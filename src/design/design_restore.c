@@ -3,7 +3,6 @@
 #include "fields.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WHERE "design of the plan"
@@ -93,7 +92,6 @@ fab_status fab_design_restore(const char *text, fab_design *out, fab_error *err)
     FAB_TRY(reading_finish(r, err));
     *out = r->design;
 done:
-    free(copy);
-    free(r);
+    FAB_FREE_ALL(copy, r);
     return status;
 }

@@ -1,5 +1,7 @@
 #include "field.h"
 
+#include "fab/sizes.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,16 +18,8 @@ bool field_is_word(const char *text) {
     return text[0] != '\0' && strchr(FIRST, text[0]) != NULL && strspn(text, REST) == strlen(text);
 }
 
-static bool is_choice(const char *choices, const char *text) {
-    size_t length = strlen(text);
-    for (const char *at = choices; length > 0 && *at != '\0';) {
-        size_t n = strcspn(at, "|");
-        if (n == length && memcmp(at, text, n) == 0) {
-            return true;
-        }
-        at += n + (at[n] == '|');
-    }
-    return false;
+size_t field_most_characters(const field *f) {
+    return (f->kind == FIELD_SHAPE ? FAB_NAME_SIZE : f->size) - 1;
 }
 
 const char *field_example(const field *f, char *out) {
@@ -35,7 +29,8 @@ const char *field_example(const field *f, char *out) {
     switch (f->kind) {
     case FIELD_TEXT: (void)snprintf(out, 128, "text"); break;
     case FIELD_WORD: (void)snprintf(out, 128, "a word of letters, digits and . _ -"); break;
-    case FIELD_LIST: (void)snprintf(out, 128, "digits and , ; : - (such as 4,4,8)"); break;
+    case FIELD_LIST:
+    case FIELD_SHAPE: (void)snprintf(out, 128, "digits and , ; : - (such as 4,4,8)"); break;
     case FIELD_FLAG: (void)snprintf(out, 128, "yes or no"); break;
     case FIELD_QUANTITY: (void)snprintf(out, 128, "%s%s", fab_unit_example(f->unit), or_auto); break;
     case FIELD_COUNT:
@@ -47,17 +42,12 @@ const char *field_example(const field *f, char *out) {
         fab_format_double(high, f->max);
         (void)snprintf(out, 128, "%s to %s", low, high);
         break;
-    case FIELD_CHOICE: {
-        size_t n = 0;
-        for (const char *at = f->choices; *at != '\0' && n < 120; at++) {
-            out[n++] = *at == '|' ? ',' : *at;
-            if (*at == '|') {
-                out[n++] = ' ';
-            }
+    case FIELD_CHOICE:
+        out[0] = '\0';
+        for (size_t i = 0, n = 0; f->choices[i] != NULL && n < 128; i++) {
+            n += (size_t)snprintf(out + n, 128 - n, "%s%s", n > 0 ? ", " : "", f->choices[i]);
         }
-        out[n] = '\0';
         break;
-    }
     }
     return out;
 }
@@ -66,6 +56,11 @@ static fab_status bad_value(const field *f, const char *text, const char *where,
     char example[128];
     return fab_fail(err, FAB_EINPUT, where, "%s: '%.60s' is not %s%s", f->key, text,
                     f->kind == FIELD_CHOICE ? "one of " : "", field_example(f, example));
+}
+
+static fab_status fail_length(const field *f, size_t length, const char *where, fab_error *err) {
+    return fab_fail(err, FAB_EINPUT, where, "%s: %zu bytes are more than the limit of %zu", f->key, length,
+                    field_most_characters(f));
 }
 
 /* Blanks and line breaks become one blank, so that a value is one line of the canonical text. */
@@ -87,23 +82,47 @@ static fab_status set_text(const field *f, char *to, const char *text, const cha
         blank = is_blank;
     }
     to[n] = '\0';
-    if (needed >= f->size) {
-        return fab_fail(err, FAB_EINPUT, where, "%s: %zu bytes are more than the limit of %zu", f->key, needed,
-                        f->size - 1);
+    return needed >= f->size ? fail_length(f, needed, where, err) : FAB_OK;
+}
+
+static bool is_list(const char *text) {
+    return strspn(text, "0123456789,;:-") == strlen(text);
+}
+
+static fab_status set_string(const field *f, char *to, const char *text, const char *where, fab_error *err) {
+    bool good = f->kind == FIELD_WORD   ? text[0] == '\0' || field_is_word(text)
+                : f->kind == FIELD_LIST ? is_list(text)
+                                        : true;
+    return good ? set_text(f, to, text, where, err) : bad_value(f, text, where, err);
+}
+
+static fab_status set_shape(const field *f, void *to, const char *text, const char *where, fab_error *err) {
+    fab_error inner = {0};
+    if (!is_list(text)) {
+        return bad_value(f, text, where, err);
+    }
+    if (strlen(text) > field_most_characters(f)) {
+        return fail_length(f, strlen(text), where, err);
+    }
+    if (text[0] != '\0' && f->shape->parse(text, to, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EINPUT, where, "%s", inner.text);
+    }
+    if (text[0] == '\0') {
+        memset(to, 0, f->size);
     }
     return FAB_OK;
 }
 
-static fab_status set_string(const field *f, char *to, const char *text, const char *where, fab_error *err) {
-    bool good = true;
-    if (f->kind == FIELD_WORD) {
-        good = text[0] == '\0' || field_is_word(text);
-    } else if (f->kind == FIELD_LIST) {
-        good = strspn(text, "0123456789,;:-") == strlen(text);
-    } else if (f->kind == FIELD_CHOICE) {
-        good = is_choice(f->choices, text);
+static fab_status set_choice(const field *f, void *to, const char *text, const char *where, fab_error *err) {
+    unsigned i = 0;
+    while (f->choices[i] != NULL && (text[0] == '\0' || strcmp(f->choices[i], text) != 0)) {
+        i++;
     }
-    return good ? set_text(f, to, text, where, err) : bad_value(f, text, where, err);
+    if (f->choices[i] == NULL) {
+        return bad_value(f, text, where, err);
+    }
+    memcpy(to, &i, sizeof i);
+    return FAB_OK;
 }
 
 /* A plain number has no unit: give it one for the parser. */
@@ -170,8 +189,9 @@ fab_status field_set(const field *f, void *base, const char *text, const char *w
     switch (f->kind) {
     case FIELD_TEXT:
     case FIELD_WORD:
-    case FIELD_LIST:
-    case FIELD_CHOICE: return set_string(f, to, text, where, err);
+    case FIELD_LIST: return set_string(f, to, text, where, err);
+    case FIELD_SHAPE: return set_shape(f, to, text, where, err);
+    case FIELD_CHOICE: return set_choice(f, to, text, where, err);
     case FIELD_COUNT: return set_count(f, to, text, where, err);
     case FIELD_QUANTITY:
     case FIELD_DECIMAL: return set_double(f, to, text, where, err);
@@ -182,14 +202,20 @@ fab_status field_set(const field *f, void *base, const char *text, const char *w
 
 bool field_is_default(const field *f, const void *base) {
     const char *initial = f->initial != NULL ? f->initial : "";
+    fab_str text = FAB_STR_INIT;
     unsigned char value[8] = {0};
     field number = *f;
     number.offset = 0;
     switch (f->kind) {
     case FIELD_TEXT:
     case FIELD_WORD:
-    case FIELD_LIST:
-    case FIELD_CHOICE: return strcmp(member(f, base), initial) == 0;
+    case FIELD_LIST: return strcmp(member(f, base), initial) == 0;
+    case FIELD_SHAPE: {
+        field_format(f, base, &text);
+        bool is_empty = text.length == 0 && !text.failed;
+        fab_str_release(&text);
+        return is_empty;
+    }
     default: break;
     }
     return (initial[0] == '\0' || field_set(&number, value, initial, "default", NULL) == FAB_OK) &&
@@ -200,13 +226,18 @@ void field_format(const field *f, const void *base, fab_str *out) {
     const char *from = member(f, base);
     uint64_t count = 0;
     double value = 0;
+    unsigned choice = 0;
     bool yes = false;
     char text[40];
     switch (f->kind) {
     case FIELD_TEXT:
     case FIELD_WORD:
-    case FIELD_LIST:
-    case FIELD_CHOICE: fab_str_add(out, from); return;
+    case FIELD_LIST: fab_str_add(out, from); return;
+    case FIELD_SHAPE: f->shape->format(from, out); return;
+    case FIELD_CHOICE:
+        memcpy(&choice, from, sizeof choice);
+        fab_str_add(out, f->choices[choice]);
+        return;
     case FIELD_FLAG:
         memcpy(&yes, from, sizeof yes);
         fab_str_add(out, yes ? "yes" : "no");

@@ -19,7 +19,8 @@ typedef enum field_kind {
     FIELD_TEXT,     /**< char[size]: any printable text, blanks collapsed */
     FIELD_WORD,     /**< char[size]: letters, digits and . _ - only */
     FIELD_LIST,     /**< char[size]: digits and , ; : - only */
-    FIELD_CHOICE,   /**< char[size]: one of `choices` */
+    FIELD_SHAPE,    /**< a struct that `shape` reads from such a list; all zero where it is empty */
+    FIELD_CHOICE,   /**< an enum: index of one of `choices` */
     FIELD_COUNT,    /**< uint64_t */
     FIELD_QUANTITY, /**< double, with `unit` */
     FIELD_DECIMAL,  /**< double, a plain number */
@@ -39,16 +40,23 @@ typedef enum field_scope {
     SCOPE_BOOK,      /**< fab_prices: see prices.c */
 } field_scope;
 
+/** How a struct is read from digits and , ; : -, and written so that it reads back. */
+typedef struct field_shape {
+    fab_status (*parse)(const char *text, void *out, fab_error *err);
+    void (*format)(const void *shape, fab_str *out); /**< nothing where it is not given */
+} field_shape;
+
 typedef struct field {
     field_scope scope;
     const char *key;
     field_kind kind;
-    fab_unit unit;       /**< of FIELD_QUANTITY */
-    size_t offset, size; /**< place in the struct; size of a char array */
-    double min, max;     /**< inclusive */
-    bool automatic;      /**< "auto" is accepted and stored as 0 */
-    const char *initial; /**< default as text; a list for tiers; NULL: zero or empty */
-    const char *choices; /**< "full|selective|none" */
+    fab_unit unit;              /**< of FIELD_QUANTITY */
+    size_t offset, size;        /**< place in the struct; size of a char array */
+    double min, max;            /**< inclusive */
+    bool automatic;             /**< "auto" is accepted and stored as 0 */
+    const char *initial;        /**< default as text; a list for tiers; NULL: zero or empty */
+    const char *const *choices; /**< of FIELD_CHOICE, by value, ended by NULL; an empty one cannot be said */
+    const field_shape *shape;   /**< of FIELD_SHAPE */
     const char *summary;
 } field;
 
@@ -64,9 +72,15 @@ void field_format(const field *f, const void *base, fab_str *out);
 /** Whether the value is what `initial` says: such a field is no part of the canonical text. */
 bool field_is_default(const field *f, const void *base);
 
+/** Most characters of a text, a word, a list or a shape. */
+size_t field_most_characters(const field *f);
+
 /** What a value looks like: "400Gb/s or 50GB/s", "full, selective, none", "1 to 64 or auto". `out`: 128 bytes.
  */
 const char *field_example(const field *f, char *out);
+
+/** Of fab_convention, ended by NULL; the first is empty. */
+extern const char *const convention_names[];
 
 /** True when `text` is made of letters, digits and . _ - and begins with a letter, digit or _. */
 bool field_is_word(const char *text);

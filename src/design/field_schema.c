@@ -47,12 +47,12 @@ static void add_pattern_type(fab_str *out, int indent, const char *pattern, size
     fab_str_add(out, "</xs:restriction></xs:simpleType>\n");
 }
 
-static void add_enumeration(fab_str *out, int indent, const char *choices) {
+static void add_enumeration(fab_str *out, int indent, const char *const *choices) {
     fab_str_printf(out, "%*s<xs:simpleType><xs:restriction base=\"xs:string\">", indent, "");
-    for (const char *at = choices; *at != '\0';) {
-        size_t n = strcspn(at, "|");
-        fab_str_printf(out, "<xs:enumeration value=\"%.*s\"/>", (int)n, at);
-        at += n + (at[n] == '|');
+    for (; *choices != NULL; choices++) {
+        if ((*choices)[0] != '\0') {
+            fab_str_printf(out, "<xs:enumeration value=\"%s\"/>", *choices);
+        }
     }
     fab_str_add(out, "</xs:restriction></xs:simpleType>\n");
 }
@@ -88,12 +88,14 @@ static void add_number_type(fab_str *out, int indent, const field *f, bool list)
 }
 
 static void add_type(fab_str *out, int indent, const field *f, bool list) {
+    static const char *const FLAG[] = {"yes", "no", "true", "false", NULL};
     switch (f->kind) {
     case FIELD_TEXT: add_pattern_type(out, indent, NULL, f->size - 1); break;
     case FIELD_WORD: add_pattern_type(out, indent, "([A-Za-z0-9_][A-Za-z0-9._\\-]*)?", f->size - 1); break;
-    case FIELD_LIST: add_pattern_type(out, indent, "[0-9,;:\\-]*", f->size - 1); break;
+    case FIELD_LIST:
+    case FIELD_SHAPE: add_pattern_type(out, indent, "[0-9,;:\\-]*", field_most_characters(f)); break;
     case FIELD_CHOICE: add_enumeration(out, indent, f->choices); break;
-    case FIELD_FLAG: add_enumeration(out, indent, "yes|no|true|false"); break;
+    case FIELD_FLAG: add_enumeration(out, indent, FLAG); break;
     case FIELD_COUNT:
         if (list) {
             add_number_type(out, indent, f, list);

@@ -4,23 +4,34 @@
 
 #define MAX_GPUS            16777216 /* 2^24: GPU ids and their links fit 32 bits */
 #define MAX_RATE            1e15
-#define MAX_SIZE            1e9 /* of a model's dimension */
-#define COLLECTIVES         "ring|doubling|halving-doubling|tree|mesh|hierarchical|in-network|auto"
+#define MAX_SIZE            1e9                                        /* of a model's dimension */
+#define CHOICES(...)        ((const char *const[]){__VA_ARGS__, NULL}) /* in the order of the enum */
 #define PLACE(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 
-/* clang-format off */
-#define TEXT(scope, key, kind, type, member, initial, choices, summary) \
-    {scope, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, initial, choices, summary}
-#define COUNT(scope, key, type, member, min, max, automatic, initial, summary) \
-    {scope, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(type, member), min, max, automatic, initial, NULL, summary}
-#define QUANTITY(scope, key, unit, type, member, min, max, automatic, initial, summary) \
-    {scope, key, FIELD_QUANTITY, unit, PLACE(type, member), min, max, automatic, initial, NULL, summary}
-#define FLAG(scope, key, type, member, initial, summary) \
-    {scope, key, FIELD_FLAG, FAB_UNIT_COUNT, PLACE(type, member), 0, 1, false, initial, NULL, summary}
+const char *const convention_names[] = {"", "per-link-end", "switch-links", "per-cable", "twin-port", NULL};
+const char *const fab_job_kinds[] = {"training", "ranking", "serving", NULL};
+const char *const fab_placements[] = {"order", "random", "packed", "scattered", NULL};
+const char *const fab_job_collectives[] = {
+    "ring", "doubling", "halving-doubling", "tree", "mesh", "hierarchical", "in-network", "auto", NULL};
 
-#define FABRIC_TEXT(key, kind, member, initial, choices, summary) \
-    TEXT(SCOPE_FABRIC, key, kind, fab_fabric_spec, member, initial, choices, summary)
-#define DESIGN_TEXT(key, kind, member, summary) TEXT(SCOPE_DESIGN, key, kind, fab_design, member, NULL, NULL, summary)
+/* clang-format off */
+#define TEXT(scope, key, kind, type, member, initial, summary) \
+    {scope, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, initial, NULL, NULL, summary}
+#define CHOICE(scope, key, type, member, initial, choices, summary) \
+    {scope, key, FIELD_CHOICE, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, initial, choices, NULL, summary}
+#define SHAPE(key, member, shape, summary) \
+    {SCOPE_FABRIC, key, FIELD_SHAPE, FAB_UNIT_COUNT, PLACE(fab_fabric_spec, member), 0, 0, false, NULL, NULL, shape, summary}
+#define COUNT(scope, key, type, member, min, max, automatic, initial, summary) \
+    {scope, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(type, member), min, max, automatic, initial, NULL, NULL, summary}
+#define QUANTITY(scope, key, unit, type, member, min, max, automatic, initial, summary) \
+    {scope, key, FIELD_QUANTITY, unit, PLACE(type, member), min, max, automatic, initial, NULL, NULL, summary}
+#define FLAG(scope, key, type, member, initial, summary) \
+    {scope, key, FIELD_FLAG, FAB_UNIT_COUNT, PLACE(type, member), 0, 1, false, initial, NULL, NULL, summary}
+
+#define FABRIC_TEXT(key, kind, member, summary) TEXT(SCOPE_FABRIC, key, kind, fab_fabric_spec, member, NULL, summary)
+#define FABRIC_CHOICE(key, member, initial, choices, summary) \
+    CHOICE(SCOPE_FABRIC, key, fab_fabric_spec, member, initial, choices, summary)
+#define DESIGN_TEXT(key, kind, member, summary) TEXT(SCOPE_DESIGN, key, kind, fab_design, member, NULL, summary)
 #define FABRIC_COUNT(key, member, min, max, automatic, initial, summary) \
     COUNT(SCOPE_FABRIC, key, fab_fabric_spec, member, min, max, automatic, initial, summary)
 #define FABRIC_RATE(key, member, automatic, initial, summary) \
@@ -36,16 +47,17 @@
 #define JOB_COUNT(key, member, max, automatic, initial, summary) \
     COUNT(SCOPE_JOB, key, fab_job_spec, member, 1, max, automatic, initial, summary)
 #define JOB_NUMBER(key, member, max, initial, summary) \
-    {SCOPE_JOB, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_job_spec, member), 0, max, false, initial, NULL, summary}
+    {SCOPE_JOB, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_job_spec, member), 0, max, false, initial, NULL, NULL, summary}
 #define JOB_OVERLAP(key, member, summary) JOB_NUMBER(key, member, 1, "0", summary ", 0 to 1")
-#define JOB_TEXT(key, kind, member, initial, choices, summary) \
-    TEXT(SCOPE_JOB, key, kind, fab_job_spec, member, initial, choices, summary)
+#define JOB_TEXT(key, kind, member, initial, summary) TEXT(SCOPE_JOB, key, kind, fab_job_spec, member, initial, summary)
+#define JOB_CHOICE(key, member, initial, choices, summary) \
+    CHOICE(SCOPE_JOB, key, fab_job_spec, member, initial, choices, summary)
 
 const field design_fields[] = {
     DESIGN_TEXT("name", FIELD_WORD, name, "name of the design (default: the family)"),
     DESIGN_TEXT("source", FIELD_TEXT, source, "where the figures come from, and which of them are assumptions"),
 
-    FABRIC_TEXT("family", FIELD_WORD, family, NULL, NULL, "topology family (see list families)"),
+    FABRIC_TEXT("family", FIELD_WORD, family, "topology family (see list families)"),
     FABRIC_COUNT("gpus", gpus, 1, MAX_GPUS, true, "auto", "GPUs; required, except for a fat-tree with k or xgft, or a dragonfly with p,a,h"),
     FABRIC_COUNT("gpus-per-server", gpus_per_server, 1, 65535, true, "auto", "GPUs of one server: 8; for a fat-tree with k the largest number up to 8 that divides its k^3/4 NIC ports"),
     FABRIC_COUNT("nics-per-server", nics_per_server, 1, 65535, true, "auto", "NICs of one server; default: gpus-per-server"),
@@ -59,21 +71,21 @@ const field design_fields[] = {
     FABRIC_COUNT("planes", planes, 1, 64, false, "1", "parallel planes over which the ports of a NIC are split"),
     FABRIC_COUNT("spares", spares, 0, MAX_GPUS, false, "0", "spare servers, on top of those that gpus fill; they need ports of their own"),
     FABRIC_COUNT("k", k, 2, 406, true, "auto", "fat-tree: arity; k^3/4 NIC ports"),
-    FABRIC_TEXT("xgft", FIELD_LIST, xgft, NULL, NULL, "fat-tree: h;m1,..,mh;w1,..,wh and, for parallel cables, ;p1,..,ph"),
-    FABRIC_TEXT("dragonfly", FIELD_LIST, dragonfly, NULL, NULL, "dragonfly: p,a,h[,g[,t]]: NICs per switch, switches per group, global cables per switch, groups, parallel local cables; empty: a = 2p = 2h, the largest that fits the radix"),
-    FABRIC_TEXT("torus", FIELD_LIST, torus, NULL, NULL, "torus: switches in each dimension: 4,4,8"),
+    SHAPE("xgft", xgft, &xgft_shape, "fat-tree: h;m1,..,mh;w1,..,wh and, for parallel cables, ;p1,..,ph"),
+    SHAPE("dragonfly", dragonfly, &dragonfly_shape, "dragonfly: p,a,h[,g[,t]]: NICs per switch, switches per group, global cables per switch, groups, parallel local cables; empty: a = 2p = 2h, the largest that fits the radix"),
+    SHAPE("torus", torus, &torus_shape, "torus: switches in each dimension: 4,4,8"),
     FABRIC_COUNT("rails-per-switch", rails_per_switch, 1, 65535, true, "auto", "rail-only: rails that share a network; auto: as many as fit a single switch"),
-    FABRIC_TEXT("forward", FIELD_CHOICE, forward, "source", "source|destination", "rail-only: whose scale-up domain hands over traffic between rails"),
-    FABRIC_TEXT("forwarding", FIELD_CHOICE, forwarding, "pipelined", "pipelined|sequential", "rail-only: traffic between rails is passed on as it comes, or once it is there as a whole (store and forward)"),
+    FABRIC_CHOICE("forward", forward, "source", CHOICES("source", "destination"), "rail-only: whose scale-up domain hands over traffic between rails"),
+    FABRIC_CHOICE("forwarding", forwarding, "pipelined", CHOICES("pipelined", "sequential"), "rail-only: traffic between rails is passed on as it comes, or once it is there as a whole (store and forward)"),
 
-    FABRIC_TEXT("file", FIELD_TEXT, file, NULL, NULL, "installed: file that says what is installed (see list formats); in a design file from the folder of that"),
-    FABRIC_TEXT("format", FIELD_WORD, format, NULL, NULL, "installed: format of the file; empty: what its content looks like"),
-    FABRIC_TEXT("digest", FIELD_WORD, digest, NULL, NULL, "installed: digest that the content of the file must have; filled in by import"),
-    FABRIC_TEXT("host-order", FIELD_CHOICE, host_order, NULL, "name|leaf", "installed: servers are numbered by name, or leaf by leaf and port by port; empty: name"),
+    FABRIC_TEXT("file", FIELD_TEXT, file, "installed: file that says what is installed (see list formats); in a design file from the folder of that"),
+    FABRIC_TEXT("format", FIELD_WORD, format, "installed: format of the file; empty: what its content looks like"),
+    FABRIC_TEXT("digest", FIELD_WORD, digest, "installed: digest that the content of the file must have; filled in by import"),
+    FABRIC_CHOICE("host-order", host_order, NULL, CHOICES("name", "leaf"), "installed: servers are numbered by name, or leaf by leaf and port by port; empty: name"),
     FABRIC_COUNT("hosts-per-switch", hosts_per_switch, 1, 65535, true, "auto", "installed: hosts to add to every switch of a file without hosts"),
     FABRIC_COUNT("cables", cables, 1, 1024, true, "auto", "installed: cables between two switches of a file that tells only who is below whom (Slurm); auto: 1"),
 
-    FABRIC_TEXT("reduction", FIELD_CHOICE, reduction, "none", "none|switch", "what collectives may leave to the network: switch = its switches add up what they are sent (in-network reduction)"),
+    FABRIC_CHOICE("reduction", reduction, "none", CHOICES("none", "switch"), "what collectives may leave to the network: switch = its switches add up what they are sent (in-network reduction)"),
 
     COUNT(SCOPE_FRONT_END, "storage", fab_fabric_spec, storage, 0, MAX_GPUS, false, "0", "storage servers, with as many NICs as a server has there"),
 
@@ -96,11 +108,11 @@ const field design_fields[] = {
     FLOOR_LENGTH("row-pitch", row_pitch_m, 0.1, 100, "3m", "from row to row (default: an assumption)"),
     FLOOR_LENGTH("hall-distance", hall_distance_m, 0, 2e4, "100m", "from a place in one hall to the same place in the next (default: an assumption)"),
     FLOOR_LENGTH("slack", slack_m, 0, 100, "2m", "length that an end of a cable needs to reach the tray; within a rack once, not twice (default: an assumption)"),
-    TEXT(SCOPE_FLOOR, "leaf-at", FIELD_CHOICE, fab_floor_spec, leaf_at, "auto", "auto|rack|row|hall", "where leaf switches stand: in the rack of their servers, in the middle of its row, or of the hall; auto: rack where all NICs of a server share a leaf, else row"),
+    CHOICE(SCOPE_FLOOR, "leaf-at", fab_floor_spec, leaf_at, "auto", CHOICES("auto", "rack", "row", "hall"), "where leaf switches stand: in the rack of their servers, in the middle of its row, or of the hall; auto: rack where all NICs of a server share a leaf, else row"),
 
-    JOB_TEXT("id", FIELD_WORD, id, NULL, NULL, "name of the job"),
-    JOB_TEXT("kind", FIELD_CHOICE, kind, "training", "training|ranking|serving", "what the job does"),
-    JOB_TEXT("model", FIELD_WORD, model, NULL, NULL, "model (see list models); empty when the sizes are given"),
+    JOB_TEXT("id", FIELD_WORD, id, NULL, "name of the job"),
+    JOB_CHOICE("kind", kind, "training", fab_job_kinds, "what the job does"),
+    JOB_TEXT("model", FIELD_WORD, model, NULL, "model (see list models); empty when the sizes are given"),
     JOB_COUNT("layers", layers, 1e6, true, "auto", "transformer layers; auto: the model's"),
     JOB_COUNT("hidden", hidden, MAX_SIZE, true, "auto", "hidden size; auto: the model's"),
     JOB_COUNT("heads", heads, 1e6, true, "auto", "attention heads; auto: the model's"),
@@ -125,12 +137,12 @@ const field design_fields[] = {
     JOB_COUNT("microbatch", microbatch, 1e6, true, "1", "sequences per microbatch; auto: the fastest of 1, 2, 4 and 8 that fits"),
     JOB_COUNT("interleave", interleave, 1e6, true, "1", "pipeline chunks per GPU; auto: the fastest that divides the layers of a stage"),
     JOB_COUNT("batch", batch, MAX_SIZE, true, "auto", "sequences per iteration; auto: the model's"),
-    JOB_TEXT("gpu", FIELD_WORD, gpu, "h100-80gb", NULL, "accelerator (see list gpus)"),
-    JOB_TEXT("recompute", FIELD_CHOICE, recompute, "full", "full|selective|none", "activation recomputation"),
+    JOB_TEXT("gpu", FIELD_WORD, gpu, "h100-80gb", "accelerator (see list gpus)"),
+    JOB_CHOICE("recompute", recompute, "full", CHOICES("full", "selective", "none"), "activation recomputation"),
     FLAG(SCOPE_JOB, "recompute-traffic", fab_job_spec, recompute_traffic, "no", "count what a full recomputation sends again (Megatron-LM's formulas do not)"),
     FLAG(SCOPE_JOB, "sequence-parallel", fab_job_spec, sequence_parallel, "no", "tensor parallel by reduce-scatter and all-gather: the same bytes, activations split over tp"),
-    JOB_TEXT("attention", FIELD_CHOICE, attention, "auto", "auto|flash|standard", "whether attention scores are kept for the backward pass (standard); auto: flash for gated models"),
-    JOB_TEXT("cp-exchange", FIELD_CHOICE, cp_exchange, "all-gather", "all-gather|ring", "how context parallel ranks exchange keys and values"),
+    JOB_CHOICE("attention", attention, "auto", CHOICES("auto", "flash", "standard"), "whether attention scores are kept for the backward pass (standard); auto: flash for gated models"),
+    JOB_CHOICE("cp-exchange", cp_exchange, "all-gather", CHOICES("all-gather", "ring"), "how context parallel ranks exchange keys and values"),
     JOB_COUNT("activation-bytes", activation_bytes, 64, false, "2", "bytes of an element sent by tensor and pipeline parallelism"),
     JOB_COUNT("dispatch-bytes", dispatch_bytes, 64, true, "auto", "bytes of an element sent to or from an expert; auto: activation-bytes"),
     JOB_COUNT("gradient-bytes", gradient_bytes, 64, false, "4", "bytes of a gradient in the data-parallel reduction"),
@@ -148,22 +160,22 @@ const field design_fields[] = {
     QUANTITY(SCOPE_JOB, "published-pipeline-bisection", FAB_UNIT_RATE, fab_job_spec, published_pipeline_bps, 0, 1e18, false, "0b/s", "the same of its bandwidth between the halves of the stages"),
     QUANTITY(SCOPE_JOB, "published-data-bisection", FAB_UNIT_RATE, fab_job_spec, published_data_bps, 0, 1e18, false, "0b/s", "the same of its bandwidth between the halves of the replicas"),
     JOB_NUMBER("train-tokens", train_tokens, 1e18, "0", "tokens to train on, for days and dollars; 0: not asked"),
-    JOB_TEXT("tp-collective", FIELD_CHOICE, tp_collective, "ring", COLLECTIVES, "algorithm of the tensor-parallel all-reduce (see list patterns); auto: the fastest by the cost model"),
-    JOB_TEXT("dp-collective", FIELD_CHOICE, dp_collective, "ring", COLLECTIVES, "algorithm of the data-parallel collectives; sharded, halving-doubling is halving and then doubling"),
-    JOB_TEXT("order", FIELD_WORD, order, "tp-cp-pp-dp", NULL, "rank order of the dimensions, innermost first"),
-    JOB_TEXT("placement", FIELD_CHOICE, placement, "order", "order|random|packed|scattered", "order of the servers: as listed, drawn, pods filled one by one, or pods in turn"),
+    JOB_CHOICE("tp-collective", tp_collective, "ring", fab_job_collectives, "algorithm of the tensor-parallel all-reduce (see list patterns); auto: the fastest by the cost model"),
+    JOB_CHOICE("dp-collective", dp_collective, "ring", fab_job_collectives, "algorithm of the data-parallel collectives; sharded, halving-doubling is halving and then doubling"),
+    JOB_TEXT("order", FIELD_WORD, order, "tp-cp-pp-dp", "rank order of the dimensions, innermost first"),
+    JOB_CHOICE("placement", placement, "order", fab_placements, "order of the servers: as listed, drawn, pods filled one by one, or pods in turn"),
     COUNT(SCOPE_JOB, "placement-seed", fab_job_spec, placement_seed, 0, 1e9, false, "0", "seed of a random placement"),
     JOB_COUNT("gpus", gpus, MAX_GPUS, true, "auto", "GPUs the job takes, in whole servers; auto: all"),
     JOB_COUNT("n-servers", n_servers, MAX_GPUS, true, "auto", "servers the job takes; auto: all"),
-    JOB_TEXT("servers", FIELD_LIST, servers, NULL, NULL, "servers the job may run on, in this order: 0-15,20,32-62:2; empty: all but spares and storage servers"),
-    JOB_TEXT("storage-servers", FIELD_LIST, storage_servers, NULL, NULL, "servers of this network that take checkpoints and hold the data: adds the phases checkpoint and ingest"),
-    JOB_TEXT("contends", FIELD_WORD, contends, NULL, NULL, "with several jobs: the phase that overlaps in time with those of the others, or none; empty: the network phase that takes longest alone"),
+    JOB_TEXT("servers", FIELD_LIST, servers, NULL, "servers the job may run on, in this order: 0-15,20,32-62:2; empty: all but spares and storage servers"),
+    JOB_TEXT("storage-servers", FIELD_LIST, storage_servers, NULL, "servers of this network that take checkpoints and hold the data: adds the phases checkpoint and ingest"),
+    JOB_TEXT("contends", FIELD_WORD, contends, NULL, "with several jobs: the phase that overlaps in time with those of the others, or none; empty: the network phase that takes longest alone"),
     JOB_COUNT("sample-bytes", sample_bytes, 1e12, true, "auto", "bytes read per sequence or sample; auto: 4 per token or table"),
-    JOB_TEXT("memory-check", FIELD_CHOICE, memory_check, "auto", "auto|on|off", "refuse a job that does not fit its GPUs; auto: where the model or its sizes are given"),
+    JOB_CHOICE("memory-check", memory_check, "auto", CHOICES("auto", "on", "off"), "refuse a job that does not fit its GPUs; auto: where the model or its sizes are given"),
 
-    TEXT(SCOPE_ENGINE, "use", FIELD_TEXT, fab_engine_spec, text, NULL, NULL, "routing engine: name[,key=value...]"),
-    TEXT(SCOPE_PRICES, "profile", FIELD_TEXT, fab_design, prices, NULL, NULL, "price book: name of a profile, or a file"),
-    TEXT(SCOPE_PRICES, "convention", FIELD_CHOICE, fab_design, convention, NULL, "per-link-end|switch-links|per-cable|twin-port", "which cables and transceivers are counted; default: as the price book says"),
+    TEXT(SCOPE_ENGINE, "use", FIELD_TEXT, fab_engine_spec, text, NULL, "routing engine: name[,key=value...]"),
+    TEXT(SCOPE_PRICES, "profile", FIELD_TEXT, fab_design, prices, NULL, "price book: name of a profile, or a file"),
+    CHOICE(SCOPE_PRICES, "convention", fab_design, convention, NULL, convention_names, "which cables and transceivers are counted; default: as the price book says"),
     {.key = NULL},
 };
 /* clang-format on */
@@ -177,6 +189,11 @@ const field *design_field_find(field_scope scope, const char *key) {
         }
     }
     return NULL;
+}
+
+bool fab_design_is_default(const fab_fabric_spec *spec, const char *key) {
+    const field *f = design_field_find(SCOPE_FABRIC, key);
+    return f != NULL && field_is_default(f, spec);
 }
 
 size_t design_field_index(const field *f) {

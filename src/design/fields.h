@@ -13,6 +13,8 @@
 
 extern const field design_fields[]; /**< ended by a NULL key */
 
+extern const field_shape xgft_shape, dragonfly_shape, torus_shape;
+
 /** Field of this scope and key, or NULL. */
 const field *design_field_find(field_scope scope, const char *key);
 

@@ -13,41 +13,22 @@
 #define LIST_SIZE 200 /* of what a book has, in a message */
 
 const fab_count_rule fab_count_rules[] = {
-    {"per-link-end", "a transceiver at either end of every cable whose medium needs them, the NIC side included", true,
-     false, 2},
-    {"switch-links",
-     "cables between switches only, with a transceiver at either end; cables between NIC and switch cost nothing",
-     false, false, 2},
-    {"per-cable", "one transceiver for every cable whose medium needs them, the NIC side included", true, false, 1},
-    {"twin-port",
-     "one transceiver at every NIC end; at switches one module for two ports where the book has twin-port modules",
-     true, true, 2},
-    {.name = NULL},
+    [FAB_CONVENTION_OF_BOOK] = {.name = ""},
+    [FAB_CONVENTION_PER_LINK_END] =
+        {"per-link-end", "a transceiver at either end of every cable whose medium needs them, the NIC side included",
+         true, false, 2},
+    [FAB_CONVENTION_SWITCH_LINKS] =
+        {"switch-links",
+         "cables between switches only, with a transceiver at either end; cables between NIC and switch cost nothing",
+         false, false, 2},
+    [FAB_CONVENTION_PER_CABLE] = {"per-cable",
+                                  "one transceiver for every cable whose medium needs them, the NIC side included",
+                                  true, false, 1},
+    [FAB_CONVENTION_TWIN_PORT] =
+        {"twin-port",
+         "one transceiver at every NIC end; at switches one module for two ports where the book has twin-port modules",
+         true, true, 2},
 };
-
-const fab_count_rule *fab_count_rule_find(const char *name) {
-    for (const fab_count_rule *rule = fab_count_rules; rule->name != NULL; rule++) {
-        if (strcmp(rule->name, name) == 0) {
-            return rule;
-        }
-    }
-    return NULL;
-}
-
-fab_status fab_prices_set_convention(fab_prices *prices, const char *name, fab_error *err) {
-    if (fab_count_rule_find(name) == NULL) {
-        char list[FAB_CHOICES_TEXT];
-        fab_choices near;
-        fab_choices_init(&near, name);
-        for (const fab_count_rule *rule = fab_count_rules; rule->name != NULL; rule++) {
-            fab_choices_offer(&near, rule->name);
-        }
-        return fab_fail(err, FAB_EINPUT, NULL, "unknown counting convention '%.40s'%s", name,
-                        fab_choices_list(&near, "one of", list));
-    }
-    (void)snprintf(prices->convention, sizeof prices->convention, "%s", name);
-    return FAB_OK;
-}
 
 /* Rates that come out of a division by planes are not exact. */
 static bool same_rate(double a, double b) {

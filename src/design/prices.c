@@ -31,13 +31,13 @@ typedef struct element {
 
 /* clang-format off */
 #define TEXT(need, key, kind, type, member, choices, summary) \
-    {need, {SCOPE_BOOK, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, NULL, choices, summary}}
+    {need, {SCOPE_BOOK, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, NULL, choices, NULL, summary}}
 #define QUANTITY(need, key, unit, type, member, min, max, summary) \
-    {need, {SCOPE_BOOK, key, FIELD_QUANTITY, unit, PLACE(type, member), min, max, false, NULL, NULL, summary}}
+    {need, {SCOPE_BOOK, key, FIELD_QUANTITY, unit, PLACE(type, member), min, max, false, NULL, NULL, NULL, summary}}
 #define NUMBER(need, key, type, member, min, max, summary) \
-    {need, {SCOPE_BOOK, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(type, member), min, max, false, NULL, NULL, summary}}
+    {need, {SCOPE_BOOK, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(type, member), min, max, false, NULL, NULL, NULL, summary}}
 #define COUNT(key, type, member, min, max, initial, summary) \
-    {NEED_NONE, {SCOPE_BOOK, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(type, member), min, max, false, initial, NULL, summary}}
+    {NEED_NONE, {SCOPE_BOOK, key, FIELD_COUNT, FAB_UNIT_COUNT, PLACE(type, member), min, max, false, initial, NULL, NULL, summary}}
 #define RATE(type, summary) QUANTITY(NEED_NONE, "rate", FAB_UNIT_RATE, type, rate_bps, 1, 1e15, summary)
 #define USD(key, type, member, summary) NUMBER(NEED_USD, key, type, member, 0, 1e9, summary)
 #define POWER(need, key, type, member, summary) QUANTITY(need, key, FAB_UNIT_POWER, type, member, 0, 1e6, summary)
@@ -45,7 +45,7 @@ typedef struct element {
 
 static const attribute ROOT[] = {
     TEXT(NEED_ALWAYS, "name", FIELD_WORD, fab_prices, name, NULL, "name of the profile"),
-    TEXT(NEED_ALWAYS, "convention", FIELD_CHOICE, fab_prices, convention, "per-link-end|switch-links|per-cable|twin-port",
+    TEXT(NEED_ALWAYS, "convention", FIELD_CHOICE, fab_prices, convention, convention_names,
          "which cables and transceivers are counted"),
     END,
 };
@@ -79,7 +79,7 @@ static const attribute CABLE[] = {
     TEXT(NEED_NONE, "medium", FIELD_WORD, fab_price_cable, medium, NULL, "DAC, AOC, fibre, ...; left out: not distinguished"),
     RATE(fab_price_cable, "left out: any rate"),
     QUANTITY(NEED_NONE, "max-length", FAB_UNIT_LENGTH, fab_price_cable, max_length_m, 0.01, 1e6, "left out: any length"),
-    {NEED_ALWAYS, {SCOPE_BOOK, "transceivers", FIELD_FLAG, FAB_UNIT_COUNT, PLACE(fab_price_cable, modules), 0, 1, false, NULL, NULL,
+    {NEED_ALWAYS, {SCOPE_BOOK, "transceivers", FIELD_FLAG, FAB_UNIT_COUNT, PLACE(fab_price_cable, modules), 0, 1, false, NULL, NULL, NULL,
          "whether its ends plug into transceivers"}},
     USD("usd", fab_price_cable, usd, "price per cable"),
     USD("usd-per-m", fab_price_cable, usd_per_m, "plus this for every metre"),

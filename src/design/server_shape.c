@@ -49,8 +49,7 @@ static bool parse_number(const char *text, const char *ending, double most, doub
     return true;
 }
 
-/* --- rates ---------------------------------------------------------------------------------------------------------
- */
+/* --- rates -------------------------------------------------------------------------------------------------------- */
 
 /* bit/s of a PCIe link, 0 where the file does not say. PCI Express Base Specification: 8b/10b up to 5 GT/s, 128b/130b
  * up to 32, FLITs of 242 in 256 bytes at 64. */
@@ -110,8 +109,7 @@ done:
     return status;
 }
 
-/* --- devices -------------------------------------------------------------------------------------------------------
- */
+/* --- devices ------------------------------------------------------------------------------------------------------ */
 
 /* First byte of a PCI class such as 0x030200, or -1. */
 static int class_of(const fab_xml_element *e) {
@@ -253,8 +251,7 @@ done:
     return status;
 }
 
-/* --- who shares what -----------------------------------------------------------------------------------------------
- */
+/* --- who shares what ---------------------------------------------------------------------------------------------- */
 
 static uint32_t depth_of(const fab_xml_element *e) {
     uint32_t depth = 0;

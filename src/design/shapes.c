@@ -1,5 +1,6 @@
-/* Lists of numbers that give the shape of a fabric without tiers. */
-#include "fab/design.h"
+/* Lists of numbers that give the shape of a fabric: how they are read and written. */
+#include "fields.h"
+
 #include "fab/units.h"
 
 #include <inttypes.h>
@@ -31,7 +32,7 @@ static fab_status read_numbers(const char *what, const char *text, uint32_t most
     return FAB_OK;
 }
 
-fab_status fab_dragonfly_parse(const char *text, fab_dragonfly *out, fab_error *err) {
+static fab_status parse_dragonfly(const char *text, void *out, fab_error *err) {
     uint64_t number[5] = {0};
     uint32_t n = 0;
     fab_status status = read_numbers("dragonfly", text, 5, number, &n, err);
@@ -57,11 +58,21 @@ fab_status fab_dragonfly_parse(const char *text, fab_dragonfly *out, fab_error *
     if (d.g > MAX_PORTS || d.p * d.a > MAX_PORTS || d.p * d.a * d.g > MAX_PORTS) {
         return fab_fail(err, FAB_EINPUT, NULL, "dragonfly: '%.60s' has more than %u NIC ports", text, MAX_PORTS);
     }
-    *out = d;
+    *(fab_dragonfly *)out = d;
     return FAB_OK;
 }
 
-fab_status fab_torus_parse(const char *text, fab_torus *out, fab_error *err) {
+static void format_dragonfly(const void *shape, fab_str *out) {
+    const fab_dragonfly *d = shape;
+    if (d->p != 0) {
+        fab_str_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, d->p, d->a, d->h, d->g,
+                       d->trunk);
+    }
+}
+
+const field_shape dragonfly_shape = {parse_dragonfly, format_dragonfly};
+
+static fab_status parse_torus(const char *text, void *out, fab_error *err) {
     fab_torus t = {.switches = 1};
     fab_status status = read_numbers("torus", text, FAB_MAX_DIMENSIONS, t.size, &t.n_dimensions, err);
     for (uint32_t i = 0; status == FAB_OK && i < t.n_dimensions; i++) {
@@ -71,7 +82,92 @@ fab_status fab_torus_parse(const char *text, fab_torus *out, fab_error *err) {
         }
     }
     if (status == FAB_OK) {
-        *out = t;
+        *(fab_torus *)out = t;
     }
     return status;
 }
+
+static void format_torus(const void *shape, fab_str *out) {
+    const fab_torus *t = shape;
+    for (uint32_t i = 0; i < t->n_dimensions; i++) {
+        fab_str_printf(out, "%s%" PRIu64, i > 0 ? "," : "", t->size[i]);
+    }
+}
+
+const field_shape torus_shape = {parse_torus, format_torus};
+
+/* One group of `height` numbers up to the next semicolon; *text moves behind it, NULL at the end. */
+static fab_status read_group(const char **text, uint32_t height, uint64_t *out, fab_error *err) {
+    char item[24];
+    const char *at = *text;
+    for (uint32_t i = 1; i <= height; i++) {
+        size_t n = strcspn(at, ",;");
+        (void)snprintf(item, sizeof item, "%.*s", (int)(n < sizeof item ? n : sizeof item - 1), at);
+        fab_status status = fab_count_parse(item, 1, 65535, &out[i], err);
+        if (status != FAB_OK) {
+            return status;
+        }
+        at += n;
+        if (i < height && *at++ != ',') {
+            return fab_fail(err, FAB_EINPUT, NULL, "xgft: a group has %u of %u numbers", i, height);
+        }
+    }
+    if (*at != ';' && *at != '\0') {
+        return fab_fail(err, FAB_EINPUT, NULL, "xgft: a group has more than %u numbers", height);
+    }
+    *text = *at == ';' ? at + 1 : NULL;
+    return FAB_OK;
+}
+
+static fab_status parse_xgft(const char *text, void *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_xgft x = {.ports = 1};
+    uint64_t height = 0;
+    char first[8] = "";
+    size_t n = strcspn(text, ";");
+    const char *at = text[n] == ';' ? text + n + 1 : NULL;
+    (void)snprintf(first, sizeof first, "%.*s", (int)(n < sizeof first ? n : sizeof first - 1), text);
+    FAB_TRY(fab_count_parse(first, 1, FAB_MAX_TIERS, &height, err));
+    x.height = (uint32_t)height;
+    for (uint32_t i = 0; i <= FAB_MAX_TIERS; i++) {
+        x.p[i] = 1;
+    }
+    if (at == NULL) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: '%.60s' has no groups of children and parents", text);
+    }
+    FAB_TRY(read_group(&at, x.height, x.m, err));
+    if (at == NULL) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: '%.60s' has no group of parents", text);
+    }
+    FAB_TRY(read_group(&at, x.height, x.w, err));
+    if (at != NULL) {
+        FAB_TRY(read_group(&at, x.height, x.p, err));
+    }
+    if (at != NULL) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: '%.60s' has more than three groups", text);
+    }
+    for (uint32_t i = 1; i <= x.height; i++) {
+        x.ports *= x.m[i];
+        if (x.ports > MAX_PORTS) {
+            FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: more than 100,000,000 NIC ports");
+        }
+    }
+    *(fab_xgft *)out = x;
+done:
+    return status;
+}
+
+static void format_xgft(const void *shape, fab_str *out) {
+    const fab_xgft *x = shape;
+    const uint64_t *const groups[] = {x->m, x->w, x->p};
+    if (x->height > 0) {
+        fab_str_printf(out, "%" PRIu32, x->height);
+    }
+    for (size_t g = 0; g < 3; g++) {
+        for (uint32_t i = 1; i <= x->height; i++) {
+            fab_str_printf(out, "%c%" PRIu64, i == 1 ? ';' : ',', groups[g][i]);
+        }
+    }
+}
+
+const field_shape xgft_shape = {parse_xgft, format_xgft};

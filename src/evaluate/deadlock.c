@@ -4,8 +4,6 @@
 #include "fab/graph_cycle.h"
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 fab_status fab_deadlock_check(const fab_dependencies *d, fab_deadlock *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = d->fabric;
@@ -42,11 +40,6 @@ fab_status fab_deadlock_check(const fab_dependencies *d, fab_deadlock *out, fab_
     }
     *out = found;
 done:
-    free(core);
-    free(vertex);
-    free(link);
-    free(from);
-    free(to);
-    free(cycle);
+    FAB_FREE_ALL(core, vertex, link, from, to, cycle);
     return status;
 }

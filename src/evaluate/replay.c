@@ -406,17 +406,11 @@ done:
 static void free_phases(fab_phase_result *phases, size_t n_phases) {
     for (size_t p = 0; phases != NULL && p < n_phases; p++) {
         for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {
-            free(phases[p].engines[e].load_bytes);
-            free(phases[p].engines[e].utilisation);
-            free(phases[p].engines[e].more_utilisation);
-            free(phases[p].engines[e].draws);
-            free(phases[p].engines[e].flows);
-            free(phases[p].engines[e].route_first);
-            free(phases[p].engines[e].route);
+            FAB_FREE_ALL(phases[p].engines[e].load_bytes, phases[p].engines[e].utilisation,
+                         phases[p].engines[e].more_utilisation, phases[p].engines[e].draws, phases[p].engines[e].flows,
+                         phases[p].engines[e].route_first, phases[p].engines[e].route);
         }
-        free(phases[p].engines);
-        free(phases[p].taper_ratio);
-        free(phases[p].block_bytes);
+        FAB_FREE_ALL(phases[p].engines, phases[p].taper_ratio, phases[p].block_bytes);
     }
     free(phases);
 }
@@ -430,11 +424,7 @@ static void release(run *c) {
         fab_dependencies_release(&c->dependencies[i]);
     }
     free_phases(c->phases, n_phases);
-    free(c->dependencies);
-    free(c->routers);
-    free(c->workers);
-    free(c->items);
-    free(c->figures);
+    FAB_FREE_ALL(c->dependencies, c->routers, c->workers, c->items, c->figures);
 }
 
 fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_error *err) {
@@ -467,9 +457,7 @@ void fab_result_release(fab_result *result) {
     for (size_t i = 0; i < result->n_growth; i++) {
         free(result->growth[i].parts);
     }
-    free(result->fabrics);
-    free(result->growth);
-    free(result->iterations);
+    FAB_FREE_ALL(result->fabrics, result->growth, result->iterations);
     result->iterations = NULL;
     result->n_iterations = 0;
     result->phases = NULL;

@@ -3,6 +3,7 @@
  *
  * Where a count is not known before the work is done, the formula takes its bound: every path as long as the tiers
  * allow, every array as large as doubling may leave it. */
+#include "fab/design.h"
 #include "fab/fluid.h"
 #include "fab/memory.h"
 #include "fab/replay_memory.h"
@@ -38,32 +39,28 @@ static double dependencies_bytes(const fab_replay_sizes *s) {
     return s->n_links * 2 * sizeof(uint32_t) + s->turn_words * sizeof(uint64_t) + s->n_switches * 12;
 }
 
-/* --- phases --------------------------------------------------------------------------------------------------------
- */
+/* --- phases ------------------------------------------------------------------------------------------------------- */
 
 /* Links of the paths of a pair under a split: one of each class of links in a tree, all inside of a box in a torus. */
 static double links_of_split(const fab_replay *replay, const fab_fabric *f) {
-    const fab_design *design = fab_context_what(replay->context)->design;
-    fab_torus torus;
+    const fab_torus *torus = &fab_context_what(replay->context)->design->fabric.torus;
     double n = 2.0 * f->n_tiers + (fab_is_tree(f) ? 2 : 4);
-    if (f->wiring != FAB_WIRING_TORUS || fab_torus_parse(design->fabric.torus, &torus, NULL) != FAB_OK) {
+    if (f->wiring != FAB_WIRING_TORUS) {
         return n;
     }
-    n = torus.n_dimensions;
-    for (uint32_t i = 0; i < torus.n_dimensions; i++) {
-        n *= (double)torus.size[i] / 4 + 1; /* the mean distance, there and back being the same */
+    n = torus->n_dimensions;
+    for (uint32_t i = 0; i < torus->n_dimensions; i++) {
+        n *= (double)torus->size[i] / 4 + 1; /* the mean distance, there and back being the same */
     }
     return n + 4;
 }
 
 /* Cables of a path between two NICs: up and down; over the diameter of another graph, on average half of it. */
 double fab_path_links(const fab_design *design, const fab_fabric *f) {
-    fab_torus torus;
+    const fab_torus *torus = &design->fabric.torus;
     double n = 2.0 * f->n_tiers + 2 + (f->forwards_in_domain ? 2 : 0);
-    if (f->wiring == FAB_WIRING_TORUS && fab_torus_parse(design->fabric.torus, &torus, NULL) == FAB_OK) {
-        for (uint32_t i = 0; i < torus.n_dimensions; i++) {
-            n += (double)torus.size[i] / 4;
-        }
+    for (uint32_t i = 0; f->wiring == FAB_WIRING_TORUS && i < torus->n_dimensions; i++) {
+        n += (double)torus->size[i] / 4;
     }
     return f->wiring == FAB_WIRING_DRAGONFLY || f->wiring == FAB_WIRING_GRAPH ? n + 3 : n;
 }
@@ -175,8 +172,7 @@ static double listed_bytes(const fab_phase *phase) {
     return phase->all.n > 0 ? 0 : fab_grown((double)phase->n_flows) * FLOW_LISTED;
 }
 
-/* --- results -------------------------------------------------------------------------------------------------------
- */
+/* --- results ------------------------------------------------------------------------------------------------------ */
 
 /* Figures of every draw, and what reports show of the links. */
 static double results_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase,
@@ -193,8 +189,7 @@ static double results_bytes(const fab_replay *replay, const fab_replay_sizes *s,
     return bytes;
 }
 
-/* --- all of it -----------------------------------------------------------------------------------------------------
- */
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 typedef struct total {
     double traffic, subjects, results, most_trial, sum_trials, most_detail, n_details, n_items;

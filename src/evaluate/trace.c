@@ -154,7 +154,6 @@ fab_status fab_trace_split(const fab_trial *trial, const fab_split *split, fab_e
         FAB_TRY(find_crossings(trial, split, of_pair, err));
     }
 done:
-    free(last_s);
-    free(of_pair);
+    FAB_FREE_ALL(last_s, of_pair);
     return status;
 }

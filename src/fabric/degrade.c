@@ -56,13 +56,11 @@ fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *
 
 void fab_weak_fabric_release(fab_weak_fabric *weak) {
     fab_fabric_free(weak->fabric);
-    free(weak->link);
-    free(weak->gpu_ratio);
+    FAB_FREE_ALL(weak->link, weak->gpu_ratio);
     *weak = (fab_weak_fabric){.fabric = NULL};
 }
 
-/* --- which cables --------------------------------------------------------------------------------------------------
- */
+/* --- which cables ------------------------------------------------------------------------------------------------- */
 
 typedef struct weakening {
     const fab_fabric *f;
@@ -140,8 +138,7 @@ static fab_status refuse_twice(const fab_weak_part *parts, size_t n, fab_error *
     return FAB_OK;
 }
 
-/* --- the copy ------------------------------------------------------------------------------------------------------
- */
+/* --- the copy ----------------------------------------------------------------------------------------------------- */
 
 #define COPY(array, n)                                                                                                 \
     do {                                                                                                               \

@@ -1,5 +1,6 @@
 /* Look-ups on a frozen fabric. Names are made when printed: storing them would cost more than the graph. Those of what
  * is installed are stored (names.c). */
+#include "fab/memory.h"
 #include "fab/fabric.h"
 #include "fab/names.h"
 
@@ -10,17 +11,9 @@ void fab_fabric_free(fab_fabric *fabric) {
     if (fabric == NULL) {
         return;
     }
-    free(fabric->classes);
-    free(fabric->cable_class);
-    free(fabric->end);
-    free(fabric->port);
-    free(fabric->out_first);
-    free(fabric->out_link);
-    free(fabric->switch_pod);
-    free(fabric->switch_rail);
-    free(fabric->switch_plane);
-    free(fabric->switch_radix);
-    free(fabric->switch_ports);
+    FAB_FREE_ALL(fabric->classes, fabric->cable_class, fabric->end, fabric->port, fabric->out_first, fabric->out_link,
+                 fabric->switch_pod, fabric->switch_rail, fabric->switch_plane, fabric->switch_radix,
+                 fabric->switch_ports);
     fab_names_free(fabric->names);
     free(fabric);
 }

@@ -173,8 +173,7 @@ static fab_status make_adjacency(fab_fabric *f, fab_error *err) {
         FAB_TRY(order_ports(f, v, &scratch, &capacity, err));
     }
 done:
-    free(next);
-    free(scratch);
+    FAB_FREE_ALL(next, scratch);
     return status;
 }
 

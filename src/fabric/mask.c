@@ -213,12 +213,7 @@ done:
 }
 
 void fab_mask_release(fab_mask *mask) {
-    free(mask->dead_link);
-    free(mask->left);
-    free(mask->link);
-    free(mask->dead_node);
-    free(mask->node);
-    free(mask->server);
+    FAB_FREE_ALL(mask->dead_link, mask->left, mask->link, mask->dead_node, mask->node, mask->server);
     *mask = (fab_mask){0};
 }
 

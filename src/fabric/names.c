@@ -36,15 +36,8 @@ done:
 
 void fab_names_free(fab_names *names) {
     if (names != NULL) {
-        free(names->text);
-        free(names->node);
-        free(names->port);
-        free(names->server);
-        free(names->guid);
-        free(names->sorted);
-        free(names->sorted_server);
-        free(names->by_guid);
-        free(names);
+        FAB_FREE_ALL(names->text, names->node, names->port, names->server, names->guid, names->sorted,
+                     names->sorted_server, names->by_guid, names);
     }
 }
 
@@ -145,8 +138,7 @@ static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint3
     *out_n = count;
     sorted = NULL;
 done:
-    free(all);
-    free(sorted);
+    FAB_FREE_ALL(all, sorted);
     return status;
 }
 

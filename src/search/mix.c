@@ -1,6 +1,7 @@
 /* Two kinds of job on several fabrics. */
 #include "fab/mix_run.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 
 #include <math.h>
@@ -22,8 +23,7 @@ void fab_mix_free(fab_mix *mix) {
         }
         free(mix->designs[i].engines);
     }
-    free(mix->designs);
-    free(mix);
+    FAB_FREE_ALL(mix->designs, mix);
 }
 
 /* --- replays ------------------------------------------------------------------------------------------------------ */

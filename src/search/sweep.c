@@ -1,4 +1,5 @@
 /* A design at many values of one or two parameters: every point is a run of its own, of which the figures stay. */
+#include "fab/design.h"
 #include "fab/sweep_run.h"
 
 #include "fab/memory.h"
@@ -17,8 +18,7 @@ void fab_sweep_point_release(fab_sweep_point *point) {
     for (size_t p = 0; point->phases != NULL && p < point->n_phases; p++) {
         free(point->phases[p].times);
     }
-    free(point->phases);
-    free(point->engines);
+    FAB_FREE_ALL(point->phases, point->engines);
     *point = (fab_sweep_point){.n_phases = 0};
 }
 
@@ -32,8 +32,7 @@ void fab_sweep_free(fab_sweep *sweep) {
     for (size_t i = 0; sweep->points != NULL && i < sweep->n_points; i++) {
         fab_sweep_point_release(&sweep->points[i]);
     }
-    free(sweep->points);
-    free(sweep);
+    FAB_FREE_ALL(sweep->points, sweep);
 }
 
 /* --- what stays of a run ------------------------------------------------------------------------------------------ */

@@ -307,10 +307,7 @@ static fab_status solve(const fab_program *program, const fab_solve_limits *limi
     *out = c->solution;
 done:
     if (c != NULL) {
-        free(c->row);
-        free(c->column);
-        free(c->value);
-        free(c);
+        FAB_FREE_ALL(c->row, c->column, c->value, c);
     }
     return status;
 }

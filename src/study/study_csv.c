@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FLUSH_AT   65536
@@ -162,9 +161,7 @@ static void release(csv *c) {
     for (size_t i = 0; c->component != NULL && i < plan->n_components; i++) {
         fab_str_release(&c->component[i]);
     }
-    free(c->variant);
-    free(c->component);
-    free(c->cache);
+    FAB_FREE_ALL(c->variant, c->component, c->cache);
     fab_str_release(&c->text);
 }
 

@@ -255,12 +255,9 @@ fab_status study_loop_run(const fab_study_job *job, const fab_plan *plan, fab_sh
     }
 done:
     for (size_t i = 0; l.slots != NULL && i < l.n_slots; i++) {
-        free(l.slots[i].outcome);
-        free(l.slots[i].first);
-        free(l.slots[i].component);
+        FAB_FREE_ALL(l.slots[i].outcome, l.slots[i].first, l.slots[i].component);
     }
-    free(l.slots);
-    free(l.todo);
+    FAB_FREE_ALL(l.slots, l.todo);
     (void)pthread_cond_destroy(&l.room);
     (void)pthread_cond_destroy(&l.ready);
     (void)pthread_mutex_destroy(&l.mutex);

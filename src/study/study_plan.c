@@ -1,6 +1,8 @@
 /* What a study is made of, found out and written down. */
 #include "study_scene.h"
 
+#include "fab/str.h"
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/study.h"
@@ -51,8 +53,7 @@ static fab_status add_file(fab_plan *plan, const char *path, size_t length, fab_
     plan->files[plan->n_files++] = file;
     file = (fab_store_file){.given = NULL};
 done:
-    free(file.given);
-    free(file.name);
+    FAB_FREE_ALL(file.given, file.name);
     return status;
 }
 

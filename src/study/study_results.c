@@ -225,9 +225,6 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     FAB_TRY(sum_up(r, &request, out, err));
     tell_origin(plan, *out);
 done:
-    free(labels);
-    free(policies);
-    free(whole);
-    free(failed.component);
+    FAB_FREE_ALL(labels, policies, whole, failed.component);
     return status;
 }

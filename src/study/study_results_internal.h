@@ -5,6 +5,7 @@
 #ifndef FAB_STUDY_RESULTS_INTERNAL_H
 #define FAB_STUDY_RESULTS_INTERNAL_H
 
+#include "fab/design.h"
 #include "fab/floor_plan.h"
 #include "fab/scenarios.h"
 #include "fab/study_results.h"

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define OUTCOME                                                                                                        \
     "scenario, variant, state, n_disconnected, n_moved, n_collisions, worst_link, lost_ratio, worst_ratio, time_s, "   \
@@ -36,8 +35,7 @@ done:
 void study_rows_release(study_rows *rows) {
     fab_query_free(rows->outcomes);
     fab_query_free(rows->failed);
-    free(rows->row);
-    free(rows->component);
+    FAB_FREE_ALL(rows->row, rows->component);
     *rows = (study_rows){.results = NULL};
 }
 

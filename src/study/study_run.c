@@ -2,6 +2,8 @@
 #include "study_loop.h"
 #include "study_scene.h"
 
+#include "fab/design.h"
+#include "fab/str.h"
 #include "fab/memory.h"
 
 #include <stdio.h>
@@ -18,11 +20,7 @@ typedef struct restored {
 } restored;
 
 static void restored_release(restored *r) {
-    free(r->design);
-    free(r->traffic);
-    free(r->scenarios);
-    free(r->engines);
-    free(r->policies);
+    FAB_FREE_ALL(r->design, r->traffic, r->scenarios, r->engines, r->policies);
 }
 
 /* --- files -------------------------------------------------------------------------------------------------------- */

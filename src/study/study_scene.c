@@ -2,6 +2,8 @@
 #include "scenarios/scenarios_internal.h"
 #include "study_scene.h"
 
+#include "fab/str.h"
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/topologies.h"

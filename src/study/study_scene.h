@@ -5,6 +5,7 @@
 #ifndef FAB_STUDY_SCENE_H
 #define FAB_STUDY_SCENE_H
 
+#include "fab/str.h"
 #include "fab/assess.h"
 #include "fab/floor_plan.h"
 #include "fab/shard.h"

@@ -2,15 +2,18 @@
 #include "files/file_formats.h"
 #include "traffic_internal.h"
 
+#include "fab/design.h"
 #include "fab/choices.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
+#include "fab/str.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SUMMARIZE(traffic, ...) fab_append((traffic)->summary, sizeof(traffic)->summary, __VA_ARGS__)
 
 void fab_traffic_release(fab_traffic *traffic) {
     for (size_t i = 0; i < traffic->n_phases; i++) {
@@ -30,36 +33,26 @@ void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder) {
     *builder = (fab_phase_builder){.capacity = 0};
 }
 
-static void append(fab_traffic *traffic, const char *format, ...) FAB_PRINTF(2, 3);
-
-static void append(fab_traffic *traffic, const char *format, ...) {
-    va_list arguments;
-    size_t used = strlen(traffic->summary);
-    va_start(arguments, format);
-    (void)vsnprintf(traffic->summary + used, sizeof traffic->summary - used, format, arguments);
-    va_end(arguments);
-}
-
 /* "tp 8, pp 8, dp 24 on 1,536 GPUs, batch 2304 in 96 microbatches of 1" */
 static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
     char gpus[32];
-    append(traffic, "tp %" PRIu64, s->tp);
+    SUMMARIZE(traffic, "tp %" PRIu64, s->tp);
     if (s->cp > 1) {
-        append(traffic, ", cp %" PRIu64, s->cp);
+        SUMMARIZE(traffic, ", cp %" PRIu64, s->cp);
     }
-    append(traffic, ", pp %" PRIu64 ", dp %" PRIu64 "%s", s->pp, s->dp, s->sharded ? " sharded" : "");
+    SUMMARIZE(traffic, ", pp %" PRIu64 ", dp %" PRIu64 "%s", s->pp, s->dp, s->sharded ? " sharded" : "");
     if (s->ep > 1) {
-        append(traffic, ", ep %" PRIu64, s->ep);
+        SUMMARIZE(traffic, ", ep %" PRIu64, s->ep);
     }
     if (s->interleave > 1) {
-        append(traffic, ", interleave %" PRIu64, s->interleave);
+        SUMMARIZE(traffic, ", interleave %" PRIu64, s->interleave);
     }
-    append(traffic, " on %s GPUs, batch %" PRIu64 " in %" PRIu64 " microbatch%s of %" PRIu64 "%s",
-           fab_format_count(gpus, job->n_gpus), s->batch, job->microbatches, job->microbatches == 1 ? "" : "es",
-           s->microbatch, s->microbatch_auto && job->kind == FAB_JOB_TRAINING ? " (auto)" : "");
-    if (job->kind == FAB_JOB_SERVING) {
-        append(traffic, ", prompts of %" PRIu64 ", %" PRIu64 " tokens each", s->prompt, s->tokens);
+    SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64 " in %" PRIu64 " microbatch%s of %" PRIu64 "%s",
+              fab_format_count(gpus, job->n_gpus), s->batch, job->microbatches, job->microbatches == 1 ? "" : "es",
+              s->microbatch, s->microbatch_auto && job->spec.kind == FAB_JOB_TRAINING ? " (auto)" : "");
+    if (job->spec.kind == FAB_JOB_SERVING) {
+        SUMMARIZE(traffic, ", prompts of %" PRIu64 ", %" PRIu64 " tokens each", s->prompt, s->tokens);
     }
 }
 
@@ -67,15 +60,15 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
 static void summarize_placement(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
     char servers[32];
-    if (strcmp(s->placement, "order") != 0) {
-        append(traffic, "; %s placement", s->placement);
-        if (strcmp(s->placement, "random") == 0) {
-            append(traffic, " (seed %" PRIu64 ")", s->placement_seed);
+    if (s->placement != FAB_PLACEMENT_ORDER) {
+        SUMMARIZE(traffic, "; %s placement", fab_placements[s->placement]);
+        if (s->placement == FAB_PLACEMENT_RANDOM) {
+            SUMMARIZE(traffic, " (seed %" PRIu64 ")", s->placement_seed);
         }
     }
     if (job->n_storage > 0) {
-        append(traffic, "; %s storage server%s", fab_format_count(servers, job->n_storage),
-               job->n_storage == 1 ? "" : "s");
+        SUMMARIZE(traffic, "; %s storage server%s", fab_format_count(servers, job->n_storage),
+                  job->n_storage == 1 ? "" : "s");
     }
 }
 
@@ -83,25 +76,26 @@ static void summarize_job(const fab_job *job, bool is_default, fab_traffic *traf
     const fab_job_spec *s = &job->spec;
     char need[32];
     char has[32];
-    append(traffic, "%s%s%s: ", is_default ? "default job " : "", job->kind == FAB_JOB_SERVING ? "serving " : "",
-           s->model);
-    if (job->kind == FAB_JOB_RANKING) {
-        append(traffic, "ranking, %" PRIu64 " tables over %s GPUs, batch %" PRIu64, s->tables,
-               fab_format_count(need, job->n_gpus), s->batch);
+    SUMMARIZE(traffic, "%s%s%s: ", is_default ? "default job " : "",
+              job->spec.kind == FAB_JOB_SERVING ? "serving " : "", s->model);
+    if (job->spec.kind == FAB_JOB_RANKING) {
+        SUMMARIZE(traffic, "ranking, %" PRIu64 " tables over %s GPUs, batch %" PRIu64, s->tables,
+                  fab_format_count(need, job->n_gpus), s->batch);
     } else {
         summarize_shape(job, traffic);
     }
     summarize_placement(job, traffic);
     if (!job->memory.fits) {
-        append(traffic, "; does not fit: %s of %s", fab_quantity_format(need, job->memory.total_bytes, FAB_UNIT_BYTES),
-               fab_quantity_format(has, job->memory.capacity_bytes, FAB_UNIT_BYTES));
+        SUMMARIZE(traffic, "; does not fit: %s of %s",
+                  fab_quantity_format(need, job->memory.total_bytes, FAB_UNIT_BYTES),
+                  fab_quantity_format(has, job->memory.capacity_bytes, FAB_UNIT_BYTES));
     }
 }
 
 /* "; only dp group tp=3 pp=0" */
 static void summarize_comm(fab_traffic *traffic, uint32_t comm) {
     char name[64];
-    append(traffic, "; only %s", fab_comm_name(traffic, &traffic->phases[0], comm, name));
+    SUMMARIZE(traffic, "; only %s", fab_comm_name(traffic, &traffic->phases[0], comm, name));
 }
 
 /* What later stages need of the job. */
@@ -112,7 +106,7 @@ static void describe_job(const fab_job *job, bool is_default, fab_traffic *traff
     traffic->model = job->model;
     traffic->memory = job->memory;
     traffic->microbatches = job->microbatches;
-    traffic->parameters = job->kind == FAB_JOB_RANKING
+    traffic->parameters = job->spec.kind == FAB_JOB_RANKING
                               ? (double)s->rows * (double)s->embedding + (double)s->dense_parameters
                               : fab_model_parameters(&job->model);
     summarize_job(job, is_default, traffic);
@@ -228,7 +222,7 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
                                  const fab_fabric *front_end, fab_traffic *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_traffic traffic = {.n_phases = 0};
-    fab_job job = {.servers = NULL};
+    fab_job *job = NULL;
     uint64_t n_storage = design->front_end.storage;
     bool one = strncmp(text, "job:", 4) == 0;
     const fab_wanted wanted = {.text = text, .phase = one ? text + 4 : NULL, .comm = FAB_NONE};
@@ -243,17 +237,21 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "a front-end of %" PRIu32 " hosts is not that of %" PRIu32 " servers",
                  fab_n_gpus(front_end), fabric->n_servers);
     }
-    FAB_TRY(resolve_first(design, fabric, &job, err));
-    describe_job(&job, design->n_jobs == 0, &traffic);
-    FAB_TRY(fab_front_end_make(&job, fabric, front_end, (uint32_t)n_storage, &wanted, &traffic, err));
-    FAB_TRY(fab_job_check_memory(&job, err));
+    FAB_TRY(FAB_NEW(job, 1, err));
+    FAB_TRY(resolve_first(design, fabric, job, err));
+    describe_job(job, design->n_jobs == 0, &traffic);
+    FAB_TRY(fab_front_end_make(job, fabric, front_end, (uint32_t)n_storage, &wanted, &traffic, err));
+    FAB_TRY(fab_job_check_memory(job, err));
     for (size_t i = 0; i < traffic.n_phases; i++) {
         FAB_TRY(fab_phase_number(&traffic.phases[i], err));
     }
     *out = traffic;
     traffic = (fab_traffic){.n_phases = 0};
 done:
-    fab_job_release(&job);
+    if (job != NULL) {
+        fab_job_release(job);
+    }
+    free(job);
     fab_traffic_release(&traffic);
     return status;
 }

@@ -64,12 +64,9 @@ void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder);
 
 typedef enum fab_dimension { FAB_DIM_TP, FAB_DIM_CP, FAB_DIM_PP, FAB_DIM_DP, FAB_N_DIMS } fab_dimension;
 
-typedef enum fab_job_kind { FAB_JOB_TRAINING, FAB_JOB_RANKING, FAB_JOB_SERVING, FAB_N_JOB_KINDS } fab_job_kind;
-
 /* A job with nothing left open. */
 typedef struct fab_job {
     fab_job_spec spec;
-    fab_job_kind kind;
     fab_model model;   /* with the sizes of the job; its name is only borrowed; empty in ranking */
     bool model_given;  /* by name or by sizes: not the default */
     uint32_t *servers; /* in the order in which ranks fill them */

@@ -1,4 +1,5 @@
 #include "bench.h"
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 

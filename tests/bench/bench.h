@@ -11,6 +11,7 @@
 #define FAB_BENCH_H
 
 #include "bench_times.h"
+#include "fab/design.h"
 #include "fab/routing.h"
 #include "fab/split.h"
 #include "fab/topologies.h"

@@ -3,6 +3,7 @@
  * history of 54 days. The job is the design's, but on 16,384 GPUs of a larger fabric: then there are spares. */
 #include "engines/router.h"
 #include "bench.h"
+#include "fab/design.h"
 #include "fab/assess.h"
 #include "fab/reroute.h"
 #include "fab/rng.h"

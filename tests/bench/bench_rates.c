@@ -5,6 +5,7 @@
  * given a fabric and routes. */
 #include "engines/router.h"
 #include "bench_times.h"
+#include "fab/design.h"
 #include "fab/fluid.h"
 #include "fab/memory.h"
 #include "fab/rng.h"

@@ -41,16 +41,21 @@ check traffic fat-tree:k=4 --traffic pattern:ring
 check run $small --job $job --engine ecmp --engine spray --degrade nic-3=0.5 --fail nic-5 --policy none
 check run $small --job $job --seeds 3
 check route fat-tree:k=4 --traffic pattern:permutation --engine ecmp --engine ecmp,qp=4 --bound
-check route fat-tree:k=4 --traffic pattern:permutation --explain 60
+check route fat-tree:k=4 --traffic pattern:permutation --engine ecmp,qp=4 --explain 64
+check route fat-tree:k=4 --traffic pattern:bisection --seeds 2
 check route $small --job $job --advise --advise-budget 4
-check sweep $small --job $job --vary taper.1=1,2,900 --vary 'engine=ecmp,qp=2|spray'
+check sweep $small --job $job --vary radix=16,3 --vary 'engine=ecmp,qp=2|spray'
 check place $small --job $job
 check mix $small $small,taper=2 --ranking model=dlrm-dcnv2,memory-check=off --job $job
 check optimize --gpus 64 --min-bisection 0.5
-"$program" study plan $small,spares=1 --job $job --scenarios servers:1 --store study --policy none,first-spare --quiet >/dev/null
-"$program" study run --store study --quiet >/dev/null
-"$program" study gather --store study --quiet >/dev/null
-check study show --store study
+study() { # study STORE SCENARIOS: planned, run, gathered and checked
+  "$program" study plan $small,spares=1 --job $job --scenarios "$2" --store "$1" --policy none,first-spare --quiet >/dev/null
+  "$program" study run --store "$1" --quiet >/dev/null
+  "$program" study gather --store "$1" --quiet >/dev/null
+  check study show --store "$1"
+}
+study servers servers:1
+study histories time:30d@30
 "$program" build rail-spine:gpus=16,radix=16 --format ibnet >whole.net
 sed '/^Switch/,/^$/{/"H-.*#/{x;s/^/x/;/^xxx$/{x;d};x}}' whole.net >missing.net
 check audit missing.net
@@ -58,6 +63,9 @@ check import missing.net
 if "$python" -c 'import jsonschema' 2>/dev/null; then
   "$python" -W ignore validate.py report*/report.json >log 2>&1 || fail "$(tail -n 1 log)"
 fi
+
+"$python" "$root/tests/cli/check_fields.py" schema.json "$root/tests/cli/fields_not_shown.txt" report*/report.json \
+  "$root"/tests/cli/cases/*-json.out >log 2>&1 || fail "$(tail -n 1 log)"
 
 # What is refused, and where a table may go.
 fails() { # fails TEXT ARGUMENTS...

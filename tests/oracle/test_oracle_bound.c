@@ -6,6 +6,7 @@
 #include "fab/analysis.h"
 #include "fab/routing.h"
 #include "oracle_bound.h"
+#include "draws.h"
 
 #define MOST_PATHS 4000
 
@@ -116,7 +117,7 @@ static void check_network(const network *n, counts *c) {
 Test(oracle_bound, random_fabrics) {
     fab_rng rng = fab_rng_make(61, 1);
     counts c = {0};
-    for (uint32_t i = 0; i < 500; i++) {
+    for (uint32_t i = 0; i < DRAWS(500); i++) {
         network n;
         random_design d = random_design_next(&rng, 24);
         uint64_t dead = fab_rng_below(&rng, 3) * 50;
@@ -125,10 +126,10 @@ Test(oracle_bound, random_fabrics) {
             network_discard(&n);
         }
     }
-    cr_assert_gt(c.checked, 200, "%u", c.checked);
-    cr_assert_gt(c.programs, 100, "%u", c.programs);
-    cr_assert_gt(c.exact, 30, "%u", c.exact);
-    cr_assert_gt(c.approximated, 30, "%u", c.approximated);
+    cr_assert_gt(c.checked, DRAWS(200), "%u", c.checked);
+    cr_assert_gt(c.programs, DRAWS(100), "%u", c.programs);
+    cr_assert_gt(c.exact, DRAWS(30), "%u", c.exact);
+    cr_assert_gt(c.approximated, DRAWS(30), "%u", c.approximated);
 }
 
 /* Where splitting evenly is far from the optimum. */

@@ -1,5 +1,6 @@
 /* Next hops against breadth-first search leaf by leaf: random and chosen fabrics, whole and with dead links. */
 #include "engines/router.h"
+#include "fab/design.h"
 #include "fab/next_hops.h"
 #include "fab/rng.h"
 #include "fab/topologies.h"

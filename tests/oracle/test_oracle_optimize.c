@@ -1,10 +1,12 @@
 /* The optimiser against all designs of small random catalogs, and the closed form of the bisection against graphs. */
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/optimize.h"
 #include "fab/rng.h"
 #include "fab/topologies.h"
 #include "fab/units.h"
 #include "oracle_optimize.h"
+#include "draws.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -229,7 +231,7 @@ Test(optimize, equals_brute_force) {
     fab_prices *prices = malloc(sizeof *prices);
     size_t n_infeasible = 0;
     size_t n_compared = 0;
-    for (size_t round = 0; round < 20; round++) {
+    for (size_t round = 0; round < DRAWS(20); round++) {
         fab_catalog catalog = random_catalog(&rng);
         uint64_t gpus = pick(&rng, GPUS, 7);
         size_t n = 0;
@@ -246,6 +248,7 @@ Test(optimize, equals_brute_force) {
         }
         free(designs);
     }
-    cr_expect(n_compared > 40 && n_infeasible > 5, "%zu compared, %zu infeasible", n_compared, n_infeasible);
+    cr_expect(n_compared > DRAWS(40) && n_infeasible > DRAWS(5), "%zu compared, %zu infeasible", n_compared,
+              n_infeasible);
     free(prices);
 }

@@ -2,6 +2,7 @@
  * random matrices, engines of both kinds. */
 #include "engines/router.h"
 #include "random_design.h"
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/split_pairs.h"
 #include "fab/topologies.h"

@@ -1,6 +1,7 @@
 /* Splitting against the slow oracle: all rules and folds, random fabrics of every family, random capacities, dead links
  * and demands. */
 #include "engines/router.h"
+#include "fab/design.h"
 #include "fab/split_pairs.h"
 #include "fab/topologies.h"
 #include "oracle_split.h"

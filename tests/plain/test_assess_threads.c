@@ -1,6 +1,7 @@
 /* An outcome is a function of the request and the scenario: the same bytes in any order, by any number of threads and
  * assessors, after whatever was assessed before. A plain program, because Criterion does not run under ThreadSanitizer.
  */
+#include "fab/design.h"
 #include "fab/assess.h"
 #include "fab/parallel.h"
 #include "fab/rng.h"

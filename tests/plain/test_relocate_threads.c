@@ -1,6 +1,7 @@
 /* Relocators of several threads over the same phases say what one alone says. A plain program, because Criterion does
  * not run under ThreadSanitizer. */
 #include "engines/router.h"
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
 #include "fab/relocate.h"

@@ -1,5 +1,6 @@
 /* A study gives the same bytes for any number of threads. A plain program, because Criterion does not run under
  * ThreadSanitizer. */
+#include "fab/design.h"
 #include "fab/study.h"
 
 #include <stdio.h>

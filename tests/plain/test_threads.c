@@ -1,4 +1,5 @@
 /* The same figures for any number of threads. A plain program, because Criterion does not run under ThreadSanitizer. */
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/reports.h"
 #include "fab/topologies.h"

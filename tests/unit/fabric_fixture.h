@@ -6,6 +6,7 @@
 #define FABRIC_FIXTURE_H
 
 #include "engines/router.h"
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/routing.h"
 #include "fab/split.h"

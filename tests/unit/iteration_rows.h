@@ -57,8 +57,8 @@ static inline fab_job_spec row_job(const fab_model *m, uint64_t tp, uint64_t pp,
                         .gpu_hour_usd = 12.5};
     (void)snprintf(job.model, sizeof job.model, "%s", m->name);
     (void)snprintf(job.gpu, sizeof job.gpu, "a100-80gb");
-    (void)snprintf(job.recompute, sizeof job.recompute, "full");
-    (void)snprintf(job.attention, sizeof job.attention, "auto");
+    job.recompute = FAB_RECOMPUTE_FULL;
+    job.attention = FAB_ATTENTION_AUTO;
     return job;
 }
 

@@ -2,6 +2,7 @@
 #ifndef TRAFFIC_FIXTURE_H
 #define TRAFFIC_FIXTURE_H
 
+#include "fab/design.h"
 #include "fab/traffic.h"
 
 #include <criterion/criterion.h>

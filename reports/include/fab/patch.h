@@ -13,10 +13,11 @@
 #define FAB_PATCH_H
 
 #include "fab/floor_plan.h"
-#include "fab/prices.h"
 #include "fab/status.h"
 
 #include <stdio.h>
+
+typedef struct fab_prices fab_prices;
 
 typedef struct fab_patch {
     const fab_fabric_spec *spec; /**< of the fabric, resolved */

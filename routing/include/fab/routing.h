@@ -5,7 +5,7 @@
 #ifndef FAB_ROUTING_H
 #define FAB_ROUTING_H
 
-#include "fab/design.h"
+#include "fab/engine_spec.h"
 #include "fab/fabric.h"
 #include "fab/next_hops.h"
 #include "fab/status.h"

@@ -1,11 +1,13 @@
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/audit.h"
 #include "fab/audit_bisection.h"
 #include "fab/memory.h"
 #include "fab/site_of.h"
 #include "fab/topologies.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,7 +18,7 @@ static const cli_option OPTION_AGAINST = {
 /* The plan: a design, or a file of a known format. */
 static fab_status read_plan(const cli_options *options, fab_site **out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     fab_fabric *graph = NULL;
     fab_error inner = {0};
     if (strncmp(options->against, "preset:", 7) != 0 && access(options->against, F_OK) == 0) {
@@ -27,11 +29,13 @@ static fab_status read_plan(const cli_options *options, fab_site **out, fab_erro
             return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
         }
     }
-    FAB_TRY(fab_design_read(options->against, NULL, 0, &design, err));
-    FAB_TRY(fab_topology_build(&design.fabric, &graph, NULL, err));
+    FAB_TRY(FAB_NEW(design, 1, err));
+    FAB_TRY(fab_design_read(options->against, NULL, 0, design, err));
+    FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
     FAB_TRY(fab_site_of_fabric(graph, out, err));
 done:
     fab_fabric_free(graph);
+    free(design);
     return status;
 }
 

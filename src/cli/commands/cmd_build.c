@@ -1,10 +1,14 @@
 #include "cli.h"
 
+#include "fab/memory.h"
+#include "fab/design.h"
+#include "fab/prices.h"
 #include "fab/analysis.h"
 #include "fab/graph_check.h"
 #include "fab/patch.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_stdout(const char *path) {
@@ -31,12 +35,13 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
                               const fab_fabric *graph, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_floor *floor = NULL;
-    fab_prices prices = {0};
-    FAB_TRY(fab_prices_read(design->prices, &prices, err));
+    fab_prices *prices = NULL;
+    FAB_TRY(FAB_NEW(prices, 1, err));
+    FAB_TRY(fab_prices_read(design->prices, prices, err));
     if (fabric->spec.floor.given) {
         FAB_TRY(fab_floor_make(&fabric->spec, graph, &floor, err));
     }
-    fab_patch patch = {.spec = &fabric->spec, .fabric = graph, .floor = floor, .prices = &prices};
+    fab_patch patch = {.spec = &fabric->spec, .fabric = graph, .floor = floor, .prices = prices};
     if (is_stdout(options->patch)) {
         FAB_TRY(fab_patch_write(&patch, out, err));
         goto done;
@@ -49,6 +54,7 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
     }
 done:
     fab_floor_free(floor);
+    free(prices);
     return status;
 }
 
@@ -89,16 +95,16 @@ static fab_status report(const cli_options *options, const fab_result *result, F
 
 static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     fab_fabric *graph = NULL;
     fab_result result = {0};
     cli_failed failed = {.floor = NULL};
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_exports(options, err));
     FAB_TRY(check_patch(options, err));
-    FAB_TRY(cli_read_design(options, options->operands.items[0], &design, err));
+    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_BUILD, 1, &result, err));
-    FAB_TRY(fab_fabric_measure(&design, &result.fabrics[0], &graph, err));
+    FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     FAB_TRY(fab_view_check(graph, options->view, err));
     result.graph = graph;
     FAB_TRY(cli_mark_failed(options, &result, &failed, err));
@@ -106,13 +112,14 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
         FAB_TRY(verify(&result.fabrics[0], graph, err));
     }
     if (options->patch != NULL) {
-        FAB_TRY(write_patch(options, &design, &result.fabrics[0], graph, out, err));
+        FAB_TRY(write_patch(options, design, &result.fabrics[0], graph, out, err));
     }
     FAB_TRY(report(options, &result, out, err));
 done:
     fab_result_release(&result);
     cli_failed_release(&failed);
     fab_fabric_free(graph);
+    free(design);
     return status;
 }
 

@@ -13,12 +13,13 @@ static const cli_option OPTION_STEPS = {"steps", "GPUS,...",
 
 static fab_status measure(const cli_options *options, const char *text, fab_fabric_result *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     fab_fabric *graph = NULL;
-    FAB_TRY(cli_read_design(options, text, &design, err));
-    FAB_TRY(fab_fabric_measure(&design, out, &graph, err));
+    FAB_TRY(cli_open_design(options, text, &design, err));
+    FAB_TRY(fab_fabric_measure(design, out, &graph, err));
 done:
     fab_fabric_free(graph); /* one graph at a time in memory */
+    free(design);
     return status;
 }
 
@@ -34,7 +35,7 @@ static size_t count_steps(const char *text) {
 static fab_status measure_step(const cli_options *options, const char *gpus, fab_fabric_result *out, fab_fabric **graph,
                                fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design design;
+    fab_design *design = NULL;
     char override[64];
     cli_options with = *options;
     with.overrides.items = NULL;
@@ -44,10 +45,10 @@ static fab_status measure_step(const cli_options *options, const char *gpus, fab
     }
     (void)snprintf(override, sizeof override, "fabric.gpus=%s", gpus);
     with.overrides.items[with.overrides.n++] = override;
-    FAB_TRY(cli_read_design(&with, options->operands.items[0], &design, err));
-    FAB_TRY(fab_fabric_measure(&design, out, graph, err));
+    FAB_TRY(cli_open_design(&with, options->operands.items[0], &design, err));
+    FAB_TRY(fab_fabric_measure(design, out, graph, err));
 done:
-    free(with.overrides.items);
+    FAB_FREE_ALL(with.overrides.items, design);
     return status;
 }
 

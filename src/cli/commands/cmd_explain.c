@@ -86,11 +86,16 @@ static bool look_at(const fab_definition *d, void *context) {
     if (l->n_found++ > 0 && l->definition == d->definition) {
         return true; /* the same row in another object */
     }
-    if (l->out != NULL) {
-        if (l->name == NULL || strcmp(l->name, d->name) != 0) {
-            (void)fprintf(l->out, "%s%s\n", l->name != NULL ? "\n" : "", d->name);
+    bool is_another = l->name != NULL && strcmp(l->name, d->name) == 0;
+    if (l->out != NULL && is_another && d->formula == NULL) {
+        char text[640];
+        (void)snprintf(text, sizeof text, "%s: %s", d->of, d->definition);
+        print_line("Also of", text, l->out);
+    } else if (l->out != NULL) {
+        (void)fputs(l->name != NULL ? "\n" : "", l->out);
+        if (!is_another) {
+            (void)fprintf(l->out, "%s\n\n", d->name);
         }
-        (void)fputs("\n", l->out);
         print_field(d, l->out);
     }
     l->name = d->name;

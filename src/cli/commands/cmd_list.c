@@ -2,6 +2,7 @@
 
 #include "fab/builtin.h"
 #include "fab/catalog.h"
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/prices.h"
 #include "fab/routing.h"
@@ -11,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LIST_COLUMNS 10
+
 /* One thing that can be listed. */
 typedef struct list_topic {
     const char *name, *summary;
-    cli_column columns[10];
-    size_t n_columns;
+    cli_column columns[LIST_COLUMNS];
     fab_status (*fill)(cli_table *table, fab_error *err);
 } list_topic;
 
@@ -37,24 +39,26 @@ static void add_tapers(cli_table *table, const fab_counts *counts) {
 
 static fab_status fill_presets(cli_table *table, fab_error *err) {
     fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    FAB_TRY(FAB_NEW(design, 1, err));
     for (const fab_builtin *b = fab_builtin_presets; b->name != NULL; b++) {
         char name[FAB_NAME_SIZE];
         char text[FAB_NAME_SIZE + 8];
-        fab_design design;
         fab_counts counts = {0};
         (void)snprintf(text, sizeof text, "preset:%s", stem(name, sizeof name, b->name));
-        FAB_TRY(fab_design_read(text, NULL, 0, &design, err));
-        FAB_TRY(fab_topology_predict(&design.fabric, &counts, err));
+        FAB_TRY(fab_design_read(text, NULL, 0, design, err));
+        FAB_TRY(fab_topology_predict(&design->fabric, &counts, err));
         cli_table_add(table, "%s", name);
-        cli_table_add(table, "%s", design.fabric.family);
+        cli_table_add(table, "%s", design->fabric.family);
         cli_table_add_number(table, (double)counts.gpus);
         cli_table_add_number(table, (double)counts.tiers);
         add_tapers(table, &counts);
         cli_table_add_number(table, (double)counts.switches);
-        cli_table_add(table, "%s", design.source);
+        cli_table_add(table, "%s", design->source);
     }
     FAB_TRY(cli_table_status(table, err));
 done:
+    free(design);
     return status;
 }
 
@@ -170,7 +174,7 @@ static fab_status fill_prices(cli_table *table, fab_error *err) {
         fab_prices prices = {0};
         FAB_TRY(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
         cli_table_add(table, "%s", name);
-        cli_table_add(table, "%s", prices.convention);
+        cli_table_add(table, "%s", fab_count_rules[prices.convention].name);
         add_switch(table, &prices, 400e9);
         add_switch(table, &prices, 800e9);
         cli_table_add(table, "%s", prices.source);
@@ -204,101 +208,64 @@ static fab_status fill_formats(cli_table *table, fab_error *err) {
     return cli_table_status(table, err);
 }
 
+#define COLUMN(title, field)                                                                                           \
+    { (title), (field), false }
+#define NUMBER(title, field)                                                                                           \
+    { (title), (field), true }
+
 static const list_topic TOPICS[] = {
     {"presets",
      "designs that ship with the program: preset:NAME",
-     {{"Preset", "name", false},
-      {"Family", "family", false},
-      {"GPUs", "gpus", true},
-      {"Tiers", "tiers", true},
-      {"Taper", "built_taper", false},
-      {"Switches", "switches", true},
-      {"Source", "source", false}},
-     7,
+     {COLUMN("Preset", "name"), COLUMN("Family", "family"), NUMBER("GPUs", "gpus"), NUMBER("Tiers", "tiers"),
+      COLUMN("Taper", "built_taper"), NUMBER("Switches", "switches"), COLUMN("Source", "source")},
      fill_presets},
     {"models",
      "transformer models: --job model=NAME",
-     {{"Model", "name", false},
-      {"B param.", "billion_parameters", true},
-      {"Layers", "layers", true},
-      {"Hidden", "hidden", true},
-      {"Heads", "heads", true},
-      {"Seq.", "seq", true},
-      {"Vocab.", "vocab", true},
-      {"Batch", "batch", true},
-      {"GPUs", "gpus", true},
-      {"Source", "source", false}},
-     10,
+     {COLUMN("Model", "name"), NUMBER("B param.", "billion_parameters"), NUMBER("Layers", "layers"),
+      NUMBER("Hidden", "hidden"), NUMBER("Heads", "heads"), NUMBER("Seq.", "seq"), NUMBER("Vocab.", "vocab"),
+      NUMBER("Batch", "batch"), NUMBER("GPUs", "gpus"), COLUMN("Source", "source")},
      fill_models},
     {"ranking",
      "ranking models: --job kind=ranking,model=NAME",
-     {{"Model", "name", false},
-      {"B param.", "billion_parameters", true},
-      {"Tables", "tables", true},
-      {"Columns", "embedding", true},
-      {"Dense", "dense_parameters", true},
-      {"Batch", "batch", true},
-      {"Source", "source", false}},
-     7,
+     {COLUMN("Model", "name"), NUMBER("B param.", "billion_parameters"), NUMBER("Tables", "tables"),
+      NUMBER("Columns", "embedding"), NUMBER("Dense", "dense_parameters"), NUMBER("Batch", "batch"),
+      COLUMN("Source", "source")},
      fill_ranking},
     {"gpus",
      "accelerators: --job gpu=NAME",
-     {{"GPU", "name", false},
-      {"TFLOP/s", "tflops", true},
-      {"Memory", "memory", false},
-      {"Bandwidth", "memory_bandwidth", false},
-      {"NVLink", "nvlink", false},
-      {"Power", "power", false},
-      {"Source", "source", false}},
-     7,
+     {COLUMN("GPU", "name"), NUMBER("TFLOP/s", "tflops"), COLUMN("Memory", "memory"),
+      COLUMN("Bandwidth", "memory_bandwidth"), COLUMN("NVLink", "nvlink"), COLUMN("Power", "power"),
+      COLUMN("Source", "source")},
      fill_gpus},
     {"families",
      "topology families: FAMILY:key=value,... is a design",
-     {{"Family", "name", false}, {"Summary", "summary", false}},
-     2,
+     {COLUMN("Family", "name"), COLUMN("Summary", "summary")},
      fill_families},
     {"engines",
      "routing engines and their options: --engine NAME[,key=value]",
-     {{"Engine", "name", false},
-      {"Option", "option", false},
-      {"Default", "default", false},
-      {"Summary", "summary", false}},
-     4,
+     {COLUMN("Engine", "name"), COLUMN("Option", "option"), COLUMN("Default", "default"), COLUMN("Summary", "summary")},
      fill_engines},
     {"patterns",
      "traffic patterns: --traffic pattern:NAME[,key=value]",
-     {{"Pattern", "name", false}, {"Summary", "summary", false}},
-     2,
+     {COLUMN("Pattern", "name"), COLUMN("Summary", "summary")},
      fill_patterns},
     {"prices",
      "price profiles: --prices NAME",
-     {{"Profile", "name", false},
-      {"Counted", "convention", false},
-      {"$/64x400G", "switch_64x400g_usd", true},
-      {"$/64x800G", "switch_64x800g_usd", true},
-      {"Source", "source", false}},
-     5,
+     {COLUMN("Profile", "name"), COLUMN("Counted", "convention"), NUMBER("$/64x400G", "switch_64x400g_usd"),
+      NUMBER("$/64x800G", "switch_64x800g_usd"), COLUMN("Source", "source")},
      fill_prices},
     {"catalogs",
      "what optimize may choose from: --catalog NAME",
-     {{"Catalog", "name", false}, {"Source", "source", false}},
-     2,
+     {COLUMN("Catalog", "name"), COLUMN("Source", "source")},
      fill_catalogs},
     {"fields",
      "values of a design: --set path=value; in a one-line design radix=64 and taper.2=7 do",
-     {{"Path", "path", false},
-      {"Example", "example", false},
-      {"Default", "default", false},
-      {"Summary", "summary", false}},
-     4,
+     {COLUMN("Path", "path"), COLUMN("Example", "example"), COLUMN("Default", "default"), COLUMN("Summary", "summary")},
      fill_fields},
     {"formats",
      "files that are read (recognised, or --input-format NAME) and written (--format NAME, --export FILE.SUFFIX)",
-     {{"Format", "name", false},
-      {"In/out", "direction", false},
-      {"Suffix", "suffix", false},
-      {"Summary", "summary", false}},
-     4,
+     {COLUMN("Format", "name"), COLUMN("In/out", "direction"), COLUMN("Suffix", "suffix"),
+      COLUMN("Summary", "summary")},
      fill_formats},
 };
 #define N_TOPICS (sizeof TOPICS / sizeof TOPICS[0])
@@ -315,7 +282,7 @@ const char *cli_topic_name(size_t i) {
 }
 
 static const list_topic ALL_TOPICS = {
-    "topics", "", {{"What", "name", false}, {"Summary", "summary", false}}, 2, fill_topics};
+    "topics", "", {{"What", "name", false}, {"Summary", "summary", false}}, fill_topics};
 
 static fab_status find_topic(const char *name, const list_topic **out, fab_error *err) {
     fab_choices near;
@@ -373,7 +340,9 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
         FAB_TRY(find_topic(options->operands.items[0], &topic, err));
     }
     table.columns = topic->columns;
-    table.n_columns = topic->n_columns;
+    while (table.n_columns < LIST_COLUMNS && topic->columns[table.n_columns].title != NULL) {
+        table.n_columns++;
+    }
     FAB_TRY(topic->fill(&table, err));
     bool is_one = options->operands.n > 1;
     if (is_one) {

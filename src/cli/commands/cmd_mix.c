@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/mix_run.h"
 
 #include <stdlib.h>
@@ -30,9 +31,7 @@ static fab_status make_ranking(const cli_options *options, fab_design *design, f
     fab_job_spec *job = &design->jobs[0];
     (void)snprintf(job->servers, sizeof job->servers, "%s", before.servers);
     (void)snprintf(job->storage_servers, sizeof job->storage_servers, "%s", before.storage_servers);
-    if (before.placement[0] != '\0') {
-        (void)snprintf(job->placement, sizeof job->placement, "%s", before.placement);
-    }
+    job->placement = before.placement;
     job->placement_seed = before.placement_seed;
     job->gpus = before.gpus;
     job->n_servers = before.n_servers;

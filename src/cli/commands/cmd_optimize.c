@@ -1,5 +1,8 @@
 #include "cli.h"
 
+#include "fab/prices.h"
+#include "fab/design.h"
+#include "fab/catalog.h"
 #include "fab/memory.h"
 #include "fab/optimize.h"
 #include "fab/units.h"
@@ -204,8 +207,7 @@ done:
     fab_result_release(&result);
     fab_fabric_free(graph);
     fab_optimum_free(optimum);
-    free(prices);
-    free(catalog);
+    FAB_FREE_ALL(prices, catalog);
     return status;
 }
 

@@ -1,7 +1,9 @@
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/tables.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool to_stdout(const cli_options *options) {

@@ -2,8 +2,10 @@
 #include "cli.h"
 #include "world.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/study.h"
+#include "fab/str.h"
 #include "fab/units.h"
 
 #include <inttypes.h>

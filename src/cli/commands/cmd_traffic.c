@@ -1,7 +1,10 @@
 #include "cli.h"
 
+#include "fab/memory.h"
+#include "fab/design.h"
 #include "fab/units.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void add_count(cli_table *table, uint64_t count) {
@@ -91,22 +94,22 @@ done:
     return status;
 }
 
-static fab_status report(const cli_options *options, const fab_design *design, const fab_traffic *traffic, FILE *out,
-                         fab_error *err) {
+static fab_status report(cli_session *s, const fab_traffic *traffic, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_result result = {0};
+    const cli_options *options = s->options;
     char digest[17];
-    const fab_traffic_listing listing = {traffic, design->name, digest};
+    const fab_traffic_listing listing = {traffic, s->design->name, digest};
     bool is_text = options->format == NULL || strcmp(options->format, "text") == 0;
     if (is_text) {
         FAB_TRY(print_list(options, traffic, out, err));
     }
-    FAB_TRY(fab_design_digest(design, digest, err));
-    FAB_TRY(cli_result_init(options, FAB_COMMAND_TRAFFIC, 0, &result, err));
-    result.listing = &listing;
-    FAB_TRY(is_text ? cli_write_reports(options, &result, err) : cli_report(options, &result, out, err));
+    FAB_TRY(fab_design_digest(s->design, digest, err));
+    s->result.listing = &listing;
+    s->result.n_fabrics = 0; /* the listing stands for itself */
+    status = is_text ? cli_write_reports(options, &s->result, err) : cli_report(options, &s->result, out, err);
+    s->result.n_fabrics = 1;
+    s->result.listing = NULL;
 done:
-    fab_result_release(&result);
     return status;
 }
 
@@ -180,7 +183,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
         uint32_t n_ends = fab_n_gpus(fab_context_what(session.context)->fabric);
         FAB_TRY(export_phase(options, traffic, n_ends, format, out, err));
     } else {
-        FAB_TRY(report(options, session.design, traffic, out, err));
+        FAB_TRY(report(&session, traffic, out, err));
     }
 done:
     cli_session_release(&session);

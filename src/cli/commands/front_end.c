@@ -1,4 +1,5 @@
 /* Traffic of the second network: bursts between the servers and the storage servers, both as hosts of the front-end. */
+#include "fab/design.h"
 #include "cli.h"
 
 #include "fab/topologies.h"
@@ -33,11 +34,10 @@ void cli_front_end_show(cli_session *s) {
     if (second == NULL) {
         return;
     }
-    fab_fabric_result shown = *second;
-    (void)snprintf(shown.name, sizeof shown.name, "%.400s front-end", all->name);
-    (void)snprintf(shown.digest, sizeof shown.digest, "%s", all->digest);
-    (void)snprintf(shown.source, sizeof shown.source, "%s", s->design->source);
+    (void)snprintf(second->name, sizeof second->name, "%.400s front-end", all->name);
+    memcpy(second->digest, all->digest, sizeof second->digest);
+    (void)snprintf(second->source, sizeof second->source, "%s", s->design->source);
+    *all = *second;
     free(second);
-    *all = shown;
     s->result.graph = s->hosts;
 }

@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/certificate.h"
 #include "fab/context.h"
 

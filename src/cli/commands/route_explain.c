@@ -1,9 +1,11 @@
 /* route --explain: who meets on a link, and why. */
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/explanation.h"
 #include "fab/fabric_parse.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 fab_status cli_check_explain(const cli_options *options, fab_error *err) {

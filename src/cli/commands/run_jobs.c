@@ -1,6 +1,7 @@
 /* What several jobs do to each other, what slower parts do, and what failures do: beyond the replay of one job. */
 #include "cli.h"
 
+#include "fab/design.h"
 #include "fab/contend.h"
 #include "fab/degraded.h"
 #include "fab/failures_run.h"

@@ -1,4 +1,6 @@
 /* What the tables of a context take, from counts: see replay_memory.c for how the formulas are made. */
+#include "fab/design.h"
+#include "fab/units.h"
 #include "fab/context_memory.h"
 
 #include "fab/memory.h"
@@ -16,8 +18,7 @@
 #define ROUTER_PORT      12.0
 #define DAG_ENTRY        28.0 /* entry and run */
 
-/* --- the fabric ----------------------------------------------------------------------------------------------------
- */
+/* --- the fabric --------------------------------------------------------------------------------------------------- */
 
 /* Switches that a NIC is plugged into, and words of the pairs of ports of each switch. */
 static void measure_switches(const fab_fabric *f, fab_replay_sizes *out) {
@@ -62,8 +63,7 @@ double fab_dags_bytes(const fab_replay_sizes *s) {
     return entries * DAG_ENTRY + s->n_leaves * blocks * sizeof(uint64_t) + s->n_links * TWIN_LINK;
 }
 
-/* --- engines -------------------------------------------------------------------------------------------------------
- */
+/* --- engines ------------------------------------------------------------------------------------------------------ */
 
 /* Ports of GPUs, and tables of its own by switch and port of a leaf. */
 static double router_bytes(const fab_replay_sizes *s, bool has_tables) {

@@ -121,7 +121,7 @@ done:
 
 bool fab_is_whole_training(const fab_traffic *traffic, const char *text) {
     bool whole = strcmp(text, "job") == 0;
-    bool training = traffic->has_job && (traffic->job.kind[0] == '\0' || strcmp(traffic->job.kind, "training") == 0);
+    bool training = traffic->has_job && traffic->job.kind == FAB_JOB_TRAINING;
     return whole && training && traffic->n_phases > 0;
 }
 

@@ -58,10 +58,8 @@ static fab_layer_shape shape_of(const fab_job_spec *job, const fab_model *model)
         .gradient_bytes = job->gradient_bytes,
         .gated = model->gated,
         .fused_attention =
-            strcmp(job->attention, "flash") == 0 || (model->gated && strcmp(job->attention, "standard") != 0),
-        .recompute = strcmp(job->recompute, "full") == 0        ? FAB_RECOMPUTE_FULL
-                     : strcmp(job->recompute, "selective") == 0 ? FAB_RECOMPUTE_SELECTIVE
-                                                                : FAB_RECOMPUTE_NONE,
+            job->attention == FAB_ATTENTION_FLASH || (model->gated && job->attention != FAB_ATTENTION_STANDARD),
+        .recompute = job->recompute,
     };
     return shape;
 }
@@ -310,7 +308,7 @@ done:
 fab_training fab_training_estimate(const fab_job_spec *job, const fab_iteration *iteration, double parameters,
                                    double tokens) {
     double gpus = (double)job->tp * (double)job->cp * (double)job->pp * (double)job->dp;
-    double factor = strcmp(job->recompute, "full") == 0 ? 8 : 6;
+    double factor = job->recompute == FAB_RECOMPUTE_FULL ? 8 : 6;
     double flops = gpus * iteration->tflops_per_gpu * 1e12;
     return (fab_training){.tokens = tokens,
                           .days = tokens / iteration->tokens_per_s / 86400,

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Flows of an all-to-all that are looked at one by one where GPUs hand over between rails. */
@@ -61,11 +60,7 @@ static fab_status group_gpus(const fab_subject *s, grouping *out, fab_error *err
     *out = g;
     g = (grouping){0};
 done:
-    free(head);
-    free(next);
-    free(g.group);
-    free(g.size);
-    free(g.leaf);
+    FAB_FREE_ALL(head, next, g.group, g.size, g.leaf);
     return status;
 }
 
@@ -129,9 +124,7 @@ static fab_status classes_of_groups(const fab_subject *s, const grouping *g, fab
     *out = c;
     c = (fab_flow_classes){0};
 done:
-    free(by_group);
-    free(first_of);
-    free(own);
+    FAB_FREE_ALL(by_group, first_of, own);
     fab_flow_classes_release(&c);
     return status;
 }
@@ -174,15 +167,12 @@ fab_status fab_flow_classes_init(const fab_subject *s, fab_flow_classes *out, fa
         FAB_TRY(classes_of_groups(s, &groups, out, err));
     }
 done:
-    free(groups.group);
-    free(groups.size);
-    free(groups.leaf);
+    FAB_FREE_ALL(groups.group, groups.size, groups.leaf);
     return status;
 }
 
 void fab_flow_classes_release(fab_flow_classes *c) {
-    free(c->own_pair);
-    free(c->own_count);
+    FAB_FREE_ALL(c->own_pair, c->own_count);
     *c = (fab_flow_classes){0};
 }
 
@@ -240,8 +230,7 @@ static fab_status count_crossings(const fab_subject *s, fab_phase_result *out, f
         *(t == 1 ? &out->fabric_flows : &out->crossing_flows[t]) = n;
     }
 done:
-    free(x);
-    free(crosses);
+    FAB_FREE_ALL(x, crosses);
     return status;
 }
 

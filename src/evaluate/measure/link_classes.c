@@ -29,9 +29,7 @@ typedef struct search {
 } search;
 
 void fab_link_classes_release(fab_link_classes *classes) {
-    free(classes->first);
-    free(classes->link);
-    free(classes->share);
+    FAB_FREE_ALL(classes->first, classes->link, classes->share);
     *classes = (fab_link_classes){0};
 }
 
@@ -174,7 +172,6 @@ fab_status fab_link_classes_find(const fab_subject *subject, const fab_router *r
 done:
     fab_link_classes_release(&found);
     fab_pair_walk_free(t.walk);
-    free(t.key);
-    free(t.first);
+    FAB_FREE_ALL(t.key, t.first);
     return status;
 }

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COLLIDED   (1 + 1e-9)  /* above this a link is asked for more than it has */
@@ -23,23 +22,13 @@ void fab_to_utilisation(const fab_fabric *f, double *load) {
 void fab_scratch_release(fab_scratch *s) {
     fab_routes_release(&s->routes);
     fab_routes_release(&s->round);
-    free(s->use);
-    free(s->bytes);
-    free(s->rate);
-    free(s->volume);
-    free(s->count);
-    free(s->members);
-    free(s->to_nic);
-    free(s->source);
-    free(s->to);
-    free(s->from);
-    free(s->worst);
+    FAB_FREE_ALL(s->use, s->bytes, s->rate, s->volume, s->count, s->members, s->to_nic, s->source, s->to, s->from,
+                 s->worst);
     fab_rate_scratch_free(s->rates);
     *s = (fab_scratch){0};
 }
 
-/* --- figures -------------------------------------------------------------------------------------------------------
- */
+/* --- figures ------------------------------------------------------------------------------------------------------ */
 
 /* Off every minimal path there is nothing that the design causes: all of it is the routing's. */
 static double hash_factor(double factor, double taper_factor) {
@@ -137,8 +126,7 @@ done:
     return status;
 }
 
-/* --- tables and hot links ------------------------------------------------------------------------------------------
- */
+/* --- tables and hot links ----------------------------------------------------------------------------------------- */
 
 /* A bound of bins is met up to rounding: equal flows often add up to one. */
 static size_t histogram_bin(double use) {

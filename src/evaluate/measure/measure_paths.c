@@ -38,8 +38,7 @@ typedef struct draw {
     double least_hot;   /* utilisation of a hot link: flows whose worst link has less cross none */
 } draw;
 
-/* --- loads ---------------------------------------------------------------------------------------------------------
- */
+/* --- loads -------------------------------------------------------------------------------------------------------- */
 
 static void add_loads(const fab_chunk *c, double *use, double *bytes) {
     const fab_routes *r = c->routes;
@@ -132,8 +131,7 @@ static void join_loads(draw *d) {
     }
 }
 
-/* --- flows ---------------------------------------------------------------------------------------------------------
- */
+/* --- flows -------------------------------------------------------------------------------------------------------- */
 
 static double worst_link(const fab_subject *subject, const fab_routes *r, uint32_t flow, const double *use) {
     double worst = 0;
@@ -307,13 +305,11 @@ static fab_status find_minimal(const draw *d, bool *is_minimal, fab_error *err) 
     }
     *is_minimal = sum <= least * (1 + 1e-9);
 done:
-    free(x);
-    free(hops);
+    FAB_FREE_ALL(x, hops);
     return status;
 }
 
-/* --- a draw --------------------------------------------------------------------------------------------------------
- */
+/* --- a draw ------------------------------------------------------------------------------------------------------- */
 
 static fab_status open_strands(draw *d, fab_error *err) {
     fab_status status = FAB_OK;

@@ -19,18 +19,8 @@ void fab_rate_scratch_free(fab_rate_scratch *s) {
         return;
     }
     fab_max_min_free(s->solver);
-    free(s->capacity);
-    free(s->weight);
-    free(s->limit);
-    free(s->bits);
-    free(s->rate);
-    free(s->finish_s);
-    free(s->flow_limit);
-    free(s->bottleneck);
-    free(s->first);
-    free(s->link);
-    free(s->share);
-    free(s);
+    FAB_FREE_ALL(s->capacity, s->weight, s->limit, s->bits, s->rate, s->finish_s, s->flow_limit, s->bottleneck,
+                 s->first, s->link, s->share, s);
 }
 
 static fab_status open_scratch(const fab_trial *trial, fab_rate_scratch **out, fab_error *err) {
@@ -53,8 +43,7 @@ done:
     return status;
 }
 
-/* --- bounds --------------------------------------------------------------------------------------------------------
- */
+/* --- bounds ------------------------------------------------------------------------------------------------------- */
 
 fab_status fab_least_time(const fab_subject *s, double *out_s, fab_error *err) {
     fab_status status = FAB_OK;
@@ -86,8 +75,7 @@ fab_status fab_least_time(const fab_subject *s, double *out_s, fab_error *err) {
     }
     *out_s = least;
 done:
-    free(sent);
-    free(received);
+    FAB_FREE_ALL(sent, received);
     return status;
 }
 
@@ -112,8 +100,7 @@ static fab_status check_bound(const fab_trial *trial, const double *bytes, const
     return FAB_OK;
 }
 
-/* --- solving -------------------------------------------------------------------------------------------------------
- */
+/* --- solving ------------------------------------------------------------------------------------------------------ */
 
 /* Bits in proportion to the weights: nobody's rate changes before it is done. */
 static bool in_proportion(const fab_sharing *p, const double *bits) {
@@ -331,8 +318,7 @@ done:
     return status;
 }
 
-/* --- splits --------------------------------------------------------------------------------------------------------
- */
+/* --- splits ------------------------------------------------------------------------------------------------------- */
 
 /* A flow's links, each once: the legs of its parts, and what lies between the leaves of each. */
 typedef struct listing {
@@ -441,8 +427,7 @@ done:
     return status;
 }
 
-/* --- what is too large ---------------------------------------------------------------------------------------------
- */
+/* --- what is too large -------------------------------------------------------------------------------------------- */
 
 static bool equal_bytes(const fab_phase *phase) {
     for (uint64_t i = 1; phase->all.n == 0 && i < phase->n_flows; i++) {

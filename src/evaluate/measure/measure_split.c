@@ -4,7 +4,6 @@
 #include "measure_rates.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Largest value over the parts of a class; 0 where no part crosses a fabric link. */
@@ -78,9 +77,7 @@ static fab_status effective_bisection(const fab_trial *trial, const fab_split *s
     }
     *out = s->phase->n_flows > 0 ? sum / (double)s->phase->n_flows : 0;
 done:
-    free(count);
-    free(amount);
-    free(worst);
+    FAB_FREE_ALL(count, amount, worst);
     return status;
 }
 
@@ -124,8 +121,7 @@ static fab_status find_meetings(const fab_trial *trial, const fab_split *split, 
         list_flows(s, share, hot);
     }
 done:
-    free(x);
-    free(share);
+    FAB_FREE_ALL(x, share);
     return status;
 }
 

@@ -13,7 +13,6 @@
 #include "measure.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct fab_next_hop_use {
     const fab_fabric *f;
@@ -234,8 +233,5 @@ void fab_next_hop_use_free(fab_next_hop_use *u) {
     if (u == NULL) {
         return;
     }
-    free(u->group);
-    free(u->chooses);
-    free(u->used);
-    free(u);
+    FAB_FREE_ALL(u->group, u->chooses, u->used, u);
 }

@@ -92,8 +92,7 @@ done:
 }
 
 void fab_path_tally_release(fab_path_tally *tally) {
-    free(tally->leg_s);
-    free(tally->leg_hops);
+    FAB_FREE_ALL(tally->leg_s, tally->leg_hops);
     *tally = (fab_path_tally){0};
 }
 
@@ -167,8 +166,7 @@ fab_path_figures fab_path_tally_finish(const fab_path_tally *tally) {
     return out;
 }
 
-/* --- from a split -------------------------------------------------------------------------------------------------
- */
+/* --- from a split ------------------------------------------------------------------------------------------------- */
 
 /* Between the leaves of every pair of the demand. */
 typedef struct pair_paths {
@@ -176,10 +174,7 @@ typedef struct pair_paths {
 } pair_paths;
 
 static void release_pairs(pair_paths *p) {
-    free(p->hops);
-    free(p->shortest_s);
-    free(p->expected_s);
-    free(p->longest_s);
+    FAB_FREE_ALL(p->hops, p->shortest_s, p->expected_s, p->longest_s);
 }
 
 static fab_status fold_pairs(const fab_fabric *f, const fab_dag *dag, const fab_split *split, const fab_demand *demand,
@@ -339,9 +334,7 @@ static fab_status changing_rails(const fab_router *router, const fab_all_to_all 
     /* a flow goes from a GPU's i-th NIC to the other's i-th: their rails are those of the i-th alone */
     *out_ratio = flows > 0 ? 1 - fmin(same * ports->nics_per_gpu / flows, 1) : 0;
 done:
-    free(of_rail);
-    free(of_domain);
-    free(of_both);
+    FAB_FREE_ALL(of_rail, of_domain, of_both);
     return status;
 }
 
@@ -404,8 +397,7 @@ done:
     return status;
 }
 
-/* --- limits of flows ----------------------------------------------------------------------------------------------
- */
+/* --- limits of flows ---------------------------------------------------------------------------------------------- */
 
 fab_status fab_flow_limits_of_routes(const fab_router *router, const fab_path_chunk *chunk, double *out_bps,
                                      fab_error *err) {
@@ -447,7 +439,6 @@ fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag
         out_bps[i] = fab_router_reorders(router) && hops > 0 ? window_limit(router, most_s) : (double)INFINITY;
     }
 done:
-    free(x);
-    free(longest_s);
+    FAB_FREE_ALL(x, longest_s);
     return status;
 }

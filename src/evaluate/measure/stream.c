@@ -222,8 +222,5 @@ fab_status fab_stream_open(const fab_trial *trial, fab_stream *s, fab_error *err
 }
 
 void fab_stream_close(fab_stream *s) {
-    free(s->sources);
-    free(s->source_of);
-    free(s->member_first);
-    free(s->member);
+    FAB_FREE_ALL(s->sources, s->source_of, s->member_first, s->member);
 }

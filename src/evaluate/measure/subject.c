@@ -4,7 +4,6 @@
 #include "measure_rates.h"
 #include "times/handover.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 fab_status fab_subject_init(const fab_context *context, size_t phase, fab_subject *out, fab_error *err) {
@@ -37,7 +36,6 @@ done:
 
 void fab_subject_release(fab_subject *subject) {
     fab_flow_classes_release(&subject->classes);
-    free(subject->spray);
-    free(subject->handover);
+    FAB_FREE_ALL(subject->spray, subject->handover);
     *subject = (fab_subject){0};
 }

@@ -2,13 +2,8 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
-
 void fab_moved_phase_release(fab_moved_phase *m) {
-    free(m->phase.src);
-    free(m->phase.dst);
-    free(m->phase.bytes);
-    free(m->phase.comm);
+    FAB_FREE_ALL(m->phase.src, m->phase.dst, m->phase.bytes, m->phase.comm);
     fab_offer_release(&m->offer);
 }
 

@@ -2,14 +2,10 @@
 
 #include "fab/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void fab_state_key_release(fab_state_key *key) {
-    free(key->link);
-    free(key->left);
-    free(key->moved);
-    free(key->new_gpu);
+    FAB_FREE_ALL(key->link, key->left, key->moved, key->new_gpu);
     *key = (fab_state_key){.version = 0};
 }
 

@@ -5,7 +5,6 @@
 #include "fab/path_figures.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- a reader ----------------------------------------------------------------------------------------------------- */
@@ -29,23 +28,8 @@ void fab_clock_reader_free(fab_clock_reader *t) {
         return;
     }
     fab_routes_release(&t->routes);
-    free(t->load);
-    free(t->handed);
-    free(t->changed);
-    free(t->gone);
-    free(t->gone_list);
-    free(t->slot);
-    free(t->candidate);
-    free(t->part);
-    free(t->path_bits);
-    free(t->limit);
-    free(t->limit_bps);
-    free(t->finish_s);
-    free(t->capacity);
-    free(t->path_first);
-    free(t->runner);
-    free(t->path_list);
-    free(t);
+    FAB_FREE_ALL(t->load, t->handed, t->changed, t->gone, t->gone_list, t->slot, t->candidate, t->part, t->path_bits,
+                 t->limit, t->limit_bps, t->finish_s, t->capacity, t->path_first, t->runner, t->path_list, t);
 }
 
 /* Loads of the whole fabric again. */

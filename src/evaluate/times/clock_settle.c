@@ -9,7 +9,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_TRIES 12
@@ -267,7 +266,6 @@ done:
     for (uint32_t i = 0; i < s.n_links; i++) {
         t->candidate[s.links[i].link] = FAB_NONE;
     }
-    free(s.links);
-    free(s.at);
+    FAB_FREE_ALL(s.links, s.at);
     return status;
 }

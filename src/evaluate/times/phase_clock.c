@@ -280,19 +280,6 @@ void fab_clock_free(fab_clock *c) {
     if (c == NULL) {
         return;
     }
-    free(c->flow_of);
-    free(c->bits);
-    free(c->capacity);
-    free(c->load);
-    free(c->handed);
-    free(c->by_bits.link);
-    free(c->by_bits.s);
-    free(c->by_shares.link);
-    free(c->by_shares.s);
-    free(c->first);
-    free(c->crossing);
-    free(c->latency_s);
-    free(c->n_with);
-    free(c->limit_bps);
-    free(c);
+    FAB_FREE_ALL(c->flow_of, c->bits, c->capacity, c->load, c->handed, c->by_bits.link, c->by_bits.s, c->by_shares.link,
+                 c->by_shares.s, c->first, c->crossing, c->latency_s, c->n_with, c->limit_bps, c);
 }

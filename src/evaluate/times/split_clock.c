@@ -75,10 +75,7 @@ static void close_attempt(attempt *a) {
     fab_dag_free(a->own_dag);
     fab_router_free(a->router);
     fab_next_hops_free(a->next_hops);
-    free(a->bytes);
-    free(a->shares);
-    free(a->of_pair);
-    free(a->limit);
+    FAB_FREE_ALL(a->bytes, a->shares, a->of_pair, a->limit);
 }
 
 static double capacity_of(const attempt *a, fab_link_id link) {

@@ -131,14 +131,10 @@ static uint32_t find_side(const comparison *c, uint32_t node, const char *port, 
 static fab_status report_missing(comparison *c, uint32_t cable, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_site_cable *p = &c->plan->cables[cable];
-    fab_finding f = {.kind = FAB_FINDING_MISSING_CABLE,
-                     .damage_bps = p->rate_bps,
-                     .cables = 1,
-                     .node = c->plan->nodes[p->end[0].node].label,
-                     .port = fab_audit_port(&p->end[0]),
-                     .other = c->plan->nodes[p->end[1].node].label,
-                     .other_port = fab_audit_port(&p->end[1]),
-                     .text = "this cable is planned and not there"};
+    const auditor planned = {.site = c->plan};
+    fab_finding f = fab_audit_finding(&planned, FAB_FINDING_MISSING_CABLE, &p->end[0], &p->end[1]);
+    f.damage_bps = p->rate_bps;
+    f.text = "this cable is planned and not there";
     FAB_TRY(fab_audit_text(&c->a, &f.work, err, "Plug a cable from %s:%s to %s:%s.", f.node, f.port, f.other,
                            f.other_port));
     FAB_TRY(fab_audit_add(&c->a, &f, err));
@@ -218,15 +214,10 @@ static fab_status look_for_more(comparison *c, fab_error *err) {
         if (c->found[cable] != 0 || fab_audit_boundary_of(&c->a, cable) == 0) {
             continue;
         }
-        const fab_finding f = {.kind = FAB_FINDING_EXTRA_CABLE,
-                               .cables = 1,
-                               .node = fab_audit_label(&c->a, p->end[0].node),
-                               .port = fab_audit_port(&p->end[0]),
-                               .other = fab_audit_label(&c->a, p->end[1].node),
-                               .other_port = fab_audit_port(&p->end[1]),
-                               .text = "this cable is not planned",
-                               .work = "Remove it, or put it into the plan.",
-                               .line = p->end[0].line != 0 ? p->end[0].line : p->end[1].line};
+        fab_finding f = fab_audit_finding(&c->a, FAB_FINDING_EXTRA_CABLE, &p->end[0], &p->end[1]);
+        f.text = "this cable is not planned";
+        f.work = "Remove it, or put it into the plan.";
+        f.line = p->end[0].line != 0 ? p->end[0].line : p->end[1].line;
         FAB_TRY(fab_audit_add(&c->a, &f, err));
     }
 done:

@@ -23,15 +23,10 @@ static fab_status look_at_speed(auditor *a, uint32_t cable, double usual, fab_er
     fab_status status = FAB_OK;
     const fab_site_cable *c = &a->site->cables[cable];
     double meant = is_planned(a, cable) ? a->planned_bps[cable] : usual;
-    fab_finding f = {.kind = FAB_FINDING_SPEED,
-                     .damage_bps = meant > c->rate_bps ? meant - c->rate_bps : 0,
-                     .cables = 1,
-                     .node = fab_audit_label(a, c->end[0].node),
-                     .port = fab_audit_port(&c->end[0]),
-                     .other = fab_audit_label(a, c->end[1].node),
-                     .other_port = fab_audit_port(&c->end[1]),
-                     .line = c->end[0].line != 0 ? c->end[0].line : c->end[1].line,
-                     .work = work_on_speed(c->rate_bps, meant)};
+    fab_finding f = fab_audit_finding(a, FAB_FINDING_SPEED, &c->end[0], &c->end[1]);
+    f.damage_bps = meant > c->rate_bps ? meant - c->rate_bps : 0;
+    f.line = c->end[0].line != 0 ? c->end[0].line : c->end[1].line;
+    f.work = work_on_speed(c->rate_bps, meant);
     if (c->rate_bps == meant) {
         goto done;
     }
@@ -78,17 +73,11 @@ static fab_status look_at_ends(auditor *a, uint32_t cable, fab_error *err) {
     const fab_site_cable *c = &a->site->cables[cable];
     uint32_t says = c->end[0].line != 0 ? 0 : 1;
     const fab_site_end *here = &c->end[says];
-    const fab_site_end *there = &c->end[says ^ 1];
-    fab_finding f = {.kind = FAB_FINDING_ONE_SIDED,
-                     .damage_bps = c->rate_bps,
-                     .cables = 1,
-                     .node = fab_audit_label(a, there->node),
-                     .port = fab_audit_port(there),
-                     .other = fab_audit_label(a, here->node),
-                     .other_port = fab_audit_port(here),
-                     .line = here->line,
-                     .text = "the other end alone reports this cable",
-                     .work = "Look at both ports: the end that is silent may be down, or be another box."};
+    fab_finding f = fab_audit_finding(a, FAB_FINDING_ONE_SIDED, &c->end[says ^ 1], here);
+    f.damage_bps = c->rate_bps;
+    f.line = here->line;
+    f.text = "the other end alone reports this cable";
+    f.work = "Look at both ports: the end that is silent may be down, or be another box.";
     FAB_TRY(fab_audit_add(a, &f, err));
 done:
     return status;

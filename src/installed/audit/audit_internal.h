@@ -55,6 +55,17 @@ static inline const char *fab_audit_port(const fab_site_end *end) {
     return end->port != NULL ? end->port : "";
 }
 
+/** Of a cable: where to walk to, and its other end. */
+static inline fab_finding fab_audit_finding(const auditor *a, fab_finding_kind kind, const fab_site_end *at,
+                                            const fab_site_end *other) {
+    return (fab_finding){.kind = kind,
+                         .cables = 1,
+                         .node = fab_audit_label(a, at->node),
+                         .port = fab_audit_port(at),
+                         .other = fab_audit_label(a, other->node),
+                         .other_port = fab_audit_port(other)};
+}
+
 /** The rate that most cables of a boundary have, by its upper tier; 0 where none is known. */
 static inline double fab_audit_usual_rate(const auditor *a, uint32_t tier) {
     return a->usual_bps[tier];

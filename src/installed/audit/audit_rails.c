@@ -68,14 +68,10 @@ static fab_status report_swap(auditor *a, const plug *p, const plug *q, fab_erro
     const fab_site_cable *c = &a->site->cables[p->side >> 1];
     const fab_site_end *one = fab_site_far(a->site, p->side);
     const fab_site_end *two = fab_site_far(a->site, q->side);
-    fab_finding f = {.kind = FAB_FINDING_SWAPPED_RAILS,
-                     .damage_bps = 2 * c->rate_bps,
-                     .cables = 2,
-                     .node = fab_audit_label(a, one->node),
-                     .port = fab_audit_port(one),
-                     .other = fab_audit_label(a, two->node),
-                     .other_port = fab_audit_port(two),
-                     .line = one->line};
+    fab_finding f = fab_audit_finding(a, FAB_FINDING_SWAPPED_RAILS, one, two);
+    f.damage_bps = 2 * c->rate_bps;
+    f.cables = 2;
+    f.line = one->line;
     FAB_TRY(fab_audit_text(a, &f.text, err, "'%s' and '%s' are on each other's rail", fab_audit_label(a, p->node),
                            fab_audit_label(a, q->node)));
     FAB_TRY(fab_audit_text(a, &f.work, err, "Exchange the two cables at the leaves: '%s' belongs on %s%s%s.",
@@ -89,15 +85,10 @@ done:
 static fab_status report_astray(auditor *a, const plug *p, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_site_end *end = fab_site_far(a->site, p->side);
-    fab_finding f = {.kind = FAB_FINDING_WRONG_RAIL,
-                     .damage_bps = a->site->cables[p->side >> 1].rate_bps,
-                     .cables = 1,
-                     .node = fab_audit_label(a, p->node),
-                     .port = fab_audit_port(fab_site_near(a->site, p->side)),
-                     .other = fab_audit_label(a, end->node),
-                     .other_port = fab_audit_port(end),
-                     .line = end->line,
-                     .work = "Move the cable to the leaf of its rail."};
+    fab_finding f = fab_audit_finding(a, FAB_FINDING_WRONG_RAIL, fab_site_near(a->site, p->side), end);
+    f.damage_bps = a->site->cables[p->side >> 1].rate_bps;
+    f.line = end->line;
+    f.work = "Move the cable to the leaf of its rail.";
     FAB_TRY(fab_audit_text(a, &f.text, err, "this adapter is number %u of its host, on a leaf of number %u",
                            (unsigned)p->slot, (unsigned)rail_of(a, p)));
     FAB_TRY(fab_audit_add(a, &f, err));

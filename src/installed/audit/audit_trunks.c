@@ -3,6 +3,7 @@
  * most have. */
 #include "audit_internal.h"
 
+#include "fab/graph_parts.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
@@ -20,7 +21,7 @@ typedef struct trunks {
     uint32_t *count;         /* [n_lower][n_upper] cables */
     uint32_t *block;         /* [n_nodes]: least node of its block; FAB_SITE_NONE outside the two tiers */
     uint32_t usual;          /* cables of a trunk */
-    uint32_t *usual_of;      /* [n_nodes]: by the root of a block; 0 where it is not regular */
+    uint32_t *usual_of;      /* [n_nodes]: by the least node of a block; 0 where it is not regular */
     double rate_bps;         /* of a cable */
 } trunks;
 
@@ -28,33 +29,30 @@ static bool is_in_tier(const auditor *a, uint32_t v, uint32_t tier) {
     return a->site->nodes[v].kind == FAB_SITE_SWITCH && a->shape->tier[v] == tier;
 }
 
-static uint32_t root_of(uint32_t *block, uint32_t v) {
-    while (block[v] != v) {
-        block[v] = block[block[v]];
-        v = block[v];
-    }
-    return v;
-}
-
-static void find_blocks(const auditor *a, trunks *t) {
-    for (uint32_t v = 0; v < a->site->n_nodes; v++) {
-        t->block[v] = is_in_tier(a, v, t->tier - 1) || is_in_tier(a, v, t->tier) ? v : FAB_SITE_NONE;
-    }
+static fab_status find_blocks(const auditor *a, trunks *t, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_edges joined = {.n = 0};
     for (uint32_t c = 0; c < a->site->n_cables; c++) {
         uint32_t x = a->site->cables[c].end[0].node;
         uint32_t y = a->site->cables[c].end[1].node;
-        if (t->block[x] != FAB_SITE_NONE && t->block[y] != FAB_SITE_NONE && a->shape->tier[x] != a->shape->tier[y]) {
-            x = root_of(t->block, x);
-            y = root_of(t->block, y);
-            t->block[x > y ? x : y] = x < y ? x : y;
+        if ((is_in_tier(a, x, t->tier) && is_in_tier(a, y, t->tier - 1)) ||
+            (is_in_tier(a, y, t->tier) && is_in_tier(a, x, t->tier - 1))) {
+            FAB_TRY(fab_edges_add(&joined, x, y, err));
         }
     }
+    FAB_TRY(fab_graph_components(a->site->n_nodes, &joined, t->block, err));
+    for (uint32_t v = 0; v < a->site->n_nodes; v++) {
+        t->block[v] = is_in_tier(a, v, t->tier - 1) || is_in_tier(a, v, t->tier) ? t->block[v] : FAB_SITE_NONE;
+    }
+done:
+    fab_edges_release(&joined);
+    return status;
 }
 
 static void gather(const auditor *a, trunks *t, uint32_t root) {
     t->n_lower = t->n_upper = 0;
     for (uint32_t v = root; v < a->site->n_nodes; v++) {
-        if (t->block[v] == FAB_SITE_NONE || root_of(t->block, v) != root) {
+        if (t->block[v] != root) {
             continue;
         }
         if (a->shape->tier[v] == t->tier) {
@@ -205,7 +203,7 @@ static fab_status look_at_block(auditor *a, trunks *t, fab_error *err) {
     }
     t->usual = usual_count(t);
     bool regular = n > 1 && joined >= NEARLY * (double)n;
-    t->usual_of[root_of(t->block, t->lower[0])] = regular ? t->usual : 0;
+    t->usual_of[t->block[t->lower[0]]] = regular ? t->usual : 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t planned = regular ? t->usual : t->count[i];
         b->planned += planned;
@@ -230,9 +228,9 @@ static uint32_t block_of_absent(const auditor *a, const trunks *t, const absent_
     uint32_t found = FAB_SITE_NONE;
     for (uint32_t axis = 0; axis < FAB_AUDIT_AXES; axis++) {
         uint32_t first = s->first[axis];
-        uint32_t root = first < s->first[axis + 1] ? root_of(t->block, a->peer[first]) : FAB_SITE_NONE;
+        uint32_t root = first < s->first[axis + 1] ? t->block[a->peer[first]] : FAB_SITE_NONE;
         for (uint32_t i = first; i < s->first[axis + 1]; i++) {
-            root = root_of(t->block, a->peer[i]) == root ? root : FAB_SITE_NONE;
+            root = t->block[a->peer[i]] == root ? root : FAB_SITE_NONE;
         }
         if (root != FAB_SITE_NONE && found != FAB_SITE_NONE && root != found) {
             return FAB_SITE_NONE;
@@ -254,7 +252,7 @@ static fab_status place_absent(auditor *a, trunks *t, uint32_t index, fab_error 
     }
     fab_audit_lack lack = {.node = {0, n + index}, .cables = t->usual_of[s->block], .rate_bps = t->rate_bps};
     for (uint32_t v = 0; v < n; v++) {
-        if (t->block[v] != FAB_SITE_NONE && a->shape->tier[v] != s->tier && root_of(t->block, v) == s->block) {
+        if (t->block[v] == s->block && a->shape->tier[v] != s->tier) {
             lack.node[0] = v;
             FAB_TRY(fab_audit_add_lack(a, &lack, err));
         }
@@ -273,9 +271,9 @@ static fab_status look_at_tier(auditor *a, trunks *t, fab_error *err) {
     fab_status status = FAB_OK;
     t->rate_bps = fab_audit_usual_rate(a, t->tier);
     memset(t->usual_of, 0, a->site->n_nodes * sizeof *t->usual_of);
-    find_blocks(a, t);
+    FAB_TRY(find_blocks(a, t, err));
     for (uint32_t v = 0; v < a->site->n_nodes; v++) {
-        if (t->block[v] != FAB_SITE_NONE && root_of(t->block, v) == v) {
+        if (t->block[v] == v) {
             gather(a, t, v);
             if (t->n_lower > 0 && t->n_upper > 0) {
                 FAB_TRY(look_at_block(a, t, err));

@@ -63,7 +63,8 @@ static int known_column(const char *title) {
 
 static fab_status put_char(const reader *r, cell *to, size_t *n, char c, fab_error *err) {
     if (*n + 1 >= sizeof to->text) {
-        return fab_text_wrong(r->in, to->column, FAB_EINPUT, "a cell is longer than 255 bytes", (fab_token){0}, err);
+        return fab_text_refuse(r->in, (fab_token){.column = to->column}, FAB_EINPUT, err,
+                               "a cell is longer than 255 bytes");
     }
     to->text[(*n)++] = c;
     return FAB_OK;
@@ -82,8 +83,8 @@ static fab_status read_cell(const reader *r, cell *to, fab_error *err) {
         in->at++;
         for (;; in->at++) {
             if (in->at == in->behind) {
-                return fab_text_wrong(in, to->column, FAB_EINPUT, "a quote is not closed on its line", (fab_token){0},
-                                      err);
+                return fab_text_refuse(in, (fab_token){.column = to->column}, FAB_EINPUT, err,
+                                       "a quote is not closed on its line");
             }
             if (*in->at == '"' && (in->at + 1 == in->behind || in->at[1] != '"')) {
                 break;
@@ -104,8 +105,7 @@ static fab_status read_cell(const reader *r, cell *to, fab_error *err) {
         n--;
     }
     if (in->at < in->behind && *in->at != ',') {
-        return fab_text_wrong(in, fab_text_rest(in).column, FAB_EINPUT, "stands where a comma was expected",
-                              fab_text_rest(in), err);
+        return fab_text_refuse(in, fab_text_rest(in), FAB_EINPUT, err, "stands where a comma was expected");
     }
 done:
     to->text[n] = '\0';
@@ -116,7 +116,7 @@ static fab_status read_cells(reader *r, size_t *out_n, fab_error *err) {
     size_t n = 0;
     for (;;) {
         if (n == COLUMNS) {
-            return fab_text_wrong(r->in, 1, FAB_EINPUT, "more than 32 columns", (fab_token){0}, err);
+            return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "more than 32 columns");
         }
         fab_status status = read_cell(r, &r->cells[n++], err);
         if (status != FAB_OK) {
@@ -138,17 +138,16 @@ static fab_status read_header(reader *r, fab_error *err) {
     if (!fab_text_next(r->in)) {
         FAB_TRY(fab_text_end(r->in, err));
         r->in->line = r->in->line > 0 ? r->in->line : 1;
-        status =
-            fab_text_wrong(r->in, 1, FAB_EINPUT, "is empty; expected a first line such as A-node,A-port,Z-node,Z-port",
-                           (fab_token){0}, err);
+        status = fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
+                                 "is empty; expected a first line such as A-node,A-port,Z-node,Z-port");
         goto done;
     }
     FAB_TRY(read_cells(r, &r->n_columns, err));
     for (size_t i = 0; i < r->n_columns; i++) {
         int known = known_column(r->cells[i].text);
         if (known >= 0 && r->at[known] >= 0) {
-            status = fab_text_wrong(r->in, r->cells[i].column, FAB_EINPUT, "a second column of that meaning",
-                                    (fab_token){0}, err);
+            status = fab_text_refuse(r->in, (fab_token){.column = r->cells[i].column}, FAB_EINPUT, err,
+                                     "a second column of that meaning");
             goto done;
         }
         if (known >= 0) {
@@ -156,13 +155,13 @@ static fab_status read_header(reader *r, fab_error *err) {
         }
     }
     if (r->at[A_NODE] < 0 || r->at[Z_NODE] < 0) {
-        status = fab_text_wrong(r->in, 1, FAB_EINPUT,
-                                "the first line names no columns A-node and Z-node (and A-port, Z-port, rate, length)",
-                                (fab_token){0}, err);
+        status =
+            fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
+                            "the first line names no columns A-node and Z-node (and A-port, Z-port, rate, length)");
     }
     if ((r->at[A_PORT] < 0) != (r->at[Z_PORT] < 0)) {
-        status = fab_text_wrong(r->in, 1, FAB_EINPUT, "ports of one end only: A-port and Z-port go together",
-                                (fab_token){0}, err);
+        status = fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
+                                 "ports of one end only: A-port and Z-port go together");
     }
 done:
     return status;
@@ -177,8 +176,8 @@ static const cell *cell_of(const reader *r, int known) {
 static fab_status add_node(const reader *r, const cell *from, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
     if (from->text[0] == '\0') {
-        return fab_text_wrong(r->in, from->column, FAB_EINPUT, "a cable without a node at this end", (fab_token){0},
-                              err);
+        return fab_text_refuse(r->in, (fab_token){.column = from->column}, FAB_EINPUT, err,
+                               "a cable without a node at this end");
     }
     FAB_TRY(fab_site_add_node(r->site, from->text, strlen(from->text), r->in->line, out, err));
     fab_site_node *node = &r->site->nodes[*out];
@@ -212,7 +211,7 @@ static fab_status read_quantity(const reader *r, int known, fab_unit unit, doubl
     bool is_bare = unit == FAB_UNIT_LENGTH && fab_quantity_parse(c->text, FAB_UNIT_RATIO, out, NULL) == FAB_OK;
     is_bare = is_bare || (unit == FAB_UNIT_RATE && read_short_rate(c->text, out));
     if (!is_bare && fab_quantity_parse(c->text, unit, out, &inner) != FAB_OK) { /* length_m has no unit */
-        return fab_text_wrong(r->in, c->column, FAB_EINPUT, inner.text, (fab_token){0}, err);
+        return fab_text_refuse(r->in, (fab_token){.column = c->column}, FAB_EINPUT, err, "%s", inner.text);
     }
     return FAB_OK;
 }
@@ -224,9 +223,8 @@ static fab_status read_cable(reader *r, fab_error *err) {
     bool was_there = false;
     FAB_TRY(read_cells(r, &n, err));
     if (n != r->n_columns) {
-        char what[80];
-        (void)snprintf(what, sizeof what, "%zu columns; the first line has %zu", n, r->n_columns);
-        status = fab_text_wrong(r->in, 1, FAB_EINPUT, what, (fab_token){0}, err);
+        status = fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "%zu columns; the first line has %zu", n,
+                                 r->n_columns);
         goto done;
     }
     for (int i = 0; i < 2; i++) {
@@ -238,7 +236,7 @@ static fab_status read_cable(reader *r, fab_error *err) {
     FAB_TRY(read_quantity(r, LENGTH, FAB_UNIT_LENGTH, &cable.length_m, err));
     FAB_TRY(fab_site_add_cable(r->site, &cable, &was_there, err));
     if (was_there) {
-        status = fab_text_wrong(r->in, 1, FAB_EINPUT, "this cable stands in the list twice", (fab_token){0}, err);
+        status = fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "this cable stands in the list twice");
     }
 done:
     return status;

@@ -57,21 +57,17 @@ static fab_status read_figure(const reader *r, fab_token key, uint64_t least, ui
     fab_token more = fab_text_token(r->in);
     uint64_t value = 0;
     if (t.length == 0) {
-        return fab_text_wrong(r->in, key.column, FAB_EINPUT, "has no value; a whole number was expected", key, err);
+        return fab_text_refuse(r->in, key, FAB_EINPUT, err, "has no value; a whole number was expected");
     }
     if (!fab_token_number(t, &value) || value < least || value > most) {
-        char what[80];
-        (void)snprintf(what, sizeof what, "is no whole number from %" PRIu64 " to %" PRIu64, least, most);
-        return fab_text_wrong(r->in, t.column, FAB_EINPUT, what, t, err);
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no whole number from %" PRIu64 " to %" PRIu64, least,
+                               most);
     }
     if (more.length > 0) {
-        return fab_text_wrong(r->in, more.column, FAB_EINPUT, "stands where the end of the line was expected", more,
-                              err);
+        return fab_text_refuse(r->in, more, FAB_EINPUT, err, "stands where the end of the line was expected");
     }
     if (out->line > 0) {
-        char what[80];
-        (void)snprintf(what, sizeof what, "is given twice; line %zu has it already", out->line);
-        return fab_text_wrong(r->in, key.column, FAB_EINPUT, what, key, err);
+        return fab_text_refuse(r->in, key, FAB_EINPUT, err, "is given twice; line %zu has it already", out->line);
     }
     *out = (figure){value, r->in->line, t.column};
     return FAB_OK;
@@ -91,14 +87,12 @@ static fab_status read_key(reader *r, fab_token key, uint64_t tier, fab_error *e
     }
     for (size_t i = 0; i < N_HEADER; i++) {
         if (is_word(key, HEADER_KEYS[i])) {
-            return fab_text_wrong(r->in, key.column, FAB_EINPUT, "stands behind the first Tier; it belongs before", key,
-                                  err);
+            return fab_text_refuse(r->in, key, FAB_EINPUT, err, "stands behind the first Tier; it belongs before");
         }
     }
     for (size_t i = 0; i < N_KEYS && tier == TIERS; i++) {
         if (is_word(key, TIER_KEYS[i])) {
-            return fab_text_wrong(r->in, key.column, FAB_EINPUT, "stands before the first Tier; it belongs to one", key,
-                                  err);
+            return fab_text_refuse(r->in, key, FAB_EINPUT, err, "stands before the first Tier; it belongs to one");
         }
     }
     /* Queue sizes and the like, which htsim itself passes over where it does not know them. */
@@ -119,10 +113,9 @@ static fab_status read_lines(reader *r, fab_error *err) {
         FAB_TRY(read_figure(r, key, 0, TIERS - 1, &number, err));
         tier = number.value;
         if (r->section[tier].line > 0) {
-            char what[80];
-            (void)snprintf(what, sizeof what, "Tier %" PRIu64 " is given twice; line %zu begins it already", tier,
-                           r->section[tier].line);
-            FAB_TRY(fab_text_wrong(r->in, key.column, FAB_EINPUT, what, (fab_token){0}, err));
+            FAB_TRY(fab_text_refuse(r->in, (fab_token){.column = key.column}, FAB_EINPUT, err,
+                                    "Tier %" PRIu64 " is given twice; line %zu begins it already", tier,
+                                    r->section[tier].line));
         }
         r->section[tier] = number;
     }

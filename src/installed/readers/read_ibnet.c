@@ -19,9 +19,8 @@ typedef struct reader {
 
 static fab_status expected(const reader *r, const char *what, fab_error *err) {
     fab_token rest = fab_text_rest(r->in);
-    char text[96];
-    (void)snprintf(text, sizeof text, rest.length > 0 ? "where %s was expected" : "expected %s", what);
-    return fab_text_wrong(r->in, rest.column, FAB_EINPUT, text, rest, err);
+    return fab_text_refuse(r->in, rest, FAB_EINPUT, err, rest.length > 0 ? "where %s was expected" : "expected %s",
+                           what);
 }
 
 static void skip_blanks(fab_text *in) {
@@ -38,7 +37,7 @@ static fab_status read_value(const reader *r, uint64_t *out, fab_error *err) {
         digits.length = (bracket != NULL ? (size_t)(bracket - t.text) : t.length) - 2;
     }
     if (digits.length == t.length || !fab_site_hexadecimal(digits, out)) {
-        return fab_text_wrong(r->in, t.column, FAB_EINPUT, "is no hexadecimal number such as 0x2c9", t, err);
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no hexadecimal number such as 0x2c9");
     }
     return FAB_OK;
 }
@@ -96,16 +95,14 @@ static fab_status read_header(reader *r, fab_site_kind kind, fab_error *err) {
     fab_token name = {0};
     fab_token t = fab_text_token(r->in);
     if (!fab_token_number(t, &n_ports) || n_ports == 0 || n_ports > MOST_PORTS) {
-        status = fab_text_wrong(r->in, t.column, FAB_EINPUT, "is no number of ports, 1 to 254", t, err);
+        status = fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no number of ports, 1 to 254");
         goto done;
     }
     FAB_TRY(read_name(r, &name, err));
     FAB_TRY(fab_site_add_node(r->site, name.text, name.length, r->in->line, &r->node, err));
     fab_site_node *node = &r->site->nodes[r->node];
     if (node->n_ports > 0) {
-        char what[64];
-        (void)snprintf(what, sizeof what, "has a record on line %zu already", node->line);
-        status = fab_text_wrong(r->in, name.column, FAB_EINPUT, what, name, err);
+        status = fab_text_refuse(r->in, name, FAB_EINPUT, err, "has a record on line %zu already", node->line);
         goto done;
     }
     node->line = r->in->line;

@@ -18,22 +18,20 @@ static fab_status read_side(const fab_site_lines *r, side *out, fab_error *err) 
     uint64_t number = 0;
     out->kind_text = fab_text_token(r->in);
     if (!fab_site_ib_kind(out->kind_text, &out->kind)) {
-        return fab_text_wrong(r->in, out->kind_text.column, FAB_EINPUT, "where SW, CA or RT was expected",
-                              out->kind_text, err);
+        return fab_text_refuse(r->in, out->kind_text, FAB_EINPUT, err, "where SW, CA or RT was expected");
     }
     fab_token lid = fab_text_token(r->in);
     if (!fab_token_number(lid, &number) || number > 0xffff) {
-        return fab_text_wrong(r->in, lid.column, FAB_EINPUT, "is no LID", lid, err);
+        return fab_text_refuse(r->in, lid, FAB_EINPUT, err, "is no LID");
     }
     fab_token port = fab_text_token(r->in);
     if (!fab_token_number(port, &number) || number > 254) {
-        return fab_text_wrong(r->in, port.column, FAB_EINPUT, "is no port, 0 to 254", port, err);
+        return fab_text_refuse(r->in, port, FAB_EINPUT, err, "is no port, 0 to 254");
     }
     (void)snprintf(out->port, sizeof out->port, "%u", (unsigned)number);
     out->guid = fab_text_token(r->in);
     if (out->guid.length < 3 || memcmp(out->guid.text, "0x", 2) != 0) {
-        return fab_text_wrong(r->in, out->guid.column, FAB_EINPUT, "is no GUID such as 0x7cfe9003009ce5b0", out->guid,
-                              err);
+        return fab_text_refuse(r->in, out->guid, FAB_EINPUT, err, "is no GUID such as 0x7cfe9003009ce5b0");
     }
     return FAB_OK;
 }
@@ -88,7 +86,7 @@ static fab_status read_line(const fab_site_lines *r, fab_error *err) {
         goto done;
     }
     if (!is_known) {
-        status = fab_text_wrong(r->in, width.column, FAB_EINPUT, "is no width and speed such as 4x EDR", width, err);
+        status = fab_text_refuse(r->in, width, FAB_EINPUT, err, "is no width and speed such as 4x EDR");
         goto done;
     }
     FAB_TRY(read_side(r, &there, err));

@@ -36,10 +36,6 @@ typedef struct reader {
     double *nvlink_bps; /* shape [nodes]: to all of them */
 } reader;
 
-static fab_status wrong(const reader *r, fab_token t, fab_status code, const char *what, fab_error *err) {
-    return fab_text_wrong(r->in, t.column, code, what, t, err);
-}
-
 /* --- numbers with units, as ns-3 writes them ---------------------------------------------------------------------- */
 
 /* The number in front; what is behind it is the unit. False where there is none. */
@@ -98,17 +94,11 @@ static fab_status read_number(const reader *r, const char *what, uint64_t least,
                               fab_error *err) {
     fab_token t = fab_text_token(r->in);
     if (!fab_token_number(t, out) || *out < least || *out > most) {
-        char text[128];
-        (void)snprintf(text, sizeof text, "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
-                       t.length > 0 ? "is no" : "the line ends before the", what, least, most);
-        return wrong(r, t, FAB_EINPUT, text, err);
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err,
+                               "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+                               t.length > 0 ? "is no" : "the line ends before the", what, least, most);
     }
     return FAB_OK;
-}
-
-static fab_status expect_end(const reader *r, fab_error *err) {
-    fab_token more = fab_text_token(r->in);
-    return more.length == 0 ? FAB_OK : wrong(r, more, FAB_EINPUT, "stands where the end of the line was expected", err);
 }
 
 /* --- header ------------------------------------------------------------------------------------------------------- */
@@ -127,17 +117,16 @@ static fab_status read_header(reader *r, fab_error *err) {
     if (!fab_text_next(r->in)) {
         FAB_TRY(fab_text_end(r->in, err));
         r->in->line = r->in->line > 0 ? r->in->line : 1;
-        FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, "is empty", (fab_token){0}, err));
+        FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "is empty"));
     }
     size_t n = count_tokens(r->in);
     r->is_old = n == N_FORM_OLD;
     if (n != N_FORM_OLD && n != N_FORM_NEW) {
-        char text[128];
-        (void)snprintf(text, sizeof text,
-                       "%zu columns; expected nodes, GPUs per server, NVSwitches, switches, links, GPU, or nodes, "
-                       "switches, links",
-                       n);
-        FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, text, (fab_token){0}, err));
+        FAB_TRY(
+            fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
+                            "%zu columns; expected nodes, GPUs per server, NVSwitches, switches, links, GPU, or nodes, "
+                            "switches, links",
+                            n));
     }
     /* A node that is joined to anything takes some bytes: the file bounds what is reserved. */
     size_t length = r->in->n_bytes;
@@ -160,20 +149,19 @@ static fab_status read_switches(reader *r, fab_error *err) {
     }
     if (!fab_text_next(r->in)) {
         FAB_TRY(fab_text_end(r->in, err));
-        FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, "the file ends before the list of switches", (fab_token){0}, err));
+        FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends before the list of switches"));
     }
     for (uint64_t i = 0; i < n; i++) {
         uint64_t id = 0;
         fab_token t = fab_text_rest(r->in);
         FAB_TRY(read_number(r, "number of a switch", 0, r->nodes - 1, &id, err));
         if (r->role[id] != ROLE_GPU) {
-            char text[80];
-            (void)snprintf(text, sizeof text, "node %" PRIu64 " is in the list of switches twice", id);
-            FAB_TRY(fab_text_wrong(r->in, t.column, FAB_EINPUT, text, (fab_token){0}, err));
+            FAB_TRY(fab_text_refuse(r->in, (fab_token){.column = t.column}, FAB_EINPUT, err,
+                                    "node %" PRIu64 " is in the list of switches twice", id));
         }
         r->role[id] = i < r->nvswitches ? ROLE_NVSWITCH : ROLE_SWITCH;
     }
-    FAB_TRY(expect_end(r, err));
+    FAB_TRY(fab_text_expect_end(r->in, err));
 done:
     return status;
 }
@@ -228,8 +216,8 @@ static fab_status join(reader *r, const uint64_t id[2], double bps, double laten
     if (a == ROLE_NVSWITCH || b == ROLE_NVSWITCH) {
         int gpu = a == ROLE_NVSWITCH ? 1 : 0;
         if (r->role[id[gpu]] != ROLE_GPU) {
-            return fab_text_wrong(r->in, 1, FAB_EUNSUPPORTED, "an NVSwitch is joined to what is no GPU", (fab_token){0},
-                                  err);
+            return fab_text_refuse(r->in, (fab_token){0}, FAB_EUNSUPPORTED, err,
+                                   "an NVSwitch is joined to what is no GPU");
         }
         uint32_t *first = &r->nvswitch[id[gpu]];
         *first = *first == FAB_SITE_NONE ? (uint32_t)id[1 - gpu] : *first;
@@ -237,7 +225,7 @@ static fab_status join(reader *r, const uint64_t id[2], double bps, double laten
         return FAB_OK;
     }
     if (a == ROLE_GPU && b == ROLE_GPU) {
-        return fab_text_wrong(r->in, 1, FAB_EUNSUPPORTED, "two GPUs are joined without a switch", (fab_token){0}, err);
+        return fab_text_refuse(r->in, (fab_token){0}, FAB_EUNSUPPORTED, err, "two GPUs are joined without a switch");
     }
     const fab_site_cable cable = {
         .end = {{.node = r->node[id[0]], .line = line}, {.node = r->node[id[1]], .line = line}},
@@ -256,27 +244,27 @@ static fab_status read_link(reader *r, fab_error *err) {
     FAB_TRY(read_number(r, "node", 0, r->nodes - 1, &id[0], err));
     FAB_TRY(read_number(r, "node", 0, r->nodes - 1, &id[1], err));
     if (id[0] == id[1]) {
-        FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, "a node is joined to itself", (fab_token){0}, err));
+        FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "a node is joined to itself"));
     }
     fab_token t = fab_text_token(r->in);
     if (!parse_rate(t, &bps)) {
-        FAB_TRY(wrong(r, t, FAB_EINPUT, t.length > 0 ? "is no rate such as 400Gbps" : "the line ends before the rate",
-                      err));
+        FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
+                                t.length > 0 ? "is no rate such as 400Gbps" : "the line ends before the rate"));
     }
     t = fab_text_token(r->in);
     if (!parse_time(t, &latency_s)) {
-        FAB_TRY(wrong(r, t, FAB_EINPUT, t.length > 0 ? "is no time such as 0.0005ms" : "the line ends before the delay",
-                      err));
+        FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
+                                t.length > 0 ? "is no time such as 0.0005ms" : "the line ends before the delay"));
     }
     t = fab_text_token(r->in);
     if (!split(t, &errors, unit, sizeof unit) || unit[0] != '\0' || errors > 1) {
-        FAB_TRY(wrong(r, t, FAB_EINPUT,
-                      t.length > 0 ? "is no error rate from 0 to 1" : "the line ends before the error rate", err));
+        FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
+                                t.length > 0 ? "is no error rate from 0 to 1" : "the line ends before the error rate"));
     }
     if (errors > 0) {
         FAB_TRY(fab_site_add_note(r->site, r->in->line, err, "an error rate of %g is not kept", errors));
     }
-    FAB_TRY(expect_end(r, err));
+    FAB_TRY(fab_text_expect_end(r->in, err));
     FAB_TRY(join(r, id, bps, latency_s, err));
 done:
     return status;
@@ -287,15 +275,14 @@ static fab_status read_links(reader *r, fab_error *err) {
     uint64_t n = 0;
     while (fab_text_next(r->in)) {
         if (n++ == r->links) {
-            FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, "a link more than the first line says", (fab_token){0}, err));
+            FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "a link more than the first line says"));
         }
         FAB_TRY(read_link(r, err));
     }
     FAB_TRY(fab_text_end(r->in, err));
     if (n < r->links) {
-        char text[96];
-        (void)snprintf(text, sizeof text, "the file ends after %" PRIu64 " of %" PRIu64 " links", n, r->links);
-        FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, text, (fab_token){0}, err));
+        FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
+                                "the file ends after %" PRIu64 " of %" PRIu64 " links", n, r->links));
     }
 done:
     return status;

@@ -100,8 +100,8 @@ static fab_status read_switch(reader *r, fab_token name, fab_error *err) {
     FAB_TRY(fab_site_add_node(r->site, name.text, name.length, r->in->line, &r->node, err));
     fab_site_node *node = &r->site->nodes[r->node];
     if (node->kind == FAB_SITE_HOST || (node->kind == FAB_SITE_SWITCH && node->n_ports > 0)) {
-        status = fab_text_wrong(r->in, name.column, FAB_EINPUT,
-                                node->kind == FAB_SITE_HOST ? "is a node elsewhere" : "has a line already", name, err);
+        status = fab_text_refuse(r->in, name, FAB_EINPUT, err, "%s",
+                                 node->kind == FAB_SITE_HOST ? "is a node elsewhere" : "has a line already");
         goto done;
     }
     node->kind = FAB_SITE_SWITCH;
@@ -114,13 +114,13 @@ static fab_status read_switch(reader *r, fab_token name, fab_error *err) {
             switches = value;
         } else if (take_key(t, "level", &value)) {
             if (!fab_token_number(value, &number) || number > 63) {
-                status = fab_text_wrong(r->in, value.column, FAB_EINPUT, "is no level, 0 to 63", value, err);
+                status = fab_text_refuse(r->in, value, FAB_EINPUT, err, "is no level, 0 to 63");
                 goto done;
             }
             node->tier = (uint32_t)number + 1;
         } else if (!take_key(t, "linkspeed", &value)) {
-            status = fab_text_wrong(r->in, t.column, FAB_EINPUT,
-                                    "stands where Nodes=, Switches=, Level= or LinkSpeed= was expected", t, err);
+            status = fab_text_refuse(r->in, t, FAB_EINPUT, err,
+                                     "stands where Nodes=, Switches=, Level= or LinkSpeed= was expected");
             goto done;
         }
     }
@@ -132,7 +132,7 @@ static fab_status read_switch(reader *r, fab_token name, fab_error *err) {
         r->below = FAB_SITE_HOST;
         FAB_TRY(fab_host_list_each(nodes.text, nodes.length, where, visit_below, r, err));
     } else {
-        status = fab_text_wrong(r->in, name.column, FAB_EINPUT, "has neither Nodes= nor Switches=", name, err);
+        status = fab_text_refuse(r->in, name, FAB_EINPUT, err, "has neither Nodes= nor Switches=");
     }
 done:
     return status;
@@ -148,7 +148,7 @@ static fab_status read_block(reader *r, fab_token name, fab_error *err) {
         if (take_key(t, "nodes", &value)) {
             FAB_TRY(fab_host_list_each(value.text, value.length, where, visit_member, r, err));
         } else if (!take_key(t, "blocksize", &value) && !take_key(t, "blockindex", &value)) {
-            status = fab_text_wrong(r->in, t.column, FAB_EINPUT, "stands where Nodes= was expected", t, err);
+            status = fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands where Nodes= was expected");
             goto done;
         }
     }
@@ -169,8 +169,8 @@ static fab_status read_line(reader *r, fab_error *err) {
     if (take_key(t, "blocksizes", &value) || take_key(t, "blocklevels", &value)) {
         return FAB_OK;
     }
-    return fab_text_wrong(r->in, t.column, FAB_EINPUT,
-                          "stands where SwitchName=, BlockName= or BlockSizes= was expected", t, err);
+    return fab_text_refuse(r->in, t, FAB_EINPUT, err,
+                           "stands where SwitchName=, BlockName= or BlockSizes= was expected");
 }
 
 static fab_status read_slurm(const char *path, fab_site *site, fab_error *err) {

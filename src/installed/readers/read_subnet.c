@@ -18,9 +18,8 @@ typedef struct side {
 
 static fab_status expected(const fab_site_lines *r, const char *what, fab_error *err) {
     fab_token rest = fab_text_rest(r->in);
-    char text[96];
-    (void)snprintf(text, sizeof text, rest.length > 0 ? "where %s was expected" : "expected %s", what);
-    return fab_text_wrong(r->in, rest.column, FAB_EINPUT, text, rest, err);
+    return fab_text_refuse(r->in, rest, FAB_EINPUT, err, rest.length > 0 ? "where %s was expected" : "expected %s",
+                           what);
 }
 
 static fab_status take(const fab_site_lines *r, const char *word, fab_error *err) {
@@ -33,7 +32,7 @@ static fab_status read_field(const fab_site_lines *r, const char *key, uint64_t 
     FAB_TRY(take(r, key, err));
     fab_token t = fab_text_token(r->in);
     if (!fab_site_hexadecimal(t, out)) {
-        status = fab_text_wrong(r->in, t.column, FAB_EINPUT, "is no hexadecimal number", t, err);
+        status = fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no hexadecimal number");
     }
 done:
     return status;
@@ -81,7 +80,7 @@ static fab_status read_side(const fab_site_lines *r, side *out, fab_error *err) 
     FAB_TRY(take(r, "{", err));
     fab_token kind = fab_text_token(r->in);
     if (!fab_site_ib_kind(kind, &out->kind)) {
-        status = fab_text_wrong(r->in, kind.column, FAB_EINPUT, "where SW, CA or RT was expected", kind, err);
+        status = fab_text_refuse(r->in, kind, FAB_EINPUT, err, "where SW, CA or RT was expected");
         goto done;
     }
     FAB_TRY(read_field(r, "Ports:", &out->n_ports, err));
@@ -96,10 +95,9 @@ static fab_status read_side(const fab_site_lines *r, side *out, fab_error *err) 
     FAB_TRY(read_field(r, "PN:", &out->port, err));
     FAB_TRY(take(r, "}", err));
     if (out->port > MOST_PORTS || out->n_ports == 0 || out->n_ports > MOST_PORTS) {
-        char what[64];
-        (void)snprintf(what, sizeof what, "port %llX of %llX; a node has 1 to FE", (unsigned long long)out->port,
-                       (unsigned long long)out->n_ports);
-        status = fab_text_wrong(r->in, kind.column, FAB_EINPUT, what, (fab_token){0}, err);
+        status = fab_text_refuse(r->in, (fab_token){.column = kind.column}, FAB_EINPUT, err,
+                                 "port %llX of %llX; a node has 1 to FE", (unsigned long long)out->port,
+                                 (unsigned long long)out->n_ports);
     }
 done:
     return status;

@@ -191,7 +191,7 @@ done:
 
 fab_status fab_site_digest(const char *path, char out[17], fab_error *err) {
     fab_status status = FAB_OK;
-    unsigned char block[65536];
+    unsigned char block[16384];
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
     size_t n = 0;
     FILE *in = fopen(path, "rb");

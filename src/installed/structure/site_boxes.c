@@ -15,10 +15,6 @@ static bool is_plain(char c) {
            c == '.';
 }
 
-static int by_name(const void *x, const void *y) {
-    return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 /* Copies the names with what is not plain replaced, and refuses two that are the same. */
 static fab_status make_plain(fab_boxes *b, const fab_site *site, fab_error *err) {
     fab_status status = FAB_OK;
@@ -39,12 +35,7 @@ static fab_status make_plain(fab_boxes *b, const fab_site *site, fab_error *err)
         }
         *to++ = '\0';
     }
-    qsort(sorted, b->n, sizeof *sorted, by_name);
-    for (uint32_t i = 1; i < b->n; i++) {
-        if (strcmp(sorted[i - 1], sorted[i]) == 0) {
-            FAB_FAIL(err, FAB_EUNSUPPORTED, site->path, "two boxes would be called '%.100s'", sorted[i]);
-        }
-    }
+    FAB_TRY(fab_names_check(sorted, b->n, "boxes", site->path, err));
 done:
     free(sorted);
     return status;

@@ -35,3 +35,19 @@ done:
     FAB_FREE_ALL(all, names);
     return status;
 }
+
+static int by_name(const void *x, const void *y) {
+    return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+fab_status fab_names_check(const char **names, uint32_t n, const char *what, const char *path, fab_error *err) {
+    if (n > 0) {
+        qsort(names, n, sizeof *names, by_name);
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        if (strcmp(names[i - 1], names[i]) == 0) {
+            return fab_fail(err, FAB_EUNSUPPORTED, path, "two %s would be called '%.100s'", what, names[i]);
+        }
+    }
+    return FAB_OK;
+}

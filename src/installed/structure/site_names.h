@@ -14,4 +14,11 @@
  */
 fab_status fab_site_names(const fab_site *site, const char ***out, fab_error *err) FAB_MUST_USE;
 
+/**
+ * Sorts names that must be unique.
+ * @retval FAB_EUNSUPPORTED  two are the same: "two WHAT would be called 'NAME'"
+ */
+fab_status fab_names_check(const char **names, uint32_t n, const char *what, const char *path,
+                           fab_error *err) FAB_MUST_USE;
+
 #endif

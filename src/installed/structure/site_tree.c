@@ -1,4 +1,5 @@
 #include "site_tree.h"
+#include "site_names.h"
 
 #include "fab/graph_parts.h"
 #include "fab/memory.h"
@@ -309,10 +310,6 @@ done:
 
 /* --- the whole ---------------------------------------------------------------------------------------------------- */
 
-static int by_text(const void *x, const void *y) {
-    return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 /* A switch may be called what this file calls a unit of several. */
 static fab_status check_names(const maker *m, fab_error *err) {
     fab_status status = FAB_OK;
@@ -321,12 +318,7 @@ static fab_status check_names(const maker *m, fab_error *err) {
     for (uint32_t i = 0; i < m->tree.n; i++) {
         names[i] = m->tree.unit[i].name;
     }
-    qsort(names, m->tree.n, sizeof *names, by_text);
-    for (uint32_t i = 1; i < m->tree.n; i++) {
-        if (strcmp(names[i - 1], names[i]) == 0) {
-            FAB_FAIL(err, FAB_EUNSUPPORTED, m->shape->site->path, "two switches would be called '%.100s'", names[i]);
-        }
-    }
+    FAB_TRY(fab_names_check(names, m->tree.n, "switches", m->shape->site->path, err));
 done:
     free(names);
     return status;

@@ -2,6 +2,7 @@
  * seeds, so that luck of the hash that both have cancels. See src/doc/adr/0022-advice.md. */
 #include "advise_internal.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/str.h"
 
@@ -351,7 +352,8 @@ done:
 static fab_status find_best(advisor *a, const advise_list *list, fab_error *err) {
     fab_status status = FAB_OK;
     fab_advice_best *b = &a->advice->best;
-    stack stacks[2] = {{.n = 0}, {.n = 0}};
+    stack *stacks = NULL;
+    FAB_TRY(FAB_NEW(stacks, 2, err));
     for (int i = 0; i < 2; i++) {
         FAB_TRY(advise_outcome_init(a, &stacks[i].outcome, err));
         FAB_TRY(advise_outcome_init(a, &stacks[i].trial, err));
@@ -369,10 +371,11 @@ static fab_status find_best(advisor *a, const advise_list *list, fab_error *err)
         FAB_TRY(write_best(a, s, err));
     }
 done:
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; stacks != NULL && i < 2; i++) {
         advise_outcome_release(&stacks[i].outcome);
         advise_outcome_release(&stacks[i].trial);
     }
+    free(stacks);
     return status;
 }
 
@@ -426,30 +429,33 @@ done:
 
 fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_error *err) {
     fab_status status = FAB_OK;
-    advisor a = {.request = request,
-                 .what = fab_context_what(request->context),
-                 .n_seeds = request->n_seeds > FAB_ADVISE_MIN_SEEDS ? request->n_seeds : FAB_ADVISE_MIN_SEEDS};
-    FAB_TRY(FAB_NEW(a.advice, 1, err));
-    FAB_TRY(FAB_NEW(a.design, 1, err));
-    a.advice->seed = a.what->seed;
-    a.advice->n_seeds = a.n_seeds;
-    FAB_TRY(evaluate_base(&a, err));
-    if (a.advice->base.time_s > 0) { /* else nothing is in the network */
-        FAB_TRY(evaluate_changes(&a, err));
+    advisor *a = NULL;
+    FAB_TRY(FAB_NEW(a, 1, err));
+    a->request = request;
+    a->what = fab_context_what(request->context);
+    a->n_seeds = request->n_seeds > FAB_ADVISE_MIN_SEEDS ? request->n_seeds : FAB_ADVISE_MIN_SEEDS;
+    FAB_TRY(FAB_NEW(a->advice, 1, err));
+    FAB_TRY(FAB_NEW(a->design, 1, err));
+    a->advice->seed = a->what->seed;
+    a->advice->n_seeds = a->n_seeds;
+    FAB_TRY(evaluate_base(a, err));
+    if (a->advice->base.time_s > 0) { /* else nothing is in the network */
+        FAB_TRY(evaluate_changes(a, err));
     }
-    *out = a.advice;
-    a.advice = NULL;
+    *out = a->advice;
+    a->advice = NULL;
 done:
-    advise_outcome_release(&a.at_base);
-    free(a.design);
-    fab_advice_free(a.advice);
+    if (a != NULL) {
+        advise_outcome_release(&a->at_base);
+        free(a->design);
+        fab_advice_free(a->advice);
+    }
+    free(a);
     return status;
 }
 
 void fab_advice_free(fab_advice *advice) {
     if (advice != NULL) {
-        free(advice->rows);
-        free(advice->best.command);
-        free(advice);
+        FAB_FREE_ALL(advice->rows, advice->best.command, advice);
     }
 }

@@ -254,9 +254,7 @@ done:
 }
 
 static void release(search *s) {
-    free(s->list);
-    free(s->best);
-    free(s->seen);
+    FAB_FREE_ALL(s->list, s->best, s->seen);
     advise_outcome_release(&s->outcome);
 }
 
@@ -314,10 +312,12 @@ fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found
         return FAB_OK;
     }
     const fab_job_spec *job = &a->traffic->job;
-    if (strcmp(job->placement, "order") != 0 || job->gpus != 0 || job->n_servers != 0) { /* would move the list again */
+    if (job->placement != FAB_PLACEMENT_ORDER || job->gpus != 0 ||
+        job->n_servers != 0) { /* would move the list again */
         (void)snprintf(advice->placement_note, sizeof advice->placement_note,
                        "placement not searched: it starts from a list of servers, and this job has placement=%s%s",
-                       job->placement, job->gpus != 0 || job->n_servers != 0 ? " and takes some of them" : "");
+                       fab_placements[job->placement],
+                       job->gpus != 0 || job->n_servers != 0 ? " and takes some of them" : "");
         return FAB_OK;
     }
     s.budget = advice->budget = budget_of(a);

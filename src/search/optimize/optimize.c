@@ -1,4 +1,8 @@
 /* The search from request to result, and the check that the winner is what the search believed it to be. */
+#include "fab/prices.h"
+#include "fab/catalog.h"
+#include "fab/design.h"
+#include "fab/str.h"
 #include "fab/optimize.h"
 #include "optimize_internal.h"
 
@@ -88,8 +92,7 @@ static void add_one_line(const fab_fabric_spec *spec, fab_str *out) {
     add_list(spec, "taper", KEY_TAPER, out);
 }
 
-/* --- a design of the search as a result ----------------------------------------------------------------------------
- */
+/* --- a design of the search as a result --------------------------------------------------------------------------- */
 
 static fab_status describe(const search *s, found f, fab_optimum_point *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -169,9 +172,7 @@ static fab_status verify(const search *s, const fab_optimum_point *p, bool build
     }
 done:
     fab_fabric_free(graph);
-    free(design);
-    free(counts);
-    free(cost);
+    FAB_FREE_ALL(design, counts, cost);
     return status;
 }
 
@@ -229,8 +230,7 @@ static fab_status add_front(search *s, goal_kind other, double winner_usd, fab_o
     *out_n = n;
     points = NULL;
 done:
-    free(front);
-    free(points);
+    FAB_FREE_ALL(front, points);
     return status;
 }
 
@@ -310,9 +310,7 @@ static void release(search *s) {
     for (size_t i = 0; i < s->n_structures; i++) {
         free(s->structures[i].patterns);
     }
-    free(s->structures);
-    free(s->order);
-    free(s->bound);
+    FAB_FREE_ALL(s->structures, s->order, s->bound);
 }
 
 static double deadline(double limit_s) {
@@ -359,9 +357,6 @@ done:
 
 void fab_optimum_free(fab_optimum *optimum) {
     if (optimum != NULL) {
-        free(optimum->by_bisection);
-        free(optimum->by_power);
-        free(optimum->rejected);
-        free(optimum);
+        FAB_FREE_ALL(optimum->by_bisection, optimum->by_power, optimum->rejected, optimum);
     }
 }

@@ -9,6 +9,7 @@
 #ifndef OPTIMIZE_INTERNAL_H
 #define OPTIMIZE_INTERNAL_H
 
+#include "fab/catalog.h"
 #include "fab/optimize.h"
 #include "fab/topologies.h"
 

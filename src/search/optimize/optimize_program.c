@@ -11,7 +11,6 @@
 #include "fab/solve.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -233,10 +232,6 @@ fab_status optimize_solve(search *s, const structure *x, const fab_limits *limit
         }
     }
 done:
-    free(p.columns);
-    free(p.rows);
-    free(p.entries);
-    free(y);
-    free(barred);
+    FAB_FREE_ALL(p.columns, p.rows, p.entries, y, barred);
     return status;
 }

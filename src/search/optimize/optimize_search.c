@@ -2,6 +2,7 @@
  * cheapest design when power and budget are forgotten, which the tree of patterns gives without a program. */
 #include "optimize_internal.h"
 
+#include "fab/str.h"
 #include "fab/memory.h"
 #include "fab/units.h"
 

@@ -2,6 +2,8 @@
  * topology and every price from the bill of materials: no rule of either stands here a second time. */
 #include "optimize_internal.h"
 
+#include "fab/design.h"
+#include "fab/catalog.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/units.h"
@@ -22,7 +24,7 @@ static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fa
     const fab_catalog *c = q->catalog;
     char text[256];
     char rate[40];
-    fab_design design;
+    fab_design *design = NULL;
     fab_error inner = {0};
     uint64_t g = q->gpus_per_server != 0 ? q->gpus_per_server : c->gpus_per_server;
     uint64_t n = g * c->nics_per_server / c->gpus_per_server;
@@ -36,11 +38,15 @@ static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fa
                    "clos:gpus=%" PRIu64 ",gpus-per-server=%" PRIu64 ",nics-per-server=%" PRIu64 ",domain=%" PRIu64
                    ",nic=%s",
                    q->gpus, g, n, domain, fab_quantity_exact(rate, nic_bps, FAB_UNIT_RATE));
-    if (fab_design_read(text, NULL, 0, &design, &inner) != FAB_OK) {
-        return fab_fail(err, inner.code, "optimize", "%s", inner.text);
+    fab_status status = FAB_NEW(design, 1, err);
+    if (status == FAB_OK && fab_design_read(text, NULL, 0, design, &inner) != FAB_OK) {
+        status = fab_fail(err, inner.code, "optimize", "%s", inner.text);
     }
-    *out = design.fabric;
-    return FAB_OK;
+    if (status == FAB_OK) {
+        *out = design->fabric;
+    }
+    free(design);
+    return status;
 }
 
 fab_status optimize_base_spec(const search *s, const structure *x, fab_fabric_spec *out, fab_error *err) {

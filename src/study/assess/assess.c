@@ -204,15 +204,7 @@ void fab_damage_free(fab_damage *d) {
     for (size_t i = 0; d->parts != NULL && i < d->what->n_engines * d->n_phases; i++) {
         free(d->parts[i].collided);
     }
-    free(d->parts);
-    free(d->routers);
-    free(d->duplicate);
-    free(d->in_network);
-    free(d->taken);
-    free(d->is_timed);
-    free(d->per_bps);
-    free(d->whole);
-    free(d);
+    FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->whole, d);
 }
 
 size_t fab_damage_variants(const fab_damage *damage) {

@@ -9,22 +9,13 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void assess_history_free(assess_history *h) {
     if (h == NULL) {
         return;
     }
-    free(h->down);
-    free(h->worst_down);
-    free(h->moves);
-    free(h->moved);
-    free(h->new_gpu);
-    free(h->stops);
-    free(h->waits);
-    free(h->speed);
-    free(h);
+    FAB_FREE_ALL(h->down, h->worst_down, h->moves, h->moved, h->new_gpu, h->stops, h->waits, h->speed, h);
 }
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {

@@ -1,6 +1,7 @@
 /* What a study keeps, estimated as a replay is: arrays by link, path and hop of every engine and phase, and again by
  * thread. */
 #include "assess_internal.h"
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/replay_memory.h"
 

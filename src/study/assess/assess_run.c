@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- one thread --------------------------------------------------------------------------------------------------- */
@@ -71,12 +70,7 @@ void fab_assessor_free(fab_assessor *a) {
     fab_workspace_free(a->workspace);
     fab_mask_release(&a->mask);
     assess_history_free(a->history);
-    free(a->engines);
-    free(a->phases);
-    free(a->has_rank);
-    free(a->now);
-    free(a->seen);
-    free(a);
+    FAB_FREE_ALL(a->engines, a->phases, a->has_rank, a->now, a->seen, a);
 }
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */

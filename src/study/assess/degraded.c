@@ -23,8 +23,7 @@ typedef struct comparison {
     fab_degradation *out;
 } comparison;
 
-/* --- who is hit ----------------------------------------------------------------------------------------------------
- */
+/* --- who is hit --------------------------------------------------------------------------------------------------- */
 
 static fab_status count_hits(const fab_traffic *traffic, const fab_phase *phase, const uint8_t *crosses,
                              fab_degraded_phase *out, fab_error *err) {
@@ -78,8 +77,7 @@ done:
     return status;
 }
 
-/* --- times ---------------------------------------------------------------------------------------------------------
- */
+/* --- times -------------------------------------------------------------------------------------------------------- */
 
 static void compare(const fab_result *before, comparison *c) {
     fab_degradation *out = c->out;
@@ -135,14 +133,7 @@ void fab_degradation_free(fab_degradation *d) {
     if (d == NULL) {
         return;
     }
-    free(d->parts);
-    free(d->link_left);
-    free(d->names);
-    free(d->labels);
-    free(d->phases);
-    free(d->worst);
-    free(d->iterations);
-    free(d);
+    FAB_FREE_ALL(d->parts, d->link_left, d->names, d->labels, d->phases, d->worst, d->iterations, d);
 }
 
 static fab_status open_degradation(comparison *c, size_t n_phases, const fab_weak_part *parts, size_t n_parts,

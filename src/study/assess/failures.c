@@ -1,4 +1,5 @@
 /* One set of failures under all policies: where ranks go, and what the phases then ask of the network. */
+#include "fab/design.h"
 #include "fab/failures_run.h"
 
 #include "assess_internal.h"
@@ -439,9 +440,7 @@ done:
 
 static void release(run *x) {
     fab_floor_free(x->floor);
-    free(x->components);
-    free(x->kept.phases);
-    free(x->capacity);
+    FAB_FREE_ALL(x->components, x->kept.phases, x->capacity);
     fab_failures_free(x->out);
 }
 
@@ -468,19 +467,9 @@ void fab_failures_free(fab_failures *x) {
     for (size_t e = 0; e < x->n_engines; e++) {
         fab_failed_engine *engine = &x->engines[e];
         for (size_t i = 0; i < x->n_policies && engine->policies != NULL; i++) {
-            free(engine->policies[i].moves);
-            free(engine->policies[i].unplaced);
-            free(engine->policies[i].state.phases);
+            FAB_FREE_ALL(engine->policies[i].moves, engine->policies[i].unplaced, engine->policies[i].state.phases);
         }
-        free(engine->whole.phases);
-        free(engine->policies);
+        FAB_FREE_ALL(engine->whole.phases, engine->policies);
     }
-    free(x->left);
-    free(x->dead_node);
-    free(x->failed);
-    free(x->lost);
-    free(x->phases);
-    free(x->left_out);
-    free(x->engines);
-    free(x);
+    FAB_FREE_ALL(x->left, x->dead_node, x->failed, x->lost, x->phases, x->left_out, x->engines, x);
 }

@@ -2,6 +2,7 @@
  * src/doc/adr/0030-several-jobs-and-degraded-parts.md. */
 #include "contend_internal.h"
 
+#include "fab/design.h"
 #include "fab/iterate.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
@@ -13,8 +14,7 @@
 
 #define NO_PHASE "none"
 
-/* --- a job alone ---------------------------------------------------------------------------------------------------
- */
+/* --- a job alone -------------------------------------------------------------------------------------------------- */
 
 static fab_status keep_phases(const fab_result *result, size_t n_engines, fab_contending_job *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -81,8 +81,7 @@ done:
     return status;
 }
 
-/* --- iterations ----------------------------------------------------------------------------------------------------
- */
+/* --- iterations --------------------------------------------------------------------------------------------------- */
 
 /* One job under one engine: the phase takes as long as together with the others. */
 static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error *err) {
@@ -122,8 +121,7 @@ done:
     return status;
 }
 
-/* --- which phase contends ------------------------------------------------------------------------------------------
- */
+/* --- which phase contends ----------------------------------------------------------------------------------------- */
 
 static fab_status refuse_phase(const fab_contending_job *j, const fab_job_spec *spec, fab_error *err) {
     char names[256] = "";
@@ -174,30 +172,22 @@ static fab_status choose_phase(const contender *c, fab_contending_job *j, const 
     return refuse_phase(j, spec, err);
 }
 
-/* --- all together --------------------------------------------------------------------------------------------------
- */
+/* --- all together ------------------------------------------------------------------------------------------------- */
 
 void fab_contention_free(fab_contention *c) {
     if (c == NULL) {
         return;
     }
     for (size_t i = 0; c->jobs != NULL && i < c->n_jobs; i++) {
-        free(c->jobs[i].phases);
-        free(c->jobs[i].network_flows);
-        free(c->jobs[i].alone);
+        FAB_FREE_ALL(c->jobs[i].phases, c->jobs[i].network_flows, c->jobs[i].alone);
     }
     for (size_t i = 0; c->engines != NULL && i < c->n_engines; i++) {
         free(c->engines[i].jobs);
     }
     for (size_t i = 0; c->interference != NULL && i < c->n_interference; i++) {
-        free(c->interference[i].phase);
-        free(c->interference[i].other_phase);
-        free(c->interference[i].slowdown);
+        FAB_FREE_ALL(c->interference[i].phase, c->interference[i].other_phase, c->interference[i].slowdown);
     }
-    free(c->jobs);
-    free(c->engines);
-    free(c->interference);
-    free(c);
+    FAB_FREE_ALL(c->jobs, c->engines, c->interference, c);
 }
 
 static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
@@ -235,11 +225,7 @@ static void close_contention(contender *c, size_t n_jobs) {
         fab_context_free(c->contexts[job]);
         free(c->designs[job]);
     }
-    free(c->alone);
-    free(c->contexts);
-    free(c->designs);
-    free(c->traffic);
-    free(c->n_seeds);
+    FAB_FREE_ALL(c->alone, c->contexts, c->designs, c->traffic, c->n_seeds);
     fab_contention_free(c->out);
 }
 

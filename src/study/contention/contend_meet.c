@@ -28,8 +28,7 @@ typedef struct meeting {
     double *alone_s, *together_s; /* [n_items][n] */
 } meeting;
 
-/* --- links ---------------------------------------------------------------------------------------------------------
- */
+/* --- links -------------------------------------------------------------------------------------------------------- */
 
 /* bytes: [n][n_links], one row per job that takes part. */
 static uint32_t jobs_on(const meeting *m, const double *bytes, uint32_t link) {
@@ -102,8 +101,7 @@ static void find_shared(const meeting *m, const double *bytes, fab_contention_en
     }
 }
 
-/* --- times ---------------------------------------------------------------------------------------------------------
- */
+/* --- times -------------------------------------------------------------------------------------------------------- */
 
 static fab_status run_item(void *context, size_t index, size_t worker, fab_error *err) {
     fab_status status = FAB_OK;
@@ -161,8 +159,7 @@ done:
     return status;
 }
 
-/* --- both ----------------------------------------------------------------------------------------------------------
- */
+/* --- both --------------------------------------------------------------------------------------------------------- */
 
 static fab_status prepare(meeting *m, fab_error *err) {
     fab_status status = FAB_OK;
@@ -211,10 +208,6 @@ done:
         contend_union_release(&m.single[i]);
     }
     contend_union_release(&m.all);
-    free(m.single);
-    free(m.member);
-    free(m.items);
-    free(m.alone_s);
-    free(m.together_s);
+    FAB_FREE_ALL(m.single, m.member, m.items, m.alone_s, m.together_s);
     return status;
 }

@@ -5,20 +5,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_FLOWS (UINT64_C(1) << 22)
 
 void contend_union_release(contend_union *all) {
     fab_context_free(all->context);
-    free(all->traffic.phases);
-    free(all->phase.src);
-    free(all->phase.dst);
-    free(all->phase.bytes);
-    free(all->phase.comm);
-    free(all->phase.ordinal);
-    free(all->group);
+    FAB_FREE_ALL(all->traffic.phases, all->phase.src, all->phase.dst, all->phase.bytes, all->phase.comm,
+                 all->phase.ordinal, all->group);
     *all = (contend_union){.n = 0};
 }
 

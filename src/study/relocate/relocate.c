@@ -192,20 +192,8 @@ void fab_relocator_free(fab_relocator *r) {
     if (r == NULL) {
         return;
     }
-    free(r->gpu);
-    free(r->place);
-    free(r->is_working);
-    free(r->idle);
-    free(r->met);
-    free(r->suspect);
-    free(r->lost);
-    free(r->unplaced);
-    free(r->spare);
-    free(r->to);
-    free(r->used);
-    free(r->moves);
-    free(r->moved);
-    free(r->new_gpu);
+    FAB_FREE_ALL(r->gpu, r->place, r->is_working, r->idle, r->met, r->suspect, r->lost, r->unplaced, r->spare, r->to,
+                 r->used, r->moves, r->moved, r->new_gpu);
     relocate_eval_free(r->eval);
     free(r);
 }

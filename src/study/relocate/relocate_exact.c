@@ -252,10 +252,7 @@ typedef struct program {
 } program;
 
 static void program_release(program *p) {
-    free(p->columns);
-    free(p->rows);
-    free(p->entries);
-    free(p->x);
+    FAB_FREE_ALL(p->columns, p->rows, p->entries, p->x);
 }
 
 static void put(program *p, size_t row, size_t column, double value) {
@@ -470,12 +467,6 @@ fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {
         FAB_TRY(prove(&x, err));
     }
 done:
-    free(x.is_barred);
-    free(x.pairs);
-    free(x.is_pair_barred);
-    free(x.terms);
-    free(x.groups);
-    free(x.view_worst);
-    free(x.most_of);
+    FAB_FREE_ALL(x.is_barred, x.pairs, x.is_pair_barred, x.terms, x.groups, x.view_worst, x.most_of);
     return status;
 }

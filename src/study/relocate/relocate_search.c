@@ -415,8 +415,7 @@ static fab_status exchange(relocate_search *s, fab_error *err) {
         }
     }
 done:
-    free(n_meets);
-    free(list);
+    FAB_FREE_ALL(n_meets, list);
     return status;
 }
 

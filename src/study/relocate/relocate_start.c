@@ -242,24 +242,8 @@ void relocate_eval_free(relocate_eval *e) {
     for (size_t i = 0; i < e->n_views; i++) {
         view *v = &e->views[i];
         fab_reroute_free(v->reroute);
-        free(v->more);
-        free(v->is_raised);
-        free(v->raised);
-        free(v->link_stamp);
-        free(v->touched);
-        free(v->before);
-        free(v->flow_stamp);
+        FAB_FREE_ALL(v->more, v->is_raised, v->raised, v->link_stamp, v->touched, v->before, v->flow_stamp);
     }
-    free(e->views);
-    free(e->per_bps);
-    free(e->at);
-    free(e->new_gpu);
-    free(e->still_gpu);
-    free(e->gpus);
-    free(e->away);
-    free(e->is_away);
-    free(e->is_lost);
-    free(e->flow);
-    free(e->kept_at);
-    free(e);
+    FAB_FREE_ALL(e->views, e->per_bps, e->at, e->new_gpu, e->still_gpu, e->gpus, e->away, e->is_away, e->is_lost,
+                 e->flow, e->kept_at, e);
 }

@@ -28,8 +28,7 @@ static const struct {
 #define N_CLASSES (sizeof CLASSES / sizeof CLASSES[0])
 
 void fab_scenario_release(fab_scenario *scenario) {
-    free(scenario->component);
-    free(scenario->event);
+    FAB_FREE_ALL(scenario->component, scenario->event);
     *scenario = (fab_scenario){.n_components = 0};
 }
 
@@ -37,11 +36,7 @@ void fab_scenarios_free(fab_scenarios *s) {
     if (s == NULL) {
         return;
     }
-    free(s->link);
-    free(s->name);
-    free(s->first);
-    free(s->component);
-    free(s);
+    FAB_FREE_ALL(s->link, s->name, s->first, s->component, s);
 }
 
 /* --- sets --------------------------------------------------------------------------------------------------------- */

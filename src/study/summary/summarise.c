@@ -140,21 +140,12 @@ void fab_summariser_free(fab_summariser *s) {
         for (size_t t = 0; t < N_TALLIES; t++) {
             free(s->variants[i].tallies[t].value);
         }
-        free(s->variants[i].worst);
-        free(s->variants[i].stopped);
+        FAB_FREE_ALL(s->variants[i].worst, s->variants[i].stopped);
     }
-    free(s->variants);
-    free(s->choices);
-    free(s->damage);
-    free(s->met);
+    FAB_FREE_ALL(s->variants, s->choices, s->damage, s->met);
     fab_scenario_release(&s->history);
-    free(s->table.slot);
-    free(s->table.component);
-    free(s->table.n_scenarios);
-    free(s->table.record);
-    free(s->table.class_of);
-    free(s->table.class_record);
-    free(s);
+    FAB_FREE_ALL(s->table.slot, s->table.component, s->table.n_scenarios, s->table.record, s->table.class_of,
+                 s->table.class_record, s);
 }
 
 /* --- a scenario --------------------------------------------------------------------------------------------------- */

@@ -302,7 +302,6 @@ fab_status fab_collective_list(const fab_collective_set *set, const fab_algorith
     fab_status status = FAB_OK;
     fab_layout layout = {.slot = NULL};
     size_t n = 0;
-    size_t used = 0;
     FAB_TRY(fab_layout_init(&layout, set->fabric, set->r, err));
     out_left[0] = '\0';
     for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
@@ -315,8 +314,8 @@ fab_status fab_collective_list(const fab_collective_set *set, const fab_algorith
             out[n++] = a;
         } else if (one != FAB_EINPUT && one != FAB_EUNSUPPORTED) {
             FAB_FAIL(err, one, why.where, "%s", why.text);
-        } else if (used < left_size) {
-            used += (size_t)snprintf(out_left + used, left_size - used, "%s%s", used > 0 ? ", " : "", a->name);
+        } else {
+            fab_append(out_left, left_size, "%s%s", out_left[0] != '\0' ? ", " : "", a->name);
         }
     }
     *out_n = n;
@@ -331,8 +330,7 @@ fab_status fab_collective_try(const fab_collective_set *set, const fab_algorithm
     fab_status status = fab_collective_add(set, algorithm, traffic, &why);
     *out_added = status == FAB_OK;
     if (status == FAB_EINPUT || status == FAB_EUNSUPPORTED) {
-        size_t used = strlen(out_left);
-        (void)snprintf(out_left + used, left_size - used, "%s%s", used > 0 ? ", " : "", algorithm->name);
+        fab_append(out_left, left_size, "%s%s", out_left[0] != '\0' ? ", " : "", algorithm->name);
         return FAB_OK;
     }
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
@@ -370,16 +368,14 @@ static fab_status compare_times(const fab_collective_set *set, fab_traffic *traf
 
 static void tell(const contender *best, const contender *second, const char *left, char *out, size_t size) {
     char time[40];
-    int n = snprintf(out, size, "auto takes %s, %s by the cost model", best->algorithm->name,
-                     fab_quantity_format(time, best->time_s, FAB_UNIT_TIME));
-    size_t used = n < 0 ? size : (size_t)n;
-    if (second->algorithm != NULL && used < size) {
-        n = snprintf(out + used, size - used, "; next %s, %s", second->algorithm->name,
-                     fab_quantity_format(time, second->time_s, FAB_UNIT_TIME));
-        used += n < 0 ? size : (size_t)n;
+    (void)snprintf(out, size, "auto takes %s, %s by the cost model", best->algorithm->name,
+                   fab_quantity_format(time, best->time_s, FAB_UNIT_TIME));
+    if (second->algorithm != NULL) {
+        fab_append(out, size, "; next %s, %s", second->algorithm->name,
+                   fab_quantity_format(time, second->time_s, FAB_UNIT_TIME));
     }
-    if (left[0] != '\0' && used < size) {
-        (void)snprintf(out + used, size - used, "; too large: %s", left);
+    if (left[0] != '\0') {
+        fab_append(out, size, "; too large: %s", left);
     }
 }
 

@@ -34,22 +34,13 @@ typedef struct reader {
     fab_phase_builder builder;
 } reader;
 
-static bool is_word(fab_token t, const char *word) {
-    return t.length == strlen(word) && memcmp(t.text, word, t.length) == 0;
-}
-
-static fab_status wrong(const reader *r, fab_token t, fab_status code, const char *what, fab_error *err) {
-    return fab_text_wrong(r->in, t.column, code, what, t, err);
-}
-
 static fab_status read_number(reader *r, const char *what, uint64_t least, uint64_t most, uint64_t *out,
                               fab_error *err) {
     fab_token t = fab_text_token(r->in);
-    char text[128];
     if (!fab_token_number(t, out) || *out < least || *out > most) {
-        (void)snprintf(text, sizeof text, "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
-                       t.length > 0 ? "is no value of" : "the line ends behind", what, least, most);
-        return wrong(r, t, FAB_EINPUT, text, err);
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err,
+                               "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+                               t.length > 0 ? "is no value of" : "the line ends behind", what, least, most);
     }
     return FAB_OK;
 }
@@ -58,15 +49,14 @@ static fab_status read_count(reader *r, fab_token key, int which, fab_error *err
     fab_status status = FAB_OK;
     uint64_t most = which == NODES ? r->n_gpus : UINT32_MAX - 1;
     if (r->line[which] > 0) {
-        return wrong(r, key, FAB_EINPUT, "is given twice", err);
+        return fab_text_refuse(r->in, key, FAB_EINPUT, err, "is given twice");
     }
     FAB_TRY(read_number(r, COUNTS[which], which == NODES ? 1 : 0, most, &r->count[which], err));
     r->line[which] = r->in->line;
     if ((which == TRIGGERS || which == FAILURES) && r->count[which] > 0) {
-        FAB_TRY(wrong(r, key, FAB_EUNSUPPORTED,
-                      which == TRIGGERS ? "are not supported: all flows of a phase start together"
-                                        : "are not supported here: name them with --fail or in scenarios",
-                      err));
+        FAB_TRY(fab_text_refuse(r->in, key, FAB_EUNSUPPORTED, err, "%s",
+                                which == TRIGGERS ? "are not supported: all flows of a phase start together"
+                                                  : "are not supported here: name them with --fail or in scenarios"));
     }
 done:
     return status;
@@ -79,7 +69,7 @@ static fab_status read_pair(const reader *r, fab_token t, uint64_t *src, uint64_
         arrow = t.text[i] == '-' && t.text[i + 1] == '>' ? t.text + i : NULL;
     }
     if (arrow == NULL) {
-        return wrong(r, t, FAB_EINPUT, "stands where SOURCE->DESTINATION was expected", err);
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands where SOURCE->DESTINATION was expected");
     }
     fab_token ends[2] = {{.text = t.text, .length = (size_t)(arrow - t.text), .column = t.column},
                          {.text = arrow + 2,
@@ -90,11 +80,11 @@ static fab_status read_pair(const reader *r, fab_token t, uint64_t *src, uint64_
         if (!fab_token_number(ends[i], out[i]) || *out[i] >= r->count[NODES]) {
             char text[80];
             (void)snprintf(text, sizeof text, "is no node from 0 to %" PRIu64, r->count[NODES] - 1);
-            return ends[i].length > 0 ? wrong(r, ends[i], FAB_EINPUT, text, err)
-                                      : wrong(r, t, FAB_EINPUT, "has no node at one end", err);
+            return ends[i].length > 0 ? fab_text_refuse(r->in, ends[i], FAB_EINPUT, err, "%s", text)
+                                      : fab_text_refuse(r->in, t, FAB_EINPUT, err, "has no node at one end");
         }
     }
-    return *src != *dst ? FAB_OK : wrong(r, t, FAB_EINPUT, "is a node that sends to itself", err);
+    return *src != *dst ? FAB_OK : fab_text_refuse(r->in, t, FAB_EINPUT, err, "is a node that sends to itself");
 }
 
 static fab_status read_start(reader *r, fab_error *err) {
@@ -105,13 +95,12 @@ static fab_status read_start(reader *r, fab_error *err) {
                    t.text);
     double start = strtod(number, &end);
     if (t.length == 0 || end == number || *end != '\0' || t.length >= sizeof number || !(start >= 0 && start < 1e300)) {
-        return wrong(r, t, FAB_EINPUT, t.length > 0 ? "is no time" : "start has no time", err);
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s", t.length > 0 ? "is no time" : "start has no time");
     }
     if (r->n > 0 && start != r->start) {
-        return wrong(r, t, FAB_EUNSUPPORTED,
-                     "is another start than that of the first flow: a phase is what is in the "
-                     "network together",
-                     err);
+        return fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
+                               "is another start than that of the first flow: a phase is what is in the "
+                               "network together");
     }
     r->start = start;
     return FAB_OK;
@@ -140,35 +129,36 @@ static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
     FAB_TRY(read_pair(r, pair, &src, &dst, err));
     for (fab_token t = fab_text_token(r->in); t.length > 0; t = fab_text_token(r->in)) {
         for (size_t i = 0; i < sizeof WAITS / sizeof WAITS[0]; i++) {
-            if (is_word(t, WAITS[i])) {
-                FAB_TRY(wrong(r, t, FAB_EUNSUPPORTED,
-                              "is not supported: flows that wait for others are no phase of flows that start together",
-                              err));
+            if (fab_token_is(t, WAITS[i])) {
+                FAB_TRY(fab_text_refuse(
+                    r->in, t, FAB_EUNSUPPORTED, err,
+                    "is not supported: flows that wait for others are no phase of flows that start together"));
             }
         }
-        if (is_word(t, "start") && !has_start) {
+        if (fab_token_is(t, "start") && !has_start) {
             FAB_TRY(read_start(r, err));
             has_start = true;
-        } else if (is_word(t, "size") && !has_size) {
+        } else if (fab_token_is(t, "size") && !has_size) {
             FAB_TRY(read_number(r, "size", 0, (uint64_t)1 << 50, &size, err));
             if (size == 0) {
-                FAB_TRY(wrong(r, t, FAB_EUNSUPPORTED, "0 is a flow without an end; sizes are at least 1 byte", err));
+                FAB_TRY(fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
+                                        "0 is a flow without an end; sizes are at least 1 byte"));
             }
             has_size = true;
-        } else if (is_word(t, "id")) {
+        } else if (fab_token_is(t, "id")) {
             FAB_TRY(read_id(r, err));
-        } else if (is_word(t, "prio")) { /* of scheduling: does not move bytes */
+        } else if (fab_token_is(t, "prio")) { /* of scheduling: does not move bytes */
             FAB_TRY(read_number(r, "prio", 0, UINT32_MAX, &ignored, err));
         } else {
-            FAB_TRY(wrong(r, t, FAB_EINPUT, "stands where start, size, id or prio was expected", err));
+            FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands where start, size, id or prio was expected"));
         }
     }
     if (!has_start || !has_size) {
-        FAB_TRY(wrong(r, pair, FAB_EINPUT, has_start ? "has no size" : "has no start", err));
+        FAB_TRY(fab_text_refuse(r->in, pair, FAB_EINPUT, err, "%s", has_start ? "has no size" : "has no start"));
     }
     r->n++;
     if (r->n > r->count[CONNECTIONS]) {
-        FAB_TRY(wrong(r, pair, FAB_EINPUT, "is one more than Connections says", err));
+        FAB_TRY(fab_text_refuse(r->in, pair, FAB_EINPUT, err, "is one more than Connections says"));
     }
     fab_phase_add(&r->builder, (uint32_t)src, (uint32_t)dst, size, 0);
 done:
@@ -182,9 +172,7 @@ static fab_status begin_body(reader *r, fab_token t, fab_error *err) {
     }
     for (int i = NODES; i <= CONNECTIONS; i++) {
         if (r->line[i] == 0) {
-            char text[80];
-            (void)snprintf(text, sizeof text, "stands before %s, the number of them", COUNTS[i]);
-            return wrong(r, t, FAB_EINPUT, text, err);
+            return fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands before %s, the number of them", COUNTS[i]);
         }
     }
     /* Every connection takes a line: the file bounds what is reserved. */
@@ -200,16 +188,14 @@ static fab_status read_line(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     fab_token t = fab_text_token(r->in);
     for (int i = 0; i < N_COUNTS && !r->in_body; i++) {
-        if (is_word(t, COUNTS[i])) {
+        if (fab_token_is(t, COUNTS[i])) {
             FAB_TRY(read_count(r, t, i, err));
-            fab_token more = fab_text_token(r->in);
-            return more.length == 0 ? FAB_OK
-                                    : wrong(r, more, FAB_EINPUT, "stands where the end of the line was expected", err);
+            return fab_text_expect_end(r->in, err);
         }
     }
-    if (is_word(t, "trigger") || is_word(t, "failure")) {
-        FAB_TRY(
-            wrong(r, t, FAB_EUNSUPPORTED, "is not supported: all flows of a phase start together and none fails", err));
+    if (fab_token_is(t, "trigger") || fab_token_is(t, "failure")) {
+        FAB_TRY(fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
+                                "is not supported: all flows of a phase start together and none fails"));
     }
     FAB_TRY(begin_body(r, t, err));
     FAB_TRY(read_connection(r, t, err));
@@ -272,7 +258,7 @@ static bool is_htsim(fab_text *text) {
     }
     fab_token t = fab_text_token(text);
     for (int i = 0; i < N_COUNTS; i++) {
-        if (is_word(t, COUNTS[i])) {
+        if (fab_token_is(t, COUNTS[i])) {
             return true;
         }
     }

@@ -52,21 +52,11 @@ typedef struct reader {
     size_t n_kinds, kinds_capacity;
 } reader;
 
-static bool is_word(fab_token t, const char *word) {
-    return t.length == strlen(word) && memcmp(t.text, word, t.length) == 0;
-}
-
-static fab_status wrong(const reader *r, fab_token t, fab_status code, const char *what, fab_error *err) {
-    return fab_text_wrong(r->in, t.column, code, what, t, err);
-}
-
 static fab_status read_number(const reader *r, const char *what, uint64_t least, uint64_t *out, fab_error *err) {
     fab_token t = fab_text_token(r->in);
     if (!fab_token_number(t, out) || *out < least) {
-        char text[128];
-        (void)snprintf(text, sizeof text, "%s %s: a whole number from %" PRIu64 " on was expected",
-                       t.length > 0 ? "is no value of" : "the line ends before the", what, least);
-        return wrong(r, t, FAB_EINPUT, text, err);
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s %s: a whole number from %" PRIu64 " on was expected",
+                               t.length > 0 ? "is no value of" : "the line ends before the", what, least);
     }
     return FAB_OK;
 }
@@ -102,32 +92,31 @@ static fab_status read_key(reader *r, fab_token key, fab_error *err) {
                 {"ga:", &r->ga, 0}};
     uint64_t value = 0;
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
-        if (is_word(key, KEYS[i].name)) {
+        if (fab_token_is(key, KEYS[i].name)) {
             FAB_TRY(read_number(r, KEYS[i].name, KEYS[i].least, KEYS[i].value, err));
             return FAB_OK;
         }
     }
-    if (is_word(key, "vpp:")) { /* of SimAI's bubbles: sends nothing */
+    if (fab_token_is(key, "vpp:")) { /* of SimAI's bubbles: sends nothing */
         FAB_TRY(read_number(r, "vpp:", 0, &value, err));
-    } else if (is_word(key, "pp_comm") || is_word(key, "pp_comm:")) {
+    } else if (fab_token_is(key, "pp_comm") || fab_token_is(key, "pp_comm:")) {
         FAB_TRY(read_number(r, "pp_comm", 0, &value, err));
         if (value > 0) {
-            FAB_TRY(wrong(r, key, FAB_EUNSUPPORTED,
-                          "is above 0, but the file does not say how often stages send that; write 0 to leave it out",
-                          err));
+            FAB_TRY(fab_text_refuse(
+                r->in, key, FAB_EUNSUPPORTED, err,
+                "is above 0, but the file does not say how often stages send that; write 0 to leave it out"));
         }
-    } else if (is_word(key, "checkpoints:") || is_word(key, "checkpoint_initiates:")) {
+    } else if (fab_token_is(key, "checkpoints:") || fab_token_is(key, "checkpoint_initiates:")) {
         FAB_TRY(read_number(r, "checkpoints", 0, &value, err));
         if (value > 0) {
-            FAB_TRY(wrong(r, key, FAB_EUNSUPPORTED,
-                          "repeats forward passes, which is not supported; list their collectives instead", err));
+            FAB_TRY(fab_text_refuse(r->in, key, FAB_EUNSUPPORTED, err,
+                                    "repeats forward passes, which is not supported; list their collectives instead"));
         }
     } else {
-        FAB_TRY(
-            wrong(r, key, FAB_EINPUT,
-                  "stands where model_parallel_NPU_group:, ep:, pp:, vpp:, ga:, all_gpus:, pp_comm:, checkpoints: or "
-                  "checkpoint_initiates: was expected",
-                  err));
+        FAB_TRY(fab_text_refuse(
+            r->in, key, FAB_EINPUT, err,
+            "stands where model_parallel_NPU_group:, ep:, pp:, vpp:, ga:, all_gpus:, pp_comm:, checkpoints: or "
+            "checkpoint_initiates: was expected"));
     }
 done:
     return status;
@@ -135,11 +124,9 @@ done:
 
 static fab_status check_sizes(reader *r, fab_token first, fab_error *err) {
     uint32_t most = fab_n_gpus(r->fabric);
-    char text[160] = "";
     if (r->n_gpus > most) {
-        (void)snprintf(text, sizeof text, "asks for %" PRIu64 " GPUs (all_gpus); the fabric has %" PRIu32, r->n_gpus,
-                       most);
-        return wrong(r, first, FAB_EINPUT, text, err);
+        return fab_text_refuse(r->in, first, FAB_EINPUT, err,
+                               "asks for %" PRIu64 " GPUs (all_gpus); the fabric has %" PRIu32, r->n_gpus, most);
     }
     r->n_gpus = r->n_gpus > 0 ? r->n_gpus : most;
     if (r->policy != POLICY_TRANSFORMER) { /* all GPUs take part in all collectives */
@@ -152,11 +139,10 @@ static fab_status check_sizes(reader *r, fab_token first, fab_error *err) {
     bool fits = r->tp <= r->n_gpus && r->pp <= r->n_gpus && r->ep <= r->n_gpus && r->n_gpus % (r->tp * r->pp) == 0 &&
                 r->n_gpus / (r->tp * r->pp) % r->ep == 0;
     if (!fits) {
-        (void)snprintf(text, sizeof text,
-                       "needs tp %" PRIu64 " x pp %" PRIu64 " to divide %" PRIu64 " GPUs, and ep %" PRIu64
-                       " the data-parallel size that is left",
-                       r->tp, r->pp, r->n_gpus, r->ep);
-        return wrong(r, first, FAB_EINPUT, text, err);
+        return fab_text_refuse(r->in, first, FAB_EINPUT, err,
+                               "needs tp %" PRIu64 " x pp %" PRIu64 " to divide %" PRIu64 " GPUs, and ep %" PRIu64
+                               " the data-parallel size that is left",
+                               r->tp, r->pp, r->n_gpus, r->ep);
     }
     return FAB_OK;
 }
@@ -166,26 +152,24 @@ static fab_status read_header(reader *r, fab_error *err) {
     size_t which = 0;
     FAB_TRY(fab_text_next(r->in) ? FAB_OK : fab_fail(err, FAB_EINPUT, r->in->path, "is empty"));
     fab_token first = fab_text_token(r->in);
-    while (which < N_POLICIES && !is_word(first, POLICIES[which].name)) {
+    while (which < N_POLICIES && !fab_token_is(first, POLICIES[which].name)) {
         which++;
     }
     r->policy = which < N_POLICIES ? POLICIES[which].policy : POLICY_NONE;
     if (r->policy == POLICY_NONE) {
-        FAB_TRY(wrong(r, first, FAB_EUNSUPPORTED,
-                      "spreads collectives over the dimensions of ASTRA-sim's topology, which is not supported", err));
+        FAB_TRY(
+            fab_text_refuse(r->in, first, FAB_EUNSUPPORTED, err,
+                            "spreads collectives over the dimensions of ASTRA-sim's topology, which is not supported"));
     }
     for (fab_token key = fab_text_token(r->in); key.length > 0; key = fab_text_token(r->in)) {
         FAB_TRY(read_key(r, key, err));
     }
     FAB_TRY(check_sizes(r, first, err));
     if (!fab_text_next(r->in)) {
-        FAB_TRY(fab_text_wrong(r->in, 1, FAB_EINPUT, "the file ends before the number of layers", (fab_token){0}, err));
+        FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends before the number of layers"));
     }
     FAB_TRY(read_number(r, "number of layers", 1, &r->layers, err));
-    fab_token more = fab_text_token(r->in);
-    if (more.length > 0) {
-        FAB_TRY(wrong(r, more, FAB_EINPUT, "stands where the end of the line was expected", err));
-    }
+    FAB_TRY(fab_text_expect_end(r->in, err));
 done:
     return status;
 }
@@ -201,7 +185,7 @@ static fab_status read_collective(const reader *r, fab_token t, int pass, kind *
                       {"ALLGATHER", FAB_ALL_GATHER},
                       {"REDUCESCATTER", FAB_REDUCE_SCATTER},
                       {"ALLTOALL", FAB_ALL_TO_ALL}};
-    *out_none = is_word(t, "NONE");
+    *out_none = fab_token_is(t, "NONE");
     if (*out_none) {
         return FAB_OK;
     }
@@ -217,16 +201,15 @@ static fab_status read_collective(const reader *r, fab_token t, int pass, kind *
             out->who = r->policy == POLICY_TRANSFORMER ? own : GROUP_ALL;
             return FAB_OK;
         }
-        if (r->policy == POLICY_TRANSFORMER && (is_word(end, "_EP") || is_word(end, "_DP_EP"))) {
-            out->who = is_word(end, "_EP") ? GROUP_EP : GROUP_DP_EP;
+        if (r->policy == POLICY_TRANSFORMER && (fab_token_is(end, "_EP") || fab_token_is(end, "_DP_EP"))) {
+            out->who = fab_token_is(end, "_EP") ? GROUP_EP : GROUP_DP_EP;
             return FAB_OK;
         }
     }
-    return wrong(
-        r, t, FAB_EINPUT,
+    return fab_text_refuse(
+        r->in, t, FAB_EINPUT, err,
         "stands where NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL (of a transformer with _EP or _DP_EP) "
-        "was expected",
-        err);
+        "was expected");
 }
 
 static fab_status add_kind(reader *r, fab_token t, const kind *one, fab_error *err) {
@@ -234,20 +217,20 @@ static fab_status add_kind(reader *r, fab_token t, const kind *one, fab_error *e
     size_t i = 0;
     bool in_use = r->policy == POLICY_TRANSFORMER || (r->policy == POLICY_DATA) == (one->pass == WEIGHT_GRADIENT);
     if (!in_use) {
-        return wrong(r, t, FAB_EINPUT,
-                     r->policy == POLICY_DATA
-                         ? "stands in a pass that sends nothing: data parallelism has collectives of "
-                           "weight gradients alone"
-                         : "stands in a pass that sends nothing: model parallelism has none of weight "
-                           "gradients",
-                     err);
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
+                               r->policy == POLICY_DATA
+                                   ? "stands in a pass that sends nothing: data parallelism has collectives of "
+                                     "weight gradients alone"
+                                   : "stands in a pass that sends nothing: model parallelism has none of weight "
+                                     "gradients");
     }
     while (i < r->n_kinds && (r->kinds[i].pass != one->pass || r->kinds[i].who != one->who ||
                               r->kinds[i].operation != one->operation || r->kinds[i].bytes != one->bytes)) {
         i++;
     }
     if (i == MOST_KINDS) {
-        return wrong(r, t, FAB_EUNSUPPORTED, "is of the 513th size or kind of collective; the limit is 512", err);
+        return fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
+                               "is of the 513th size or kind of collective; the limit is 512");
     }
     if (i == r->n_kinds) {
         FAB_TRY(FAB_GROW(r->kinds, r->kinds_capacity, r->n_kinds + 1, err));
@@ -265,7 +248,8 @@ static fab_status read_layer(reader *r, fab_error *err) {
     (void)fab_text_token(r->in); /* its name */
     fab_token dependency = fab_text_token(r->in);
     if (dependency.length == 0) {
-        FAB_TRY(wrong(r, dependency, FAB_EINPUT, "the line ends before the dependency of the layer", err));
+        FAB_TRY(
+            fab_text_refuse(r->in, dependency, FAB_EINPUT, err, "the line ends before the dependency of the layer"));
     }
     for (int pass = 0; pass < N_PASSES; pass++) {
         uint64_t ns = 0;
@@ -276,7 +260,7 @@ static fab_status read_layer(reader *r, fab_error *err) {
         FAB_TRY(read_collective(r, t, pass, &one, &none, err));
         FAB_TRY(read_number(r, "size", 0, &one.bytes, err));
         if (ns > UINT64_MAX / 2 - r->compute_ns[pass]) {
-            FAB_TRY(wrong(r, t, FAB_EINPUT, "follows a time that makes the sum too large", err));
+            FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "follows a time that makes the sum too large"));
         }
         r->compute_ns[pass] += ns;
         if (!none && one.bytes > 0) {
@@ -286,7 +270,7 @@ static fab_status read_layer(reader *r, fab_error *err) {
     FAB_TRY(read_number(r, "update time", 0, &update, err));
     fab_token more = fab_text_token(r->in);
     if (more.length > 0) {
-        FAB_TRY(wrong(r, more, FAB_EINPUT, "stands behind the twelve columns of a layer", err));
+        FAB_TRY(fab_text_refuse(r->in, more, FAB_EINPUT, err, "stands behind the twelve columns of a layer"));
     }
 done:
     return status;
@@ -297,7 +281,8 @@ static fab_status read_layers(reader *r, fab_error *err) {
     uint64_t n = 0;
     while (fab_text_next(r->in)) {
         if (n == r->layers) {
-            FAB_TRY(wrong(r, fab_text_token(r->in), FAB_EINPUT, "is a layer more than the second line says", err));
+            FAB_TRY(fab_text_refuse(r->in, fab_text_token(r->in), FAB_EINPUT, err,
+                                    "is a layer more than the second line says"));
         }
         FAB_TRY(read_layer(r, err));
         n++;
@@ -438,7 +423,7 @@ static bool is_simai(fab_text *text) {
     }
     fab_token t = fab_text_token(text);
     for (size_t i = 0; i < N_POLICIES; i++) {
-        if (is_word(t, POLICIES[i].name)) {
+        if (fab_token_is(t, POLICIES[i].name)) {
             return true;
         }
     }

@@ -1,6 +1,7 @@
 /* A job specification with every default filled in and every product checked. */
 #include "traffic_internal.h"
 
+#include "fab/design.h"
 #include "fab/choices.h"
 #include "fab/memory.h"
 
@@ -201,7 +202,7 @@ static fab_status check_interleave(const fab_job *job, fab_error *err) {
         return fab_fail(err, FAB_EINPUT, job->where, "interleave %" PRIu64 " needs pp of at least 2, not 1",
                         s->interleave);
     }
-    if (s->interleave > 1 && job->kind == FAB_JOB_SERVING) {
+    if (s->interleave > 1 && job->spec.kind == FAB_JOB_SERVING) {
         return fab_fail(err, FAB_EUNSUPPORTED, job->where,
                         "interleave %" PRIu64 ": serving is modelled with one chunk per stage only", s->interleave);
     }
@@ -260,41 +261,6 @@ static fab_status resolve_serving(fab_job *job, fab_error *err) {
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
-static fab_status fail_word(const fab_job *job, const char *key, const char *value, const char *allowed,
-                            fab_error *err) {
-    return fab_fail(err, FAB_EINPUT, job->where, "%s '%s' is not one of %s", key, value, allowed);
-}
-
-/* Fields that are read from text hold one of the words; a design made by a program may not. */
-static fab_status resolve_words(fab_job *job, fab_error *err) {
-    fab_job_spec *s = &job->spec;
-    const struct {
-        const char *key;
-        char *value;
-        const char *words[5]; /* the first is the default */
-        const char *allowed;
-    } WORDS[] = {
-        {"recompute", s->recompute, {"full", "selective", "none"}, "full, selective, none"},
-        {"attention", s->attention, {"auto", "flash", "standard"}, "auto, flash, standard"},
-        {"cp-exchange", s->cp_exchange, {"all-gather", "ring"}, "all-gather, ring"},
-        {"placement", s->placement, {"order", "random", "packed", "scattered"}, "order, random, packed, scattered"},
-        {"memory-check", s->memory_check, {"auto", "on", "off"}, "auto, on, off"},
-    };
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        size_t word = 0;
-        if (WORDS[i].value[0] == '\0') {
-            (void)snprintf(WORDS[i].value, FAB_NAME_SIZE, "%s", WORDS[i].words[0]);
-        }
-        while (word < 5 && WORDS[i].words[word] != NULL && strcmp(WORDS[i].value, WORDS[i].words[word]) != 0) {
-            word++;
-        }
-        if (word == 5 || WORDS[i].words[word] == NULL) {
-            return fail_word(job, WORDS[i].key, WORDS[i].value, WORDS[i].allowed, err);
-        }
-    }
-    return FAB_OK;
-}
-
 static fab_status resolve_machine(fab_job *job, fab_error *err) {
     fab_job_spec *s = &job->spec;
     set_default(&s->activation_bytes, 2);
@@ -302,9 +268,9 @@ static fab_status resolve_machine(fab_job *job, fab_error *err) {
     set_default(&s->gradient_bytes, 4);
     set_default(&s->parameter_bytes, 2);
     set_default(&s->optimizer_bytes, 12);
-    set_default(&s->sample_bytes, 4 * (job->kind == FAB_JOB_RANKING ? s->tables : s->seq));
-    if (strcmp(s->attention, "auto") == 0) {
-        (void)snprintf(s->attention, sizeof s->attention, "%s", job->model.gated ? "flash" : "standard");
+    set_default(&s->sample_bytes, 4 * (job->spec.kind == FAB_JOB_RANKING ? s->tables : s->seq));
+    if (s->attention == FAB_ATTENTION_AUTO) {
+        s->attention = job->model.gated ? FAB_ATTENTION_FLASH : FAB_ATTENTION_STANDARD;
     }
     if (s->gpu[0] == '\0') {
         (void)snprintf(s->gpu, sizeof s->gpu, "h100-80gb");
@@ -322,34 +288,19 @@ static fab_status resolve_machine(fab_job *job, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status resolve_kind(fab_job *job, fab_error *err) {
-    static const char *const KINDS[FAB_N_JOB_KINDS] = {"training", "ranking", "serving"};
-    fab_job_spec *s = &job->spec;
-    if (s->kind[0] == '\0') {
-        (void)snprintf(s->kind, sizeof s->kind, "%s", KINDS[0]);
-    }
-    for (int kind = 0; kind < FAB_N_JOB_KINDS; kind++) {
-        if (strcmp(s->kind, KINDS[kind]) == 0) {
-            job->kind = (fab_job_kind)kind;
-            return resolve_words(job, err);
-        }
-    }
-    return fail_word(job, "kind", s->kind, "training, ranking, serving", err);
-}
-
 /* The model and how it is spread over the GPUs. */
 static fab_status resolve_shape(fab_job *job, const fab_fabric *fabric, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(fab_job_find_model(job, err));
-    if (job->kind == FAB_JOB_RANKING) {
+    if (job->spec.kind == FAB_JOB_RANKING) {
         FAB_TRY(resolve_ranking(job, err));
     } else {
-        if (job->kind == FAB_JOB_SERVING) {
+        if (job->spec.kind == FAB_JOB_SERVING) {
             FAB_TRY(resolve_serving(job, err));
         }
         FAB_TRY(resolve_dimensions(job, fabric, err));
         /* Nobody has published a batch to serve: one sequence per replica. */
-        FAB_TRY(resolve_batch(job, job->kind == FAB_JOB_SERVING ? 1 : job->model.batch, err));
+        FAB_TRY(resolve_batch(job, job->spec.kind == FAB_JOB_SERVING ? 1 : job->model.batch, err));
     }
     job->model.batch = job->spec.batch;
 done:
@@ -369,7 +320,6 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
     } else {
         (void)snprintf(job.where, sizeof job.where, "job%s%s", job.spec.id[0] != '\0' ? " " : "", job.spec.id);
     }
-    FAB_TRY(resolve_kind(&job, err));
     FAB_TRY(fab_job_find_servers(&job, design, fabric, err));
     FAB_TRY(check_sizes(&job, err));
     FAB_TRY(resolve_shape(&job, fabric, err));

@@ -20,8 +20,8 @@ static bool shard(fab_job_spec *job, const fab_model *model, char *out, size_t s
 
 static bool recompute(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
     (void)model;
-    bool can = strcmp(job->recompute, "full") != 0;
-    (void)snprintf(job->recompute, sizeof job->recompute, "full");
+    bool can = job->recompute != FAB_RECOMPUTE_FULL;
+    job->recompute = FAB_RECOMPUTE_FULL;
     (void)snprintf(out, size, "recompute=full");
     return can;
 }
@@ -70,19 +70,10 @@ static change_job *const CHANGES[] = {
     shard, recompute, split_sequence, one_sequence, twice_the_stages, four_times_the_stages, eight_times_the_stages};
 #define N_CHANGES (sizeof CHANGES / sizeof CHANGES[0])
 
-static int count_bits(unsigned mask) {
-    int n = 0;
-    for (; mask != 0; mask &= mask - 1) {
-        n++;
-    }
-    return n;
-}
-
 /* The job with the changes of the mask; "" where one of them is impossible or they do not suffice. */
 static bool try_changes(const fab_job *job, unsigned mask, char *out, size_t size) {
     fab_job_spec spec = job->spec;
     fab_job_memory memory;
-    size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < N_CHANGES; i++) {
         char text[64];
@@ -92,7 +83,7 @@ static bool try_changes(const fab_job *job, unsigned mask, char *out, size_t siz
         if (!CHANGES[i](&spec, &job->model, text, sizeof text)) {
             return false;
         }
-        used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? "," : "", text);
+        fab_append(out, size, "%s%s", out[0] != '\0' ? "," : "", text);
     }
     uint64_t group = spec.microbatch * spec.dp;
     uint64_t microbatches = spec.batch / (group > 0 ? group : 1);
@@ -105,11 +96,11 @@ static bool try_changes(const fab_job *job, unsigned mask, char *out, size_t siz
 
 /* The fewest changes that make it fit. */
 static bool find_help(const fab_job *job, char *out, size_t size) {
-    unsigned n_masks = job->kind == FAB_JOB_RANKING ? 0 : 1U << N_CHANGES;
-    unsigned allowed = job->kind == FAB_JOB_SERVING ? 7U << 4 : n_masks - 1;
+    unsigned n_masks = job->spec.kind == FAB_JOB_RANKING ? 0 : 1U << N_CHANGES;
+    unsigned allowed = job->spec.kind == FAB_JOB_SERVING ? 7U << 4 : n_masks - 1;
     for (int n = 1; n <= 5; n++) {
         for (unsigned mask = 1; mask < n_masks; mask++) {
-            if ((mask & ~allowed) == 0 && count_bits(mask) == n && count_bits(mask >> 4) <= 1 &&
+            if ((mask & ~allowed) == 0 && __builtin_popcount(mask) == n && __builtin_popcount(mask >> 4) <= 1 &&
                 try_changes(job, mask, out, size)) {
                 return true;
             }
@@ -125,12 +116,13 @@ fab_status fab_job_check_memory(const fab_job *job, fab_error *err) {
     char need[32];
     char has[32];
     char parts[3][32];
-    bool check = strcmp(s->memory_check, "on") == 0 || (strcmp(s->memory_check, "auto") == 0 && job->model_given);
+    bool check =
+        s->memory_check == FAB_MEMORY_CHECK_ON || (s->memory_check == FAB_MEMORY_CHECK_AUTO && job->model_given);
     if (m->fits || !check) {
         return FAB_OK;
     }
     bool helped = find_help(job, help, sizeof help);
-    const char *state = job->kind == FAB_JOB_SERVING ? "cached keys and values" : "gradients and optimizer";
+    const char *state = job->spec.kind == FAB_JOB_SERVING ? "cached keys and values" : "gradients and optimizer";
     return fab_fail(
         err, FAB_EINPUT, job->where,
         "%s needs %s on a GPU of stage %" PRIu64 " (weights %s, %s %s, activations %s), and a %s has %s; by "

@@ -12,10 +12,6 @@
 /* Embedding tables are kept in fp32, with one fp32 of optimizer state per row (row-wise Adagrad). */
 #define TABLE_BYTES 4.0
 
-static bool is_kind(const fab_job_spec *job, const char *kind) {
-    return strcmp(job->kind, kind) == 0;
-}
-
 /* --- activations -------------------------------------------------------------------------------------------------- */
 
 /* Bytes that one layer keeps for one microbatch, by what a token and rank keeps of it. */
@@ -63,13 +59,13 @@ static double stage_activations(const fab_job_spec *job, const fab_model *model,
     kept experts = layer_activations(job, model, true);
     double n_experts = (double)with_experts;
     double n_dense = (double)(layers - with_experts);
-    bool scores = strcmp(job->attention, "standard") == 0;
+    bool scores = job->attention == FAB_ATTENTION_STANDARD;
     double sum = 0;
-    if (strcmp(job->recompute, "full") == 0) {
+    if (job->recompute == FAB_RECOMPUTE_FULL) {
         double largest = with_experts > 0 ? experts.whole : dense.whole;
         sum = flight * dense.input * (double)layers + largest + (scores ? dense.scores : 0);
     } else {
-        scores = scores && strcmp(job->recompute, "none") == 0;
+        scores = scores && job->recompute == FAB_RECOMPUTE_NONE;
         sum = flight * (n_dense * dense.whole + n_experts * experts.whole);
         sum += scores ? flight * (double)layers * dense.scores : 0;
     }
@@ -148,8 +144,8 @@ static double sum(const fab_job_memory *m) {
 void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64_t microbatches, fab_job_memory *out) {
     const fab_gpu *gpu = fab_gpu_find(job->gpu);
     fab_job_memory most = {.total_bytes = -1};
-    bool ranking = is_kind(job, "ranking");
-    bool serving = is_kind(job, "serving");
+    bool ranking = job->kind == FAB_JOB_RANKING;
+    bool serving = job->kind == FAB_JOB_SERVING;
     for (uint64_t stage = 0; stage < job->pp; stage++) {
         fab_job_memory m = ranking   ? of_ranking(job)
                            : serving ? of_serving(job, model, stage)

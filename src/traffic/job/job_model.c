@@ -208,7 +208,7 @@ static fab_status find_ranking_model(fab_job *job, fab_error *err) {
 
 fab_status fab_job_find_model(fab_job *job, fab_error *err) {
     fab_status status = FAB_OK;
-    if (job->kind == FAB_JOB_RANKING) {
+    if (job->spec.kind == FAB_JOB_RANKING) {
         FAB_TRY(find_ranking_model(job, err));
     } else {
         FAB_TRY(resolve_model(job, err));

@@ -1,6 +1,7 @@
 /* Which servers a job has and in which order ranks fill them, and which act as storage. */
 #include "traffic_internal.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 
@@ -206,14 +207,14 @@ static void scatter(pods *p, uint32_t *servers, uint32_t wanted) {
 /* Puts the candidates in order and keeps the first `wanted`. */
 static fab_status arrange(fab_job *job, const fab_fabric *fabric, uint32_t wanted, fab_error *err) {
     fab_status status = FAB_OK;
-    const char *placement = job->spec.placement;
+    fab_placement placement = job->spec.placement;
     pods p = {.n = 0};
-    if (strcmp(placement, "random") == 0) {
+    if (placement == FAB_PLACEMENT_RANDOM) {
         fab_rng rng = fab_rng_make(job->spec.placement_seed, PLACEMENT_STREAM);
         fab_rng_shuffle(&rng, job->servers, job->n_servers);
-    } else if (strcmp(placement, "order") != 0) {
+    } else if (placement != FAB_PLACEMENT_ORDER) {
         FAB_TRY(group_by_pod(fabric, job, &p, err));
-        (strcmp(placement, "packed") == 0 ? pack : scatter)(&p, job->servers, wanted);
+        (placement == FAB_PLACEMENT_PACKED ? pack : scatter)(&p, job->servers, wanted);
     }
     job->n_servers = wanted;
 done:

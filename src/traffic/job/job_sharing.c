@@ -1,4 +1,5 @@
 /* Servers of several jobs: lists first, then the jobs that leave it open, in their order. */
+#include "fab/design.h"
 #include "fab/job_sharing.h"
 
 #include "fab/memory.h"
@@ -38,9 +39,6 @@ static const char *where_of(const sharing *s, size_t job) {
 static fab_status find_servers(const sharing *s, size_t job, fab_job *out, fab_error *err) {
     fab_job found = {.spec = s->design->jobs[job]};
     (void)snprintf(found.where, sizeof found.where, "%s", where_of(s, job));
-    if (found.spec.placement[0] == '\0') {
-        (void)snprintf(found.spec.placement, sizeof found.spec.placement, "order");
-    }
     fab_job_alone(s->design, job, s->alone);
     fab_status status = fab_job_find_servers(&found, s->alone, s->fabric, err);
     if (status == FAB_OK) {
@@ -87,7 +85,7 @@ done:
 static uint64_t product_of(const fab_job_spec *j) {
     uint64_t cp = j->cp > 0 ? j->cp : 1;
     uint64_t pp = j->pp > 0 ? j->pp : 1;
-    bool is_ranking = strcmp(j->kind, "ranking") == 0;
+    bool is_ranking = j->kind == FAB_JOB_RANKING;
     uint64_t tp = is_ranking ? 1 : j->tp;
     bool is_sane = tp < FAB_NONE && cp < FAB_NONE && pp < FAB_NONE && j->dp < FAB_NONE;
     double product = (double)tp * (double)cp * (double)pp * (double)j->dp;
@@ -153,9 +151,18 @@ done:
     return status;
 }
 
+static fab_status place_given(const sharing *s, size_t job, fab_error *err) {
+    fab_job found = {.servers = NULL};
+    fab_status status = find_servers(s, job, &found, err);
+    if (status == FAB_OK) {
+        status = claim(s, job, &found, err);
+    }
+    fab_job_release(&found);
+    return status;
+}
+
 static fab_status place_all(const sharing *s, const bool *is_open, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_job found = {.servers = NULL};
     size_t last_open = 0;
     for (size_t job = 0; job < s->design->n_jobs; job++) {
         last_open = is_open[job] ? job : last_open;
@@ -163,9 +170,7 @@ static fab_status place_all(const sharing *s, const bool *is_open, fab_error *er
     }
     for (size_t job = 0; job < s->design->n_jobs; job++) {
         if (!is_open[job]) {
-            FAB_TRY(find_servers(s, job, &found, err));
-            FAB_TRY(claim(s, job, &found, err));
-            fab_job_release(&found);
+            FAB_TRY(place_given(s, job, err));
         }
     }
     for (size_t job = 0; job < s->design->n_jobs; job++) {
@@ -174,7 +179,6 @@ static fab_status place_all(const sharing *s, const bool *is_open, fab_error *er
         }
     }
 done:
-    fab_job_release(&found);
     return status;
 }
 

@@ -132,14 +132,10 @@ static void summarize(const groups *g, const char *note, fab_traffic *traffic) {
     } else {
         (void)snprintf(text, sizeof text, "%s", result);
     }
-    int n =
-        snprintf(traffic->summary, sizeof traffic->summary, "%s over %s GPUs%s: %s%s", fab_operation_name(p->operation),
-                 fab_format_count(count, fab_pattern_size(p)), in_groups, text, rounded);
-    size_t used = n < 0 ? 0 : (size_t)n;
-    if (used < sizeof traffic->summary) {
-        (void)snprintf(traffic->summary + used, sizeof traffic->summary - used, "%s%s%s", only,
-                       note[0] != '\0' ? "; " : "", note);
-    }
+    (void)snprintf(traffic->summary, sizeof traffic->summary, "%s over %s GPUs%s: %s%s",
+                   fab_operation_name(p->operation), fab_format_count(count, fab_pattern_size(p)), in_groups, text,
+                   rounded);
+    fab_append(traffic->summary, sizeof traffic->summary, "%s%s%s", only, note[0] != '\0' ? "; " : "", note);
 }
 
 static fab_status add_all(const fab_collective_set *set, fab_traffic *traffic, char *note, size_t note_size,
@@ -200,13 +196,11 @@ done:
 }
 
 void fab_pattern_algorithms(fab_operation operation, char *out, size_t size) {
-    size_t used = 0;
-    for (const fab_algorithm *a = fab_algorithms; a->name != NULL && used < size; a++) {
+    out[0] = '\0';
+    for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
         if (a->operation == operation) {
-            used += (size_t)snprintf(out + used, size - used, "%s, ", a->name);
+            fab_append(out, size, "%s, ", a->name);
         }
     }
-    if (used < size) {
-        (void)snprintf(out + used, size - used, "auto, all");
-    }
+    fab_append(out, size, "auto, all");
 }

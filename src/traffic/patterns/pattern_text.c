@@ -62,8 +62,7 @@ static fab_status parse_word(const char *value, const char *const *words, uint32
             *out = i;
             return FAB_OK;
         }
-        size_t used = strlen(known);
-        (void)snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", words[i]);
+        fab_append(known, sizeof known, "%s%s", i > 0 ? ", " : "", words[i]);
     }
     return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is none of %s", value, known);
 }
@@ -159,8 +158,7 @@ static fab_status set_item(fab_pattern *p, size_t which, const char *key, const 
     if (strstr(p->seen, padded) != NULL) {
         return fab_fail(err, FAB_EINPUT, p->text, "key '%s' is given twice", key);
     }
-    size_t used = strlen(p->seen);
-    (void)snprintf(p->seen + used, sizeof p->seen - used, "%s", padded);
+    fab_append(p->seen, sizeof p->seen, "%s", padded);
     fab_error inner = {.code = FAB_OK};
     if (set_value(p, key, value, &inner) != FAB_OK) {
         return fab_fail(err, inner.code, p->text, "%s: %s", key, inner.text);

@@ -67,7 +67,7 @@ fab_status fab_make_exchange_of_experts(training *t, const char *name, const exp
 
 /* The forward pass once more where it is repeated and that is to count. */
 static inline uint32_t repeated(const fab_job_spec *s) {
-    return s->recompute_traffic && strcmp(s->recompute, "full") == 0 ? 1 : 0;
+    return s->recompute_traffic && s->recompute == FAB_RECOMPUTE_FULL ? 1 : 0;
 }
 
 /* phases_expert.c, phases_serving.c, phases_storage.c: by its name prefill or decode, checkpoint or ingest. */

@@ -85,8 +85,7 @@ fab_status fab_training_collective(fab_comm_list *list, const fab_fabric *fabric
     FAB_TRY(check_sum(list, operation, phase, err));
     if (strcmp(phase->algorithm, "auto") == 0) {
         FAB_TRY(fab_collective_add_fastest(&set, traffic, note, sizeof note, &why));
-        size_t used = strlen(traffic->summary);
-        (void)snprintf(traffic->summary + used, sizeof traffic->summary - used, "; %s: %s", phase->name, note);
+        fab_append(traffic->summary, sizeof traffic->summary, "; %s: %s", phase->name, note);
     } else {
         const fab_algorithm *algorithm = find_algorithm(operation, phase->algorithm);
         if (algorithm == NULL) {

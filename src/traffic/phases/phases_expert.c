@@ -34,7 +34,7 @@ static void emit_cp(training *t, double per_layer, fab_phase_builder *builder) {
     uint32_t n = size_of(t, FAB_DIM_CP);
     uint32_t n_tp = size_of(t, FAB_DIM_TP);
     uint32_t n_pp = size_of(t, FAB_DIM_PP);
-    bool ring = strcmp(s->cp_exchange, "ring") == 0;
+    bool ring = s->cp_exchange == FAB_CP_RING;
     for (uint32_t comm = 0; comm < n_tp * n_pp * size_of(t, FAB_DIM_DP); comm++) {
         uint32_t pp = comm / n_tp % n_pp;
         if (!is_wanted(t, comm)) {
@@ -68,8 +68,7 @@ fab_status fab_make_cp(training *t, const char *name, fab_phase_builder *builder
         layers =
             (double)fab_stage_layers(s->layers, n_pp, t->wanted->comm / n_tp % n_pp) / n_tp / size_of(t, FAB_DIM_DP);
     }
-    FAB_TRY(fab_open_phase(t, builder, name,
-                           strcmp(s->cp_exchange, "ring") == 0 ? "send-recv" : "all-gather, reduce-scatter",
+    FAB_TRY(fab_open_phase(t, builder, name, s->cp_exchange == FAB_CP_RING ? "send-recv" : "all-gather, reduce-scatter",
                            fab_ring_max_flows(t->job->n_gpus), n_comms,
                            rounds * (n - 1) * (double)s->batch * (double)s->seq * layers * n_tp * kv, err));
     emit_cp(t, rounds * (n - 1) * tokens * kv * (double)t->job->microbatches, builder);

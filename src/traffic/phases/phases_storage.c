@@ -34,7 +34,7 @@ static double checkpoint_of(const fab_job *job, uint32_t rank) {
     const fab_job_spec *s = &job->spec;
     double dense = 0;
     double experts = 0;
-    if (job->kind == FAB_JOB_RANKING) {
+    if (job->spec.kind == FAB_JOB_RANKING) {
         return (table_bytes(s) + (double)s->dense_parameters * bytes_of_state(s)) / (double)s->dp;
     }
     fab_stage_parameters(&job->model, s->pp, coordinate(job, rank, FAB_DIM_PP), &dense, &experts);
@@ -49,7 +49,7 @@ static double ingest_of(const fab_job *job, uint32_t rank) {
 
 static double all_of_checkpoint(const fab_job *job) {
     const fab_job_spec *s = &job->spec;
-    if (job->kind == FAB_JOB_RANKING) {
+    if (job->spec.kind == FAB_JOB_RANKING) {
         return table_bytes(s) + (double)s->dense_parameters * bytes_of_state(s);
     }
     return fab_model_parameters(&job->model) * bytes_of_state(s);
@@ -63,12 +63,12 @@ static void write_formula(const fab_job *job, bool reads, fab_phase *phase) {
     const fab_job_spec *s = &job->spec;
     if (reads) {
         (void)snprintf(phase->formula, sizeof phase->formula, "B x %" PRIu64 " bytes of a %s", s->sample_bytes,
-                       job->kind == FAB_JOB_RANKING ? "sample" : "sequence");
+                       job->spec.kind == FAB_JOB_RANKING ? "sample" : "sequence");
     } else {
         (void)snprintf(phase->formula, sizeof phase->formula,
                        "parameters x (%" PRIu64 " + %" PRIu64 ") bytes of weight and optimizer state%s",
                        s->parameter_bytes, s->optimizer_bytes,
-                       job->kind == FAB_JOB_RANKING ? "; tables 4 bytes each, and 4 per row" : "");
+                       job->spec.kind == FAB_JOB_RANKING ? "; tables 4 bytes each, and 4 per row" : "");
     }
 }
 

@@ -49,14 +49,14 @@ fab_status fab_open_phase(const training *t, fab_phase_builder *builder, const c
 }
 
 /* A collective over the n members, of which each would send `bytes` by a ring. */
-static fab_status add_collective(training *t, uint32_t n, double bytes, uint32_t passes, const char *algorithm,
+static fab_status add_collective(training *t, uint32_t n, double bytes, uint32_t passes, fab_job_collective algorithm,
                                  uint32_t comm, fab_phase_builder *builder, fab_error *err) {
     fab_phase *phase = &builder->phase;
     double result = bytes / passes / (n - 1.0) * n;
     phase->ranks = n;
     phase->result_bytes = result > phase->result_bytes ? result : phase->result_bytes; /* once all are there, / times */
-    (void)snprintf(phase->algorithm, sizeof phase->algorithm, "%s", algorithm[0] != '\0' ? algorithm : "ring");
-    if (strcmp(phase->algorithm, "ring") != 0) {
+    (void)snprintf(phase->algorithm, sizeof phase->algorithm, "%s", fab_job_collectives[algorithm]);
+    if (algorithm != FAB_COLLECTIVE_RING) {
         return fab_comm_list_add(&t->others, t->members, n, result, comm, err);
     }
     fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), comm, builder);
@@ -74,9 +74,10 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
     double reductions = 4 + 2 * repeated(s); /* all-reduces of a layer and microbatch */
     fab_status status = FAB_OK;
     FAB_TRY(fab_check_comm(t, name, n_pp * n_dp, err));
-    if (s->sequence_parallel && s->tp_collective[0] != '\0' && strcmp(s->tp_collective, "ring") != 0) {
+    if (s->sequence_parallel && s->tp_collective != FAB_COLLECTIVE_RING) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, t->job->where,
-                 "tp-collective %s: sequence parallelism reduces and gathers by rings only", s->tp_collective);
+                 "tp-collective %s: sequence parallelism reduces and gathers by rings only",
+                 fab_job_collectives[s->tp_collective]);
     }
     double counted_layers = (double)s->layers;
     if (only_one(t)) { /* those of its stage, for its part of the batch */
@@ -178,7 +179,7 @@ typedef enum share { SHARE_COMMON, SHARE_EXPERTS } share;
 static double shared_parameters(const fab_job *job, uint32_t stage, share which) {
     double dense = 0;
     double experts = 0;
-    if (job->kind == FAB_JOB_RANKING) {
+    if (job->spec.kind == FAB_JOB_RANKING) {
         return (double)job->spec.dense_parameters;
     }
     fab_stage_parameters(&job->model, job->size[FAB_DIM_PP], stage, &dense, &experts);
@@ -290,11 +291,11 @@ enum {
 };
 
 static unsigned traits_of(const fab_job *job) {
-    static const unsigned KIND[FAB_N_JOB_KINDS] = {[FAB_JOB_TRAINING] = IS_TRAINING | LEARNS,
-                                                   [FAB_JOB_RANKING] = IS_RANKING | LEARNS,
-                                                   [FAB_JOB_SERVING] = IS_SERVING};
+    static const unsigned KIND[] = {[FAB_JOB_TRAINING] = IS_TRAINING | LEARNS,
+                                    [FAB_JOB_RANKING] = IS_RANKING | LEARNS,
+                                    [FAB_JOB_SERVING] = IS_SERVING};
     const fab_job_spec *s = &job->spec;
-    unsigned traits = KIND[job->kind] | (s->sharded ? SHARDED : REPLICATED);
+    unsigned traits = KIND[s->kind] | (s->sharded ? SHARDED : REPLICATED);
     traits |= job->size[FAB_DIM_TP] > 1 ? TP : 0;
     traits |= job->size[FAB_DIM_CP] > 1 ? CP : 0;
     traits |= job->size[FAB_DIM_PP] > 1 ? PP : 0;
@@ -345,12 +346,12 @@ static void describe(const fab_job *job, char *out, size_t size) {
         (void)snprintf(more, sizeof more, ", cp %" PRIu64, s->cp);
     }
     if (s->ep > 1) {
-        size_t used = strlen(more);
-        (void)snprintf(more + used, sizeof more - used, ", ep %" PRIu64, s->ep);
+        fab_append(more, sizeof more, ", ep %" PRIu64, s->ep);
     }
     (void)snprintf(out, size, "%s%stp %" PRIu64 ", pp %" PRIu64 ", dp %" PRIu64 "%s%s",
-                   job->kind == FAB_JOB_TRAINING ? "" : s->kind, job->kind == FAB_JOB_TRAINING ? "" : ", ", s->tp,
-                   s->pp, s->dp, more, s->sharded ? ", sharded" : "");
+                   job->spec.kind == FAB_JOB_TRAINING ? "" : fab_job_kinds[s->kind],
+                   job->spec.kind == FAB_JOB_TRAINING ? "" : ", ", s->tp, s->pp, s->dp, more,
+                   s->sharded ? ", sharded" : "");
 }
 
 static fab_status no_such_phase(const fab_job *job, const char *wanted, fab_error *err) {
@@ -358,8 +359,7 @@ static fab_status no_such_phase(const fab_job *job, const char *wanted, fab_erro
     char shape[160];
     for (size_t i = 0; i < N_PHASES; i++) {
         if (has_phase(job, i)) {
-            size_t used = strlen(names);
-            (void)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", PHASES[i].name);
+            fab_append(names, sizeof names, "%s%s", names[0] != '\0' ? ", " : "", PHASES[i].name);
         }
     }
     describe(job, shape, sizeof shape);

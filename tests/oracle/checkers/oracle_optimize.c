@@ -1,5 +1,6 @@
 #include "oracle_optimize.h"
 
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/topologies.h"

@@ -1,5 +1,6 @@
 /* Metrics by hand-computed values. */
 #include "fabric_fixture.h"
+#include "fab/prices.h"
 #include "fab/analysis.h"
 #include "fab/topologies.h"
 

@@ -1,7 +1,7 @@
 /* Canonical text and digest of a design: it reads back, and every field is in it. */
 #include "fab/builtin.h"
 #include "fab/design.h"
-#include "../../src/design/fields.h"
+#include "../../../src/design/fields.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

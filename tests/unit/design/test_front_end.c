@@ -1,4 +1,5 @@
 /* The network beside the fabric: read in every form, sized from the servers, part of the digest. */
+#include "fab/design.h"
 #include "fab/topologies.h"
 
 #include <criterion/criterion.h>

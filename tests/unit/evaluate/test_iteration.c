@@ -79,7 +79,7 @@ static double llama_tflops(uint64_t dp, double overlap) {
     job.sharded = true;
     job.dp_overlap = overlap;
     (void)snprintf(job.gpu, sizeof job.gpu, "h100-80gb");
-    (void)snprintf(job.recompute, sizeof job.recompute, "none");
+    job.recompute = FAB_RECOMPUTE_NONE;
     fab_job_times times = row_times(&job, model, 450e9, 50e9);
     fab_iteration_request request = {.job = &job, .times = &times, .choose_interleave = true};
     fab_iteration it = timed(&request);
@@ -110,8 +110,8 @@ static double run_ai_tokens_per_s(uint64_t layers, uint64_t hidden, uint64_t hea
                        .tied = true};
     fab_job_spec job = row_job(&model, 1, 1, 8 * nodes, batch);
     job.microbatch = 4;
-    (void)snprintf(job.recompute, sizeof job.recompute, "none");
-    (void)snprintf(job.attention, sizeof job.attention, "flash");
+    job.recompute = FAB_RECOMPUTE_NONE;
+    job.attention = FAB_ATTENTION_FLASH;
     fab_job_times times = row_times(&job, &model, ROW_NVLINK, ROW_NIC);
     fab_iteration_request request = {.job = &job, .times = &times};
     return timed(&request).tokens_per_s;
@@ -228,8 +228,6 @@ static void draw_phase(fab_phase_time *phase) {
 
 /* A job that the schedule allows; times of every phase that it can have. */
 static void draw_job(drawn *d) {
-    static const char *const RECOMPUTE[] = {"full", "selective", "none"};
-    static const char *const ATTENTION[] = {"auto", "flash", "standard"};
     fab_model model = *fab_model_find(draw(2) == 0 ? "gpt-1.7b" : "llama3-8b");
     model.layers = 1 + draw(40);
     uint64_t pp = 1 + draw(model.layers < 8 ? model.layers : 8);
@@ -246,8 +244,8 @@ static void draw_job(drawn *d) {
     d->job.cp_overlap = draw_s();
     d->job.pp_overlap = draw_s();
     d->job.dp_overlap = draw_s();
-    (void)snprintf(d->job.recompute, sizeof d->job.recompute, "%s", RECOMPUTE[draw(3)]);
-    (void)snprintf(d->job.attention, sizeof d->job.attention, "%s", ATTENTION[draw(3)]);
+    d->job.recompute = (fab_recompute)draw(3);
+    d->job.attention = (fab_attention)draw(3);
     d->times = (fab_job_times){.tp = {.transfer_s = 0}};
     draw_phase(&d->times.tp);
     draw_phase(&d->times.cp);
@@ -281,7 +279,7 @@ Test(iteration, the_parts_add_up) {
 Test(iteration, phases_take_what_their_links_deliver) {
     const fab_model *model = fab_model_find("gpt-7.5b");
     fab_job_spec job = row_job(model, 4, 1, 8, 512);
-    (void)snprintf(job.recompute, sizeof job.recompute, "none");
+    job.recompute = FAB_RECOMPUTE_NONE;
     fab_compute_model compute = fab_compute_default;
     compute.nic_ratio = 0.5;
     compute.scale_up_ratio = 0.25;
@@ -291,7 +289,7 @@ Test(iteration, phases_take_what_their_links_deliver) {
     fab_iteration it = timed(&request);
     cr_expect_float_eq(it.exposed_tp_s, 4 + 0.1, 1e-12);
     cr_expect_float_eq(it.exposed_dp_s, 2 + 0.002 + 4, 1e-12);
-    (void)snprintf(job.recompute, sizeof job.recompute, "full");
+    job.recompute = FAB_RECOMPUTE_FULL;
     cr_expect_float_eq(timed(&request).exposed_tp_s, 1.5 * (4 + 0.1), 1e-12);
     job.dp_overlap = 0.5;
     cr_expect_float_eq(timed(&request).exposed_dp_s, 0.5 * (2 + 0.002 + 4), 1e-12);
@@ -305,9 +303,9 @@ Test(iteration, a_recomputation_is_sent_once) {
     job.ep = 2;
     fab_job_times times = {.tp = {1, 0.001, 100, true}, .cp = {3, 0.003, 10, false}, .ep = {2, 0.002, 10, false}};
     fab_iteration_request request = {.job = &job, .times = &times};
-    (void)snprintf(job.recompute, sizeof job.recompute, "none");
+    job.recompute = FAB_RECOMPUTE_NONE;
     fab_iteration none = timed(&request);
-    (void)snprintf(job.recompute, sizeof job.recompute, "full");
+    job.recompute = FAB_RECOMPUTE_FULL;
     fab_iteration left_out = timed(&request);
     cr_expect_float_eq(left_out.exposed_tp_s / none.exposed_tp_s, 3.0 / 2, 1e-12);
     cr_expect_float_eq(left_out.exposed_cp_s / none.exposed_cp_s, 4.0 / 3, 1e-12);
@@ -471,7 +469,7 @@ Test(iteration, dollars_by_hand) {
 
 /* SC'21, 5.1: 175B on 1,024 GPUs at 140 TFLOP/s and 300B tokens: 34 days; 1T on 3,072 at 163 and 450B tokens: 84. */
 Test(iteration, days_by_the_published_rule) {
-    fab_job_spec job = {.tp = 8, .cp = 1, .pp = 8, .dp = 16, .recompute = "full"};
+    fab_job_spec job = {.tp = 8, .cp = 1, .pp = 8, .dp = 16, .recompute = FAB_RECOMPUTE_FULL};
     fab_iteration it = {.tflops_per_gpu = 140, .tokens_per_s = 1};
     cr_expect_float_eq(fab_training_estimate(&job, &it, 175e9, 300e9).rule_days, 34, 0.5);
     job.pp = 64;

@@ -1,5 +1,7 @@
 /* Graph views: what is merged adds up to what is whole, figures are those of the analysis; layouts: no box lies on
  * another. */
+#include "fab/prices.h"
+#include "fab/design.h"
 #include "fab/overlay.h"
 #include "fabric_fixture.h"
 #include "graph/graph_view.h"

@@ -1,5 +1,7 @@
 /* Reports: valid by their schemas, escaped, narrow enough, and never half-written. */
 #include "fab/definitions.h"
+#include "fab/str.h"
+#include "fab/builtin.h"
 #include "fab/reports.h"
 #include "reports_fixture.h"
 

@@ -2,6 +2,7 @@
 #include "fab/ib_names.h"
 #include "fab/memory.h"
 #include "tables_fixture.h"
+#include "draws.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -156,7 +157,7 @@ Test(lft, round_trip_gives_the_same_routes) {
 
 Test(lft, round_trip_of_random_designs) {
     fab_rng rng = fab_rng_make(27, 0);
-    for (size_t i = 0; i < 40; i++) {
+    for (size_t i = 0; i < DRAWS(40); i++) {
         setup s = next_setup(&rng, false);
         fab_error err = {0};
         if (fab_ib_check(s.fabric, &err) == FAB_OK) {

@@ -1,5 +1,6 @@
 /* Routing again what a mask touches, against routing everything anew over next hops without the dead links. */
 #include "reroute_fixture.h"
+#include "draws.h"
 
 /* Nearly all links of a switch. */
 static void draw_switch(scene *s, fab_rng *rng) {
@@ -93,7 +94,7 @@ static void check_engine(const char *engine, uint32_t n_rounds, uint64_t most_fl
         scene_release(&s);
     }
     cr_expect_gt(sum->masks, n_rounds, "%s: %u masks", engine, sum->masks);
-    cr_expect_gt(sum->lost, 20, "%s: %u lost", engine, sum->lost);
+    cr_expect_gt(sum->lost, DRAWS(20), "%s: %u lost", engine, sum->lost);
 }
 
 /* Several words of leaves, four planes, more members of a group than are listed, routes longer than a byte counts, and
@@ -138,10 +139,10 @@ Test(reroute, modulo) {
                                           "pinned,slices=3"};
     for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
         tally sum = {0};
-        check_engine(ENGINES[i], 60, 20000, i, &sum);
-        cr_expect_gt(sum.moved, 200, "%s: %u moved", ENGINES[i], sum.moved);
+        check_engine(ENGINES[i], DRAWS(60), 20000, i, &sum);
+        cr_expect_gt(sum.moved, DRAWS(200), "%s: %u moved", ENGINES[i], sum.moved);
         cr_expect_gt(sum.untouched, sum.paths / 20, "%s: %u of %u untouched", ENGINES[i], sum.untouched, sum.paths);
-        cr_expect_gt(sum.planes, 10, "%s: %u over another plane", ENGINES[i], sum.planes);
+        cr_expect_gt(sum.planes, DRAWS(10), "%s: %u over another plane", ENGINES[i], sum.planes);
     }
 }
 
@@ -150,8 +151,8 @@ Test(reroute, resilient) {
                                           "ecmp,member-loss=resilient,weights=capacity"};
     for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
         tally sum = {0};
-        check_engine(ENGINES[i], 60, 20000, i, &sum);
-        cr_expect_gt(sum.moved, 200, "%s: %u moved", ENGINES[i], sum.moved);
+        check_engine(ENGINES[i], DRAWS(60), 20000, i, &sum);
+        cr_expect_gt(sum.moved, DRAWS(200), "%s: %u moved", ENGINES[i], sum.moved);
         cr_expect_gt(sum.untouched, sum.paths / 4, "%s: %u of %u untouched", ENGINES[i], sum.untouched, sum.paths);
     }
 }
@@ -165,6 +166,6 @@ Test(reroute, reconverges) {
                                           "optimal,method=weights"};
     for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
         tally sum = {0};
-        check_engine(ENGINES[i], strncmp(ENGINES[i], "optimal", 7) == 0 ? 20 : 50, 2000, i, &sum);
+        check_engine(ENGINES[i], strncmp(ENGINES[i], "optimal", 7) == 0 ? DRAWS(20) : DRAWS(50), 2000, i, &sum);
     }
 }

@@ -1,5 +1,6 @@
 /* Tables with groups of next hops: written, read back as groups to hash over, and refused where they are wrong. */
 #include "tables_fixture.h"
+#include "draws.h"
 
 static void check_same_groups(const setup *s, const fab_next_hops *a, const fab_next_hops *b) {
     for (uint32_t v = 0; v < fab_n_switches(s->fabric); v++) {
@@ -48,7 +49,7 @@ static void check_hash(const setup *s, const char *engine) {
 
 Test(table_groups, hashing_over_groups_that_were_read) {
     fab_rng rng = fab_rng_make(1, 0);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < DRAWS(60); i++) {
         setup s = next_setup(&rng, i % 2 == 1);
         for (size_t k = 0; k < sizeof HASHES / sizeof HASHES[0]; k++) {
             check_hash(&s, HASHES[k]);

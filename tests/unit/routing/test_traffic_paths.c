@@ -1,6 +1,7 @@
 /* A phase that is exported and read back takes the same paths: what a hash draws depends on the pair of GPUs and on
  * which of its flows it is, not on where it stands in the list. */
 #include "fabric_fixture.h"
+#include "fab/design.h"
 #include "fab/routing.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"

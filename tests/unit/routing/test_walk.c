@@ -1,9 +1,11 @@
 /* Walks by vectors, by single look-ups and hop by hop through the engine take the same paths. */
 #include "engines/router.h"
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/routing.h"
 #include "fab/topologies.h"
 #include "random_design.h"
+#include "draws.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -166,7 +168,7 @@ Test(walk, paths_do_not_depend_on_how_they_are_walked) {
     fab_rng rng = fab_rng_make(23, 0);
     uint64_t n_routed = 0;
     uint64_t n_plain = 0;
-    for (uint32_t trial = 0; trial < 80; trial++) {
+    for (uint32_t trial = 0; trial < DRAWS(80); trial++) {
         random_design d = random_design_next(&rng, 12);
         fab_fabric *fabric = NULL;
         fab_next_hops *next_hops = NULL;
@@ -190,6 +192,6 @@ Test(walk, paths_do_not_depend_on_how_they_are_walked) {
         fab_fabric_free(fabric);
         free(dead);
     }
-    cr_expect_gt(n_plain, 200, "%d routed", (int)n_routed);
+    cr_expect_gt(n_plain, DRAWS(200), "%d routed", (int)n_routed);
     cr_expect_gt(n_routed, n_plain);
 }

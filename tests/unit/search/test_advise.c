@@ -1,5 +1,6 @@
 /* The advisor on cases whose answer is known. */
 #include "fabric_fixture.h"
+#include "fab/design.h"
 #include "fab/advise.h"
 #include "fab/topologies.h"
 

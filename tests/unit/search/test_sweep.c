@@ -1,4 +1,6 @@
 /* Sweeps: points, fronts, errors, and forwarding as a whole. */
+#include "fab/prices.h"
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/mix_run.h"
 #include "fab/rng.h"
@@ -154,7 +156,7 @@ Test(sweep, too_many_points_are_refused) {
 /* --- forwarding as a whole ---------------------------------------------------------------------------------------- */
 
 static fab_sweep_point replay_rail_only(uint64_t gpus, uint64_t domain, const char *forwarding, const char *traffic) {
-    char text[160];
+    char text[160] = "";
     fab_design *design = calloc(1, sizeof *design);
     fab_sweep_request request = request_of(text, traffic);
     fab_sweep_point point = {.n_phases = 0};

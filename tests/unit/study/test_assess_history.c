@@ -1,5 +1,6 @@
 /* Histories: what becomes of a span of time, against a clock that ticks from checkpoint to checkpoint, and against jobs
  * that are set up anew wherever the job goes. */
+#include "fab/design.h"
 #include "fab/assess.h"
 #include "fab/rng.h"
 #include "relocate_fixture.h"

@@ -1,5 +1,6 @@
 /* Ranks that move to spares: a job whose servers are lost takes as long as one that has the new servers from the
  * beginning, on a whole fabric. */
+#include "fab/design.h"
 #include "fab/assess.h"
 #include "fab/rng.h"
 #include "relocate_fixture.h"

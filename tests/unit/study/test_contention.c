@@ -1,4 +1,5 @@
 /* Jobs that share a fabric: what one does to the other. */
+#include "fab/design.h"
 #include "fab/contend.h"
 #include "fab/job_sharing.h"
 #include "fab/rng.h"

@@ -1,4 +1,5 @@
 /* Parts at a fraction of their speed. */
+#include "fab/design.h"
 #include "fab/degraded.h"
 #include "fab/fabric_parse.h"
 #include "fab/offer.h"

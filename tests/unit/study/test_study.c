@@ -1,4 +1,6 @@
 /* Studies from plan to rows: what is stored is what an assessment of scenario i says, and what failed in it. */
+#include "fab/str.h"
+#include "fab/design.h"
 #include "fab/assess.h"
 #include "fab/scenarios.h"
 #include "fabric_fixture.h"

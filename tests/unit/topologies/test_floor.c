@@ -1,4 +1,6 @@
 /* Floor plan: positions and lengths by hand, and what must hold for every plan. */
+#include "fab/prices.h"
+#include "fab/design.h"
 #include "fab/floor_plan.h"
 #include "fab/patch.h"
 #include "fab/topologies.h"

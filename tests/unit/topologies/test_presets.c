@@ -1,5 +1,6 @@
 /* Presets against what is published of them, designs that stand on others, and the counting rules at other sizes. */
 #include "fabric_fixture.h"
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/builtin.h"
 #include "fab/rng.h"

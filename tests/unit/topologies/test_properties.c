@@ -1,5 +1,6 @@
 /* What holds for every family whatever the parameters. */
 #include "fabric_fixture.h"
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/topologies.h"
 #include "random_design.h"

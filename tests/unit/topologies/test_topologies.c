@@ -1,4 +1,5 @@
 /* Counts: published tables, and closed form against graph over random parameters. */
+#include "fab/design.h"
 #include "fab/topologies.h"
 #include "random_design.h"
 

@@ -1,4 +1,5 @@
 /* Collectives against the published formulas [Thakur, Rabenseifner, Gropp, 2005; nccl-tests], choices and refusals. */
+#include "fab/design.h"
 #include "fab/collective.h"
 #include "fab/topologies.h"
 #include "traffic_fixture.h"
@@ -239,7 +240,7 @@ Test(collective, jobs) {
         size_t n_phases;
         const char *first, *algorithm;
     } ROWS[] = {
-        {"", false, 1, "dp", "ring"},
+        {"ring", false, 1, "dp", "ring"},
         {"hierarchical", false, 3, "dp-1", "hierarchical"},
         {"tree", false, 1, "dp", "tree"},
         {"halving-doubling", false, 10, "dp-1", "halving-doubling"},
@@ -251,7 +252,7 @@ Test(collective, jobs) {
     fab_design *design = traffic_design();
     design->jobs[0].tp = 2;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
-        (void)snprintf(design->jobs[0].dp_collective, sizeof design->jobs[0].dp_collective, "%s", ROWS[i].dp);
+        cr_assert_eq(fab_design_set_job(design, 0, "dp-collective", ROWS[i].dp, "test", NULL), FAB_OK);
         design->jobs[0].sharded = ROWS[i].sharded;
         fab_traffic t = traffic_made("job", design, fabric, 1);
         cr_assert_eq(t.n_phases, 1 + ROWS[i].n_phases, "%s: %zu phases", ROWS[i].dp, t.n_phases);
@@ -276,7 +277,7 @@ Test(collective, jobs) {
     cr_assert_float_eq(one.phases[0].result_bytes, (double)one.job.seq * (double)one.job.hidden * 2, 1);
     cr_assert_eq(one.phases[0].ranks, 2);
     fab_traffic_release(&one);
-    (void)snprintf(design->jobs[0].dp_collective, sizeof design->jobs[0].dp_collective, "tree");
+    cr_assert_eq(fab_design_set_job(design, 0, "dp-collective", "tree", "test", NULL), FAB_OK);
     design->jobs[0].sharded = true;
     traffic_refused("job:dp-rs", design, fabric, FAB_EINPUT, "job",
                     "phase 'dp-rs': there is no reduce-scatter by tree; choose ring or hierarchical");

@@ -1,5 +1,6 @@
 /* The published Megatron-LM configurations (SC'21, Table 1), replayed: bytes equal the formulas, loads are conserved,
  * and what does not enter the network stays on the scale-up links. */
+#include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/topologies.h"
 

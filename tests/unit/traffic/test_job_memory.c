@@ -1,4 +1,5 @@
 /* Memory of a job: published formulas, published runs that did fit, and what a refusal proposes. */
+#include "fab/design.h"
 #include "traffic_fixture.h"
 
 #include <math.h>
@@ -37,8 +38,8 @@ Test(memory, activations_follow_the_published_equations) {
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         fab_design *design = traffic_design();
         fab_job_spec *job = job_of(design, "gpt-7.5b", "gh200-96gb", 4, 2);
-        (void)snprintf(job->recompute, FAB_NAME_SIZE, "%s", ROWS[i].recompute);
-        (void)snprintf(job->memory_check, FAB_NAME_SIZE, "off");
+        cr_assert_eq(fab_design_set_job(design, 0, "recompute", ROWS[i].recompute, "test", NULL), FAB_OK);
+        job->memory_check = FAB_MEMORY_CHECK_OFF;
         job->sequence_parallel = ROWS[i].sequence_parallel;
         job->microbatch = 4;
         job->vocab = 1; /* the last stage has no logits to speak of */
@@ -101,7 +102,7 @@ Test(memory, experts_are_spread_over_their_group) {
     fab_job_spec *job = job_of(design, "mixtral-8x7b", "h100-80gb", 2, 1);
     double experts = 32.0 * 8 * 3 * 4096 * 14336;
     double rest = 46702792704.0 - experts;
-    (void)snprintf(job->memory_check, FAB_NAME_SIZE, "off");
+    job->memory_check = FAB_MEMORY_CHECK_OFF;
     for (uint64_t ep = 1; ep <= 8; ep *= 2) {
         job->ep = ep;
         job->sharded = ep > 2;
@@ -128,7 +129,7 @@ Test(memory, published_megatron_runs_fit) {
     for (size_t i = 0; i < sizeof RUNS / sizeof RUNS[0]; i++) {
         fab_design *design = traffic_design();
         fab_job_spec *job = job_of(design, RUNS[i].model, "a100-80gb", RUNS[i].tp, RUNS[i].pp);
-        (void)snprintf(job->memory_check, FAB_NAME_SIZE, "off");
+        job->memory_check = FAB_MEMORY_CHECK_OFF;
         job->interleave = RUNS[i].interleave;
         job->microbatch = RUNS[i].microbatch;
         fab_job_memory m = memory_of(design, RUNS[i].gpus);
@@ -147,8 +148,8 @@ Test(memory, published_llama_runs_fit) {
     for (size_t i = 0; i < 3; i++) {
         fab_design *design = traffic_design();
         fab_job_spec *job = job_of(design, "llama3-405b", "h100-80gb", 8, 16);
-        (void)snprintf(job->recompute, FAB_NAME_SIZE, "none");
-        (void)snprintf(job->memory_check, FAB_NAME_SIZE, "off");
+        job->recompute = FAB_RECOMPUTE_NONE;
+        job->memory_check = FAB_MEMORY_CHECK_OFF;
         job->cp = RUNS[i].cp;
         job->dp = RUNS[i].dp;
         job->seq = RUNS[i].seq;
@@ -158,7 +159,7 @@ Test(memory, published_llama_runs_fit) {
         cr_expect(m.fits, "%.2f GB on stage %u", m.total_bytes * 1e-9, (unsigned)m.stage);
         cr_expect_gt(m.total_bytes, 70e9);
         /* kept attention scores would take ten times the memory of a GPU */
-        (void)snprintf(job->attention, FAB_NAME_SIZE, "standard");
+        job->attention = FAB_ATTENTION_STANDARD;
         m = memory_of(design, RUNS[i].gpus);
         cr_expect(!m.fits && m.total_bytes > 5e11);
         free(design);
@@ -167,14 +168,14 @@ Test(memory, published_llama_runs_fit) {
 
 /* Every step towards less memory takes some away, or at least adds none. */
 Test(memory, steps_that_save) {
-    static const char *const RECOMPUTE[] = {"none", "selective", "full"};
+    static const fab_recompute RECOMPUTE[] = {FAB_RECOMPUTE_NONE, FAB_RECOMPUTE_SELECTIVE, FAB_RECOMPUTE_FULL};
     for (int round = 0; round < 24; round++) {
         double before = INFINITY;
         for (int step = 0; step < 3; step++) {
             fab_design *design = traffic_design();
             fab_job_spec *job = job_of(design, round % 2 == 0 ? "gpt-39.1b" : "llama3-70b", "h100-80gb", 8, 4);
-            (void)snprintf(job->memory_check, FAB_NAME_SIZE, "off");
-            (void)snprintf(job->recompute, FAB_NAME_SIZE, "%s", RECOMPUTE[step]);
+            job->memory_check = FAB_MEMORY_CHECK_OFF;
+            job->recompute = RECOMPUTE[step];
             job->interleave = round % 4 < 2 ? 1 : 2;
             job->sharded = round >= 12;
             fab_job_memory m = memory_of(design, 128);
@@ -207,7 +208,7 @@ static void apply(fab_job_spec *job, const char *setting) {
     } else if (strncmp(setting, "sequence", 8) == 0) {
         job->sequence_parallel = true;
     } else if (strncmp(setting, "recompute", 9) == 0) {
-        (void)snprintf(job->recompute, FAB_NAME_SIZE, "full");
+        job->recompute = FAB_RECOMPUTE_FULL;
     } else {
         cr_assert_eq(strncmp(setting, "microbatch=1", 12), 0, "%s", setting);
         job->microbatch = 1;
@@ -230,7 +231,7 @@ Test(memory, proposals_fit) {
         fab_job_spec *job = job_of(design, ROWS[i].model, "a100-80gb", ROWS[i].tp, ROWS[i].pp);
         fab_traffic traffic = {0};
         fab_error err = {.code = FAB_OK};
-        (void)snprintf(job->recompute, FAB_NAME_SIZE, "%s", ROWS[i].recompute);
+        cr_assert_eq(fab_design_set_job(design, 0, "recompute", ROWS[i].recompute, "test", NULL), FAB_OK);
         job->microbatch = ROWS[i].microbatch;
         cr_assert_eq(fab_traffic_make("job", design, &fabric, 1, &traffic, &err), FAB_EINPUT, "%s", ROWS[i].model);
         cr_expect_str_eq(err.where, "job");
@@ -254,16 +255,16 @@ Test(memory, the_check_can_be_chosen) {
                     "llama3-405b needs 949.1 GB on a GPU of stage 0 (weights 101.5 GB, gradients and optimizer 811.7 "
                     "GB, activations 35.89 GB), and a h100-80gb has 85.9 GB; by the rule of thumb it takes 115 GPUs, "
                     "more than the job has; no setting tried makes it fit (memory-check=off lets it pass)");
-    (void)snprintf(job->memory_check, FAB_NAME_SIZE, "off");
+    job->memory_check = FAB_MEMORY_CHECK_OFF;
     cr_expect_not(memory_of(design, 64).fits);
     /* the program's own choice of a model is reported, not refused */
     job->model[0] = '\0';
-    (void)snprintf(job->memory_check, FAB_NAME_SIZE, "auto");
+    job->memory_check = FAB_MEMORY_CHECK_AUTO;
     fabric = traffic_fabric(4096, 8, 8);
     fab_traffic traffic = traffic_made("job", design, &fabric, 1);
     cr_expect_not_null(strstr(traffic.summary, "; does not fit: 2.283 TB of 85.9 GB"), "%s", traffic.summary);
     fab_traffic_release(&traffic);
-    (void)snprintf(job->memory_check, FAB_NAME_SIZE, "on");
+    job->memory_check = FAB_MEMORY_CHECK_ON;
     fab_error err = {.code = FAB_OK};
     cr_expect_eq(fab_traffic_make("job", design, &fabric, 1, &traffic, &err), FAB_EINPUT);
     free(design);

@@ -1,4 +1,5 @@
 /* Which servers a job takes, and in which order, on built fabrics with pods. */
+#include "fab/design.h"
 #include "fab/topologies.h"
 #include "traffic_fixture.h"
 
@@ -55,8 +56,8 @@ static void count_by_pod(const uint32_t *servers, uint32_t n, uint32_t out[3]) {
     }
 }
 
-static void choose(network *n, const char *placement, uint64_t wanted) {
-    (void)snprintf(n->design.jobs[0].placement, FAB_NAME_SIZE, "%s", placement);
+static void choose(network *n, fab_placement placement, uint64_t wanted) {
+    n->design.jobs[0].placement = placement;
     n->design.jobs[0].n_servers = wanted;
 }
 
@@ -65,7 +66,7 @@ Test(placement, packed_takes_the_fewest_pods) {
     uint32_t servers[N_SERVERS];
     for (uint32_t wanted = 1; wanted <= N_SERVERS; wanted++) {
         uint32_t pods[3];
-        choose(n, "packed", wanted);
+        choose(n, FAB_PLACEMENT_PACKED, wanted);
         cr_assert_eq(servers_of(n, servers), wanted);
         count_by_pod(servers, wanted, pods);
         cr_expect_eq((pods[0] > 0) + (pods[1] > 0) + (pods[2] > 0), (int)((wanted + PER_POD - 1) / PER_POD));
@@ -75,10 +76,10 @@ Test(placement, packed_takes_the_fewest_pods) {
     }
     /* what is left of the pods: 2, 16 and 5 servers; 5 fill the last, 18 the second and then the first */
     (void)snprintf(n->design.jobs[0].servers, FAB_SERVERS_SIZE, "14-36");
-    choose(n, "packed", 5);
+    choose(n, FAB_PLACEMENT_PACKED, 5);
     servers_of(n, servers);
     cr_expect_eq(servers[0], 32);
-    choose(n, "packed", 18);
+    choose(n, FAB_PLACEMENT_PACKED, 18);
     servers_of(n, servers);
     cr_expect(servers[0] == 16 && servers[15] == 31 && servers[16] == 14 && servers[17] == 15);
     discard(n);
@@ -88,7 +89,7 @@ Test(placement, scattered_takes_pods_in_turn) {
     network *n = make_network();
     uint32_t servers[N_SERVERS];
     for (uint32_t wanted = 1; wanted <= N_SERVERS; wanted++) {
-        choose(n, "scattered", wanted);
+        choose(n, FAB_PLACEMENT_SCATTERED, wanted);
         cr_assert_eq(servers_of(n, servers), wanted);
         for (uint32_t i = 0; i < wanted; i++) {
             cr_expect_eq(servers[i], i % 3 * PER_POD + i / 3);
@@ -102,7 +103,7 @@ Test(placement, random_depends_on_its_seed_alone) {
     uint32_t a[N_SERVERS];
     uint32_t b[N_SERVERS];
     uint32_t first[N_SERVERS] = {0};
-    choose(n, "random", 20);
+    choose(n, FAB_PLACEMENT_RANDOM, 20);
     for (uint64_t seed = 0; seed < 200; seed++) {
         n->design.jobs[0].placement_seed = seed;
         cr_assert(servers_of(n, a) == 20 && servers_of(n, b) == 20);
@@ -126,7 +127,7 @@ Test(placement, lists) {
     network *n = make_network();
     fab_job_spec *job = &n->design.jobs[0];
     uint32_t servers[N_SERVERS];
-    choose(n, "", 0);
+    choose(n, FAB_PLACEMENT_ORDER, 0);
     (void)snprintf(job->servers, sizeof job->servers, "40-47:3,0-8:4,5");
     static const uint32_t EXPECTED[] = {40, 43, 46, 0, 4, 8, 5};
     cr_assert_eq(servers_of(n, servers), 7);
@@ -166,7 +167,7 @@ Test(placement, long_lists_are_read) {
 
 Test(placement, is_named_in_the_summary) {
     network *n = make_network();
-    choose(n, "random", 8);
+    choose(n, FAB_PLACEMENT_RANDOM, 8);
     n->design.jobs[0].placement_seed = 7;
     fab_traffic traffic = traffic_made("job", &n->design, n->fabric, 1);
     cr_expect_not_null(strstr(traffic.summary, " on 32 GPUs"), "%s", traffic.summary);

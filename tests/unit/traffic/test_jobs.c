@@ -1,6 +1,7 @@
 /* Jobs with every dimension, experts, ranking, serving, storage: totals against sums over ranks written out here. */
 #include "traffic_fixture.h"
 
+#include "fab/design.h"
 #include "fab/rng.h"
 
 #include <math.h>
@@ -132,7 +133,7 @@ Test(jobs, random_training_jobs_follow_the_closed_forms) {
         fab_design *design = traffic_design();
         fab_job_spec *s = describe(design, &j);
         s->recompute_traffic = round % 3 == 0;
-        (void)snprintf(s->cp_exchange, FAB_NAME_SIZE, "%s", round % 2 == 0 ? "ring" : "all-gather");
+        s->cp_exchange = round % 2 == 0 ? FAB_CP_RING : FAB_CP_ALL_GATHER;
         fab_traffic traffic = traffic_made("job", design, &fabric, 1);
         cr_assert(traffic.has_job && traffic.microbatches == j.m && traffic.memory.fits);
         check_training(&traffic, &j, round % 3 == 0);
@@ -229,7 +230,7 @@ Test(jobs, ranking) {
         fab_fabric fabric = traffic_fabric(64, 8, 8);
         fab_design *design = traffic_design();
         fab_job_spec *s = &design->jobs[0];
-        (void)snprintf(s->kind, FAB_NAME_SIZE, "ranking");
+        s->kind = FAB_JOB_RANKING;
         (void)snprintf(s->servers, FAB_NAME_SIZE, "%s", SERVERS[i]);
         uint32_t n = i == 0 ? 64 : 56;
         s->batch = 1024 * n;
@@ -271,7 +272,7 @@ Test(jobs, serving) {
     fab_fabric fabric = traffic_fabric(64, 8, 8);
     fab_design *design = traffic_design();
     fab_job_spec *s = &design->jobs[0];
-    (void)snprintf(s->kind, FAB_NAME_SIZE, "serving");
+    s->kind = FAB_JOB_SERVING;
     (void)snprintf(s->model, FAB_NAME_SIZE, "llama3-70b");
     s->tp = 8;
     s->pp = 2;

@@ -1,4 +1,5 @@
 /* Models, job resolution, placement and the phases of a training iteration. */
+#include "fab/design.h"
 #include "traffic_fixture.h"
 
 #include <math.h>
@@ -234,7 +235,7 @@ Test(job, default_job_fills_the_fabric) {
         cr_expect_eq(j->batch % (j->dp * j->microbatch), 0);
         cr_expect(j->layers && j->hidden && j->heads && j->kv_heads && j->ffn && j->seq && j->vocab && j->experts);
         cr_expect(j->cp && j->ep && j->interleave && j->activation_bytes && j->gradient_bytes && j->parameter_bytes);
-        cr_expect(j->gpu[0] && j->recompute[0] && j->order[0]);
+        cr_expect(j->gpu[0] && j->recompute == FAB_RECOMPUTE_FULL && j->order[0]);
         check_totals(&traffic, &fabric);
         fab_traffic_release(&traffic);
         free(design);
@@ -419,6 +420,24 @@ Test(job, numbers_that_do_not_fit_are_refused) {
     }
 }
 
+Test(job, choices_that_are_none_are_refused) {
+    static const char *const ROWS[][3] = {
+        {"recompute", "some", "recompute: 'some' is not one of full, selective, none"},
+        {"kind", "mining", "kind: 'mining' is not one of training, ranking, serving"},
+        {"attention", "none", "attention: 'none' is not one of auto, flash, standard"},
+        {"cp-exchange", "star", "cp-exchange: 'star' is not one of all-gather, ring"},
+        {"placement", "best", "placement: 'best' is not one of order, random, packed, scattered"},
+        {"memory-check", "maybe", "memory-check: 'maybe' is not one of auto, on, off"},
+    };
+    fab_design *design = traffic_design();
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        fab_error err = {0};
+        cr_expect_eq(fab_design_set_job(design, 0, ROWS[i][0], ROWS[i][1], "--job", &err), FAB_EINPUT);
+        cr_expect_str_eq(err.text, ROWS[i][2]);
+    }
+    free(design);
+}
+
 Test(job, words_that_do_not_fit_are_refused) {
     static const struct {
         size_t offset;
@@ -430,12 +449,6 @@ Test(job, words_that_do_not_fit_are_refused) {
         {offsetof(fab_job_spec, gpu), "tpu",
          "there is no GPU 'tpu'; known: v100-32gb, a100-40gb, a100-80gb, h100-80gb, h200-141gb, b200-180gb, "
          "gh200-96gb"},
-        {offsetof(fab_job_spec, recompute), "some", "recompute 'some' is not one of full, selective, none"},
-        {offsetof(fab_job_spec, kind), "mining", "kind 'mining' is not one of training, ranking, serving"},
-        {offsetof(fab_job_spec, attention), "none", "attention 'none' is not one of auto, flash, standard"},
-        {offsetof(fab_job_spec, cp_exchange), "star", "cp-exchange 'star' is not one of all-gather, ring"},
-        {offsetof(fab_job_spec, placement), "best", "placement 'best' is not one of order, random, packed, scattered"},
-        {offsetof(fab_job_spec, memory_check), "maybe", "memory-check 'maybe' is not one of auto, on, off"},
         {offsetof(fab_job_spec, order), "tp-pp-dp",
          "order 'tp-pp-dp' does not name each of tp, cp, pp, dp once, innermost first (such as tp-cp-pp-dp)"},
         {offsetof(fab_job_spec, order), "tp-cp-tp-dp",

@@ -1,4 +1,5 @@
 /* One communicator at a time: its flows are those that it has beside the others, under the same number and name. */
+#include "fab/design.h"
 #include "traffic_fixture.h"
 
 /* `one` holds exactly the flows of `all` that belong to communicator `comm`, in the same order. */
@@ -91,7 +92,7 @@ Test(comm, every_communicator_with_experts) {
         job->ep = 4;
         job->batch = 48;
         job->sharded = sharded == 1;
-        (void)snprintf(job->cp_exchange, sizeof job->cp_exchange, "%s", sharded ? "ring" : "all-gather");
+        job->cp_exchange = sharded ? FAB_CP_RING : FAB_CP_ALL_GATHER;
         fab_traffic whole = traffic_made("job", design, &fabric, 1);
         for (size_t i = 0; i < whole.n_phases; i++) {
             check_phase(whole.phases[i].name, &whole, design, &fabric);
@@ -106,7 +107,7 @@ Test(comm, every_communicator_of_serving) {
     fab_fabric fabric = traffic_fabric(96, 8, 8);
     fab_design *design = traffic_design();
     fab_job_spec *job = &design->jobs[0];
-    (void)snprintf(job->kind, sizeof job->kind, "serving");
+    job->kind = FAB_JOB_SERVING;
     (void)snprintf(job->model, sizeof job->model, "mixtral-8x7b"); /* 32 layers over 3 stages */
     job->tp = 4;
     job->pp = 3;

@@ -1,4 +1,5 @@
 /* Traffic matrices: round trips in both formats, and malformed files with their exact place. */
+#include "fab/design.h"
 #include "traffic_fixture.h"
 
 #include <inttypes.h>

@@ -2,6 +2,7 @@
  * Ring collectives, compared with the channels written out one by one. The data-parallel phase of a job with tp = 1 and
  * pp = 1 is one ring over all its GPUs.
  */
+#include "fab/design.h"
 #include "traffic_fixture.h"
 
 /* Local index at which channel c enters and leaves unit u of m units with k members. */

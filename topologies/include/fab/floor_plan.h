@@ -10,7 +10,7 @@
 #ifndef FAB_FLOOR_PLAN_H
 #define FAB_FLOOR_PLAN_H
 
-#include "fab/design.h"
+#include "fab/fabric_spec.h"
 #include "fab/fabric.h"
 
 /** A rack: place `place` of row `row` of hall `hall`, each from 0. */

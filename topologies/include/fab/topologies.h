@@ -6,7 +6,7 @@
 #ifndef FAB_TOPOLOGIES_H
 #define FAB_TOPOLOGIES_H
 
-#include "fab/design.h"
+#include "fab/fabric_spec.h"
 #include "fab/fabric.h"
 #include "fab/status.h"
 
@@ -73,6 +73,7 @@ double fab_topology_bytes(const fab_counts *counts);
 typedef struct fab_family {
     const char *name;
     const char *summary;
+    const char *const *keys; /**< of the fabric that only the families which list them take, ended by NULL; or NULL */
     /** Counts in closed form, from the parameters alone. Fills the derived fields of `spec` (GPUs of fat-tree:k=).
      * NULL: there is none, the counts are those of the graph. */
     fab_status (*predict)(fab_fabric_spec *spec, fab_counts *out, fab_error *err);

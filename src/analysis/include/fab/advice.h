@@ -5,7 +5,8 @@
 #ifndef FAB_ADVICE_H
 #define FAB_ADVICE_H
 
-#include "fab/design.h"
+#include "fab/engine_spec.h"
+#include "fab/job_spec.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,9 +6,11 @@
 #define FAB_ANALYSIS_H
 
 #include "fab/fabric.h"
-#include "fab/prices.h"
 #include "fab/replay.h"
 #include "fab/result.h"
+
+typedef struct fab_design fab_design;
+typedef struct fab_prices fab_prices;
 
 /**
  * Minimum cut over network links, one direction, from the NICs of the first half of the servers to those of the second

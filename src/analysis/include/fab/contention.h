@@ -6,7 +6,7 @@
 #ifndef FAB_CONTENTION_H
 #define FAB_CONTENTION_H
 
-#include "fab/design.h"
+#include "fab/engine_spec.h"
 #include "fab/result.h"
 
 #define FAB_SHARED_LINKS 8

@@ -6,7 +6,10 @@
 #define FAB_EXPLANATION_H
 
 #include "fab/context.h"
+#include "fab/engine_spec.h"
 #include "fab/explain.h"
+
+typedef struct fab_design fab_design;
 
 /** A path over the link. */
 typedef struct fab_met_path {

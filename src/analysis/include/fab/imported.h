@@ -5,7 +5,7 @@
 #ifndef FAB_IMPORTED_H
 #define FAB_IMPORTED_H
 
-#include "fab/design.h"
+#include "fab/fabric_spec.h"
 #include "fab/fabric.h"
 #include "fab/installed.h"
 

@@ -5,7 +5,7 @@
 #ifndef FAB_OPTIMUM_H
 #define FAB_OPTIMUM_H
 
-#include "fab/design.h"
+#include "fab/sizes.h"
 
 #include <stdbool.h>
 #include <stddef.h>

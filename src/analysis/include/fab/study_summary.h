@@ -16,7 +16,7 @@
 #ifndef FAB_STUDY_SUMMARY_H
 #define FAB_STUDY_SUMMARY_H
 
-#include "fab/design.h"
+#include "fab/engine_spec.h"
 #include "fab/fabric.h"
 #include "fab/status.h"
 

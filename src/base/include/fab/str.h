@@ -28,6 +28,9 @@ void fab_str_add(fab_str *str, const char *text);
 void fab_str_add_csv(fab_str *str, const char *text);
 void fab_str_printf(fab_str *str, const char *fmt, ...) FAB_PRINTF(2, 3);
 
+/** Appends to the text in `out` what fits into its `size` bytes. */
+void fab_append(char *out, size_t size, const char *fmt, ...) FAB_PRINTF(3, 4);
+
 /** FAB_OK, or FAB_ENOMEM if any append failed. */
 fab_status fab_str_status(const fab_str *str, fab_error *err) FAB_MUST_USE;
 

@@ -73,6 +73,15 @@ fab_token fab_text_rest(const fab_text *text);
 /** Decimal digits only, up to 18; false where it is none or too large. */
 bool fab_token_number(fab_token t, uint64_t *out);
 
+bool fab_token_is(fab_token t, const char *word);
+
+/** FAB_EINPUT where the line has another word. */
+fab_status fab_text_expect_end(fab_text *text, fab_error *err) FAB_MUST_USE;
+
+/** "'TOKEN' ", where it is not empty, and what printf makes of the rest: at the column of the token, or 1. */
+fab_status fab_text_refuse(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *fmt, ...)
+    FAB_PRINTF(5, 6);
+
 /** "'TOKEN' WHAT" at a column of the line; of an empty token "WHAT". */
 fab_status fab_text_wrong(const fab_text *text, size_t column, fab_status code, const char *what, fab_token t,
                           fab_error *err);

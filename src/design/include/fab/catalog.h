@@ -6,8 +6,12 @@
 #ifndef FAB_CATALOG_H
 #define FAB_CATALOG_H
 
-#include "fab/design.h"
+#include "fab/sizes.h"
 #include "fab/status.h"
+#include "fab/str.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 #define FAB_CATALOG_ITEMS    16 /**< most entries of one list */
 #define FAB_CATALOG_SWITCHES 16

@@ -6,8 +6,14 @@
 #ifndef FAB_PRICES_H
 #define FAB_PRICES_H
 
-#include "fab/design.h"
+#include "fab/convention.h"
+#include "fab/sizes.h"
 #include "fab/status.h"
+#include "fab/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define FAB_MAX_PRICE_ROWS 64 /**< of one kind of part */
 
@@ -48,7 +54,7 @@ typedef struct fab_prices {
     char name[FAB_NAME_SIZE];
     char origin[192]; /**< the file, or prices:NAME */
     char source[512];
-    char convention[FAB_NAME_SIZE]; /**< name of one of fab_count_rules */
+    fab_convention convention;
     fab_price_switch switches[FAB_MAX_PRICE_ROWS];
     fab_price_module modules[FAB_MAX_PRICE_ROWS];
     fab_price_cable cables[FAB_MAX_PRICE_ROWS];
@@ -62,7 +68,7 @@ typedef struct fab_prices {
 
 #define FAB_DEFAULT_PRICES "today-400g"
 
-/** A counting convention: which cables and transceivers a bill of materials counts. */
+/** A counting convention. */
 typedef struct fab_count_rule {
     const char *name;
     const char *summary; /**< one sentence, for reports */
@@ -71,17 +77,11 @@ typedef struct fab_count_rule {
     uint64_t ends;       /**< counted ends of a counted cable: 1 or 2 */
 } fab_count_rule;
 
-/** All conventions, ended by a row whose name is NULL. */
+/** Index fab_convention; nothing at FAB_CONVENTION_OF_BOOK. */
 extern const fab_count_rule fab_count_rules[];
-
-/** The rule of this name, or NULL. */
-const fab_count_rule *fab_count_rule_find(const char *name);
 
 /** Reads a built-in profile by name, or an XML file when `text` names one (contains '/' or ends in .xml). */
 fab_status fab_prices_read(const char *text, fab_prices *out, fab_error *err) FAB_MUST_USE;
-
-/** Counts by another convention than the book's own. FAB_EINPUT names those that there are. */
-fab_status fab_prices_set_convention(fab_prices *prices, const char *name, fab_error *err) FAB_MUST_USE;
 
 typedef struct fab_price {
     double usd, power_w;

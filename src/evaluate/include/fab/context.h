@@ -8,7 +8,7 @@
 #define FAB_CONTEXT_H
 
 #include "fab/bound.h"
-#include "fab/design.h"
+#include "fab/engine_spec.h"
 #include "fab/fabric.h"
 #include "fab/next_hops.h"
 #include "fab/offer.h"
@@ -19,6 +19,7 @@
 #include "fab/traffic.h"
 
 typedef struct fab_context fab_context;
+typedef struct fab_design fab_design;
 
 /**
  * Everything is borrowed and must outlive the context.

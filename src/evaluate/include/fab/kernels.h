@@ -6,7 +6,7 @@
 #ifndef FAB_KERNELS_H
 #define FAB_KERNELS_H
 
-#include "fab/design.h"
+#include "fab/job_spec.h"
 #include "fab/status.h"
 #include "fab/traffic.h"
 
@@ -34,7 +34,7 @@ typedef struct fab_layer_shape {
     uint64_t gradient_bytes; /**< of the buffer in which microbatches are summed */
     bool gated;              /**< SwiGLU, rotated positions, no biases and no dropout */
     bool fused_attention;    /**< the scores never reach memory */
-    enum { FAB_RECOMPUTE_NONE, FAB_RECOMPUTE_SELECTIVE, FAB_RECOMPUTE_FULL } recompute;
+    fab_recompute recompute;
 } fab_layer_shape;
 
 /** Seconds and floating-point operations of one GPU. */

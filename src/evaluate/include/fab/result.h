@@ -5,11 +5,12 @@
 #ifndef FAB_RESULT_H
 #define FAB_RESULT_H
 
-#include "fab/design.h"
+#include "fab/engine_spec.h"
+#include "fab/fabric_spec.h"
+#include "fab/job_spec.h"
 #include "fab/fabric.h"
 #include "fab/iteration.h"
 #include "fab/path_figures.h"
-#include "fab/prices.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
 

@@ -8,6 +8,8 @@
 #include "fab/advice.h"
 #include "fab/analysis.h"
 
+typedef struct fab_design fab_design;
+
 #define FAB_ADVISE_MIN_SEEDS UINT64_C(8) /**< fewer give no interval worth printing */
 
 typedef struct fab_advise_request {

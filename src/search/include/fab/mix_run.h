@@ -8,6 +8,8 @@
 #include "fab/mix.h"
 #include "fab/sweep_run.h"
 
+typedef struct fab_design fab_design;
+
 /** Reads design `i` with job `job` (an index of fab_mix_jobs) as its first. */
 typedef fab_status fab_mix_read(const void *context, size_t i, size_t job, fab_design *out, fab_error *err);
 

@@ -5,10 +5,11 @@
 #ifndef FAB_OPTIMIZE_H
 #define FAB_OPTIMIZE_H
 
-#include "fab/catalog.h"
 #include "fab/optimum.h"
-#include "fab/prices.h"
 #include "fab/status.h"
+
+typedef struct fab_catalog fab_catalog;
+typedef struct fab_prices fab_prices;
 
 typedef struct fab_optimize_request {
     const fab_catalog *catalog;

@@ -8,6 +8,8 @@
 #include "fab/analysis.h"
 #include "fab/sweep.h"
 
+typedef struct fab_design fab_design;
+
 /**
  * Reads the design of a point.
  * @param[in] overrides  n texts `path=value`, to be laid over everything else.

@@ -6,9 +6,11 @@
 #ifndef FAB_STUDY_H
 #define FAB_STUDY_H
 
-#include "fab/design.h"
+#include "fab/engine_spec.h"
 #include "fab/relocate.h"
 #include "fab/shard.h"
+
+typedef struct fab_design fab_design;
 
 typedef struct fab_study_request {
     const fab_design *design; /**< with its engines */

@@ -5,13 +5,14 @@
 #ifndef FAB_STUDY_RESULTS_H
 #define FAB_STUDY_RESULTS_H
 
-#include "fab/design.h"
 #include "fab/fabric.h"
 #include "fab/status.h"
 #include "fab/store.h"
 #include "fab/study_summary.h"
 
 #include <stdio.h>
+
+typedef struct fab_design fab_design;
 
 typedef struct fab_study_results fab_study_results;
 

@@ -5,7 +5,7 @@
 #ifndef FAB_JOB_MEMORY_H
 #define FAB_JOB_MEMORY_H
 
-#include "fab/design.h"
+#include "fab/job_spec.h"
 #include "fab/model.h"
 
 /** Bytes on one GPU of the fullest pipeline stage. */

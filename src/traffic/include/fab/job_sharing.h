@@ -5,9 +5,10 @@
 #ifndef FAB_JOB_SHARING_H
 #define FAB_JOB_SHARING_H
 
-#include "fab/design.h"
 #include "fab/fabric.h"
 #include "fab/status.h"
+
+typedef struct fab_design fab_design;
 
 /**
  * A copy of a design whose jobs have servers of their own: a job that lists none may run on those that no list names

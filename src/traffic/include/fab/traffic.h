@@ -5,7 +5,7 @@
 #ifndef FAB_TRAFFIC_H
 #define FAB_TRAFFIC_H
 
-#include "fab/design.h"
+#include "fab/job_spec.h"
 #include "fab/fabric.h"
 #include "fab/job_memory.h"
 #include "fab/model.h"
@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+
+typedef struct fab_design fab_design;
 
 /** GPUs first ... first + n - 1 that all send to each other; flow i is from first + i / (n - 1), to the others in turn.
  */

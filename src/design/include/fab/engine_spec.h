@@ -1,0 +1,21 @@
+/**
+ * @file engine_spec.h
+ * A routing engine as a design or an option names it.
+ */
+#ifndef FAB_ENGINE_SPEC_H
+#define FAB_ENGINE_SPEC_H
+
+#include "fab/sizes.h"
+
+#define FAB_ENGINE_TEXT_SIZE 1024 /* file names among its options */
+
+/** One requested routing engine, `name[,key=value...]` as on the command line; parsed by routing/. */
+typedef struct fab_engine_spec {
+    char text[FAB_ENGINE_TEXT_SIZE];
+    char where[FAB_WHERE_SIZE]; /**< file:line:column it came from, or "--engine" */
+} fab_engine_spec;
+
+/** Room for such a text with the defaults of all options that it leaves out. */
+#define FAB_ENGINE_LABEL_SIZE (FAB_ENGINE_TEXT_SIZE + 192)
+
+#endif

@@ -1,0 +1,111 @@
+/**
+ * @file fabric_spec.h
+ * What a design says of its fabric, as plain values.
+ */
+#ifndef FAB_FABRIC_SPEC_H
+#define FAB_FABRIC_SPEC_H
+
+#include "fab/sizes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Where leaf switches stand; auto: in the rack where all NICs of a server share a leaf, else in the row. */
+typedef enum fab_leaf_at { FAB_LEAF_AUTO, FAB_LEAF_IN_RACK, FAB_LEAF_IN_ROW, FAB_LEAF_IN_HALL } fab_leaf_at;
+
+/** Whose scale-up domain relays traffic between rails. */
+typedef enum fab_forward_at { FAB_FORWARD_AT_SOURCE, FAB_FORWARD_AT_DESTINATION } fab_forward_at;
+
+/** How it does: as the bytes come, or once all are there (store and forward). */
+typedef enum fab_forwarding { FAB_FORWARDING_PIPELINED, FAB_FORWARDING_SEQUENTIAL } fab_forwarding;
+
+/** What collectives may leave to the network: switch = its switches add up what they are sent. */
+typedef enum fab_reduction { FAB_REDUCTION_NONE, FAB_REDUCTION_IN_SWITCH } fab_reduction;
+
+/** How the servers of an installed fabric are numbered. */
+typedef enum fab_host_order { FAB_HOSTS_BY_NAME, FAB_HOSTS_BY_LEAF } fab_host_order;
+
+/** A general fat-tree XGFT(h; m1..mh; w1..wh), with p1..ph parallel cables [Ohring et al., IPPS 1995]. From index 1.
+ * Written "h;m1,...,mh;w1,...,wh" with an optional ";p1,...,ph" (default 1). */
+typedef struct fab_xgft {
+    uint32_t height; /**< 0: not given */
+    uint64_t m[FAB_MAX_TIERS + 1], w[FAB_MAX_TIERS + 1], p[FAB_MAX_TIERS + 1];
+    uint64_t ports; /**< product of m: NIC ports */
+} fab_xgft;
+
+/** A dragonfly [Kim et al., ISCA 2008]: groups of switches, all joined inside a group, and every group to every other.
+ * Written "p,a,h", with an optional number of groups (default a h + 1) and of parallel local cables (default 1). */
+typedef struct fab_dragonfly {
+    uint64_t p, a;  /**< NICs of a switch, 0: not given; switches of a group */
+    uint64_t h, g;  /**< global cables of a switch; groups: at most a h + 1 */
+    uint64_t trunk; /**< parallel cables between two switches of a group */
+} fab_dragonfly;
+
+#define FAB_MAX_DIMENSIONS 6
+
+/** A torus, written as its sizes: "4,4,8". */
+typedef struct fab_torus {
+    uint32_t n_dimensions; /**< 0: not given */
+    uint64_t size[FAB_MAX_DIMENSIONS];
+    uint64_t switches; /**< product of the sizes */
+} fab_torus;
+
+/** One switch tier; index 0 is the leaf tier. */
+typedef struct fab_tier_spec {
+    uint64_t radix;       /**< physical ports of one switch */
+    double port_bps;      /**< rate of one physical port; 0 = so that a cable below runs at the rate of a NIC port */
+    uint64_t down;        /**< most cables below one switch; 0 = what the taper leaves room for */
+    uint64_t breakout;    /**< cables below that one port serves, >= 1 */
+    uint64_t breakout_up; /**< cables above that one port serves; 0 = as below */
+    double taper;         /**< upper bound of capacity down / capacity up of one switch; unused in the top tier */
+    double length_m;      /**< cable length below this tier: tier 1 = NIC to leaf, tier 2 = leaf to spine, ... */
+    double latency_s;     /**< forwarding latency of one switch */
+} fab_tier_spec;
+
+/** Where racks stand; decides the lengths of the cables. Defaults that are not derived stand in fields.c. */
+typedef struct fab_floor_spec {
+    bool given;                 /**< false: cables have the lengths of their tiers */
+    double server_w;            /**< power of one server, resolved */
+    double rack_w, hall_w;      /**< most power of the servers of a rack and of a hall; 0 = no limit */
+    uint64_t servers_per_rack;  /**< resolved */
+    uint64_t racks_per_row;     /**< racks of servers */
+    uint64_t switches_per_rack; /**< of a network rack */
+    double rack_pitch_m, row_pitch_m, hall_distance_m;
+    double slack_m; /**< per end of a cable */
+    fab_leaf_at leaf_at;
+} fab_floor_spec;
+
+typedef struct fab_fabric_spec {
+    char family[FAB_NAME_SIZE];
+    uint64_t gpus; /**< 0 only where the family derives it (fat-tree with k) */
+    uint64_t gpus_per_server, nics_per_server;
+    double nic_bps;
+    uint64_t domain;         /**< GPUs per scale-up domain */
+    double domain_bps;       /**< per GPU and direction */
+    double domain_latency_s; /**< GPU to GPU through the scale-up switch */
+    double pcie_bps;         /**< GPU to NIC, per direction; 0 = not a limit (as fast as the NICs behind it) */
+    uint64_t tiers;          /**< 0 = the smallest number that suffices */
+    uint64_t pod;            /**< GPUs per pod; 0 = what the radix of one spine allows */
+    uint64_t planes, spares;
+    uint64_t storage;          /**< front-end only: storage servers, with as many NICs as a server has there */
+    uint64_t rails_per_switch; /**< rail-only: 0 = as many as fit a single switch */
+    fab_forward_at forward;    /**< rail-only */
+    fab_forwarding forwarding; /**< rail-only */
+    fab_reduction reduction;
+    uint64_t k; /**< fat-tree arity, 0 = not given */
+    fab_xgft xgft;
+    fab_dragonfly dragonfly;
+    fab_torus torus;
+    char file[FAB_FILE_SIZE];   /**< installed: what is installed, from the folder of the program */
+    char format[FAB_NAME_SIZE]; /**< installed: of the file; empty = recognised by content */
+    char digest[24];            /**< installed: of the bytes of the file; filled in, or what they have to be */
+    fab_host_order host_order;  /**< installed */
+    uint64_t hosts_per_switch;  /**< installed: to add to a file without hosts */
+    uint64_t cables;            /**< installed: between two switches of a file without cables; 0 = 1 */
+    fab_tier_spec tier[FAB_MAX_TIERS];
+    fab_floor_spec floor;
+    uint64_t max_bytes;         /**< memory that may be taken; 0 = no limit. The caller's, no part of a design */
+    char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
+} fab_fabric_spec;
+
+#endif

@@ -1,0 +1,89 @@
+/**
+ * @file job_spec.h
+ * What a design says of a job, as plain values.
+ */
+#ifndef FAB_JOB_SPEC_H
+#define FAB_JOB_SPEC_H
+
+#include "fab/sizes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum fab_job_kind { FAB_JOB_TRAINING, FAB_JOB_RANKING, FAB_JOB_SERVING } fab_job_kind;
+extern const char *const fab_job_kinds[]; /**< their names, ended by NULL */
+
+/** Which activations are computed again in the backward pass instead of being kept. */
+typedef enum fab_recompute { FAB_RECOMPUTE_FULL, FAB_RECOMPUTE_SELECTIVE, FAB_RECOMPUTE_NONE } fab_recompute;
+
+typedef enum fab_attention { FAB_ATTENTION_AUTO, FAB_ATTENTION_FLASH, FAB_ATTENTION_STANDARD } fab_attention;
+
+/** How context parallel ranks exchange keys and values. */
+typedef enum fab_cp_exchange { FAB_CP_ALL_GATHER, FAB_CP_RING } fab_cp_exchange;
+
+/** Algorithm of a job's collective: one of fab_job_collectives. */
+typedef enum fab_job_collective { FAB_COLLECTIVE_RING } fab_job_collective;
+extern const char *const fab_job_collectives[]; /**< ended by NULL */
+
+/** Order of the servers: as listed, drawn, pods filled one by one, or pods in turn. */
+typedef enum fab_placement {
+    FAB_PLACEMENT_ORDER,
+    FAB_PLACEMENT_RANDOM,
+    FAB_PLACEMENT_PACKED,
+    FAB_PLACEMENT_SCATTERED
+} fab_placement;
+extern const char *const fab_placements[]; /**< their names, ended by NULL */
+
+/** Whether a job that does not fit its GPUs is refused. */
+typedef enum fab_memory_rule { FAB_MEMORY_CHECK_AUTO, FAB_MEMORY_CHECK_ON, FAB_MEMORY_CHECK_OFF } fab_memory_rule;
+
+#define FAB_SERVERS_SIZE 8192 /* of a list of servers; ranges with a stride keep it short */
+
+typedef struct fab_job_spec {
+    char id[FAB_NAME_SIZE];
+    fab_job_kind kind;
+    char model[FAB_NAME_SIZE]; /**< of `list models`, or empty when the sizes are given */
+    uint64_t layers, hidden, heads, kv_heads, ffn, seq, vocab, experts; /**< 0 = the model's; experts 1: none */
+    uint64_t top_k, expert_ffn;       /**< experts a token visits; feed-forward size of one; 0 = the model's */
+    uint64_t tables, rows, embedding; /**< ranking: tables, rows of all of them, columns; 0 = the model's */
+    uint64_t dense_parameters;        /**< ranking: replicated on every GPU; 0 = the model's */
+    uint64_t prompt, tokens;          /**< serving: tokens read and generated per sequence; 0 = 1024, 256 */
+    uint64_t tp, cp, pp, dp, ep;      /**< 0 = default: tp = min(8, domain), dp = the rest, others 1; ep divides
+                                         dp x cp: it is no dimension of the rank order */
+    uint64_t microbatch,
+        interleave; /**< 0 = auto: the fastest where an iteration is timed; resolved: 1, see the next two */
+    bool microbatch_auto, interleave_auto; /**< of a resolved job: nobody chose it, it may be changed */
+    uint64_t batch;                        /**< sequences (ranking: samples) per iteration; 0 = the model's */
+    char gpu[FAB_NAME_SIZE];               /**< of `list gpus` */
+    fab_recompute recompute;
+    bool recompute_traffic;  /**< count the exchanges that a full recomputation repeats */
+    bool sequence_parallel;  /**< tensor parallel by reduce-scatter and all-gather, activations split */
+    fab_attention attention; /**< whether its scores are kept; auto of a resolved job: never */
+    fab_cp_exchange cp_exchange;
+    uint64_t activation_bytes;        /**< per element sent by tensor and pipeline parallelism */
+    uint64_t dispatch_bytes;          /**< per element sent to an expert; 0 = activation_bytes */
+    uint64_t gradient_bytes;          /**< per parameter in the data-parallel reduction */
+    uint64_t parameter_bytes;         /**< per parameter in the sharded all-gather */
+    uint64_t optimizer_bytes;         /**< per parameter, master copy included; 0 = 12 */
+    bool sharded;                     /**< data parallel: reduce-scatter + all-gather instead of all-reduce */
+    bool scatter_gather;              /**< pipeline sends 1/tp per GPU pair */
+    fab_job_collective tp_collective; /**< algorithm */
+    fab_job_collective dp_collective;
+    double tp_overlap, cp_overlap, pp_overlap, ep_overlap, dp_overlap; /**< part hidden behind computation, 0 to 1 */
+    double gpu_hour_usd; /**< price of a GPU for an hour, power and server included, network not */
+    double published_tflops, published_pipeline_bps, published_data_bps; /**< of a published run; 0 = none */
+    double train_tokens;       /**< tokens of the whole training run; 0 = not asked */
+    char order[FAB_NAME_SIZE]; /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
+    fab_placement placement;
+    uint64_t placement_seed;                /**< of a random one */
+    uint64_t gpus, n_servers;               /**< how many of the servers the job takes; 0 = all */
+    char servers[FAB_SERVERS_SIZE];         /**< "0-15,20,32-62:2": servers the job runs on, in this order; empty = all
+                                               but spares and storage servers */
+    char storage_servers[FAB_SERVERS_SIZE]; /**< servers that take checkpoints and hold the data, in the same network */
+    uint64_t sample_bytes;                  /**< of one sequence or sample that is read; 0 = 4 per token or table */
+    fab_memory_rule memory_check;           /**< auto: on when the model was named */
+    char contends[FAB_NAME_SIZE]; /**< phase that overlaps with those of other jobs, or "none"; empty: the longest */
+    char where[FAB_WHERE_SIZE];   /**< file:line:column of the element, for errors */
+} fab_job_spec;
+
+#endif
