@@ -166,7 +166,7 @@ fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan
     FAB_TRY(fab_builder_new(&sizes, &b.builder, err));
     b.f = fab_builder_fabric(b.builder);
     b.f->n_pods = plan->n_tiers >= 3 ? (uint32_t)(plan->tier[2].blocks * plan->attach.n_networks) : 0;
-    b.f->forwards_whole = spec->forwarding == FAB_FORWARDING_SEQUENTIAL;
+    b.f->stores_and_forwards = spec->forwarding == FAB_FORWARDING_SEQUENTIAL;
     b.f->forwards_at_destination = spec->forward == FAB_FORWARD_AT_DESTINATION;
     b.f->rails_per_network =
         plan->attach.by_rail && plan->attach.n_columns == 1 ? (uint32_t)plan->attach.rails_per_network : b.f->n_rails;

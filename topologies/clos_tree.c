@@ -58,7 +58,7 @@ static void fill_leaves(const fab_fabric_spec *spec, const fab_clos_plan *plan, 
 }
 
 /* Minimum cut of one network. `block` holds the NICs of every leaf and is used up. */
-static double cut(const fab_clos_plan *plan, side *block) {
+static double clos_tree_cut(const fab_clos_plan *plan, side *block) {
     for (uint64_t i = 0; i < plan->tier[1].blocks; i++) {
         side nics = block[i];
         block[i].source = nics.sink * plan->tier[1].down_bps; /* on the side of the sources: cut off the sinks */
@@ -98,7 +98,7 @@ fab_status fab_clos_tree(const fab_fabric_spec *spec, const fab_clos_plan *plan,
     for (uint64_t network = 0; network < plan->attach.n_networks; network++) {
         memset(block, 0, n_leaves * sizeof *block);
         fill_leaves(spec, plan, network, block);
-        tree.bisection_bps += cut(plan, block) * (double)plan->ends.planes;
+        tree.bisection_bps += clos_tree_cut(plan, block) * (double)plan->ends.planes;
     }
     *out = tree;
 done:

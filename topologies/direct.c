@@ -69,11 +69,11 @@ void fab_direct_count(const fab_fabric_spec *spec, const fab_direct_plan *plan, 
 
 /* --- graph ------------------------------------------------------------------------------------------------------ */
 
-void fab_direct_cable(const fab_direct_site *site, uint32_t boundary, uint64_t a, uint64_t a_port, uint64_t b,
+void fab_direct_cable(const fab_direct_sink *sink, uint32_t boundary, uint64_t a, uint64_t a_port, uint64_t b,
                       uint64_t b_port) {
-    fab_builder_cable(site->builder, site->link_class[boundary], site->first + (uint32_t)a,
-                      site->first_port + (uint32_t)a_port, site->first + (uint32_t)b,
-                      site->first_port + (uint32_t)b_port);
+    fab_builder_cable(sink->builder, sink->link_class[boundary], sink->first + (uint32_t)a,
+                      sink->first_port + (uint32_t)a_port, sink->first + (uint32_t)b,
+                      sink->first_port + (uint32_t)b_port);
 }
 
 /* Switch and port of a NIC. */
@@ -118,36 +118,36 @@ static uint64_t total_cables(const fab_direct_plan *plan) {
 fab_status fab_direct_build(const fab_fabric_spec *spec, const fab_direct_plan *plan, fab_direct_wire *wire,
                             const void *shape, fab_fabric **out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_direct_site site = {.first_port = (uint32_t)plan->tier.down + 1};
+    fab_direct_sink sink = {.first_port = (uint32_t)plan->tier.down + 1};
     fab_builder_sizes sizes = {.n_gpus = (uint32_t)plan->ends.gpus,
                                .n_nics = (uint32_t)plan->ends.nics,
                                .n_domains = (uint32_t)plan->ends.domains,
                                .n_tiers = 1,
                                .n_switches = {0, (uint32_t)(plan->switches * plan->ends.planes)},
                                .n_cables = total_cables(plan)};
-    FAB_TRY(fab_builder_new(&sizes, &site.builder, err));
-    fab_fabric *f = fab_builder_fabric(site.builder);
+    FAB_TRY(fab_builder_new(&sizes, &sink.builder, err));
+    fab_fabric *f = fab_builder_fabric(sink.builder);
     describe_switches(plan, f);
-    FAB_TRY(fab_ends_build(spec, &plan->ends, site.builder, err));
+    FAB_TRY(fab_ends_build(spec, &plan->ends, sink.builder, err));
     for (uint32_t t = 1; t <= plan->n_boundaries; t++) {
         fab_link_class c = fab_cable_class(t == 1 ? FAB_LINK_ACCESS : FAB_LINK_FABRIC, t,
                                            t == 1 ? plan->tier.down_bps : plan->cable_bps, spec->tier[t - 1].length_m,
                                            spec->tier[0].latency_s);
-        FAB_TRY(fab_builder_class(site.builder, &c, &site.link_class[t], err));
+        FAB_TRY(fab_builder_class(sink.builder, &c, &sink.link_class[t], err));
     }
     for (uint32_t plane = 0; plane < plan->ends.planes; plane++) {
-        site.first = f->first[FAB_NODE_SWITCH] + (uint32_t)(plane * plan->switches);
+        sink.first = f->first[FAB_NODE_SWITCH] + (uint32_t)(plane * plan->switches);
         for (uint32_t nic = 0; nic < plan->ends.nics; nic++) {
             uint64_t at = 0;
             uint64_t port = 0;
             locate(plan, nic, &at, &port);
-            fab_builder_cable(site.builder, site.link_class[1], f->first[FAB_NODE_NIC] + nic,
-                              fab_ends_nic_port(f, plane), site.first + (uint32_t)at, (uint32_t)port);
+            fab_builder_cable(sink.builder, sink.link_class[1], f->first[FAB_NODE_NIC] + nic,
+                              fab_ends_nic_port(f, plane), sink.first + (uint32_t)at, (uint32_t)port);
         }
-        wire(shape, &site);
+        wire(shape, &sink);
     }
-    FAB_TRY(fab_builder_freeze(&site.builder, out, err));
+    FAB_TRY(fab_builder_freeze(&sink.builder, out, err));
 done:
-    fab_builder_free(site.builder);
+    fab_builder_free(sink.builder);
     return status;
 }

@@ -36,19 +36,19 @@ fab_status fab_direct_check(const fab_fabric_spec *spec, const fab_direct_plan *
 void fab_direct_count(const fab_fabric_spec *spec, const fab_direct_plan *plan, fab_counts *out);
 
 /** Where the cables of one plane go. */
-typedef struct fab_direct_site {
+typedef struct fab_direct_sink {
     fab_builder *builder;
     fab_node_id first;                      /**< switch 0 of the plane */
     uint32_t first_port;                    /**< first port behind those for NICs */
     uint16_t link_class[FAB_MAX_TIERS + 1]; /**< [boundary] */
-} fab_direct_site;
+} fab_direct_sink;
 
 /** Adds a cable of `boundary` between two switches of the plane; ports count from 0 behind those for NICs. */
-void fab_direct_cable(const fab_direct_site *site, uint32_t boundary, uint64_t a, uint64_t a_port, uint64_t b,
+void fab_direct_cable(const fab_direct_sink *sink, uint32_t boundary, uint64_t a, uint64_t a_port, uint64_t b,
                       uint64_t b_port);
 
 /** Lays all cables between the switches of one plane. */
-typedef void fab_direct_wire(const void *shape, const fab_direct_site *site);
+typedef void fab_direct_wire(const void *shape, const fab_direct_sink *sink);
 
 /** The graph. Complexity: O(nodes + cables). */
 fab_status fab_direct_build(const fab_fabric_spec *spec, const fab_direct_plan *plan, fab_direct_wire *wire,

@@ -74,11 +74,11 @@ done:
     return status;
 }
 
-static void wire_group(const fab_dragonfly *d, uint64_t group, const fab_direct_site *site) {
+static void wire_group(const fab_dragonfly *d, uint64_t group, const fab_direct_sink *sink) {
     for (uint64_t i = 0; i < d->a; i++) {
         for (uint64_t j = i + 1; j < d->a; j++) {
             for (uint64_t cable = 0; cable < d->trunk; cable++) { /* a switch has no port to itself */
-                fab_direct_cable(site, LOCAL, group * d->a + i, (j - 1) * d->trunk + cable, group * d->a + j,
+                fab_direct_cable(sink, LOCAL, group * d->a + i, (j - 1) * d->trunk + cable, group * d->a + j,
                                  i * d->trunk + cable);
             }
         }
@@ -87,7 +87,7 @@ static void wire_group(const fab_dragonfly *d, uint64_t group, const fab_direct_
 
 /* The cables of a group to others are numbered by the distance to the other group, and dealt to its switches in turn:
  * the cables of a pair leave from different switches, and switches differ by one cable at most. */
-static void wire_pair(const shape *s, uint64_t from, uint64_t to, const fab_direct_site *site) {
+static void wire_pair(const shape *s, uint64_t from, uint64_t to, const fab_direct_sink *sink) {
     const fab_dragonfly *d = &s->d;
     uint64_t base = d->trunk * (d->a - 1);
     uint64_t distance = to - from - 1;   /* 0: the next group */
@@ -95,19 +95,19 @@ static void wire_pair(const shape *s, uint64_t from, uint64_t to, const fab_dire
     for (uint64_t cable = 0; cable < s->pair; cable++) {
         uint64_t there = distance * s->pair + cable;
         uint64_t here = back * s->pair + cable;
-        fab_direct_cable(site, GLOBAL, from * d->a + there % d->a, base + there / d->a, to * d->a + here % d->a,
+        fab_direct_cable(sink, GLOBAL, from * d->a + there % d->a, base + there / d->a, to * d->a + here % d->a,
                          base + here / d->a);
     }
 }
 
-static void wire(const void *argument, const fab_direct_site *site) {
+static void wire(const void *argument, const fab_direct_sink *sink) {
     const shape *s = argument;
     for (uint64_t group = 0; group < s->d.g; group++) {
-        wire_group(&s->d, group, site);
+        wire_group(&s->d, group, sink);
     }
     for (uint64_t from = 0; from < s->d.g; from++) {
         for (uint64_t to = from + 1; to < s->d.g; to++) {
-            wire_pair(s, from, to, site);
+            wire_pair(s, from, to, sink);
         }
     }
 }
@@ -123,7 +123,7 @@ static fab_status predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err
     return status;
 }
 
-static fab_status build(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {
+static fab_status dragonfly_build(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {
     fab_direct_plan plan = {0};
     shape s = {0};
     fab_fabric_spec copy = *spec;
@@ -134,4 +134,4 @@ static fab_status build(const fab_fabric_spec *spec, fab_fabric **out, fab_error
 static const char *const KEYS[] = {"dragonfly", NULL};
 
 const fab_family fab_family_dragonfly = {
-    "dragonfly", "groups joined all to all, inside and between (p,a,h[,g])", KEYS, predict, build, NULL};
+    "dragonfly", "groups joined all to all, inside and between (p,a,h[,g])", KEYS, predict, dragonfly_build, NULL};

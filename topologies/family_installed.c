@@ -1,5 +1,5 @@
-/* installed: what a file says is there (src/site). Servers whose NICs lack cables stand last. The names of boxes and
- * ports are kept. See src/doc/adr/0041-import.md. */
+/* installed: what a file says is there (src/installed). Servers whose NICs lack cables stand last. The names of boxes
+ * and ports are kept. See src/doc/adr/0041-import.md. */
 #include "families.h"
 #include "installed_build.h"
 
@@ -19,7 +19,7 @@
 /* --- ports -------------------------------------------------------------------------------------------------------- */
 
 const char *installed_port_text(const fab_installed_build *b, uint32_t side) {
-    const char *port = fab_site_near(b->site->site, side)->port;
+    const char *port = fab_network_near(b->net->net, side)->port;
     return port != NULL ? port : "";
 }
 
@@ -35,14 +35,14 @@ uint32_t installed_port_number(const char *port) {
 }
 
 static uint32_t ends_of(const fab_installed_build *b, uint32_t node, const uint32_t **out) {
-    const fab_shape *s = &b->site->shape;
+    const fab_shape *s = &b->net->shape;
     *out = s->side + s->first[node];
     return s->first[node + 1] - s->first[node];
 }
 
 /* Numbers as printed where all are such; else ports are counted in the order of their names. */
 static fab_status number_ports(fab_installed_build *b, uint32_t index, fab_error *err) {
-    const fab_installed_switch *v = &b->site->switches[index];
+    const fab_structure_switch *v = &b->net->switches[index];
     const uint32_t *side = NULL;
     uint32_t n = ends_of(b, v->node, &side);
     uint32_t last = 0;
@@ -59,7 +59,7 @@ static fab_status number_ports(fab_installed_build *b, uint32_t index, fab_error
     uint64_t radix = v->n_ports > 0 ? v->n_ports : b->spec->tier[v->tier - 1].radix;
     radix = radix > v->n_used ? radix : v->n_used;
     if (radix > UINT16_MAX || last > UINT16_MAX) {
-        return fab_fail(err, FAB_EUNSUPPORTED, b->site->site->nodes[v->node].label,
+        return fab_fail(err, FAB_EUNSUPPORTED, b->net->net->nodes[v->node].label,
                         "a switch of %" PRIu64 " ports; the limit is %u", radix > last ? radix : last, UINT16_MAX);
     }
     b->f->switch_radix[index] = (uint16_t)radix;
@@ -69,13 +69,13 @@ static fab_status number_ports(fab_installed_build *b, uint32_t index, fab_error
 
 /* Port of a cable end on its switch: that of the file, or the next free one where it names none. */
 static uint32_t take_port(const fab_installed_build *b, uint32_t index, uint32_t side) {
-    return b->site->site->is_tree_of_names ? ++b->next[index] : b->port[side];
+    return b->net->net->is_tree_of_names ? ++b->next[index] : b->port[side];
 }
 
 /* Switches of a file that names no ports have as many as they need. */
 static void widen_switches(const fab_installed_build *b) {
-    for (uint32_t i = 0; b->site->site->is_tree_of_names && i < b->site->n_switches; i++) {
-        uint64_t radix = b->spec->tier[b->site->switches[i].tier - 1].radix;
+    for (uint32_t i = 0; b->net->net->is_tree_of_names && i < b->net->n_switches; i++) {
+        uint64_t radix = b->spec->tier[b->net->switches[i].tier - 1].radix;
         radix = radix > b->next[i] ? radix : b->next[i];
         b->f->switch_radix[i] = b->f->switch_ports[i] = (uint16_t)(radix < UINT16_MAX ? radix : UINT16_MAX);
     }
@@ -85,9 +85,9 @@ static void widen_switches(const fab_installed_build *b) {
 
 static fab_status cable_class(const fab_installed_build *b, uint32_t cable, uint32_t boundary, uint16_t *out,
                               fab_error *err) {
-    const fab_site_cable *c = &b->site->site->cables[cable];
+    const fab_network_cable *c = &b->net->net->cables[cable];
     const fab_tier_spec *tier = &b->spec->tier[boundary - 1];
-    const fab_tier_spec *device = &b->spec->tier[b->site->is_tree ? boundary - 1 : 0];
+    const fab_tier_spec *device = &b->spec->tier[b->net->is_tree ? boundary - 1 : 0];
     fab_link_kind kind = boundary == ACCESS ? FAB_LINK_ACCESS : FAB_LINK_FABRIC;
     double bps = c->rate_bps > 0      ? c->rate_bps
                  : tier->port_bps > 0 ? tier->port_bps
@@ -102,17 +102,17 @@ static fab_status cable_class(const fab_installed_build *b, uint32_t cable, uint
 
 static fab_status add_access(const fab_installed_build *b, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_installed *site = b->site;
+    const fab_structure *net = b->net;
     fab_node_id base = b->f->first[FAB_NODE_SWITCH];
-    for (uint32_t plane = 0; plane < site->n_planes; plane++) {
-        for (uint32_t nic = 0; nic < site->n_servers * site->nics_per_server; nic++) {
-            uint32_t side = site->nic_side[(size_t)nic * site->n_planes + plane];
+    for (uint32_t plane = 0; plane < net->n_planes; plane++) {
+        for (uint32_t nic = 0; nic < net->n_servers * net->nics_per_server; nic++) {
+            uint32_t side = net->nic_side[(size_t)nic * net->n_planes + plane];
             uint16_t link_class = 0;
-            if (side == FAB_SITE_NONE) {
+            if (side == FAB_NETWORK_NONE) {
                 continue;
             }
             FAB_TRY(cable_class(b, side >> 1, ACCESS, &link_class, err));
-            uint32_t index = site->switch_of[fab_site_far(site->site, side)->node];
+            uint32_t index = net->switch_of[fab_network_far(net->net, side)->node];
             fab_builder_cable(b->builder, link_class, b->f->first[FAB_NODE_NIC] + nic, fab_ends_nic_port(b->f, plane),
                               base + index, take_port(b, index, side ^ 1U));
         }
@@ -123,16 +123,16 @@ done:
 
 static fab_status add_trunks(const fab_installed_build *b, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_installed *site = b->site;
+    const fab_structure *net = b->net;
     fab_node_id base = b->f->first[FAB_NODE_SWITCH];
-    for (uint32_t i = 0; i < site->n_trunks; i++) {
+    for (uint32_t i = 0; i < net->n_trunks; i++) {
         uint32_t side[2];
         uint16_t link_class = 0;
-        fab_installed_trunk(site, i, side);
-        uint32_t lower = site->switch_of[fab_site_near(site->site, side[0])->node];
-        uint32_t upper = site->switch_of[fab_site_near(site->site, side[1])->node];
-        uint32_t boundary = site->is_tree ? site->switches[upper].tier : TRUNK;
-        FAB_TRY(cable_class(b, site->trunk[i], boundary, &link_class, err));
+        fab_structure_trunk(net, i, side);
+        uint32_t lower = net->switch_of[fab_network_near(net->net, side[0])->node];
+        uint32_t upper = net->switch_of[fab_network_near(net->net, side[1])->node];
+        uint32_t boundary = net->is_tree ? net->switches[upper].tier : TRUNK;
+        FAB_TRY(cable_class(b, net->trunk[i], boundary, &link_class, err));
         uint32_t lower_port = take_port(b, lower, side[0]);
         fab_builder_cable(b->builder, link_class, base + lower, lower_port, base + upper, take_port(b, upper, side[1]));
     }
@@ -142,21 +142,21 @@ done:
 
 /* --- planes, pods, rails ------------------------------------------------------------------------------------------ */
 
-static uint32_t switch_behind(const fab_installed *site, uint32_t nic, uint32_t plane) {
-    uint32_t side = site->nic_side[(size_t)nic * site->n_planes + plane];
-    return side != FAB_SITE_NONE ? site->switch_of[fab_site_far(site->site, side)->node] : FAB_NONE;
+static uint32_t switch_behind(const fab_structure *net, uint32_t nic, uint32_t plane) {
+    uint32_t side = net->nic_side[(size_t)nic * net->n_planes + plane];
+    return side != FAB_NETWORK_NONE ? net->switch_of[fab_network_far(net->net, side)->node] : FAB_NONE;
 }
 
 /* Rail of a leaf, where all its NICs have one and the same. */
 static void find_rails(const fab_installed_build *b) {
     fab_fabric *f = b->f;
-    uint32_t n_nics = b->site->n_servers * b->site->nics_per_server;
-    for (uint32_t i = 0; i < b->site->n_switches; i++) {
+    uint32_t n_nics = b->net->n_servers * b->net->nics_per_server;
+    for (uint32_t i = 0; i < b->net->n_switches; i++) {
         f->switch_rail[i] = UINT16_MAX;
     }
-    for (int pass = 0; pass < 2 && b->site->shape.has_rails; pass++) { /* the second finds those that differ */
+    for (int pass = 0; pass < 2 && b->net->shape.has_rails; pass++) { /* the second finds those that differ */
         for (uint32_t nic = 0; nic < n_nics; nic++) {
-            uint32_t leaf = switch_behind(b->site, nic, 0);
+            uint32_t leaf = switch_behind(b->net, nic, 0);
             uint16_t rail = (uint16_t)(nic % f->n_rails);
             if (leaf != FAB_NONE && (pass == 0 || f->switch_rail[leaf] != rail)) {
                 f->switch_rail[leaf] = pass == 0 ? rail : UINT16_MAX;
@@ -168,23 +168,23 @@ static void find_rails(const fab_installed_build *b) {
 /* Rails of several networks: how many a network has. 0: they are not apart. */
 static fab_status rails_apart(const fab_installed_build *b, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_installed *site = b->site;
+    const fab_structure *net = b->net;
     uint32_t *network = NULL; /* [rail], + 1 */
-    uint32_t n_nics = site->n_servers * site->nics_per_server;
+    uint32_t n_nics = net->n_servers * net->nics_per_server;
     uint32_t n_rails = b->f->n_rails;
     uint32_t shared = 1; /* rails from the first on that share its network */
     *out = 0;
-    if (site->n_networks < 2 || site->n_planes > 1 || n_rails < 2) {
+    if (net->n_networks < 2 || net->n_planes > 1 || n_rails < 2) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(network, n_rails, err));
     for (uint32_t nic = 0; nic < n_nics; nic++) {
-        uint32_t leaf = switch_behind(site, nic, 0);
+        uint32_t leaf = switch_behind(net, nic, 0);
         uint32_t *known = &network[nic % n_rails];
-        if (leaf != FAB_NONE && *known != 0 && *known != site->switches[leaf].network + 1) {
+        if (leaf != FAB_NONE && *known != 0 && *known != net->switches[leaf].network + 1) {
             goto done;
         }
-        *known = leaf != FAB_NONE ? site->switches[leaf].network + 1 : *known;
+        *known = leaf != FAB_NONE ? net->switches[leaf].network + 1 : *known;
     }
     while (shared < n_rails && network[shared] == network[0]) {
         shared++;
@@ -201,22 +201,22 @@ done:
     return status;
 }
 
-static fab_status describe(const fab_installed_build *b, fab_error *err) {
+static fab_status installed_describe(const fab_installed_build *b, fab_error *err) {
     fab_status status = FAB_OK;
     fab_fabric *f = b->f;
-    const fab_installed *site = b->site;
+    const fab_structure *net = b->net;
     uint32_t shared = 0;
-    f->n_cut_servers = site->n_servers - site->n_whole;
-    f->n_pods = site->n_pods;
-    f->forwards_whole = b->spec->forwarding == FAB_FORWARDING_SEQUENTIAL;
+    f->n_cut_servers = net->n_servers - net->n_complete;
+    f->n_pods = net->n_pods;
+    f->stores_and_forwards = b->spec->forwarding == FAB_FORWARDING_SEQUENTIAL;
     f->forwards_at_destination = b->spec->forward == FAB_FORWARD_AT_DESTINATION;
-    if (!site->is_tree) {
+    if (!net->is_tree) {
         f->wiring = FAB_WIRING_GRAPH;
         f->n_boundaries = TRUNK;
     }
-    for (uint32_t i = 0; i < site->n_switches; i++) {
-        f->switch_pod[i] = site->switches[i].pod == FAB_SITE_NONE ? FAB_NONE : site->switches[i].pod;
-        f->switch_plane[i] = (uint16_t)site->switches[i].plane;
+    for (uint32_t i = 0; i < net->n_switches; i++) {
+        f->switch_pod[i] = net->switches[i].pod == FAB_NETWORK_NONE ? FAB_NONE : net->switches[i].pod;
+        f->switch_plane[i] = (uint16_t)net->switches[i].plane;
     }
     find_rails(b);
     FAB_TRY(rails_apart(b, &shared, err));
@@ -228,38 +228,38 @@ done:
 
 /* --- all together ------------------------------------------------------------------------------------------------- */
 
-static uint32_t count_access(const fab_installed *site) {
+static uint32_t count_access(const fab_structure *net) {
     uint32_t n = 0;
-    for (size_t i = 0; i < (size_t)site->n_servers * site->nics_per_server * site->n_planes; i++) {
-        n += site->nic_side[i] != FAB_SITE_NONE;
+    for (size_t i = 0; i < (size_t)net->n_servers * net->nics_per_server * net->n_planes; i++) {
+        n += net->nic_side[i] != FAB_NETWORK_NONE;
     }
     return n;
 }
 
-static fab_status begin(fab_installed_build *b, fab_error *err) {
+static fab_status installed_begin(fab_installed_build *b, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_installed *site = b->site;
+    const fab_structure *net = b->net;
     fab_fabric_spec spec = *b->spec;
-    spec.planes = site->n_planes;
+    spec.planes = net->n_planes;
     FAB_TRY(fab_ends_count(&spec, &b->ends, err));
     FAB_TRY(fab_ends_check(&spec, &b->ends, err));
-    if (b->ends.nics != (uint64_t)site->n_servers * site->nics_per_server) { /* Slurm: a cable stands for several */
+    if (b->ends.nics != (uint64_t)net->n_servers * net->nics_per_server) { /* Slurm: a cable stands for several */
         FAB_FAIL(err, FAB_EINPUT, spec.file,
                  "some hosts are below one switch and some below several: say how many NICs each has "
                  "(nics-per-server=%" PRIu32 ")",
-                 site->nics_per_server);
+                 net->nics_per_server);
     }
-    b->n_cables = count_access(site) + site->n_trunks;
+    b->n_cables = count_access(net) + net->n_trunks;
     fab_builder_sizes sizes = {.n_gpus = (uint32_t)b->ends.gpus,
                                .n_nics = (uint32_t)b->ends.nics,
                                .n_domains = (uint32_t)b->ends.domains,
-                               .n_tiers = site->n_tiers,
+                               .n_tiers = net->n_tiers,
                                .n_cables = fab_ends_cables(&b->ends) + b->n_cables};
-    for (uint32_t i = 0; i < site->n_switches; i++) {
-        sizes.n_switches[site->switches[i].tier]++;
+    for (uint32_t i = 0; i < net->n_switches; i++) {
+        sizes.n_switches[net->switches[i].tier]++;
     }
-    FAB_TRY(FAB_NEW(b->port, 2 * (size_t)site->site->n_cables, err));
-    FAB_TRY(FAB_NEW(b->next, site->n_switches, err));
+    FAB_TRY(FAB_NEW(b->port, 2 * (size_t)net->net->n_cables, err));
+    FAB_TRY(FAB_NEW(b->next, net->n_switches, err));
     FAB_TRY(fab_builder_new(&sizes, &b->builder, err));
     b->f = fab_builder_fabric(b->builder);
     FAB_TRY(fab_ends_build(&spec, &b->ends, b->builder, err));
@@ -269,26 +269,25 @@ done:
 
 #define BYTES_PER_CABLE 400.0 /* of what was read, its names and shape, and the graph made of it */
 
-static fab_status check_memory(const fab_fabric_spec *spec, const fab_installed *site, fab_error *err) {
+static fab_status installed_check_memory(const fab_fabric_spec *spec, const fab_structure *net, fab_error *err) {
     char cables[32];
     char what[64];
-    (void)snprintf(what, sizeof what, "an installed fabric of %s cables",
-                   fab_format_count(cables, site->site->n_cables));
-    return fab_memory_check(what, (double)site->site->n_cables * BYTES_PER_CABLE, spec->max_bytes, err);
+    (void)snprintf(what, sizeof what, "an installed fabric of %s cables", fab_format_count(cables, net->net->n_cables));
+    return fab_memory_check(what, (double)net->net->n_cables * BYTES_PER_CABLE, spec->max_bytes, err);
 }
 
-static fab_status build(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {
+static fab_status installed_build(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_installed *site = NULL;
+    fab_structure *net = NULL;
     fab_fabric *fabric = NULL;
     fab_installed_build b = {.spec = spec};
-    fab_installed_options options = fab_design_installed_options(spec);
-    FAB_TRY(fab_installed_read(spec->file, &options, &site, err));
-    FAB_TRY(check_memory(spec, site, err));
-    b.site = site;
-    FAB_TRY(begin(&b, err));
-    FAB_TRY(describe(&b, err));
-    for (uint32_t i = 0; i < site->n_switches; i++) {
+    fab_structure_options options = fab_design_installed_options(spec);
+    FAB_TRY(fab_structure_read(spec->file, &options, &net, err));
+    FAB_TRY(installed_check_memory(spec, net, err));
+    b.net = net;
+    FAB_TRY(installed_begin(&b, err));
+    FAB_TRY(installed_describe(&b, err));
+    for (uint32_t i = 0; i < net->n_switches; i++) {
         FAB_TRY(number_ports(&b, i, err));
     }
     FAB_TRY(add_access(&b, err));
@@ -302,7 +301,7 @@ static fab_status build(const fab_fabric_spec *spec, fab_fabric **out, fab_error
 done:
     fab_builder_free(b.builder);
     fab_fabric_free(fabric);
-    fab_installed_free(site);
+    fab_structure_free(net);
     FAB_FREE_ALL(b.port, b.next);
     return status;
 }
@@ -311,4 +310,4 @@ static const char *const KEYS[] = {"file",   "format",  "digest",     "host-orde
                                    "cables", "forward", "forwarding", NULL};
 
 const fab_family fab_family_installed = {
-    "installed", "what a file says is installed (file=); see import", KEYS, NULL, build, NULL};
+    "installed", "what a file says is installed (file=); see import", KEYS, NULL, installed_build, NULL};

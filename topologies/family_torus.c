@@ -32,7 +32,7 @@ done:
     return status;
 }
 
-static void wire(const void *argument, const fab_direct_site *site) {
+static void wire(const void *argument, const fab_direct_sink *sink) {
     const fab_torus *t = argument;
     uint64_t stride = 1;
     uint64_t port = 0;
@@ -41,9 +41,9 @@ static void wire(const void *argument, const fab_direct_site *site) {
         for (uint64_t v = 0; size > 1 && v < t->switches; v++) {
             uint64_t x = v / stride % size;
             if (x + 1 < size) {
-                fab_direct_cable(site, CABLES, v, port, v + stride, port + degree(size) - 1);
+                fab_direct_cable(sink, CABLES, v, port, v + stride, port + degree(size) - 1);
             } else if (size > 2) {
-                fab_direct_cable(site, CABLES, v, port, v - x * stride, port + 1);
+                fab_direct_cable(sink, CABLES, v, port, v - x * stride, port + 1);
             }
         }
         port += degree(size);
@@ -61,7 +61,7 @@ static fab_status predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err
     return status;
 }
 
-static fab_status build(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {
+static fab_status torus_build(const fab_fabric_spec *spec, fab_fabric **out, fab_error *err) {
     fab_direct_plan plan = {0};
     fab_status status = plan_torus(spec, &plan, err);
     return status == FAB_OK ? fab_direct_build(spec, &plan, wire, &spec->torus, out, err) : status;
@@ -70,4 +70,4 @@ static fab_status build(const fab_fabric_spec *spec, fab_fabric **out, fab_error
 static const char *const KEYS[] = {"torus", NULL};
 
 const fab_family fab_family_torus = {
-    "torus", "a grid of up to six dimensions with its ends joined (torus=)", KEYS, predict, build, NULL};
+    "torus", "a grid of up to six dimensions with its ends joined (torus=)", KEYS, predict, torus_build, NULL};

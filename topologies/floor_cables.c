@@ -10,7 +10,7 @@
 
 #define MAX_LENGTHS 64 /* more than there are standard lengths */
 
-static bool is_network(const fab_link_class *k) {
+static bool cables_is_network(const fab_link_class *k) {
     return k->kind == FAB_LINK_ACCESS || k->kind == FAB_LINK_FABRIC;
 }
 
@@ -20,7 +20,7 @@ typedef struct lengths {
     uint32_t n;
 } lengths;
 
-static uint32_t index_of(lengths *l, double length_m) {
+static uint32_t cables_index_of(lengths *l, double length_m) {
     uint32_t i = 0;
     while (i < l->n && l->length_m[i] != length_m) {
         i++;
@@ -36,11 +36,11 @@ static fab_status find_lengths(const fab_fabric_spec *spec, const fab_floor *flo
     for (uint32_t cable = 0; cable < f->n_cables; cable++) {
         const fab_link_class *k = &f->classes[f->cable_class[cable]];
         uint32_t i = 0;
-        if (is_network(k)) {
+        if (cables_is_network(k)) {
             const fab_rack *a = &floor->rack[fab_floor_rack_of(floor, f, f->end[2 * (size_t)cable])];
             const fab_rack *b = &floor->rack[fab_floor_rack_of(floor, f, f->end[2 * (size_t)cable + 1])];
             double length_m = fab_floor_cable_m(&spec->floor, a, b);
-            i = index_of(l, length_m);
+            i = cables_index_of(l, length_m);
             if (length_m <= 0 || i == MAX_LENGTHS) {
                 char name[FAB_LINK_NAME_SIZE];
                 return fab_fail(err, FAB_EINPUT, fab_link_name(f, 2 * cable, name),
@@ -71,7 +71,7 @@ static fab_status make_classes(const fab_fabric *f, const lengths *l, const bool
     uint32_t n = 0;
     uint32_t n_network = 0;
     for (uint32_t k = 0; k < f->n_classes; k++) {
-        bool network = is_network(&f->classes[k]);
+        bool network = cables_is_network(&f->classes[k]);
         double last_m = -1;
         for (;;) {
             uint32_t next = MAX_LENGTHS; /* the shortest that is longer than the last */
@@ -167,7 +167,7 @@ fab_status fab_floor_count(const fab_fabric_spec *spec, const fab_floor *floor, 
         count[f->cable_class[cable]]++;
     }
     for (uint32_t i = 0; i < f->n_classes; i++) {
-        if (count[i] > 0 && is_network(&f->classes[i]) && f->classes[i].tier <= FAB_MAX_TIERS) {
+        if (count[i] > 0 && cables_is_network(&f->classes[i]) && f->classes[i].tier <= FAB_MAX_TIERS) {
             add_class(&f->classes[i], count[i], &c);
         }
     }

@@ -90,7 +90,7 @@ static fab_status size_racks(layout *l, fab_error *err) {
 
 /* --- switches ----------------------------------------------------------------------------------------------------- */
 
-static void widen(layout *l, uint32_t i, uint32_t low, uint32_t high) {
+static void floor_plan_widen(layout *l, uint32_t i, uint32_t low, uint32_t high) {
     l->low[i] = smaller(l->low[i], low);
     l->high[i] = l->high[i] > high ? l->high[i] : high;
 }
@@ -108,13 +108,13 @@ static void find_spans(layout *l) {
             fab_node_id w = fab_head(f, f->out_link[k]);
             if (w < base) {
                 uint32_t rack = fab_floor_rack_of(l->floor, f, w);
-                widen(l, v - base, rack, rack);
+                floor_plan_widen(l, v - base, rack, rack);
             } else if (w < first_alike) {
-                widen(l, v - base, l->low[w - base], l->high[w - base]);
+                floor_plan_widen(l, v - base, l->low[w - base], l->high[w - base]);
             }
         }
         if (l->low[v - base] == UINT32_MAX) { /* nothing below: stands in the middle of all */
-            widen(l, v - base, 0, l->floor->n_server_racks - 1);
+            floor_plan_widen(l, v - base, 0, l->floor->n_server_racks - 1);
         }
     }
 }
@@ -275,13 +275,14 @@ uint32_t fab_floor_rack_of(const fab_floor *floor, const fab_fabric *f, fab_node
 
 /* --- lengths ------------------------------------------------------------------------------------------------------ */
 
-static double between(uint32_t a, uint32_t b) {
+static double floor_plan_between(uint32_t a, uint32_t b) {
     return a > b ? (double)(a - b) : (double)(b - a);
 }
 
 double fab_floor_distance_m(const fab_floor_spec *spec, const fab_rack *a, const fab_rack *b) {
-    return between(a->hall, b->hall) * spec->hall_distance_m + between(a->row, b->row) * spec->row_pitch_m +
-           between(a->place, b->place) * spec->rack_pitch_m;
+    return floor_plan_between(a->hall, b->hall) * spec->hall_distance_m +
+           floor_plan_between(a->row, b->row) * spec->row_pitch_m +
+           floor_plan_between(a->place, b->place) * spec->rack_pitch_m;
 }
 
 double fab_floor_cable_m(const fab_floor_spec *spec, const fab_rack *a, const fab_rack *b) {

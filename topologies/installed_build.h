@@ -12,7 +12,7 @@
 
 typedef struct fab_installed_build {
     const fab_fabric_spec *spec;
-    const fab_installed *site;
+    const fab_structure *net;
     fab_ends ends;
     fab_builder *builder;
     fab_fabric *f;     /* under construction, then frozen */

@@ -47,7 +47,7 @@ static fab_status check_keys(const fab_fabric_spec *spec, const fab_family *fami
     return FAB_OK;
 }
 
-static fab_status find(const fab_fabric_spec *spec, const fab_family **out, fab_error *err) {
+static fab_status topologies_find(const fab_fabric_spec *spec, const fab_family **out, fab_error *err) {
     *out = fab_family_find(spec->family);
     if (*out != NULL) {
         return check_keys(spec, *out, err);
@@ -65,7 +65,7 @@ static fab_status find(const fab_fabric_spec *spec, const fab_family **out, fab_
 fab_status fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {
     const fab_family *family = NULL;
     fab_fabric *fabric = NULL;
-    fab_status status = find(spec, &family, err);
+    fab_status status = topologies_find(spec, &family, err);
     if (status != FAB_OK || family->predict != NULL) {
         return status == FAB_OK ? family->predict(spec, out, err) : status;
     }
@@ -127,7 +127,7 @@ static void add_kind(const fab_link_class *k, uint64_t count, fab_counts *c) {
 }
 
 /* A pass over the cables for every 256 classes: nobody has more. */
-static void count_cables(const fab_fabric *f, fab_counts *c) {
+static void topologies_count_cables(const fab_fabric *f, fab_counts *c) {
     for (uint32_t first = 0; first < f->n_classes; first += 256) {
         uint64_t count[256] = {0};
         for (uint32_t cable = 0; cable < f->n_cables; cable++) {
@@ -157,11 +157,11 @@ void fab_fabric_count(const fab_fabric *f, fab_counts *out) {
                     .wiring = f->wiring,
                     .pods = f->n_pods};
     add_switches(f, &c);
-    count_cables(f, &c);
+    topologies_count_cables(f, &c);
     *out = c;
 }
 
-static fab_status compare(const fab_counts *predicted, const fab_counts *built, fab_error *err) {
+static fab_status topologies_compare(const fab_counts *predicted, const fab_counts *built, fab_error *err) {
     const struct {
         const char *name;
         uint64_t a, b;
@@ -199,7 +199,7 @@ double fab_topology_bytes(const fab_counts *c) {
     return ((double)c->cables + inside) * BYTES_PER_CABLE + (double)c->switches * BYTES_PER_SWITCH;
 }
 
-static fab_status check_memory(const fab_fabric_spec *spec, const fab_counts *counts, fab_error *err) {
+static fab_status topologies_check_memory(const fab_fabric_spec *spec, const fab_counts *counts, fab_error *err) {
     char gpus[32];
     char cables[32];
     char what[128];
@@ -216,10 +216,10 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     fab_floor_counts on_floor = {0};
     fab_counts predicted = {0};
     fab_counts built = {0};
-    FAB_TRY(find(spec, &family, err));
+    FAB_TRY(topologies_find(spec, &family, err));
     if (family->predict != NULL) {
         FAB_TRY(family->predict(spec, &predicted, err));
-        FAB_TRY(check_memory(spec, &predicted, err));
+        FAB_TRY(topologies_check_memory(spec, &predicted, err));
     }
     FAB_TRY(family->build(spec, &fabric, err));
     fabric->reduces_in_switches = spec->reduction == FAB_REDUCTION_IN_SWITCH;
@@ -231,7 +231,7 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     fab_fabric_count(fabric, &built);
     built.floor = on_floor;
     if (family->predict != NULL) {
-        FAB_TRY(compare(&predicted, &built, err));
+        FAB_TRY(topologies_compare(&predicted, &built, err));
     }
     if (out_counts != NULL) {
         *out_counts = built;

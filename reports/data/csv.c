@@ -13,7 +13,7 @@
 
 /* --- any table ---------------------------------------------------------------------------------------------------- */
 
-static void add_table(const fab_result_tables *tables, const fab_rt_table *t, const char **cells, fab_str *out) {
+static void csv_add_table(const fab_result_tables *tables, const fab_rt_table *t, const char **cells, fab_str *out) {
     for (size_t i = 0; i < t->n_columns; i++) {
         fab_str_add(out, i > 0 ? "," : "");
         fab_str_add_csv(out, fab_rt_text(tables, t->columns[t->order[i]].name));
@@ -29,7 +29,7 @@ static void add_table(const fab_result_tables *tables, const fab_rt_table *t, co
     }
 }
 
-static void add_list(const fab_result_tables *tables, fab_str *out) {
+static void csv_add_list(const fab_result_tables *tables, fab_str *out) {
     fab_str_add(out, "table,rows,columns\n");
     for (size_t i = 0; i < tables->n_tables; i++) {
         const fab_rt_table *t = &tables->tables[i];
@@ -62,7 +62,7 @@ static fab_status write_table(const fab_result *result, const char *name, FILE *
     fab_result_tables tables = {.texts = FAB_STR_INIT};
     FAB_TRY(fab_result_tables_make(result, &tables, err));
     if (name != NULL && strcmp(name, FAB_TABLE_LIST) == 0) {
-        add_list(&tables, &text);
+        csv_add_list(&tables, &text);
     } else {
         const fab_rt_table *t = name != NULL ? fab_result_tables_find(&tables, name) : NULL;
         if (t == NULL) {
@@ -70,7 +70,7 @@ static fab_status write_table(const fab_result *result, const char *name, FILE *
             goto done;
         }
         FAB_TRY(FAB_NEW(cells, t->n_columns + 1, err));
-        add_table(&tables, t, cells, &text);
+        csv_add_table(&tables, t, cells, &text);
     }
     FAB_TRY(fab_report_put(&text, out, err));
 done:

@@ -1,4 +1,4 @@
-/* CSV: every flow of every phase under every engine, with its rate, its end and the link that holds it. */
+/* CSV: every flow of every phase under every engine, with its rate, its end and its bottleneck. */
 #include "report_formats.h"
 
 #include "fab/str.h"
@@ -11,7 +11,8 @@
 
 static const char HEADER[] = "phase,engine,flow,src_gpu,dst_gpu,comm,bytes,rate_bps,finish_s,bottleneck\n";
 
-static void add_flow(const fab_result *result, const fab_phase_result *phase, size_t engine, uint64_t i, fab_str *out) {
+static void flows_csv_add_flow(const fab_result *result, const fab_phase_result *phase, size_t engine, uint64_t i,
+                               fab_str *out) {
     const fab_flow_rate *f = &phase->engines[engine].flows[i];
     char link[FAB_LINK_NAME_SIZE] = "window";
     if (f->bottleneck != FAB_NONE) {
@@ -22,7 +23,7 @@ static void add_flow(const fab_result *result, const fab_phase_result *phase, si
                    f->rate_bps, f->finish_s, link);
 }
 
-static fab_status flush(fab_str *text, FILE *out, fab_error *err) {
+static fab_status flows_csv_flush(fab_str *text, FILE *out, fab_error *err) {
     fab_status status = fab_report_put(text, out, err);
     text->length = 0;
     return status;
@@ -40,14 +41,14 @@ static fab_status write_flows(const fab_result *result, const fab_report_style *
         const fab_phase_result *phase = &result->phases[p];
         for (size_t e = 0; e < phase->n_engines; e++) {
             for (uint64_t i = 0; i < phase->engines[e].n_flows; i++) {
-                add_flow(result, phase, e, i, &text);
+                flows_csv_add_flow(result, phase, e, i, &text);
                 if (text.length > AT_ONCE) {
-                    FAB_TRY(flush(&text, out, err));
+                    FAB_TRY(flows_csv_flush(&text, out, err));
                 }
             }
         }
     }
-    FAB_TRY(flush(&text, out, err));
+    FAB_TRY(flows_csv_flush(&text, out, err));
 done:
     fab_str_release(&text);
     return status;

@@ -15,7 +15,7 @@ typedef struct json {
     bool one_line;     /* the innermost container stands on one line */
 } json;
 
-static void put(json *j, const char *text) {
+static void json_put(json *j, const char *text) {
     fab_str_add(&j->out, text);
 }
 
@@ -45,22 +45,22 @@ void fab_json_number(fab_str *out, double value) {
 }
 
 /* Comma, line and key of the next member. */
-static void next(json *j, const char *key) {
-    put(j, j->is_empty ? "" : ",");
+static void json_next(json *j, const char *key) {
+    json_put(j, j->is_empty ? "" : ",");
     if (j->one_line) {
-        put(j, " ");
+        json_put(j, " ");
     } else if (j->depth > 0) {
         fab_str_printf(&j->out, "\n%*s", 2 * j->depth, "");
     }
     j->is_empty = false;
     if (key != NULL) {
         fab_json_string(&j->out, key);
-        put(j, ": ");
+        json_put(j, ": ");
     }
 }
 
-static void begin(json *j, const char *key, const char *brackets, bool one_line) {
-    next(j, key);
+static void json_begin(json *j, const char *key, const char *brackets, bool one_line) {
+    json_next(j, key);
     fab_str_append(&j->out, brackets, 1);
     j->close[j->depth++] = brackets[1]; /* the walk nests to 8 */
     j->is_empty = true;
@@ -71,19 +71,19 @@ static const char *key_of(const fab_field *field) {
     return field != NULL ? field->key : NULL;
 }
 
-static void begin_object(void *self, const fab_field *field, bool one_line) {
-    begin(self, key_of(field), "{}", one_line);
+static void json_begin_object(void *self, const fab_field *field, bool one_line) {
+    json_begin(self, key_of(field), "{}", one_line);
 }
 
-static void begin_list(void *self, const fab_field *field) {
-    begin(self, key_of(field), "[]", false);
+static void json_begin_list(void *self, const fab_field *field) {
+    json_begin(self, key_of(field), "[]", false);
 }
 
-static void end(void *self) {
+static void json_end(void *self) {
     json *j = self;
     j->depth--;
     if (j->one_line) {
-        put(j, " ");
+        json_put(j, " ");
     } else if (!j->is_empty) {
         fab_str_printf(&j->out, "\n%*s", 2 * j->depth, "");
     }
@@ -97,39 +97,39 @@ static void put_value(json *j, const fab_value *value) {
     if (value->type == FAB_FIELD_TEXT) {
         fab_json_string(&j->out, value->text);
     } else {
-        put(j, fab_value_text(value, room));
+        json_put(j, fab_value_text(value, room));
     }
 }
 
 static void put_member(void *self, const fab_field *field, const fab_value *value) {
-    next(self, key_of(field));
+    json_next(self, key_of(field));
     put_value(self, value);
 }
 
 /* Numbers on one line, texts on one each. */
-static void put_values(void *self, const fab_values *values) {
+static void json_put_values(void *self, const fab_values *values) {
     json *j = self;
     bool is_text = fab_field_is_text(values->field->item_type);
-    begin(j, values->field->key, "[]", false);
+    json_begin(j, values->field->key, "[]", false);
     for (size_t i = 0; i < values->n; i++) {
         fab_value value;
         fab_values_at(values, i, &value);
         if (is_text) {
-            next(j, NULL);
+            json_next(j, NULL);
         } else {
-            put(j, i > 0 ? ", " : "");
+            json_put(j, i > 0 ? ", " : "");
         }
         put_value(j, &value);
     }
-    end(j);
+    json_end(j);
 }
 
 static const fab_emitter EMITTER = {
-    .begin_object = begin_object,
-    .begin_list = begin_list,
-    .end = end,
+    .begin_object = json_begin_object,
+    .begin_list = json_begin_list,
+    .end = json_end,
     .value = put_member,
-    .values = put_values,
+    .values = json_put_values,
 };
 
 fab_status fab_json_result(fab_str *out, const fab_result *result, fab_error *err) {

@@ -23,7 +23,7 @@ typedef struct markdown {
 
 /* --- texts -------------------------------------------------------------------------------------------------------- */
 
-static void add_escaped(fab_str *out, const char *text) {
+static void markdown_add_escaped(fab_str *out, const char *text) {
     for (const char *c = text; *c != '\0'; c++) {
         bool is_within = *c == '_' && c > text && isalnum((unsigned char)c[-1]) && isalnum((unsigned char)c[1]);
         if (is_within) { /* of a word: no emphasis */
@@ -97,14 +97,14 @@ static void add_cell(markdown *m, size_t row, size_t i) {
     if (text != NULL && column->is_number) {
         add_figure(&m->out, column->unit, text);
     } else if (text != NULL) {
-        add_escaped(&m->out, text);
+        markdown_add_escaped(&m->out, text);
     }
     fab_str_add(&m->out, " |");
 }
 
 static void add_name(markdown *m, size_t i) {
     fab_str_add(&m->out, " ");
-    add_escaped(&m->out, fab_rt_text(m->tables, column_at(m, i)->name));
+    markdown_add_escaped(&m->out, fab_rt_text(m->tables, column_at(m, i)->name));
     fab_str_add(&m->out, " |");
 }
 
@@ -174,12 +174,12 @@ static void hide_numbers(markdown *m) {
 static void add_bullets(markdown *m) {
     for (size_t row = 0; row < m->table->n_rows; row++) {
         fab_str_add(&m->out, "- ");
-        add_escaped(&m->out, cell_at(m, row, 0));
+        markdown_add_escaped(&m->out, cell_at(m, row, 0));
         fab_str_add(&m->out, "\n");
     }
 }
 
-static fab_status add_table(markdown *m, fab_error *err) {
+static fab_status markdown_add_table(markdown *m, fab_error *err) {
     fab_status status = FAB_OK;
     size_t n = m->table->n_columns;
     FAB_TRY(FAB_NEW(m->cells, m->table->n_rows * n + 1, err));
@@ -223,7 +223,7 @@ static void add_head(fab_str *out, const fab_result_tables *tables) {
     fab_str_add(out, command != NULL ? command : "");
     if (design != NULL) {
         fab_str_add(out, ": ");
-        add_escaped(out, design);
+        markdown_add_escaped(out, design);
     }
     fab_str_add(out, "\n");
 }
@@ -238,7 +238,7 @@ static fab_status write_markdown(const fab_result *result, const fab_report_styl
     for (size_t i = 0; i < tables.n_tables; i++) {
         m.table = &tables.tables[i];
         if (m.table->n_rows > 0 && m.table->n_columns > 0) {
-            FAB_TRY(add_table(&m, err));
+            FAB_TRY(markdown_add_table(&m, err));
         }
     }
     FAB_TRY(fab_report_put(&m.out, out, err));

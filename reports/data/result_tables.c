@@ -37,7 +37,7 @@ typedef struct maker {
 
 /* --- storage ------------------------------------------------------------------------------------------------------ */
 
-static size_t keep(maker *m, const char *text) {
+static size_t tables_keep(maker *m, const char *text) {
     fab_str *texts = &m->out->texts;
     size_t at = texts->length;
     fab_str_append(texts, text, strlen(text) + 1);
@@ -47,7 +47,7 @@ static size_t keep(maker *m, const char *text) {
     return at;
 }
 
-static uint32_t add_table(maker *m, const char *parent, const char *prefix, const char *key, bool is_object) {
+static uint32_t tables_add_table(maker *m, const char *parent, const char *prefix, const char *key, bool is_object) {
     fab_result_tables *t = m->out;
     char name[256];
     (void)snprintf(name, sizeof name, "%s%s%s", parent, prefix, key);
@@ -61,11 +61,11 @@ static uint32_t add_table(maker *m, const char *parent, const char *prefix, cons
     if (m->status != FAB_OK) {
         return NONE;
     }
-    t->tables[t->n_tables] = (fab_rt_table){.name = keep(m, name), .is_object = is_object};
+    t->tables[t->n_tables] = (fab_rt_table){.name = tables_keep(m, name), .is_object = is_object};
     return (uint32_t)t->n_tables++;
 }
 
-static uint32_t add_row(maker *m, uint32_t table) {
+static uint32_t tables_add_row(maker *m, uint32_t table) {
     if (m->status != FAB_OK || table == NONE) {
         return NONE;
     }
@@ -100,7 +100,8 @@ static uint32_t find_column(maker *m, fab_rt_table *t, const char *name, bool is
     }
     memmove(t->order + t->at + 1, t->order + t->at, (t->n_columns - t->at) * sizeof *t->order);
     t->order[t->at++] = (uint32_t)t->n_columns;
-    t->columns[t->n_columns] = (fab_rt_column){.name = keep(m, name), .is_ancestor = is_ancestor, .is_number = true};
+    t->columns[t->n_columns] =
+        (fab_rt_column){.name = tables_keep(m, name), .is_ancestor = is_ancestor, .is_number = true};
     return (uint32_t)t->n_columns++;
 }
 
@@ -119,7 +120,7 @@ static fab_rt_column *add_cell(maker *m, uint32_t table, uint32_t row, const cha
         return NULL;
     }
     uint32_t cell = (uint32_t)out->n_cells++;
-    out->cells[cell] = (fab_rt_cell){.text = keep(m, text), .column = column, .next = NONE};
+    out->cells[cell] = (fab_rt_cell){.text = tables_keep(m, text), .column = column, .next = NONE};
     if (t->rows[row].last == NONE) {
         t->rows[row].first = cell;
     } else {
@@ -135,11 +136,11 @@ static frame *top(maker *m) {
     return &m->frames[m->depth - 1];
 }
 
-static void push(maker *m, frame f) {
+static void tables_push(maker *m, frame f) {
     m->frames[m->depth++] = f; /* the walk nests to 8 */
 }
 
-static void put(maker *m, const char *key, const char *text, const char *unit) {
+static void tables_put(maker *m, const char *key, const char *text, const char *unit) {
     char name[256];
     frame *f = top(m);
     (void)snprintf(name, sizeof name, "%s%s", m->prefix + f->start, key);
@@ -154,7 +155,7 @@ static void put(maker *m, const char *key, const char *text, const char *unit) {
 static void note_id(maker *m, const char *text) {
     frame *f = top(m);
     if (f->number > 0 && !f->has_id) {
-        f->id = keep(m, text);
+        f->id = tables_keep(m, text);
         f->has_id = true;
     }
 }
@@ -197,10 +198,10 @@ static uint32_t table_below(maker *m, const char *key, bool is_object) {
     if (f->table != NONE) {
         (void)snprintf(parent, sizeof parent, "%s.", fab_rt_text(m->out, m->out->tables[f->table].name));
     }
-    return add_table(m, parent, m->prefix + f->start, key, is_object);
+    return tables_add_table(m, parent, m->prefix + f->start, key, is_object);
 }
 
-static void begin_object(void *self, const fab_field *field, bool one_line) {
+static void tables_begin_object(void *self, const fab_field *field, bool one_line) {
     maker *m = self;
     (void)one_line;
     frame f = {.table = NONE, .row = NONE, .length = strlen(m->prefix)};
@@ -210,30 +211,30 @@ static void begin_object(void *self, const fab_field *field, bool one_line) {
         f.unit = field != NULL ? field->unit : NULL;
         if (field == NULL) { /* an element of a list */
             f.number = ++parent->n_elements;
-            f.row = add_row(m, f.table);
+            f.row = tables_add_row(m, f.table);
             f.start = f.length;
             put_ancestors(m, f.table, f.row);
         } else if (parent->table == NONE) { /* of the report itself */
             f.table = table_below(m, field->key, true);
-            f.row = add_row(m, f.table);
+            f.row = tables_add_row(m, f.table);
         } else { /* within a row */
             f.row = parent->row;
             f.start = parent->start;
             (void)snprintf(m->prefix + f.length, sizeof m->prefix - f.length, "%s.", field->key);
         }
     }
-    push(m, f);
+    tables_push(m, f);
 }
 
-static void begin_list(void *self, const fab_field *field) {
+static void tables_begin_list(void *self, const fab_field *field) {
     maker *m = self;
-    push(m, (frame){.table = table_below(m, field->key, false),
-                    .row = NONE,
-                    .length = strlen(m->prefix),
-                    .item = field->item});
+    tables_push(m, (frame){.table = table_below(m, field->key, false),
+                           .row = NONE,
+                           .length = strlen(m->prefix),
+                           .item = field->item});
 }
 
-static void end(void *self) {
+static void tables_end(void *self) {
     maker *m = self;
     m->prefix[top(m)->length] = '\0';
     m->depth--;
@@ -242,7 +243,7 @@ static void end(void *self) {
 static void put_value(void *self, const fab_field *field, const fab_value *value) {
     char room[32];
     bool is_figure = value->type == FAB_FIELD_COUNT || value->type == FAB_FIELD_REAL;
-    put(self, field->key, fab_value_text(value, room), is_figure ? field->unit : TEXT);
+    tables_put(self, field->key, fab_value_text(value, room), is_figure ? field->unit : TEXT);
     if (value->type == FAB_FIELD_TEXT) {
         note_id(self, value->text);
     }
@@ -251,19 +252,19 @@ static void put_value(void *self, const fab_field *field, const fab_value *value
 /* Texts outside of rows: a table, since they may be sentences. */
 static void put_texts(maker *m, const fab_values *values) {
     fab_value text;
-    begin_list(m, values->field);
+    tables_begin_list(m, values->field);
     for (size_t i = 0; i < values->n; i++) {
         fab_values_at(values, i, &text);
-        begin_object(m, NULL, true);
-        put(m, values->field->item, text.text, TEXT);
+        tables_begin_object(m, NULL, true);
+        tables_put(m, values->field->item, text.text, TEXT);
         note_id(m, text.text);
-        end(m);
+        tables_end(m);
     }
-    end(m);
+    tables_end(m);
 }
 
 /* In a row one cell. */
-static void put_values(void *self, const fab_values *values) {
+static void tables_put_values(void *self, const fab_values *values) {
     maker *m = self;
     bool is_text = fab_field_is_text(values->field->item_type);
     fab_str list = FAB_STR_INIT;
@@ -287,17 +288,17 @@ static void put_values(void *self, const fab_values *values) {
             top(m)->has_id = false;
             note_id(m, text);
         }
-        put(m, values->field->key, text, TEXT);
+        tables_put(m, values->field->key, text, TEXT);
     }
     fab_str_release(&list);
 }
 
 static const fab_emitter EMITTER = {
-    .begin_object = begin_object,
-    .begin_list = begin_list,
-    .end = end,
+    .begin_object = tables_begin_object,
+    .begin_list = tables_begin_list,
+    .end = tables_end,
     .value = put_value,
-    .values = put_values,
+    .values = tables_put_values,
 };
 
 /* --- interface ---------------------------------------------------------------------------------------------------- */

@@ -14,21 +14,21 @@ typedef struct xml {
     int depth;
 } xml;
 
-static void start(xml *x, const char *key, const char *item) {
+static void xml_start(xml *x, const char *key, const char *item) {
     fab_xml_write_start(&x->writer, key != NULL ? key : x->depth > 0 ? x->item[x->depth - 1] : "report");
     x->item[x->depth++] = item; /* the walk nests to 8 */
 }
 
-static void begin_object(void *self, const fab_field *field, bool one_line) {
+static void xml_begin_object(void *self, const fab_field *field, bool one_line) {
     (void)one_line;
-    start(self, field != NULL ? field->key : NULL, NULL);
+    xml_start(self, field != NULL ? field->key : NULL, NULL);
 }
 
-static void begin_list(void *self, const fab_field *field) {
-    start(self, field->key, field->item);
+static void xml_begin_list(void *self, const fab_field *field) {
+    xml_start(self, field->key, field->item);
 }
 
-static void end(void *self) {
+static void xml_end(void *self) {
     xml *x = self;
     fab_xml_write_end(&x->writer);
     x->depth--;
@@ -41,12 +41,12 @@ static void put_attribute(void *self, const fab_field *field, const fab_value *v
 }
 
 /* Numbers are one attribute, texts elements. */
-static void put_values(void *self, const fab_values *values) {
+static void xml_put_values(void *self, const fab_values *values) {
     xml *x = self;
     const fab_field *field = values->field;
     bool is_text = fab_field_is_text(field->item_type);
     if (is_text) {
-        start(x, field->key, field->item);
+        xml_start(x, field->key, field->item);
     }
     x->list.length = 0;
     for (size_t i = 0; i < values->n; i++) {
@@ -54,15 +54,15 @@ static void put_values(void *self, const fab_values *values) {
         fab_value value;
         fab_values_at(values, i, &value);
         if (is_text) {
-            start(x, NULL, NULL);
+            xml_start(x, NULL, NULL);
             fab_xml_write_text(&x->writer, value.text);
-            end(x);
+            xml_end(x);
         } else {
             fab_str_printf(&x->list, "%s%s", i > 0 ? " " : "", fab_value_text(&value, room));
         }
     }
     if (is_text) {
-        end(x);
+        xml_end(x);
     } else {
         fab_xml_write_attribute(&x->writer, field->key, x->list.length > 0 ? x->list.data : "");
     }
@@ -70,11 +70,11 @@ static void put_values(void *self, const fab_values *values) {
 
 /* Distributions are always elements, so that a reader finds the mean in one place for one seed and for many. */
 static const fab_emitter EMITTER = {
-    .begin_object = begin_object,
-    .begin_list = begin_list,
-    .end = end,
+    .begin_object = xml_begin_object,
+    .begin_list = xml_begin_list,
+    .end = xml_end,
     .value = put_attribute,
-    .values = put_values,
+    .values = xml_put_values,
     .shows_means = true,
 };
 

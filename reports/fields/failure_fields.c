@@ -7,17 +7,17 @@
 
 #include <math.h>
 
-#define MOVING   "0035-reallocation.md"
-#define OUTCOMES "0036-outcomes.md"
-#define JOBS     "0030-several-jobs-and-degraded-parts.md"
+#define MIGRATION "0035-reallocation.md"
+#define OUTCOMES  "0036-outcomes.md"
+#define JOBS      "0030-several-jobs-and-degraded-parts.md"
 
 /* --- what has failed ---------------------------------------------------------------------------------------------- */
 
 #define T fab_failed_phase
 static const fab_field FAILED_FIGURES[] = {
     FIELD_OF(disconnected_flows, n_disconnected, "Flows that lose every path, before ranks move."),
-    FIELD_OF(collisions, n_collisions, "Network links that are asked for more than is left of them."),
-    FIELD(worst_ratio, "Largest offered rate over what is left of the capacity of a network link."),
+    FIELD_OF(collisions, n_collisions, "Network links that are offered more than their residual capacity."),
+    FIELD(worst_ratio, "Largest offered rate over the residual capacity of a network link."),
     FIELD(worst_link, "The link that has it; missing where nothing is carried.", FILLED),
 };
 static const fab_fields FIGURES = VIEW("failed_figures", FAILED_FIGURES, OUTCOMES);
@@ -63,7 +63,7 @@ static const fab_field MOVES[] = {
     FIELD_OF(to_server, to, "Server that they run on then."),
     FIELD_OF(healthy, is_healthy, "Whether the first was not lost."),
 };
-static const fab_fields MOVE = TABLE("move", MOVES, MOVING);
+static const fab_fields MOVE = TABLE("move", MOVES, MIGRATION);
 
 #undef T
 typedef struct failed_server {
@@ -73,13 +73,13 @@ typedef struct failed_server {
 static const fab_field SERVERS[] = {
     FIELD(server, "Number of the server."),
 };
-static const fab_fields SERVER = TABLE("server", SERVERS, MOVING);
+static const fab_fields SERVER = TABLE("server", SERVERS, MIGRATION);
 
 #undef T
 #define T fab_failed_policy
 static const char *const POLICIES[] = {"none", "first-spare", "same-rack", "same-pod", "same-slice", "collision-aware"};
 
-GIVES(const fab_failed_state *, baseline_of, &((const fab_failed_engine *)at->up->row)->whole);
+GIVES(const fab_failed_state *, baseline_of, &((const fab_failed_engine *)at->up->row)->healthy);
 GIVES(double, slowdown, here->state.time_s / baseline_of(at)->time_s);
 GIVES(bool, has_slowdown, isfinite(here->state.time_s) && baseline_of(at)->time_s > 0);
 
@@ -88,14 +88,14 @@ static const fab_field POLICY_FIELDS[] = {
     FIELD_OF(possible, is_possible, "Whether no rank is left on a lost server."),
     GROUP(state, &STATE),
     REAL_BY(slowdown_ratio, slowdown, NULL, "Time over that where nothing has failed.", .only = has_slowdown,
-            .formula = "time_s / time_s of `whole`", .labels = "slowdown"),
+            .formula = "time_s / time_s of `healthy`", .labels = "slowdown"),
     FIELD_OF(placements_tried, n_tried, "Placements that the policy evaluated.", FILLED),
     FIELD_OF(optimal, is_optimal, "Proved: no assignment of the spares to the lost servers does better.", IF(n_tried)),
     LIST(moves, "move", moves, n_moves, &MOVE, "Servers whose ranks move."),
     LIST(unplaced, "server", unplaced, n_unplaced, &SERVER, "Lost servers that no spare was left for."),
     GROUP(state, &STATE_BY_PHASE),
 };
-static const fab_fields POLICY = TABLE("failed_policy", POLICY_FIELDS, MOVING);
+static const fab_fields POLICY = TABLE("failed_policy", POLICY_FIELDS, MIGRATION);
 
 #undef T
 #define T fab_failed_engine
@@ -110,10 +110,10 @@ static const fab_field FAILED_ENGINES[] = {
              IF(has_saving)),
     FIELD_OF(collision_aware_worst_ratio, aware_ratio,
              "Value of worst_ratio where lost ranks move to the spare whose routes collide least.", IF(has_saving)),
-    OBJECT(whole, whole, &BASELINE, "Where nothing has failed."),
+    OBJECT(healthy, healthy, &BASELINE, "Where nothing has failed."),
     LIST_BY(policies, "policy", policies_of, count_policies, &POLICY, "What every policy does."),
 };
-static const fab_fields FAILED_ENGINE = TABLE("failed_engine", FAILED_ENGINES, MOVING);
+static const fab_fields FAILED_ENGINE = TABLE("failed_engine", FAILED_ENGINES, MIGRATION);
 
 #undef T
 #define T fab_lost_server
@@ -122,7 +122,7 @@ static const fab_field LOST[] = {
     FIELD(n_ranks, "Ranks that it holds."),
     FIELD(ranks, "These ranks: 24-31."),
 };
-static const fab_fields LOST_SERVER = TABLE("lost_server", LOST, MOVING);
+static const fab_fields LOST_SERVER = TABLE("lost_server", LOST, MIGRATION);
 
 #undef T
 typedef struct failed_name {
@@ -135,14 +135,14 @@ typedef struct phase_name {
 static const fab_field FAILED_NAMES[] = {
     FIELD(name, "The component as given: leaf-3, server-4, leaf-0:17 > spine-0:1*0.5."),
 };
-static const fab_fields FAILED_NAME = TABLE("failed_component", FAILED_NAMES, MOVING);
+static const fab_fields FAILED_NAME = TABLE("failed_component", FAILED_NAMES, MIGRATION);
 
 #undef T
 #define T phase_name
 static const fab_field PHASE_NAMES[] = {
     FIELD(name, "Name of the phase."),
 };
-static const fab_fields PHASE_NAME = TABLE("phase_left_out", PHASE_NAMES, MOVING);
+static const fab_fields PHASE_NAME = TABLE("phase_left_out", PHASE_NAMES, MIGRATION);
 
 #undef T
 #define T fab_failures
@@ -156,9 +156,9 @@ static const fab_field FAILURES[] = {
     LIST(engines, "engine", engines, n_engines, &FAILED_ENGINE, "Every engine that was asked for."),
 };
 const fab_fields fab_failures_fields =
-    TABLE("failures", FAILURES, MOVING,
+    TABLE("failures", FAILURES, MIGRATION,
           .definition = "What one set of failures does under several policies of reallocation: with --fail. Of the "
-                        "first seed; offered rates are those of whole parts.");
+                        "first seed; offered rates are those of the healthy fabric.");
 
 /* --- slower parts ------------------------------------------------------------------------------------------------- */
 
@@ -178,7 +178,7 @@ static const fab_field DEGRADED_PHASES[] = {
     FIELD(hit_flows, "Flows that cross a slower part, of the first seed; missing where they are too many to follow.",
           IF(has_hits)),
     FIELD_OF(hit_communicators, hit_comms, "Communicators with such a flow.", IF(has_hits)),
-    FIGURE(before_s, "s", "Time of the phase on whole parts.", IF(has_time)),
+    FIGURE(before_s, "s", "Time of the phase on the healthy fabric.", IF(has_time)),
     FIGURE(after_s, "s", "Time of the phase with the slower parts.", IF(has_time)),
     SCALARS(communicators, "communicator", comms, count_comms, "The first communicators that are hit.", FILLED),
 };
@@ -188,7 +188,7 @@ static const fab_fields DEGRADED_PHASE = TABLE("degraded_phase", DEGRADED_PHASES
 #define T fab_degraded_iteration
 static const fab_field DEGRADED_ITERATIONS[] = {
     TEXT_BY(engine, degraded_engine, "The engine with its options."),
-    FIGURE(before_s, "s", "Time of an iteration on whole parts."),
+    FIGURE(before_s, "s", "Time of an iteration on the healthy fabric."),
     FIGURE(after_s, "s", "Time of an iteration with the slower parts."),
 };
 static const fab_fields DEGRADED_ITERATION = TABLE("degraded_iteration", DEGRADED_ITERATIONS, JOBS);
@@ -217,7 +217,7 @@ static const fab_field DEGRADATION[] = {
 };
 const fab_fields fab_degradation_fields =
     TABLE("degradation", DEGRADATION, JOBS,
-          .definition = "The same traffic on whole parts and on slower ones: with --degrade.");
+          .definition = "The same traffic on the healthy fabric and on slower parts: with --degrade.");
 
 /* --- several jobs ------------------------------------------------------------------------------------------------- */
 
@@ -264,7 +264,7 @@ static const fab_field CONTENDING_JOBS[] = {
 static const fab_fields CONTENDING_JOB = TABLE("contending_job", CONTENDING_JOBS, JOBS);
 
 #undef T
-#define T fab_meeting
+#define T fab_contended_phase
 GIVES(const fab_contention_engine *, engine_of, at->up->row);
 GIVES(bool, is_of_engine_seeds, engine_of(at)->n_seeds > 1);
 GIVES(const char *, meeting_job, contention_of(at)->jobs[at->index].id);

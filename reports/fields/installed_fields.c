@@ -68,7 +68,7 @@ static const fab_field AUDITS[] = {
     FIELD_OF(rails, has_rails, "Whether each leaf serves one adapter of every host."),
     GROUP(bisection, &BISECTION),
     ARRAY(boundaries, "boundary", boundary, n_boundaries, &AUDIT_BOUNDARY, "Cables between tiers."),
-    LIST(findings, "finding", findings, n_findings, &FINDING, "What is wrong, most damage first."),
+    LIST(findings, "finding", findings, n_findings, &FINDING, "What is wrong, highest impact first."),
 };
 const fab_fields fab_audit_fields =
     TABLE("audit", AUDITS, AUDIT, .definition = "What is wrong with an installed fabric: `audit`.");
@@ -81,14 +81,14 @@ GIVES(size_t, count_boundaries, here->fabric->n_boundaries);
 GIVES(const char *, boundary_name, fab_boundary_name(here->fabric->wiring, (uint32_t)at->index + 1));
 GIVES(bool, has_switches, at->index < here->fabric->n_tiers);
 
-static uint64_t count_switches(const fab_at *at) {
+static uint64_t installed_fields_count_switches(const fab_at *at) {
     const uint32_t *first = &((const T *)at->row)->fabric->first_of_tier[at->index + 1];
     return first[1] - first[0];
 }
 
 GIVES(uint64_t, radix_of, here->spec->tier[at->index].radix);
 
-static uint64_t count_cables(const fab_at *at) {
+static uint64_t installed_fields_count_cables(const fab_at *at) {
     const fab_fabric *f = ((const T *)at->row)->fabric;
     uint64_t n = 0;
     for (uint32_t c = 0; c < f->n_cables; c++) {
@@ -102,9 +102,9 @@ GIVES(double, cable_bps, fab_imported_rate(here, (uint32_t)at->index + 1));
 static const fab_field IMPORT_BOUNDARIES[] = {
     TEXT_BY(boundary, boundary_name, FAB_BOUNDARY_TEXT),
     COUNT_BY(tier, fab_at_number, FAB_TIER_TEXT),
-    COUNT_BY(switches, count_switches, "Switches of that tier.", .only = has_switches),
+    COUNT_BY(switches, installed_fields_count_switches, "Switches of that tier.", .only = has_switches),
     COUNT_BY(radix, radix_of, "Ports of the largest of them.", .only = has_switches),
-    COUNT_BY(cables, count_cables, "Cables of the boundary."),
+    COUNT_BY(cables, installed_fields_count_cables, "Cables of the boundary."),
     REAL_BY(cable_bps, cable_bps, "bit/s", "Rate of the cables of the boundary as installed, by those that most have."),
 };
 static const fab_fields IMPORT_BOUNDARY = VIEW("imported_boundary", IMPORT_BOUNDARIES, IMPORTING);
@@ -127,7 +127,7 @@ static const fab_field ASSUMPTIONS[] = {
 static const fab_fields ASSUMPTION = VIEW("assumption", ASSUMPTIONS, IMPORTING);
 
 #undef T
-#define T fab_site_note
+#define T fab_network_note
 static const fab_field NOTES[] = {
     FIELD(line, "Line of the file."),
     FIELD_OF(what, text, "What it contradicts."),
@@ -135,14 +135,14 @@ static const fab_field NOTES[] = {
 static const fab_fields NOTE = TABLE("import_note", NOTES, IMPORTING);
 
 #undef T
-#define T fab_left
-static const char *const LEFT_KINDS[FAB_LEFT_N] = {
-    [FAB_LEFT_SERVICES] = "aggregation-nodes", [FAB_LEFT_MANAGEMENT] = "management-hosts",
-    [FAB_LEFT_NAMELESS] = "nameless-adapters", [FAB_LEFT_UNPLUGGED] = "unplugged",
-    [FAB_LEFT_SURPLUS] = "surplus-adapters",   [FAB_LEFT_DARK] = "dark-switches"};
+#define T fab_excluded
+static const char *const LEFT_KINDS[FAB_EXCLUDED_N] = {
+    [FAB_EXCLUDED_SERVICES] = "aggregation-nodes", [FAB_EXCLUDED_MANAGEMENT] = "management-hosts",
+    [FAB_EXCLUDED_NAMELESS] = "nameless-adapters", [FAB_EXCLUDED_UNPLUGGED] = "unplugged",
+    [FAB_EXCLUDED_SURPLUS] = "surplus-adapters",   [FAB_EXCLUDED_DARK] = "dark-switches"};
 
 GIVES(const char *, left_kind, LEFT_KINDS[at->index]);
-GIVES(const char *, left_text, fab_left_out_texts[at->index]);
+GIVES(const char *, left_text, fab_exclusion_texts[at->index]);
 GIVES(bool, is_none, here->n == 0);
 
 static const fab_field LEFT[] = {
@@ -154,13 +154,13 @@ static const fab_field LEFT[] = {
 static const fab_fields LEFT_OUT = TABLE("left_out", LEFT, IMPORTING, .is_left_out = is_none);
 
 #undef T
-#define T fab_installed
-GIVES(uint64_t, count_incomplete, here->n_servers - here->n_whole);
+#define T fab_structure
+GIVES(uint64_t, count_incomplete, here->n_servers - here->n_complete);
 GIVES(uint64_t, gpus_per_server, fab_at_result(at)->imported->spec->gpus_per_server);
 GIVES(double, nic_bps, fab_at_result(at)->imported->spec->nic_bps);
 
-static const fab_field SITES[] = {
-    FIELD_OF(servers, n_whole, "Servers with all NICs and cables."),
+static const fab_field NETWORKS[] = {
+    FIELD_OF(servers, n_complete, "Servers with all NICs and cables."),
     COUNT_BY(incomplete_servers, count_incomplete, "Servers that lack NICs or cables; no job takes them by itself."),
     FIELD(nics_per_server, "NICs of one server."),
     COUNT_BY(gpus_per_server, gpus_per_server, "GPUs of one server."),
@@ -169,26 +169,26 @@ static const fab_field SITES[] = {
     FIELD_OF(pods, n_pods, "Pods below the top tier."),
     FIELD_OF(networks, n_networks, "Parts that no cable joins."),
 };
-static const fab_fields SITE = VIEW("imported_site", SITES, IMPORTING);
+static const fab_fields NETWORK = VIEW("imported_network", NETWORKS, IMPORTING);
 
 #undef T
 #define T fab_imported
-GIVES(const void *, site_of, here->site);
-GIVES(const char *, file_format, here->site->site->format);
+GIVES(const void *, network_of, here->net);
+GIVES(const char *, file_format, here->net->net->format);
 GIVES(const char *, file_digest, here->spec->digest);
 GIVES(const char *, wiring, fab_wiring_name(here->fabric->wiring));
-GIVES(bool, has_rails, here->site->shape.has_rails);
-GIVES(const void *, left_of, here->site->left);
-GIVES(size_t, count_left, FAB_LEFT_N);
-GIVES(const void *, notes_of, here->site->site->notes);
-GIVES(size_t, count_notes, here->site->site->n_notes);
+GIVES(bool, has_rails, here->net->shape.has_rails);
+GIVES(const void *, left_of, here->net->excluded);
+GIVES(size_t, count_left, FAB_EXCLUDED_N);
+GIVES(const void *, notes_of, here->net->net->notes);
+GIVES(size_t, count_notes, here->net->net->n_notes);
 
 static const char *const WIRINGS[] = {"tree", "graph"};
 
 static const fab_field IMPORT[] = {
     TEXT_BY(format, file_format, "What the file is."),
     TEXT_BY(digest, file_digest, "Digest of the content of the file."),
-    GROUP_BY(site_of, &SITE),
+    GROUP_BY(network_of, &NETWORK),
     TEXT_BY(wiring, wiring, "Whether every cable between switches leads from a tier to the next.", ONE_OF(WIRINGS)),
     TRUTH_BY(rails, has_rails, "Whether each leaf serves one NIC of every server."),
     LIST_BY(boundaries, "boundary", NULL, count_boundaries, &IMPORT_BOUNDARY, "What was found by boundary."),

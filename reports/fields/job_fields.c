@@ -86,7 +86,7 @@ static const fab_field TRAINING[] = {
     FIGURE(days, "d", "Time of the training run without failures.", .formula = "tokens / tokens_per_s / 86400"),
     FIGURE(usd, "USD", "Price of the training run.", .formula = "usd_per_1e9_tokens * tokens / 1e9"),
     FIGURE(rule_days, "d", "The time by the rule of thumb, from the same throughput.",
-           .formula = "8 T P / (n X), 6 T P / (n X) without full recomputation; P: parameters that a token meets",
+           .formula = "8 T P / (n X), 6 T P / (n X) without full recomputation; P: parameters that a token passes",
            .source = "Narayanan et al., SC'21, 5.1, equation 4"),
 };
 static const fab_fields TRAINING_RUN = TABLE("training", TRAINING, ITERATION);

@@ -24,7 +24,7 @@ static const fab_field LOADS[] = {
     LOAD_PLACE,
     FIELD(links, "Links of the boundary in this direction."),
     FIELD_OF(used_links, used, "Links that carry something."),
-    FIELD_OF(collided_links, collided, "Links that are asked for more than they carry."),
+    FIELD_OF(collided_links, collided, "Links that are offered more than they carry."),
     FIGURE(bytes, "byte", "Bytes over all of these links together."),
     FIELD_OF(max_utilisation_ratio, max_utilisation, "Largest offered rate over capacity of one of them.",
              .formula = "max of load_bps / capacity_bps"),
@@ -32,7 +32,7 @@ static const fab_field LOADS[] = {
              "Mean over all links of the boundary and direction, used or not.",
              .formula = "mean of load_bps / capacity_bps"),
     FIELD(max_taper_factor, "Largest taper factor of one of them."),
-    FIELD(held_flows, "Flows whose rate a link of this class holds: its bottleneck.", .only = has_rates,
+    FIELD(bottlenecked_flows, "Flows that are bottlenecked at a link of this class.", .only = has_rates,
           .source = "0023-rates.md"),
     SCALARS(histogram, NULL, histogram, NULL, "Links of the class by utilisation, between meta.histogram_edges.",
             EXACTLY(FAB_HISTOGRAM)),
@@ -42,7 +42,7 @@ const fab_fields fab_link_load_fields = TABLE("link_load", LOADS, COLLIDING);
 static const fab_field NEXT_HOPS[] = {
     LOAD_PLACE,
     FIELD(choices, "Choices that some flow met."),
-    FIELD(full_choices, "Choices that so many flows meet that an ideal hash is expected to use all next hops."),
+    FIELD(full_choices, "Choices that so many flows reach that an ideal hash is expected to use all next hops."),
     FIELD_OF(mean_used_ratio, mean_used,
              "Next hops that flows use over those they could use, mean over the full choices. Far below 1: the hashes "
              "of several tiers are alike (polarization).",
@@ -121,7 +121,7 @@ static const fab_field DECISIONS[] = {
 static const fab_fields DECISION = TABLE("decision", DECISIONS, HASHING);
 
 #undef T
-#define T fab_met_path
+#define T fab_crossing_path
 static const fab_field PATHS[] = {
     FIELD(queue_pair, "Queue pair that takes the path."),
     FIELD(plane, "Plane that the path is in."),
@@ -130,7 +130,7 @@ static const fab_field PATHS[] = {
 static const fab_fields PATH = TABLE("explained_path", PATHS, HASHING);
 
 #undef T
-#define T fab_met_flow
+#define T fab_crossing_flow
 static const fab_field FLOWS[] = {
     FIELD(flow, "Number of the flow in its phase."),
     FIELD(src_gpu, "GPU that sends."),
@@ -138,8 +138,7 @@ static const fab_field FLOWS[] = {
     FIELD(src_rank, "Its rank; the GPU where there is no job."),
     FIELD(dst_rank, "Rank of the GPU that receives."),
     FIELD_OF(comm, comm_name, "Its communicator.", FILLED),
-    FIGURE_OF(offered_bps, rate_bps, "bit/s",
-              "Offered rate of the flow: what neither of its ends is asked too much by.",
+    FIGURE_OF(offered_bps, rate_bps, "bit/s", "Offered rate of the flow: what neither of its ends is overloaded by.",
               .formula = "bytes * NIC rate / max(bytes out of the source NIC, into the destination NIC)",
               .labels = "offered|offered rate"),
     FIELD(share, "Part of it that crosses the link.", .high = 1.000000001),
@@ -162,7 +161,7 @@ static const fab_field CHOICES[] = {
 static const fab_fields CHOICE = TABLE("link_choice", CHOICES, HASHING);
 
 #undef T
-#define T fab_met_phase
+#define T fab_crossing_phase
 static const fab_field PHASES[] = {
     FIELD(name, "Name of the phase."),
     FIELD(collective, "What its communicators do: all-reduce, send-recv, ..."),

@@ -28,7 +28,7 @@ static const fab_field PATH_FIELDS[] = {
               "Latency between the slowest and the fastest path of a flow, mean over the flows.", .source = ADAPTIVE),
     FIGURE_OF(max_spread_s, paths.max_spread_s, "s",
               "Latency between the slowest and the fastest path of a flow, largest of all flows.", .source = ADAPTIVE),
-    FIGURE_OF(max_round_trip_s, paths.longest_round_trip_s, "s", "Longest way there and back of a flow.",
+    FIGURE_OF(max_round_trip_s, paths.longest_round_trip_s, "s", "Longest forward and reverse path of a flow together.",
               .source = ADAPTIVE),
 };
 static const fab_fields PATHS = TABLE("paths", PATH_FIELDS, TIMES);
@@ -47,17 +47,20 @@ static const fab_field REORDERING_FIELDS[] = {
     FIGURE_OF(min_limit_bps, paths.min_limit_bps, "bit/s", "Least rate to which the reorder window limits a flow.",
               .formula = "window_bytes * 8 / (round trip + queueing_s)"),
     FIELD_OF(limited_flows, paths.limited_flows, "Flows that are offered more than their limit."),
-    FIELD_OF(max_offered_over_limit_ratio, paths.max_excess_ratio,
-             "Largest offered rate of a flow over its limit by the reorder window; above 1 the window holds it."),
+    FIELD_OF(
+        max_offered_over_limit_ratio, paths.max_excess_ratio,
+        "Largest offered rate of a flow over its limit by the reorder window; above 1 the window is its bottleneck."),
 };
 static const fab_fields REORDERING = TABLE("reordering", REORDERING_FIELDS, ADAPTIVE);
 
 static const fab_field HELD_FIELDS[] = {
-    FIELD_OF(scale_up, rates.held_by_scaleup, "Flows whose rate a link inside a scale-up domain holds."),
-    FIELD_OF(pcie, rates.held_by_pcie, "Flows whose rate the way between GPU and NIC holds."),
-    FIELD_OF(window, rates.held_by_window, "Flows whose rate the reorder window of the receiver holds."),
+    FIELD_OF(scale_up, rates.bottlenecked_at_scaleup,
+             "Flows that are bottlenecked at a link inside a scale-up domain."),
+    FIELD_OF(pcie, rates.bottlenecked_at_pcie, "Flows that are bottlenecked between GPU and NIC."),
+    FIELD_OF(window, rates.bottlenecked_at_window,
+             "Flows that are bottlenecked at the reorder window of the receiver."),
 };
-static const fab_fields HELD = TABLE("held_flows", HELD_FIELDS, RATES);
+static const fab_fields HELD = TABLE("bottlenecked_flows", HELD_FIELDS, RATES);
 
 #undef T
 #define T fab_last_flow
@@ -107,12 +110,12 @@ static const fab_field ENGINE_FIELDS[] = {
            "Latency of all steps of the phase in one iteration: the slowest path once per dependent step.",
            IF(has_time), .formula = "steps * executions * max over paths of sum of device and cable latencies",
            .source = TIMES, .labels = "latency"),
-    FIELD(collided_links, "Fabric links asked for more than they carry.",
+    FIELD(collided_links, "Fabric links offered more than they carry.",
           .formula = "number of fabric links with collision factor > 1 + 1e-9", .labels = "collided|collided links"),
     FIELD(collided_flows, "Flows with a path over a collided link.", .labels = "collided|collided flows"),
     FIELD(max_collision_factor,
           "Largest collision factor of a fabric link. The factor is the offered rate over the link divided by its "
-          "capacity; 2 means that flows there get half of what they ask. A flow offers bytes * NIC rate / the larger "
+          "capacity; 2 means that flows there get half of what they offer. A flow offers bytes * NIC rate / the larger "
           "of what its source NIC sends and its destination NIC receives, so that incast at a receiver is no "
           "collision. It is the product of taper_factor and hash_factor.",
           .formula = "max over fabric links of load_bps / capacity_bps",
@@ -171,9 +174,9 @@ static const fab_field ENGINE_FIELDS[] = {
               .only = has_rates, .source = TIMES, .labels = "slowest flow"),
     FIGURE_OF(mean_rate_bps, mean_rate, "bit/s", "Mean rate of the flows while all are under way, max-min fair.",
               .only = has_rates, .source = TIMES),
-    SAME_ROW(held_flows, &HELD,
+    SAME_ROW(bottlenecked_flows, &HELD,
              "Flows by what holds their rate, beside the network links of link_loads; of the first seed.",
-             .only = has_rates, .labels = "flows are held by"),
+             .only = has_rates, .labels = "flows are bottlenecked at"),
     OBJECT(last_flow, rates.last, &LAST_FLOW, "The flow that ends last, of the first seed.", .only = has_rates),
     SAME_ROW(
         paths, &PATHS,
@@ -266,7 +269,7 @@ static const fab_field PHASE_FIELDS[] = {
               "No routing carries the bytes of the phase in less: bytes over capacity of every link that no switch "
               "chooses, and of all fabric links of a leaf together.",
               .formula = "max over those cuts of bytes * 8 / capacity_bps", .source = TIMES, .labels = "lower bound"),
-    FIGURE(handover_s, "s",
+    FIGURE(relay_s, "s",
            "Part of the time in which data that changes rails is first relayed as a whole inside the scale-up domains "
            "(forwarding=sequential).",
            FILLED, .source = TIMES),

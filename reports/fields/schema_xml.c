@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static void add_escaped(fab_str *out, const char *text) {
+static void schema_xml_add_escaped(fab_str *out, const char *text) {
     for (const char *c = text; *c != '\0'; c++) {
         if (*c == '<' || *c == '&') {
             fab_str_add(out, *c == '<' ? "&lt;" : "&amp;");
@@ -17,7 +17,7 @@ static void add_escaped(fab_str *out, const char *text) {
 
 static void add_documentation(fab_str *out, const char *text) {
     fab_str_add(out, "<xs:annotation><xs:documentation>");
-    add_escaped(out, text);
+    schema_xml_add_escaped(out, text);
     fab_str_add(out, "</xs:documentation></xs:annotation>");
 }
 

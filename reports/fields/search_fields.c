@@ -221,7 +221,7 @@ static const fab_sweep_point *point_around(const fab_at *at) { /* of a row of a 
     return at->up->row;
 }
 
-static size_t count_boundaries(const fab_at *at) {
+static size_t search_fields_count_boundaries(const fab_at *at) {
     uint64_t n = point_around(at)->counts.n_boundaries;
     return n > FAB_MAX_TIERS ? FAB_MAX_TIERS - 1 : n > 1 ? (size_t)n - 1 : 0;
 }
@@ -262,7 +262,7 @@ static const fab_field SWEEP_PHASES[] = {
     FIELD(fabric_flows, "Flows that cross a fabric link."),
     FIGURE(bytes, "byte", "Bytes of all its flows over one iteration."),
     FIELD(max_taper_factor, "Largest utilisation of a fabric link under ideal spray.", .source = COLLIDING),
-    LIST_BY(boundaries, "boundary", NULL, count_boundaries, &CROSSING,
+    LIST_BY(boundaries, "boundary", NULL, search_fields_count_boundaries, &CROSSING,
             "What crosses the boundaries between switch tiers."),
     LIST_BY(engines, "engine", times_of, count_engines, &SWEEP_TIME,
             "The phase under every engine, in the order of the point's engines."),

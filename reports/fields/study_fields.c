@@ -41,19 +41,19 @@ static const fab_field CASES[] = {
     FIELD(failed, "What fails; of a history how often each class does."),
     FIELD(n_failed, "Components that fail; of a history failures."),
     FIELD_OF(stopped, is_stopped, "Whether the job stands; of a history at its end."),
-    FIELD_OF(damage_ratio, damage, "Part of the job's speed that the failures take: 1 where it stops.", SIGNED),
+    FIELD_OF(impact_ratio, impact, "Part of the job's speed that the failures take: 1 where it stops.", SIGNED),
     FIELD_OF(slowdown_ratio, slowdown, "Time over that where nothing has failed.", KNOWN),
     FIGURE(time_s, "s", "Time with what has failed.", KNOWN),
     FIELD(worst_ratio,
-          "Largest load of a network link in any phase over what is left of its capacity, after ranks have moved.",
-          KNOWN, .source = OUTCOMES),
+          "Largest load of a network link in any phase over its residual capacity, after ranks have moved.", KNOWN,
+          .source = OUTCOMES),
     FIELD(lost_ratio, "Offered rate of flows that lost their way, before ranks moved, over all that is offered.", KNOWN,
           .source = OUTCOMES),
     FIELD_OF(goodput_ratio, goodput, "Useful part of a span with failures and repairs.", KNOWN, .source = OUTCOMES),
     FIELD_OF(disconnected_flows, n_disconnected, "Flows that lose every path, before ranks move.", .source = OUTCOMES),
     FIELD_OF(moved_servers, n_moved, "Servers whose ranks move.", .source = OUTCOMES),
     FIELD_OF(collisions, n_collisions,
-             "Network links that are asked for more than is left of them, in all phases, after ranks have moved.",
+             "Network links that are offered more than their residual capacity, in all phases, after ranks have moved.",
              .source = OUTCOMES),
     FIELD_OF(stops, n_stops, "Failures of a history that stop the job.", .source = OUTCOMES),
     FIELD(fullest, "The link of worst_ratio.", FILLED),
@@ -71,23 +71,24 @@ static const fab_field CRITICALS[] = {
     FIELD_OF(stopped, n_stopped, "Scenarios among them in which the job stands, after ranks have moved."),
     FIELD_OF(disconnected, n_disconnected,
              "Scenarios among them in which flows lose every path, before anybody moves."),
-    FIELD_OF(damage_ratio, damage,
-             "Mean damage over the scenarios in which it fails, alone or with others; below 0 where its failure makes "
+    FIELD_OF(impact_ratio, impact,
+             "Mean impact over the scenarios in which it fails, alone or with others; below 0 where its failure makes "
              "the job faster.",
              SIGNED),
     FIELD_OF(
-        damage_ci95_ratio, ci95,
-        "Half width of the 95 % interval of damage_ratio over the scenarios (Student's t); missing where there is one.",
+        impact_ci95_ratio, ci95,
+        "Half width of the 95 % interval of impact_ratio over the scenarios (Student's t); missing where there is one.",
         KNOWN),
     FIELD_OF(mean_slowdown_ratio, mean_slowdown, "Mean slowdown over the scenarios in which the job runs.", KNOWN),
     FIELD_OF(max_slowdown_ratio, worst_slowdown, "Largest slowdown of a scenario in which the job runs.", KNOWN),
     FIELD_OF(mean_worst_ratio, mean_ratio, "Mean of worst_ratio over the scenarios in which it fails.", KNOWN),
     FIELD_OF(max_worst_ratio, worst_ratio, "Largest worst_ratio of a scenario in which it fails.", KNOWN),
-    FIELD(worst_scenario, "The scenario with most damage, the lowest of those."),
-    FIELD_OF(clear, is_clear,
-             "More damage than chance makes of the mean of all scenarios: it fails in 10 and more, and is above that "
-             "mean by 5 standard errors of as many draws from all, and by the half width of its own interval. Of "
-             "single losses: any damage."),
+    FIELD(worst_scenario, "The scenario with the highest impact, the lowest of those."),
+    FIELD_OF(
+        clear, is_clear,
+        "A higher impact than chance makes of the mean of all scenarios: it fails in 10 and more, and is above that "
+        "mean by 5 standard errors of as many draws from all, and by the half width of its own interval. Of "
+        "single losses: any impact."),
 };
 static const fab_fields CRITICAL = TABLE("critical", CRITICALS, SUMMARY);
 
@@ -97,15 +98,15 @@ static const fab_field CLASSES[] = {
     FIELD(name, "What its components are: leaf switches, leaf-spine links, ..."),
     FIELD_OF(components, n_components, "Components that fail in some scenario."),
     FIELD_OF(stopping, n_stopping, "Components of which every scenario stops the job."),
-    FIELD_OF(damage_ratio, damage, "Mean damage over the components.", SIGNED),
-    FIELD_OF(max_damage_ratio, worst_damage, "Damage of the worst part of the class.", SIGNED),
+    FIELD_OF(impact_ratio, impact, "Mean impact over the components.", SIGNED),
+    FIELD_OF(max_impact_ratio, worst_impact, "Impact of the worst part of the class.", SIGNED),
     FIELD(worst, "The first component that does that."),
     FIELD_OF(worst_components, n_worst, "Components that do that."),
     FIELD_OF(clear, n_clear, "Components that are clear."),
     FIELD_OF(scenarios, n_scenarios, "Scenarios in which one of them fails."),
     FIELD_OF(stopped, n_stopped, "Scenarios among them in which the job stands."),
-    FIELD_OF(scenario_damage_ratio, scenario_damage,
-             "Mean damage of the scenarios in which any part of the class fails.", KNOWN, SIGNED),
+    FIELD_OF(scenario_impact_ratio, scenario_impact,
+             "Mean impact of the scenarios in which any part of the class fails.", KNOWN, SIGNED),
     FIELD_OF(stands_out, is_clear, "Whether these scenarios are clear against all, as components are."),
 };
 static const fab_fields CLASS = TABLE("component_class", CLASSES, SUMMARY);
@@ -115,12 +116,12 @@ static const fab_fields CLASS = TABLE("component_class", CLASSES, SUMMARY);
 static const fab_field CAUSES[] = {
     FIELD(name, "Class of failures."),
     FIELD(failures, "Failures of the class in a history, mean over the histories.", .source = OUTCOMES),
-    FIELD_OF(damage_ratio, damage, "Damage of one of them.", SIGNED),
-    FIELD_OF(damage_ci95_ratio, ci95, "Half width of the 95 % interval of that."),
+    FIELD_OF(impact_ratio, impact, "Impact of one of them.", SIGNED),
+    FIELD_OF(impact_ci95_ratio, ci95, "Half width of the 95 % interval of that."),
     FIELD_OF(share_ratio, share,
-             "Part of all damage that failures of a class do in histories: by least squares, without a constant, of "
-             "the damage over how often each class fails.",
-             SIGNED, .formula = "failures * damage_ratio of one / mean damage_ratio"),
+             "Part of all impact that failures of a class have in histories: by least squares, without a constant, of "
+             "the impact over how often each class fails.",
+             SIGNED, .formula = "failures * impact_ratio of one / mean impact_ratio"),
 };
 static const fab_fields CAUSE = TABLE("cause", CAUSES, SUMMARY);
 
@@ -149,19 +150,19 @@ GIVES(bool, has_span, study_of(at)->span_s > 0);
 static const fab_field VARIANTS[] = {
     FIELD(engine, "The engine with its options."),
     FIELD(policy, "What is done about servers that are lost."),
-    FIGURE(whole_time_s, "s", "Time where nothing has failed.", KNOWN, .source = OUTCOMES),
-    FIELD(whole_ratio, "Largest load of a network link over its capacity where nothing has failed.", KNOWN,
+    FIGURE(healthy_time_s, "s", "Time where nothing has failed.", KNOWN, .source = OUTCOMES),
+    FIELD(healthy_ratio, "Largest load of a network link over its capacity where nothing has failed.", KNOWN,
           .source = OUTCOMES),
-    FIELD(whole_collisions, "Network links that are asked for more than they carry where nothing failed."),
+    FIELD(healthy_collisions, "Network links that are offered more than they carry where nothing failed."),
     FIELD_OF(done, n_done, "Scenarios that were looked at."),
     FIELD_OF(stopped, n_stopped,
              "Scenarios in which the job stands, after ranks have moved; of histories at their end."),
     FIELD_OF(disconnected, n_disconnected, "Scenarios in which flows lose every path, before anybody moves."),
     FIELD_OF(moved_scenarios, n_moved, "Scenarios in which servers move."),
-    FIELD_OF(damage_ratio, damage, "Mean damage over all scenarios.", KNOWN, SIGNED),
-    FIELD_OF(best, n_best, "Scenarios in which no other policy of the engine does less damage; ties count.",
+    FIELD_OF(impact_ratio, impact, "Mean impact over all scenarios.", KNOWN, SIGNED),
+    FIELD_OF(best, n_best, "Scenarios in which no other policy of the engine has less impact; ties count.",
              .only = has_policies, .formula = "differences up to 1e-9 are ties"),
-    FIELD_OF(alone_best, n_alone, "Scenarios in which every other policy of the engine does more damage.",
+    FIELD_OF(alone_best, n_alone, "Scenarios in which every other policy of the engine has more impact.",
              .only = has_policies, .formula = "differences up to 1e-9 are ties"),
     FIELD(restart_ratio, "Part of the span in which the job restarts.", OF_HISTORIES),
     FIELD(redo_ratio, "Part of the span in which work since the last checkpoint is done again.", OF_HISTORIES),
@@ -171,8 +172,8 @@ static const fab_field VARIANTS[] = {
     FIELD(failures, "Failures in a history, mean over the histories.", OF_HISTORIES),
     FIELD(stops, "Failures in a history that stop the job, mean over the histories.", OF_HISTORIES),
     FIELD_OF(critical_tied, critical.n_tied,
-             "Components that do the damage of the last of `critical`, where that leaves some of them out; else 0."),
-    FIELD_OF(links_tied, links.n_tied, "Links that do the damage of the last of `links`, likewise."),
+             "Components that have the impact of the last of `critical`, where that leaves some of them out; else 0."),
+    FIELD_OF(links_tied, links.n_tied, "Links that have the impact of the last of `links`, likewise."),
     SCALARS(bins, NULL, bin, NULL,
             "Scenarios by slowdown (without times by the load of the fullest link), between bin_edges; those that stop "
             "are left out.",
@@ -181,8 +182,8 @@ static const fab_field VARIANTS[] = {
               .labels = "slowdown"),
     SPREAD_OF(time_s, time_s, "s", "Time with what has failed, of scenarios that run."),
     SPREAD_OF(worst_ratio, worst_ratio, NULL,
-              "Largest load of a network link in any phase over what is left of its capacity, after ranks have moved."),
-    SPREAD_OF(collisions, collisions, NULL, "Network links that are asked for more than is left of them."),
+              "Largest load of a network link in any phase over its residual capacity, after ranks have moved."),
+    SPREAD_OF(collisions, collisions, NULL, "Network links that are offered more than their residual capacity."),
     SPREAD_OF(lost_ratio, lost_ratio, NULL,
               "Offered rate of flows that lost their way, before ranks moved, over all that is offered."),
     SPREAD_OF(moved_servers, moved, NULL, "Servers whose ranks move."),
@@ -191,12 +192,13 @@ static const fab_field VARIANTS[] = {
     OBJECT(access_loss, access, &ACCESS_LOSS, "Scenarios that lose one link between NIC and switch and nothing else.",
            IF(access.n)),
     ARRAY(causes, "class", causes, n_causes, &CAUSE,
-          "What a failure of each class costs in histories, by least squares of the damage over how often each class "
+          "What a failure of each class costs in histories, by least squares of the impact over how often each class "
           "fails; missing where there are too few histories.",
           FILLED),
     LIST(classes, "class", classes, n_classes, &CLASS,
-         "Components by what they are, most scenario_damage_ratio first."),
-    LIST(critical, "component", critical.list, critical.n, &CRITICAL, "Components, most damage first, then by name."),
+         "Components by what they are, most scenario_impact_ratio first."),
+    LIST(critical, "component", critical.list, critical.n, &CRITICAL,
+         "Components, highest impact first, then by name."),
     LIST(critical_next, "component", critical.next, critical.n_next, &CRITICAL,
          "Components behind all that tie with the last of `critical`."),
     LIST(links, "component", links.list, links.n, &CRITICAL, "The links among all components."),
@@ -204,7 +206,7 @@ static const fab_field VARIANTS[] = {
          "Links behind all that tie with the last of `links`."),
     LIST(clear, "component", clear.list, clear.n, &CRITICAL, "Components that are clear."),
     LIST(worst, "scenario", worst, n_worst, &CASE,
-         "Scenarios that run, most damage first, then by number; of histories all."),
+         "Scenarios that run, highest impact first, then by number; of histories all."),
     LIST(stopping, "scenario", stopped, n_stopped_shown, &CASE, "The first scenarios in which the job stops."),
 };
 static const fab_fields VARIANT =
@@ -222,17 +224,17 @@ GIVES(bool, saves, here->most_saved_scenario != UINT64_MAX);
 static const fab_field CHOICES[] = {
     TEXT_BY(engine, choice_engine, "The engine with its options."),
     TEXT_BY(baseline, choice_baseline, "The policy that the others are compared with: first-spare, else the first."),
-    FIELD_OF(compared, n_compared, "Scenarios of which the damage is known under all policies."),
-    FIELD_OF(differ, n_differ, "Scenarios in which the policies do not all do the same damage."),
+    FIELD_OF(compared, n_compared, "Scenarios of which the impact is known under all policies."),
+    FIELD_OF(differ, n_differ, "Scenarios in which the policies do not all have the same impact."),
     FIELD_OF(rescued, n_rescued, "Scenarios in which the job stands under the baseline and runs under another policy."),
-    FIELD_OF(damage_ratio, damage, "Mean damage of the best policy, scenario by scenario.", KNOWN, SIGNED),
-    FIELD_OF(baseline_damage_ratio, baseline_damage, "Mean damage under the baseline.", KNOWN, SIGNED),
+    FIELD_OF(impact_ratio, impact, "Mean impact of the best policy, scenario by scenario.", KNOWN, SIGNED),
+    FIELD_OF(baseline_impact_ratio, baseline_impact, "Mean impact under the baseline.", KNOWN, SIGNED),
     FIELD_OF(slowdown_ratio, best_slowdown, "Mean slowdown of the best, over the scenarios that run under both.",
              KNOWN),
     FIELD_OF(baseline_slowdown_ratio, baseline_slowdown, "Mean slowdown under the baseline, over the same scenarios.",
              KNOWN),
     FIELD_OF(max_saved_ratio, most_saved,
-             "Largest damage that the best policy saves in one scenario; missing where the baseline is always best.",
+             "Largest impact that the best policy saves in one scenario; missing where the baseline is always best.",
              .only = saves),
     FIELD_OF(max_saved_scenario, most_saved_scenario, "The scenario that has it.", .only = saves),
     TEXT_BY(max_saved_policy, choice_saver, "The policy that does it.", .only = saves),
@@ -263,12 +265,12 @@ static const fab_field SHOWN_COUNTS[] = {
     FIELD_OF(shown_policy, policy, "Policy of that variant."),
     FIELD_OF(stopped, n_stopped, "Scenarios of that variant in which the job stands, after ranks have moved."),
     FIELD_OF(disconnected, n_disconnected, "Scenarios of that variant in which flows lose every path."),
-    FIELD_OF(damage_ratio, damage,
+    FIELD_OF(impact_ratio, impact,
              "Part of the job's speed that failures take: 1 where the job stops. Mean over the scenarios; below 0 "
              "where a failure makes it faster.",
              KNOWN, SIGNED,
              .formula = "1 - 1 / slowdown_ratio; of a history 1 - goodput_ratio; without times 1 - max(1, worst_ratio "
-                        "of the whole fabric) / max(1, worst_ratio)",
+                        "of the healthy fabric) / max(1, worst_ratio)",
              .labels = "damage|impact"),
 };
 static const fab_fields SHOWN_HEAD = VIEW("shown_counts", SHOWN_COUNTS, NULL);
@@ -276,7 +278,7 @@ static const fab_fields SHOWN_HEAD = VIEW("shown_counts", SHOWN_COUNTS, NULL);
 static const fab_field SHOWN_SPREADS[] = {
     SPREAD_OF(slowdown_ratio, slowdown, NULL, "Slowdown of the variant that stands first."),
     OBJECT(goodput_ratio, goodput, &SPREAD_BELOW,
-           "Useful part of a span with failures and repairs: work that stays, at the speed of the whole fabric.",
+           "Useful part of a span with failures and repairs: work that stays, at the speed of the healthy fabric.",
            IF(goodput.n), .formula = "1 - restart_ratio - redo_ratio - slow_ratio - wait_ratio", .source = OUTCOMES,
            .labels = "goodput"),
 };
@@ -284,7 +286,7 @@ static const fab_fields SHOWN_FIGURES = VIEW("shown_spreads", SHOWN_SPREADS, NUL
 
 static const fab_field SHOWN_LISTS[] = {
     LIST(worst, "scenario", worst, n_worst, &CASE, "The worst scenarios of the variant that stands first."),
-    LIST(critical, "component", critical.list, critical.n, &CRITICAL, "Its components, most damage first."),
+    LIST(critical, "component", critical.list, critical.n, &CRITICAL, "Its components, highest impact first."),
 };
 static const fab_fields SHOWN_TAIL = VIEW("shown_lists", SHOWN_LISTS, NULL);
 
@@ -300,7 +302,7 @@ static const fab_field STUDY[] = {
     FIELD_OF(source, scenarios, "Where the scenarios come from."),
     FIGURE(span_s, "s", "Time that a history covers; missing of sets.", FILLED, .source = OUTCOMES),
     FIELD_OF(times, has_times, "Whether times are known; else loads alone."),
-    FIELD_OF(damage, criterion, "What damage is here."),
+    FIELD_OF(impact, criterion, "What impact is here."),
     FIELD_OF(components, n_components, "Different components that fail in some scenario."),
     GROUP_BY(shown_variant, &SHOWN_HEAD),
     SCALARS_BY(bin_edges, NULL, const double, edges, NULL, "Factors between which bins counts the scenarios.",
@@ -317,5 +319,5 @@ static const fab_field STUDY[] = {
 const fab_fields fab_study_fields = TABLE(
     "study", STUDY, SUMMARY,
     .definition = "What failure scenarios do to a job: `study show`. The factor of a scenario: of a set its slowdown, "
-                  "without times the load of the fullest link over that of the whole fabric (loads below 1 count as "
-                  "1), of a history 1 / goodput, infinite where the job stops; damage = 1 - 1 / factor.");
+                  "without times the load of the fullest link over that of the healthy fabric (loads below 1 count as "
+                  "1), of a history 1 / goodput, infinite where the job stops; impact = 1 - 1 / factor.");

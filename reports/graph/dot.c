@@ -45,7 +45,7 @@ static void dot_put_attribute(fab_graph_writer *w, size_t i, const fab_graph_att
     }
 }
 
-static void begin(fab_graph_writer *w) {
+static void dot_begin(fab_graph_writer *w) {
     (void)fputs("graph fabric {\n  graph [rankdir=BT ranksep=1.2 nodesep=0.1 splines=line outputorder=edgesfirst",
                 w->out);
     fab_graph_each_own(w, dot_put_attribute);
@@ -68,7 +68,7 @@ static void begin_level(fab_graph_writer *w, uint32_t level) {
     }
 }
 
-static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
+static void dot_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     if (spot->node.level != w->level) {
         begin_level(w, spot->node.level);
     }
@@ -78,12 +78,12 @@ static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     (void)fputs(spot->node.n_failed > 0 ? " style=\"filled,dashed\" penwidth=3];\n" : "];\n", w->out);
 }
 
-static void between(fab_graph_writer *w) {
+static void dot_between(fab_graph_writer *w) {
     begin_level(w, FAB_NONE);
 }
 
 /* The end that is written first stands below the other: of scale-up links the domain. */
-static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
+static void dot_put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
     fab_graph_color color = fab_graph_edge_color(w->view, edge);
     bool turned = edge->link_kind == FAB_LINK_SCALEUP;
     (void)fprintf(w->out, "  n%" PRIu32 " -- n%" PRIu32 " [id=c%" PRIu32 " color=\"#%02x%02x%02x\"",
@@ -96,11 +96,15 @@ static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
     (void)fputs(edge->n_failed > 0 ? " style=dashed];\n" : "];\n", w->out);
 }
 
-static void end(fab_graph_writer *w) {
+static void dot_end(fab_graph_writer *w) {
     (void)fputs("}\n", w->out);
 }
 
-static const fab_graph_dialect DOT = {
-    .density = FAB_LAYOUT_NAMED, .begin = begin, .node = put_node, .between = between, .edge = put_edge, .end = end};
+static const fab_graph_dialect DOT = {.density = FAB_LAYOUT_NAMED,
+                                      .begin = dot_begin,
+                                      .node = dot_put_node,
+                                      .between = dot_between,
+                                      .edge = dot_put_edge,
+                                      .end = dot_end};
 
 FAB_GRAPH_FORMAT(dot, DOT, .suffix = ".dot", .summary = "the same for Graphviz, a rank per tier");

@@ -31,7 +31,7 @@ static void gexf_describe(fab_graph_writer *w, size_t i, const fab_graph_attribu
     fab_xml_write_text(&w->xml, value->text);
 }
 
-static void begin(fab_graph_writer *w) {
+static void gexf_begin(fab_graph_writer *w) {
     fab_xml_write_start(&w->xml, "gexf");
     fab_xml_write_attribute(&w->xml, "xmlns", "http://www.gexf.net/1.2draft");
     fab_xml_write_attribute(&w->xml, "xmlns:viz", "http://www.gexf.net/1.2draft/viz");
@@ -71,7 +71,7 @@ static void put_color(fab_graph_writer *w, fab_graph_color color) {
     fab_graph_put(w, text);
 }
 
-static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
+static void gexf_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     fab_graph_put(w, "\n      <node id=\"n");
     fab_xml_write_integer(&w->xml, spot->node.id);
     fab_graph_put(w, "\" label=\"");
@@ -90,13 +90,13 @@ static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
                                          : "\"/><viz:shape value=\"disc\"/></node>");
 }
 
-static void between(fab_graph_writer *w) {
+static void gexf_between(fab_graph_writer *w) {
     fab_xml_write_end(&w->xml);
     fab_xml_write_start(&w->xml, "edges");
 }
 
 /* The weight is the number of cables, which layouts of Gephi pull by. */
-static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
+static void gexf_put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
     fab_graph_put(w, "\n      <edge");
     fab_graph_put_ends(w, edge);
     if (w->view->merge != NULL) {
@@ -111,7 +111,7 @@ static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
     fab_graph_put(w, edge->n_failed > 0 ? "<viz:shape value=\"dashed\"/></edge>" : "</edge>");
 }
 
-static void end(fab_graph_writer *w) {
+static void gexf_end(fab_graph_writer *w) {
     fab_xml_write_end(&w->xml);
     fab_xml_write_end(&w->xml);
     fab_xml_write_end(&w->xml);
@@ -120,10 +120,10 @@ static void end(fab_graph_writer *w) {
 static const fab_graph_dialect GEXF = {.is_xml = true,
                                        .has_places = true,
                                        .density = FAB_LAYOUT_NAMED,
-                                       .begin = begin,
-                                       .node = put_node,
-                                       .between = between,
-                                       .edge = put_edge,
-                                       .end = end};
+                                       .begin = gexf_begin,
+                                       .node = gexf_put_node,
+                                       .between = gexf_between,
+                                       .edge = gexf_put_edge,
+                                       .end = gexf_end};
 
 FAB_GRAPH_FORMAT(gexf, GEXF, .suffix = ".gexf", .summary = "the same as GEXF 1.2 with places and colours, for Gephi");

@@ -8,7 +8,7 @@
 /* When an attribute is there at all. */
 enum {
     ALWAYS = 0,
-    WHOLE = 1,    /* in the whole view alone */
+    HEALTHY = 1,  /* in the whole view alone */
     MERGED = 2,   /* in the others alone */
     FAILURES = 4, /* the rest: where such figures are known */
     COST = 8,
@@ -50,7 +50,7 @@ static const row NODE[] = {
     {"n_plane", "plane", INDEX, ALWAYS, offsetof(fab_graph_spot, node.plane)},
     {"n_pod", "pod", INDEX, ALWAYS, offsetof(fab_graph_spot, node.pod)},
     {"n_server", "server", INDEX, ALWAYS, offsetof(fab_graph_spot, node.server)},
-    {"n_host", "host", TEXT, NAMES | WHOLE, offsetof(fab_graph_spot, node.host)},
+    {"n_host", "host", TEXT, NAMES | HEALTHY, offsetof(fab_graph_spot, node.host)},
     {"n_rack", "rack", TEXT, RACKS, offsetof(fab_graph_spot, rack)},
     {"n_nodes", "nodes", COUNT, MERGED, offsetof(fab_graph_spot, node.n_nodes)},
     {"n_gpus", "gpus", COUNT, MERGED, offsetof(fab_graph_spot, node.n_gpus)},
@@ -68,12 +68,12 @@ static const row EDGE[] = {
     {"cables", "cables", COUNT, MERGED, offsetof(fab_graph_edge, n_cables)},
     {"capacity_bps", "capacity_bps", SIZE, ALWAYS, offsetof(fab_graph_edge, capacity_bps)},
     {"length_m", "length_m", SIZE, ALWAYS, offsetof(fab_graph_edge, length_m)},
-    {"src_port", "src_port", COUNT, WHOLE, offsetof(fab_graph_edge, src_port)},
-    {"dst_port", "dst_port", COUNT, WHOLE, offsetof(fab_graph_edge, dst_port)},
-    {"src_port_name", "src_port_name", TEXT, NAMES | WHOLE, offsetof(fab_graph_edge, src_port_name)},
-    {"dst_port_name", "dst_port_name", TEXT, NAMES | WHOLE, offsetof(fab_graph_edge, dst_port_name)},
+    {"src_port", "src_port", COUNT, HEALTHY, offsetof(fab_graph_edge, src_port)},
+    {"dst_port", "dst_port", COUNT, HEALTHY, offsetof(fab_graph_edge, dst_port)},
+    {"src_port_name", "src_port_name", TEXT, NAMES | HEALTHY, offsetof(fab_graph_edge, src_port_name)},
+    {"dst_port_name", "dst_port_name", TEXT, NAMES | HEALTHY, offsetof(fab_graph_edge, dst_port_name)},
     {"e_failed", "failed", COUNT, FAILURES, offsetof(fab_graph_edge, n_failed)},
-    {"left_ratio", "left_ratio", LOAD, FAILURES, offsetof(fab_graph_edge, left_ratio)},
+    {"residual_ratio", "residual_ratio", LOAD, FAILURES, offsetof(fab_graph_edge, residual_ratio)},
     {"criticality", "criticality", FIGURE, CRITICALITY, offsetof(fab_graph_edge, criticality)},
     {"e_cost", "cost_usd", FIGURE, COST, offsetof(fab_graph_edge, cost_usd)},
 };
@@ -114,14 +114,14 @@ static const row OWN[G_COUNT] = {
 /* --- which there are ---------------------------------------------------------------------------------------------- */
 
 static unsigned missing(const fab_graph_view *view) {
-    return (view->merge != NULL ? WHOLE : MERGED) | (view->has_failures ? 0 : FAILURES) | (view->has_cost ? 0 : COST) |
-           (view->fabric->names != NULL ? 0 : NAMES) | (view->has_racks ? 0 : RACKS) |
+    return (view->merge != NULL ? HEALTHY : MERGED) | (view->has_failures ? 0 : FAILURES) |
+           (view->has_cost ? 0 : COST) | (view->fabric->names != NULL ? 0 : NAMES) | (view->has_racks ? 0 : RACKS) |
            (view->has_criticality ? 0 : CRITICALITY) | (view->n_engines > 0 ? 0 : LOADS) |
            (view->has_utilisation ? 0 : UTILISATION);
 }
 
 /* The first engine's have no number. */
-static size_t add_row(const row *r, uint32_t what, size_t engine, fab_graph_attribute *out) {
+static size_t attributes_add_row(const row *r, uint32_t what, size_t engine, fab_graph_attribute *out) {
     bool is_text = r->held == TEXT || r->held == NAME;
     bool is_count = r->held == COUNT || r->held == INDEX || r->held == COLLIDED;
     *out = (fab_graph_attribute){.type = is_text    ? FAB_GRAPH_STRING
@@ -139,23 +139,26 @@ void fab_graph_attributes_list(const fab_graph_view *view, bool places, fab_grap
     *out = (fab_graph_attributes){.n_node = 0};
     (void)snprintf(out->seed, sizeof out->seed, "%" PRIu64, view->result->seed);
     for (uint32_t i = 0; i < N_NODE; i++) {
-        out->n_node += (NODE[i].when & not_there) != 0 ? 0 : add_row(&NODE[i], i, 0, &out->node[out->n_node]);
+        out->n_node +=
+            (NODE[i].when & not_there) != 0 ? 0 : attributes_add_row(&NODE[i], i, 0, &out->node[out->n_node]);
     }
     for (uint32_t i = 0; i < N_EDGE; i++) {
-        out->n_edge += (EDGE[i].when & not_there) != 0 ? 0 : add_row(&EDGE[i], i, 0, &out->edge[out->n_edge]);
+        out->n_edge +=
+            (EDGE[i].when & not_there) != 0 ? 0 : attributes_add_row(&EDGE[i], i, 0, &out->edge[out->n_edge]);
     }
     for (size_t e = 0; e < view->n_engines; e++) {
         for (uint32_t i = 0; i < N_USE; i++) {
-            out->n_edge +=
-                (USE[i].when & not_there) != 0 ? 0 : add_row(&USE[i], N_EDGE + i, e, &out->edge[out->n_edge]);
+            out->n_edge += (USE[i].when & not_there) != 0
+                               ? 0
+                               : attributes_add_row(&USE[i], N_EDGE + i, e, &out->edge[out->n_edge]);
         }
     }
     for (uint32_t i = 0; i < G_ENGINE; i++) {
         bool left_out = (OWN[i].when & not_there) != 0 || (i == G_TRAFFIC && view->n_engines == 0);
-        out->n_own += left_out ? 0 : add_row(&OWN[i], i, 0, &out->own[out->n_own]);
+        out->n_own += left_out ? 0 : attributes_add_row(&OWN[i], i, 0, &out->own[out->n_own]);
     }
     for (size_t e = 0; e < view->n_engines; e++) {
-        out->n_own += add_row(&OWN[G_ENGINE], G_ENGINE, e, &out->own[out->n_own]);
+        out->n_own += attributes_add_row(&OWN[G_ENGINE], G_ENGINE, e, &out->own[out->n_own]);
     }
 }
 
@@ -169,7 +172,7 @@ static fab_graph_value integer_of(bool known, uint32_t value) {
     return (fab_graph_value){.known = known, .integer = value};
 }
 
-static fab_graph_value number_of(bool known, double value) {
+static fab_graph_value attributes_number_of(bool known, double value) {
     return (fab_graph_value){.known = known, .number = value};
 }
 
@@ -183,15 +186,15 @@ static fab_graph_value value_of(const row *r, const void *of) {
     case NAME: return text_of(*(const char *const *)at);
     case COUNT: return integer_of(true, *count);
     case INDEX: return integer_of(*count != FAB_NONE, *count);
-    case FIGURE: return number_of(!isnan(*figure), *figure);
-    case SIZE: return number_of(isfinite(*figure), *figure);
-    case LOAD: return number_of(true, *figure);
-    case PLACE: return number_of(true, (double)*(const float *)at);
+    case FIGURE: return attributes_number_of(!isnan(*figure), *figure);
+    case SIZE: return attributes_number_of(isfinite(*figure), *figure);
+    case LOAD: return attributes_number_of(true, *figure);
+    case PLACE: return attributes_number_of(true, (double)*(const float *)at);
     case MEAN_LOAD:
     case COLLISION:
     case COLLIDED: break;
     }
-    return number_of(false, 0);
+    return attributes_number_of(false, 0);
 }
 
 fab_graph_value fab_graph_node_value(const fab_graph_attribute *attribute, const fab_graph_spot *spot) {
@@ -207,8 +210,11 @@ fab_graph_value fab_graph_edge_value(const fab_graph_attribute *attribute, const
     double factor = 0;
     switch (r->held) {
     case MEAN_LOAD:
-        return number_of(true, *(const double *)(const void *)((const char *)use + r->member) / edge->n_cables);
-    case COLLISION: factor = fab_graph_collision(edge, attribute->engine); return number_of(!isnan(factor), factor);
+        return attributes_number_of(true,
+                                    *(const double *)(const void *)((const char *)use + r->member) / edge->n_cables);
+    case COLLISION:
+        factor = fab_graph_collision(edge, attribute->engine);
+        return attributes_number_of(!isnan(factor), factor);
     case COLLIDED: return integer_of(edge->link_kind == FAB_LINK_FABRIC && !isnan(use->use_fwd), use->n_collided);
     default: return value_of(r, use);
     }

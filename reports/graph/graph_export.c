@@ -126,7 +126,7 @@ static void find_spot(const fab_graph_writer *w, uint32_t id, fab_graph_spot *ou
     }
 }
 
-static void walk(fab_graph_writer *w, const fab_graph_dialect *dialect) {
+static void export_walk(fab_graph_writer *w, const fab_graph_dialect *dialect) {
     fab_graph_spot spot;
     fab_graph_edge edge;
     fab_graph_use room[FAB_MAX_ENGINES];
@@ -145,7 +145,7 @@ static void walk(fab_graph_writer *w, const fab_graph_dialect *dialect) {
     dialect->end(w);
 }
 
-static fab_status finish(fab_graph_writer *w, bool is_xml, fab_error *err) {
+static fab_status export_finish(fab_graph_writer *w, bool is_xml, fab_error *err) {
     if (is_xml) {
         return fab_xml_writer_finish(&w->xml, err);
     }
@@ -172,8 +172,8 @@ fab_status fab_graph_export(const fab_graph_dialect *dialect, void *context, con
         FAB_TRY(fab_xml_writer_init(&w.xml, out, err));
     }
     errno = 0;
-    walk(&w, dialect);
-    FAB_TRY(finish(&w, dialect->is_xml, err));
+    export_walk(&w, dialect);
+    FAB_TRY(export_finish(&w, dialect->is_xml, err));
     if (w.has_failed) {
         FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate a text of the graph");
     }

@@ -83,7 +83,7 @@ static fab_status find_units(fab_graph_merge *m, const fab_fabric *f, fab_error 
     return status;
 }
 
-static uint32_t group_of(const fab_graph_merge *m, const fab_fabric *f, const fab_graph_node *node) {
+static uint32_t graph_merge_group_of(const fab_graph_merge *m, const fab_fabric *f, const fab_graph_node *node) {
     uint32_t unit = 0;
     switch (m->kind) {
     case FAB_VIEW_POD: return node->pod;
@@ -153,7 +153,7 @@ static fab_status number_nodes(fab_graph_merge *m, const fab_graph_view *whole, 
     FAB_TRY(FAB_NEW(m->node_of, f->n_nodes, err));
     for (fab_node_id v = 0; v < f->n_nodes; v++) {
         fab_graph_whole_node(whole, v, &one);
-        uint32_t group = group_of(m, f, &one);
+        uint32_t group = graph_merge_group_of(m, f, &one);
         size_t row = keeps_switches(m) ? 0 : one.level;
         size_t cell = row * columns + (group == FAB_NONE ? m->n_groups : group);
         if (keeps_switches(m) && one.level >= FAB_LEVEL_TIER(1)) {
@@ -192,7 +192,7 @@ static fab_status merge_nodes(fab_graph_merge *m, const fab_graph_view *whole, f
             continue;
         }
         *sum = one;
-        sum->group = group_of(m, whole->fabric, &one);
+        sum->group = graph_merge_group_of(m, whole->fabric, &one);
         sum->id = m->node_of[v];
         if (keeps_switches(m) && one.level < FAB_LEVEL_TIER(1)) {
             sum->level = FAB_LEVEL_GPU;
@@ -205,7 +205,7 @@ static fab_status merge_nodes(fab_graph_merge *m, const fab_graph_view *whole, f
 
 /* --- edges -------------------------------------------------------------------------------------------------------- */
 
-static size_t place_of(const edge_table *t, uint64_t key) {
+static size_t graph_merge_place_of(const edge_table *t, uint64_t key) {
     size_t at = (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & t->mask;
     while (t->key[at] != key && t->key[at] != UINT64_MAX) {
         at = (at + 1) & t->mask;
@@ -224,7 +224,7 @@ static fab_status resize(edge_table *t, size_t size, fab_error *err) {
     memset(bigger.key, 0xff, size * sizeof *bigger.key);
     for (size_t i = 0; t->key != NULL && i <= t->mask; i++) {
         if (t->key[i] != UINT64_MAX) {
-            size_t at = place_of(&bigger, t->key[i]);
+            size_t at = graph_merge_place_of(&bigger, t->key[i]);
             bigger.key[at] = t->key[i];
             bigger.edge[at] = t->edge[i];
         }
@@ -244,7 +244,7 @@ static fab_status find_edge(fab_graph_merge *m, edge_table *t, uint32_t source, 
     if (2 * ((size_t)m->n_edges + 1) > t->mask) {
         FAB_TRY(resize(t, 2 * (t->mask + 1), err));
     }
-    size_t at = place_of(t, (uint64_t)source << 32 | target);
+    size_t at = graph_merge_place_of(t, (uint64_t)source << 32 | target);
     *is_new = t->key[at] == UINT64_MAX;
     if (*is_new) {
         FAB_TRY(FAB_GROW(m->edge, t->edge_capacity, (size_t)m->n_edges + 1, err));
@@ -279,7 +279,7 @@ static void add_edge(fab_graph_edge *sum, const fab_graph_edge *one) {
     sum->n_failed += one->n_failed;
     sum->capacity_bps += one->capacity_bps;
     sum->length_m += one->length_m;
-    sum->left_ratio += one->left_ratio * one->capacity_bps;
+    sum->residual_ratio += one->residual_ratio * one->capacity_bps;
     sum->criticality = larger(sum->criticality, one->criticality);
     sum->cost_usd = total(sum->cost_usd, one->cost_usd);
 }
@@ -303,7 +303,7 @@ static fab_status merge_cable(fab_graph_merge *m, edge_table *t, const fab_graph
         sum->source = flipped ? b : a;
         sum->target = flipped ? a : b;
         sum->src_port = sum->dst_port = 0;
-        sum->left_ratio *= sum->capacity_bps;
+        sum->residual_ratio *= sum->capacity_bps;
     } else {
         add_edge(sum, cable);
     }
@@ -322,7 +322,7 @@ static void end_edges(fab_graph_merge *m) {
         fab_graph_edge *edge = &m->edge[i];
         double n = edge->n_cables;
         edge->length_m /= n;
-        edge->left_ratio = edge->capacity_bps > 0 ? edge->left_ratio / edge->capacity_bps : 1;
+        edge->residual_ratio = edge->capacity_bps > 0 ? edge->residual_ratio / edge->capacity_bps : 1;
         for (size_t e = 0; m->use != NULL && e < m->n_engines; e++) {
             m->use[i * m->n_engines + e].mean_use_fwd /= n;
             m->use[i * m->n_engines + e].mean_use_rev /= n;

@@ -184,8 +184,8 @@ void fab_graph_whole_edge(const fab_graph_view *view, uint32_t cable, fab_graph_
     }
     out->capacity_bps = c->capacity_bps;
     out->length_m = c->length_m;
-    out->left_ratio = view->left != NULL ? (view->left[up] + view->left[up + 1]) / 2 : 1;
-    out->n_failed = view->left != NULL && view->left[up] == 0 && view->left[up + 1] == 0;
+    out->residual_ratio = view->residual != NULL ? (view->residual[up] + view->residual[up + 1]) / 2 : 1;
+    out->n_failed = view->residual != NULL && view->residual[up] == 0 && view->residual[up + 1] == 0;
     out->criticality =
         view->overlay != NULL && view->overlay->criticality != NULL ? view->overlay->criticality[cable] : NAN;
     out->cost_usd = view->class_usd[class];
@@ -275,8 +275,8 @@ static void find_failures(fab_graph_view *view) {
     const fab_overlay *overlay = view->result->overlay;
     view->overlay = overlay;
     if (overlay != NULL) {
-        view->left = overlay->left;
-        view->has_failures = overlay->left != NULL || overlay->dead_node != NULL;
+        view->residual = overlay->residual;
+        view->has_failures = overlay->residual != NULL || overlay->dead_node != NULL;
         view->has_criticality = overlay->criticality != NULL || overlay->node_criticality != NULL;
     }
 }

@@ -61,7 +61,7 @@ typedef struct fab_graph_edge {
     char src_port_name[FAB_PORT_NAME_SIZE], dst_port_name[FAB_PORT_NAME_SIZE]; /**< of what is installed; else empty */
     double capacity_bps;                                                       /**< of all cables, in one direction */
     double length_m;                                                           /**< mean over the cables */
-    double left_ratio;        /**< capacity that is left, over that of whole cables */
+    double residual_ratio;    /**< residual capacity, over that of healthy cables */
     double criticality;       /**< largest of the cables; NAN: not known */
     double cost_usd;          /**< of all cables with their transceivers */
     const fab_graph_use *use; /**< shape [view->n_engines] */
@@ -80,7 +80,7 @@ typedef struct fab_graph_view {
     bool has_cost; /**< the parts of the fabric are priced */
 
     /* For graph_view.c and graph_merge.c alone. */
-    const double *left;         /* [link], or NULL */
+    const double *residual;     /* [link], or NULL */
     const fab_overlay *overlay; /* or NULL */
     double *class_usd;          /* [class]: of a cable */
     struct fab_floor *floor;    /* NULL without racks */

@@ -65,7 +65,7 @@ void fab_graphml_begin_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
     fab_graph_each_of_edge(w, edge, graphml_put_data);
 }
 
-static void begin(fab_graph_writer *w) {
+static void graphml_begin(fab_graph_writer *w) {
     fab_xml_write_start(&w->xml, "graphml");
     fab_xml_write_attribute(&w->xml, "xmlns", "http://graphml.graphdrawing.org/xmlns");
     fab_xml_write_attribute(&w->xml, "xmlns:xsi", "http://www.w3.org/2001/XMLSchema-instance");
@@ -76,23 +76,27 @@ static void begin(fab_graph_writer *w) {
     fab_graphml_begin_graph(w);
 }
 
-static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
+static void graphml_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     fab_graphml_begin_node(w, spot);
     fab_graph_put(w, "</node>");
 }
 
-static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
+static void graphml_put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
     fab_graphml_begin_edge(w, edge);
     fab_graph_put(w, "</edge>");
 }
 
-static void end(fab_graph_writer *w) {
+static void graphml_end(fab_graph_writer *w) {
     fab_xml_write_end(&w->xml);
     fab_xml_write_end(&w->xml);
 }
 
-static const fab_graph_dialect GRAPHML = {
-    .is_xml = true, .density = FAB_LAYOUT_NAMED, .begin = begin, .node = put_node, .edge = put_edge, .end = end};
+static const fab_graph_dialect GRAPHML = {.is_xml = true,
+                                          .density = FAB_LAYOUT_NAMED,
+                                          .begin = graphml_begin,
+                                          .node = graphml_put_node,
+                                          .edge = graphml_put_edge,
+                                          .end = graphml_end};
 
 FAB_GRAPH_FORMAT(graphml, GRAPHML, .file_name = "fabric.graphml", .suffix = ".graphml",
                  .summary = "the fabric with the load of every cable, for networkx, igraph, Gephi, Cytoscape");

@@ -35,7 +35,7 @@ static uint32_t pass_of(const fab_svg *svg, const fab_graph_edge *edge) {
     if (edge->n_failed == edge->n_cables) {
         return FAB_SVG_FAILED;
     }
-    if (edge->left_ratio < 1 && edge->n_cables == 1) {
+    if (edge->residual_ratio < 1 && edge->n_cables == 1) {
         return FAB_SVG_SLOWER;
     }
     if (edge->tier == 0) {
@@ -46,7 +46,7 @@ static uint32_t pass_of(const fab_svg *svg, const fab_graph_edge *edge) {
 
 /* Of several cables some are not what they were: a dashed line upon theirs. FAB_SVG_COUNT: none. */
 static uint32_t mark_of(const fab_graph_edge *edge) {
-    if (edge->n_cables == 1 || edge->n_failed == edge->n_cables || edge->left_ratio >= 1) {
+    if (edge->n_cables == 1 || edge->n_failed == edge->n_cables || edge->residual_ratio >= 1) {
         return FAB_SVG_COUNT;
     }
     return edge->n_failed > 0 ? FAB_SVG_FAILED : FAB_SVG_SLOWER;
@@ -163,7 +163,7 @@ static void put_told(const fab_svg *svg, const fab_graph_edge *edge) {
     }
     fab_graph_put(w, text);
     if (w->view->has_utilisation && !isnan(edge->use[0].use_fwd)) {
-        (void)snprintf(text, sizeof text, "; asked for %.2f up, %.2f down", edge->use[0].use_fwd, edge->use[0].use_rev);
+        (void)snprintf(text, sizeof text, "; offered %.2f up, %.2f down", edge->use[0].use_fwd, edge->use[0].use_rev);
         fab_graph_put(w, text);
     }
     if (edge->use != NULL && w->view->n_engines > 0 && edge->use[0].n_collided > 0) {
@@ -177,14 +177,14 @@ static void put_told(const fab_svg *svg, const fab_graph_edge *edge) {
     if (edge->n_failed > 0) {
         (void)snprintf(text, sizeof text, "; %" PRIu32 " failed", edge->n_failed);
         fab_graph_put(w, text);
-    } else if (edge->left_ratio < 1) {
-        (void)snprintf(text, sizeof text, "; %.1f %% of the rate left", 100 * edge->left_ratio);
+    } else if (edge->residual_ratio < 1) {
+        (void)snprintf(text, sizeof text, "; %.1f %% of the rate left", 100 * edge->residual_ratio);
         fab_graph_put(w, text);
     }
     fab_graph_put(w, "</title>");
 }
 
-static void put_edge(const fab_svg *svg, const fab_graph_edge *edge, uint32_t pass, double width) {
+static void svg_put_edge(const fab_svg *svg, const fab_graph_edge *edge, uint32_t pass, double width) {
     char shape[160];
     char class[4];
     char text[256];
@@ -243,10 +243,10 @@ static void put_edges(fab_svg *svg) {
         for (uint32_t i = 0; i < view->n_edges; i++) {
             fab_graph_view_edge(view, i, room, &edge);
             if (pass_of(svg, &edge) == pass) {
-                put_edge(svg, &edge, pass, stroke_width(view, &edge));
+                svg_put_edge(svg, &edge, pass, stroke_width(view, &edge));
             }
             if (mark_of(&edge) == pass) {
-                put_edge(svg, &edge, pass, 2);
+                svg_put_edge(svg, &edge, pass, 2);
             }
         }
     }
@@ -258,7 +258,7 @@ static void put_edges(fab_svg *svg) {
 }
 
 /* Arcs reach beyond the boxes, above the first row and to the right: half of their height. */
-static void make_room(fab_svg *svg, const fab_graph_edge *edge) {
+static void make_space(fab_svg *svg, const fab_graph_edge *edge) {
     point a = centre_of(svg, edge->source);
     point b = centre_of(svg, edge->target);
     double rise = 0;
@@ -288,7 +288,7 @@ static void look_at_edges(fab_svg *svg) {
         uint32_t pass = pass_of(svg, &edge);
         svg->used_passes |= 1U << pass | 1U << mark_of(&edge);
         svg->n_failed += edge.n_failed;
-        make_room(svg, &edge);
+        make_space(svg, &edge);
         if (view->n_engines > 0) {
             svg->worst = fmax(svg->worst, fab_graph_collision(&edge, 0));
         }
@@ -336,7 +336,7 @@ static void put_band_names(const fab_svg *svg) {
     fab_graph_put(svg->w, "\n  </g>");
 }
 
-static void put_rows(const fab_svg *svg) {
+static void svg_put_rows(const fab_svg *svg) {
     const fab_graph_view *view = svg->w->view;
     const fab_graph_layout *l = svg->w->layout;
     const fab_fabric *f = view->fabric;
@@ -404,7 +404,7 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
     }
 }
 
-static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
+static void svg_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     const fab_svg *svg = w->context;
     const fab_graph_node *node = &spot->node;
     char text[224];
@@ -440,7 +440,7 @@ static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
 
 /* --- the drawing -------------------------------------------------------------------------------------------------- */
 
-static void begin(fab_graph_writer *w) {
+static void svg_begin(fab_graph_writer *w) {
     fab_svg *svg = w->context;
     const fab_graph_layout *l = w->layout;
     svg->w = w;
@@ -455,13 +455,13 @@ static void begin(fab_graph_writer *w) {
     svg->height = svg->y0 + l->height + BOTTOM + (svg->above > 0 && l->n_bands > 0 ? 16 : 0);
     fab_svg_begin(svg);
     put_bands(svg);
-    put_rows(svg);
+    svg_put_rows(svg);
     put_edges(svg);
     put_band_names(svg);
     fab_graph_put(w, "\n  <g>");
 }
 
-static void end(fab_graph_writer *w) {
+static void svg_end(fab_graph_writer *w) {
     fab_graph_put(w, "\n  </g>");
     fab_svg_legend(w->context);
     fab_graph_put(w, "\n</svg>");
@@ -469,7 +469,7 @@ static void end(fab_graph_writer *w) {
 
 static fab_status write_svg(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
     static const fab_graph_dialect SVG = {
-        .is_xml = true, .density = FAB_LAYOUT_COMPACT, .begin = begin, .node = put_node, .end = end};
+        .is_xml = true, .density = FAB_LAYOUT_COMPACT, .begin = svg_begin, .node = svg_put_node, .end = svg_end};
     fab_status status = FAB_OK;
     fab_svg svg = {.worst = NAN};
     fab_report_style chosen = style != NULL ? *style : (fab_report_style){.width = 80};

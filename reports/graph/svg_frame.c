@@ -234,7 +234,7 @@ static double put_sample(fab_graph_writer *w, double x, double y, const char *cl
 static double put_bins(const fab_svg *svg, double x, double y) {
     static const char *const PARTS[FAB_GRAPH_BINS] = {"none",    "to 20 %", "to 40 %", "to 60 %",
                                                       "to 80 %", "",        "to 100 %"};
-    char head[96] = "asked for / rate, fullest cable and phase:";
+    char head[96] = "offered / rate, fullest cable and phase:";
     if (svg->by_criticality) {
         (void)snprintf(head, sizeof head, "criticality, beside the worst of %.4g:", svg->worst_criticality);
     }

@@ -18,7 +18,7 @@ static void put_color(fab_graph_writer *w, const char *before, fab_graph_color c
     fab_graph_put(w, text);
 }
 
-static void begin(fab_graph_writer *w) {
+static void yed_begin(fab_graph_writer *w) {
     fab_xml_write_start(&w->xml, "graphml");
     fab_xml_write_attribute(&w->xml, "xmlns", "http://graphml.graphdrawing.org/xmlns");
     fab_xml_write_attribute(&w->xml, "xmlns:y", "http://www.yworks.com/xml/graphml");
@@ -37,7 +37,7 @@ static fab_graph_color light(fab_graph_color c) {
     return (fab_graph_color){(uint8_t)(128 + c.r / 2), (uint8_t)(128 + c.g / 2), (uint8_t)(128 + c.b / 2)};
 }
 
-static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
+static void yed_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     double width = (double)spot->row->width;
     double height = (double)spot->row->height;
     fab_graphml_begin_node(w, spot);
@@ -61,7 +61,7 @@ static void put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
 }
 
 /* Thicker the more cables it stands for. */
-static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
+static void yed_put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
     fab_graphml_begin_edge(w, edge);
     put_color(w, "<data key=\"e_graphics\"><y:PolyLineEdge><y:LineStyle color=\"", fab_graph_edge_color(w->view, edge));
     fab_graph_put(w, edge->n_failed > 0 ? "\" type=\"dashed\"" : "\" type=\"line\"");
@@ -70,7 +70,7 @@ static void put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
                      "</y:PolyLineEdge></data></edge>");
 }
 
-static void end(fab_graph_writer *w) {
+static void yed_end(fab_graph_writer *w) {
     fab_xml_write_end(&w->xml);
     fab_xml_write_end(&w->xml);
 }
@@ -78,9 +78,9 @@ static void end(fab_graph_writer *w) {
 static const fab_graph_dialect YED = {.is_xml = true,
                                       .has_places = true,
                                       .density = FAB_LAYOUT_NAMED,
-                                      .begin = begin,
-                                      .node = put_node,
-                                      .edge = put_edge,
-                                      .end = end};
+                                      .begin = yed_begin,
+                                      .node = yed_put_node,
+                                      .edge = yed_put_edge,
+                                      .end = yed_end};
 
 FAB_GRAPH_FORMAT(yed, YED, .suffix = ".yed.graphml", .summary = "the same as GraphML with shapes and places, for yEd");

@@ -53,7 +53,7 @@ void fab_code_rows_add(fab_code_rows *rows, const int64_t *row) {
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
-static int by_value(const void *a, const void *b) {
+static int code_by_value(const void *a, const void *b) {
     double x = *(const double *)a;
     double y = *(const double *)b;
     return (x > y) - (x < y);
@@ -79,7 +79,7 @@ static double six_digits(double value) {
 fab_status fab_code_table_init(double *values, size_t n, fab_code_table *out, fab_error *err) {
     fab_status status = FAB_OK;
     *out = (fab_code_table){0};
-    qsort(values, n, sizeof *values, by_value);
+    qsort(values, n, sizeof *values, code_by_value);
     size_t kept = unique(values, n);
     for (size_t i = 0; i < kept; i++) {
         values[i] = six_digits(values[i]);
@@ -105,7 +105,7 @@ void fab_code_table_release(fab_code_table *table) {
 }
 
 /* The place whose figure is nearest. */
-static size_t place_of(const fab_code_table *t, double value) {
+static size_t code_place_of(const fab_code_table *t, double value) {
     size_t low = 0;
     size_t high = t->n - 1;
     while (low < high) {
@@ -147,7 +147,7 @@ void fab_code_series_add(fab_code_series *s, double value) {
         s->times++;
         return;
     }
-    size_t place = place_of(s->table, value);
+    size_t place = code_place_of(s->table, value);
     s->last_value = value;
     if (s->times > 0 && place == s->last) {
         s->times++;

@@ -51,7 +51,7 @@ static void put_switches(fab_str *out, const fab_fabric *f) {
 }
 
 /* Number of a node among the NICs or among the switches. */
-static int64_t number_of(const fab_fabric *f, fab_node_id v) {
+static int64_t html_number_of(const fab_fabric *f, fab_node_id v) {
     return (int64_t)(v - f->first[fab_kind_of(f, v)]);
 }
 
@@ -70,7 +70,7 @@ static void put_ports(fab_str *out, const fab_fabric *f, uint32_t boundary, cons
     fab_str_add(out, "]");
 }
 
-static void put_boundary(fab_str *out, const fab_fabric *f, uint32_t boundary) {
+static void html_put_boundary(fab_str *out, const fab_fabric *f, uint32_t boundary) {
     fab_code_rows rows = {.out = out, .width = CABLE_COLUMNS};
     uint64_t n = 0;
     fab_str_printf(out, "%s{\"name\":\"%s\",\"tier\":%" PRIu32 ",\"up\":\"%s\",\"down\":\"%s\",\"cables\":\"",
@@ -82,9 +82,9 @@ static void put_boundary(fab_str *out, const fab_fabric *f, uint32_t boundary) {
         }
         fab_link_id up = 2 * c;
         int64_t row[CABLE_COLUMNS] = {c,
-                                      number_of(f, fab_tail(f, up)),
+                                      html_number_of(f, fab_tail(f, up)),
                                       f->port[up],
-                                      number_of(f, fab_head(f, up)),
+                                      html_number_of(f, fab_head(f, up)),
                                       f->port[up + 1],
                                       f->cable_class[c]};
         fab_code_rows_add(&rows, row);
@@ -132,7 +132,7 @@ fab_status fab_html_graph(const fab_result *result, fab_str *out, fab_error *err
     put_switches(out, f);
     fab_str_add(out, "\"boundaries\":[");
     for (uint32_t b = 1; b <= f->n_boundaries; b++) {
-        put_boundary(out, f, b);
+        html_put_boundary(out, f, b);
     }
     fab_str_add(out, "]");
     if (f->names != NULL) {

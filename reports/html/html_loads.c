@@ -207,9 +207,9 @@ done:
 /* Of every cable: what a study found, else what an overlay says; NULL where neither knows. */
 static const double *criticality_of(const fab_result *result, const char **what) {
     const fab_study_summary *study = result->study;
-    if (study != NULL && study->shown < study->n_variants && study->variants[study->shown].cable_damage != NULL) {
+    if (study != NULL && study->shown < study->n_variants && study->variants[study->shown].cable_impact != NULL) {
         *what = study->criterion;
-        return study->variants[study->shown].cable_damage;
+        return study->variants[study->shown].cable_impact;
     }
     if (result->overlay != NULL && result->overlay->criticality != NULL) {
         *what = result->overlay->criticality_of != NULL ? result->overlay->criticality_of : "";

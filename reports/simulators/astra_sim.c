@@ -26,7 +26,7 @@ typedef struct network {
     uint32_t n;
 } network;
 
-static void add(network *w, const char *block, uint32_t npus, double bps, double s) {
+static void astra_add(network *w, const char *block, uint32_t npus, double bps, double s) {
     w->dims[w->n++] = (dimension){block, npus, bps / 8, s};
 }
 
@@ -66,7 +66,7 @@ static fab_status check_server(const fab_fabric *f, const fab_link_class *access
     return FAB_OK;
 }
 
-static fab_node_id leaf_of(const fab_fabric *f, uint32_t gpu) {
+static fab_node_id astra_leaf_of(const fab_fabric *f, uint32_t gpu) {
     fab_node_id nic = f->first[FAB_NODE_NIC] + gpu;
     for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + 1]; i++) {
         if (fab_class_of(f, f->out_link[i])->kind == FAB_LINK_ACCESS) {
@@ -80,8 +80,8 @@ static fab_node_id leaf_of(const fab_fabric *f, uint32_t gpu) {
 static fab_status add_leaves(network *w, const fab_link_class *access, fab_error *err) {
     const fab_fabric *f = w->f;
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
-        fab_node_id leaf = leaf_of(f, gpu);
-        fab_node_id first = leaf_of(f, gpu % f->gpus_per_domain);
+        fab_node_id leaf = astra_leaf_of(f, gpu);
+        fab_node_id first = astra_leaf_of(f, gpu % f->gpus_per_domain);
         if (leaf != first) {
             char name[2][32];
             return fab_fail(err, FAB_EUNSUPPORTED, NULL,
@@ -94,12 +94,12 @@ static fab_status add_leaves(network *w, const fab_link_class *access, fab_error
     }
     uint32_t n_domains = fab_n_gpus(f) / f->gpus_per_domain;
     if (n_domains > 1) {
-        add(w, "Switch", n_domains, access->capacity_bps, access->latency_s);
+        astra_add(w, "Switch", n_domains, access->capacity_bps, access->latency_s);
     }
     return FAB_OK;
 }
 
-static fab_status describe(network *w, fab_error *err) {
+static fab_status astra_describe(network *w, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = w->f;
     const fab_link_class *access = NULL;
@@ -115,7 +115,7 @@ static fab_status describe(network *w, fab_error *err) {
     }
     FAB_TRY(check_server(f, access, err));
     if (scale_up != NULL && f->gpus_per_domain > 1) {
-        add(w, "Switch", f->gpus_per_domain, scale_up->capacity_bps, scale_up->latency_s);
+        astra_add(w, "Switch", f->gpus_per_domain, scale_up->capacity_bps, scale_up->latency_s);
     }
     FAB_TRY(add_leaves(w, access, err));
     if (w->n == 0) {
@@ -125,7 +125,7 @@ done:
     return status;
 }
 
-static void print(const fab_result *result, const network *w, fab_str *text) {
+static void astra_print(const fab_result *result, const network *w, fab_str *text) {
     static const char *const KEYS[] = {"topology", "npus_count", "bandwidth", "latency"};
     static const char *const NOTES[] = {"", "", "  # GB/s, of 2^30 bytes as ASTRA-sim counts", "  # ns, of a link"};
     fab_str_printf(text, "# fabriscope %s, design %s\n", result->version != NULL ? result->version : "",
@@ -156,8 +156,8 @@ static fab_status write_astra_sim(const fab_result *result, const fab_report_sty
     network w = {.f = result->graph};
     (void)style;
     FAB_TRY(fab_report_needs_graph(result, "astra-sim", err));
-    FAB_TRY(describe(&w, err));
-    print(result, &w, &text);
+    FAB_TRY(astra_describe(&w, err));
+    astra_print(result, &w, &text);
     FAB_TRY(fab_report_put(&text, out, err));
 done:
     fab_str_release(&text);

@@ -28,7 +28,7 @@ static uint32_t n_of_tier(const fab_fabric *f, uint32_t tier) {
 }
 
 /* Cables of a switch to the tiers above (or below). */
-static uint32_t count_cables(const fab_fabric *f, fab_node_id v, bool up) {
+static uint32_t htsim_count_cables(const fab_fabric *f, fab_node_id v, bool up) {
     uint32_t n = 0;
     for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
         n += fab_is_up(f->out_link[i]) == up;
@@ -55,7 +55,7 @@ static fab_status check_family(const fab_fabric *f, fab_error *err) {
 }
 
 /* One rate and latency for all cables below a tier, in whole Gb/s and ns. */
-static fab_status find_links(figures *g, fab_error *err) {
+static fab_status htsim_find_links(figures *g, fab_error *err) {
     const fab_fabric *f = g->f;
     for (uint32_t c = 0; c < f->n_cables; c++) {
         const fab_link_class *k = fab_class_of(f, 2 * c);
@@ -91,16 +91,16 @@ static fab_status find_links(figures *g, fab_error *err) {
 }
 
 /* As many cables at every switch of a tier, and as many switches in every pod. */
-static fab_status count_switches(figures *g, fab_error *err) {
+static fab_status htsim_count_switches(figures *g, fab_error *err) {
     const fab_fabric *f = g->f;
     g->hosts = fab_n_of(f, FAB_NODE_NIC);
     for (uint32_t t = 0; t < f->n_tiers; t++) {
         fab_node_id first = f->first_of_tier[t + 1];
-        g->down[t] = count_cables(f, first, false);
-        g->up[t] = count_cables(f, first, true);
+        g->down[t] = htsim_count_cables(f, first, false);
+        g->up[t] = htsim_count_cables(f, first, true);
         for (fab_node_id v = first + 1; v < f->first_of_tier[t + 2]; v++) {
-            uint32_t down = count_cables(f, v, false);
-            uint32_t up = count_cables(f, v, true);
+            uint32_t down = htsim_count_cables(f, v, false);
+            uint32_t up = htsim_count_cables(f, v, true);
             if (down != g->down[t] || up != g->up[t]) {
                 char name[2][32];
                 return fab_fail(err, FAB_EUNSUPPORTED, NULL,
@@ -242,7 +242,7 @@ static fab_status find_tapers(figures *g, fab_error *err) {
     return FAB_OK;
 }
 
-static void print(const fab_result *result, const figures *g, fab_str *text) {
+static void htsim_print(const fab_result *result, const figures *g, fab_str *text) {
     uint32_t n_tiers = g->f->n_tiers;
     fab_str_printf(text, "# fabriscope %s, design %s\nNodes %" PRIu32 "\nTiers %" PRIu32 "\nPodsize %" PRIu32 "\n",
                    result->version != NULL ? result->version : "",
@@ -271,12 +271,12 @@ static fab_status write_htsim(const fab_result *result, const fab_report_style *
     (void)style;
     FAB_TRY(fab_report_needs_graph(result, "htsim", err));
     FAB_TRY(check_family(g.f, err));
-    FAB_TRY(find_links(&g, err));
-    FAB_TRY(count_switches(&g, err));
+    FAB_TRY(htsim_find_links(&g, err));
+    FAB_TRY(htsim_count_switches(&g, err));
     FAB_TRY(check_hosts(&g, err));
     FAB_TRY(check_wiring(&g, err));
     FAB_TRY(find_tapers(&g, err));
-    print(result, &g, &text);
+    htsim_print(result, &g, &text);
     FAB_TRY(fab_report_put(&text, out, err));
 done:
     fab_str_release(&text);

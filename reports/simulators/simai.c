@@ -15,7 +15,7 @@ typedef struct writer {
     uint32_t n_gpus, n_domains;
 } writer;
 
-static fab_status check(const fab_fabric *f, fab_error *err) {
+static fab_status simai_check(const fab_fabric *f, fab_error *err) {
     if (f->gpus_per_server != f->nics_per_server) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                         "SimAI joins every GPU to the network by itself; here are %" PRIu32 " GPUs and %" PRIu32
@@ -39,7 +39,7 @@ static fab_status check(const fab_fabric *f, fab_error *err) {
     return FAB_OK;
 }
 
-static uint32_t number_of(const writer *w, fab_node_id v) {
+static uint32_t simai_number_of(const writer *w, fab_node_id v) {
     const fab_fabric *f = w->f;
     switch (fab_kind_of(f, v)) {
     case FAB_NODE_GPU: return v;
@@ -61,12 +61,12 @@ static const char *plain(char out[40], double value) {
     return out;
 }
 
-static void put_link(const writer *w, fab_link_id link) {
+static void simai_put_link(const writer *w, fab_link_id link) {
     const fab_link_class *k = fab_class_of(w->f, link);
     char rate[40];
     char delay[40];
-    (void)fprintf(w->out, "%" PRIu32 " %" PRIu32 " %sGbps %sms 0\n", number_of(w, fab_tail(w->f, link)),
-                  number_of(w, fab_head(w->f, link)), plain(rate, k->capacity_bps / 1e9),
+    (void)fprintf(w->out, "%" PRIu32 " %" PRIu32 " %sGbps %sms 0\n", simai_number_of(w, fab_tail(w->f, link)),
+                  simai_number_of(w, fab_head(w->f, link)), plain(rate, k->capacity_bps / 1e9),
                   plain(delay, k->latency_s * 1e3));
 }
 
@@ -74,12 +74,12 @@ static void put_links_of(const writer *w, fab_node_id v) {
     for (uint32_t i = w->f->out_first[v]; i < w->f->out_first[v + 1]; i++) {
         fab_link_id link = w->f->out_link[i];
         if (fab_is_up(link) && fab_class_of(w->f, link)->kind != FAB_LINK_PCIE) {
-            put_link(w, link);
+            simai_put_link(w, link);
         }
     }
 }
 
-static void print(const writer *w) {
+static void simai_print(const writer *w) {
     const fab_fabric *f = w->f;
     uint32_t n_switches = fab_n_switches(f);
     uint32_t n_links = 0;
@@ -106,10 +106,10 @@ static fab_status write_simai(const fab_result *result, const fab_report_style *
     const fab_fabric *f = result->graph;
     (void)style;
     FAB_TRY(fab_report_needs_graph(result, "simai", err));
-    FAB_TRY(check(f, err));
+    FAB_TRY(simai_check(f, err));
     const writer w = {.f = f, .out = out, .n_gpus = fab_n_gpus(f), .n_domains = fab_n_of(f, FAB_NODE_DOMAIN)};
     errno = 0;
-    print(&w);
+    simai_print(&w);
     FAB_TRY(fab_report_flush(out, err));
 done:
     return status;

@@ -109,7 +109,7 @@ static void each_bundle(writer *w, fab_node_id v, uint32_t (*pairs)[2], visit_bu
     }
 }
 
-static void put_link(writer *w, fab_link_id first, double bps) {
+static void simgrid_put_link(writer *w, fab_link_id first, double bps) {
     fab_xml_write_start(&w->xml, "link");
     put_cable(w, "id", first);
     put_quantity(w, "bandwidth", bps / 8, "Bps");
@@ -143,7 +143,7 @@ static void put_routes(writer *w, fab_link_id first, double bps) {
 
 static const char DOCTYPE[] = "\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">";
 
-static void begin(writer *w, const char *routing) {
+static void simgrid_begin(writer *w, const char *routing) {
     fab_xml_write_raw(&w->xml, DOCTYPE, sizeof DOCTYPE - 1);
     fab_xml_write_start(&w->xml, "platform");
     fab_xml_write_attribute(&w->xml, "version", "4.1");
@@ -152,7 +152,7 @@ static void begin(writer *w, const char *routing) {
     fab_xml_write_attribute(&w->xml, "routing", routing);
 }
 
-static fab_status print(writer *w, fab_error *err) {
+static fab_status simgrid_print(writer *w, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = w->f;
     uint32_t(*pairs)[2] = NULL;
@@ -162,11 +162,11 @@ static fab_status print(writer *w, fab_error *err) {
         most = n > most ? n : most;
     }
     FAB_TRY(FAB_NEW(pairs, (size_t)most + 1, err));
-    begin(w, "Dijkstra");
+    simgrid_begin(w, "Dijkstra");
     put_hosts(w, false);
     put_pad(w);
     for (fab_node_id v = 0; v < f->n_nodes; v++) {
-        each_bundle(w, v, pairs, put_link);
+        each_bundle(w, v, pairs, simgrid_put_link);
     }
     for (fab_node_id v = 0; v < f->n_nodes; v++) {
         each_bundle(w, v, pairs, put_routes);
@@ -198,7 +198,7 @@ static int by_pair(const void *a, const void *b) {
     return (x->flow > y->flow) - (x->flow < y->flow);
 }
 
-static fab_status find_engine(const fab_result *result, const fab_engine_result **out, fab_error *err) {
+static fab_status simgrid_find_engine(const fab_result *result, const fab_engine_result **out, fab_error *err) {
     const fab_phase_result *phase = &result->phases[0];
     if (result->n_phases != 1 || phase->n_engines != 1) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
@@ -256,10 +256,10 @@ static fab_status print_routes(writer *w, const fab_engine_result *e, fab_error 
     routed *flows = NULL;
     FAB_TRY(FAB_NEW(flows, e->n_flows + 1, err));
     FAB_TRY(sort_flows(e, flows, err));
-    begin(w, "Full");
+    simgrid_begin(w, "Full");
     put_hosts(w, true);
     for (uint32_t c = 0; c < w->f->n_cables; c++) {
-        put_link(w, 2 * c, fab_class_of(w->f, 2 * c)->capacity_bps);
+        simgrid_put_link(w, 2 * c, fab_class_of(w->f, 2 * c)->capacity_bps);
     }
     for (uint64_t i = 0; i < e->n_flows; i++) {
         if (i == 0 || flows[i].src != flows[i - 1].src || flows[i].dst != flows[i - 1].dst) {
@@ -281,10 +281,10 @@ static fab_status write_simgrid(const fab_result *result, const fab_report_style
     FAB_TRY(fab_report_needs_graph(result, "simgrid", err));
     const fab_engine_result *routes = NULL;
     if (result->n_phases > 0) {
-        FAB_TRY(find_engine(result, &routes, err));
+        FAB_TRY(simgrid_find_engine(result, &routes, err));
     }
     FAB_TRY(fab_xml_writer_init(&w.xml, out, err));
-    FAB_TRY(routes != NULL ? print_routes(&w, routes, err) : print(&w, err));
+    FAB_TRY(routes != NULL ? print_routes(&w, routes, err) : simgrid_print(&w, err));
 done:
     fab_xml_writer_release(&w.xml);
     return status;

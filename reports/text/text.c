@@ -1,4 +1,4 @@
-/* The report for a terminal: what an architect reads, from what the fabric is made of to what its traffic meets. */
+/* The report for a terminal: what an architect reads, from what the fabric is made of to how its traffic contends. */
 #include "report_formats.h"
 #include "data/result_walk.h"
 #include "text_sections.h"
@@ -35,7 +35,8 @@ void fab_text_notef(fab_page *page, const char *fmt, ...) {
 void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
     if (strcmp(family, "rail-only") == 0) {
         fab_text_notef(
-            page, "%s has no link between rails: traffic between them is handed over inside the scale-up domains", of);
+            page, "%s has no link between rails: traffic between them is relayed inside the scale-up domains (PXN)",
+            of);
     }
 }
 
@@ -67,7 +68,7 @@ static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
 }
 
 /* What was asked for by name stands before what it rests on, so that the first screen has the answer. */
-static void put_asked(fab_page *page, const fab_result *result) {
+static void put_offered(fab_page *page, const fab_result *result) {
     if (result->command != FAB_COMMAND_ROUTE) {
         fab_text_growth(page, result);
     }
@@ -126,9 +127,9 @@ static void put_result(fab_page *page, const fab_result *result) {
         fab_text_design(page, f);
         if (result->command == FAB_COMMAND_ROUTE) {
             put_short_fabric(page, f);
-            put_asked(page, result);
+            put_offered(page, result);
         } else {
-            put_asked(page, result);
+            put_offered(page, result);
             fab_text_fabric(page, f, result->graph != NULL);
             fab_text_floor(page, f);
             fab_text_cost(page, f, "COST");

@@ -28,7 +28,7 @@ static void contention_put_meetings(fab_page *page, const fab_contention *c, con
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < c->n_jobs; i++) {
-        const fab_meeting *m = &e->jobs[i];
+        const fab_contended_phase *m = &e->jobs[i];
         const double figures[] = {NAN, m->alone_s.mean, m->together_s.mean, m->slowdown.mean, (double)m->shared_links};
         bool has_phase = c->jobs[i].phase[0] != '\0';
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.24s", c->jobs[i].id), has_phase ? figures : NULL);
@@ -53,10 +53,10 @@ static void contention_put_spread(fab_page *page, const fab_contention *c, const
 
 static void contention_put_iterations(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
     for (size_t i = 0; i < c->n_jobs; i++) {
-        const fab_meeting *m = &e->jobs[i];
+        const fab_contended_phase *m = &e->jobs[i];
         if (m->has_iteration) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
-                           "An iteration of %s in which they meet takes %s, alone %s: x%.3f.", c->jobs[i].id,
+                           "An iteration of %s in which they contend takes %s, alone %s: x%.3f.", c->jobs[i].id,
                            fab_show_time(page, m->iteration_together_s), fab_show_time(page, m->iteration_alone_s),
                            m->iteration_together_s / m->iteration_alone_s);
         }

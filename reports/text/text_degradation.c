@@ -65,6 +65,6 @@ void fab_text_degradation(fab_page *page, const fab_degradation *d) {
             degradation_put_iteration(page, d, e);
         }
     }
-    fab_text_note(page, "before, after: time of the phase on whole parts and with these; hit: that cross a slower "
-                        "cable; offered rates below are those of whole parts");
+    fab_text_note(page, "before, after: time of the phase on a healthy fabric and with these; hit: that cross a slower "
+                        "cable; offered rates below are those of the healthy fabric");
 }

@@ -1,4 +1,4 @@
-/* Text report: what a phase meets under one routing engine. */
+/* Text report: what one routing engine makes of a phase. */
 #include "data/result_walk.h"
 #include "text_sections.h"
 
@@ -64,22 +64,22 @@ static const char *engine_show_factors(fab_page *page, const fab_hot_link *hot) 
 
 static void engine_put_asked(fab_page *page, const fab_phase_result *p, const fab_engine_result *e) {
     if (e->max_collision_factor.max > FAB_FULL_LOAD) {
-        fab_page_wrapf(
-            page, FAB_INK_BAD, 4, 4,
-            "%s%s of %s fabric links are asked for more than their rate; %s of %s flows cross one (%.1f %%).",
-            e->n_seeds > 1 || e->n_rounds > 1 ? "In the mean " : "", fab_show_mean_count(page, e->collided_links.mean),
-            fab_show_count(page, n_fabric_links(e)), fab_show_mean_count(page, e->collided_flows.mean),
-            fab_show_count(page, p->fabric_flows), percent_of(e->collided_flows.mean, (double)p->fabric_flows));
+        fab_page_wrapf(page, FAB_INK_BAD, 4, 4,
+                       "%s%s of %s fabric links are offered more than their rate; %s of %s flows cross one (%.1f %%).",
+                       e->n_seeds > 1 || e->n_rounds > 1 ? "In the mean " : "",
+                       fab_show_mean_count(page, e->collided_links.mean), fab_show_count(page, n_fabric_links(e)),
+                       fab_show_mean_count(page, e->collided_flows.mean), fab_show_count(page, p->fabric_flows),
+                       percent_of(e->collided_flows.mean, (double)p->fabric_flows));
     } else {
         fab_page_wrapf(page, FAB_INK_GOOD, 4, 4,
-                       "No collision: no fabric link is asked for more than its rate (at most %.2f).",
+                       "No collision: no fabric link is offered more than its rate (at most %.2f).",
                        e->max_collision_factor.max);
     }
     for (size_t i = 0; i < e->n_tiers && i < 2; i++) {
         if (e->tiers[i].max_utilisation > FAB_FULL_LOAD) {
             fab_page_wrapf(
                 page, FAB_INK_BAD, 4, 4,
-                "Links %s %s are asked for up to %.2f times their rate: NICs send more than their ports carry.",
+                "Links %s %s are offered up to %.2f times their rate: NICs send more than their ports carry.",
                 fab_boundary_name(e->wiring, e->tiers[i].tier),
                 fab_direction_name(e->wiring, e->tiers[i].tier, e->tiers[i].up), e->tiers[i].max_utilisation);
         }
@@ -281,7 +281,7 @@ static void engine_put_histogram(fab_page *page, const fab_engine_result *e, con
     }
 }
 
-/* --- who meets on the worst links --------------------------------------------------------------------------------- */
+/* --- who contends on the worst links ------------------------------------------------------------------------------ */
 
 static void engine_put_flow(fab_page *page, const fab_phase_result *phase, const fab_flow_ref *flow) {
     bool is_job = strcmp(phase->name, phase->collective) != 0; /* a pattern has one name, and no ranks */
@@ -299,7 +299,7 @@ static void engine_put_flow(fab_page *page, const fab_phase_result *phase, const
 }
 
 static void engine_put_hot_links(fab_page *page, const fab_phase_result *phase, const fab_engine_result *e) {
-    fab_page_line(page, FAB_INK_DIM, "    worst links%s, and who meets there",
+    fab_page_line(page, FAB_INK_DIM, "    worst links%s, and whose flows contend there",
                   e->n_seeds > 1 ? " for the first seed" : "");
     for (size_t i = 0; i < e->n_hot && i < SHOWN_LINKS; i++) {
         const fab_hot_link *hot = &e->hot[i];

@@ -1,4 +1,4 @@
-/* Text report: who meets on a link, and the decisions that brought them there. */
+/* Text report: who contends for a link, and the decisions that brought them there. */
 #include "fab/explanation.h"
 #include "fab/design.h"
 #include "text_sections.h"
@@ -22,15 +22,15 @@ static void explain_put_link(fab_page *page, const fab_explanation *e) {
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s, seed %" PRIu64, e->label, e->seed);
     if (e->splits) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
-                      "Switches split every flow over all its paths: shares of them meet, and nothing is decided.");
+                      "Switches split every flow over all its paths: shares of them contend, and nothing is decided.");
     }
     if (e->n_rounds > 1) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, "Queue pairs take turns: everything here is of the first round.");
     }
 }
 
-static void explain_put_load(fab_page *page, const fab_explanation *e, const fab_met_phase *p) {
-    fab_page_say(page, "%s of %s %s here and ask%s for %s of %s: utilisation %.2f",
+static void explain_put_load(fab_page *page, const fab_explanation *e, const fab_crossing_phase *p) {
+    fab_page_say(page, "%s of %s %s here and offer%s %s to %s: utilisation %.2f",
                  fab_show_counted(page, p->n_flows, "flow", "flows"),
                  fab_show_counted(page, p->n_comms, "communicator", "communicators"),
                  p->n_flows == 1 ? "passes" : "meet", p->n_flows == 1 ? "s" : "", fab_show_rate(page, p->load_bps),
@@ -44,7 +44,7 @@ static void explain_put_load(fab_page *page, const fab_explanation *e, const fab
 }
 
 /* How the switch spreads what could have taken the link. */
-static void explain_put_choice(fab_page *page, const fab_explanation *e, const fab_met_phase *p) {
+static void explain_put_choice(fab_page *page, const fab_explanation *e, const fab_crossing_phase *p) {
     const fab_link_choice *c = &p->choice;
     const char *s = c->paths == 1 ? "s" : "";
     char at[FAB_NODE_NAME_SIZE];
@@ -57,9 +57,10 @@ static void explain_put_choice(fab_page *page, const fab_explanation *e, const f
         fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
     }
     if (e->hashes && c->values_here > 0 && c->values_here < c->paths_here) {
-        fab_page_wrapf(
-            page, FAB_INK_BAD, 2, 2, "The %s paths here have %s: those of equal value meet in a group of any size.",
-            fab_show_count(page, c->paths_here), fab_show_counted(page, c->values_here, "hash value", "hash values"));
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
+                       "The %s paths here have %s: those of equal value share a next hop in a group of any size.",
+                       fab_show_count(page, c->paths_here),
+                       fab_show_counted(page, c->values_here, "hash value", "hash values"));
     } else if (e->hashes && c->values_here > 1) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                        "All %s paths here have different hash values: a group of another size could part them.",
@@ -75,7 +76,7 @@ static size_t told_before(const char *reason, const char *before) {
 }
 
 /* Decisions of a path; where there is nothing to choose only the link itself is named. */
-static void explain_put_path(fab_page *page, const fab_explanation *e, const fab_met_path *path) {
+static void explain_put_path(fab_page *page, const fab_explanation *e, const fab_crossing_path *path) {
     const char *before = "";
     for (size_t i = 0; i < path->n_decisions; i++) {
         const fab_decision *d = &path->decision[i];
@@ -98,7 +99,7 @@ static void explain_put_path(fab_page *page, const fab_explanation *e, const fab
     }
 }
 
-static void explain_put_flow(fab_page *page, const fab_explanation *e, const fab_met_flow *flow) {
+static void explain_put_flow(fab_page *page, const fab_explanation *e, const fab_crossing_flow *flow) {
     fab_page_say(page, "flow %" PRIu64 ": rank %" PRIu32 " -> %" PRIu32, flow->flow, flow->src_rank, flow->dst_rank);
     if (flow->src_rank != flow->src_gpu || flow->dst_rank != flow->dst_gpu) {
         fab_page_say(page, " (gpu-%" PRIu32 " -> gpu-%" PRIu32 ")", flow->src_gpu, flow->dst_gpu);
@@ -128,7 +129,7 @@ static void explain_put_flow(fab_page *page, const fab_explanation *e, const fab
     }
 }
 
-static void explain_put_phase(fab_page *page, const fab_explanation *e, const fab_met_phase *p) {
+static void explain_put_phase(fab_page *page, const fab_explanation *e, const fab_crossing_phase *p) {
     const char *title = fab_show(page, "PHASE %s", p->name);
     if (p->n_flows == 0) {
         fab_text_heading(page, title, "no flow crosses the link");
@@ -153,6 +154,6 @@ void fab_text_explanation(fab_page *page, const fab_explanation *e) {
     }
     fab_page_end_line(page);
     fab_text_note(page, e->splits
-                            ? "Flows by what they ask of this link."
-                            : "Flows by what they ask of this link; *: the decision for it. Indexes count from 0.");
+                            ? "Flows by what they offer to this link."
+                            : "Flows by what they offer to this link; *: the decision for it. Indexes count from 0.");
 }

@@ -133,9 +133,10 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
         fab_table_set(&table, LENGTH - 1, FAB_INK_BOLD, "%s", fab_show_count(page, f->counts.cables));
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, is_tree ? "down/up: ports in use per switch (mean); taper: capacity down to up of the fullest "
-                                  "switch, as built; cables and length: those below the tier"
-                                : "down/up: ports in use per switch (mean), to NICs and to other switches");
+    fab_text_note(
+        page, is_tree ? "down/up: ports in use per switch (mean); taper: oversubscription, capacity down to up of the "
+                        "fullest switch, as built; cables and length: those below the tier"
+                      : "down/up: ports in use per switch (mean), to NICs and to other switches");
     fabric_put_unused_tapers(page, f);
     if (has_graph || f->bisection_bps > 0) {
         fab_page_end_line(page);
@@ -151,7 +152,7 @@ void fab_text_fabric(fab_page *page, const fab_fabric_result *f, bool has_graph)
     fabric_put_ends(page, f);
     if (strcmp(f->family, "rail-only") == 0) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
-                      "No link between rails: traffic between them is handed over inside the scale-up domains.");
+                      "No link between rails: traffic between them is relayed inside the scale-up domains (PXN).");
     }
     fabric_put_structure(page, f, has_graph);
     fabric_put_scaleup(page, f);

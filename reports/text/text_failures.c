@@ -66,10 +66,10 @@ static void failures_put_policies(fab_page *page, const fab_failures *f, const f
         COLUMN("moves", text)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    failures_add_state(&table, FAB_INK_DIM, "all whole", &e->whole, &e->whole);
+    failures_add_state(&table, FAB_INK_DIM, "healthy", &e->healthy, &e->healthy);
     for (size_t i = 0; i < f->n_policies; i++) {
         const fab_failed_policy *p = &e->policies[i];
-        failures_add_state(&table, FAB_INK_PLAIN, p->policy, &p->state, &e->whole);
+        failures_add_state(&table, FAB_INK_PLAIN, p->policy, &p->state, &e->healthy);
         fab_table_set(&table, 6, p->is_possible ? FAB_INK_PLAIN : FAB_INK_BAD, "%s", failures_show_moves(page, p));
     }
     fab_table_end(&table, 2, NULL, NULL);
@@ -85,14 +85,14 @@ static const char *failures_short_name(fab_page *page, const char *policy) {
 /* The largest ratio of every phase that asks anything of the network. */
 static void failures_put_phases(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
     const size_t n = f->n_policies < MOST_POLICIES ? f->n_policies : MOST_POLICIES;
-    fab_column columns[MOST_POLICIES + 2] = {COLUMN("fullest link", text), COLUMN("whole", text)};
+    fab_column columns[MOST_POLICIES + 2] = {COLUMN("fullest link", text), COLUMN("healthy", text)};
     fab_table table;
     for (size_t i = 0; i < n; i++) {
         columns[i + 2].heading = failures_short_name(page, e->policies[i].policy);
     }
     fab_table_begin(&table, page, columns, n + 2);
     for (size_t p = 0; p < f->n_phases; p++) {
-        double whole = e->whole.phases[p].worst_ratio;
+        double whole = e->healthy.phases[p].worst_ratio;
         if (whole == 0) {
             continue;
         }
@@ -156,7 +156,7 @@ static void failures_put_saving(fab_page *page, const fab_failed_engine *e) {
     fab_page_say(page, "Collision-aware saves %s against first-spare",
                  saves ? fab_show_counted(page, e->saved_collisions, "collision", "collisions") : "no collision");
     if (e->aware_ratio < e->first_ratio - 1e-9) {
-        fab_page_say(page, "; the fullest link is asked for x%.3f of what is left of it, not x%.3f", e->aware_ratio,
+        fab_page_say(page, "; the fullest link is offered x%.3f of its residual capacity, not x%.3f", e->aware_ratio,
                      e->first_ratio);
     }
     fab_page_say(page, ".");
@@ -184,8 +184,10 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
     }
     fab_text_notef(
         page,
-        "cut flows: that lose a path, in all phases; collisions: network links that are asked for more than is left of "
-        "them, in all phases; fullest: what the fullest link is asked for; time: of %s; moves: from server > to server "
-        "(* from a healthy one), or how many; offered rates are those of whole parts; of the first seed",
+        "cut flows: that lose a path, in all phases; collisions: network links that are offered more than their "
+        "residual "
+        "capacity, in all phases; fullest: what the fullest link is offered; time: of %s; moves: from server > to "
+        "server "
+        "(* from a healthy one), or how many; offered rates are those of the healthy fabric; of the first seed",
         f->iterates ? "an iteration" : "all phases, one after the other");
 }

@@ -7,51 +7,51 @@
 #define NOTES_SHOWN 5
 
 static void import_put_servers(fab_page *page, const fab_imported *in) {
-    const fab_installed *site = in->site;
-    uint32_t n_cut = site->n_servers - site->n_whole;
+    const fab_structure *net = in->net;
+    uint32_t n_cut = net->n_servers - net->n_complete;
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
-                   "%" PRIu32 " server%s of %" PRIu32 " NIC%s at %s%s, numbered by %s: %.60s%s%.60s", site->n_whole,
-                   fab_plural(site->n_whole), site->nics_per_server, fab_plural(site->nics_per_server),
-                   fab_show_rate(page, in->spec->nic_bps), site->n_planes > 1 ? ", a port on every plane" : "",
-                   in->spec->host_order == FAB_HOSTS_BY_LEAF ? "leaf and port" : "name", site->server_name[0],
-                   site->n_whole > 1 ? " to " : "", site->n_whole > 1 ? site->server_name[site->n_whole - 1] : "");
+                   "%" PRIu32 " server%s of %" PRIu32 " NIC%s at %s%s, numbered by %s: %.60s%s%.60s", net->n_complete,
+                   fab_plural(net->n_complete), net->nics_per_server, fab_plural(net->nics_per_server),
+                   fab_show_rate(page, in->spec->nic_bps), net->n_planes > 1 ? ", a port on every plane" : "",
+                   in->spec->host_order == FAB_HOSTS_BY_LEAF ? "leaf and port" : "name", net->server_name[0],
+                   net->n_complete > 1 ? " to " : "", net->n_complete > 1 ? net->server_name[net->n_complete - 1] : "");
     if (n_cut > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "%" PRIu32
                        " more lack%s NICs or cables, such as %.60s: jobs take them only where they are named",
-                       n_cut, n_cut == 1 ? "s" : "", site->server_name[site->n_whole]);
+                       n_cut, n_cut == 1 ? "s" : "", net->server_name[net->n_complete]);
     }
-    if (site->n_split_ports > 0) {
+    if (net->n_split_ports > 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
                        "%" PRIu32 " ports of adapters whose ports lead into one network are NICs of their own",
-                       site->n_split_ports);
+                       net->n_split_ports);
     }
 }
 
 static void import_put_structure(fab_page *page, const fab_imported *in) {
-    const fab_installed *site = in->site;
+    const fab_structure *net = in->net;
     const fab_fabric *f = in->fabric;
-    if (!site->is_tree) {
+    if (!net->is_tree) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 4,
                       "No tree: cables join switches of equal distance from the servers, or skip a tier. Engines that "
                       "choose among uplinks (dmodk, pinned) have none here; the others work.");
     }
-    if (site->shape.has_rails) {
+    if (net->shape.has_rails) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "Rail-optimised: %" PRIu32 " rails%s.", f->n_rails,
                        f->forwards_in_domain
-                           ? ", in networks of their own: traffic between them is handed over inside scale-up domains"
+                           ? ", in networks of their own: traffic between them is relayed (PXN) inside scale-up domains"
                            : "");
     }
-    if (site->n_planes > 1) {
+    if (net->n_planes > 1) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
-                       "%" PRIu32 " planes: networks of their own, a port of every NIC on each.", site->n_planes);
-    } else if (site->n_networks > 1 && !f->forwards_in_domain) {
+                       "%" PRIu32 " planes: networks of their own, a port of every NIC on each.", net->n_planes);
+    } else if (net->n_networks > 1 && !f->forwards_in_domain) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "%" PRIu32 " parts that no cable joins: a flow from one to another is an error.",
-                       site->n_networks);
+                       net->n_networks);
     }
-    if (site->n_pods > 0) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%" PRIu32 " pod%s.", site->n_pods, fab_plural(site->n_pods));
+    if (net->n_pods > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%" PRIu32 " pod%s.", net->n_pods, fab_plural(net->n_pods));
     }
 }
 
@@ -82,54 +82,54 @@ static void import_put_tiers(fab_page *page, const fab_imported *in) {
     fab_table_end(&table, 2, NULL, NULL);
 }
 
-static void import_put_left(fab_page *page, const fab_installed *site) {
+static void import_put_left(fab_page *page, const fab_structure *net) {
     bool any = false;
-    for (uint32_t kind = 0; kind < FAB_LEFT_N; kind++) {
-        const fab_left *left = &site->left[kind];
-        bool tells = kind != FAB_LEFT_SERVICES && kind != FAB_LEFT_NAMELESS; /* these are all called the same */
-        if (left->n == 0) {
+    for (uint32_t kind = 0; kind < FAB_EXCLUDED_N; kind++) {
+        const fab_excluded *excluded = &net->excluded[kind];
+        bool tells = kind != FAB_EXCLUDED_SERVICES && kind != FAB_EXCLUDED_NAMELESS; /* these are all called the same */
+        if (excluded->n == 0) {
             continue;
         }
         if (!any) {
             fab_text_heading(page, "LEFT OUT", NULL);
             any = true;
         }
-        fab_page_say(page, "%" PRIu32 " %s", left->n, fab_left_out_texts[kind]);
-        for (uint32_t i = 0; tells && i < left->n && i < FAB_INSTALLED_SHOWN; i++) {
-            fab_page_say(page, "%s%.100s", i > 0 ? ", " : ": ", left->name[i]);
+        fab_page_say(page, "%" PRIu32 " %s", excluded->n, fab_exclusion_texts[kind]);
+        for (uint32_t i = 0; tells && i < excluded->n && i < FAB_INSTALLED_SHOWN; i++) {
+            fab_page_say(page, "%s%.100s", i > 0 ? ", " : ": ", excluded->name[i]);
         }
-        fab_page_say(page, "%s", tells && left->n > FAB_INSTALLED_SHOWN ? ", ..." : "");
+        fab_page_say(page, "%s", tells && excluded->n > FAB_INSTALLED_SHOWN ? ", ..." : "");
         fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
     }
 }
 
-static void import_put_notes(fab_page *page, const fab_site *site) {
-    if (site->n_notes > 0) {
+static void import_put_notes(fab_page *page, const fab_network *net) {
+    if (net->n_notes > 0) {
         fab_text_heading(page, "NOTES", "what the file contradicts itself in, and what it names without describing it");
     }
-    for (uint32_t i = 0; i < site->n_notes && i < NOTES_SHOWN; i++) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "line %zu: %s", site->notes[i].line, site->notes[i].text);
+    for (uint32_t i = 0; i < net->n_notes && i < NOTES_SHOWN; i++) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "line %zu: %s", net->notes[i].line, net->notes[i].text);
     }
-    if (site->n_notes > NOTES_SHOWN) {
-        fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "... and %" PRIu32 " more", site->n_notes - NOTES_SHOWN);
+    if (net->n_notes > NOTES_SHOWN) {
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "... and %" PRIu32 " more", net->n_notes - NOTES_SHOWN);
     }
 }
 
 void fab_text_import(fab_page *page, const fab_imported *in) {
     char assumed[FAB_ASSUMED_MOST][FAB_ASSUMED_SIZE];
     size_t n = fab_imported_assumed(in, assumed);
-    fab_page_wrapf(page, FAB_INK_BOLD, 0, 2, "%s: %s", in->path, in->site->site->format);
+    fab_page_wrapf(page, FAB_INK_BOLD, 0, 2, "%s: %s", in->path, in->net->net->format);
     fab_text_notef(page, "%s; digest %s", in->format, in->spec->digest);
     fab_text_heading(page, "FOUND", NULL);
     import_put_servers(page, in);
     import_put_structure(page, in);
     import_put_tiers(page, in);
-    import_put_left(page, in->site);
+    import_put_left(page, in->net);
     fab_text_heading(page, "ASSUMED", "keys in brackets change it: --set KEY=VALUE");
     for (size_t i = 0; i < n; i++) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, assumed[i]);
     }
-    import_put_notes(page, in->site->site);
+    import_put_notes(page, in->net->net);
     fab_text_heading(page, "NEXT", NULL);
     if (in->output != NULL) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "fabriscope run %s", in->output);

@@ -48,8 +48,8 @@ static void iteration_put_parts(fab_page *page, const fab_result *result) {
 #define SMALL       10.0 /* below it digits behind the point are told */
 
 static const char *iteration_count(fab_page *page, double value) {
-    bool is_plain = value < PLAIN_BELOW && (value >= SMALL || value <= 0);
-    return is_plain ? fab_show_count(page, (uint64_t)(value + 0.5)) : fab_show_about(page, value);
+    bool is_modulo = value < PLAIN_BELOW && (value >= SMALL || value <= 0);
+    return is_modulo ? fab_show_count(page, (uint64_t)(value + 0.5)) : fab_show_about(page, value);
 }
 
 static const char *iteration_days(fab_page *page, double value) {

@@ -180,15 +180,15 @@ void fab_page_shell(fab_page *page, fab_ink ink, size_t indent, const char *text
             fab_page_to(page, indent);
         }
         while (n > 0) {
-            size_t piece = strcspn(text, ",");
-            piece = piece < n ? piece + 1 : n;
-            if (page->used + piece + 2 > page->width) {
+            size_t chunk = strcspn(text, ",");
+            chunk = chunk < n ? chunk + 1 : n;
+            if (page->used + chunk + 2 > page->width) {
                 fab_page_put(page, ink, "\\");
                 fab_page_end_line(page);
             }
-            fab_page_printf(page, ink, "%.*s", (int)piece, text);
-            text += piece;
-            n -= piece;
+            fab_page_printf(page, ink, "%.*s", (int)chunk, text);
+            text += chunk;
+            n -= chunk;
         }
         text += strspn(text, " ");
         if (*text != '\0' && page->used + 1 + strcspn(text, " ") + 2 <= page->width) {

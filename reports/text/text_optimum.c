@@ -14,7 +14,7 @@ static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
         fab_page_say(page, "; bisection at least %.4g of full", l->min_bisection_ratio);
     }
     if (l->has_taper) {
-        fab_page_say(page, "; taper at most %.4g:1", l->max_taper);
+        fab_page_say(page, "; taper (oversubscription) at most %.4g:1", l->max_taper);
     }
     if (l->has_power) {
         fab_page_say(page, "; power at most %s", fab_show_power(page, l->max_power_w));
@@ -165,7 +165,8 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o) {
     fab_page_end_line(page);
     optimum_put_points(page, &o->winner, o->runners_up, o->n_runners_up);
     fab_text_notef(page,
-                   "The cheapest, then the best of the next choices. Taper as built, leaf first; bisection: what any "
+                   "The cheapest, then the best of the next choices. Taper (oversubscription) as built, leaf first; "
+                   "bisection: what any "
                    "pattern may count on, as a share of full: the least of the cut between the halves of the servers "
                    "and of what the tapers let through; a, b, ...: switches, leaf first, *2 = ports split in two. %s "
                    "choices of family, tiers, switches and planes, %" PRIu64 " integer programs.",

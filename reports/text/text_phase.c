@@ -52,9 +52,10 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "taper: largest utilisation of a fabric link under ideal spraying, what the design itself "
-                        "causes; worst: largest collision factor; collided: flows that cross a link with a factor "
-                        "above 1; time: for all bytes, if nothing else is in the network");
+    fab_text_note(
+        page, "taper: largest utilisation of a fabric link under ideal spraying, what the design's oversubscription "
+              "causes; worst: largest collision factor; collided: flows that cross a link with a factor "
+              "above 1; time: for all bytes, if nothing else is in the network");
     for (size_t i = 0; i < first->n_engines; i++) {
         const char *number = several ? fab_show(page, "[%zu] ", i + 1) : "";
         fab_page_wrapf(page, FAB_INK_DIM, 2, 6, "%s%s", number, first->engines[i].label);
@@ -77,11 +78,12 @@ static void phase_put_shape(fab_page *page, const fab_phase_result *p) {
                    fab_show_counted(page, p->steps, "dependent step", "dependent steps"),
                    fab_show_counted(page, p->executions, "time", "times"), p->formula[0] != '\0' ? "; bytes = " : "",
                    p->formula);
-    if (p->handover_s > 0) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                       "Store and forward: before anything is sent, what goes between rails is handed over inside the "
-                       "scale-up domains, %s of the phase's time.",
-                       fab_show_time(page, p->handover_s));
+    if (p->relay_s > 0) {
+        fab_page_wrapf(
+            page, FAB_INK_PLAIN, 2, 2,
+            "Store and forward: before anything is sent, what goes between rails is relayed inside the scale-up "
+            "domains, %s of the phase's time.",
+            fab_show_time(page, p->relay_s));
     }
 }
 
@@ -108,7 +110,7 @@ static void phase_put_boundary(fab_page *page, const fab_phase_result *p, const 
                          utilisation, p->drawn_per_seed ? " (first seed)" : "");
         } else {
             fab_page_say(page, "utilisation under ideal spraying %.2f%s", utilisation,
-                         taper > FAB_FULL_LOAD ? ": the taper costs nothing here" : "");
+                         taper > FAB_FULL_LOAD ? ": the taper (oversubscription) costs nothing here" : "");
         }
     }
     fab_page_paragraph(page, is_over ? FAB_INK_BAD : FAB_INK_PLAIN, 0, page->used);
@@ -119,8 +121,7 @@ static void phase_put_bound(fab_page *page, const fab_phase_result *p) {
     if (!p->has_bound) {
         return;
     }
-    fab_page_say(page,
-                 "Optimum over shortest paths: the fullest network link is asked for at least %.4f of its rate (%s",
+    fab_page_say(page, "Optimum over shortest paths: the fullest network link is offered at least %.4f of its rate (%s",
                  p->utilisation_bound, p->drawn_per_seed ? "first seed; " : "");
     if (p->bound_columns > 0) {
         fab_page_say(page, "exact: %s of %s columns and %s rows", p->bound_method,

@@ -34,7 +34,7 @@ void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *
 void fab_text_prices(fab_page *page, const fab_result *result);
 /** Winner, runners-up, fronts and why the others lost. */
 void fab_text_optimum(fab_page *page, const fab_optimum *optimum);
-/** Who meets on a link and why. */
+/** Who contends for a link and why. */
 void fab_text_explanation(fab_page *page, const fab_explanation *explanation);
 /** What every change buys, and the best of them together. */
 void fab_text_advice(fab_page *page, const fab_advice *advice);
@@ -42,7 +42,7 @@ void fab_text_advice(fab_page *page, const fab_advice *advice);
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
 /** Fabrics under a training and a ranking job, and which serves both best. */
 void fab_text_mix(fab_page *page, const fab_mix *mix);
-/** What failure scenarios do to a job: how bad it is, and what to fear. */
+/** What failure scenarios do to a job: how bad it is, and what has the highest impact. */
 void fab_text_study(fab_page *page, const struct fab_study_summary *study);
 /** What is wrong with an installed fabric, worst first. */
 void fab_text_audit(fab_page *page, const char *path, const struct fab_audit *audit);
@@ -52,7 +52,7 @@ void fab_text_import(fab_page *page, const struct fab_imported *imported);
 void fab_text_contention(fab_page *page, const struct fab_contention *contention);
 /** What slower parts do to the phases. */
 void fab_text_degradation(fab_page *page, const struct fab_degradation *degradation);
-/** What has failed, where ranks go under every policy, and what the phases then ask of the network. */
+/** What has failed, where ranks go under every policy, and what the phases then offer to the network. */
 void fab_text_failures(fab_page *page, const struct fab_failures *failures);
 void fab_text_comparison(fab_page *page, const fab_result *result);
 void fab_text_phases(fab_page *page, const fab_result *result);

@@ -8,7 +8,7 @@
 
 #define MOST_ROWS 24 /* of engines and policies */
 
-/* --- pieces ------------------------------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------------------------- */
 
 const char *study_show_factor(fab_page *page, double factor) {
     if (isnan(factor) || isinf(factor)) {
@@ -111,7 +111,7 @@ static void study_put_answer(fab_page *page, const fab_study_summary *s) {
     } else if (spread->n > 0) {
         fab_page_say(page, "; %s the fullest link is asked for ", v->n_stopped > 0 ? "in the others" : "there");
         study_say_running(page, s, spread);
-        fab_page_say(page, ", in parts of its rate (%.3g where nothing failed)", v->whole_ratio);
+        fab_page_say(page, ", in parts of its rate (%.3g where nothing failed)", v->healthy_ratio);
     }
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
@@ -126,17 +126,17 @@ static void study_put_choice_answer(fab_page *page, const fab_study_summary *s) 
     const fab_study_variant *baseline = &s->variants[c->baseline];
     const fab_study_variant *best = baseline;
     for (size_t v = c->first; v < c->first + s->n_policies; v++) {
-        best = s->variants[v].damage < best->damage - FAB_SAME_FACTOR ? &s->variants[v] : best;
+        best = s->variants[v].impact < best->impact - FAB_SAME_FACTOR ? &s->variants[v] : best;
     }
     if (c->n_differ == 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "The %zu policies do the same in every scenario.", s->n_policies);
     } else if (best == baseline) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "No policy does better than %s, which loses %s on average.",
-                       best->policy, study_show_percent(page, best->damage));
+                       best->policy, study_show_percent(page, best->impact));
     } else {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s does best of %zu policies: it loses %s on average, %s %s.",
-                       best->policy, s->n_policies, study_show_percent(page, best->damage), baseline->policy,
-                       study_show_percent(page, baseline->damage));
+                       best->policy, s->n_policies, study_show_percent(page, best->impact), baseline->policy,
+                       study_show_percent(page, baseline->impact));
     }
 }
 
@@ -189,7 +189,7 @@ static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
     fab_text_heading(page, "OUTCOMES",
                      s->span_s > 0  ? "goodput of the span"
                      : s->has_times ? "times, over that where nothing failed"
-                                    : "load of the fullest link, over what is left of its rate");
+                                    : "load of the fullest link, over its residual capacity");
     fab_table_end(&table, 2, study_put_bins, s);
     if (s->n_variants > MOST_ROWS) {
         fab_text_notef(page, "and %zu more, see --format json", s->n_variants - MOST_ROWS);
@@ -243,8 +243,8 @@ static void study_put_saving(fab_page *page, const fab_study_summary *s, const f
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "Nothing beats %s in any scenario.", baseline);
         return;
     }
-    fab_page_say(page, "The best of them in each scenario loses %s, %s %s", study_show_percent(page, c->damage),
-                 baseline, study_show_percent(page, c->baseline_damage));
+    fab_page_say(page, "The best of them in each scenario loses %s, %s %s", study_show_percent(page, c->impact),
+                 baseline, study_show_percent(page, c->baseline_impact));
     if (c->n_rescued > 0) {
         fab_page_say(page, "; the job runs in %s in which %s stops it",
                      fab_show_counted(page, c->n_rescued, "scenario", "scenarios"), baseline);
@@ -254,7 +254,7 @@ static void study_put_saving(fab_page *page, const fab_study_summary *s, const f
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
 
-static const char *study_show_damage(fab_page *page, double ratio) {
+static const char *study_show_impact(fab_page *page, double ratio) {
     return fab_show(page, "%.2g %%", 100 * ratio);
 }
 
@@ -265,7 +265,7 @@ static const char *study_show_1_digit(fab_page *page, double value) {
 static void study_put_choice(fab_page *page, const fab_study_summary *s, const fab_study_choice *c) {
     study_show *show = study_figure(s);
     const fab_column columns[] = {COLUMN("policy", text),
-                                  SHOWN("damage", study_show_damage),
+                                  SHOWN("impact", study_show_impact),
                                   SHOWN("mean", show),
                                   SHOWN("p99", show),
                                   MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
@@ -279,7 +279,7 @@ static void study_put_choice(fab_page *page, const fab_study_summary *s, const f
     for (size_t i = c->first; i < c->first + s->n_policies; i++) {
         const fab_study_variant *v = &s->variants[i];
         const fab_spread *spread = study_spread(s, v);
-        const double figures[] = {v->damage,
+        const double figures[] = {v->impact,
                                   spread->n > 0 ? spread->mean : NAN,
                                   spread->n > 0 ? spread->p99 : NAN,
                                   (double)v->n_stopped,
@@ -304,9 +304,9 @@ static void study_put_policies(fab_page *page, const fab_study_summary *s) {
         study_put_choice(page, s, &s->choices[e]);
     }
     fab_text_notef(page,
-                   "damage: %s, mean over all scenarios; mean, p99: %s; collided: network links that are asked for "
-                   "more than is left of them, moved: servers, both means; best: scenarios in which no other policy "
-                   "does less damage; alone: in which every other does more",
+                   "impact: %s, mean over all scenarios; mean, p99: %s; collided: network links that are offered more "
+                   "than their residual capacity, moved: servers, both means; best: scenarios in which no other policy "
+                   "has less impact; alone: in which every other does more",
                    s->criterion,
                    s->span_s > 0  ? "goodput"
                    : s->has_times ? "slowdown where the job runs"
@@ -349,8 +349,8 @@ static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
 static void study_put_conventions(fab_page *page, const fab_study_summary *s) {
     static const char *const LINES[] = {
         "a dead link is dead in both directions; switches, NICs, GPUs, servers and racks die as a whole",
-        "routing has converged on what is left; servers that move take their ranks along, everybody else stays",
-        "offered rates stay those of the whole fabric; rates, times and loads are counted as `fabriscope run` does",
+        "routing has converged on the residual fabric; servers that move take their ranks along, everybody else stays",
+        "offered rates stay those of the healthy fabric; rates, times and loads are counted as `fabriscope run` does",
         "cut off and lost rate: before anybody moves; all other figures: behind it",
         ("histories: failures and repairs of every class at exponential times; a stopped job goes back to its last "
          "checkpoint"),
@@ -368,7 +368,7 @@ void fab_text_study(fab_page *page, const fab_study_summary *s) {
     fab_text_heading(page, "STUDY", title);
     study_put_answer(page, s);
     if (s->n_done > 0) {
-        study_put_fear(page, s);
+        study_put_highest(page, s);
         study_put_choice_answer(page, s);
     }
     study_put_state(page, s);

@@ -24,7 +24,7 @@ study_show *study_figure(const fab_study_summary *s);
 /** What the study is about: goodput, slowdown, or the load of the fullest link. */
 const fab_spread *study_spread(const fab_study_summary *s, const fab_study_variant *v);
 
-/** Causes of histories, kinds of components, components and links by damage, scenarios that stand out, ways into the
+/** Causes of histories, kinds of components, components and links by impact, scenarios that stand out, ways into the
  * network. */
 void study_put_causes(fab_page *page, const fab_study_summary *s);
 void study_put_classes(fab_page *page, const fab_study_summary *s);
@@ -32,7 +32,7 @@ void study_put_critical(fab_page *page, const fab_study_summary *s);
 void study_put_cases(fab_page *page, const fab_study_summary *s);
 void study_put_homing(fab_page *page, const fab_study_summary *s);
 
-/** One sentence: what to fear. */
-void study_put_fear(fab_page *page, const fab_study_summary *s);
+/** One sentence: what has the highest impact. */
+void study_put_highest(fab_page *page, const fab_study_summary *s);
 
 #endif

@@ -5,33 +5,33 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_TIED 3    /* of parts that do the same damage */
-#define LITTLE    1e-3 /* damage that nobody notices */
+#define MOST_TIED 3    /* of parts that have the same impact */
+#define LITTLE    1e-3 /* impact that nobody notices */
 
 static const fab_study_variant *shown(const fab_study_summary *s) {
     return &s->variants[s->shown];
 }
 
-/* --- what to fear ------------------------------------------------------------------------------------------------- */
+/* --- what has the highest impact ---------------------------------------------------------------------------------- */
 
-/* What a component's damage means: "the job stops", "x1.31", "12 % is lost". */
-static const char *study_show_consequence(fab_page *page, const fab_study_summary *s, double damage) {
-    if (damage >= 1 - FAB_SAME_FACTOR && s->span_s <= 0) {
+/* What a component's impact means: "the job stops", "x1.31", "12 % is lost". */
+static const char *study_show_consequence(fab_page *page, const fab_study_summary *s, double impact) {
+    if (impact >= 1 - FAB_SAME_FACTOR && s->span_s <= 0) {
         return "the job stops";
     }
     if (s->is_single && s->has_times && s->span_s <= 0) {
-        return study_show_factor(page, damage < 1 ? 1 / (1 - damage) : isnan(damage) ? NAN : INFINITY);
+        return study_show_factor(page, impact < 1 ? 1 / (1 - impact) : isnan(impact) ? NAN : INFINITY);
     }
-    return fab_show(page, "%s is lost", study_show_percent(page, damage));
+    return fab_show(page, "%s is lost", study_show_percent(page, impact));
 }
 
-/* The class of components whose worst does most damage, below a limit; NULL: none is left that does any. */
+/* The class of components whose worst has the highest impact, below a limit; NULL: none remains that has any. */
 static const fab_critical_class *worst_class(const fab_study_variant *v, double below) {
     const fab_critical_class *worst = NULL;
     for (size_t i = 0; i < v->n_classes; i++) {
         const fab_critical_class *c = &v->classes[i];
-        if (c->worst_damage < below && c->worst_damage > FAB_SAME_FACTOR &&
-            (worst == NULL || c->worst_damage > worst->worst_damage)) {
+        if (c->worst_impact < below && c->worst_impact > FAB_SAME_FACTOR &&
+            (worst == NULL || c->worst_impact > worst->worst_impact)) {
             worst = c;
         }
     }
@@ -53,27 +53,27 @@ static void study_say_worst(fab_page *page, const fab_critical_class *c) {
 }
 
 /* Of single losses: the class with the worst, and the one behind. */
-static void study_put_single_fear(fab_page *page, const fab_study_summary *s) {
+static void study_put_single_highest(fab_page *page, const fab_study_summary *s) {
     const fab_critical_class *first = worst_class(shown(s), INFINITY);
-    const fab_critical_class *second = first != NULL ? worst_class(shown(s), first->worst_damage) : NULL;
+    const fab_critical_class *second = first != NULL ? worst_class(shown(s), first->worst_impact) : NULL;
     if (first == NULL) {
-        fab_page_wrap(page, FAB_INK_GOOD, 2, 2, "Nothing to fear: no loss that was looked at costs anything.");
+        fab_page_wrap(page, FAB_INK_GOOD, 2, 2, "No impact: no loss that was looked at costs anything.");
         return;
     }
-    if (first->worst_damage < LITTLE) {
-        fab_page_say(page, "Little to fear: the worst, ");
+    if (first->worst_impact < LITTLE) {
+        fab_page_say(page, "Little impact: the highest, ");
         study_say_worst(page, first);
-        fab_page_say(page, ", takes %s of the speed.", study_show_percent(page, first->worst_damage));
+        fab_page_say(page, ", takes %s of the speed.", study_show_percent(page, first->worst_impact));
         fab_page_paragraph(page, FAB_INK_GOOD, 2, 2);
         return;
     }
-    fab_page_say(page, "Fear most: ");
+    fab_page_say(page, "Highest impact: ");
     study_say_worst(page, first);
-    fab_page_say(page, " (%s)", study_show_consequence(page, s, first->worst_damage));
-    if (second != NULL && second->worst_damage >= LITTLE) {
+    fab_page_say(page, " (%s)", study_show_consequence(page, s, first->worst_impact));
+    if (second != NULL && second->worst_impact >= LITTLE) {
         fab_page_say(page, "; then ");
         study_say_worst(page, second);
-        fab_page_say(page, " (%s)", study_show_consequence(page, s, second->worst_damage));
+        fab_page_say(page, " (%s)", study_show_consequence(page, s, second->worst_impact));
     }
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
@@ -91,49 +91,49 @@ static uint64_t n_clear(const fab_study_variant *v) {
 static const fab_critical_class *clear_class(const fab_study_variant *v) {
     for (size_t i = 0; i < v->n_classes; i++) {
         if (v->classes[i].is_clear) {
-            return &v->classes[i]; /* most damage first */
+            return &v->classes[i]; /* highest impact first */
         }
     }
     return NULL;
 }
 
 /* Of larger sets: classes and parts that stand out from the mean, if any do. */
-static void study_put_clear_fear(fab_page *page, const fab_study_summary *s) {
+static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = shown(s);
     const fab_critical_class *c = clear_class(v);
     const char *parts = fab_show_counted(page, s->n_components, "part", "parts");
     if (c == NULL && v->clear.n == 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                       "Nothing stands out: as far as so many scenarios tell, each of %s does the mean damage, %s.",
-                       parts, study_show_percent(page, v->damage));
+                       "Nothing stands out: as far as so many scenarios tell, each of %s has the mean impact, %s.",
+                       parts, study_show_percent(page, v->impact));
         return;
     }
-    fab_page_say(page, "Fear most: ");
+    fab_page_say(page, "Highest impact: ");
     if (c != NULL && c->n_stopped == c->n_scenarios) {
         fab_page_say(page, "%s: the job stops wherever one fails", c->name);
     } else if (c != NULL) {
-        fab_page_say(page, "%s: where some fail, %s is lost", c->name, study_show_percent(page, c->scenario_damage));
+        fab_page_say(page, "%s: where some fail, %s is lost", c->name, study_show_percent(page, c->scenario_impact));
     }
     if (v->clear.n > 0) {
         fab_page_say(page, "%s%s: where it fails, %s is lost; so %s of %s stand%s out",
                      c != NULL ? "; of single parts " : "", v->clear.list[0].name,
-                     study_show_percent(page, v->clear.list[0].damage), fab_show_count(page, n_clear(v)), parts,
+                     study_show_percent(page, v->clear.list[0].impact), fab_show_count(page, n_clear(v)), parts,
                      n_clear(v) == 1 ? "s" : "");
     }
-    fab_page_say(page, " (mean of all scenarios: %s).", study_show_percent(page, v->damage));
+    fab_page_say(page, " (mean of all scenarios: %s).", study_show_percent(page, v->impact));
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
 
 /* Of histories: the classes of failures that take most. */
-static void study_put_cause_fear(fab_page *page, const fab_study_summary *s) {
+static void study_put_cause_highest(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = shown(s);
     const fab_cause *first = v->causes;
     if (v->n_causes == 0) {
         return;
     }
     fab_page_say(
-        page, "Fear most: %s; %.3g of them fail, which costs %s of the span each and makes %s of all that is lost",
-        first->name, first->failures, study_show_percent(page, first->damage), study_show_percent(page, first->share));
+        page, "Highest impact: %s; %.3g of them fail, which costs %s of the span each and makes %s of all that is lost",
+        first->name, first->failures, study_show_percent(page, first->impact), study_show_percent(page, first->share));
     if (v->n_causes > 1 && v->causes[1].share > 0) {
         fab_page_say(page, "; then %s (%s)", v->causes[1].name, study_show_percent(page, v->causes[1].share));
     }
@@ -141,13 +141,13 @@ static void study_put_cause_fear(fab_page *page, const fab_study_summary *s) {
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
 
-void study_put_fear(fab_page *page, const fab_study_summary *s) {
+void study_put_highest(fab_page *page, const fab_study_summary *s) {
     if (s->span_s > 0) {
-        study_put_cause_fear(page, s);
+        study_put_cause_highest(page, s);
     } else if (s->is_single) {
-        study_put_single_fear(page, s);
+        study_put_single_highest(page, s);
     } else {
-        study_put_clear_fear(page, s);
+        study_put_clear_highest(page, s);
     }
 }
 
@@ -166,7 +166,7 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < v->n_causes; i++) {
         const fab_cause *c = &v->causes[i];
-        const double figures[] = {c->failures, c->damage, c->ci95, c->share};
+        const double figures[] = {c->failures, c->impact, c->ci95, c->share};
         fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
@@ -177,17 +177,17 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
 static void study_put_single_classes(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
     static const fab_column COLUMNS[] = {COLUMN("class", text), COLUMN("failed", whole),
                                          MARKED("job stops", fab_show_whole, FAB_INK_BAD, 0),
-                                         SHOWN("damage", study_show_percent), SHOWN("worst", study_show_percent)};
+                                         SHOWN("impact", study_show_percent), SHOWN("worst", study_show_percent)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < v->n_classes; i++) {
         const fab_critical_class *c = &v->classes[i];
-        const double figures[] = {(double)c->n_components, (double)c->n_stopping, c->damage, c->worst_damage};
+        const double figures[] = {(double)c->n_components, (double)c->n_stopping, c->impact, c->worst_impact};
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
-                   "failed: different ones; job stops: of them, at whose loss it does; damage: %s, mean over the "
+                   "failed: different ones; job stops: of them, at whose loss it does; impact: %s, mean over the "
                    "parts; worst: of a part",
                    s->criterion);
 }
@@ -195,7 +195,7 @@ static void study_put_single_classes(fab_page *page, const fab_study_summary *s,
 void study_put_classes(fab_page *page, const fab_study_summary *s) {
     static const fab_column COLUMNS[] = {COLUMN("class", text),      COLUMN("failed", whole),
                                          COLUMN("scenarios", whole), MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
-                                         COLUMN("damage  ", text),   COLUMN("stand out", whole)};
+                                         COLUMN("impact  ", text),   COLUMN("stand out", whole)};
     const fab_study_variant *v = shown(s);
     fab_table table;
     if (v->n_classes == 0 || s->span_s > 0) { /* in histories everything fails with everything */
@@ -213,11 +213,11 @@ void study_put_classes(fab_page *page, const fab_study_summary *s) {
                                   FAB_TABLE_BLANK, (double)c->n_clear};
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
         fab_table_set(&table, 4, c->is_clear ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s%s",
-                      study_show_percent(page, c->scenario_damage), c->is_clear ? " *" : "  ");
+                      study_show_percent(page, c->scenario_impact), c->is_clear ? " *" : "  ");
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
-                   "failed: different ones, in the scenarios beside them; stops: of those scenarios; damage: %s, mean "
+                   "failed: different ones, in the scenarios beside them; stops: of those scenarios; impact: %s, mean "
                    "over them, * clearly above the mean of all scenarios; stand out: parts that are clearly above it",
                    s->criterion);
 }
@@ -226,7 +226,7 @@ void study_put_classes(fab_page *page, const fab_study_summary *s) {
 
 static void study_add_critical(fab_table *table, const fab_study_summary *s, const fab_critical *c) {
     bool has_interval = !isnan(c->ci95) && c->ci95 > 0;
-    const double figures[] = {c->damage,
+    const double figures[] = {c->impact,
                               (double)c->n_stopped,
                               s->has_times ? c->mean_slowdown : c->mean_ratio,
                               s->has_times ? c->worst_slowdown : c->worst_ratio,
@@ -238,11 +238,11 @@ static void study_add_critical(fab_table *table, const fab_study_summary *s, con
     }
 }
 
-/* Where more than fit do the same damage, a few of them, how many more, and those behind. */
+/* Where more than fit have the same impact, a few of them, how many more, and those behind. */
 static void study_put_list(fab_page *page, const fab_study_summary *s, const fab_ranking *r) {
     study_show *show = s->has_times ? study_show_factor : fab_show_about;
     const fab_column columns[] = {COLUMN("part", text),
-                                  MARKED("damage", study_show_percent, FAB_INK_BOLD, -INFINITY),
+                                  MARKED("impact", study_show_percent, FAB_INK_BOLD, -INFINITY),
                                   MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
                                   SHOWN("mean", show),
                                   SHOWN("worst", show),
@@ -253,7 +253,7 @@ static void study_put_list(fab_page *page, const fab_study_summary *s, const fab
     uint64_t more = 0;
     if (r->n_tied > 0) {
         size_t tied = 0; /* of the list */
-        while (tied < r->n && r->list[r->n - 1 - tied].damage == r->list[r->n - 1].damage) {
+        while (tied < r->n && r->list[r->n - 1 - tied].impact == r->list[r->n - 1].impact) {
             tied++;
         }
         n = r->n - tied + (tied < MOST_TIED ? tied : MOST_TIED);
@@ -266,7 +266,7 @@ static void study_put_list(fab_page *page, const fab_study_summary *s, const fab
     if (more > 0) {
         fab_table_row(&table, FAB_INK_DIM, fab_show(page, "and %s more", fab_show_count(page, more)), NULL);
     }
-    for (size_t i = 0; more > 0 && i < r->n_next && r->next[i].damage > FAB_SAME_FACTOR; i++) {
+    for (size_t i = 0; more > 0 && i < r->n_next && r->next[i].impact > FAB_SAME_FACTOR; i++) {
         study_add_critical(&table, s, &r->next[i]);
     }
     fab_table_end(&table, 2, NULL, NULL);
@@ -293,23 +293,23 @@ static bool are_clear(const fab_ranking *r) {
     return i == r->n;
 }
 
-/* Of larger sets the parts that stand out come first: one that failed in few scenarios has the damage of its company.
+/* Of larger sets the parts that stand out come first: one that failed in few scenarios has the impact of its company.
  */
 static void study_put_rankings(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = shown(s);
     if (s->is_single) {
         fab_text_heading(page, has_others(&v->critical) ? "CRITICAL PARTS" : "CRITICAL LINKS",
-                         "by damage, then by name");
+                         "by impact, then by name");
         study_put_list(page, s, &v->critical);
         return;
     }
     if (v->clear.n > 0) {
         fab_text_heading(page, has_others(&v->clear) ? "CRITICAL PARTS" : "CRITICAL LINKS",
-                         "that stand out, by damage, then by name");
+                         "that stand out, by impact, then by name");
         study_put_list(page, s, &v->clear);
     }
     if (!are_clear(&v->critical) && s->span_s <= 0) { /* in histories chance has it all */
-        fab_text_heading(page, "ALL PARTS", "by damage: those with few scenarios may stand here by chance");
+        fab_text_heading(page, "ALL PARTS", "by impact: those with few scenarios may stand here by chance");
         study_put_list(page, s, &v->critical);
     }
 }
@@ -321,14 +321,14 @@ void study_put_critical(fab_page *page, const fab_study_summary *s) {
     }
     study_put_rankings(page, s);
     if (has_others(&v->critical) && v->links.n > 0 && s->span_s <= 0) {
-        fab_text_heading(page, "LINKS", "by damage, then by name");
+        fab_text_heading(page, "LINKS", "by impact, then by name");
         study_put_list(page, s, &v->links);
     }
     fab_text_notef(page, "%s; mean, worst: %s, where the job runs%s",
-                   s->is_single ? "damage: of its loss"
-                                : "damage: mean over the scenarios in which it fails, alone or with others",
+                   s->is_single ? "impact: of its loss"
+                                : "impact: mean over the scenarios in which it fails, alone or with others",
                    s->has_times ? "slowdown" : "load of the fullest link",
-                   s->is_single ? "" : "; +-: half of the 95 % interval of the damage");
+                   s->is_single ? "" : "; +-: half of the 95 % interval of the impact");
 }
 
 /* --- by scenario -------------------------------------------------------------------------------------------------- */
@@ -358,14 +358,14 @@ static void study_put_case(fab_page *page, const fab_study_summary *s, const fab
 void study_put_cases(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = shown(s);
     size_t n = v->n_worst;
-    while (n > 0 && v->worst[n - 1].damage <= FAB_SAME_FACTOR) {
+    while (n > 0 && v->worst[n - 1].impact <= FAB_SAME_FACTOR) {
         n--; /* costs nothing */
     }
     if (n > 0) {
         fab_text_heading(page, "WORST SCENARIOS", s->span_s > 0 ? "least goodput" : "of those in which the job runs");
         size_t alike = 0;
-        for (size_t i = 0; i < n; i++) { /* few of those that do the same damage, where that is all there is to see */
-            alike = i > 0 && v->worst[i].damage == v->worst[i - 1].damage ? alike + 1 : 0;
+        for (size_t i = 0; i < n; i++) { /* few of those that have the same impact, where that is all there is to see */
+            alike = i > 0 && v->worst[i].impact == v->worst[i - 1].impact ? alike + 1 : 0;
             if (alike < MOST_TIED || !s->is_single) {
                 study_put_case(page, s, &v->worst[i]);
             }

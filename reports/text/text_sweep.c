@@ -110,7 +110,7 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     }
     fab_text_heading(page, "FABRICS", NULL);
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "built taper: leaf first; bisection: of half of what the servers can inject");
+    fab_text_note(page, "built taper: oversubscription, leaf first; bisection: of half of what the servers can inject");
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (!p->is_built) {
@@ -317,7 +317,7 @@ static void weigh(const fab_sweep *s, size_t e, names *phases) {
 }
 
 /* Whether some point has an iteration; the phases that take longest; the longest time of all. */
-static bool look(fab_page *page, const fab_sweep *s, size_t e, names *phases, double *out_most_s) {
+static bool sweep_look(fab_page *page, const fab_sweep *s, size_t e, names *phases, double *out_most_s) {
     bool iterations = false;
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
@@ -354,7 +354,7 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     engine_table context = {.sweep = s, .engine = e};
     fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("", text)};
     fab_table table;
-    bool iterations = look(page, s, e, &phases, &context.most_s);
+    bool iterations = sweep_look(page, s, e, &phases, &context.most_s);
     bool one_price = same_fabric(s);
     size_t n = 0;
     fab_text_heading(page, "TIMES", one_label(s, e) ? first_built(s)->engines[e].label : "engine of each point");

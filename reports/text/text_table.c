@@ -52,7 +52,7 @@ void fab_table_set(fab_table *table, size_t column, fab_ink ink, const char *fmt
     cell->ink = ink;
 }
 
-static void print_row(const fab_table *table, size_t row, size_t indent, const size_t *widths) {
+static void text_table_print_row(const fab_table *table, size_t row, size_t indent, const size_t *widths) {
     fab_page *page = table->page;
     size_t edge = indent + widths[0];
     fab_page_to(page, indent);
@@ -77,7 +77,7 @@ void fab_table_end(fab_table *table, size_t indent, fab_table_tail *tail, const 
         *width = columns > *width ? columns : *width;
     }
     for (size_t row = 0; !table->failed && row < table->n_rows; row++) {
-        print_row(table, row, indent, widths);
+        text_table_print_row(table, row, indent, widths);
         if (tail != NULL && row > 0) {
             tail(table->page, row, context);
         }

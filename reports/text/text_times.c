@@ -1,4 +1,4 @@
-/* Text report: how fast the flows of a phase are, how long it takes, and what holds it. */
+/* Text report: how fast the flows of a phase are, how long it takes, and its bottlenecks. */
 #include "text_sections.h"
 
 #include <inttypes.h>
@@ -28,40 +28,41 @@ static void times_put_rates(fab_page *page, const fab_engine_result *e) {
     if (differ) {
         fab_page_say(page,
                      "Flows run at %s and more, %s on average; the last to end%s is GPU %" PRIu32 " -> %" PRIu32
-                     "%s%s, held by ",
+                     "%s%s, bottlenecked at ",
                      fab_show_rate(page, e->min_rate.mean), fab_show_rate(page, e->mean_rate.mean),
                      e->n_seeds > 1 ? " (first seed)" : "", last->src_gpu, last->dst_gpu,
                      last->comm[0] != '\0' ? ", " : "", last->comm);
     } else {
-        fab_page_say(page, "Every flow runs at %s; what holds the first is ", fab_show_rate(page, e->mean_rate.mean));
+        fab_page_say(page, "Every flow runs at %s; the first is bottlenecked at ",
+                     fab_show_rate(page, e->mean_rate.mean));
     }
     fab_page_say(page, "%s.", last->bottleneck[0] != '\0' ? last->bottleneck : "its receiver's window");
     fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
 }
 
-typedef struct holder {
+typedef struct bottleneck {
     char name[48];
     double flows;
-} holder;
+} bottleneck;
 
-/* "Held by: leaf-spine up 62 %, nic-leaf up 30 %, scale-up 8 %": the largest first. */
+/* "Bottlenecked at: leaf-spine up 62 %, nic-leaf up 30 %, scale-up 8 %": the largest first. */
 static void times_put_holders(fab_page *page, const fab_engine_result *e) {
-    holder list[2 * FAB_MAX_TIERS + 3] = {{"", 0}};
+    bottleneck list[2 * FAB_MAX_TIERS + 3] = {{"", 0}};
     size_t n = 0;
     double sum = 0;
     for (size_t i = 0; i < e->n_tiers; i++) {
         const fab_tier_load *t = &e->tiers[i];
         (void)snprintf(list[n].name, sizeof list[n].name, "%s %s", fab_boundary_name(e->wiring, t->tier),
                        fab_direction_name(e->wiring, t->tier, t->up));
-        list[n++].flows = t->held_flows;
+        list[n++].flows = t->bottlenecked_flows;
     }
-    list[n++] = (holder){"scale-up", e->rates.held_by_scaleup};
-    list[n++] = (holder){"PCIe", e->rates.held_by_pcie};
-    list[n++] = (holder){"receivers' windows", e->rates.held_by_window};
+    list[n++] = (bottleneck){"scale-up", e->rates.bottlenecked_at_scaleup};
+    list[n++] = (bottleneck){"PCIe", e->rates.bottlenecked_at_pcie};
+    list[n++] = (bottleneck){"receivers' windows", e->rates.bottlenecked_at_window};
     for (size_t i = 0; i < n; i++) {
         sum += list[i].flows;
     }
-    fab_page_say(page, "Flows are held by");
+    fab_page_say(page, "Flows are bottlenecked at");
     for (size_t shown = 0; sum > 0 && shown < 4; shown++) {
         size_t most = 0;
         for (size_t i = 1; i < n; i++) {

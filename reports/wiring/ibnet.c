@@ -34,7 +34,7 @@ static bool find_rate(double bps, char *out) {
     return false;
 }
 
-static bool is_network(const fab_fabric *f, fab_link_id link) {
+static bool ibnet_is_network(const fab_fabric *f, fab_link_id link) {
     fab_link_kind kind = fab_class_of(f, link)->kind;
     return kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
 }
@@ -43,7 +43,7 @@ static fab_status check_rates(const fab_fabric *f, fab_error *err) {
     for (uint32_t c = 0; c < f->n_cables; c++) {
         double bps = fab_class_of(f, 2 * c)->capacity_bps;
         char rate[RATE_SIZE];
-        if (is_network(f, 2 * c) && !find_rate(bps, rate)) {
+        if (ibnet_is_network(f, 2 * c) && !find_rate(bps, rate)) {
             char name[FAB_LINK_NAME_SIZE];
             return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                             "%s has %g Gb/s, which no width (1, 2, 4, 8, 12) and speed (2.5 to 200 Gb/s a lane) of "
@@ -87,7 +87,7 @@ static void put_port(const ibnet *w, fab_link_id link) {
                   rate);
 }
 
-static void put_node(const ibnet *w, fab_node_id v) {
+static void ibnet_put_node(const ibnet *w, fab_node_id v) {
     const fab_fabric *f = w->f;
     uint64_t guid = fab_ib_guid(f, v, 0);
     char description[FAB_IB_DESCRIPTION];
@@ -103,7 +103,7 @@ static void put_node(const ibnet *w, fab_node_id v) {
                       fab_ib_n_ports(f, v), guid, description);
     }
     for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
-        if (is_network(f, f->out_link[i])) {
+        if (ibnet_is_network(f, f->out_link[i])) {
             put_port(w, f->out_link[i]);
         }
     }
@@ -121,11 +121,11 @@ static fab_status write_ibnet(const fab_result *result, const fab_report_style *
                   result->version != NULL ? result->version : "",
                   result->n_fabrics > 0 ? result->fabrics[0].digest : "unknown");
     for (fab_node_id v = w.f->first[FAB_NODE_SWITCH]; v < w.f->n_nodes; v++) {
-        put_node(&w, v);
+        ibnet_put_node(&w, v);
     }
     for (fab_node_id v = w.f->first[FAB_NODE_NIC]; v < w.f->first[FAB_NODE_DOMAIN]; v++) {
         if (fab_ib_n_ports(w.f, v) > 0) { /* slots that nothing is plugged into are no boxes */
-            put_node(&w, v);
+            ibnet_put_node(&w, v);
         }
     }
     FAB_TRY(fab_report_flush(out, err));

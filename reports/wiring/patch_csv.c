@@ -19,7 +19,7 @@ typedef struct writer {
 } writer;
 
 /* A field in quotes where it needs them. */
-static void add_field(char *out, size_t size, const char *text) {
+static void patch_csv_add_field(char *out, size_t size, const char *text) {
     size_t n = 0;
     bool quoted = strpbrk(text, ",\"\r\n") != NULL;
     if (quoted) {
@@ -44,7 +44,7 @@ static void make_tails(writer *w) {
         char length[40];
         char medium[2 * FAB_NAME_SIZE];
         const char *name = fab_prices_medium(w->patch->prices, k->capacity_bps, k->length_m);
-        add_field(medium, sizeof medium, name != NULL ? name : "");
+        patch_csv_add_field(medium, sizeof medium, name != NULL ? name : "");
         fab_format_double(length, k->length_m);
         (void)snprintf(w->tail[i], TAIL_SIZE, "%s,%s,%s,%s", fab_boundary_name(w->fabric->wiring, k->tier),
                        fab_quantity_exact(rate, k->capacity_bps, FAB_UNIT_RATE), medium, length);
@@ -129,7 +129,7 @@ static fab_status put_end(writer *w, fab_link_id link, fab_error *err) {
     return status;
 }
 
-static fab_status put_rows(writer *w, fab_error *err) {
+static fab_status patch_csv_put_rows(writer *w, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = w->fabric;
     (void)fputs("cable,a_rack,a_device,a_port,z_rack,z_device,z_port,boundary,rate,medium,length_m\n", w->out);
@@ -155,7 +155,7 @@ fab_status fab_patch_write(const fab_patch *patch, FILE *out, fab_error *err) {
     FAB_TRY(FAB_NEW(w.first_up, fab_n_switches(patch->fabric), err));
     make_tails(&w);
     find_first_up(&w);
-    FAB_TRY(put_rows(&w, err));
+    FAB_TRY(patch_csv_put_rows(&w, err));
     if (fflush(out) != 0 || ferror(out)) {
         FAB_FAIL(err, FAB_EIO, NULL, "cannot write the patch plan: %s", strerror(errno));
     }

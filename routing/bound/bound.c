@@ -14,12 +14,12 @@ void fab_bound_release(fab_bound *bound) {
     *bound = (fab_bound){0};
 }
 
-static void release(fab_bound_job *job) {
-    FAB_FREE_ALL(job->link, job->capacity, job->load, job->trial, job->distance, job->length);
+static void bound_release(fab_bound_job *job) {
+    FAB_FREE_ALL(job->link, job->capacity, job->load, job->candidate, job->distance, job->length);
 }
 
 /* Links that are a next hop of some switch: no other carries anything. */
-static fab_status find_links(fab_bound_job *job, fab_error *err) {
+static fab_status bound_find_links(fab_bound_job *job, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_next_hops *t = job->next_hops;
     const fab_fabric *f = job->fabric;
@@ -40,11 +40,11 @@ done:
     return status;
 }
 
-static fab_status init(fab_bound_job *job, fab_error *err) {
+static fab_status bound_init(fab_bound_job *job, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(find_links(job, err));
+    FAB_TRY(bound_find_links(job, err));
     FAB_TRY(FAB_NEW(job->load, job->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(job->trial, job->fabric->n_links, err));
+    FAB_TRY(FAB_NEW(job->candidate, job->fabric->n_links, err));
     FAB_TRY(FAB_NEW(job->length, job->fabric->n_links, err));
     FAB_TRY(FAB_NEW(job->distance, job->demand->n_pairs, err));
 done:
@@ -66,42 +66,43 @@ fab_status fab_bound_measure(const fab_bound_job *job, const fab_split *split, d
 }
 
 fab_status fab_bound_certify(fab_bound_job *job, fab_error *err) {
-    double room = 0;
+    double weighted = 0;
     double needed = 0;
     const fab_split any = {.rule = FAB_SPLIT_EQUAL};
     for (uint32_t i = 0; i < job->n_links; i++) {
-        room += job->trial[job->link[i]] * job->capacity[i];
+        weighted += job->candidate[job->link[i]] * job->capacity[i];
     }
-    if (!(room > 0)) {
+    if (!(weighted > 0)) {
         return FAB_OK;
     }
-    fab_status status = fab_split_fold(job->dag, &any, FAB_FOLD_SHORTEST, job->trial, job->demand, job->distance, err);
+    fab_status status =
+        fab_split_fold(job->dag, &any, FAB_FOLD_SHORTEST, job->candidate, job->demand, job->distance, err);
     if (status != FAB_OK) {
         return status;
     }
     for (uint32_t pair = 0; pair < job->demand->n_pairs; pair++) {
         needed += job->demand->rate[pair] * job->distance[pair];
     }
-    if (needed / room > job->lower) {
-        job->lower = needed / room;
-        memcpy(job->length, job->trial, job->fabric->n_links * sizeof *job->length);
+    if (needed / weighted > job->lower) {
+        job->lower = needed / weighted;
+        memcpy(job->length, job->candidate, job->fabric->n_links * sizeof *job->length);
     }
     return FAB_OK;
 }
 
 fab_status fab_bound_certify_full(fab_bound_job *job, double least, fab_error *err) {
     for (uint32_t i = 0; i < job->n_links; i++) {
-        job->trial[job->link[i]] = fab_bound_utilisation(job, i) >= least ? 1 : 0;
+        job->candidate[job->link[i]] = fab_bound_utilisation(job, i) >= least ? 1 : 0;
     }
     return fab_bound_certify(job, err);
 }
 
-static double fullest_leg(const fab_fabric *f, const fab_demand *demand) {
+static double fullest_segment(const fab_fabric *f, const fab_demand *demand) {
     double most = 0;
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *c = fab_class_of(f, l);
         if (c->kind == FAB_LINK_ACCESS) {
-            most = fmax(most, demand->leg_rate[l] / c->capacity_bps);
+            most = fmax(most, demand->segment_rate[l] / c->capacity_bps);
         }
     }
     return most;
@@ -127,7 +128,7 @@ done:
     return status;
 }
 
-static fab_status solve(fab_bound_job *job, fab_bound_method method, fab_bound *bound, fab_error *err) {
+static fab_status bound_solve(fab_bound_job *job, fab_bound_method method, fab_bound *bound, fab_error *err) {
     fab_status status = FAB_OK;
     bool done = false;
     FAB_TRY(try_even(job, bound, err));
@@ -159,20 +160,20 @@ fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fa
     if (method != FAB_BOUND_TRIVIAL && method != FAB_BOUND_LP && method != FAB_BOUND_WEIGHTS) {
         FAB_FAIL(err, FAB_EINPUT, NULL, "%d is no method to ask for", (int)method);
     }
-    FAB_TRY(init(&job, err));
-    FAB_TRY(solve(&job, method, &bound, err));
+    FAB_TRY(bound_init(&job, err));
+    FAB_TRY(bound_solve(&job, method, &bound, err));
     if (job.lower > bound.upper * (1 + FAB_BOUND_EXACT)) {
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "a routing reaches %.17g, below the certified bound %.17g", bound.upper,
                  job.lower);
     }
     bound.lower = fmin(job.lower, bound.upper); /* equal but for rounding */
-    bound.leg = fullest_leg(fabric, demand);
+    bound.segment = fullest_segment(fabric, demand);
     bound.length = job.length;
     job.length = NULL;
     *out = bound;
     bound = (fab_bound){0};
 done:
-    release(&job);
+    bound_release(&job);
     fab_bound_release(&bound);
     return status;
 }

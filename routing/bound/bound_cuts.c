@@ -7,15 +7,15 @@
 
 /* A set of switches: what must leave and enter it, and the links there are for that. Index: a member. */
 typedef struct cuts {
-    uint32_t *set_of;           /* [switch]: the member that stands for its set */
-    double *out_rate, *in_rate; /* [switch] */
-    double *out_room, *in_room; /* [switch] */
-    double best;                /* of all boundaries so far */
-    uint32_t boundary, set;     /* where it is */
+    uint32_t *set_of;                   /* [switch]: the member that stands for its set */
+    double *out_rate, *in_rate;         /* [switch] */
+    double *out_capacity, *in_capacity; /* [switch] */
+    double best;                        /* of all boundaries so far */
+    uint32_t boundary, set;             /* where it is */
     bool outward, found;
 } cuts;
 
-static uint32_t find(uint32_t *set_of, uint32_t v) {
+static uint32_t cuts_find(uint32_t *set_of, uint32_t v) {
     while (set_of[v] != v) {
         set_of[v] = set_of[set_of[v]];
         v = set_of[v];
@@ -34,18 +34,18 @@ static void make_sets(const fab_bound_job *job, uint32_t boundary, uint32_t *set
     for (uint32_t i = 0; i < job->n_links; i++) {
         fab_link_id l = job->link[i];
         if (fab_class_of(f, l)->tier <= boundary && job->load[l] > 0) {
-            uint32_t a = find(set_of, fab_tail(f, l) - base);
-            uint32_t b = find(set_of, fab_head(f, l) - base);
+            uint32_t a = cuts_find(set_of, fab_tail(f, l) - base);
+            uint32_t b = cuts_find(set_of, fab_head(f, l) - base);
             set_of[a > b ? a : b] = a > b ? b : a;
         }
     }
     for (uint32_t v = 0; v < n; v++) {
-        set_of[v] = find(set_of, v);
+        set_of[v] = cuts_find(set_of, v);
     }
 }
 
 /* Splitting evenly uses every link that any minimal path of the demand has: one without load is no way out. */
-static void add_up(const fab_bound_job *job, cuts *c) {
+static void cuts_add_up(const fab_bound_job *job, cuts *c) {
     const fab_fabric *f = job->fabric;
     const fab_demand *demand = job->demand;
     const fab_node_id *leaf = job->next_hops->leaf_node;
@@ -53,8 +53,8 @@ static void add_up(const fab_bound_job *job, cuts *c) {
     size_t size = fab_n_switches(f) * sizeof(double);
     memset(c->out_rate, 0, size);
     memset(c->in_rate, 0, size);
-    memset(c->out_room, 0, size);
-    memset(c->in_room, 0, size);
+    memset(c->out_capacity, 0, size);
+    memset(c->in_capacity, 0, size);
     for (uint32_t d = 0; d < demand->n_leaves; d++) {
         uint32_t to = c->set_of[leaf[d] - base];
         for (uint32_t pair = demand->first[d]; pair < demand->first[d + 1]; pair++) {
@@ -70,15 +70,15 @@ static void add_up(const fab_bound_job *job, cuts *c) {
         uint32_t from = c->set_of[fab_tail(f, l) - base];
         uint32_t to = c->set_of[fab_head(f, l) - base];
         if (from != to && job->load[l] > 0) {
-            c->out_room[from] += job->capacity[i];
-            c->in_room[to] += job->capacity[i];
+            c->out_capacity[from] += job->capacity[i];
+            c->in_capacity[to] += job->capacity[i];
         }
     }
 }
 
-static void consider(cuts *c, uint32_t boundary, uint32_t set, bool outward, double rate, double room) {
-    if (room > 0 && rate / room > c->best) {
-        c->best = rate / room;
+static void consider(cuts *c, uint32_t boundary, uint32_t set, bool outward, double rate, double capacity) {
+    if (capacity > 0 && rate / capacity > c->best) {
+        c->best = rate / capacity;
         c->boundary = boundary;
         c->set = set;
         c->outward = outward;
@@ -91,8 +91,8 @@ static fab_status allocate(uint32_t n, cuts *c, fab_error *err) {
     FAB_TRY(FAB_NEW(c->set_of, n, err));
     FAB_TRY(FAB_NEW(c->out_rate, n, err));
     FAB_TRY(FAB_NEW(c->in_rate, n, err));
-    FAB_TRY(FAB_NEW(c->out_room, n, err));
-    FAB_TRY(FAB_NEW(c->in_room, n, err));
+    FAB_TRY(FAB_NEW(c->out_capacity, n, err));
+    FAB_TRY(FAB_NEW(c->in_capacity, n, err));
 done:
     return status;
 }
@@ -106,10 +106,10 @@ fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) {
     FAB_TRY(allocate(n, &c, err));
     for (uint32_t boundary = 1; boundary <= f->n_boundaries; boundary++) {
         make_sets(job, boundary, c.set_of);
-        add_up(job, &c);
+        cuts_add_up(job, &c);
         for (uint32_t v = 0; v < n; v++) {
-            consider(&c, boundary, v, true, c.out_rate[v], c.out_room[v]);
-            consider(&c, boundary, v, false, c.in_rate[v], c.in_room[v]);
+            consider(&c, boundary, v, true, c.out_rate[v], c.out_capacity[v]);
+            consider(&c, boundary, v, false, c.in_rate[v], c.in_capacity[v]);
         }
     }
     if (c.found) {
@@ -118,11 +118,11 @@ fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) {
             fab_link_id l = job->link[i];
             bool from = c.set_of[fab_tail(f, l) - base] == c.set;
             bool to = c.set_of[fab_head(f, l) - base] == c.set;
-            job->trial[l] = from != to && from == c.outward && job->load[l] > 0 ? 1 : 0;
+            job->candidate[l] = from != to && from == c.outward && job->load[l] > 0 ? 1 : 0;
         }
         FAB_TRY(fab_bound_certify(job, err));
     }
 done:
-    FAB_FREE_ALL(c.set_of, c.out_rate, c.in_rate, c.out_room, c.in_room);
+    FAB_FREE_ALL(c.set_of, c.out_rate, c.in_rate, c.out_capacity, c.in_capacity);
     return status;
 }

@@ -16,7 +16,7 @@ typedef struct fab_bound_job {
     fab_link_id *link; /**< [n_links]: those that are a next hop, ascending */
     double *capacity;  /**< [n_links]: of link[i] */
     double *load;      /**< [fabric->n_links]: of the last split measured */
-    double *trial;     /**< [fabric->n_links]: lengths to try, 0 but on link[i] */
+    double *candidate; /**< [fabric->n_links]: lengths to try, 0 but on link[i] */
     double *distance;  /**< [n_pairs] */
     double *length;    /**< [fabric->n_links]: lengths that prove `lower` */
     double lower;
@@ -30,7 +30,7 @@ static inline double fab_bound_utilisation(const fab_bound_job *job, uint32_t i)
 fab_status fab_bound_measure(const fab_bound_job *job, const fab_split *split, double *out_most,
                              fab_error *err) FAB_MUST_USE;
 
-/** Keeps job->trial as the certificate if it proves more than the one that is there. */
+/** Keeps job->candidate as the certificate if it proves more than the one that is there. */
 fab_status fab_bound_certify(fab_bound_job *job, fab_error *err) FAB_MUST_USE;
 
 /** Length 1 on all links whose utilisation is at least `least`: exact where the fullest links are a cut. */

@@ -43,10 +43,10 @@ typedef struct program {
     uint32_t *leaf_column;  /* [n_leaves + 1]: first column of a destination */
     fab_row *rows;
     fab_entry *entries;
-    size_t n_columns, n_rows, n_entries, column_room, trunk_room, row_room, entry_room;
+    size_t n_columns, n_rows, n_entries, column_capacity, trunk_capacity, row_capacity, entry_capacity;
 } program;
 
-static void release(program *p) {
+static void lp_release(program *p) {
     FAB_FREE_ALL(p->trunk_of, p->head, p->tail, p->capacity, p->fixed, p->trunk_row, p->reached, p->seen, p->switch_row,
                  p->supply, p->columns, p->column_trunk, p->leaf_column, p->rows, p->entries);
 }
@@ -118,8 +118,8 @@ static uint32_t only_trunk(const program *p, uint32_t v, uint32_t leaf) {
 
 /* --- columns, rows and entries ------------------------------------------------------------------------------------ */
 
-static fab_status add_row(program *p, double lower, double upper, uint32_t *out, fab_error *err) {
-    fab_status status = FAB_GROW(p->rows, p->row_room, p->n_rows + 1, err);
+static fab_status lp_add_row(program *p, double lower, double upper, uint32_t *out, fab_error *err) {
+    fab_status status = FAB_GROW(p->rows, p->row_capacity, p->n_rows + 1, err);
     if (status == FAB_OK) {
         *out = (uint32_t)p->n_rows;
         p->rows[p->n_rows++] = (fab_row){lower, upper};
@@ -127,8 +127,8 @@ static fab_status add_row(program *p, double lower, double upper, uint32_t *out,
     return status;
 }
 
-static fab_status add_entry(program *p, uint32_t row, size_t column, double value, fab_error *err) {
-    fab_status status = FAB_GROW(p->entries, p->entry_room, p->n_entries + 1, err);
+static fab_status lp_add_entry(program *p, uint32_t row, size_t column, double value, fab_error *err) {
+    fab_status status = FAB_GROW(p->entries, p->entry_capacity, p->n_entries + 1, err);
     if (status == FAB_OK) {
         p->entries[p->n_entries++] = (fab_entry){row, (uint32_t)column, value};
     }
@@ -137,8 +137,8 @@ static fab_status add_entry(program *p, uint32_t row, size_t column, double valu
 
 static fab_status add_column(program *p, uint32_t trunk, double cost, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(p->columns, p->column_room, p->n_columns + 1, err));
-    FAB_TRY(FAB_GROW(p->column_trunk, p->trunk_room, p->n_columns + 1, err));
+    FAB_TRY(FAB_GROW(p->columns, p->column_capacity, p->n_columns + 1, err));
+    FAB_TRY(FAB_GROW(p->column_trunk, p->trunk_capacity, p->n_columns + 1, err));
     p->columns[p->n_columns] = (fab_column){.lower = 0, .upper = INFINITY, .cost = cost};
     p->column_trunk[p->n_columns++] = trunk;
 done:
@@ -146,11 +146,11 @@ done:
 }
 
 /* Row of a trunk that carries something. */
-static fab_status room_of(program *p, uint32_t trunk, uint32_t *out, fab_error *err) {
+static fab_status capacity_row(program *p, uint32_t trunk, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
     if (p->trunk_row[trunk] == FAB_NONE) {
-        FAB_TRY(add_row(p, -INFINITY, 0, &p->trunk_row[trunk], err));
-        FAB_TRY(add_entry(p, p->trunk_row[trunk], 0, -p->capacity[trunk] / p->unit, err));
+        FAB_TRY(lp_add_row(p, -INFINITY, 0, &p->trunk_row[trunk], err));
+        FAB_TRY(lp_add_entry(p, p->trunk_row[trunk], 0, -p->capacity[trunk] / p->unit, err));
     }
     *out = p->trunk_row[trunk];
 done:
@@ -163,9 +163,9 @@ static fab_status follow(program *p, uint32_t leaf, uint32_t trunk, size_t colum
     uint32_t target = p->job->next_hops->leaf_node[leaf] - p->base;
     for (;;) {
         uint32_t row = 0;
-        FAB_TRY(room_of(p, trunk, &row, err));
+        FAB_TRY(capacity_row(p, trunk, &row, err));
         if (column > 0) {
-            FAB_TRY(add_entry(p, row, column, 1, err));
+            FAB_TRY(lp_add_entry(p, row, column, 1, err));
         } else {
             p->fixed[trunk] += amount;
         }
@@ -179,7 +179,7 @@ static fab_status follow(program *p, uint32_t leaf, uint32_t trunk, size_t colum
             continue;
         }
         if (column > 0) {
-            FAB_TRY(add_entry(p, row, column, -1, err));
+            FAB_TRY(lp_add_entry(p, row, column, -1, err));
         } else {
             p->rows[row].lower = p->rows[row].upper += amount;
         }
@@ -221,7 +221,7 @@ static fab_status reach(program *p, uint32_t leaf, fab_error *err) {
         uint32_t v = p->reached[i];
         p->switch_row[v] = FAB_NONE;
         if (only_trunk(p, v, leaf) == FAB_NONE) {
-            FAB_TRY(add_row(p, p->supply[v], p->supply[v], &p->switch_row[v], err));
+            FAB_TRY(lp_add_row(p, p->supply[v], p->supply[v], &p->switch_row[v], err));
         }
     }
 done:
@@ -241,7 +241,7 @@ static fab_status add_choice(program *p, uint32_t v, uint32_t leaf, fab_error *e
         }
         if (!known) {
             FAB_TRY(add_column(p, trunk, 0, err));
-            FAB_TRY(add_entry(p, p->switch_row[v], p->n_columns - 1, 1, err));
+            FAB_TRY(lp_add_entry(p, p->switch_row[v], p->n_columns - 1, 1, err));
             FAB_TRY(follow(p, leaf, trunk, p->n_columns - 1, 0, err));
         }
     }
@@ -250,7 +250,7 @@ done:
 }
 
 /* Stops early, with too many columns, where `max_columns` is passed. */
-static fab_status build(program *p, size_t max_columns, fab_error *err) {
+static fab_status lp_build(program *p, size_t max_columns, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t n_switches = fab_n_switches(p->job->fabric);
     FAB_TRY(find_trunks(p, err));
@@ -341,7 +341,7 @@ static fab_status answer(program *p, fab_bound_job *job, const double *x, const 
     }
     for (uint32_t i = 0; i < job->n_links; i++) {
         uint32_t row = p->trunk_row[p->trunk_of[job->link[i]]];
-        job->trial[job->link[i]] = row != FAB_NONE ? fmax(0, -dual[row]) : 0;
+        job->candidate[job->link[i]] = row != FAB_NONE ? fmax(0, -dual[row]) : 0;
     }
     FAB_TRY(fab_bound_certify(job, err));
     FAB_TRY(fab_bound_measure(job, &split, &most, err));
@@ -360,7 +360,8 @@ done:
     return status;
 }
 
-static fab_status run(program *p, fab_bound_job *job, bool insist, fab_bound *bound, bool *out_exact, fab_error *err) {
+static fab_status lp_run(program *p, fab_bound_job *job, bool insist, fab_bound *bound, bool *out_exact,
+                         fab_error *err) {
     fab_status status = FAB_OK;
     double *x = NULL;
     double *dual = NULL;
@@ -397,13 +398,13 @@ fab_status fab_bound_by_program(fab_bound_job *job, bool insist, fab_bound *boun
         }
         goto done;
     }
-    FAB_TRY(build(&p, insist ? SIZE_MAX : FAB_BOUND_LP_COLUMNS, err));
+    FAB_TRY(lp_build(&p, insist ? SIZE_MAX : FAB_BOUND_LP_COLUMNS, err));
     if (!insist && p.n_columns > FAB_BOUND_LP_COLUMNS) {
         goto done;
     }
     bound->columns = p.n_columns;
     bound->rows = p.n_rows;
-    status = run(&p, job, insist, bound, out_done, &inner);
+    status = lp_run(&p, job, insist, bound, out_done, &inner);
     if (status == FAB_OK && *out_done) {
         goto done;
     }
@@ -413,6 +414,6 @@ fab_status fab_bound_by_program(fab_bound_job *job, bool insist, fab_bound *boun
     status = FAB_OK; /* the solver gave up: the caller takes the approximation, and says so */
     bound->columns = bound->rows = 0;
 done:
-    release(&p);
+    lp_release(&p);
     return status;
 }

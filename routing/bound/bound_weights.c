@@ -84,7 +84,7 @@ static fab_status certify(fab_bound_job *job, const climb *c, uint64_t round, do
     }
     if (round % 4 == 1) {
         for (uint32_t i = 0; i < job->n_links; i++) {
-            job->trial[job->link[i]] = c->price[i];
+            job->candidate[job->link[i]] = c->price[i];
         }
         return fab_bound_certify(job, err);
     }

@@ -127,7 +127,7 @@ typedef struct trim {
     uint32_t n_switches, head, n_queued;
 } trim;
 
-static void look_at(trim *t, fab_node_id v) {
+static void dependencies_look_at(trim *t, fab_node_id v) {
     uint32_t s = v - t->d->fabric->first[FAB_NODE_SWITCH];
     if (!t->queued[s]) {
         t->queued[s] = 1;
@@ -158,13 +158,13 @@ static void trim_switch(trim *t, uint32_t s) {
         }
         if (t->core[in] != 0 && any == 0) {
             t->core[in] = 0;
-            look_at(t, fab_tail(d->fabric, in));
+            dependencies_look_at(t, fab_tail(d->fabric, in));
         }
     }
     for (uint32_t i = 0; i < n; i++) {
         if (t->core[link[i]] != 0 && (t->met[i / 64] >> (i & 63) & 1) == 0) {
             t->core[link[i]] = 0;
-            look_at(t, fab_head(d->fabric, link[i]));
+            dependencies_look_at(t, fab_head(d->fabric, link[i]));
         }
     }
 }
@@ -185,7 +185,7 @@ fab_status fab_dependencies_core(const fab_dependencies *d, uint8_t *out_core, f
         out_core[l] = d->place[l] != FAB_NONE;
     }
     for (uint32_t s = 0; s < n_switches; s++) {
-        look_at(&t, d->fabric->first[FAB_NODE_SWITCH] + s);
+        dependencies_look_at(&t, d->fabric->first[FAB_NODE_SWITCH] + s);
     }
     while (t.n_queued > 0) {
         uint32_t s = t.queue[t.head];

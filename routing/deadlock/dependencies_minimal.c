@@ -5,8 +5,8 @@
  * Link l into switch s can be followed by all next hops of a group of s if one of the group's leaves is in used[l];
  * leaves of a group found are dropped from what is left to look at, so that a link costs as much as it finds groups.
  *
- * Of switches that are alike (twins.h) only the first is looked at, and of links that are alike one set is kept: what
- * may follow what at the first switch of a class holds for all of them, link class by link class. */
+ * Of switches that are alike (switch_classes.h) only the first is looked at, and of links that are alike one set is
+ * kept: what may follow what at the first switch of a class holds for all of them, link class by link class. */
 #include "fab/dependencies.h"
 #include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
@@ -24,10 +24,10 @@ typedef struct leaf_set {
 typedef struct spread {
     fab_dependencies *d;
     const fab_next_hops *t;
-    const fab_twins *twins; /* NULL: every switch for itself */
-    uint32_t *slot;         /* [link], of the lowest of a class: of `used`. With twins only, as the next two */
-    uint64_t *bit;          /* as d->bit: what is found at first switches; else d->bit itself */
-    uint32_t *row_of;       /* [slot]: row of the first switch of the class at hand */
+    const fab_switch_classes *classes; /* NULL: every switch for itself */
+    uint32_t *slot;   /* [link], of the lowest of a class: of `used`. With classes only, as the next two */
+    uint64_t *bit;    /* as d->bit: what is found at first switches; else d->bit itself */
+    uint32_t *row_of; /* [slot]: row of the first switch of the class at hand */
     uint32_t n_used;
     uint32_t base, n;
     uint32_t first_leaf, n_leaves; /* of the block */
@@ -51,18 +51,18 @@ static bool is_empty(const leaf_set *set) {
 }
 
 static bool leads(const spread *s, uint32_t v) {
-    return s->twins == NULL || s->twins->first[v] == v;
+    return s->classes == NULL || s->classes->first[v] == v;
 }
 
 /* The switch that stands for the head of a link. */
 static uint32_t head_of(const spread *s, fab_link_id link) {
     uint32_t head = fab_head(s->d->fabric, link) - s->base;
-    return s->twins != NULL ? s->twins->first[head] : head;
+    return s->classes != NULL ? s->classes->first[head] : head;
 }
 
 static uint32_t slot_of(const spread *s, fab_link_id link) {
-    return s->twins != NULL ? s->slot[s->twins->link_first[link]]
-                            : s->d->first[fab_tail(s->d->fabric, link) - s->base] + s->d->place[link];
+    return s->classes != NULL ? s->slot[s->classes->link_first[link]]
+                              : s->d->first[fab_tail(s->d->fabric, link) - s->base] + s->d->place[link];
 }
 
 static fab_status number_slots(spread *s, fab_error *err) {
@@ -70,7 +70,7 @@ static fab_status number_slots(spread *s, fab_error *err) {
     const fab_dependencies *d = s->d;
     s->n_used = d->first[s->n];
     s->bit = d->bit;
-    if (s->twins == NULL) {
+    if (s->classes == NULL) {
         return FAB_OK;
     }
     s->bit = NULL;
@@ -78,7 +78,7 @@ static fab_status number_slots(spread *s, fab_error *err) {
     FAB_TRY(FAB_NEW(s->slot, d->fabric->n_links, err));
     s->n_used = 0;
     for (uint32_t l = 0; l < d->fabric->n_links; l++) {
-        if (d->place[l] != FAB_NONE && s->twins->link_first[l] == l) {
+        if (d->place[l] != FAB_NONE && s->classes->link_first[l] == l) {
             s->slot[l] = s->n_used++;
         }
     }
@@ -87,13 +87,13 @@ done:
     return status;
 }
 
-static fab_status new_spread(fab_dependencies *d, const fab_next_hops *t, const fab_twins *twins, spread *s,
+static fab_status new_spread(fab_dependencies *d, const fab_next_hops *t, const fab_switch_classes *classes, spread *s,
                              fab_error *err) {
     fab_status status = FAB_OK;
     size_t most_groups = 0;
     size_t most_words = 0;
     *s = (spread){
-        .d = d, .t = t, .twins = twins, .base = d->fabric->first[FAB_NODE_SWITCH], .n = fab_n_switches(d->fabric)};
+        .d = d, .t = t, .classes = classes, .base = d->fabric->first[FAB_NODE_SWITCH], .n = fab_n_switches(d->fabric)};
     FAB_TRY(number_slots(s, err));
     for (uint32_t v = 0; v < s->n; v++) {
         size_t groups = t->group_first[v + 1] - t->group_first[v] + 1;
@@ -113,13 +113,13 @@ done:
 }
 
 static void release_spread(spread *s) {
-    if (s->twins != NULL) {
+    if (s->classes != NULL) {
         free(s->bit);
     }
     FAB_FREE_ALL(s->slot, s->row_of, s->held, s->fresh, s->used, s->queue, s->of_group, s->members, s->group_list);
 }
 
-static uint32_t group_of(const spread *s, uint32_t v, uint32_t leaf) {
+static uint32_t minimal_group_of(const spread *s, uint32_t v, uint32_t leaf) {
     return fab_next_hops_group(s->t, v, leaf);
 }
 
@@ -133,7 +133,7 @@ static void sort_by_group(spread *s, uint32_t v, const leaf_set *set) {
     s->n_groups = 0;
     for (size_t w = 0; w < WORDS; w++) {
         for (uint64_t rest = set->word[w]; rest != 0; rest &= rest - 1) {
-            uint32_t group = group_of(s, v, lowest(s, w, rest));
+            uint32_t group = minimal_group_of(s, v, lowest(s, w, rest));
             if (group == 0) { /* v is the leaf, or there is no way */
                 continue;
             }
@@ -185,7 +185,7 @@ static void pass_on(spread *s, uint32_t v) {
 }
 
 /* Columns of the groups at hand of switch v. */
-static void list_members(spread *s, uint32_t v, size_t words) {
+static void minimal_list_members(spread *s, uint32_t v, size_t words) {
     const fab_next_hops *t = s->t;
     for (uint32_t i = 0; i < s->n_groups; i++) {
         uint64_t *columns = &s->members[s->group_list[i] * words];
@@ -202,19 +202,19 @@ static void list_members(spread *s, uint32_t v, size_t words) {
 }
 
 /* Adds the dependencies through switch v. */
-static void join(spread *s, uint32_t v) {
+static void minimal_join(spread *s, uint32_t v) {
     const fab_dependencies *d = s->d;
     uint32_t n = d->first[v + 1] - d->first[v];
     size_t words = ((size_t)n + 63) / 64;
     sort_by_group(s, v, &s->held[v]);
-    list_members(s, v, words);
+    minimal_list_members(s, v, words);
     for (uint32_t row = 0; s->n_groups > 0 && row < n; row++) {
         fab_link_id out = d->link[d->first[v] + row];
         uint64_t *bits = &s->bit[d->word[v] + row * words];
         leaf_set rest = s->used[slot_of(s, out ^ 1U)];
         for (size_t w = 0; w < WORDS; w++) {
             while (rest.word[w] != 0) {
-                uint32_t group = group_of(s, v, lowest(s, w, rest.word[w]));
+                uint32_t group = minimal_group_of(s, v, lowest(s, w, rest.word[w]));
                 if (group == 0) {
                     rest.word[w] &= rest.word[w] - 1;
                     continue;
@@ -231,7 +231,7 @@ static void join(spread *s, uint32_t v) {
     forget(s);
 }
 
-static void start(spread *s, const fab_demand *demand) {
+static void minimal_start(spread *s, const fab_demand *demand) {
     for (uint32_t v = 0; v < s->n; v++) {
         s->held[v] = (leaf_set){0};
     }
@@ -275,7 +275,8 @@ static bool has_bit(const spread *s, uint32_t v, uint32_t row, uint32_t column) 
     return (s->bit[d->word[v] + row * words + column / 64] >> (column & 63) & 1) != 0;
 }
 
-/* A cable with a dead direction has twins like any other; one that is dead in both stands alone and carries nothing. */
+/* A cable with a dead direction has a class like any other; one that is dead in both stands alone and carries nothing.
+ */
 static bool is_used(const spread *s, fab_link_id link) {
     return !fab_link_is_dead(s->t->dead_link, link) || !fab_link_is_dead(s->t->dead_link, link ^ 1U);
 }
@@ -300,8 +301,8 @@ static void translate(spread *s, uint32_t v, uint32_t first) {
 
 static void spread_bits(spread *s) {
     fab_dependencies *d = s->d;
-    for (uint32_t v = 0; s->twins != NULL && v < s->n; v++) {
-        uint32_t first = s->twins->first[v];
+    for (uint32_t v = 0; s->classes != NULL && v < s->n; v++) {
+        uint32_t first = s->classes->first[v];
         if (!same_ports(s, v, first)) {
             translate(s, v, first);
             continue;
@@ -312,14 +313,14 @@ static void spread_bits(spread *s) {
     }
 }
 
-fab_status fab_dependencies_add_minimal(fab_dependencies *d, const fab_next_hops *next_hops, const fab_twins *twins,
-                                        const fab_demand *demand, fab_error *err) {
+fab_status fab_dependencies_add_minimal(fab_dependencies *d, const fab_next_hops *next_hops,
+                                        const fab_switch_classes *classes, const fab_demand *demand, fab_error *err) {
     spread s;
-    fab_status status = new_spread(d, next_hops, twins, &s, err);
+    fab_status status = new_spread(d, next_hops, classes, &s, err);
     for (uint32_t leaf = 0; status == FAB_OK && leaf < demand->n_leaves; leaf += BLOCK) {
         s.first_leaf = leaf;
         s.n_leaves = demand->n_leaves - leaf < BLOCK ? demand->n_leaves - leaf : BLOCK;
-        start(&s, demand);
+        minimal_start(&s, demand);
         while (s.n_queued > 0) {
             uint32_t v = s.queue[s.head];
             s.head = (s.head + 1) % s.n;
@@ -328,7 +329,7 @@ fab_status fab_dependencies_add_minimal(fab_dependencies *d, const fab_next_hops
         }
         for (uint32_t v = 0; v < s.n; v++) {
             if (leads(&s, v)) {
-                join(&s, v);
+                minimal_join(&s, v);
             }
         }
     }

@@ -5,18 +5,18 @@
 #include "demand.h"
 #include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
-#include "walk/legs.h"
+#include "walk/host_segments.h"
 
 void fab_demand_release(fab_demand *demand) {
     FAB_FREE_ALL(demand->first, demand->src, demand->rate, demand->bytes, demand->parts, demand->pair_of,
-                 demand->leg_rate, demand->leg_bytes);
+                 demand->segment_rate, demand->segment_bytes);
     *demand = (fab_demand){0};
 }
 
-static void add_legs(fab_demand *d, const fab_link_id *links, uint32_t n, double rate, double bytes) {
+static void add_segments(fab_demand *d, const fab_link_id *links, uint32_t n, double rate, double bytes) {
     for (uint32_t i = 0; i < n; i++) {
-        d->leg_rate[links[i]] += rate;
-        d->leg_bytes[links[i]] += bytes;
+        d->segment_rate[links[i]] += rate;
+        d->segment_bytes[links[i]] += bytes;
     }
 }
 
@@ -25,19 +25,20 @@ static fab_status place_part(const fab_demand_source *s, const fab_flow *flow, d
                              fab_demand *d, uint32_t *src, uint32_t *dst, bool *in_domain, fab_error *err) {
     uint32_t nics = s->ports->nics_per_gpu;
     uint32_t base = s->fabric->first[FAB_NODE_SWITCH];
-    fab_legs legs = {0};
-    fab_status status = fab_legs_of(s->fabric, s->ports, flow->src, flow->dst, part % nics, part / nics, &legs, err);
+    fab_host_segments segments = {0};
+    fab_status status =
+        fab_host_segments_of(s->fabric, s->ports, flow->src, flow->dst, part % nics, part / nics, &segments, err);
     if (status != FAB_OK) {
         return status;
     }
-    double share = legs.in_domain ? 1 : d->n_parts; /* the scale-up links carry the flow as a whole */
-    add_legs(d, legs.head, legs.n_head, rate / share, (double)flow->bytes / share);
-    add_legs(d, legs.tail, legs.n_tail, rate / share, (double)flow->bytes / share);
-    *in_domain = legs.in_domain;
+    double share = segments.in_domain ? 1 : d->n_parts; /* the scale-up links carry the flow as a whole */
+    add_segments(d, segments.head, segments.n_head, rate / share, (double)flow->bytes / share);
+    add_segments(d, segments.tail, segments.n_tail, rate / share, (double)flow->bytes / share);
+    *in_domain = segments.in_domain;
     *src = *dst = FAB_NONE;
-    if (!legs.in_domain && legs.src_leaf != legs.dst_leaf) {
-        *src = s->next_hops->leaf_index[legs.src_leaf - base];
-        *dst = s->next_hops->leaf_index[legs.dst_leaf - base];
+    if (!segments.in_domain && segments.src_leaf != segments.dst_leaf) {
+        *src = s->next_hops->leaf_index[segments.src_leaf - base];
+        *dst = s->next_hops->leaf_index[segments.dst_leaf - base];
     }
     return FAB_OK;
 }
@@ -92,8 +93,8 @@ static void sort_parts(const uint32_t *key, const uint32_t *from, uint32_t n, ui
 }
 
 /* Parts `order`, by destination and source, to pairs. d->pair_of holds the sources. */
-static fab_status add_pairs(const fab_demand_source *s, const uint32_t *order, uint32_t n, const uint32_t *dst,
-                            fab_demand *d, fab_error *err) {
+static fab_status demand_add_pairs(const fab_demand_source *s, const uint32_t *order, uint32_t n, const uint32_t *dst,
+                                   fab_demand *d, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t *pair_of = d->pair_of;
     for (uint32_t i = 0; i < n; i++) {
@@ -143,7 +144,7 @@ static fab_status add_listed(const fab_demand_source *s, fab_demand *d, fab_erro
     FAB_TRY(FAB_NEW(first, (size_t)d->n_leaves + 2, err));
     sort_parts(d->pair_of, NULL, n, d->n_leaves, first, by_src);
     sort_parts(dst, by_src, crossing, d->n_leaves, first, order);
-    FAB_TRY(add_pairs(s, order, crossing, dst, d, err));
+    FAB_TRY(demand_add_pairs(s, order, crossing, dst, d, err));
 done:
     FAB_FREE_ALL(dst, by_src, order, first);
     return status;
@@ -212,8 +213,8 @@ fab_status fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, con
     const fab_demand_source s = {fabric, ports, next_hops, phase, offer};
     fab_demand d = {.n_leaves = next_hops->n_leaves, .n_parts = ports->nics_per_gpu * ports->n_planes};
     FAB_TRY(FAB_NEW(d.first, (size_t)d.n_leaves + 1, err));
-    FAB_TRY(FAB_NEW(d.leg_rate, fabric->n_links, err));
-    FAB_TRY(FAB_NEW(d.leg_bytes, fabric->n_links, err));
+    FAB_TRY(FAB_NEW(d.segment_rate, fabric->n_links, err));
+    FAB_TRY(FAB_NEW(d.segment_bytes, fabric->n_links, err));
     if (phase->all.n == 0) {
         FAB_TRY(add_listed(&s, &d, err));
     } else if (fabric->forwards_in_domain) {

@@ -58,7 +58,7 @@ static fab_link_id access_of(const counter *c, uint32_t gpu, uint32_t part) {
         ->nic_access[(size_t)nic_of(c, gpu, part % ports->nics_per_gpu) * ports->n_planes + part / ports->nics_per_gpu];
 }
 
-static uint32_t leaf_of(const counter *c, uint32_t gpu, uint32_t part) {
+static uint32_t all_to_all_leaf_of(const counter *c, uint32_t gpu, uint32_t part) {
     const fab_fabric *f = c->s->fabric;
     return c->s->next_hops->leaf_index[fab_head(f, access_of(c, gpu, part)) - f->first[FAB_NODE_SWITCH]];
 }
@@ -105,17 +105,17 @@ done:
     return status;
 }
 
-/* --- legs --------------------------------------------------------------------------------------------------------- */
+/* --- host segments ------------------------------------------------------------------------------------------------ */
 
 static void add_both(const counter *c, fab_link_id link, double rate, double bytes) {
-    c->d->leg_rate[link] += rate;
-    c->d->leg_bytes[link] += bytes;
-    c->d->leg_rate[link ^ 1U] += rate;
-    c->d->leg_bytes[link ^ 1U] += bytes;
+    c->d->segment_rate[link] += rate;
+    c->d->segment_bytes[link] += bytes;
+    c->d->segment_rate[link ^ 1U] += rate;
+    c->d->segment_bytes[link ^ 1U] += bytes;
 }
 
 /* As much goes in as out, at the same rates. */
-static void add_gpu_legs(const counter *c, uint32_t gpu, uint64_t n_here) {
+static void add_gpu_segments(const counter *c, uint32_t gpu, uint64_t n_here) {
     const fab_ports *ports = c->s->ports;
     double bytes = (double)c->s->phase->all.bytes;
     double rate = 0;
@@ -133,14 +133,14 @@ static void add_gpu_legs(const counter *c, uint32_t gpu, uint64_t n_here) {
     }
 }
 
-static void add_legs(counter *c) {
+static void add_segments(counter *c) {
     for (uint32_t from = 0; from < c->n;) {
         uint32_t to = from;
         for (; to < c->n && c->domain[to] == c->domain[from]; to++) {
             c->keyed_here[c->key[to]]++;
         }
         for (uint32_t g = from; g < to; g++) {
-            add_gpu_legs(c, g, to - from);
+            add_gpu_segments(c, g, to - from);
         }
         for (; from < to; from++) {
             c->keyed_here[c->key[from]] = 0;
@@ -157,7 +157,7 @@ static fab_status find_classes(const counter *c, uint32_t part, combination *k, 
     uint32_t *count = NULL; /* [leaf][key], then the number of the class */
     FAB_TRY(FAB_NEW(count, n_leaves * c->n_keys, err));
     for (uint32_t g = 0; g < c->n; g++) {
-        class_of[g] = (uint32_t)(leaf_of(c, g, part) * c->n_keys) + c->key[g];
+        class_of[g] = (uint32_t)(all_to_all_leaf_of(c, g, part) * c->n_keys) + c->key[g];
         k->n_classes += count[class_of[g]]++ == 0;
     }
     FAB_TRY(FAB_NEW(k->leaf, k->n_classes, err));
@@ -242,7 +242,7 @@ static void add_class(const counter *c, const combination *k, uint32_t to) {
     }
 }
 
-static fab_status add_pairs(const counter *c, fab_error *err) {
+static fab_status all_to_all_add_pairs(const counter *c, fab_error *err) {
     fab_status status = FAB_OK;
     fab_demand *d = c->d;
     uint64_t most = 0; /* pairs */
@@ -273,7 +273,7 @@ done:
     return status;
 }
 
-static void release(counter *c) {
+static void all_to_all_release(counter *c) {
     for (uint32_t part = 0; c->combinations != NULL && part < c->d->n_parts; part++) {
         combination *k = &c->combinations[part];
         FAB_FREE_ALL(k->leaf, k->key, k->size, k->class_of_leaf, k->domain_first, k->domain_share, k->class_first,
@@ -293,7 +293,7 @@ fab_status fab_demand_count_all(const fab_demand_source *s, fab_demand *d, fab_e
     FAB_TRY(FAB_NEW(class_of, c.n, err));
     FAB_TRY(FAB_NEW(c.combinations, d->n_parts, err));
     FAB_TRY(find_keys(&c, err));
-    add_legs(&c);
+    add_segments(&c);
     for (uint32_t part = 0; part < d->n_parts; part++) {
         combination *k = &c.combinations[part];
         FAB_TRY(find_classes(&c, part, k, class_of, err));
@@ -303,9 +303,9 @@ fab_status fab_demand_count_all(const fab_demand_source *s, fab_demand *d, fab_e
     FAB_TRY(FAB_NEW(c.own, most_classes, err));
     FAB_TRY(FAB_NEW(c.parts, d->n_leaves, err));
     FAB_TRY(FAB_NEW(c.rates, d->n_leaves, err));
-    FAB_TRY(add_pairs(&c, err));
+    FAB_TRY(all_to_all_add_pairs(&c, err));
 done:
     free(class_of);
-    release(&c);
+    all_to_all_release(&c);
     return status;
 }

@@ -52,7 +52,7 @@ static uint32_t only_nic(const fab_offer *offer, uint32_t gpu) {
     return fab_head(offer->fabric, offer->ports->gpu_nic[gpu]) - offer->fabric->first[FAB_NODE_NIC];
 }
 
-/* Rows of an all-to-all where every GPU has one NIC of its own or shared, and none hands over. */
+/* Rows of an all-to-all where every GPU has one NIC of its own or shared, and none relays. */
 static void fill_rows(const fab_offer *offer, const fab_all_to_all *all, uint64_t first, uint32_t n, double *out) {
     bool has_domains = offer->ports->gpu_scaleup[all->first] != FAB_NONE;
     uint32_t per_domain = has_domains ? offer->fabric->gpus_per_domain : 1;

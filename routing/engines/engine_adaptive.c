@@ -10,7 +10,7 @@
 #include "fab/offer.h"
 #include "fab/rng.h"
 #include "fab/units.h"
-#include "walk/legs.h"
+#include "walk/host_segments.h"
 #include "walk/walk.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ typedef struct options {
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
-static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
+static fab_status adaptive_set(fab_router *router, const char *key, const char *value, fab_error *err) {
     options *o = router->state;
     if (strcmp(key, "granularity") == 0) {
         uint32_t choice = 0;
@@ -70,7 +70,7 @@ static fab_status check_reordering(const fab_router *router, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status prepare(fab_router *router, fab_error *err) {
+static fab_status adaptive_prepare(fab_router *router, fab_error *err) {
     const options *o = router->state;
     uint64_t parts = o->parts > 0 ? o->parts : o->granularity->parts;
     if (parts * router->queue_pairs > MOST_PATHS / router->ports.n_planes / router->ports.nics_per_gpu) {
@@ -86,12 +86,12 @@ static fab_status prepare(fab_router *router, fab_error *err) {
 /* --- what arrives ------------------------------------------------------------------------------------------------- */
 
 /* Parts of a flow between the same NIC ports. */
-typedef struct trip {
+typedef struct record {
     uint32_t src, dst; /* switch indexes of the leaves */
     uint32_t column;   /* of the destination leaf */
     uint32_t n_head;   /* links before the source leaf */
     double part_bps;
-} trip;
+} record;
 
 typedef struct port {
     double load_bps;
@@ -107,7 +107,7 @@ typedef struct prospect {
 
 /* A part under way. */
 typedef struct arrival {
-    const trip *trip;
+    const record *record;
     uint32_t stamp;
     uint32_t at;            /* switch index */
     uint64_t key;           /* of its draws */
@@ -118,18 +118,18 @@ typedef struct arrival {
 typedef struct placing {
     const fab_router *router;
     uint64_t seed;
-    port *ports;       /* shape [n_links]: one at the tail of every link */
-    trip *trips;       /* shape [trips of a flow][n_flows] */
-    fab_legs *legs;    /* shape [trips of a flow]: of the flow at hand */
-    uint32_t *hops;    /* shape [trips of a flow]: cables between its leaves */
-    uint32_t *trip_of; /* shape [n_paths] */
-    uint32_t *order;   /* shape [n_paths]: paths as they arrive */
+    port *ports;                 /* shape [n_links]: one at the tail of every link */
+    record *records;             /* shape [records of a flow][n_flows] */
+    fab_host_segments *segments; /* shape [records of a flow]: of the flow at hand */
+    uint32_t *hops;              /* shape [records of a flow]: cables between its leaves */
+    uint32_t *record_of;         /* shape [n_paths] */
+    uint32_t *order;             /* shape [n_paths]: paths as they arrive */
     size_t n_paths;
     prospect *prospects; /* shape [n_switches]; view=downstream */
 } placing;
 
 static void release_placing(placing *p) {
-    FAB_FREE_ALL(p->ports, p->trips, p->legs, p->hops, p->trip_of, p->order, p->prospects);
+    FAB_FREE_ALL(p->ports, p->records, p->segments, p->hops, p->record_of, p->order, p->prospects);
 }
 
 static bool stays_in_domain(const fab_router *router, const fab_flow *flow) {
@@ -157,13 +157,13 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     fab_status status = FAB_OK;
     const fab_fabric *f = p->router->fabric;
     const options *o = p->router->state;
-    size_t n_trips = (size_t)p->router->ports.n_planes * p->router->ports.nics_per_gpu;
+    size_t n_records = (size_t)p->router->ports.n_planes * p->router->ports.nics_per_gpu;
     FAB_TRY(count_paths(p->router, phase, &p->n_paths, err));
     FAB_TRY(FAB_NEW(p->ports, f->n_links, err));
-    FAB_TRY(FAB_NEW(p->trips, n_trips * phase->n_flows, err));
-    FAB_TRY(FAB_NEW(p->legs, n_trips, err));
-    FAB_TRY(FAB_NEW(p->hops, n_trips, err));
-    FAB_TRY(FAB_NEW(p->trip_of, p->n_paths, err));
+    FAB_TRY(FAB_NEW(p->records, n_records * phase->n_flows, err));
+    FAB_TRY(FAB_NEW(p->segments, n_records, err));
+    FAB_TRY(FAB_NEW(p->hops, n_records, err));
+    FAB_TRY(FAB_NEW(p->record_of, p->n_paths, err));
     FAB_TRY(FAB_NEW(p->order, p->n_paths, err));
     if (o->downstream) {
         FAB_TRY(FAB_NEW(p->prospects, fab_n_switches(f), err));
@@ -181,7 +181,7 @@ done:
 }
 
 /* Cables between two leaves, the same on all minimal paths; FAB_NONE where there is no way. */
-static uint32_t count_hops(const fab_router *router, const trip *t) {
+static uint32_t count_hops(const fab_router *router, const record *t) {
     uint32_t n = 0;
     for (uint32_t v = t->src; v != t->dst; n++) {
         fab_next_hop_list next = fab_next_hops_look(router->next_hops, v, t->column);
@@ -193,24 +193,27 @@ static uint32_t count_hops(const fab_router *router, const trip *t) {
     return n;
 }
 
-/* Trip number i of a flow: queue pairs go round the planes, and each uses all NICs. */
-static fab_status find_trip(placing *p, const fab_flow *flow, uint32_t i, double part_bps, trip *out, fab_error *err) {
+/* Record number i of a flow: queue pairs go round the planes, and each uses all NICs. */
+static fab_status find_record(placing *p, const fab_flow *flow, uint32_t i, double part_bps, record *out,
+                              fab_error *err) {
     fab_status status = FAB_OK;
     const fab_router *router = p->router;
     const fab_ports *ports = &router->ports;
     uint32_t base = router->fabric->first[FAB_NODE_SWITCH];
-    fab_legs *legs = &p->legs[i];
+    fab_host_segments *segments = &p->segments[i];
     uint32_t plane = fab_plane_of(router, flow, i / ports->nics_per_gpu, p->seed);
-    FAB_TRY(fab_legs_of(router->fabric, ports, flow->src, flow->dst, i % ports->nics_per_gpu, plane, legs, err));
-    *out = (trip){.part_bps = part_bps};
+    FAB_TRY(fab_host_segments_of(router->fabric, ports, flow->src, flow->dst, i % ports->nics_per_gpu, plane, segments,
+                                 err));
+    *out = (record){.part_bps = part_bps};
     p->hops[i] = 0;
-    if (!legs->in_domain) {
-        out->src = legs->src_leaf - base;
-        out->dst = legs->dst_leaf - base;
+    if (!segments->in_domain) {
+        out->src = segments->src_leaf - base;
+        out->dst = segments->dst_leaf - base;
         out->column = router->next_hops->leaf_index[out->dst];
         p->hops[i] = count_hops(router, out);
         if (p->hops[i] == FAB_NONE) {
-            status = fab_no_route(router->fabric, legs->src_nic, legs->src_leaf, legs->dst_nic, legs->dst_leaf, err);
+            status = fab_no_route(router->fabric, segments->src_nic, segments->src_leaf, segments->dst_nic,
+                                  segments->dst_leaf, err);
         }
     }
 done:
@@ -225,32 +228,32 @@ static size_t copy_links(fab_link_id *links, size_t at, const fab_link_id *from,
     return at;
 }
 
-/* Paths of flow `i`, their ends written and the room between left open. */
-static fab_status add_flow(placing *p, const fab_phase *phase, uint32_t i, double rate, fab_routes *routes,
-                           fab_error *err) {
+/* Paths of flow `i`, their ends written and the space between left open. */
+static fab_status adaptive_add_flow(placing *p, const fab_phase *phase, uint32_t i, double rate, fab_routes *routes,
+                                    fab_error *err) {
     fab_status status = FAB_OK;
     fab_flow flow = fab_phase_flow(phase, i);
     bool in_domain = stays_in_domain(p->router, &flow);
     uint32_t most = p->router->ports.n_planes * p->router->ports.nics_per_gpu;
-    uint32_t n_trips = in_domain ? 1 : most;
+    uint32_t n_records = in_domain ? 1 : most;
     uint32_t n_paths = in_domain ? 1 : fab_paths_per_flow(p->router);
     uint32_t path = routes->flow_first[i];
     for (uint32_t k = 0; k < n_paths; k++, path++) {
-        uint32_t at = k % n_trips;
-        fab_legs *legs = &p->legs[at];
-        if (k < n_trips) {
-            FAB_TRY(find_trip(p, &flow, at, rate / n_paths, &p->trips[(size_t)most * i + at], err));
+        uint32_t at = k % n_records;
+        fab_host_segments *segments = &p->segments[at];
+        if (k < n_records) {
+            FAB_TRY(find_record(p, &flow, at, rate / n_paths, &p->records[(size_t)most * i + at], err));
             if (routes->between_switches) {
-                legs->n_head = 0;
-                legs->n_tail = 0;
+                segments->n_head = 0;
+                segments->n_tail = 0;
             }
-            p->trips[(size_t)most * i + at].n_head = legs->n_head;
+            p->records[(size_t)most * i + at].n_head = segments->n_head;
         }
         size_t end = routes->path_first[path];
-        FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, end + p->hops[at] + 2 * (size_t)FAB_LEG_LINKS, err));
-        end = copy_links(routes->link, end, legs->head, legs->n_head) + p->hops[at];
-        routes->path_first[path + 1] = copy_links(routes->link, end, legs->tail, legs->n_tail);
-        p->trip_of[path] = most * i + at;
+        FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, end + p->hops[at] + 2 * (size_t)FAB_SEGMENT_LINKS, err));
+        end = copy_links(routes->link, end, segments->head, segments->n_head) + p->hops[at];
+        routes->path_first[path + 1] = copy_links(routes->link, end, segments->tail, segments->n_tail);
+        p->record_of[path] = most * i + at;
     }
     routes->flow_first[i + 1] = path;
 done:
@@ -269,7 +272,7 @@ static fab_status add_flows(placing *p, const fab_phase *phase, const double *ra
     routes->flow_first[0] = 0;
     routes->path_first[0] = 0;
     for (uint32_t i = 0; i < phase->n_flows; i++) {
-        FAB_TRY(add_flow(p, phase, i, rate != NULL ? rate[i] : fab_offer_rate(&offer, phase, i), routes, err));
+        FAB_TRY(adaptive_add_flow(p, phase, i, rate != NULL ? rate[i] : fab_offer_rate(&offer, phase, i), routes, err));
     }
 done:
     fab_offer_release(&offer);
@@ -284,8 +287,8 @@ static uint32_t switch_behind(const placing *p, fab_link_id link) {
 
 /* A part before it is placed. */
 static arrival arrive(const placing *p, uint32_t path, const fab_routes *routes) {
-    const trip *t = &p->trips[p->trip_of[path]];
-    return (arrival){.trip = t,
+    const record *t = &p->records[p->record_of[path]];
+    return (arrival){.record = t,
                      .stamp = path + 1,
                      .key = fab_mix64(fab_mix64(p->seed) ^ path),
                      .at = t->src,
@@ -293,11 +296,11 @@ static arrival arrive(const placing *p, uint32_t path, const fab_routes *routes)
 }
 
 static void look_up(const placing *p, arrival *part) {
-    part->next = fab_next_hops_look(p->router->next_hops, part->at, part->trip->column);
+    part->next = fab_next_hops_look(p->router->next_hops, part->at, part->record->column);
 }
 
-static void take(placing *p, arrival *part, fab_link_id link) {
-    p->ports[link].load_bps += part->trip->part_bps;
+static void adaptive_take(placing *p, arrival *part, fab_link_id link) {
+    p->ports[link].load_bps += part->record->part_bps;
     *part->out++ = link;
     part->at = switch_behind(p, link);
 }
@@ -308,7 +311,7 @@ static uint64_t tie(const arrival *part, fab_link_id link) {
 }
 
 static double utilisation(const placing *p, const arrival *part, fab_link_id link) {
-    return (p->ports[link].load_bps + part->trip->part_bps) * p->ports[link].per_bps;
+    return (p->ports[link].load_bps + part->record->part_bps) * p->ports[link].per_bps;
 }
 
 /* Two passes that do not branch on loads: this engine makes them nearly equal, so that no branch could be foreseen. */
@@ -337,28 +340,28 @@ static fab_link_id pick_local(const placing *p, const arrival *part) {
  * to it before, and the look-ups of one part do not wait for those of another. */
 static void place_by_ports(placing *p, fab_routes *routes) {
     arrival parts[AT_ONCE];
-    uint32_t moving[AT_ONCE];
+    uint32_t under_way[AT_ONCE];
     for (size_t first = 0; first < p->n_paths; first += AT_ONCE) {
         uint32_t n = p->n_paths - first < AT_ONCE ? (uint32_t)(p->n_paths - first) : AT_ONCE;
-        uint32_t n_moving = 0;
+        uint32_t n_under_way = 0;
         for (uint32_t i = 0; i < n; i++) {
             parts[i] = arrive(p, p->order[first + i], routes);
-            moving[n_moving] = i;
-            n_moving += parts[i].at != parts[i].trip->dst;
+            under_way[n_under_way] = i;
+            n_under_way += parts[i].at != parts[i].record->dst;
         }
-        while (n_moving > 0) {
+        while (n_under_way > 0) {
             uint32_t n_left = 0;
-            for (uint32_t k = 0; k < n_moving; k++) {
-                look_up(p, &parts[moving[k]]);
+            for (uint32_t k = 0; k < n_under_way; k++) {
+                look_up(p, &parts[under_way[k]]);
             }
-            for (uint32_t k = 0; k < n_moving; k++) {
-                uint32_t i = moving[k];
-                take(p, &parts[i],
-                     parts[i].next.count == 1 ? fab_next_hop(&parts[i].next, 0) : pick_local(p, &parts[i]));
-                moving[n_left] = i;
-                n_left += parts[i].at != parts[i].trip->dst;
+            for (uint32_t k = 0; k < n_under_way; k++) {
+                uint32_t i = under_way[k];
+                adaptive_take(p, &parts[i],
+                              parts[i].next.count == 1 ? fab_next_hop(&parts[i].next, 0) : pick_local(p, &parts[i]));
+                under_way[n_left] = i;
+                n_left += parts[i].at != parts[i].record->dst;
             }
-            n_moving = n_left;
+            n_under_way = n_left;
         }
     }
 }
@@ -367,7 +370,7 @@ static void place_by_ports(placing *p, fab_routes *routes) {
  * limit], else anything not above the floor, or anything above the limit. A switch is searched twice at most, so that a
  * part costs no more than its links. Depth: the hops of a minimal path. */
 static double survey(placing *p, const arrival *part, uint32_t v, double floor, double limit) {
-    if (v == part->trip->dst) {
+    if (v == part->record->dst) {
         return 0;
     }
     prospect *known = &p->prospects[v];
@@ -381,7 +384,7 @@ static double survey(placing *p, const arrival *part, uint32_t v, double floor, 
         floor = -1;
         limit = INFINITY;
     }
-    fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, part->trip->column);
+    fab_next_hop_list next = fab_next_hops_look(p->router->next_hops, v, part->record->column);
     double best = INFINITY;
     for (uint32_t i = 0; i < next.count && best > floor; i++) {
         fab_link_id link = fab_next_hop(&next, i);
@@ -428,9 +431,9 @@ static fab_link_id pick_downstream(placing *p, const arrival *part) {
 static void place_by_paths(placing *p, fab_routes *routes) {
     for (size_t i = 0; i < p->n_paths; i++) {
         arrival part = arrive(p, p->order[i], routes);
-        while (part.at != part.trip->dst) {
+        while (part.at != part.record->dst) {
             look_up(p, &part);
-            take(p, &part, part.next.count == 1 ? fab_next_hop(&part.next, 0) : pick_downstream(p, &part));
+            adaptive_take(p, &part, part.next.count == 1 ? fab_next_hop(&part.next, 0) : pick_downstream(p, &part));
         }
     }
 }
@@ -479,7 +482,7 @@ const fab_engine fab_engine_adaptive = {
     .on_loss = FAB_LOSS_RECONVERGE,
     .seeded = true,
     .state_size = sizeof(options),
-    .set = set,
-    .prepare = prepare,
+    .set = adaptive_set,
+    .prepare = adaptive_prepare,
     .route = route,
 };

@@ -5,13 +5,13 @@
 
 #include <stdio.h>
 
-static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
+static uint32_t dmodk_pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
     (void)seed;
     return (uint32_t)(key->destination / router->divisor[hop->tier] % hop->count);
 }
 
 /* The digits of all tiers at once, so that a walk need not divide. */
-static void begin(const fab_router *router, uint64_t seed, fab_hop_key *keys, uint32_t n) {
+static void dmodk_begin(const fab_router *router, uint64_t seed, fab_hop_key *keys, uint32_t n) {
     (void)seed;
     for (uint32_t t = 1; t <= router->fabric->n_tiers && t <= FAB_FABRIC_TIERS; t++) {
         for (uint32_t i = 0; i < n; i++) {
@@ -20,12 +20,12 @@ static void begin(const fab_router *router, uint64_t seed, fab_hop_key *keys, ui
     }
 }
 
-static fab_status prepare(fab_router *router, fab_error *err) {
+static fab_status dmodk_prepare(fab_router *router, fab_error *err) {
     (void)err;
-    router->is_plain = true;
-    router->is_plain_whole = true;
+    router->is_modulo = true;
+    router->is_modulo_healthy = true;
     for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
-        router->plain_slot[t] = (uint8_t)(t - 1);
+        router->modulo_slot[t] = (uint8_t)(t - 1);
     }
     return FAB_OK;
 }
@@ -53,8 +53,8 @@ const fab_engine fab_engine_dmodk = {
     .on_loss = FAB_LOSS_TABLES,
     .needs_tree = true,
     .by_destination = true,
-    .prepare = prepare,
-    .begin = begin,
-    .pick = pick,
+    .prepare = dmodk_prepare,
+    .begin = dmodk_begin,
+    .pick = dmodk_pick,
     .explain = fab_explain_digit,
 };

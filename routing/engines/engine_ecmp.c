@@ -113,7 +113,7 @@ static fab_status set_tiers(options *o, const char *value, size_t at,
     return FAB_OK;
 }
 
-static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
+static fab_status ecmp_set(fab_router *router, const char *key, const char *value, fab_error *err) {
     static const struct {
         const char *key;
         size_t at;
@@ -180,20 +180,21 @@ done:
 }
 
 /* Groups without weights or buckets, and values that are read and not drawn. */
-static void set_plain(fab_router *router) {
+static void set_modulo(fab_router *router) {
     const options *o = router->state;
-    router->is_plain_whole = !fab_router_weighs(router);
+    router->is_modulo_healthy = !fab_router_weighs(router);
     for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
         const tier_options *tier = &o->tier[t];
         fab_hash_family family = (fab_hash_family)tier->family;
-        router->is_plain_whole = router->is_plain_whole && (family != FAB_HASH_IDEAL || t > router->fabric->n_tiers);
-        router->plain_slot[t] = (uint8_t)tier->slot;
-        router->plain_shift[t] = (uint8_t)(tier->offset & (fab_hash_width(family) - 1));
+        router->is_modulo_healthy =
+            router->is_modulo_healthy && (family != FAB_HASH_IDEAL || t > router->fabric->n_tiers);
+        router->modulo_slot[t] = (uint8_t)tier->slot;
+        router->modulo_shift[t] = (uint8_t)(tier->offset & (fab_hash_width(family) - 1));
     }
-    router->is_plain = router->is_plain_whole && !router->resilient;
+    router->is_modulo = router->is_modulo_healthy && !router->resilient;
 }
 
-static fab_status prepare(fab_router *router, fab_error *err) {
+static fab_status ecmp_prepare(fab_router *router, fab_error *err) {
     options *o = router->state;
     const uint32_t per_queue_pair = FAB_FIELD_SPORT | FAB_FIELD_DQP;
     router->n_rounds = o->round_robin ? router->queue_pairs : 1;
@@ -224,11 +225,11 @@ static fab_status prepare(fab_router *router, fab_error *err) {
             o->rule[o->n_rules++] = rule;
         }
     }
-    set_plain(router);
+    set_modulo(router);
     return measure_effects(router, err);
 }
 
-static void release(fab_router *router) {
+static void ecmp_release(fab_router *router) {
     options *o = router->state;
     FAB_FREE_ALL(o->nic_effect, o->sport_value);
 }
@@ -250,7 +251,7 @@ static fab_hash_packet packet_of(const fab_hop_key *key) {
                              .proto = 17 /* UDP */};
 }
 
-static void begin(const fab_router *router, uint64_t seed, fab_hop_key *keys, uint32_t n) {
+static void ecmp_begin(const fab_router *router, uint64_t seed, fab_hop_key *keys, uint32_t n) {
     const options *o = router->state;
     size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
     for (uint32_t i = 0; i < n; i++) {
@@ -277,7 +278,7 @@ static void begin(const fab_router *router, uint64_t seed, fab_hop_key *keys, ui
     }
 }
 
-static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
+static uint32_t ecmp_pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
     (void)seed;
     const options *o = router->state;
     const tier_options *tier = &o->tier[hop->tier];
@@ -334,11 +335,11 @@ static void name_fields(uint64_t fields, const fab_hop_key *key, char *out, size
     }
 }
 
-static uint64_t explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key, char *out,
-                        size_t size) {
+static uint64_t ecmp_explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,
+                             char *out, size_t size) {
     const options *o = router->state;
     const tier_options *tier = &o->tier[hop->tier];
-    uint32_t index = pick(router, seed, hop, key);
+    uint32_t index = ecmp_pick(router, seed, hop, key);
     const char *weighted = router->groups.weight != NULL ? ", weighted by tables"
                            : router->by_capacity         ? ", weighted by capacity"
                                                          : "";
@@ -386,7 +387,7 @@ static const fab_engine_option OPTIONS[] = {
      true},
     {"weights", "equal", "of next hops: equal, or capacity (of the link)", true},
     {"member-loss", "modulo",
-     "when links die: modulo (over what is left: nearly all flows move) or resilient (fixed "
+     "when links die: modulo (over the remaining next hops: nearly all flows move) or resilient (fixed "
      "buckets: only flows of the dead member move)",
      true},
     FAB_TABLES_OPTION,
@@ -401,10 +402,10 @@ const fab_engine fab_engine_ecmp = {
     .seeded = true,
     .hashes = true,
     .state_size = sizeof(options),
-    .set = set,
-    .prepare = prepare,
-    .release = release,
-    .begin = begin,
-    .pick = pick,
-    .explain = explain,
+    .set = ecmp_set,
+    .prepare = ecmp_prepare,
+    .release = ecmp_release,
+    .begin = ecmp_begin,
+    .pick = ecmp_pick,
+    .explain = ecmp_explain,
 };

@@ -13,7 +13,7 @@ typedef struct state {
     fab_forwarding tables; /* without entries where the file has groups */
 } state;
 
-static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
+static fab_status file_set(fab_router *router, const char *key, const char *value, fab_error *err) {
     state *s = router->state;
     (void)key;
     free(s->path);
@@ -21,7 +21,7 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
     return s->path != NULL ? FAB_OK : FAB_ENOMEM;
 }
 
-static fab_status prepare(fab_router *router, fab_error *err) {
+static fab_status file_prepare(fab_router *router, fab_error *err) {
     state *s = router->state;
     if (s->path[0] == '\0') {
         return fab_fail(err, FAB_EINPUT, NULL,
@@ -36,13 +36,13 @@ static fab_status prepare(fab_router *router, fab_error *err) {
     return status;
 }
 
-static void release(fab_router *router) {
+static void file_release(fab_router *router) {
     state *s = router->state;
     free(s->path);
     fab_forwarding_release(&s->tables);
 }
 
-static fab_link_id next(const fab_router *router, fab_node_id v, const fab_hop_key *key) {
+static fab_link_id file_next(const fab_router *router, fab_node_id v, const fab_hop_key *key) {
     const state *s = router->state;
     return s->tables.entry != NULL ? fab_forwarding_get(router->fabric, &s->tables, v, key->destination) : FAB_NONE;
 }
@@ -60,8 +60,8 @@ static void set_shares(const fab_next_hop_list *next, const double *weight, doub
     }
 }
 
-static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, const fab_bound *known,
-                        fab_split *out, fab_error *err) {
+static fab_status file_split(const fab_router *router, const fab_dag *dag, const fab_demand *demand,
+                             const fab_bound *known, fab_split *out, fab_error *err) {
     const fab_next_hops *t = router->next_hops;
     (void)dag;
     (void)demand;
@@ -101,10 +101,10 @@ const fab_engine fab_engine_file = {
     .on_loss = FAB_LOSS_NONE,
     .by_destination = true,
     .state_size = sizeof(state),
-    .set = set,
-    .prepare = prepare,
-    .release = release,
-    .next = next,
-    .split = split,
+    .set = file_set,
+    .prepare = file_prepare,
+    .release = file_release,
+    .next = file_next,
+    .split = file_split,
     .explain = fab_forwarding_explain,
 };

@@ -19,7 +19,7 @@ static fab_status set_method(state *s, const char *value, fab_error *err) {
     return status;
 }
 
-static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
+static fab_status optimal_set(fab_router *router, const char *key, const char *value, fab_error *err) {
     if (strcmp(key, "method") == 0) {
         return set_method(router->state, value, err);
     }
@@ -27,7 +27,7 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
 }
 
 /* What another one owns. */
-static fab_status copy(const fab_router *router, const fab_split *split, fab_split *out, fab_error *err) {
+static fab_status optimal_copy(const fab_router *router, const fab_split *split, fab_split *out, fab_error *err) {
     fab_status status = FAB_OK;
     size_t n_links = router->fabric->n_links;
     size_t n_shares = n_links * router->next_hops->n_leaves;
@@ -47,12 +47,12 @@ done:
     return status;
 }
 
-static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, const fab_bound *known,
-                        fab_split *out, fab_error *err) {
+static fab_status optimal_split(const fab_router *router, const fab_dag *dag, const fab_demand *demand,
+                                const fab_bound *known, fab_split *out, fab_error *err) {
     const state *s = router->state;
     fab_bound bound = {0};
     if (known != NULL && s->method == FAB_BOUND_TRIVIAL) {
-        return copy(router, &known->split, out, err);
+        return optimal_copy(router, &known->split, out, err);
     }
     fab_status status = fab_bound_find(router->fabric, dag, router->next_hops, demand, s->method, &bound, err);
     if (status == FAB_OK) {
@@ -78,6 +78,6 @@ const fab_engine fab_engine_optimal = {
     .reorders = true,
     .by_demand = true,
     .state_size = sizeof(state),
-    .set = set,
-    .split = split,
+    .set = optimal_set,
+    .split = optimal_split,
 };

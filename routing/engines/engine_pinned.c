@@ -23,13 +23,13 @@ typedef struct state {
     place *places; /* shape [destinations] */
 } state;
 
-static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
+static fab_status pinned_set(fab_router *router, const char *key, const char *value, fab_error *err) {
     state *s = router->state;
     (void)key;
     return fab_count_parse(value, 1, 4096, &s->slices, err);
 }
 
-static fab_status prepare(fab_router *router, fab_error *err) {
+static fab_status pinned_prepare(fab_router *router, fab_error *err) {
     fab_status status = FAB_OK;
     state *s = router->state;
     const fab_fabric *f = router->fabric;
@@ -64,7 +64,7 @@ done:
     return status;
 }
 
-static void release(fab_router *router) {
+static void pinned_release(fab_router *router) {
     state *s = router->state;
     free(s->places);
 }
@@ -77,7 +77,7 @@ static uint32_t uplink_of(const state *s, place at, uint32_t count) {
     return first + (behind > first ? at.index % (behind - first) : 0);
 }
 
-static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
+static uint32_t pinned_pick(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key) {
     (void)seed;
     const state *s = router->state;
     place at = s->places[key->destination];
@@ -94,8 +94,8 @@ static uint32_t pick(const fab_router *router, uint64_t seed, const fab_hop *hop
     return (uint32_t)(key->destination / router->divisor[hop->tier] % hop->count);
 }
 
-static uint64_t explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key, char *out,
-                        size_t size) {
+static uint64_t pinned_explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,
+                               char *out, size_t size) {
     const state *s = router->state;
     place at = s->places[key->destination];
     bool up = fab_is_up(fab_next_hop(&hop->next, 0));
@@ -104,7 +104,7 @@ static uint64_t explain(const fab_router *router, uint64_t seed, const fab_hop *
                        key->destination, at.slice, at.index, uplink_of(s, at, hop->count), hop->count);
     } else if (hop->tier == 2 && !up) {
         (void)snprintf(out, size, "destination %u in slice %u, port %u of it: cable %u of %u, as on the way up",
-                       key->destination, at.slice, at.index, pick(router, seed, hop, key), hop->count);
+                       key->destination, at.slice, at.index, pinned_pick(router, seed, hop, key), hop->count);
     } else {
         return fab_explain_digit(router, seed, hop, key, out, size);
     }
@@ -124,11 +124,11 @@ const fab_engine fab_engine_pinned = {
     .needs_tree = true,
     .by_destination = true,
     .state_size = sizeof(state),
-    .set = set,
-    .prepare = prepare,
-    .release = release,
-    .pick = pick,
-    .explain = explain,
+    .set = pinned_set,
+    .prepare = pinned_prepare,
+    .release = pinned_release,
+    .pick = pinned_pick,
+    .explain = pinned_explain,
 };
 
 uint32_t fab_router_slices(const fab_router *router) {

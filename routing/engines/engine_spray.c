@@ -9,7 +9,7 @@ typedef struct state {
     fab_split_rule rule;
 } state;
 
-static fab_status set(fab_router *router, const char *key, const char *value, fab_error *err) {
+static fab_status spray_set(fab_router *router, const char *key, const char *value, fab_error *err) {
     state *s = router->state;
     if (strcmp(key, "weights") == 0) {
         bool by_capacity = false;
@@ -20,8 +20,8 @@ static fab_status set(fab_router *router, const char *key, const char *value, fa
     return fab_reorder_set(router, key, value, err);
 }
 
-static fab_status split(const fab_router *router, const fab_dag *dag, const fab_demand *demand, const fab_bound *known,
-                        fab_split *out, fab_error *err) {
+static fab_status spray_split(const fab_router *router, const fab_dag *dag, const fab_demand *demand,
+                              const fab_bound *known, fab_split *out, fab_error *err) {
     const state *s = router->state;
     (void)dag;
     (void)demand;
@@ -45,6 +45,6 @@ const fab_engine fab_engine_spray = {
     .on_loss = FAB_LOSS_RECONVERGE,
     .reorders = true,
     .state_size = sizeof(state),
-    .set = set,
-    .split = split,
+    .set = spray_set,
+    .split = spray_split,
 };

@@ -122,7 +122,7 @@ done:
 }
 
 /* Lengths of all routes to a leaf. */
-static void measure(const search *s, uint32_t leaf) {
+static void updn_measure(const search *s, uint32_t leaf) {
     const fab_fabric *f = s->f;
     uint32_t n = 0;
     for (uint32_t v = 0; v < s->n; v++) {
@@ -169,10 +169,10 @@ static uint32_t collect(const search *s, uint32_t v) {
     return n;
 }
 
-static void fill(const search *s, uint32_t leaf) {
+static void updn_fill(const search *s, uint32_t leaf) {
     const fab_fabric *f = s->f;
     fab_node_id to = s->router->next_hops->leaf_node[leaf];
-    measure(s, to - s->base);
+    updn_measure(s, to - s->base);
     for (uint32_t v = 0; v < s->n; v++) {
         uint32_t n = v + s->base != to ? collect(s, v) : 0;
         uint64_t divisor = s->router->divisor[fab_tier_of(f, s->base + v)];
@@ -185,7 +185,7 @@ static void fill(const search *s, uint32_t leaf) {
     }
 }
 
-static fab_status prepare(fab_router *router, fab_error *err) {
+static fab_status updn_prepare(fab_router *router, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
     search s = {
@@ -204,19 +204,19 @@ static fab_status prepare(fab_router *router, fab_error *err) {
     FAB_TRY(fab_forwarding_init(router, s.tables, err));
     FAB_TRY(rank_switches(&s, err));
     for (uint32_t leaf = 0; leaf < router->next_hops->n_leaves; leaf++) {
-        fill(&s, leaf);
+        updn_fill(&s, leaf);
     }
 done:
     FAB_FREE_ALL(s.rank, s.order, s.queue, s.down, s.cost, s.choice);
     return status;
 }
 
-static void release(fab_router *router) {
+static void updn_release(fab_router *router) {
     fab_forwarding *tables = router->state;
     fab_forwarding_release(tables);
 }
 
-static fab_link_id next(const fab_router *router, fab_node_id v, const fab_hop_key *key) {
+static fab_link_id updn_next(const fab_router *router, fab_node_id v, const fab_hop_key *key) {
     return fab_forwarding_get(router->fabric, router->state, v, key->destination);
 }
 
@@ -229,8 +229,8 @@ const fab_engine fab_engine_updn = {
     .on_loss = FAB_LOSS_RECONVERGE,
     .by_destination = true,
     .state_size = sizeof(fab_forwarding),
-    .prepare = prepare,
-    .release = release,
-    .next = next,
+    .prepare = updn_prepare,
+    .release = updn_release,
+    .next = updn_next,
     .explain = fab_forwarding_explain,
 };

@@ -26,7 +26,7 @@ fab_on_loss fab_router_on_loss(const fab_router *router) {
     return router->resilient ? FAB_LOSS_RESILIENT : router->engine->on_loss;
 }
 
-static const fab_engine *find_engine(const char *name) {
+static const fab_engine *engines_find_engine(const char *name) {
     for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
         if (strcmp((*engine)->name, name) == 0) {
             return *engine;
@@ -51,7 +51,7 @@ fab_engine_about fab_engine_at(size_t i) {
 fab_engine_about fab_engine_of(const fab_engine_spec *spec) {
     char name[sizeof spec->text];
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(spec->text, ","), spec->text);
-    return engine_about(find_engine(name));
+    return engine_about(engines_find_engine(name));
 }
 
 static fab_status unknown_engine(const fab_engine_spec *spec, const char *name, fab_error *err) {
@@ -255,11 +255,11 @@ static void measure_digits(const fab_fabric *f, fab_router *router) {
 
 /* Tables of a usual size: places are signed 32-bit numbers, for vectors, and groups are packed. */
 static bool fits_steps(const fab_next_hops *t, uint32_t n_groups, size_t n_steps) {
-    size_t n_refs = (size_t)t->n_switches * t->n_pieces_per_row;
+    size_t n_refs = (size_t)t->n_switches * t->n_chunks_per_row;
     bool fits = n_refs <= INT32_MAX && n_steps <= INT32_MAX && n_groups > 0 && n_groups < 1U << 24 &&
                 t->n_slots < 1U << (32 - FAB_STEP_COUNT_BITS);
     for (size_t i = 0; i < n_refs && fits; i++) {
-        fits = t->piece_of[i] < INT32_MAX / FAB_PIECE_WORDS;
+        fits = t->chunk_of[i] < INT32_MAX / FAB_CHUNK_WORDS;
     }
     for (uint32_t i = 0; i < n_groups && fits; i++) {
         fits = t->group[i].count < 1U << FAB_STEP_COUNT_BITS;
@@ -285,8 +285,8 @@ static fab_status pack_steps(fab_router *router, fab_error *err) {
     uint32_t first = f->out_first[base];
     uint32_t n = f->out_first[f->n_nodes] - first;
     uint32_t n_groups = n_kept_groups(t);
-    router->is_plain = fits_steps(t, n_groups, n); /* else walked as any other engine */
-    if (!router->is_plain) {
+    router->is_modulo = fits_steps(t, n_groups, n); /* else walked as any other engine */
+    if (!router->is_modulo) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(router->step, n, err));
@@ -296,9 +296,9 @@ static fab_status pack_steps(fab_router *router, fab_error *err) {
     router->gathers = fab_cpu_gathers();
     for (uint32_t v = 0; v < t->n_switches; v++) {
         uint8_t tier = router->switch_tier[v];
-        uint32_t slot = router->plain_slot[tier];
+        uint32_t slot = router->modulo_slot[tier];
         router->step_switch[v] =
-            (fab_step_switch){.groups = t->group_at[v] << 8 | slot << 5 | router->plain_shift[tier],
+            (fab_step_switch){.groups = t->group_at[v] << 8 | slot << 5 | router->modulo_shift[tier],
                               .first_step = f->out_first[base + v] - first};
         router->n_values = slot >= router->n_values ? slot + 1 : router->n_values;
     }
@@ -345,7 +345,7 @@ static fab_status find_ends(fab_router *router, fab_error *err) {
 }
 
 /* Groups from a file in place of the minimal ones, then what the engine derives. */
-static fab_status prepare(const fab_engine_spec *spec, fab_router *router, const char *tables, fab_error *err) {
+static fab_status engines_prepare(const fab_engine_spec *spec, fab_router *router, const char *tables, fab_error *err) {
     fab_error inner = {0};
     fab_status status = FAB_OK;
     router->splits = router->engine->split != NULL && router->engine->pick == NULL && router->engine->next == NULL &&
@@ -381,7 +381,7 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     if (options != NULL) {
         *options++ = '\0';
     }
-    router.engine = find_engine(text);
+    router.engine = engines_find_engine(text);
     if (router.engine == NULL) {
         status = unknown_engine(spec, text, err);
         goto done;
@@ -400,8 +400,8 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     for (uint32_t i = 0; i < fab_n_switches(fabric); i++) {
         router.switch_tier[i] = (uint8_t)fab_tier_of(fabric, fabric->first[FAB_NODE_SWITCH] + i);
     }
-    FAB_TRY(prepare(spec, &router, tables, err));
-    if (router.is_plain) {
+    FAB_TRY(engines_prepare(spec, &router, tables, err));
+    if (router.is_modulo) {
         FAB_TRY(pack_steps(&router, err));
     }
     *out = router;

@@ -82,7 +82,7 @@ static uint32_t xor_value(const fab_hash_rule *rule, const fab_hash_packet *p) {
 }
 
 /* Adds the bytes of a field, most significant first; `left` bytes of the message are still to come. */
-static inline uint32_t add_field(const fab_crc *crc, uint32_t field, uint32_t n, uint32_t *left) {
+static inline uint32_t hash_add_field(const fab_crc *crc, uint32_t field, uint32_t n, uint32_t *left) {
     uint32_t value = 0;
     for (uint32_t shift = 8 * n; shift > 0;) {
         shift -= 8;
@@ -98,22 +98,22 @@ uint32_t fab_hash_packet_value(const fab_hash_rule *rule, const fab_crc *crc, co
     uint32_t left = rule->n_bytes;
     uint32_t value = rule->constant;
     if ((rule->fields & FAB_FIELD_SRCIP) != 0) {
-        value ^= add_field(crc, p->src, 4, &left);
+        value ^= hash_add_field(crc, p->src, 4, &left);
     }
     if ((rule->fields & FAB_FIELD_DSTIP) != 0) {
-        value ^= add_field(crc, p->dst, 4, &left);
+        value ^= hash_add_field(crc, p->dst, 4, &left);
     }
     if ((rule->fields & FAB_FIELD_PROTO) != 0) {
-        value ^= add_field(crc, p->proto, 1, &left);
+        value ^= hash_add_field(crc, p->proto, 1, &left);
     }
     if ((rule->fields & FAB_FIELD_SPORT) != 0) {
-        value ^= add_field(crc, p->sport, 2, &left);
+        value ^= hash_add_field(crc, p->sport, 2, &left);
     }
     if ((rule->fields & FAB_FIELD_DPORT) != 0) {
-        value ^= add_field(crc, p->dport, 2, &left);
+        value ^= hash_add_field(crc, p->dport, 2, &left);
     }
     if ((rule->fields & FAB_FIELD_DQP) != 0) {
-        value ^= add_field(crc, p->dqp, 3, &left);
+        value ^= hash_add_field(crc, p->dqp, 3, &left);
     }
     return value;
 }

@@ -1,7 +1,7 @@
 /* A group is a table of slots, as many per next hop as it has weight; the value modulo the slots selects one.
  *
  * Resilient hashing keeps the table of the healthy group, FAB_RESILIENT_BUCKETS buckets to a slot. A bucket whose owner
- * is dead is handed to a living next hop, in turn; all others stay, so that only flows of dead members move. */
+ * is dead is given to a living next hop, in turn; all others stay, so that only flows of dead members move. */
 #include "hash_group.h"
 #include "router.h"
 #include "fab/rng.h"

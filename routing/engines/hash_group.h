@@ -8,7 +8,7 @@
 #include "router.h"
 #include "fab/routing.h"
 
-#define FAB_RESILIENT_BUCKETS 64 /**< of resilient hashing, per slot of the whole group */
+#define FAB_RESILIENT_BUCKETS 64 /**< of resilient hashing, per slot of the healthy group */
 
 /** Largest whole rate that divides the capacity of every link between switches; 1 without such links. */
 double fab_hash_group_unit(const fab_fabric *fabric);

@@ -38,7 +38,7 @@ typedef struct fab_step {
 
 /** A switch as a walk reads it: few words, for vectors look up one at a time. */
 typedef struct fab_step_switch {
-    uint32_t groups;     /**< group_at << 8 | plain_slot of its tier << 5 | plain_shift */
+    uint32_t groups;     /**< group_at << 8 | modulo_slot of its tier << 5 | modulo_shift */
     uint32_t first_step; /**< link 0 */
 } fab_step_switch;
 
@@ -94,19 +94,19 @@ struct fab_router {
     bool splits; /**< switches split what they hold: the engine's `split` is to be asked, there are no routes */
     /* Where every choice is (value[slot of the tier] >> shift of the tier) modulo the next hops: set by prepare, so
      * that many paths are walked at once without asking the engine. */
-    bool is_plain;
-    bool is_plain_whole; /**< the same, where no member of the group is dead: also with resilient hashing */
-    bool divides;        /**< some group has no power of two of next hops */
-    bool gathers;        /**< paths are walked by vectors, with the same outcome: see fab_cpu_gathers() */
-    uint8_t plain_slot[FAB_FABRIC_TIERS + 1], plain_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
-    uint8_t *switch_tier;                                                        /**< shape [n_switches] */
-    struct fab_step_switch *step_switch; /**< shape [n_switches]; plain engines */
-    uint32_t n_values;                   /**< plain_slots of all tiers are below */
+    bool is_modulo;
+    bool is_modulo_healthy; /**< the same, where no member of the group is dead: also with resilient hashing */
+    bool divides;           /**< some group has no power of two of next hops */
+    bool gathers;           /**< paths are walked by vectors, with the same outcome: see fab_cpu_gathers() */
+    uint8_t modulo_slot[FAB_FABRIC_TIERS + 1], modulo_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
+    uint8_t *switch_tier;                                                          /**< shape [n_switches] */
+    struct fab_step_switch *step_switch; /**< shape [n_switches]; modulo engines */
+    uint32_t n_values;                   /**< modulo_slots of all tiers are below */
     uint32_t *step_group;                /**< next_hops->group: first << FAB_STEP_COUNT_BITS | count */
     uint32_t *step_slot;                 /**< next_hops->slot, as words */
-    struct fab_step *step; /**< shape [links of switches], as fabric->out_link from its first switch; plain engines */
+    struct fab_step *step; /**< shape [links of switches], as fabric->out_link from its first switch; modulo engines */
     struct fab_port_end *end; /**< shape [n_gpus]: where GPUs are plugged in; NULL unless each has one NIC in one plane
-                                 and none hands over for another */
+                                 and none relays for another */
     const uint8_t *unreached; /**< shape [destinations]: 1 where tables from a file hand packets over nowhere, not even
                                  on the leaf; NULL: no such. The engine's */
     void *state;              /**< the engine's own options */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put(uint64_t *slot, size_t size, uint64_t value) {
+static void id_table_put(uint64_t *slot, size_t size, uint64_t value) {
     size_t at = (size_t)(value >> 32) & (size - 1);
     while (slot[at] != 0) {
         at = (at + 1) & (size - 1);
@@ -21,14 +21,14 @@ fab_status fab_id_table_add(fab_id_table *table, uint32_t tag, fab_error *err) {
         FAB_TRY(FAB_NEW(slot, size, err));
         for (size_t i = 0; i < table->size; i++) {
             if (table->slot[i] != 0) {
-                put(slot, size, table->slot[i]);
+                id_table_put(slot, size, table->slot[i]);
             }
         }
         free(table->slot);
         table->slot = slot;
         table->size = size;
     }
-    put(table->slot, table->size, (uint64_t)tag << 32 | (table->n + 1));
+    id_table_put(table->slot, table->size, (uint64_t)tag << 32 | (table->n + 1));
     table->n++;
 done:
     return status;

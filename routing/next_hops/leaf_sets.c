@@ -76,8 +76,8 @@ done:
 }
 
 /* Takes v into the front. */
-static fab_status keep(fab_leaf_sets *out, search *s, uint32_t v, uint32_t block, uint32_t hops,
-                       const fab_leaf_set *set, fab_error *err) {
+static fab_status leaf_sets_keep(fab_leaf_sets *out, search *s, uint32_t v, uint32_t block, uint32_t hops,
+                                 const fab_leaf_set *set, fab_error *err) {
     uint32_t *view = &out->view[(size_t)v * out->n_blocks + block];
     uint64_t missing = 0;
     for (size_t w = 0; w < FAB_SET_WORDS; w++) {
@@ -91,7 +91,7 @@ static fab_status keep(fab_leaf_sets *out, search *s, uint32_t v, uint32_t block
     return status;
 }
 
-static void push(search *s, uint32_t u, const fab_leaf_set *set) {
+static void leaf_sets_push(search *s, uint32_t u, const fab_leaf_set *set) {
     for (uint32_t k = s->in_first[u]; k < s->in_first[u + 1]; k++) {
         uint32_t v = s->in[k];
         if (s->done[v]) {
@@ -108,11 +108,11 @@ static void push(search *s, uint32_t u, const fab_leaf_set *set) {
 }
 
 /* The front of the next distance. */
-static fab_status step(search *s, fab_leaf_sets *out, uint32_t block, uint32_t hops, fab_error *err) {
+static fab_status leaf_sets_step(search *s, fab_leaf_sets *out, uint32_t block, uint32_t hops, fab_error *err) {
     fab_status status = FAB_OK;
     s->n_fresh = 0;
     for (uint32_t i = 0; i < s->n_front; i++) {
-        push(s, s->front[i], &out->set[s->front_set[i]]);
+        leaf_sets_push(s, s->front[i], &out->set[s->front_set[i]]);
     }
     s->n_front = 0;
     for (uint32_t i = 0; i < s->n_fresh; i++) {
@@ -126,7 +126,7 @@ static fab_status step(search *s, fab_leaf_sets *out, uint32_t block, uint32_t h
         s->next[v] = (fab_leaf_set){0};
         s->touched[v] = false;
         if (any != 0) {
-            FAB_TRY(keep(out, s, v, block, hops, &set, err));
+            FAB_TRY(leaf_sets_keep(out, s, v, block, hops, &set, err));
         }
     }
 done:
@@ -149,10 +149,10 @@ static fab_status search_block(search *s, fab_leaf_sets *out, const fab_node_id 
     for (uint32_t i = 0; i < end - first; i++) {
         fab_leaf_set self = {0};
         self.word[i / 64] = UINT64_C(1) << (i % 64);
-        FAB_TRY(keep(out, s, leaf_node[first + i] - base, block, 0, &self, err));
+        FAB_TRY(leaf_sets_keep(out, s, leaf_node[first + i] - base, block, 0, &self, err));
     }
     for (uint32_t hops = 1; s->n_front > 0; hops++) {
-        FAB_TRY(step(s, out, block, hops, err));
+        FAB_TRY(leaf_sets_step(s, out, block, hops, err));
     }
 done:
     return status;

@@ -126,7 +126,7 @@ fab_status fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool i
 /** Lists what is removed of a switch. */
 void fab_list_removed(fab_masked_hops *m, uint32_t v);
 
-/** How much is removed at a switch for look-ups of a leaf, listed or not until now; 0: its group is whole. */
+/** How much is removed at a switch for look-ups of a leaf, listed or not until now; 0: its group is healthy. */
 static inline uint32_t fab_n_removed(fab_masked_hops *m, uint32_t v, uint32_t leaf) {
     if (m->is_lazy && m->listed[v] != m->stamp && fab_has_leaf(m->lost_leaf, leaf) &&
         (m->near[v] == m->stamp || m->index->transit[v] == 0)) {

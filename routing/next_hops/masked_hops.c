@@ -76,23 +76,23 @@ static fab_status list_neighbours(fab_hops_index *x, fab_error *err) {
     const fab_fabric *f = x->fabric;
     const uint32_t base = f->first[FAB_NODE_SWITCH];
     const uint32_t n_switches = fab_n_switches(f);
-    uint32_t *met = NULL; /* the switch + 1 at which a neighbour was met last */
+    uint32_t *seen = NULL; /* the switch + 1 at which a neighbour was met last */
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(met, n_switches, err));
+    FAB_TRY(FAB_NEW(seen, n_switches, err));
     FAB_TRY(FAB_NEW(x->before_first, (size_t)n_switches + 1, err));
     FAB_TRY(FAB_NEW(x->before, (size_t)f->out_first[f->n_nodes] - f->out_first[base], err));
     for (uint32_t v = 0; v < n_switches; v++) {
         for (uint32_t k = f->out_first[base + v]; k < f->out_first[base + v + 1]; k++) {
             fab_node_id w = fab_head(f, f->out_link[k]);
-            if (w >= base && x->transit[w - base] != 0 && met[w - base] != v + 1) {
-                met[w - base] = v + 1;
+            if (w >= base && x->transit[w - base] != 0 && seen[w - base] != v + 1) {
+                seen[w - base] = v + 1;
                 x->before[n++] = w - base;
             }
         }
         x->before_first[v + 1] = n;
     }
 done:
-    free(met);
+    free(seen);
     return status;
 }
 
@@ -126,7 +126,7 @@ fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_ho
     fab_hops_index x = {.fabric = f, .next_hops = next_hops};
     const uint32_t base = f->first[FAB_NODE_SWITCH];
     if (next_hops->dead_link != NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "masks start from the next hops of a whole fabric");
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "masks start from the next hops of a healthy fabric");
     }
     FAB_TRY(FAB_NEW(x.place, f->n_links, err));
     FAB_TRY(FAB_NEW(x.n_before_exits, next_hops->n_switches, err));
@@ -202,7 +202,7 @@ void fab_masked_hops_free(fab_masked_hops *m) {
                  m->queue, m->slot, m->distance, m->fifo, m);
 }
 
-static void clear(fab_masked_hops *m) {
+static void masked_clear(fab_masked_hops *m) {
     for (uint32_t i = 0; i < m->n_touched; i++) {
         m->n_removed[m->touched[i]] = 0;
     }
@@ -295,9 +295,9 @@ done:
     return status;
 }
 
-/* Whether the way from switch v to a leaf has lost its last next hop. *whole: its group, if a member is left for every
- * leaf. */
-static bool has_nothing_left(const fab_masked_hops *m, uint32_t v, uint32_t leaf, uint32_t *whole) {
+/* Whether the way from switch v to a leaf has lost its last next hop. *healthy: its group, if a member is left for
+ * every leaf. */
+static bool has_no_next_hop(const fab_masked_hops *m, uint32_t v, uint32_t leaf, uint32_t *whole) {
     const uint32_t group = fab_next_hops_group(m->t, v, leaf);
     if (group == 0 || group == *whole) {
         return false;
@@ -320,7 +320,7 @@ static fab_status lose_some(fab_masked_hops *m, uint32_t v, uint32_t word, uint6
     uint32_t whole = 0;
     for (; leaves != 0; leaves &= leaves - 1) {
         uint32_t leaf = word * 64 + (uint32_t)__builtin_ctzll(leaves);
-        if (has_nothing_left(m, v, leaf, &whole)) {
+        if (has_no_next_hop(m, v, leaf, &whole)) {
             FAB_TRY(lose(m, v, leaf, err));
         }
     }
@@ -413,7 +413,7 @@ fab_status fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool i
                                 fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = m->f;
-    clear(m);
+    masked_clear(m);
     m->mask = mask;
     m->is_lazy = is_lazy;
     if (++m->stamp == 0) { /* after 2^32 masks */
@@ -423,7 +423,7 @@ fab_status fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool i
     }
     for (uint32_t i = 0; i < mask->n_links; i++) {
         fab_link_id link = mask->link[i];
-        if (mask->left[link] == 0 && fab_class_of(f, link)->kind == FAB_LINK_FABRIC) {
+        if (mask->residual[link] == 0 && fab_class_of(f, link)->kind == FAB_LINK_FABRIC) {
             uint32_t v = fab_tail(f, link) - m->base;
             remove_slot(m, v, m->index->place[link] - m->t->out_first[v], m->all_leaves);
         }
@@ -443,7 +443,7 @@ fab_status fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool i
     }
 done:
     if (status != FAB_OK) {
-        clear(m);
+        masked_clear(m);
     }
     return status;
 }
@@ -451,7 +451,7 @@ done:
 /* --- look-ups ----------------------------------------------------------------------------------------------------- */
 
 /* Distances to a leaf over links that are alive. */
-static const uint16_t *measure(fab_masked_hops *m, uint32_t leaf) {
+static const uint16_t *masked_measure(fab_masked_hops *m, uint32_t leaf) {
     const fab_fabric *f = m->f;
     uint32_t place = leaf % FAB_DETOURS;
     uint16_t *distance = m->distance + (size_t)place * m->t->n_switches;
@@ -479,7 +479,7 @@ static const uint16_t *measure(fab_masked_hops *m, uint32_t leaf) {
 
 static fab_next_hop_list detour(fab_masked_hops *m, uint32_t v, uint32_t leaf) {
     const fab_fabric *f = m->f;
-    const uint16_t *distance = measure(m, leaf);
+    const uint16_t *distance = masked_measure(m, leaf);
     uint32_t first = f->out_first[m->base + v];
     fab_next_hop_list out = {f->out_link + first, m->slot, 0};
     for (uint32_t k = first; distance[v] != FAR && k < f->out_first[m->base + v + 1]; k++) {

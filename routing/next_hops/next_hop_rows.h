@@ -7,8 +7,8 @@
 
 #include "fab/next_hops.h"
 
-#define FAB_PIECE_LEAVES 64
-#define FAB_PIECE_WORDS  (FAB_PIECE_LEAVES / 2)
+#define FAB_CHUNK_LEAVES 64
+#define FAB_CHUNK_WORDS  (FAB_CHUNK_LEAVES / 2)
 
 /** Its next hops are slot[first] ... slot[first + count - 1]. */
 typedef struct fab_next_hop_group {
@@ -17,15 +17,15 @@ typedef struct fab_next_hop_group {
 
 /**
  * A switch keeps its groups of equal-cost next hops; a row says, per destination leaf, which group serves it. Rows are
- * cut into pieces of 64 leaves, and equal pieces are stored once.
+ * cut into chunks of 64 leaves, and equal chunks are stored once.
  */
 struct fab_next_hops {
     uint32_t n_leaves;      /**< switches with a NIC attached */
     uint32_t *leaf_index;   /**< shape [n_switches]: column of a switch, FAB_NONE if no NIC is attached */
     fab_node_id *leaf_node; /**< shape [n_leaves] */
-    uint32_t n_switches, n_pieces_per_row;
-    uint32_t *piece_of;    /**< shape [n_pieces_per_row][n_switches] */
-    uint32_t *piece;       /**< shape [pieces][32]: groups of the switch for two leaves each, the even one in the lower
+    uint32_t n_switches, n_chunks_per_row;
+    uint32_t *chunk_of;    /**< shape [n_chunks_per_row][n_switches] */
+    uint32_t *chunk;       /**< shape [chunks][32]: groups of the switch for two leaves each, the even one in the lower
                               half; 0 = no route (or the leaf itself). Words, because vectors gather no halves */
     uint32_t *group_first; /**< shape [n_switches + 1]: the switch's groups, by their first leaf; group g of switch s
                               has number group_first[s] + g - 1 among all */
@@ -42,15 +42,15 @@ struct fab_next_hops {
     size_t memory_bytes;         /**< of all of these but what is borrowed */
 };
 
-/** Groups of a piece as they are stored. Shapes [FAB_PIECE_LEAVES] and [FAB_PIECE_WORDS]. */
-static inline void fab_piece_pack(const uint16_t *groups, uint32_t *out_words) {
-    for (size_t i = 0; i < FAB_PIECE_WORDS; i++) {
+/** Groups of a chunk as they are stored. Shapes [FAB_CHUNK_LEAVES] and [FAB_CHUNK_WORDS]. */
+static inline void fab_chunk_pack(const uint16_t *groups, uint32_t *out_words) {
+    for (size_t i = 0; i < FAB_CHUNK_WORDS; i++) {
         out_words[i] = groups[2 * i] | (uint32_t)groups[2 * i + 1] << 16;
     }
 }
 
-static inline void fab_piece_unpack(const uint32_t *words, uint16_t *out_groups) {
-    for (size_t i = 0; i < FAB_PIECE_WORDS; i++) {
+static inline void fab_chunk_unpack(const uint32_t *words, uint16_t *out_groups) {
+    for (size_t i = 0; i < FAB_CHUNK_WORDS; i++) {
         out_groups[2 * i] = (uint16_t)(words[i] & UINT16_MAX);
         out_groups[2 * i + 1] = (uint16_t)(words[i] >> 16);
     }
@@ -58,8 +58,8 @@ static inline void fab_piece_unpack(const uint32_t *words, uint16_t *out_groups)
 
 /** Group of a switch that serves leaf column `leaf`, from 1; 0 where there is no route or the switch is the leaf. */
 static inline uint32_t fab_next_hops_group(const fab_next_hops *t, uint32_t switch_index, uint32_t leaf) {
-    size_t piece = t->piece_of[(size_t)(leaf / FAB_PIECE_LEAVES) * t->n_switches + switch_index];
-    uint32_t pair = t->piece[piece * FAB_PIECE_WORDS + leaf % FAB_PIECE_LEAVES / 2];
+    size_t chunk = t->chunk_of[(size_t)(leaf / FAB_CHUNK_LEAVES) * t->n_switches + switch_index];
+    uint32_t pair = t->chunk[chunk * FAB_CHUNK_WORDS + leaf % FAB_CHUNK_LEAVES / 2];
     return leaf % 2 == 0 ? pair & UINT16_MAX : pair >> 16;
 }
 

@@ -3,8 +3,8 @@
  * Breadth-first search from all leaves at once gives the leaves that every link serves (leaf_sets.c); turned over, the
  * ports that serve every leaf (port_patterns.c). Equal sets of ports of a switch are a group. Groups are numbered by
  * their first leaf, so that switches with the same view have equal rows, and their next hops are positions among the
- * links of the switch, so that switches of a kind have the same lists; a row is cut into pieces of 64 leaves, because
- * what tells switches apart is mostly a few pieces. */
+ * links of the switch, so that switches of a kind have the same lists; a row is cut into chunks of 64 leaves, because
+ * what tells switches apart is mostly a few chunks. */
 #include "fab/next_hops.h"
 #include "next_hop_rows.h"
 #include "fab/memory.h"
@@ -28,8 +28,8 @@ typedef struct maker {
     fab_port_sets ports;
     uint32_t n_groups; /* of the switch */
     size_t n_all_groups, n_kept_groups;
-    size_t group_capacity, piece_capacity;
-    fab_id_table piece_table;
+    size_t group_capacity, chunk_capacity;
+    fab_id_table chunk_table;
 } maker;
 
 static uint32_t max_degree(const maker *m) {
@@ -131,40 +131,40 @@ done:
     return status;
 }
 
-static fab_status share_piece(maker *m, const uint16_t *groups, uint32_t *out, fab_error *err) {
+static fab_status share_chunk(maker *m, const uint16_t *groups, uint32_t *out, fab_error *err) {
     fab_next_hops *t = m->t;
-    uint32_t words[FAB_PIECE_WORDS];
+    uint32_t words[FAB_CHUNK_WORDS];
     uint64_t digest = 0;
-    fab_piece_pack(groups, words);
-    for (size_t i = 0; i < FAB_PIECE_WORDS / 2; i++) {
+    fab_chunk_pack(groups, words);
+    for (size_t i = 0; i < FAB_CHUNK_WORDS / 2; i++) {
         uint64_t both = words[2 * i] | (uint64_t)words[2 * i + 1] << 32;
         digest += (both ^ both >> 32) * m->patterns.salt[i];
     }
     uint32_t tag = (uint32_t)(fab_mix64(digest) >> 32);
     size_t probe = 0;
-    for (uint32_t id; (id = fab_id_table_next(&m->piece_table, tag, &probe)) != UINT32_MAX;) {
-        if (memcmp(t->piece + (size_t)id * FAB_PIECE_WORDS, words, sizeof words) == 0) {
+    for (uint32_t id; (id = fab_id_table_next(&m->chunk_table, tag, &probe)) != UINT32_MAX;) {
+        if (memcmp(t->chunk + (size_t)id * FAB_CHUNK_WORDS, words, sizeof words) == 0) {
             *out = id;
             return FAB_OK;
         }
     }
     fab_status status = FAB_OK;
-    uint32_t id = m->piece_table.n;
-    FAB_TRY(FAB_GROW(t->piece, m->piece_capacity, ((size_t)id + 1) * FAB_PIECE_WORDS, err));
-    FAB_TRY(fab_id_table_add(&m->piece_table, tag, err));
-    memcpy(t->piece + (size_t)id * FAB_PIECE_WORDS, words, sizeof words);
+    uint32_t id = m->chunk_table.n;
+    FAB_TRY(FAB_GROW(t->chunk, m->chunk_capacity, ((size_t)id + 1) * FAB_CHUNK_WORDS, err));
+    FAB_TRY(fab_id_table_add(&m->chunk_table, tag, err));
+    memcpy(t->chunk + (size_t)id * FAB_CHUNK_WORDS, words, sizeof words);
     *out = id;
 done:
     return status;
 }
 
 /* Numbers the groups of 64 leaves. Most often the switch before called them the same. */
-static fab_status make_piece(maker *m, uint32_t v, fab_port_pattern *pattern, uint32_t *out, fab_error *err) {
+static fab_status make_chunk(maker *m, uint32_t v, fab_port_pattern *pattern, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
-    uint16_t groups[FAB_PIECE_LEAVES];
-    uint16_t number_of[FAB_PIECE_LEAVES + 1] = {0};
+    uint16_t groups[FAB_CHUNK_LEAVES];
+    uint16_t number_of[FAB_CHUNK_LEAVES + 1] = {0};
     uint16_t *number = m->patterns.class_number + pattern->first_class;
-    bool same = pattern->piece != FAB_NONE;
+    bool same = pattern->chunk != FAB_NONE;
     for (uint32_t c = 0; c < pattern->n_classes; c++) {
         uint32_t id = m->patterns.class_list[pattern->first_class + c];
         const fab_port_list *list = &m->patterns.list[id];
@@ -176,12 +176,12 @@ static fab_status make_piece(maker *m, uint32_t v, fab_port_pattern *pattern, ui
         number_of[c + 1] = list->number;
     }
     if (!same) {
-        for (size_t i = 0; i < FAB_PIECE_LEAVES; i++) {
+        for (size_t i = 0; i < FAB_CHUNK_LEAVES; i++) {
             groups[i] = number_of[pattern->class_of[i]];
         }
-        FAB_TRY(share_piece(m, groups, &pattern->piece, err));
+        FAB_TRY(share_chunk(m, groups, &pattern->chunk, err));
     }
-    *out = pattern->piece;
+    *out = pattern->chunk;
 done:
     return status;
 }
@@ -212,9 +212,9 @@ static fab_status make_switch(maker *m, uint32_t v, fab_error *err) {
             continue; /* leaves of another plane */
         }
         FAB_TRY(find_patterns(m, v, block, &patterns, err));
-        for (uint32_t w = 0; w < FAB_SET_WORDS && block * FAB_SET_WORDS + w < t->n_pieces_per_row; w++) {
+        for (uint32_t w = 0; w < FAB_SET_WORDS && block * FAB_SET_WORDS + w < t->n_chunks_per_row; w++) {
             size_t word = (size_t)block * FAB_SET_WORDS + w;
-            FAB_TRY(make_piece(m, v, &m->patterns.pattern[patterns[w]], &t->piece_of[word * m->n_switches + v], err));
+            FAB_TRY(make_chunk(m, v, &m->patterns.pattern[patterns[w]], &t->chunk_of[word * m->n_switches + v], err));
         }
     }
     share_groups(m, v);
@@ -238,26 +238,26 @@ static fab_status write_lists(maker *m, fab_error *err) {
     return status;
 }
 
-static fab_status finish(maker *m, fab_error *err) {
+static fab_status next_hops_finish(maker *m, fab_error *err) {
     fab_next_hops *t = m->t;
-    size_t n_pieces = (size_t)m->piece_table.n * FAB_PIECE_WORDS;
-    size_t n_refs = (size_t)m->n_switches * t->n_pieces_per_row;
+    size_t n_chunks = (size_t)m->chunk_table.n * FAB_CHUNK_WORDS;
+    size_t n_refs = (size_t)m->n_switches * t->n_chunks_per_row;
     t->group_first[m->n_switches] = (uint32_t)m->n_all_groups;
-    FAB_SHRINK(t->piece, n_pieces);
+    FAB_SHRINK(t->chunk, n_chunks);
     FAB_SHRINK(t->group, m->n_kept_groups);
     t->memory_bytes = sizeof *t + m->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
-                      n_refs * sizeof *t->piece_of + n_pieces * sizeof *t->piece +
+                      n_refs * sizeof *t->chunk_of + n_chunks * sizeof *t->chunk +
                       ((size_t)m->n_switches + 1) * sizeof *t->group_first + m->n_kept_groups * sizeof *t->group +
                       m->n_switches * sizeof *t->group_at + m->patterns.n_list_slots * sizeof *t->slot +
                       (m->dead != NULL ? ((size_t)m->f->n_links / 64 + 1) * sizeof *t->dead_link : 0);
     return write_lists(m, err);
 }
 
-static void release(maker *m) {
+static void next_hops_release(maker *m) {
     fab_leaf_sets_release(&m->distances);
     fab_port_patterns_release(&m->patterns);
     fab_port_sets_release(&m->ports);
-    fab_id_table_release(&m->piece_table);
+    fab_id_table_release(&m->chunk_table);
     FAB_FREE_ALL(m->port_slot, m->port_head, m->key);
     fab_next_hops_free(m->t);
 }
@@ -267,7 +267,7 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     maker m = {
         .f = fabric, .dead = dead_link, .base = fabric->first[FAB_NODE_SWITCH], .n_switches = fab_n_switches(fabric)};
     uint32_t degree = max_degree(&m);
-    uint32_t no_route = 0; /* piece 0: what switches have that see no leaf of a block */
+    uint32_t no_route = 0; /* chunk 0: what switches have that see no leaf of a block */
     FAB_TRY(FAB_NEW(m.t, 1, err));
     FAB_TRY(FAB_NEW(m.t->leaf_index, m.n_switches, err));
     FAB_TRY(FAB_NEW(m.t->group_first, (size_t)m.n_switches + 1, err));
@@ -281,23 +281,23 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     m.t->n_switches = m.n_switches;
     m.t->out_first = fabric->out_first + m.base;
     m.t->out_link = fabric->out_link;
-    m.t->n_pieces_per_row = (m.t->n_leaves + FAB_PIECE_LEAVES - 1) / FAB_PIECE_LEAVES;
-    FAB_TRY(FAB_NEW(m.t->piece_of, (size_t)m.n_switches * m.t->n_pieces_per_row, err));
+    m.t->n_chunks_per_row = (m.t->n_leaves + FAB_CHUNK_LEAVES - 1) / FAB_CHUNK_LEAVES;
+    FAB_TRY(FAB_NEW(m.t->chunk_of, (size_t)m.n_switches * m.t->n_chunks_per_row, err));
     FAB_TRY(fab_leaf_sets_init(fabric, dead_link, m.t->leaf_node, m.t->n_leaves, &m.distances, err));
     FAB_TRY(fab_port_patterns_init(degree, &m.patterns, err));
     FAB_TRY(fab_port_sets_init(degree, &m.ports, err));
     FAB_TRY(FAB_NEW(m.port_slot, degree, err));
     FAB_TRY(FAB_NEW(m.port_head, degree, err));
     FAB_TRY(FAB_NEW(m.key, (size_t)degree + 1, err));
-    FAB_TRY(share_piece(&m, (const uint16_t[FAB_PIECE_LEAVES]){0}, &no_route, err));
+    FAB_TRY(share_chunk(&m, (const uint16_t[FAB_CHUNK_LEAVES]){0}, &no_route, err));
     for (uint32_t v = 0; v < m.n_switches; v++) {
         FAB_TRY(make_switch(&m, v, err));
     }
-    FAB_TRY(finish(&m, err));
+    FAB_TRY(next_hops_finish(&m, err));
     *out = m.t;
     m.t = NULL;
 done:
-    release(&m);
+    next_hops_release(&m);
     return status;
 }
 
@@ -305,7 +305,7 @@ void fab_next_hops_free(fab_next_hops *t) {
     if (t == NULL) {
         return;
     }
-    FAB_FREE_ALL(t->dead_link, t->leaf_index, t->leaf_node, t->piece_of, t->piece, t->group_first, t->group_at,
+    FAB_FREE_ALL(t->dead_link, t->leaf_index, t->leaf_node, t->chunk_of, t->chunk, t->group_first, t->group_at,
                  t->group, t->slot, t);
 }
 

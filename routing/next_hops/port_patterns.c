@@ -87,7 +87,7 @@ static bool is_pattern(const fab_port_patterns *p, uint32_t pattern, const fab_p
 }
 
 /* Short: a call of memcmp() would take longer. */
-static inline bool is_same(const uint64_t *a, const uint64_t *b, uint32_t n) {
+static inline bool patterns_is_same(const uint64_t *a, const uint64_t *b, uint32_t n) {
     uint64_t differ = 0;
     for (uint32_t w = 0; w < n; w++) {
         differ |= a[w] ^ b[w];
@@ -95,7 +95,8 @@ static inline bool is_same(const uint64_t *a, const uint64_t *b, uint32_t n) {
     return differ == 0;
 }
 
-static fab_status add_list(fab_port_patterns *p, const uint64_t *mask, uint32_t tag, uint32_t *out, fab_error *err) {
+static fab_status patterns_add_list(fab_port_patterns *p, const uint64_t *mask, uint32_t tag, uint32_t *out,
+                                    fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t list = p->list_table.n;
     FAB_TRY(FAB_GROW(p->list, p->list_capacity, (size_t)list + 1, err));
@@ -124,12 +125,12 @@ static fab_status find_list(fab_port_patterns *p, const uint64_t *mask, uint32_t
     uint32_t tag = (uint32_t)(digest >> 32);
     size_t probe = 0;
     for (uint32_t list; (list = fab_id_table_next(&p->list_table, tag, &probe)) != UINT32_MAX;) {
-        if (is_same(p->list_mask + (size_t)list * p->n_words, mask, p->n_words)) {
+        if (patterns_is_same(p->list_mask + (size_t)list * p->n_words, mask, p->n_words)) {
             *out = list;
             return FAB_OK;
         }
     }
-    return add_list(p, mask, tag, out, err);
+    return patterns_add_list(p, mask, tag, out, err);
 }
 
 /* Swaps the off-diagonal halves of all squares of 2j bits. */
@@ -184,7 +185,7 @@ static fab_status find_classes(fab_port_patterns *p, fab_port_pattern *out, fab_
             out->class_of[leaf] = 0;
             continue;
         }
-        if (leaf > 0 && is_same(mask, mask - p->n_words, p->n_words)) {
+        if (leaf > 0 && patterns_is_same(mask, mask - p->n_words, p->n_words)) {
             out->class_of[leaf] = out->class_of[leaf - 1];
             continue;
         }
@@ -214,7 +215,7 @@ static fab_status add_pattern(fab_port_patterns *p, const fab_port_sets *sets, u
     FAB_TRY(FAB_GROW(p->class_list, p->class_list_capacity, p->n_class_lists + 64, err));
     FAB_TRY(FAB_GROW(p->class_number, p->class_number_capacity, p->n_class_lists + 64, err));
     fab_port_pattern *out = &p->pattern[id];
-    *out = (fab_port_pattern){.first_key = p->n_keys, .first_class = p->n_class_lists, .piece = FAB_NONE};
+    *out = (fab_port_pattern){.first_key = p->n_keys, .first_class = p->n_class_lists, .chunk = FAB_NONE};
     for (uint32_t i = 0; i < sets->n; i++) {
         if (sets->set[i].word[word] != 0) {
             p->key_slot[p->n_keys] = sets->slot[i];
@@ -263,7 +264,7 @@ const uint32_t *fab_port_patterns_recall(const fab_port_patterns *p, const uint6
 }
 
 /* Forgets all when there might not be room for the patterns of a block. */
-static void make_room(fab_port_patterns *p, uint32_t n_keys, uint32_t n_ports) {
+static void reserve_patterns(fab_port_patterns *p, uint32_t n_keys, uint32_t n_ports) {
     if (p->pattern_table.n + FAB_SET_WORDS > MOST_PATTERNS || p->n_keys + (size_t)FAB_SET_WORDS * n_ports > MOST_KEYS ||
         p->n_block_keys + n_keys > MOST_KEYS) {
         fab_id_table_clear(&p->pattern_table);
@@ -277,7 +278,7 @@ static void make_room(fab_port_patterns *p, uint32_t n_keys, uint32_t n_ports) {
 fab_status fab_port_patterns_learn(fab_port_patterns *p, const uint64_t *key, uint32_t n_keys,
                                    const fab_port_sets *sets, const uint32_t **out, fab_error *err) {
     fab_status status = FAB_OK;
-    make_room(p, n_keys, sets->n);
+    reserve_patterns(p, n_keys, sets->n);
     uint32_t id = p->block_table.n;
     FAB_TRY(FAB_GROW(p->block, p->block_capacity, (size_t)id + 1, err));
     FAB_TRY(FAB_GROW(p->block_key, p->block_key_capacity, p->n_block_keys + n_keys, err));

@@ -35,7 +35,7 @@ typedef struct fab_port_list {
 typedef struct fab_port_pattern {
     size_t first_key, first_class;
     uint32_t n_keys, n_classes;
-    uint32_t piece;       /**< the user's: FAB_NONE at first */
+    uint32_t chunk;       /**< the user's: FAB_NONE at first */
     uint8_t class_of[64]; /**< 0: no port serves the leaf; classes count from 1, by their first leaf */
 } fab_port_pattern;
 

@@ -1,4 +1,4 @@
-/* A phase on the whole fabric: routes, loads, and who crosses which link. */
+/* A phase on the healthy fabric: routes, loads, and who crosses which link. */
 #include "baseline.h"
 #include "engines/router.h"
 #include "fab/memory.h"
@@ -13,10 +13,10 @@
 #define MOST_PATHS (UINT32_C(1) << 31)
 #define CACHE_LINE 64
 
-_Static_assert(sizeof(fab_trip) == CACHE_LINE, "a trip is a cache line");
+_Static_assert(sizeof(fab_path_record) == CACHE_LINE, "a record is a cache line");
 
 /* From a route back to where it enters and leaves the network. */
-static void find_trip(const fab_baseline *b, uint32_t path, fab_trip *out, fab_hop_key *key) {
+static void find_record(const fab_baseline *b, uint32_t path, fab_path_record *out, fab_hop_key *key) {
     const fab_fabric *f = b->fabric;
     const fab_link_id *link = b->routes.link + b->routes.path_first[path];
     uint32_t n = (uint32_t)(b->routes.path_first[path + 1] - b->routes.path_first[path]);
@@ -25,7 +25,7 @@ static void find_trip(const fab_baseline *b, uint32_t path, fab_trip *out, fab_h
     uint32_t tail = n;
     out->column = FAB_NONE;
     out->n = (uint16_t)n;
-    memcpy(out->link, link, (n <= FAB_TRIP_LINKS ? n : 0) * sizeof *link);
+    memcpy(out->link, link, (n <= FAB_RECORD_LINKS ? n : 0) * sizeof *link);
     while (head < n && fab_class_of(f, link[head])->kind != FAB_LINK_ACCESS) {
         head++;
     }
@@ -45,18 +45,18 @@ static void find_trip(const fab_baseline *b, uint32_t path, fab_trip *out, fab_h
     key->destination = out->column * b->router->port_stride + f->port[down] - 1;
 }
 
-/* Which value plain engines look at, switch by switch. */
+/* Which value modulo engines look at, switch by switch. */
 static fab_status find_choices(fab_baseline *b, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_next_hops *t = b->router->next_hops;
     FAB_TRY(FAB_NEW(b->leaf, t->n_leaves, err));
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
-        b->leaf[leaf] = (fab_leaf_way){.piece_of = t->piece_of + (size_t)(leaf / FAB_PIECE_LEAVES) * t->n_switches,
-                                       .word = (uint16_t)(leaf % FAB_PIECE_LEAVES / 2),
+        b->leaf[leaf] = (fab_leaf_way){.chunk_of = t->chunk_of + (size_t)(leaf / FAB_CHUNK_LEAVES) * t->n_switches,
+                                       .word = (uint16_t)(leaf % FAB_CHUNK_LEAVES / 2),
                                        .bit = (uint16_t)(leaf % 2 * 16),
                                        .at = t->leaf_node[leaf] - b->fabric->first[FAB_NODE_SWITCH]};
     }
-    if (!b->router->is_plain_whole) {
+    if (!b->router->is_modulo_healthy) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(b->choice, t->n_switches, err));
@@ -65,37 +65,37 @@ static fab_status find_choices(fab_baseline *b, fab_error *err) {
         uint8_t tier = b->router->switch_tier[v];
         b->choice[v] = (fab_choice){.first_exit = t->out_first[v] - t->out_first[0],
                                     .first_group = t->group_at[v],
-                                    .slot = b->router->plain_slot[tier],
-                                    .shift = b->router->plain_shift[tier]};
-        b->has_few_values = b->has_few_values && b->choice[v].slot < FAB_TRIP_VALUES;
+                                    .slot = b->router->modulo_slot[tier],
+                                    .shift = b->router->modulo_shift[tier]};
+        b->has_few_values = b->has_few_values && b->choice[v].slot < FAB_RECORD_VALUES;
     }
 done:
     return status;
 }
 
-static fab_status find_trips(fab_baseline *b, fab_error *err) {
+static fab_status find_records(fab_baseline *b, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(fab_allocate((size_t)b->n_paths + 1, CACHE_LINE, &b->trip_memory, err));
+    FAB_TRY(fab_allocate((size_t)b->n_paths + 1, CACHE_LINE, &b->record_memory, err));
     FAB_TRY(FAB_NEW(b->key, b->n_paths, err));
-    size_t beyond = (size_t)((uintptr_t)b->trip_memory % CACHE_LINE);
-    b->trip = (fab_trip *)(void *)((char *)b->trip_memory + (beyond > 0 ? CACHE_LINE - beyond : 0));
+    size_t beyond = (size_t)((uintptr_t)b->record_memory % CACHE_LINE);
+    b->record = (fab_path_record *)(void *)((char *)b->record_memory + (beyond > 0 ? CACHE_LINE - beyond : 0));
     for (uint32_t flow = 0; flow < b->n_flows; flow++) {
         fab_flow about = fab_phase_flow(b->request.phase, flow);
         uint32_t first = b->routes.flow_first[flow];
         for (uint32_t path = first; path < b->routes.flow_first[flow + 1]; path++) {
-            b->trip[path].flow = flow;
-            b->trip[path].part_bps = b->part[flow];
+            b->record[path].flow = flow;
+            b->record[path].part_bps = b->part[flow];
             b->key[path] =
                 (fab_hop_key){.ordinal = about.ordinal, .queue_pair = (path - first) / b->router->ports.nics_per_gpu};
-            find_trip(b, path, &b->trip[path], &b->key[path]);
-            b->most_links = b->trip[path].n > b->most_links ? b->trip[path].n : b->most_links;
+            find_record(b, path, &b->record[path], &b->key[path]);
+            b->most_links = b->record[path].n > b->most_links ? b->record[path].n : b->most_links;
         }
     }
     if (b->router->engine->begin != NULL) {
         b->router->engine->begin(b->router, b->request.seed, b->key, b->n_paths);
     }
     for (uint32_t path = 0; path < b->n_paths; path++) {
-        memcpy(b->trip[path].value, b->key[path].value, sizeof b->trip[path].value);
+        memcpy(b->record[path].value, b->key[path].value, sizeof b->record[path].value);
     }
 done:
     return status;
@@ -115,7 +115,7 @@ static fab_status index_links(fab_baseline *b, fab_error *err) {
         b->first[l + 2] += b->first[l + 1];
     }
     for (uint32_t path = 0; path < b->n_paths; path++) {
-        uint32_t column = b->trip[path].column != FAB_NONE ? b->trip[path].column : FAB_NO_COLUMN;
+        uint32_t column = b->record[path].column != FAB_NONE ? b->record[path].column : FAB_NO_COLUMN;
         uint32_t n = (uint32_t)(r->path_first[path + 1] - r->path_first[path]);
         for (uint32_t i = 0; i < n; i++) {
             uint32_t at = (i < FAB_LAST_PLACE ? i : FAB_LAST_PLACE) << 24 | column;
@@ -132,16 +132,16 @@ static fab_status index_leaves(fab_baseline *b, fab_error *err) {
     FAB_TRY(FAB_NEW(b->to_first, (size_t)n_leaves + 2, err));
     FAB_TRY(FAB_NEW(b->to, b->n_paths, err));
     for (uint32_t path = 0; path < b->n_paths; path++) {
-        if (b->trip[path].column != FAB_NONE) {
-            b->to_first[b->trip[path].column + 2]++;
+        if (b->record[path].column != FAB_NONE) {
+            b->to_first[b->record[path].column + 2]++;
         }
     }
     for (uint32_t leaf = 0; leaf < n_leaves; leaf++) {
         b->to_first[leaf + 2] += b->to_first[leaf + 1];
     }
     for (uint32_t path = 0; path < b->n_paths; path++) {
-        if (b->trip[path].column != FAB_NONE) {
-            b->to[b->to_first[b->trip[path].column + 1]++] = path;
+        if (b->record[path].column != FAB_NONE) {
+            b->to[b->to_first[b->record[path].column + 1]++] = path;
         }
     }
 done:
@@ -188,7 +188,7 @@ static fab_status route(fab_baseline *b, fab_error *err) {
     }
     b->is_exact = sums_are_exact(b);
     FAB_TRY(find_choices(b, err));
-    FAB_TRY(find_trips(b, err));
+    FAB_TRY(find_records(b, err));
     FAB_TRY(index_links(b, err));
     FAB_TRY(index_leaves(b, err));
 done:
@@ -277,7 +277,7 @@ void fab_baseline_free(fab_baseline *b) {
     }
     fab_hops_index_release(&b->own_index);
     fab_routes_release(&b->routes);
-    FAB_FREE_ALL(b->part, b->trip_memory, b->key, b->choice, b->leaf, b->first, b->crossing, b->to_first, b->to,
+    FAB_FREE_ALL(b->part, b->record_memory, b->key, b->choice, b->leaf, b->first, b->crossing, b->to_first, b->to,
                  b->load, b->per_bps, b->order, b->order_ratio);
     fab_gpu_flows_release(&b->gpu_flows);
     free(b);

@@ -8,10 +8,10 @@
 #include "engines/router.h"
 #include "fab/reroute.h"
 #include "walk/gpu_flows.h"
-#include "walk/legs.h"
+#include "walk/host_segments.h"
 #include "next_hops/masked.h"
 
-#define FAB_LANES 64
+#define FAB_REROUTE_PATHS 64
 
 /** A path that crosses a link. */
 typedef struct fab_crossing {
@@ -25,37 +25,37 @@ typedef struct fab_crossing {
 
 /** Of a path that nothing was found to have touched: no place. The bit beside it: a link is dead that no switch
  * chooses. */
-#define FAB_UNTOUCHED 0x7fU
-#define FAB_LEG_DEAD  0x80U
+#define FAB_UNTOUCHED    0x7fU
+#define FAB_SEGMENT_DEAD 0x80U
 
-#define FAB_TRIP_LINKS  8
-#define FAB_TRIP_VALUES 3
+#define FAB_RECORD_LINKS  8
+#define FAB_RECORD_VALUES 3
 
 /** What a path needs to be walked again: one cache line. */
-typedef struct fab_trip {
+typedef struct fab_path_record {
     double part_bps; /**< offered */
     uint32_t flow;
-    uint32_t column;                  /**< of the destination leaf; FAB_NONE: the path stays inside a scale-up domain */
-    uint32_t value[FAB_TRIP_VALUES];  /**< the first of its key */
-    uint16_t n;                       /**< links */
-    uint8_t n_head, n_tail;           /**< of them before the source leaf and behind the destination leaf */
-    fab_link_id link[FAB_TRIP_LINKS]; /**< of paths with no more than that */
-} fab_trip;
+    uint32_t column; /**< of the destination leaf; FAB_NONE: the path stays inside a scale-up domain */
+    uint32_t value[FAB_RECORD_VALUES];  /**< the first of its key */
+    uint16_t n;                         /**< links */
+    uint8_t n_head, n_tail;             /**< of them before the source leaf and behind the destination leaf */
+    fab_link_id link[FAB_RECORD_LINKS]; /**< of paths with no more than that */
+} fab_path_record;
 
 /** A destination leaf, and where the next hops have the groups that serve it. */
 typedef struct fab_leaf_way {
-    const uint32_t *piece_of; /**< by switch: pieces with the leaf */
-    uint16_t word, bit;       /**< of such a piece: where its group stands */
+    const uint32_t *chunk_of; /**< by switch: chunks with the leaf */
+    uint16_t word, bit;       /**< of such a chunk: where its group stands */
     uint32_t at;              /**< its switch index */
 } fab_leaf_way;
 
-/** A switch as plain engines look at it: value[slot] >> shift, modulo a group of next hops. */
+/** A switch as modulo engines look at it: value[slot] >> shift, modulo a group of next hops. */
 typedef struct fab_choice {
     uint32_t first_exit, first_group; /**< places in the index's exits, and in the groups of the next hops */
     uint8_t slot, shift;
 } fab_choice;
 
-typedef struct fab_moving fab_moving; /**< reroute_moved.c */
+typedef struct fab_migration fab_migration; /**< reroute_migrated.c */
 
 struct fab_baseline {
     fab_baseline_request request;
@@ -67,15 +67,15 @@ struct fab_baseline {
     fab_routes routes;
     uint32_t n_flows, n_paths;
     double *part; /**< shape [n_flows]: offered rate of each of its paths */
-    void *trip_memory;
-    fab_trip *trip;      /**< shape [n_paths]: inside of trip_memory, at a cache line */
-    fab_hop_key *key;    /**< shape [n_paths]: begun */
-    fab_choice *choice;  /**< shape [n_switches]: of plain engines, else NULL */
-    bool has_few_values; /**< no choice looks beyond those of a trip */
-    uint32_t most_links; /**< of a path */
-    fab_leaf_way *leaf;  /**< shape [n_leaves] */
-    size_t *first;       /**< shape [n_links + 1]: paths over the link at place p of the fabric's out_link are
-                            crossing[first[p] ... ), so that those of neighbouring ports lie side by side */
+    void *record_memory;
+    fab_path_record *record; /**< shape [n_paths]: inside of record_memory, at a cache line */
+    fab_hop_key *key;        /**< shape [n_paths]: begun */
+    fab_choice *choice;      /**< shape [n_switches]: of modulo engines, else NULL */
+    bool has_few_values;     /**< no choice looks beyond those of a record */
+    uint32_t most_links;     /**< of a path */
+    fab_leaf_way *leaf;      /**< shape [n_leaves] */
+    size_t *first;           /**< shape [n_links + 1]: paths over the link at place p of the fabric's out_link are
+                                crossing[first[p] ... ), so that those of neighbouring ports lie side by side */
     fab_crossing *crossing;
     size_t *to_first;    /**< shape [n_leaves + 1] */
     uint32_t *to;        /**< paths by destination leaf */
@@ -89,9 +89,9 @@ struct fab_baseline {
     fab_gpu_flows gpu_flows;
 };
 
-static inline const fab_link_id *fab_trip_links(const fab_baseline *b, uint32_t path) {
-    const fab_trip *trip = &b->trip[path];
-    return trip->n <= FAB_TRIP_LINKS ? trip->link : b->routes.link + b->routes.path_first[path];
+static inline const fab_link_id *fab_record_links(const fab_baseline *b, uint32_t path) {
+    const fab_path_record *record = &b->record[path];
+    return record->n <= FAB_RECORD_LINKS ? record->link : b->routes.link + b->routes.path_first[path];
 }
 
 static inline double fab_per_bps(const fab_baseline *b, fab_link_id link) {
@@ -100,15 +100,15 @@ static inline double fab_per_bps(const fab_baseline *b, fab_link_id link) {
 
 /** A path that is walked, over as many hops as it had: a minimal next hop comes one nearer, and a switch that has lost
  * the leaf is none. One cache line. */
-typedef struct fab_lane {
+typedef struct fab_path_walker {
     fab_link_id *next, *end; /**< where its next hop is written, and behind its last */
     fab_leaf_way leaf;
     uint32_t at;     /**< switch index */
     uint32_t column; /**< of the destination leaf */
     uint32_t place;  /**< of the hop in hand among the index's exits; FAB_NONE: it is to be walked by itself */
     uint32_t from;   /**< place in the path where it is walked from */
-    uint32_t value[FAB_TRIP_VALUES];
-} fab_lane;
+    uint32_t value[FAB_RECORD_VALUES];
+} fab_path_walker;
 
 struct fab_reroute {
     const fab_baseline *b;
@@ -118,9 +118,9 @@ struct fab_reroute {
     const double *part;         /**< shape [n_flows]: likewise */
     const uint32_t *flow_first; /**< shape [n_flows + 1]: likewise, how paths are numbered */
     const fab_mask *mask;
-    double *load;   /**< shape [n_links + 1]: the last is that of nowhere */
-    bool is_dirty;  /**< all of the loads and marks */
-    bool cuts_legs; /**< the mask has dead links that are not between switches */
+    double *load;       /**< shape [n_links + 1]: the last is that of nowhere */
+    bool is_dirty;      /**< all of the loads and marks */
+    bool cuts_segments; /**< the mask has dead links that are not between switches */
     uint32_t n_touched, n_moved, n_disconnected;
     uint32_t *path; /**< shape [n_touched] */
     uint8_t *from;  /**< shape [n_paths]: first place in the path that is touched, of those that are not walked yet */
@@ -132,7 +132,7 @@ struct fab_reroute {
     double *swap_bps;
     size_t n_swaps, swap_capacity, bps_capacity;
     bool has_halves;      /**< some swap only leaves, or only comes: link n_links stands for nowhere */
-    bool goes_back;       /**< the same swaps the other way round put all loads back, to the bit */
+    bool goes_reverse;    /**< the same swaps the other way round put all loads back, to the bit */
     bool asks_any_leaf;   /**< next hops will be looked up for other leaves than those of touched paths */
     fab_link_id *changed; /**< where there are halves: the links of all */
     size_t n_changed, changed_capacity;
@@ -141,14 +141,14 @@ struct fab_reroute {
     uint32_t stamp, *flow_stamp; /**< of the call that lost it last */
     uint32_t *disconnected;
     double lost_bps;
-    fab_lane *lanes;    /**< shape [FAB_LANES]: paths under way, a hop at a time: the look-ups of one wait for
-                           each other, those of many do not */
-    fab_link_id *aside; /**< paths of a round, where one of them is out of the ordinary */
+    fab_path_walker *walkers; /**< shape [FAB_REROUTE_PATHS]: paths under way, a hop at a time: the look-ups of one wait
+                        for each other, those of many do not */
+    fab_link_id *aside;       /**< paths of a round, where one of them is out of the ordinary */
     size_t aside_capacity;
-    uint64_t *changed_leaf; /**< shape [words of a row]: leaves, of one switch */
-    uint64_t *whole_leaf;   /**< the same: leaves to which all paths were taken */
-    fab_routes routes;      /**< in full */
-    fab_moving *moving;     /**< what moves of ranks need; NULL before the first */
+    uint64_t *changed_leaf;   /**< shape [words of a row]: leaves, of one switch */
+    uint64_t *whole_leaf;     /**< the same: leaves to which all paths were taken */
+    fab_routes routes;        /**< in full */
+    fab_migration *migration; /**< what moves of ranks need; NULL before the first */
 };
 
 /** What a call has to do. */
@@ -157,7 +157,7 @@ typedef struct fab_reroute_plan {
     bool any_dead;
 } fab_reroute_plan;
 
-/** Loads as on the whole fabric, and no path touched. Errors of fab_reroute_apply(). */
+/** Loads as on the healthy fabric, and no path touched. Errors of fab_reroute_apply(). */
 fab_status fab_reroute_begin(fab_reroute *r, const fab_mask *mask, fab_reroute_when when, fab_reroute_plan *out,
                              fab_error *err) FAB_MUST_USE;
 
@@ -189,7 +189,7 @@ static inline void fab_reroute_consider(fab_reroute *r, fab_link_id link, double
     }
 }
 
-void fab_moving_free(fab_moving *moving);
+void fab_migration_free(fab_migration *migration);
 
 /** A flow has lost a path of `part_bps`. */
 void fab_reroute_lose(fab_reroute *r, uint32_t flow, double part_bps);
@@ -208,15 +208,15 @@ uint32_t fab_reroute_turn(const fab_reroute *r, uint32_t path, uint32_t from);
  *         chooses.
  */
 static inline bool fab_reroute_take(fab_reroute *r, uint32_t path, uint32_t *out_from) {
-    const fab_trip *trip = &r->b->trip[path];
+    const fab_path_record *record = &r->b->record[path];
     const uint32_t mark = r->from[path];
-    const bool decides = trip->column != FAB_NONE && (mark & FAB_LEG_DEAD) == 0;
+    const bool decides = record->column != FAB_NONE && (mark & FAB_SEGMENT_DEAD) == 0;
     uint32_t from = mark & FAB_UNTOUCHED;
     r->from[path] = FAB_UNTOUCHED;
     if (decides && r->b->on_loss == FAB_LOSS_RESILIENT) {
         from = fab_reroute_turn(r, path, from);
     }
-    from = from < trip->n_head ? trip->n_head : from;
+    from = from < record->n_head ? record->n_head : from;
     *out_from = decides ? from : 0;
     return decides;
 }
@@ -235,23 +235,23 @@ fab_status fab_reroute_list(fab_reroute *r, uint32_t flow, uint32_t path, size_t
 /** In full: walks all parts of the flows of r->what.phase, which begin and end at other GPUs than those of the
  * baseline.
  */
-fab_status fab_moving_walk_all(fab_reroute *r, fab_error *err) FAB_MUST_USE;
+fab_status fab_migration_walk_all(fab_reroute *r, fab_error *err) FAB_MUST_USE;
 
 /** Everything again, of engines that reconverge. */
 fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) FAB_MUST_USE;
 
 /**
  * Walks many touched paths under the mask, as fab_reroute_path() and fab_reroute_shift() one after the other: only
- * where every choice in a whole group is a value modulo its members.
- * @param[in]     n        At most FAB_LANES.
+ * where every choice in a healthy group is a value modulo its members.
+ * @param[in]     n        At most FAB_REROUTE_PATHS.
  * @param[in,out] n_links  Of all paths so far.
  * @param[out]    first    Shape [n + 1]: where the links of each begin.
  */
-fab_status fab_reroute_lanes(fab_reroute *r, const uint32_t *path, uint32_t n, size_t *n_links, size_t *first,
+fab_status fab_reroute_paths(fab_reroute *r, const uint32_t *path, uint32_t n, size_t *n_links, size_t *first,
                              fab_error *err) FAB_MUST_USE;
 
 /**
- * Walks one path under the mask and appends its links, legs included; none if it is lost.
+ * Walks one path under the mask and appends its links, host segments included; none if it is lost.
  * @param[in]     from     Place in the path of the first hop that may differ from before. Those between GPU and switch
  *                         are looked at in any case.
  * @param[in,out] n_links  Of all paths so far.
@@ -278,11 +278,12 @@ typedef struct fab_flow_part {
 } fab_flow_part;
 
 /** What switches draw from of a part between two leaves; `column`: of the destination's leaf. */
-fab_hop_key fab_reroute_key(const fab_reroute *r, const fab_flow_part *part, const fab_legs *legs, uint32_t column);
+fab_hop_key fab_reroute_key(const fab_reroute *r, const fab_flow_part *part, const fab_host_segments *segments,
+                            uint32_t column);
 
 /**
  * Walks a part of a flow under the mask, in plane `plane` or the first of the `n_planes - 1` behind it that has a way,
- * and appends its links, legs included; none if it is lost.
+ * and appends its links, host segments included; none if it is lost.
  * @param[in,out] n_links  Of all paths so far.
  */
 fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, uint32_t n_planes,

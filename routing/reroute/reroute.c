@@ -21,7 +21,7 @@ fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *
     r->masked = *b->router;
     r->masked.healthy = b->router->healthy != NULL ? b->router->healthy : b->router->next_hops;
     FAB_TRY(fab_masked_hops_new(b->index, &r->hops, err));
-    FAB_TRY(FAB_NEW(r->lanes, FAB_LANES, err));
+    FAB_TRY(FAB_NEW(r->walkers, FAB_REROUTE_PATHS, err));
     FAB_TRY(FAB_NEW(r->load, n_links + 1, err));
     FAB_TRY(FAB_NEW(r->flow_stamp, b->n_flows, err));
     FAB_TRY(FAB_NEW(r->from, b->n_paths, err));
@@ -44,15 +44,15 @@ void fab_reroute_free(fab_reroute *r) {
     }
     fab_masked_hops_free(r->hops);
     fab_routes_release(&r->routes);
-    FAB_FREE_ALL(r->lanes, r->aside, r->load, r->flow_stamp, r->path, r->from, r->path_first, r->link, r->swap,
+    FAB_FREE_ALL(r->walkers, r->aside, r->load, r->flow_stamp, r->path, r->from, r->path_first, r->link, r->swap,
                  r->swap_bps, r->changed, r->disconnected, r->changed_leaf, r->whole_leaf);
-    fab_moving_free(r->moving);
+    fab_migration_free(r->migration);
     free(r);
 }
 
 static double ratio_of(const fab_reroute *r, fab_link_id link) {
-    double left = r->mask->left[link];
-    return left > 0 ? r->load[link] * fab_per_bps(r->b, link) / left : 0;
+    double residual = r->mask->residual[link];
+    return residual > 0 ? r->load[link] * fab_per_bps(r->b, link) / residual : 0;
 }
 
 /* Of those that were not added to: no fuller than before, so that the fullest of before come first. */
@@ -69,7 +69,7 @@ static void find_worst(fab_reroute *r, bool in_full) {
             return;
         }
         fab_reroute_consider(r, link, ratio_of(r, link));
-        if (!in_full && r->load[link] == b->load[link] && r->mask->left[link] == 1) {
+        if (!in_full && r->load[link] == b->load[link] && r->mask->residual[link] == 1) {
             return; /* all behind it are no fuller */
         }
     }
@@ -77,7 +77,7 @@ static void find_worst(fab_reroute *r, bool in_full) {
 
 /* --- a call ------------------------------------------------------------------------------------------------------- */
 
-static void restore(fab_reroute *r) {
+static void reroute_restore(fab_reroute *r) {
     const fab_baseline *b = r->b;
     if (r->is_dirty) {
         memcpy(r->load, b->load, b->fabric->n_links * sizeof *r->load);
@@ -97,35 +97,35 @@ static void restore(fab_reroute *r) {
     r->n_changed = 0;
     r->n_swaps = 0;
     r->has_halves = false;
-    r->goes_back = b->is_exact;
+    r->goes_reverse = b->is_exact;
     r->asks_any_leaf = b->fabric->n_planes > 1; /* where a NIC may turn to another plane */
     r->worst_ratio = -1;
     r->worst_link = FAB_NONE;
     r->n_disconnected = 0;
     r->lost_bps = 0;
     r->path_first[0] = 0;
-    r->cuts_legs = false;
+    r->cuts_segments = false;
 }
 
-static void fetch_trips(const fab_reroute *r, uint32_t first) {
-    for (uint32_t i = first; i < r->n_touched && i < first + FAB_LANES; i++) {
-        __builtin_prefetch(&r->b->trip[r->path[i]]);
+static void fetch_records(const fab_reroute *r, uint32_t first) {
+    for (uint32_t i = first; i < r->n_touched && i < first + FAB_REROUTE_PATHS; i++) {
+        __builtin_prefetch(&r->b->record[r->path[i]]);
     }
 }
 
 static fab_status route_touched(fab_reroute *r, fab_on_loss on_loss, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_router *router = r->b->router;
-    const bool at_once = on_loss != FAB_LOSS_NONE && router->is_plain_whole && r->b->has_few_values &&
+    const bool at_once = on_loss != FAB_LOSS_NONE && router->is_modulo_healthy && r->b->has_few_values &&
                          (!router->resilient || r->masked.healthy == router->next_hops);
     size_t n = 0;
-    fetch_trips(r, 0);
-    for (uint32_t i = 0; i < r->n_touched; i += FAB_LANES) {
-        uint32_t left = r->n_touched - i;
-        uint32_t count = left < FAB_LANES ? left : FAB_LANES;
-        fetch_trips(r, i + FAB_LANES);
+    fetch_records(r, 0);
+    for (uint32_t i = 0; i < r->n_touched; i += FAB_REROUTE_PATHS) {
+        uint32_t residual = r->n_touched - i;
+        uint32_t count = residual < FAB_REROUTE_PATHS ? residual : FAB_REROUTE_PATHS;
+        fetch_records(r, i + FAB_REROUTE_PATHS);
         if (at_once) {
-            FAB_TRY(fab_reroute_lanes(r, r->path + i, count, &n, r->path_first + i, err));
+            FAB_TRY(fab_reroute_paths(r, r->path + i, count, &n, r->path_first + i, err));
         }
         for (uint32_t k = i; k < i + count && !at_once; k++) {
             uint32_t from = 0;
@@ -147,14 +147,14 @@ fab_status fab_reroute_begin(fab_reroute *r, const fab_mask *mask, fab_reroute_w
                              fab_error *err) {
     const fab_baseline *b = r->b;
     fab_reroute_plan plan = {.on_loss = when == FAB_WHEN_FAILED ? FAB_LOSS_NONE : b->on_loss};
-    restore(r);
+    reroute_restore(r);
     r->is_dirty = true; /* until all has gone well */
     r->mask = mask;
     for (uint32_t i = 0; i < mask->n_links; i++) {
         fab_link_id link = mask->link[i];
-        plan.any_dead = plan.any_dead || mask->left[link] == 0;
-        r->cuts_legs =
-            r->cuts_legs || (mask->left[link] == 0 && fab_class_of(b->fabric, link)->kind != FAB_LINK_FABRIC);
+        plan.any_dead = plan.any_dead || mask->residual[link] == 0;
+        r->cuts_segments =
+            r->cuts_segments || (mask->residual[link] == 0 && fab_class_of(b->fabric, link)->kind != FAB_LINK_FABRIC);
     }
     if (b->router->splits && plan.on_loss == FAB_LOSS_NONE && plan.any_dead) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,

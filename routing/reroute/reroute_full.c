@@ -4,7 +4,7 @@
 #include "engines/engines.h"
 #include "fab/memory.h"
 #include "fab/split.h"
-#include "walk/legs.h"
+#include "walk/host_segments.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *g
         dag = own;
     }
     FAB_TRY(router->engine->split(router, dag, &demand, NULL, &split, err));
-    memcpy(load, demand.leg_rate, f->n_links * sizeof *load);
+    memcpy(load, demand.segment_rate, f->n_links * sizeof *load);
     FAB_TRY(fab_split_load(dag, &split, &demand, demand.rate, load, err));
 done:
     fab_dag_free(own);
@@ -92,22 +92,22 @@ done:
 static bool has_way(const fab_reroute *r, const fab_next_hops *t, const fab_flow *flow, uint32_t nic, uint32_t plane) {
     const fab_fabric *f = r->b->fabric;
     const uint32_t base = f->first[FAB_NODE_SWITCH];
-    fab_legs legs = {0};
-    if (fab_legs_of(f, &r->b->router->ports, flow->src, flow->dst, nic, plane, &legs, NULL) != FAB_OK) {
+    fab_host_segments segments = {0};
+    if (fab_host_segments_of(f, &r->b->router->ports, flow->src, flow->dst, nic, plane, &segments, NULL) != FAB_OK) {
         return false;
     }
-    for (uint32_t i = 0; i < legs.n_head; i++) {
-        if (fab_mask_link_is_dead(r->mask, legs.head[i])) {
+    for (uint32_t i = 0; i < segments.n_head; i++) {
+        if (fab_mask_link_is_dead(r->mask, segments.head[i])) {
             return false;
         }
     }
-    for (uint32_t i = 0; i < legs.n_tail; i++) {
-        if (fab_mask_link_is_dead(r->mask, legs.tail[i])) {
+    for (uint32_t i = 0; i < segments.n_tail; i++) {
+        if (fab_mask_link_is_dead(r->mask, segments.tail[i])) {
             return false;
         }
     }
-    return legs.in_domain || legs.src_leaf == legs.dst_leaf ||
-           fab_next_hops_group(t, legs.src_leaf - base, t->leaf_index[legs.dst_leaf - base]) != 0;
+    return segments.in_domain || segments.src_leaf == segments.dst_leaf ||
+           fab_next_hops_group(t, segments.src_leaf - base, t->leaf_index[segments.dst_leaf - base]) != 0;
 }
 
 /* Flows that have lost a part. In a fabric of several planes a NIC would use the others, and these engines do not know
@@ -184,12 +184,12 @@ done:
     return status;
 }
 
-static fab_status walk_all(fab_reroute *r, fab_error *err) {
+static fab_status full_walk_all(fab_reroute *r, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
     size_t n = 0;
     for (uint32_t path = 0; path < b->n_paths; path++) {
-        uint32_t flow = b->trip[path].flow;
+        uint32_t flow = b->record[path].flow;
         size_t first = n;
         FAB_TRY(fab_reroute_path(r, path, 0, &n, err));
         if (n == first) {
@@ -209,7 +209,7 @@ static fab_status route_by_tables(fab_reroute *r, const fab_router *router, fab_
     r->masked.state = NULL;
     FAB_TRY(fab_allocate(1, router->engine->state_size, &r->masked.state, err));
     FAB_TRY(router->engine->prepare(&r->masked, err));
-    FAB_TRY(r->what.phase == r->b->request.phase ? walk_all(r, err) : fab_moving_walk_all(r, err));
+    FAB_TRY(r->what.phase == r->b->request.phase ? full_walk_all(r, err) : fab_migration_walk_all(r, err));
 done:
     if (r->masked.state != NULL) {
         router->engine->release(&r->masked);

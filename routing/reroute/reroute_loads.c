@@ -34,23 +34,23 @@ static inline void note(fab_reroute *r, fab_link_id off, fab_link_id on, double 
  * them. */
 fab_status fab_reroute_shift(fab_reroute *r, uint32_t path, const fab_link_id *to, size_t n_to, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_trip *trip = &r->b->trip[path];
-    const fab_link_id *from = fab_trip_links(r->b, path);
+    const fab_path_record *record = &r->b->record[path];
+    const fab_link_id *from = fab_record_links(r->b, path);
     const fab_link_id nowhere = r->b->fabric->n_links;
     const bool is_lost = n_to == 0;
     const size_t n_before = r->n_swaps;
-    size_t n_from = trip->n;
+    size_t n_from = record->n;
     FAB_TRY(reserve(r, n_from + n_to, err));
     while (n_from != n_to && n_from > 0 && n_to > 0 && from[n_from - 1] == to[n_to - 1]) {
         n_from--;
         n_to--;
     }
     for (size_t i = 0; i < n_from || i < n_to; i++) {
-        note(r, i < n_from ? from[i] : nowhere, i < n_to ? to[i] : nowhere, trip->part_bps);
+        note(r, i < n_from ? from[i] : nowhere, i < n_to ? to[i] : nowhere, record->part_bps);
     }
     r->has_halves = r->has_halves || n_from != n_to;
     if (is_lost) {
-        fab_reroute_lose(r, trip->flow, trip->part_bps);
+        fab_reroute_lose(r, record->flow, record->part_bps);
     } else {
         r->n_moved += r->n_swaps > n_before;
     }
@@ -107,11 +107,11 @@ done:
 
 fab_status fab_reroute_lift_path(fab_reroute *r, uint32_t path, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_trip *trip = &r->b->trip[path];
-    const fab_link_id *link = fab_trip_links(r->b, path);
-    FAB_TRY(reserve(r, trip->n, err));
-    for (uint32_t i = 0; i < trip->n; i++) {
-        note(r, link[i], r->b->fabric->n_links, trip->part_bps);
+    const fab_path_record *record = &r->b->record[path];
+    const fab_link_id *link = fab_record_links(r->b, path);
+    FAB_TRY(reserve(r, record->n, err));
+    for (uint32_t i = 0; i < record->n; i++) {
+        note(r, link[i], r->b->fabric->n_links, record->part_bps);
     }
     r->has_halves = true;
     r->from[path] = 0; /* as if it were listed */
@@ -133,7 +133,7 @@ fab_status fab_reroute_put_on(fab_reroute *r, uint32_t flow, double part_bps, co
         fab_reroute_consider(r, link[i], r->load[link[i]] * fab_per_bps(r->b, link[i]));
     }
     r->has_halves = true;
-    r->goes_back = r->goes_back && part_bps == r->b->part[flow];
+    r->goes_reverse = r->goes_reverse && part_bps == r->b->part[flow];
 done:
     return status;
 }
@@ -164,8 +164,8 @@ void fab_reroute_restore(fab_reroute *r) {
     const double *before = r->b->load;
     const fab_link_id *swap = r->swap;
     const double *bps = r->swap_bps;
-    const size_t n_swaps = r->goes_back ? r->n_swaps : 0;
-    const size_t n_changed = r->goes_back ? 0 : r->n_changed;
+    const size_t n_swaps = r->goes_reverse ? r->n_swaps : 0;
+    const size_t n_changed = r->goes_reverse ? 0 : r->n_changed;
     double *load = r->load;
     for (size_t i = 0; i < n_swaps; i++) { /* what it needs is in the cache */
         load[swap[2 * i + 1]] -= bps[i];

@@ -9,7 +9,7 @@
 /* Paths of crossings first ... last - 1, to leaves in the set `only`; NULL: to all. */
 static void touch_crossings(fab_reroute *r, size_t first, size_t last, const uint64_t *only) {
     const fab_crossing *crossing = r->b->crossing;
-    const fab_trip *trip = r->b->trip;
+    const fab_path_record *record = r->b->record;
     uint8_t *from = r->from;
     uint32_t *list = r->path;
     uint32_t n = r->n_touched;
@@ -22,19 +22,19 @@ static void touch_crossings(fab_reroute *r, size_t first, size_t last, const uin
         const uint8_t place = (uint8_t)(c.at >> 24);
         list[n] = c.path;
         n += known == FAB_UNTOUCHED;
-        __builtin_prefetch(&trip[c.path], 0, 2);
+        __builtin_prefetch(&record[c.path], 0, 2);
         from[c.path] =
-            (uint8_t)((known & FAB_LEG_DEAD) | ((known & FAB_UNTOUCHED) < place ? known & FAB_UNTOUCHED : place));
+            (uint8_t)((known & FAB_SEGMENT_DEAD) | ((known & FAB_UNTOUCHED) < place ? known & FAB_UNTOUCHED : place));
     }
     r->n_touched = n;
 }
 
-static void touch_leg(fab_reroute *r, size_t first, size_t last) {
+static void touch_segment(fab_reroute *r, size_t first, size_t last) {
     for (size_t i = first; i < last; i++) {
         const uint32_t path = r->b->crossing[i].path;
         r->path[r->n_touched] = path;
         r->n_touched += r->from[path] == FAB_UNTOUCHED;
-        r->from[path] |= FAB_LEG_DEAD;
+        r->from[path] |= FAB_SEGMENT_DEAD;
     }
 }
 
@@ -49,7 +49,7 @@ static void touch_dead(fab_reroute *r, uint64_t *wanted) {
         uint32_t n = 0;
         for (; next < r->mask->n_links && n < DEAD_AT_ONCE; next++) {
             link[n] = r->mask->link[next];
-            n += r->mask->left[link[n]] == 0;
+            n += r->mask->residual[link[n]] == 0;
         }
         for (uint32_t i = 0; i < n; i++) {
             const uint32_t place = b->index->place[link[i]];
@@ -60,7 +60,7 @@ static void touch_dead(fab_reroute *r, uint64_t *wanted) {
         }
         for (uint32_t i = 0; i < n; i++) {
             for (size_t k = first[i]; k < last[i]; k++) {
-                __builtin_prefetch(&b->trip[b->crossing[k].path]);
+                __builtin_prefetch(&b->record[b->crossing[k].path]);
                 __builtin_prefetch(&r->from[b->crossing[k].path], 1);
             }
         }
@@ -68,7 +68,7 @@ static void touch_dead(fab_reroute *r, uint64_t *wanted) {
             if (fab_class_of(b->fabric, link[i])->kind == FAB_LINK_FABRIC) {
                 touch_crossings(r, first[i], last[i], NULL);
             } else {
-                touch_leg(r, first[i], last[i]);
+                touch_segment(r, first[i], last[i]);
             }
             for (size_t k = first[i]; wanted != NULL && k < last[i]; k++) {
                 uint32_t column = b->crossing[k].at & FAB_NO_COLUMN;
@@ -112,7 +112,7 @@ static void touch_seed(fab_reroute *r, uint32_t v) {
 static void touch_all_to(fab_reroute *r, uint32_t leaf) {
     const size_t last = r->b->to_first[leaf + 1];
     const uint32_t *to = r->b->to;
-    const fab_trip *trip = r->b->trip;
+    const fab_path_record *record = r->b->record;
     uint8_t *from = r->from;
     uint32_t *list = r->path;
     uint32_t n = r->n_touched;
@@ -121,8 +121,8 @@ static void touch_all_to(fab_reroute *r, uint32_t leaf) {
         const uint8_t known = from[path];
         list[n] = path;
         n += known == FAB_UNTOUCHED;
-        __builtin_prefetch(&trip[path], 0, 2);
-        from[path] = known & FAB_LEG_DEAD;
+        __builtin_prefetch(&record[path], 0, 2);
+        from[path] = known & FAB_SEGMENT_DEAD;
     }
     r->n_touched = n;
 }
@@ -144,7 +144,7 @@ static void touch_leaves(fab_reroute *r, const fab_loser *lost) {
     }
 }
 
-static bool add_row(fab_reroute *r, uint32_t row) {
+static bool touch_add_row(fab_reroute *r, uint32_t row) {
     const fab_masked_hops *m = r->hops;
     uint64_t any = 0;
     if (row == FAB_NO_LEAF || row == m->all_leaves) {
@@ -168,10 +168,10 @@ static bool find_changed(fab_reroute *r, uint32_t v) {
     bool any = false;
     memset(r->changed_leaf, 0, m->n_words * sizeof *r->changed_leaf);
     for (uint32_t i = 0; i < n_removed && n == 0; i++) {
-        any = add_row(r, fab_removed_of(m, v)[i].row) || any;
+        any = touch_add_row(r, fab_removed_of(m, v)[i].row) || any;
     }
     for (uint32_t i = 0; i < n; i++) {
-        any = add_row(r, m->row_of[exit[i].head]) || any;
+        any = touch_add_row(r, m->row_of[exit[i].head]) || any;
     }
     return any;
 }
@@ -228,10 +228,10 @@ done:
 
 uint32_t fab_reroute_turn(const fab_reroute *r, uint32_t path, uint32_t from) {
     const fab_masked_hops *m = r->hops;
-    const fab_trip *trip = &r->b->trip[path];
-    const fab_link_id *link = fab_trip_links(r->b, path);
-    for (uint32_t i = trip->n_head; i < from && fab_has_leaf(m->lost_leaf, trip->column); i++) {
-        if (fab_has_lost(m, fab_head(r->b->fabric, link[i]) - m->base, trip->column)) {
+    const fab_path_record *record = &r->b->record[path];
+    const fab_link_id *link = fab_record_links(r->b, path);
+    for (uint32_t i = record->n_head; i < from && fab_has_leaf(m->lost_leaf, record->column); i++) {
+        if (fab_has_lost(m, fab_head(r->b->fabric, link[i]) - m->base, record->column)) {
             return i;
         }
     }

@@ -3,7 +3,7 @@
 #include "engines/router.h"
 #include "engines/engines.h"
 #include "fab/memory.h"
-#include "walk/legs.h"
+#include "walk/host_segments.h"
 
 #include <string.h>
 
@@ -23,8 +23,8 @@ static fab_link_id next_any(fab_reroute *r, uint32_t v, uint32_t column, const f
 }
 
 /* Links between switches, from switch v on. False if there is no way; what was written is then of no meaning. */
-static fab_status walk(fab_reroute *r, uint32_t v, uint32_t dst, uint32_t column, const fab_hop_key *key, size_t *n,
-                       bool *out_found, fab_error *err) {
+static fab_status reroute_walk_path(fab_reroute *r, uint32_t v, uint32_t dst, uint32_t column, const fab_hop_key *key,
+                                    size_t *n, bool *out_found, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_router *router = r->b->router;
     const fab_fabric *f = r->b->fabric;
@@ -58,7 +58,7 @@ static bool all_alive(const fab_reroute *r, const fab_link_id *link, uint32_t n)
     return alive;
 }
 
-static fab_status append(fab_reroute *r, size_t *n, const fab_link_id *link, uint32_t count, fab_error *err) {
+static fab_status reroute_append(fab_reroute *r, size_t *n, const fab_link_id *link, uint32_t count, fab_error *err) {
     fab_status status = FAB_OK;
     if (*n + count > r->link_capacity) {
         FAB_TRY(FAB_GROW(r->link, r->link_capacity, *n + count, err));
@@ -70,13 +70,14 @@ done:
     return status;
 }
 
-fab_hop_key fab_reroute_key(const fab_reroute *r, const fab_flow_part *part, const fab_legs *legs, uint32_t column) {
+fab_hop_key fab_reroute_key(const fab_reroute *r, const fab_flow_part *part, const fab_host_segments *segments,
+                            uint32_t column) {
     const fab_router *router = r->b->router;
-    fab_hop_key key = {.src_nic = legs->src_nic,
-                       .dst_nic = legs->dst_nic,
+    fab_hop_key key = {.src_nic = segments->src_nic,
+                       .dst_nic = segments->dst_nic,
                        .ordinal = part->ordinal,
                        .queue_pair = part->queue_pair,
-                       .destination = column * router->port_stride + legs->dst_port - 1};
+                       .destination = column * router->port_stride + segments->dst_port - 1};
     if (router->engine->begin != NULL) {
         router->engine->begin(router, r->b->request.seed, &key, 1);
     }
@@ -91,21 +92,22 @@ fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t 
     const uint32_t base = f->first[FAB_NODE_SWITCH];
     const size_t first = *n;
     for (uint32_t i = 0; i < n_planes; i++) {
-        fab_legs legs = {0};
+        fab_host_segments segments = {0};
         bool found = false;
-        FAB_TRY(fab_legs_of(f, &router->ports, part->src, part->dst, part->nic, (plane + i) % f->n_planes, &legs, err));
-        if (!all_alive(r, legs.head, legs.n_head) || !all_alive(r, legs.tail, legs.n_tail)) {
+        FAB_TRY(fab_host_segments_of(f, &router->ports, part->src, part->dst, part->nic, (plane + i) % f->n_planes,
+                                     &segments, err));
+        if (!all_alive(r, segments.head, segments.n_head) || !all_alive(r, segments.tail, segments.n_tail)) {
             continue;
         }
-        FAB_TRY(append(r, n, legs.head, legs.n_head, err));
-        if (legs.in_domain) {
+        FAB_TRY(reroute_append(r, n, segments.head, segments.n_head, err));
+        if (segments.in_domain) {
             goto done;
         }
-        uint32_t column = router->next_hops->leaf_index[legs.dst_leaf - base];
-        const fab_hop_key key = fab_reroute_key(r, part, &legs, column);
-        FAB_TRY(walk(r, legs.src_leaf - base, legs.dst_leaf - base, column, &key, n, &found, err));
+        uint32_t column = router->next_hops->leaf_index[segments.dst_leaf - base];
+        const fab_hop_key key = fab_reroute_key(r, part, &segments, column);
+        FAB_TRY(reroute_walk_path(r, segments.src_leaf - base, segments.dst_leaf - base, column, &key, n, &found, err));
         if (found) {
-            FAB_TRY(append(r, n, legs.tail, legs.n_tail, err));
+            FAB_TRY(reroute_append(r, n, segments.tail, segments.n_tail, err));
             goto done;
         }
         *n = first;
@@ -117,36 +119,36 @@ done:
 /* The same queue pair in another plane, those behind its own in turn. */
 static fab_status try_planes(fab_reroute *r, uint32_t path, size_t *n, fab_error *err) {
     const fab_baseline *b = r->b;
-    const fab_trip *trip = &b->trip[path];
-    const fab_flow flow = fab_phase_flow(b->request.phase, trip->flow);
+    const fab_path_record *record = &b->record[path];
+    const fab_flow flow = fab_phase_flow(b->request.phase, record->flow);
     const fab_flow_part part = {.src = flow.src,
                                 .dst = flow.dst,
                                 .ordinal = flow.ordinal,
                                 .queue_pair = b->key[path].queue_pair,
-                                .nic = (path - b->routes.flow_first[trip->flow]) % b->router->ports.nics_per_gpu};
-    const uint32_t own = b->fabric->switch_plane[b->leaf[trip->column].at];
+                                .nic = (path - b->routes.flow_first[record->flow]) % b->router->ports.nics_per_gpu};
+    const uint32_t own = b->fabric->switch_plane[b->leaf[record->column].at];
     return fab_reroute_part(r, &part, own + 1U, b->fabric->n_planes - 1, n, err);
 }
 
 fab_status fab_reroute_path(fab_reroute *r, uint32_t path, uint32_t from, size_t *n_links, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
-    const fab_trip *trip = &b->trip[path];
-    const fab_link_id *old = fab_trip_links(b, path);
-    const fab_link_id *tail = old + trip->n - trip->n_tail;
+    const fab_path_record *record = &b->record[path];
+    const fab_link_id *old = fab_record_links(b, path);
+    const fab_link_id *tail = old + record->n - record->n_tail;
     const size_t first = *n_links;
     bool found = false;
-    if (trip->column == FAB_NONE) {
-        return all_alive(r, old, trip->n) ? append(r, n_links, old, trip->n, err) : FAB_OK;
+    if (record->column == FAB_NONE) {
+        return all_alive(r, old, record->n) ? reroute_append(r, n_links, old, record->n, err) : FAB_OK;
     }
-    if (!r->cuts_legs || (all_alive(r, old, trip->n_head) && all_alive(r, tail, trip->n_tail))) {
-        const uint32_t n_kept = from < trip->n_head ? trip->n_head : from;
-        FAB_TRY(append(r, n_links, old, n_kept, err));
-        FAB_TRY(walk(r, fab_tail(b->fabric, old[n_kept]) - b->fabric->first[FAB_NODE_SWITCH], b->leaf[trip->column].at,
-                     trip->column, &b->key[path], n_links, &found, err));
+    if (!r->cuts_segments || (all_alive(r, old, record->n_head) && all_alive(r, tail, record->n_tail))) {
+        const uint32_t n_kept = from < record->n_head ? record->n_head : from;
+        FAB_TRY(reroute_append(r, n_links, old, n_kept, err));
+        FAB_TRY(reroute_walk_path(r, fab_tail(b->fabric, old[n_kept]) - b->fabric->first[FAB_NODE_SWITCH],
+                                  b->leaf[record->column].at, record->column, &b->key[path], n_links, &found, err));
     }
     if (found) {
-        FAB_TRY(append(r, n_links, tail, trip->n_tail, err));
+        FAB_TRY(reroute_append(r, n_links, tail, record->n_tail, err));
     } else {
         *n_links = first;
         FAB_TRY(try_planes(r, path, n_links, err));

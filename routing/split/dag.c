@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(FAB_LANES == FAB_PIECE_LEAVES, "a block is a piece of the tables");
+_Static_assert(FAB_BLOCK_LEAVES == FAB_CHUNK_LEAVES, "a block is a chunk of the tables");
 
-/* Where the parts of a piece of the tables stand, once they were read in this block. */
-typedef struct piece_parts {
+/* Where the parts of a chunk of the tables stand, once they were read in this block. */
+typedef struct chunk_parts {
     uint32_t block; /* + 1 */
     uint32_t first, n;
-} piece_parts;
+} chunk_parts;
 
 typedef struct compiler {
     fab_dag *dag;
@@ -32,9 +32,9 @@ typedef struct compiler {
     fab_dag_entry *found;   /* at the distance at hand */
     uint32_t *size;         /* [run] of this distance */
     size_t n_pending, pending_capacity, found_capacity, size_capacity;
-    fab_dag_entry *part;   /* (group number, lanes) of the pieces of the block */
-    piece_parts *of_piece; /* [piece] */
-    uint32_t *slot;        /* [group number]: part of the piece at hand */
+    fab_dag_entry *part;   /* (group number, leaves) of the chunks of the block */
+    chunk_parts *of_chunk; /* [chunk] */
+    uint32_t *slot;        /* [group number]: part of the chunk at hand */
     size_t part_capacity;
 } compiler;
 
@@ -57,7 +57,7 @@ static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
     FAB_TRY(FAB_NEW(t->class_rank, f->n_classes, err));
     for (uint32_t c = 0; c < f->n_classes; c++) {
         uint16_t rank = 0;
-        bool apart = dag->twins != NULL; /* links of a list that differ only in length may have different values */
+        bool apart = dag->classes != NULL; /* links of a list that differ only in length may have different values */
         while (rank < t->n_capacities && (apart || dag->capacity[rank] != f->classes[c].capacity_bps)) {
             rank++;
         }
@@ -80,7 +80,7 @@ static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
     for (uint32_t i = 0; i < n_ports; i++) {
         if (fab_class_of(f, link[i])->kind == FAB_LINK_FABRIC) {
             uint32_t head = fab_head(f, link[i]) - dag->base;
-            head = dag->twins != NULL ? dag->twins->first[head] : head;
+            head = dag->classes != NULL ? dag->classes->first[head] : head;
             t->of_port[i] = head * t->n_capacities + t->class_rank[f->cable_class[link[i] >> 1]];
         }
     }
@@ -103,8 +103,8 @@ static bool is_list(const fab_dag *dag, const targets *t, uint32_t list, const u
     return true;
 }
 
-static fab_status add_list(fab_dag *dag, targets *t, const uint32_t *target, const fab_next_hop_list *next,
-                           fab_error *err) {
+static fab_status dag_add_list(fab_dag *dag, targets *t, const uint32_t *target, const fab_next_hop_list *next,
+                               fab_error *err) {
     uint32_t n = next->count;
     fab_status status = FAB_OK;
     FAB_TRY(FAB_GROW(dag->head, t->head_capacity, t->n_used + n, err));
@@ -155,7 +155,7 @@ static fab_status number_lists(compiler *c, targets *t, fab_error *err) {
             fab_next_hop_list next = fab_next_hops_of_group(dag->next_hops, v, group);
             uint32_t *list = find_list(dag, t, target, &next);
             if (*list == 0) {
-                FAB_TRY(add_list(dag, t, target, &next, err));
+                FAB_TRY(dag_add_list(dag, t, target, &next, err));
                 *list = dag->n_lists;
             }
             c->list_of[group] = *list - 1;
@@ -170,7 +170,7 @@ done:
 static fab_status find_alike(fab_dag *dag, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_NEW(dag->alike, dag->n_lists, err));
-    for (uint32_t list = 0; dag->twins != NULL && dag->next_hops->dead_link == NULL && list < dag->n_lists; list++) {
+    for (uint32_t list = 0; dag->classes != NULL && dag->next_hops->dead_link == NULL && list < dag->n_lists; list++) {
         uint32_t first = dag->list_first[list];
         dag->alike[list] = 1;
         for (uint32_t i = first + 1; i < dag->list_first[list + 1]; i++) {
@@ -201,7 +201,8 @@ done:
 static uint32_t read_row(compiler *c, const uint16_t *row, uint32_t n, fab_dag_entry *out) {
     uint32_t n_parts = 0;
     if (row[0] != 0 && memcmp(row, row + 1, (n - 1) * sizeof *row) == 0) {
-        out[0] = (fab_dag_entry){.lanes = n == FAB_LANES ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1, .group = row[0]};
+        out[0] =
+            (fab_dag_entry){.leaves = n == FAB_BLOCK_LEAVES ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1, .group = row[0]};
         return 1;
     }
     for (uint32_t k = 0; k < n; k++) {
@@ -214,38 +215,38 @@ static uint32_t read_row(compiler *c, const uint16_t *row, uint32_t n, fab_dag_e
             c->slot[row[k]] = slot;
             out[slot] = (fab_dag_entry){.group = row[k]};
         }
-        out[slot].lanes |= UINT64_C(1) << k;
+        out[slot].leaves |= UINT64_C(1) << k;
     }
     return n_parts;
 }
 
-/* Entries of all switches, distances not yet known. Switches that share a piece share what it says. */
+/* Entries of all switches, distances not yet known. Switches that share a chunk share what it says. */
 static fab_status read_tables(compiler *c, uint32_t block, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_dag *dag = c->dag;
     const fab_next_hops *t = dag->next_hops;
-    uint32_t first = block * FAB_LANES;
-    uint32_t n = t->n_leaves - first < FAB_LANES ? t->n_leaves - first : FAB_LANES;
+    uint32_t first = block * FAB_BLOCK_LEAVES;
+    uint32_t n = t->n_leaves - first < FAB_BLOCK_LEAVES ? t->n_leaves - first : FAB_BLOCK_LEAVES;
     uint32_t n_parts = 0;
-    uint16_t row[FAB_PIECE_LEAVES];
+    uint16_t row[FAB_CHUNK_LEAVES];
     c->n_pending = 0;
     for (uint32_t v = 0; v < dag->n_switches; v++) {
         if (!fab_dag_has(dag, v)) {
             continue;
         }
-        uint32_t piece = t->piece_of[(size_t)block * t->n_switches + v];
-        piece_parts *known = &c->of_piece[piece];
+        uint32_t chunk = t->chunk_of[(size_t)block * t->n_switches + v];
+        chunk_parts *known = &c->of_chunk[chunk];
         if (known->block != block + 1) {
             FAB_TRY(FAB_GROW(c->part, c->part_capacity, (size_t)n_parts + n, err));
-            *known = (piece_parts){.block = block + 1, .first = n_parts};
-            fab_piece_unpack(t->piece + (size_t)piece * FAB_PIECE_WORDS, row);
+            *known = (chunk_parts){.block = block + 1, .first = n_parts};
+            fab_chunk_unpack(t->chunk + (size_t)chunk * FAB_CHUNK_WORDS, row);
             known->n = read_row(c, row, n, c->part + n_parts);
             n_parts += known->n;
         }
         FAB_TRY(FAB_GROW(c->pending, c->pending_capacity, c->n_pending + known->n, err));
         for (uint32_t i = known->first; i < known->first + known->n; i++) {
             c->pending[c->n_pending++] =
-                (fab_dag_entry){.lanes = c->part[i].lanes, .v = v, .group = t->group_first[v] + c->part[i].group - 1};
+                (fab_dag_entry){.leaves = c->part[i].leaves, .v = v, .group = t->group_first[v] + c->part[i].group - 1};
         }
     }
     FAB_TRY(FAB_GROW(c->found, c->found_capacity, c->n_pending, err));
@@ -254,10 +255,10 @@ done:
     return status;
 }
 
-static uint32_t count_pieces(const fab_next_hops *t) {
+static uint32_t count_chunks(const fab_next_hops *t) {
     uint32_t n = 0;
-    for (size_t i = 0; i < (size_t)t->n_pieces_per_row * t->n_switches; i++) {
-        n = t->piece_of[i] + 1 > n ? t->piece_of[i] + 1 : n;
+    for (size_t i = 0; i < (size_t)t->n_chunks_per_row * t->n_switches; i++) {
+        n = t->chunk_of[i] + 1 > n ? t->chunk_of[i] + 1 : n;
     }
     return n;
 }
@@ -270,8 +271,8 @@ static uint32_t take_level(compiler *c, uint32_t *out_n_runs) {
     c->tick++;
     for (size_t i = 0; i < c->n_pending; i++) {
         fab_dag_entry *e = &c->pending[i];
-        uint64_t lanes = e->lanes & c->near[c->first_head[e->group]];
-        if (lanes != 0) {
+        uint64_t leaves = e->leaves & c->near[c->first_head[e->group]];
+        if (leaves != 0) {
             uint32_t list = c->list_of[e->group];
             if (c->stamp[list] != c->tick) {
                 c->stamp[list] = c->tick;
@@ -279,11 +280,11 @@ static uint32_t take_level(compiler *c, uint32_t *out_n_runs) {
                 c->size[n_runs++] = 0;
             }
             c->size[c->run_of[list]]++;
-            c->found[n++] = (fab_dag_entry){.lanes = lanes, .v = e->v, .group = e->group};
-            c->far[e->v] |= lanes;
-            e->lanes &= ~lanes;
+            c->found[n++] = (fab_dag_entry){.leaves = leaves, .v = e->v, .group = e->group};
+            c->far[e->v] |= leaves;
+            e->leaves &= ~leaves;
         }
-        if (e->lanes != 0) {
+        if (e->leaves != 0) {
             c->pending[kept++] = *e;
         }
     }
@@ -322,11 +323,11 @@ static fab_status compile_block(compiler *c, uint32_t block, fab_error *err) {
     fab_status status = FAB_OK;
     fab_dag *dag = c->dag;
     uint64_t *reach = dag->reach + (size_t)block * dag->n_leaves;
-    uint32_t last = (block + 1) * FAB_LANES < dag->n_leaves ? (block + 1) * FAB_LANES : dag->n_leaves;
+    uint32_t last = (block + 1) * FAB_BLOCK_LEAVES < dag->n_leaves ? (block + 1) * FAB_BLOCK_LEAVES : dag->n_leaves;
     FAB_TRY(read_tables(c, block, err));
     memset(c->near, 0, dag->n_switches * sizeof *c->near);
-    for (uint32_t d = block * FAB_LANES; d < last; d++) {
-        c->near[dag->leaf[d]] = reach[d] = UINT64_C(1) << (d % FAB_LANES);
+    for (uint32_t d = block * FAB_BLOCK_LEAVES; d < last; d++) {
+        c->near[dag->leaf[d]] = reach[d] = UINT64_C(1) << (d % FAB_BLOCK_LEAVES);
     }
     for (uint32_t level = 1; c->n_pending > 0; level++) {
         uint32_t n_runs = 0;
@@ -361,26 +362,26 @@ static void free_whole(fab_dag_whole *whole) { // NOLINT(misc-no-recursion): a w
 
 static void release_compiler(compiler *c) {
     FAB_FREE_ALL(c->first_head, c->list_of, c->run_of, c->stamp, c->near, c->far, c->pending, c->found, c->size,
-                 c->part, c->of_piece, c->slot);
+                 c->part, c->of_chunk, c->slot);
     fab_dag_free(c->dag);
 }
 
-/* With the twins, which become its own. */
-static fab_status compile(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_twins **twins, fab_dag **out,
-                          fab_error *err) {
+/* With the classes, which become its own. */
+static fab_status compile(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_switch_classes **classes,
+                          fab_dag **out, fab_error *err) {
     fab_status status = FAB_OK;
     compiler c = {0};
     fab_dag *dag = NULL;
     FAB_TRY(FAB_NEW(dag, 1, err));
     c.dag = dag;
-    dag->twins = *twins;
-    *twins = NULL;
+    dag->classes = *classes;
+    *classes = NULL;
     dag->fabric = fabric;
     dag->next_hops = next_hops;
     dag->base = fabric->first[FAB_NODE_SWITCH];
     dag->n_switches = fab_n_switches(fabric);
     dag->n_leaves = next_hops->n_leaves;
-    dag->n_blocks = (dag->n_leaves + FAB_LANES - 1) / FAB_LANES;
+    dag->n_blocks = (dag->n_leaves + FAB_BLOCK_LEAVES - 1) / FAB_BLOCK_LEAVES;
     dag->n_groups = next_hops->group_first[dag->n_switches];
     FAB_TRY(FAB_NEW(dag->leaf, dag->n_leaves, err));
     FAB_TRY(FAB_NEW(dag->reach, (size_t)dag->n_blocks * dag->n_leaves, err));
@@ -395,7 +396,7 @@ static fab_status compile(const fab_fabric *fabric, const fab_next_hops *next_ho
     FAB_TRY(FAB_NEW(c.stamp, dag->n_groups, err));
     FAB_TRY(FAB_NEW(c.near, dag->n_switches, err));
     FAB_TRY(FAB_NEW(c.far, dag->n_switches, err));
-    FAB_TRY(FAB_NEW(c.of_piece, count_pieces(next_hops), err));
+    FAB_TRY(FAB_NEW(c.of_chunk, count_chunks(next_hops), err));
     FAB_TRY(FAB_NEW(c.slot, (size_t)UINT16_MAX + 1, err));
     FAB_TRY(find_lists(&c, err));
     for (uint32_t block = 0; block < dag->n_blocks; block++) {
@@ -411,13 +412,13 @@ done:
 
 fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_dag **out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_twins *twins = NULL;
+    fab_switch_classes *classes = NULL;
     fab_dag *dag = NULL;
     fab_dag_whole *whole = NULL;
     if (next_hops->all_minimal) {
-        FAB_TRY(fab_twins_find(fabric, next_hops, &twins, err));
+        FAB_TRY(fab_switch_classes_find(fabric, next_hops, &classes, err));
     }
-    if (twins != NULL) {
+    if (classes != NULL) {
         FAB_TRY(FAB_NEW(whole, 1, err));
         if (pthread_mutex_init(&whole->mutex, NULL) != 0) {
             free(whole);
@@ -425,21 +426,21 @@ fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops,
             FAB_FAIL(err, FAB_ENOMEM, NULL, "no mutex could be made");
         }
     }
-    FAB_TRY(compile(fabric, next_hops, &twins, &dag, err));
+    FAB_TRY(compile(fabric, next_hops, &classes, &dag, err));
     dag->whole = whole;
     whole = NULL;
     *out = dag;
 done:
     free_whole(whole);
-    fab_twins_free(twins);
+    fab_switch_classes_free(classes);
     return status;
 }
 
 fab_status fab_dag_get_whole(const fab_dag *dag, const fab_dag **out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_twins *none = NULL;
+    fab_switch_classes *none = NULL;
     *out = dag;
-    if (dag->twins == NULL) {
+    if (dag->classes == NULL) {
         return FAB_OK;
     }
     (void)pthread_mutex_lock(&dag->whole->mutex);
@@ -451,16 +452,17 @@ fab_status fab_dag_get_whole(const fab_dag *dag, const fab_dag **out, fab_error 
     return status;
 }
 
-const fab_twins *fab_dag_twins(const fab_dag *dag) {
-    return dag != NULL ? dag->twins : NULL;
+const fab_switch_classes *fab_dag_classes(const fab_dag *dag) {
+    return dag != NULL ? dag->classes : NULL;
 }
 
-static size_t twins_memory(const fab_dag *dag) {
-    return dag->twins == NULL ? 0 : ((size_t)dag->n_switches * 2 + (size_t)dag->fabric->n_links * 2) * sizeof(uint32_t);
+static size_t classes_memory(const fab_dag *dag) {
+    return dag->classes == NULL ? 0
+                                : ((size_t)dag->n_switches * 2 + (size_t)dag->fabric->n_links * 2) * sizeof(uint32_t);
 }
 
 size_t fab_dag_memory(const fab_dag *dag) {
-    return twins_memory(dag) + dag->list_first[dag->n_lists] * (sizeof *dag->head + sizeof *dag->rank) +
+    return classes_memory(dag) + dag->list_first[dag->n_lists] * (sizeof *dag->head + sizeof *dag->rank) +
            ((size_t)dag->n_lists + 1) * sizeof *dag->list_first + dag->n_leaves * sizeof *dag->leaf +
            dag->n_entries * sizeof *dag->entry + (dag->n_runs + 1) * sizeof *dag->run +
            ((size_t)dag->n_blocks + 1) * sizeof *dag->block_run +
@@ -471,7 +473,7 @@ void fab_dag_free(fab_dag *dag) { // NOLINT(misc-no-recursion)
     if (dag == NULL) {
         return;
     }
-    fab_twins_free(dag->twins);
+    fab_switch_classes_free(dag->classes);
     free_whole(dag->whole);
     FAB_FREE_ALL(dag->alike, dag->list_first, dag->head, dag->rank, dag->capacity, dag->entry, dag->run, dag->block_run,
                  dag->leaf, dag->reach, dag);

@@ -7,15 +7,15 @@
 
 #include "next_hops/next_hop_rows.h"
 #include "fab/split.h"
-#include "fab/twins.h"
+#include "fab/switch_classes.h"
 
 #include <pthread.h>
 
-#define FAB_LANES 64 /* destinations of a block, a bit each */
+#define FAB_BLOCK_LEAVES 64 /* destinations of a block, a bit each */
 
-/** Switch v sends the destinations `lanes` to the next hops of `group`. */
+/** Switch v sends the destinations `leaves` to the next hops of `group`. */
 typedef struct fab_dag_entry {
-    uint64_t lanes;
+    uint64_t leaves;
     uint32_t v;     /* switch index */
     uint32_t group; /* its number in next_hops, see group_first */
 } fab_dag_entry;
@@ -34,22 +34,22 @@ typedef struct fab_dag_whole {
 } fab_dag_whole;
 
 /**
- * With twins only the first switch of a class has entries, heads are first switches too, and what a switch holds is
+ * With classes only the first switch of a class has entries, heads are first switches too, and what a switch holds is
  * what its whole class holds: every link of the class carries the load of the first switch's, divided by the class's
  * size.
  */
 struct fab_dag {
     const fab_fabric *fabric;
     const fab_next_hops *next_hops;
-    fab_twins *twins;     /**< NULL: every switch for itself */
-    fab_dag_whole *whole; /**< where there are twins */
-    uint32_t base;        /* node of switch 0 */
+    fab_switch_classes *classes; /**< NULL: every switch for itself */
+    fab_dag_whole *whole;        /**< where there are classes */
+    uint32_t base;               /* node of switch 0 */
     uint32_t n_switches, n_leaves, n_blocks, n_groups, n_lists;
     uint32_t widest;      /* most next hops of a group */
     uint32_t longest;     /* most runs of a block */
     uint32_t *list_first; /* [n_lists + 1] into head and rank: lists that groups share */
     uint32_t *head;       /* switch index at the end of a next hop */
-    uint16_t *rank;       /* its capacity's number; with twins its link class */
+    uint16_t *rank;       /* its capacity's number; with classes its link class */
     uint8_t *alike;       /* [n_lists]: all next hops are of one class of links */
     double *capacity;     /* [rank] */
     fab_dag_entry *entry;
@@ -67,10 +67,10 @@ static inline fab_next_hop_list fab_dag_links(const fab_dag *dag, const fab_dag_
 
 /** Whether switch v has entries of its own. */
 static inline bool fab_dag_has(const fab_dag *dag, uint32_t v) {
-    return dag->twins == NULL || dag->twins->first[v] == v;
+    return dag->classes == NULL || dag->classes->first[v] == v;
 }
 
-/** The DAG of all switches: itself, unless it has twins. */
+/** The DAG of all switches: itself, unless it has classes. */
 fab_status fab_dag_get_whole(const fab_dag *dag, const fab_dag **out, fab_error *err) FAB_MUST_USE;
 
 #endif

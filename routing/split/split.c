@@ -1,5 +1,5 @@
-/* Loads and folds of a demand: block by block of 64 destination leaves, the pairs into rows of lanes, a pass over the
- * block's runs, and the result back to links or pairs. See src/doc/adr/0018-splitting.md. */
+/* Loads and folds of a demand: block by block of 64 destination leaves, the pairs into rows of a value per leaf, a pass
+ * over the block's runs, and the result back to links or pairs. See src/doc/adr/0018-splitting.md. */
 #include "split_pass.h"
 #include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOURCES 256 /* at a time, so that their rows stay in a cache while their lanes are filled */
+#define SOURCES 256 /* at a time, so that their rows stay in a cache while they are filled */
 
 #define WEIGHT_SPREAD 1e250
 
@@ -24,7 +24,7 @@ typedef struct work {
     double *rows; /* held and part, and scratch, before alignment */
 } work;
 
-static void release(work *w) {
+static void split_release(work *w) {
     FAB_FREE_ALL(w->rows, w->pass.active, w->pass.even, w->pass.weight, w->pass.group_load, w->pass.link_load,
                  w->pass.row, w->pass.factor, w->pass.wide_share);
 }
@@ -63,7 +63,7 @@ static uint32_t n_levels(const fab_dag *dag) {
     return n;
 }
 
-static fab_status prepare(const fab_dag *dag, const fab_split *split, work *w, fab_error *err) {
+static fab_status split_prepare(const fab_dag *dag, const fab_split *split, work *w, fab_error *err) {
     fab_status status = FAB_OK;
     fab_pass *p = &w->pass;
     size_t switch_rows =
@@ -97,7 +97,8 @@ done:
 /* The DAG that serves: alike links must count alike. */
 static fab_status pick_dag(const fab_dag *dag, const fab_split *split, const fab_dag **out, fab_error *err) {
     bool alike = split->rule == FAB_SPLIT_EQUAL || split->rule == FAB_SPLIT_CAPACITY ||
-                 (split->rule == FAB_SPLIT_WEIGHT && dag->twins != NULL && fab_twins_agree(dag->twins, split->weight));
+                 (split->rule == FAB_SPLIT_WEIGHT && dag->classes != NULL &&
+                  fab_switch_classes_agree(dag->classes, split->weight));
     *out = dag;
     return alike ? FAB_OK : fab_dag_get_whole(dag, out, err);
 }
@@ -105,7 +106,7 @@ static fab_status pick_dag(const fab_dag *dag, const fab_split *split, const fab
 /* From the links of first switches to all of them. */
 static fab_status spread_load(const fab_dag *dag, double *load, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_twins *t = dag->twins;
+    const fab_switch_classes *t = dag->classes;
     double *of_class = NULL; /* [link]: of the lowest of a class */
     FAB_TRY(FAB_NEW(of_class, t->n_links, err));
     for (uint32_t l = 0; l < t->n_links; l++) {
@@ -126,10 +127,11 @@ done:
 
 /* All links of a class carry the same, so that a mean goes by the mean of x over a class, and the largest on any path
  * by the largest: *own, unless x is the same anyway. */
-static fab_status fold_classes(const fab_twins *t, fab_fold fold, const double *x, double **own, fab_error *err) {
+static fab_status fold_classes(const fab_switch_classes *t, fab_fold fold, const double *x, double **own,
+                               fab_error *err) {
     fab_status status = FAB_OK;
     double *of_class = NULL;
-    if (fab_twins_agree(t, x)) {
+    if (fab_switch_classes_agree(t, x)) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(of_class, t->n_links, err));
@@ -161,17 +163,17 @@ static fab_status unreachable(const fab_dag *dag, uint32_t src, uint32_t dst, fa
 }
 
 /* Destinations of the block that are there. */
-static uint32_t n_lanes(const fab_pass *p) {
+static uint32_t n_shards(const fab_pass *p) {
     size_t left = p->dag->n_leaves - fab_first_leaf(p);
-    return left < FAB_LANES ? (uint32_t)left : FAB_LANES;
+    return left < FAB_BLOCK_LEAVES ? (uint32_t)left : FAB_BLOCK_LEAVES;
 }
 
-/* Puts the pairs of the block into rows: what they hold (or nothing, for amount NULL), and which lanes are in use. */
+/* Puts the pairs of the block into rows: what they hold (or nothing, for amount NULL), and which leaves are in use. */
 static fab_status place_pairs(fab_pass *p, const fab_demand *demand, const double *amount, fab_error *err) {
     const fab_dag *dag = p->dag;
     const uint64_t *reach = dag->reach + (size_t)p->block * dag->n_leaves;
-    uint32_t at[FAB_LANES];
-    uint32_t n = n_lanes(p);
+    uint32_t at[FAB_BLOCK_LEAVES];
+    uint32_t n = n_shards(p);
     const uint32_t *first = demand->first + fab_first_leaf(p);
     memcpy(at, first, n * sizeof *at);
     memset(p->active, 0, dag->n_switches * sizeof *p->active);
@@ -202,7 +204,7 @@ static fab_status place_pairs(fab_pass *p, const fab_demand *demand, const doubl
 
 static bool block_is_empty(const fab_pass *p, const fab_demand *demand) {
     const uint32_t *first = demand->first + fab_first_leaf(p);
-    return first[0] == first[n_lanes(p)];
+    return first[0] == first[n_shards(p)];
 }
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */
@@ -243,7 +245,7 @@ fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_
     uint64_t *holding = NULL;
     fab_pass *p = &w.pass;
     FAB_TRY(pick_dag(dag, split, &dag, err));
-    FAB_TRY(prepare(dag, split, &w, err));
+    FAB_TRY(split_prepare(dag, split, &w, err));
     FAB_TRY(FAB_NEW(p->group_load, dag->n_groups, err));
     FAB_TRY(FAB_NEW(p->link_load, dag->fabric->n_links, err));
     FAB_TRY(FAB_NEW(holding, dag->n_switches, err));
@@ -265,7 +267,7 @@ fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_
             }
         }
     }
-    if (dag->twins != NULL) {
+    if (dag->classes != NULL) {
         FAB_TRY(spread_load(dag, p->link_load, err));
     }
     for (uint32_t l = 0; l < dag->fabric->n_links; l++) {
@@ -273,7 +275,7 @@ fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_
     }
 done:
     free(holding);
-    release(&w);
+    split_release(&w);
     return status;
 }
 
@@ -303,12 +305,12 @@ fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold f
     double *own = NULL;
     fab_pass *p = &w.pass;
     FAB_TRY(pick_dag(dag, split, &dag, err));
-    if (dag->twins != NULL && (fold == FAB_FOLD_MAX || fold == FAB_FOLD_EXPECTED)) {
-        FAB_TRY(fold_classes(dag->twins, fold, x, &own, err));
-    } else if (dag->twins != NULL && !fab_twins_agree(dag->twins, x)) {
+    if (dag->classes != NULL && (fold == FAB_FOLD_MAX || fold == FAB_FOLD_EXPECTED)) {
+        FAB_TRY(fold_classes(dag->classes, fold, x, &own, err));
+    } else if (dag->classes != NULL && !fab_switch_classes_agree(dag->classes, x)) {
         FAB_TRY(fab_dag_get_whole(dag, &dag, err));
     }
-    FAB_TRY(prepare(dag, split, &w, err));
+    FAB_TRY(split_prepare(dag, split, &w, err));
     p->x = own != NULL ? own : x;
     for (; p->block < dag->n_blocks; p->block++) {
         if (block_is_empty(p, demand)) {
@@ -316,7 +318,7 @@ fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold f
         }
         FAB_TRY(place_pairs(p, demand, NULL, err));
         FAB_TRY(fold_block(p, fold, err));
-        for (uint32_t k = 0; k < n_lanes(p); k++) {
+        for (uint32_t k = 0; k < n_shards(p); k++) {
             const uint32_t *first = demand->first + fab_first_leaf(p) + k;
             for (uint32_t pair = first[0]; pair < first[1]; pair++) {
                 out[pair] = p->held[(size_t)dag->leaf[demand->src[pair]] * FAB_ROW + k];
@@ -325,6 +327,6 @@ fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold f
     }
 done:
     free(own);
-    release(&w);
+    split_release(&w);
     return status;
 }

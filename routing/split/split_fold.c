@@ -16,7 +16,7 @@ FAB_INLINE double start_of(fab_fold fold) {
     return fold == FAB_FOLD_SHORTEST ? INFINITY : 0;
 }
 
-FAB_INLINE double fold_lane(const fab_pass *p, const hops *h, const fab_dag_entry *e, const fab_next_hop_list *next,
+FAB_INLINE double fold_leaf(const fab_pass *p, const hops *h, const fab_dag_entry *e, const fab_next_hop_list *next,
                             uint64_t k, fab_fold fold) {
     bool even = p->split->rule == FAB_SPLIT_EQUAL;
     double out = start_of(fold);
@@ -35,10 +35,10 @@ FAB_INLINE double fold_lane(const fab_pass *p, const hops *h, const fab_dag_entr
     return fold != FAB_FOLD_EXPECTED ? out : out * scale_of(p, h->level)[k] / (even ? h->n : part_of(p, e->v)[k]);
 }
 
-/* The same for all lanes; those that are not in use get something finite. */
+/* The same for all leaves; those that are not in use get something finite. */
 FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const fab_next_hop_list *next, fab_fold fold,
                           double *restrict out) {
-    for (int k = 0; k < FAB_LANES; k++) {
+    for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
         out[k] = start_of(fold);
     }
     for (uint32_t i = 0; i < h->n_kinds; i += FAB_STEP) {
@@ -49,7 +49,7 @@ FAB_INLINE void fold_ends(const fab_pass *p, const hops *h, const fab_next_hop_l
             row[j] = held_by(p, h->head[at]);
             value[j] = p->x[fab_next_hop(next, at)];
         }
-        for (int k = 0; k < FAB_LANES; k++) {
+        for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
             double so_far = fold_in(fold, out[k], value[0], row[0][k]);
             so_far = fold_in(fold, so_far, value[1], row[1][k]);
             so_far = fold_in(fold, so_far, value[2], row[2][k]);
@@ -64,18 +64,18 @@ FAB_INLINE void fold_mean(const fab_pass *p, const hops *h, const fab_next_hop_l
     if (h->n_kinds == 1) {
         const double *restrict beyond = held_by(p, h->head[0]);
         double value = p->x[fab_next_hop(next, 0)];
-        for (int k = 0; k < FAB_LANES; k++) {
+        for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
             out[k] = value + beyond[k];
         }
         return;
     }
-    memset(out, 0, FAB_LANES * sizeof *out);
+    memset(out, 0, FAB_BLOCK_LEAVES * sizeof *out);
     for (uint32_t i = 0; i < h->n; i++) {
         const double *restrict beyond = held_by(p, h->head[i]);
         const double *restrict m = even ? beyond : p->row[i];
         double weight = p->split->rule == FAB_SPLIT_WEIGHT ? p->weight[fab_next_hop(next, i)] : 1;
         double value = p->x[fab_next_hop(next, i)];
-        for (int k = 0; k < FAB_LANES; k++) {
+        for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
             out[k] += (even ? 1 : weight * m[k]) * (value + beyond[k]);
         }
     }
@@ -100,15 +100,15 @@ FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
     fab_next_hop_list known = {0}; /* of the entry whose fold stands in `sum` */
     bool have_rows = false;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
-        uint64_t lanes = e->lanes & p->active[e->v];
-        if (lanes == 0) {
+        uint64_t leaves = e->leaves & p->active[e->v];
+        if (leaves == 0) {
             continue;
         }
         fab_next_hop_list next = fab_dag_links(p->dag, e);
         double *out = held_by(p, e->v);
-        if (fab_few(lanes)) {
-            FAB_EACH_LANE(k, lanes) {
-                out[k] = fold_lane(p, h, e, &next, k, fold);
+        if (fab_few(leaves)) {
+            FAB_EACH_LEAF(k, leaves) {
+                out[k] = fold_leaf(p, h, e, &next, k, fold);
             }
             continue;
         }
@@ -118,7 +118,7 @@ FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
             if (again) {
                 fold_ends(p, h, &next, fold, sum);
             }
-            copy_lanes(out, sum, lanes);
+            copy_leaves(out, sum, leaves);
             continue;
         }
         if (!even && !have_rows) {
@@ -130,10 +130,10 @@ FAB_INLINE void fold_run(const fab_pass *p, const hops *h, fab_fold fold) {
         }
         const double *restrict part = part_of(p, e->v);
         const double *restrict scale = scale_of(p, h->level);
-        for (int k = 0; k < FAB_LANES && h->n_kinds > 1; k++) {
+        for (int k = 0; k < FAB_BLOCK_LEAVES && h->n_kinds > 1; k++) {
             mean[k] = sum[k] * scale[k] / (even ? h->n : part[k]);
         }
-        copy_lanes(out, h->n_kinds > 1 ? mean : sum, lanes);
+        copy_leaves(out, h->n_kinds > 1 ? mean : sum, leaves);
     }
 }
 
@@ -152,7 +152,7 @@ FAB_MULTIVERSION static void fold_block(fab_pass *p, fab_fold fold) {
 
 void fab_pass_fold(fab_pass *p, fab_fold fold) {
     const fab_dag *dag = p->dag;
-    for (uint32_t k = 0; k < FAB_LANES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
+    for (uint32_t k = 0; k < FAB_BLOCK_LEAVES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
         held_by(p, dag->leaf[fab_first_leaf(p) + k])[k] = 0;
     }
     fold_block(p, fold);

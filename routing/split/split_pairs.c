@@ -16,13 +16,13 @@ struct fab_pair_walk {
     const fab_fabric *fabric;
     const fab_next_hops *next_hops;
     const fab_split *split;
-    const fab_twins *twins; /* NULL: every switch for itself */
+    const fab_switch_classes *classes; /* NULL: every switch for itself */
     uint32_t base;
     uint32_t dst;        /* of `seen` and `part` */
     uint32_t *seen;      /* [switch]: round in which part[] was found */
     wide *part;          /* [switch]: W or Z of the split's rule */
     uint32_t seen_round; /* counts destinations */
-    uint32_t *met;       /* [switch]: round in which it was met from this source */
+    uint32_t *reached;   /* [switch]: round in which it was met from this source */
     double *held;        /* [switch] */
     uint32_t met_round;
     uint32_t *front, *next; /* [switch]: switches at one distance from the source, and behind them */
@@ -44,7 +44,7 @@ fab_status fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next
                          .split = split,
                          .base = fabric->first[FAB_NODE_SWITCH],
                          .dst = FAB_NONE};
-    FAB_TRY(FAB_NEW(w->met, n, err));
+    FAB_TRY(FAB_NEW(w->reached, n, err));
     FAB_TRY(FAB_NEW(w->held, n, err));
     FAB_TRY(FAB_NEW(w->front, n, err));
     FAB_TRY(FAB_NEW(w->next, n, err));
@@ -63,19 +63,19 @@ void fab_pair_walk_free(fab_pair_walk *walk) {
     if (walk == NULL) {
         return;
     }
-    FAB_FREE_ALL(walk->seen, walk->part, walk->met, walk->held, walk->front, walk->next, walk->link, walk->share,
+    FAB_FREE_ALL(walk->seen, walk->part, walk->reached, walk->held, walk->front, walk->next, walk->link, walk->share,
                  walk->part_of, walk);
 }
 
-void fab_pair_walk_by_class(fab_pair_walk *walk, const fab_twins *twins) {
-    walk->twins = twins;
+void fab_pair_walk_by_class(fab_pair_walk *walk, const fab_switch_classes *classes) {
+    walk->classes = classes;
     walk->dst = FAB_NONE;
 }
 
 /* The switch that stands for the head of a link. */
 static uint32_t head_of(const fab_pair_walk *w, fab_link_id link) {
     uint32_t head = fab_head(w->fabric, link) - w->base;
-    return w->twins != NULL ? w->twins->first[head] : head;
+    return w->classes != NULL ? w->classes->first[head] : head;
 }
 
 /* --- what lies downstream ----------------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static double scaled(wide x, long exponent) { /* x / 2^exponent, exponent the la
     return exponent - x.exponent > 2000 ? 0 : ldexp(x.mantissa, (int)(x.exponent - exponent));
 }
 
-static wide add(wide a, wide b) {
+static wide split_pairs_add(wide a, wide b) {
     if (a.mantissa == 0 || b.mantissa == 0) {
         return a.mantissa == 0 ? b : a;
     }
@@ -98,22 +98,22 @@ static wide add(wide a, wide b) {
     return wide_of(scaled(a, exponent) + scaled(b, exponent), exponent);
 }
 
-static wide part_of(fab_pair_walk *w, uint32_t v);
+static wide split_pairs_part_of(fab_pair_walk *w, uint32_t v);
 
 /* What the split's rule makes of a next hop. */
 static wide through(fab_pair_walk *w, fab_link_id link) {
     uint32_t head = head_of(w, link);
-    wide behind = part_of(w, head);
+    wide behind = split_pairs_part_of(w, head);
     if (w->split->rule == FAB_SPLIT_WEIGHT) {
         return wide_of(behind.mantissa * w->split->weight[link], behind.exponent);
     }
     double capacity = fab_class_of(w->fabric, link)->capacity_bps;
-    double room = ldexp(behind.mantissa, (int)behind.exponent);
-    return wide_of(room < capacity ? room : capacity, 0);
+    double residual = ldexp(behind.mantissa, (int)behind.exponent);
+    return wide_of(residual < capacity ? residual : capacity, 0);
 }
 
 /* W or Z of a switch. Recursion is as deep as the longest of minimal paths. */
-static wide part_of(fab_pair_walk *w, uint32_t v) { // NOLINT(misc-no-recursion)
+static wide split_pairs_part_of(fab_pair_walk *w, uint32_t v) { // NOLINT(misc-no-recursion)
     if (w->seen[v] == w->seen_round) {
         return w->part[v];
     }
@@ -124,7 +124,7 @@ static wide part_of(fab_pair_walk *w, uint32_t v) { // NOLINT(misc-no-recursion)
     }
     fab_next_hop_list list = fab_next_hops_look(w->next_hops, v, w->dst);
     for (uint32_t i = 0; i < list.count; i++) {
-        sum = add(sum, through(w, fab_next_hop(&list, i)));
+        sum = split_pairs_add(sum, through(w, fab_next_hop(&list, i)));
     }
     w->seen[v] = w->seen_round;
     w->part[v] = sum;
@@ -152,7 +152,7 @@ static fab_status share_out(fab_pair_walk *w, const fab_next_hop_list *list, dou
     case FAB_SPLIT_CAPACITY:
     case FAB_SPLIT_WEIGHT:
         for (uint32_t i = 0; i < list->count; i++) {
-            sum = add(sum, through(w, fab_next_hop(list, i)));
+            sum = split_pairs_add(sum, through(w, fab_next_hop(list, i)));
         }
         if (!(sum.mantissa > 0)) {
             FAB_FAIL(err, FAB_EINPUT, NULL, "the next hops of a switch have no weight between them");
@@ -176,8 +176,8 @@ static fab_status unreachable(const fab_pair_walk *w, uint32_t src, fab_error *e
 
 /* Notes what a link carries; those of its class that leave the same switch are in place `from` or behind. */
 static void note_link(fab_pair_walk *w, fab_link_id link, double amount, uint32_t from, uint32_t *n_links) {
-    if (w->twins != NULL) {
-        link = w->twins->link_first[link];
+    if (w->classes != NULL) {
+        link = w->classes->link_first[link];
         for (uint32_t i = *n_links; i-- > from;) {
             if (w->link[i] == link) {
                 w->share[i] += amount;
@@ -205,8 +205,8 @@ static fab_status send_on(fab_pair_walk *w, uint32_t v, uint32_t *n_links, uint3
         }
         fab_link_id link = fab_next_hop(&list, i);
         uint32_t head = head_of(w, link);
-        if (w->met[head] != w->met_round) {
-            w->met[head] = w->met_round;
+        if (w->reached[head] != w->met_round) {
+            w->reached[head] = w->met_round;
             w->held[head] = 0;
             w->next[(*n_next)++] = head;
         }
@@ -229,7 +229,7 @@ fab_status fab_pair_walk_get(fab_pair_walk *w, uint32_t src, uint32_t dst, fab_p
     w->met_round++;
     w->front[0] = w->next_hops->leaf_node[src] - w->base;
     w->held[w->front[0]] = 1;
-    w->met[w->front[0]] = w->met_round;
+    w->reached[w->front[0]] = w->met_round;
     if (fab_next_hops_group(w->next_hops, w->front[0], dst) == 0) {
         return unreachable(w, src, err);
     }

@@ -1,10 +1,10 @@
 /* Passes over the shortest paths of 64 destinations.
  *
- * A row has a lane per destination. Everything is done lane by lane, and sums over lanes have a fixed order, so that
- * the result does not depend on how wide the machine's vectors are. A switch that holds little is treated lane by lane.
+ * A row has a value per destination. Everything is done leaf by leaf, and sums over leaves have a fixed order, so that
+ * the result does not depend on how wide the machine's vectors are. A switch that holds little is treated leaf by leaf.
  *
  * Weighted rules. Of what switch v holds, next hop i gets m(i) / sum of m, m(i) = min(capacity, W(head)) or weight *
- * Z(head). With q = held / sum of m a link carries the sum over lanes of q * m. Entries of a run have the same heads:
+ * Z(head). With q = held / sum of m a link carries the sum over leaves of q * m. Entries of a run have the same heads:
  * for every head, one loop over the entries finds their loads and what the head gets. */
 #include "split_rows.h"
 
@@ -21,9 +21,9 @@ void fab_pass_mark(fab_pass *p) {
     const fab_dag *dag = p->dag;
     for (uint32_t run = dag->block_run[p->block + 1]; run-- > dag->block_run[p->block];) {
         hops h = hops_of(dag, run);
-        uint64_t lanes = lanes_of(p, &h);
-        for (uint32_t i = 0; lanes != 0 && i < h.n_kinds; i++) {
-            p->active[h.head[i]] |= lanes;
+        uint64_t leaves = leaves_of(p, &h);
+        for (uint32_t i = 0; leaves != 0 && i < h.n_kinds; i++) {
+            p->active[h.head[i]] |= leaves;
         }
     }
 }
@@ -32,11 +32,11 @@ void fab_pass_mark(fab_pass *p) {
 
 /* W of a run's entries, and whether its next hops are all alike. */
 FAB_INLINE bool capacity_of(const fab_pass *p, const hops *h) {
-    uint64_t lanes = lanes_of(p, h);
+    uint64_t leaves = leaves_of(p, h);
     double *sum = scratch(p, SUM);
     uint64_t differ = 0;
-    if (fab_few(lanes)) {
-        FAB_EACH_LANE(k, lanes) {
+    if (fab_few(leaves)) {
+        FAB_EACH_LEAF(k, leaves) {
             double first = measure(p, h, NULL, 0, k);
             sum[k] = 0;
             for (uint32_t i = 0; i < h->n; i++) {
@@ -46,23 +46,23 @@ FAB_INLINE bool capacity_of(const fab_pass *p, const hops *h) {
             }
         }
     } else {
-        double off[FAB_LANES] = {0};
+        double off[FAB_BLOCK_LEAVES] = {0};
         find_rows(p, h);
-        memset(sum, 0, FAB_LANES * sizeof *sum);
+        memset(sum, 0, FAB_BLOCK_LEAVES * sizeof *sum);
         for (uint32_t i = 0; i < h->n; i++) {
             const double *restrict m = p->row[i];
             const double *restrict first = p->row[0];
-            for (int k = 0; k < FAB_LANES; k++) {
+            for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
                 sum[k] += m[k];
                 off[k] += m[k] != first[k] ? 1 : 0;
             }
         }
-        FAB_EACH_LANE(k, lanes) {
+        FAB_EACH_LEAF(k, leaves) {
             differ |= off[k] != 0;
         }
     }
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
-        copy_lanes(part_of(p, e->v), sum, e->lanes & p->active[e->v]);
+        copy_leaves(part_of(p, e->v), sum, e->leaves & p->active[e->v]);
     }
     return differ == 0;
 }
@@ -77,17 +77,17 @@ FAB_MULTIVERSION static void find_capacities(fab_pass *p) {
 }
 
 /* Widens the range in the rows LOW and HIGH. */
-FAB_INLINE void widen(const fab_pass *p, const double *restrict row, uint64_t lanes) {
+FAB_INLINE void widen(const fab_pass *p, const double *restrict row, uint64_t leaves) {
     double *restrict low = scratch(p, LOW);
     double *restrict high = scratch(p, HIGH);
-    if (lanes == FAB_ALL_LANES) {
-        for (int k = 0; k < FAB_LANES; k++) {
+    if (leaves == FAB_ALL_LEAVES) {
+        for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
             low[k] = row[k] < low[k] ? row[k] : low[k];
             high[k] = row[k] > high[k] ? row[k] : high[k];
         }
         return;
     }
-    FAB_EACH_LANE(k, lanes) {
+    FAB_EACH_LEAF(k, leaves) {
         low[k] = row[k] < low[k] ? row[k] : low[k];
         high[k] = row[k] > high[k] ? row[k] : high[k];
     }
@@ -98,13 +98,13 @@ FAB_INLINE void paths_of(const fab_pass *p, const hops *h) {
     double *sum = scratch(p, SUM);
     bool have_rows = false;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
-        uint64_t lanes = e->lanes & p->active[e->v];
-        if (lanes == 0) {
+        uint64_t leaves = e->leaves & p->active[e->v];
+        if (leaves == 0) {
             continue;
         }
         fab_next_hop_list next = fab_dag_links(p->dag, e);
-        if (fab_few(lanes)) {
-            FAB_EACH_LANE(k, lanes) {
+        if (fab_few(leaves)) {
+            FAB_EACH_LEAF(k, leaves) {
                 sum[k] = 0;
                 for (uint32_t i = 0; i < h->n; i++) {
                     sum[k] += measure(p, h, &next, i, k);
@@ -120,8 +120,8 @@ FAB_INLINE void paths_of(const fab_pass *p, const hops *h) {
             }
             combine(sum, p->row, p->factor, filled_up(h->n));
         }
-        copy_lanes(part_of(p, e->v), sum, lanes);
-        widen(p, sum, lanes);
+        copy_leaves(part_of(p, e->v), sum, leaves);
+        widen(p, sum, leaves);
     }
 }
 
@@ -131,12 +131,12 @@ static void scale_level(const fab_pass *p, uint32_t first, uint32_t last) {
     const fab_dag *dag = p->dag;
     const double *high = scratch(p, HIGH);
     double *scale = scale_of(p, dag->run[first].level);
-    for (int k = 0; k < FAB_LANES; k++) {
+    for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
         scale[k] = high[k] > 0 ? ldexp(1, -ilogb(high[k])) : 1;
     }
     for (const fab_dag_entry *e = dag->entry + dag->run[first].first; e < dag->entry + dag->run[last].first; e++) {
         double *part = part_of(p, e->v);
-        FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
+        FAB_EACH_LEAF(k, e->leaves & p->active[e->v]) {
             part[k] *= scale[k];
         }
     }
@@ -152,7 +152,7 @@ FAB_MULTIVERSION static bool find_paths(fab_pass *p) {
         double *high = scratch(p, HIGH);
         double *scale = scale_of(p, dag->run[run].level);
         bool far = false;
-        for (int k = 0; k < FAB_LANES; k++) {
+        for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
             low[k] = DBL_MAX;
             high[k] = 0;
             scale[k] = 1;
@@ -161,7 +161,7 @@ FAB_MULTIVERSION static bool find_paths(fab_pass *p) {
             hops h = hops_of(dag, run);
             paths_of(p, &h);
         }
-        for (int k = 0; k < FAB_LANES; k++) {
+        for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
             if (low[k] < high[k] * Z_SPREAD || low[k] < Z_LEAST) {
                 return false;
             }
@@ -179,7 +179,7 @@ bool fab_pass_prepare(fab_pass *p) {
     if (p->split->rule == FAB_SPLIT_EQUAL) {
         return true;
     }
-    for (uint32_t k = 0; k < FAB_LANES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
+    for (uint32_t k = 0; k < FAB_BLOCK_LEAVES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
         part_of(p, dag->leaf[fab_first_leaf(p) + k])[k] = p->split->rule == FAB_SPLIT_CAPACITY ? DBL_MAX : 1;
     }
     if (p->split->rule == FAB_SPLIT_CAPACITY) {
@@ -191,16 +191,16 @@ bool fab_pass_prepare(fab_pass *p) {
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */
 
-/* Sum of what a run's entries hold, 0 in other lanes unless they are few; loads of their links. Returns the lanes. */
+/* Sum of what a run's entries hold, 0 in other leaves unless they are few; loads of their links. Returns the leaves. */
 FAB_INLINE uint64_t sum_run(fab_pass *p, const hops *h, double *restrict sum) {
     uint64_t all = 0;
     bool cleared = false;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
-        uint64_t lanes = e->lanes & p->active[e->v];
+        uint64_t leaves = e->leaves & p->active[e->v];
         const double *restrict held = held_by(p, e->v);
         double total = 0;
-        if (fab_few(lanes)) {
-            FAB_EACH_LANE(k, lanes) {
+        if (fab_few(leaves)) {
+            FAB_EACH_LEAF(k, leaves) {
                 total += held[k];
                 sum[k] = ((all >> k & 1) != 0 ? sum[k] : 0) + held[k];
             }
@@ -209,13 +209,13 @@ FAB_INLINE uint64_t sum_run(fab_pass *p, const hops *h, double *restrict sum) {
                 clear_others(sum, all);
                 cleared = true;
             }
-            held = only(scratch(p, NEXT), held, lanes);
+            held = only(scratch(p, NEXT), held, leaves);
             total = sum_up(held);
-            for (int k = 0; k < FAB_LANES; k++) {
+            for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
                 sum[k] += held[k];
             }
         }
-        all |= lanes;
+        all |= leaves;
         p->group_load[e->group] += total / h->n;
     }
     if (!cleared && !fab_few(all)) {
@@ -231,11 +231,11 @@ FAB_INLINE void load_evenly(fab_pass *p, const hops *h) {
         return;
     }
     if (fab_few(all)) {
-        FAB_EACH_LANE(k, all) {
+        FAB_EACH_LEAF(k, all) {
             sum[k] /= h->n_kinds;
         }
     } else {
-        for (int k = 0; k < FAB_LANES; k++) {
+        for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
             sum[k] /= h->n_kinds;
         }
     }
@@ -245,9 +245,9 @@ FAB_INLINE void load_evenly(fab_pass *p, const hops *h) {
 }
 
 /* A switch that holds little. */
-FAB_INLINE void load_lanes(fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t lanes) {
+FAB_INLINE void load_leaves(fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t leaves) {
     fab_next_hop_list next = fab_dag_links(p->dag, e);
-    FAB_EACH_LANE(k, lanes) {
+    FAB_EACH_LEAF(k, leaves) {
         double q = held_by(p, e->v)[k] * scale_of(p, h->level)[k] / part_of(p, e->v)[k];
         for (uint32_t i = 0; i < h->n; i++) {
             uint32_t head = h->head[i];
@@ -260,7 +260,7 @@ FAB_INLINE void load_lanes(fab_pass *p, const hops *h, const fab_dag_entry *e, u
     }
 }
 
-/* Four entries at a time: adds factor * q to `gets`; sums[i] = sum over lanes of q * m. */
+/* Four entries at a time: adds factor * q to `gets`; sums[i] = sum over leaves of q * m. */
 FAB_INLINE void multiply(double *restrict gets, const double *restrict q, const double *restrict m,
                          const double *restrict factor, double *restrict sums) {
     const double *restrict q0 = q;
@@ -271,7 +271,7 @@ FAB_INLINE void multiply(double *restrict gets, const double *restrict q, const 
     double s1[8] = {0};
     double s2[8] = {0};
     double s3[8] = {0};
-    for (int k = 0; k < FAB_LANES; k += 8) {
+    for (int k = 0; k < FAB_BLOCK_LEAVES; k += 8) {
         for (int j = 0; j < 8; j++) {
             gets[k + j] = (((gets[k + j] + factor[0] * q0[k + j]) + factor[1] * q1[k + j]) + factor[2] * q2[k + j]) +
                           factor[3] * q3[k + j];
@@ -292,7 +292,7 @@ FAB_INLINE void load_next_hop(fab_pass *p, const fab_next_hop_list *next, uint32
                               double *restrict gets) {
     const double *slots = scratch(p, HEADS + p->dag->widest + FAB_STEP);
     bool weighted = p->split->rule == FAB_SPLIT_WEIGHT;
-    memset(gets, 0, FAB_LANES * sizeof *gets);
+    memset(gets, 0, FAB_BLOCK_LEAVES * sizeof *gets);
     for (uint32_t s = 0; s < n_slots; s += FAB_STEP) {
         double factor[FAB_STEP];
         double sums[FAB_STEP];
@@ -306,11 +306,11 @@ FAB_INLINE void load_next_hop(fab_pass *p, const fab_next_hop_list *next, uint32
     }
 }
 
-FAB_INLINE void load_slots(fab_pass *p, const hops *h, fab_next_hop_list *next, uint32_t n_slots, uint64_t lanes) {
+FAB_INLINE void load_slots(fab_pass *p, const hops *h, fab_next_hop_list *next, uint32_t n_slots, uint64_t leaves) {
     double *gets = scratch(p, SUM);
     double *slots = scratch(p, HEADS + p->dag->widest + FAB_STEP);
     for (; n_slots % FAB_STEP != 0; n_slots++) { /* adds nothing to the next hops of an entry */
-        memset(slots + (size_t)n_slots * FAB_ROW, 0, FAB_LANES * sizeof *slots);
+        memset(slots + (size_t)n_slots * FAB_ROW, 0, FAB_BLOCK_LEAVES * sizeof *slots);
         next[n_slots] = next[0];
     }
     for (uint32_t i = 0; i < h->n; i++) {
@@ -318,10 +318,10 @@ FAB_INLINE void load_slots(fab_pass *p, const hops *h, fab_next_hop_list *next, 
         if (h->level > 1) {
             const double *restrict m = p->row[i];
             uint32_t head = h->head[i];
-            for (int k = 0; k < FAB_LANES; k++) {
+            for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
                 gets[k] *= m[k];
             }
-            hold(held_by(p, head), &p->active[head], gets, lanes);
+            hold(held_by(p, head), &p->active[head], gets, leaves);
         }
     }
 }
@@ -333,9 +333,9 @@ FAB_INLINE void load_weighted(fab_pass *p, const hops *h) {
     uint64_t all = 0;
     bool have_rows = false;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
-        uint64_t lanes = e->lanes & p->active[e->v];
-        if (fab_few(lanes)) {
-            load_lanes(p, h, e, lanes);
+        uint64_t leaves = e->leaves & p->active[e->v];
+        if (fab_few(leaves)) {
+            load_leaves(p, h, e, leaves);
             continue;
         }
         if (!have_rows) {
@@ -347,13 +347,13 @@ FAB_INLINE void load_weighted(fab_pass *p, const hops *h) {
         const double *restrict part = part_of(p, e->v);
         const double *restrict scale = scale_of(p, h->level);
         divide(q, held, part);
-        for (int k = 0; k < FAB_LANES; k++) {
+        for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
             q[k] *= scale[k];
         }
-        if (lanes != FAB_ALL_LANES) {
-            clear_others(q, lanes);
+        if (leaves != FAB_ALL_LEAVES) {
+            clear_others(q, leaves);
         }
-        all |= lanes;
+        all |= leaves;
         next[n_slots++] = fab_dag_links(p->dag, e);
         if (n_slots == FAB_SLOT) {
             load_slots(p, h, next, n_slots, all);

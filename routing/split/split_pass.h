@@ -1,6 +1,6 @@
 /**
  * @file split_pass.h
- * Inside of split.c: passes over the runs of a block, and the rows of lanes that they work on.
+ * Inside of split.c: passes over the runs of a block, and the rows of leaves that they work on.
  */
 #ifndef FAB_SPLIT_PASS_H
 #define FAB_SPLIT_PASS_H
@@ -19,10 +19,10 @@ typedef struct fab_pass {
     uint32_t block;
     double *held;        /* [switch] row: amounts, or what they are folded into */
     double *part;        /* [switch] row: W or Z */
-    const double *share; /* [lane][link]: of the block, where shares are given or stand for weights */
-    double *wide_share;  /* room for the latter; NULL until needed */
+    const double *share; /* [leaf][link]: of the block, where shares are given or stand for weights */
+    double *wide_share;  /* space for the latter; NULL until needed */
     double *scale;       /* [level] row: what Z at this distance was multiplied by; 1 for W */
-    uint64_t *active;    /* [switch]: lanes in use */
+    uint64_t *active;    /* [switch]: leaves in use */
     uint8_t *even;       /* [run of the block]: all next hops have the same share (capacity) */
     double *weight;      /* [link]: weights, scaled */
     const double *x;     /* [link]: values to fold */
@@ -36,16 +36,16 @@ typedef struct fab_pass {
 /** Marks what is passed on, from the switches in use to their destinations. Not for FAB_SPLIT_SHARE. */
 void fab_pass_mark(fab_pass *p);
 
-/** W or Z of the lanes in use. False: Z leaves the range of a double. */
+/** W or Z of the leaves in use. False: Z leaves the range of a double. */
 bool fab_pass_prepare(fab_pass *p);
 
-/** Shares of the lanes in use that the weights stand for, whatever their range: p->share. */
+/** Shares of the leaves in use that the weights stand for, whatever their range: p->share. */
 fab_status fab_pass_share_wide(fab_pass *p, fab_error *err) FAB_MUST_USE;
 
-/** What `held` puts on every link. `active`: lanes that hold something; grows. */
+/** What `held` puts on every link. `active`: leaves that hold something; grows. */
 void fab_pass_load(fab_pass *p);
 
-/** Fills `held` of the lanes in use with the fold of x. */
+/** Fills `held` of the leaves in use with the fold of x. */
 void fab_pass_fold(fab_pass *p, fab_fold fold);
 
 /** The same by p->share, marking included. */
@@ -54,16 +54,16 @@ fab_status fab_pass_fold_shares(fab_pass *p, fab_fold fold, fab_error *err) FAB_
 
 /** First destination of the block. */
 static inline size_t fab_first_leaf(const fab_pass *p) {
-    return (size_t)p->block * FAB_LANES;
+    return (size_t)p->block * FAB_BLOCK_LEAVES;
 }
 
-static inline bool fab_few(uint64_t lanes) {
-    return __builtin_popcountll(lanes) <= 6;
+static inline bool fab_few(uint64_t leaves) {
+    return __builtin_popcountll(leaves) <= 6;
 }
 
-/** `FAB_EACH_LANE(k, lanes)`: a loop over the set bits. */
-#define FAB_EACH_LANE(k, lanes)                                                                                        \
-    for (uint64_t k##_rest = (lanes), k = 0; k##_rest != 0 && ((k = (uint64_t)__builtin_ctzll(k##_rest)), true);       \
+/** `FAB_EACH_LEAF(k, leaves)`: a loop over the set bits. */
+#define FAB_EACH_LEAF(k, leaves)                                                                                       \
+    for (uint64_t k##_rest = (leaves), k = 0; k##_rest != 0 && ((k = (uint64_t)__builtin_ctzll(k##_rest)), true);      \
          k##_rest &= k##_rest - 1)
 
 #endif

@@ -1,6 +1,6 @@
 /**
  * @file split_rows.h
- * Rows of 64 lanes, and the runs that work on them: what the passes of split_pass.c and split_fold.c share. Inlined
+ * Rows of 64 leaves, and the runs that work on them: what the passes of split_pass.c and split_fold.c share. Inlined
  * into every version of a pass, see fab/multiversion.h.
  */
 #ifndef FAB_SPLIT_ROWS_H
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define FAB_ALL_LANES (~UINT64_C(0))
+#define FAB_ALL_LEAVES (~UINT64_C(0))
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
@@ -35,81 +35,81 @@ FAB_INLINE double sum_eight(const double *s) {
     return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
 }
 
-/* Over 64 lanes. */
-FAB_INLINE double sum_up(const double *restrict lane) {
+/* Over 64 leaves. */
+FAB_INLINE double sum_up(const double *restrict leaf) {
     double s[8];
-    memcpy(s, lane, sizeof s);
-    for (int k = 8; k < FAB_LANES; k += 8) {
+    memcpy(s, leaf, sizeof s);
+    for (int k = 8; k < FAB_BLOCK_LEAVES; k += 8) {
         for (int j = 0; j < 8; j++) {
-            s[j] += lane[k + j];
+            s[j] += leaf[k + j];
         }
     }
     return sum_eight(s);
 }
 
-FAB_INLINE void copy_lanes(double *restrict to, const double *restrict from, uint64_t lanes) {
-    if (lanes == FAB_ALL_LANES) {
-        memcpy(to, from, FAB_LANES * sizeof *to);
-    } else if (fab_few(lanes)) {
-        FAB_EACH_LANE(k, lanes) {
+FAB_INLINE void copy_leaves(double *restrict to, const double *restrict from, uint64_t leaves) {
+    if (leaves == FAB_ALL_LEAVES) {
+        memcpy(to, from, FAB_BLOCK_LEAVES * sizeof *to);
+    } else if (fab_few(leaves)) {
+        FAB_EACH_LEAF(k, leaves) {
             to[k] = from[k];
         }
     } else {
-        for (uint64_t k = 0; k < FAB_LANES; k++) {
+        for (uint64_t k = 0; k < FAB_BLOCK_LEAVES; k++) {
             double kept = to[k];
             double copied = from[k];
-            to[k] = (lanes >> k & 1) != 0 ? copied : kept;
+            to[k] = (leaves >> k & 1) != 0 ? copied : kept;
         }
     }
 }
 
-FAB_INLINE void clear_others(double *restrict row, uint64_t lanes) {
-    for (uint64_t k = 0; k < FAB_LANES; k++) {
-        row[k] = (lanes >> k & 1) != 0 ? row[k] : 0;
+FAB_INLINE void clear_others(double *restrict row, uint64_t leaves) {
+    for (uint64_t k = 0; k < FAB_BLOCK_LEAVES; k++) {
+        row[k] = (leaves >> k & 1) != 0 ? row[k] : 0;
     }
 }
 
-/* The lanes of a row, 0 elsewhere. */
-FAB_INLINE const double *only(double *restrict room, const double *restrict row, uint64_t lanes) {
-    if (lanes == FAB_ALL_LANES) {
+/* The leaves of a row, 0 elsewhere. */
+FAB_INLINE const double *only(double *restrict out, const double *restrict row, uint64_t leaves) {
+    if (leaves == FAB_ALL_LEAVES) {
         return row;
     }
-    for (uint64_t k = 0; k < FAB_LANES; k++) {
-        room[k] = (lanes >> k & 1) != 0 ? row[k] : 0;
+    for (uint64_t k = 0; k < FAB_BLOCK_LEAVES; k++) {
+        out[k] = (leaves >> k & 1) != 0 ? row[k] : 0;
     }
-    return room;
+    return out;
 }
 
-/* Of all lanes: with a condition the compiler would divide one by one. */
+/* Of all leaves: with a condition the compiler would divide one by one. */
 FAB_INLINE void divide(double *restrict out, const double *restrict a, const double *restrict b) {
-    for (int k = 0; k < FAB_LANES; k++) {
+    for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
         out[k] = a[k] / b[k];
     }
 }
 
-/* Adds `lanes` of `from`, which is 0 elsewhere unless they are few, to what is held. */
-FAB_INLINE void hold(double *restrict to, uint64_t *active, const double *restrict from, uint64_t lanes) {
-    uint64_t fresh = lanes & ~*active;
-    if (fab_few(lanes)) {
-        FAB_EACH_LANE(k, lanes) {
+/* Adds `leaves` of `from`, which is 0 elsewhere unless they are few, to what is held. */
+FAB_INLINE void hold(double *restrict to, uint64_t *active, const double *restrict from, uint64_t leaves) {
+    uint64_t fresh = leaves & ~*active;
+    if (fab_few(leaves)) {
+        FAB_EACH_LEAF(k, leaves) {
             to[k] = ((fresh >> k & 1) != 0 ? 0 : to[k]) + from[k];
         }
     } else if (*active == 0) {
-        memcpy(to, from, FAB_LANES * sizeof *to);
+        memcpy(to, from, FAB_BLOCK_LEAVES * sizeof *to);
     } else {
-        FAB_EACH_LANE(k, fresh) {
+        FAB_EACH_LEAF(k, fresh) {
             to[k] = 0;
         }
-        for (int k = 0; k < FAB_LANES; k++) {
+        for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
             to[k] += from[k];
         }
     }
-    *active |= lanes;
+    *active |= leaves;
 }
 
 /* out = sum of factor * row over n rows, n a multiple of FAB_STEP. */
 FAB_INLINE void combine(double *restrict out, const double *const *row, const double *factor, uint32_t n) {
-    memset(out, 0, FAB_LANES * sizeof *out);
+    memset(out, 0, FAB_BLOCK_LEAVES * sizeof *out);
     for (uint32_t i = 0; i < n; i += FAB_STEP) {
         const double *a = row[i];
         const double *b = row[i + 1];
@@ -119,7 +119,7 @@ FAB_INLINE void combine(double *restrict out, const double *const *row, const do
         double fb = factor[i + 1];
         double fc = factor[i + 2];
         double fd = factor[i + 3];
-        for (int k = 0; k < FAB_LANES; k++) {
+        for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
             out[k] = (((out[k] + fa * a[k]) + fb * b[k]) + fc * c[k]) + fd * d[k];
         }
     }
@@ -155,12 +155,12 @@ FAB_INLINE hops hops_of(const fab_dag *dag, uint32_t run) {
                   .n_kinds = dag->alike[dag->run[run].list] != 0 ? 1 : n};
 }
 
-FAB_INLINE uint64_t lanes_of(const fab_pass *p, const hops *h) {
-    uint64_t lanes = 0;
+FAB_INLINE uint64_t leaves_of(const fab_pass *p, const hops *h) {
+    uint64_t leaves = 0;
     for (const fab_dag_entry *e = h->entry; e < h->end; e++) {
-        lanes |= e->lanes & p->active[e->v];
+        leaves |= e->leaves & p->active[e->v];
     }
-    return lanes;
+    return leaves;
 }
 
 /* m(i) without the weights, a row per next hop; the list is filled up with zeros. */
@@ -169,12 +169,12 @@ FAB_INLINE void find_rows(const fab_pass *p, const hops *h) {
         const double *part = part_of(p, h->head[i]);
         p->row[i] = part;
         if (p->split->rule == FAB_SPLIT_CAPACITY) {
-            double *room = scratch(p, HEADS + i);
+            double *out = scratch(p, HEADS + i);
             double capacity = h->capacity[h->rank[i]];
-            for (int k = 0; k < FAB_LANES; k++) {
-                room[k] = part[k] < capacity ? part[k] : capacity;
+            for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
+                out[k] = part[k] < capacity ? part[k] : capacity;
             }
-            p->row[i] = room;
+            p->row[i] = out;
         }
     }
     for (uint32_t i = h->n; i < filled_up(h->n); i++) {
@@ -182,7 +182,7 @@ FAB_INLINE void find_rows(const fab_pass *p, const hops *h) {
     }
 }
 
-/* m(i) of one lane; `next`: those of an entry. */
+/* m(i) of one leaf; `next`: those of an entry. */
 FAB_INLINE double measure(const fab_pass *p, const hops *h, const fab_next_hop_list *next, uint32_t i, uint64_t k) {
     double part = part_of(p, h->head[i])[k];
     if (p->split->rule == FAB_SPLIT_CAPACITY) {

@@ -1,4 +1,4 @@
-/* Splitting by given shares: small fabrics, lane by lane. */
+/* Splitting by given shares: small fabrics, leaf by leaf. */
 #include "split_rows.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ fab_status fab_pass_load_shares(fab_pass *p, fab_error *err) {
         hops h = hops_of(dag, run);
         for (const fab_dag_entry *e = h.entry; e < h.end; e++) {
             fab_next_hop_list next = fab_dag_links(dag, e);
-            FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
+            FAB_EACH_LEAF(k, e->leaves & p->active[e->v]) {
                 const double *share = shares_of(p, k);
                 double sum = 0;
                 for (uint32_t i = 0; i < h.n; i++) {
@@ -56,7 +56,7 @@ static void mark(fab_pass *p) {
         hops h = hops_of(dag, run);
         for (const fab_dag_entry *e = h.entry; e < h.end; e++) {
             fab_next_hop_list next = fab_dag_links(dag, e);
-            FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
+            FAB_EACH_LEAF(k, e->leaves & p->active[e->v]) {
                 for (uint32_t i = 0; i < h.n; i++) {
                     bool used = shares_of(p, k)[fab_next_hop(&next, i)] > 0;
                     p->active[h.head[i]] |= (uint64_t)used << k;
@@ -66,7 +66,7 @@ static void mark(fab_pass *p) {
     }
 }
 
-static fab_status fold_lane(fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t k, fab_fold fold,
+static fab_status fold_leaf(fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t k, fab_fold fold,
                             fab_error *err) {
     const double *share = shares_of(p, k);
     fab_next_hop_list next = fab_dag_links(p->dag, e);
@@ -94,14 +94,14 @@ fab_status fab_pass_fold_shares(fab_pass *p, fab_fold fold, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_dag *dag = p->dag;
     mark(p);
-    for (uint32_t k = 0; k < FAB_LANES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
+    for (uint32_t k = 0; k < FAB_BLOCK_LEAVES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
         held_by(p, dag->leaf[fab_first_leaf(p) + k])[k] = 0;
     }
     for (uint32_t run = dag->block_run[p->block]; run < dag->block_run[p->block + 1]; run++) {
         hops h = hops_of(dag, run);
         for (const fab_dag_entry *e = h.entry; e < h.end; e++) {
-            FAB_EACH_LANE(k, e->lanes & p->active[e->v]) {
-                FAB_TRY(fold_lane(p, &h, e, k, fold, err));
+            FAB_EACH_LEAF(k, e->leaves & p->active[e->v]) {
+                FAB_TRY(fold_leaf(p, &h, e, k, fold, err));
             }
         }
     }

@@ -83,39 +83,40 @@ typedef struct assembly {
     fab_next_hops *t;
     double *weight;
     uint32_t *number; /* [group]: of the switch, from 1; 0 = not met yet. A group belongs to one switch */
-    fab_id_table pieces;
-    size_t n_groups, n_members, piece_capacity;
+    fab_id_table chunks;
+    size_t n_groups, n_members, chunk_capacity;
 } assembly;
 
-static fab_status share_piece(assembly *a, const uint16_t *groups, uint32_t *out, fab_error *err) {
-    uint32_t words[FAB_PIECE_WORDS];
+static fab_status share_chunk(assembly *a, const uint16_t *groups, uint32_t *out, fab_error *err) {
+    uint32_t words[FAB_CHUNK_WORDS];
     fab_next_hops *t = a->t;
     fab_status status = FAB_OK;
     uint64_t digest = 0;
-    fab_piece_pack(groups, words);
-    for (size_t i = 0; i < FAB_PIECE_LEAVES; i++) {
+    fab_chunk_pack(groups, words);
+    for (size_t i = 0; i < FAB_CHUNK_LEAVES; i++) {
         digest = (digest ^ groups[i]) * 0x9e3779b97f4a7c15U;
         digest ^= digest >> 29;
     }
     uint32_t tag = (uint32_t)(fab_mix64(digest) >> 32);
     size_t probe = 0;
-    for (uint32_t id; (id = fab_id_table_next(&a->pieces, tag, &probe)) != UINT32_MAX;) {
-        if (memcmp(t->piece + (size_t)id * FAB_PIECE_WORDS, words, sizeof words) == 0) {
+    for (uint32_t id; (id = fab_id_table_next(&a->chunks, tag, &probe)) != UINT32_MAX;) {
+        if (memcmp(t->chunk + (size_t)id * FAB_CHUNK_WORDS, words, sizeof words) == 0) {
             *out = id;
             return FAB_OK;
         }
     }
-    uint32_t id = a->pieces.n;
-    FAB_TRY(FAB_GROW(t->piece, a->piece_capacity, ((size_t)id + 1) * FAB_PIECE_WORDS, err));
-    FAB_TRY(fab_id_table_add(&a->pieces, tag, err));
-    memcpy(t->piece + (size_t)id * FAB_PIECE_WORDS, words, sizeof words);
+    uint32_t id = a->chunks.n;
+    FAB_TRY(FAB_GROW(t->chunk, a->chunk_capacity, ((size_t)id + 1) * FAB_CHUNK_WORDS, err));
+    FAB_TRY(fab_id_table_add(&a->chunks, tag, err));
+    memcpy(t->chunk + (size_t)id * FAB_CHUNK_WORDS, words, sizeof words);
     *out = id;
 done:
     return status;
 }
 
 /* Positions of links among those of a switch. Both are by port. */
-static void find_slots(const fab_next_hops *t, uint32_t v, const fab_link_id *links, uint32_t count, uint16_t *out) {
+static void group_find_slots(const fab_next_hops *t, uint32_t v, const fab_link_id *links, uint32_t count,
+                             uint16_t *out) {
     const fab_link_id *all = t->out_link + t->out_first[v];
     uint32_t slot = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -136,7 +137,7 @@ static fab_status number_group(assembly *a, uint32_t v, uint32_t group, uint16_t
         }
         uint32_t first = b->group_link[group];
         uint32_t count = b->group_link[group + 1] - first;
-        find_slots(t, v, b->member + first, count, t->slot + a->n_members);
+        group_find_slots(t, v, b->member + first, count, t->slot + a->n_members);
         memcpy(a->weight + a->n_members, b->weight + first, count * sizeof *a->weight);
         t->group[a->n_groups++] = (fab_next_hop_group){(uint32_t)a->n_members, count};
         a->n_members += count;
@@ -146,31 +147,31 @@ static fab_status number_group(assembly *a, uint32_t v, uint32_t group, uint16_t
     return FAB_OK;
 }
 
-static fab_status add_switch(assembly *a, uint32_t v, fab_error *err) {
+static fab_status group_add_switch(assembly *a, uint32_t v, fab_error *err) {
     fab_next_hops *t = a->t;
     const uint32_t *group_of = a->b->group_of + (size_t)v * t->n_leaves;
     fab_status status = FAB_OK;
     t->group_first[v] = (uint32_t)a->n_groups;
     t->group_at[v] = t->group_first[v];
-    for (uint32_t p = 0; p < t->n_pieces_per_row; p++) {
-        uint16_t groups[FAB_PIECE_LEAVES] = {0};
-        for (uint32_t i = 0; i < FAB_PIECE_LEAVES && p * FAB_PIECE_LEAVES + i < t->n_leaves; i++) {
-            uint32_t group = group_of[p * FAB_PIECE_LEAVES + i];
+    for (uint32_t p = 0; p < t->n_chunks_per_row; p++) {
+        uint16_t groups[FAB_CHUNK_LEAVES] = {0};
+        for (uint32_t i = 0; i < FAB_CHUNK_LEAVES && p * FAB_CHUNK_LEAVES + i < t->n_leaves; i++) {
+            uint32_t group = group_of[p * FAB_CHUNK_LEAVES + i];
             if (group != 0) {
                 FAB_TRY(number_group(a, v, group - 1, &groups[i], err));
             }
         }
-        FAB_TRY(share_piece(a, groups, &t->piece_of[(size_t)p * t->n_switches + v], err));
+        FAB_TRY(share_chunk(a, groups, &t->chunk_of[(size_t)p * t->n_switches + v], err));
     }
 done:
     return status;
 }
 
-static size_t measure(const assembly *a) {
+static size_t group_measure(const assembly *a) {
     const fab_next_hops *t = a->t;
     return sizeof *t + t->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
-           (size_t)t->n_switches * t->n_pieces_per_row * sizeof *t->piece_of +
-           (size_t)a->pieces.n * FAB_PIECE_WORDS * sizeof *t->piece +
+           (size_t)t->n_switches * t->n_chunks_per_row * sizeof *t->chunk_of +
+           (size_t)a->chunks.n * FAB_CHUNK_WORDS * sizeof *t->chunk +
            ((size_t)t->n_switches + 1) * sizeof *t->group_first + t->n_switches * sizeof *t->group_at +
            a->n_groups * sizeof *t->group + a->n_members * sizeof *t->slot;
 }
@@ -184,12 +185,12 @@ fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_h
     a.t = t;
     t->n_leaves = like->n_leaves;
     t->n_switches = like->n_switches;
-    t->n_pieces_per_row = like->n_pieces_per_row;
+    t->n_chunks_per_row = like->n_chunks_per_row;
     t->out_first = like->out_first;
     t->out_link = like->out_link;
     FAB_TRY(FAB_NEW(t->leaf_index, t->n_switches, err));
     FAB_TRY(FAB_NEW(t->leaf_node, t->n_leaves, err));
-    FAB_TRY(FAB_NEW(t->piece_of, (size_t)t->n_switches * t->n_pieces_per_row, err));
+    FAB_TRY(FAB_NEW(t->chunk_of, (size_t)t->n_switches * t->n_chunks_per_row, err));
     FAB_TRY(FAB_NEW(t->group_first, (size_t)t->n_switches + 1, err));
     FAB_TRY(FAB_NEW(t->group_at, t->n_switches, err));
     FAB_TRY(FAB_NEW(t->group, b->table.n, err));
@@ -200,16 +201,16 @@ fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_h
     memcpy(t->leaf_index, like->leaf_index, t->n_switches * sizeof *t->leaf_index);
     memcpy(t->leaf_node, like->leaf_node, t->n_leaves * sizeof *t->leaf_node);
     for (uint32_t v = 0; v < t->n_switches; v++) {
-        FAB_TRY(add_switch(&a, v, err));
+        FAB_TRY(group_add_switch(&a, v, err));
     }
     t->group_first[t->n_switches] = (uint32_t)a.n_groups;
-    t->memory_bytes = measure(&a);
+    t->memory_bytes = group_measure(&a);
     *out = (fab_read_groups){.next_hops = t, .weight = b->weighted ? a.weight : NULL};
     a.t = NULL;
     a.weight = b->weighted ? NULL : a.weight;
 done:
     fab_next_hops_free(a.t);
     FAB_FREE_ALL(a.weight, a.number);
-    fab_id_table_release(&a.pieces);
+    fab_id_table_release(&a.chunks);
     return status;
 }

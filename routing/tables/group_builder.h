@@ -38,7 +38,7 @@ static inline void fab_group_builder_set(fab_group_builder *b, uint32_t v, uint3
 }
 
 /**
- * Numbers groups by their first leaf and shares equal pieces, as fab_next_hops_new() does, but no lists: a group has
+ * Numbers groups by their first leaf and shares equal chunks, as fab_next_hops_new() does, but no lists: a group has
  * weights of its own.
  * @param[in] like  Whose leaves these are.
  */

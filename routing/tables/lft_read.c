@@ -44,7 +44,7 @@ bool fab_lft_is_dump(fab_text in) {
     return fab_text_next(&in) && fab_text_take(&in, "Unicast lids");
 }
 
-static fab_status expected(const reader *r, const char *what, fab_error *err) {
+static fab_status lft_expected(const reader *r, const char *what, fab_error *err) {
     fab_token rest = fab_text_rest(r->in);
     char text[96];
     (void)snprintf(text, sizeof text, rest.length > 0 ? "where %s was expected" : "expected %s", what);
@@ -140,17 +140,17 @@ static fab_status read_head(reader *r, fab_error *err) {
     named n = {0};
     fab_node_id v = FAB_NONE;
     if (r->is_open) {
-        FAB_TRY(expected(r, "the line 'N lids dumped' of the table before", err));
+        FAB_TRY(lft_expected(r, "the line 'N lids dumped' of the table before", err));
     }
     (void)fab_text_take(r->in, "Unicast lids");
     if (!take_until(r->in, " of switch ", &skipped)) {
-        FAB_TRY(expected(r, "'of switch'", err));
+        FAB_TRY(lft_expected(r, "'of switch'", err));
     }
     if (!take_until(r->in, "guid 0x", &skipped)) {
-        FAB_TRY(expected(r, "'guid 0x'", err));
+        FAB_TRY(lft_expected(r, "'guid 0x'", err));
     }
     if (!take_until(r->in, " (", &n.guid) || !take_description(r->in, "):", &n.description)) {
-        FAB_TRY(expected(r, "a GUID, a description in brackets and a colon", err));
+        FAB_TRY(lft_expected(r, "a GUID, a description in brackets and a colon", err));
     }
     FAB_TRY(find_node(r, &n, FAB_NODE_SWITCH, &v, err));
     size_t *line = &r->head_line[v - r->f->first[FAB_NODE_SWITCH]];
@@ -187,10 +187,10 @@ static fab_status read_owner(reader *r, const char *tail, entry *out, fab_error 
         return fab_text_wrong(r->in, kind.column, FAB_EUNSUPPORTED, "to other subnets: this fabric has none", kind,
                               err);
     } else if (!fab_text_take(r->in, "Channel Adapter portguid 0x")) {
-        return expected(r, "'Channel Adapter portguid 0x' or 'Switch portguid 0x'", err);
+        return lft_expected(r, "'Channel Adapter portguid 0x' or 'Switch portguid 0x'", err);
     }
     if (!take_until(r->in, ": ", &n.guid) || !take_description(r->in, tail, &n.description)) {
-        return expected(r, "a GUID, a colon and a description in quotes", err);
+        return lft_expected(r, "a GUID, a colon and a description in quotes", err);
     }
     static const char IN_SWITCH[] = "Aggregation Node"; /* adapters inside switches, which no NIC stands for */
     size_t size = sizeof IN_SWITCH - 1;
@@ -235,7 +235,7 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
     } else if (fab_text_take(r->in, ": (")) {
         FAB_TRY(read_owner(r, ")", out, err));
     } else {
-        FAB_TRY(expected(r, "'#' or ': (' and whose LID it is (as dump_lfts without -n writes it)", err));
+        FAB_TRY(lft_expected(r, "'#' or ': (' and whose LID it is (as dump_lfts without -n writes it)", err));
     }
 done:
     return status;
@@ -338,7 +338,7 @@ done:
 }
 
 /* `36 lids dumped`: the last LID of the subnet (opensm); `36 valid lids dumped`: as many lines (dump_lfts). */
-static fab_status read_count(reader *r, fab_error *err) {
+static fab_status lft_read_count(reader *r, fab_error *err) {
     fab_token count = fab_text_token(r->in);
     uint64_t n = 0;
     if (!fab_token_number(count, &n)) {
@@ -346,7 +346,7 @@ static fab_status read_count(reader *r, fab_error *err) {
     }
     bool valid = fab_text_take(r->in, "valid ");
     if (!fab_text_take(r->in, "lids dumped") || fab_text_token(r->in).length > 0) {
-        return expected(r, "'lids dumped'", err);
+        return lft_expected(r, "'lids dumped'", err);
     }
     if (valid ? n != r->n_entries : n < r->n_entries) {
         char what[80];
@@ -364,7 +364,7 @@ static bool is_heading(const fab_text *in) {
            (fab_text_take(&copy, "Port ") && fab_text_take(&copy, "Info"));
 }
 
-static fab_status read_line(reader *r, fab_error *err) {
+static fab_status lft_read_line(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text ahead = *r->in;
     if (fab_text_take(&ahead, "Unicast lids")) {
@@ -374,10 +374,10 @@ static fab_status read_line(reader *r, fab_error *err) {
         return FAB_OK;
     }
     if (!r->is_open) {
-        return expected(r, "'Unicast lids ...', the head of a table,", err);
+        return lft_expected(r, "'Unicast lids ...', the head of a table,", err);
     }
     if (!fab_text_take(&ahead, "0x")) {
-        return read_count(r, err);
+        return lft_read_count(r, err);
     }
     entry e = {0};
     FAB_TRY(read_entry(r, &e, err));
@@ -431,7 +431,7 @@ done:
     return status;
 }
 
-/* What its own leaf does not hand over reaches nobody. */
+/* What its own leaf does not deliver reaches nobody. */
 static fab_status drop_unreached(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = r->f;
@@ -470,7 +470,7 @@ fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *
     FAB_TRY(FAB_NEW(r.lid, read.n_destinations, err));
     FAB_TRY(FAB_NEW(r.head_line, fab_n_switches(r.f), err));
     while (fab_text_next(in)) {
-        FAB_TRY(read_line(&r, err));
+        FAB_TRY(lft_read_line(&r, err));
     }
     if (r.is_open) {
         status = fab_text_wrong(in, 1, FAB_EINPUT, "the file is cut off: there is no line 'N lids dumped'",

@@ -12,7 +12,7 @@ typedef struct access_ports {
     fab_hop_key *key;      /* of a packet to there */
 } access_ports;
 
-static void release(access_ports *a) {
+static void tables_release(access_ports *a) {
     FAB_FREE_ALL(a->first, a->destination, a->key);
 }
 
@@ -45,14 +45,14 @@ done:
     return status;
 }
 
-/* The entries of switch v for the ports of a leaf, by the formula of plain engines. */
-static void fill_plain(const fab_router *router, uint32_t v, uint32_t leaf, const access_ports *a, uint16_t *row) {
+/* The entries of switch v for the ports of a leaf, by the formula of modulo engines. */
+static void fill_modulo(const fab_router *router, uint32_t v, uint32_t leaf, const access_ports *a, uint16_t *row) {
     const fab_fabric *f = router->fabric;
     fab_next_hop_list next = fab_next_hops_look(router->next_hops, v, leaf);
     uint32_t count = next.count;
     uint32_t tier = router->switch_tier[v];
-    uint32_t slot = router->plain_slot[tier];
-    uint32_t shift = router->plain_shift[tier];
+    uint32_t slot = router->modulo_slot[tier];
+    uint32_t shift = router->modulo_shift[tier];
     bool is_power = (count & (count - 1)) == 0;
     for (uint32_t i = a->first[leaf]; count > 0 && i < a->first[leaf + 1]; i++) {
         uint32_t value = a->key[i].value[slot] >> shift;
@@ -86,14 +86,14 @@ fab_status fab_tables_fill(const fab_router *router, uint16_t *out_port, fab_err
                 for (uint32_t i = a.first[leaf]; i < a.first[leaf + 1]; i++) {
                     row[a.destination[i]] = (uint16_t)(a.destination[i] % router->port_stride + 1);
                 }
-            } else if (router->is_plain) {
-                fill_plain(router, v, leaf, &a, row);
+            } else if (router->is_modulo) {
+                fill_modulo(router, v, leaf, &a, row);
             } else {
                 fill_any(router, v, leaf, &a, row);
             }
         }
     }
 done:
-    release(&a);
+    tables_release(&a);
     return status;
 }

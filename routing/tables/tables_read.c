@@ -239,7 +239,7 @@ done:
     return status;
 }
 
-static fab_status read_line(reader *r, fab_token first, fab_error *err) {
+static fab_status tables_read_line(reader *r, fab_token first, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_next_hops *t = r->t;
     uint32_t base = r->f->first[FAB_NODE_SWITCH];
@@ -428,7 +428,7 @@ static fab_status read_tables(reader *r, fab_error *err) {
         if (first.length == 3 && memcmp(first.text, "end", 3) == 0) {
             break;
         }
-        FAB_TRY(read_line(r, first, err));
+        FAB_TRY(tables_read_line(r, first, err));
     }
     FAB_TRY(read_end(r, err));
     FAB_TRY(check_complete(r, err));

@@ -1,7 +1,7 @@
 #include "fab/explain.h"
 #include "engines/engines.h"
 #include "fab/memory.h"
-#include "legs.h"
+#include "host_segments.h"
 
 #include <stdio.h>
 
@@ -49,24 +49,24 @@ static void decide(const fab_router *router, uint64_t seed, fab_node_id v, uint3
     }
 }
 
-static fab_status walk(const fab_router *router, const fab_legs *legs, fab_hop_key *key, uint64_t seed,
-                       fab_explained_path *out, fab_error *err) {
+static fab_status explain_walk(const fab_router *router, const fab_host_segments *segments, fab_hop_key *key,
+                               uint64_t seed, fab_explained_path *out, fab_error *err) {
     const fab_fabric *f = router->fabric;
-    uint32_t leaf = router->next_hops->leaf_index[legs->dst_leaf - f->first[FAB_NODE_SWITCH]];
-    key->src_nic = legs->src_nic;
-    key->dst_nic = legs->dst_nic;
-    key->destination = leaf * router->port_stride + legs->dst_port - 1;
+    uint32_t leaf = router->next_hops->leaf_index[segments->dst_leaf - f->first[FAB_NODE_SWITCH]];
+    key->src_nic = segments->src_nic;
+    key->dst_nic = segments->dst_nic;
+    key->destination = leaf * router->port_stride + segments->dst_port - 1;
     if (router->engine->begin != NULL) {
         router->engine->begin(router, seed, key, 1);
     }
-    for (fab_node_id v = legs->src_leaf; v != legs->dst_leaf;) {
+    for (fab_node_id v = segments->src_leaf; v != segments->dst_leaf;) {
         fab_decision decision;
         decide(router, seed, v, leaf, key, &decision);
         if (decision.link == FAB_NONE) {
             char a[FAB_NODE_NAME_SIZE];
             char b[FAB_NODE_NAME_SIZE];
             return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s", fab_node_name(f, v, a),
-                            fab_node_name(f, legs->dst_leaf, b));
+                            fab_node_name(f, segments->dst_leaf, b));
         }
         fab_status status = add_links(out, &decision.link, 1, err);
         if (status == FAB_OK) {
@@ -84,7 +84,7 @@ fab_status fab_explain_path(const fab_router *router, const fab_flow *flow, uint
                             fab_explained_path *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_ports *ports = &router->ports;
-    fab_legs legs = {0};
+    fab_host_segments segments = {0};
     fab_hop_key key = {.ordinal = flow->ordinal, .queue_pair = path / ports->nics_per_gpu};
     out->n_links = out->n_decisions = 0;
     if (router->engine->route != NULL || router->splits) {
@@ -92,12 +92,12 @@ fab_status fab_explain_path(const fab_router *router, const fab_flow *flow, uint
     }
     out->queue_pair = key.queue_pair;
     out->plane = fab_plane_of(router, flow, key.queue_pair, seed);
-    FAB_TRY(
-        fab_legs_of(router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, out->plane, &legs, err));
-    FAB_TRY(add_links(out, legs.head, legs.n_head, err));
-    if (!legs.in_domain) {
-        FAB_TRY(walk(router, &legs, &key, seed, out, err));
-        FAB_TRY(add_links(out, legs.tail, legs.n_tail, err));
+    FAB_TRY(fab_host_segments_of(router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, out->plane,
+                                 &segments, err));
+    FAB_TRY(add_links(out, segments.head, segments.n_head, err));
+    if (!segments.in_domain) {
+        FAB_TRY(explain_walk(router, &segments, &key, seed, out, err));
+        FAB_TRY(add_links(out, segments.tail, segments.n_tail, err));
     }
 done:
     return status;

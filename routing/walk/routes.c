@@ -11,7 +11,8 @@ void fab_routes_release(fab_routes *routes) {
     *routes = (fab_routes){0};
 }
 
-static fab_status append(fab_routes *routes, size_t *n, const fab_link_id *links, uint32_t count, fab_error *err) {
+static fab_status routes_append(fab_routes *routes, size_t *n, const fab_link_id *links, uint32_t count,
+                                fab_error *err) {
     fab_status status = FAB_GROW(routes->link, routes->link_capacity, *n + count, err);
     for (uint32_t i = 0; status == FAB_OK && i < count; i++) {
         routes->link[(*n)++] = links[i];
@@ -38,7 +39,7 @@ static fab_status write_rest(writer *w, uint32_t i, fab_error *err) {
         if (link == FAB_NONE) {
             return fab_walk_unreachable(&w->walk, w->router, i, err);
         }
-        fab_status status = append(w->routes, &w->n_links, &link, 1, err);
+        fab_status status = routes_append(w->routes, &w->n_links, &link, 1, err);
         if (status != FAB_OK) {
             return status;
         }
@@ -74,11 +75,11 @@ static fab_status write_paths(writer *w, fab_error *err) {
     fab_status status = FAB_OK;
     fab_routes *routes = w->routes;
     const fab_walk *walk = &w->walk;
-    bool legs = !routes->between_switches;
+    bool segments = !routes->between_switches;
     for (uint32_t i = 0; i < walk->n; i++) {
         routes->path_first[w->n_paths++] = w->n_links;
-        if (legs) {
-            FAB_TRY(append(routes, &w->n_links, walk->legs[i].head, walk->legs[i].n_head, err));
+        if (segments) {
+            FAB_TRY(routes_append(routes, &w->n_links, walk->segments[i].head, walk->segments[i].n_head, err));
         }
         FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, w->n_links + walk->n_hops[i], err)); /* after rests */
         for (uint32_t k = 0; k < walk->n_hops[i]; k++) {
@@ -87,15 +88,15 @@ static fab_status write_paths(writer *w, fab_error *err) {
         if (walk->at[i] != walk->target[i]) {
             FAB_TRY(write_rest(w, i, err));
         }
-        if (legs) {
-            FAB_TRY(append(routes, &w->n_links, walk->legs[i].tail, walk->legs[i].n_tail, err));
+        if (segments) {
+            FAB_TRY(routes_append(routes, &w->n_links, walk->segments[i].tail, walk->segments[i].n_tail, err));
         }
     }
 done:
     return status;
 }
 
-static fab_status flush(writer *w, fab_error *err) {
+static fab_status routes_flush(writer *w, fab_error *err) {
     fab_status status = FAB_OK;
     fab_routes *routes = w->routes;
     fab_walk *walk = &w->walk;
@@ -104,7 +105,8 @@ static fab_status flush(writer *w, fab_error *err) {
     fab_walk_begin(walk, w->router, w->seed);
     FAB_TRY(fab_walk_run(walk, w->router, w->seed, err));
     FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + n + 1, err));
-    FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, w->n_links + n * (FAB_WALK_HOPS + 2 * FAB_LEG_LINKS), err));
+    FAB_TRY(
+        FAB_GROW(routes->link, routes->link_capacity, w->n_links + n * (FAB_WALK_HOPS + 2 * FAB_SEGMENT_LINKS), err));
     if (routes->group != NULL) {
         FAB_TRY(FAB_GROW(routes->group, routes->group_capacity, w->n_links + n * FAB_WALK_HOPS, err));
     }
@@ -121,7 +123,7 @@ done:
 
 /* None may be left from another engine. Paths longer than a walk holds are finished without groups. */
 static fab_status start_groups(const fab_router *router, fab_routes *routes, fab_error *err) {
-    if (!routes->wants_groups || !routes->between_switches || !router->is_plain || !fab_is_tree(router->fabric)) {
+    if (!routes->wants_groups || !routes->between_switches || !router->is_modulo || !fab_is_tree(router->fabric)) {
         free(routes->group);
         routes->group = NULL;
         routes->group_capacity = 0;
@@ -162,12 +164,12 @@ static fab_status add_rows(writer *w, const fab_phase *phase, uint64_t first, ui
             for (uint32_t qp = 0; qp < count; qp++) {
                 fab_walk_add_ends(&w->walk, source, in_domain ? source : &end[to], 0, qp);
                 if (w->walk.n == FAB_WALK_PATHS) {
-                    FAB_TRY(flush(w, err));
+                    FAB_TRY(routes_flush(w, err));
                 }
             }
         }
     }
-    FAB_TRY(flush(w, err));
+    FAB_TRY(routes_flush(w, err));
     w->routes->flow_first[n_flows] = (uint32_t)n_paths;
     w->routes->n_flows = n_flows;
 done:
@@ -178,33 +180,33 @@ done:
 static void add_simple(writer *w, const fab_flow *flow, uint32_t queue_pair) {
     const fab_port_end *from = &w->router->end[flow->src];
     const fab_port_end *to = &w->router->end[flow->dst];
-    fab_legs *legs = &w->walk.legs[w->walk.n];
-    legs->in_domain = false;
-    legs->n_head = 2;
-    legs->head[0] = from->pcie;
-    legs->head[1] = from->up;
-    legs->n_tail = 2;
-    legs->tail[0] = to->up ^ 1U;
-    legs->tail[1] = to->pcie ^ 1U;
+    fab_host_segments *segments = &w->walk.segments[w->walk.n];
+    segments->in_domain = false;
+    segments->n_head = 2;
+    segments->head[0] = from->pcie;
+    segments->head[1] = from->up;
+    segments->n_tail = 2;
+    segments->tail[0] = to->up ^ 1U;
+    segments->tail[1] = to->pcie ^ 1U;
     fab_walk_add_ends(&w->walk, from, to, flow->ordinal, queue_pair);
 }
 
 static fab_status add_any(writer *w, const fab_flow *flow, uint32_t path, fab_error *err) {
     const fab_ports *ports = &w->router->ports;
-    fab_legs legs = {0};
+    fab_host_segments segments = {0};
     fab_hop_key key = {.ordinal = flow->ordinal, .queue_pair = path / ports->nics_per_gpu};
     uint32_t plane = fab_plane_of(w->router, flow, key.queue_pair, w->seed);
-    fab_status status =
-        fab_legs_of(w->router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, plane, &legs, err);
+    fab_status status = fab_host_segments_of(w->router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu,
+                                             plane, &segments, err);
     if (status == FAB_OK) {
-        key.src_nic = legs.src_nic;
-        key.dst_nic = legs.dst_nic;
-        fab_walk_add(&w->walk, w->router, &legs, &key);
+        key.src_nic = segments.src_nic;
+        key.dst_nic = segments.dst_nic;
+        fab_walk_add(&w->walk, w->router, &segments, &key);
     }
     return status;
 }
 
-static fab_status add_path(writer *w, const fab_flow *flow, uint32_t path, fab_error *err) {
+static fab_status routes_add_path(writer *w, const fab_flow *flow, uint32_t path, fab_error *err) {
     const fab_port_end *end = w->router->end;
     fab_status status = FAB_OK;
     if (end != NULL && end[flow->src].domain != end[flow->dst].domain) {
@@ -212,7 +214,7 @@ static fab_status add_path(writer *w, const fab_flow *flow, uint32_t path, fab_e
     } else {
         status = add_any(w, flow, path, err);
     }
-    return status == FAB_OK && w->walk.n == FAB_WALK_PATHS ? flush(w, err) : status;
+    return status == FAB_OK && w->walk.n == FAB_WALK_PATHS ? routes_flush(w, err) : status;
 }
 
 static bool same_domain(const fab_fabric *f, const fab_ports *ports, uint32_t a, uint32_t b) {
@@ -259,10 +261,10 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
                      paths_per_flow, UINT32_MAX);
         }
         for (size_t path = 0; path < count; path++) {
-            FAB_TRY(add_path(&w, &flow, (uint32_t)path, err));
+            FAB_TRY(routes_add_path(&w, &flow, (uint32_t)path, err));
         }
     }
-    FAB_TRY(flush(&w, err));
+    FAB_TRY(routes_flush(&w, err));
     routes->flow_first[n_flows] = (uint32_t)n_paths;
     routes->n_flows = n_flows;
 done:
@@ -291,16 +293,16 @@ fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_no
     FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n + 1, err));
     for (uint32_t i = 0; i < n; i++) {
         fab_link_id down = router->ports.nic_access[(size_t)dst_nic[i] * router->ports.n_planes] ^ 1U;
-        const fab_legs legs = {
+        const fab_host_segments segments = {
             .src_leaf = src_leaf[i], .dst_leaf = fab_tail(f, down), .dst_port = f->port[down], .dst_nic = dst_nic[i]};
         const fab_hop_key key = {.src_nic = sender_on(f, src_leaf[i], dst_nic[i]), .dst_nic = dst_nic[i]};
         routes->flow_first[i] = i;
-        fab_walk_add(&w.walk, router, &legs, &key);
+        fab_walk_add(&w.walk, router, &segments, &key);
         if (w.walk.n == FAB_WALK_PATHS) {
-            FAB_TRY(flush(&w, err));
+            FAB_TRY(routes_flush(&w, err));
         }
     }
-    FAB_TRY(flush(&w, err));
+    FAB_TRY(routes_flush(&w, err));
     routes->flow_first[n] = n;
     routes->n_flows = n;
 done:
@@ -325,8 +327,8 @@ fab_status fab_routes_of_round(const fab_routes *all, uint32_t round, uint32_t n
         FAB_TRY(FAB_GROW(out->path_first, out->path_capacity, n_paths + count + 1, err));
         for (size_t path = first; path < first + count; path++) {
             out->path_first[n_paths++] = n_links;
-            FAB_TRY(append(out, &n_links, all->link + all->path_first[path],
-                           (uint32_t)(all->path_first[path + 1] - all->path_first[path]), err));
+            FAB_TRY(routes_append(out, &n_links, all->link + all->path_first[path],
+                                  (uint32_t)(all->path_first[path + 1] - all->path_first[path]), err));
         }
     }
     FAB_TRY(FAB_GROW(out->path_first, out->path_capacity, n_paths + 1, err));

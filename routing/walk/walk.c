@@ -37,23 +37,23 @@ fab_link_id fab_router_next(const fab_router *router, uint64_t seed, fab_node_id
     return fab_next_hop(&hop.next, hop.count == 1 ? 0 : router->engine->pick(router, seed, &hop, key));
 }
 
-void fab_walk_add(fab_walk *walk, const fab_router *router, const fab_legs *legs, const fab_hop_key *key) {
+void fab_walk_add(fab_walk *walk, const fab_router *router, const fab_host_segments *segments, const fab_hop_key *key) {
     uint32_t base = router->fabric->first[FAB_NODE_SWITCH];
     uint32_t i = walk->n++;
-    walk->legs[i] = *legs;
+    walk->segments[i] = *segments;
     walk->key[i] = *key;
-    if (legs->in_domain) {
+    if (segments->in_domain) {
         walk->key[i] = (fab_hop_key){0};
         walk->at[i] = 0;
         walk->target[i] = 0;
         walk->leaf[i] = 0;
         return;
     }
-    walk->at[i] = legs->src_leaf - base;
+    walk->at[i] = segments->src_leaf - base;
     walk->from[i] = walk->at[i];
-    walk->target[i] = legs->dst_leaf - base;
+    walk->target[i] = segments->dst_leaf - base;
     walk->leaf[i] = router->next_hops->leaf_index[walk->target[i]];
-    walk->key[i].destination = walk->leaf[i] * router->port_stride + legs->dst_port - 1;
+    walk->key[i].destination = walk->leaf[i] * router->port_stride + segments->dst_port - 1;
 }
 
 void fab_walk_begin(fab_walk *walk, const fab_router *router, uint64_t seed) {
@@ -78,9 +78,9 @@ static inline uint32_t value_at(const fab_walk *walk, uint32_t groups, uint32_t 
     return walk->value[(groups >> 5 & 7) * FAB_WALK_PATHS + i] >> (groups & 31);
 }
 
-/* One hop of every path, by the formula of plain engines. Returns how many go on, FAB_NONE where one has no next hop.
+/* One hop of every path, by the formula of modulo engines. Returns how many go on, FAB_NONE where one has no next hop.
  * Each pass reads what the one before has asked the memory for. */
-static uint32_t step_plain(fab_walk *walk, const fab_router *router, uint32_t hop) {
+static uint32_t step_modulo(fab_walk *walk, const fab_router *router, uint32_t hop) {
     const fab_next_hops *t = router->next_hops;
     uint32_t list[FAB_WALK_PATHS]; /* those that go on */
     const uint32_t *group[FAB_WALK_PATHS];
@@ -137,7 +137,7 @@ FAB_GATHERING static uint32_t step_vectors(fab_walk *walk, const fab_router *rou
     const int32_t n_switches = (int32_t)t->n_switches;
     const int32_t *at = (const int32_t *)walk->at;
     const int32_t *leaf = (const int32_t *)walk->leaf;
-    const int32_t *piece_of = (const int32_t *)t->piece_of;
+    const int32_t *chunk_of = (const int32_t *)t->chunk_of;
     const int32_t *slot = (const int32_t *)router->step_slot;
     uint32_t number[FAB_WALK_PATHS]; /* of the group within the switch, from 1; 0: none */
     int32_t first[FAB_WALK_PATHS];   /* of the group */
@@ -149,8 +149,8 @@ FAB_GATHERING static uint32_t step_vectors(fab_walk *walk, const fab_router *rou
     uint32_t n_lost = 0;
     for (int32_t i = 0; i < n; i++) {
         int32_t v = at[i];
-        int32_t piece = piece_of[leaf[i] / FAB_PIECE_LEAVES * n_switches + v];
-        uint32_t pair = t->piece[piece * FAB_PIECE_WORDS + leaf[i] % FAB_PIECE_LEAVES / 2];
+        int32_t chunk = chunk_of[leaf[i] / FAB_CHUNK_LEAVES * n_switches + v];
+        uint32_t pair = t->chunk[chunk * FAB_CHUNK_WORDS + leaf[i] % FAB_CHUNK_LEAVES / 2];
         uint32_t own = pair >> (leaf[i] % 2 * 16) & UINT16_MAX;
         int32_t mask = own == 0 ? 0 : -1;
         int32_t groups = (int32_t)router->step_switch[v].groups;
@@ -228,19 +228,19 @@ static bool is_refused_at_once(const fab_walk *walk, const fab_router *router, u
            router->unreached[key->destination] != 0;
 }
 
-static uint32_t step(fab_walk *walk, const fab_router *router, uint64_t seed, uint32_t hop) {
+static uint32_t walk_step(fab_walk *walk, const fab_router *router, uint64_t seed, uint32_t hop) {
     uint32_t left = 0;
     uint32_t at[FAB_WALK_PATHS] = {0};
-    if (!router->is_plain) {
+    if (!router->is_modulo) {
         return step_any(walk, router, seed, hop);
     }
     if (walk->wants_groups) {
         memcpy(at, walk->at, sizeof at);
     }
 #ifdef FAB_GATHERS
-    left = router->gathers ? step_vectors(walk, router, hop) : step_plain(walk, router, hop);
+    left = router->gathers ? step_vectors(walk, router, hop) : step_modulo(walk, router, hop);
 #else
-    left = step_plain(walk, router, hop);
+    left = step_modulo(walk, router, hop);
 #endif
     for (uint32_t i = 0; walk->wants_groups && left != FAB_NONE && i < walk->n;
          i++) { /* numbers among those of all switches */
@@ -261,7 +261,7 @@ fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed,
     walk->n_steps = 0;
     while (left > 0 && left != FAB_NONE && walk->n_steps < FAB_WALK_HOPS) { /* all have begun together */
         uint32_t hop = walk->n_steps++;
-        left = step(walk, router, seed, hop);
+        left = walk_step(walk, router, seed, hop);
     }
     walk->n_left = left;
     return left != FAB_NONE ? FAB_OK : fab_walk_unreachable(walk, router, walk->lost, err);

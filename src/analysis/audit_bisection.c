@@ -16,7 +16,7 @@
 typedef enum half { HALF_NONE, HALF_FIRST, HALF_SECOND } half;
 
 typedef struct halves {
-    uint32_t *order; /* [n_servers] of the import: by name, whether whole or not */
+    uint32_t *order; /* [n_servers] of the import: by name, whether complete or not */
     uint8_t *of;     /* [n_servers]: half */
 } halves;
 
@@ -36,25 +36,25 @@ typedef struct capacities {
 
 /* --- halves ------------------------------------------------------------------------------------------------------- */
 
-/* Whole servers stand first in an import, and each run is in order: merged, a server that lacks a NIC stands where it
- * would stand with it. */
-static fab_status order_servers(const fab_installed *in, halves *out, fab_error *err) {
+/* Complete servers stand first in an import, and each run is in order: merged, a server that lacks a NIC stands where
+ * it would stand with it. */
+static fab_status order_servers(const fab_structure *in, halves *out, fab_error *err) {
     fab_status status = FAB_OK;
-    uint32_t whole = 0;
-    uint32_t other = in->n_whole;
+    uint32_t complete = 0;
+    uint32_t other = in->n_complete;
     FAB_TRY(FAB_NEW(out->order, (size_t)in->n_servers + 1, err));
     FAB_TRY(FAB_NEW(out->of, (size_t)in->n_servers + 1, err));
     for (uint32_t i = 0; i < in->n_servers; i++) {
-        bool takes_whole =
-            whole < in->n_whole &&
-            (other == in->n_servers || fab_compare_names(in->server_name[whole], in->server_name[other]) <= 0);
-        out->order[i] = takes_whole ? whole++ : other++;
+        bool takes_complete =
+            complete < in->n_complete &&
+            (other == in->n_servers || fab_compare_names(in->server_name[complete], in->server_name[other]) <= 0);
+        out->order[i] = takes_complete ? complete++ : other++;
     }
 done:
     return status;
 }
 
-static void halve(const fab_installed *in, halves *out) {
+static void halve(const fab_structure *in, halves *out) {
     for (uint32_t i = 0; i < in->n_servers; i++) {
         out->of[out->order[i]] = i < in->n_servers / 2 ? HALF_FIRST : HALF_SECOND;
     }
@@ -70,7 +70,7 @@ static int by_placed_name(const void *x, const void *y) {
 }
 
 /* The half in which the plan has a server of that name; servers that are not planned are in none. */
-static fab_status halve_as(const fab_installed *plan, const halves *planned, const fab_installed *in, halves *out,
+static fab_status halve_as(const fab_structure *plan, const halves *planned, const fab_structure *in, halves *out,
                            fab_error *err) {
     fab_status status = FAB_OK;
     placed *names = NULL;
@@ -91,7 +91,7 @@ done:
 
 /* --- capacities --------------------------------------------------------------------------------------------------- */
 
-static fab_status add(capacities *c, uint32_t tail, uint32_t head, bool both, double bps, fab_error *err) {
+static fab_status bisection_add(capacities *c, uint32_t tail, uint32_t head, bool both, double bps, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_GROW(c->list, c->most, c->n + 1, err));
     c->list[c->n++] = (capacity){tail, head, both, bps};
@@ -105,30 +105,31 @@ static fab_status add_nic(capacities *c, uint8_t of_half, uint32_t leaf, uint32_
     if (of_half == HALF_NONE) {
         return FAB_OK;
     }
-    return of_half == HALF_FIRST ? add(c, source, leaf, false, bps, err) : add(c, leaf, source + 1, false, bps, err);
+    return of_half == HALF_FIRST ? bisection_add(c, source, leaf, false, bps, err)
+                                 : bisection_add(c, leaf, source + 1, false, bps, err);
 }
 
-/* Nodes are those of the site, then absent switches, source and sink. */
-static fab_status add_present(const fab_installed *in, const halves *h, uint32_t source, capacities *c,
+/* Nodes are those of the installed network, then absent switches, source and sink. */
+static fab_status add_present(const fab_structure *in, const halves *h, uint32_t source, capacities *c,
                               fab_error *err) {
     fab_status status = FAB_OK;
     size_t per_server = (size_t)in->nics_per_server * in->n_planes;
     for (size_t i = 0; i < in->n_servers * per_server; i++) {
         uint32_t side = in->nic_side[i];
-        if (side != FAB_SITE_NONE) {
-            double bps = in->site->cables[side >> 1].rate_bps;
-            FAB_TRY(add_nic(c, h->of[i / per_server], fab_site_far(in->site, side)->node, source,
+        if (side != FAB_NETWORK_NONE) {
+            double bps = in->net->cables[side >> 1].rate_bps;
+            FAB_TRY(add_nic(c, h->of[i / per_server], fab_network_far(in->net, side)->node, source,
                             bps > 0 ? bps : in->cable_bps[1], err));
         }
     }
     for (uint32_t t = 0; t < in->n_trunks; t++) {
         uint32_t side[2];
-        fab_installed_trunk(in, t, side);
-        uint32_t lower = fab_site_near(in->site, side[0])->node;
-        uint32_t upper = fab_site_near(in->site, side[1])->node;
-        double bps = in->site->cables[in->trunk[t]].rate_bps;
+        fab_structure_trunk(in, t, side);
+        uint32_t lower = fab_network_near(in->net, side[0])->node;
+        uint32_t upper = fab_network_near(in->net, side[1])->node;
+        double bps = in->net->cables[in->trunk[t]].rate_bps;
         double usual = in->cable_bps[in->is_tree ? in->switches[in->switch_of[upper]].tier : 2];
-        FAB_TRY(add(c, lower, upper, true, bps > 0 ? bps : usual, err));
+        FAB_TRY(bisection_add(c, lower, upper, true, bps > 0 ? bps : usual, err));
     }
 done:
     return status;
@@ -147,19 +148,19 @@ static bool has_own_finding(const fab_audit *audit, const char *server) {
 
 /* Trunks as the audit knows them; and of the one leaf that is absent the NICs that servers lack.
  * *out_serves: there are such NICs, or no leaf is absent. */
-static fab_status add_lacks(const fab_installed *in, const halves *h, const fab_audit *audit, uint32_t source,
+static fab_status add_lacks(const fab_structure *in, const halves *h, const fab_audit *audit, uint32_t source,
                             capacities *c, bool *out_serves, fab_error *err) {
     fab_status status = FAB_OK;
     *out_serves = audit->n_absent_leaves == 0;
     size_t per_server = (size_t)in->nics_per_server * in->n_planes;
     for (uint32_t i = 0; i < audit->n_lacks; i++) {
         const fab_audit_lack *l = &audit->lacks[i];
-        FAB_TRY(add(c, l->node[0], l->node[1], true, l->cables * l->rate_bps, err));
+        FAB_TRY(bisection_add(c, l->node[0], l->node[1], true, l->cables * l->rate_bps, err));
     }
     for (uint32_t s = 0; audit->n_absent_leaves == 1 && s < in->n_servers; s++) {
         uint32_t n = 0;
         for (size_t i = s * per_server; i < (s + 1) * per_server; i++) {
-            n += in->nic_side[i] == FAB_SITE_NONE;
+            n += in->nic_side[i] == FAB_NETWORK_NONE;
         }
         if (n > 0 && !has_own_finding(audit, in->server_name[s])) {
             *out_serves = true;
@@ -170,7 +171,7 @@ done:
     return status;
 }
 
-static fab_status cut(const capacities *c, uint32_t source, double *out_bps, fab_error *err) {
+static fab_status bisection_cut(const capacities *c, uint32_t source, double *out_bps, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t(*edges)[2] = NULL;
     uint64_t total = 0;
@@ -201,8 +202,8 @@ static void say(fab_audit_bisection *out, const char *why) {
 }
 
 /* Why there is no bisection; NULL: there is one. */
-static const char *obstacle(const fab_installed *in) {
-    if (in->site->is_tree_of_names) {
+static const char *obstacle(const fab_structure *in) {
+    if (in->net->is_tree_of_names) {
         return "it tells who is below whom, but no cables and no rates";
     }
     if (!in->knows_rates) {
@@ -212,12 +213,12 @@ static const char *obstacle(const fab_installed *in) {
 }
 
 /* Servers and tiers; *out is NULL, and `why` says why, where there are none. */
-static fab_status import(fab_site **site, const char *whose, fab_installed **out, fab_audit_bisection *b,
+static fab_status import(fab_network **net, const char *whose, fab_structure **out, fab_audit_bisection *b,
                          fab_error *err) {
-    static const fab_installed_options AS_IT_IS = {.nics_per_server = 0};
+    static const fab_structure_options AS_IT_IS = {.nics_per_server = 0};
     fab_error inner = {0};
     char why[sizeof b->why];
-    fab_status status = fab_installed_of(site, &AS_IT_IS, out, &inner);
+    fab_status status = fab_structure_of(net, &AS_IT_IS, out, &inner);
     if (status != FAB_OK && status != FAB_EINPUT && status != FAB_EUNSUPPORTED) {
         return fab_fail(err, status, inner.where, "%s", inner.text);
     }
@@ -225,13 +226,13 @@ static fab_status import(fab_site **site, const char *whose, fab_installed **out
     if (reason != NULL) {
         (void)snprintf(why, sizeof why, "%s: %.200s", whose, reason);
         say(b, why);
-        fab_installed_free(*out);
+        fab_structure_free(*out);
         *out = NULL;
     }
     return FAB_OK;
 }
 
-static fab_status with_lacks(const fab_installed *in, const halves *h, uint32_t source, capacities *c, fab_audit *audit,
+static fab_status with_lacks(const fab_structure *in, const halves *h, uint32_t source, capacities *c, fab_audit *audit,
                              fab_error *err) {
     fab_status status = FAB_OK;
     fab_audit_bisection *b = &audit->bisection;
@@ -251,21 +252,21 @@ static fab_status with_lacks(const fab_installed *in, const halves *h, uint32_t 
         say(b, "nothing tells which hosts the absent leaf would serve");
         return FAB_OK;
     }
-    FAB_TRY(cut(c, source, &b->planned_bps, err));
+    FAB_TRY(bisection_cut(c, source, &b->planned_bps, err));
     b->knows_planned = true;
 done:
     return status;
 }
 
-static fab_status planned(const fab_installed *plan, const halves *h, fab_audit_bisection *b, fab_error *err) {
+static fab_status planned(const fab_structure *plan, const halves *h, fab_audit_bisection *b, fab_error *err) {
     fab_status status = FAB_OK;
     capacities c = {.n = 0};
-    uint32_t source = plan->site->n_nodes;
+    uint32_t source = plan->net->n_nodes;
     FAB_TRY(add_present(plan, h, source, &c, err));
     if (c.lacks_rates) {
         say(b, "the plan: it has tiers without any rate");
     } else {
-        FAB_TRY(cut(&c, source, &b->planned_bps, err));
+        FAB_TRY(bisection_cut(&c, source, &b->planned_bps, err));
         b->knows_planned = true;
     }
 done:
@@ -273,27 +274,27 @@ done:
     return status;
 }
 
-static void release(halves *h) {
+static void bisection_release(halves *h) {
     FAB_FREE_ALL(h->order, h->of);
 }
 
-fab_status fab_audit_bisect(fab_site **site, fab_site **plan, fab_audit *audit, fab_error *err) {
+fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *audit, fab_error *err) {
     fab_status status = FAB_OK;
     fab_audit_bisection *b = &audit->bisection;
-    fab_installed *in = NULL;
-    fab_installed *meant = NULL;
+    fab_structure *in = NULL;
+    fab_structure *meant = NULL;
     halves here = {.order = NULL};
     halves there = {.order = NULL};
     capacities c = {.n = 0};
     bool has_plan = *plan != NULL;
-    FAB_TRY(import(site, "the file", &in, b, err));
+    FAB_TRY(import(net, "the file", &in, b, err));
     if (in != NULL && has_plan) {
         FAB_TRY(import(plan, "the plan", &meant, b, err));
     }
     if (in == NULL) {
         goto done;
     }
-    uint32_t source = in->site->n_nodes + audit->n_absent;
+    uint32_t source = in->net->n_nodes + audit->n_absent;
     FAB_TRY(order_servers(in, &here, err));
     halve(in, &here);
     if (meant != NULL) {
@@ -306,7 +307,7 @@ fab_status fab_audit_bisect(fab_site **site, fab_site **plan, fab_audit *audit, 
         say(b, "the file: it has tiers without any rate");
         goto done;
     }
-    FAB_TRY(cut(&c, source, &b->present_bps, err));
+    FAB_TRY(bisection_cut(&c, source, &b->present_bps, err));
     b->is_known = true;
     if (meant != NULL) {
         FAB_TRY(planned(meant, &there, b, err));
@@ -315,9 +316,9 @@ fab_status fab_audit_bisect(fab_site **site, fab_site **plan, fab_audit *audit, 
     }
 done:
     free(c.list);
-    release(&here);
-    release(&there);
-    fab_installed_free(in);
-    fab_installed_free(meant);
+    bisection_release(&here);
+    bisection_release(&there);
+    fab_structure_free(in);
+    fab_structure_free(meant);
     return status;
 }

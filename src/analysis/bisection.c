@@ -12,8 +12,8 @@ static size_t list_edges(const fab_fabric *f, int shift, uint64_t (*out)[2]) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t source = fab_n_switches(f);
     uint32_t sink = source + 1;
-    uint32_t half = fab_n_whole_servers(f) / 2 * f->nics_per_server;
-    uint32_t behind = fab_n_whole_servers(f) * f->nics_per_server;
+    uint32_t half = fab_n_complete_servers(f) / 2 * f->nics_per_server;
+    uint32_t behind = fab_n_complete_servers(f) * f->nics_per_server;
     size_t n = 0;
     for (uint32_t c = 0; c < f->n_cables; c++) {
         const fab_link_class *k = &f->classes[f->cable_class[c]];

@@ -107,10 +107,10 @@ static void add_transceivers(bill *b, const fab_cable_kind *kind, const fab_link
     bool to_nic = kind->tier == 1;
     uint64_t at_nics = to_nic ? kind->count : 0;
     uint64_t at_switches = (b->rule->ends - (to_nic ? 1 : 0)) * kind->count;
-    if (b->rule->twin && link->twin != NULL) {
+    if (b->rule->twin_port && link->twin_port != NULL) {
         uint64_t per_end = kind->count / 2 + kind->count % 2;
         add_modules(b, kind, link->module, link->module_price, at_nics);
-        add_modules(b, kind, link->twin, link->twin_price, (to_nic ? 1U : 2U) * per_end);
+        add_modules(b, kind, link->twin_port, link->twin_port_price, (to_nic ? 1U : 2U) * per_end);
     } else {
         add_modules(b, kind, link->module, link->module_price, at_nics + at_switches);
     }
@@ -180,7 +180,7 @@ static void add_installation(bill *b) {
 }
 
 /* The totals are those of the lines, so that a bill always adds up. */
-static void add_up(bill *b) {
+static void cost_add_up(bill *b) {
     fab_cost *cost = b->cost;
     double *const of_kind[FAB_PART_N] = {[FAB_PART_SWITCH] = &cost->switch_usd,
                                          [FAB_PART_TRANSCEIVER] = &cost->transceiver_usd,
@@ -226,7 +226,7 @@ fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, co
         FAB_TRY(add_boundary(&b, t, err));
     }
     add_installation(&b);
-    add_up(&b);
+    cost_add_up(&b);
     *out = *cost;
 done:
     free(cost);

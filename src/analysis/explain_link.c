@@ -1,4 +1,4 @@
-/* Routes the flows of a phase, piece by piece, and keeps those that cross a link; then walks the kept paths again,
+/* Routes the flows of a phase, chunk by chunk, and keeps those that cross a link; then walks the kept paths again,
  * asking why at every switch. */
 #include "explain_link.h"
 #include "fab/memory.h"
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE 65536 /* flows routed at a time */
+#define CHUNK 65536 /* flows routed at a time */
 
 /* --- results ----------------------------------------------------------------------------------------------------- */
 
-static void release_phase(fab_met_phase *phase) {
+static void release_phase(fab_crossing_phase *phase) {
     for (size_t i = 0; i < phase->n_flows; i++) {
         for (size_t p = 0; p < phase->flow[i].n_paths; p++) {
             free(phase->flow[i].path[p].decision);
@@ -30,33 +30,34 @@ void fab_explanation_release(fab_explanation *explanation) {
     *explanation = (fab_explanation){0};
 }
 
-fab_status fab_explainer_meet(fab_explainer *e, uint64_t index, double share, fab_met_flow **out, fab_error *err) {
-    fab_met_phase *phase = e->out;
+fab_status fab_explainer_add_flow(fab_explainer *e, uint64_t index, double share, fab_crossing_flow **out,
+                                  fab_error *err) {
+    fab_crossing_phase *phase = e->out;
     fab_status status = FAB_GROW(phase->flow, e->flow_capacity, phase->n_flows + 1, err);
     if (status != FAB_OK) {
         return status;
     }
     fab_flow flow = fab_phase_flow(e->phase, index);
     const uint32_t *rank = e->traffic->rank_of_gpu;
-    fab_met_flow *met = &phase->flow[phase->n_flows++];
-    *met = (fab_met_flow){.flow = index,
-                          .src_gpu = flow.src,
-                          .dst_gpu = flow.dst,
-                          .src_rank = rank != NULL ? rank[flow.src] : flow.src,
-                          .dst_rank = rank != NULL ? rank[flow.dst] : flow.dst,
-                          .comm = flow.comm,
-                          .rate_bps = fab_offer_rate(e->offer, e->phase, index),
-                          .share = share};
-    (void)fab_comm_name(e->traffic, e->phase, flow.comm, met->comm_name);
-    phase->load_bps += met->rate_bps * share;
-    *out = met;
+    fab_crossing_flow *crossing = &phase->flow[phase->n_flows++];
+    *crossing = (fab_crossing_flow){.flow = index,
+                                    .src_gpu = flow.src,
+                                    .dst_gpu = flow.dst,
+                                    .src_rank = rank != NULL ? rank[flow.src] : flow.src,
+                                    .dst_rank = rank != NULL ? rank[flow.dst] : flow.dst,
+                                    .comm = flow.comm,
+                                    .rate_bps = fab_offer_rate(e->offer, e->phase, index),
+                                    .share = share};
+    (void)fab_comm_name(e->traffic, e->phase, flow.comm, crossing->comm_name);
+    phase->load_bps += crossing->rate_bps * share;
+    *out = crossing;
     return FAB_OK;
 }
 
 /* --- paths ------------------------------------------------------------------------------------------------------- */
 
 /* Column of the leaf that a path with a fabric link leaves the fabric from. */
-static uint32_t leaf_of(const fab_explainer *e, const fab_link_id *link, size_t n) {
+static uint32_t explain_leaf_of(const fab_explainer *e, const fab_link_id *link, size_t n) {
     fab_node_id leaf = FAB_NONE;
     for (size_t i = 0; i < n; i++) {
         leaf = fab_class_of(e->f, link[i])->kind == FAB_LINK_FABRIC ? fab_head(e->f, link[i]) : leaf;
@@ -84,7 +85,7 @@ static bool count_choice(fab_explainer *e, fab_link_id taken, uint32_t leaf) {
 
 /* Walks a path of a flow again; the decisions go to `out`. */
 static fab_status keep_path(fab_explainer *e, const fab_flow *flow, uint32_t path, const fab_link_id *link, size_t n,
-                            fab_met_path *out, fab_error *err) {
+                            fab_crossing_path *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_router *router = e->router;
     if (fab_router_takes_phases(router)) {
@@ -114,14 +115,14 @@ static fab_status scan_flow(fab_explainer *e, const fab_routes *routes, uint32_t
     uint32_t n_paths = routes->flow_first[i + 1] - first;
     uint32_t n_here = 0;
     bool chooses = false;
-    fab_met_flow *met = NULL;
+    fab_crossing_flow *crossing = NULL;
     for (uint32_t path = 0; path < n_paths; path++) {
         const fab_link_id *link = routes->link + routes->path_first[first + path];
         size_t n = routes->path_first[first + path + 1] - routes->path_first[first + path];
         for (size_t k = 0; k < n; k++) {
             uint8_t mark = e->mark[link[k]];
             if (mark != 0 && fab_class_of(e->f, link[k])->kind == FAB_LINK_FABRIC) {
-                chooses = count_choice(e, link[k], leaf_of(e, link, n)) || chooses;
+                chooses = count_choice(e, link[k], explain_leaf_of(e, link, n)) || chooses;
             }
             n_here += mark == 2;
         }
@@ -130,9 +131,9 @@ static fab_status scan_flow(fab_explainer *e, const fab_routes *routes, uint32_t
     if (n_here == 0) {
         goto done;
     }
-    FAB_TRY(fab_explainer_meet(e, index, (double)n_here / n_paths, &met, err));
-    FAB_TRY(FAB_NEW(met->path, n_here, err));
-    met->n_paths_at_once = n_paths;
+    FAB_TRY(fab_explainer_add_flow(e, index, (double)n_here / n_paths, &crossing, err));
+    FAB_TRY(FAB_NEW(crossing->path, n_here, err));
+    crossing->n_paths_at_once = n_paths;
     for (uint32_t path = 0; path < n_paths; path++) {
         const fab_link_id *link = routes->link + routes->path_first[first + path];
         size_t n = routes->path_first[first + path + 1] - routes->path_first[first + path];
@@ -141,8 +142,8 @@ static fab_status scan_flow(fab_explainer *e, const fab_routes *routes, uint32_t
             k++;
         }
         if (k < n) {
-            met->n_paths++;
-            FAB_TRY(keep_path(e, &flow, path, link, n, &met->path[met->n_paths - 1], err));
+            crossing->n_paths++;
+            FAB_TRY(keep_path(e, &flow, path, link, n, &crossing->path[crossing->n_paths - 1], err));
         }
     }
 done:
@@ -153,13 +154,13 @@ static fab_status scan_routes(fab_explainer *e, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_router *router = e->router;
     uint64_t n_flows = e->phase->n_flows;
-    uint64_t piece = fab_router_takes_phases(router) ? n_flows : PIECE;
-    if (piece > UINT32_MAX) {
+    uint64_t chunk = fab_router_takes_phases(router) ? n_flows : CHUNK;
+    if (chunk > UINT32_MAX) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s routes all flows at once, and phase %s has more than %u",
                  fab_router_engine(router), e->phase->name, UINT32_MAX);
     }
-    for (uint64_t first = 0; first < n_flows; first += piece) {
-        uint32_t n = (uint32_t)(n_flows - first < piece ? n_flows - first : piece);
+    for (uint64_t first = 0; first < n_flows; first += chunk) {
+        uint32_t n = (uint32_t)(n_flows - first < chunk ? n_flows - first : chunk);
         const fab_routes *at_once = &e->routes;
         FAB_TRY(fab_route_flows(router, e->phase, first, n, e->offer->rate, fab_context_seed(e->context, router),
                                 &e->routes, err));
@@ -178,8 +179,8 @@ done:
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
 static int by_load(const void *a, const void *b) {
-    const fab_met_flow *x = a;
-    const fab_met_flow *y = b;
+    const fab_crossing_flow *x = a;
+    const fab_crossing_flow *y = b;
     double x_bps = x->rate_bps * x->share;
     double y_bps = y->rate_bps * y->share;
     if (x_bps != y_bps) {
@@ -188,7 +189,7 @@ static int by_load(const void *a, const void *b) {
     return (x->flow > y->flow) - (x->flow < y->flow);
 }
 
-static int by_number(const void *a, const void *b) {
+static int explain_by_number(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a;
     uint64_t y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -196,7 +197,7 @@ static int by_number(const void *a, const void *b) {
 
 static uint64_t count_distinct(uint64_t *values, size_t n) {
     uint64_t distinct = 0;
-    qsort(values, n, sizeof *values, by_number);
+    qsort(values, n, sizeof *values, explain_by_number);
     for (size_t i = 0; i < n; i++) {
         distinct += i == 0 || values[i] != values[i - 1];
     }
@@ -241,7 +242,7 @@ static fab_status sum_choice(fab_explainer *e, fab_error *err) {
 
 static fab_status sum_flows(fab_explainer *e, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_met_phase *phase = e->out;
+    fab_crossing_phase *phase = e->out;
     uint64_t *comms = NULL;
     uint64_t *values = NULL;
     size_t n = 0;
@@ -254,7 +255,7 @@ static fab_status sum_flows(fab_explainer *e, fab_error *err) {
     FAB_TRY(FAB_NEW(values, (size_t)phase->choice.paths_here, err));
     for (size_t i = 0; fab_router_explains(e->router) && i < phase->n_flows; i++) {
         for (size_t p = 0; p < phase->flow[i].n_paths; p++) {
-            const fab_met_path *path = &phase->flow[i].path[p];
+            const fab_crossing_path *path = &phase->flow[i].path[p];
             for (size_t k = 0; k < path->n_decisions; k++) {
                 if (path->decision[k].link == e->link && path->decision[k].count != 1) {
                     values[n++] = path->decision[k].value;
@@ -279,7 +280,7 @@ static fab_status find_taper(fab_explainer *e, fab_error *err) {
     double capacity_bps = fab_class_of(e->f, e->link)->capacity_bps;
     FAB_TRY(FAB_NEW(load, e->f->n_links, err));
     FAB_TRY(fab_split_load(e->dag, &even, e->demand, e->demand->rate, load, err));
-    e->out->taper_factor = (load[e->link] + e->demand->leg_rate[e->link]) / capacity_bps;
+    e->out->taper_factor = (load[e->link] + e->demand->segment_rate[e->link]) / capacity_bps;
     e->out->utilisation = e->out->load_bps / capacity_bps;
     e->out->hash_factor = e->out->taper_factor > 0 ? e->out->utilisation / e->out->taper_factor : e->out->utilisation;
 done:
@@ -287,7 +288,7 @@ done:
     return status;
 }
 
-static fab_status explain_phase(fab_explainer *e, size_t index, fab_met_phase *out, fab_error *err) {
+static fab_status explain_phase(fab_explainer *e, size_t index, fab_crossing_phase *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_phase *phase = &e->traffic->phases[index];
     e->phase = phase;
@@ -325,7 +326,7 @@ static fab_status mark_links(fab_explainer *e, fab_error *err) {
     return FAB_OK;
 }
 
-static void release(fab_explainer *e) {
+static void explain_release(fab_explainer *e) {
     fab_explained_path_release(&e->path);
     fab_routes_release(&e->routes);
     fab_routes_release(&e->round);
@@ -360,6 +361,6 @@ fab_status fab_explain_link(const fab_context *context, size_t engine, fab_link_
     found = (fab_explanation){0};
 done:
     fab_explanation_release(&found);
-    release(&e);
+    explain_release(&e);
     return status;
 }

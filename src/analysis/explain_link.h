@@ -25,17 +25,17 @@ typedef struct fab_explainer {
     const fab_phase *phase;
     const fab_offer *offer;
     const fab_demand *demand;
-    fab_met_phase *out;
+    fab_crossing_phase *out;
     size_t flow_capacity;
     uint64_t *group_paths; /**< of a group of the switch: paths that it served */
     uint8_t *taken;        /**< shape [n_links]: some path of a group with the link took it */
 } fab_explainer;
 
 /** Adds a flow that crosses the link with some share. */
-fab_status fab_explainer_meet(fab_explainer *e, uint64_t flow, double share, fab_met_flow **out,
-                              fab_error *err) FAB_MUST_USE;
+fab_status fab_explainer_add_flow(fab_explainer *e, uint64_t flow, double share, fab_crossing_flow **out,
+                                  fab_error *err) FAB_MUST_USE;
 
-/** Meets all flows of the phase that cross the link, under an engine that splits. */
+/** Adds all flows of the phase that cross the link, under an engine that splits. */
 fab_status fab_explainer_split(fab_explainer *e, fab_error *err) FAB_MUST_USE;
 
 #endif

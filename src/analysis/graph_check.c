@@ -33,8 +33,8 @@ static fab_status cut_and_diameter(const fab_fabric *f, fab_graph_facts *facts, 
     double *capacity = NULL;
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t source = fab_n_switches(f);
-    uint32_t half = fab_n_whole_servers(f) / 2 * f->nics_per_server;
-    uint32_t behind = fab_n_whole_servers(f) * f->nics_per_server;
+    uint32_t half = fab_n_complete_servers(f) / 2 * f->nics_per_server;
+    uint32_t behind = fab_n_complete_servers(f) * f->nics_per_server;
     FAB_TRY(FAB_NEW(capacity, 2 * (size_t)f->n_cables, err));
     for (size_t c = 0; c < f->n_cables; c++) {
         const fab_link_class *k = &f->classes[f->cable_class[c]];

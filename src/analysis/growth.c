@@ -29,7 +29,7 @@ static uint64_t copies_of(const fab_fabric *f) {
 }
 
 /* A number that a device keeps while the fabric grows: network, block, and position in each group on the way up. */
-static uint64_t place_of(const fab_fabric *f, fab_node_id v, const uint32_t *parents) {
+static uint64_t growth_place_of(const fab_fabric *f, fab_node_id v, const uint32_t *parents) {
     if (v < f->first[FAB_NODE_SWITCH]) {
         return v - f->first[FAB_NODE_NIC];
     }
@@ -45,7 +45,7 @@ static uint64_t place_of(const fab_fabric *f, fab_node_id v, const uint32_t *par
     return fab_mix64(place ^ index << 8);
 }
 
-static int ascending(const void *a, const void *b) {
+static int growth_ascending(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a;
     uint64_t y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -63,13 +63,13 @@ static fab_status list_pairs(const fab_fabric *f, uint64_t **out, size_t *out_n,
     for (uint32_t c = 0; status == FAB_OK && c < f->n_cables; c++) {
         const fab_link_class *k = &f->classes[f->cable_class[c]];
         if (k->tier > 0) {
-            uint64_t lower = place_of(f, f->end[2 * (size_t)c], parents);
-            uint64_t upper = place_of(f, f->end[2 * (size_t)c + 1], parents);
+            uint64_t lower = growth_place_of(f, f->end[2 * (size_t)c], parents);
+            uint64_t upper = growth_place_of(f, f->end[2 * (size_t)c + 1], parents);
             keys[n++] = fab_draw(k->tier, lower, upper);
         }
     }
     if (status == FAB_OK) {
-        qsort(keys, n, sizeof *keys, ascending);
+        qsort(keys, n, sizeof *keys, growth_ascending);
         *out = keys;
         *out_n = n;
     }

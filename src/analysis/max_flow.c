@@ -77,7 +77,7 @@ static uint64_t augment(network *g, uint32_t source, uint32_t sink) {
     return amount;
 }
 
-static void release(network *g) {
+static void max_flow_release(network *g) {
     FAB_FREE_ALL(g->first, g->arcs, g->level, g->queue, g->cursor, g->path);
 }
 
@@ -155,6 +155,6 @@ fab_status fab_max_flow(uint32_t n_nodes, uint64_t (*edges)[2], size_t n_edges, 
     }
     *out = total;
 done:
-    release(&g);
+    max_flow_release(&g);
     return status;
 }

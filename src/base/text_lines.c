@@ -171,7 +171,7 @@ fab_status fab_text_end(const fab_text *text, fab_error *err) {
 
 /* --- lines and words ---------------------------------------------------------------------------------------------- */
 
-static void skip_blanks(fab_text *text) {
+static void lines_skip_blanks(fab_text *text) {
     while (text->at < text->behind && (*text->at == ' ' || *text->at == '\t')) {
         text->at++;
     }
@@ -192,7 +192,7 @@ bool fab_text_next(fab_text *text) {
             text->behind--;
         }
         text->at = text->line_start;
-        skip_blanks(text);
+        lines_skip_blanks(text);
         if (text->at < text->behind && *text->at != '#') {
             return true;
         }
@@ -202,7 +202,7 @@ bool fab_text_next(fab_text *text) {
 }
 
 fab_token fab_text_token(fab_text *text) {
-    skip_blanks(text);
+    lines_skip_blanks(text);
     fab_token t = {.text = text->at, .column = (size_t)(text->at - text->line_start) + 1};
     while (text->at < text->behind && *text->at != ' ' && *text->at != '\t') {
         text->at++;
@@ -213,7 +213,7 @@ fab_token fab_text_token(fab_text *text) {
 
 bool fab_text_take(fab_text *text, const char *word) {
     size_t n = strlen(word);
-    skip_blanks(text);
+    lines_skip_blanks(text);
     if ((size_t)(text->behind - text->at) < n || memcmp(text->at, word, n) != 0) {
         return false;
     }

@@ -269,7 +269,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
 /** Fails where --explain comes with options that it has no place for. */
 fab_status cli_check_explain(const cli_options *options, fab_error *err) FAB_MUST_USE;
 
-/** Who meets on the link that --explain names, and why, instead of the report. */
+/** Who contends for the link that --explain names, and why, instead of the report. */
 fab_status cli_explain(cli_session *session, FILE *out, fab_error *err) FAB_MUST_USE;
 
 /* --- route_certificate.c ------------------------------------------------------------------------------------------ */
@@ -310,7 +310,8 @@ typedef struct cli_further {
 
 void cli_further_release(cli_further *further);
 
-/** What goes beyond the first job on whole parts: with several jobs what they do to each other (command run), with
+/** What goes beyond the first job on the healthy fabric: with several jobs what they do to each other (command run),
+ * with
  * --degrade what slower parts do, with --fail what failures do. */
 fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                             fab_error *err) FAB_MUST_USE;

@@ -116,7 +116,7 @@ static void put_words(const values *v, FILE *out) {
     }
 }
 
-static const values *find(const values *table, size_t n, const char *name) {
+static const values *completion_find(const values *table, size_t n, const char *name) {
     for (size_t i = 0; i < n; i++) {
         if (strcmp(table[i].name, name) == 0) {
             return &table[i];
@@ -124,7 +124,7 @@ static const values *find(const values *table, size_t n, const char *name) {
     }
     return &NOTHING;
 }
-#define FIND(table, name) find(table, sizeof(table) / sizeof(table)[0], name)
+#define FIND(table, name) completion_find(table, sizeof(table) / sizeof(table)[0], name)
 
 static const values *values_of(const cli_option *option) {
     const values *by_name = FIND(OPTIONS, option->name);

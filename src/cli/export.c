@@ -107,7 +107,7 @@ fab_status cli_mark_failed(const cli_options *options, fab_result *result, cli_f
     }
     FAB_TRY(fab_mask_init(result->graph, &racks, &out->mask, err));
     FAB_TRY(fab_mask_set(&out->mask, parts, n, err));
-    out->overlay = (fab_overlay){.left = out->mask.left, .dead_node = out->mask.dead_node};
+    out->overlay = (fab_overlay){.residual = out->mask.residual, .dead_node = out->mask.dead_node};
     result->overlay = &out->overlay;
 done:
     free(parts);

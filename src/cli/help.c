@@ -5,7 +5,7 @@
 
 #define WIDTH 80
 
-static void print_row(const char *head, const char *summary, size_t indent, FILE *out) {
+static void help_print_row(const char *head, const char *summary, size_t indent, FILE *out) {
     int n = fprintf(out, "  %s", head);
     size_t at = n > 0 ? (size_t)n : 0;
     if (at + 2 > indent) {
@@ -37,7 +37,7 @@ void cli_print_help(FILE *out) {
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
         char head[64];
         (void)snprintf(head, sizeof head, "%s %s", (*c)->name, (*c)->operands);
-        print_row(head, (*c)->summary, 22, out);
+        help_print_row(head, (*c)->summary, 22, out);
     }
     (void)fputs("\nDESIGN is an XML file, preset:NAME (see 'fabriscope list presets') or a one-line\n"
                 "form FAMILY:key=value,... (see 'fabriscope list families').\n",
@@ -51,7 +51,7 @@ static void print_options(const cli_option *const *options, FILE *out) {
         char head[64];
         (void)snprintf(head, sizeof head, "--%s%s%s", (*o)->name, (*o)->argument != NULL ? " " : "",
                        (*o)->argument != NULL ? (*o)->argument : "");
-        print_row(head, (*o)->summary, 24, out);
+        help_print_row(head, (*o)->summary, 24, out);
     }
 }
 
@@ -72,7 +72,7 @@ void cli_print_command_help(const cli_command *command, FILE *out) {
     for (const cli_command *const *c = command->subcommands; c != NULL && *c != NULL; c++) {
         char head[64];
         (void)snprintf(head, sizeof head, "%s %s", cli_subcommand_name(command, *c), (*c)->operands);
-        print_row(head, (*c)->summary, 24, out);
+        help_print_row(head, (*c)->summary, 24, out);
     }
     (void)fputs(command->subcommands != NULL ? "\nOptions, of some of them:\n" : "\nOptions:\n", out);
     print_options(command->options, out);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Text that roff reads as it stands. */
-static void put(const char *text, FILE *out) {
+static void help_man_put(const char *text, FILE *out) {
     for (const char *c = text; *c != '\0'; c++) {
         if (*c == '\\') {
             (void)fputs("\\e", out);
@@ -30,15 +30,15 @@ static void put_title(const char *name, FILE *out) {
 
 static void put_option(const cli_option *option, FILE *out) {
     (void)fputs(".TP\n\\fB\\-\\-", out);
-    put(option->name, out);
+    help_man_put(option->name, out);
     (void)fputs("\\fR", out);
     if (option->argument != NULL) {
         (void)fputs(" \\fI", out);
-        put(option->argument, out);
+        help_man_put(option->argument, out);
         (void)fputs("\\fR", out);
     }
     (void)fputc('\n', out);
-    put(option->summary, out);
+    help_man_put(option->summary, out);
     (void)fputc('\n', out);
 }
 
@@ -48,7 +48,7 @@ static void put_examples(const char *const *examples, FILE *out) {
     }
     for (const char *const *e = examples; *e != NULL; e++) {
         (void)fputs(".PP\n.nf\n.RS\n", out);
-        put(*e, out);
+        help_man_put(*e, out);
         (void)fputs("\n.RE\n.fi\n", out);
     }
 }
@@ -77,7 +77,7 @@ static void print_overview(FILE *out) {
                 out);
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
         (void)fprintf(out, ".TP\n\\fB%s\\fR %s\n", (*c)->name, (*c)->operands);
-        put((*c)->summary, out);
+        help_man_put((*c)->summary, out);
         (void)fputc('\n', out);
     }
     (void)fputs(".SH DESIGNS\nDESIGN is an XML file, preset:NAME (see 'fabriscope list presets') or a one\\-line form\n"
@@ -96,11 +96,11 @@ static void put_subcommands(const cli_command *command, FILE *out) {
     }
     for (const cli_command *const *c = command->subcommands; c != NULL && *c != NULL; c++) {
         (void)fprintf(out, ".TP\n\\fB%s\\fR %s\n", cli_subcommand_name(command, *c), (*c)->operands);
-        put((*c)->summary, out);
+        help_man_put((*c)->summary, out);
         (void)fputc('\n', out);
         if ((*c)->details[0] != '\0') {
             (void)fputs(".IP\n", out);
-            put((*c)->details, out);
+            help_man_put((*c)->details, out);
             (void)fputc('\n', out);
         }
     }
@@ -126,14 +126,14 @@ void cli_print_man(const cli_command *command, FILE *out) {
     }
     put_title(title, out);
     (void)fputs("fabriscope", out);
-    put(title, out);
+    help_man_put(title, out);
     (void)fputs(" \\- ", out);
-    put(command->summary, out);
+    help_man_put(command->summary, out);
     (void)fprintf(out, "\n.SH SYNOPSIS\n.B fabriscope %s\n", command->name);
     (void)fprintf(out, "[\\fIOPTIONS\\fR] \\fI%s\\fR\n", command->operands);
     if (command->details[0] != '\0') {
         (void)fputs(".SH DESCRIPTION\n", out);
-        put(command->details, out);
+        help_man_put(command->details, out);
         (void)fputc('\n', out);
     }
     put_subcommands(command, out);

@@ -71,7 +71,7 @@ const cli_option *const CLI_COMMON_OPTIONS[] = {&OPTION_MAX_MEMORY, &OPTION_MAX_
 /* --- what is free ------------------------------------------------------------------------------------------------- */
 
 /* Number behind `key` at the start of a line of a file, or for key "" the first of it. UINT64_MAX: not there. */
-static uint64_t read_number(const char *path, const char *key) {
+static uint64_t limits_read_number(const char *path, const char *key) {
     char line[512];
     uint64_t found = UINT64_MAX;
     FILE *file = fopen(path, "r");
@@ -98,11 +98,11 @@ static uint64_t free_in_groups(char *folder, size_t root, const char *limit_name
     char path[1100];
     for (;;) {
         (void)snprintf(path, sizeof path, "%s/%s", folder, limit_name);
-        uint64_t limit = read_number(path, "");
+        uint64_t limit = limits_read_number(path, "");
         (void)snprintf(path, sizeof path, "%s/%s", folder, usage_name);
-        uint64_t used = read_number(path, "");
+        uint64_t used = limits_read_number(path, "");
         (void)snprintf(path, sizeof path, "%s/memory.stat", folder);
-        uint64_t cache = read_number(path, cache_key); /* given back when asked for */
+        uint64_t cache = limits_read_number(path, cache_key); /* given back when asked for */
         if (limit < UINT64_C(1) << 62 && used != UINT64_MAX) {
             used -= cache < used ? cache : 0;
             uint64_t left = limit > used ? limit - used : 0;
@@ -143,7 +143,7 @@ static uint64_t free_in_group_of(char *line) {
 /* UINT64_MAX: not known. */
 static uint64_t free_bytes(void) {
     char line[1200];
-    uint64_t kib = read_number("/proc/meminfo", "MemAvailable");
+    uint64_t kib = limits_read_number("/proc/meminfo", "MemAvailable");
     uint64_t least = kib < UINT64_MAX / 1024 ? kib * 1024 : UINT64_MAX;
     FILE *file = fopen("/proc/self/cgroup", "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
@@ -169,7 +169,7 @@ static void limit_data(const cli_options *options) {
     (void)getrlimit(RLIMIT_STACK, &stack);
     uint64_t per_thread = stack.rlim_cur < UINT64_C(1) << 30 ? stack.rlim_cur : UINT64_C(8) << 20;
     per_thread += RESERVED_BYTES;
-    uint64_t kib = read_number("/proc/self/status", "VmData");
+    uint64_t kib = limits_read_number("/proc/self/status", "VmData");
     uint64_t in_use = kib < UINT64_MAX / 1024 ? kib * 1024 : 0;
     double limit = (double)options->max_memory + (double)in_use + (double)per_thread * (double)options->n_threads;
     if (limit < 0x1p62 && (data.rlim_cur == RLIM_INFINITY || limit < (double)data.rlim_cur)) {

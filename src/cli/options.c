@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void push(cli_list *list, const char *text) {
+static void options_push(cli_list *list, const char *text) {
     list->items[list->n++] = text;
 }
 
@@ -28,7 +28,7 @@ static fab_status apply(const cli_option *option, const char *value, cli_options
     } else if (option->text > 0) {
         *(const char **)(void *)(base + option->text) = value;
     } else if (option->list > 0) {
-        push((cli_list *)(void *)(base + option->list), value);
+        options_push((cli_list *)(void *)(base + option->list), value);
     } else if (fab_count_parse(value, option->min, option->max, (uint64_t *)(void *)(base + option->count), &inner) !=
                FAB_OK) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", option->name, inner.text);
@@ -41,7 +41,7 @@ static fab_status apply_set(cli_options *options, const char *value, fab_error *
         return fab_fail(err, FAB_EUSAGE, NULL, "option --set: '%.60s' is not path=value (see 'fabriscope list fields')",
                         value);
     }
-    push(&options->overrides, value);
+    options_push(&options->overrides, value);
     return FAB_OK;
 }
 
@@ -49,7 +49,7 @@ static fab_status apply_engine(cli_options *options, const char *value, fab_erro
     if (options->engines.n == FAB_MAX_ENGINES) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --engine: given more than %d times", FAB_MAX_ENGINES);
     }
-    push(&options->engines, value);
+    options_push(&options->engines, value);
     return FAB_OK;
 }
 
@@ -275,7 +275,7 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     for (int i = 0; i < argc; i++) {
         const char *argument = argv[i];
         if (only_operands || argument[0] != '-' || argument[1] == '\0') {
-            push(&out->operands, argument);
+            options_push(&out->operands, argument);
         } else if (strcmp(argument, "--") == 0) {
             only_operands = true;
         } else {

@@ -224,7 +224,7 @@ done:
 }
 
 /* Formats that copy the graph; those of one run are written one after the other. */
-static fab_status check_memory(const cli_options *options, const fab_fabric *graph, fab_error *err) {
+static fab_status session_check_memory(const cli_options *options, const fab_fabric *graph, fab_error *err) {
     double most = 0;
     fab_replay_sizes sizes;
     if (graph == NULL) {
@@ -249,7 +249,7 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
     if (format == NULL) {
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "no report format '%s'", options->format != NULL ? options->format : "text");
     }
-    FAB_TRY(check_memory(options, result->graph, err));
+    FAB_TRY(session_check_memory(options, result->graph, err));
     FAB_TRY(format->write(result, &style, out, err));
     FAB_TRY(cli_write_reports(options, result, err));
 done:

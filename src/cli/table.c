@@ -160,7 +160,7 @@ static void lay_out(const cli_table *table, size_t width, layout *l) {
 }
 
 /* `cells` NULL prints the titles. */
-static void print_row(const cli_table *table, const layout *l, char *const *cells, size_t width, FILE *out) {
+static void table_print_row(const cli_table *table, const layout *l, char *const *cells, size_t width, FILE *out) {
     size_t last = table->n_columns - 1;
     size_t left = 0; /* blanks that nothing may follow */
     for (size_t i = 0; i <= last; i++) {
@@ -200,9 +200,9 @@ static void print_row(const cli_table *table, const layout *l, char *const *cell
 void cli_table_text(const cli_table *table, size_t width, FILE *out) {
     layout l;
     lay_out(table, width, &l);
-    print_row(table, &l, NULL, width, out);
+    table_print_row(table, &l, NULL, width, out);
     for (size_t row = 0; row + table->n_columns <= table->n_cells; row += table->n_columns) {
-        print_row(table, &l, table->cells + row, width, out);
+        table_print_row(table, &l, table->cells + row, width, out);
     }
 }
 

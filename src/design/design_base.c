@@ -17,7 +17,7 @@ bool is_preset_text(const char *text) {
     return strncmp(text, PRESET_PREFIX, strlen(PRESET_PREFIX)) == 0;
 }
 
-static bool is_same(const document *a, const document *b) {
+static bool design_base_is_same(const document *a, const document *b) {
     if (a->preset != NULL || b->preset != NULL) {
         return a->preset == b->preset;
     }
@@ -29,7 +29,7 @@ static fab_status check_chain(const document *d, const char *where, fab_error *e
     size_t n_bases = 0;
     for (const document *above = d->derived; above != NULL; above = above->derived) {
         n_bases++;
-        if (is_same(above, d)) {
+        if (design_base_is_same(above, d)) {
             return fab_fail(err, FAB_EINPUT, where, "base: '%.120s' stands on itself%s", d->file,
                             n_bases > 1 ? ", through its bases" : "");
         }

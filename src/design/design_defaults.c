@@ -10,7 +10,7 @@
 #define DEFAULT_GPUS_PER_SERVER 8
 
 /* Place of the value that decides: the first of the given keys that was set, else the fabric. */
-static const char *where_of(const reading *r, const char *key, const char *other) {
+static const char *design_defaults_where_of(const reading *r, const char *key, const char *other) {
     const char *keys[2] = {key, other};
     for (size_t i = 0; i < 2; i++) {
         const field *f = keys[i] != NULL ? design_field_find(SCOPE_FABRIC, keys[i]) : NULL;
@@ -47,7 +47,7 @@ static uint64_t default_gpus_per_server(const fab_fabric_spec *fabric) {
     return n;
 }
 
-static void fill(fab_design *design) {
+static void design_defaults_fill(fab_design *design) {
     fab_fabric_spec *fabric = &design->fabric;
     if (fabric->gpus_per_server == 0) {
         fabric->gpus_per_server = default_gpus_per_server(fabric);
@@ -102,32 +102,33 @@ static fab_status check_servers(const reading *r, fab_error *err) {
     char a[32];
     char b[32];
     if (f->gpus % f->gpus_per_server != 0) {
-        return fab_fail(err, FAB_EINPUT, where_of(r, "gpus", "gpus-per-server"),
+        return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "gpus", "gpus-per-server"),
                         "%s GPUs do not fill servers of %s: the last one would hold %" PRIu64 "; %" PRIu64
                         " GPUs fill them, or gpus-per-server says how many they hold",
                         fab_format_count(a, f->gpus), fab_format_count(b, f->gpus_per_server),
                         f->gpus % f->gpus_per_server, next_multiple(f->gpus, f->gpus_per_server));
     }
     if (f->domain % f->gpus_per_server != 0 && f->gpus_per_server % f->domain != 0) {
-        return fab_fail(err, FAB_EINPUT, where_of(r, "domain", "gpus-per-server"),
+        return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "domain", "gpus-per-server"),
                         "scale-up domains of %s GPUs and servers of %s do not fit: one must divide the other",
                         fab_format_count(a, f->domain), fab_format_count(b, f->gpus_per_server));
     }
     if (f->gpus % f->domain != 0) {
-        return fab_fail(err, FAB_EINPUT, where_of(r, "gpus", "domain"),
+        return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "gpus", "domain"),
                         "%s GPUs do not fill scale-up domains of %s: the last one would hold %" PRIu64 "; %" PRIu64
                         " GPUs fill them",
                         fab_format_count(a, f->gpus), fab_format_count(b, f->domain), f->gpus % f->domain,
                         next_multiple(f->gpus, f->domain));
     }
     if (f->pod % f->gpus_per_server != 0) {
-        return fab_fail(err, FAB_EINPUT, where_of(r, "pod", "gpus-per-server"),
+        return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "pod", "gpus-per-server"),
                         "a pod of %s GPUs does not hold whole servers of %s", fab_format_count(a, f->pod),
                         fab_format_count(b, f->gpus_per_server));
     }
     if (f->gpus > 0 && f->spares >= f->gpus / f->gpus_per_server) {
-        return fab_fail(err, FAB_EINPUT, where_of(r, "spares", NULL), "%s spare servers of %s leave none to work",
-                        fab_format_count(a, f->spares), fab_format_count(b, f->gpus / f->gpus_per_server));
+        return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "spares", NULL),
+                        "%s spare servers of %s leave none to work", fab_format_count(a, f->spares),
+                        fab_format_count(b, f->gpus / f->gpus_per_server));
     }
     return FAB_OK;
 }
@@ -139,8 +140,8 @@ static fab_status check_fabric(const reading *r, fab_error *err) {
         FAB_FAIL(err, FAB_EINPUT, r->origin_where, "family is required: the name of a topology family");
     }
     if (f->k % 2 != 0) {
-        FAB_FAIL(err, FAB_EINPUT, where_of(r, "k", NULL), "k: %" PRIu64 " is odd; a k-ary fat-tree needs an even k",
-                 f->k);
+        FAB_FAIL(err, FAB_EINPUT, design_defaults_where_of(r, "k", NULL),
+                 "k: %" PRIu64 " is odd; a k-ary fat-tree needs an even k", f->k);
     }
     if (f->gpus == 0 && ports_of_shape(f) == 0) {
         FAB_FAIL(err, FAB_EINPUT, r->origin_where, "gpus is required%s",
@@ -150,7 +151,7 @@ static fab_status check_fabric(const reading *r, fab_error *err) {
     }
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         if (f->tier[i].radix * f->tier[i].breakout > 65535) {
-            FAB_FAIL(err, FAB_EINPUT, where_of(r, "radix", "breakout"),
+            FAB_FAIL(err, FAB_EINPUT, design_defaults_where_of(r, "radix", "breakout"),
                      "radix %" PRIu64 " times breakout %" PRIu64 " of tier %zu is more than 65,535 ports",
                      f->tier[i].radix, f->tier[i].breakout, i + 1);
         }
@@ -177,7 +178,7 @@ fab_status reading_finish(reading *r, fab_error *err) {
     (void)snprintf(r->design.front_end.where, sizeof r->design.front_end.where, "%s", r->front_end_where);
     fab_status status = FAB_OK;
     FAB_TRY(reading_finish_installed(r, err));
-    fill(&r->design);
+    design_defaults_fill(&r->design);
     FAB_TRY(check_fabric(r, err));
     FAB_TRY(check_front_end(r, err));
     FAB_TRY(reading_finish_floor(r, err));

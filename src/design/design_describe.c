@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The list form of a tier field, without the trailing items that reading it fills in. */
-static void add_list(const field *f, const fab_tier_spec *tiers, fab_str *out) {
+static void design_describe_add_list(const field *f, const fab_tier_spec *tiers, fab_str *out) {
     fab_str items[FAB_MAX_TIERS];
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         items[i] = (fab_str)FAB_STR_INIT;
@@ -63,7 +63,7 @@ static void add_scope(const field *table, field_scope scope, const char *prefix,
     for (size_t i = 0; i < n; i++) {
         fab_str_printf(out, "%s%s=", prefix, row[i]->key);
         if (network && row[i]->scope == SCOPE_TIER) {
-            add_list(row[i], ((const fab_fabric_spec *)base)->tier, out);
+            design_describe_add_list(row[i], ((const fab_fabric_spec *)base)->tier, out);
         } else {
             field_format(row[i], base, out);
         }

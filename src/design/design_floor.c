@@ -9,7 +9,7 @@
 #define MOST_SERVERS_PER_RACK 4
 
 /* Place of the value that decides: the first of the given keys that was set. */
-static const char *where_of(const reading *r, const char *const *keys) {
+static const char *design_floor_where_of(const reading *r, const char *const *keys) {
     for (; *keys != NULL; keys++) {
         const char *where = r->where[design_field_index(design_field_find(SCOPE_FLOOR, *keys))];
         if (where[0] != '\0') {
@@ -34,10 +34,11 @@ static fab_status check_limit(const reading *r, const char *key, double limit_w,
     }
     fab_quantity_format(b, limit_w, FAB_UNIT_POWER);
     if (f->servers_per_rack == 1) {
-        return fab_fail(err, FAB_EINPUT, where_of(r, keys), "%s: a server draws %s, more than the limit of %s", key,
+        return fab_fail(err, FAB_EINPUT, design_floor_where_of(r, keys),
+                        "%s: a server draws %s, more than the limit of %s", key,
                         fab_quantity_format(a, f->server_w, FAB_UNIT_POWER), b);
     }
-    return fab_fail(err, FAB_EINPUT, where_of(r, keys),
+    return fab_fail(err, FAB_EINPUT, design_floor_where_of(r, keys),
                     "%s: servers-per-rack %" PRIu64 " of %s each are more than the limit of %s", key,
                     f->servers_per_rack, fab_quantity_format(a, f->server_w, FAB_UNIT_POWER), b);
 }

@@ -8,7 +8,7 @@
 
 #define FAMILY "installed"
 
-static const char *where_of(const reading *r, const char *key) {
+static const char *design_installed_where_of(const reading *r, const char *key) {
     const field *f = design_field_find(SCOPE_FABRIC, key);
     const char *where = r->where[design_field_index(f)];
     return where[0] != '\0' ? where : r->origin_where;
@@ -23,8 +23,8 @@ static bool has_keys(const reading *r) {
     return has;
 }
 
-fab_installed_options fab_design_installed_options(const fab_fabric_spec *spec) {
-    return (fab_installed_options){.format = spec->format,
+fab_structure_options fab_design_installed_options(const fab_fabric_spec *spec) {
+    return (fab_structure_options){.format = spec->format,
                                    .nics_per_server = spec->nics_per_server,
                                    .hosts_per_switch = spec->hosts_per_switch,
                                    .cables = spec->cables,
@@ -37,12 +37,12 @@ static fab_status check_digest(reading *r, fab_error *err) {
     fab_fabric_spec *f = &r->design.fabric;
     char digest[17];
     fab_error inner = {0};
-    status = fab_site_digest(f->file, digest, &inner);
+    status = fab_network_digest(f->file, digest, &inner);
     if (status != FAB_OK) {
-        FAB_FAIL(err, status, where_of(r, "file"), "file: '%.160s' %s", f->file, inner.text);
+        FAB_FAIL(err, status, design_installed_where_of(r, "file"), "file: '%.160s' %s", f->file, inner.text);
     }
     if (f->digest[0] != '\0' && strcmp(f->digest, digest) != 0) {
-        FAB_FAIL(err, FAB_EINPUT, where_of(r, "digest"),
+        FAB_FAIL(err, FAB_EINPUT, design_installed_where_of(r, "digest"),
                  "digest: '%.160s' is not the file that the design was made for: its digest is %s, not %s; import it "
                  "again, or leave digest out",
                  f->file, digest, f->digest);
@@ -61,7 +61,7 @@ static fab_status check_given(const reading *r, fab_error *err) {
     } keys[] = {{"tiers", f->tiers != 0}, {"pod", f->pod != 0}, {"planes", f->planes != 1}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (keys[i].given) {
-            return fab_fail(err, FAB_EINPUT, where_of(r, keys[i].key),
+            return fab_fail(err, FAB_EINPUT, design_installed_where_of(r, keys[i].key),
                             "%s: the file of an installed fabric decides that; leave it out", keys[i].key);
         }
     }
@@ -69,7 +69,7 @@ static fab_status check_given(const reading *r, fab_error *err) {
         const fab_tier_spec *t = &f->tier[i];
         if (t->taper != 1 || t->breakout != 1 || t->breakout_up != 0 || t->down != 0) {
             return fab_fail(
-                err, FAB_EINPUT, where_of(r, "file"),
+                err, FAB_EINPUT, design_installed_where_of(r, "file"),
                 "taper, down, breakout and breakout-up: the file of an installed fabric decides that; leave "
                 "them out");
         }
@@ -77,40 +77,40 @@ static fab_status check_given(const reading *r, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status take_counts(reading *r, const fab_installed *site, fab_error *err) {
+static fab_status take_counts(reading *r, const fab_structure *net, fab_error *err) {
     fab_status status = FAB_OK;
     fab_fabric_spec *f = &r->design.fabric;
-    f->nics_per_server = site->nics_per_server;
-    f->gpus_per_server = f->gpus_per_server != 0 ? f->gpus_per_server : site->nics_per_server;
-    f->nic_bps = site->nic_bps > 0 ? site->nic_bps : f->nic_bps;
-    if (f->domain == 0 && site->domain_servers > 0) {
-        f->domain = site->domain_servers * f->gpus_per_server;
+    f->nics_per_server = net->nics_per_server;
+    f->gpus_per_server = f->gpus_per_server != 0 ? f->gpus_per_server : net->nics_per_server;
+    f->nic_bps = net->nic_bps > 0 ? net->nic_bps : f->nic_bps;
+    if (f->domain == 0 && net->domain_servers > 0) {
+        f->domain = net->domain_servers * f->gpus_per_server;
         bool given = r->where[design_field_index(design_field_find(SCOPE_FABRIC, "domain-rate"))][0] != '\0';
-        f->domain_bps = site->domain_bps > 0 && !given ? site->domain_bps / (double)f->domain : f->domain_bps;
+        f->domain_bps = net->domain_bps > 0 && !given ? net->domain_bps / (double)f->domain : f->domain_bps;
     }
     uint64_t radix[FAB_MAX_TIERS] = {0};
-    for (uint32_t i = 0; i < site->n_switches; i++) {
-        uint64_t *most = &radix[site->switches[i].tier - 1];
-        *most = site->switches[i].n_ports > *most ? site->switches[i].n_ports : *most;
+    for (uint32_t i = 0; i < net->n_switches; i++) {
+        uint64_t *most = &radix[net->switches[i].tier - 1];
+        *most = net->switches[i].n_ports > *most ? net->switches[i].n_ports : *most;
     }
     for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
         f->tier[t].radix = radix[t] > 0 ? radix[t] : f->tier[t].radix;
     }
-    for (size_t t = 0; t < (site->is_tree ? site->n_tiers : 2); t++) {
-        double bps = site->cable_bps[t + 1];
+    for (size_t t = 0; t < (net->is_tree ? net->n_tiers : 2); t++) {
+        double bps = net->cable_bps[t + 1];
         f->tier[t].port_bps = bps > 0 ? bps : f->tier[t].port_bps;
-        f->tier[t].port_bps = f->tier[t].port_bps > 0 ? f->tier[t].port_bps : f->nic_bps / site->n_planes;
+        f->tier[t].port_bps = f->tier[t].port_bps > 0 ? f->tier[t].port_bps : f->nic_bps / net->n_planes;
     }
-    if (f->spares >= site->n_whole) {
-        FAB_FAIL(err, FAB_EINPUT, where_of(r, "spares"), "%" PRIu64 " spare servers of %" PRIu32 " leave none to work",
-                 f->spares, site->n_whole);
+    if (f->spares >= net->n_complete) {
+        FAB_FAIL(err, FAB_EINPUT, design_installed_where_of(r, "spares"),
+                 "%" PRIu64 " spare servers of %" PRIu32 " leave none to work", f->spares, net->n_complete);
     }
-    uint64_t gpus = (site->n_servers - f->spares) * f->gpus_per_server;
+    uint64_t gpus = (net->n_servers - f->spares) * f->gpus_per_server;
     if (f->gpus != 0 && f->gpus != gpus) {
-        FAB_FAIL(err, FAB_EINPUT, where_of(r, "gpus"),
+        FAB_FAIL(err, FAB_EINPUT, design_installed_where_of(r, "gpus"),
                  "gpus: the file has %" PRIu64 " of them, in %" PRIu64 " servers of %" PRIu64 ", not %" PRIu64
                  "; a job may take fewer (job.gpus)",
-                 gpus, site->n_servers - f->spares, f->gpus_per_server, f->gpus);
+                 gpus, net->n_servers - f->spares, f->gpus_per_server, f->gpus);
     }
     f->gpus = gpus;
 done:
@@ -120,11 +120,11 @@ done:
 fab_status reading_finish_installed(reading *r, fab_error *err) {
     fab_status status = FAB_OK;
     fab_fabric_spec *f = &r->design.fabric;
-    fab_installed *site = NULL;
-    fab_installed_options options;
+    fab_structure *net = NULL;
+    fab_structure_options options;
     if (strcmp(f->family, FAMILY) != 0) {
         if (has_keys(r)) {
-            FAB_FAIL(err, FAB_EINPUT, where_of(r, "file"),
+            FAB_FAIL(err, FAB_EINPUT, design_installed_where_of(r, "file"),
                      "file, format, digest, host-order, hosts-per-switch and cables are keys of " FAMILY
                      "; the family is %s",
                      f->family);
@@ -137,9 +137,9 @@ fab_status reading_finish_installed(reading *r, fab_error *err) {
     FAB_TRY(check_given(r, err));
     FAB_TRY(check_digest(r, err));
     options = fab_design_installed_options(f);
-    FAB_TRY(fab_installed_read(f->file, &options, &site, err));
-    FAB_TRY(take_counts(r, site, err));
+    FAB_TRY(fab_structure_read(f->file, &options, &net, err));
+    FAB_TRY(take_counts(r, net, err));
 done:
-    fab_installed_free(site);
+    fab_structure_free(net);
     return status;
 }

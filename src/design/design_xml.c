@@ -20,8 +20,8 @@ static const char *place_value(const source *s, const fab_xml_attribute *attribu
     return fab_xml_place(out, s->file, attribute->line, attribute->column);
 }
 
-static fab_status fail_at(const source *s, const fab_xml_element *element, fab_error *err, const char *text,
-                          const char *what) {
+static fab_status design_xml_fail_at(const source *s, const fab_xml_element *element, fab_error *err, const char *text,
+                                     const char *what) {
     char where[FAB_XML_PLACE_SIZE];
     return fab_fail(err, FAB_EINPUT, place(s, element, where), "%s%.60s", text, what);
 }
@@ -29,10 +29,10 @@ static fab_status fail_at(const source *s, const fab_xml_element *element, fab_e
 /* An element that holds neither elements nor text. */
 static fab_status check_empty(const source *s, const fab_xml_element *element, fab_error *err) {
     if (element->first_child != NULL) {
-        return fail_at(s, element->first_child, err, "no element may stand inside ", element->name);
+        return design_xml_fail_at(s, element->first_child, err, "no element may stand inside ", element->name);
     }
     if (element->text[0] != '\0') {
-        return fail_at(s, element, err, "unexpected text inside ", element->name);
+        return design_xml_fail_at(s, element, err, "unexpected text inside ", element->name);
     }
     return FAB_OK;
 }
@@ -52,8 +52,8 @@ done:
 }
 
 /* Attributes of an element: fields of `scope` for item `index`; for the fabric also fields of all its tiers. */
-static fab_status read_attributes(const source *s, const fab_xml_element *element, field_scope scope, size_t index,
-                                  bool front_end, fab_error *err) {
+static fab_status design_read_attributes(const source *s, const fab_xml_element *element, field_scope scope,
+                                         size_t index, bool front_end, fab_error *err) {
     const field_scope scopes[2] = {scope, SCOPE_TIER};
     size_t n_scopes = scope == SCOPE_FABRIC ? 2 : 1;
     fab_status status = FAB_OK;
@@ -96,11 +96,11 @@ static fab_status read_tier(const source *s, const fab_xml_element *element, boo
     uint64_t level = 0;
     const fab_xml_attribute *attribute = fab_xml_find(element, "level");
     if (strcmp(element->name, "tier") != 0) {
-        FAB_TRY(fail_at(s, element, err, "only <tier> may stand inside <fabric>, not ", element->name));
+        FAB_TRY(design_xml_fail_at(s, element, err, "only <tier> may stand inside <fabric>, not ", element->name));
     }
     FAB_TRY(check_empty(s, element, err));
     if (attribute == NULL) {
-        status = fail_at(s, element, err, "a tier needs its level: 1 = leaf", "");
+        status = design_xml_fail_at(s, element, err, "a tier needs its level: 1 = leaf", "");
         goto done;
     }
     (void)place_value(s, attribute, where);
@@ -112,7 +112,7 @@ static fab_status read_tier(const source *s, const fab_xml_element *element, boo
         FAB_FAIL(err, FAB_EINPUT, where, "level: tier %.20s is given twice", attribute->value);
     }
     seen[level - 1] = true;
-    FAB_TRY(read_attributes(s, element, SCOPE_TIER, (size_t)level - 1, front_end, err));
+    FAB_TRY(design_read_attributes(s, element, SCOPE_TIER, (size_t)level - 1, front_end, err));
 done:
     return status;
 }
@@ -121,10 +121,10 @@ static fab_status read_fabric(const source *s, const fab_xml_element *element, b
     fab_status status = FAB_OK;
     bool seen[FAB_MAX_TIERS] = {false};
     if (element->text[0] != '\0') {
-        FAB_TRY(fail_at(s, element, err, "unexpected text inside ", element->name));
+        FAB_TRY(design_xml_fail_at(s, element, err, "unexpected text inside ", element->name));
     }
     (void)place(s, element, front_end ? s->reading->front_end_where : s->reading->origin_where);
-    FAB_TRY(read_attributes(s, element, SCOPE_FABRIC, 0, front_end, err));
+    FAB_TRY(design_read_attributes(s, element, SCOPE_FABRIC, 0, front_end, err));
     for (const fab_xml_element *child = element->first_child; child != NULL; child = child->next) {
         FAB_TRY(read_tier(s, child, front_end, seen, err));
     }
@@ -139,7 +139,7 @@ static fab_status read_job(const source *s, const fab_xml_element *element, fab_
     size_t job = design->n_jobs;
     FAB_TRY(check_empty(s, element, err));
     FAB_TRY(reading_add_job(design, place(s, element, where), err));
-    FAB_TRY(read_attributes(s, element, SCOPE_JOB, job, false, err));
+    FAB_TRY(design_read_attributes(s, element, SCOPE_JOB, job, false, err));
     const fab_xml_attribute *id = fab_xml_find(element, "id");
     for (size_t i = 0; i < job; i++) {
         if (strcmp(design->jobs[i].id, design->jobs[job].id) == 0) {
@@ -156,10 +156,10 @@ static fab_status read_source(const source *s, const fab_xml_element *element, f
     char where[FAB_XML_PLACE_SIZE];
     target t = {.field = design_field_find(SCOPE_DESIGN, "source")};
     if (element->first_child != NULL) {
-        FAB_TRY(fail_at(s, element->first_child, err, "no element may stand inside ", element->name));
+        FAB_TRY(design_xml_fail_at(s, element->first_child, err, "no element may stand inside ", element->name));
     }
     if (element->n_attributes > 0) {
-        FAB_TRY(fail_at(s, element, err, "<source> has no attribute ", element->attributes[0].name));
+        FAB_TRY(design_xml_fail_at(s, element, err, "<source> has no attribute ", element->attributes[0].name));
     }
     FAB_TRY(reading_set(s->reading, &t, element->text, place(s, element, where), err));
 done:
@@ -171,9 +171,9 @@ static fab_status read_single(const source *s, const fab_xml_element *element, f
                               const char *required, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(check_empty(s, element, err));
-    FAB_TRY(read_attributes(s, element, scope, index, false, err));
+    FAB_TRY(design_read_attributes(s, element, scope, index, false, err));
     if (fab_xml_find(element, required) == NULL) {
-        FAB_TRY(fail_at(s, element, err, "missing attribute: ", required));
+        FAB_TRY(design_xml_fail_at(s, element, err, "missing attribute: ", required));
     }
 done:
     return status;
@@ -184,7 +184,7 @@ static fab_status read_floor(const source *s, const fab_xml_element *element, fa
     fab_status status = FAB_OK;
     FAB_TRY(check_empty(s, element, err));
     s->reading->design.fabric.floor.given = true;
-    FAB_TRY(read_attributes(s, element, SCOPE_FLOOR, 0, false, err));
+    FAB_TRY(design_read_attributes(s, element, SCOPE_FLOOR, 0, false, err));
 done:
     return status;
 }
@@ -260,24 +260,24 @@ fab_status reading_xml(reading *r, const char *data, size_t size, const document
     const fab_xml_element *foreign = find_namespace(root);
     const fab_xml_attribute *base = fab_xml_find(root, "base");
     if (strcmp(root->name, "design") != 0) {
-        FAB_TRY(fail_at(&s, root, err, "a design file begins with <design>, not with ", root->name));
+        FAB_TRY(design_xml_fail_at(&s, root, err, "a design file begins with <design>, not with ", root->name));
     }
     if (foreign != NULL) {
-        FAB_TRY(fail_at(&s, foreign, err, "a design uses no namespace; found ", foreign->uri));
+        FAB_TRY(design_xml_fail_at(&s, foreign, err, "a design uses no namespace; found ", foreign->uri));
     }
     if (root->text[0] != '\0') {
-        FAB_TRY(fail_at(&s, root, err, "unexpected text inside ", root->name));
+        FAB_TRY(design_xml_fail_at(&s, root, err, "unexpected text inside ", root->name));
     }
     if (base != NULL) {
         FAB_TRY(reading_base(r, base->value, d, place_value(&s, base, where), err));
         drop_replaced(&r->design, root);
     }
-    FAB_TRY(read_attributes(&s, root, SCOPE_DESIGN, 0, false, err));
+    FAB_TRY(design_read_attributes(&s, root, SCOPE_DESIGN, 0, false, err));
     for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
         FAB_TRY(read_part(&s, child, seen, err));
     }
     if (!seen[PART_FABRIC] && base == NULL) {
-        FAB_TRY(fail_at(&s, root, err, "the design has no <fabric> and no base", ""));
+        FAB_TRY(design_xml_fail_at(&s, root, err, "the design has no <fabric> and no base", ""));
     }
 done:
     fab_xml_free(xml);

@@ -19,7 +19,7 @@ static const char *unit_pattern(fab_unit unit) {
     return "";
 }
 
-static void add_escaped(fab_str *out, const char *text) {
+static void field_schema_add_escaped(fab_str *out, const char *text) {
     for (; *text != '\0'; text++) {
         switch (*text) {
         case '<': fab_str_add(out, "&lt;"); break;
@@ -32,7 +32,7 @@ static void add_escaped(fab_str *out, const char *text) {
 
 static void add_documentation(fab_str *out, int indent, const char *text) {
     fab_str_printf(out, "%*s<xs:annotation><xs:documentation>", indent, "");
-    add_escaped(out, text);
+    field_schema_add_escaped(out, text);
     fab_str_add(out, "</xs:documentation></xs:annotation>\n");
 }
 

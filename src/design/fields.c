@@ -75,7 +75,7 @@ const field design_fields[] = {
     SHAPE("dragonfly", dragonfly, &dragonfly_shape, "dragonfly: p,a,h[,g[,t]]: NICs per switch, switches per group, global cables per switch, groups, parallel local cables; empty: a = 2p = 2h, the largest that fits the radix"),
     SHAPE("torus", torus, &torus_shape, "torus: switches in each dimension: 4,4,8"),
     FABRIC_COUNT("rails-per-switch", rails_per_switch, 1, 65535, true, "auto", "rail-only: rails that share a network; auto: as many as fit a single switch"),
-    FABRIC_CHOICE("forward", forward, "source", CHOICES("source", "destination"), "rail-only: whose scale-up domain hands over traffic between rails"),
+    FABRIC_CHOICE("forward", forward, "source", CHOICES("source", "destination"), "rail-only: whose scale-up domain relays traffic between rails (PXN)"),
     FABRIC_CHOICE("forwarding", forwarding, "pipelined", CHOICES("pipelined", "sequential"), "rail-only: traffic between rails is passed on as it comes, or once it is there as a whole (store and forward)"),
 
     FABRIC_TEXT("file", FIELD_TEXT, file, "installed: file that says what is installed (see list formats); in a design file from the folder of that"),

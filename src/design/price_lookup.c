@@ -41,7 +41,7 @@ static bool fits(double row_bps, double rate_bps) {
 
 /* --- switches and NICs -------------------------------------------------------------------------------------------- */
 
-static void add_item(char *list, const char *item) {
+static void lookup_add_item(char *list, const char *item) {
     size_t n = strlen(list);
     const char *more = ", ...";
     if (n + strlen(item) + strlen(more) + 3 < LIST_SIZE) {
@@ -64,7 +64,7 @@ static void list_switches(const fab_prices *prices, char *list) {
             (void)fab_quantity_format(rate, row->rate_bps, FAB_UNIT_RATE);
         }
         (void)snprintf(item, sizeof item, "%s at %s", radix, rate);
-        add_item(list, item);
+        lookup_add_item(list, item);
     }
 }
 
@@ -108,7 +108,8 @@ fab_status fab_prices_nic(const fab_prices *prices, double rate_bps, fab_price *
         if (fits(row->rate_bps, rate_bps) && (best == NULL || (best->rate_bps == 0 && row->rate_bps != 0))) {
             best = row;
         }
-        add_item(list, row->rate_bps != 0 ? fab_quantity_format(rate, row->rate_bps, FAB_UNIT_RATE) : "any rate");
+        lookup_add_item(list,
+                        row->rate_bps != 0 ? fab_quantity_format(rate, row->rate_bps, FAB_UNIT_RATE) : "any rate");
     }
     if (best == NULL) {
         return fab_fail(err, FAB_EINPUT, prices->origin, "no price for a NIC of %s; the book has %s",
@@ -183,7 +184,7 @@ static fab_status fail_cable(const fab_prices *prices, double rate_bps, double l
         }
         (void)snprintf(item, sizeof item, "%s of %s up to %s", row->medium[0] != '\0' ? row->medium : "cables", of_rate,
                        to);
-        add_item(list, item);
+        lookup_add_item(list, item);
     }
     return fab_fail(err, FAB_EINPUT, prices->origin, "no price for a cable of %s and %s; the book has %s", rate, length,
                     list[0] != '\0' ? list : "no cables");
@@ -222,8 +223,8 @@ fab_status fab_prices_link(const fab_prices *prices, double rate_bps, double len
         return fail_cable(prices, rate_bps, length_m, bare, err);
     }
     best.medium = chosen->medium[0] != '\0' ? chosen->medium : NULL;
-    best.twin = chosen->modules ? find_module(prices, 2, rate_bps, length_m) : NULL;
-    best.twin_price = best.twin != NULL ? price_of_module(best.twin, rate_bps) : (fab_price){0, 0};
+    best.twin_port = chosen->modules ? find_module(prices, 2, rate_bps, length_m) : NULL;
+    best.twin_port_price = best.twin_port != NULL ? price_of_module(best.twin_port, rate_bps) : (fab_price){0, 0};
     *out = best;
     return FAB_OK;
 }

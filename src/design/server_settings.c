@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fab_status set(reading *r, const char *key, const char *value, const char *where, fab_error *err) {
+static fab_status server_set(reading *r, const char *key, const char *value, const char *where, fab_error *err) {
     target t;
     fab_status status = reading_find(r, key, true, &t, where, err);
     return status == FAB_OK ? reading_set(r, &t, value, where, err) : status;
@@ -16,7 +16,7 @@ static fab_status set(reading *r, const char *key, const char *value, const char
 
 static fab_status set_rate(reading *r, const char *key, double bps, const char *where, fab_error *err) {
     char text[48];
-    return bps > 0 ? set(r, key, fab_server_rate(text, bps), where, err) : FAB_OK;
+    return bps > 0 ? server_set(r, key, fab_server_rate(text, bps), where, err) : FAB_OK;
 }
 
 fab_status reading_set_server(reading *r, const char *path, const char *where, fab_error *err) {
@@ -32,10 +32,10 @@ fab_status reading_set_server(reading *r, const char *path, const char *where, f
         FAB_FAIL(err, FAB_EUNSUPPORTED, where, "server %.60s: %s", path, s->uneven);
     }
     (void)snprintf(number, sizeof number, "%" PRIu32, s->n_gpus);
-    FAB_TRY(set(r, "gpus-per-server", number, where, err));
+    FAB_TRY(server_set(r, "gpus-per-server", number, where, err));
     (void)snprintf(number, sizeof number, "%" PRIu32, s->n_nics);
-    FAB_TRY(set(r, "nics-per-server", number, where, err));
-    FAB_TRY(set(r, "domain", "auto", where, err));
+    FAB_TRY(server_set(r, "nics-per-server", number, where, err));
+    FAB_TRY(server_set(r, "domain", "auto", where, err));
     FAB_TRY(set_rate(r, "pcie", s->pcie_bps, where, err));
     FAB_TRY(set_rate(r, "nic", s->nic_bps, where, err));
     FAB_TRY(set_rate(r, "domain-rate", s->nvlink_bps, where, err));

@@ -20,8 +20,8 @@ typedef struct reader {
     const fab_xml_element *loose[FAB_SERVER_NICS];
 } reader;
 
-static fab_status wrong(const reader *r, uint32_t line, uint32_t column, fab_status code, const char *text,
-                        fab_error *err) {
+static fab_status server_wrong(const reader *r, uint32_t line, uint32_t column, fab_status code, const char *text,
+                               fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
     return fab_fail(err, code, fab_xml_place(where, r->path, line, column), "%s", text);
 }
@@ -29,7 +29,7 @@ static fab_status wrong(const reader *r, uint32_t line, uint32_t column, fab_sta
 static fab_status wrong_value(const reader *r, const fab_xml_attribute *a, const char *expected, fab_error *err) {
     char text[200];
     (void)snprintf(text, sizeof text, "%.30s: '%.60s' is no %s", a->name, a->value, expected);
-    return wrong(r, a->line, a->column, FAB_EINPUT, text, err);
+    return server_wrong(r, a->line, a->column, FAB_EINPUT, text, err);
 }
 
 static const char *value_of(const fab_xml_element *e, const char *name) {
@@ -94,7 +94,7 @@ static fab_status read_nvlinks(const reader *r, const fab_xml_element *gpu, doub
             continue;
         }
         if (count == NULL) {
-            return wrong(r, e->line, e->column, FAB_EINPUT, "an nvlink without a count", err);
+            return server_wrong(r, e->line, e->column, FAB_EINPUT, "an nvlink without a count", err);
         }
         if (!parse_number(count->value, "", 1000, &n)) {
             FAB_TRY(wrong_value(r, count, "number of links up to 1000", err));
@@ -174,7 +174,7 @@ done:
 static fab_status check_bus(const reader *r, const fab_xml_element *pci, fab_error *err) {
     const fab_xml_attribute *bus = fab_xml_find(pci, "busid");
     if (bus == NULL || bus->value[0] == '\0') {
-        return wrong(r, pci->line, pci->column, FAB_EINPUT, "a GPU or NIC without a busid", err);
+        return server_wrong(r, pci->line, pci->column, FAB_EINPUT, "a GPU or NIC without a busid", err);
     }
     const fab_xml_element *const *lists[] = {r->gpu, r->nic};
     const uint32_t n[] = {r->shape->n_gpus, r->shape->n_nics};
@@ -184,7 +184,7 @@ static fab_status check_bus(const reader *r, const fab_xml_element *pci, fab_err
                 char text[120];
                 (void)snprintf(text, sizeof text, "busid '%.40s' is taken: line %u has it already", bus->value,
                                (unsigned)lists[kind][i]->line);
-                return wrong(r, bus->line, bus->column, FAB_EINPUT, text, err);
+                return server_wrong(r, bus->line, bus->column, FAB_EINPUT, text, err);
             }
         }
     }
@@ -197,7 +197,8 @@ static fab_status add_device(reader *r, const fab_xml_element *pci, fab_error *e
     bool gpu = is_gpu(pci);
     FAB_TRY(check_bus(r, pci, err));
     if (gpu ? s->n_gpus == FAB_SERVER_GPUS : s->n_nics == FAB_SERVER_NICS) {
-        FAB_TRY(wrong(r, pci->line, pci->column, FAB_EUNSUPPORTED, "more than 64 GPUs or NICs in a server", err));
+        FAB_TRY(
+            server_wrong(r, pci->line, pci->column, FAB_EUNSUPPORTED, "more than 64 GPUs or NICs in a server", err));
     }
     if (gpu) {
         fab_server_gpu *g = &s->gpu[s->n_gpus];
@@ -220,14 +221,14 @@ done:
 }
 
 /* The reader bounds the depth. */
-static fab_status walk(reader *r, const fab_xml_element *parent, fab_error *err) {
+static fab_status server_walk(reader *r, const fab_xml_element *parent, fab_error *err) {
     fab_status status = FAB_OK;
     for (const fab_xml_element *e = parent->first_child; e != NULL; e = e->next) {
         bool is_pci = strcmp(e->name, "pci") == 0;
         if (is_pci && (is_gpu(e) || is_nic(e))) {
             FAB_TRY(add_device(r, e, err));
         } else if (is_pci || strcmp(e->name, "cpu") == 0) {
-            FAB_TRY(walk(r, e, err)); /* NOLINT(misc-no-recursion) */
+            FAB_TRY(server_walk(r, e, err)); /* NOLINT(misc-no-recursion) */
         } else if (strcmp(e->name, "nic") == 0 && r->n_loose < FAB_SERVER_NICS) {
             r->loose[r->n_loose++] = e;
         }
@@ -320,7 +321,7 @@ done:
 }
 
 /* What all have, else 0. */
-static void sum_up(fab_server_shape *s) {
+static void server_sum_up(fab_server_shape *s) {
     s->is_even = s->n_gpus % s->n_nics == 0 || s->n_nics % s->n_gpus == 0;
     if (!s->is_even) {
         (void)snprintf(s->uneven, sizeof s->uneven, "%u GPUs and %u NICs: neither number divides the other",
@@ -363,20 +364,21 @@ fab_status fab_server_read(const char *path, fab_server_shape *out, fab_error *e
     FAB_TRY(fab_xml_read(path, &xml, err));
     const fab_xml_element *root = fab_xml_root(xml);
     if (strcmp(root->name, "system") != 0) {
-        FAB_TRY(wrong(&r, root->line, root->column, FAB_EINPUT, "expected NCCL's <system>", err));
+        FAB_TRY(server_wrong(&r, root->line, root->column, FAB_EINPUT, "expected NCCL's <system>", err));
     }
-    FAB_TRY(walk(&r, root, err));
+    FAB_TRY(server_walk(&r, root, err));
     FAB_TRY(take_loose(&r, err));
     if (shape->n_gpus == 0 || shape->n_nics == 0) {
-        FAB_TRY(wrong(&r, root->line, root->column, FAB_EINPUT,
-                      shape->n_gpus == 0 ? "no GPU in it: expected <gpu>, or a <pci> of class 0x03.... or 0x12...."
-                                         : "no NIC in it: expected <nic>, or a <pci> of class 0x02....",
-                      err));
+        FAB_TRY(server_wrong(&r, root->line, root->column, FAB_EINPUT,
+                             shape->n_gpus == 0
+                                 ? "no GPU in it: expected <gpu>, or a <pci> of class 0x03.... or 0x12...."
+                                 : "no NIC in it: expected <nic>, or a <pci> of class 0x02....",
+                             err));
     }
     for (uint32_t i = 0; i < shape->n_gpus; i++) {
         FAB_TRY(find_nearest(&r, i, err));
     }
-    sum_up(shape);
+    server_sum_up(shape);
     *out = *shape;
 done:
     free(shape);

@@ -140,7 +140,7 @@ fab_status reading_add_job(fab_design *design, const char *where, fab_error *err
 
 /* --- paths ------------------------------------------------------------------------------------------------------ */
 
-static bool split(const char *text, path *out) {
+static bool settings_split(const char *text, path *out) {
     if (strlen(text) >= sizeof out->text) {
         return false;
     }
@@ -194,7 +194,7 @@ static fab_status find_in_fabric(const path *p, size_t i, bool front_end, target
     if (out->field == NULL) {
         size_t skip = tier != NULL ? 1 : 0;
         if (design_field_find(SCOPE_FABRIC, key) != NULL) {
-            FAB_FAIL(err, FAB_EINPUT, where, "'%s' has one value for the whole fabric, none per tier", key);
+            FAB_FAIL(err, FAB_EINPUT, where, "'%s' has one value for the entire fabric, none per tier", key);
         }
         FAB_TRY(fail_unknown(tier != NULL ? "tier key" : "fabric key", key, SCOPES + skip, 2 - skip, where, err));
     }
@@ -262,7 +262,7 @@ fab_status reading_find(const reading *r, const char *text, bool fabric_only, ta
     fab_status status = FAB_OK;
     path p;
     target found = {.field = NULL};
-    if (!split(text, &p)) {
+    if (!settings_split(text, &p)) {
         FAB_FAIL(err, FAB_EINPUT, where, "path '%.60s' has more than %d parts or %d characters", text, MAX_PARTS,
                  MAX_PATH - 1);
     }

@@ -14,9 +14,9 @@
 
 /* Scratch for a phase under an engine. */
 typedef struct workspace_place {
-    fab_reroute *reroute;     /* NULL before the first state, and of duplicates */
-    fab_clock_reader *reader; /* NULL before the first time */
-    uint64_t version;         /* of the state that `loads` are of; 0: none */
+    fab_reroute *reroute;         /* NULL before the first state, and of duplicates */
+    fab_estimator_reader *reader; /* NULL before the first time */
+    uint64_t version;             /* of the state that `loads` are of; 0: none */
     fab_rerouted loads;
 } workspace_place;
 
@@ -48,7 +48,7 @@ void fab_workspace_free(fab_workspace *w) {
     }
     for (size_t i = 0; i < w->n_places; i++) {
         fab_reroute_free(w->places[i].reroute);
-        fab_clock_reader_free(w->places[i].reader);
+        fab_estimator_reader_free(w->places[i].reader);
     }
     free(w->places);
     fab_workspace_free(w->of_drawn);
@@ -95,8 +95,8 @@ static fab_status find_loads(fab_workspace *w, const fab_case *at, const fab_sta
     }
     if (place->version != w->key.version) {
         place->version = 0;
-        FAB_TRY(state->n_moved > 0 ? fab_reroute_apply_moved(place->reroute, state->mask, state->moved, state->n_moved,
-                                                             state->new_gpu, &place->loads, err)
+        FAB_TRY(state->n_moved > 0 ? fab_reroute_migrated(place->reroute, state->mask, state->moved, state->n_moved,
+                                                          state->new_gpu, &place->loads, err)
                                    : fab_reroute_apply(place->reroute, state->mask, state->when, &place->loads, err));
         place->version = w->key.version;
     }
@@ -134,7 +134,7 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
                             fab_error *err) {
     fab_status status = FAB_OK;
     const fab_router *router = NULL;
-    const fab_clock *clock = NULL;
+    const fab_estimator *estimator = NULL;
     const fab_rerouted *loads = NULL;
     const fab_traffic *traffic = NULL;
     workspace_place *place = NULL;
@@ -144,12 +144,12 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
         FAB_TRY(time_split(w, at, router, state, out, err));
     } else {
         FAB_TRY(find_loads(w, at, state, &loads, err));
-        FAB_TRY(fab_context_clock(w->context, at->engine, at->phase, &clock, err));
+        FAB_TRY(fab_context_estimator(w->context, at->engine, at->phase, &estimator, err));
         FAB_TRY(find_place(w, at, at->phase, &place, err));
         if (place->reader == NULL) {
-            FAB_TRY(fab_clock_reader_new(clock, &place->reader, err));
+            FAB_TRY(fab_estimator_reader_new(estimator, &place->reader, err));
         }
-        FAB_TRY(fab_clock_read(place->reader, state->mask, loads, state->n_moved > 0, out, err));
+        FAB_TRY(fab_estimator_read(place->reader, state->mask, loads, state->n_moved > 0, out, err));
     }
     if (isnan(out->transfer_s)) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "phase %s is too large for its time to be computed",
@@ -164,35 +164,35 @@ done:
 static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_needs *needs, const fab_state *state,
                                fab_evaluated *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_trial trial = {.rates = (needs->what & FAB_NEED_RATES) != 0,
-                       .keep_flows = (needs->what & FAB_NEED_FLOWS) != 0,
-                       .keep_routes = (needs->what & FAB_NEED_PATHS) != 0,
-                       .whole_paths = needs->whole_paths,
-                       .n_threads = needs->n_threads > 0 ? needs->n_threads : 1,
-                       .advance = needs->advance,
-                       .advance_context = needs->advance_context,
-                       .scratch = &w->scratch,
-                       .detail = needs->detail,
-                       .dependencies = needs->dependencies,
-                       .trace = needs->trace};
+    fab_engine_run run = {.rates = (needs->what & FAB_NEED_RATES) != 0,
+                          .keep_flows = (needs->what & FAB_NEED_FLOWS) != 0,
+                          .keep_routes = (needs->what & FAB_NEED_PATHS) != 0,
+                          .kept_paths = needs->kept_paths,
+                          .n_threads = needs->n_threads > 0 ? needs->n_threads : 1,
+                          .advance = needs->advance,
+                          .advance_context = needs->advance_context,
+                          .scratch = &w->scratch,
+                          .detail = needs->detail,
+                          .dependencies = needs->dependencies,
+                          .trace = needs->trace};
     if (!is_healthy(state)) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
                  "collisions and rates of flows are found on the healthy fabric; ask for loads and times");
     }
-    FAB_TRY(fab_context_subject(w->context, at->phase, &trial.subject, err));
-    FAB_TRY(fab_context_router(w->context, at->engine, &trial.router, err));
+    FAB_TRY(fab_context_prepared(w->context, at->phase, &run.prepared, err));
+    FAB_TRY(fab_context_router(w->context, at->engine, &run.router, err));
     if ((needs->what & FAB_NEED_GAP) != 0) {
-        FAB_TRY(fab_context_bound(w->context, at->phase, &trial.bound, err));
+        FAB_TRY(fab_context_bound(w->context, at->phase, &run.bound, err));
     }
-    trial.seed = fab_context_seed(w->context, trial.router);
+    run.seed = fab_context_seed(w->context, run.router);
     if (needs->trace != NULL) {
-        fab_trace_clear(needs->trace, trial.subject->fabric, trial.subject->phase);
+        fab_trace_clear(needs->trace, run.prepared->fabric, run.prepared->phase);
     }
-    FAB_TRY(fab_trial_run(&trial, &out->figures, err));
+    FAB_TRY(fab_measure_run(&run, &out->figures, err));
     if (needs->trace != NULL && isnan(out->figures.mean_rate)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, fab_router_label(trial.router),
+        FAB_FAIL(err, FAB_EUNSUPPORTED, fab_router_label(run.router),
                  "phase %s of %" PRIu64 " flows has too many paths for their rates to be found",
-                 trial.subject->phase->name, trial.subject->phase->n_flows);
+                 run.prepared->phase->name, run.prepared->phase->n_flows);
     }
     out->bytes = w->scratch.bytes;
     out->utilisation = w->scratch.use;

@@ -77,20 +77,20 @@ static fab_status prepare_phase(void *argument, size_t phase, size_t worker, fab
     fab_status status = FAB_OK;
     const run *c = argument;
     const fab_context *context = c->replay->context;
-    const fab_subject *subject = NULL;
+    const fab_prepared_phase *prepared = NULL;
     const fab_bound *bound = NULL;
     fab_phase_result *out = &c->phases[phase];
     (void)worker;
-    FAB_TRY(fab_context_subject(context, phase, &subject, err));
+    FAB_TRY(fab_context_prepared(context, phase, &prepared, err));
     if (c->replay->bound) {
         FAB_TRY(fab_context_bound(context, phase, &bound, err));
     }
-    FAB_TRY(fab_measure_phase(subject, bound, out, err));
+    FAB_TRY(fab_measure_phase(prepared, bound, out, err));
     out->drawn_per_seed = is_drawn_per_seed(c);
     if (c->replay->keep_seeds > 0) {
-        FAB_TRY(FAB_NEW(out->taper_ratio, subject->fabric->n_links, err));
-        to_floats(subject->spray, subject->fabric->n_links, out->taper_ratio);
-        FAB_TRY(fab_block_bytes(subject->fabric, subject->phase, out, err));
+        FAB_TRY(FAB_NEW(out->taper_ratio, prepared->fabric->n_links, err));
+        to_floats(prepared->spray, prepared->fabric->n_links, out->taper_ratio);
+        FAB_TRY(fab_block_bytes(prepared->fabric, prepared->phase, out, err));
     }
 done:
     return status;
@@ -140,7 +140,7 @@ static fab_status run_item(void *argument, size_t index, size_t worker, fab_erro
                                      (replay->keep_routes ? FAB_NEED_PATHS : 0U),
                              .detail = it->draw == 0 ? &c->phases[it->phase].engines[it->engine] : NULL,
                              .dependencies = dependencies,
-                             .whole_paths = replay->whole_paths,
+                             .kept_paths = replay->kept_paths,
                              .n_threads = c->n_items < replay->n_threads ? replay->n_threads / c->n_items : 1,
                              .advance = advance_item,
                              .advance_context = &progress};
@@ -205,7 +205,7 @@ done:
     return status;
 }
 
-static fab_status prepare(run *c, fab_error *err) {
+static fab_status replay_prepare(run *c, fab_error *err) {
     fab_status status = FAB_OK;
     const size_t n_engines = c->what->n_engines;
     FAB_TRY(prepare_context(c, err));
@@ -242,14 +242,14 @@ done:
 }
 
 /* One figure of all draws of an engine. */
-static void gather(const fab_figures *figures, size_t n, size_t offset, double *values, fab_stat *out) {
+static void replay_gather(const fab_figures *figures, size_t n, size_t offset, double *values, fab_stat *out) {
     for (size_t i = 0; i < n; i++) {
         memcpy(&values[i], (const char *)&figures[i] + offset, sizeof values[i]);
     }
     fab_stat_of(values, n, out);
 }
 
-/* Of the slowest path of a phase; inside a server there and back to the scale-up switch. */
+/* Of the slowest path of a phase; inside a server forward and reverse to the scale-up switch. */
 static double slowest_latency_s(const fab_fabric *f, const fab_engine_result *r) {
     double inside_s = 0;
     for (uint32_t k = 0; k < f->n_classes; k++) {
@@ -304,7 +304,7 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
         return;
     }
     r->latency_s = (double)p->steps * executions * slowest_latency_s(c->what->fabric, r);
-    gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
+    replay_gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
     for (size_t i = 0; i < r->n_seeds; i++) {
         values[i] = s[i].transfer_s + r->latency_s;
     }
@@ -317,8 +317,8 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
         gather_bandwidths(p, s, values, r);
     }
     if (r->has_rates) {
-        gather(s, r->n_seeds, offsetof(fab_figures, min_rate), values, &r->min_rate);
-        gather(s, r->n_seeds, offsetof(fab_figures, mean_rate), values, &r->mean_rate);
+        replay_gather(s, r->n_seeds, offsetof(fab_figures, min_rate), values, &r->min_rate);
+        replay_gather(s, r->n_seeds, offsetof(fab_figures, mean_rate), values, &r->mean_rate);
     }
 }
 
@@ -351,19 +351,19 @@ static fab_status summarise(run *c, fab_error *err) {
             if (replay->keep_draws && status == FAB_OK) {
                 status = keep_draws(s, n, &r->draws, err);
             }
-            gather(s, n, offsetof(fab_figures, collided_links), values, &r->collided_links);
-            gather(s, n, offsetof(fab_figures, collided_flows), values, &r->collided_flows);
-            gather(s, n, offsetof(fab_figures, max_collision), values, &r->max_collision_factor);
-            gather(s, n, offsetof(fab_figures, mean_collision), values, &r->mean_collision_factor);
-            gather(s, n, offsetof(fab_figures, max_taper), values, &r->max_taper_factor);
-            gather(s, n, offsetof(fab_figures, max_hash), values, &r->max_hash_factor);
-            gather(s, n, offsetof(fab_figures, max_utilisation), values, &r->max_utilisation);
-            gather(s, n, offsetof(fab_figures, effective_bisection), values, &r->effective_bisection);
-            gather(s, n, offsetof(fab_figures, busiest_link_s), values, &r->busiest_link_s);
-            gather(s, n, offsetof(fab_figures, throughput), values, &r->throughput);
+            replay_gather(s, n, offsetof(fab_figures, collided_links), values, &r->collided_links);
+            replay_gather(s, n, offsetof(fab_figures, collided_flows), values, &r->collided_flows);
+            replay_gather(s, n, offsetof(fab_figures, max_collision), values, &r->max_collision_factor);
+            replay_gather(s, n, offsetof(fab_figures, mean_collision), values, &r->mean_collision_factor);
+            replay_gather(s, n, offsetof(fab_figures, max_taper), values, &r->max_taper_factor);
+            replay_gather(s, n, offsetof(fab_figures, max_hash), values, &r->max_hash_factor);
+            replay_gather(s, n, offsetof(fab_figures, max_utilisation), values, &r->max_utilisation);
+            replay_gather(s, n, offsetof(fab_figures, effective_bisection), values, &r->effective_bisection);
+            replay_gather(s, n, offsetof(fab_figures, busiest_link_s), values, &r->busiest_link_s);
+            replay_gather(s, n, offsetof(fab_figures, throughput), values, &r->throughput);
             r->has_gap = replay->bound && !isnan(s->gap);
             if (r->has_gap) {
-                gather(s, n, offsetof(fab_figures, gap), values, &r->optimum_gap);
+                replay_gather(s, n, offsetof(fab_figures, gap), values, &r->optimum_gap);
             }
             gather_times(c, p, s, values, r);
             first += n;
@@ -415,7 +415,7 @@ static void free_phases(fab_phase_result *phases, size_t n_phases) {
     free(phases);
 }
 
-static void release(run *c) {
+static void replay_release(run *c) {
     const size_t n_phases = c->traffic != NULL ? c->traffic->n_phases : 0;
     for (size_t i = 0; c->workers != NULL && i < c->replay->n_threads; i++) {
         fab_workspace_free(c->workers[i]);
@@ -431,7 +431,7 @@ fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_erro
     fab_status status = FAB_OK;
     run c = {.replay = replay, .what = fab_context_what(replay->context), .telling = ATOMIC_FLAG_INIT};
     atomic_init(&c.done, 0);
-    FAB_TRY(prepare(&c, err));
+    FAB_TRY(replay_prepare(&c, err));
     FAB_TRY(fab_parallel_for(c.traffic->n_phases, replay->n_threads, prepare_phase, &c, err));
     FAB_TRY(fab_parallel_for(c.n_items, replay->n_threads, run_item, &c, err));
     FAB_TRY(check_deadlocks(&c, err));
@@ -445,7 +445,7 @@ fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_erro
     c.phases = NULL;
     FAB_TRY(iterate(&c, result, err));
 done:
-    release(&c);
+    replay_release(&c);
     return status;
 }
 
@@ -468,7 +468,7 @@ void fab_result_release(fab_result *result) {
 
 const char *const fab_conventions[] = {
     "rates are per direction; 1 Gb/s = 1e9 bit/s; a cable is counted once",
-    "taper: capacity down / capacity up of the fullest switch of a tier",
+    "taper: oversubscription, capacity down / capacity up of the fullest switch of a tier",
     "bisection: minimum cut over network links, one direction, between the halves of the servers in their order",
     /* from here on of traffic: FAB_GENERAL_CONVENTIONS */
     "network links join NICs and switches; fabric links join switches",

@@ -15,14 +15,14 @@
 #include <string.h>
 
 #define LEAVES_PER_WORD 64.0
-#define STRANDS         8.0 /* of a phase that is routed in chunks */
+#define SHARDS          8.0 /* of a phase that is routed in chunks */
 #define CHUNK_PATHS     65536.0
 
 #define DEMAND_LINK 24.0 /* rate, bytes, spray of a phase */
 #define DEMAND_PART 48.0 /* of a flow: its pair, that pair, the sort */
-#define TRIAL_LINK  32.0 /* loads, hot links, counts, values that are folded */
+#define RUN_LINK    32.0 /* loads, hot links, counts, values that are folded */
 #define FLOW_LISTED 20.0 /* source, destination, bytes, communicator */
-#define FLOW_TRIAL  28.0 /* rate, volume, limit; first path */
+#define FLOW_RUN    28.0 /* rate, volume, limit; first path */
 #define PATH_SOLVED 44.0 /* first hop, bits, weight, rate, end, bottleneck */
 #define PATH_PLACED 12.0 /* of engines that take all flows at once */
 #define PAIR_FOLDED 64.0 /* worst, shares, hops and latencies of a pair under a split */
@@ -50,7 +50,7 @@ static double links_of_split(const fab_replay *replay, const fab_fabric *f) {
     }
     n = torus->n_dimensions;
     for (uint32_t i = 0; i < torus->n_dimensions; i++) {
-        n *= (double)torus->size[i] / 4 + 1; /* the mean distance, there and back being the same */
+        n *= (double)torus->size[i] / 4 + 1; /* the mean distance, forward and reverse being the same */
     }
     return n + 4;
 }
@@ -98,11 +98,11 @@ static double detail_bytes(const fab_replay_sizes *s, const fab_router *router) 
     return n_groups * GROUP_USED + fmax(members, n_groups) + dependencies_bytes(s);
 }
 
-/* A chunk at a time, on strands that each add up their own. */
+/* A chunk at a time, on shards that each add up their own. */
 static double chunks_bytes(const fab_replay_sizes *s, const fab_router *router, double n_hops) {
-    double strand = s->n_links * 3 * sizeof(double) + detail_bytes(s, router);
-    double chunk = 1.25 * CHUNK_PATHS * (FLOW_TRIAL + n_hops * 2 * sizeof(uint32_t));
-    return STRANDS * (strand + chunk);
+    double shard = s->n_links * 3 * sizeof(double) + detail_bytes(s, router);
+    double chunk = 1.25 * CHUNK_PATHS * (FLOW_RUN + n_hops * 2 * sizeof(uint32_t));
+    return SHARDS * (shard + chunk);
 }
 
 static double paths_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase,
@@ -114,7 +114,7 @@ static double paths_bytes(const fab_replay *replay, const fab_replay_sizes *s, c
     double hops = fab_path_links(fab_context_what(replay->context)->design, s->fabric);
     double all_hops = across * hops + in_domain * 2;
     if (!fab_router_takes_phases(router) && fab_router_n_rounds(router) == 1 &&
-        flows * fab_paths_per_flow(router) > (double)FAB_WHOLE_PATHS) {
+        flows * fab_paths_per_flow(router) > (double)FAB_KEPT_PATHS) {
         return chunks_bytes(s, router, hops);
     }
     fab_sharing_size size = {
@@ -122,7 +122,7 @@ static double paths_bytes(const fab_replay *replay, const fab_replay_sizes *s, c
     bool by_groups = !fab_router_takes_phases(router) && !fab_router_has_tables(router); /* these are noted, too */
     double routed = fab_grown(paths) * sizeof(uint64_t) + (by_groups ? 2 : 1) * fab_grown(all_hops) * sizeof(uint32_t);
     double placed = fab_router_takes_phases(router) ? paths * PATH_PLACED : 0;
-    return flows * FLOW_TRIAL + routed + placed + rates_bytes(replay, phase, &size);
+    return flows * FLOW_RUN + routed + placed + rates_bytes(replay, phase, &size);
 }
 
 /* Pairs of leaves that a phase has something for; of an all-to-all all of them. */
@@ -149,19 +149,19 @@ static double split_bytes(const fab_replay *replay, const fab_replay_sizes *s, c
         return bytes;
     }
     double listed = fab_grown(pairs * n_links) + fab_grown(flows * n_links);
-    return bytes + listed * SHARE_BYTES + flows * FLOW_TRIAL + rates_bytes(replay, phase, &size);
+    return bytes + listed * SHARE_BYTES + flows * FLOW_RUN + rates_bytes(replay, phase, &size);
 }
 
 /* One draw under way. */
-static double trial_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase,
-                          const fab_router *router) {
-    double bytes = s->n_links * TRIAL_LINK;
+static double run_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase,
+                        const fab_router *router) {
+    double bytes = s->n_links * RUN_LINK;
     bytes += fab_router_is_by_demand(router) ? shares_bytes(replay, s, phase) : 0;
     return bytes + (fab_router_splits(router) ? split_bytes(replay, s, phase) : paths_bytes(replay, s, phase, router));
 }
 
 /* What is prepared for a phase. */
-static double subject_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase) {
+static double prepared_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase) {
     double parts = phase->all.n > 0 ? pairs_of(s, phase) : (double)phase->n_flows * s->fabric->n_planes;
     double bound = replay->bound ? shares_bytes(replay, s, phase) : 0;
     return bound + s->n_links * DEMAND_LINK + parts * DEMAND_PART +
@@ -192,29 +192,29 @@ static double results_bytes(const fab_replay *replay, const fab_replay_sizes *s,
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 typedef struct total {
-    double traffic, subjects, results, most_trial, sum_trials, most_detail, n_details, n_items;
-    uint64_t n_flows; /* of the trial that takes most */
+    double traffic, prepared_phases, results, most_run, sum_runs, most_detail, n_details, n_items;
+    uint64_t n_flows; /* of the run that takes most */
 } total;
 
-static void add_item(const fab_replay *replay, const fab_replay_sizes *s, const fab_traffic *traffic,
-                     const fab_phase *phase, const fab_router *router, total *t) {
+static void memory_add_item(const fab_replay *replay, const fab_replay_sizes *s, const fab_traffic *traffic,
+                            const fab_phase *phase, const fab_router *router, total *t) {
     bool is_drawn = traffic->depends_on_seed || fab_router_is_seeded(router);
-    double bytes = trial_bytes(replay, s, phase, router);
+    double bytes = run_bytes(replay, s, phase, router);
     double draws = is_drawn ? (double)replay->n_seeds : 1;
     t->results += results_bytes(replay, s, phase, is_drawn);
-    t->n_flows = bytes > t->most_trial ? phase->n_flows : t->n_flows;
-    t->most_trial = fmax(t->most_trial, bytes);
-    t->sum_trials += bytes * draws;
+    t->n_flows = bytes > t->most_run ? phase->n_flows : t->n_flows;
+    t->most_run = fmax(t->most_run, bytes);
+    t->sum_runs += bytes * draws;
     t->most_detail = fmax(t->most_detail, !fab_router_splits(router) ? detail_bytes(s, router) : 0);
     t->n_details++;
     t->n_items += draws;
 }
 
-/* Of every worker, the largest trial that it may come by; where draws have traffic of their own, this as well. */
+/* Of every worker, the largest run that it may come by; where draws have traffic of their own, this as well. */
 static double workers_bytes(const fab_replay *replay, const fab_traffic *traffic, const total *t) {
     double n = fmin((double)replay->n_threads, t->n_items);
-    double own = traffic->depends_on_seed && replay->n_seeds > 1 ? t->traffic + t->subjects : 0;
-    return fmin(n * t->most_trial, t->sum_trials) + fmin(n, t->n_details) * t->most_detail + n * own;
+    double own = traffic->depends_on_seed && replay->n_seeds > 1 ? t->traffic + t->prepared_phases : 0;
+    return fmin(n * t->most_run, t->sum_runs) + fmin(n, t->n_details) * t->most_detail + n * own;
 }
 
 fab_status fab_replay_check_tables(const fab_replay *replay, fab_error *err) {
@@ -247,13 +247,13 @@ fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
     for (size_t p = 0; p < traffic->n_phases; p++) {
         const fab_phase *phase = &traffic->phases[p];
         t.traffic += listed_bytes(phase);
-        t.subjects += subject_bytes(replay, s, phase);
+        t.prepared_phases += prepared_bytes(replay, s, phase);
         for (size_t e = 0; e < what->n_engines; e++) {
             FAB_TRY(fab_context_router(context, e, &router, err));
-            add_item(replay, s, traffic, phase, router, &t);
+            memory_add_item(replay, s, traffic, phase, router, &t);
         }
     }
-    double bytes = fixed_bytes(s) + fab_routers_bytes(what, s) + t.traffic + t.subjects + t.results +
+    double bytes = fixed_bytes(s) + fab_routers_bytes(what, s) + t.traffic + t.prepared_phases + t.results +
                    workers_bytes(replay, traffic, &t);
     (void)snprintf(more, sizeof more, " with the paths of %s flows", fab_format_count(flows, t.n_flows));
     FAB_TRY(fab_context_check(what, bytes, more, err));

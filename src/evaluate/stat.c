@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int ascending(const void *a, const void *b) {
+static int stat_ascending(const void *a, const void *b) {
     double x = *(const double *)a;
     double y = *(const double *)b;
     return (x > y) - (x < y);
@@ -74,7 +74,7 @@ void fab_quantiles(double *samples, size_t n, bool falling, const double *q, siz
 }
 
 void fab_stat_of(double *samples, size_t n, fab_stat *out) {
-    qsort(samples, n, sizeof *samples, ascending);
+    qsort(samples, n, sizeof *samples, stat_ascending);
     double sum = 0;
     double squares = 0;
     for (size_t i = 0; i < n; i++) {

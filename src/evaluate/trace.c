@@ -1,4 +1,4 @@
-/* A phase under an engine, followed flow by flow: what a trial of measure.h fills on its way. */
+/* A phase under an engine, followed flow by flow: what a run of measure.h fills on its way. */
 #include "fab/trace.h"
 #include "fab/memory.h"
 #include "measure/measure_rates.h"
@@ -26,7 +26,7 @@ void fab_trace_clear(const fab_trace *trace, const fab_fabric *fabric, const fab
     }
 }
 
-static uint32_t group_of(const fab_trace *trace, uint64_t flow) {
+static uint32_t trace_group_of(const fab_trace *trace, uint64_t flow) {
     return trace->group != NULL ? trace->group[flow] : 0;
 }
 
@@ -35,7 +35,7 @@ static void end_flow(const fab_trace *trace, uint64_t flow, double finish_s, dou
     if (trace->finish_s != NULL) {
         trace->finish_s[flow] += finish_s * part;
     }
-    last_s[group_of(trace, flow)] = fmax(last_s[group_of(trace, flow)], finish_s);
+    last_s[trace_group_of(trace, flow)] = fmax(last_s[trace_group_of(trace, flow)], finish_s);
 }
 
 static void add_round(const fab_trace *trace, const double *last_s, double part) {
@@ -44,18 +44,18 @@ static void add_round(const fab_trace *trace, const double *last_s, double part)
     }
 }
 
-fab_status fab_trace_paths(const fab_trial *trial, const fab_routes *r, const double *volume, fab_error *err) {
+fab_status fab_trace_paths(const fab_engine_run *run, const fab_routes *r, const double *volume, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_trace *trace = trial->trace;
-    const double *finish_s = trial->scratch->rates->finish_s;
-    double part = 1.0 / fab_router_n_rounds(trial->router);
-    size_t n_links = trial->subject->fabric->n_links;
+    const fab_trace *trace = run->trace;
+    const double *finish_s = run->scratch->rates->finish_s;
+    double part = 1.0 / fab_router_n_rounds(run->router);
+    size_t n_links = run->prepared->fabric->n_links;
     double *last_s = NULL;
     FAB_TRY(FAB_NEW(last_s, trace->n_groups, err));
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         uint32_t first = r->flow_first[flow];
         uint32_t behind = r->flow_first[flow + 1];
-        double *bytes = trace->bytes != NULL ? trace->bytes + group_of(trace, flow) * n_links : NULL;
+        double *bytes = trace->bytes != NULL ? trace->bytes + trace_group_of(trace, flow) * n_links : NULL;
         double each = volume[flow] * part / (behind - first);
         double end_s = 0;
         for (uint32_t i = first; i < behind; i++) {
@@ -77,55 +77,56 @@ done:
     return status;
 }
 
-/* One group's bytes under a split: of its flows' parts, on legs and between leaves. */
-static fab_status add_split_bytes(const fab_trial *trial, const fab_split *split, uint32_t group, double *amount,
+/* One group's bytes under a split: of its flows' parts, on host segments and between leaves. */
+static fab_status add_split_bytes(const fab_engine_run *run, const fab_split *split, uint32_t group, double *amount,
                                   fab_error *err) {
-    const fab_subject *s = trial->subject;
+    const fab_prepared_phase *s = run->prepared;
     const fab_demand *d = s->demand;
-    double *bytes = trial->trace->bytes + (size_t)group * s->fabric->n_links;
+    double *bytes = run->trace->bytes + (size_t)group * s->fabric->n_links;
     memset(amount, 0, d->n_pairs * sizeof *amount);
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
-        if (group_of(trial->trace, flow) != group) {
+        if (trace_group_of(run->trace, flow) != group) {
             continue;
         }
         fab_flow about = fab_phase_flow(s->phase, flow);
         double each = (double)about.bytes / d->n_parts;
         for (uint32_t part = 0; part < d->n_parts; part++) {
-            fab_link_id legs[FAB_FLOW_LEG_LINKS];
-            uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, legs);
+            fab_link_id segments[FAB_FLOW_SEGMENT_LINKS];
+            uint32_t n = fab_flow_segments(s->fabric, s->ports, about.src, about.dst, part, segments);
             uint32_t pair = fab_demand_pair(d, s->fabric, s->ports, s->next_hops, s->phase, flow, part);
             for (uint32_t i = 0; i < n; i++) {
-                bytes[legs[i]] += each;
+                bytes[segments[i]] += each;
             }
             if (pair != FAB_NONE) {
                 amount[pair] += each;
             }
         }
     }
-    return fab_split_load(fab_router_dag(trial->router, s->dag), split, d, amount, bytes, err);
+    return fab_split_load(fab_router_dag(run->router, s->dag), split, d, amount, bytes, err);
 }
 
-/* Share of every pair's packets that meet a marked link between its leaves, then flow by flow with the legs. */
-static fab_status find_crossings(const fab_trial *trial, const fab_split *split, double *share, fab_error *err) {
+/* Share of every pair's packets that cross a marked link between its leaves, then flow by flow with the host segments.
+ */
+static fab_status find_crossings(const fab_engine_run *run, const fab_split *split, double *share, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_subject *s = trial->subject;
+    const fab_prepared_phase *s = run->prepared;
     const fab_demand *d = s->demand;
-    const fab_trace *trace = trial->trace;
+    const fab_trace *trace = run->trace;
     double *x = NULL;
     FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         x[l] = trace->marked[l] != 0;
     }
-    FAB_TRY(fab_split_fold(fab_router_dag(trial->router, s->dag), split, FAB_FOLD_EXPECTED, x, d, share, err));
+    FAB_TRY(fab_split_fold(fab_router_dag(run->router, s->dag), split, FAB_FOLD_EXPECTED, x, d, share, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         fab_flow about = fab_phase_flow(s->phase, flow);
         for (uint32_t part = 0; part < d->n_parts; part++) {
-            fab_link_id legs[FAB_FLOW_LEG_LINKS];
-            uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, legs);
+            fab_link_id segments[FAB_FLOW_SEGMENT_LINKS];
+            uint32_t n = fab_flow_segments(s->fabric, s->ports, about.src, about.dst, part, segments);
             uint32_t pair = fab_demand_pair(d, s->fabric, s->ports, s->next_hops, s->phase, flow, part);
             bool crosses = pair != FAB_NONE && share[pair] > 0;
             for (uint32_t i = 0; i < n; i++) {
-                crosses = crosses || trace->marked[legs[i]] != 0;
+                crosses = crosses || trace->marked[segments[i]] != 0;
             }
             trace->crosses[flow] = (uint8_t)(trace->crosses[flow] | crosses);
         }
@@ -135,23 +136,23 @@ done:
     return status;
 }
 
-fab_status fab_trace_split(const fab_trial *trial, const fab_split *split, fab_error *err) {
+fab_status fab_trace_split(const fab_engine_run *run, const fab_split *split, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_trace *trace = trial->trace;
-    const double *finish_s = trial->scratch->rates->finish_s;
+    const fab_trace *trace = run->trace;
+    const double *finish_s = run->scratch->rates->finish_s;
     double *last_s = NULL;
     double *of_pair = NULL;
     FAB_TRY(FAB_NEW(last_s, trace->n_groups, err));
-    FAB_TRY(FAB_NEW(of_pair, trial->subject->demand->n_pairs, err));
-    for (uint64_t flow = 0; flow < trial->subject->phase->n_flows; flow++) {
+    FAB_TRY(FAB_NEW(of_pair, run->prepared->demand->n_pairs, err));
+    for (uint64_t flow = 0; flow < run->prepared->phase->n_flows; flow++) {
         end_flow(trace, flow, finish_s[flow], 1, last_s);
     }
     add_round(trace, last_s, 1);
     for (uint32_t g = 0; trace->bytes != NULL && g < trace->n_groups; g++) {
-        FAB_TRY(add_split_bytes(trial, split, g, of_pair, err));
+        FAB_TRY(add_split_bytes(run, split, g, of_pair, err));
     }
     if (trace->crosses != NULL && trace->marked != NULL) {
-        FAB_TRY(find_crossings(trial, split, of_pair, err));
+        FAB_TRY(find_crossings(run, split, of_pair, err));
     }
 done:
     FAB_FREE_ALL(last_s, of_pair);

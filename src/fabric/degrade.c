@@ -15,7 +15,7 @@
 #define OPTION    "--degrade"
 #define A_SERVER  "server-"
 #define ROUNDING  1e-6 /* of a step */
-#define WHOLE     1.0
+#define HEALTHY   1.0
 #define MAX_CLASS UINT16_MAX
 
 fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *err) {
@@ -45,7 +45,7 @@ fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *
                         part.name, fraction);
     }
     double steps = part.ratio * FAB_PART_STEPS;
-    if (!(part.ratio <= WHOLE) || fabs(steps - nearbyint(steps)) > ROUNDING || nearbyint(steps) < 1) {
+    if (!(part.ratio <= HEALTHY) || fabs(steps - nearbyint(steps)) > ROUNDING || nearbyint(steps) < 1) {
         return fab_fail(err, FAB_EINPUT, OPTION, "%s: %.20s is not a fraction from 0.001 to 1, in steps of 0.001",
                         part.name, fraction);
     }
@@ -183,12 +183,12 @@ done:
 }
 
 /* The class of a cable at a fraction; the new ones stand behind those that were there. */
-static fab_status weak_class(fab_fabric *f, uint16_t whole, double ratio, uint16_t n_whole, size_t *capacity,
+static fab_status weak_class(fab_fabric *f, uint16_t healthy, double ratio, uint16_t n_complete, size_t *capacity,
                              uint16_t *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_link_class wanted = f->classes[whole];
+    fab_link_class wanted = f->classes[healthy];
     wanted.capacity_bps *= ratio;
-    for (uint16_t i = n_whole; i < f->n_classes; i++) {
+    for (uint16_t i = n_complete; i < f->n_classes; i++) {
         const fab_link_class *c = &f->classes[i];
         if (c->kind == wanted.kind && c->tier == wanted.tier && c->capacity_bps == wanted.capacity_bps &&
             c->length_m == wanted.length_m && c->latency_s == wanted.latency_s) {
@@ -206,14 +206,14 @@ done:
     return status;
 }
 
-static fab_status apply(const double *cable, fab_weak_fabric *weak, fab_error *err) {
+static fab_status degrade_apply(const double *cable, fab_weak_fabric *weak, fab_error *err) {
     fab_status status = FAB_OK;
     fab_fabric *f = weak->fabric;
-    uint16_t n_whole = f->n_classes;
+    uint16_t n_complete = f->n_classes;
     size_t capacity = f->n_classes;
     for (uint32_t c = 0; c < f->n_cables; c++) {
-        if (cable[c] < WHOLE) {
-            FAB_TRY(weak_class(f, f->cable_class[c], cable[c], n_whole, &capacity, &f->cable_class[c], err));
+        if (cable[c] < HEALTHY) {
+            FAB_TRY(weak_class(f, f->cable_class[c], cable[c], n_complete, &capacity, &f->cable_class[c], err));
             weak->link[2 * (size_t)c] = 1;
             weak->link[2 * (size_t)c + 1] = 1;
             weak->n_cables++;
@@ -233,17 +233,17 @@ fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *par
     FAB_TRY(FAB_NEW(weak.link, fabric->n_links, err));
     FAB_TRY(FAB_NEW(weak.gpu_ratio, fab_n_gpus(fabric), err));
     for (uint32_t c = 0; c < fabric->n_cables; c++) {
-        cable[c] = WHOLE;
+        cable[c] = HEALTHY;
     }
     for (uint32_t g = 0; g < fab_n_gpus(fabric); g++) {
-        weak.gpu_ratio[g] = WHOLE;
+        weak.gpu_ratio[g] = HEALTHY;
     }
     const weakening w = {.f = fabric, .cable = cable, .gpu = weak.gpu_ratio};
     for (size_t i = 0; i < n_parts; i++) {
         FAB_TRY(weaken(&w, &parts[i], err));
     }
     FAB_TRY(copy_fabric(fabric, &weak.fabric, err));
-    FAB_TRY(apply(cable, &weak, err));
+    FAB_TRY(degrade_apply(cable, &weak, err));
     *out = weak;
     weak = (fab_weak_fabric){.fabric = NULL};
 done:

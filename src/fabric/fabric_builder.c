@@ -106,7 +106,7 @@ void fab_builder_cable(fab_builder *builder, uint16_t link_class, fab_node_id lo
     f->port[2 * (size_t)cable + 1] = (uint16_t)upper_port;
 }
 
-static int by_key(const void *a, const void *b) {
+static int builder_by_key(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a;
     uint64_t y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -129,7 +129,7 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
         for (uint32_t i = 0; i < n; i++) {
             (*scratch)[i] = (uint64_t)f->port[links[i]] << 32 | links[i];
         }
-        qsort(*scratch, n, sizeof **scratch, by_key);
+        qsort(*scratch, n, sizeof **scratch, builder_by_key);
         for (uint32_t i = 0; i < n; i++) {
             links[i] = (uint32_t)(*scratch)[i];
         }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Decimal number of n > 0 digits without a sign. */
-static bool read_number(const char *text, size_t n, uint32_t *out) {
+static bool fabric_read_number(const char *text, size_t n, uint32_t *out) {
     uint64_t value = 0;
     if (n == 0 || n > 10) {
         return false;
@@ -50,7 +50,7 @@ static fab_status parse_node(const fab_fabric *f, const char *text, size_t n, fa
             behind = f->first_of_tier[t + 1];
         }
     }
-    if (behind == first || !read_number(text + prefix + 1, n - prefix - 1, &number)) {
+    if (behind == first || !fabric_read_number(text + prefix + 1, n - prefix - 1, &number)) {
         char last[FAB_NODE_NAME_SIZE];
         return fab_fail(err, FAB_EINPUT, NULL, "'%.*s' names no node; names are such as %s", (int)n, text,
                         fab_node_name(f, f->n_nodes - 1, last));
@@ -98,7 +98,7 @@ static fab_status parse_end(const fab_fabric *f, const char *text, size_t n, fab
         return parse_node(f, text, n, out_node, err);
     }
     *out_port = (port){text + colon, n - colon};
-    if (f->names == NULL && !read_number(text + colon, n - colon, &number)) {
+    if (f->names == NULL && !fabric_read_number(text + colon, n - colon, &number)) {
         return fab_fail(err, FAB_EINPUT, NULL, "'%.*s' is not a port number", (int)(n - colon), text + colon);
     }
     return parse_node(f, text, colon - 1, out_node, err);
@@ -111,7 +111,8 @@ typedef struct found {
     char names[3 * FAB_LINK_NAME_SIZE + 8];
 } found;
 
-static void look(const fab_fabric *f, fab_node_id tail, port tail_port, fab_node_id head, port head_port, found *out) {
+static void fabric_look(const fab_fabric *f, fab_node_id tail, port tail_port, fab_node_id head, port head_port,
+                        found *out) {
     for (uint32_t k = f->out_first[tail]; k < f->out_first[tail + 1]; k++) {
         fab_link_id link = f->out_link[k];
         if (!is_port(f, link, tail_port) || (head != FAB_NONE && fab_head(f, link) != head) ||
@@ -147,7 +148,7 @@ fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *ou
     size_t n = strlen(text);
     const char *arrow = strchr(text, '>');
     if (looks_like_number(text)) {
-        if (!read_number(text, n, &number) || number >= f->n_links) {
+        if (!fabric_read_number(text, n, &number) || number >= f->n_links) {
             FAB_FAIL(err, FAB_EINPUT, NULL, "there is no link %.40s: they are numbered 0 to %" PRIu32, text,
                      f->n_links - 1);
         }
@@ -158,7 +159,7 @@ fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *ou
     if (arrow != NULL) {
         FAB_TRY(parse_end(f, arrow + 1, strlen(arrow + 1), &head, &head_port, err));
     }
-    look(f, tail, tail_port, head, head_port, &fits);
+    fabric_look(f, tail, tail_port, head, head_port, &fits);
     if (fits.n == 0) {
         char name[FAB_NODE_NAME_SIZE];
         FAB_FAIL(err, FAB_EINPUT, NULL, "no link is '%.80s'; %s has %" PRIu32 " of them", text,

@@ -105,7 +105,7 @@ fab_node_id fab_ib_find_guid(const fab_fabric *f, uint64_t guid, uint32_t *out_p
 }
 
 /* Moves over `word` and the number behind it; false where they do not stand there. */
-static bool take(const char **at, const char *end, const char *word, uint32_t *out) {
+static bool ib_names_take(const char **at, const char *end, const char *word, uint32_t *out) {
     size_t n = strlen(word);
     uint64_t number = 0;
     const char *c = *at + n;
@@ -132,8 +132,10 @@ fab_node_id fab_ib_find_description(const fab_fabric *f, const char *text, size_
     if (named != FAB_NONE) {
         return named;
     }
-    if (take(&at, end, "server-", &server)) {
-        uint32_t first = take(&at, end, " HCA-", &nic) ? 1 : take(&at, end, " mlx5_", &nic) ? 0 : FAB_NONE;
+    if (ib_names_take(&at, end, "server-", &server)) {
+        uint32_t first = ib_names_take(&at, end, " HCA-", &nic)    ? 1
+                         : ib_names_take(&at, end, " mlx5_", &nic) ? 0
+                                                                   : FAB_NONE;
         bool fits = first != FAB_NONE && at == end && nic >= first && nic - first < f->nics_per_server;
         uint64_t number = (uint64_t)server * f->nics_per_server + nic - first;
         return fits && number < fab_n_of(f, FAB_NODE_NIC) ? f->first[FAB_NODE_NIC] + (uint32_t)number : FAB_NONE;

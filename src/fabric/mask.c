@@ -17,7 +17,7 @@ static const char *kind_name(fab_component_kind kind) {
     return (uint32_t)kind < FAB_COMPONENT_N_KINDS ? fab_component_kinds[kind] : "component";
 }
 
-static bool is_network(const fab_fabric *f, fab_link_id link) {
+static bool mask_is_network(const fab_fabric *f, fab_link_id link) {
     fab_link_kind kind = fab_class_of(f, link)->kind;
     return kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
 }
@@ -28,7 +28,7 @@ uint32_t fab_component_count(const fab_fabric *f, const fab_racks *racks, fab_co
     case FAB_COMPONENT_LINK:
     case FAB_COMPONENT_PORT:
         for (uint32_t c = 0; c < f->n_cables; c++) {
-            n += is_network(f, 2 * c);
+            n += mask_is_network(f, 2 * c);
         }
         return kind == FAB_COMPONENT_LINK ? n : 2 * n;
     case FAB_COMPONENT_SWITCH: return fab_n_switches(f);
@@ -72,7 +72,7 @@ fab_status fab_component_check(const fab_fabric *f, const fab_racks *racks, cons
         return fab_fail(err, FAB_EINPUT, NULL, "there is no link %" PRIu32 ": they are numbered 0 to %" PRIu32, c->id,
                         f->n_links - 1);
     }
-    if (!is_network(f, c->id)) {
+    if (!mask_is_network(f, c->id)) {
         char name[FAB_LINK_NAME_SIZE];
         return fab_fail(err, FAB_EINPUT, NULL,
                         "%s is inside a server; links and ports that fail are those of the network",
@@ -197,13 +197,13 @@ fab_status fab_mask_init(const fab_fabric *f, const fab_racks *racks, fab_mask *
     fab_status status = FAB_OK;
     fab_mask mask = {.fabric = f, .racks = racks != NULL ? *racks : (fab_racks){0}};
     FAB_TRY(FAB_NEW(mask.dead_link, (size_t)f->n_links / 64 + 1, err));
-    FAB_TRY(FAB_NEW(mask.left, f->n_links, err));
+    FAB_TRY(FAB_NEW(mask.residual, f->n_links, err));
     FAB_TRY(FAB_NEW(mask.link, f->n_links, err));
     FAB_TRY(FAB_NEW(mask.dead_node, (size_t)f->n_nodes / 64 + 1, err));
     FAB_TRY(FAB_NEW(mask.node, f->n_nodes, err));
     FAB_TRY(FAB_NEW(mask.server, f->n_servers, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
-        mask.left[l] = 1;
+        mask.residual[l] = 1;
     }
     *out = mask;
     mask = (fab_mask){0};
@@ -213,13 +213,13 @@ done:
 }
 
 void fab_mask_release(fab_mask *mask) {
-    FAB_FREE_ALL(mask->dead_link, mask->left, mask->link, mask->dead_node, mask->node, mask->server);
+    FAB_FREE_ALL(mask->dead_link, mask->residual, mask->link, mask->dead_node, mask->node, mask->server);
     *mask = (fab_mask){0};
 }
 
-static void clear(fab_mask *m) {
+static void mask_clear(fab_mask *m) {
     for (uint32_t i = 0; i < m->n_links; i++) {
-        m->left[m->link[i]] = 1;
+        m->residual[m->link[i]] = 1;
         m->dead_link[m->link[i] >> 6] = 0;
     }
     for (uint32_t i = 0; i < m->n_nodes; i++) {
@@ -232,13 +232,13 @@ static void clear(fab_mask *m) {
 
 static void cut_cable(fab_mask *m, fab_link_id link, double fraction) {
     for (uint32_t i = 0; i < 2; i++, link ^= 1U) {
-        if (fraction >= m->left[link]) {
+        if (fraction >= m->residual[link]) {
             continue;
         }
-        if (m->left[link] == 1) {
+        if (m->residual[link] == 1) {
             m->link[m->n_links++] = link;
         }
-        m->left[link] = fraction;
+        m->residual[link] = fraction;
         if (fraction == 0) {
             m->dead_link[link >> 6] |= UINT64_C(1) << (link & 63);
         }
@@ -286,7 +286,7 @@ static void cut_rack(fab_mask *m, uint32_t rack, double fraction) {
     }
 }
 
-static void cut(fab_mask *m, const fab_component *c) {
+static void mask_cut(fab_mask *m, const fab_component *c) {
     const fab_fabric *f = m->fabric;
     switch (c->kind) {
     case FAB_COMPONENT_LINK:
@@ -306,7 +306,7 @@ static void cut(fab_mask *m, const fab_component *c) {
 }
 
 fab_status fab_mask_set(fab_mask *mask, const fab_component *components, size_t n, fab_error *err) {
-    clear(mask);
+    mask_clear(mask);
     for (size_t i = 0; i < n; i++) {
         fab_status status = fab_component_check(mask->fabric, &mask->racks, &components[i], err);
         if (status != FAB_OK) {
@@ -314,7 +314,7 @@ fab_status fab_mask_set(fab_mask *mask, const fab_component *components, size_t 
         }
     }
     for (size_t i = 0; i < n; i++) {
-        cut(mask, &components[i]);
+        mask_cut(mask, &components[i]);
     }
     return FAB_OK;
 }

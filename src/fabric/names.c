@@ -41,7 +41,7 @@ void fab_names_free(fab_names *names) {
     }
 }
 
-static void copy(void *to, const void *from, size_t n, size_t size) {
+static void names_copy(void *to, const void *from, size_t n, size_t size) {
     if (n > 0 && from != NULL) {
         memcpy(to, from, n * size);
     }
@@ -54,19 +54,19 @@ fab_status fab_names_copy(const fab_names *from, fab_names **out, fab_error *err
     FAB_TRY(FAB_GROW(names->text, names->capacity, from->n_text, err));
     names->n_text = from->n_text;
     names->n_sorted = from->n_sorted;
-    copy(names->text, from->text, from->n_text, 1);
-    copy(names->node, from->node, from->n_nodes, sizeof *from->node);
-    copy(names->port, from->port, from->n_links, sizeof *from->port);
-    copy(names->server, from->server, from->n_servers, sizeof *from->server);
-    copy(names->guid, from->guid, from->n_nodes, sizeof *from->guid);
+    names_copy(names->text, from->text, from->n_text, 1);
+    names_copy(names->node, from->node, from->n_nodes, sizeof *from->node);
+    names_copy(names->port, from->port, from->n_links, sizeof *from->port);
+    names_copy(names->server, from->server, from->n_servers, sizeof *from->server);
+    names_copy(names->guid, from->guid, from->n_nodes, sizeof *from->guid);
     if (from->sorted != NULL) {
         FAB_TRY(FAB_NEW(names->sorted, from->n_sorted, err));
         FAB_TRY(FAB_NEW(names->sorted_server, from->n_servers, err));
-        copy(names->sorted, from->sorted, from->n_sorted, sizeof *from->sorted);
+        names_copy(names->sorted, from->sorted, from->n_sorted, sizeof *from->sorted);
         FAB_TRY(FAB_NEW(names->by_guid, from->n_by_guid, err));
         names->n_by_guid = from->n_by_guid;
-        copy(names->by_guid, from->by_guid, from->n_by_guid, sizeof *from->by_guid);
-        copy(names->sorted_server, from->sorted_server, from->n_servers, sizeof *from->sorted_server);
+        names_copy(names->by_guid, from->by_guid, from->n_by_guid, sizeof *from->by_guid);
+        names_copy(names->sorted_server, from->sorted_server, from->n_servers, sizeof *from->sorted_server);
     }
     *out = names;
     names = NULL;
@@ -106,7 +106,7 @@ typedef struct named {
     uint32_t id;
 } named;
 
-static int by_name(const void *a, const void *b) {
+static int names_by_name(const void *a, const void *b) {
     const named *x = a;
     const named *y = b;
     int order = strcmp(x->name, y->name);
@@ -126,7 +126,7 @@ static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint3
             all[count++] = (named){names->text + slot[i], i};
         }
     }
-    qsort(all, count, sizeof *all, by_name);
+    qsort(all, count, sizeof *all, names_by_name);
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0 && strcmp(all[i].name, all[i - 1].name) == 0) {
             FAB_FAIL(err, FAB_EINPUT, NULL, "two %s are called '%.90s'", what, all[i].name);
@@ -192,18 +192,18 @@ done:
 }
 
 /* Order of a name and n bytes of text. */
-static int compare(const char *name, const char *text, size_t n) {
+static int names_compare(const char *name, const char *text, size_t n) {
     int order = strncmp(name, text, n);
     return order != 0 ? order : name[n] != '\0';
 }
 
-static uint32_t find(const fab_names *names, const uint32_t *sorted, uint32_t n, const uint32_t *slot, const char *text,
-                     size_t length) {
+static uint32_t names_find(const fab_names *names, const uint32_t *sorted, uint32_t n, const uint32_t *slot,
+                           const char *text, size_t length) {
     uint32_t low = 0;
     uint32_t high = n;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = compare(names->text + slot[sorted[middle]], text, length);
+        int order = names_compare(names->text + slot[sorted[middle]], text, length);
         if (order == 0) {
             return sorted[middle];
         }
@@ -214,14 +214,15 @@ static uint32_t find(const fab_names *names, const uint32_t *sorted, uint32_t n,
 }
 
 fab_node_id fab_names_find_node(const fab_names *names, const char *text, size_t n) {
-    return names != NULL && names->sorted != NULL ? find(names, names->sorted, names->n_sorted, names->node, text, n)
-                                                  : FAB_NONE;
+    return names != NULL && names->sorted != NULL
+               ? names_find(names, names->sorted, names->n_sorted, names->node, text, n)
+               : FAB_NONE;
 }
 
 uint32_t fab_names_find_server(const fab_names *names, const char *text, size_t n) {
     bool known = names != NULL && names->sorted_server != NULL && names->n_servers > 0 &&
                  names->server[names->sorted_server[0]] != FAB_NAME_NONE;
-    return known ? find(names, names->sorted_server, names->n_servers, names->server, text, n) : FAB_NONE;
+    return known ? names_find(names, names->sorted_server, names->n_servers, names->server, text, n) : FAB_NONE;
 }
 
 fab_node_id fab_names_find_guid(const fab_names *names, uint64_t guid) {

@@ -19,12 +19,12 @@
 #define AT_ONCE      32   /* flows that are stopped together */
 #define CANCELLED    1e-3 /* of the weight once summed: what is left has lost too many digits */
 
-#define FORESEE_FIRST 16 /* turns before its own */
-#define FORESEE_LIST  12
-#define FORESEE_FLOWS 6
-#define FORESEE_LINKS 2
-#define SOON          8
-#define SOON_FLOWS    48
+#define PREFETCH_FIRST 16 /* turns before its own */
+#define PREFETCH_LIST  12
+#define PREFETCH_FLOWS 6
+#define PREFETCH_LINKS 2
+#define SOON           8
+#define SOON_FLOWS     48
 
 /* Flows that a link will stop, unless they stop before. */
 typedef struct soon {
@@ -37,14 +37,14 @@ typedef struct soon {
 typedef struct filling {
     fab_max_min *m;
     const fab_sharing *s;
-    uint32_t *holder; /* NULL: nobody asks */
+    uint32_t *bottleneck; /* NULL: nobody asks */
     double level;
     uint32_t step; /* how often the level has risen */
     uint64_t base; /* bits of the level where bucket 0 begins */
     uint32_t bucket;
     size_t n_heap, turn, n_turns;
-    const soon *foreseen; /* the flows of the link that is full now, or NULL */
-    soon soon[SOON];      /* turn t: soon[t % SOON] */
+    const soon *prefetched; /* the flows of the link that is full now, or NULL */
+    soon soon[SOON];        /* turn t: soon[t % SOON] */
     uint32_t n_chunks, free_chunk;
     uint32_t head[N_BUCKETS]; /* newest chunk */
     uint64_t used[N_BUCKETS / 64];
@@ -80,7 +80,7 @@ static void sum_again(const filling *q, uint32_t l) {
     }
     if (l < m->n_kept) {
         m->weight[l] = weight;
-        m->links[l].left = s->capacity[m->number[l]] - taken;
+        m->links[l].residual = s->capacity[m->number[l]] - taken;
     }
     m->summed[l] = m->weight[l];
 }
@@ -91,7 +91,7 @@ FAB_INLINE double level_of(const filling *q, uint32_t l, const bool general) {
     if (general && q->m->weight[l] < CANCELLED * q->m->summed[l]) {
         sum_again(q, l);
     }
-    double level = link->left / (general ? q->m->weight[l] : (double)link->n);
+    double level = link->residual / (general ? q->m->weight[l] : (double)link->n);
     return level > q->level ? level : q->level;
 }
 
@@ -101,7 +101,7 @@ static uint32_t bucket_of(const filling *q, double level) {
     return bucket < N_BUCKETS ? (uint32_t)bucket : N_BUCKETS - 1;
 }
 
-static void put(filling *q, uint32_t l, uint32_t bucket) {
+static void fill_put(filling *q, uint32_t l, uint32_t bucket) {
     chunk *chunks = q->m->chunks;
     uint32_t c = q->head[bucket];
     if (c == NO_LINK || chunks[c].n == CHUNK_LINKS) {
@@ -147,16 +147,16 @@ static void set_stopped(fab_max_min *m, uint32_t f) {
     m->stopped[f / 64] |= UINT64_C(1) << (f % 64);
 }
 
-FAB_INLINE void foresee_links(const fab_max_min *m, uint32_t f) {
+FAB_INLINE void prefetch_links(const fab_max_min *m, uint32_t f) {
     const flow_record *record = &m->records[f];
-    const link_state *links = record_has_links(record) ? m->links : NULL; /* NULL: long paths are not foreseen */
+    const link_state *links = record_has_links(record) ? m->links : NULL; /* NULL: long paths are not prefetched */
     for (uint32_t h = 0; links != NULL && h < RECORD_LINKS; h++) {
         __builtin_prefetch(&links[record_link(record, h)], 1);
     }
 }
 
 /* The flows that still grow on the link of a turn. Long lists are left to themselves. */
-FAB_INLINE void foresee_flows(filling *q, size_t turn) {
+FAB_INLINE void prefetch_flows(filling *q, size_t turn) {
     const fab_max_min *m = q->m;
     soon *next = &q->soon[turn % SOON];
     uint32_t begin = list_begin(m, m->turns[turn].link);
@@ -177,25 +177,25 @@ FAB_INLINE void foresee_flows(filling *q, size_t turn) {
 
 /* What a link needs when it is full: its list, the records of its flows, the links of these. It is asked for step by
  * step while the turn of the link comes closer, so that each step finds what the one before asked for. */
-FAB_INLINE void foresee(filling *q) {
+FAB_INLINE void prefetch(filling *q) {
     const fab_max_min *m = q->m;
     const queued *next = m->turns + q->turn;
     size_t n = q->n_turns - q->turn;
-    if (n > FORESEE_FIRST) {
-        __builtin_prefetch(&m->first[next[FORESEE_FIRST].link]);
+    if (n > PREFETCH_FIRST) {
+        __builtin_prefetch(&m->first[next[PREFETCH_FIRST].link]);
     }
-    if (n > FORESEE_LIST) {
-        uint32_t begin = list_begin(m, next[FORESEE_LIST].link);
+    if (n > PREFETCH_LIST) {
+        uint32_t begin = list_begin(m, next[PREFETCH_LIST].link);
         __builtin_prefetch(&m->flow[begin]);
         __builtin_prefetch(&m->flow[begin] + 16);
     }
-    if (n > FORESEE_FLOWS) {
-        foresee_flows(q, q->turn + FORESEE_FLOWS);
+    if (n > PREFETCH_FLOWS) {
+        prefetch_flows(q, q->turn + PREFETCH_FLOWS);
     }
-    if (n > FORESEE_LINKS) {
-        const soon *flows = &q->soon[(q->turn + FORESEE_LINKS) % SOON];
+    if (n > PREFETCH_LINKS) {
+        const soon *flows = &q->soon[(q->turn + PREFETCH_LINKS) % SOON];
         for (uint32_t i = 0; i < flows->n; i++) {
-            foresee_links(m, flows->flow[i]);
+            prefetch_links(m, flows->flow[i]);
         }
     }
 }
@@ -215,7 +215,7 @@ static void sift_down(queued *heap, size_t n, size_t at) {
     heap[at] = item;
 }
 
-static void push(filling *q, queued item) {
+static void fill_push(filling *q, queued item) {
     queued *heap = q->m->heap;
     size_t at = q->n_heap++;
     while (at > 0 && item.level < heap[(at - 1) / 2].level) {
@@ -247,7 +247,7 @@ FAB_INLINE void spread(filling *q, const bool general) {
     q->base = bits_of(lowest);
     for (size_t i = 0; i < n; i++) {
         if (m->links[m->waiting[i]].n > 0) {
-            put(q, m->waiting[i], bucket_of(q, level_of(q, m->waiting[i], general)));
+            fill_put(q, m->waiting[i], bucket_of(q, level_of(q, m->waiting[i], general)));
         }
     }
 }
@@ -279,7 +279,7 @@ static void sort_bin(filling *q, queued *items, size_t n) {
         return;
     }
     for (size_t i = 0; i < n && n > BIN_SORT; i++) {
-        push(q, items[i]);
+        fill_push(q, items[i]);
     }
     for (size_t i = 0; i < n && n > BIN_SORT; i++) {
         items[i] = pop(q);
@@ -325,8 +325,8 @@ static void take_turns(filling *q, size_t n) {
     }
     q->turn = 0;
     q->n_turns = n;
-    for (size_t i = 0; i < n && i < FORESEE_FLOWS; i++) {
-        foresee_flows(q, i);
+    for (size_t i = 0; i < n && i < PREFETCH_FLOWS; i++) {
+        prefetch_flows(q, i);
     }
 }
 
@@ -350,7 +350,7 @@ FAB_INLINE bool load_bucket(filling *q, const bool general) {
             double level = level_of(q, l, general);
             uint32_t bucket = bucket_of(q, level);
             if (bucket > q->bucket) {
-                put(q, l, bucket);
+                fill_put(q, l, bucket);
             } else {
                 m->ready[n++] = (queued){level, l};
             }
@@ -375,7 +375,7 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
             bool has_turn = q->n_heap == 0 || (q->turn < q->n_turns && m->turns[q->turn].level <= m->heap[0].level);
             queued item = {0};
             if (has_turn) {
-                foresee(q);
+                prefetch(q);
                 item = m->turns[q->turn++];
             } else {
                 item = pop(q);
@@ -386,15 +386,15 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
             double level = level_of(q, item.link, general);
             if (level <= item.level * (1 + FILL_TIE)) {
                 const soon *flows = &q->soon[(q->turn - 1) % SOON];
-                q->foreseen = has_turn && flows->l_flows <= SOON_FLOWS ? flows : NULL;
+                q->prefetched = has_turn && flows->l_flows <= SOON_FLOWS ? flows : NULL;
                 rise(q, level);
                 return item.link;
             }
             uint32_t bucket = bucket_of(q, level);
             if (bucket > q->bucket) {
-                put(q, item.link, bucket);
+                fill_put(q, item.link, bucket);
             } else {
-                push(q, (queued){level, item.link});
+                fill_push(q, (queued){level, item.link});
             }
         }
         if (!load_bucket(q, general)) {
@@ -406,7 +406,7 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
 /* --- filling ------------------------------------------------------------------------------------------------------ */
 
 FAB_INLINE void take(filling *q, uint32_t l, double rate, double weight, const bool general) {
-    q->m->links[l].left -= rate;
+    q->m->links[l].residual -= rate;
     q->m->links[l].n--;
     q->m->links[l].step = q->step;
     if (general) {
@@ -437,18 +437,19 @@ FAB_INLINE void stop(filling *q, uint32_t f, double rate, const bool general) {
     }
 }
 
-/* Stops flows that a link holds. What they need is asked for before it is used, unless it was foreseen. */
-FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, uint32_t l, bool is_foreseen,
+/* Stops flows that are bottlenecked at a link. What they need is asked for before it is used, unless it was prefetched.
+ */
+FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, uint32_t l, bool is_prefetched,
                               const bool general) {
     const fab_sharing *s = q->s;
-    for (uint32_t i = 0; i < n && !is_foreseen; i++) {
-        foresee_links(q->m, flow[i]);
+    for (uint32_t i = 0; i < n && !is_prefetched; i++) {
+        prefetch_links(q->m, flow[i]);
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t f = flow[i];
         double rate = general && s->weight != NULL ? s->weight[f] * q->level : q->level;
-        if (q->holder != NULL) {
-            q->holder[f] = q->m->number[l];
+        if (q->bottleneck != NULL) {
+            q->bottleneck[f] = q->m->number[l];
         }
         stop(q, f, s->limit != NULL && rate > s->limit[f] ? s->limit[f] : rate, general);
     }
@@ -465,24 +466,24 @@ FAB_INLINE void fill_up(filling *q, const bool general) {
             stop(q, f, s->limit[f], general);
             continue;
         }
-        bool is_foreseen = q->foreseen != NULL;
-        const uint32_t *list = is_foreseen ? q->foreseen->flow : m->flow + m->first[l];
-        uint32_t n_list = is_foreseen ? q->foreseen->n : m->first[l + 1] - m->first[l];
+        bool is_prefetched = q->prefetched != NULL;
+        const uint32_t *list = is_prefetched ? q->prefetched->flow : m->flow + m->first[l];
+        uint32_t n_list = is_prefetched ? q->prefetched->n : m->first[l + 1] - m->first[l];
         uint32_t n = 0;
         for (uint32_t i = 0; i < n_list; i++) {
             uint32_t f = list[i];
-            if (!is_foreseen) {
+            if (!is_prefetched) {
                 __builtin_prefetch(&m->records[f], 1);
             }
             flow[n] = f;
             n += !is_stopped(m, f);
             set_stopped(m, f);
             if (n == AT_ONCE) {
-                stop_together(q, flow, n, l, is_foreseen, general);
+                stop_together(q, flow, n, l, is_prefetched, general);
                 n = 0;
             }
         }
-        stop_together(q, flow, n, l, is_foreseen, general);
+        stop_together(q, flow, n, l, is_prefetched, general);
     }
 }
 
@@ -494,15 +495,15 @@ FAB_INLINE void enqueue(filling *q, const bool general) {
         if (general) {
             m->summed[l] = m->weight[l];
         }
-        if (m->links[l].n > 0 && isfinite(m->links[l].left)) {
+        if (m->links[l].n > 0 && isfinite(m->links[l].residual)) {
             double level = level_of(q, l, general);
             lowest = level < lowest ? level : lowest;
         }
     }
     q->base = bits_of(lowest);
     for (uint32_t l = 0; l < n_ids; l++) {
-        if (m->links[l].n > 0 && isfinite(m->links[l].left)) {
-            put(q, l, bucket_of(q, level_of(q, l, general)));
+        if (m->links[l].n > 0 && isfinite(m->links[l].residual)) {
+            fill_put(q, l, bucket_of(q, level_of(q, l, general)));
         }
     }
 }
@@ -510,8 +511,8 @@ FAB_INLINE void enqueue(filling *q, const bool general) {
 fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_t *out_holder, fab_error *err) {
     fab_status status = FAB_OK;
     bool general = sharing->weight != NULL || sharing->share != NULL;
-    filling q = {.m = solver, .s = sharing, .holder = out_holder, .free_chunk = NO_LINK};
-    FAB_TRY(solver_make_room(solver, sharing, general, N_BUCKETS, err));
+    filling q = {.m = solver, .s = sharing, .bottleneck = out_holder, .free_chunk = NO_LINK};
+    FAB_TRY(solver_reserve(solver, sharing, general, N_BUCKETS, err));
     FAB_TRY(solver_index(solver, sharing, general, err));
     memset(solver->stopped, 0, ((size_t)sharing->n_flows / 64 + 1) * sizeof *solver->stopped);
     memset(q.head, 0xff, sizeof q.head);

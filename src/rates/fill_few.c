@@ -34,11 +34,12 @@ static double find_levels(const fab_sharing *s, const double *rate, const bool *
 }
 
 /* Stops the flow if its limit or a link does. */
-static bool stops(const fab_sharing *s, uint32_t f, double now, const double *level, double *rate, uint32_t *holder) {
+static bool stops(const fab_sharing *s, uint32_t f, double now, const double *level, double *rate,
+                  uint32_t *bottleneck) {
     double w = s->weight != NULL ? s->weight[f] : 1;
     for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
         if (level[s->link[e]] <= now * (1 + FILL_TIE)) {
-            *holder = s->link[e];
+            *bottleneck = s->link[e];
             *rate = s->limit != NULL ? fmin(w * now, s->limit[f]) : w * now;
             return true;
         }

@@ -5,7 +5,7 @@
  * flows: the PCIe link of a NIC beside its cable. These are left out. */
 #include "fab/memory.h"
 #include "fab/multiversion.h"
-#include "room.h"
+#include "solver_memory.h"
 #include "solver.h"
 
 #include <math.h>
@@ -29,14 +29,14 @@ void fab_max_min_free(fab_max_min *solver) {
                  solver->ready, solver->turns, solver->check, solver);
 }
 
-fab_status solver_check_room(fab_max_min *m, fab_error *err) {
+fab_status solver_reserve_check(fab_max_min *m, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(ROOM_GROW(m->check, m->check_room, (size_t)m->n_kept + 1, err));
+    FAB_TRY(SOLVER_GROW(m->check, m->check_capacity, (size_t)m->n_kept + 1, err));
 done:
     return status;
 }
 
-fab_status solver_make_room(fab_max_min *m, const fab_sharing *s, bool general, uint32_t n_buckets, fab_error *err) {
+fab_status solver_reserve(fab_max_min *m, const fab_sharing *s, bool general, uint32_t n_buckets, fab_error *err) {
     fab_status status = FAB_OK;
     size_t n_ids = (size_t)s->n_links + 1 + (s->limit != NULL ? s->n_flows : 0);
     size_t n_entries = (size_t)(s->first[s->n_flows] - s->first[0]);
@@ -45,49 +45,50 @@ fab_status solver_make_room(fab_max_min *m, const fab_sharing *s, bool general, 
                  "%zu links and limits, %zu crossings of flows and links; at most %u of each can be solved at once",
                  n_ids - 1, n_entries, NO_LINK - 2);
     }
-    FAB_TRY(ROOM_GROW(m->links, m->links_room, n_ids, err));
-    FAB_TRY(ROOM_GROW(m->first, m->first_room, (size_t)s->n_links + 1, err));
-    FAB_TRY(ROOM_GROW(m->levels, m->levels_room, n_ids + 1, err));
-    FAB_TRY(ROOM_GROW(m->number, m->number_room, (size_t)s->n_links + 1, err));
-    FAB_TRY(ROOM_GROW(m->kept, m->kept_room, (size_t)s->n_links + 1, err));
-    FAB_TRY(ROOM_GROW(m->ends, m->ends_room, (size_t)s->n_links + 1, err));
-    FAB_TRY(ROOM_GROW(m->n_flows, m->n_flows_room, (size_t)s->n_links + 1, err));
-    FAB_TRY(ROOM_GROW(m->place, m->place_room, (size_t)s->n_links + 1, err));
-    FAB_TRY(ROOM_GROW(m->flow, m->flow_room, n_entries + 1, err));
-    FAB_TRY(ROOM_GROW(m->crossings, m->crossings_room, n_entries + 1, err));
-    FAB_TRY(ROOM_GROW(m->stopped, m->stopped_room, (size_t)s->n_flows / 64 + 1, err));
-    FAB_TRY(ROOM_GROW(m->records, m->records_room, (size_t)s->n_flows + RECORDS_AHEAD, err));
-    FAB_TRY(ROOM_GROW(m->chunks, m->chunks_room, n_ids / CHUNK_LINKS + n_buckets + 2, err));
-    FAB_TRY(ROOM_GROW(m->heap, m->heap_room, n_ids, err));
-    FAB_TRY(ROOM_GROW(m->waiting, m->waiting_room, n_ids, err));
-    FAB_TRY(ROOM_GROW(m->ready, m->ready_room, n_ids, err));
-    FAB_TRY(ROOM_GROW(m->turns, m->turns_room, n_ids, err));
+    FAB_TRY(SOLVER_GROW(m->links, m->links_capacity, n_ids, err));
+    FAB_TRY(SOLVER_GROW(m->first, m->first_capacity, (size_t)s->n_links + 1, err));
+    FAB_TRY(SOLVER_GROW(m->levels, m->levels_capacity, n_ids + 1, err));
+    FAB_TRY(SOLVER_GROW(m->number, m->number_capacity, (size_t)s->n_links + 1, err));
+    FAB_TRY(SOLVER_GROW(m->kept, m->kept_capacity, (size_t)s->n_links + 1, err));
+    FAB_TRY(SOLVER_GROW(m->ends, m->ends_capacity, (size_t)s->n_links + 1, err));
+    FAB_TRY(SOLVER_GROW(m->n_flows, m->n_flows_capacity, (size_t)s->n_links + 1, err));
+    FAB_TRY(SOLVER_GROW(m->place, m->place_capacity, (size_t)s->n_links + 1, err));
+    FAB_TRY(SOLVER_GROW(m->flow, m->flow_capacity, n_entries + 1, err));
+    FAB_TRY(SOLVER_GROW(m->crossings, m->crossings_capacity, n_entries + 1, err));
+    FAB_TRY(SOLVER_GROW(m->stopped, m->stopped_capacity, (size_t)s->n_flows / 64 + 1, err));
+    FAB_TRY(SOLVER_GROW(m->records, m->records_capacity, (size_t)s->n_flows + RECORDS_AHEAD, err));
+    FAB_TRY(SOLVER_GROW(m->chunks, m->chunks_capacity, n_ids / CHUNK_LINKS + n_buckets + 2, err));
+    FAB_TRY(SOLVER_GROW(m->heap, m->heap_capacity, n_ids, err));
+    FAB_TRY(SOLVER_GROW(m->waiting, m->waiting_capacity, n_ids, err));
+    FAB_TRY(SOLVER_GROW(m->ready, m->ready_capacity, n_ids, err));
+    FAB_TRY(SOLVER_GROW(m->turns, m->turns_capacity, n_ids, err));
     if (general) {
-        FAB_TRY(ROOM_GROW(m->weight, m->weight_room, n_ids, err));
-        FAB_TRY(ROOM_GROW(m->summed, m->summed_room, n_ids, err));
+        FAB_TRY(SOLVER_GROW(m->weight, m->weight_capacity, n_ids, err));
+        FAB_TRY(SOLVER_GROW(m->summed, m->summed_capacity, n_ids, err));
     }
     if (s->share != NULL) {
-        FAB_TRY(ROOM_GROW(m->flow_share, m->flow_share_room, n_entries + 1, err));
+        FAB_TRY(SOLVER_GROW(m->flow_share, m->flow_share_capacity, n_entries + 1, err));
     }
 done:
     return status;
 }
 
-static double room_bytes(double n, size_t size) {
-    return (1.15 * n + 16) * (double)size; /* ROOM_GROW() reserves a little more, which is not touched at first */
+static double grown_bytes(double n, size_t size) {
+    return (1.15 * n + 16) * (double)size; /* SOLVER_GROW() reserves a little more, which is not touched at first */
 }
 
-/* What solver_make_room() and solver_check_room() ask for, with weights. */
+/* What solver_reserve() and solver_reserve_check() ask for, with weights. */
 double fab_max_min_bytes(const fab_sharing_size *size) {
     double n_ids = size->n_links + 1 + (size->limits ? size->n_flows : 0);
-    double of_ids = room_bytes(n_ids, sizeof(link_state)) + room_bytes(n_ids, sizeof(link_check)) +
-                    3 * room_bytes(n_ids, sizeof(queued)) + 3 * room_bytes(n_ids, sizeof(double)) +
-                    room_bytes(n_ids, sizeof(uint32_t)) + room_bytes(n_ids / CHUNK_LINKS, sizeof(chunk));
+    double of_ids = grown_bytes(n_ids, sizeof(link_state)) + grown_bytes(n_ids, sizeof(link_check)) +
+                    3 * grown_bytes(n_ids, sizeof(queued)) + 3 * grown_bytes(n_ids, sizeof(double)) +
+                    grown_bytes(n_ids, sizeof(uint32_t)) + grown_bytes(n_ids / CHUNK_LINKS, sizeof(chunk));
     double of_links =
-        5 * room_bytes(size->n_links + 1, sizeof(uint32_t)) + room_bytes(size->n_links + 1, sizeof(link_end));
-    double of_flows = room_bytes(size->n_flows, sizeof(flow_record)) + size->n_flows / 8;
-    double of_entries = room_bytes(size->n_entries, sizeof(uint32_t)) + room_bytes(size->n_entries, sizeof(uint64_t)) +
-                        (size->shares ? room_bytes(size->n_entries, sizeof(double)) : 0);
+        5 * grown_bytes(size->n_links + 1, sizeof(uint32_t)) + grown_bytes(size->n_links + 1, sizeof(link_end));
+    double of_flows = grown_bytes(size->n_flows, sizeof(flow_record)) + size->n_flows / 8;
+    double of_entries = grown_bytes(size->n_entries, sizeof(uint32_t)) +
+                        grown_bytes(size->n_entries, sizeof(uint64_t)) +
+                        (size->shares ? grown_bytes(size->n_entries, sizeof(double)) : 0);
     return of_ids + of_links + of_flows + of_entries;
 }
 
@@ -187,7 +188,7 @@ static void keep_links(fab_max_min *m, const fab_sharing *s) {
     for (uint32_t l = 0; l < s->n_links; l++) {
         m->kept[l] = NO_LINK;
         if (is_kept(m, s, l)) {
-            m->links[n] = (link_state){.left = s->capacity[l], .n = m->n_flows[l]};
+            m->links[n] = (link_state){.residual = s->capacity[l], .n = m->n_flows[l]};
             m->first[n] = entry;
             m->number[n] = l;
             m->place[n] = entry;
@@ -196,7 +197,7 @@ static void keep_links(fab_max_min *m, const fab_sharing *s) {
         }
     }
     m->n_kept = n;
-    m->links[n] = (link_state){.left = INFINITY};
+    m->links[n] = (link_state){.residual = INFINITY};
     m->first[n] = entry;
     m->no_flow.rate = INFINITY;
     for (uint32_t i = 0; i < RECORD_LINKS; i++) {
@@ -357,7 +358,7 @@ static void add_weights(fab_max_min *m, const fab_sharing *s) {
 static void add_limits(fab_max_min *m, const fab_sharing *s, bool general) {
     for (uint32_t f = 0; s->limit != NULL && f < s->n_flows; f++) {
         uint32_t l = m->n_kept + 1 + f;
-        m->links[l] = (link_state){.left = s->limit[f], .n = 1};
+        m->links[l] = (link_state){.residual = s->limit[f], .n = 1};
         if (general) {
             m->weight[l] = s->weight != NULL ? s->weight[f] : 1;
         }

@@ -129,7 +129,7 @@ fab_fluid_counts fab_fluid_count(const fab_fluid *fluid) {
 /* --- beginnings and ends ------------------------------------------------------------------------------------------ */
 
 static void enlist(fab_fluid *fluid, uint32_t f) {
-    fluid_foresee(fluid, f);
+    fluid_prefetch(fluid, f);
     for (uint64_t h = fluid->first[f]; h < fluid->first[f + 1]; h++) {
         uint32_t l = fluid->hops[h].link;
         uint32_t place = fluid->links[l].n_on++;
@@ -142,9 +142,9 @@ static void enlist(fab_fluid *fluid, uint32_t f) {
 
 static void delist(fab_fluid *fluid, uint32_t f) {
     fluid_flow *flow = &fluid->flows[f];
-    fluid_foresee(fluid, f);
-    if (flow->holder != FAB_NO_BOTTLENECK) {
-        fluid->links[flow->holder].n_held--;
+    fluid_prefetch(fluid, f);
+    if (flow->bottleneck != FAB_NO_BOTTLENECK) {
+        fluid->links[flow->bottleneck].n_bottlenecked--;
     }
     for (uint64_t h = fluid->first[f]; h < fluid->first[f + 1]; h++) {
         uint32_t l = fluid->hops[h].link;
@@ -155,7 +155,7 @@ static void delist(fab_fluid *fluid, uint32_t f) {
         fluid->hops[fluid->first[last.flow] + last.hop].place = fluid->hops[h].place;
         link->load = link->n_on > 0 ? link->load - flow->rate * fluid_share(fluid, h) : 0;
         link->n_updates++;
-        if (!link->is_released && link->n_held > 0) {
+        if (!link->is_released && link->n_bottlenecked > 0) {
             link->is_released = true;
             fluid->released[fluid->n_released++] = l;
         }
@@ -163,7 +163,7 @@ static void delist(fab_fluid *fluid, uint32_t f) {
     flow->is_listed = false;
 }
 
-/* A flow that nothing holds, or that has nothing to send, is done at once. */
+/* A flow without a bottleneck, or that has nothing to send, is done at once. */
 static bool is_instant(const fab_fluid *fluid, uint32_t f, double bits) {
     bool is_free = fluid->first[f] == fluid->first[f + 1] &&
                    (fluid->sharing->limit == NULL || fluid->sharing->limit[f] == INFINITY);
@@ -190,14 +190,14 @@ fab_status fab_fluid_start(fab_fluid *fluid, uint32_t f, double bits, fab_error 
         fluid_event_put(fluid, f, fluid->now + bits / flow->rate);
     } else {
         flow->rate = 0;
-        flow->holder = FAB_NO_BOTTLENECK;
+        flow->bottleneck = FAB_NO_BOTTLENECK;
         fluid_event_put(fluid, f, INFINITY);
         enlist(fluid, f);
     }
     return FAB_OK;
 }
 
-static int by_number(const void *a, const void *b) {
+static int fluid_by_number(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a;
     uint32_t y = *(const uint32_t *)b;
     return (x > y) - (x < y);
@@ -208,7 +208,7 @@ fab_status fluid_take_ended(fab_fluid *fluid, double now_s, const uint32_t **out
     size_t begin = fluid->n_ended;
     fluid->now = now_s;
     while (fluid->n_events > 0 && fluid->events[0].ends <= now_s * (1 + FLUID_TIE)) {
-        FAB_TRY(FAB_GROW(fluid->ended, fluid->ended_room, fluid->n_ended + 1, err));
+        FAB_TRY(FAB_GROW(fluid->ended, fluid->ended_capacity, fluid->n_ended + 1, err));
         uint32_t f = fluid_event_take(fluid);
         fluid->flows[f].phase = FLUID_ENDED;
         fluid->ended[fluid->n_ended++] = f;
@@ -216,7 +216,7 @@ fab_status fluid_take_ended(fab_fluid *fluid, double now_s, const uint32_t **out
     *out_n = fluid->n_ended - begin;
     *out_flows = *out_n > 0 ? fluid->ended + begin : NULL;
     if (*out_n > 1) {
-        qsort(fluid->ended + begin, *out_n, sizeof *fluid->ended, by_number);
+        qsort(fluid->ended + begin, *out_n, sizeof *fluid->ended, fluid_by_number);
     }
     fluid->counts.completions += *out_n;
 done:

@@ -3,7 +3,7 @@
  * The set holds the new flows and those whose bottleneck a flow has left; it is filled as if the others kept their
  * rates. That is the max-min solution if every flow still has a bottleneck: a full link on which nobody has more per
  * weight. Others join where that fails, and the set is filled again:
- *   - flows that a link held, when it is no longer full or somebody of the set has more there;
+ *   - flows that were bottlenecked at a link, when it is no longer full or somebody of the set has more there;
  *   - flows that have more on a link than those of the set that it stopped.
  * Where more than a tenth would join, all rates are solved, and checked by fab_max_min_solve(). */
 #include "fab/memory.h"
@@ -17,7 +17,7 @@
 #define SAME_LEVEL 1e-11
 
 void fluid_set_release(fluid_set *set) {
-    FAB_FREE_ALL(set->flow, set->first, set->link, set->holder, set->share, set->weight, set->limit, set->capacity,
+    FAB_FREE_ALL(set->flow, set->first, set->link, set->bottleneck, set->share, set->weight, set->limit, set->capacity,
                  set->rate, set->local);
 }
 
@@ -30,7 +30,7 @@ fab_status fluid_set_init(fab_fluid *fluid, fab_error *err) {
     size_t n_hops = (size_t)fluid->first[fluid->sharing->n_flows] + 1;
     FAB_TRY(FAB_NEW(set->flow, n_flows, err));
     FAB_TRY(FAB_NEW(set->first, n_flows, err));
-    FAB_TRY(FAB_NEW(set->holder, n_flows, err));
+    FAB_TRY(FAB_NEW(set->bottleneck, n_flows, err));
     FAB_TRY(FAB_NEW(set->rate, n_flows, err));
     FAB_TRY(FAB_NEW(set->weight, n_flows, err));
     FAB_TRY(FAB_NEW(set->limit, n_flows, err));
@@ -44,11 +44,11 @@ done:
     return status;
 }
 
-static void join(fab_fluid *fluid, uint32_t f) {
+static void fluid_join(fab_fluid *fluid, uint32_t f) {
     fluid_set *set = &fluid->set;
     fluid_flow *flow = &fluid->flows[f];
     uint64_t entry = set->first[set->n];
-    fluid_foresee(fluid, f);
+    fluid_prefetch(fluid, f);
     flow->mark = fluid->epoch;
     set->flow[set->n] = f;
     if (fluid->sharing->weight != NULL) {
@@ -64,12 +64,12 @@ static void join(fab_fluid *fluid, uint32_t f) {
         if (link->mark != fluid->epoch) {
             link->mark = fluid->epoch;
             link->local = set->n_links;
-            set->local[set->n_links++] = (local_link){.room = link->capacity - link->load, .link = l};
+            set->local[set->n_links++] = (local_link){.residual = link->capacity - link->load, .link = l};
         }
         local_link *local = &set->local[link->local];
-        local->room += flow->rate * share;
+        local->residual += flow->rate * share;
         local->n_in++;
-        local->n_held_in += flow->holder == l;
+        local->n_bottlenecked_in += flow->bottleneck == l;
         set->link[entry] = link->local;
         if (fluid->share != NULL) {
             set->share[entry] = share;
@@ -82,21 +82,21 @@ static void join_all(fab_fluid *fluid) {
     for (uint32_t f = 0; f < fluid->sharing->n_flows; f++) {
         const fluid_flow *flow = &fluid->flows[f];
         if (flow->is_listed && flow->mark != fluid->epoch) {
-            join(fluid, f);
+            fluid_join(fluid, f);
         }
     }
 }
 
-/* The flows that a link holds. */
-static void join_held(fab_fluid *fluid, uint32_t l) {
+/* The flows that are bottlenecked at a link. */
+static void join_bottlenecked(fab_fluid *fluid, uint32_t l) {
     const fluid_place *places = &fluid->places[fluid->listed[l]];
     for (uint32_t i = 0; i < fluid->links[l].n_on; i++) {
         __builtin_prefetch(&fluid->flows[places[i].flow], 1);
     }
     for (uint32_t i = 0; i < fluid->links[l].n_on; i++) {
         const fluid_flow *flow = &fluid->flows[places[i].flow];
-        if (flow->holder == l && flow->mark != fluid->epoch) {
-            join(fluid, places[i].flow);
+        if (flow->bottleneck == l && flow->mark != fluid->epoch) {
+            fluid_join(fluid, places[i].flow);
         }
     }
 }
@@ -108,7 +108,7 @@ static void join_above(fab_fluid *fluid, uint32_t l, double level) {
         uint32_t f = places[i].flow;
         if (fluid->flows[f].mark != fluid->epoch &&
             fluid->flows[f].rate > level * (1 + SAME_LEVEL) * fluid_weight(fluid, f)) {
-            join(fluid, f);
+            fluid_join(fluid, f);
         }
     }
 }
@@ -126,13 +126,13 @@ static void begin_set(fab_fluid *fluid) {
         }
     }
     for (uint32_t i = 0; i < fluid->n_fresh; i++) {
-        join(fluid, fluid->fresh[i]);
+        fluid_join(fluid, fluid->fresh[i]);
     }
     for (uint32_t i = 0; i < fluid->n_released; i++) {
         uint32_t l = fluid->released[i];
         fluid->links[l].is_released = false;
-        if (fluid->links[l].n_held > 0) {
-            join_held(fluid, l);
+        if (fluid->links[l].n_bottlenecked > 0) {
+            join_bottlenecked(fluid, l);
         }
     }
     fluid->n_fresh = 0;
@@ -156,22 +156,22 @@ static fab_status fill_set(fab_fluid *fluid, bool is_whole, fab_error *err) {
     for (uint32_t k = 0; k < set->n_links; k++) {
         local_link *local = &set->local[k];
         const fluid_link *link = &fluid->links[local->link];
-        set->capacity[k] = local->n_in == link->n_on ? link->capacity : fmax(local->room, 0);
+        set->capacity[k] = local->n_in == link->n_on ? link->capacity : fmax(local->residual, 0);
         local->sum = 0;
         local->top = 0;
-        local->held_level = -1;
+        local->bottleneck_level = -1;
     }
     if (is_whole) {
-        return fab_max_min_solve(fluid->solver, &sharing, set->rate, set->holder, err);
+        return fab_max_min_solve(fluid->solver, &sharing, set->rate, set->bottleneck, err);
     }
-    if (fill_few(&sharing, set->rate, set->holder)) {
+    if (fill_few(&sharing, set->rate, set->bottleneck)) {
         return FAB_OK;
     }
-    return fill_rates(fluid->solver, &sharing, set->rate, set->holder, err);
+    return fill_rates(fluid->solver, &sharing, set->rate, set->bottleneck, err);
 }
 
 /* What the set brings onto its links. */
-static void add_up(const fab_fluid *fluid, fluid_set *set) {
+static void fluid_add_up(const fab_fluid *fluid, fluid_set *set) {
     for (uint32_t i = 0; i < set->n; i++) {
         double level = set->rate[i] / fluid_weight(fluid, set->flow[i]);
         for (uint64_t e = set->first[i]; e < set->first[i + 1]; e++) {
@@ -179,30 +179,30 @@ static void add_up(const fab_fluid *fluid, fluid_set *set) {
             local->sum += set->rate[i] * (fluid->share != NULL ? set->share[e] : 1);
             local->top = level > local->top ? level : local->top;
         }
-        if (set->holder[i] != FAB_NO_BOTTLENECK) {
-            set->local[set->holder[i]].held_level = level;
+        if (set->bottleneck[i] != FAB_NO_BOTTLENECK) {
+            set->local[set->bottleneck[i]].bottleneck_level = level;
         }
     }
 }
 
 /* Adds the flows whose bottleneck fails. Where rounding leaves nothing for a flow, it says so. */
-static void widen(fab_fluid *fluid, bool *out_grown, bool *out_stuck) {
+static void fluid_widen(fab_fluid *fluid, bool *out_grown, bool *out_stuck) {
     fluid_set *set = &fluid->set;
     uint32_t n = set->n;
     uint32_t n_links = set->n_links;
-    add_up(fluid, set);
+    fluid_add_up(fluid, set);
     for (uint32_t k = 0; k < n_links; k++) {
         const local_link local = set->local[k]; /* as it was filled: flows that join now change it */
         const fluid_link *link = &fluid->links[local.link];
         if (local.n_in == link->n_on) {
             continue;
         }
-        if (link->n_held > local.n_held_in &&
-            (local.room - local.sum > FILL_SLACK * link->capacity || local.top > link->level * (1 + SAME_LEVEL))) {
-            join_held(fluid, local.link);
+        if (link->n_bottlenecked > local.n_bottlenecked_in &&
+            (local.residual - local.sum > FILL_SLACK * link->capacity || local.top > link->level * (1 + SAME_LEVEL))) {
+            join_bottlenecked(fluid, local.link);
         }
-        if (local.held_level >= 0) {
-            join_above(fluid, local.link, local.held_level);
+        if (local.bottleneck_level >= 0) {
+            join_above(fluid, local.link, local.bottleneck_level);
         }
     }
     *out_grown = set->n > n;
@@ -245,20 +245,20 @@ static void change_rate(fab_fluid *fluid, uint32_t f, double rate, bool in_place
     }
 }
 
-static void apply(fab_fluid *fluid) {
+static void fluid_apply(fab_fluid *fluid) {
     const fluid_set *set = &fluid->set;
     bool in_place = set->n > fluid->n_events / 8;
     for (uint32_t i = 0; i < set->n; i++) {
         fluid_flow *flow = &fluid->flows[set->flow[i]];
-        if (flow->holder != FAB_NO_BOTTLENECK) {
-            fluid->links[flow->holder].n_held--;
+        if (flow->bottleneck != FAB_NO_BOTTLENECK) {
+            fluid->links[flow->bottleneck].n_bottlenecked--;
         }
         change_rate(fluid, set->flow[i], set->rate[i], in_place);
-        flow->holder = FAB_NO_BOTTLENECK;
-        if (set->holder[i] != FAB_NO_BOTTLENECK) {
-            flow->holder = set->local[set->holder[i]].link;
-            fluid->links[flow->holder].n_held++;
-            fluid->links[flow->holder].level = flow->rate / fluid_weight(fluid, set->flow[i]);
+        flow->bottleneck = FAB_NO_BOTTLENECK;
+        if (set->bottleneck[i] != FAB_NO_BOTTLENECK) {
+            flow->bottleneck = set->local[set->bottleneck[i]].link;
+            fluid->links[flow->bottleneck].n_bottlenecked++;
+            fluid->links[flow->bottleneck].level = flow->rate / fluid_weight(fluid, set->flow[i]);
         }
     }
     if (in_place) {
@@ -291,12 +291,12 @@ fab_status fluid_settle(fab_fluid *fluid, fab_error *err) {
         }
         FAB_TRY(fill_set(fluid, is_whole, err));
         if (!is_whole) {
-            widen(fluid, &grown, &is_stuck);
+            fluid_widen(fluid, &grown, &is_stuck);
             is_stuck = is_stuck && !grown;
             grown = grown || is_stuck;
         }
     }
-    apply(fluid);
+    fluid_apply(fluid);
     fluid->counts.whole_solves += is_whole;
     fluid->counts.partial_solves += !is_whole;
 done:

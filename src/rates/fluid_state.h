@@ -22,7 +22,7 @@ typedef enum fluid_phase {
 
 typedef struct fluid_flow {
     double rate, left, since; /* left: bits at the time since */
-    uint32_t holder;          /* link that holds its rate */
+    uint32_t bottleneck;      /* its bottleneck */
     uint32_t event;           /* its place in the heap of ends */
     uint32_t mark;            /* epoch in which it joined the set that is solved */
     uint8_t phase;
@@ -31,8 +31,8 @@ typedef struct fluid_flow {
 
 typedef struct fluid_link {
     double capacity, load;
-    double level; /* of the flows that it holds; meaningless where it holds none */
-    uint32_t n_on, n_held;
+    double level; /* of the flows bottlenecked at it; meaningless where there are none */
+    uint32_t n_on, n_bottlenecked;
     uint32_t mark, local; /* local: its number in the set that is solved in epoch mark */
     uint32_t n_updates;   /* of load, since it was summed */
     bool is_released;
@@ -55,10 +55,10 @@ typedef struct fluid_event {
 
 /* A link of the set. */
 typedef struct local_link {
-    double room; /* what the flows outside the set leave, as far as the sums go */
+    double residual; /* what the flows outside the set leave, as far as the sums go */
     double sum, top;
-    double held_level; /* of the flows that it stopped; below 0: none */
-    uint32_t link, n_in, n_held_in;
+    double bottleneck_level; /* of the flows that it stopped; below 0: none */
+    uint32_t link, n_in, n_bottlenecked_in;
 } local_link;
 
 /* The flows whose rates are solved, as a sharing of its own. */
@@ -66,7 +66,7 @@ typedef struct fluid_set {
     uint32_t n, n_links;
     uint32_t *flow;
     uint64_t *first;
-    uint32_t *link, *holder;
+    uint32_t *link, *bottleneck;
     double *share, *weight, *limit, *capacity, *rate;
     local_link *local;
 } fluid_set;
@@ -87,7 +87,7 @@ struct fab_fluid {
     uint32_t *fresh, *released; /* what has changed since rates were solved */
     uint32_t n_fresh, n_released;
     uint32_t *ended;
-    size_t n_ended, n_let_go, ended_room;
+    size_t n_ended, n_let_go, ended_capacity;
     fluid_set set;
     fab_max_min *solver;
     fab_fluid_counts counts;
@@ -102,7 +102,7 @@ static inline double fluid_share(const fab_fluid *fluid, uint64_t hop) {
 }
 
 /** Asks for the links of a flow: they lie apart, and what is done with each takes branches that are guessed wrong. */
-static inline void fluid_foresee(const fab_fluid *fluid, uint32_t flow) {
+static inline void fluid_prefetch(const fab_fluid *fluid, uint32_t flow) {
     for (uint64_t h = fluid->first[flow]; h < fluid->first[flow + 1]; h++) {
         const fluid_link *link = &fluid->links[fluid->hops[h].link];
         __builtin_prefetch(link, 1);

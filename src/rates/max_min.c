@@ -48,9 +48,9 @@ fab_status check_sharing(const fab_sharing *s, fab_error *err) {
 /* --- the certificate -----------------------------------------------------------------------------------------------
  *
  * Filling says which links hold flows, and from which level. That is checked, from the rates alone, in one pass over
- * the flows: each must cross a link that holds it, and none may have more on a link than those that the link holds. The
- * loads of the same pass then tell whether these links are full. Where anything does not fit, a second pass finds
- * loads and levels without what filling says, and looks for any link that holds the flow, with tolerance. */
+ * the flows: each must cross a link that is its bottleneck, and none may have more on a link than those that the link
+ * holds. The loads of the same pass then tell whether these links are full. Where anything does not fit, a second pass
+ * finds loads and levels without what filling says, and looks for any link that is its bottleneck, with tolerance. */
 
 /* The rate of flow f per weight; asks for what later flows need. */
 FAB_INLINE double level_at(const fab_max_min *m, const fab_sharing *s, uint32_t f) {
@@ -68,7 +68,7 @@ static void take_claims(fab_max_min *m, const fab_sharing *s) {
     for (uint32_t l = 0; l < m->n_kept; l++) {
         const link_state *link = &m->links[l];
         double capacity = s->capacity[m->number[l]];
-        bool is_full = link->left <= FILL_SLACK * capacity;
+        bool is_full = link->residual <= FILL_SLACK * capacity;
         m->check[l] = (link_check){.level = is_full ? m->levels[link->step] * (1 - FILL_SLACK) : INFINITY};
     }
     m->check[m->n_kept] = (link_check){.level = INFINITY};
@@ -168,7 +168,7 @@ static void find_tops(fab_max_min *m, const fab_sharing *s) {
     }
 }
 
-/* Looks for the lowest link that holds a flow, with this tolerance; a limit, or nothing at all, may hold it too. */
+/* Looks for the lowest bottleneck of a flow, with this tolerance; a limit, or nothing at all, may hold it too. */
 static bool find_holder(const fab_max_min *m, const fab_sharing *s, uint32_t f, double tolerance, uint32_t *out) {
     double rate = m->records[f].rate;
     double level = s->weight != NULL ? rate / s->weight[f] : rate;
@@ -186,7 +186,7 @@ static bool find_holder(const fab_max_min *m, const fab_sharing *s, uint32_t f, 
 static fab_status certify(fab_max_min *m, const fab_sharing *s, double *out_rate, uint32_t *out_bottleneck,
                           fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(solver_check_room(m, err));
+    FAB_TRY(solver_reserve_check(m, err));
     take_claims(m, s);
     bool holds = check_flows(m, s, out_rate, out_bottleneck);
     FAB_TRY(check_links(m, s, &holds, err));
@@ -201,7 +201,7 @@ static fab_status certify(fab_max_min *m, const fab_sharing *s, double *out_rate
                      s->limit[f]);
         }
         if (!find_holder(m, s, f, FILL_SLACK, &bottleneck) && !find_holder(m, s, f, TOLERANCE, &bottleneck)) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "flow %u could have more than %.17g bit/s: no link holds it", f,
+            FAB_FAIL(err, FAB_EINTERNAL, NULL, "flow %u could have more than %.17g bit/s: it has no bottleneck", f,
                      out_rate[f]);
         }
         if (out_bottleneck != NULL) {

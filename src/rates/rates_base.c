@@ -1,6 +1,6 @@
 /* Rates before anything changes, with what it takes to find those after it. */
 #include "fab/memory.h"
-#include "rerate_state.h"
+#include "incremental_state.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,12 +21,12 @@ const uint32_t *fab_rates_base_bottleneck(const fab_rates_base *base) {
     return base->bottleneck;
 }
 
-static double part_of(const fab_sharing *s, uint32_t f, uint64_t e) {
+static double base_part_of(const fab_sharing *s, uint32_t f, uint64_t e) {
     return (s->weight != NULL ? s->weight[f] : 1) * (s->share != NULL ? s->share[e] : 1);
 }
 
 /* The flows of every link in increasing order. */
-static fab_status list_flows(fab_rates_base *b, fab_error *err) {
+static fab_status base_list_flows(fab_rates_base *b, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_sharing *s = &b->sharing;
     uint64_t n = s->first[s->n_flows] - s->first[0];
@@ -48,7 +48,7 @@ static fab_status list_flows(fab_rates_base *b, fab_error *err) {
             uint32_t i = b->on_first[s->link[e] + 1]++;
             b->on[i] = f;
             if (b->on_part != NULL) {
-                b->on_part[i] = part_of(s, f, e);
+                b->on_part[i] = base_part_of(s, f, e);
             }
         }
     }
@@ -70,23 +70,24 @@ static fab_status list_hops(fab_rates_base *b, fab_error *err) {
         FAB_TRY(FAB_NEW(b->hop_part, s->first[s->n_flows] - s->first[0], err));
     }
     for (uint32_t f = 0; f < s->n_flows; f++) {
-        rerate_flow *flow = &b->flows[f];
+        incremental_flow *flow = &b->flows[f];
         flow->first = n;
         flow->n_hops = (uint32_t)(s->first[f + 1] - s->first[f]);
         flow->rate = b->rate[f];
         flow->level = s->weight != NULL ? b->rate[f] / s->weight[f] : b->rate[f];
-        flow->alone = rerate_limit_level(s, f);
+        flow->alone = incremental_limit_level(s, f);
         for (int pass = 0; pass < 2; pass++) {
             for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
                 if (is_shared(b, s->link[e]) != (pass == 0)) {
                     continue;
                 }
                 flow->n_shared += pass == 0;
-                flow->alone = pass == 0 ? flow->alone : fmin(flow->alone, s->capacity[s->link[e]] / part_of(s, f, e));
+                flow->alone =
+                    pass == 0 ? flow->alone : fmin(flow->alone, s->capacity[s->link[e]] / base_part_of(s, f, e));
                 if (b->hop_part != NULL) {
-                    b->hop_part[n] = part_of(s, f, e);
+                    b->hop_part[n] = base_part_of(s, f, e);
                 }
-                if (pass == 0 && flow->n_shared <= RERATE_NEAR) {
+                if (pass == 0 && flow->n_shared <= INCREMENTAL_NEAR) {
                     flow->near[flow->n_shared - 1] = s->link[e];
                 }
                 b->hop[n++] = s->link[e];
@@ -111,7 +112,7 @@ static fab_status find_full(fab_rates_base *b, fab_error *err) {
             level[i] = b->flows[b->on[begin + i]].level;
         }
         b->full[l] =
-            rerate_full_level(s->capacity[l], INFINITY, level, b->on_part != NULL ? b->on_part + begin : NULL, n);
+            incremental_full_level(s->capacity[l], INFINITY, level, b->on_part != NULL ? b->on_part + begin : NULL, n);
     }
     for (uint32_t f = 0; f < s->n_flows; f++) {
         uint32_t l = b->bottleneck[f];
@@ -173,7 +174,7 @@ fab_status fab_rates_base_new(const fab_sharing *sharing, fab_rates_base **out, 
     FAB_TRY(FAB_NEW(b->bottleneck, sharing->n_flows, err));
     FAB_TRY(fab_max_min_new(&solver, err));
     FAB_TRY(fab_max_min_solve(solver, sharing, b->rate, b->bottleneck, err));
-    FAB_TRY(list_flows(b, err));
+    FAB_TRY(base_list_flows(b, err));
     FAB_TRY(list_hops(b, err));
     FAB_TRY(find_full(b, err));
     FAB_TRY(sort_by_rate(b, err));

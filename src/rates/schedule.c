@@ -30,9 +30,9 @@ typedef struct schedule_run {
     uint64_t *ready;   /* per route: root, or NO_MESSAGE */
     uint64_t *current; /* per route: the message under way, or NO_MESSAGE */
     uint32_t *touched; /* routes where something may start */
-    size_t n_touched, touched_room;
+    size_t n_touched, touched_capacity;
     arrival *arrivals; /* heap by time, then message */
-    size_t n_arrivals, arrivals_room;
+    size_t n_arrivals, arrivals_capacity;
     double *arrived_s;
     double end_s;
 } schedule_run;
@@ -134,7 +134,7 @@ static bool is_before(const arrival *a, const arrival *b) {
 }
 
 static fab_status put_arrival(schedule_run *r, arrival item, fab_error *err) {
-    fab_status status = FAB_GROW(r->arrivals, r->arrivals_room, r->n_arrivals + 1, err);
+    fab_status status = FAB_GROW(r->arrivals, r->arrivals_capacity, r->n_arrivals + 1, err);
     if (status != FAB_OK) {
         return status;
     }
@@ -201,7 +201,7 @@ static uint64_t drop_root(ready_node *nodes, uint64_t root) {
 /* --- the run ------------------------------------------------------------------------------------------------------ */
 
 static fab_status touch(schedule_run *r, uint32_t route, fab_error *err) {
-    fab_status status = FAB_GROW(r->touched, r->touched_room, r->n_touched + 1, err);
+    fab_status status = FAB_GROW(r->touched, r->touched_capacity, r->n_touched + 1, err);
     if (status == FAB_OK) {
         r->touched[r->n_touched++] = route;
     }

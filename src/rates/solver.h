@@ -14,9 +14,9 @@
 
 /* A link that is kept, see solver_index(); their numbers have the order of those of the sharing. */
 typedef struct link_state {
-    double left;   /* capacity that stopped flows do not take */
-    uint32_t n;    /* flows that still grow */
-    uint32_t step; /* at which the last of its flows stopped: at the level levels[step] */
+    double residual; /* capacity that stopped flows do not take */
+    uint32_t n;      /* flows that still grow */
+    uint32_t step;   /* at which the last of its flows stopped: at the level levels[step] */
 } link_state;
 
 /* The kept links of a flow and its rate in half a cache line, filled up with link n_kept, which holds nobody. Numbers
@@ -89,17 +89,18 @@ struct fab_max_min {
     queued *heap, *ready, *turns;
     link_check *check;
     flow_record no_flow; /* of links that hold nobody */
-    size_t links_room, first_room, levels_room, number_room, kept_room, weight_room, records_room, chunks_room,
-        summed_room, n_flows_room, ends_room, flow_room, flow_share_room, stopped_room, heap_room, waiting_room,
-        crossings_room, ready_room, turns_room, place_room, check_room;
+    size_t links_capacity, first_capacity, levels_capacity, number_capacity, kept_capacity, weight_capacity,
+        records_capacity, chunks_capacity, summed_capacity, n_flows_capacity, ends_capacity, flow_capacity,
+        flow_share_capacity, stopped_capacity, heap_capacity, waiting_capacity, crossings_capacity, ready_capacity,
+        turns_capacity, place_capacity, check_capacity;
 };
 
 /** Room for everything that filling a sharing needs. `general`: not every weight and share is 1. */
-fab_status solver_make_room(fab_max_min *m, const fab_sharing *s, bool general, uint32_t n_buckets,
-                            fab_error *err) FAB_MUST_USE;
+fab_status solver_reserve(fab_max_min *m, const fab_sharing *s, bool general, uint32_t n_buckets,
+                          fab_error *err) FAB_MUST_USE;
 
 /** Room for the certificate. */
-fab_status solver_check_room(fab_max_min *m, fab_error *err) FAB_MUST_USE;
+fab_status solver_reserve_check(fab_max_min *m, fab_error *err) FAB_MUST_USE;
 
 /**
  * Flows by link in increasing order, with their number, shares and weight; records of all flows; limits as links.

@@ -33,7 +33,7 @@ typedef struct mix_progress {
     size_t before;
 } mix_progress;
 
-static void tell(void *context, double done, size_t total) {
+static void mix_tell(void *context, double done, size_t total) {
     const mix_progress *p = context;
     (void)total;
     p->request->progress(p->request->progress_context, (double)p->before + done, p->request->n_designs * FAB_MIX_JOBS);
@@ -46,7 +46,7 @@ static fab_status run_job(const fab_mix_request *r, size_t i, size_t job, fab_de
                                        .seed = r->seed,
                                        .n_seeds = r->n_seeds,
                                        .n_threads = r->n_threads,
-                                       .progress = r->progress != NULL ? tell : NULL,
+                                       .progress = r->progress != NULL ? mix_tell : NULL,
                                        .progress_context = &progress};
     *inner = (fab_error){.code = FAB_OK};
     fab_status status = r->read(r->read_context, i, job, design, inner);
@@ -121,7 +121,7 @@ static double least_time(const fab_mix *mix, size_t e, size_t job) {
     return least_s;
 }
 
-static void compare(fab_mix *mix, size_t e) {
+static void mix_compare(fab_mix *mix, size_t e) {
     double most = 0;
     for (size_t i = 0; i < mix->n_designs; i++) {
         fab_mix_design *d = &mix->designs[i];
@@ -181,7 +181,7 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
         goto done;
     }
     for (size_t e = 0; e < FAB_MAX_ENGINES; e++) {
-        compare(mix, e);
+        mix_compare(mix, e);
     }
     *out = mix;
     mix = NULL;

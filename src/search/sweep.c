@@ -88,7 +88,7 @@ static void keep_engine(const fab_result *result, size_t e, fab_sweep_engine *ou
     out->time_s = out->has_iteration ? out->iteration.time_s : out->phases_s;
 }
 
-static fab_status keep(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err) {
+static fab_status sweep_keep(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err) {
     fab_status status = FAB_OK;
     keep_fabric(&result->fabrics[0], out);
     (void)snprintf(out->traffic, sizeof out->traffic, "%s", result->traffic);
@@ -121,8 +121,8 @@ static void tell_point(void *context, double done, size_t total) {
     p->request->progress(p->request->progress_context, (double)p->before + part, p->n_points);
 }
 
-static fab_status evaluate(const fab_sweep_request *request, const fab_design *design, point_progress *progress,
-                           fab_sweep_point *out, fab_error *err) {
+static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, point_progress *progress,
+                                 fab_sweep_point *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_fabric *graph = NULL;
     fab_context *context = NULL;
@@ -146,7 +146,7 @@ static fab_status evaluate(const fab_sweep_request *request, const fab_design *d
     status = fab_replay_run(&replay, &result, err);
     fab_blame_design(design, status, err);
     FAB_TRY(status);
-    FAB_TRY(keep(&result, design->n_engines, &kept, err));
+    FAB_TRY(sweep_keep(&result, design->n_engines, &kept, err));
     *out = kept;
     kept = (fab_sweep_point){.n_phases = 0};
 done:
@@ -160,7 +160,7 @@ done:
 fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
                               fab_error *err) {
     point_progress progress = {.request = request, .n_points = 1};
-    return evaluate(request, design, &progress, out, err);
+    return sweep_evaluate(request, design, &progress, out, err);
 }
 
 bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point) {
@@ -202,7 +202,7 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, point_progress
     *inner = (fab_error){.code = FAB_OK};
     status = r->read(r->read_context, (const char *const *) override, r->n_paths, design, inner);
     if (status == FAB_OK) {
-        status = evaluate(r, design, progress, &found, inner);
+        status = sweep_evaluate(r, design, progress, &found, inner);
     }
     if (!fab_sweep_keep_error(status, inner, &found)) {
         if (status != FAB_OK && err != NULL) {
@@ -261,7 +261,7 @@ void fab_sweep_rank(fab_sweep *sweep) {
     }
 }
 
-static fab_status check_request(const fab_sweep_request *r, size_t *out_n, fab_error *err) {
+static fab_status sweep_check_request(const fab_sweep_request *r, size_t *out_n, fab_error *err) {
     size_t n = 1;
     for (size_t k = 0; k < r->n_paths; k++) {
         if (r->n_values[k] == 0 || r->n_values[k] > FAB_SWEEP_POINTS / n) {
@@ -280,7 +280,7 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     fab_design *design = NULL;
     fab_error first = {.code = FAB_OK};
     size_t n = 0;
-    FAB_TRY(check_request(request, &n, err));
+    FAB_TRY(sweep_check_request(request, &n, err));
     FAB_TRY(FAB_NEW(sweep, 1, err));
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(FAB_NEW(sweep->points, n, err));

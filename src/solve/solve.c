@@ -26,7 +26,7 @@ typedef struct call {
     char said[200]; /* last line that GLPK would have printed */
 } call;
 
-static void on_error(void *info) {
+static void solve_on_error(void *info) {
     call *c = info;
     longjmp(c->back, 1);
 }
@@ -84,7 +84,7 @@ done:
     return status;
 }
 
-static fab_status check(const fab_program *p, fab_error *err) {
+static fab_status solve_check(const fab_program *p, fab_error *err) {
     if (p->n_columns == 0 || p->n_columns > INT_MAX / 4 || p->n_rows > INT_MAX / 4 || p->n_entries > INT_MAX / 4) {
         return fab_fail(err, FAB_EINPUT, NULL, "a program of %zu columns, %zu rows and %zu entries", p->n_columns,
                         p->n_rows, p->n_entries);
@@ -246,9 +246,9 @@ static void copy_out(call *c, double *x, double *row_dual) {
     }
 }
 
-static void run(call *c, double *x, double *row_dual) {
+static void solve_run(call *c, double *x, double *row_dual) {
     glp_term_hook(on_print, c);
-    glp_error_hook(on_error, c);
+    glp_error_hook(solve_on_error, c);
     if (c->limits != NULL && c->limits->memory_mb > 0) {
         glp_mem_limit(c->limits->memory_mb < INT_MAX ? (int)c->limits->memory_mb : INT_MAX);
     }
@@ -276,18 +276,18 @@ static void run_guarded(call *c, double *x, double *row_dual) {
         return;
     }
     if (setjmp(c->back) == 0) {
-        run(c, x, row_dual);
+        solve_run(c, x, row_dual);
     } else {
         c->status = strstr(c->said, "mem") != NULL ? FAB_ENOMEM : FAB_EINTERNAL;
     }
     (void)glp_free_env(); /* frees the problem too, and forgets the hooks */
 }
 
-static fab_status solve(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
-                        fab_solution *out, fab_error *err) {
+static fab_status solve_program(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
+                                fab_solution *out, fab_error *err) {
     fab_status status = FAB_OK;
     call *c = NULL;
-    FAB_TRY(check(program, err));
+    FAB_TRY(solve_check(program, err));
     FAB_TRY(FAB_NEW(c, 1, err));
     c->program = program;
     c->limits = limits;
@@ -314,7 +314,7 @@ done:
 
 fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, fab_solution *out,
                      fab_error *err) {
-    return solve(program, limits, x, NULL, out, err);
+    return solve_program(program, limits, x, NULL, out, err);
 }
 
 fab_status fab_solve_duals(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
@@ -322,5 +322,5 @@ fab_status fab_solve_duals(const fab_program *program, const fab_solve_limits *l
     if (has_integers(program)) {
         return fab_fail(err, FAB_EINPUT, NULL, "a program with integer columns has no prices");
     }
-    return solve(program, limits, x, row_dual, out, err);
+    return solve_program(program, limits, x, row_dual, out, err);
 }

@@ -19,7 +19,7 @@ void by_component_release(by_component *by) {
     by->sum = NULL;
 }
 
-static void add(double value, double *sum, double *worst, uint64_t *n) {
+static void component_add(double value, double *sum, double *worst, uint64_t *n) {
     if (!isnan(value)) {
         *sum += value;
         *worst = *n == 0 || value > *worst ? value : *worst;
@@ -37,8 +37,8 @@ void by_component_add(by_component *by, const fab_block *block) {
                 component_sum *s = &by->sum[v * plan->n_components + component];
                 s->n_scenarios++;
                 s->n_stopped += o->state == FAB_OUTCOME_STOPPED;
-                add(o->slowdown, &s->slowdown, &s->worst_slowdown, &s->n_slowdowns);
-                add(o->worst_ratio, &s->ratio, &s->worst_ratio, &s->n_ratios);
+                component_add(o->slowdown, &s->slowdown, &s->worst_slowdown, &s->n_slowdowns);
+                component_add(o->worst_ratio, &s->ratio, &s->worst_ratio, &s->n_ratios);
             }
         }
     }

@@ -146,20 +146,21 @@ done:
     return status;
 }
 
-static void keep(int *code, int result) {
+static void database_keep(int *code, int result) {
     *code = *code == SQLITE_OK ? result : *code;
 }
 
 void bind_integer(sqlite3_stmt *statement, int column, uint64_t value, int *code) {
-    keep(code, sqlite3_bind_int64(statement, column, (sqlite3_int64)value));
+    database_keep(code, sqlite3_bind_int64(statement, column, (sqlite3_int64)value));
 }
 
 void bind_real(sqlite3_stmt *statement, int column, double value, int *code) {
-    keep(code, isnan(value) ? sqlite3_bind_null(statement, column) : sqlite3_bind_double(statement, column, value));
+    database_keep(code,
+                  isnan(value) ? sqlite3_bind_null(statement, column) : sqlite3_bind_double(statement, column, value));
 }
 
 void bind_text(sqlite3_stmt *statement, int column, const char *text, int *code) {
-    keep(code, sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_STATIC));
+    database_keep(code, sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_STATIC));
 }
 
 double column_real(sqlite3_stmt *statement, int column) {

@@ -112,7 +112,7 @@ fab_status folder_shard_path(const char *folder, shard_name shard, char *out, fa
 }
 
 /* Digits of a number up to FAB_SHARDS_MOST. */
-static const char *read_number(const char *text, uint32_t *out) {
+static const char *folder_read_number(const char *text, uint32_t *out) {
     uint32_t value = 0;
     const char *c = text;
     for (; *c >= '0' && *c <= '9' && value <= FAB_SHARDS_MOST; c++) {
@@ -128,16 +128,16 @@ static bool parse_shard(const char *name, shard_name *out) {
     if (strncmp(name, "shard-", 6) != 0) {
         return false;
     }
-    const char *at = read_number(name + 6, &out->index);
+    const char *at = folder_read_number(name + 6, &out->index);
     if (strncmp(at, "-of-", 4) != 0) {
         return false;
     }
-    (void)read_number(at + 4, &out->n);
+    (void)folder_read_number(at + 4, &out->n);
     shard_file(*out, again);
     return strcmp(again, name) == 0 && out->n <= FAB_SHARDS_MOST && out->index < out->n;
 }
 
-static int by_number(const void *a, const void *b) {
+static int folder_by_number(const void *a, const void *b) {
     const shard_name *x = a;
     const shard_name *y = b;
     if (x->n != y->n) {
@@ -163,7 +163,7 @@ fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fa
         }
     }
     if (n > 0) {
-        qsort(list, n, sizeof *list, by_number);
+        qsort(list, n, sizeof *list, folder_by_number);
     }
     *out = list;
     *out_n = n;

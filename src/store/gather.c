@@ -37,7 +37,7 @@ typedef struct gathering {
 
 /* --- which blocks are where --------------------------------------------------------------------------------------- */
 
-static fab_status add_entry(void *context, uint64_t block, uint64_t digest, fab_error *err) {
+static fab_status gather_add_entry(void *context, uint64_t block, uint64_t digest, fab_error *err) {
     gathering *g = context;
     fab_status status = FAB_GROW(g->entry, g->entry_capacity, g->n_entries + 1, err);
     if (status == FAB_OK) {
@@ -73,7 +73,7 @@ static fab_status list_blocks(gathering *g, bool partial, fab_gathered *out, fab
         FAB_TRY(shard_reader_open(g->folder, g->plan, g->shards[g->listed], &reader, &is_open, &holder, err));
         if (is_open) {
             out->n_shards++;
-            status = shard_each_block(&reader.db, g->plan, add_entry, g, err);
+            status = shard_each_block(&reader.db, g->plan, gather_add_entry, g, err);
             shard_reader_close(&reader);
             FAB_TRY(status);
         } else if (holder.text[0] != '\0') {

@@ -73,9 +73,9 @@ static uint64_t add_real(uint64_t hash, double value) {
 
 static uint64_t add_variant(uint64_t hash, const fab_store_variant *v) {
     hash = add_text(add_text(hash, v->engine), v->policy);
-    hash = add_number(add_number(hash, v->whole.n_disconnected), v->whole.n_collisions);
-    hash = add_real(add_number(hash, v->whole.worst_link), v->whole.lost_ratio);
-    return add_real(add_real(hash, v->whole.worst_ratio), v->whole.time_s);
+    hash = add_number(add_number(hash, v->healthy.n_disconnected), v->healthy.n_collisions);
+    hash = add_real(add_number(hash, v->healthy.worst_link), v->healthy.lost_ratio);
+    return add_real(add_real(hash, v->healthy.worst_ratio), v->healthy.time_s);
 }
 
 void fab_plan_seal(fab_plan *plan) {
@@ -93,7 +93,7 @@ void fab_plan_seal(fab_plan *plan) {
     }
     for (size_t i = 0; i < plan->n_components; i++) {
         hash = add_text(add_text(hash, plan->components[i].kind), plan->components[i].name);
-        hash = add_real(hash, plan->components[i].left);
+        hash = add_real(hash, plan->components[i].residual);
     }
     for (uint64_t i = 0; plan->scenario_names != NULL && i < plan->n_scenarios; i++) {
         hash = add_text(hash, plan->scenario_names[i]);
@@ -146,7 +146,7 @@ done:
     return status;
 }
 
-static fab_status compare(const char *folder, const fab_plan *plan, fab_error *err) {
+static fab_status plan_compare(const char *folder, const fab_plan *plan, fab_error *err) {
     fab_plan there = {.program = NULL};
     fab_status status = fab_plan_read(folder, &there, err);
     if (status == FAB_OK && strcmp(there.id, plan->id) != 0) {
@@ -262,7 +262,7 @@ fab_status fab_plan_write(const char *folder, const fab_plan *plan, bool *out_wa
     }
     *out_was_there = folder_size_of(path) >= 0;
     if (*out_was_there) {
-        FAB_TRY(compare(folder, plan, err));
+        FAB_TRY(plan_compare(folder, plan, err));
     } else {
         FAB_TRY(folder_check_free(folder, err));
         FAB_TRY(copy_files(folder, plan, err));

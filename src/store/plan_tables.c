@@ -15,8 +15,8 @@
 /* Puts row after row: bind(context, row, statement, code). */
 typedef void bind_row(const fab_plan *plan, size_t i, sqlite3_stmt *s, int *code);
 
-static fab_status put_rows(const database *db, const fab_plan *plan, const char *sql, size_t n, bind_row *bind,
-                           fab_error *err) {
+static fab_status plan_put_rows(const database *db, const fab_plan *plan, const char *sql, size_t n, bind_row *bind,
+                                fab_error *err) {
     fab_status status = FAB_OK;
     sqlite3_stmt *s = NULL;
     FAB_TRY(database_prepare(db, sql, &s, err));
@@ -55,23 +55,23 @@ static void bind_variant(const fab_plan *p, size_t i, sqlite3_stmt *s, int *code
     bind_text(s, 2, v->engine, code);
     bind_text(s, 3, v->label, code);
     bind_text(s, 4, v->policy, code);
-    bind_integer(s, 5, v->whole.n_disconnected, code);
-    bind_integer(s, 6, v->whole.n_collisions, code);
-    if (v->whole.worst_link == UINT32_MAX) {
+    bind_integer(s, 5, v->healthy.n_disconnected, code);
+    bind_integer(s, 6, v->healthy.n_collisions, code);
+    if (v->healthy.worst_link == UINT32_MAX) {
         *code = *code == SQLITE_OK ? sqlite3_bind_null(s, 7) : *code;
     } else {
-        bind_integer(s, 7, v->whole.worst_link, code);
+        bind_integer(s, 7, v->healthy.worst_link, code);
     }
-    bind_real(s, 8, v->whole.lost_ratio, code);
-    bind_real(s, 9, v->whole.worst_ratio, code);
-    bind_real(s, 10, v->whole.time_s, code);
+    bind_real(s, 8, v->healthy.lost_ratio, code);
+    bind_real(s, 9, v->healthy.worst_ratio, code);
+    bind_real(s, 10, v->healthy.time_s, code);
 }
 
 static void bind_component(const fab_plan *p, size_t i, sqlite3_stmt *s, int *code) {
     bind_integer(s, 1, i, code);
     bind_text(s, 2, p->components[i].kind, code);
     bind_text(s, 3, p->components[i].name, code);
-    bind_real(s, 4, p->components[i].left, code);
+    bind_real(s, 4, p->components[i].residual, code);
 }
 
 static void bind_scenario(const fab_plan *p, size_t i, sqlite3_stmt *s, int *code) {
@@ -94,14 +94,15 @@ static void bind_file(const fab_plan *p, size_t i, sqlite3_stmt *s, int *code) {
 fab_status plan_tables_put(const database *db, const fab_plan *plan, fab_error *err) {
     fab_status status = FAB_OK;
     size_t n_names = plan->scenario_names != NULL ? (size_t)plan->n_scenarios : 0;
+    FAB_TRY(plan_put_rows(db, plan, "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", 1,
+                          bind_plan, err));
+    FAB_TRY(plan_put_rows(db, plan, "INSERT INTO variant VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", plan->n_variants,
+                          bind_variant, err));
     FAB_TRY(
-        put_rows(db, plan, "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", 1, bind_plan, err));
-    FAB_TRY(put_rows(db, plan, "INSERT INTO variant VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", plan->n_variants,
-                     bind_variant, err));
-    FAB_TRY(put_rows(db, plan, "INSERT INTO component VALUES (?, ?, ?, ?)", plan->n_components, bind_component, err));
-    FAB_TRY(put_rows(db, plan, "INSERT INTO scenario VALUES (?, ?)", n_names, bind_scenario, err));
-    FAB_TRY(put_rows(db, plan, "INSERT INTO rate VALUES (?, ?, ?)", plan->n_rates, bind_rate, err));
-    FAB_TRY(put_rows(db, plan, "INSERT INTO file VALUES (?, ?, ?)", plan->n_files, bind_file, err));
+        plan_put_rows(db, plan, "INSERT INTO component VALUES (?, ?, ?, ?)", plan->n_components, bind_component, err));
+    FAB_TRY(plan_put_rows(db, plan, "INSERT INTO scenario VALUES (?, ?)", n_names, bind_scenario, err));
+    FAB_TRY(plan_put_rows(db, plan, "INSERT INTO rate VALUES (?, ?, ?)", plan->n_rates, bind_rate, err));
+    FAB_TRY(plan_put_rows(db, plan, "INSERT INTO file VALUES (?, ?, ?)", plan->n_files, bind_file, err));
 done:
     return status;
 }
@@ -189,7 +190,7 @@ static fab_status take_variant(fab_plan *p, size_t i, sqlite3_stmt *s, fab_error
     v->engine = take_text(s, 1, &status, err);
     v->label = take_text(s, 2, &status, err);
     v->policy = take_text(s, 3, &status, err);
-    v->whole = (fab_outcome){
+    v->healthy = (fab_outcome){
         .variant = (uint32_t)i,
         .n_disconnected = (uint32_t)sqlite3_column_int64(s, 4),
         .n_collisions = (uint32_t)sqlite3_column_int64(s, 5),
@@ -210,7 +211,7 @@ static fab_status take_component(fab_plan *p, size_t i, sqlite3_stmt *s, fab_err
     fab_status status = FAB_OK;
     p->components[i].kind = take_text(s, 1, &status, err);
     p->components[i].name = take_text(s, 2, &status, err);
-    p->components[i].left = column_plain_real(s, 3);
+    p->components[i].residual = column_plain_real(s, 3);
     return status;
 }
 

@@ -37,7 +37,7 @@ static void add_integer(csv *c, uint64_t value) {
     fab_str_append(&c->text, digits + at, sizeof digits - at);
 }
 
-static void add_count(csv *c, uint64_t value) {
+static void study_add_count(csv *c, uint64_t value) {
     fab_str_append(&c->text, ",", 1);
     add_integer(c, value);
 }
@@ -58,7 +58,7 @@ static void add_figure(csv *c, double value) {
     fab_str_add(&c->text, entry->text);
 }
 
-static void add_row(csv *c, const fab_outcome *o) {
+static void study_add_row(csv *c, const fab_outcome *o) {
     const fab_plan *plan = fab_store_plan(c->results->store);
     char name[FAB_LINK_NAME_SIZE];
     add_integer(c, o->scenario);
@@ -72,17 +72,17 @@ static void add_row(csv *c, const fab_outcome *o) {
         fab_str_add(&c->text, fab_link_name(c->results->fabric, o->worst_link, name));
     }
     add_figure(c, o->lost_ratio);
-    add_count(c, o->n_disconnected);
-    add_count(c, o->n_moved);
-    add_count(c, o->n_collisions);
+    study_add_count(c, o->n_disconnected);
+    study_add_count(c, o->n_moved);
+    study_add_count(c, o->n_collisions);
     if (plan->span_s > 0) {
         add_figure(c, o->goodput);
         add_figure(c, o->restart_ratio);
         add_figure(c, o->redo_ratio);
         add_figure(c, o->slow_ratio);
         add_figure(c, o->wait_ratio);
-        add_count(c, o->n_failures);
-        add_count(c, o->n_stops);
+        study_add_count(c, o->n_failures);
+        study_add_count(c, o->n_stops);
     }
 }
 
@@ -111,7 +111,7 @@ static fab_status add_failed(csv *c, const study_rows *rows, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status flush(csv *c, fab_error *err) {
+static fab_status study_flush(csv *c, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(fab_str_status(&c->text, err));
     errno = 0;
@@ -124,7 +124,7 @@ done:
 }
 
 /* Texts that return. */
-static fab_status prepare(csv *c, fab_error *err) {
+static fab_status study_prepare(csv *c, fab_error *err) {
     const fab_plan *plan = fab_store_plan(c->results->store);
     fab_status status = FAB_OK;
     FAB_TRY(FAB_NEW(c->cache, (size_t)1 << CACHE_BITS, err));
@@ -153,7 +153,7 @@ done:
     return status;
 }
 
-static void release(csv *c) {
+static void study_release(csv *c) {
     const fab_plan *plan = fab_store_plan(c->results->store);
     for (size_t v = 0; c->variant != NULL && v < plan->n_variants; v++) {
         fab_str_release(&c->variant[v]);
@@ -171,23 +171,23 @@ fab_status fab_study_write_csv(const fab_study_results *results, FILE *out, fab_
     csv c = {.results = results, .out = out};
     study_rows rows = {.results = NULL};
     bool more = false;
-    FAB_TRY(prepare(&c, err));
+    FAB_TRY(study_prepare(&c, err));
     FAB_TRY(study_rows_init(&rows, results, err));
     FAB_TRY(study_rows_next(&rows, &more, err));
     while (more) {
         for (size_t v = 0; v < plan->n_variants; v++) {
-            add_row(&c, &rows.row[v]);
+            study_add_row(&c, &rows.row[v]);
             FAB_TRY(add_failed(&c, &rows, err));
             fab_str_append(&c.text, "\n", 1);
         }
         if (c.text.length >= FLUSH_AT) {
-            FAB_TRY(flush(&c, err));
+            FAB_TRY(study_flush(&c, err));
         }
         FAB_TRY(study_rows_next(&rows, &more, err));
     }
-    FAB_TRY(flush(&c, err));
+    FAB_TRY(study_flush(&c, err));
 done:
     study_rows_release(&rows);
-    release(&c);
+    study_release(&c);
     return status;
 }

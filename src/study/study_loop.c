@@ -32,7 +32,7 @@ typedef struct loop {
     slot *slots; /* block i of todo is in slot i mod n_slots */
     size_t n_slots;
     pthread_mutex_t mutex;
-    pthread_cond_t ready, room;
+    pthread_cond_t ready, space;
     size_t n_taken, n_stored; /* of todo */
     bool is_ending;           /* nobody takes another block */
 } loop;
@@ -81,9 +81,9 @@ static bool should_stop(const loop *l) {
 
 /* The next block to compute, once there is room for it; NULL: there is none, or everything ends. Called with the mutex.
  */
-static slot *take(loop *l) {
+static slot *loop_take(loop *l) {
     while (!l->is_ending && l->n_taken < l->n_todo && l->n_taken - l->n_stored >= l->n_slots) {
-        (void)pthread_cond_wait(&l->room, &l->mutex);
+        (void)pthread_cond_wait(&l->space, &l->mutex);
     }
     l->is_ending = l->is_ending || should_stop(l);
     if (l->is_ending || l->n_taken == l->n_todo) {
@@ -98,7 +98,7 @@ static void *run_worker(void *argument) {
     const worker *self = argument;
     loop *l = self->loop;
     (void)pthread_mutex_lock(&l->mutex);
-    for (slot *s = take(l); s != NULL; s = take(l)) {
+    for (slot *s = loop_take(l); s != NULL; s = loop_take(l)) {
         (void)pthread_mutex_unlock(&l->mutex);
         s->status = compute(l, self->index, s, &s->error);
         (void)pthread_mutex_lock(&l->mutex);
@@ -118,7 +118,7 @@ static slot *await(loop *l, size_t i, size_t n_workers) {
     slot *s = &l->slots[i % l->n_slots];
     (void)pthread_mutex_lock(&l->mutex);
     if (n_workers == 0) {
-        s = take(l);
+        s = loop_take(l);
         if (s != NULL) {
             s->status = compute(l, 0, s, &s->error);
         }
@@ -132,11 +132,11 @@ static slot *await(loop *l, size_t i, size_t n_workers) {
     return s;
 }
 
-static void give_room(loop *l, slot *s) {
+static void give_space(loop *l, slot *s) {
     (void)pthread_mutex_lock(&l->mutex);
     s->is_ready = false;
     l->n_stored++;
-    (void)pthread_cond_signal(&l->room);
+    (void)pthread_cond_signal(&l->space);
     (void)pthread_mutex_unlock(&l->mutex);
 }
 
@@ -157,7 +157,7 @@ static fab_status store(loop *l, fab_shard *shard, size_t n_workers, fab_study_t
         const fab_block block = {s->number, s->n_scenarios, s->outcome, s->first, s->component};
         FAB_TRY(fab_shard_put(shard, &block, err));
         n_put += s->n_scenarios;
-        give_room(l, s);
+        give_space(l, s);
         if (now_s() - committed_s > COMMIT_S) {
             FAB_TRY(fab_shard_commit(shard, err));
             tally->n_run = n_put;
@@ -229,7 +229,7 @@ static fab_status run_threads(loop *l, fab_shard *shard, size_t n_threads, fab_s
     status = store(l, shard, n, tally, err);
     (void)pthread_mutex_lock(&l->mutex);
     l->is_ending = true;
-    (void)pthread_cond_broadcast(&l->room);
+    (void)pthread_cond_broadcast(&l->space);
     (void)pthread_mutex_unlock(&l->mutex);
     for (size_t i = 0; i < n; i++) {
         (void)pthread_join(workers[i].thread, NULL);
@@ -245,7 +245,7 @@ fab_status study_loop_run(const fab_study_job *job, const fab_plan *plan, fab_sh
     loop l = {.job = job, .plan = plan, .assess = assess, .context = context};
     (void)pthread_mutex_init(&l.mutex, NULL);
     (void)pthread_cond_init(&l.ready, NULL);
-    (void)pthread_cond_init(&l.room, NULL);
+    (void)pthread_cond_init(&l.space, NULL);
     *out = (fab_study_tally){.n_scenarios = plan->n_scenarios};
     FAB_TRY(find_todo(&l, shard, out, err));
     if (l.n_todo > 0) {
@@ -258,7 +258,7 @@ done:
         FAB_FREE_ALL(l.slots[i].outcome, l.slots[i].first, l.slots[i].component);
     }
     FAB_FREE_ALL(l.slots, l.todo);
-    (void)pthread_cond_destroy(&l.room);
+    (void)pthread_cond_destroy(&l.space);
     (void)pthread_cond_destroy(&l.ready);
     (void)pthread_mutex_destroy(&l.mutex);
     return status;

@@ -19,7 +19,7 @@
 #define COMPONENT_BYTES 13
 
 /* Copy of a text; the first failure sticks. */
-static char *keep(const char *text, fab_status *status, fab_error *err) {
+static char *plan_keep(const char *text, fab_status *status, fab_error *err) {
     char *copy = *status == FAB_OK ? fab_strdup(text, err) : NULL;
     *status = *status == FAB_OK && copy == NULL ? FAB_ENOMEM : *status;
     return copy;
@@ -41,7 +41,7 @@ static fab_status add_file(fab_plan *plan, const char *path, size_t length, fab_
         }
     }
     (void)snprintf(name, sizeof name, "file-%zu", plan->n_files + 1);
-    file.name = keep(name, &status, err);
+    file.name = plan_keep(name, &status, err);
     FAB_TRY(status);
     FAB_TRY(fab_store_file_digest(file.given, file.digest, err));
     FAB_TRY(FAB_NEW(files, plan->n_files + 1, err));
@@ -88,9 +88,9 @@ static fab_status describe_variants(const fab_study_request *r, const study_scen
     plan->n_variants = r->design->n_engines * r->n_policies;
     for (size_t v = 0; v < plan->n_variants; v++) {
         size_t engine = v / r->n_policies;
-        plan->variants[v].engine = keep(r->design->engines[engine].text, &status, err);
-        plan->variants[v].label = keep(fab_damage_engine(scene->damage, engine), &status, err);
-        plan->variants[v].policy = keep(fab_policies[r->policies[v % r->n_policies]], &status, err);
+        plan->variants[v].engine = plan_keep(r->design->engines[engine].text, &status, err);
+        plan->variants[v].label = plan_keep(fab_assessment_engine(scene->assessment, engine), &status, err);
+        plan->variants[v].policy = plan_keep(fab_policies[r->policies[v % r->n_policies]], &status, err);
     }
 done:
     return status;
@@ -101,7 +101,7 @@ static fab_status describe_rates(const fab_failure_rates *rates, fab_plan *plan,
     FAB_TRY(FAB_NEW(plan->rates, FAB_FAILURE_N, err));
     plan->n_rates = FAB_FAILURE_N;
     for (size_t i = 0; i < FAB_FAILURE_N; i++) {
-        plan->rates[i].name = keep(fab_failure_classes[i], &status, err);
+        plan->rates[i].name = plan_keep(fab_failure_classes[i], &status, err);
         plan->rates[i].per_s = rates->per_s[i];
         plan->rates[i].repair_s = rates->repair_s[i];
     }
@@ -111,7 +111,7 @@ done:
     return status;
 }
 
-static fab_status describe(const fab_study_request *r, const study_scene *scene, fab_plan *plan, fab_error *err) {
+static fab_status plan_describe(const fab_study_request *r, const study_scene *scene, fab_plan *plan, fab_error *err) {
     fab_status status = FAB_OK;
     fab_fabric_result *named = NULL;
     fab_str design = FAB_STR_INIT;
@@ -120,12 +120,12 @@ static fab_status describe(const fab_study_request *r, const study_scene *scene,
     fab_design_describe(r->design, &design);
     FAB_TRY(fab_str_status(&design, err));
     FAB_TRY(fab_design_digest(r->design, plan->digest, err));
-    plan->program = keep(r->program, &status, err);
-    plan->name = keep(named->name, &status, err);
-    plan->origin = keep(r->design->origin, &status, err);
-    plan->design = keep(design.data, &status, err);
-    plan->traffic = keep(r->traffic, &status, err);
-    plan->scenarios = keep(r->scenarios, &status, err);
+    plan->program = plan_keep(r->program, &status, err);
+    plan->name = plan_keep(named->name, &status, err);
+    plan->origin = plan_keep(r->design->origin, &status, err);
+    plan->design = plan_keep(design.data, &status, err);
+    plan->traffic = plan_keep(r->traffic, &status, err);
+    plan->scenarios = plan_keep(r->scenarios, &status, err);
     plan->seed = r->seed;
     plan->times = r->times;
     FAB_TRY(status);
@@ -140,10 +140,11 @@ done:
     return status;
 }
 
-/* --- trial -------------------------------------------------------------------------------------------------------- */
+/* --- sample --------------------------------------------------------------------------------------------------------
+ */
 
 /* Scenarios from all over the source, for as long as was asked. */
-static fab_status try_scenarios(const study_scene *scene, double trial_s, fab_study_planned *out, fab_error *err) {
+static fab_status try_scenarios(const study_scene *scene, double sample_s, fab_study_planned *out, fab_error *err) {
     fab_status status = FAB_OK;
     study_worker worker = {.scene = NULL};
     fab_outcome *outcome = NULL;
@@ -163,7 +164,7 @@ static fab_status try_scenarios(const study_scene *scene, double trial_s, fab_st
         n++;
         n_components += n_failed;
         spent_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
-    } while (n < plan->n_scenarios && spent_s < trial_s);
+    } while (n < plan->n_scenarios && spent_s < sample_s);
     out->scenario_s = spent_s / (double)n;
     out->scenario_bytes = (double)plan->n_variants * (OUTCOME_BYTES + (plan->span_s > 0 ? HISTORY_BYTES : 0)) +
                           COMPONENT_BYTES * (double)n_components / (double)n;
@@ -173,7 +174,7 @@ done:
     return status;
 }
 
-static fab_status check_request(const fab_study_request *r, fab_error *err) {
+static fab_status plan_check_request(const fab_study_request *r, fab_error *err) {
     static const char FRONT_END[] = "front-end";
     if (r->n_policies == 0 || r->design->n_engines == 0) {
         return fab_fail(err, FAB_EINPUT, NULL, "a study needs an engine and a policy");
@@ -189,19 +190,19 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
     fab_status status = FAB_OK;
     study_scene scene = {.fabric = NULL};
     fab_study_planned planned = {.was_there = false};
-    FAB_TRY(check_request(request, err));
+    FAB_TRY(plan_check_request(request, err));
     const fab_context_request what = {.design = request->design,
                                       .traffic = request->traffic,
                                       .engines = request->design->engines,
                                       .n_engines = request->design->n_engines,
                                       .seed = request->seed};
-    const fab_damage_request damage = {.policies = request->policies,
-                                       .n_policies = request->n_policies,
-                                       .times = request->times,
-                                       .rates = fab_failure_rates_default()};
-    FAB_TRY(study_scene_init(&what, &damage, request->scenarios, &scene, err));
-    FAB_TRY(describe(request, &scene, &planned.plan, err));
-    FAB_TRY(try_scenarios(&scene, request->trial_s, &planned, err));
+    const fab_assessment_request assessment = {.policies = request->policies,
+                                               .n_policies = request->n_policies,
+                                               .times = request->times,
+                                               .rates = fab_failure_rates_default()};
+    FAB_TRY(study_scene_init(&what, &assessment, request->scenarios, &scene, err));
+    FAB_TRY(plan_describe(request, &scene, &planned.plan, err));
+    FAB_TRY(try_scenarios(&scene, request->sample_s, &planned, err));
     FAB_TRY(fab_plan_write(folder, &planned.plan, &planned.was_there, err));
     *out = planned;
     planned = (fab_study_planned){.was_there = false};

@@ -32,7 +32,7 @@ static fab_status find_components(fab_study_results *r, fab_error *err) {
     for (size_t i = 0; status == FAB_OK && i < plan->n_components; i++) {
         const fab_store_component *from = &plan->components[i];
         status = fab_component_parse(r->fabric, &racks, from->name, &r->component[i], err);
-        r->component[i].fraction = from->left;
+        r->component[i].fraction = from->residual;
         if (status == FAB_OK) {
             status = fab_component_check(r->fabric, &racks, &r->component[i], err);
         }
@@ -150,13 +150,13 @@ static fab_status split_variants(const fab_plan *plan, const char **labels, cons
         policies[n_policies] = plan->variants[n_policies].policy;
         n_policies++;
     }
-    bool whole = n > 0 && n % n_policies == 0;
-    for (size_t i = 0; whole && i < n; i++) {
+    bool healthy = n > 0 && n % n_policies == 0;
+    for (size_t i = 0; healthy && i < n; i++) {
         labels[i / n_policies] = plan->variants[i - i % n_policies].label;
-        whole = strcmp(plan->variants[i].label, labels[i / n_policies]) == 0 &&
-                strcmp(plan->variants[i].policy, policies[i % n_policies]) == 0;
+        healthy = strcmp(plan->variants[i].label, labels[i / n_policies]) == 0 &&
+                  strcmp(plan->variants[i].policy, policies[i % n_policies]) == 0;
     }
-    if (!whole) {
+    if (!healthy) {
         return fab_fail(err, FAB_EINPUT, NULL, "the store is damaged: %zu variants are not engines by policies", n);
     }
     out->engines = labels;
@@ -166,8 +166,8 @@ static fab_status split_variants(const fab_plan *plan, const char **labels, cons
     return FAB_OK;
 }
 
-static fab_status sum_up(const fab_study_results *r, const fab_summary_request *request, fab_study_summary **out,
-                         fab_error *err) {
+static fab_status results_sum_up(const fab_study_results *r, const fab_summary_request *request,
+                                 fab_study_summary **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_summariser *s = NULL;
     study_rows rows = {.results = NULL};
@@ -195,13 +195,13 @@ static void tell_origin(const fab_plan *plan, fab_study_summary *out) {
     out->seed = plan->seed;
 }
 
-fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep_damage, fab_study_summary **out,
+fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep_impact, fab_study_summary **out,
                                fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
     fab_status status = FAB_OK;
     const char **labels = NULL;
     const char **policies = NULL;
-    fab_outcome *whole = NULL;
+    fab_outcome *healthy = NULL;
     look_up failed = {.store = r->store};
     fab_summary_request request = {.fabric = r->fabric,
                                    .n_scenarios = plan->n_scenarios,
@@ -213,18 +213,18 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
                                    .failed_context = &failed,
                                    .histories = r->histories,
                                    .top = top,
-                                   .keep_damage = keep_damage};
+                                   .keep_impact = keep_impact};
     FAB_TRY(FAB_NEW(labels, plan->n_variants, err));
     FAB_TRY(FAB_NEW(policies, plan->n_variants, err));
-    FAB_TRY(FAB_NEW(whole, plan->n_variants, err));
+    FAB_TRY(FAB_NEW(healthy, plan->n_variants, err));
     FAB_TRY(split_variants(plan, labels, policies, &request, err));
     for (size_t v = 0; v < plan->n_variants; v++) {
-        whole[v] = plan->variants[v].whole;
+        healthy[v] = plan->variants[v].healthy;
     }
-    request.whole = whole;
-    FAB_TRY(sum_up(r, &request, out, err));
+    request.healthy = healthy;
+    FAB_TRY(results_sum_up(r, &request, out, err));
     tell_origin(plan, *out);
 done:
-    FAB_FREE_ALL(labels, policies, whole, failed.component);
+    FAB_FREE_ALL(labels, policies, healthy, failed.component);
     return status;
 }

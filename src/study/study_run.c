@@ -112,7 +112,7 @@ static fab_failure_rates restore_rates(const fab_plan *plan) {
     return rates;
 }
 
-static fab_status restore(const char *folder, const fab_plan *plan, restored *out, fab_error *err) {
+static fab_status study_restore(const char *folder, const fab_plan *plan, restored *out, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_NEW(out->design, 1, err));
     FAB_TRY(restore_design(folder, plan, out->design, err));
@@ -200,19 +200,19 @@ fab_status fab_study_run(const fab_study_job *job, fab_study_tally *out, fab_err
                  "again",
                  plan.program, job->program);
     }
-    FAB_TRY(restore(job->folder, &plan, &made, err));
+    FAB_TRY(study_restore(job->folder, &plan, &made, err));
     made.design->fabric.max_bytes = job->max_bytes;
     const fab_context_request what = {.design = made.design,
                                       .traffic = made.traffic,
                                       .engines = made.engines,
                                       .n_engines = made.design->n_engines,
                                       .seed = plan.seed};
-    const fab_damage_request damage = {.policies = made.policies,
-                                       .n_policies = made.n_policies,
-                                       .n_threads = job->n_threads,
-                                       .times = plan.times,
-                                       .rates = restore_rates(&plan)};
-    FAB_TRY(study_scene_init(&what, &damage, made.scenarios, &scene, err));
+    const fab_assessment_request assessment = {.policies = made.policies,
+                                               .n_policies = made.n_policies,
+                                               .n_threads = job->n_threads,
+                                               .times = plan.times,
+                                               .rates = restore_rates(&plan)};
+    FAB_TRY(study_scene_init(&what, &assessment, made.scenarios, &scene, err));
     FAB_TRY(check_same(&scene, &plan, err));
     FAB_TRY(run_scene(job, &plan, &scene, out, err));
 done:

@@ -1,4 +1,4 @@
-/* Fabric, scenarios and the job on the whole fabric; scenarios by their number. */
+/* Fabric, scenarios and the job on the healthy fabric; scenarios by their number. */
 #include "scenarios/scenarios_internal.h"
 #include "study_scene.h"
 
@@ -89,8 +89,8 @@ static fab_status collect_components(study_scene *scene, fab_error *err) {
 
 /* --- scene -------------------------------------------------------------------------------------------------------- */
 
-fab_status study_scene_init(const fab_context_request *what, const fab_damage_request *request, const char *scenarios,
-                            study_scene *out, fab_error *err) {
+fab_status study_scene_init(const fab_context_request *what, const fab_assessment_request *request,
+                            const char *scenarios, study_scene *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_context_request placed = *what;
     study_scene s = {.request = *request, .spec = what->design->fabric};
@@ -106,7 +106,7 @@ fab_status study_scene_init(const fab_context_request *what, const fab_damage_re
     s = (study_scene){.fabric = NULL};
     out->request.context = out->context;
     out->request.racks = out->floor != NULL ? &out->racks : NULL;
-    status = fab_damage_new(&out->request, &out->damage, err);
+    status = fab_assessment_new(&out->request, &out->assessment, err);
     if (status == FAB_OK) {
         status = collect_components(out, err);
     }
@@ -121,7 +121,7 @@ done:
 
 void study_scene_release(study_scene *scene) {
     free(scene->component);
-    fab_damage_free(scene->damage);
+    fab_assessment_free(scene->assessment);
     fab_context_free(scene->context);
     fab_scenarios_free(scene->scenarios);
     fab_floor_free(scene->floor);
@@ -137,7 +137,7 @@ static fab_status describe_components(const study_scene *scene, fab_plan *plan, 
     for (size_t i = 0; i < scene->n_components; i++) {
         fab_store_component *to = &plan->components[i];
         fab_component c = scene->component[i];
-        to->left = c.fraction;
+        to->residual = c.fraction;
         c.fraction = 0; /* its name alone */
         FAB_TRY((to->kind = fab_strdup(fab_component_kinds[c.kind], err)) != NULL ? FAB_OK : FAB_ENOMEM);
         FAB_TRY((to->name = fab_strdup(fab_component_name(scene->fabric, &c, name), err)) != NULL ? FAB_OK
@@ -168,12 +168,12 @@ fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_er
     plan->n_scenarios = fab_scenarios_count(scene->scenarios);
     plan->block = fab_plan_block(plan->n_scenarios);
     plan->span_s = fab_scenarios_span_s(scene->scenarios);
-    if (plan->n_variants != fab_damage_variants(scene->damage)) {
+    if (plan->n_variants != fab_assessment_variants(scene->assessment)) {
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "%zu variants are planned, %zu assessed", plan->n_variants,
-                 fab_damage_variants(scene->damage));
+                 fab_assessment_variants(scene->assessment));
     }
     for (size_t v = 0; v < plan->n_variants; v++) {
-        plan->variants[v].whole = fab_damage_whole(scene->damage, (uint32_t)v);
+        plan->variants[v].healthy = fab_assessment_healthy(scene->assessment, (uint32_t)v);
     }
     FAB_TRY(describe_components(scene, plan, err));
     FAB_TRY(describe_scenarios(scene, plan, err));
@@ -185,7 +185,7 @@ done:
 
 fab_status study_worker_init(const study_scene *scene, study_worker *out, fab_error *err) {
     *out = (study_worker){.scene = scene};
-    return fab_assessor_new(scene->damage, &out->assessor, err);
+    return fab_assessor_new(scene->assessment, &out->assessor, err);
 }
 
 void study_worker_release(study_worker *worker) {

@@ -1,6 +1,6 @@
 /**
  * @file study_scene.h
- * What a study is computed with: fabric, scenarios, the job on the whole fabric.
+ * What a study is computed with: fabric, scenarios, the job on the healthy fabric.
  */
 #ifndef FAB_STUDY_SCENE_H
 #define FAB_STUDY_SCENE_H
@@ -11,14 +11,14 @@
 #include "fab/shard.h"
 
 typedef struct study_scene {
-    fab_damage_request request; /* policies, times, rates: borrowed */
-    fab_fabric_spec spec;       /* as built */
+    fab_assessment_request request; /* policies, times, rates: borrowed */
+    fab_fabric_spec spec;           /* as built */
     fab_fabric *fabric;
     fab_context *context;
     fab_floor *floor; /* NULL: none */
     fab_racks racks;
     fab_scenarios *scenarios;
-    fab_damage *damage;
+    fab_assessment *assessment;
     fab_component *component; /* ascending: what scenarios fail; of histories none */
     size_t n_components;
 } study_scene;
@@ -27,11 +27,11 @@ typedef struct study_scene {
  * @param[in] what     Without the fabric, which is built.
  * @param[in] request  Without context and racks.
  */
-fab_status study_scene_init(const fab_context_request *what, const fab_damage_request *request, const char *scenarios,
-                            study_scene *out, fab_error *err) FAB_MUST_USE;
+fab_status study_scene_init(const fab_context_request *what, const fab_assessment_request *request,
+                            const char *scenarios, study_scene *out, fab_error *err) FAB_MUST_USE;
 void study_scene_release(study_scene *scene);
 
-/** Fills in what follows from the scene: counts, blocks, the whole fabric under each variant, components, names. The
+/** Fills in what follows from the scene: counts, blocks, the healthy fabric under each variant, components, names. The
  * plan has its variants otherwise. */
 fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_error *err) FAB_MUST_USE;
 

@@ -72,7 +72,7 @@ static size_t consumed(const parser *p) {
     return n < 0 ? 0 : (size_t)n > p->size ? p->size : (size_t)n;
 }
 
-static void on_error(void *user, xmlErrorPtr error) {
+static void reader_on_error(void *user, xmlErrorPtr error) {
     parser *p = user;
     if (p->status != FAB_OK || error == NULL || error->level < XML_ERR_ERROR) {
         return;
@@ -247,8 +247,9 @@ static void link_node(parser *p, node *made) {
     p->n_elements++;
 }
 
-static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int n_namespaces,
-                     const xmlChar **namespaces, int n_attributes, int n_defaulted, const xmlChar **attributes) {
+static void reader_on_start(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+                            int n_namespaces, const xmlChar **namespaces, int n_attributes, int n_defaulted,
+                            const xmlChar **attributes) {
     (void)namespaces;
     (void)n_defaulted;
     parser *p = user;
@@ -297,7 +298,7 @@ static void on_text(void *user, const xmlChar *text, int length) {
     }
 }
 
-static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri) {
+static void reader_on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri) {
     (void)name;
     (void)prefix;
     (void)uri;
@@ -316,16 +317,16 @@ static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const
     p->depth--;
 }
 
-static void run(parser *p) {
+static void reader_run(parser *p) {
     xmlSAXHandler handler = {0};
     handler.initialized = XML_SAX2_MAGIC;
     handler.internalSubset = on_doctype;
-    handler.startElementNs = on_start;
-    handler.endElementNs = on_end;
+    handler.startElementNs = reader_on_start;
+    handler.endElementNs = reader_on_end;
     handler.characters = on_text;
     handler.ignorableWhitespace = on_text;
     handler.cdataBlock = on_text;
-    handler.serror = on_error;
+    handler.serror = reader_on_error;
     p->context = xmlCreateMemoryParserCtxt(p->data, (int)p->size);
     if (p->context == NULL || p->context->sax == NULL) {
         stop_for_memory(p);
@@ -358,10 +359,10 @@ fab_status fab_xml_parse(const char *data, size_t size, const char *file, fab_xm
     /* Errors outside a context would be printed: catch them as well. These variables belong to the thread. */
     xmlStructuredErrorFunc old_handler = xmlStructuredError;
     void *old_user = xmlStructuredErrorContext;
-    xmlSetStructuredErrorFunc(&p, on_error);
+    xmlSetStructuredErrorFunc(&p, reader_on_error);
     xmlInitParser();
     if (p.status == FAB_OK) {
-        run(&p);
+        reader_run(&p);
     }
     if (p.context != NULL) {
         xmlFreeParserCtxt(p.context);

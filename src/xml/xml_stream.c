@@ -39,7 +39,7 @@ typedef struct place {
     uint32_t line, column;
 } place;
 
-static place place_of(const fab_xml_stream *s) {
+static place stream_place_of(const fab_xml_stream *s) {
     const xmlParserInput *input = s->context->input;
     const xmlChar *tag = input->cur;
     place at = {(uint32_t)input->line, 1};
@@ -67,9 +67,9 @@ static void stop(fab_xml_stream *s) {
     }
 }
 
-static fab_status wrong(const fab_xml_stream *s, fab_error *err, const char *text) {
+static fab_status stream_wrong(const fab_xml_stream *s, fab_error *err, const char *text) {
     char where[FAB_XML_PLACE_SIZE];
-    place at = place_of(s);
+    place at = stream_place_of(s);
     return fab_fail(err, FAB_EINPUT, fab_xml_place(where, s->path, at.line, at.column), "%s", text);
 }
 
@@ -79,11 +79,11 @@ fab_status fab_xml_stream_wrong(const fab_xml_stream *at, fab_error *err, const 
     va_start(arguments, fmt);
     (void)vsnprintf(text, sizeof text, fmt, arguments);
     va_end(arguments);
-    return wrong(at, err, text);
+    return stream_wrong(at, err, text);
 }
 
 size_t fab_xml_stream_line(const fab_xml_stream *at) {
-    return place_of(at).line;
+    return stream_place_of(at).line;
 }
 
 /* Keeps the first failure and ends the reading. From callbacks of the document alone. */
@@ -103,7 +103,7 @@ static bool goes_on(fab_xml_stream *s) {
     return s->status == FAB_OK;
 }
 
-static void on_error(void *user, xmlErrorPtr error) {
+static void stream_on_error(void *user, xmlErrorPtr error) {
     fab_xml_stream *s = user;
     char where[FAB_XML_PLACE_SIZE];
     char text[192];
@@ -128,7 +128,7 @@ static void on_error(void *user, xmlErrorPtr error) {
 /* --- what a file may not have ------------------------------------------------------------------------------------- */
 
 static void refuse(fab_xml_stream *s, const char *text) {
-    settle(s, s->status == FAB_OK ? wrong(s, s->err, text) : s->status);
+    settle(s, s->status == FAB_OK ? stream_wrong(s, s->err, text) : s->status);
 }
 
 static void on_entity(void *user, const xmlChar *name, int type, const xmlChar *public_id, const xmlChar *system_id,
@@ -202,8 +202,9 @@ const char *fab_xml_stream_text(const fab_xml_stream *at) {
     return text->data + strspn(text->data, " \t\r\n");
 }
 
-static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int n_namespaces,
-                     const xmlChar **namespaces, int n_attributes, int n_defaulted, const xmlChar **attributes) {
+static void stream_on_start(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+                            int n_namespaces, const xmlChar **namespaces, int n_attributes, int n_defaulted,
+                            const xmlChar **attributes) {
     (void)prefix;
     (void)uri;
     (void)n_namespaces;
@@ -229,7 +230,7 @@ static void on_start(void *user, const xmlChar *name, const xmlChar *prefix, con
     s->text->length = 0;
 }
 
-static void on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri) {
+static void stream_on_end(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri) {
     (void)prefix;
     (void)uri;
     fab_xml_stream *s = user;
@@ -288,18 +289,18 @@ static int read_bytes(void *user, char *to, int n) {
     return s->read_failed || refuse_zero_byte(s, to, got) ? -1 : (int)got;
 }
 
-static fab_status run(fab_xml_stream *s) {
+static fab_status stream_run(fab_xml_stream *s) {
     xmlSAXHandler handler = {0};
     handler.initialized = XML_SAX2_MAGIC;
     handler.startDocument = on_document;
     handler.entityDecl = on_entity;
     handler.reference = on_reference;
-    handler.startElementNs = on_start;
-    handler.endElementNs = on_end;
+    handler.startElementNs = stream_on_start;
+    handler.endElementNs = stream_on_end;
     handler.characters = on_text;
     handler.ignorableWhitespace = on_text;
     handler.cdataBlock = on_text;
-    handler.serror = on_error;
+    handler.serror = stream_on_error;
     s->context = xmlCreateIOParserCtxt(&handler, s, read_bytes, NULL, s, XML_CHAR_ENCODING_NONE);
     if (s->context == NULL) {
         return s->status != FAB_OK ? s->status
@@ -329,9 +330,9 @@ fab_status fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor,
     /* Errors outside a context would be printed: catch them as well. These variables belong to the thread. */
     xmlStructuredErrorFunc old_handler = xmlStructuredError;
     void *old_user = xmlStructuredErrorContext;
-    xmlSetStructuredErrorFunc(&s, on_error);
+    xmlSetStructuredErrorFunc(&s, stream_on_error);
     xmlInitParser();
-    fab_status status = s.status == FAB_OK ? run(&s) : s.status;
+    fab_status status = s.status == FAB_OK ? stream_run(&s) : s.status;
     if (s.context != NULL) {
         xmlFreeDoc(s.context->myDoc); /* it makes one for declarations, also where nobody asks for a tree */
         s.context->myDoc = NULL;

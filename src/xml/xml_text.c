@@ -34,7 +34,7 @@ const char *fab_xml_place(char *out, const char *file, uint32_t line, uint32_t c
     return out;
 }
 
-static fab_status fail_at(const char *data, size_t offset, const char *file, fab_error *err, const char *text) {
+static fab_status text_fail_at(const char *data, size_t offset, const char *file, fab_error *err, const char *text) {
     xml_cursor cursor = XML_CURSOR_START;
     char place[FAB_XML_PLACE_SIZE];
     xml_cursor_move(&cursor, data, offset);
@@ -64,15 +64,15 @@ static fab_status check_bytes(const char *data, size_t size, const char *file, f
     const unsigned char *bytes = (const unsigned char *)data;
     if (size >= 2 && ((bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF) ||
                       (bytes[0] == '<' && bytes[1] == 0) || (bytes[0] == 0 && bytes[1] == '<'))) {
-        return fail_at(data, 0, file, err, "the file is UTF-16 or UTF-32; only UTF-8 is read");
+        return text_fail_at(data, 0, file, err, "the file is UTF-16 or UTF-32; only UTF-8 is read");
     }
     for (size_t i = 0; i < size;) {
         if (bytes[i] == 0) {
-            return fail_at(data, i, file, err, "the file holds a NUL byte: it is not an XML text");
+            return text_fail_at(data, i, file, err, "the file holds a NUL byte: it is not an XML text");
         }
         size_t n = utf8_length(bytes + i, size - i);
         if (n == 0) {
-            return fail_at(data, i, file, err, "the file holds a byte that is not UTF-8; only UTF-8 is read");
+            return text_fail_at(data, i, file, err, "the file holds a byte that is not UTF-8; only UTF-8 is read");
         }
         i += n;
     }
@@ -103,7 +103,7 @@ static fab_status check_encoding(const char *data, size_t size, const char *file
         }
         bool utf8 = to - from == 5 && strncasecmp(data + from, "UTF-8", 5) == 0;
         bool ascii = to - from == 8 && strncasecmp(data + from, "US-ASCII", 8) == 0;
-        return utf8 || ascii ? FAB_OK : fail_at(data, from, file, err, "only the encoding UTF-8 is read");
+        return utf8 || ascii ? FAB_OK : text_fail_at(data, from, file, err, "only the encoding UTF-8 is read");
     }
     return FAB_OK;
 }
@@ -120,7 +120,7 @@ static fab_status check_attributes(const char *data, size_t size, const char *fi
         if (equals && (c == '"' || c == '\'') && ++n > FAB_XML_MAX_ATTRIBUTES) {
             char text[64];
             (void)snprintf(text, sizeof text, "more than %d attributes on one element", FAB_XML_MAX_ATTRIBUTES);
-            return fail_at(data, i, file, err, text);
+            return text_fail_at(data, i, file, err, text);
         }
         equals = c == '=' || (equals && (c == ' ' || c == '\t' || c == '\r' || c == '\n'));
     }
@@ -133,7 +133,7 @@ fab_status xml_text_check(const char *data, size_t size, const char *file, fab_e
         FAB_FAIL(err, FAB_EINPUT, file, "%zu bytes are more than the limit of %zu", size, FAB_XML_MAX_BYTES);
     }
     if (size == 0 || (size == 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0)) {
-        FAB_TRY(fail_at(data, 0, file, err, "the file is empty"));
+        FAB_TRY(text_fail_at(data, 0, file, err, "the file is empty"));
     }
     FAB_TRY(check_bytes(data, size, file, err));
     FAB_TRY(check_encoding(data, size, file, err));

@@ -31,7 +31,7 @@ static void flush_buffer(fab_xml_writer *writer) {
     writer->used = 0;
 }
 
-static void put(fab_xml_writer *writer, const char *bytes, size_t n) {
+static void writer_put(fab_xml_writer *writer, const char *bytes, size_t n) {
     while (n > BUFFER_SIZE - writer->used) {
         size_t part = BUFFER_SIZE - writer->used;
         memcpy(writer->buffer + writer->used, bytes, part);
@@ -45,13 +45,13 @@ static void put(fab_xml_writer *writer, const char *bytes, size_t n) {
 }
 
 static void put_string(fab_xml_writer *writer, const char *text) {
-    put(writer, text, strlen(text));
+    writer_put(writer, text, strlen(text));
 }
 
 static void new_line(fab_xml_writer *writer, size_t depth) {
-    put(writer, "\n", 1);
+    writer_put(writer, "\n", 1);
     for (size_t i = 0; i < depth; i++) {
-        put(writer, "  ", 2);
+        writer_put(writer, "  ", 2);
     }
 }
 
@@ -80,18 +80,18 @@ void fab_xml_write_escaped(fab_xml_writer *writer, const char *text) {
         size_t n = fab_utf8_decode(text, &code);
         const char *instead = replacement(code);
         if (instead != NULL) {
-            put(writer, clean, (size_t)(text - clean));
+            writer_put(writer, clean, (size_t)(text - clean));
             put_string(writer, instead);
             clean = text + n;
         }
         text += n;
     }
-    put(writer, clean, (size_t)(text - clean));
+    writer_put(writer, clean, (size_t)(text - clean));
 }
 
 static void close_tag(fab_xml_writer *writer) {
     if (writer->tag_open) {
-        put(writer, ">", 1);
+        writer_put(writer, ">", 1);
         writer->tag_open = false;
     }
 }
@@ -106,7 +106,7 @@ void fab_xml_write_start(fab_xml_writer *writer, const char *name) {
         writer->has_children[writer->depth - 1] = true;
     }
     new_line(writer, writer->depth);
-    put(writer, "<", 1);
+    writer_put(writer, "<", 1);
     put_string(writer, name);
     writer->open[writer->depth] = name;
     writer->has_children[writer->depth] = false;
@@ -120,11 +120,11 @@ void fab_xml_write_attribute(fab_xml_writer *writer, const char *name, const cha
         writer->misused = true;
         return;
     }
-    put(writer, " ", 1);
+    writer_put(writer, " ", 1);
     put_string(writer, name);
-    put(writer, "=\"", 2);
+    writer_put(writer, "=\"", 2);
     fab_xml_write_escaped(writer, value);
-    put(writer, "\"", 1);
+    writer_put(writer, "\"", 1);
 }
 
 void fab_xml_write_text(fab_xml_writer *writer, const char *text) {
@@ -140,15 +140,15 @@ void fab_xml_write_end(fab_xml_writer *writer) {
     }
     writer->depth--;
     if (writer->tag_open) {
-        put(writer, "/>", 2);
+        writer_put(writer, "/>", 2);
         writer->tag_open = false;
     } else {
         if (writer->has_children[writer->depth] && !writer->has_text) {
             new_line(writer, writer->depth);
         }
-        put(writer, "</", 2);
+        writer_put(writer, "</", 2);
         put_string(writer, writer->open[writer->depth]);
-        put(writer, ">", 1);
+        writer_put(writer, ">", 1);
     }
     writer->has_text = false;
 }
@@ -158,7 +158,7 @@ void fab_xml_write_raw(fab_xml_writer *writer, const char *bytes, size_t n) {
     if (writer->depth > 0) {
         writer->has_children[writer->depth - 1] = true;
     }
-    put(writer, bytes, n);
+    writer_put(writer, bytes, n);
 }
 
 void fab_xml_write_integer(fab_xml_writer *writer, uint64_t value) {
@@ -168,7 +168,7 @@ void fab_xml_write_integer(fab_xml_writer *writer, uint64_t value) {
         digits[--i] = (char)('0' + value % 10);
         value /= 10;
     } while (value != 0);
-    put(writer, digits + i, sizeof digits - i);
+    writer_put(writer, digits + i, sizeof digits - i);
 }
 
 fab_status fab_xml_writer_finish(fab_xml_writer *writer, fab_error *err) {
@@ -176,7 +176,7 @@ fab_status fab_xml_writer_finish(fab_xml_writer *writer, fab_error *err) {
         return fab_fail(err, FAB_EINTERNAL, NULL, "XML elements are not nested properly: %zu are open at the end",
                         writer->depth);
     }
-    put(writer, "\n", 1);
+    writer_put(writer, "\n", 1);
     flush_buffer(writer);
     if (writer->error != 0 || fflush(writer->out) != 0 || ferror(writer->out)) {
         return fab_fail(err, FAB_EIO, NULL, "cannot write: %s", strerror(writer->error != 0 ? writer->error : errno));

@@ -53,7 +53,7 @@ static fab_status measure(const bench *b, const bench_row *row, bench_figure *ou
     const work *w = row->argument;
     fab_engine_spec spec = {.where = "bench"};
     fab_context *context = NULL;
-    fab_damage *damage = NULL;
+    fab_assessment *assessment = NULL;
     fab_assessor *assessor = NULL;
     fab_scenarios *histories = NULL;
     fab_scenario history = {.n_components = 0};
@@ -65,14 +65,14 @@ static fab_status measure(const bench *b, const bench_row *row, bench_figure *ou
     const fab_context_request asked = {
         .design = &b->design, .fabric = b->fabric, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 1};
     context = fixture_context(&asked);
-    const fab_damage_request request = {.context = context,
-                                        .policies = &w->policy,
-                                        .n_policies = 1,
-                                        .times = w->times,
-                                        .rates = fab_failure_rates_default()};
+    const fab_assessment_request request = {.context = context,
+                                            .policies = &w->policy,
+                                            .n_policies = 1,
+                                            .times = w->times,
+                                            .rates = fab_failure_rates_default()};
     size_t before = bench_peak_bytes();
-    FAB_TRY(fab_damage_new(&request, &damage, err));
-    FAB_TRY(fab_assessor_new(damage, &assessor, err));
+    FAB_TRY(fab_assessment_new(&request, &assessment, err));
+    FAB_TRY(fab_assessor_new(assessment, &assessor, err));
     if (w->source != NULL) {
         FAB_TRY(fab_scenarios_new(w->source, b->fabric, NULL, NULL, 1, &histories, err));
     }
@@ -104,7 +104,7 @@ done:
     fab_scenario_release(&history);
     fab_scenarios_free(histories);
     fab_assessor_free(assessor);
-    fab_damage_free(damage);
+    fab_assessment_free(assessment);
     fab_context_free(context);
     return status;
 }
@@ -132,11 +132,11 @@ static fab_status measure_bare(const bench *b, const bench_row *row, bench_figur
     FAB_TRY(fab_traffic_make("job", &b->design, b->fabric, 1, &traffic, err));
     FAB_TRY(fab_mask_init(b->fabric, NULL, &mask, err));
     for (size_t p = 0; p < traffic.n_phases && p < MOST_PHASES; p++) {
-        bool is_twin = p > 0 && strcmp(traffic.phases[p].name, "dp-ag") == 0;
+        bool is_duplicate = p > 0 && strcmp(traffic.phases[p].name, "dp-ag") == 0;
         FAB_TRY(fab_offer_init(b->fabric, &b->ports, &traffic.phases[p], &offer[p], err));
         const fab_baseline_request request = {
             .router = &router, .phase = &traffic.phases[p], .offer = &offer[p], .seed = 1};
-        if (!is_twin) {
+        if (!is_duplicate) {
             FAB_TRY(fab_baseline_new(&request, &baseline[p], err));
             FAB_TRY(fab_reroute_new(baseline[p], &reroute[p], err));
         }

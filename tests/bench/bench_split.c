@@ -27,7 +27,7 @@ typedef struct work {
 static size_t demand_bytes(const bench *b, const fab_demand *d) {
     return ((size_t)d->n_leaves + 1) * sizeof *d->first +
            d->n_pairs * (sizeof *d->src + sizeof *d->rate + sizeof *d->bytes + sizeof *d->parts) +
-           2 * b->fabric->n_links * sizeof *d->leg_rate;
+           2 * b->fabric->n_links * sizeof *d->segment_rate;
 }
 
 static fab_status measure_offer(const bench *b, const bench_row *row, bench_figure *out, fab_error *err) {

@@ -255,8 +255,8 @@ def check_edge(cables, found):
             near(f"collision_factor{e}", max(values(f"collision_factor{e}")))
     if "failed" in found:
         near("failed", sum(values("failed")))
-        left = sum(a["left_ratio"] * a["capacity_bps"] for a, _ in cables)
-        near("left_ratio", left / sum(values("capacity_bps")))
+        left = sum(a["residual_ratio"] * a["capacity_bps"] for a, _ in cables)
+        near("residual_ratio", left / sum(values("capacity_bps")))
 
 
 def main(arguments):

@@ -60,7 +60,7 @@ def main(document, path, report):
         failed = [name.split("*")[0] for name in cases[row["scenario"]]["failed"].split(", ")]  # without what is left
         need(sorted((row["failed"] or "").split(" + ")) == sorted(failed), "failed: %r", row)
     impact = [row["impact"] for row in rows["Which parts have"]]
-    need(all(abs(a - c["damage_ratio"]) < 1e-12 for a, c in zip(impact, first["critical"])), "parts: %r", impact)
+    need(all(abs(a - c["impact_ratio"]) < 1e-12 for a, c in zip(impact, first["critical"])), "parts: %r", impact)
     need(len(impact) == min(10, len(first["critical"])), "%d parts", len(impact))
     stopped = [row["n_stopped"] for row in rows["The same question"]]
     need(stopped == sorted(stopped, reverse=True), "sums: %r", stopped)

@@ -113,7 +113,7 @@ def check_counts(store, variant, rows):
         check_spread("%s: %s" % (what, name), variant.get(name), of, key)
     check_spread(what + ": goodput", variant.get("goodput_ratio"), rows, "goodput", falling=True)
     damages = [d for d in map(store.damage, rows) if d is not None]
-    same(what + ": damage", variant.get("damage_ratio"), exact_mean(damages) if damages else None)
+    same(what + ": damage", variant.get("impact_ratio"), exact_mean(damages) if damages else None)
     if store.history:
         for name in ("restart_ratio", "redo_ratio", "slow_ratio", "wait_ratio"):
             same(name, variant[name], exact_mean([row[name] for row in rows]))
@@ -150,7 +150,7 @@ def check_ranking(store, variant, rows, top, links):
     of_name = {name: (-damage, mine) for damage, _, name, mine in ranking}
     for i, part in enumerate(listed):
         damage, mine = of_name[part["name"]]
-        same(part["name"] + ": damage", part["damage_ratio"], damage)
+        same(part["name"] + ": damage", part["impact_ratio"], damage)
         need(part["scenarios"] == len(mine), "%s: scenarios", part["name"])
         need(part["stopped"] == sum(row["state"] for row in mine), "%s: stopped", part["name"])
         need(part["kind"] == store.kind[part["name"]], "%s: kind", part["name"])
@@ -159,11 +159,11 @@ def check_ranking(store, variant, rows, top, links):
         need(part.get("max_slowdown_ratio") == (max(slow) if slow else None), "%s: slowdown", part["name"])
         if i > 0:
             before = listed[i - 1]
-            tie = before["damage_ratio"] == part["damage_ratio"]
-            need(before["damage_ratio"] > part["damage_ratio"] or (tie and natural(before["name"]) < natural(part["name"])),
+            tie = before["impact_ratio"] == part["impact_ratio"]
+            need(before["impact_ratio"] > part["impact_ratio"] or (tie and natural(before["name"]) < natural(part["name"])),
                  "%s before %s", before["name"], part["name"])
     left_out = [d for name, (d, _) in of_name.items() if name not in {part["name"] for part in listed}]
-    need(not left_out or max(left_out) <= listed[-1]["damage_ratio"] + 1e-12, "a worse component is left out")
+    need(not left_out or max(left_out) <= listed[-1]["impact_ratio"] + 1e-12, "a worse component is left out")
 
 
 def check_clear(store, variant, rows, top):
@@ -195,9 +195,9 @@ def check_clear(store, variant, rows, top):
     for part in variant["critical"] + variant["links"]:
         need(part["clear"] == (part["name"] in clear), "%s: clear is %r", part["name"], part["clear"])
         half = of_name[part["name"]]
-        need((half is None) == ("damage_ci95_ratio" not in part), "%s: interval", part["name"])
-        need(half is None or abs(part["damage_ci95_ratio"] - half) <= 1e-3 * half + 1e-7, "%s: interval %r, not %r",
-             part["name"], part.get("damage_ci95_ratio"), half)
+        need((half is None) == ("impact_ci95_ratio" not in part), "%s: interval", part["name"])
+        need(half is None or abs(part["impact_ci95_ratio"] - half) <= 1e-3 * half + 1e-7, "%s: interval %r, not %r",
+             part["name"], part.get("impact_ci95_ratio"), half)
     need(len(variant["clear"]) == min(top, len(clear)), "%d stand out, not %d", len(variant["clear"]), len(clear))
     need({part["name"] for part in variant["clear"]} <= clear, "one that does not stand out")
     need(sum(c["clear"] for c in variant["classes"]) == len(clear), "classes")
@@ -263,7 +263,7 @@ def check_policies(store, study):
         need([v["best"] for v in group] == best, "best: %r", best)
         need([v["alone_best"] for v in group] == alone, "alone: %r", alone)
         need(choice["differ"] == differ and choice["rescued"] == rescued, "differ %d, rescued %d", differ, rescued)
-        same("damage of the best", choice.get("damage_ratio"), exact_mean(least) if least else None)
+        same("damage of the best", choice.get("impact_ratio"), exact_mean(least) if least else None)
 
 
 def check_csv(store, path):

@@ -28,7 +28,7 @@ for engine in spray spray,weights=capacity; do
   "$program" route fat-tree:k=4 --engine "$engine" --dump shares --force --quiet >report
   [[ -n $(loads "$engine") && $(loads "$engine") == "$(loads file,path=shares)" ]] || fail "other loads with the shares of $engine"
 done
-explain() { # explain ENGINE: who meets on a link, without the engine's name
+explain() { # explain ENGINE: who contends for a link, without the engine's name
   "$program" route fat-tree:k=4 --traffic pattern:shift,by=5 --engine "$1" --explain leaf-0:3 --quiet | sed 4d
 }
 "$program" route fat-tree:k=4 --engine ecmp --dump groups --force --quiet >report

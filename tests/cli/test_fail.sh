@@ -27,7 +27,7 @@ except ImportError:
     pass
 f = result["failures"]
 for engine in f["engines"]:
-    for state in [engine["whole"]] + engine["policies"]:
+    for state in [engine["healthy"]] + engine["policies"]:
         for field in "collisions", "disconnected_flows":
             assert state[field] == sum(p[field] for p in state["phases"]), (engine["engine"], field)
         assert state["worst_ratio"] == max([p["worst_ratio"] for p in state["phases"]], default=0), engine["engine"]
@@ -68,7 +68,7 @@ check 'f["lost"][0]["ranks"] == "8-15" and f["spares"] == 4' \
 check 'f["engines"][0]["policies"] == [] and "planes" in f["engines"][0]["note"] and f["engines"][1]["policies"]' \
   route clos:gpus=64,radix=16,planes=2,spares=1 --engine spray --engine ecmp --fail leaf-0
 # Too many paths.
-check '[p["name"] for p in f["phases_left_out"]] == ["all-to-all"] and f["engines"][0]["whole"]["phases"] == []' \
+check '[p["name"] for p in f["phases_left_out"]] == ["all-to-all"] and f["engines"][0]["healthy"]["phases"] == []' \
   route rail-spine:gpus=3072,radix=64 --traffic pattern:all-to-all --fail server-3 --policy none
 
 echo "$failures failures"

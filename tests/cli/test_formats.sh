@@ -2,7 +2,7 @@
 # Fabrics as files for other tools: what they say, that others parse them, and that our readers give the same back.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 python=/usr/bin/python3
-tool=$(dirname "$program")/site_tool
+tool=$(dirname "$program")/network_tool
 
 # --- every writer says the same of a fabric ---
 number=0
@@ -12,7 +12,7 @@ for design in fat-tree:k=4 rail-spine:gpus=64,gpus-per-server=4,radix=8 rail-spi
   mkdir $number
   "$program" build "$design" --quiet --export $number/f.cables.csv --export $number/f.ptm.dot --export $number/f.tree.conf \
     --export $number/f.block.conf --export $number/f.clab.yml --export $number/f.graphml >out 2>err || fail "$design: $(<err)"
-  $python "$root/tests/cli/check_site_files.py" $number 2>err || fail "$design: $(tail -n 3 err)"
+  $python "$root/tests/cli/check_network_files.py" $number 2>err || fail "$design: $(tail -n 3 err)"
   "$tool" write cables $number/f.cables.csv | cmp -s - $number/f.cables.csv || fail "$design: cables read back"
   "$tool" write ptm $number/f.ptm.dot | cmp -s - $number/f.ptm.dot || fail "$design: PTM read back"
   "$tool" write slurm-tree $number/f.tree.conf | cmp -s - $number/f.tree.conf || fail "$design: Slurm's tree read back"

@@ -3,7 +3,7 @@
 # its own slurmctld printed, and for a fabric of ours what the file says.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$root/tests/cli/slurm_cluster.sh"
-tool=$(dirname "$program")/site_tool
+tool=$(dirname "$program")/network_tool
 missing=$(cluster_missing)
 if [[ -n $missing ]]; then
   echo "$missing is not installed (scripts/setup --tests): skipped" >&2

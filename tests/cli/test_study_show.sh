@@ -48,18 +48,18 @@ says() { # says STORE TEXT: however the text is wrapped
 study links clos:gpus=64,gpus-per-server=4,radix=8 --scenarios links:1
 check links
 says links "The job stops in 64 of 192 scenarios (33.3 %)"
-says links "Fear most: any of the 64 nic-leaf links (the job stops); then"
+says links "Highest impact: any of the 64 nic-leaf links (the job stops); then"
 says links "single-homed. One link is 1/4 of the server's bandwidth (25 %)."
 show links --out files --top 1000 >/dev/null || fail "--out"
 show links --out files >/dev/null 2>log && fail "files are overwritten"
 cmp -s files/scenarios.csv links.csv || fail "rows under --out"
-grep -q "criticality" files/fabric.svg || fail "damage in a drawing"
-"$python" -W ignore - files/fabric.graphml files/report.json <<'PY' || fail "damage in graphs"
+grep -q "criticality" files/fabric.svg || fail "impact in a drawing"
+"$python" -W ignore - files/fabric.graphml files/report.json <<'PY' || fail "impact in graphs"
 import json, sys
 import networkx
 graph = networkx.read_graphml(sys.argv[1])
 study = json.load(open(sys.argv[2]))["study"]
-damage = {part["name"]: part["damage_ratio"] for part in study["policy"][0]["links"]}
+damage = {part["name"]: part["impact_ratio"] for part in study["policy"][0]["links"]}
 seen = 0
 for a, b, edge in graph.edges(data=True):
     if edge["kind"] in ("access", "fabric"):
@@ -126,7 +126,7 @@ says part "Only"
 study months clos:gpus=256,spares=4,radix=16 --scenarios time:60d@150 --policy none --policy first-spare
 check months
 says months "In 60 days the job does"
-says months "Fear most: gpus;"
+says months "Highest impact: gpus;"
 
 # --- two ways into the network against one: 1/16 of the bandwidth against the job ---
 for planes in 2 1; do

@@ -27,7 +27,7 @@
     { name, {plan, RUN, GATHER, NULL}, line, NULL, true }
 #define FORMAT(name, design)                                                                                           \
     { "format-" name, {NULL}, "build " design " --format " name " --quiet", NULL, false }
-#define SITE(name)                                                                                                     \
+#define NETWORK(name)                                                                                                  \
     {"audit-" name, {NULL}, "audit " name " --quiet", "sites/" name, false}, {                                         \
         "import-" name, {NULL}, "import " name " --output d.xml --quiet", "sites/" name, false                         \
     }
@@ -193,14 +193,14 @@ const fault_case fault_cases[] = {
           "audit before.out --against " CLOS " --input-format cables --format csv --quiet"),
     AFTER("audit-out", "build " CLOS " --format cables --quiet", "audit before.out --out out --quiet"),
     READS("import-out", "sites/cables", "import cables --set gpus-per-server=2 --out out --json --quiet"),
-    SITE("ibnetdiscover"),
-    SITE("ibnetdiscover-ports"),
-    SITE("opensm-subnet"),
-    SITE("slurm"),
-    SITE("ptm"),
-    SITE("graphml"),
-    SITE("cables"),
-    SITE("htsim"),
-    SITE("simai"),
+    NETWORK("ibnetdiscover"),
+    NETWORK("ibnetdiscover-ports"),
+    NETWORK("opensm-subnet"),
+    NETWORK("slurm"),
+    NETWORK("ptm"),
+    NETWORK("graphml"),
+    NETWORK("cables"),
+    NETWORK("htsim"),
+    NETWORK("simai"),
     {.name = NULL},
 };

@@ -2,7 +2,7 @@
 #include "fault_cases.h"
 
 #include "cli.h"
-#include "fab/site.h"
+#include "fab/network.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,9 +64,9 @@ static unsigned missing_formats(void) {
         bool is_short = strcmp(name, "json") == 0; /* --json */
         n += miss(!is_default && !is_short && !has_run(NULL, word), "format", name);
     }
-    for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
-        n += miss(!has_run("audit", fab_site_formats[i]->name), "audit of", fab_site_formats[i]->name);
-        n += miss(!has_run("import", fab_site_formats[i]->name), "import of", fab_site_formats[i]->name);
+    for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
+        n += miss(!has_run("audit", fab_network_formats[i]->name), "audit of", fab_network_formats[i]->name);
+        n += miss(!has_run("import", fab_network_formats[i]->name), "import of", fab_network_formats[i]->name);
     }
     return n;
 }

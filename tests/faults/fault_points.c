@@ -16,8 +16,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#define ROOM_BYTES ((size_t)1 << 23)
-#define DEPTH      12 /* callers that tell one point from another */
+#define CAPACITY_BYTES ((size_t)1 << 23)
+#define DEPTH          12 /* callers that tell one point from another */
 
 static fault_plan the_plan;
 static fault_log *the_log;
@@ -208,7 +208,7 @@ FILE *tmpfile(void) {
     if (fails(FAULT_FILE, ENOSPC)) {
         return NULL;
     }
-    return the_log != NULL && the_plan.has_room ? fmemopen(NULL, ROOM_BYTES, "w+") : real();
+    return the_log != NULL && the_plan.has_capacity ? fmemopen(NULL, CAPACITY_BYTES, "w+") : real();
 }
 
 /* The file is closed, and what was left to write is lost: as on a disk that is full. */

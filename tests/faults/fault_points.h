@@ -42,8 +42,8 @@ typedef struct fault_plan {
     uint32_t at; /**< from 0 */
     int signal;
     bool keep_stacks;
-    bool shows;    /**< who called is told on stderr */
-    bool has_room; /**< for what tmpfile() makes, whatever else is full */
+    bool shows;        /**< who called is told on stderr */
+    bool has_capacity; /**< for what tmpfile() makes, whatever else is full */
 } fault_plan;
 
 /** From here on. */

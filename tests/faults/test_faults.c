@@ -255,7 +255,7 @@ static void strike(context *x, const fault_plan *plan, fault_limits limits) {
         x->n_findings++;
         (void)printf("FINDING %s %s: %s at %u, signal %d, %ld bytes%s, %ld us, place %d: %s (code %d, signal %d)\n%s\n",
                      x->mode, x->c->name, ACTIONS[plan->action], plan->at, plan->signal, limits.file_bytes,
-                     plan->has_room ? " for all but the spool" : "", limits.signal_us, (int)limits.place, wrong,
+                     plan->has_capacity ? " for all but the spool" : "", limits.signal_us, (int)limits.place, wrong,
                      end.code, end.signal, end.err);
     }
     fault_end_release(&end);
@@ -353,7 +353,7 @@ static void strike_sizes(context *x) {
     }
     n = n < largest + 1 ? n : (uint32_t)largest + 1;
     for (uint32_t i = 0; i < 2 * n; i++) {
-        const fault_plan plan = {.action = FAULT_PASS, .has_room = i % 2 != 0};
+        const fault_plan plan = {.action = FAULT_PASS, .has_capacity = i % 2 != 0};
         strike(x, &plan, (fault_limits){(long)(largest * (i / 2) / n), -1, FAULT_NO_PLACE});
     }
 }

@@ -108,7 +108,7 @@ static inline void fuzz_split_phase(const fuzz_network *n, const fab_router *rou
                "%s", err.text);
     fuzz_check(fab_dag_new(n->fabric, n->next_hops, &dag, &err) == FAB_OK, "%s", err.text);
     const fab_dag *own = fab_router_dag(router, dag);
-    memcpy(load, demand.leg_bytes, n->fabric->n_links * sizeof *load);
+    memcpy(load, demand.segment_bytes, n->fabric->n_links * sizeof *load);
     if (fuzz_accepts(router->engine->split(router, own, &demand, NULL, &split, &err), &err) &&
         fuzz_accepts(fab_split_load(own, &split, &demand, demand.bytes, load, &err), &err)) {
         fuzz_check(fab_check_conservation(n->fabric, load, &err) == FAB_OK, "%s: %s", err.where, err.text);

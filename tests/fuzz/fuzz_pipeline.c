@@ -318,7 +318,7 @@ static void must_equal(const fab_outcome *a, const fab_outcome *b, const char *w
 }
 
 static void check_failures(const fuzz_network *n, const plan *p, fuzz_source *s) {
-    fab_damage *damage = NULL;
+    fab_assessment *assessment = NULL;
     fab_assessor *assessor = NULL;
     fab_component components[2][4];
     fab_scenario drawn[2] = {{.component = components[0]}, {.component = components[1]}};
@@ -335,15 +335,15 @@ static void check_failures(const fuzz_network *n, const plan *p, fuzz_source *s)
                                        .n_engines = 1,
                                        .seed = p->seed};
     fab_context *context = fixture_context(&asked);
-    const fab_damage_request request = {.context = context,
-                                        .policies = &p->policy,
-                                        .n_policies = 1,
-                                        .times = fuzz_below(s, 2) == 1,
-                                        .rates = fab_failure_rates_default()};
+    const fab_assessment_request request = {.context = context,
+                                            .policies = &p->policy,
+                                            .n_policies = 1,
+                                            .times = fuzz_below(s, 2) == 1,
+                                            .rates = fab_failure_rates_default()};
     draw_failures(s, n->fabric, &drawn[0]);
     draw_failures(s, n->fabric, &drawn[1]);
-    bool is_right = fuzz_accepts(fab_damage_new(&request, &damage, &err), &err) &&
-                    fuzz_accepts(fab_assessor_new(damage, &assessor, &err), &err);
+    bool is_right = fuzz_accepts(fab_assessment_new(&request, &assessment, &err), &err) &&
+                    fuzz_accepts(fab_assessor_new(assessment, &assessor, &err), &err);
     for (size_t i = 0; i < 2 && is_right; i++) {
         is_right = fuzz_accepts(fab_assess(assessor, i, &drawn[i], 0, &first[i], &err), &err);
     }
@@ -355,13 +355,13 @@ static void check_failures(const fuzz_network *n, const plan *p, fuzz_source *s)
         fuzz_check(fab_assess(assessor, 0, &drawn[0], 0, &again, &err) == FAB_OK, "%s", err.text);
         must_equal(&first[0], &again, "in another order");
         fuzz_check(fab_assess(assessor, 2, &nothing, 0, &again, &err) == FAB_OK, "%s", err.text);
-        fab_outcome whole = fab_damage_whole(damage, 0);
-        must_equal(&whole, &again, "nothing failed");
+        fab_outcome healthy = fab_assessment_healthy(assessment, 0);
+        must_equal(&healthy, &again, "nothing failed");
         fuzz_check(again.n_disconnected == 0 && again.lost_ratio == 0, "nothing failed, %u flows are cut off",
                    again.n_disconnected);
     }
     fab_assessor_free(assessor);
-    fab_damage_free(damage);
+    fab_assessment_free(assessment);
     fab_context_free(context);
 }
 

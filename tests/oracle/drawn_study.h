@@ -22,7 +22,7 @@ static const char *const POLICIES[] = {"none", "first-spare", "collision-aware"}
 typedef struct study {
     fab_fabric *fabric;
     fab_scenarios *scenarios;
-    fab_outcome whole[6];
+    fab_outcome healthy[6];
     fab_outcome *rows;   /* shape [n][n_variants] */
     fab_scenario *drawn; /* shape [n]: what each row is of */
     size_t n, n_variants;
@@ -106,7 +106,7 @@ static inline study draw_study(size_t i) {
     d.rows = calloc(n * d.n_variants, sizeof *d.rows);
     d.drawn = calloc(n, sizeof *d.drawn);
     for (uint32_t v = 0; v < d.n_variants; v++) {
-        d.whole[v] = random_whole(v, d.has_times);
+        d.healthy[v] = random_healthy(v, d.has_times);
     }
     book b = {.scenarios = d.scenarios, .component = calloc(20000, sizeof *b.component)};
     const uint32_t *failed = NULL;
@@ -126,9 +126,9 @@ static inline study draw_study(size_t i) {
                                    .n_engines = CASES[i].n_engines,
                                    .policies = POLICIES,
                                    .n_policies = CASES[i].n_policies,
-                                   .whole = d.whole,
+                                   .healthy = d.healthy,
                                    .top = CASES[i].top,
-                                   .keep_damage = true};
+                                   .keep_impact = true};
     cr_assert_eq(fab_summariser_new(&request, &s, &err), FAB_OK, "%s", err.text);
     for (uint64_t j = 0; j < n; j++) {
         if (CASES[i].leave_out > 0 && j % CASES[i].leave_out == 1) {
@@ -167,7 +167,7 @@ static inline oracle_study view(const study *d, uint32_t variant, fab_outcome *r
     for (size_t i = 0; i < d->n; i++) {
         rows[i] = d->rows[i * d->n_variants + variant];
     }
-    return (oracle_study){d->fabric, d->scenarios, &d->whole[variant], rows, d->n, d->has_times, d->drawn};
+    return (oracle_study){d->fabric, d->scenarios, &d->healthy[variant], rows, d->n, d->has_times, d->drawn};
 }
 
 static inline bool are_close(double a, double b) {

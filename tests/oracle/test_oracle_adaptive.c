@@ -155,7 +155,7 @@ Test(oracle_adaptive, random_fabrics_with_dead_cables) {
                     fab_topology_build(&s.design.fabric, &s.fabric, NULL, NULL) == FAB_OK && s.fabric->n_planes == 1 &&
                     fab_n_of(s.fabric, FAB_NODE_NIC) == fab_n_gpus(s.fabric) && fab_n_gpus(s.fabric) > 1 &&
                     fab_n_switches(s.fabric) > 2 && fab_n_switches(s.fabric) < 80 && s.fabric->n_links < 600 &&
-                    !s.fabric->forwards_in_domain; /* who hands over in part-filled domains is beyond the oracle */
+                    !s.fabric->forwards_in_domain; /* who relays in part-filled domains is beyond the oracle */
         if (fits && prepare(&s, "pattern:permutation", i % 3 == 0 ? 0 : 10, (uint64_t)i)) {
             n_paths += compare_all(&s, (uint64_t)i);
             n_fabrics++;

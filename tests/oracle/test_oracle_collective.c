@@ -91,9 +91,9 @@ static void check_one(const fab_algorithm *a, const situation *s, const char *pa
     fab_collective_cost cost;
     oracle_outcome o;
     fab_error err = {.code = FAB_OK};
-    for (uint32_t pieces = 1; pieces <= 3; pieces += 2) {
+    for (uint32_t chunks = 1; chunks <= 3; chunks += 2) {
         cr_assert_eq(fab_collective_formula(a, s->fabric, &c, &cost, &err), FAB_OK, "%s", err.text);
-        cr_assert_eq(fab_collective_schedule(a, s->fabric, &c, pieces, &list, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(fab_collective_schedule(a, s->fabric, &c, chunks, &list, &err), FAB_OK, "%s", err.text);
         oracle_run_collective(&list, s->members, s->r, &o);
         cr_assert_not(o.circular);
         cr_assert_not(o.foreign, "%s: a message waits for one that never reaches its source", a->name);
@@ -108,7 +108,7 @@ static void check_one(const fab_algorithm *a, const situation *s, const char *pa
         cr_assert_float_eq(cost.sent_bytes * s->r, cost.total_bytes, 1e-9 * total);
         if (is(a, "binomial")) { /* the sends of a rank follow each other by their steps, not by what they wait for */
             cr_assert(o.longest <= cost.steps && 2 * o.longest >= cost.steps);
-        } else if (pieces == 1 && !is(a, "in-network")) {
+        } else if (chunks == 1 && !is(a, "in-network")) {
             cr_assert_eq(o.longest, cost.steps, "%s by %s, r=%u: %llu steps, closed form %llu",
                          fab_operation_name(a->operation), a->name, s->r, (unsigned long long)o.longest,
                          (unsigned long long)cost.steps);
@@ -200,15 +200,15 @@ Test(oracle_collective, random_members) {
     for (size_t d = 0; d < 3; d++) {
         situation s = {.fabric = fixture_build(DESIGNS[d], NULL, NULL)};
         uint32_t n = fab_n_gpus(s.fabric);
-        for (uint64_t trial = 0; trial < DRAWS(40); trial++) {
+        for (uint64_t run = 0; run < DRAWS(40); run++) {
             uint32_t order[64];
-            fab_rng rng = fab_rng_make(trial, d);
+            fab_rng rng = fab_rng_make(run, d);
             for (uint32_t i = 0; i < n; i++) {
                 order[i] = i;
             }
             fab_rng_shuffle(&rng, order, n);
-            s.r = 2 + (uint32_t)(fab_mix64(trial * 7 + d) % (n - 1));
-            if (trial % 4 == 0) { /* whole domains, shuffled */
+            s.r = 2 + (uint32_t)(fab_mix64(run * 7 + d) % (n - 1));
+            if (run % 4 == 0) { /* whole domains, shuffled */
                 s.r = n;
             }
             memcpy(s.members, order, s.r * sizeof *order);

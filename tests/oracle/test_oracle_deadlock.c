@@ -183,19 +183,19 @@ static fab_deadlock minimal(const char *text, uint32_t n_dead, uint64_t one_of, 
             oracle_add_minimal(b.f, b.gone, b.t->leaf_node[b.demand.src[i]], b.t->leaf_node[d], &b.expected);
         }
     }
-    fab_twins *twins = NULL;
+    fab_switch_classes *classes = NULL;
     fab_deadlock found = {0};
-    cr_assert_eq(fab_twins_find(b.f, b.t, &twins, &err), FAB_OK, "%s", err.text);
-    for (int alike = 0; alike < (twins != NULL ? 2 : 1); alike++) {
+    cr_assert_eq(fab_switch_classes_find(b.f, b.t, &classes, &err), FAB_OK, "%s", err.text);
+    for (int alike = 0; alike < (classes != NULL ? 2 : 1); alike++) {
         fab_dependencies_release(&b.d);
         cr_assert_eq(fab_dependencies_init(b.f, &b.d, &err), FAB_OK, "%s", err.text);
         for (int twice = 0; twice < 2; twice++) { /* nothing new the second time */
-            cr_assert_eq(fab_dependencies_add_minimal(&b.d, b.t, alike ? twins : NULL, &b.demand, &err), FAB_OK, "%s",
+            cr_assert_eq(fab_dependencies_add_minimal(&b.d, b.t, alike ? classes : NULL, &b.demand, &err), FAB_OK, "%s",
                          err.text);
         }
         found = check(&b);
     }
-    fab_twins_free(twins);
+    fab_switch_classes_free(classes);
     teardown(&b);
     return found;
 }
@@ -288,7 +288,7 @@ Test(deadlock, ring) {
     cr_assert_eq(found.n_cycle, 80); /* more than are kept */
 }
 
-/* What is handed over inside a server, or leaves the fabric at all, holds nothing: a route on paper that goes through a
+/* What is relayed inside a server, or leaves the fabric at all, holds nothing: a route on paper that goes through a
  * switch with and without a link to a NIC between. */
 Test(deadlock, handing_over) {
     bench b = setup(TREES[1], 0, 1, 1);

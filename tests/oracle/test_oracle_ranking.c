@@ -1,4 +1,4 @@
-/* Rankings of components by their damage against the definitions. */
+/* Rankings of components by their impact against the definitions. */
 #include "drawn_study.h"
 
 /* Numbers in names by their value: another way to say it, by padding them. */
@@ -21,7 +21,7 @@ static bool comes_before(const fab_critical *a, const fab_critical *b) {
     char y[1024];
     pad(a->name, x);
     pad(b->name, y);
-    return a->damage > b->damage || (a->damage == b->damage && strcmp(x, y) < 0);
+    return a->impact > b->impact || (a->impact == b->impact && strcmp(x, y) < 0);
 }
 
 /* All components that fail in some scenario, by asking for every one that there is. */
@@ -34,7 +34,7 @@ static void check_ranking(size_t which, const oracle_study *s, const fab_ranking
     size_t n_behind = 0;
     for (size_t i = 0; i < n; i++) {
         oracle_component c = oracle_component_of(s, list[i].name);
-        EXPECT_CLOSE(list[i].damage, c.damage);
+        EXPECT_CLOSE(list[i].impact, c.impact);
         EXPECT_CLOSE(list[i].mean_slowdown, c.mean_slowdown);
         EXPECT_CLOSE(list[i].worst_ratio, c.worst_ratio);
         cr_expect_eq(list[i].n_scenarios, c.n_scenarios);
@@ -48,23 +48,23 @@ static void check_ranking(size_t which, const oracle_study *s, const fab_ranking
         bool is_listed = false;
         n_known += c.n_scenarios > 0;
         if (n > 0 && c.n_scenarios > 0) {
-            n_tied += are_close(c.damage, list[n - 1].damage);
-            n_behind += c.damage < list[n - 1].damage - 1e-12;
+            n_tied += are_close(c.impact, list[n - 1].impact);
+            n_behind += c.impact < list[n - 1].impact - 1e-12;
         }
         for (size_t j = 0; j < n; j++) {
             is_listed = is_listed || strcmp(list[j].name, names[i]) == 0;
         }
-        cr_expect(is_listed || c.n_scenarios == 0 || (n == top && c.damage <= list[n - 1].damage + 1e-12),
+        cr_expect(is_listed || c.n_scenarios == 0 || (n == top && c.impact <= list[n - 1].impact + 1e-12),
                   "case %zu: %s is missing", which, names[i]);
     }
     cr_expect_eq(n, n_known < top ? n_known : top, "case %zu: %zu of %zu", which, n, n_known);
     for (size_t i = 0; i < n; i++) {
-        n_tied -= are_close(list[i].damage, list[n - 1].damage); /* left out, in the end */
+        n_tied -= are_close(list[i].impact, list[n - 1].impact); /* left out, in the end */
     }
     cr_expect_eq(ranking->n_tied > 0, n_tied > 0, "case %zu", which);
     cr_expect_eq(ranking->n_next, n_tied == 0 ? 0 : n_behind < top ? n_behind : top, "case %zu", which);
     for (size_t i = 0; i < ranking->n_next; i++) {
-        EXPECT_CLOSE(ranking->next[i].damage, oracle_component_of(s, ranking->next[i].name).damage);
+        EXPECT_CLOSE(ranking->next[i].impact, oracle_component_of(s, ranking->next[i].name).impact);
         cr_expect(comes_before(i == 0 ? &list[n - 1] : &ranking->next[i - 1], &ranking->next[i]));
     }
 }
@@ -86,10 +86,10 @@ static size_t all_names(const study *d, char names[][FAB_COMPONENT_NAME_SIZE], c
     return n + 1;
 }
 
-static double damage_of(const oracle_study *s, fab_component_kind kind, uint32_t id) {
+static double impact_of(const oracle_study *s, fab_component_kind kind, uint32_t id) {
     char name[FAB_COMPONENT_NAME_SIZE];
     fab_component c = {.kind = kind, .id = id};
-    return oracle_component_of(s, fab_component_name(s->fabric, &c, name)).damage;
+    return oracle_component_of(s, fab_component_name(s->fabric, &c, name)).impact;
 }
 
 /* "leaf-0:5 > spine-0:1" is of the "leaf-spine links", "leaf-2" of the "leaf switches"; ports by the link they are on.
@@ -123,20 +123,20 @@ static void check_class(size_t which, const oracle_study *s, const fab_critical_
                         size_t n_names) {
     uint64_t n_scenarios = 0;
     uint64_t n_stopped = 0;
-    double damage = 0;
+    double impact = 0;
     for (size_t i = 0; i < s->n; i++) {
-        oracle_study one = {s->fabric, s->scenarios, s->whole, &s->rows[i], 1, s->has_times, &s->drawn[i]};
+        oracle_study one = {s->fabric, s->scenarios, s->healthy, &s->rows[i], 1, s->has_times, &s->drawn[i]};
         bool is_in = false;
         for (size_t j = 0; j < n_names && !is_in; j++) {
             is_in = is_of_class(s->fabric, names[j], k->name) && oracle_component_of(&one, names[j]).n_scenarios > 0;
         }
         n_scenarios += is_in;
         n_stopped += is_in && s->rows[i].state == FAB_OUTCOME_STOPPED;
-        damage += is_in ? oracle_damage(s, &s->rows[i]) : 0;
+        impact += is_in ? oracle_impact(s, &s->rows[i]) : 0;
     }
     cr_expect_eq(k->n_scenarios, n_scenarios, "case %zu: %s", which, k->name);
     cr_expect_eq(k->n_stopped, n_stopped, "case %zu: %s", which, k->name);
-    EXPECT_CLOSE(k->scenario_damage, damage / (double)n_scenarios);
+    EXPECT_CLOSE(k->scenario_impact, impact / (double)n_scenarios);
 }
 
 static void check_components(size_t which, const oracle_study *s, const fab_study_summary *summary,
@@ -146,21 +146,21 @@ static void check_components(size_t which, const oracle_study *s, const fab_stud
     check_ranking(which, s, &is->links, CASES[which].top, true, names, n_names);
     for (size_t k = 0; k < is->n_classes; k++) {
         n_components += is->classes[k].n_components;
-        cr_expect_leq(is->classes[k].damage, is->classes[k].worst_damage);
+        cr_expect_leq(is->classes[k].impact, is->classes[k].worst_impact);
         check_class(which, s, &is->classes[k], names, n_names);
-        EXPECT_CLOSE(is->classes[k].worst_damage, oracle_component_of(s, is->classes[k].worst).damage);
+        EXPECT_CLOSE(is->classes[k].worst_impact, oracle_component_of(s, is->classes[k].worst).impact);
     }
     cr_expect_eq(n_components, summary->n_components);
     for (uint32_t c = 0; c < s->fabric->n_cables; c++) {
-        double ends = fmax(damage_of(s, FAB_COMPONENT_PORT, 2 * c), damage_of(s, FAB_COMPONENT_PORT, 2 * c + 1));
-        EXPECT_CLOSE(is->cable_damage[c], fmax(damage_of(s, FAB_COMPONENT_LINK, 2 * c), ends));
+        double ends = fmax(impact_of(s, FAB_COMPONENT_PORT, 2 * c), impact_of(s, FAB_COMPONENT_PORT, 2 * c + 1));
+        EXPECT_CLOSE(is->cable_impact[c], fmax(impact_of(s, FAB_COMPONENT_LINK, 2 * c), ends));
     }
     for (uint32_t i = 0; i < fab_n_switches(s->fabric); i++) {
-        EXPECT_CLOSE(is->node_damage[s->fabric->first[FAB_NODE_SWITCH] + i], damage_of(s, FAB_COMPONENT_SWITCH, i));
+        EXPECT_CLOSE(is->node_impact[s->fabric->first[FAB_NODE_SWITCH] + i], impact_of(s, FAB_COMPONENT_SWITCH, i));
     }
 }
 
-Test(oracle_ranking, components_are_ranked_by_damage) {
+Test(oracle_ranking, components_are_ranked_by_impact) {
     static char names[2000][FAB_COMPONENT_NAME_SIZE];
     static const char *list[2000];
     for (size_t which = 0; which < N_CASES; which++) {

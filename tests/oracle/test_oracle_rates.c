@@ -140,11 +140,11 @@ static void list_split(const world *w, const fab_router *router, listed *t) {
     for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
         double part = 1.0 / w->demand.n_parts;
         for (uint32_t p = 0; p < w->demand.n_parts; p++) {
-            fab_link_id legs[FAB_FLOW_LEG_LINKS];
-            uint32_t n = fab_flow_legs(w->fabric, &w->ports, phase->src[flow], phase->dst[flow], p, legs);
+            fab_link_id segments[FAB_FLOW_SEGMENT_LINKS];
+            uint32_t n = fab_flow_segments(w->fabric, &w->ports, phase->src[flow], phase->dst[flow], p, segments);
             uint32_t pair = w->demand.pair_of[flow * w->demand.n_parts + p];
             for (uint32_t i = 0; i < n; i++) {
-                put(t, legs[i], part);
+                put(t, segments[i], part);
             }
             for (uint32_t dst = 0; pair != FAB_NONE && dst < w->demand.n_leaves; dst++) {
                 if (pair >= w->demand.first[dst] && pair < w->demand.first[dst + 1]) {
@@ -229,9 +229,10 @@ static void check_engine(const char *text, const world *w, const fab_engine_spec
     near(text, spec->text, "least rate", got->min_rate.mean, least);
     near(text, spec->text, "mean rate", got->mean_rate.mean, sum / (double)n_flows);
     cr_assert_geq(got->lower_bound_ratio.mean, 1);
-    double held = got->rates.held_by_pcie + got->rates.held_by_scaleup + got->rates.held_by_window;
+    double held =
+        got->rates.bottlenecked_at_pcie + got->rates.bottlenecked_at_scaleup + got->rates.bottlenecked_at_window;
     for (size_t i = 0; i < got->n_tiers; i++) {
-        held += got->tiers[i].held_flows;
+        held += got->tiers[i].bottlenecked_flows;
     }
     near(text, spec->text, "held flows", held, (double)n_flows);
     free(rate);

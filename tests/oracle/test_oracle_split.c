@@ -201,29 +201,29 @@ static uint32_t n_by_class; /* checks that there was something for */
 
 /* Links that are alike carry the same, and together what the walk by class says. */
 static void check_classes(const setup *s, const fab_split *split, const double *load) {
-    const fab_twins *twins = fab_dag_twins(s->dag);
-    if (twins == NULL || (split->rule != FAB_SPLIT_EQUAL && split->rule != FAB_SPLIT_CAPACITY)) {
+    const fab_switch_classes *classes = fab_dag_classes(s->dag);
+    if (classes == NULL || (split->rule != FAB_SPLIT_EQUAL && split->rule != FAB_SPLIT_CAPACITY)) {
         return;
     }
     double *sum = calloc(s->fabric->n_links, sizeof *sum);
     fab_pair_walk *walk = NULL;
     fab_error err = {0};
     cr_assert_eq(fab_pair_walk_new(s->fabric, s->next_hops, split, &walk, &err), FAB_OK, "%s: %s", s->text, err.text);
-    fab_pair_walk_by_class(walk, twins);
+    fab_pair_walk_by_class(walk, classes);
     for (uint32_t dst = 0; dst < s->demand.n_leaves; dst++) {
         for (uint32_t pair = s->demand.first[dst]; pair < s->demand.first[dst + 1]; pair++) {
             fab_pair_links links;
             cr_assert_eq(fab_pair_walk_get(walk, s->demand.src[pair], dst, &links, &err), FAB_OK, "%s: %s", s->text,
                          err.text);
             for (uint32_t i = 0; i < links.n; i++) {
-                cr_assert_eq(twins->link_first[links.link[i]], links.link[i], "%s", s->text);
+                cr_assert_eq(classes->link_first[links.link[i]], links.link[i], "%s", s->text);
                 sum[links.link[i]] += s->amount[pair] * links.share[i];
             }
         }
     }
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
-        uint32_t first = twins->link_first[l];
-        near(s, sum[first] / twins->link_count[first], load[l], 1e-3 + load[l], "share of class of link", split->rule,
+        uint32_t first = classes->link_first[l];
+        near(s, sum[first] / classes->link_count[first], load[l], 1e-3 + load[l], "share of class of link", split->rule,
              l);
     }
     n_by_class++;

@@ -75,17 +75,17 @@ Test(oracle_summary, figures_are_those_of_the_definitions) {
             uint64_t n_disconnected = 0;
             uint64_t bins = 0;
             uint64_t standing = 0;
-            double damage = 0;
+            double impact = 0;
             for (size_t i = 0; i < s.n; i++) {
                 n_stopped += rows[i].state == FAB_OUTCOME_STOPPED;
                 n_disconnected += rows[i].n_disconnected != 0;
-                damage += oracle_damage(&s, &rows[i]);
+                impact += oracle_impact(&s, &rows[i]);
                 standing += rows[i].state == FAB_OUTCOME_STOPPED && d.summary->span_s <= 0;
             }
             for (size_t b = 0; b < FAB_STUDY_BINS; b++) {
                 uint64_t n = 0;
                 for (size_t i = 0; i < s.n; i++) {
-                    double factor = 1 / (1 - oracle_damage(&s, &rows[i]));
+                    double factor = 1 / (1 - oracle_impact(&s, &rows[i]));
                     bool stands = rows[i].state == FAB_OUTCOME_STOPPED && d.summary->span_s <= 0;
                     n += !stands && (b == 0 || factor >= fab_study_edges[b - 1]) &&
                          (b + 1 == FAB_STUDY_BINS || factor < fab_study_edges[b]);
@@ -96,7 +96,7 @@ Test(oracle_summary, figures_are_those_of_the_definitions) {
             cr_expect_eq(bins + standing, d.n);
             cr_expect_eq(is->n_stopped, n_stopped);
             cr_expect_eq(is->n_disconnected, n_disconnected);
-            EXPECT_CLOSE(is->damage, damage / (double)s.n);
+            EXPECT_CLOSE(is->impact, impact / (double)s.n);
             if (d.summary->span_s > 0) {
                 EXPECT_CLOSE(is->goodput.mean + is->restart_ratio + is->redo_ratio + is->slow_ratio + is->wait_ratio,
                              1.0);
@@ -124,30 +124,31 @@ Test(oracle_summary, policies_are_compared_scenario_by_scenario) {
             cr_expect_eq(c->baseline, e * n_policies + 1);
             for (size_t i = 0; i < d.n; i++) {
                 const fab_outcome *rows = &d.rows[i * d.n_variants + e * n_policies];
-                double damage[3];
+                double impact[3];
                 double least = INFINITY;
                 double most = -INFINITY;
                 bool runs = false;
                 for (size_t p = 0; p < n_policies; p++) {
-                    oracle_study s = {d.fabric, d.scenarios, &d.whole[e * n_policies + p], rows, 1, d.has_times, NULL};
-                    damage[p] = oracle_damage(&s, &rows[p]);
-                    least = fmin(least, damage[p]);
-                    most = fmax(most, damage[p]);
+                    oracle_study s = {d.fabric,    d.scenarios, &d.healthy[e * n_policies + p], rows, 1,
+                                      d.has_times, NULL};
+                    impact[p] = oracle_impact(&s, &rows[p]);
+                    least = fmin(least, impact[p]);
+                    most = fmax(most, impact[p]);
                 }
                 size_t n = 0;
                 for (size_t p = n_policies; p-- > 0;) {
-                    n += damage[p] <= least + FAB_SAME_FACTOR;
-                    runs = damage[p] == least ? rows[p].state == FAB_OUTCOME_RUNS : runs;
+                    n += impact[p] <= least + FAB_SAME_FACTOR;
+                    runs = impact[p] == least ? rows[p].state == FAB_OUTCOME_RUNS : runs;
                 }
                 for (size_t p = 0; p < n_policies; p++) {
-                    n_best[p] += damage[p] <= least + FAB_SAME_FACTOR;
-                    n_alone[p] += damage[p] <= least + FAB_SAME_FACTOR && n == 1;
+                    n_best[p] += impact[p] <= least + FAB_SAME_FACTOR;
+                    n_alone[p] += impact[p] <= least + FAB_SAME_FACTOR && n == 1;
                 }
                 n_differ += most > least + FAB_SAME_FACTOR;
                 n_rescued += rows[1].state == FAB_OUTCOME_STOPPED && runs;
                 best += least;
-                if (damage[1] - least > FAB_SAME_FACTOR && damage[1] - least > most_saved) {
-                    most_saved = damage[1] - least;
+                if (impact[1] - least > FAB_SAME_FACTOR && impact[1] - least > most_saved) {
+                    most_saved = impact[1] - least;
                     at = rows->scenario;
                 }
             }
@@ -158,7 +159,7 @@ Test(oracle_summary, policies_are_compared_scenario_by_scenario) {
             cr_expect_eq(c->n_differ, n_differ);
             cr_expect_eq(c->n_rescued, n_rescued, "case %zu: %llu, %llu", which, (unsigned long long)c->n_rescued,
                          (unsigned long long)n_rescued);
-            EXPECT_CLOSE(c->damage, best / (double)d.n);
+            EXPECT_CLOSE(c->impact, best / (double)d.n);
             EXPECT_CLOSE(c->most_saved, most_saved);
             cr_expect_eq(c->most_saved_scenario, at);
         }
@@ -178,12 +179,12 @@ Test(oracle_summary, scenarios_that_stand_out) {
             size_t n_runs = 0;
             for (size_t i = 0; i < s.n; i++) {
                 size_t rank = 0; /* scenarios that come before it */
-                double damage = oracle_damage(&s, &rows[i]);
+                double impact = oracle_impact(&s, &rows[i]);
                 bool stands = rows[i].state == FAB_OUTCOME_STOPPED && d.summary->span_s <= 0;
                 for (size_t j = 0; j < s.n && !stands; j++) {
                     bool other = rows[j].state == FAB_OUTCOME_STOPPED && d.summary->span_s <= 0;
-                    double its = oracle_damage(&s, &rows[j]);
-                    rank += !other && (its > damage || (its == damage && j < i));
+                    double its = oracle_impact(&s, &rows[j]);
+                    rank += !other && (its > impact || (its == impact && j < i));
                 }
                 if (stands && n_stopped < CASES[which].top) {
                     cr_expect_eq(is->stopped[n_stopped].scenario, rows[i].scenario);
@@ -191,7 +192,7 @@ Test(oracle_summary, scenarios_that_stand_out) {
                 } else if (!stands && rank < CASES[which].top) {
                     cr_assert_lt(rank, is->n_worst);
                     cr_expect_eq(is->worst[rank].scenario, rows[i].scenario, "case %zu", which);
-                    EXPECT_CLOSE(is->worst[rank].damage, damage);
+                    EXPECT_CLOSE(is->worst[rank].impact, impact);
                 }
                 n_stopped += stands;
                 n_runs += !stands;
@@ -245,22 +246,22 @@ static void check_causes(size_t which, const oracle_study *s, const fab_study_va
     double at_angle[6] = {0};
     double sums[6] = {0};
     for (size_t i = 0; i < s->n; i++) {
-        double left = oracle_damage(s, &s->rows[i]);
-        all += left;
+        double residual = oracle_impact(s, &s->rows[i]);
+        all += residual;
         for (size_t j = 0; j < n; j++) {
             counts[i][j] = count_of(s, s->rows[i].scenario, is->causes[j].name);
-            left -= counts[i][j] * is->causes[j].damage;
+            residual -= counts[i][j] * is->causes[j].impact;
             sums[j] += counts[i][j];
         }
-        left_squares += left * left;
+        left_squares += residual * residual;
         for (size_t j = 0; j < n; j++) {
-            at_angle[j] += left * counts[i][j];
+            at_angle[j] += residual * counts[i][j];
             for (size_t k = 0; k < n; k++) {
                 products[j][k] += counts[i][j] * counts[i][k];
             }
         }
     }
-    double whole = determinant(n, products);
+    double healthy = determinant(n, products);
     for (size_t j = 0; j < n; j++) {
         double minor[6][6];
         for (size_t a = 0, to = 0; a < n; a++) {
@@ -271,11 +272,11 @@ static void check_causes(size_t which, const oracle_study *s, const fab_study_va
             }
             to += a != j;
         }
-        double error = sqrt(left_squares / (double)(s->n - n) * determinant(n - 1, minor) / whole);
+        double error = sqrt(left_squares / (double)(s->n - n) * determinant(n - 1, minor) / healthy);
         cr_expect_leq(fabs(at_angle[j]), 1e-9 * sums[j], "case %zu: %s", which, is->causes[j].name);
         cr_expect_leq(fabs(is->causes[j].ci95 - fab_student_t(s->n - n) * error), 1e-9 * error);
         EXPECT_CLOSE(is->causes[j].failures, sums[j] / (double)s->n);
-        EXPECT_CLOSE(is->causes[j].share, is->causes[j].damage * sums[j] / all);
+        EXPECT_CLOSE(is->causes[j].share, is->causes[j].impact * sums[j] / all);
         cr_expect(j == 0 || is->causes[j].share <= is->causes[j - 1].share);
     }
 }

@@ -26,7 +26,7 @@ static void must(fab_status status, const fab_error *err, const char *what) {
 }
 
 typedef struct batch {
-    const fab_damage *damage;
+    const fab_assessment *assessment;
     const fab_scenarios *scenarios;
     const uint32_t *order; /* [SCENARIOS] */
     fab_assessor *assessors[THREADS];
@@ -40,7 +40,7 @@ static fab_status run(void *context, size_t item, size_t worker, fab_error *err)
     fab_status status = fab_scenarios_get(b->scenarios, i, &scenario, err);
     if (status == FAB_OK) {
         status = fab_assess(b->assessors[worker], i, &scenario, fab_scenarios_span_s(b->scenarios),
-                            b->out + i * fab_damage_variants(b->damage), err);
+                            b->out + i * fab_assessment_variants(b->assessment), err);
     }
     fab_scenario_release(&scenario);
     return status;
@@ -48,16 +48,16 @@ static fab_status run(void *context, size_t item, size_t worker, fab_error *err)
 
 /* Differences between a run in order and one that is shuffled, over threads that have assessed something else before.
  */
-static int compare(const fab_damage *damage, const fab_scenarios *scenarios, const char *what) {
+static int compare(const fab_assessment *assessment, const fab_scenarios *scenarios, const char *what) {
     fab_error err = {0};
     uint32_t order[SCENARIOS];
-    size_t size = SCENARIOS * fab_damage_variants(damage);
-    batch one = {.damage = damage, .scenarios = scenarios, .order = order};
+    size_t size = SCENARIOS * fab_assessment_variants(assessment);
+    batch one = {.assessment = assessment, .scenarios = scenarios, .order = order};
     for (uint32_t i = 0; i < SCENARIOS; i++) {
         order[i] = i;
     }
     for (size_t k = 0; k < THREADS; k++) {
-        must(fab_assessor_new(damage, &one.assessors[k], &err), &err, what);
+        must(fab_assessor_new(assessment, &one.assessors[k], &err), &err, what);
     }
     batch many = one;
     one.out = calloc(size, sizeof *one.out);
@@ -88,7 +88,7 @@ static int check(const char *design_text, const char *const *job, const char *en
     int failures = 0;
     fab_design design;
     fab_fabric *fabric = NULL;
-    fab_damage *damage = NULL;
+    fab_assessment *assessment = NULL;
     fab_error err = {0};
     fab_engine_spec spec = {.where = "test"};
     (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
@@ -104,18 +104,18 @@ static int check(const char *design_text, const char *const *job, const char *en
     const fab_context_request asked = {
         .design = &design, .fabric = fabric, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 2};
     fab_context *context = fixture_context(&asked);
-    const fab_damage_request request = {
+    const fab_assessment_request request = {
         .context = context, .policies = POLICIES, .n_policies = N_POLICIES, .times = times, .rates = rates};
-    must(fab_damage_new(&request, &damage, &err), &err, design_text);
+    must(fab_assessment_new(&request, &assessment, &err), &err, design_text);
     for (size_t i = 0; i < sizeof SOURCES / sizeof SOURCES[0]; i++) {
         fab_scenarios *scenarios = NULL;
         char what[256];
         must(fab_scenarios_new(SOURCES[i], fabric, NULL, &rates, 9, &scenarios, &err), &err, SOURCES[i]);
         (void)snprintf(what, sizeof what, "%s, %s, %s", design_text, engine, SOURCES[i]);
-        failures += compare(damage, scenarios, what);
+        failures += compare(assessment, scenarios, what);
         fab_scenarios_free(scenarios);
     }
-    fab_damage_free(damage);
+    fab_assessment_free(assessment);
     fab_context_free(context);
     fab_fabric_free(fabric);
     return failures;

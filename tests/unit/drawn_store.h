@@ -34,8 +34,8 @@ typedef struct drawn_parts {
     uint32_t *index[FAB_COMPONENT_N_KINDS]; /* of an id */
 } drawn_parts;
 
-static inline fab_status drawn_meet(drawn_parts *p, const fab_fabric *f, const fab_component *c, uint32_t *out,
-                                    fab_error *err) {
+static inline fab_status drawn_component(drawn_parts *p, const fab_fabric *f, const fab_component *c, uint32_t *out,
+                                         fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t id = c->kind == FAB_COMPONENT_LINK ? c->id & ~1U : c->id;
     if (p->index[c->kind] == NULL) {
@@ -104,7 +104,7 @@ static inline fab_status drawn_plan(const drawn_store *d, const fab_design *desi
         FAB_TRY(drawn_text(&v->engine, d->engines[out->n_variants / d->n_policies], err));
         FAB_TRY(drawn_text(&v->label, v->engine, err));
         FAB_TRY(drawn_text(&v->policy, d->policies[out->n_variants % d->n_policies], err));
-        v->whole = random_whole((uint32_t)out->n_variants, d->has_times);
+        v->healthy = random_healthy((uint32_t)out->n_variants, d->has_times);
     }
 done:
     fab_str_release(&text);
@@ -118,7 +118,7 @@ static inline fab_status drawn_components(const fab_fabric *f, const drawn_parts
         fab_component c = parts->part[plan->n_components];
         fab_store_component *to = &plan->components[plan->n_components];
         char name[FAB_COMPONENT_NAME_SIZE];
-        to->left = c.fraction;
+        to->residual = c.fraction;
         c.fraction = 0;
         FAB_TRY(drawn_text(&to->kind, fab_component_kinds[c.kind], err));
         FAB_TRY(drawn_text(&to->name, fab_component_name(f, &c, name), err));
@@ -140,7 +140,7 @@ static inline fab_status drawn_block(const drawn_store *d, const fab_fabric *f, 
         size_t at = first[i];
         FAB_TRY(fab_scenarios_get(scenarios, begin + i, &scenario, err));
         for (size_t k = 0; k < scenario.n_components; k++) {
-            FAB_TRY(drawn_meet(parts, f, &scenario.component[k], &component[at++], err));
+            FAB_TRY(drawn_component(parts, f, &scenario.component[k], &component[at++], err));
         }
         qsort(component + first[i], at - first[i], sizeof *component, drawn_ascending);
         first[i + 1] = at;
@@ -201,7 +201,7 @@ static inline fab_status drawn_store_make(const drawn_store *d, const char *fold
     for (uint64_t i = 0; i < fab_scenarios_count(scenarios); i++) { /* all components, before the first row */
         FAB_TRY(fab_scenarios_get(scenarios, i, &scenario, err));
         for (size_t k = 0; k < scenario.n_components; k++) {
-            FAB_TRY(drawn_meet(&parts, f, &scenario.component[k], &index, err));
+            FAB_TRY(drawn_component(&parts, f, &scenario.component[k], &index, err));
         }
     }
     FAB_TRY(drawn_plan(d, &design, scenarios, &plan, err));

@@ -129,7 +129,7 @@ static inline void fixture_spray_load(const fab_fabric *fabric, const fab_phase 
     cr_assert_eq(fab_demand_init(fabric, &ports, next_hops, phase, &offer, &demand, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_dag_new(fabric, next_hops, &dag, &err), FAB_OK, "%s", err.text);
     for (uint32_t l = 0; l < fabric->n_links; l++) {
-        out_load[l] = demand.leg_rate[l];
+        out_load[l] = demand.segment_rate[l];
     }
     cr_assert_eq(fab_split_load(dag, &EVEN, &demand, demand.rate, out_load, &err), FAB_OK, "%s", err.text);
     fab_dag_free(dag);

@@ -44,7 +44,7 @@ static inline fab_outcome random_row(uint64_t seed, uint64_t scenario, uint32_t 
 }
 
 /** Nothing failed. */
-static inline fab_outcome random_whole(uint32_t variant, bool has_times) {
+static inline fab_outcome random_healthy(uint32_t variant, bool has_times) {
     return (fab_outcome){.variant = variant,
                          .worst_link = 3,
                          .worst_ratio = variant % 2 == 0 ? 1.25 : 0.75,

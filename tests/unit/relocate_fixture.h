@@ -8,33 +8,33 @@
 #include "fab/floor_plan.h"
 #include "fab/job_sharing.h"
 #include "fab/relocate.h"
-#include "fab/reroute_moved.h"
+#include "fab/reroute_migrated.h"
 #include "fabric_fixture.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SITE_PHASES 16
+#define SCENE_PHASES 16
 
-typedef struct site {
+typedef struct scene {
     fab_design design;
     fab_fabric *f;
     fab_floor *floor;
     fab_racks racks;
-    fab_next_hops *whole;
+    fab_next_hops *healthy;
     fab_traffic traffic;
     fab_router router;
-    fab_offer offer[SITE_PHASES];
-    const fab_baseline *base[SITE_PHASES];
-    fab_reroute *reroute[SITE_PHASES];
+    fab_offer offer[SCENE_PHASES];
+    const fab_baseline *base[SCENE_PHASES];
+    fab_reroute *reroute[SCENE_PHASES];
     uint8_t *taken;
     fab_relocator_request request;
     fab_relocator *relocator;
     fab_mask mask;
-} site;
+} scene;
 
 /* A new relocator for what s->request says now. */
-static inline void site_renew(site *s) {
+static inline void scene_renew(scene *s) {
     fab_error err = {0};
     fab_relocator_free(s->relocator);
     s->relocator = NULL;
@@ -42,15 +42,15 @@ static inline void site_renew(site *s) {
 }
 
 /* `overrides`: n of them, as --set. False where the fabric, the traffic or the engine cannot be. */
-static inline bool site_init(site *s, const char *design, const char *const *overrides, size_t n, const char *traffic,
-                             const char *engine, uint64_t seed) {
+static inline bool scene_init(scene *s, const char *design, const char *const *overrides, size_t n, const char *traffic,
+                              const char *engine, uint64_t seed) {
     const fab_engine_spec spec = fixture_spec(engine);
     fab_error err = {0};
     memset(s, 0, sizeof *s);
     if (fab_design_read(design, overrides, n, &s->design, &err) != FAB_OK ||
         fab_topology_build(&s->design.fabric, &s->f, NULL, &err) != FAB_OK ||
         fab_traffic_make(traffic, &s->design, s->f, seed, &s->traffic, &err) != FAB_OK ||
-        s->traffic.n_phases > SITE_PHASES) {
+        s->traffic.n_phases > SCENE_PHASES) {
         return false;
     }
     if (s->design.fabric.floor.given) {
@@ -58,8 +58,8 @@ static inline bool site_init(site *s, const char *design, const char *const *ove
         s->racks = (fab_racks){s->floor->n_server_racks + s->floor->n_network_racks, s->floor->servers_per_rack,
                                s->floor->switch_rack};
     }
-    s->whole = fixture_next_hops(s->f);
-    if (fab_router_init(&spec, s->f, s->whole, &s->router, &err) != FAB_OK) {
+    s->healthy = fixture_next_hops(s->f);
+    if (fab_router_init(&spec, s->f, s->healthy, &s->router, &err) != FAB_OK) {
         return false;
     }
     for (size_t p = 0; p < s->traffic.n_phases; p++) {
@@ -82,16 +82,16 @@ static inline bool site_init(site *s, const char *design, const char *const *ove
                                          .taken = s->taken,
                                          .phases = s->base,
                                          .n_phases = s->traffic.n_phases};
-    site_renew(s);
+    scene_renew(s);
     return true;
 }
 
-static inline void site_release(site *s) {
+static inline void scene_release(scene *s) {
     fab_relocator_free(s->relocator);
     if (s->mask.fabric != NULL) {
         fab_mask_release(&s->mask);
     }
-    for (size_t p = 0; p < SITE_PHASES; p++) {
+    for (size_t p = 0; p < SCENE_PHASES; p++) {
         fab_reroute_free(s->reroute[p]);
         fab_baseline_free((fab_baseline *)(uintptr_t)s->base[p]);
         if (s->offer[p].fabric != NULL) {
@@ -102,7 +102,7 @@ static inline void site_release(site *s) {
     if (s->router.engine != NULL) {
         fab_router_release(&s->router);
     }
-    fab_next_hops_free(s->whole);
+    fab_next_hops_free(s->healthy);
     fab_floor_free(s->floor);
     fab_fabric_free(s->f);
     free(s->taken);
@@ -110,7 +110,7 @@ static inline void site_release(site *s) {
 }
 
 /* Names separated by blanks, as "server-3 leaf-1*0.5". */
-static inline void site_fail(site *s, const char *names) {
+static inline void scene_fail(scene *s, const char *names) {
     fab_component c[16];
     size_t n = 0;
     char text[256];
@@ -126,21 +126,21 @@ static inline void site_fail(site *s, const char *names) {
     cr_assert_eq(fab_mask_set(&s->mask, c, n, &err), FAB_OK, "%s", err.text);
 }
 
-static inline fab_relocation site_relocate(site *s, fab_policy policy) {
+static inline fab_relocation scene_relocate(scene *s, fab_policy policy) {
     fab_relocation out;
     fab_error err = {0};
     cr_assert_eq(fab_relocate(s->relocator, &s->mask, policy, &out, &err), FAB_OK, "%s", err.text);
     return out;
 }
 
-typedef struct site_figures {
+typedef struct scene_figures {
     uint32_t n_disconnected, n_collisions;
     double worst, excess;
     double drain_s; /* time that the fullest links of the phases need, one after the other */
-} site_figures;
+} scene_figures;
 
 /* Time that the fullest NIC needs for its bytes of a phase. */
-static inline double site_unit_s(const site *s, size_t phase) {
+static inline double scene_unit_s(const scene *s, size_t phase) {
     double most = 0;
     for (uint32_t nic = 0; nic < fab_n_of(s->f, FAB_NODE_NIC); nic++) {
         most = fmax(most, fmax(s->offer[phase].sent[nic], s->offer[phase].received[nic]));
@@ -149,26 +149,26 @@ static inline double site_unit_s(const site *s, size_t phase) {
 }
 
 /* What a placement costs, link by link. */
-static inline site_figures site_measure(site *s, const fab_relocation *x) {
-    site_figures out = {0};
+static inline scene_figures scene_measure(scene *s, const fab_relocation *x) {
+    scene_figures out = {0};
     for (size_t p = 0; p < s->traffic.n_phases; p++) {
         fab_rerouted r;
         fab_error err = {0};
-        cr_assert_eq(fab_reroute_apply_moved(s->reroute[p], &s->mask, x->moved, x->n_moved, x->new_gpu, &r, &err),
-                     FAB_OK, "%s", err.text);
+        cr_assert_eq(fab_reroute_migrated(s->reroute[p], &s->mask, x->moved, x->n_moved, x->new_gpu, &r, &err), FAB_OK,
+                     "%s", err.text);
         double worst = 0;
         out.n_disconnected += r.n_disconnected;
         for (uint32_t l = 0; l < s->f->n_links; l++) {
             const fab_link_class *about = fab_class_of(s->f, l);
-            if ((about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC) && s->mask.left[l] > 0) {
-                double ratio = r.load[l] / about->capacity_bps / s->mask.left[l];
+            if ((about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC) && s->mask.residual[l] > 0) {
+                double ratio = r.load[l] / about->capacity_bps / s->mask.residual[l];
                 out.n_collisions += ratio > 1 + 1e-9;
                 worst = fmax(worst, ratio);
                 out.excess += ratio > 1 + 1e-9 ? ratio - 1 : 0;
             }
         }
         out.worst = fmax(out.worst, worst);
-        out.drain_s += site_unit_s(s, p) * fmax(worst, 1);
+        out.drain_s += scene_unit_s(s, p) * fmax(worst, 1);
     }
     return out;
 }

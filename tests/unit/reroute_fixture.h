@@ -18,7 +18,7 @@ typedef struct scene {
     char what[768];
     fab_fabric *f;
     fab_design design;
-    fab_next_hops *whole;
+    fab_next_hops *healthy;
     fab_traffic traffic;
     fab_router router;
     fab_offer offer;
@@ -44,8 +44,8 @@ static inline bool scene_init(scene *s, const char *design, const char *traffic,
         fab_topology_build(&s->design.fabric, &s->f, NULL, NULL) != FAB_OK) {
         return false;
     }
-    s->whole = fixture_next_hops(s->f);
-    if (fab_n_gpus(s->f) < 2 || fab_router_init(&spec, s->f, s->whole, &s->router, &err) != FAB_OK) {
+    s->healthy = fixture_next_hops(s->f);
+    if (fab_n_gpus(s->f) < 2 || fab_router_init(&spec, s->f, s->healthy, &s->router, &err) != FAB_OK) {
         cr_assert(fab_n_gpus(s->f) < 2 || err.code == FAB_EUNSUPPORTED, "%s: %s", s->what, err.text);
         return false;
     }
@@ -74,7 +74,7 @@ static inline void scene_release(scene *s) {
     }
     fab_traffic_release(&s->traffic);
     fab_router_release(&s->router);
-    fab_next_hops_free(s->whole);
+    fab_next_hops_free(s->healthy);
     fab_fabric_free(s->f);
 }
 
@@ -101,18 +101,18 @@ static inline uint32_t index_of(const scene *s, fab_node_id v) {
 
 /* Whether there is a way over one of the flow's NICs in one plane. `out`: its legs. */
 static inline bool has_way(const scene *s, const fab_next_hops *t, const fab_flow *flow, uint32_t nic, uint32_t plane) {
-    fab_link_id leg[FAB_FLOW_LEG_LINKS];
-    uint32_t n =
-        fab_flow_legs(s->f, &s->router.ports, flow->src, flow->dst, nic + s->router.ports.nics_per_gpu * plane, leg);
+    fab_link_id segment[FAB_FLOW_SEGMENT_LINKS];
+    uint32_t n = fab_flow_segments(s->f, &s->router.ports, flow->src, flow->dst,
+                                   nic + s->router.ports.nics_per_gpu * plane, segment);
     fab_node_id src = FAB_NONE;
     fab_node_id dst = FAB_NONE;
     for (uint32_t i = 0; i < n; i++) {
-        if (fab_mask_link_is_dead(&s->mask, leg[i])) {
+        if (fab_mask_link_is_dead(&s->mask, segment[i])) {
             return false;
         }
-        if (fab_class_of(s->f, leg[i])->kind == FAB_LINK_ACCESS) {
-            src = fab_is_up(leg[i]) ? fab_head(s->f, leg[i]) : src;
-            dst = fab_is_up(leg[i]) ? dst : fab_tail(s->f, leg[i]);
+        if (fab_class_of(s->f, segment[i])->kind == FAB_LINK_ACCESS) {
+            src = fab_is_up(segment[i]) ? fab_head(s->f, segment[i]) : src;
+            dst = fab_is_up(segment[i]) ? dst : fab_tail(s->f, segment[i]);
         }
     }
     return n > 0 && (src == dst || fab_next_hops_get(t, index_of(s, src), t->leaf_index[index_of(s, dst)]).count > 0);
@@ -185,12 +185,12 @@ static inline void check_loads(const scene *s, const fab_rerouted *out, const do
     }
     for (uint32_t l = 0; l < s->f->n_links; l++) {
         fab_link_kind kind = fab_class_of(s->f, l)->kind;
-        double left = s->mask.left[l];
+        double residual = s->mask.residual[l];
         cr_assert(fabs(out->load[l] - expected[l]) <= 1e-9 * most, "%s: link %u carries %.17g, not %.17g", s->what, l,
                   out->load[l], expected[l]);
         cr_assert(out->in_full || changed[l] || out->load[l] == before[l], "%s: link %u changed", s->what, l);
         if (kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC) {
-            double ratio = left > 0 ? out->load[l] * (1 / fab_class_of(s->f, l)->capacity_bps) / left : 0;
+            double ratio = residual > 0 ? out->load[l] * (1 / fab_class_of(s->f, l)->capacity_bps) / residual : 0;
             link = ratio > worst ? l : link;
             worst = fmax(worst, ratio);
         }
@@ -216,7 +216,7 @@ static inline void check_flows(scene *s, const char *engine, uint64_t seed, cons
     route *now = routes_of(s, out, before->flow_first[phase->n_flows]);
     cr_assert_eq(fab_next_hops_new(s->f, s->mask.dead_link, &t, NULL), FAB_OK);
     cr_assert_eq(fab_router_init(&spec, s->f, t, &fresh, NULL), FAB_OK);
-    fresh.healthy = s->whole;
+    fresh.healthy = s->healthy;
     for (uint32_t i = 0; i < phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, i);
         fab_status status = fab_route_flows(&fresh, phase, i, 1, NULL, seed, &alone, NULL);
@@ -317,7 +317,7 @@ static inline void check_whole(scene *s, const char *engine, uint64_t seed, cons
         cr_assert_eq(fab_demand_init(s->f, &fresh.ports, t, &rest, &offer, &demand, &err), FAB_OK, "%s", err.text);
         cr_assert_eq(fab_dag_new(s->f, t, &dag, &err), FAB_OK);
         cr_assert_eq(fresh.engine->split(&fresh, dag, &demand, NULL, &split, &err), FAB_OK, "%s", err.text);
-        memcpy(load, demand.leg_rate, s->f->n_links * sizeof *load);
+        memcpy(load, demand.segment_rate, s->f->n_links * sizeof *load);
         cr_assert_eq(fab_split_load(dag, &split, &demand, demand.rate, load, &err), FAB_OK, "%s", err.text);
         fab_split_release(&split);
         fab_dag_free(dag);

@@ -74,17 +74,17 @@ static inline fab_plan fixture_plan(uint64_t n_scenarios, size_t n_variants, uin
         fixture_text_of(&plan.variants[i].engine, "engine-%zu", i);
         fixture_text_of(&plan.variants[i].label, "engine-%zu,seed=1", i);
         fixture_text_of(&plan.variants[i].policy, "none", i);
-        plan.variants[i].whole = (fab_outcome){.variant = (uint32_t)i,
-                                               .n_collisions = 7,
-                                               .worst_link = i == 0 ? UINT32_MAX : 12,
-                                               .lost_ratio = 0,
-                                               .worst_ratio = 1.0 / 3,
-                                               .time_s = i == 1 ? NAN : 0.1};
+        plan.variants[i].healthy = (fab_outcome){.variant = (uint32_t)i,
+                                                 .n_collisions = 7,
+                                                 .worst_link = i == 0 ? UINT32_MAX : 12,
+                                                 .lost_ratio = 0,
+                                                 .worst_ratio = 1.0 / 3,
+                                                 .time_s = i == 1 ? NAN : 0.1};
     }
     for (size_t i = 0; i < plan.n_components; i++) {
         fixture_text_of(&plan.components[i].kind, "link", i);
         fixture_text_of(&plan.components[i].name, "leaf-0:%zu > spine-0:1", i);
-        plan.components[i].left = i % 10 == 9 ? 0.5 : 0;
+        plan.components[i].residual = i % 10 == 9 ? 0.5 : 0;
     }
     for (size_t i = 0; i < plan.n_rates; i++) {
         fixture_text_of(&plan.rates[i].name, "class-%zu", i);
@@ -251,14 +251,14 @@ static inline void check_plan(const fab_plan *got, const fab_plan *plan) {
     cr_assert_eq(got->n_variants, plan->n_variants);
     for (size_t v = 0; v < plan->n_variants; v++) {
         cr_assert_str_eq(got->variants[v].label, plan->variants[v].label);
-        cr_assert_eq(got->variants[v].whole.worst_link, plan->variants[v].whole.worst_link);
-        same_real(got->variants[v].whole.time_s, plan->variants[v].whole.time_s);
-        same_real(got->variants[v].whole.worst_ratio, plan->variants[v].whole.worst_ratio);
+        cr_assert_eq(got->variants[v].healthy.worst_link, plan->variants[v].healthy.worst_link);
+        same_real(got->variants[v].healthy.time_s, plan->variants[v].healthy.time_s);
+        same_real(got->variants[v].healthy.worst_ratio, plan->variants[v].healthy.worst_ratio);
     }
     cr_assert_eq(got->n_components, plan->n_components);
     for (size_t i = 0; i < plan->n_components; i += 997) {
         cr_assert_str_eq(got->components[i].name, plan->components[i].name);
-        cr_assert_eq(got->components[i].left, plan->components[i].left);
+        cr_assert_eq(got->components[i].residual, plan->components[i].residual);
     }
     cr_assert_eq(got->n_rates, plan->n_rates);
     cr_assert_eq(got->rates[1].per_s, plan->rates[1].per_s);

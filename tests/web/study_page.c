@@ -4,17 +4,17 @@
 
 int main(void) {
     fab_result result = fixture_result(FAB_COMMAND_STUDY, 1);
-    double damage[16];
+    double impact[16];
     for (uint32_t c = 0; c < 16; c++) {
-        damage[c] = c % 4 == 3 ? c / 32.0 : 0;
+        impact[c] = c % 4 == 3 ? c / 32.0 : 0;
     }
-    result.study->variants[result.study->shown].cable_damage = damage;
+    result.study->variants[result.study->shown].cable_impact = impact;
     fab_error err = {0};
     fab_status status = fab_report_format_find("html")->write(&result, NULL, stdout, &err);
     if (status != FAB_OK) {
         (void)fprintf(stderr, "%s\n", err.text);
     }
-    result.study->variants[result.study->shown].cable_damage = NULL;
+    result.study->variants[result.study->shown].cable_impact = NULL;
     fixture_release(&result);
     return status == FAB_OK ? 0 : 1;
 }

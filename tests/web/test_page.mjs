@@ -218,7 +218,7 @@ test('the filter narrows the table, and its links show in the picture', async ()
   assert.match(await text(page, '#collisions-status'), new RegExp(`^${expected} links of `));
   await page.getByRole('link', { name: `Show ${hot.link} in the picture` }).click();
   assert.ok((await text(page, '#fabric-detail')).includes(`Cable ${hot.link_id >> 1}`));
-  assert.match(await text(page, '#fabric-detail'), /meet \d+ flows/);
+  assert.match(await text(page, '#fabric-detail'), /\d+ flows share /);
   await context.close();
 });
 
@@ -357,7 +357,7 @@ test('study: the distribution, the ranking, and what it is in the picture', asyn
   assert.equal(ranking.length, study.critical.length);
   for (const [i, c] of study.critical.entries()) {
     assert.equal(ranking[i][0], c.name);
-    same(ranking[i][4], c.damage_ratio, c.name);
+    same(ranking[i][4], c.impact_ratio, c.name);
   }
   await page.getByRole('link', { name: `Show ${study.critical[0].name} in the picture` }).click();
   assert.match(await text(page, '#fabric-detail h3'), /\S/);

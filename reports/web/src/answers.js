@@ -53,10 +53,10 @@ function boundByIteration(iterations, index) {
 
 const holderName = (load) => `${load.boundary} ${load.direction}`;
 
-/** Who holds most flows of a phase: "leaf-spine up". */
+/** The bottleneck of most flows of a phase: "leaf-spine up". */
 export function holderOf(engine) {
-  const list = [['links inside servers', engine.held_flows?.scale_up ?? 0], ['PCIe', engine.held_flows?.pcie ?? 0],
-    ["receivers' windows", engine.held_flows?.window ?? 0], ...engine.link_loads.map((l) => [`${holderName(l)} links`, l.held_flows ?? 0])];
+  const list = [['links inside servers', engine.bottlenecked_flows?.scale_up ?? 0], ['PCIe', engine.bottlenecked_flows?.pcie ?? 0],
+    ["receivers' windows", engine.bottlenecked_flows?.window ?? 0], ...engine.link_loads.map((l) => [`${holderName(l)} links`, l.bottlenecked_flows ?? 0])];
   const sum = list.reduce((total, [, n]) => total + n, 0);
   const [name, n] = list.reduce((a, b) => (b[1] > a[1] ? b : a));
   return sum > 0 ? { name, share: n / sum } : null;
@@ -73,7 +73,7 @@ function boundByPhase(model, engineIndex) {
   const ratio = f.mean(engine.lower_bound_ratio);
   const rest = others(phase.engines, engineIndex, (e) => e.engine, (e) => (e.time_s === undefined ? null : f.seconds(f.mean(e.time_s))));
   return card('answer-bound', 'What bounds my traffic?',
-    holder ? [h('strong', null, holder.name), ` hold ${f.percent(holder.share)} of the flows`] : `${phase.name} takes ${f.seconds(f.mean(engine.time_s))}`,
+    holder ? [h('strong', null, holder.name), ` are the bottleneck of ${f.percent(holder.share)} of the flows`] : `${phase.name} takes ${f.seconds(f.mean(engine.time_s))}`,
     h('p', null, `${timed.length > 1 ? `The longest phase, ${phase.name},` : `${phase.name}`} takes ${f.seconds(f.mean(engine.time_s))}, ${ratio > 1.005 ? `${f.digits(ratio, 3)} times what every routing needs` : 'the least that any routing needs'}.`),
     model.note && h('p', { class: 'small' }, `No iteration is timed: ${model.note}.`),
     h('p', { class: 'small' }, `Under ${engine.options ?? engine.engine}. ${rest ? `Under the others: ${rest}. ` : ''}`, h('a', { href: '#phases' }, 'All phases')));
@@ -92,13 +92,13 @@ function collisions(model, engineIndex) {
   const many = typeof engine.max_collision_factor === 'object';
   const hot = engine.hot_links[0];
   const split = hot && !many ? ` = taper ${f.factor(hot.taper_factor)} × hash ${f.factor(hot.hash_factor)}` : '';
-  const cause = !hot || factor <= 1 ? '' : hot.taper_factor > hot.hash_factor ? 'The design causes most of it: the taper.' : 'The routing causes most of it, not the taper.';
+  const cause = !hot || factor <= 1 ? '' : hot.taper_factor > hot.hash_factor ? 'The design causes most of it: the taper (oversubscription).' : 'The routing causes most of it, not the taper.';
   const iteration = model.report.iteration?.[engineIndex];
   const hidden = iteration && phase.name.startsWith('dp') && iteration.exposed_dp_s === 0 ? ' Computation hides this phase.' : '';
   const ratio = f.mean(engine.lower_bound_ratio ?? 1);
   const rest = others(phase.engines, engineIndex, (e) => e.engine, (e) => f.factor(f.mean(e.max_collision_factor)));
   return card('answer-collisions', 'How bad are collisions?',
-    factor > 1 ? [h('strong', null, `${f.factor(factor)} × its rate`), ' is asked of the worst link', many ? ' (mean over seeds)' : ''] : [h('strong', null, 'No link collides'), `: the fullest is asked for ${f.factor(factor)} of its rate`],
+    factor > 1 ? [h('strong', null, `${f.factor(factor)} × its rate`), ' is offered to the worst link', many ? ' (mean over seeds)' : ''] : [h('strong', null, 'No link collides'), `: the fullest is asked for ${f.factor(factor)} of its rate`],
     factor > 1 && h('p', null, `Phase ${phase.name}${split}. ${cause}`),
     factor > 1 && h('p', null, `${f.count(flows)} of ${f.count(phase.fabric_flows)} flows that leave their switch cross a collided link${engine.time_s !== undefined && ratio > 1.005 ? `, and the phase takes ${f.digits(ratio, 3)} times what every routing needs` : ''}.${hidden}`),
     h('p', { class: 'small' }, `Under ${engine.options ?? engine.engine}. ${rest ? `Worst link under the others: ${rest}. ` : ''}`, h('a', { href: '#collisions' }, 'The worst links')));
@@ -194,7 +194,7 @@ function contentionAnswers(contention) {
   return [card('answer-contention', 'What do the jobs do to each other?',
     [h('strong', null, `${f.digits(f.mean(worst.slowdown_ratio), 3)} times`), ` as long takes ${worst.phase} of job ${worst.job}`],
     h('ul', { class: 'plain' }, rows.map((j) => h('li', null, `${j.job}, ${j.phase}: ${f.seconds(f.mean(j.alone_s))} alone, ${f.seconds(f.mean(j.together_s))} together${j.iteration_alone_s ? `; an iteration ${f.seconds(j.iteration_alone_s)} and ${f.seconds(j.iteration_together_s)}` : ''}`))),
-    h('p', { class: 'small' }, h('a', { href: '#contention' }, 'Where they meet')))];
+    h('p', { class: 'small' }, h('a', { href: '#contention' }, 'Where they contend')))];
 }
 
 function degradationAnswers(degradation) {
@@ -235,14 +235,14 @@ function auditAnswers(a) {
 }
 
 function failureAnswers(failures) {
-  const { policies, whole } = failures.engines[0];
+  const { policies, healthy } = failures.engines[0];
   const stays = policies.find((p) => p.policy === 'none');
   const able = policies.filter((p) => p.possible && p.policy !== 'none' && p.disconnected_flows === 0);
   const figure = (p) => p.time_s ?? p.worst_ratio;
   const best = able.length > 0 ? able.reduce((a, b) => (figure(b) < figure(a) ? b : a)) : null;
   const told = (p) => `${f.plural(p.collisions, 'collision')}, the fullest link at ${f.factor(p.worst_ratio)}${p.slowdown_ratio ? `, ${f.times(p.slowdown_ratio)} as long` : ''}`;
   return [card('answer-failures', 'What does the failure do?',
-    stays && stays.disconnected_flows > 0 ? [h('strong', null, 'The job stops'), `: ${f.plural(stays.disconnected_flows, 'flow')} lose their path`] : stays ? [h('strong', null, 'The job goes on'), `: ${told(stays)}`] : `Whole: ${told(whole)}`,
+    stays && stays.disconnected_flows > 0 ? [h('strong', null, 'The job stops'), `: ${f.plural(stays.disconnected_flows, 'flow')} lose their path`] : stays ? [h('strong', null, 'The job goes on'), `: ${told(stays)}`] : `Whole: ${told(healthy)}`,
     h('p', null, `Failed: ${f.list(failures.failed.map((x) => x.name))}.`),
     best && failures.lost.length > 0 && h('p', null, `Best is ${best.policy}: ${told(best)}.`),
     h('p', { class: 'small' }, `Under ${failures.engines[0].engine}.`))];

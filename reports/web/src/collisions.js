@@ -1,4 +1,4 @@
-// Links that are asked for more than they have, or the fullest ones where none is.
+// Links that are offered more than they have, or the fullest ones where none is.
 import { binOf, isCollided } from './model.js';
 import { fresh, h, section, tableRow } from './dom.js';
 import * as f from './format.js';
@@ -7,7 +7,7 @@ const FULLEST = 50; // shown where no link collides
 const AT_ONCE = 50;
 const SCALE = 2 ** 32;
 
-/** Fabric links of a draw that collide, or the fullest ones; most asked for first. null where the page has no loads. */
+/** Fabric links of a draw that collide, or the fullest ones; most offered first. null where the page has no loads. */
 export function fullest(model, state) {
   const ratios = model.ratios(state.phase, state.engine, state.draw);
   if (!ratios) return null;
@@ -70,7 +70,7 @@ class Row {
   }
 }
 
-/** The report's own worst links: exact, and with the flows that meet there. */
+/** The report's own worst links: exact, and with the flows that contend there. */
 function hotLinks(model, state) {
   const engine = model.phases[state.phase]?.engines[state.engine];
   return state.draw === 0 ? (engine?.hot_links ?? []) : [];
@@ -101,7 +101,7 @@ export function collisions(model, state) {
     { title: 'factor', number: true, cell: (r) => h('span', { class: `chip bin-${binOf(r.factor)}` }, f.factor(r.factor)) },
     { title: 'taper', number: true, cell: (r) => (r.taper === undefined ? '-' : f.factor(r.taper)) },
     { title: 'hash', number: true, cell: (r) => (r.taper === undefined ? '-' : f.factor(r.hash)) },
-    { title: 'who meets there', cell: (r) => (r.hot ? h('details', null, h('summary', null, f.plural(r.hot.n_flows, 'flow')), flows(r.hot)) : '') },
+    { title: 'who contends there', cell: (r) => (r.hot ? h('details', null, h('summary', null, f.plural(r.hot.n_flows, 'flow')), flows(r.hot)) : '') },
     model.graph && {
       title: 'picture',
       cell: (r) => r.index !== undefined && h('a', {
@@ -143,7 +143,7 @@ export function collisions(model, state) {
   });
   state.onChange((changed) => ['engine', 'phase', 'draw'].some((key) => changed.has(key)) && load());
   load();
-  return section('collisions', 'Collided links', 'Collision factor = taper factor (what the design itself causes, even with ideal spraying) × hash factor (what the routing adds).',
+  return section('collisions', 'Collided links', 'Collision factor = taper factor (what the oversubscription of the design causes, even with ideal spraying) × hash factor (what the routing adds).',
     h('form', { class: 'filters', role: 'search', 'aria-label': 'Collided links', onsubmit: (event) => event.preventDefault() },
       h('span', { class: 'choice' }, h('label', { for: search }, 'Filter by name, boundary, group or rank'),
         h('input', { id: search, type: 'search', placeholder: 'leaf-12, spine-core up, dp group', autocomplete: 'off', 'aria-describedby': status.id, oninput: (event) => { text = event.target.value; shown = AT_ONCE; list(); } })),

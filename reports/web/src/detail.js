@@ -80,7 +80,7 @@ function ofCable(model, picture, { boundary, index }) {
       ],
       rows,
     }),
-    rows.filter((r) => r.hot).map((r) => [h('p', null, `On ${r.name} meet ${f.plural(r.hot.n_flows, 'flow')}:`),
+    rows.filter((r) => r.hot).map((r) => [h('p', null, `${f.plural(r.hot.n_flows, 'flow')} share ${r.name}:`),
       h('ul', { class: 'plain flows' }, r.hot.flows.map((flow) => h('li', null, `rank ${flow.src_rank} → ${flow.dst_rank}, ${f.percent(flow.share)} of it${flow.comm ? `, ${flow.comm}` : ''}`)))])];
 }
 

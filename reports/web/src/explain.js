@@ -1,4 +1,4 @@
-// route --explain: who meets on a link, and which decision brought each flow there.
+// route --explain: who contends for a link, and which decision brought each flow there.
 import { h, section, table } from './dom.js';
 import * as f from './format.js';
 
@@ -10,7 +10,7 @@ const decisions = (path, link) => h('ol', { class: 'plain' }, path.decisions.map
 
 function flows(phase, link) {
   return table({
-    caption: `Flows of phase ${phase.name} that meet here`,
+    caption: `Flows of phase ${phase.name} that contend here`,
     columns: [
       { title: 'ranks', head: true, cell: flowName },
       { title: 'group', cell: (flow) => flow.comm ?? '' },
@@ -30,7 +30,7 @@ function choice(phase) {
 
 export function explanation(model) {
   const { explain } = model.report;
-  return section('explain', `Who meets on ${explain.link}`, `${explain.boundary} ${explain.direction}, ${f.rate(explain.capacity_bps)}, link ${explain.link_id}. Under ${explain.options ?? explain.engine}.`,
+  return section('explain', `Who contends on ${explain.link}`, `${explain.boundary} ${explain.direction}, ${f.rate(explain.capacity_bps)}, link ${explain.link_id}. Under ${explain.options ?? explain.engine}.`,
     explain.phases.map((phase) => [h('h3', null, `Phase ${phase.name}`), phase.n_flows === 0 ? h('p', null, 'No flow crosses the link.') : [
       h('p', null, h('strong', null, `${f.factor(phase.utilisation_ratio)} of its capacity`), ` = taper ${f.factor(phase.taper_factor)} × hash ${f.factor(phase.hash_factor)}: ${f.plural(phase.n_flows, 'flow')} of ${f.plural(phase.communicators, 'communicator')} ask for ${f.rate(phase.load_bps)}.`),
       choice(phase),

@@ -5,18 +5,18 @@ import * as f from './format.js';
 const moves = (policy) => (policy.possible ? policy.moves.map((m) => `${m.from_server} → ${m.to_server}${m.healthy ? ' (healthy)' : ''}`).join(', ') || '-' : 'the job stops');
 
 function engine(e) {
-  const rows = [{ policy: 'nothing failed', whole: true, possible: true, moves: [], ...e.whole }, ...e.policies];
+  const rows = [{ policy: 'nothing failed', whole: true, possible: true, moves: [], ...e.healthy }, ...e.policies];
   return table({
     caption: e.engine,
     columns: [
       { title: 'policy', head: true, cell: (p) => p.policy },
       { title: 'flows cut off', number: true, cell: (p) => f.count(p.disconnected_flows) },
-      { title: 'links asked for too much', number: true, cell: (p) => (p.possible ? f.count(p.collisions) : '-') },
+      { title: 'overloaded links', number: true, cell: (p) => (p.possible ? f.count(p.collisions) : '-') },
       { title: 'fullest', number: true, cell: (p) => (p.possible ? f.factor(p.worst_ratio) : '-') },
       { title: 'which', cell: (p) => (p.possible ? (p.worst_link ?? '') : '') },
       { title: 'time', number: true, cell: (p) => (p.time_s === undefined ? '-' : f.seconds(p.time_s)) },
       { title: 'slower', number: true, cell: (p) => (p.slowdown_ratio === undefined ? '-' : `×${f.digits(p.slowdown_ratio, 4)}`) },
-      { title: 'moves of servers', cell: (p) => (p.whole ? '' : moves(p)) },
+      { title: 'moves of servers', cell: (p) => (p.healthy ? '' : moves(p)) },
     ],
     rows,
   });

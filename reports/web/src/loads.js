@@ -13,7 +13,7 @@ const COLUMNS = [
   { title: 'largest', number: true, cell: (l) => f.factor(l.max_utilisation_ratio) },
   { title: 'under ideal spraying', number: true, cell: (l) => f.factor(l.max_taper_factor) },
   { title: 'bytes', number: true, cell: (l) => f.bytes(l.bytes) },
-  { title: 'flows held', number: true, cell: (l) => (l.held_flows === undefined ? '-' : f.count(l.held_flows)) },
+  { title: 'flows bottlenecked', number: true, cell: (l) => (l.bottlenecked_flows === undefined ? '-' : f.count(l.bottlenecked_flows)) },
 ];
 
 function histogram(up, down) {
@@ -71,5 +71,5 @@ export function loads(model, state) {
   };
   state.onChange((changed) => (changed.has('engine') || changed.has('phase')) && draw());
   draw();
-  return section('loads', 'Link loads', 'Utilisation is the offered rate over the capacity; above 1 a link is asked for more than it has. Of the first seed.', host);
+  return section('loads', 'Link loads', 'Utilisation is the offered rate over the capacity; above 1 a link is offered more than it has. Of the first seed.', host);
 }

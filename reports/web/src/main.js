@@ -21,7 +21,7 @@ import * as f from './format.js';
 
 const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric', build: 'A fabric', cost: 'Cost of fabrics', sweep: 'A design at many values', place: 'Placements of a job', mix: 'Two kinds of job', optimize: 'The cheapest fabric', study: 'Failures of a fabric', traffic: 'Traffic of a job', audit: 'An installed fabric' };
 
-/** The phase whose links are asked for most, under the first engine: what the page opens with. */
+/** The phase whose links are offered most, under the first engine: what the page opens with. */
 function worstPhase(model) {
   const factors = model.phases.map(({ engines: [engine] }) => f.mean(engine?.max_collision_factor ?? 0) + 1e-3 * f.mean(engine?.max_utilisation_ratio ?? 0));
   return Math.max(0, factors.indexOf(Math.max(...factors)));

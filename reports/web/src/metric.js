@@ -4,7 +4,7 @@ import * as f from './format.js';
 
 export const COLOURS = [
   ['ratio', 'collision factor'],
-  ['taper', 'taper factor (the design)'],
+  ['taper', 'taper factor (oversubscription of the design)'],
   ['hash', 'hash factor (the routing)'],
   ['load', 'load in bytes'],
 ];

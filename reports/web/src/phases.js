@@ -27,7 +27,7 @@ export function phases(model) {
         has('time_s') && { title: 'time', number: true, cell: ({ engine }) => f.spread(engine.time_s, f.seconds) },
         has('lower_bound_ratio') && { title: 'times the least', number: true, cell: ({ engine }) => f.spread(engine.lower_bound_ratio, (x) => f.digits(x, 3)) },
         has('busbw_bps') && { title: 'bus bandwidth', number: true, cell: ({ engine }) => f.spread(engine.busbw_bps, f.rate) },
-        has('held_flows') && { title: 'held by', cell: ({ engine }) => { const holder = engine.held_flows && holderOf(engine); return holder ? `${holder.name} ${f.percent(holder.share)}` : '-'; } },
+        has('bottlenecked_flows') && { title: 'bottleneck', cell: ({ engine }) => { const holder = engine.bottlenecked_flows && holderOf(engine); return holder ? `${holder.name} ${f.percent(holder.share)}` : '-'; } },
         has('optimum_gap_ratio') && { title: 'above the optimum', number: true, cell: ({ engine }) => f.spread(engine.optimum_gap_ratio, f.percent) },
         has('effective_bisection_ratio') && { title: 'effective bisection', number: true, cell: ({ engine }) => f.spread(engine.effective_bisection_ratio, f.percent) },
         { title: 'deadlock', cell: ({ engine }) => (engine.deadlock_free ? 'free' : 'possible') },

@@ -5,7 +5,7 @@ import { axis, bars, chart } from './chart.js';
 import * as f from './format.js';
 
 const factor = (v) => (v === undefined ? '-' : `×${f.digits(v, 4)}`);
-const damage = (v) => (v === undefined ? '-' : f.percent(v));
+const impact = (v) => (v === undefined ? '-' : f.percent(v));
 const shown = (study) => study.policy.find((v) => v.engine === study.shown_engine && v.policy === study.shown_policy) ?? study.policy[0];
 /** Names of the bins of factors. */
 const binNames = (edges) => [`below ${edges[0]}`, ...edges.slice(1).map((edge, i) => `${edges[i]} - ${edge}`), `above ${edges.at(-1)}`];
@@ -17,18 +17,18 @@ export function studyAnswers(study) {
   const bad = v.goodput_ratio
     ? [[h('strong', null, f.percent(v.goodput_ratio.mean, 4)), ' of the work gets done'], `Mean of ${f.plural(v.goodput_ratio.n, 'history').replace('historys', 'histories')} of ${f.digits(study.span_s / 86400)} days; 99 % of them reach ${f.percent(v.goodput_ratio.p99, 4)}, the worst ${f.percent(v.goodput_ratio.min, 4)}.`]
     : v.slowdown_ratio ? [[h('strong', null, factor(v.slowdown_ratio.mean)), ' as long on average'], `Where the job runs: 99 % of the scenarios stay at ${factor(v.slowdown_ratio.p99)} or below, the worst takes ${factor(v.slowdown_ratio.max)}.`]
-      : v.worst_ratio ? [[h('strong', null, factor(v.worst_ratio.mean)), ' is asked of the fullest link'], `Mean over ${f.plural(v.worst_ratio.n, 'scenario')}; the worst ${factor(v.worst_ratio.max)}. Times are not known.`]
+      : v.worst_ratio ? [[h('strong', null, factor(v.worst_ratio.mean)), ' is offered to the fullest link'], `Mean over ${f.plural(v.worst_ratio.n, 'scenario')}; the worst ${factor(v.worst_ratio.max)}. Times are not known.`]
         : [[h('strong', null, 'The job stops'), ' in every scenario'], ''];
   const [choice] = study.choices ?? [];
   return [
     card('answer-bound', 'How bad are failures?', bad[0], bad[1] && h('p', null, bad[1]),
       v.stopped > 0 && h('p', null, `The job stops in ${f.count(v.stopped)} of ${f.plural(v.done, 'scenario')}${ran > 0 ? ` (${f.percent(v.stopped / v.done)})` : ''}.`),
       h('p', { class: 'small' }, `Under ${v.engine}, ${v.policy}. `, h('a', { href: '#study' }, 'The distribution'))),
-    worst && card('answer-critical', 'What must not fail?', [h('strong', null, worst.name), `: ${damage(worst.damage_ratio)} of the speed is lost`],
-      h('ul', { class: 'plain' }, study.critical.slice(1, 4).map((c) => h('li', null, `${c.name}: ${damage(c.damage_ratio)}`))),
+    worst && card('answer-critical', 'What must not fail?', [h('strong', null, worst.name), `: ${impact(worst.impact_ratio)} of the speed is lost`],
+      h('ul', { class: 'plain' }, study.critical.slice(1, 4).map((c) => h('li', null, `${c.name}: ${impact(c.impact_ratio)}`))),
       h('p', { class: 'small' }, h('a', { href: '#critical' }, 'The ranking'))),
-    choice && card('answer-policy', 'What is a policy worth?', [h('strong', null, damage(choice.baseline_damage_ratio - choice.damage_ratio)), ' of the speed, chosen scenario by scenario'],
-      h('p', null, `Lost on average ${damage(choice.baseline_damage_ratio)} under ${choice.baseline}, ${damage(choice.damage_ratio)} under the best of ${study.policy.length}; they differ in ${f.count(choice.differ)} of ${f.plural(choice.compared, 'scenario')}${choice.rescued > 0 ? `, and ${f.count(choice.rescued)} that stop would run` : ''}.`)),
+    choice && card('answer-policy', 'What is a policy worth?', [h('strong', null, impact(choice.baseline_impact_ratio - choice.impact_ratio)), ' of the speed, chosen scenario by scenario'],
+      h('p', null, `Lost on average ${impact(choice.baseline_impact_ratio)} under ${choice.baseline}, ${impact(choice.impact_ratio)} under the best of ${study.policy.length}; they differ in ${f.count(choice.differ)} of ${f.plural(choice.compared, 'scenario')}${choice.rescued > 0 ? `, and ${f.count(choice.rescued)} that stop would run` : ''}.`)),
   ].filter(Boolean);
 }
 
@@ -68,7 +68,7 @@ function variants(study) {
       { title: 'scenarios', number: true, cell: (v) => f.count(v.done) },
       { title: 'stop', number: true, cell: (v) => f.count(v.stopped) },
       { title: 'lose paths', number: true, cell: (v) => f.count(v.disconnected) },
-      { title: 'speed lost, mean', number: true, cell: (v) => damage(v.damage_ratio) },
+      { title: 'speed lost, mean', number: true, cell: (v) => impact(v.impact_ratio) },
       ...(has('slowdown_ratio') ? spread('slowdown_ratio', 'max', factor) : []),
       ...(has('goodput_ratio') ? spread('goodput_ratio', 'min', (x) => f.percent(x, 4)) : []),
       ...(has('worst_ratio') ? spread('worst_ratio', 'max', f.factor) : []),
@@ -79,17 +79,17 @@ function variants(study) {
 }
 
 function ranking(model, state, study) {
-  const most = Math.max(...study.critical.map((c) => c.damage_ratio), 1e-9);
+  const most = Math.max(...study.critical.map((c) => c.impact_ratio), 1e-9);
   return table({
     id: 'critical-table',
-    caption: `Components by ${study.damage}`,
+    caption: `Components by ${study.impact}`,
     columns: [
       { title: 'component', head: true, cell: (c) => c.name },
       { title: 'kind', cell: (c) => c.kind },
       { title: 'scenarios', number: true, cell: (c) => f.count(c.scenarios) },
       { title: 'of them stop', number: true, cell: (c) => f.count(c.stopped) },
-      { title: 'speed lost', number: true, cell: (c) => `${damage(c.damage_ratio)}${c.damage_ci95_ratio !== undefined ? ` ± ${damage(c.damage_ci95_ratio)}` : ''}` },
-      { title: '', cell: (c) => h('span', { class: 'fall', 'aria-hidden': 'true' }, h('span', { class: 'fill dp', style: { width: `${(100 * c.damage_ratio) / most}%` } })) },
+      { title: 'speed lost', number: true, cell: (c) => `${impact(c.impact_ratio)}${c.impact_ci95_ratio !== undefined ? ` ± ${impact(c.impact_ci95_ratio)}` : ''}` },
+      { title: '', cell: (c) => h('span', { class: 'fall', 'aria-hidden': 'true' }, h('span', { class: 'fill dp', style: { width: `${(100 * c.impact_ratio) / most}%` } })) },
       { title: 'slowdown, mean', number: true, cell: (c) => factor(c.mean_slowdown_ratio) },
       { title: 'worst', number: true, cell: (c) => factor(c.max_slowdown_ratio) },
       model.graph && { title: 'picture', cell: (c) => { const place = model.findNamed(c.name); return place && h('a', { href: '#fabric', 'aria-label': `Show ${c.name} in the picture`, onclick: () => state.set({ selected: place }) }, 'show'); } },
@@ -103,7 +103,7 @@ const cases = (caption, rows) => rows.length > 0 && table({
   columns: [
     { title: 'scenario', head: true, cell: (c) => `${c.scenario}${c.name ? ` ${c.name}` : ''}` },
     { title: 'failed', cell: (c) => c.failed },
-    { title: 'speed lost', number: true, cell: (c) => (c.stopped ? 'stops' : damage(c.damage_ratio)) },
+    { title: 'speed lost', number: true, cell: (c) => (c.stopped ? 'stops' : impact(c.impact_ratio)) },
     { title: 'slowdown', number: true, cell: (c) => factor(c.slowdown_ratio) },
     { title: 'fullest link', number: true, cell: (c) => (c.worst_ratio === undefined ? '-' : f.factor(c.worst_ratio)) },
     { title: 'which', cell: (c) => c.fullest ?? '' },
@@ -116,7 +116,7 @@ export function study(model, state) {
   const { study: s } = model.report;
   const v = shown(s);
   return [
-    section('study', 'What failures do', `${f.count(s.done)} of ${f.plural(s.scenarios, 'scenario')} of ${s.source}. Speed lost: ${s.damage}.`,
+    section('study', 'What failures do', `${f.count(s.done)} of ${f.plural(s.scenarios, 'scenario')} of ${s.source}. Speed lost: ${s.impact}.`,
       distribution(s), variants(s), cases('The worst scenarios', v.worst), cases('Scenarios in which the job stops', v.stopping),
       v.access_loss && h('p', null, `One link of a server lost: ${f.plural(v.access_loss.scenarios, 'scenario')}, the job stops in ${f.count(v.access_loss.stopped)} and is slower in ${f.count(v.access_loss.slower)}${v.access_loss.mean_slowdown_ratio !== undefined ? `; ${factor(v.access_loss.mean_slowdown_ratio)} on average, ${factor(v.access_loss.max_slowdown_ratio)} at worst` : ''}.`)),
     section('critical', 'What must not fail', null,
@@ -126,8 +126,8 @@ export function study(model, state) {
           { title: 'kind', head: true, cell: (c) => c.name },
           { title: 'that failed', number: true, cell: (c) => f.count(c.components) },
           { title: 'always stop the job', number: true, cell: (c) => f.count(c.stopping) },
-          { title: 'speed lost, mean', number: true, cell: (c) => damage(c.damage_ratio) },
-          { title: 'most', number: true, cell: (c) => damage(c.max_damage_ratio) },
+          { title: 'speed lost, mean', number: true, cell: (c) => impact(c.impact_ratio) },
+          { title: 'most', number: true, cell: (c) => impact(c.max_impact_ratio) },
           { title: 'by', cell: (c) => `${c.worst}${c.worst_components > 1 ? ` and ${f.count(c.worst_components - 1)} more` : ''}` },
         ],
         rows: v.classes,

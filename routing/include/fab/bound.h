@@ -26,9 +26,9 @@ extern const char *const fab_bound_method_names[]; /**< "none", "spray", "lp", "
  */
 typedef struct fab_bound {
     fab_bound_method method;
-    double upper; /**< largest utilisation of a fabric link under `split` */
-    double lower; /**< certified: no minimal routing has less on its fullest fabric link; <= upper */
-    double leg;   /**< largest utilisation of a NIC - switch link, the same under every routing */
+    double upper;   /**< largest utilisation of a fabric link under `split` */
+    double lower;   /**< certified: no minimal routing has less on its fullest fabric link; <= upper */
+    double segment; /**< largest utilisation of a NIC - switch link, the same under every routing */
     fab_split split;
     double *length;         /**< shape [n_links]: y, 0 off fabric links */
     uint64_t rounds;        /**< splits that were tried, the even one included */

@@ -2,7 +2,7 @@
  * @file dependencies.h
  * The channel dependency graph [Dally, Seitz, 1987]: which fabric link a packet may ask for while it holds another. In
  * a lossless fabric a cycle of it can deadlock. NIC - switch links end in hosts, which always drain: they lie on no
- * cycle, and a packet that is handed over inside a server holds no link.
+ * cycle, and a packet that is relayed inside a server holds no link.
  */
 #ifndef FAB_DEPENDENCIES_H
 #define FAB_DEPENDENCIES_H
@@ -12,7 +12,7 @@
 #include "fab/offer.h"
 #include "fab/routing.h"
 #include "fab/status.h"
-#include "fab/twins.h"
+#include "fab/switch_classes.h"
 
 /**
  * A bit for every pair of a fabric link into a switch and one out of it. The matrix of switch s has as many rows as
@@ -41,13 +41,14 @@ void fab_dependencies_add_routes(fab_dependencies *dependencies, const fab_route
 
 /**
  * Adds those of all minimal paths of a demand: of engines that may send over any of them.
- * @param[in] twins   Of a DAG of these next hops, or NULL.
+ * @param[in] classes   Of a DAG of these next hops, or NULL.
  * @param[in] demand  Only its pairs of leaves are read: n_leaves, first, src.
  * Complexity: O(diameter * links * leaves / 64 + switches * leaves), classes of links and switches where there are
- * twins. One thread.
+ * classes. One thread.
  */
 fab_status fab_dependencies_add_minimal(fab_dependencies *dependencies, const fab_next_hops *next_hops,
-                                        const fab_twins *twins, const fab_demand *demand, fab_error *err) FAB_MUST_USE;
+                                        const fab_switch_classes *classes, const fab_demand *demand,
+                                        fab_error *err) FAB_MUST_USE;
 
 /** Adds all of `other`, of the same fabric. O(bits / 64). */
 void fab_dependencies_merge(fab_dependencies *dependencies, const fab_dependencies *other);

@@ -1,6 +1,6 @@
 /**
  * @file masked_hops.h
- * Next hops of a fabric under a mask, from those of the whole fabric: nothing is built again but what dead links
+ * Next hops of a fabric under a mask, from those of the healthy fabric: nothing is built again but what dead links
  * touch. Equal to fab_next_hops_new() with the same dead links.
  */
 #ifndef FAB_MASKED_HOPS_H
@@ -24,7 +24,7 @@ typedef struct fab_leaf_span {
 /** What masks of a fabric share. Read-only once made. */
 typedef struct fab_hops_index {
     const fab_fabric *fabric;       /**< borrowed */
-    const fab_next_hops *next_hops; /**< of the whole fabric. Borrowed */
+    const fab_next_hops *next_hops; /**< of the healthy fabric. Borrowed */
     uint32_t *place;                /**< shape [n_links]: of a link in the fabric's out_link */
     fab_exit *exit;                 /**< shape [links of switches], in the order of the fabric */
     uint16_t *back_slot;            /**< the same shape: place of the reverse link among those that leave the head */

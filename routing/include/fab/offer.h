@@ -11,7 +11,7 @@
 #include "fab/status.h"
 #include "fab/traffic.h"
 
-/** Bytes that leave and enter every NIC in a phase: GPUs that share one, or hand over for others, share its rate. */
+/** Bytes that leave and enter every NIC in a phase: GPUs that share one, or relay for others, share its rate. */
 typedef struct fab_offer {
     const fab_fabric *fabric;
     const fab_ports *ports;
@@ -31,7 +31,7 @@ void fab_offer_release(fab_offer *offer);
 /**
  * Offered rate of flow `i` of the phase:
  *     bytes * NIC rate / max(bytes that leave its source NICs, bytes that enter its destination NICs)
- * so that neither end is asked for more than it can. 0 for flows inside a scale-up domain.
+ * so that neither end is offered more than it can take. 0 for flows inside a scale-up domain.
  */
 double fab_offer_rate(const fab_offer *offer, const fab_phase *phase, uint64_t i);
 
@@ -53,7 +53,7 @@ typedef struct fab_demand {
     uint64_t *parts; /**< shape [n_pairs]: parts of flows */
     uint32_t *pair_of; /**< shape [n_flows][n_parts]: pair of a part, FAB_NONE where it crosses no fabric link; NULL for
                           an all-to-all */
-    double *leg_rate, *leg_bytes; /**< shape [n_links]: on the links that no switch chooses */
+    double *segment_rate, *segment_bytes; /**< shape [n_links]: on the links that no switch chooses */
 } fab_demand;
 
 /**

@@ -12,12 +12,12 @@
 #include "fab/routing.h"
 #include "fab/status.h"
 
-/** A phase as it is routed on the whole fabric, and who crosses which link. Read-only once made: many threads may route
- * again from it. */
+/** A phase as it is routed on the healthy fabric, and who crosses which link. Read-only once made: many threads may
+ * route again from it. */
 typedef struct fab_baseline fab_baseline;
 
 typedef struct fab_baseline_request {
-    const fab_router *router; /**< over the next hops of the whole fabric */
+    const fab_router *router; /**< over the next hops of the healthy fabric */
     const fab_phase *phase;
     const fab_offer
         *offer; /**< of the phase: loads are offered rates, bit/s, and stay what they were while links die */
@@ -29,14 +29,15 @@ typedef struct fab_baseline_request {
 /**
  * Everything in the request is borrowed and must outlive the baseline. Queue pairs that take turns (spread=round-robin)
  * count as used at once.
- * @retval FAB_EUNSUPPORTED  more than 2^31 paths, or the next hops are not those of a whole fabric
+ * @retval FAB_EUNSUPPORTED  more than 2^31 paths, or the next hops are not those of a healthy fabric
  * Errors of fab_route_flows() and, where the router splits, of fab_demand_init() and the engine.
  * Complexity: O(sum of route lengths + links * log(links) + switches * leaves).
  */
 fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **out, fab_error *err) FAB_MUST_USE;
 void fab_baseline_free(fab_baseline *baseline);
 
-/** Routes and loads of the whole fabric. Routes are empty where the router splits. Shape of loads: [n_links], bit/s. */
+/** Routes and loads of the healthy fabric. Routes are empty where the router splits. Shape of loads: [n_links], bit/s.
+ */
 const fab_routes *fab_baseline_routes(const fab_baseline *baseline);
 const double *fab_baseline_load(const fab_baseline *baseline);
 
@@ -55,7 +56,7 @@ typedef struct fab_rerouted {
     const double *load;           /**< shape [n_links]: offered rates, bit/s */
     size_t n_changed;             /**< 0 in full */
     const fab_link_id *changed;   /**< shape [n_changed]: all links whose load changed; they may repeat */
-    double worst_ratio;           /**< largest load over what is left of the capacity, of network links */
+    double worst_ratio;           /**< largest load over the residual capacity, of network links */
     fab_link_id worst_link;       /**< the lowest of those that have it */
     const fab_routes *routes;     /**< all of them, lost paths without links, where ranks moved into or out of scale-up
                                      domains: flows have other numbers of paths, and `path` counts as here. Else NULL */
@@ -76,7 +77,7 @@ typedef enum fab_reroute_when {
 
 /**
  * Routes and loads under a mask: what all flows would take if they were routed anew over the next hops that are left,
- * resilient hashing with the groups of the whole fabric in mind.
+ * resilient hashing with the groups of the healthy fabric in mind.
  *
  * A NIC uses the other planes in turn for a path that has no way in its own. A flow that is lost, wholly or by some of
  * its paths, is counted, not an error; what its other paths carry stays. Where the router splits or routes whole phases

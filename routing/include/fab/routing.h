@@ -22,7 +22,7 @@ typedef struct fab_routes {
     bool wants_groups;     /**< set by the caller: `group` is to be filled, where it can be */
     size_t *path_first;    /**< shape [n_paths + 1]: links of path p are link[path_first[p] ... ) */
     fab_link_id *link;     /**< shape [path_first[n_paths]] */
-    uint32_t *group; /**< the same shape: group of next_hops, by its number, that the link was chosen from; of plain
+    uint32_t *group; /**< the same shape: group of next_hops, by its number, that the link was chosen from; of modulo
                         engines in a tree, between switches only, where it is wanted, else NULL */
     size_t flow_capacity, path_capacity, link_capacity, group_capacity;
 } fab_routes;
@@ -70,16 +70,16 @@ fab_status fab_ports_check(const fab_fabric *fabric, const fab_ports *ports, con
 fab_status fab_flow_nics(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t nic,
                          uint32_t *out_src_nic, uint32_t *out_dst_nic, fab_error *err) FAB_MUST_USE;
 
-#define FAB_FLOW_LEG_LINKS 8
+#define FAB_FLOW_SEGMENT_LINKS 8
 
 /**
  * Links that every route of a part of a flow has: those that no switch chooses.
  * @param[in]  part  nic + nics_per_gpu * plane.
- * @param[out] out   FAB_FLOW_LEG_LINKS entries.
- * @return their number; 0 where rails differ and nobody hands over
+ * @param[out] out   FAB_FLOW_SEGMENT_LINKS entries.
+ * @return their number; 0 where rails differ and nobody relays
  */
-uint32_t fab_flow_legs(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t part,
-                       fab_link_id *out);
+uint32_t fab_flow_segments(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t part,
+                           fab_link_id *out);
 
 typedef struct fab_engine_option {
     const char *key, *value, *summary; /**< value: the default */

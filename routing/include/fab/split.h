@@ -10,10 +10,10 @@
 #include "fab/next_hops.h"
 #include "fab/offer.h"
 #include "fab/status.h"
-#include "fab/twins.h"
+#include "fab/switch_classes.h"
 
 /** Shortest-path DAGs of all destination leaves, in blocks of 64, switches by distance; of switches that are alike
- * (twins.h) only one. Read-only; free with fab_dag_free(). */
+ * (switch_classes.h) only one. Read-only; free with fab_dag_free(). */
 typedef struct fab_dag fab_dag;
 
 /**
@@ -21,14 +21,14 @@ typedef struct fab_dag fab_dag;
  * @retval FAB_EUNSUPPORTED  more than 2^32 - 1 entries: switch, group of next hops and the leaves that it serves at one
  *                           distance, 64 leaves at a time
  * Complexity: O(switches * leaves / 64 + entries * distances + next hops of all groups), classes for switches where
- * there are twins.
+ * there are classes.
  */
 fab_status fab_dag_new(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_dag **out,
                        fab_error *err) FAB_MUST_USE;
 void fab_dag_free(fab_dag *dag);
 
-/** Its twins; NULL: none, or no DAG. Borrowed. */
-const fab_twins *fab_dag_twins(const fab_dag *dag);
+/** Its switch classes; NULL: none, or no DAG. Borrowed. */
+const fab_switch_classes *fab_dag_classes(const fab_dag *dag);
 
 /** Bytes that it keeps. */
 size_t fab_dag_memory(const fab_dag *dag);

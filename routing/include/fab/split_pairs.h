@@ -24,10 +24,10 @@ void fab_pair_walk_free(fab_pair_walk *walk);
 
 /**
  * From now on links that are alike are taken as one: the lowest, with the share of all of them together.
- * @param[in] twins  Of a DAG of the walk's next hops. Borrowed; NULL: every link for itself. The rule of the split is
+ * @param[in] classes  Of a DAG of the walk's next hops. Borrowed; NULL: every link for itself. The rule of the split is
  *                   FAB_SPLIT_EQUAL or FAB_SPLIT_CAPACITY.
  */
-void fab_pair_walk_by_class(fab_pair_walk *walk, const fab_twins *twins);
+void fab_pair_walk_by_class(fab_pair_walk *walk, const fab_switch_classes *classes);
 
 /**
  * The pair of leaf columns src != dst. Pairs of one destination are best asked for one after the other.

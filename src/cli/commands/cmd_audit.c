@@ -4,7 +4,7 @@
 #include "fab/audit.h"
 #include "fab/audit_bisection.h"
 #include "fab/memory.h"
-#include "fab/site_of.h"
+#include "fab/network_of.h"
 #include "fab/topologies.h"
 
 #include <stdlib.h>
@@ -16,23 +16,23 @@ static const cli_option OPTION_AGAINST = {
     .text = offsetof(cli_options, against)};
 
 /* The plan: a design, or a file of a known format. */
-static fab_status read_plan(const cli_options *options, fab_site **out, fab_error *err) {
+static fab_status read_plan(const cli_options *options, fab_network **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *design = NULL;
     fab_fabric *graph = NULL;
     fab_error inner = {0};
     if (strncmp(options->against, "preset:", 7) != 0 && access(options->against, F_OK) == 0) {
-        status = fab_site_read(options->against, NULL, out, &inner);
-        bool is_no_site = status == FAB_EINPUT && /* of no format: in one, it would be wrong in some line */
-                          strncmp(inner.where, options->against, sizeof inner.where - 1) == 0;
-        if (!is_no_site) {
+        status = fab_network_read(options->against, NULL, out, &inner);
+        bool is_no_network = status == FAB_EINPUT && /* of no format: in one, it would be wrong in some line */
+                             strncmp(inner.where, options->against, sizeof inner.where - 1) == 0;
+        if (!is_no_network) {
             return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
         }
     }
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(fab_design_read(options->against, NULL, 0, design, err));
     FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
-    FAB_TRY(fab_site_of_fabric(graph, out, err));
+    FAB_TRY(fab_network_of_fabric(graph, out, err));
 done:
     fab_fabric_free(graph);
     free(design);
@@ -41,28 +41,28 @@ done:
 
 #define BYTES_PER_CABLE 350.0 /* of what was read, its names, shape and graph */
 
-static fab_status check_memory(const cli_options *options, const fab_site *site, fab_error *err) {
+static fab_status audit_check_memory(const cli_options *options, const fab_network *net, fab_error *err) {
     char cables[32];
     char what[64];
-    double n_sites = options->against != NULL ? 2 : 1;
-    (void)snprintf(what, sizeof what, "the audit of %s cables", fab_format_count(cables, site->n_cables));
-    return fab_memory_check(what, n_sites * site->n_cables * BYTES_PER_CABLE, options->max_memory, err);
+    double n_networks_given = options->against != NULL ? 2 : 1;
+    (void)snprintf(what, sizeof what, "the audit of %s cables", fab_format_count(cables, net->n_cables));
+    return fab_memory_check(what, n_networks_given * net->n_cables * BYTES_PER_CABLE, options->max_memory, err);
 }
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status audit_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const char *path = options->operands.items[0];
     fab_result result = {0};
-    fab_site *site = NULL;
-    fab_site *plan = NULL;
-    fab_shape shape = {.site = NULL};
-    fab_shape planned = {.site = NULL};
+    fab_network *net = NULL;
+    fab_network *plan = NULL;
+    fab_shape shape = {.net = NULL};
+    fab_shape planned = {.net = NULL};
     fab_audit *audit = NULL;
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_AUDIT, 0, &result, err));
-    FAB_TRY(fab_site_read(path, options->input_format, &site, err));
-    FAB_TRY(check_memory(options, site, err));
-    FAB_TRY(fab_shape_find(site, &shape, err));
+    FAB_TRY(fab_network_read(path, options->input_format, &net, err));
+    FAB_TRY(audit_check_memory(options, net, err));
+    FAB_TRY(fab_shape_find(net, &shape, err));
     if (options->against != NULL) {
         FAB_TRY(read_plan(options, &plan, err));
         FAB_TRY(fab_shape_find(plan, &planned, err));
@@ -72,7 +72,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     }
     fab_shape_release(&shape);
     fab_shape_release(&planned);
-    FAB_TRY(fab_audit_bisect(&site, &plan, audit, err));
+    FAB_TRY(fab_audit_bisect(&net, &plan, audit, err));
     result.audit = audit;
     result.audited = path;
     FAB_TRY(cli_report(options, &result, out, err));
@@ -81,8 +81,8 @@ done:
     fab_audit_free(audit);
     fab_shape_release(&shape);
     fab_shape_release(&planned);
-    fab_site_free(site);
-    fab_site_free(plan);
+    fab_network_free(net);
+    fab_network_free(plan);
     return status;
 }
 
@@ -107,5 +107,5 @@ const cli_command cli_command_audit = {
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,
-    .run = run,
+    .run = audit_run,
 };

@@ -86,14 +86,14 @@ static fab_status verify(const fab_fabric_result *fabric, const fab_fabric *grap
 }
 
 /* A plan on stdout takes the place of the report there. */
-static fab_status report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) {
+static fab_status build_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) {
     if (options->patch == NULL || !is_stdout(options->patch)) {
         return cli_report(options, result, out, err);
     }
     return cli_write_reports(options, result, err);
 }
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status build_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *design = NULL;
     fab_fabric *graph = NULL;
@@ -114,7 +114,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     if (options->patch != NULL) {
         FAB_TRY(write_patch(options, design, &result.fabrics[0], graph, out, err));
     }
-    FAB_TRY(report(options, &result, out, err));
+    FAB_TRY(build_report(options, &result, out, err));
 done:
     fab_result_release(&result);
     cli_failed_release(&failed);
@@ -170,5 +170,5 @@ const cli_command cli_command_build = {
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,
-    .run = run,
+    .run = build_run,
 };

@@ -11,7 +11,7 @@ static const cli_option OPTION_STEPS = {"steps", "GPUS,...",
                                         "one design built in steps of so many GPUs: parts bought, cables moved",
                                         .text = offsetof(cli_options, steps)};
 
-static fab_status measure(const cli_options *options, const char *text, fab_fabric_result *out, fab_error *err) {
+static fab_status cost_measure(const cli_options *options, const char *text, fab_fabric_result *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *design = NULL;
     fab_fabric *graph = NULL;
@@ -91,7 +91,7 @@ done:
     return status;
 }
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status cost_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_result result = {0};
     FAB_TRY(cli_check_out(options, err));
@@ -101,7 +101,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     }
     for (size_t i = 0; options->steps == NULL && i < result.n_fabrics; i++) {
         fab_fabric_result *fabric = &result.fabrics[i];
-        FAB_TRY(measure(options, options->operands.items[i], fabric, err));
+        FAB_TRY(cost_measure(options, options->operands.items[i], fabric, err));
         double baseline_usd = result.fabrics[0].cost.total_usd;
         fabric->reduction_ratio = i > 0 && baseline_usd > 0 ? 1 - fabric->cost.total_usd / baseline_usd : 0;
     }
@@ -132,5 +132,5 @@ const cli_command cli_command_cost = {
         "to day N.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .run = run,
+    .run = cost_run,
 };

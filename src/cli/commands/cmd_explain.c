@@ -77,7 +77,7 @@ static void print_field(const fab_definition *d, FILE *out) {
     print_line("Source", source, out);
 }
 
-static bool look_at(const fab_definition *d, void *context) {
+static bool explain_look_at(const fab_definition *d, void *context) {
     lookup *l = context;
     fab_choices_offer(&l->near, d->name);
     if (l->by_label ? !fab_definition_has_label(d, l->word) : strcmp(d->name, l->word) != 0) {
@@ -104,15 +104,15 @@ static bool look_at(const fab_definition *d, void *context) {
 }
 
 /* Prints what is called so, and fails where nothing is. */
-static fab_status explain(const char *word, FILE *out, fab_error *err) {
+static fab_status explain_metric(const char *word, FILE *out, fab_error *err) {
     lookup l = {.word = word};
     fab_choices_init(&l.near, word);
-    fab_definitions_visit(look_at, &l);
+    fab_definitions_visit(explain_look_at, &l);
     l.by_label = l.n_found == 0;
     l.n_found = 0;
     l.name = NULL;
     l.out = out;
-    fab_definitions_visit(look_at, &l);
+    fab_definitions_visit(explain_look_at, &l);
     if (l.n_found == 0) {
         char hint[FAB_CHOICES_TEXT];
         return fab_fail(err, FAB_EUSAGE, NULL, "no report has a field '%.60s'%s", word,
@@ -121,12 +121,12 @@ static fab_status explain(const char *word, FILE *out, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status explain_run(const cli_options *options, FILE *out, fab_error *err) {
     const char *word = options->operands.n > 0 ? options->operands.items[0] : NULL;
     if (word != NULL && strncmp(word, "server:", 7) == 0) {
         return cli_explain_server(word + 7, out, err);
     }
-    return word == NULL ? list_all(out, err) : explain(word, out, err);
+    return word == NULL ? list_all(out, err) : explain_metric(word, out, err);
 }
 
 static const char *const EXAMPLES[] = {"fabriscope explain max_collision_factor", "fabriscope explain",
@@ -145,5 +145,5 @@ const cli_command cli_command_explain = {
                "rates; a design takes it by server=FILE.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .run = run,
+    .run = explain_run,
 };

@@ -17,9 +17,9 @@ static fab_status apply_input_format(cli_options *options, const char *value, fa
     fab_choices near;
     char hint[FAB_CHOICES_TEXT];
     fab_choices_init(&near, value);
-    for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
-        fab_choices_offer(&near, fab_site_formats[i]->name);
-        if (strcmp(fab_site_formats[i]->name, value) == 0) {
+    for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
+        fab_choices_offer(&near, fab_network_formats[i]->name);
+        if (strcmp(fab_network_formats[i]->name, value) == 0) {
             options->input_format = value;
             return FAB_OK;
         }
@@ -62,7 +62,7 @@ static fab_status write_design(const void *context, FILE *out, fab_error *err) {
     fab_xml_writer xml;
     char source[400];
     FAB_TRY(fab_xml_writer_init(&xml, out, err));
-    (void)snprintf(source, sizeof source, "Imported from %.200s (%s).", in->path, in->site->site->format);
+    (void)snprintf(source, sizeof source, "Imported from %.200s (%s).", in->path, in->net->net->format);
     fab_xml_write_start(&xml, "design");
     fab_xml_write_attribute(&xml, "name", "installed");
     fab_xml_write_start(&xml, "source");
@@ -71,7 +71,7 @@ static fab_status write_design(const void *context, FILE *out, fab_error *err) {
     fab_xml_write_start(&xml, "fabric");
     fab_xml_write_attribute(&xml, "family", "installed");
     fab_xml_write_attribute(&xml, "file", w->path);
-    fab_xml_write_attribute(&xml, "format", in->site->site->format);
+    fab_xml_write_attribute(&xml, "format", in->net->net->format);
     fab_xml_write_attribute(&xml, "digest", in->spec->digest);
     for (size_t i = 0; i < w->options->overrides.n; i++) {
         put_override(&xml, w->options->overrides.items[i]);
@@ -140,9 +140,9 @@ done:
 }
 
 static const char *summary_of(const char *format) {
-    for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
-        if (strcmp(fab_site_formats[i]->name, format) == 0) {
-            return fab_site_formats[i]->summary;
+    for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
+        if (strcmp(fab_network_formats[i]->name, format) == 0) {
+            return fab_network_formats[i]->summary;
         }
     }
     return format;
@@ -159,11 +159,11 @@ done:
     return status;
 }
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status import_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *design = NULL;
     fab_fabric *fabric = NULL;
-    fab_installed *site = NULL;
+    fab_structure *net = NULL;
     fab_result result = {0};
     fab_imported imported = {.path = options->operands.items[0], .output = options->output};
     FAB_TRY(FAB_NEW(design, 1, err));
@@ -176,12 +176,12 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     FAB_TRY(read_design(options, design, err));
     design->fabric.max_bytes = options->max_memory;
     FAB_TRY(fab_topology_build(&design->fabric, &fabric, NULL, err));
-    fab_installed_options how = fab_design_installed_options(&design->fabric);
-    FAB_TRY(fab_installed_read(imported.path, &how, &site, err));
-    imported.site = site;
+    fab_structure_options how = fab_design_installed_options(&design->fabric);
+    FAB_TRY(fab_structure_read(imported.path, &how, &net, err));
+    imported.net = net;
     imported.spec = &design->fabric;
     imported.fabric = fabric;
-    imported.format = summary_of(site->site->format);
+    imported.format = summary_of(net->net->format);
     result.imported = &imported;
     if (options->output != NULL) {
         FAB_TRY(save(options, &imported, err));
@@ -189,15 +189,16 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);
-    fab_installed_free(site);
+    fab_structure_free(net);
     fab_fabric_free(fabric);
     free(design);
     return status;
 }
 
-static const char *const EXAMPLES[] = {"fabriscope import ibnetdiscover.out",
-                                       "fabriscope import ibnetdiscover.out --output site.xml --set gpus-per-server=8",
-                                       "fabriscope import topology.conf --set cables=4 --set nic=200Gb/s", NULL};
+static const char *const EXAMPLES[] = {
+    "fabriscope import ibnetdiscover.out",
+    "fabriscope import ibnetdiscover.out --output network.xml --set gpus-per-server=8",
+    "fabriscope import topology.conf --set cables=4 --set nic=200Gb/s", NULL};
 
 static const cli_option *const OPTIONS[] = {&cli_option_input_format, &OPTION_OUTPUT, &cli_option_set,
                                             CLI_REPORT_OPTIONS, NULL};
@@ -215,5 +216,5 @@ const cli_command cli_command_import = {
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,
-    .run = run,
+    .run = import_run,
 };

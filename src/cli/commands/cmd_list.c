@@ -6,7 +6,7 @@
 #include "fab/memory.h"
 #include "fab/prices.h"
 #include "fab/routing.h"
-#include "fab/site.h"
+#include "fab/network.h"
 #include "fab/units.h"
 
 #include <stdlib.h>
@@ -146,7 +146,7 @@ static fab_status fill_patterns(cli_table *table, fab_error *err) {
 }
 
 /* Price of a switch; nothing where the book has none such. */
-static void add_switch(cli_table *table, const fab_prices *prices, double rate_bps) {
+static void list_add_switch(cli_table *table, const fab_prices *prices, double rate_bps) {
     fab_price price = {0, 0};
     fab_status status = fab_prices_switch(prices, 64, rate_bps, &price, NULL);
     add_number_or_blank(table, status == FAB_OK ? price.usd : 0);
@@ -175,8 +175,8 @@ static fab_status fill_prices(cli_table *table, fab_error *err) {
         FAB_TRY(fab_prices_read(stem(name, sizeof name, b->name), &prices, err));
         cli_table_add(table, "%s", name);
         cli_table_add(table, "%s", fab_count_rules[prices.convention].name);
-        add_switch(table, &prices, 400e9);
-        add_switch(table, &prices, 800e9);
+        list_add_switch(table, &prices, 400e9);
+        list_add_switch(table, &prices, 800e9);
         cli_table_add(table, "%s", prices.source);
     }
     FAB_TRY(cli_table_status(table, err));
@@ -184,19 +184,19 @@ done:
     return status;
 }
 
-static void add_field(void *table, const char *path, const char *unit_example, const char *initial,
-                      const char *summary) {
+static void list_add_field(void *table, const char *path, const char *unit_example, const char *initial,
+                           const char *summary) {
     add_texts(table, (const char *[]){path, unit_example, initial, summary});
 }
 
 static fab_status fill_fields(cli_table *table, fab_error *err) {
-    fab_design_each_field(add_field, table);
+    fab_design_each_field(list_add_field, table);
     return cli_table_status(table, err);
 }
 
 static fab_status fill_formats(cli_table *table, fab_error *err) {
-    for (size_t i = 0; fab_site_formats[i] != NULL; i++) {
-        add_texts(table, (const char *[]){fab_site_formats[i]->name, "in", NULL, fab_site_formats[i]->summary});
+    for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
+        add_texts(table, (const char *[]){fab_network_formats[i]->name, "in", NULL, fab_network_formats[i]->summary});
     }
     for (size_t i = 0; fab_traffic_files[i].name != NULL; i++) {
         add_texts(table, (const char *[]){fab_traffic_files[i].name, "in", NULL, fab_traffic_files[i].summary});
@@ -332,7 +332,7 @@ static void keep_first_sentences(cli_table *table) {
     }
 }
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status list_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const list_topic *topic = &ALL_TOPICS;
     cli_table table = {0};
@@ -375,5 +375,5 @@ const cli_command cli_command_list = {
     .details = "Without WHAT: what can be listed. With NAME: that row alone, and all of its source.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .run = run,
+    .run = list_run,
 };

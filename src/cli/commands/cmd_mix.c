@@ -48,7 +48,7 @@ static fab_status read_job(const void *context, size_t i, size_t job, fab_design
     return status == FAB_OK && job == 1 ? make_ranking(options, out, err) : status;
 }
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_mix *mix = NULL;
     fab_result result = {0};
@@ -106,5 +106,5 @@ const cli_command cli_command_mix = {
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,
-    .run = run,
+    .run = mix_run,
 };

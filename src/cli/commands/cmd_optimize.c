@@ -28,8 +28,8 @@ static fab_status read_quantity(const char *name, const char *value, fab_unit un
 }
 
 /* A plain number, with no sign, blanks, inf or nan. */
-static fab_status read_number(const char *name, const char *value, double min, double max, double *out,
-                              fab_error *err) {
+static fab_status optimize_read_number(const char *name, const char *value, double min, double max, double *out,
+                                       fab_error *err) {
     char *end = NULL;
     double number = 0;
     if (value[0] != '\0' && strspn(value, "0123456789.eE+") == strlen(value) && value[0] != '+') {
@@ -49,7 +49,7 @@ static fab_status apply_nic(cli_options *options, const char *value, fab_error *
 
 static fab_status apply_min_bisection(cli_options *options, const char *value, fab_error *err) {
     options->search.limits.has_bisection = true;
-    return read_number("min-bisection", value, 0, 1, &options->search.limits.min_bisection_ratio, err);
+    return optimize_read_number("min-bisection", value, 0, 1, &options->search.limits.min_bisection_ratio, err);
 }
 
 static fab_status apply_max_taper(cli_options *options, const char *value, fab_error *err) {
@@ -64,7 +64,7 @@ static fab_status apply_max_power(cli_options *options, const char *value, fab_e
 
 static fab_status apply_budget(cli_options *options, const char *value, fab_error *err) {
     options->search.limits.has_budget = true;
-    return read_number("budget", value, 1, 1e15, &options->search.limits.budget_usd, err);
+    return optimize_read_number("budget", value, 1, 1e15, &options->search.limits.budget_usd, err);
 }
 
 /* Leaves of the catalog's families those between the commas, in the catalog's order. */
@@ -108,8 +108,8 @@ static const cli_option OPTION_GPUS = {
 static const cli_option OPTION_MIN_BISECTION = {
     "min-bisection", "R", "least bisection that any pattern may count on, as a share of full: 0 to 1",
     .apply = apply_min_bisection};
-static const cli_option OPTION_MAX_TAPER = {"max-taper", "A:B", "largest built taper at any boundary: 2:1 or 2",
-                                            .apply = apply_max_taper};
+static const cli_option OPTION_MAX_TAPER = {
+    "max-taper", "A:B", "largest built taper (oversubscription) at any boundary: 2:1 or 2", .apply = apply_max_taper};
 static const cli_option OPTION_MAX_POWER = {
     "max-power", "POWER", "most power of switches, optics and NICs, with its unit: 1.2MW", .apply = apply_max_power};
 static const cli_option OPTION_BUDGET = {"budget", "USD", "most capital, a plain number of dollars: 25e6",
@@ -177,7 +177,7 @@ done:
     return status;
 }
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status optimize_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_catalog *catalog = NULL;
     fab_prices *prices = NULL;
@@ -239,5 +239,5 @@ const cli_command cli_command_optimize = {
                "kept and by how much, and ends with exit code 4.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .run = run,
+    .run = optimize_run,
 };

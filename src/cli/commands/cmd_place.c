@@ -3,7 +3,7 @@
 /* Every way to choose and order servers that the job's key `placement` has. */
 static const char PLACEMENTS[] = "job.placement=order,packed,scattered,random";
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status place_run(const cli_options *options, FILE *out, fab_error *err) {
     cli_vary vary = {.n_values = 0};
     fab_status status = cli_vary_parse(PLACEMENTS, &vary, err);
     if (status == FAB_OK) {
@@ -34,5 +34,5 @@ const cli_command cli_command_place = {
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,
-    .run = run,
+    .run = place_run,
 };

@@ -89,7 +89,7 @@ done:
     return status;
 }
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status route_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_session session = {.options = NULL};
     const fab_bound *bound = NULL;
@@ -161,7 +161,7 @@ static const cli_option OPTION_DUMP_FORMAT = {
 
 static const cli_option OPTION_EXPLAIN = {
     "explain", "LINK",
-    "instead of the report, who meets on a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number",
+    "instead of the report, whose flows contend for a link and why: 'leaf-5:17', 'leaf-5 > spine-8' or a number",
     .text = offsetof(cli_options, explain)};
 
 static const cli_option OPTION_BOUND = {
@@ -198,12 +198,12 @@ const cli_command cli_command_route = {
     .max_operands = 1,
     .summary = "one phase, pattern or matrix under one or more engines",
     .details = "Routes traffic over the fabric and reports the loads of the links, which of them collide, and the "
-               "flows that meet on the worst ones. To judge the tables of a subnet manager, give --engine "
+               "flows that contend for the worst ones. To judge the tables of a subnet manager, give --engine "
                "file,path=FILE the dump of "
                "opensm (-D 0x43: opensm-lfts.dump) or of dump_fts. Its nodes are named as by 'fabriscope build DESIGN "
                "--format ibnet', which ibsim simulates; a map of node names gives those of a real subnet.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,
-    .run = run,
+    .run = route_run,
 };

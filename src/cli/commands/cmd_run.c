@@ -1,6 +1,6 @@
 #include "cli.h"
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status run_design(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_session session = {.options = NULL};
     FAB_TRY(cli_check_out(options, err));
@@ -32,12 +32,13 @@ const cli_command cli_command_run = {
     .max_operands = 1,
     .summary = "everything: fabric, cost, the job's phases under every engine",
     .details = "Builds the fabric, prices it, replays one iteration of the design's training job phase by phase under "
-               "every engine, and reports loads, collisions and what tapering does to each phase. With several seeds "
+               "every engine, and reports loads, collisions and what tapering (oversubscription) does to each phase. "
+               "With several seeds "
                "every figure that depends on the seed is a distribution. "
                "Of a design with several jobs the first is reported in full; then the phases that contend (the job's "
                "key contends) start together, and the report tells each job's slowdown and the links that they share.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,
-    .run = run,
+    .run = run_design,
 };

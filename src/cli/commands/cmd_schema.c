@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static fab_status print(void (*schema)(fab_str *), FILE *out, fab_error *err) {
+static fab_status schema_print(void (*schema)(fab_str *), FILE *out, fab_error *err) {
     fab_str text = FAB_STR_INIT;
     schema(&text);
     fab_status status = fab_str_status(&text, err);
@@ -30,14 +30,14 @@ static const topic TOPICS[] = {{"design", fab_design_schema},
                                {"result", fab_result_json_schema},
                                {"report", fab_result_xml_schema}};
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status schema_run(const cli_options *options, FILE *out, fab_error *err) {
     const char *name = options->operands.items[0];
     fab_choices near;
     char hint[FAB_CHOICES_TEXT];
     fab_choices_init(&near, name);
     for (size_t i = 0; i < sizeof TOPICS / sizeof TOPICS[0]; i++) {
         if (strcmp(name, TOPICS[i].name) == 0) {
-            return print(TOPICS[i].schema, out, err);
+            return schema_print(TOPICS[i].schema, out, err);
         }
         fab_choices_offer(&near, TOPICS[i].name);
     }
@@ -58,5 +58,5 @@ const cli_command cli_command_schema = {
     .details = "",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .run = run,
+    .run = schema_run,
 };

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIAL_S 0.25
+#define SAMPLE_S 0.25
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
@@ -112,7 +112,7 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
                                        .n_policies = n_policies,
                                        .seed = options->seed,
                                        .times = options->figures == NULL || strcmp(options->figures, "times") == 0,
-                                       .trial_s = TRIAL_S};
+                                       .sample_s = SAMPLE_S};
     FAB_TRY(fab_study_plan(&request, options->store, &planned, err));
     print_planned(options, &planned, out);
     if (!options->quiet) {

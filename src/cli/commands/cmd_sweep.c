@@ -1,6 +1,6 @@
 #include "cli.h"
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status sweep_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_vary vary[FAB_SWEEP_PATHS] = {{.n_values = 0}};
     if (options->n_vary == 0) {
@@ -49,5 +49,5 @@ const cli_command cli_command_sweep = {
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,
-    .run = run,
+    .run = sweep_run,
 };

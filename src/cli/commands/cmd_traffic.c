@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_count(cli_table *table, uint64_t count) {
+static void traffic_add_count(cli_table *table, uint64_t count) {
     char text[32];
     cli_table_add(table, "%s", fab_format_count(text, count));
 }
@@ -18,11 +18,11 @@ static void list_phases(const fab_traffic *traffic, cli_table *table) {
         char bytes[32];
         cli_table_add(table, "%s", phase->name);
         cli_table_add(table, "%s", phase->collective);
-        add_count(table, phase->n_comms);
-        add_count(table, phase->n_flows);
+        traffic_add_count(table, phase->n_comms);
+        traffic_add_count(table, phase->n_flows);
         cli_table_add(table, "%s", fab_quantity_format(bytes, (double)phase->total_bytes, FAB_UNIT_BYTES));
-        add_count(table, phase->steps);
-        add_count(table, phase->executions);
+        traffic_add_count(table, phase->steps);
+        traffic_add_count(table, phase->executions);
     }
 }
 
@@ -94,7 +94,7 @@ done:
     return status;
 }
 
-static fab_status report(cli_session *s, const fab_traffic *traffic, FILE *out, fab_error *err) {
+static fab_status traffic_report(cli_session *s, const fab_traffic *traffic, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const cli_options *options = s->options;
     char digest[17];
@@ -163,7 +163,7 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
     return status;
 }
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status traffic_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_session session = {.options = NULL};
     const fab_traffic *traffic = NULL;
@@ -183,7 +183,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
         uint32_t n_ends = fab_n_gpus(fab_context_what(session.context)->fabric);
         FAB_TRY(export_phase(options, traffic, n_ends, format, out, err));
     } else {
-        FAB_TRY(report(&session, traffic, out, err));
+        FAB_TRY(traffic_report(&session, traffic, out, err));
     }
 done:
     cli_session_release(&session);
@@ -216,5 +216,5 @@ const cli_command cli_command_traffic = {
                "the closed form that gives the bytes.",
     .examples = EXAMPLES,
     .options = OPTIONS,
-    .run = run,
+    .run = traffic_run,
 };

@@ -27,7 +27,7 @@ static void add_rate(cli_table *table, double bps) {
     cli_table_add(table, "%s", bps > 0 ? fab_quantity_format(text, bps, FAB_UNIT_RATE) : "-");
 }
 
-static void fill(const fab_server_shape *s, cli_table *table) {
+static void server_fill(const fab_server_shape *s, cli_table *table) {
     for (uint32_t i = 0; i < s->n_gpus; i++) {
         const fab_server_gpu *g = &s->gpu[i];
         char nics[160];
@@ -60,7 +60,7 @@ fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) {
     char rate[40];
     FAB_TRY(FAB_NEW(s, 1, err));
     FAB_TRY(fab_server_read(path, s, err));
-    fill(s, &table);
+    server_fill(s, &table);
     FAB_TRY(cli_table_status(&table, err));
     (void)fprintf(out, "%" PRIu32 " GPU%s and %" PRIu32 " NIC%s%s%s in a server\n\n", s->n_gpus,
                   s->n_gpus == 1 ? "" : "s", s->n_nics, s->n_nics == 1 ? "" : "s", s->nic_bps > 0 ? " of " : "",

@@ -4,7 +4,7 @@
 #include "fab/certificate.h"
 #include "fab/context.h"
 
-static fab_status find(cli_session *s, const fab_bound **out, fab_error *err) {
+static fab_status certificate_find(cli_session *s, const fab_bound **out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
     FAB_TRY(fab_context_traffic(s->context, &traffic, err));
@@ -20,7 +20,7 @@ done:
 fab_status cli_prove(cli_session *s, const fab_bound **out, fab_error *err) {
     fab_status status = cli_session_build(s, err);
     if (status == FAB_OK) {
-        status = find(s, out, err);
+        status = certificate_find(s, out, err);
         fab_blame_design(s->design, status, err);
     }
     return status;

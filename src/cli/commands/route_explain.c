@@ -1,4 +1,4 @@
-/* route --explain: who meets on a link, and why. */
+/* route --explain: who contends for a link, and why. */
 #include "cli.h"
 
 #include "fab/design.h"

@@ -48,7 +48,8 @@ static fab_status check_failures(const cli_options *options, fab_error *err) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: nothing fails; give --fail COMPONENT");
     }
     if (options->failed_parts.n > 0 && options->advise.on) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --fail: --advise looks at whole parts; give one of the two");
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "option --fail: --advise looks at the healthy fabric; give one of the two");
     }
     if (options->failed_parts.n > 0 && options->traffic != NULL && cli_is_front_end(options->traffic)) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --fail: parts of the front-end do not fail so far");
@@ -65,7 +66,8 @@ fab_status cli_check_further(const cli_options *options, const fab_design *desig
         }
     }
     if (options->weak_parts.n > 0 && options->advise.on) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --degrade: --advise looks at whole parts; give one of the two");
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "option --degrade: --advise looks at the healthy fabric; give one of the two");
     }
     if (options->weak_parts.n > 0 && options->traffic != NULL && cli_is_front_end(options->traffic)) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --degrade: parts of the front-end are not degraded so far");
@@ -91,7 +93,7 @@ static fab_status degrade(const cli_options *options, const fab_replay *base, fa
     }
     FAB_TRY(fab_degraded_run(base, result, parts, n, &out->degradation, err));
     result->degradation = out->degradation;
-    out->overlay = (fab_overlay){.left = out->degradation->link_left};
+    out->overlay = (fab_overlay){.residual = out->degradation->link_residual};
     result->overlay = &out->overlay;
 done:
     free(parts);
@@ -111,8 +113,8 @@ static fab_status fail(const cli_options *options, const fab_replay *base, fab_r
     result->failures = out->failures;
     for (uint32_t l = 0; out->degradation != NULL && l < fab_context_what(base->context)->fabric->n_links;
          l++) { /* graphs show both */
-        double slower = out->degradation->link_left[l];
-        out->failures->left[l] = slower < out->failures->left[l] ? slower : out->failures->left[l];
+        double slower = out->degradation->link_residual[l];
+        out->failures->residual[l] = slower < out->failures->residual[l] ? slower : out->failures->residual[l];
     }
     result->overlay = &out->failures->overlay;
 done:

@@ -63,19 +63,19 @@ static fab_status save_rows(const cli_options *options, const fab_study_results 
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/* Damage as graphs show it: what a loss wins back is no damage. */
-static void clamp(double *damage, size_t n) {
+/* Impact as graphs show it: what a loss wins back is no impact. */
+static void clamp(double *impact, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        damage[i] = damage[i] < 0 ? 0 : damage[i];
+        impact[i] = impact[i] < 0 ? 0 : impact[i];
     }
 }
 
 static fab_overlay overlay_of(const fab_study_summary *summary, const fab_fabric *fabric) {
     const fab_study_variant *shown = &summary->variants[summary->shown];
-    clamp(shown->cable_damage, fabric->n_cables);
-    clamp(shown->node_damage, fabric->n_nodes);
-    return (fab_overlay){.criticality = shown->cable_damage,
-                         .node_criticality = shown->node_damage,
+    clamp(shown->cable_impact, fabric->n_cables);
+    clamp(shown->node_impact, fabric->n_nodes);
+    return (fab_overlay){.criticality = shown->cable_impact,
+                         .node_criticality = shown->node_impact,
                          .criticality_of = summary->criterion};
 }
 
@@ -90,8 +90,8 @@ static fab_status choose_variant(const cli_options *options, fab_study_summary *
 }
 
 /* Rows take the place of the report on standard output. */
-static fab_status print(const cli_options *options, const fab_study_results *results, const fab_result *result,
-                        FILE *out, fab_error *err) {
+static fab_status show_print(const cli_options *options, const fab_study_results *results, const fab_result *result,
+                             FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     if (!wants_rows(options)) {
         return cli_report(options, result, out, err);
@@ -102,7 +102,7 @@ done:
     return status;
 }
 
-static fab_status report(const cli_options *options, const fab_study_results *results, FILE *out, fab_error *err) {
+static fab_status show_report(const cli_options *options, const fab_study_results *results, FILE *out, fab_error *err) {
     const fab_plan *plan = fab_study_results_plan(results);
     fab_status status = FAB_OK;
     fab_study_summary *summary = NULL;
@@ -121,7 +121,7 @@ static fab_status report(const cli_options *options, const fab_study_results *re
     result.seed = plan->seed;
     result.n_seeds = 1;
     (void)snprintf(result.traffic, sizeof result.traffic, "%s", plan->traffic);
-    FAB_TRY(print(options, results, &result, out, err));
+    FAB_TRY(show_print(options, results, &result, out, err));
 done:
     fab_result_release(&result);
     fab_study_summary_free(summary);
@@ -129,7 +129,7 @@ done:
     return status;
 }
 
-static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
+static fab_status show_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_study_results *results = NULL;
     if (options->store == NULL) {
@@ -143,7 +143,7 @@ static fab_status run(const cli_options *options, FILE *out, fab_error *err) {
         FAB_TRY(fab_study_write_csv(results, out, err));
         goto done;
     }
-    FAB_TRY(report(options, results, out, err));
+    FAB_TRY(show_report(options, results, out, err));
     FAB_TRY(save_rows(options, results, err));
 done:
     fab_study_results_close(results);
@@ -153,7 +153,7 @@ done:
 static const char *const EXAMPLES[] = {
     "fabriscope study show --store every-link", "fabriscope study show --store every-link --top 25 --json",
     "fabriscope study show --store every-link --format csv",
-    "fabriscope study show --store every-link --export damage.graphml --out report", NULL};
+    "fabriscope study show --store every-link --export impact.graphml --out report", NULL};
 
 static const cli_option *const OPTIONS[] = {&cli_option_store,
                                             &cli_option_top,
@@ -172,14 +172,14 @@ static const cli_option *const OPTIONS[] = {&cli_option_store,
 const cli_command cli_command_study_show = {
     .name = "study show",
     .operands = "",
-    .summary = "what the scenarios say together: how bad it is, and what to fear",
-    .details = "Distribution of slowdowns, scenarios in which the job stops, parts and links by the damage that their "
-               "loss does, policies against each other, goodput of histories with its parts. Damage is the part of "
+    .summary = "what the scenarios say together: how bad it is, and what has the highest impact",
+    .details = "Distribution of slowdowns, scenarios in which the job stops, parts and links by the impact of their "
+               "loss, policies against each other, goodput of histories with its parts. Impact is the part of "
                "the job's speed that is lost. --format csv prints every scenario, as --out does into " ROWS_NAME "; "
-               "graphs have the damage of every link and node as their attribute criticality. The store can also be "
+               "graphs have the impact of every link and node as their attribute criticality. The store can also be "
                "asked in SQL: src/doc/study-store.md.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,
-    .run = run,
+    .run = show_run,
 };

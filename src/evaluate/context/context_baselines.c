@@ -16,7 +16,7 @@ static fab_status list_baselines(void *context, size_t index, fab_error *err) {
     FAB_TRY(FAB_NEW(p->baselines, n, err));
     for (size_t i = 0; i < n; i++) {
         fab_once_init(&p->baselines[i].baseline_once);
-        fab_once_init(&p->baselines[i].clock_once);
+        fab_once_init(&p->baselines[i].estimator_once);
     }
 done:
     return status;
@@ -26,10 +26,10 @@ void context_baselines_release(fab_context *c) {
     context_parts *p = c->parts;
     const size_t n = p->baselines != NULL ? c->what.n_engines * p->traffic->n_phases : 0;
     for (size_t i = 0; i < n; i++) {
-        fab_clock_free(p->baselines[i].clock);
+        fab_estimator_free(p->baselines[i].estimator);
         fab_baseline_free(p->baselines[i].baseline);
         fab_once_release(&p->baselines[i].baseline_once);
-        fab_once_release(&p->baselines[i].clock_once);
+        fab_once_release(&p->baselines[i].estimator_once);
     }
     free(p->baselines);
 }
@@ -78,29 +78,29 @@ done:
     return status;
 }
 
-static fab_status build_clock(void *context, size_t place, fab_error *err) {
+static fab_status build_estimator(void *context, size_t place, fab_error *err) {
     fab_status status = FAB_OK;
     fab_context *c = context;
     const fab_baseline *baseline = NULL;
     const size_t n_phases = c->parts->traffic->n_phases;
-    fab_clock_request request = {.fabric = c->what.fabric, .phase = &c->parts->traffic->phases[place % n_phases]};
+    fab_estimator_request request = {.fabric = c->what.fabric, .phase = &c->parts->traffic->phases[place % n_phases]};
     FAB_TRY(fab_context_baseline(c, place / n_phases, place % n_phases, &baseline, err));
     FAB_TRY(fab_context_router(c, place / n_phases, &request.router, err));
     FAB_TRY(fab_context_offer(c, place % n_phases, &request.offer, err));
     request.routes = fab_baseline_routes(baseline);
-    FAB_TRY(fab_clock_new(&request, &c->parts->baselines[place].clock, err));
+    FAB_TRY(fab_estimator_new(&request, &c->parts->baselines[place].estimator, err));
 done:
     return status;
 }
 
-fab_status fab_context_clock(const fab_context *context, size_t engine, size_t phase, const fab_clock **out,
-                             fab_error *err) {
+fab_status fab_context_estimator(const fab_context *context, size_t engine, size_t phase, const fab_estimator **out,
+                                 fab_error *err) {
     fab_status status = FAB_OK;
     fab_context *c = (fab_context *)context;
     size_t place = 0;
     FAB_TRY(find_place(context, engine, phase, &place, err));
-    FAB_TRY(fab_once_run(&c->parts->baselines[place].clock_once, build_clock, c, place, err));
-    *out = c->parts->baselines[place].clock;
+    FAB_TRY(fab_once_run(&c->parts->baselines[place].estimator_once, build_estimator, c, place, err));
+    *out = c->parts->baselines[place].estimator;
 done:
     return status;
 }
@@ -123,7 +123,7 @@ fab_context_builds fab_context_count(const fab_context *c) {
     }
     for (size_t i = 0; p->baselines != NULL && i < c->what.n_engines * p->traffic->n_phases; i++) {
         n.baselines += p->baselines[i].baseline_once.n_builds;
-        n.estimators += p->baselines[i].clock_once.n_builds;
+        n.estimators += p->baselines[i].estimator_once.n_builds;
     }
     return n;
 }

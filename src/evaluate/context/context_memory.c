@@ -13,7 +13,7 @@
 #define GRAPH_CABLE      22.0  /* class, ends, ports, adjacency */
 #define GRAPH_NODE       4.0
 #define GRAPH_SWITCH     14.0
-#define TWIN_LINK        8.0
+#define CLASS_LINK       8.0
 #define ROUTER_GPU       48.0
 #define ROUTER_PORT      12.0
 #define DAG_ENTRY        28.0 /* entry and run */
@@ -60,7 +60,7 @@ double fab_next_hops_bytes(const fab_replay_sizes *s) {
 double fab_dags_bytes(const fab_replay_sizes *s) {
     double blocks = ceil(s->n_leaves / LEAVES_PER_WORD);
     double entries = has_own_views(s->fabric) ? s->n_switches * s->n_leaves : s->n_leaves * blocks;
-    return entries * DAG_ENTRY + s->n_leaves * blocks * sizeof(uint64_t) + s->n_links * TWIN_LINK;
+    return entries * DAG_ENTRY + s->n_leaves * blocks * sizeof(uint64_t) + s->n_links * CLASS_LINK;
 }
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */

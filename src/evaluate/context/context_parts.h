@@ -7,7 +7,7 @@
 
 #include "fab/context.h"
 #include "fab/masked_hops.h"
-#include "fab/phase_clock.h"
+#include "fab/phase_estimator.h"
 #include "fab/context_memory.h"
 #include "fab/reroute.h"
 #include "measure/measure.h"
@@ -23,19 +23,19 @@ typedef struct context_engine {
 
 /** A phase under any engine. */
 typedef struct context_phase {
-    fab_once offer_once, demand_once, subject_once, bound_once, duplicate_once;
+    fab_once offer_once, demand_once, prepared_once, bound_once, duplicate_once;
     fab_offer offer;
     fab_demand demand;
-    fab_subject subject;
+    fab_prepared_phase prepared;
     fab_bound bound;
     size_t duplicate_of;
 } context_phase;
 
 /** A phase under an engine on the healthy fabric. */
 typedef struct context_baseline {
-    fab_once baseline_once, clock_once;
+    fab_once baseline_once, estimator_once;
     fab_baseline *baseline;
-    fab_clock *clock;
+    fab_estimator *estimator;
 } context_baseline;
 
 typedef struct context_parts {
@@ -59,20 +59,21 @@ struct fab_context {
     context_parts *parts;
 };
 
-/** Ideal spray and what bounds the time. Release with fab_subject_release(). In measure/subject.c. */
-fab_status fab_subject_init(const fab_context *context, size_t phase, fab_subject *out, fab_error *err) FAB_MUST_USE;
+/** Ideal spray and what bounds the time. Release with fab_prepared_release(). In measure/subject.c. */
+fab_status fab_prepared_init(const fab_context *context, size_t phase, fab_prepared_phase *out,
+                             fab_error *err) FAB_MUST_USE;
 
 /** What does not depend on the engine, of the healthy fabric. */
-fab_status fab_context_subject(const fab_context *context, size_t phase, const fab_subject **out,
-                               fab_error *err) FAB_MUST_USE;
+fab_status fab_context_prepared(const fab_context *context, size_t phase, const fab_prepared_phase **out,
+                                fab_error *err) FAB_MUST_USE;
 
 /** What masks of the fabric share, for the next hops that an engine chooses among. */
 fab_status fab_context_index(const fab_context *context, size_t engine, const fab_hops_index **out,
                              fab_error *err) FAB_MUST_USE;
 
-/** The estimator of a phase's time under an engine that does not split. Errors of fab_clock_new(). */
-fab_status fab_context_clock(const fab_context *context, size_t engine, size_t phase, const fab_clock **out,
-                             fab_error *err) FAB_MUST_USE;
+/** The estimator of a phase's time under an engine that does not split. Errors of fab_estimator_new(). */
+fab_status fab_context_estimator(const fab_context *context, size_t engine, size_t phase, const fab_estimator **out,
+                                 fab_error *err) FAB_MUST_USE;
 
 /** Counts of the fabric, for estimates. */
 fab_status fab_context_sizes(const fab_context *context, const fab_replay_sizes **out, fab_error *err) FAB_MUST_USE;

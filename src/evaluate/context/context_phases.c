@@ -16,7 +16,7 @@ fab_status context_phases_init(fab_context *c, fab_error *err) {
     for (size_t i = 0; i < p->n_phases; i++) {
         fab_once_init(&p->phases[i].offer_once);
         fab_once_init(&p->phases[i].demand_once);
-        fab_once_init(&p->phases[i].subject_once);
+        fab_once_init(&p->phases[i].prepared_once);
         fab_once_init(&p->phases[i].bound_once);
         fab_once_init(&p->phases[i].duplicate_once);
     }
@@ -27,13 +27,13 @@ void context_phases_release(fab_context *c) {
     context_parts *p = c->parts;
     for (size_t i = 0; i < p->n_phases; i++) {
         context_phase *phase = &p->phases[i];
-        fab_subject_release(&phase->subject);
+        fab_prepared_release(&phase->prepared);
         fab_bound_release(&phase->bound);
         fab_demand_release(&phase->demand);
         fab_offer_release(&phase->offer);
         fab_once_release(&phase->offer_once);
         fab_once_release(&phase->demand_once);
-        fab_once_release(&phase->subject_once);
+        fab_once_release(&phase->prepared_once);
         fab_once_release(&phase->bound_once);
         fab_once_release(&phase->duplicate_once);
     }
@@ -99,16 +99,17 @@ done:
     return status;
 }
 
-static fab_status build_subject(void *context, size_t phase, fab_error *err) {
-    return fab_subject_init(context, phase, &((fab_context *)context)->parts->phases[phase].subject, err);
+static fab_status build_prepared(void *context, size_t phase, fab_error *err) {
+    return fab_prepared_init(context, phase, &((fab_context *)context)->parts->phases[phase].prepared, err);
 }
 
-fab_status fab_context_subject(const fab_context *context, size_t phase, const fab_subject **out, fab_error *err) {
+fab_status fab_context_prepared(const fab_context *context, size_t phase, const fab_prepared_phase **out,
+                                fab_error *err) {
     fab_status status = FAB_OK;
     fab_context *c = NULL;
     FAB_TRY(owner_of(context, phase, &c, err));
-    FAB_TRY(fab_once_run(&c->parts->phases[phase].subject_once, build_subject, c, phase, err));
-    *out = &c->parts->phases[phase].subject;
+    FAB_TRY(fab_once_run(&c->parts->phases[phase].prepared_once, build_prepared, c, phase, err));
+    *out = &c->parts->phases[phase].prepared;
 done:
     return status;
 }

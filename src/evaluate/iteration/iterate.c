@@ -21,7 +21,7 @@ static const role ROLES[] = {
 #define N_ROLES (sizeof ROLES / sizeof ROLES[0])
 
 /* The phase's own place, or NULL: what happens now and then (checkpoint, ingest) is in no iteration. */
-static fab_phase_time *place_of(const char *name, fab_job_times *times) {
+static fab_phase_time *iterate_place_of(const char *name, fab_job_times *times) {
     for (size_t i = 0; i < N_ROLES; i++) {
         size_t n = strlen(ROLES[i].prefix);
         if (strncmp(name, ROLES[i].prefix, n) == 0 && (name[n] == '\0' || name[n] == '-')) {
@@ -33,7 +33,7 @@ static fab_phase_time *place_of(const char *name, fab_job_times *times) {
 
 /* Phases of one place follow each other. */
 bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool in_network, fab_job_times *times) {
-    fab_phase_time *to = place_of(name, times);
+    fab_phase_time *to = iterate_place_of(name, times);
     if (to != NULL) {
         bool first = to->executions <= 0;
         to->transfer_s += transfer_s;
@@ -44,8 +44,8 @@ bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool
     return to != NULL;
 }
 
-static fab_status gather(const fab_result *result, size_t engine, const double *transfer_s, fab_job_times *out,
-                         fab_error *err) {
+static fab_status iterate_gather(const fab_result *result, size_t engine, const double *transfer_s, fab_job_times *out,
+                                 fab_error *err) {
     for (size_t i = 0; i < result->n_phases; i++) {
         const fab_phase_result *phase = &result->phases[i];
         const fab_engine_result *mine = &phase->engines[engine];
@@ -104,7 +104,7 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
     const fab_fabric_result *fabric = &result->fabrics[0];
     const memory_check check = {&traffic->job, &traffic->model};
     double usd_per_year = fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year;
-    FAB_TRY(gather(result, engine, transfer_s, &times, err));
+    FAB_TRY(iterate_gather(result, engine, transfer_s, &times, err));
     FAB_TRY(fab_iterate_times(traffic, &times, compute, usd_per_year, out, err));
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
     out->memory = memory_with(&check, out->microbatch, out->interleave);

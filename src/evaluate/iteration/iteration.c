@@ -199,7 +199,7 @@ static void rate(const plan *p, const fab_kernel_time *layer, const fab_kernel_t
     it->usd_per_1e9_tokens = usd_per_s / it->tokens_per_s * 1e9;
 }
 
-static fab_iteration evaluate(plan *p, uint64_t microbatch, uint64_t interleave, uint64_t m) {
+static fab_iteration iteration_evaluate(plan *p, uint64_t microbatch, uint64_t interleave, uint64_t m) {
     const fab_job_spec *job = p->job;
     const fab_job_times *times = p->request->times;
     p->shape.microbatch = microbatch;
@@ -261,7 +261,7 @@ static bool try_microbatch(plan *p, uint64_t microbatch, fab_iteration *best) {
             continue;
         }
         found = true;
-        fab_iteration it = evaluate(p, microbatch, v, m);
+        fab_iteration it = iteration_evaluate(p, microbatch, v, m);
         if (best->time_s == 0 || it.time_s < best->time_s) {
             *best = it;
         }

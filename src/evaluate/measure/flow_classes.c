@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Flows of an all-to-all that are looked at one by one where GPUs hand over between rails. */
-#define MAX_HANDED_OVER (UINT64_C(1) << 26)
+/* Flows of an all-to-all that are looked at one by one where GPUs relay between rails. */
+#define MAX_RELAYED (UINT64_C(1) << 26)
 
 /* GPUs of an all-to-all by the leaves that their ports are on. */
 typedef struct grouping {
@@ -18,7 +18,7 @@ typedef struct grouping {
     uint32_t *leaf;  /* [group][part]: column */
 } grouping;
 
-static uint32_t leaf_of(const fab_subject *s, uint32_t gpu, uint32_t part) {
+static uint32_t classes_leaf_of(const fab_prepared_phase *s, uint32_t gpu, uint32_t part) {
     const fab_ports *ports = s->ports;
     uint32_t nic_of_gpu = part % ports->nics_per_gpu;
     fab_link_id pcie = ports->gpu_nic[(size_t)gpu * ports->nics_per_gpu + nic_of_gpu];
@@ -28,7 +28,7 @@ static uint32_t leaf_of(const fab_subject *s, uint32_t gpu, uint32_t part) {
 }
 
 /* Groups with the same first leaf hang in a list: few, most often one. */
-static fab_status group_gpus(const fab_subject *s, grouping *out, fab_error *err) {
+static fab_status group_gpus(const fab_prepared_phase *s, grouping *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_all_to_all *all = &s->phase->all;
     uint32_t n_parts = s->demand->n_parts;
@@ -43,7 +43,7 @@ static fab_status group_gpus(const fab_subject *s, grouping *out, fab_error *err
     for (uint32_t i = 0; i < all->n; i++) {
         uint32_t *mine = g.leaf + (size_t)g.n_groups * n_parts;
         for (uint32_t p = 0; p < n_parts; p++) {
-            mine[p] = leaf_of(s, all->first + i, p);
+            mine[p] = classes_leaf_of(s, all->first + i, p);
         }
         uint32_t known = head[mine[0]]; /* group + 1 */
         while (known != 0 && memcmp(g.leaf + (size_t)(known - 1) * n_parts, mine, n_parts * sizeof *mine) != 0) {
@@ -66,7 +66,7 @@ done:
 
 /* Flows between two groups: all pairs of their GPUs but those of the same GPU or scale-up domain. `own` is the number
  * of the latter by source group, for one destination group. */
-static void count_own(const fab_subject *s, const grouping *g, uint32_t to, const uint32_t *by_group,
+static void count_own(const fab_prepared_phase *s, const grouping *g, uint32_t to, const uint32_t *by_group,
                       const uint32_t *first_of, uint64_t *own) {
     const fab_all_to_all *all = &s->phase->all;
     uint32_t per_domain = s->ports->gpu_scaleup[all->first] != FAB_NONE ? s->fabric->gpus_per_domain : 1;
@@ -81,7 +81,8 @@ static void count_own(const fab_subject *s, const grouping *g, uint32_t to, cons
     }
 }
 
-static fab_status classes_of_groups(const fab_subject *s, const grouping *g, fab_flow_classes *out, fab_error *err) {
+static fab_status classes_of_groups(const fab_prepared_phase *s, const grouping *g, fab_flow_classes *out,
+                                    fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t n_parts = s->demand->n_parts;
     uint32_t n = s->phase->all.n;
@@ -129,15 +130,15 @@ done:
     return status;
 }
 
-/* GPUs hand over between rails, so that the ends of a flow depend on both: one by one. */
-static fab_status classes_one_by_one(const fab_subject *s, fab_flow_classes *out, fab_error *err) {
+/* GPUs relay between rails, so that the ends of a flow depend on both: one by one. */
+static fab_status classes_one_by_one(const fab_prepared_phase *s, fab_flow_classes *out, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t n_parts = s->demand->n_parts;
     fab_flow_classes c = {.n_parts = n_parts};
-    if (s->phase->n_flows > MAX_HANDED_OVER) {
+    if (s->phase->n_flows > MAX_RELAYED) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "an all-to-all of %" PRIu64 " flows over GPUs that hand over between rails; the limit is %" PRIu64,
-                 s->phase->n_flows, MAX_HANDED_OVER);
+                 "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64,
+                 s->phase->n_flows, MAX_RELAYED);
     }
     FAB_TRY(FAB_NEW(c.own_pair, s->phase->n_flows * n_parts, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
@@ -155,7 +156,7 @@ done:
     return status;
 }
 
-fab_status fab_flow_classes_init(const fab_subject *s, fab_flow_classes *out, fab_error *err) {
+fab_status fab_flow_classes_init(const fab_prepared_phase *s, fab_flow_classes *out, fab_error *err) {
     fab_status status = FAB_OK;
     grouping groups = {0};
     if (s->phase->all.n == 0) {
@@ -178,11 +179,11 @@ void fab_flow_classes_release(fab_flow_classes *c) {
 
 /* --- what a phase is ---------------------------------------------------------------------------------------------- */
 
-static bool in_domain(const fab_subject *s, uint32_t a, uint32_t b) {
+static bool in_domain(const fab_prepared_phase *s, uint32_t a, uint32_t b) {
     return s->ports->gpu_scaleup[a] != FAB_NONE && fab_domain_of(s->fabric, a) == fab_domain_of(s->fabric, b);
 }
 
-static void count_network_flows(const fab_subject *s, fab_phase_result *out) {
+static void count_network_flows(const fab_prepared_phase *s, fab_phase_result *out) {
     const fab_phase *phase = s->phase;
     if (phase->all.n == 0) {
         for (uint64_t i = 0; i < phase->n_flows; i++) {
@@ -204,7 +205,7 @@ static void count_network_flows(const fab_subject *s, fab_phase_result *out) {
 }
 
 /* Flows whose minimal routes cross a boundary. */
-static fab_status count_crossings(const fab_subject *s, fab_phase_result *out, fab_error *err) {
+static fab_status count_crossings(const fab_prepared_phase *s, fab_phase_result *out, fab_error *err) {
     static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
     fab_status status = FAB_OK;
     const fab_flow_classes *c = &s->classes;
@@ -234,7 +235,8 @@ done:
     return status;
 }
 
-fab_status fab_measure_phase(const fab_subject *s, const fab_bound *bound, fab_phase_result *out, fab_error *err) {
+fab_status fab_measure_phase(const fab_prepared_phase *s, const fab_bound *bound, fab_phase_result *out,
+                             fab_error *err) {
     const fab_phase *phase = s->phase;
     const fab_fabric *f = s->fabric;
     (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
@@ -249,7 +251,7 @@ fab_status fab_measure_phase(const fab_subject *s, const fab_bound *bound, fab_p
     out->executions = phase->executions;
     out->communicators = phase->n_comms;
     out->least_s = s->least_s;
-    out->handover_s = s->handover_s;
+    out->relay_s = s->relay_s;
     count_network_flows(s, out);
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = &f->classes[f->cable_class[l >> 1]];
@@ -265,7 +267,7 @@ fab_status fab_measure_phase(const fab_subject *s, const fab_bound *bound, fab_p
                             : bound->method == FAB_BOUND_SPRAY   ? "even splitting"
                                                                  : "no choice";
         out->utilisation_bound = fab_least_utilisation(bound);
-        out->reached_utilisation = fmax(bound->upper, bound->leg);
+        out->reached_utilisation = fmax(bound->upper, bound->segment);
         out->bound_rounds = bound->rounds;
         out->bound_columns = bound->columns;
         out->bound_rows = bound->rows;

@@ -20,7 +20,7 @@ typedef struct used_link {
 
 typedef struct search {
     const fab_demand *demand;
-    const fab_twins *twins; /* links that are known to be alike; NULL: none */
+    const fab_switch_classes *classes; /* links that are known to be alike; NULL: none */
     fab_pair_walk *walk;
     uint64_t *key;   /* [link] */
     uint32_t *first; /* [link]: of its class */
@@ -41,7 +41,7 @@ static uint64_t quantised(double share) {
 
 /* How many links the walk means by this one. */
 static uint32_t count_of(const search *t, uint32_t link) {
-    return t->twins != NULL ? t->twins->link_count[link] : 1;
+    return t->classes != NULL ? t->classes->link_count[link] : 1;
 }
 
 static fab_status hash_pairs(search *t, fab_error *err) {
@@ -142,25 +142,26 @@ done:
     return status;
 }
 
-/* Twins of the DAG that the router's next hops make, where links that are alike have the same capacity here too. */
-static const fab_twins *twins_for(const fab_subject *subject, const fab_router *router, const fab_split *split,
-                                  const double *capacity) {
-    const fab_twins *twins = fab_subject_twins(subject, router);
+/* Switch classes of the DAG that the router's next hops make, where links that are alike have the same capacity here
+ * too. */
+static const fab_switch_classes *classes_for(const fab_prepared_phase *prepared, const fab_router *router,
+                                             const fab_split *split, const double *capacity) {
+    const fab_switch_classes *classes = fab_phase_switch_classes(prepared, router);
     bool even = split->rule == FAB_SPLIT_EQUAL || split->rule == FAB_SPLIT_CAPACITY;
-    return twins != NULL && even && fab_twins_agree(twins, capacity) ? twins : NULL;
+    return classes != NULL && even && fab_switch_classes_agree(classes, capacity) ? classes : NULL;
 }
 
-fab_status fab_link_classes_find(const fab_subject *subject, const fab_router *router, const fab_split *split,
+fab_status fab_link_classes_find(const fab_prepared_phase *prepared, const fab_router *router, const fab_split *split,
                                  double *capacity, fab_link_classes *out, fab_error *err) {
     fab_status status = FAB_OK;
-    uint32_t n_links = subject->fabric->n_links;
+    uint32_t n_links = prepared->fabric->n_links;
     fab_link_classes found = {0};
-    search t = {.demand = subject->demand};
+    search t = {.demand = prepared->demand};
     FAB_TRY(FAB_NEW(t.key, n_links, err));
     FAB_TRY(FAB_NEW(t.first, n_links, err));
-    FAB_TRY(fab_pair_walk_new(subject->fabric, fab_router_next_hops(router), split, &t.walk, err));
-    t.twins = twins_for(subject, router, split, capacity);
-    fab_pair_walk_by_class(t.walk, t.twins);
+    FAB_TRY(fab_pair_walk_new(prepared->fabric, fab_router_next_hops(router), split, &t.walk, err));
+    t.classes = classes_for(prepared, router, split, capacity);
+    fab_pair_walk_by_class(t.walk, t.classes);
     FAB_TRY(hash_pairs(&t, err));
     if (!t.too_large) {
         FAB_TRY(classify(&t, n_links, capacity, err));

@@ -1,6 +1,6 @@
 /* Utilisation, collisions and the factors behind them: every metric has its one definition here. */
 #include "measure_rates.h"
-#include "times/handover.h"
+#include "times/relay.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COLLIDED   (1 + 1e-9)  /* above this a link is asked for more than it has */
+#define COLLIDED   (1 + 1e-9)  /* above this a link is offered more than it has */
 #define BELOW_IT   1e-9        /* rounding with which a result may fall below its bound */
 #define ROUNDING   (1 + 1e-12) /* links this close are equally hot */
 #define BYTES_BITS 8.0
@@ -35,10 +35,10 @@ static double hash_factor(double factor, double taper_factor) {
     return taper_factor > 0 ? factor / taper_factor : factor;
 }
 
-fab_status fab_sample_loads(const fab_trial *trial, double *use, const double *bytes, fab_figures *out,
+fab_status fab_sample_loads(const fab_engine_run *run, double *use, const double *bytes, fab_figures *out,
                             fab_error *err) {
-    const fab_fabric *f = trial->subject->fabric;
-    const double *spray = trial->subject->spray;
+    const fab_fabric *f = run->prepared->fabric;
+    const double *spray = run->prepared->spray;
     fab_status status = fab_check_conservation(f, use, err);
     if (status == FAB_OK) {
         status = fab_check_conservation(f, bytes, err);
@@ -81,15 +81,15 @@ void fab_sample_flows(const fab_flow_tally *tally, fab_figures *out) {
     out->collided_flows = tally->collided;
 }
 
-fab_status fab_sample_bound(const fab_trial *trial, bool is_minimal, fab_figures *out, fab_error *err) {
+fab_status fab_sample_bound(const fab_engine_run *run, bool is_minimal, fab_figures *out, fab_error *err) {
     out->gap = NAN;
-    if (trial->bound == NULL || !is_minimal) {
+    if (run->bound == NULL || !is_minimal) {
         return FAB_OK;
     }
-    double bound = fab_least_utilisation(trial->bound);
+    double bound = fab_least_utilisation(run->bound);
     double gap = bound > 0 ? out->max_utilisation / bound - 1 : 0;
     if (gap < -BELOW_IT) {
-        return fab_fail(err, FAB_EINTERNAL, fab_router_label(trial->router),
+        return fab_fail(err, FAB_EINTERNAL, fab_router_label(run->router),
                         "the largest utilisation %.17g beats its lower bound %.17g", out->max_utilisation, bound);
     }
     out->gap = fmax(gap, 0);
@@ -99,28 +99,28 @@ fab_status fab_sample_bound(const fab_trial *trial, bool is_minimal, fab_figures
 /* Effective bisection bandwidth: mean over pairs of 1 / (largest number of flows on any network link of the pair's
  * route) [Hoefler et al., CLUSTER 2008]. A flow that is split counts on each link with its share, and a link that is
  * faster than a NIC holds more of them. */
-double fab_line_share(const fab_subject *subject, fab_link_id link, double count) {
-    const fab_link_class *k = fab_class_of(subject->fabric, link);
-    return k->tier > 0 ? count * subject->offer->line_bps / k->capacity_bps : 0;
+double fab_line_share(const fab_prepared_phase *prepared, fab_link_id link, double count) {
+    const fab_link_class *k = fab_class_of(prepared->fabric, link);
+    return k->tier > 0 ? count * prepared->offer->line_bps / k->capacity_bps : 0;
 }
 
-fab_status fab_trial_run(const fab_trial *trial, fab_figures *out, fab_error *err) {
+fab_status fab_measure_run(const fab_engine_run *run, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_figures sample = {0};
-    fab_scratch *s = trial->scratch;
-    uint32_t n_links = trial->subject->fabric->n_links;
+    fab_scratch *s = run->scratch;
+    uint32_t n_links = run->prepared->fabric->n_links;
     if (s->use == NULL) {
         FAB_TRY(FAB_NEW(s->use, n_links, err));
     }
     if (s->bytes == NULL) {
         FAB_TRY(FAB_NEW(s->bytes, n_links, err));
     }
-    if (fab_router_splits(trial->router)) {
-        FAB_TRY(fab_trial_split(trial, &sample, err));
+    if (fab_router_splits(run->router)) {
+        FAB_TRY(fab_measure_split(run, &sample, err));
     } else {
-        FAB_TRY(fab_trial_paths(trial, &sample, err));
+        FAB_TRY(fab_measure_paths(run, &sample, err));
     }
-    sample.least_s = trial->subject->least_s;
+    sample.least_s = run->prepared->least_s;
     *out = sample;
 done:
     return status;
@@ -138,8 +138,9 @@ static size_t histogram_bin(double use) {
     return bin;
 }
 
-static void measure_tiers(const fab_subject *subject, const double *use, const double *bytes, fab_engine_result *out) {
-    const fab_fabric *f = subject->fabric;
+static void measure_tiers(const fab_prepared_phase *prepared, const double *use, const double *bytes,
+                          fab_engine_result *out) {
+    const fab_fabric *f = prepared->fabric;
     out->wiring = f->wiring;
     out->n_tiers = 2 * (size_t)f->n_boundaries;
     for (size_t i = 0; i < out->n_tiers; i++) {
@@ -157,7 +158,7 @@ static void measure_tiers(const fab_subject *subject, const double *use, const d
         row->bytes += bytes[l];
         row->max_utilisation = fmax(row->max_utilisation, use[l]);
         row->mean_utilisation += use[l];
-        row->max_taper_factor = fmax(row->max_taper_factor, subject->spray[l]);
+        row->max_taper_factor = fmax(row->max_taper_factor, prepared->spray[l]);
         row->histogram[histogram_bin(use[l])]++;
     }
     for (size_t i = 0; i < out->n_tiers; i++) {
@@ -166,8 +167,8 @@ static void measure_tiers(const fab_subject *subject, const double *use, const d
 }
 
 /* The FAB_HOT_LINKS fabric links with the largest factor; ties by number. */
-static void find_hot(const fab_subject *subject, const double *use, fab_engine_result *out) {
-    const fab_fabric *f = subject->fabric;
+static void find_hot(const fab_prepared_phase *prepared, const double *use, fab_engine_result *out) {
+    const fab_fabric *f = prepared->fabric;
     out->n_hot = 0;
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (use[l] == 0 || f->classes[f->cable_class[l >> 1]].kind != FAB_LINK_FABRIC) {
@@ -189,25 +190,25 @@ static void find_hot(const fab_subject *subject, const double *use, fab_engine_r
         (void)fab_link_name(f, hot->link, hot->name);
         hot->tier = fab_class_of(f, hot->link)->tier;
         hot->up = fab_is_up(hot->link);
-        hot->taper_factor = subject->spray[hot->link];
+        hot->taper_factor = prepared->spray[hot->link];
         hot->hash_factor = hash_factor(hot->factor, hot->taper_factor);
     }
 }
 
-void fab_detail_loads(const fab_trial *trial, const double *use, const double *bytes) {
-    measure_tiers(trial->subject, use, bytes, trial->detail);
-    find_hot(trial->subject, use, trial->detail);
+void fab_detail_loads(const fab_engine_run *run, const double *use, const double *bytes) {
+    measure_tiers(run->prepared, use, bytes, run->detail);
+    find_hot(run->prepared, use, run->detail);
 }
 
-void fab_detail_meet(const fab_subject *subject, uint64_t flow, double share, fab_hot_link *hot) {
+void fab_detail_add_flow(const fab_prepared_phase *prepared, uint64_t flow, double share, fab_hot_link *hot) {
     if (hot->n_listed == FAB_HOT_FLOWS) {
         return;
     }
-    fab_flow about = fab_phase_flow(subject->phase, flow);
-    const uint32_t *rank = subject->traffic->rank_of_gpu;
+    fab_flow about = fab_phase_flow(prepared->phase, flow);
+    const uint32_t *rank = prepared->traffic->rank_of_gpu;
     fab_flow_ref *ref = &hot->flows[hot->n_listed++];
     *ref = (fab_flow_ref){.flow = flow, .src_gpu = about.src, .dst_gpu = about.dst, .share = share};
     ref->src_rank = rank != NULL ? rank[ref->src_gpu] : ref->src_gpu;
     ref->dst_rank = rank != NULL ? rank[ref->dst_gpu] : ref->dst_gpu;
-    (void)fab_comm_name(subject->traffic, subject->phase, about.comm, ref->comm);
+    (void)fab_comm_name(prepared->traffic, prepared->phase, about.comm, ref->comm);
 }

@@ -1,7 +1,7 @@
 /**
  * @file measure.h
- * One phase under one engine and seed to figures. A phase is prepared once (subject), what an engine does with it is
- * carried over its links (trial), and every figure is read off the loads and the paths.
+ * One phase under one engine and seed to figures. A phase is prepared once, what an engine does with it (run) is
+ * carried over its links, and every figure is read off the loads and the paths.
  */
 #ifndef FAB_MEASURE_H
 #define FAB_MEASURE_H
@@ -27,8 +27,8 @@ typedef struct fab_flow_classes {
     uint64_t *own_count;
 } fab_flow_classes;
 
-/** A phase ready to be measured: what does not depend on the engine. Borrowed but for classes, spray and handover. */
-typedef struct fab_subject {
+/** A phase ready to be measured: what does not depend on the engine. Borrowed but for classes, spray and relay. */
+typedef struct fab_prepared_phase {
     const fab_traffic *traffic;
     const fab_phase *phase;
     const fab_fabric *fabric;
@@ -38,38 +38,40 @@ typedef struct fab_subject {
     const fab_offer *offer;
     const fab_demand *demand;
     fab_flow_classes classes;
-    const double *left; /**< shape [n_links]: fraction of their capacity that links have, 0 dead; NULL: all of it */
-    double *spray;      /**< shape [n_links]: utilisation under ideal spray */
-    bool bisection;     /**< effective bisection bandwidth is wanted */
-    double least_s;     /**< no routing carries the phase in less */
-    double *handover;   /**< shape [n_links]: bytes handed over between rails before they are sent; NULL: none are */
-    double handover_s;  /**< what that takes */
-} fab_subject;
+    const double *residual; /**< shape [n_links]: fraction of their capacity that links have, 0 dead; NULL: all of it */
+    double *spray;          /**< shape [n_links]: utilisation under ideal spray */
+    bool bisection;         /**< effective bisection bandwidth is wanted */
+    double least_s;         /**< no routing carries the phase in less */
+    double *relay;          /**< shape [n_links]: bytes relayed between rails before they are sent; NULL: none are */
+    double relay_s;         /**< what that takes */
+} fab_prepared_phase;
 
-void fab_subject_release(fab_subject *subject);
+void fab_prepared_release(fab_prepared_phase *prepared);
 
-/** Classes of the flows of subject->phase, from its demand. */
-fab_status fab_flow_classes_init(const fab_subject *subject, fab_flow_classes *out, fab_error *err) FAB_MUST_USE;
+/** Classes of the flows of prepared->phase, from its demand. */
+fab_status fab_flow_classes_init(const fab_prepared_phase *prepared, fab_flow_classes *out,
+                                 fab_error *err) FAB_MUST_USE;
 void fab_flow_classes_release(fab_flow_classes *classes);
 
 /** What is alike under the next hops of a router; NULL: nothing is known, or it goes by tables of its own. */
-static inline const fab_twins *fab_subject_twins(const fab_subject *s, const fab_router *router) {
+static inline const fab_switch_classes *fab_phase_switch_classes(const fab_prepared_phase *s,
+                                                                 const fab_router *router) {
     bool ours = fab_router_dag(router, NULL) == NULL && fab_router_next_hops(router) == s->next_hops;
-    return ours ? fab_dag_twins(s->dag) : NULL;
+    return ours ? fab_dag_classes(s->dag) : NULL;
 }
 
 /** Bits per second that a link has; of a dead one what it had: nobody crosses it. */
-static inline double fab_subject_capacity(const fab_subject *s, fab_link_id link) {
-    double whole = fab_class_of(s->fabric, link)->capacity_bps;
-    return s->left != NULL && s->left[link] > 0 ? whole * s->left[link] : whole;
+static inline double fab_prepared_capacity(const fab_prepared_phase *s, fab_link_id link) {
+    double nominal = fab_class_of(s->fabric, link)->capacity_bps;
+    return s->residual != NULL && s->residual[link] > 0 ? nominal * s->residual[link] : nominal;
 }
 
 /** Certified least of the largest utilisation of network links. */
 static inline double fab_least_utilisation(const fab_bound *bound) {
-    return bound->lower > bound->leg ? bound->lower : bound->leg;
+    return bound->lower > bound->segment ? bound->lower : bound->segment;
 }
 
-/** Memory that trials reuse. Zero-initialised; release with fab_scratch_release(). */
+/** Memory that runs reuse. Zero-initialised; release with fab_scratch_release(). */
 typedef struct fab_scratch {
     fab_routes routes, round;
     double *use;   /**< shape [n_links]: utilisation */
@@ -92,16 +94,16 @@ void fab_scratch_release(fab_scratch *scratch);
 #define FAB_MOST_LISTED (UINT64_C(1) << 22)
 
 /** One phase under one engine and seed. */
-typedef struct fab_trial {
-    const fab_subject *subject;
+typedef struct fab_engine_run {
+    const fab_prepared_phase *prepared;
     const fab_router *router;
     const fab_bound *bound; /**< of the phase; NULL: it is not compared with */
     bool rates;             /**< rates and times are wanted */
     bool keep_flows;        /**< with rates and detail: those of every flow */
     bool keep_routes;       /**< with their paths */
     uint64_t seed;
-    uint64_t whole_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_WHOLE_PATHS */
-    size_t n_threads;     /**< that this trial may use */
+    uint64_t kept_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_KEPT_PATHS */
+    size_t n_threads;    /**< that this run may use */
     /** After each of `n` parts of equal work, by the thread that did it: others may call at the same time. May be NULL.
      */
     void (*advance)(void *context, uint64_t n);
@@ -110,16 +112,16 @@ typedef struct fab_trial {
     fab_engine_result *detail;      /**< NULL: figures only */
     fab_dependencies *dependencies; /**< with detail: those of the routes are added */
     const struct fab_trace *trace;  /**< with rates: filled where they are found; NULL: not wanted */
-} fab_trial;
+} fab_engine_run;
 
 /**
  * Routes and measures.
- * @param[out] out  Figures; trial->detail gets load tables, hot links and what is read off the paths.
+ * @param[out] out  Figures; run->detail gets load tables, hot links and what is read off the paths.
  * @retval FAB_EINTERNAL  loads are not conserved, or a result beats its bound.
  */
-fab_status fab_trial_run(const fab_trial *trial, fab_figures *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_measure_run(const fab_engine_run *run, fab_figures *out, fab_error *err) FAB_MUST_USE;
 
-/* --- what the two kinds of trials share --------------------------------------------------------------------------- */
+/* --- what the two kinds of runs share --------------------------------------------------------------------------- */
 
 /** Flows that are asked for and the worst factor on their routes. */
 typedef struct fab_flow_tally {
@@ -132,24 +134,24 @@ void fab_tally_add(fab_flow_tally *tally, double worst, double count);
 void fab_to_utilisation(const fab_fabric *fabric, double *load);
 
 /** Figures of loads: `use` (shape [n_links]) is turned from offered rates into utilisation. Checks conservation. */
-fab_status fab_sample_loads(const fab_trial *trial, double *use, const double *bytes, fab_figures *out,
+fab_status fab_sample_loads(const fab_engine_run *run, double *use, const double *bytes, fab_figures *out,
                             fab_error *err) FAB_MUST_USE;
 void fab_sample_flows(const fab_flow_tally *tally, fab_figures *out);
 
 /** Compares with the bound, where there is one and it holds. */
-fab_status fab_sample_bound(const fab_trial *trial, bool is_minimal, fab_figures *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_sample_bound(const fab_engine_run *run, bool is_minimal, fab_figures *out, fab_error *err) FAB_MUST_USE;
 
-fab_status fab_trial_paths(const fab_trial *trial, fab_figures *out, fab_error *err) FAB_MUST_USE;
-fab_status fab_trial_split(const fab_trial *trial, fab_figures *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_measure_paths(const fab_engine_run *run, fab_figures *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_error *err) FAB_MUST_USE;
 
 /** Load tables and hot links from utilisation and bytes. */
-void fab_detail_loads(const fab_trial *trial, const double *use, const double *bytes);
+void fab_detail_loads(const fab_engine_run *run, const double *use, const double *bytes);
 
 /** A flow crosses the hot link with this share. */
-void fab_detail_meet(const fab_subject *subject, uint64_t flow, double share, fab_hot_link *hot);
+void fab_detail_add_flow(const fab_prepared_phase *prepared, uint64_t flow, double share, fab_hot_link *hot);
 
 /** Mean over pairs of 1 / (largest number of flows on any network link of the pair's route), see measure.c. */
-double fab_line_share(const fab_subject *subject, fab_link_id link, double count);
+double fab_line_share(const fab_prepared_phase *prepared, fab_link_id link, double count);
 
 /* --- next_hop_use.c ----------------------------------------------------------------------------------------------- */
 
@@ -178,7 +180,7 @@ fab_status fab_block_bytes(const fab_fabric *fabric, const fab_phase *phase, fab
                            fab_error *err) FAB_MUST_USE;
 
 /** What the phase is, and what the design itself does to it. `bound`: NULL where nobody asked for it. */
-fab_status fab_measure_phase(const fab_subject *subject, const fab_bound *bound, fab_phase_result *out,
+fab_status fab_measure_phase(const fab_prepared_phase *prepared, const fab_bound *bound, fab_phase_result *out,
                              fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -1,6 +1,6 @@
 /* Engines that give every queue pair a path: loads by adding up, then per flow the worst link on its paths.
  *
- * The chunks of a phase that is not kept whole are dealt over a fixed number of strands, whose sums are added in their
+ * The chunks of a phase that is not kept whole are dealt over a fixed number of shards, whose sums are added in their
  * order: the outcome does not depend on the number of threads. */
 #include "fab/memory.h"
 #include "fab/parallel.h"
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRANDS 8
+#define SHARDS 8
 
-/* What one strand has added up. */
-typedef struct strand {
+/* What one shard has added up. */
+typedef struct shard {
     fab_scratch *scratch;
-    fab_scratch own;     /* where there are several strands */
+    fab_scratch own;     /* where there are several shards */
     double *use, *bytes; /* [link] */
     double *count;       /* [link]: flows, for the effective bisection; NULL without */
     fab_next_hop_use *next_hops;
@@ -24,14 +24,14 @@ typedef struct strand {
     fab_flow_tally tally;
     double shares; /* sum over flows of 1 / worst line share */
     fab_hot_link hot[FAB_HOT_LINKS];
-} strand;
+} shard;
 
 /* A draw under way. */
 typedef struct draw {
-    const fab_trial *trial;
+    const fab_engine_run *run;
     fab_stream stream;
-    strand strands[STRANDS];
-    size_t n_strands;
+    shard shards[SHARDS];
+    size_t n_shards;
     bool detail;
     bool takes_minimal; /* too many paths to look at each: all minimal ones count as dependencies */
     uint8_t *hot_of;    /* [link]: place in the list of hot links, + 1 */
@@ -66,17 +66,17 @@ static void add_counts(const fab_routes *r, double *count) {
 
 /* Chunks are looked at twice. A phase that is kept whole is a matter of a moment. */
 static void tell_progress(const draw *d) {
-    if (d->trial->advance != NULL && d->stream.n_chunks > 1) {
-        d->trial->advance(d->trial->advance_context, 2 * d->stream.n_chunks);
+    if (d->run->advance != NULL && d->stream.n_chunks > 1) {
+        d->run->advance(d->run->advance_context, 2 * d->stream.n_chunks);
     }
 }
 
-static fab_status add_strand(void *context, size_t index, size_t worker, fab_error *err) {
+static fab_status add_shard(void *context, size_t index, size_t worker, fab_error *err) {
     fab_status status = FAB_OK;
     draw *d = context;
-    strand *s = &d->strands[index];
+    shard *s = &d->shards[index];
     (void)worker;
-    for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_strands) {
+    for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_shards) {
         fab_chunk chunk;
         FAB_TRY(fab_stream_load(&d->stream, i, FAB_PASS_LOADS, s->scratch, &chunk, err));
         add_loads(&chunk, s->use, s->bytes);
@@ -95,26 +95,26 @@ done:
     return status;
 }
 
-/* The first strand starts with what no chunk carries, and the others' sums are added to its. */
+/* The first shard starts with what no chunk carries, and the others' sums are added to its. */
 static void start_loads(const draw *d) {
-    const fab_demand *demand = d->trial->subject->demand;
-    size_t size = d->trial->subject->fabric->n_links * sizeof(double);
-    bool legs_apart = d->stream.whole == NULL && d->trial->subject->phase->all.n > 0;
-    for (size_t i = 0; i < d->n_strands; i++) {
-        memset(d->strands[i].use, 0, size);
-        memset(d->strands[i].bytes, 0, size);
+    const fab_demand *demand = d->run->prepared->demand;
+    size_t size = d->run->prepared->fabric->n_links * sizeof(double);
+    bool segments_apart = d->stream.whole == NULL && d->run->prepared->phase->all.n > 0;
+    for (size_t i = 0; i < d->n_shards; i++) {
+        memset(d->shards[i].use, 0, size);
+        memset(d->shards[i].bytes, 0, size);
     }
-    if (legs_apart) {
-        memcpy(d->strands[0].use, demand->leg_rate, size);
-        memcpy(d->strands[0].bytes, demand->leg_bytes, size);
+    if (segments_apart) {
+        memcpy(d->shards[0].use, demand->segment_rate, size);
+        memcpy(d->shards[0].bytes, demand->segment_bytes, size);
     }
 }
 
 static void join_loads(draw *d) {
-    uint32_t n_links = d->trial->subject->fabric->n_links;
-    strand *sum = &d->strands[0];
-    for (size_t i = 1; i < d->n_strands; i++) {
-        const strand *s = &d->strands[i];
+    uint32_t n_links = d->run->prepared->fabric->n_links;
+    shard *sum = &d->shards[0];
+    for (size_t i = 1; i < d->n_shards; i++) {
+        const shard *s = &d->shards[i];
         for (uint32_t l = 0; l < n_links; l++) {
             sum->use[l] += s->use[l];
             sum->bytes[l] += s->bytes[l];
@@ -126,18 +126,18 @@ static void join_loads(draw *d) {
             fab_next_hop_use_merge(sum->next_hops, s->next_hops);
         }
     }
-    for (size_t i = 0; d->detail && !d->takes_minimal && i < d->n_strands; i++) {
-        fab_dependencies_merge(d->trial->dependencies, &d->strands[i].dependencies);
+    for (size_t i = 0; d->detail && !d->takes_minimal && i < d->n_shards; i++) {
+        fab_dependencies_merge(d->run->dependencies, &d->shards[i].dependencies);
     }
 }
 
 /* --- flows -------------------------------------------------------------------------------------------------------- */
 
-static double worst_link(const fab_subject *subject, const fab_routes *r, uint32_t flow, const double *use) {
+static double worst_link(const fab_prepared_phase *prepared, const fab_routes *r, uint32_t flow, const double *use) {
     double worst = 0;
     size_t last = r->path_first[r->flow_first[flow + 1]];
     for (size_t i = r->path_first[r->flow_first[flow]]; i < last; i++) {
-        if (r->between_switches || fab_class_of(subject->fabric, r->link[i])->kind == FAB_LINK_FABRIC) {
+        if (r->between_switches || fab_class_of(prepared->fabric, r->link[i])->kind == FAB_LINK_FABRIC) {
             double value = use[r->link[i]];
             worst = value > worst ? value : worst; /* not a call per link */
         }
@@ -145,18 +145,18 @@ static double worst_link(const fab_subject *subject, const fab_routes *r, uint32
     return worst;
 }
 
-static double line_share(const fab_subject *subject, const fab_routes *r, uint32_t flow, const double *count) {
+static double line_share(const fab_prepared_phase *prepared, const fab_routes *r, uint32_t flow, const double *count) {
     double worst = 1;
     size_t last = r->path_first[r->flow_first[flow + 1]];
     for (size_t i = r->path_first[r->flow_first[flow]]; i < last; i++) {
-        worst = fmax(worst, fab_line_share(subject, r->link[i], count[r->link[i]]));
+        worst = fmax(worst, fab_line_share(prepared, r->link[i], count[r->link[i]]));
     }
     return 1 / worst;
 }
 
 /* Keeps the first flows in ascending order, which bundles do not come in. Tells whether later ones may be among them.
  */
-static bool meet_in_order(const fab_subject *subject, uint64_t flow, fab_hot_link *hot) {
+static bool add_in_order(const fab_prepared_phase *prepared, uint64_t flow, fab_hot_link *hot) {
     uint32_t at = hot->n_listed;
     while (at > 0 && hot->flows[at - 1].flow > flow) {
         at--;
@@ -165,7 +165,7 @@ static bool meet_in_order(const fab_subject *subject, uint64_t flow, fab_hot_lin
         return false;
     }
     hot->n_listed -= hot->n_listed == FAB_HOT_FLOWS;
-    fab_detail_meet(subject, flow, 1, hot);
+    fab_detail_add_flow(prepared, flow, 1, hot);
     fab_flow_ref ref = hot->flows[hot->n_listed - 1];
     memmove(&hot->flows[at + 1], &hot->flows[at], (hot->n_listed - 1 - at) * sizeof ref);
     hot->flows[at] = ref;
@@ -173,11 +173,11 @@ static bool meet_in_order(const fab_subject *subject, uint64_t flow, fab_hot_lin
 }
 
 /* Flows of a bundle: to its GPU from all of its source but those of the GPU's domain. */
-static void meet_bundle(const draw *d, const fab_chunk *c, uint32_t bundle, fab_hot_link *hot) {
-    const fab_subject *subject = d->trial->subject;
+static void add_bundle(const draw *d, const fab_chunk *c, uint32_t bundle, fab_hot_link *hot) {
+    const fab_prepared_phase *prepared = d->run->prepared;
     const fab_stream *stream = &d->stream;
-    const fab_all_to_all *all = &subject->phase->all;
-    const fab_router *router = d->trial->router;
+    const fab_all_to_all *all = &prepared->phase->all;
+    const fab_router *router = d->run->router;
     uint32_t to = c->to[bundle];
     uint32_t domain = fab_router_domain(router, all->first + to);
     uint32_t source = c->source[bundle];
@@ -186,13 +186,13 @@ static void meet_bundle(const draw *d, const fab_chunk *c, uint32_t bundle, fab_
     for (uint32_t i = stream->member_first[source]; more && i < stream->member_first[source + 1]; i++) {
         uint32_t from = stream->member[i];
         if (fab_router_domain(router, all->first + from) != domain) {
-            more = meet_in_order(subject, (uint64_t)from * (all->n - 1) + to - (to > from), hot);
+            more = add_in_order(prepared, (uint64_t)from * (all->n - 1) + to - (to > from), hot);
         }
     }
 }
 
 /* The hot links that a flow crosses. */
-static void meet(const draw *d, const fab_chunk *c, uint32_t flow, strand *s) {
+static void add_crossing_flow(const draw *d, const fab_chunk *c, uint32_t flow, shard *s) {
     const fab_routes *r = c->routes;
     double share[FAB_HOT_LINKS] = {0};
     uint32_t touched = 0;
@@ -210,31 +210,31 @@ static void meet(const draw *d, const fab_chunk *c, uint32_t flow, strand *s) {
             continue;
         }
         if (c->weight != NULL) {
-            meet_bundle(d, c, flow, &s->hot[k]);
+            add_bundle(d, c, flow, &s->hot[k]);
         } else {
             s->hot[k].n_flows++;
-            fab_detail_meet(d->trial->subject, c->first + flow, share[k], &s->hot[k]);
+            fab_detail_add_flow(d->run->prepared, c->first + flow, share[k], &s->hot[k]);
         }
     }
 }
 
-static fab_status visit_strand(void *context, size_t index, size_t worker, fab_error *err) {
+static fab_status visit_shard(void *context, size_t index, size_t worker, fab_error *err) {
     fab_status status = FAB_OK;
     draw *d = context;
-    strand *s = &d->strands[index];
-    const fab_subject *subject = d->trial->subject;
-    const double *use = d->strands[0].use;
-    const double *count = d->strands[0].count;
+    shard *s = &d->shards[index];
+    const fab_prepared_phase *prepared = d->run->prepared;
+    const double *use = d->shards[0].use;
+    const double *count = d->shards[0].count;
     (void)worker;
-    for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_strands) {
+    for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_shards) {
         fab_chunk c;
         FAB_TRY(fab_stream_load(&d->stream, i, FAB_PASS_FLOWS, s->scratch, &c, err));
         for (uint32_t flow = 0; flow < c.routes->n_flows; flow++) {
-            double worst = worst_link(subject, c.routes, flow, use);
+            double worst = worst_link(prepared, c.routes, flow, use);
             fab_tally_add(&s->tally, worst, c.weight != NULL ? (double)c.weight[flow] : 1);
-            s->shares += count != NULL ? line_share(subject, c.routes, flow, count) : 0;
+            s->shares += count != NULL ? line_share(prepared, c.routes, flow, count) : 0;
             if (worst >= d->least_hot) {
-                meet(d, &c, flow, s);
+                add_crossing_flow(d, &c, flow, s);
             }
         }
         tell_progress(d);
@@ -259,19 +259,19 @@ static void merge_hot(const fab_hot_link *from, fab_hot_link *into) {
 static void join_flows(const draw *d, fab_figures *out) {
     fab_flow_tally tally = {0};
     double shares = 0;
-    for (size_t i = 0; i < d->n_strands; i++) {
-        const strand *s = &d->strands[i];
+    for (size_t i = 0; i < d->n_shards; i++) {
+        const shard *s = &d->shards[i];
         tally.crossing += s->tally.crossing;
         tally.collided += s->tally.collided;
         tally.sum += s->tally.sum;
         shares += s->shares;
-        for (size_t k = 0; d->detail && k < d->trial->detail->n_hot; k++) {
-            merge_hot(&s->hot[k], &d->trial->detail->hot[k]);
+        for (size_t k = 0; d->detail && k < d->run->detail->n_hot; k++) {
+            merge_hot(&s->hot[k], &d->run->detail->hot[k]);
         }
     }
     fab_sample_flows(&tally, out);
-    bool bisection = d->strands[0].count != NULL;
-    out->effective_bisection = bisection ? shares / (double)d->trial->subject->phase->n_flows : 0;
+    bool bisection = d->shards[0].count != NULL;
+    out->effective_bisection = bisection ? shares / (double)d->run->prepared->phase->n_flows : 0;
 }
 
 /* A path of an engine with its own tables may be longer than need be: then no bound over minimal paths holds. Each path
@@ -279,7 +279,7 @@ static void join_flows(const draw *d, fab_figures *out) {
 static fab_status find_minimal(const draw *d, bool *is_minimal, fab_error *err) {
     static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
     fab_status status = FAB_OK;
-    const fab_subject *s = d->trial->subject;
+    const fab_prepared_phase *s = d->run->prepared;
     const fab_routes *r = d->stream.whole;
     double *x = NULL;
     double *hops = NULL;
@@ -311,46 +311,46 @@ done:
 
 /* --- a draw ------------------------------------------------------------------------------------------------------- */
 
-static fab_status open_strands(draw *d, fab_error *err) {
+static fab_status open_shards(draw *d, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_trial *trial = d->trial;
-    const fab_subject *subject = trial->subject;
-    uint32_t n_links = subject->fabric->n_links;
-    d->n_strands = d->stream.n_chunks > 1 ? STRANDS : 1;
-    for (size_t i = 0; i < d->n_strands; i++) {
-        strand *s = &d->strands[i];
-        *s = (strand){.scratch = i == 0 ? trial->scratch : &s->own};
+    const fab_engine_run *run = d->run;
+    const fab_prepared_phase *prepared = run->prepared;
+    uint32_t n_links = prepared->fabric->n_links;
+    d->n_shards = d->stream.n_chunks > 1 ? SHARDS : 1;
+    for (size_t i = 0; i < d->n_shards; i++) {
+        shard *s = &d->shards[i];
+        *s = (shard){.scratch = i == 0 ? run->scratch : &s->own};
     }
-    for (size_t i = 0; i < d->n_strands; i++) {
-        strand *s = &d->strands[i];
+    for (size_t i = 0; i < d->n_shards; i++) {
+        shard *s = &d->shards[i];
         if (i > 0) {
             FAB_TRY(FAB_NEW(s->own.use, n_links, err));
             FAB_TRY(FAB_NEW(s->own.bytes, n_links, err));
         }
         s->use = s->scratch->use;
         s->bytes = s->scratch->bytes;
-        if (subject->bisection) {
+        if (prepared->bisection) {
             FAB_TRY(FAB_NEW(s->count, n_links, err));
         }
         if (d->detail) {
-            FAB_TRY(fab_next_hop_use_new(subject->fabric, trial->router, &s->next_hops, err));
-            FAB_TRY(fab_dependencies_init(subject->fabric, &s->dependencies, err));
+            FAB_TRY(fab_next_hop_use_new(prepared->fabric, run->router, &s->next_hops, err));
+            FAB_TRY(fab_dependencies_init(prepared->fabric, &s->dependencies, err));
         }
     }
 done:
     return status;
 }
 
-static void close_strands(draw *d) {
-    for (size_t i = 0; i < d->n_strands; i++) {
-        fab_scratch_release(&d->strands[i].own);
-        fab_next_hop_use_free(d->strands[i].next_hops);
-        fab_dependencies_release(&d->strands[i].dependencies);
-        free(d->strands[i].count);
+static void close_shards(draw *d) {
+    for (size_t i = 0; i < d->n_shards; i++) {
+        fab_scratch_release(&d->shards[i].own);
+        fab_next_hop_use_free(d->shards[i].next_hops);
+        fab_dependencies_release(&d->shards[i].dependencies);
+        free(d->shards[i].count);
     }
     free(d->hot_of);
     d->hot_of = NULL;
-    d->n_strands = 0;
+    d->n_shards = 0;
 }
 
 /* Of the routes where they are kept whole. Else those of all minimal paths, where the engine takes no others: too many
@@ -358,19 +358,19 @@ static void close_strands(draw *d) {
 static fab_status measure_lengths(const draw *d, fab_error *err) {
     static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
     fab_status status = FAB_OK;
-    const fab_trial *trial = d->trial;
-    const fab_subject *s = trial->subject;
+    const fab_engine_run *run = d->run;
+    const fab_prepared_phase *s = run->prepared;
     fab_path_tally tally = {0};
     if (d->stream.whole != NULL) {
         const fab_path_chunk chunk = {.routes = d->stream.whole,
                                       .phase = s->phase,
-                                      .rate = s->offer->rate != NULL ? s->offer->rate : trial->scratch->rate};
-        FAB_TRY(fab_path_tally_init(trial->router, &tally, err));
+                                      .rate = s->offer->rate != NULL ? s->offer->rate : run->scratch->rate};
+        FAB_TRY(fab_path_tally_init(run->router, &tally, err));
         fab_path_tally_add(&tally, &chunk);
-        trial->detail->paths = fab_path_tally_finish(&tally);
+        run->detail->paths = fab_path_tally_finish(&tally);
     } else if (d->takes_minimal) {
-        FAB_TRY(fab_path_figures_of_split(trial->router, s->dag, &EVEN, s->demand, s->phase, s->offer,
-                                          &trial->detail->paths, err));
+        FAB_TRY(fab_path_figures_of_split(run->router, s->dag, &EVEN, s->demand, s->phase, s->offer,
+                                          &run->detail->paths, err));
     }
 done:
     fab_path_tally_release(&tally);
@@ -378,9 +378,9 @@ done:
 }
 
 static fab_status mark_hot(draw *d, fab_error *err) {
-    fab_status status = FAB_NEW(d->hot_of, d->trial->subject->fabric->n_links, err);
-    for (size_t i = 0; status == FAB_OK && i < d->trial->detail->n_hot; i++) {
-        const fab_hot_link *hot = &d->trial->detail->hot[i];
+    fab_status status = FAB_NEW(d->hot_of, d->run->prepared->fabric->n_links, err);
+    for (size_t i = 0; status == FAB_OK && i < d->run->detail->n_hot; i++) {
+        const fab_hot_link *hot = &d->run->detail->hot[i];
         d->hot_of[hot->link] = (uint8_t)(i + 1);
         d->least_hot = fmin(d->least_hot, hot->factor);
     }
@@ -389,53 +389,53 @@ static fab_status mark_hot(draw *d, fab_error *err) {
 
 static fab_status measure_rates(draw *d, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const double *bytes = d->strands[0].bytes;
+    const double *bytes = d->shards[0].bytes;
     if (d->stream.whole == NULL) {
-        return fab_rate_loads(d->trial, bytes, out, err);
+        return fab_rate_loads(d->run, bytes, out, err);
     }
     fab_chunk chunk;
-    FAB_TRY(fab_stream_load(&d->stream, 0, FAB_PASS_LOADS, d->trial->scratch, &chunk, err));
-    fab_trial trial = *d->trial;
-    trial.detail = d->detail ? trial.detail : NULL;
-    FAB_TRY(fab_rate_paths(&trial, chunk.routes, chunk.volume, bytes, out, err));
+    FAB_TRY(fab_stream_load(&d->stream, 0, FAB_PASS_LOADS, d->run->scratch, &chunk, err));
+    fab_engine_run run = *d->run;
+    run.detail = d->detail ? run.detail : NULL;
+    FAB_TRY(fab_rate_paths(&run, chunk.routes, chunk.volume, bytes, out, err));
 done:
     return status;
 }
 
 /* Both passes over d->stream. */
-static fab_status measure(draw *d, fab_figures *out, fab_error *err) {
+static fab_status paths_measure(draw *d, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_trial *trial = d->trial;
-    bool is_minimal = fab_router_is_minimal(trial->router);
-    FAB_TRY(open_strands(d, err));
+    const fab_engine_run *run = d->run;
+    bool is_minimal = fab_router_is_minimal(run->router);
+    FAB_TRY(open_shards(d, err));
     start_loads(d);
     d->least_hot = HUGE_VAL;
-    FAB_TRY(fab_parallel_for(d->n_strands, trial->n_threads, add_strand, d, err));
+    FAB_TRY(fab_parallel_for(d->n_shards, run->n_threads, add_shard, d, err));
     join_loads(d);
-    const strand *sum = &d->strands[0];
-    FAB_TRY(fab_sample_loads(trial, sum->use, sum->bytes, out, err));
+    const shard *sum = &d->shards[0];
+    FAB_TRY(fab_sample_loads(run, sum->use, sum->bytes, out, err));
     if (d->detail) {
-        fab_detail_loads(trial, sum->use, sum->bytes);
-        fab_next_hop_use_finish(sum->next_hops, trial->detail);
+        fab_detail_loads(run, sum->use, sum->bytes);
+        fab_next_hop_use_finish(sum->next_hops, run->detail);
         FAB_TRY(measure_lengths(d, err));
         FAB_TRY(mark_hot(d, err));
     }
     if (d->detail && d->takes_minimal) {
-        FAB_TRY(fab_dependencies_add_minimal(trial->dependencies, fab_router_next_hops(trial->router),
-                                             fab_subject_twins(trial->subject, trial->router), trial->subject->demand,
-                                             err));
+        FAB_TRY(fab_dependencies_add_minimal(run->dependencies, fab_router_next_hops(run->router),
+                                             fab_phase_switch_classes(run->prepared, run->router),
+                                             run->prepared->demand, err));
     }
-    FAB_TRY(fab_parallel_for(d->n_strands, trial->n_threads, visit_strand, d, err));
+    FAB_TRY(fab_parallel_for(d->n_shards, run->n_threads, visit_shard, d, err));
     join_flows(d, out);
-    if (!is_minimal && trial->bound != NULL && d->stream.whole != NULL) {
+    if (!is_minimal && run->bound != NULL && d->stream.whole != NULL) {
         FAB_TRY(find_minimal(d, &is_minimal, err));
     }
-    FAB_TRY(fab_sample_bound(trial, is_minimal, out, err));
-    if (trial->rates) {
+    FAB_TRY(fab_sample_bound(run, is_minimal, out, err));
+    if (run->rates) {
         FAB_TRY(measure_rates(d, out, err));
     }
 done:
-    close_strands(d);
+    close_shards(d);
     return status;
 }
 
@@ -460,36 +460,36 @@ static void add_sample(const fab_figures *one, double part, fab_figures *sum) {
  * whose loads are shown. */
 static fab_status measure_rounds(draw *d, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_scratch *scratch = d->trial->scratch;
+    fab_scratch *scratch = d->run->scratch;
     const fab_routes *all = d->stream.whole;
-    uint32_t n = fab_router_n_rounds(d->trial->router);
-    if (d->trial->detail != NULL) {
-        fab_dependencies_add_routes(d->trial->dependencies, all);
+    uint32_t n = fab_router_n_rounds(d->run->router);
+    if (d->run->detail != NULL) {
+        fab_dependencies_add_routes(d->run->dependencies, all);
     }
     for (uint32_t round = n; round-- > 0;) {
         fab_figures one = {0};
         FAB_TRY(fab_routes_of_round(all, round, n, &scratch->round, err));
         d->stream.whole = &scratch->round;
-        d->detail = d->trial->detail != NULL && round == 0;
-        FAB_TRY(measure(d, &one, err));
+        d->detail = d->run->detail != NULL && round == 0;
+        FAB_TRY(paths_measure(d, &one, err));
         add_sample(&one, 1.0 / n, out);
     }
 done:
     return status;
 }
 
-fab_status fab_trial_paths(const fab_trial *trial, fab_figures *out, fab_error *err) {
+fab_status fab_measure_paths(const fab_engine_run *run, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
     draw *d = NULL;
     FAB_TRY(FAB_NEW(d, 1, err)); /* lists of hot flows are too large for a thread's stack */
-    d->trial = trial;
-    d->detail = trial->detail != NULL;
-    FAB_TRY(fab_stream_open(trial, &d->stream, err));
-    d->takes_minimal = d->stream.whole == NULL && !fab_router_has_tables(trial->router);
-    if (fab_router_n_rounds(trial->router) > 1) {
+    d->run = run;
+    d->detail = run->detail != NULL;
+    FAB_TRY(fab_stream_open(run, &d->stream, err));
+    d->takes_minimal = d->stream.whole == NULL && !fab_router_has_tables(run->router);
+    if (fab_router_n_rounds(run->router) > 1) {
         FAB_TRY(measure_rounds(d, out, err));
     } else {
-        FAB_TRY(measure(d, out, err));
+        FAB_TRY(paths_measure(d, out, err));
     }
 done:
     if (d != NULL) {

@@ -3,7 +3,7 @@
 #include "measure_rates.h"
 #include "fab/fluid.h"
 #include "fab/memory.h"
-#include "times/handover.h"
+#include "times/relay.h"
 #include "link_classes.h"
 
 #include <math.h>
@@ -23,19 +23,19 @@ void fab_rate_scratch_free(fab_rate_scratch *s) {
                  s->first, s->link, s->share, s);
 }
 
-static fab_status open_scratch(const fab_trial *trial, fab_rate_scratch **out, fab_error *err) {
+static fab_status open_scratch(const fab_engine_run *run, fab_rate_scratch **out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_scratch *all = trial->scratch;
-    const fab_fabric *f = trial->subject->fabric;
+    fab_scratch *all = run->scratch;
+    const fab_fabric *f = run->prepared->fabric;
     if (all->rates == NULL) {
         FAB_TRY(FAB_NEW(all->rates, 1, err));
         FAB_TRY(FAB_NEW(all->rates->capacity, f->n_links, err));
         FAB_TRY(fab_max_min_new(&all->rates->solver, err));
     }
     for (uint32_t l = 0; l < f->n_links; l++) { /* anew: a split merges links */
-        double bps = fab_subject_capacity(trial->subject, l);
+        double bps = fab_prepared_capacity(run->prepared, l);
         bool is_pcie = fab_class_of(f, l)->kind == FAB_LINK_PCIE;
-        bool nic_is_slower = is_pcie && bps >= trial->subject->offer->line_bps * (1 - SAME);
+        bool nic_is_slower = is_pcie && bps >= run->prepared->offer->line_bps * (1 - SAME);
         all->rates->capacity[l] = nic_is_slower ? (double)INFINITY : bps; /* so that the NIC is named */
     }
     *out = all->rates;
@@ -45,7 +45,7 @@ done:
 
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
 
-fab_status fab_least_time(const fab_subject *s, double *out_s, fab_error *err) {
+fab_status fab_least_time(const fab_prepared_phase *s, double *out_s, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = s->fabric;
     const fab_demand *d = s->demand;
@@ -55,7 +55,7 @@ fab_status fab_least_time(const fab_subject *s, double *out_s, fab_error *err) {
     FAB_TRY(FAB_NEW(sent, d->n_leaves, err));
     FAB_TRY(FAB_NEW(received, d->n_leaves, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
-        least = fmax(least, d->leg_bytes[l] * BITS / fab_class_of(f, l)->capacity_bps);
+        least = fmax(least, d->segment_bytes[l] * BITS / fab_class_of(f, l)->capacity_bps);
     }
     for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
         for (uint32_t i = d->first[dst]; i < d->first[dst + 1]; i++) {
@@ -81,20 +81,21 @@ done:
 
 /* What the fullest link of all takes, those inside servers included: no phase under this routing is faster. `without`
  * (NULL: nothing) is carried at another time. */
-static double fullest_link_s(const fab_subject *s, const double *bytes, const double *without) {
+static double fullest_link_s(const fab_prepared_phase *s, const double *bytes, const double *without) {
     double most = 0;
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         double mine = bytes[l] - (without != NULL ? without[l] : 0);
-        most = fmax(most, mine * BITS / fab_subject_capacity(s, l));
+        most = fmax(most, mine * BITS / fab_prepared_capacity(s, l));
     }
     return most;
 }
 
-static fab_status check_bound(const fab_trial *trial, const double *bytes, const fab_figures *sample, fab_error *err) {
-    double fullest_s = fullest_link_s(trial->subject, bytes, NULL);
-    double least_s = fmax(fullest_s, trial->subject->least_s);
+static fab_status check_bound(const fab_engine_run *run, const double *bytes, const fab_figures *sample,
+                              fab_error *err) {
+    double fullest_s = fullest_link_s(run->prepared, bytes, NULL);
+    double least_s = fmax(fullest_s, run->prepared->least_s);
     if (sample->transfer_s < least_s * (1 - BELOW_IT)) {
-        return fab_fail(err, FAB_EINTERNAL, fab_router_label(trial->router),
+        return fab_fail(err, FAB_EINTERNAL, fab_router_label(run->router),
                         "the phase takes %.17g s and beats its lower bound %.17g s", sample->transfer_s, least_s);
     }
     return FAB_OK;
@@ -114,7 +115,7 @@ static bool in_proportion(const fab_sharing *p, const double *bits) {
     return true;
 }
 
-static fab_status solve(fab_rate_scratch *s, const fab_sharing *p, fab_error *err) {
+static fab_status rates_solve(fab_rate_scratch *s, const fab_sharing *p, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_GROW(s->rate, s->rate_capacity, p->n_flows, err));
     FAB_TRY(FAB_GROW(s->finish_s, s->finish_capacity, p->n_flows, err));
@@ -131,27 +132,27 @@ done:
     return status;
 }
 
-/* Where flow (of the solver's) is held. */
-static void count_bottleneck(const fab_trial *trial, uint32_t link, double part) {
-    fab_rate_figures *r = &trial->detail->rates;
+/* Where flow (of the solver's) is bottlenecked. */
+static void count_bottleneck(const fab_engine_run *run, uint32_t link, double part) {
+    fab_rate_figures *r = &run->detail->rates;
     if (link == FAB_NO_BOTTLENECK) {
-        r->held_by_window += part;
+        r->bottlenecked_at_window += part;
         return;
     }
-    const fab_link_class *c = fab_class_of(trial->subject->fabric, link);
+    const fab_link_class *c = fab_class_of(run->prepared->fabric, link);
     if (c->kind == FAB_LINK_SCALEUP) {
-        r->held_by_scaleup += part;
+        r->bottlenecked_at_scaleup += part;
     } else if (c->kind == FAB_LINK_PCIE) {
-        r->held_by_pcie += part;
+        r->bottlenecked_at_pcie += part;
     } else {
-        trial->detail->tiers[2 * (c->tier - 1) + (fab_is_up(link) ? 0 : 1)].held_flows += part;
+        run->detail->tiers[2 * (c->tier - 1) + (fab_is_up(link) ? 0 : 1)].bottlenecked_flows += part;
     }
 }
 
 /* The flow that ends last; the first of several. */
-static void name_slowest(const fab_trial *trial, uint64_t flow, double rate_bps, double finish_s, uint32_t link) {
-    fab_rate_figures *r = &trial->detail->rates;
-    const fab_subject *s = trial->subject;
+static void name_slowest(const fab_engine_run *run, uint64_t flow, double rate_bps, double finish_s, uint32_t link) {
+    fab_rate_figures *r = &run->detail->rates;
+    const fab_prepared_phase *s = run->prepared;
     fab_flow about = fab_phase_flow(s->phase, flow);
     r->last = (fab_last_flow){.flow = flow,
                               .src_gpu = about.src,
@@ -165,13 +166,13 @@ static void name_slowest(const fab_trial *trial, uint64_t flow, double rate_bps,
     (void)fab_comm_name(s->traffic, s->phase, about.comm, r->last.comm);
 }
 
-/* Where the slowest path of every flow is held. */
-static fab_status keep_flows(const fab_trial *trial, uint64_t n_flows, const uint32_t *first, fab_error *err) {
-    const fab_rate_scratch *s = trial->scratch->rates;
-    fab_engine_result *r = trial->detail;
+/* Where the slowest path of every flow is bottlenecked. */
+static fab_status keep_flows(const fab_engine_run *run, uint64_t n_flows, const uint32_t *first, fab_error *err) {
+    const fab_rate_scratch *s = run->scratch->rates;
+    fab_engine_result *r = run->detail;
     fab_status status = FAB_NEW(r->flows, n_flows, err);
     for (uint64_t flow = 0; status == FAB_OK && flow < n_flows; flow++) {
-        fab_flow about = fab_phase_flow(trial->subject->phase, flow);
+        fab_flow about = fab_phase_flow(run->prepared->phase, flow);
         fab_flow_rate *out = &r->flows[flow];
         uint32_t from = first != NULL ? first[flow] : (uint32_t)flow;
         uint32_t to = first != NULL ? first[flow + 1] : from + 1;
@@ -189,9 +190,9 @@ static fab_status keep_flows(const fab_trial *trial, uint64_t n_flows, const uin
 }
 
 /* The paths of flows that take one each. */
-static fab_status keep_routes(const fab_trial *trial, const fab_routes *r, fab_error *err) {
+static fab_status keep_routes(const fab_engine_run *run, const fab_routes *r, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_engine_result *out = trial->detail;
+    fab_engine_result *out = run->detail;
     if (r->flow_first[r->n_flows] != r->n_flows) {
         return FAB_OK;
     }
@@ -206,13 +207,13 @@ done:
 }
 
 /* Of flows, each the paths first[i] ... first[i + 1] - 1 of the solver; first NULL: one each. */
-static void take(const fab_trial *trial, uint64_t n_flows, const uint32_t *first, fab_figures *out) {
-    const fab_rate_scratch *s = trial->scratch->rates;
+static void rates_take(const fab_engine_run *run, uint64_t n_flows, const uint32_t *first, fab_figures *out) {
+    const fab_rate_scratch *s = run->scratch->rates;
     double sum = 0;
     double least = INFINITY;
     uint64_t last = 0;
     double last_rate = 0;
-    uint32_t held_by = FAB_NO_BOTTLENECK;
+    uint32_t bottlenecked_at = FAB_NO_BOTTLENECK;
     out->transfer_s = 0;
     for (uint64_t flow = 0; flow < n_flows; flow++) {
         uint32_t from = first != NULL ? first[flow] : (uint32_t)flow;
@@ -226,24 +227,24 @@ static void take(const fab_trial *trial, uint64_t n_flows, const uint32_t *first
                 out->transfer_s = s->finish_s[i];
                 last = flow;
                 last_rate = rate;
-                held_by = s->bottleneck[i];
+                bottlenecked_at = s->bottleneck[i];
             }
-            if (trial->detail != NULL) {
-                count_bottleneck(trial, s->bottleneck[i], 1.0 / (to - from));
+            if (run->detail != NULL) {
+                count_bottleneck(run, s->bottleneck[i], 1.0 / (to - from));
             }
         }
         sum += rate;
         least = fmin(least, rate);
     }
-    out->transfer_s += trial->subject->handover_s;
+    out->transfer_s += run->prepared->relay_s;
     out->min_rate = n_flows > 0 ? least : 0;
     out->mean_rate = n_flows > 0 ? sum / (double)n_flows : 0;
-    if (trial->detail != NULL && n_flows > 0) {
-        name_slowest(trial, last, last_rate, out->transfer_s, held_by);
+    if (run->detail != NULL && n_flows > 0) {
+        name_slowest(run, last, last_rate, out->transfer_s, bottlenecked_at);
     }
 }
 
-/* Links of the paths as the solver has them: the routes' own, or a copy without what is handed over before. */
+/* Links of the paths as the solver has them: the routes' own, or a copy without what is relayed before. */
 static fab_status list_paths(const fab_fabric *f, const fab_routes *r, fab_rate_scratch *s, const uint32_t **out_link,
                              fab_error *err) {
     fab_status status = FAB_OK;
@@ -252,7 +253,7 @@ static fab_status list_paths(const fab_fabric *f, const fab_routes *r, fab_rate_
         s->first[i] = r->path_first[i];
     }
     *out_link = r->link;
-    if (!f->forwards_whole) {
+    if (!f->stores_and_forwards) {
         return FAB_OK;
     }
     FAB_TRY(FAB_GROW(s->link, s->link_capacity, r->path_first[n_paths], err));
@@ -261,7 +262,7 @@ static fab_status list_paths(const fab_fabric *f, const fab_routes *r, fab_rate_
         uint32_t n = (uint32_t)(r->path_first[i + 1] - r->path_first[i]);
         memcpy(s->link + to, r->link + r->path_first[i], n * sizeof *s->link);
         s->first[i] = to;
-        to += fab_handover_drop(f, s->link + to, n);
+        to += fab_relay_drop(f, s->link + to, n);
     }
     s->first[n_paths] = to;
     *out_link = s->link;
@@ -269,27 +270,27 @@ done:
     return status;
 }
 
-fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *r, const double *volume, const double *bytes,
+fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const double *volume, const double *bytes,
                           fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_rate_scratch *s = NULL;
     uint32_t n_paths = r->flow_first[r->n_flows];
-    FAB_TRY(open_scratch(trial, &s, err));
+    FAB_TRY(open_scratch(run, &s, err));
     FAB_TRY(FAB_GROW(s->bits, s->bits_capacity, n_paths, err));
     FAB_TRY(FAB_GROW(s->weight, s->weight_capacity, n_paths, err));
     FAB_TRY(FAB_GROW(s->first, s->first_capacity, (size_t)n_paths + 1, err));
     fab_sharing p = {.n_flows = n_paths,
-                     .n_links = trial->subject->fabric->n_links,
+                     .n_links = run->prepared->fabric->n_links,
                      .capacity = s->capacity,
                      .first = s->first,
                      .link = r->link,
                      .weight = s->weight};
-    FAB_TRY(list_paths(trial->subject->fabric, r, s, &p.link, err));
-    if (fab_router_reorders(trial->router)) {
-        const fab_path_chunk chunk = {.routes = r, .phase = trial->subject->phase};
+    FAB_TRY(list_paths(run->prepared->fabric, r, s, &p.link, err));
+    if (fab_router_reorders(run->router)) {
+        const fab_path_chunk chunk = {.routes = r, .phase = run->prepared->phase};
         FAB_TRY(FAB_GROW(s->flow_limit, s->flow_limit_capacity, r->n_flows, err));
         FAB_TRY(FAB_GROW(s->limit, s->limit_capacity, n_paths, err));
-        FAB_TRY(fab_flow_limits_of_routes(trial->router, &chunk, s->flow_limit, err));
+        FAB_TRY(fab_flow_limits_of_routes(run->router, &chunk, s->flow_limit, err));
         p.limit = s->limit;
     }
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
@@ -302,27 +303,27 @@ fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *r, const dou
             }
         }
     }
-    FAB_TRY(solve(s, &p, err));
-    take(trial, r->n_flows, r->flow_first, out);
-    if (trial->detail != NULL && trial->keep_flows) {
-        FAB_TRY(keep_flows(trial, r->n_flows, r->flow_first, err));
+    FAB_TRY(rates_solve(s, &p, err));
+    rates_take(run, r->n_flows, r->flow_first, out);
+    if (run->detail != NULL && run->keep_flows) {
+        FAB_TRY(keep_flows(run, r->n_flows, r->flow_first, err));
     }
-    if (trial->detail != NULL && trial->keep_routes) {
-        FAB_TRY(keep_routes(trial, r, err));
+    if (run->detail != NULL && run->keep_routes) {
+        FAB_TRY(keep_routes(run, r, err));
     }
-    if (trial->trace != NULL) {
-        FAB_TRY(fab_trace_paths(trial, r, volume, err));
+    if (run->trace != NULL) {
+        FAB_TRY(fab_trace_paths(run, r, volume, err));
     }
-    FAB_TRY(check_bound(trial, bytes, out, err));
+    FAB_TRY(check_bound(run, bytes, out, err));
 done:
     return status;
 }
 
 /* --- splits ------------------------------------------------------------------------------------------------------- */
 
-/* A flow's links, each once: the legs of its parts, and what lies between the leaves of each. */
+/* A flow's links, each once: the host segments of its parts, and what lies between the leaves of each. */
 typedef struct listing {
-    const fab_subject *subject;
+    const fab_prepared_phase *prepared;
     const fab_link_classes *classes;
     fab_rate_scratch *s;
     uint64_t n;   /* links so far */
@@ -330,7 +331,7 @@ typedef struct listing {
     uint64_t from;
 } listing;
 
-static void put(listing *t, uint32_t link, double share) {
+static void rates_put(listing *t, uint32_t link, double share) {
     if (t->at[link] > t->from) {
         t->s->share[t->at[link] - 1] += share;
         return;
@@ -342,40 +343,40 @@ static void put(listing *t, uint32_t link, double share) {
 
 static fab_status list_flow(listing *t, uint64_t flow, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_subject *s = t->subject;
+    const fab_prepared_phase *s = t->prepared;
     uint32_t n_parts = s->demand->n_parts;
     fab_flow about = fab_phase_flow(s->phase, flow);
     t->from = t->n;
     for (uint32_t part = 0; part < n_parts; part++) {
-        fab_link_id legs[FAB_FLOW_LEG_LINKS];
-        uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, legs);
-        n = fab_handover_drop(s->fabric, legs, n);
+        fab_link_id segments[FAB_FLOW_SEGMENT_LINKS];
+        uint32_t n = fab_flow_segments(s->fabric, s->ports, about.src, about.dst, part, segments);
+        n = fab_relay_drop(s->fabric, segments, n);
         uint32_t pair = fab_demand_pair(s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, part);
         uint64_t between = pair != FAB_NONE ? t->classes->first[pair + 1] - t->classes->first[pair] : 0;
         FAB_TRY(FAB_GROW(t->s->link, t->s->link_capacity, t->n + n + between, err));
         FAB_TRY(FAB_GROW(t->s->share, t->s->share_capacity, t->n + n + between, err));
         for (uint32_t i = 0; i < n; i++) {
-            put(t, legs[i], 1.0 / n_parts);
+            rates_put(t, segments[i], 1.0 / n_parts);
         }
         for (uint64_t i = 0; i < between; i++) {
             uint64_t k = t->classes->first[pair] + i;
-            put(t, t->classes->link[k], t->classes->share[k] / n_parts);
+            rates_put(t, t->classes->link[k], t->classes->share[k] / n_parts);
         }
     }
 done:
     return status;
 }
 
-static fab_status list_flows(listing *t, fab_error *err) {
+static fab_status rates_list_flows(listing *t, fab_error *err) {
     fab_status status = FAB_OK;
-    uint64_t n_flows = t->subject->phase->n_flows;
-    FAB_TRY(FAB_NEW(t->at, t->subject->fabric->n_links, err));
+    uint64_t n_flows = t->prepared->phase->n_flows;
+    FAB_TRY(FAB_NEW(t->at, t->prepared->fabric->n_links, err));
     FAB_TRY(FAB_GROW(t->s->first, t->s->first_capacity, n_flows + 1, err));
     FAB_TRY(FAB_GROW(t->s->bits, t->s->bits_capacity, n_flows, err));
     t->s->first[0] = 0;
     for (uint64_t flow = 0; flow < n_flows; flow++) {
         FAB_TRY(list_flow(t, flow, err));
-        t->s->bits[flow] = (double)fab_phase_flow(t->subject->phase, flow).bytes * BITS;
+        t->s->bits[flow] = (double)fab_phase_flow(t->prepared->phase, flow).bytes * BITS;
         t->s->first[flow + 1] = t->n;
     }
 done:
@@ -383,45 +384,45 @@ done:
     return status;
 }
 
-fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const double *bytes, fab_figures *out,
+fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, const double *bytes, fab_figures *out,
                           fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_subject *subject = trial->subject;
-    const fab_phase *phase = subject->phase;
+    const fab_prepared_phase *prepared = run->prepared;
+    const fab_phase *phase = prepared->phase;
     fab_rate_scratch *s = NULL;
     fab_link_classes classes = {0};
     if (phase->n_flows > FAB_MOST_LISTED) { /* before anything is looked at */
-        return fab_rate_loads(trial, bytes, out, err);
+        return fab_rate_loads(run, bytes, out, err);
     }
-    FAB_TRY(open_scratch(trial, &s, err));
-    FAB_TRY(fab_link_classes_find(subject, trial->router, split, s->capacity, &classes, err));
+    FAB_TRY(open_scratch(run, &s, err));
+    FAB_TRY(fab_link_classes_find(prepared, run->router, split, s->capacity, &classes, err));
     if (!classes.known) {
-        FAB_TRY(fab_rate_loads(trial, bytes, out, err));
+        FAB_TRY(fab_rate_loads(run, bytes, out, err));
         goto done;
     }
-    listing list = {.subject = subject, .classes = &classes, .s = s};
-    FAB_TRY(list_flows(&list, err));
+    listing list = {.prepared = prepared, .classes = &classes, .s = s};
+    FAB_TRY(rates_list_flows(&list, err));
     fab_sharing p = {.n_flows = (uint32_t)phase->n_flows,
-                     .n_links = subject->fabric->n_links,
+                     .n_links = prepared->fabric->n_links,
                      .capacity = s->capacity,
                      .first = s->first,
                      .link = s->link,
                      .share = s->share};
-    if (fab_router_reorders(trial->router)) {
+    if (fab_router_reorders(run->router)) {
         FAB_TRY(FAB_GROW(s->limit, s->limit_capacity, phase->n_flows, err));
-        FAB_TRY(fab_flow_limits_of_split(trial->router, fab_router_dag(trial->router, subject->dag), split,
-                                         subject->demand, phase, s->limit, err));
+        FAB_TRY(fab_flow_limits_of_split(run->router, fab_router_dag(run->router, prepared->dag), split,
+                                         prepared->demand, phase, s->limit, err));
         p.limit = s->limit;
     }
-    FAB_TRY(solve(s, &p, err));
-    take(trial, phase->n_flows, NULL, out);
-    if (trial->detail != NULL && trial->keep_flows) {
-        FAB_TRY(keep_flows(trial, phase->n_flows, NULL, err));
+    FAB_TRY(rates_solve(s, &p, err));
+    rates_take(run, phase->n_flows, NULL, out);
+    if (run->detail != NULL && run->keep_flows) {
+        FAB_TRY(keep_flows(run, phase->n_flows, NULL, err));
     }
-    if (trial->trace != NULL) {
-        FAB_TRY(fab_trace_split(trial, split, err));
+    if (run->trace != NULL) {
+        FAB_TRY(fab_trace_split(run, split, err));
     }
-    FAB_TRY(check_bound(trial, bytes, out, err));
+    FAB_TRY(check_bound(run, bytes, out, err));
 done:
     fab_link_classes_release(&classes);
     return status;
@@ -440,16 +441,16 @@ static bool equal_bytes(const fab_phase *phase) {
 
 /* With equal bytes the slowest flow is one over the fullest link, and it is done when that link is: unless its window
  * holds it back, which is not known here. */
-fab_status fab_rate_loads(const fab_trial *trial, const double *bytes, fab_figures *out, fab_error *err) {
-    const fab_phase *phase = trial->subject->phase;
+fab_status fab_rate_loads(const fab_engine_run *run, const double *bytes, fab_figures *out, fab_error *err) {
+    const fab_phase *phase = run->prepared->phase;
     out->min_rate = NAN;
     out->mean_rate = NAN;
     out->transfer_s = NAN;
-    if (equal_bytes(phase) && !fab_router_reorders(trial->router)) {
-        double fullest_s = fullest_link_s(trial->subject, bytes, trial->subject->handover);
-        out->transfer_s = fullest_s + trial->subject->handover_s;
+    if (equal_bytes(phase) && !fab_router_reorders(run->router)) {
+        double fullest_s = fullest_link_s(run->prepared, bytes, run->prepared->relay);
+        out->transfer_s = fullest_s + run->prepared->relay_s;
         out->min_rate = fullest_s > 0 ? (double)fab_phase_flow(phase, 0).bytes * BITS / fullest_s : 0;
-        return check_bound(trial, bytes, out, err);
+        return check_bound(run, bytes, out, err);
     }
     return FAB_OK;
 }

@@ -28,24 +28,25 @@ typedef struct fab_rate_scratch {
 void fab_rate_scratch_free(fab_rate_scratch *scratch);
 
 /** Fills min_rate, mean_rate and transfer_s of a draw whose routes are kept whole; what is not known is NAN. */
-fab_status fab_rate_paths(const fab_trial *trial, const fab_routes *routes, const double *volume, const double *bytes,
-                          fab_figures *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *routes, const double *volume,
+                          const double *bytes, fab_figures *out, fab_error *err) FAB_MUST_USE;
 /** The same under a split. `bytes`: shape [n_links], all that the links carry. */
-fab_status fab_rate_split(const fab_trial *trial, const fab_split *split, const double *bytes, fab_figures *out,
+fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, const double *bytes, fab_figures *out,
                           fab_error *err) FAB_MUST_USE;
 /** The same of what is too large to be solved: flows of equal bytes need as long as the fullest link. */
-fab_status fab_rate_loads(const fab_trial *trial, const double *bytes, fab_figures *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_rate_loads(const fab_engine_run *run, const double *bytes, fab_figures *out,
+                          fab_error *err) FAB_MUST_USE;
 
 /** Empties what a trace wants of a phase. */
 void fab_trace_clear(const fab_trace *trace, const fab_fabric *fabric, const fab_phase *phase);
 
-/** Fills trial->trace from finishing times that were just found (trace.c). */
-fab_status fab_trace_paths(const fab_trial *trial, const fab_routes *routes, const double *volume,
+/** Fills run->trace from finishing times that were just found (trace.c). */
+fab_status fab_trace_paths(const fab_engine_run *run, const fab_routes *routes, const double *volume,
                            fab_error *err) FAB_MUST_USE;
-fab_status fab_trace_split(const fab_trial *trial, const fab_split *split, fab_error *err) FAB_MUST_USE;
+fab_status fab_trace_split(const fab_engine_run *run, const fab_split *split, fab_error *err) FAB_MUST_USE;
 
 /** Seconds that no routing stays below: bytes over capacity of the links that no switch chooses, and of all fabric
  * links of a leaf together. */
-fab_status fab_least_time(const fab_subject *subject, double *out_s, fab_error *err) FAB_MUST_USE;
+fab_status fab_least_time(const fab_prepared_phase *prepared, double *out_s, fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -24,13 +24,13 @@ static void tally_flows(const fab_flow_classes *c, const double *worst, fab_figu
     fab_sample_flows(&tally, out);
 }
 
-/* Legs of a flow count as well: a NIC may be slower than the line. */
-static double worst_leg(const fab_subject *s, const double *count, uint64_t flow) {
+/* Host segments of a flow count as well: a NIC may be slower than the line. */
+static double worst_segment(const fab_prepared_phase *s, const double *count, uint64_t flow) {
     fab_flow about = fab_phase_flow(s->phase, flow);
     double worst = 1;
-    fab_link_id links[FAB_FLOW_LEG_LINKS];
+    fab_link_id links[FAB_FLOW_SEGMENT_LINKS];
     for (uint32_t part = 0; part < s->demand->n_parts; part++) {
-        uint32_t n = fab_flow_legs(s->fabric, s->ports, about.src, about.dst, part, links);
+        uint32_t n = fab_flow_segments(s->fabric, s->ports, about.src, about.dst, part, links);
         for (uint32_t i = 0; i < n; i++) {
             worst = fmax(worst, fab_line_share(s, links[i], count[links[i]]));
         }
@@ -38,14 +38,14 @@ static double worst_leg(const fab_subject *s, const double *count, uint64_t flow
     return worst;
 }
 
-static const fab_dag *dag_of(const fab_trial *trial) {
-    return fab_router_dag(trial->router, trial->subject->dag);
+static const fab_dag *dag_of(const fab_engine_run *run) {
+    return fab_router_dag(run->router, run->prepared->dag);
 }
 
-static fab_status effective_bisection(const fab_trial *trial, const fab_split *split, double *out, fab_error *err) {
+static fab_status effective_bisection(const fab_engine_run *run, const fab_split *split, double *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_subject *s = trial->subject;
-    const fab_dag *dag = dag_of(trial);
+    const fab_prepared_phase *s = run->prepared;
+    const fab_dag *dag = dag_of(run);
     const fab_fabric *f = s->fabric;
     double *count = NULL;
     double *amount = NULL;
@@ -60,20 +60,20 @@ static fab_status effective_bisection(const fab_trial *trial, const fab_split *s
     FAB_TRY(fab_split_load(dag, split, s->demand, amount, count, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         fab_flow about = fab_phase_flow(s->phase, flow);
-        fab_link_id links[FAB_FLOW_LEG_LINKS];
+        fab_link_id links[FAB_FLOW_SEGMENT_LINKS];
         for (uint32_t part = 0; part < s->demand->n_parts; part++) {
-            uint32_t n = fab_flow_legs(f, s->ports, about.src, about.dst, part, links);
+            uint32_t n = fab_flow_segments(f, s->ports, about.src, about.dst, part, links);
             for (uint32_t i = 0; i < n; i++) {
                 count[links[i]] += 1.0 / s->demand->n_parts;
             }
         }
     }
     for (uint32_t l = 0; l < f->n_links; l++) { /* in place: amounts become multiples of what a link holds */
-        trial->scratch->use[l] = fab_line_share(s, l, count[l]);
+        run->scratch->use[l] = fab_line_share(s, l, count[l]);
     }
-    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_MAX, trial->scratch->use, s->demand, worst, err));
+    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_MAX, run->scratch->use, s->demand, worst, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
-        sum += 1 / fmax(worst_of(&s->classes, flow, worst), worst_leg(s, count, flow));
+        sum += 1 / fmax(worst_of(&s->classes, flow, worst), worst_segment(s, count, flow));
     }
     *out = s->phase->n_flows > 0 ? sum / (double)s->phase->n_flows : 0;
 done:
@@ -84,7 +84,7 @@ done:
 /* The first flows of an all-to-all that cross: they are numbered, not listed. */
 #define LOOK_AT 1000000
 
-static void list_flows(const fab_subject *s, const double *share, fab_hot_link *hot) {
+static void split_list_flows(const fab_prepared_phase *s, const double *share, fab_hot_link *hot) {
     const fab_flow_classes *c = &s->classes;
     uint64_t n = s->phase->n_flows < LOOK_AT ? s->phase->n_flows : LOOK_AT;
     for (uint64_t flow = 0; flow < n && hot->n_listed < FAB_HOT_FLOWS; flow++) {
@@ -96,67 +96,67 @@ static void list_flows(const fab_subject *s, const double *share, fab_hot_link *
             sum += pair != FAB_NONE ? share[pair] / c->n_parts : 0;
         }
         if (sum > 0) {
-            fab_detail_meet(s, flow, sum, hot);
+            fab_detail_add_flow(s, flow, sum, hot);
         }
     }
 }
 
-static fab_status find_meetings(const fab_trial *trial, const fab_split *split, fab_error *err) {
+static fab_status add_crossing_flows(const fab_engine_run *run, const fab_split *split, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_subject *s = trial->subject;
-    const fab_dag *dag = dag_of(trial);
+    const fab_prepared_phase *s = run->prepared;
+    const fab_dag *dag = dag_of(run);
     const fab_flow_classes *c = &s->classes;
     double *x = NULL;
     double *share = NULL;
     FAB_TRY(FAB_NEW(x, s->fabric->n_links, err));
     FAB_TRY(FAB_NEW(share, s->demand->n_pairs, err));
-    for (size_t i = 0; i < trial->detail->n_hot; i++) {
-        fab_hot_link *hot = &trial->detail->hot[i];
+    for (size_t i = 0; i < run->detail->n_hot; i++) {
+        fab_hot_link *hot = &run->detail->hot[i];
         x[hot->link] = 1;
         FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, s->demand, share, err));
         x[hot->link] = 0;
         for (size_t k = 0; k < c->n; k++) {
             hot->n_flows += worst_of(c, k, share) > 0 ? (c->count != NULL ? c->count[k] : 1) : 0;
         }
-        list_flows(s, share, hot);
+        split_list_flows(s, share, hot);
     }
 done:
     FAB_FREE_ALL(x, share);
     return status;
 }
 
-fab_status fab_trial_split(const fab_trial *trial, fab_figures *out, fab_error *err) {
+fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_subject *s = trial->subject;
-    const fab_dag *dag = dag_of(trial);
-    fab_scratch *scratch = trial->scratch;
+    const fab_prepared_phase *s = run->prepared;
+    const fab_dag *dag = dag_of(run);
+    fab_scratch *scratch = run->scratch;
     size_t size = s->fabric->n_links * sizeof *scratch->use;
     fab_split split = {0};
-    FAB_TRY(fab_router_split(trial->router, dag, s->demand, trial->bound, &split, err));
+    FAB_TRY(fab_router_split(run->router, dag, s->demand, run->bound, &split, err));
     FAB_TRY(FAB_GROW(scratch->worst, scratch->worst_capacity, s->demand->n_pairs, err));
     if (s->bisection) {
-        FAB_TRY(effective_bisection(trial, &split, &out->effective_bisection, err));
+        FAB_TRY(effective_bisection(run, &split, &out->effective_bisection, err));
     }
-    memcpy(scratch->use, s->demand->leg_rate, size);
-    memcpy(scratch->bytes, s->demand->leg_bytes, size);
+    memcpy(scratch->use, s->demand->segment_rate, size);
+    memcpy(scratch->bytes, s->demand->segment_bytes, size);
     FAB_TRY(fab_split_load(dag, &split, s->demand, s->demand->rate, scratch->use, err));
     FAB_TRY(fab_split_load(dag, &split, s->demand, s->demand->bytes, scratch->bytes, err));
-    FAB_TRY(fab_sample_loads(trial, scratch->use, scratch->bytes, out, err));
+    FAB_TRY(fab_sample_loads(run, scratch->use, scratch->bytes, out, err));
     FAB_TRY(fab_split_fold(dag, &split, FAB_FOLD_MAX, scratch->use, s->demand, scratch->worst, err));
     tally_flows(&s->classes, scratch->worst, out);
-    FAB_TRY(fab_sample_bound(trial, fab_router_is_minimal(trial->router), out, err));
-    if (trial->detail != NULL) {
-        fab_detail_loads(trial, scratch->use, scratch->bytes);
+    FAB_TRY(fab_sample_bound(run, fab_router_is_minimal(run->router), out, err));
+    if (run->detail != NULL) {
+        fab_detail_loads(run, scratch->use, scratch->bytes);
     }
-    if (trial->rates) {
-        FAB_TRY(fab_rate_split(trial, &split, scratch->bytes, out, err));
+    if (run->rates) {
+        FAB_TRY(fab_rate_split(run, &split, scratch->bytes, out, err));
     }
-    if (trial->detail != NULL) {
-        FAB_TRY(find_meetings(trial, &split, err));
-        FAB_TRY(fab_path_figures_of_split(trial->router, s->dag, &split, s->demand, s->phase, s->offer,
-                                          &trial->detail->paths, err));
-        FAB_TRY(fab_dependencies_add_minimal(trial->dependencies, fab_router_next_hops(trial->router),
-                                             fab_subject_twins(s, trial->router), s->demand, err));
+    if (run->detail != NULL) {
+        FAB_TRY(add_crossing_flows(run, &split, err));
+        FAB_TRY(fab_path_figures_of_split(run->router, s->dag, &split, s->demand, s->phase, s->offer,
+                                          &run->detail->paths, err));
+        FAB_TRY(fab_dependencies_add_minimal(run->dependencies, fab_router_next_hops(run->router),
+                                             fab_phase_switch_classes(s, run->router), s->demand, err));
     }
 done:
     fab_split_release(&split);

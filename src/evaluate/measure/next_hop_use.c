@@ -34,7 +34,7 @@ typedef struct group_use {
 } group_use;
 
 /* The group of next hops that a link of switch v was taken from, FAB_NONE where there was no choice. */
-static uint32_t group_of(const use *u, uint32_t v, uint32_t leaf) {
+static uint32_t use_group_of(const use *u, uint32_t v, uint32_t leaf) {
     const fab_next_hops *t = fab_router_next_hops(u->router);
     uint32_t group = fab_next_hops_group_of(t, v, leaf);
     return group != FAB_NONE && fab_next_hops_members(t, v, group).count > 1 ? group : FAB_NONE;
@@ -101,7 +101,7 @@ static void count_path(use *u, const fab_routes *routes, uint64_t flow, uint64_t
         if (fab_class_of(u->f, link)->kind != FAB_LINK_FABRIC) {
             continue;
         }
-        uint32_t group = group_of(u, tail_of(u, link), leaf);
+        uint32_t group = use_group_of(u, tail_of(u, link), leaf);
         if (group != FAB_NONE) {
             count_hop(u, flow, weight, link, group, later);
             later = 1;

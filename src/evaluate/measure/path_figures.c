@@ -12,15 +12,15 @@ typedef struct span {
 } span;
 
 /* Means are sums until they are divided. */
-static fab_path_range widen(fab_path_range a, fab_path_range b, double count) {
+static fab_path_range figures_widen(fab_path_range a, fab_path_range b, double count) {
     return (fab_path_range){fmin(a.min, b.min), a.mean + b.mean * count, fmax(a.max, b.max)};
 }
 
 static const span NOTHING = {.hops = {INFINITY, 0, 0}, .latency_s = {INFINITY, 0, 0}};
 
-static void add_path(span *to, double hops, double latency_s) {
-    to->hops = widen(to->hops, (fab_path_range){hops, hops, hops}, 1);
-    to->latency_s = widen(to->latency_s, (fab_path_range){latency_s, latency_s, latency_s}, 1);
+static void figures_add_path(span *to, double hops, double latency_s) {
+    to->hops = figures_widen(to->hops, (fab_path_range){hops, hops, hops}, 1);
+    to->latency_s = figures_widen(to->latency_s, (fab_path_range){latency_s, latency_s, latency_s}, 1);
 }
 
 static void finish_span(span *of, double n) {
@@ -42,8 +42,8 @@ static void add_flows(fab_path_tally *t, const span *flow, double rate_bps, doub
         sum->min_limit_bps = fab_router_reorders(t->router) ? INFINITY : 0;
     }
     t->weight += count;
-    sum->hops = widen(sum->hops, flow->hops, count);
-    sum->latency_s = widen(sum->latency_s, flow->latency_s, count);
+    sum->hops = figures_widen(sum->hops, flow->hops, count);
+    sum->latency_s = figures_widen(sum->latency_s, flow->latency_s, count);
     sum->max_spread_s = fmax(sum->max_spread_s, flow->spread_s);
     sum->mean_spread_s += flow->spread_s * count;
     if (fab_router_reorders(t->router)) {
@@ -58,19 +58,20 @@ static double latency_of(const fab_fabric *f, fab_link_id link) {
     return fab_class_of(f, link)->latency_s;
 }
 
-static bool is_network(const fab_fabric *f, fab_link_id link) {
+static bool figures_is_network(const fab_fabric *f, fab_link_id link) {
     fab_link_kind kind = fab_class_of(f, link)->kind;
     return kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
 }
 
 /* What all paths of a part of a flow share. Returns the network links among them, 0 inside a scale-up domain. */
-static uint32_t measure_legs(const fab_router *router, const fab_flow *flow, uint32_t part, double *out_s) {
-    fab_link_id links[FAB_FLOW_LEG_LINKS];
-    uint32_t n = fab_flow_legs(fab_router_fabric(router), fab_router_ports(router), flow->src, flow->dst, part, links);
+static uint32_t measure_segments(const fab_router *router, const fab_flow *flow, uint32_t part, double *out_s) {
+    fab_link_id links[FAB_FLOW_SEGMENT_LINKS];
+    uint32_t n =
+        fab_flow_segments(fab_router_fabric(router), fab_router_ports(router), flow->src, flow->dst, part, links);
     uint32_t hops = 0;
     *out_s = 0;
     for (uint32_t i = 0; i < n; i++) {
-        hops += is_network(fab_router_fabric(router), links[i]);
+        hops += figures_is_network(fab_router_fabric(router), links[i]);
         *out_s += latency_of(fab_router_fabric(router), links[i]);
     }
     return hops;
@@ -82,8 +83,8 @@ fab_status fab_path_tally_init(const fab_router *router, fab_path_tally *out, fa
     fab_status status = FAB_OK;
     size_t n_parts = (size_t)fab_router_ports(router)->nics_per_gpu * fab_router_ports(router)->n_planes;
     fab_path_tally tally = {.router = router, .sum = {.reorders = fab_router_reorders(router)}};
-    FAB_TRY(FAB_NEW(tally.leg_s, n_parts, err));
-    FAB_TRY(FAB_NEW(tally.leg_hops, n_parts, err));
+    FAB_TRY(FAB_NEW(tally.segment_s, n_parts, err));
+    FAB_TRY(FAB_NEW(tally.segment_hops, n_parts, err));
     *out = tally;
     tally = (fab_path_tally){0};
 done:
@@ -92,13 +93,13 @@ done:
 }
 
 void fab_path_tally_release(fab_path_tally *tally) {
-    FAB_FREE_ALL(tally->leg_s, tally->leg_hops);
+    FAB_FREE_ALL(tally->segment_s, tally->segment_hops);
     *tally = (fab_path_tally){0};
 }
 
 /* Part that the k-th path of a flow belongs to. Paths go round the NICs; one that crosses no switch boundary may be
  * taken for that of another plane, which changes nothing over all of them. */
-static uint32_t part_of(const fab_router *router, uint32_t k, const fab_link_id *links, size_t n) {
+static uint32_t figures_part_of(const fab_router *router, uint32_t k, const fab_link_id *links, size_t n) {
     const fab_fabric *f = fab_router_fabric(router);
     uint32_t nics = fab_router_ports(router)->nics_per_gpu;
     uint32_t plane = n > 0 ? f->switch_plane[fab_tail(f, links[0]) - f->first[FAB_NODE_SWITCH]]
@@ -114,7 +115,7 @@ static void measure_flow(fab_path_tally *t, const fab_path_chunk *chunk, uint32_
     if (r->between_switches) {
         fab_flow about = fab_phase_flow(chunk->phase, chunk->flow != NULL ? chunk->flow[flow] : chunk->first + flow);
         for (uint32_t part = 0; part < n_parts; part++) {
-            t->leg_hops[part] = measure_legs(t->router, &about, part, &t->leg_s[part]);
+            t->segment_hops[part] = measure_segments(t->router, &about, part, &t->segment_s[part]);
         }
     }
     *out = NOTHING;
@@ -125,15 +126,15 @@ static void measure_flow(fab_path_tally *t, const fab_path_chunk *chunk, uint32_
         uint32_t hops = 0;
         double latency_s = 0;
         for (size_t i = 0; i < n; i++) {
-            hops += is_network(f, links[i]);
+            hops += figures_is_network(f, links[i]);
             latency_s += latency_of(f, links[i]);
         }
         if (r->between_switches) {
-            uint32_t part = part_of(t->router, k, links, n);
-            hops += t->leg_hops[part];
-            latency_s += t->leg_s[part];
+            uint32_t part = figures_part_of(t->router, k, links, n);
+            hops += t->segment_hops[part];
+            latency_s += t->segment_s[part];
         }
-        add_path(out, hops, latency_s);
+        figures_add_path(out, hops, latency_s);
     }
     finish_span(out, n_paths);
 }
@@ -207,9 +208,9 @@ static void add_listed(fab_path_tally *t, const pair_paths *pairs, const fab_dem
         fab_flow flow = fab_phase_flow(phase, i);
         span paths = NOTHING;
         for (uint32_t part = 0; part < demand->n_parts; part++) {
-            double leg_s = 0;
-            double hops = measure_legs(t->router, &flow, part, &leg_s);
-            fab_path_range latency_s = {leg_s, leg_s, leg_s};
+            double segment_s = 0;
+            double hops = measure_segments(t->router, &flow, part, &segment_s);
+            fab_path_range latency_s = {segment_s, segment_s, segment_s};
             uint32_t pair = demand->pair_of[i * demand->n_parts + part];
             if (pair != FAB_NONE) {
                 hops += pairs->hops[pair];
@@ -217,8 +218,8 @@ static void add_listed(fab_path_tally *t, const pair_paths *pairs, const fab_dem
                 latency_s.mean += pairs->expected_s[pair];
                 latency_s.max += pairs->longest_s[pair];
             }
-            paths.hops = widen(paths.hops, (fab_path_range){hops, hops, hops}, 1);
-            paths.latency_s = widen(paths.latency_s, latency_s, 1);
+            paths.hops = figures_widen(paths.hops, (fab_path_range){hops, hops, hops}, 1);
+            paths.latency_s = figures_widen(paths.latency_s, latency_s, 1);
         }
         if (paths.hops.max > 0) {
             finish_span(&paths, demand->n_parts);
@@ -228,18 +229,18 @@ static void add_listed(fab_path_tally *t, const pair_paths *pairs, const fab_dem
 }
 
 /* NIC ports of the phase on a leaf: what lies between them and a GPU. */
-typedef struct leaf_legs {
+typedef struct leaf_segments {
     uint32_t n_ports;
     double min_s, max_s;
-} leaf_legs;
+} leaf_segments;
 
 /* Between GPU and leaf of an all-to-all. */
-typedef struct all_legs {
-    leaf_legs *of_leaf;  /* shape [n_leaves] */
-    double mean_s;       /* of a flow, both ends */
-    double n_parts;      /* of all flows that leave their domain */
-    double largest_rate; /* no flow is offered more */
-} all_legs;
+typedef struct all_segments {
+    leaf_segments *of_leaf; /* shape [n_leaves] */
+    double mean_s;          /* of a flow, both ends */
+    double n_parts;         /* of all flows that leave their domain */
+    double largest_rate;    /* no flow is offered more */
+} all_segments;
 
 static double pcie_of(const fab_fabric *f, fab_node_id nic) {
     double latency_s = 0;
@@ -251,10 +252,10 @@ static double pcie_of(const fab_fabric *f, fab_node_id nic) {
     return latency_s;
 }
 
-/* The bytes of NICs say how many parts use their ports. GPUs that hand over between rails cross their domain as well:
+/* The bytes of NICs say how many parts use their ports. GPUs that relay between rails cross their domain as well:
  * no longer than twice over any scale-up link. */
-static fab_status measure_all_legs(const fab_router *router, const fab_phase *phase, const fab_offer *offer,
-                                   all_legs *out, fab_error *err) {
+static fab_status measure_all_segments(const fab_router *router, const fab_phase *phase, const fab_offer *offer,
+                                       all_segments *out, fab_error *err) {
     const fab_fabric *f = fab_router_fabric(router);
     const fab_next_hops *t = fab_router_next_hops(router);
     uint32_t n_planes = fab_router_ports(router)->n_planes;
@@ -268,7 +269,7 @@ static fab_status measure_all_legs(const fab_router *router, const fab_phase *ph
         double pcie_s = bytes > 0 ? pcie_of(f, f->first[FAB_NODE_NIC] + nic) : 0;
         for (uint32_t plane = 0; bytes > 0 && plane < n_planes; plane++) {
             fab_link_id up = fab_router_ports(router)->nic_access[(size_t)nic * n_planes + plane];
-            leaf_legs *leaf = &out->of_leaf[fab_next_hops_column(t, fab_head(f, up) - f->first[FAB_NODE_SWITCH])];
+            leaf_segments *leaf = &out->of_leaf[fab_next_hops_column(t, fab_head(f, up) - f->first[FAB_NODE_SWITCH])];
             double latency_s = pcie_s + latency_of(f, up);
             leaf->min_s = leaf->n_ports == 0 ? latency_s : fmin(leaf->min_s, latency_s);
             leaf->max_s = fmax(leaf->max_s, latency_s);
@@ -285,22 +286,22 @@ static fab_status measure_all_legs(const fab_router *router, const fab_phase *ph
 }
 
 /* Parts between two ports of one leaf, which no pair of the demand holds. */
-static void add_own_leaf(fab_path_tally *t, const all_legs *legs, double n_parts, double parts_per_flow) {
+static void add_own_leaf(fab_path_tally *t, const all_segments *segments, double n_parts, double parts_per_flow) {
     span paths = NOTHING;
     for (uint32_t leaf = 0; leaf < fab_next_hops_n_leaves(fab_router_next_hops(t->router)); leaf++) {
-        const leaf_legs *own = &legs->of_leaf[leaf];
+        const leaf_segments *own = &segments->of_leaf[leaf];
         if (own->n_ports > 1) {
             const fab_path_range latency_s = {2 * own->min_s, 0, 2 * own->max_s};
-            paths.latency_s = widen(paths.latency_s, latency_s, 1);
+            paths.latency_s = figures_widen(paths.latency_s, latency_s, 1);
         }
     }
     if (n_parts > 0.5) {
         paths.hops = (fab_path_range){2, 2, 2};
-        add_flows(t, &paths, legs->largest_rate, n_parts / parts_per_flow);
+        add_flows(t, &paths, segments->largest_rate, n_parts / parts_per_flow);
     }
 }
 
-/* Part of the flows between domains that change rails, so that a GPU of either domain hands over. */
+/* Part of the flows between domains that change rails, so that a GPU of either domain relays. */
 static fab_status changing_rails(const fab_router *router, const fab_all_to_all *all, double *out_ratio,
                                  fab_error *err) {
     fab_status status = FAB_OK;
@@ -341,39 +342,39 @@ done:
 static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const fab_demand *demand,
                                const fab_phase *phase, const fab_offer *offer, fab_error *err) {
     const fab_fabric *f = fab_router_fabric(t->router);
-    all_legs legs = {0};
-    double handing_over_s = 0; /* at most */
+    all_segments segments = {0};
+    double relaying_s = 0; /* at most */
     double n_parts = demand->n_parts;
     double changing = 0;
-    fab_status status = measure_all_legs(t->router, phase, offer, &legs, err);
-    double own_leaf = legs.n_parts;
+    fab_status status = measure_all_segments(t->router, phase, offer, &segments, err);
+    double own_leaf = segments.n_parts;
     if (status == FAB_OK && f->forwards_in_domain) {
         status = changing_rails(t->router, &phase->all, &changing, err);
     }
     for (uint32_t k = 0; f->forwards_in_domain && k < f->n_classes; k++) {
         if (f->classes[k].kind == FAB_LINK_SCALEUP) {
-            handing_over_s = fmax(handing_over_s, 2 * f->classes[k].latency_s);
+            relaying_s = fmax(relaying_s, 2 * f->classes[k].latency_s);
         }
     }
     for (uint32_t dst = 0; status == FAB_OK && dst < demand->n_leaves; dst++) {
         for (uint32_t i = demand->first[dst]; i < demand->first[dst + 1]; i++) {
-            const leaf_legs *from = &legs.of_leaf[demand->src[i]];
-            const leaf_legs *to = &legs.of_leaf[dst];
+            const leaf_segments *from = &segments.of_leaf[demand->src[i]];
+            const leaf_segments *to = &segments.of_leaf[dst];
             double parts = (double)demand->parts[i];
             double hops = pairs->hops[i] + 2;
             const span paths = {.hops = {hops, hops, hops},
                                 .latency_s = {pairs->shortest_s[i] + from->min_s + to->min_s, pairs->expected_s[i],
-                                              pairs->longest_s[i] + from->max_s + to->max_s + handing_over_s},
+                                              pairs->longest_s[i] + from->max_s + to->max_s + relaying_s},
                                 .spread_s = pairs->longest_s[i] - pairs->shortest_s[i]};
             add_flows(t, &paths, demand->rate[i] / parts * n_parts, parts / n_parts);
             own_leaf -= parts;
         }
     }
     if (status == FAB_OK) {
-        add_own_leaf(t, &legs, own_leaf, n_parts);
-        t->sum.latency_s.mean += (legs.mean_s + changing * handing_over_s) * t->weight;
+        add_own_leaf(t, &segments, own_leaf, n_parts);
+        t->sum.latency_s.mean += (segments.mean_s + changing * relaying_s) * t->weight;
     }
-    free(legs.of_leaf);
+    free(segments.of_leaf);
     return status;
 }
 
@@ -430,11 +431,11 @@ fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag
         double most_s = 0;
         uint32_t hops = 0;
         for (uint32_t part = 0; part < demand->n_parts; part++) {
-            double leg_s = 0;
-            hops += measure_legs(router, &flow, part, &leg_s);
+            double segment_s = 0;
+            hops += measure_segments(router, &flow, part, &segment_s);
             uint32_t pair =
                 fab_demand_pair(demand, f, fab_router_ports(router), fab_router_next_hops(router), phase, i, part);
-            most_s = fmax(most_s, leg_s + (pair != FAB_NONE ? longest_s[pair] : 0));
+            most_s = fmax(most_s, segment_s + (pair != FAB_NONE ? longest_s[pair] : 0));
         }
         out_bps[i] = fab_router_reorders(router) && hops > 0 ? window_limit(router, most_s) : (double)INFINITY;
     }

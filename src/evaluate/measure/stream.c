@@ -12,34 +12,34 @@
 static fab_status load_flows(const fab_stream *s, uint64_t first, uint32_t n, fab_scratch *scratch, fab_chunk *out,
                              fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_subject *subject = s->trial->subject;
+    const fab_prepared_phase *prepared = s->run->prepared;
     FAB_TRY(FAB_GROW(scratch->volume, scratch->volume_capacity, n, err));
-    if (subject->offer->rate == NULL) {
+    if (prepared->offer->rate == NULL) {
         FAB_TRY(FAB_GROW(scratch->rate, scratch->rate_capacity, n, err));
-        fab_offer_chunk(subject->offer, subject->phase, first, n, scratch->rate);
+        fab_offer_chunk(prepared->offer, prepared->phase, first, n, scratch->rate);
     }
     for (uint32_t i = 0; i < n; i++) {
-        bool listed = subject->phase->all.n == 0;
-        scratch->volume[i] = (double)(listed ? subject->phase->bytes[first + i] : subject->phase->all.bytes);
+        bool listed = prepared->phase->all.n == 0;
+        scratch->volume[i] = (double)(listed ? prepared->phase->bytes[first + i] : prepared->phase->all.bytes);
     }
     *out = (fab_chunk){.first = first,
-                       .rate = subject->offer->rate != NULL ? subject->offer->rate + first : scratch->rate,
+                       .rate = prepared->offer->rate != NULL ? prepared->offer->rate + first : scratch->rate,
                        .volume = scratch->volume};
 done:
     return status;
 }
 
-static uint32_t nic_of(const fab_subject *s, uint32_t gpu) {
+static uint32_t nic_of(const fab_prepared_phase *s, uint32_t gpu) {
     return fab_head(s->fabric, s->ports->gpu_nic[gpu]) - s->fabric->first[FAB_NODE_NIC];
 }
 
 /* The bundles of all sources to one GPU, appended at *n. */
 static void add_bundles(const fab_stream *s, uint32_t gpu, fab_scratch *scratch, uint32_t *n) {
-    const fab_subject *subject = s->trial->subject;
+    const fab_prepared_phase *prepared = s->run->prepared;
     uint32_t *members = scratch->members;
-    const fab_all_to_all *all = &subject->phase->all;
-    uint32_t nic = nic_of(subject, gpu);
-    uint32_t per_domain = subject->ports->gpu_scaleup[gpu] != FAB_NONE ? subject->fabric->gpus_per_domain : 1;
+    const fab_all_to_all *all = &prepared->phase->all;
+    uint32_t nic = nic_of(prepared, gpu);
+    uint32_t per_domain = prepared->ports->gpu_scaleup[gpu] != FAB_NONE ? prepared->fabric->gpus_per_domain : 1;
     uint32_t first = gpu / per_domain * per_domain;
     for (uint32_t i = 0; i < s->n_sources; i++) {
         members[i] = s->sources[i].count;
@@ -51,14 +51,14 @@ static void add_bundles(const fab_stream *s, uint32_t gpu, fab_scratch *scratch,
     }
     for (uint32_t i = 0; i < s->n_sources; i++) {
         if (members[i] > 0) {
-            double most = fmax(s->sources[i].sent, subject->offer->received[nic]);
+            double most = fmax(s->sources[i].sent, prepared->offer->received[nic]);
             double volume = (double)all->bytes * members[i];
             scratch->from[*n] = s->sources[i].leaf;
             scratch->to_nic[*n] = nic;
             scratch->source[*n] = i;
             scratch->to[*n] = gpu - all->first;
             scratch->volume[*n] = volume;
-            scratch->rate[*n] = volume * subject->offer->line_bps / most;
+            scratch->rate[*n] = volume * prepared->offer->line_bps / most;
             scratch->count[(*n)++] = members[i];
         }
     }
@@ -67,7 +67,7 @@ static void add_bundles(const fab_stream *s, uint32_t gpu, fab_scratch *scratch,
 static fab_status load_bundles(const fab_stream *s, uint64_t chunk, fab_scratch *scratch, fab_chunk *out,
                                fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_all_to_all *all = &s->trial->subject->phase->all;
+    const fab_all_to_all *all = &s->run->prepared->phase->all;
     uint32_t n = 0;
     size_t most = s->per_chunk * s->n_sources;
     uint64_t first = all->first + chunk * s->per_chunk;
@@ -83,7 +83,7 @@ static fab_status load_bundles(const fab_stream *s, uint64_t chunk, fab_scratch 
     for (uint64_t gpu = first; gpu < last && gpu < (uint64_t)all->first + all->n; gpu++) {
         add_bundles(s, (uint32_t)gpu, scratch, &n);
     }
-    FAB_TRY(fab_route_to_ports(s->trial->router, n, scratch->from, scratch->to_nic, &scratch->routes, err));
+    FAB_TRY(fab_route_to_ports(s->run->router, n, scratch->from, scratch->to_nic, &scratch->routes, err));
     *out = (fab_chunk){.routes = &scratch->routes,
                        .first = chunk * most,
                        .rate = scratch->rate,
@@ -98,9 +98,9 @@ done:
 fab_status fab_stream_load(const fab_stream *s, uint64_t chunk, fab_pass_kind pass, fab_scratch *scratch,
                            fab_chunk *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_trial *trial = s->trial;
-    const fab_phase *phase = trial->subject->phase;
-    scratch->routes.wants_groups = pass == FAB_PASS_LOADS && trial->detail != NULL;
+    const fab_engine_run *run = s->run;
+    const fab_phase *phase = run->prepared->phase;
+    scratch->routes.wants_groups = pass == FAB_PASS_LOADS && run->detail != NULL;
     if (s->sources != NULL) {
         return load_bundles(s, chunk, scratch, out, err);
     }
@@ -114,7 +114,7 @@ fab_status fab_stream_load(const fab_stream *s, uint64_t chunk, fab_pass_kind pa
     out->routes = s->whole;
     if (s->whole == NULL) {
         scratch->routes.between_switches = phase->all.n > 0;
-        FAB_TRY(fab_route_flows(trial->router, phase, first, n, NULL, trial->seed, &scratch->routes, err));
+        FAB_TRY(fab_route_flows(run->router, phase, first, n, NULL, run->seed, &scratch->routes, err));
         out->routes = &scratch->routes;
     }
 done:
@@ -127,13 +127,13 @@ static int by_leaf_and_sent(const void *a, const void *b) {
     return x->leaf != y->leaf ? (x->leaf > y->leaf) - (x->leaf < y->leaf) : (x->sent > y->sent) - (x->sent < y->sent);
 }
 
-static fab_source source_of_gpu(const fab_subject *s, uint32_t gpu) {
+static fab_source source_of_gpu(const fab_prepared_phase *s, uint32_t gpu) {
     uint32_t nic = nic_of(s, gpu);
     return (fab_source){.leaf = fab_head(s->fabric, s->ports->nic_access[nic]), .sent = s->offer->sent[nic]};
 }
 
 /* s->member, from s->source_of. */
-static fab_status list_members(fab_stream *s, uint32_t n, fab_error *err) {
+static fab_status stream_list_members(fab_stream *s, uint32_t n, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_NEW(s->member_first, (size_t)s->n_sources + 1, err));
     FAB_TRY(FAB_NEW(s->member, n, err));
@@ -153,12 +153,12 @@ done:
 
 static fab_status open_bundles(fab_stream *s, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_subject *subject = s->trial->subject;
-    const fab_all_to_all *all = &subject->phase->all;
+    const fab_prepared_phase *prepared = s->run->prepared;
+    const fab_all_to_all *all = &prepared->phase->all;
     FAB_TRY(FAB_NEW(s->sources, all->n, err));
     FAB_TRY(FAB_NEW(s->source_of, all->n, err));
     for (uint32_t i = 0; i < all->n; i++) {
-        s->sources[i] = source_of_gpu(subject, all->first + i);
+        s->sources[i] = source_of_gpu(prepared, all->first + i);
     }
     qsort(s->sources, all->n, sizeof *s->sources, by_leaf_and_sent);
     for (uint32_t i = 0; i < all->n; i++) { /* count equal ones */
@@ -168,11 +168,11 @@ static fab_status open_bundles(fab_stream *s, fab_error *err) {
         s->sources[s->n_sources - 1].count++;
     }
     for (uint32_t i = 0; i < all->n; i++) {
-        fab_source key = source_of_gpu(subject, all->first + i);
+        fab_source key = source_of_gpu(prepared, all->first + i);
         const fab_source *found = bsearch(&key, s->sources, s->n_sources, sizeof key, by_leaf_and_sent);
         s->source_of[i] = (uint32_t)(found - s->sources);
     }
-    FAB_TRY(list_members(s, all->n, err));
+    FAB_TRY(stream_list_members(s, all->n, err));
     s->per_chunk = CHUNK_PATHS / s->n_sources + 1;
     s->n_chunks = (all->n + s->per_chunk - 1) / s->per_chunk;
 done:
@@ -181,38 +181,38 @@ done:
 
 static fab_status open_whole(fab_stream *s, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_trial *trial = s->trial;
-    const fab_phase *phase = trial->subject->phase;
+    const fab_engine_run *run = s->run;
+    const fab_phase *phase = run->prepared->phase;
     fab_chunk chunk;
     if (phase->n_flows > MOST_AT_ONCE) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
                  "engine %s takes all flows of a phase at once; %" PRIu64 " exceed the limit of %u",
-                 fab_router_engine(trial->router), phase->n_flows, MOST_AT_ONCE);
+                 fab_router_engine(run->router), phase->n_flows, MOST_AT_ONCE);
     }
     s->per_chunk = phase->n_flows;
     s->n_chunks = 1;
-    FAB_TRY(load_flows(s, 0, (uint32_t)phase->n_flows, trial->scratch, &chunk, err));
-    trial->scratch->routes.between_switches = false;
-    FAB_TRY(fab_route_flows(trial->router, phase, 0, (uint32_t)phase->n_flows, chunk.rate, trial->seed,
-                            &trial->scratch->routes, err));
-    s->whole = &trial->scratch->routes;
+    FAB_TRY(load_flows(s, 0, (uint32_t)phase->n_flows, run->scratch, &chunk, err));
+    run->scratch->routes.between_switches = false;
+    FAB_TRY(fab_route_flows(run->router, phase, 0, (uint32_t)phase->n_flows, chunk.rate, run->seed,
+                            &run->scratch->routes, err));
+    s->whole = &run->scratch->routes;
 done:
     return status;
 }
 
-fab_status fab_stream_open(const fab_trial *trial, fab_stream *s, fab_error *err) {
-    const fab_subject *subject = trial->subject;
-    const fab_router *router = trial->router;
-    const fab_phase *phase = subject->phase;
-    uint64_t limit = trial->whole_paths > 0 ? trial->whole_paths : FAB_WHOLE_PATHS;
+fab_status fab_stream_open(const fab_engine_run *run, fab_stream *s, fab_error *err) {
+    const fab_prepared_phase *prepared = run->prepared;
+    const fab_router *router = run->router;
+    const fab_phase *phase = prepared->phase;
+    uint64_t limit = run->kept_paths > 0 ? run->kept_paths : FAB_KEPT_PATHS;
     uint64_t per_flow = fab_paths_per_flow(router);
-    *s = (fab_stream){.trial = trial};
+    *s = (fab_stream){.run = run};
     bool all_at_once = fab_router_takes_phases(router) || fab_router_n_rounds(router) > 1;
     if (all_at_once || phase->n_flows <= limit / per_flow) {
         return open_whole(s, err);
     }
-    bool alike = fab_router_is_by_destination(router) && phase->all.n > 0 && subject->demand->n_parts == 1 &&
-                 !subject->fabric->forwards_in_domain;
+    bool alike = fab_router_is_by_destination(router) && phase->all.n > 0 && prepared->demand->n_parts == 1 &&
+                 !prepared->fabric->forwards_in_domain;
     if (alike) {
         return open_bundles(s, err);
     }

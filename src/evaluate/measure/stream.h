@@ -20,7 +20,7 @@ typedef struct fab_source {
 
 /** What is carried. The arrays are shared by all readers of the stream. */
 typedef struct fab_stream {
-    const fab_trial *trial;
+    const fab_engine_run *run;
     const fab_routes *whole; /**< routed already: the only chunk */
     uint64_t n_chunks, per_chunk;
     fab_source *sources; /**< of bundles; NULL without */
@@ -41,13 +41,13 @@ typedef struct fab_chunk {
     const uint32_t *to;     /**< of bundles: GPU of the all-to-all */
 } fab_chunk;
 
-/** Opens the routes of trial->subject->phase; routes them into trial->scratch where they are kept whole. */
-fab_status fab_stream_open(const fab_trial *trial, fab_stream *out, fab_error *err) FAB_MUST_USE;
+/** Opens the routes of run->prepared->phase; routes them into run->scratch where they are kept whole. */
+fab_status fab_stream_open(const fab_engine_run *run, fab_stream *out, fab_error *err) FAB_MUST_USE;
 void fab_stream_close(fab_stream *stream);
 
 /** What a pass over the stream reads. */
 typedef enum fab_pass_kind {
-    FAB_PASS_LOADS, /**< rates and bytes; groups, where the trial has a detail */
+    FAB_PASS_LOADS, /**< rates and bytes; groups, where the run has a detail */
     FAB_PASS_FLOWS  /**< none of these: rate, volume and groups may be NULL */
 } fab_pass_kind;
 

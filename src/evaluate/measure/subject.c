@@ -2,15 +2,15 @@
 #include "context/context_parts.h"
 #include "fab/memory.h"
 #include "measure_rates.h"
-#include "times/handover.h"
+#include "times/relay.h"
 
 #include <string.h>
 
-fab_status fab_subject_init(const fab_context *context, size_t phase, fab_subject *out, fab_error *err) {
+fab_status fab_prepared_init(const fab_context *context, size_t phase, fab_prepared_phase *out, fab_error *err) {
     static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
     fab_status status = FAB_OK;
     const fab_fabric *f = fab_context_what(context)->fabric;
-    fab_subject s = {.fabric = f};
+    fab_prepared_phase s = {.fabric = f};
     FAB_TRY(fab_context_traffic(context, &s.traffic, err));
     FAB_TRY(fab_context_ports(context, &s.ports, err));
     FAB_TRY(fab_context_next_hops(context, &s.next_hops, err));
@@ -21,21 +21,21 @@ fab_status fab_subject_init(const fab_context *context, size_t phase, fab_subjec
     s.bisection = strcmp(s.phase->collective, "bisection") == 0;
     FAB_TRY(fab_flow_classes_init(&s, &s.classes, err));
     FAB_TRY(FAB_NEW(s.spray, f->n_links, err));
-    memcpy(s.spray, s.demand->leg_rate, f->n_links * sizeof *s.spray);
+    memcpy(s.spray, s.demand->segment_rate, f->n_links * sizeof *s.spray);
     FAB_TRY(fab_split_load(s.dag, &EVEN, s.demand, s.demand->rate, s.spray, err));
     FAB_TRY(fab_check_conservation(f, s.spray, err));
     fab_to_utilisation(f, s.spray);
     FAB_TRY(fab_least_time(&s, &s.least_s, err));
-    FAB_TRY(fab_handover_find(&s, &s.handover, &s.handover_s, err));
+    FAB_TRY(fab_relay_find(&s, &s.relay, &s.relay_s, err));
     *out = s;
-    s = (fab_subject){0};
+    s = (fab_prepared_phase){0};
 done:
-    fab_subject_release(&s);
+    fab_prepared_release(&s);
     return status;
 }
 
-void fab_subject_release(fab_subject *subject) {
-    fab_flow_classes_release(&subject->classes);
-    FAB_FREE_ALL(subject->spray, subject->handover);
-    *subject = (fab_subject){0};
+void fab_prepared_release(fab_prepared_phase *prepared) {
+    fab_flow_classes_release(&prepared->classes);
+    FAB_FREE_ALL(prepared->spray, prepared->relay);
+    *prepared = (fab_prepared_phase){0};
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 void fab_state_key_release(fab_state_key *key) {
-    FAB_FREE_ALL(key->link, key->left, key->moved, key->new_gpu);
+    FAB_FREE_ALL(key->link, key->residual, key->moved, key->new_gpu);
     *key = (fab_state_key){.version = 0};
 }
 
@@ -14,7 +14,7 @@ static bool is_same(const fab_state_key *key, const fab_state *state) {
     const uint32_t n_links = mask != NULL ? mask->n_links : 0;
     bool same = key->is_set && key->when == state->when && key->n_links == n_links && key->n_moved == state->n_moved;
     for (uint32_t i = 0; same && i < n_links; i++) {
-        same = key->link[i] == mask->link[i] && key->left[i] == mask->left[mask->link[i]];
+        same = key->link[i] == mask->link[i] && key->residual[i] == mask->residual[mask->link[i]];
     }
     for (size_t i = 0; same && i < state->n_moved; i++) {
         same = key->moved[i] == state->moved[i] && key->new_gpu[i] == state->new_gpu[state->moved[i]];
@@ -32,12 +32,12 @@ fab_status fab_state_key_take(fab_state_key *key, const fab_state *state, fab_er
     key->is_set = false;
     key->version++;
     FAB_TRY(FAB_GROW(key->link, key->link_capacity, n_links, err));
-    FAB_TRY(FAB_GROW(key->left, key->left_capacity, n_links, err));
+    FAB_TRY(FAB_GROW(key->residual, key->left_capacity, n_links, err));
     FAB_TRY(FAB_GROW(key->moved, key->moved_capacity, state->n_moved, err));
     FAB_TRY(FAB_GROW(key->new_gpu, key->new_capacity, state->n_moved, err));
     for (uint32_t i = 0; i < n_links; i++) {
         key->link[i] = mask->link[i];
-        key->left[i] = mask->left[mask->link[i]];
+        key->residual[i] = mask->residual[mask->link[i]];
     }
     for (size_t i = 0; i < state->n_moved; i++) {
         key->moved[i] = state->moved[i];

@@ -16,7 +16,7 @@ typedef struct fab_state_key {
     uint32_t n_links;
     size_t n_moved;
     fab_link_id *link;
-    double *left;
+    double *residual;
     uint32_t *moved, *new_gpu; /**< shape [n_moved]: new_gpu of moved */
     size_t link_capacity, left_capacity, moved_capacity, new_capacity;
 } fab_state_key;

@@ -11,9 +11,9 @@ const char *const fab_finding_kinds[FAB_FINDING_N] = {
     "unreachable",   "absent-switch", "missing-cable", "extra-cable", "missing-port", "miswired",
     "swapped-rails", "wrong-rail",    "wrong-speed",   "one-sided",   "single-point", "contradiction"};
 
-/* Findings grow here; texts live in a site of their own, whose arena they use. */
+/* Findings grow here; texts live in a network of their own, whose arena they use. */
 struct fab_audit_memory {
-    fab_site *texts;
+    fab_network *texts;
     size_t capacity;
 };
 
@@ -23,7 +23,7 @@ fab_status fab_audit_text(auditor *a, const char **out, fab_error *err, const ch
     va_start(arguments, fmt);
     (void)vsnprintf(text, sizeof text, fmt, arguments);
     va_end(arguments);
-    return fab_site_text(a->out->memory->texts, text, strlen(text), out, err);
+    return fab_network_text(a->out->memory->texts, text, strlen(text), out, err);
 }
 
 static const char *or_empty(const char *text) {
@@ -37,8 +37,8 @@ fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err)
     fab_finding *f = &out->findings[out->n_findings++];
     *f = *finding;
     const char **texts[] = {&f->node, &f->port, &f->other, &f->other_port, &f->text, &f->work};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) { /* of a site that may be gone before the audit */
-        FAB_TRY(fab_site_text(out->memory->texts, or_empty(*texts[i]), strlen(or_empty(*texts[i])), texts[i], err));
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) { /* of a network that may be gone before the audit */
+        FAB_TRY(fab_network_text(out->memory->texts, or_empty(*texts[i]), strlen(or_empty(*texts[i])), texts[i], err));
     }
 done:
     return status;
@@ -53,20 +53,20 @@ done:
 }
 
 uint32_t fab_audit_boundary_of(const auditor *a, uint32_t cable) {
-    const fab_site_cable *c = &a->site->cables[cable];
+    const fab_network_cable *c = &a->net->cables[cable];
     uint32_t tier[2];
     for (int i = 0; i < 2; i++) {
         uint32_t v = c->end[i].node;
-        if (a->site->nodes[v].kind == FAB_SITE_SERVICE) {
+        if (a->net->nodes[v].kind == FAB_NETWORK_SERVICE) {
             return 0;
         }
-        tier[i] = fab_site_is_host(a->site, v) ? 0 : a->shape->tier[v];
+        tier[i] = fab_network_is_host(a->net, v) ? 0 : a->shape->tier[v];
     }
     uint32_t upper = tier[0] > tier[1] ? tier[0] : tier[1];
     return tier[0] == tier[1] ? 0 : upper;
 }
 
-static int by_value(const void *x, const void *y) {
+static int audit_by_value(const void *x, const void *y) {
     double a = *(const double *)x;
     double b = *(const double *)y;
     return (a > b) - (a < b);
@@ -89,16 +89,16 @@ static double most_frequent(const double *rates, uint32_t n) {
 static fab_status find_usual_rates(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
     double *rates = NULL;
-    FAB_TRY(FAB_NEW(rates, a->site->n_cables, err));
+    FAB_TRY(FAB_NEW(rates, a->net->n_cables, err));
     FAB_TRY(FAB_NEW(a->usual_bps, (size_t)a->shape->n_tiers + 2, err));
     for (uint32_t t = 1; t <= a->shape->n_tiers; t++) {
         uint32_t n = 0;
-        for (uint32_t c = 0; c < a->site->n_cables; c++) {
-            if (a->site->cables[c].rate_bps > 0 && fab_audit_boundary_of(a, c) == t) {
-                rates[n++] = a->site->cables[c].rate_bps;
+        for (uint32_t c = 0; c < a->net->n_cables; c++) {
+            if (a->net->cables[c].rate_bps > 0 && fab_audit_boundary_of(a, c) == t) {
+                rates[n++] = a->net->cables[c].rate_bps;
             }
         }
-        qsort(rates, n, sizeof *rates, by_value);
+        qsort(rates, n, sizeof *rates, audit_by_value);
         a->usual_bps[t] = most_frequent(rates, n);
     }
 done:
@@ -106,7 +106,7 @@ done:
     return status;
 }
 
-static int by_damage(const void *x, const void *y) {
+static int by_impact(const void *x, const void *y) {
     const fab_finding *a = x;
     const fab_finding *b = y;
     if (a->damage_bps != b->damage_bps) {
@@ -125,16 +125,16 @@ static int by_damage(const void *x, const void *y) {
 
 void fab_audit_sort(fab_audit *audit) {
     if (audit->n_findings > 0) {
-        qsort(audit->findings, audit->n_findings, sizeof *audit->findings, by_damage);
+        qsort(audit->findings, audit->n_findings, sizeof *audit->findings, by_impact);
     }
 }
 
 static void count(auditor *a) {
-    const fab_site *site = a->site;
-    for (uint32_t v = 0; v < site->n_nodes; v++) {
-        a->out->n_hosts += fab_site_is_host(site, v);
-        a->out->n_switches += site->nodes[v].kind == FAB_SITE_SWITCH;
-        a->out->n_services += site->nodes[v].kind == FAB_SITE_SERVICE;
+    const fab_network *net = a->net;
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        a->out->n_hosts += fab_network_is_host(net, v);
+        a->out->n_switches += net->nodes[v].kind == FAB_NETWORK_SWITCH;
+        a->out->n_services += net->nodes[v].kind == FAB_NETWORK_SERVICE;
     }
     a->out->n_servers = a->shape->n_servers;
     a->out->has_rails = a->shape->has_rails;
@@ -148,7 +148,7 @@ fab_status fab_audit_open(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_NEW(a->out, 1, err));
     FAB_TRY(FAB_NEW(a->out->memory, 1, err));
-    FAB_TRY(fab_site_new("", &a->out->memory->texts, err));
+    FAB_TRY(fab_network_new("", &a->out->memory->texts, err));
     count(a);
     FAB_TRY(find_usual_rates(a, err));
 done:
@@ -164,7 +164,7 @@ void fab_audit_close(auditor *a) {
 
 fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err) {
     fab_status status = FAB_OK;
-    auditor a = {.shape = shape, .site = shape->site};
+    auditor a = {.shape = shape, .net = shape->net};
     FAB_TRY(fab_audit_open(&a, err));
     FAB_TRY(fab_audit_names(&a, err));
     FAB_TRY(fab_audit_trunks(&a, err));
@@ -185,7 +185,7 @@ void fab_audit_free(fab_audit *audit) {
         return;
     }
     if (audit->memory != NULL) {
-        fab_site_free(audit->memory->texts);
+        fab_network_free(audit->memory->texts);
     }
     FAB_FREE_ALL(audit->memory, audit->findings, audit->lacks, audit);
 }

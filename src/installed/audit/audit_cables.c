@@ -11,7 +11,7 @@ typedef struct boundary_rates {
 } boundary_rates;
 
 static bool is_planned(const auditor *a, uint32_t cable) {
-    return a->planned_bps != NULL && a->planned_bps[cable] > 0 && a->site->cables[cable].rate_bps > 0;
+    return a->planned_bps != NULL && a->planned_bps[cable] > 0 && a->net->cables[cable].rate_bps > 0;
 }
 
 static const char *work_on_speed(double bps, double meant_bps) {
@@ -21,7 +21,7 @@ static const char *work_on_speed(double bps, double meant_bps) {
 
 static fab_status look_at_speed(auditor *a, uint32_t cable, double usual, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site_cable *c = &a->site->cables[cable];
+    const fab_network_cable *c = &a->net->cables[cable];
     double meant = is_planned(a, cable) ? a->planned_bps[cable] : usual;
     fab_finding f = fab_audit_finding(a, FAB_FINDING_SPEED, &c->end[0], &c->end[1]);
     f.damage_bps = meant > c->rate_bps ? meant - c->rate_bps : 0;
@@ -41,8 +41,8 @@ done:
 static fab_status look_at_boundary(auditor *a, uint32_t t, boundary_rates *rates, fab_error *err) {
     fab_status status = FAB_OK;
     boundary_rates r = {.is_uniform = true};
-    for (uint32_t cable = 0; cable < a->site->n_cables; cable++) {
-        double bps = a->site->cables[cable].rate_bps;
+    for (uint32_t cable = 0; cable < a->net->n_cables; cable++) {
+        double bps = a->net->cables[cable].rate_bps;
         if (!is_planned(a, cable) || fab_audit_boundary_of(a, cable) != t) {
             continue;
         }
@@ -70,9 +70,9 @@ done:
 
 static fab_status look_at_ends(auditor *a, uint32_t cable, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site_cable *c = &a->site->cables[cable];
+    const fab_network_cable *c = &a->net->cables[cable];
     uint32_t says = c->end[0].line != 0 ? 0 : 1;
-    const fab_site_end *here = &c->end[says];
+    const fab_network_end *here = &c->end[says];
     fab_finding f = fab_audit_finding(a, FAB_FINDING_ONE_SIDED, &c->end[says ^ 1], here);
     f.damage_bps = c->rate_bps;
     f.line = here->line;
@@ -93,22 +93,22 @@ fab_status fab_audit_cables(auditor *a, fab_error *err) {
             FAB_TRY(look_at_boundary(a, t, &rates[t], err));
         }
     }
-    for (uint32_t cable = 0; cable < a->site->n_cables; cable++) {
-        const fab_site_cable *c = &a->site->cables[cable];
+    for (uint32_t cable = 0; cable < a->net->n_cables; cable++) {
+        const fab_network_cable *c = &a->net->cables[cable];
         uint32_t t = fab_audit_boundary_of(a, cable);
         bool is_told = t <= FAB_AUDIT_BOUNDARIES && rates[t].is_uniform && is_planned(a, cable);
         if (t > 0 && t <= FAB_AUDIT_BOUNDARIES && c->rate_bps > 0 && !is_told) {
             FAB_TRY(look_at_speed(a, cable, usual[t], err));
         }
-        if (a->site->reports_both_ends && (c->end[0].line == 0 || c->end[1].line == 0)) {
+        if (a->net->reports_both_ends && (c->end[0].line == 0 || c->end[1].line == 0)) {
             FAB_TRY(look_at_ends(a, cable, err));
         }
     }
-    for (uint32_t i = 0; i < a->site->n_notes; i++) {
+    for (uint32_t i = 0; i < a->net->n_notes; i++) {
         const fab_finding f = {.kind = FAB_FINDING_CONTRADICTION,
-                               .text = a->site->notes[i].text,
+                               .text = a->net->notes[i].text,
                                .work = "Read the fabric again; if it stays, look at both boxes.",
-                               .line = a->site->notes[i].line};
+                               .line = a->net->notes[i].line};
         FAB_TRY(fab_audit_add(a, &f, err));
     }
 done:

@@ -9,7 +9,7 @@
 
 /* The graph of servers and switches: adapters of a server are one vertex. */
 typedef struct cuts {
-    uint32_t *vertex; /* [n_nodes]: its vertex, or FAB_SITE_NONE */
+    uint32_t *vertex; /* [n_nodes]: its vertex, or FAB_NETWORK_NONE */
     uint32_t n_vertices;
     uint32_t *node;    /* [n_vertices]: one of its nodes */
     uint32_t *is_host; /* [n_vertices]: 1, or 0 */
@@ -17,26 +17,26 @@ typedef struct cuts {
     uint32_t *cut;     /* [n_vertices]: hosts that its loss cuts off from that */
 } cuts;
 
-static fab_status number(const auditor *a, cuts *c, fab_error *err) {
+static fab_status audit_cuts_number(const auditor *a, cuts *c, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site *site = a->site;
+    const fab_network *net = a->net;
     uint32_t *of_server = NULL;
-    FAB_TRY(FAB_NEW(c->vertex, site->n_nodes, err));
-    FAB_TRY(FAB_NEW(c->node, site->n_nodes, err));
+    FAB_TRY(FAB_NEW(c->vertex, net->n_nodes, err));
+    FAB_TRY(FAB_NEW(c->node, net->n_nodes, err));
     FAB_TRY(FAB_NEW(of_server, (size_t)a->shape->n_servers + 1, err));
-    for (uint32_t v = 0; v < site->n_nodes; v++) {
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
         uint32_t server = a->shape->server[v];
-        c->vertex[v] = FAB_SITE_NONE;
-        if (site->nodes[v].kind == FAB_SITE_SERVICE) {
+        c->vertex[v] = FAB_NETWORK_NONE;
+        if (net->nodes[v].kind == FAB_NETWORK_SERVICE) {
             continue;
         }
-        if (server != FAB_SITE_NONE && of_server[server] != 0) {
+        if (server != FAB_NETWORK_NONE && of_server[server] != 0) {
             c->vertex[v] = of_server[server] - 1;
             continue;
         }
         c->node[c->n_vertices] = v;
         c->vertex[v] = c->n_vertices++;
-        if (server != FAB_SITE_NONE) {
+        if (server != FAB_NETWORK_NONE) {
             of_server[server] = c->n_vertices;
         }
     }
@@ -52,12 +52,12 @@ static fab_status find_cuts(const auditor *a, cuts *c, fab_error *err) {
     FAB_TRY(FAB_NEW(c->root, c->n_vertices, err));
     FAB_TRY(FAB_NEW(c->cut, c->n_vertices, err));
     for (uint32_t v = 0; v < c->n_vertices; v++) {
-        c->is_host[v] = fab_site_is_host(a->site, c->node[v]);
+        c->is_host[v] = fab_network_is_host(a->net, c->node[v]);
     }
-    for (uint32_t i = 0; i < a->site->n_cables; i++) {
-        uint32_t v = c->vertex[a->site->cables[i].end[0].node];
-        uint32_t w = c->vertex[a->site->cables[i].end[1].node];
-        if (v != FAB_SITE_NONE && w != FAB_SITE_NONE && v != w) {
+    for (uint32_t i = 0; i < a->net->n_cables; i++) {
+        uint32_t v = c->vertex[a->net->cables[i].end[0].node];
+        uint32_t w = c->vertex[a->net->cables[i].end[1].node];
+        if (v != FAB_NETWORK_NONE && w != FAB_NETWORK_NONE && v != w) {
             FAB_TRY(fab_edges_add(&edges, v, w, err));
         }
     }
@@ -141,7 +141,7 @@ done:
 fab_status fab_audit_cuts(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
     cuts c = {.n_vertices = 0};
-    FAB_TRY(number(a, &c, err));
+    FAB_TRY(audit_cuts_number(a, &c, err));
     FAB_TRY(find_cuts(a, &c, err));
     FAB_TRY(report(a, &c, err));
 done:

@@ -16,22 +16,23 @@ typedef struct absent_switch {
     uint32_t
         first[FAB_AUDIT_AXES + 1]; /**< peers that differ from it in this coordinate alone: auditor.peer[first[axis]
                                       ... first[axis + 1]) */
-    uint32_t block;                /**< at the boundary that was looked at last; FAB_SITE_NONE */
+    uint32_t block;                /**< at the boundary that was looked at last; FAB_NETWORK_NONE */
 } absent_switch;
 
 typedef struct auditor {
     const fab_shape *shape;
-    const fab_site *site;
-    double *usual_bps;         /**< shape [n_tiers + 1]; owned: fab_audit_close() */
-    const double *planned_bps; /**< shape [site cables], 0 where a plan does not say; NULL: there is none. Borrowed */
-    absent_switch *absent;     /**< shape [out->n_absent]; owned, so is peer */
+    const fab_network *net;
+    double *usual_bps; /**< shape [n_tiers + 1]; owned: fab_audit_close() */
+    const double
+        *planned_bps; /**< shape [cables as installed], 0 where a plan does not say; NULL: there is none. Borrowed */
+    absent_switch *absent; /**< shape [out->n_absent]; owned, so is peer */
     uint32_t *peer;
     uint32_t n_peers;
     size_t absent_capacity, peer_capacity, lack_capacity;
     fab_audit *out;
 } auditor;
 
-/** An empty audit that counts what the site has. */
+/** An empty audit that counts what the installed network has. */
 fab_status fab_audit_open(auditor *a, fab_error *err) FAB_MUST_USE;
 void fab_audit_close(auditor *a);
 void fab_audit_sort(fab_audit *audit);
@@ -48,16 +49,16 @@ fab_status fab_audit_add_lack(auditor *a, const fab_audit_lack *lack, fab_error 
 
 /** Label of a node; "host HCA-6" of an adapter. */
 static inline const char *fab_audit_label(const auditor *a, uint32_t node) {
-    return a->site->nodes[node].label;
+    return a->net->nodes[node].label;
 }
 
-static inline const char *fab_audit_port(const fab_site_end *end) {
+static inline const char *fab_audit_port(const fab_network_end *end) {
     return end->port != NULL ? end->port : "";
 }
 
 /** Of a cable: where to walk to, and its other end. */
-static inline fab_finding fab_audit_finding(const auditor *a, fab_finding_kind kind, const fab_site_end *at,
-                                            const fab_site_end *other) {
+static inline fab_finding fab_audit_finding(const auditor *a, fab_finding_kind kind, const fab_network_end *at,
+                                            const fab_network_end *other) {
     return (fab_finding){.kind = kind,
                          .cables = 1,
                          .node = fab_audit_label(a, at->node),

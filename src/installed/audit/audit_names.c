@@ -65,7 +65,7 @@ static bool read_coordinates(const char *label, const char *role, size_t n_role,
     return out->n > 0;
 }
 
-static int by_number(const void *x, const void *y) {
+static int audit_names_by_number(const void *x, const void *y) {
     unsigned long a = *(const unsigned long *)x;
     unsigned long b = *(const unsigned long *)y;
     return (a > b) - (a < b);
@@ -79,7 +79,7 @@ typedef struct grid {
     uint8_t *there; /* [cells] */
 } grid;
 
-static uint32_t index_of(const grid *g, uint32_t axis, unsigned long value) {
+static uint32_t audit_names_index_of(const grid *g, uint32_t axis, unsigned long value) {
     uint32_t i = 0;
     while (g->value[axis][i] != value) {
         i++;
@@ -94,7 +94,7 @@ static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
     for (uint32_t i = 0; i < g->n; i++) {
         g->value[axis][i] = g->switches[i].at[axis];
     }
-    qsort(g->value[axis], g->n, sizeof *g->value[axis], by_number);
+    qsort(g->value[axis], g->n, sizeof *g->value[axis], audit_names_by_number);
     uint32_t n = 0;
     for (uint32_t i = 0; i < g->n; i++) {
         if (n == 0 || g->value[axis][i] != g->value[axis][n - 1]) {
@@ -129,7 +129,7 @@ static double capacity_of(const auditor *a, const grid *g, uint32_t *out_cables)
         for (uint32_t k = a->shape->first[g->switches[i].node]; k < a->shape->first[g->switches[i].node + 1]; k++) {
             uint32_t cable = a->shape->side[k] >> 1;
             if (fab_audit_boundary_of(a, cable) > 0) {
-                sum += a->site->cables[cable].rate_bps;
+                sum += a->net->cables[cable].rate_bps;
                 n++;
             }
         }
@@ -141,7 +141,8 @@ static double capacity_of(const auditor *a, const grid *g, uint32_t *out_cables)
     return most;
 }
 
-static fab_status report(auditor *a, const grid *g, uint32_t cell, const char *role, size_t n_role, fab_error *err) {
+static fab_status audit_names_report(auditor *a, const grid *g, uint32_t cell, const char *role, size_t n_role,
+                                     fab_error *err) {
     fab_status status = FAB_OK;
     char name[128];
     const char *separator = role[n_role] == '_' ? "_" : "-";
@@ -173,7 +174,7 @@ static fab_status remember(auditor *a, const grid *g, uint32_t cell, uint32_t ti
     for (uint32_t axis = g->axes, rest = cell; axis-- > 0; rest /= g->n_values[axis]) {
         at[axis] = rest % g->n_values[axis];
     }
-    absent_switch s = {.name = out->findings[out->n_findings - 1].node, .tier = tier, .block = FAB_SITE_NONE};
+    absent_switch s = {.name = out->findings[out->n_findings - 1].node, .tier = tier, .block = FAB_NETWORK_NONE};
     for (uint32_t axis = 0; axis < AXES; axis++) {
         s.first[axis] = a->n_peers;
         for (uint32_t i = 0; axis < g->axes && i < g->n; i++) {
@@ -190,7 +191,7 @@ static fab_status remember(auditor *a, const grid *g, uint32_t cell, uint32_t ti
     s.first[AXES] = a->n_peers;
     FAB_TRY(FAB_GROW(a->absent, a->absent_capacity, (size_t)out->n_absent + 1, err));
     if (tier == 1 && out->n_absent_leaves++ == 0) {
-        out->absent_leaf = a->site->n_nodes + out->n_absent;
+        out->absent_leaf = a->net->n_nodes + out->n_absent;
     }
     a->absent[out->n_absent++] = s;
 done:
@@ -209,21 +210,21 @@ static fab_status look_at_grid(auditor *a, grid *g, uint32_t tier, const char *r
     }
     g->cells = (uint32_t)cells;
     FAB_TRY(FAB_NEW(g->there, g->cells, err));
-    uint32_t n_there = 0;
+    uint32_t n_present = 0;
     for (uint32_t i = 0; i < g->n; i++) {
         uint32_t cell = 0;
         for (uint32_t axis = 0; axis < g->axes; axis++) {
-            cell = cell * g->n_values[axis] + index_of(g, axis, g->switches[i].at[axis]);
+            cell = cell * g->n_values[axis] + audit_names_index_of(g, axis, g->switches[i].at[axis]);
         }
-        n_there += g->there[cell] == 0;
+        n_present += g->there[cell] == 0;
         g->there[cell] = 1;
     }
-    if (n_there < g->n || n_there < NEARLY * g->cells) { /* equal numbers, or no grid */
+    if (n_present < g->n || n_present < NEARLY * g->cells) { /* equal numbers, or no grid */
         goto done;
     }
     for (uint32_t cell = 0; cell < g->cells; cell++) {
         if (g->there[cell] == 0) {
-            FAB_TRY(report(a, g, cell, role, n_role, err));
+            FAB_TRY(audit_names_report(a, g, cell, role, n_role, err));
             FAB_TRY(remember(a, g, cell, tier, err));
         }
     }
@@ -236,9 +237,9 @@ static fab_status look_at_tier(auditor *a, uint32_t tier, fab_error *err) {
     grid g = {.n = 0};
     const char *role = NULL;
     size_t n_role = 0;
-    FAB_TRY(FAB_NEW(g.switches, a->site->n_nodes, err));
-    for (uint32_t v = 0; v < a->site->n_nodes; v++) {
-        if (a->site->nodes[v].kind != FAB_SITE_SWITCH || a->shape->tier[v] != tier) {
+    FAB_TRY(FAB_NEW(g.switches, a->net->n_nodes, err));
+    for (uint32_t v = 0; v < a->net->n_nodes; v++) {
+        if (a->net->nodes[v].kind != FAB_NETWORK_SWITCH || a->shape->tier[v] != tier) {
             continue;
         }
         if (role == NULL) {

@@ -28,14 +28,14 @@ static int by_server(const void *x, const void *y) {
     return a->slot != b->slot ? (a->slot < b->slot ? -1 : 1) : (a->side > b->side) - (a->side < b->side);
 }
 
-static fab_status gather(const auditor *a, rails *r, fab_error *err) {
+static fab_status audit_rails_gather(const auditor *a, rails *r, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_shape *s = a->shape;
-    FAB_TRY(FAB_NEW(r->plugs, 2 * (size_t)a->site->n_cables, err));
+    FAB_TRY(FAB_NEW(r->plugs, 2 * (size_t)a->net->n_cables, err));
     FAB_TRY(FAB_NEW(r->first, (size_t)s->n_servers + 1, err));
-    for (uint32_t v = 0; v < a->site->n_nodes; v++) {
-        for (uint32_t k = s->first[v]; s->server[v] != FAB_SITE_NONE && k < s->first[v + 1]; k++) {
-            if (s->tier[fab_site_far(a->site, s->side[k])->node] == 1) {
+    for (uint32_t v = 0; v < a->net->n_nodes; v++) {
+        for (uint32_t k = s->first[v]; s->server[v] != FAB_NETWORK_NONE && k < s->first[v + 1]; k++) {
+            if (s->tier[fab_network_far(a->net, s->side[k])->node] == 1) {
                 r->plugs[r->n++] = (plug){s->server[v], s->slot[v], v, s->side[k]};
             }
         }
@@ -51,23 +51,24 @@ done:
     return status;
 }
 
-static uint32_t leaf_of(const auditor *a, const plug *p) {
-    return fab_site_far(a->site, p->side)->node;
+static uint32_t audit_rails_leaf_of(const auditor *a, const plug *p) {
+    return fab_network_far(a->net, p->side)->node;
 }
 
-static uint32_t rail_of(const auditor *a, const plug *p) {
-    return a->shape->rail[leaf_of(a, p)];
+static uint32_t audit_rails_rail_of(const auditor *a, const plug *p) {
+    return a->shape->rail[audit_rails_leaf_of(a, p)];
 }
 
 static bool is_astray(const auditor *a, const plug *p) {
-    return p->slot != FAB_SITE_NONE && rail_of(a, p) != FAB_SITE_NONE && rail_of(a, p) != p->slot;
+    return p->slot != FAB_NETWORK_NONE && audit_rails_rail_of(a, p) != FAB_NETWORK_NONE &&
+           audit_rails_rail_of(a, p) != p->slot;
 }
 
 static fab_status report_swap(auditor *a, const plug *p, const plug *q, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site_cable *c = &a->site->cables[p->side >> 1];
-    const fab_site_end *one = fab_site_far(a->site, p->side);
-    const fab_site_end *two = fab_site_far(a->site, q->side);
+    const fab_network_cable *c = &a->net->cables[p->side >> 1];
+    const fab_network_end *one = fab_network_far(a->net, p->side);
+    const fab_network_end *two = fab_network_far(a->net, q->side);
     fab_finding f = fab_audit_finding(a, FAB_FINDING_SWAPPED_RAILS, one, two);
     f.damage_bps = 2 * c->rate_bps;
     f.cables = 2;
@@ -84,13 +85,13 @@ done:
 
 static fab_status report_astray(auditor *a, const plug *p, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site_end *end = fab_site_far(a->site, p->side);
-    fab_finding f = fab_audit_finding(a, FAB_FINDING_WRONG_RAIL, fab_site_near(a->site, p->side), end);
-    f.damage_bps = a->site->cables[p->side >> 1].rate_bps;
+    const fab_network_end *end = fab_network_far(a->net, p->side);
+    fab_finding f = fab_audit_finding(a, FAB_FINDING_WRONG_RAIL, fab_network_near(a->net, p->side), end);
+    f.damage_bps = a->net->cables[p->side >> 1].rate_bps;
     f.line = end->line;
     f.work = "Move the cable to the leaf of its rail.";
     FAB_TRY(fab_audit_text(a, &f.text, err, "this adapter is number %u of its host, on a leaf of number %u",
-                           (unsigned)p->slot, (unsigned)rail_of(a, p)));
+                           (unsigned)p->slot, (unsigned)audit_rails_rail_of(a, p)));
     FAB_TRY(fab_audit_add(a, &f, err));
 done:
     return status;
@@ -98,16 +99,17 @@ done:
 
 #define MOST_ADAPTERS 64
 
-/* For each adapter of a server the one that it crosses with, or FAB_SITE_NONE. */
+/* For each adapter of a server the one that it crosses with, or FAB_NETWORK_NONE. */
 static void find_swaps(const auditor *a, const plug *plugs, uint32_t n, uint32_t *out_other) {
     for (uint32_t i = 0; i < n; i++) {
-        out_other[i] = FAB_SITE_NONE;
+        out_other[i] = FAB_NETWORK_NONE;
     }
     for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t k = i + 1; out_other[i] == FAB_SITE_NONE && k < n; k++) {
-            bool cross = is_astray(a, &plugs[i]) && is_astray(a, &plugs[k]) && rail_of(a, &plugs[i]) == plugs[k].slot &&
-                         rail_of(a, &plugs[k]) == plugs[i].slot;
-            if (cross && out_other[k] == FAB_SITE_NONE) {
+        for (uint32_t k = i + 1; out_other[i] == FAB_NETWORK_NONE && k < n; k++) {
+            bool cross = is_astray(a, &plugs[i]) && is_astray(a, &plugs[k]) &&
+                         audit_rails_rail_of(a, &plugs[i]) == plugs[k].slot &&
+                         audit_rails_rail_of(a, &plugs[k]) == plugs[i].slot;
+            if (cross && out_other[k] == FAB_NETWORK_NONE) {
                 out_other[i] = k;
                 out_other[k] = i;
             }
@@ -119,7 +121,7 @@ static void find_swaps(const auditor *a, const plug *plugs, uint32_t n, uint32_t
 static bool follows_rails(const auditor *a, const plug *plugs, uint32_t n, const uint32_t *other) {
     uint32_t right = 0;
     for (uint32_t i = 0; i < n; i++) {
-        right += !is_astray(a, &plugs[i]) || other[i] != FAB_SITE_NONE;
+        right += !is_astray(a, &plugs[i]) || other[i] != FAB_NETWORK_NONE;
     }
     return 2 * right >= n;
 }
@@ -128,9 +130,9 @@ static bool follows_rails(const auditor *a, const plug *plugs, uint32_t n, const
 static fab_status look_at_server(auditor *a, const plug *plugs, uint32_t n, const uint32_t *other, fab_error *err) {
     fab_status status = FAB_OK;
     for (uint32_t i = 0; i < n; i++) {
-        if (other[i] != FAB_SITE_NONE && other[i] > i) {
+        if (other[i] != FAB_NETWORK_NONE && other[i] > i) {
             FAB_TRY(report_swap(a, &plugs[i], &plugs[other[i]], err));
-        } else if (other[i] == FAB_SITE_NONE && is_astray(a, &plugs[i])) {
+        } else if (other[i] == FAB_NETWORK_NONE && is_astray(a, &plugs[i])) {
             FAB_TRY(report_astray(a, &plugs[i], err));
         }
     }
@@ -145,10 +147,10 @@ static bool peers_have(const auditor *a, const rails *r, uint32_t server, uint32
     uint32_t n_peers = 0;
     uint32_t n_with = 0;
     for (uint32_t i = r->first[server]; i < r->first[server + 1]; i++) {
-        uint32_t leaf = leaf_of(a, &r->plugs[i]);
+        uint32_t leaf = audit_rails_leaf_of(a, &r->plugs[i]);
         for (uint32_t k = a->shape->first[leaf]; k < a->shape->first[leaf + 1]; k++) {
-            uint32_t peer = a->shape->server[fab_site_far(a->site, a->shape->side[k])->node];
-            if (peer == FAB_SITE_NONE || peer == server) {
+            uint32_t peer = a->shape->server[fab_network_far(a->net, a->shape->side[k])->node];
+            if (peer == FAB_NETWORK_NONE || peer == server) {
                 continue;
             }
             bool has = false;
@@ -164,18 +166,18 @@ static bool peers_have(const auditor *a, const rails *r, uint32_t server, uint32
 
 /* An adapter that gives no host, on a leaf of this rail, at the port where this server's others are. */
 static bool has_nameless(const auditor *a, const rails *r, uint32_t server, uint32_t slot) {
-    for (uint32_t v = 0; v < a->site->n_nodes; v++) {
+    for (uint32_t v = 0; v < a->net->n_nodes; v++) {
         if (a->shape->tier[v] != 1 || a->shape->rail[v] != slot) {
             continue;
         }
         for (uint32_t k = a->shape->first[v]; k < a->shape->first[v + 1]; k++) {
-            uint32_t node = fab_site_far(a->site, a->shape->side[k])->node;
-            const char *port = fab_site_near(a->site, a->shape->side[k])->port;
-            if (!fab_site_is_host(a->site, node) || a->shape->server[node] != FAB_SITE_NONE || port == NULL) {
+            uint32_t node = fab_network_far(a->net, a->shape->side[k])->node;
+            const char *port = fab_network_near(a->net, a->shape->side[k])->port;
+            if (!fab_network_is_host(a->net, node) || a->shape->server[node] != FAB_NETWORK_NONE || port == NULL) {
                 continue;
             }
             for (uint32_t i = r->first[server]; i < r->first[server + 1]; i++) {
-                const char *own = fab_site_far(a->site, r->plugs[i].side)->port;
+                const char *own = fab_network_far(a->net, r->plugs[i].side)->port;
                 if (own != NULL && strcmp(own, port) == 0) {
                     return true;
                 }
@@ -215,9 +217,9 @@ fab_status fab_audit_rails(auditor *a, fab_error *err) {
     rails r = {.n = 0};
     uint32_t n_slots = 0;
     double rate_bps = fab_audit_usual_rate(a, 1);
-    FAB_TRY(gather(a, &r, err));
+    FAB_TRY(audit_rails_gather(a, &r, err));
     for (uint32_t i = 0; i < r.n; i++) {
-        n_slots = r.plugs[i].slot != FAB_SITE_NONE && r.plugs[i].slot + 1 > n_slots ? r.plugs[i].slot + 1 : n_slots;
+        n_slots = r.plugs[i].slot != FAB_NETWORK_NONE && r.plugs[i].slot + 1 > n_slots ? r.plugs[i].slot + 1 : n_slots;
     }
     for (uint32_t server = 0; server < a->shape->n_servers; server++) {
         const plug *plugs = &r.plugs[r.first[server]];
@@ -232,7 +234,7 @@ fab_status fab_audit_rails(auditor *a, fab_error *err) {
             FAB_TRY(look_for_missing(a, &r, server, n_slots, rate_bps, err));
         }
     }
-    for (uint32_t c = 0; c < a->site->n_cables; c++) {
+    for (uint32_t c = 0; c < a->net->n_cables; c++) {
         a->out->boundary[0].present += fab_audit_boundary_of(a, c) == 1;
     }
     a->out->boundary[0].planned = a->out->boundary[0].present;

@@ -19,39 +19,39 @@ typedef struct trunks {
     uint32_t *lower, *upper; /* nodes, by number; of the block at hand */
     uint32_t *row, *column;  /* [n_nodes]: place in lower and upper */
     uint32_t *count;         /* [n_lower][n_upper] cables */
-    uint32_t *block;         /* [n_nodes]: least node of its block; FAB_SITE_NONE outside the two tiers */
+    uint32_t *block;         /* [n_nodes]: least node of its block; FAB_NETWORK_NONE outside the two tiers */
     uint32_t usual;          /* cables of a trunk */
     uint32_t *usual_of;      /* [n_nodes]: by the least node of a block; 0 where it is not regular */
     double rate_bps;         /* of a cable */
 } trunks;
 
 static bool is_in_tier(const auditor *a, uint32_t v, uint32_t tier) {
-    return a->site->nodes[v].kind == FAB_SITE_SWITCH && a->shape->tier[v] == tier;
+    return a->net->nodes[v].kind == FAB_NETWORK_SWITCH && a->shape->tier[v] == tier;
 }
 
 static fab_status find_blocks(const auditor *a, trunks *t, fab_error *err) {
     fab_status status = FAB_OK;
     fab_edges joined = {.n = 0};
-    for (uint32_t c = 0; c < a->site->n_cables; c++) {
-        uint32_t x = a->site->cables[c].end[0].node;
-        uint32_t y = a->site->cables[c].end[1].node;
+    for (uint32_t c = 0; c < a->net->n_cables; c++) {
+        uint32_t x = a->net->cables[c].end[0].node;
+        uint32_t y = a->net->cables[c].end[1].node;
         if ((is_in_tier(a, x, t->tier) && is_in_tier(a, y, t->tier - 1)) ||
             (is_in_tier(a, y, t->tier) && is_in_tier(a, x, t->tier - 1))) {
             FAB_TRY(fab_edges_add(&joined, x, y, err));
         }
     }
-    FAB_TRY(fab_graph_components(a->site->n_nodes, &joined, t->block, err));
-    for (uint32_t v = 0; v < a->site->n_nodes; v++) {
-        t->block[v] = is_in_tier(a, v, t->tier - 1) || is_in_tier(a, v, t->tier) ? t->block[v] : FAB_SITE_NONE;
+    FAB_TRY(fab_graph_components(a->net->n_nodes, &joined, t->block, err));
+    for (uint32_t v = 0; v < a->net->n_nodes; v++) {
+        t->block[v] = is_in_tier(a, v, t->tier - 1) || is_in_tier(a, v, t->tier) ? t->block[v] : FAB_NETWORK_NONE;
     }
 done:
     fab_edges_release(&joined);
     return status;
 }
 
-static void gather(const auditor *a, trunks *t, uint32_t root) {
+static void audit_trunks_gather(const auditor *a, trunks *t, uint32_t root) {
     t->n_lower = t->n_upper = 0;
-    for (uint32_t v = root; v < a->site->n_nodes; v++) {
+    for (uint32_t v = root; v < a->net->n_nodes; v++) {
         if (t->block[v] != root) {
             continue;
         }
@@ -79,8 +79,8 @@ static const char *usual_port(const auditor *a, const trunks *t, uint32_t from, 
             uint32_t seen = 0;
             for (uint32_t j = a->shape->first[peers[i]]; j < a->shape->first[peers[i] + 1]; j++) {
                 uint32_t side = a->shape->side[j];
-                const char *port = fab_site_near(a->site, side)->port;
-                if (fab_site_far(a->site, side)->node != to || port == NULL || seen++ != k) {
+                const char *port = fab_network_near(a->net, side)->port;
+                if (fab_network_far(a->net, side)->node != to || port == NULL || seen++ != k) {
                     continue;
                 }
                 if (pass == 0 && most == 0) { /* Boyer and Moore's majority vote */
@@ -99,7 +99,7 @@ static const char *usual_port(const auditor *a, const trunks *t, uint32_t from, 
         most = pass == 0 ? 0 : most;
     }
     for (uint32_t j = a->shape->first[from]; j < a->shape->first[from + 1]; j++) {
-        const char *port = fab_site_near(a->site, a->shape->side[j])->port;
+        const char *port = fab_network_near(a->net, a->shape->side[j])->port;
         if (port != NULL && strcmp(port, best) == 0) {
             return NULL;
         }
@@ -195,7 +195,7 @@ static fab_status look_at_block(auditor *a, trunks *t, fab_error *err) {
     FAB_TRY(FAB_NEW(t->count, n, err));
     for (uint32_t x = 0; x < t->n_lower; x++) {
         for (uint32_t j = a->shape->first[t->lower[x]]; j < a->shape->first[t->lower[x] + 1]; j++) {
-            uint32_t w = fab_site_far(a->site, a->shape->side[j])->node;
+            uint32_t w = fab_network_far(a->net, a->shape->side[j])->node;
             if (is_in_tier(a, w, t->tier)) {
                 joined += t->count[(size_t)x * t->n_upper + t->column[w]]++ == 0;
             }
@@ -225,28 +225,28 @@ done:
 /* The block that an absent switch would be in: that of all peers that differ from it in one coordinate, where there is
  * one such block. */
 static uint32_t block_of_absent(const auditor *a, const trunks *t, const absent_switch *s) {
-    uint32_t found = FAB_SITE_NONE;
+    uint32_t found = FAB_NETWORK_NONE;
     for (uint32_t axis = 0; axis < FAB_AUDIT_AXES; axis++) {
         uint32_t first = s->first[axis];
-        uint32_t root = first < s->first[axis + 1] ? t->block[a->peer[first]] : FAB_SITE_NONE;
+        uint32_t root = first < s->first[axis + 1] ? t->block[a->peer[first]] : FAB_NETWORK_NONE;
         for (uint32_t i = first; i < s->first[axis + 1]; i++) {
-            root = t->block[a->peer[i]] == root ? root : FAB_SITE_NONE;
+            root = t->block[a->peer[i]] == root ? root : FAB_NETWORK_NONE;
         }
-        if (root != FAB_SITE_NONE && found != FAB_SITE_NONE && root != found) {
-            return FAB_SITE_NONE;
+        if (root != FAB_NETWORK_NONE && found != FAB_NETWORK_NONE && root != found) {
+            return FAB_NETWORK_NONE;
         }
-        found = root != FAB_SITE_NONE ? root : found;
+        found = root != FAB_NETWORK_NONE ? root : found;
     }
-    return found != FAB_SITE_NONE && t->usual_of[found] > 0 ? found : FAB_SITE_NONE;
+    return found != FAB_NETWORK_NONE && t->usual_of[found] > 0 ? found : FAB_NETWORK_NONE;
 }
 
 /* Trunks from an absent switch to all switches of the other tier of its block, absent ones that are placed included. */
 static fab_status place_absent(auditor *a, trunks *t, uint32_t index, fab_error *err) {
     fab_status status = FAB_OK;
     absent_switch *s = &a->absent[index];
-    uint32_t n = a->site->n_nodes;
+    uint32_t n = a->net->n_nodes;
     s->block = block_of_absent(a, t, s);
-    if (s->block == FAB_SITE_NONE) {
+    if (s->block == FAB_NETWORK_NONE) {
         a->out->unplaced = a->out->unplaced == NULL ? s->name : a->out->unplaced;
         return FAB_OK;
     }
@@ -270,18 +270,18 @@ done:
 static fab_status look_at_tier(auditor *a, trunks *t, fab_error *err) {
     fab_status status = FAB_OK;
     t->rate_bps = fab_audit_usual_rate(a, t->tier);
-    memset(t->usual_of, 0, a->site->n_nodes * sizeof *t->usual_of);
+    memset(t->usual_of, 0, a->net->n_nodes * sizeof *t->usual_of);
     FAB_TRY(find_blocks(a, t, err));
-    for (uint32_t v = 0; v < a->site->n_nodes; v++) {
+    for (uint32_t v = 0; v < a->net->n_nodes; v++) {
         if (t->block[v] == v) {
-            gather(a, t, v);
+            audit_trunks_gather(a, t, v);
             if (t->n_lower > 0 && t->n_upper > 0) {
                 FAB_TRY(look_at_block(a, t, err));
             }
         }
     }
     for (uint32_t i = 0; i < a->out->n_absent; i++) {
-        a->absent[i].block = FAB_SITE_NONE;
+        a->absent[i].block = FAB_NETWORK_NONE;
         if (a->absent[i].tier == t->tier || a->absent[i].tier + 1 == t->tier) {
             FAB_TRY(place_absent(a, t, i, err));
         }
@@ -293,8 +293,8 @@ done:
 fab_status fab_audit_trunks(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
     trunks t = {.tier = 0};
-    uint32_t n = a->site->n_nodes;
-    if (a->site->is_tree_of_names) { /* one line for a trunk of any width */
+    uint32_t n = a->net->n_nodes;
+    if (a->net->is_tree_of_names) { /* one line for a trunk of any width */
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(t.lower, n, err));

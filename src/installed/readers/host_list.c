@@ -17,11 +17,11 @@ typedef struct list {
     char name[NAME];
 } list;
 
-static fab_status wrong(const list *l, const char *what, const char *text, size_t n, fab_error *err) {
+static fab_status host_list_wrong(const list *l, const char *what, const char *text, size_t n, fab_error *err) {
     return fab_fail(err, FAB_EINPUT, l->where, "'%.*s': %s", (int)(n < 40 ? n : 40), text, what);
 }
 
-static fab_status tell(list *l, size_t length, fab_error *err) {
+static fab_status host_list_tell(list *l, size_t length, fab_error *err) {
     if (length == 0) {
         return fab_fail(err, FAB_EINPUT, l->where, "an empty name in a list");
     }
@@ -60,12 +60,12 @@ static fab_status expand_range(list *l, const char *range, size_t n, const char 
         digits = more > 0 ? digits + 1 + more : 0;
     }
     if (digits != n || last < first || n == 0) {
-        return wrong(l, "is no range of numbers, such as 001-180", range, n, err);
+        return host_list_wrong(l, "is no range of numbers, such as 001-180", range, n, err);
     }
     for (uint32_t i = first; status == FAB_OK && i <= last; i++) {
         int wrote = snprintf(l->name + length, sizeof l->name - length, "%0*u", (int)width, (unsigned)i);
         if (wrote < 0 || (size_t)wrote >= sizeof l->name - length) {
-            return wrong(l, "a name of more than 255 bytes", range, n, err);
+            return host_list_wrong(l, "a name of more than 255 bytes", range, n, err);
         }
         status = expand(l, rest, n_rest, length + (size_t)wrote, depth + 1, err);
     }
@@ -78,16 +78,17 @@ static fab_status expand(list *l, const char *text, size_t n, size_t length, uin
     const char *open = memchr(text, '[', n);
     size_t plain = open != NULL ? (size_t)(open - text) : n;
     if (length + plain >= sizeof l->name) {
-        return wrong(l, "a name of more than 255 bytes", text, n, err);
+        return host_list_wrong(l, "a name of more than 255 bytes", text, n, err);
     }
     memcpy(l->name + length, text, plain);
     length += plain;
     if (open == NULL) {
-        return tell(l, length, err);
+        return host_list_tell(l, length, err);
     }
     const char *close = memchr(open, ']', n - plain);
     if (close == NULL || depth == BRACKETS) {
-        return wrong(l, close == NULL ? "a bracket is not closed" : "more than 4 brackets in a name", text, n, err);
+        return host_list_wrong(l, close == NULL ? "a bracket is not closed" : "more than 4 brackets in a name", text, n,
+                               err);
     }
     const char *rest = close + 1;
     size_t n_rest = n - (size_t)(rest - text);
@@ -122,7 +123,7 @@ fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab
 #define DIGITS 9 /* of a number that is folded */
 
 /* Bytes before the number that a name ends with; `*out_digits` is 0 where it ends with none. */
-static size_t split(const char *name, size_t *out_digits, uint32_t *out) {
+static size_t host_list_split(const char *name, size_t *out_digits, uint32_t *out) {
     size_t n = strlen(name);
     size_t at = n;
     while (at > 0 && n - at < DIGITS && name[at - 1] >= '0' && name[at - 1] <= '9') {
@@ -145,7 +146,8 @@ static uint32_t count_alike(const char *const *names, uint32_t first, uint32_t n
     for (; i < n; i++) {
         size_t digits = 0;
         uint32_t number = 0;
-        if (split(names[i], &digits, &number) != prefix || digits == 0 || memcmp(names[i], names[first], prefix) != 0) {
+        if (host_list_split(names[i], &digits, &number) != prefix || digits == 0 ||
+            memcmp(names[i], names[first], prefix) != 0) {
             break;
         }
     }
@@ -157,7 +159,7 @@ static void fold_numbers(fab_str *out, const char *const *names, uint32_t n, siz
         size_t width = 0;
         uint32_t first = 0;
         uint32_t last = i;
-        (void)split(names[i], &width, &first);
+        (void)host_list_split(names[i], &width, &first);
         while (last + 1 < n && is_number(names[last + 1] + prefix, width, first + (last + 1 - i))) {
             last++;
         }
@@ -175,7 +177,7 @@ void fab_host_list_fold(fab_str *out, const char *const *names, uint32_t n) {
     for (uint32_t i = 0; i < n;) {
         size_t digits = 0;
         uint32_t number = 0;
-        size_t prefix = split(names[i], &digits, &number);
+        size_t prefix = host_list_split(names[i], &digits, &number);
         uint32_t alike = digits > 0 ? count_alike(names, i, n, prefix) : 1;
         fab_str_add(out, i > 0 ? "," : "");
         if (alike == 1) {

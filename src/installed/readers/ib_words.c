@@ -1,4 +1,4 @@
-#include "site_internal.h"
+#include "network_internal.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ static const struct {
 } SPEEDS[] = {{"SDR", 2.5e9}, {"DDR", 5e9},  {"QDR", 10e9},  {"FDR10", 10.3125e9}, {"FDR", 14e9},
               {"EDR", 25e9},  {"HDR", 50e9}, {"NDR", 100e9}, {"XDR", 200e9}};
 
-bool fab_site_hexadecimal(fab_token t, uint64_t *out) {
+bool fab_network_hexadecimal(fab_token t, uint64_t *out) {
     uint64_t n = 0;
     for (size_t i = 0; i < t.length; i++) {
         char c = t.text[i];
@@ -24,15 +24,15 @@ bool fab_site_hexadecimal(fab_token t, uint64_t *out) {
     return t.length > 0;
 }
 
-bool fab_site_ib_kind(fab_token t, fab_site_kind *out) {
+bool fab_network_ib_kind(fab_token t, fab_network_kind *out) {
     if (t.length < 2 || (t.length > 2 && t.text[2] != '-')) { /* "CA-SM" is one that runs a subnet manager */
         return false;
     }
-    *out = memcmp(t.text, "SW", 2) == 0 || memcmp(t.text, "RT", 2) == 0 ? FAB_SITE_SWITCH : FAB_SITE_ADAPTER;
-    return *out == FAB_SITE_SWITCH || memcmp(t.text, "CA", 2) == 0;
+    *out = memcmp(t.text, "SW", 2) == 0 || memcmp(t.text, "RT", 2) == 0 ? FAB_NETWORK_SWITCH : FAB_NETWORK_ADAPTER;
+    return *out == FAB_NETWORK_SWITCH || memcmp(t.text, "CA", 2) == 0;
 }
 
-bool fab_site_ib_rate(const char *text, size_t n, uint32_t *out_width, double *out_bps) {
+bool fab_network_ib_rate(const char *text, size_t n, uint32_t *out_width, double *out_bps) {
     uint32_t width = 0;
     size_t at = 0;
     if (n > 2 && memcmp(text, "w=", 2) == 0) { /* ibsim: no speed */
@@ -65,10 +65,10 @@ static bool names_host(const char *label, const char **out_blank) {
            (strncmp(blank + 1, "HCA-", 4) == 0 || strncmp(blank + 1, "mlx", 3) == 0);
 }
 
-fab_status fab_site_ib_describe(fab_site *site, uint32_t index, fab_site_kind kind, const char *text, size_t n,
-                                fab_error *err) {
+fab_status fab_network_ib_describe(fab_network *net, uint32_t index, fab_network_kind kind, const char *text, size_t n,
+                                   fab_error *err) {
     fab_status status = FAB_OK;
-    fab_site_node *node = &site->nodes[index];
+    fab_network_node *node = &net->nodes[index];
     const char *blank = NULL;
     while (n > 0 && text[n - 1] == ' ') {
         n--;
@@ -80,42 +80,43 @@ fab_status fab_site_ib_describe(fab_site *site, uint32_t index, fab_site_kind ki
     node->kind = kind;
     bool is_known = strlen(node->label) == n && memcmp(node->label, text, n) == 0; /* a port's line repeats it */
     if (n > 0 && !is_known) {
-        FAB_TRY(fab_site_text(site, text, n, &node->label, err));
+        FAB_TRY(fab_network_text(net, text, n, &node->label, err));
     }
-    if (kind == FAB_SITE_ADAPTER && strstr(node->label, "Aggregation Node") != NULL) {
-        node->kind = FAB_SITE_SERVICE;
+    if (kind == FAB_NETWORK_ADAPTER && strstr(node->label, "Aggregation Node") != NULL) {
+        node->kind = FAB_NETWORK_SERVICE;
     }
     node->host = is_known ? node->host : NULL;
-    if (node->host == NULL && node->kind == FAB_SITE_ADAPTER && names_host(node->label, &blank)) {
-        FAB_TRY(fab_site_text(site, node->label, (size_t)(blank - node->label), &node->host, err));
+    if (node->host == NULL && node->kind == FAB_NETWORK_ADAPTER && names_host(node->label, &blank)) {
+        FAB_TRY(fab_network_text(net, node->label, (size_t)(blank - node->label), &node->host, err));
     }
 done:
     return status;
 }
 
-fab_status fab_site_ib_host(fab_site *site, uint32_t index, fab_error *err) {
-    fab_site_node *node = &site->nodes[index];
+fab_status fab_network_ib_host(fab_network *net, uint32_t index, fab_error *err) {
+    fab_network_node *node = &net->nodes[index];
     const char *blank = NULL;
     if (node->host != NULL || !names_host(node->label, &blank)) {
         return FAB_OK;
     }
-    node->kind = FAB_SITE_ADAPTER;
-    return fab_site_text(site, node->label, (size_t)(blank - node->label), &node->host, err);
+    node->kind = FAB_NETWORK_ADAPTER;
+    return fab_network_text(net, node->label, (size_t)(blank - node->label), &node->host, err);
 }
 
-fab_status fab_site_read_ends(const char *path, fab_site *site,
-                              fab_status (*read_line)(const fab_site_lines *lines, fab_error *err), fab_error *err) {
+fab_status fab_network_read_ends(const char *path, fab_network *net,
+                                 fab_status (*read_line)(const fab_network_lines *lines, fab_error *err),
+                                 fab_error *err) {
     fab_status status = FAB_OK;
     fab_text in = {.path = path};
-    const fab_site_lines lines = {.in = &in, .site = site};
-    site->keeps_contradictions = true;
+    const fab_network_lines lines = {.in = &in, .net = net};
+    net->keeps_contradictions = true;
     FAB_TRY(fab_text_stream_open(path, &in, err));
     while (fab_text_next(&in)) {
         FAB_TRY(read_line(&lines, err));
     }
     FAB_TRY(fab_text_end(&in, err));
-    site->has_ports = true;
-    site->reports_both_ends = true;
+    net->has_ports = true;
+    net->reports_both_ends = true;
 done:
     fab_text_release(&in);
     return status;

@@ -1,6 +1,6 @@
 /* Lists of cables as CSV: a line per cable, columns by the names in the first line, in any order. The patch plan that
  * `build --patch` writes is one. */
-#include "site_internal.h"
+#include "network_internal.h"
 
 #include "fab/text.h"
 #include "fab/units.h"
@@ -38,7 +38,7 @@ typedef struct cell {
 
 typedef struct reader {
     fab_text *in;
-    fab_site *site;
+    fab_network *net;
     int at[N_KNOWN]; /* column of the file, or -1 */
     size_t n_columns;
     cell cells[COLUMNS];
@@ -130,7 +130,7 @@ static fab_status read_cells(reader *r, size_t *out_n, fab_error *err) {
     }
 }
 
-static fab_status read_header(reader *r, fab_error *err) {
+static fab_status csv_read_header(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     for (int i = 0; i < N_KNOWN; i++) {
         r->at[i] = -1;
@@ -179,14 +179,14 @@ static fab_status add_node(const reader *r, const cell *from, uint32_t *out, fab
         return fab_text_refuse(r->in, (fab_token){.column = from->column}, FAB_EINPUT, err,
                                "a cable without a node at this end");
     }
-    FAB_TRY(fab_site_add_node(r->site, from->text, strlen(from->text), r->in->line, out, err));
-    fab_site_node *node = &r->site->nodes[*out];
+    FAB_TRY(fab_network_add_node(r->net, from->text, strlen(from->text), r->in->line, out, err));
+    fab_network_node *node = &r->net->nodes[*out];
     const char *slash = strchr(from->text, '/');
     if (node->host == NULL && slash != NULL && strncmp(slash + 1, "nic-", 4) == 0) {
-        FAB_TRY(fab_site_text(r->site, from->text, (size_t)(slash - from->text), &node->host, err));
-        node->kind = FAB_SITE_ADAPTER;
+        FAB_TRY(fab_network_text(r->net, from->text, (size_t)(slash - from->text), &node->host, err));
+        node->kind = FAB_NETWORK_ADAPTER;
     }
-    FAB_TRY(fab_site_ib_host(r->site, *out, err));
+    FAB_TRY(fab_network_ib_host(r->net, *out, err));
 done:
     return status;
 }
@@ -219,7 +219,7 @@ static fab_status read_quantity(const reader *r, int known, fab_unit unit, doubl
 static fab_status read_cable(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     size_t n = 0;
-    fab_site_cable cable = {.end = {{.line = r->in->line}, {.line = r->in->line}}};
+    fab_network_cable cable = {.end = {{.line = r->in->line}, {.line = r->in->line}}};
     bool was_there = false;
     FAB_TRY(read_cells(r, &n, err));
     if (n != r->n_columns) {
@@ -234,7 +234,7 @@ static fab_status read_cable(reader *r, fab_error *err) {
     }
     FAB_TRY(read_quantity(r, RATE, FAB_UNIT_RATE, &cable.rate_bps, err));
     FAB_TRY(read_quantity(r, LENGTH, FAB_UNIT_LENGTH, &cable.length_m, err));
-    FAB_TRY(fab_site_add_cable(r->site, &cable, &was_there, err));
+    FAB_TRY(fab_network_add_cable(r->net, &cable, &was_there, err));
     if (was_there) {
         status = fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "this cable stands in the list twice");
     }
@@ -242,17 +242,17 @@ done:
     return status;
 }
 
-static fab_status read_csv(const char *path, fab_site *site, fab_error *err) {
+static fab_status csv_read(const char *path, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text in = {.path = path};
-    reader r = {.in = &in, .site = site};
+    reader r = {.in = &in, .net = net};
     FAB_TRY(fab_text_stream_open(path, &in, err));
-    FAB_TRY(read_header(&r, err));
+    FAB_TRY(csv_read_header(&r, err));
     while (fab_text_next(&in)) {
         FAB_TRY(read_cable(&r, err));
     }
     FAB_TRY(fab_text_end(&in, err));
-    site->has_ports = r.at[A_PORT] >= 0;
+    net->has_ports = r.at[A_PORT] >= 0;
 done:
     fab_text_release(&in);
     return status;
@@ -282,5 +282,5 @@ static bool is_csv(const char *head, size_t n) {
     return a && z;
 }
 
-const fab_site_format fab_site_csv = {"cables", "list of cables as CSV: A-node, A-port, Z-node, Z-port, rate, length",
-                                      is_csv, read_csv};
+const fab_network_format fab_network_csv = {
+    "cables", "list of cables as CSV: A-node, A-port, Z-node, Z-port, rate, length", is_csv, csv_read};

@@ -1,7 +1,7 @@
 /* GraphML: nodes are boxes, an edge is a cable. Of our own export the graph inside servers is left out: GPUs and
  * scale-up domains, which are groups here. Source: graphml.graphdrawing.org, primer. */
 #include "graphml_keys.h"
-#include "site_internal.h"
+#include "network_internal.h"
 
 #include "fab/memory.h"
 #include "fab/units.h"
@@ -36,17 +36,17 @@ typedef struct element {
     uint64_t has; /* meanings that were given */
 } element;
 
-/* What a node of our own export is besides one of the site. */
+/* What a node of our own export is besides one of the network. */
 typedef struct own {
-    uint32_t server; /* FAB_SITE_NONE: it has none */
+    uint32_t server; /* FAB_NETWORK_NONE: it has none */
     uint32_t ports;  /* of an adapter, into the network, so far */
 } own;
 
 typedef struct reader {
-    fab_site *site;
-    fab_site *inside; /* of servers: nodes and links that are no part of the network; nodes of ours alone */
-    own *own;         /* [site nodes] */
-    uint32_t *gpu;    /* [inside nodes]: server */
+    fab_network *net;
+    fab_network *inside; /* of servers: nodes and links that are no part of the network; nodes of ours alone */
+    own *own;            /* [nodes as installed] */
+    uint32_t *gpu;       /* [inside nodes]: server */
     size_t own_capacity, gpu_capacity;
     uint32_t last_server, adapters_of_it;
     key *keys;
@@ -61,7 +61,8 @@ typedef struct reader {
 
 /* --- texts and numbers -------------------------------------------------------------------------------------------- */
 
-static fab_status copy(const fab_xml_stream *at, char to[ID], const char *from, const char *what, fab_error *err) {
+static fab_status graphml_copy(const fab_xml_stream *at, char to[ID], const char *from, const char *what,
+                               fab_error *err) {
     size_t n = strlen(from);
     if (n >= ID) {
         return fab_xml_stream_wrong(at, err, "'%.40s...': %s of more than 255 bytes", from, what);
@@ -75,7 +76,7 @@ static fab_status attribute(const fab_xml_stream *at, char to[ID], const char *n
     if (value == NULL || value[0] == '\0') {
         return fab_xml_stream_wrong(at, err, "attribute '%s' is missing or empty", name);
     }
-    return copy(at, to, value, name, err);
+    return graphml_copy(at, to, value, name, err);
 }
 
 static bool parse_number(const char *text, double *out) {
@@ -86,7 +87,7 @@ static bool parse_number(const char *text, double *out) {
     return is_number;
 }
 
-static fab_status number(const fab_xml_stream *at, const char *text, double *out, fab_error *err) {
+static fab_status graphml_number(const fab_xml_stream *at, const char *text, double *out, fab_error *err) {
     return parse_number(text, out) ? FAB_OK : fab_xml_stream_wrong(at, err, "'%.40s' is no number, 0 or more", text);
 }
 
@@ -98,8 +99,8 @@ static void quantity(const char *text, fab_unit unit, double *out) {
     }
 }
 
-static fab_status set(reader *r, const fab_xml_stream *at, fab_graphml_meaning meaning, const char *text,
-                      fab_error *err) {
+static fab_status graphml_set(reader *r, const fab_xml_stream *at, fab_graphml_meaning meaning, const char *text,
+                              fab_error *err) {
     element *e = &r->e;
     double n = 0;
     fab_status status = FAB_OK;
@@ -116,26 +117,26 @@ static fab_status set(reader *r, const fab_xml_stream *at, fab_graphml_meaning m
                 fab_xml_stream_wrong(at, err, "a merged view (%.20s) is no wiring: export it with --view whole", text);
         }
         break;
-    case FAB_GRAPHML_LABEL: status = copy(at, e->label, text, "a label", err); break;
-    case FAB_GRAPHML_KIND: status = copy(at, e->kind, text, "a kind", err); break;
-    case FAB_GRAPHML_SERVER: status = copy(at, e->server, text, "a server", err); break;
+    case FAB_GRAPHML_LABEL: status = graphml_copy(at, e->label, text, "a label", err); break;
+    case FAB_GRAPHML_KIND: status = graphml_copy(at, e->kind, text, "a kind", err); break;
+    case FAB_GRAPHML_SERVER: status = graphml_copy(at, e->server, text, "a server", err); break;
     case FAB_GRAPHML_TIER:
         if (parse_number(text, &n) && n < 64) {
             e->tier = (uint32_t)n;
         }
         break;
-    case FAB_GRAPHML_BPS: status = number(at, text, &e->rate_bps, err); break;
+    case FAB_GRAPHML_BPS: status = graphml_number(at, text, &e->rate_bps, err); break;
     case FAB_GRAPHML_RATE:
         if (!(e->rate_bps > 0)) {
             quantity(text, FAB_UNIT_RATE, &e->rate_bps);
         }
         break;
-    case FAB_GRAPHML_METRES: status = number(at, text, &e->length_m, err); break;
+    case FAB_GRAPHML_METRES: status = graphml_number(at, text, &e->length_m, err); break;
     case FAB_GRAPHML_LENGTH: quantity(text, FAB_UNIT_LENGTH, &e->length_m); break;
-    case FAB_GRAPHML_SOURCE_PORT: status = copy(at, e->port[0], text, "a port", err); break;
-    case FAB_GRAPHML_TARGET_PORT: status = copy(at, e->port[1], text, "a port", err); break;
+    case FAB_GRAPHML_SOURCE_PORT: status = graphml_copy(at, e->port[0], text, "a port", err); break;
+    case FAB_GRAPHML_TARGET_PORT: status = graphml_copy(at, e->port[1], text, "a port", err); break;
     case FAB_GRAPHML_CABLES:
-        status = number(at, text, &n, err);
+        status = graphml_number(at, text, &n, err);
         if (status == FAB_OK && n != 1) {
             status = fab_xml_stream_wrong(at, err, "an edge that stands for %.20s cables; expected one for each", text);
         }
@@ -147,22 +148,23 @@ static fab_status set(reader *r, const fab_xml_stream *at, fab_graphml_meaning m
 
 /* --- nodes -------------------------------------------------------------------------------------------------------- */
 
-static fab_site_kind kind_of(const char *text) {
+static fab_network_kind kind_of(const char *text) {
     static const struct {
         const char *word;
-        fab_site_kind kind;
-    } WORDS[] = {{"switch", FAB_SITE_SWITCH},      {"leaf", FAB_SITE_SWITCH},   {"spine", FAB_SITE_SWITCH},
-                 {"core", FAB_SITE_SWITCH},        {"tor", FAB_SITE_SWITCH},    {"superspine", FAB_SITE_SWITCH},
-                 {"aggregation", FAB_SITE_SWITCH}, {"router", FAB_SITE_SWITCH}, {"host", FAB_SITE_HOST},
-                 {"server", FAB_SITE_HOST},        {"compute", FAB_SITE_HOST},  {"storage", FAB_SITE_HOST},
-                 {"gpu", FAB_SITE_HOST},           {"nic", FAB_SITE_ADAPTER},   {"hca", FAB_SITE_ADAPTER},
-                 {"adapter", FAB_SITE_ADAPTER}};
+        fab_network_kind kind;
+    } WORDS[] = {
+        {"switch", FAB_NETWORK_SWITCH},      {"leaf", FAB_NETWORK_SWITCH},   {"spine", FAB_NETWORK_SWITCH},
+        {"core", FAB_NETWORK_SWITCH},        {"tor", FAB_NETWORK_SWITCH},    {"superspine", FAB_NETWORK_SWITCH},
+        {"aggregation", FAB_NETWORK_SWITCH}, {"router", FAB_NETWORK_SWITCH}, {"host", FAB_NETWORK_HOST},
+        {"server", FAB_NETWORK_HOST},        {"compute", FAB_NETWORK_HOST},  {"storage", FAB_NETWORK_HOST},
+        {"gpu", FAB_NETWORK_HOST},           {"nic", FAB_NETWORK_ADAPTER},   {"hca", FAB_NETWORK_ADAPTER},
+        {"adapter", FAB_NETWORK_ADAPTER}};
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
         if (strcasecmp(text, WORDS[i].word) == 0) {
             return WORDS[i].kind;
         }
     }
-    return FAB_SITE_UNKNOWN;
+    return FAB_NETWORK_UNKNOWN;
 }
 
 static bool is_number(const char *text) {
@@ -170,15 +172,15 @@ static bool is_number(const char *text) {
 }
 
 /* Adapters of our own export are called what InfiniBand tools would call them, as in fab/ib_names.h. */
-static fab_status name_adapter(reader *r, fab_site_node *node, uint32_t server, fab_error *err) {
+static fab_status name_adapter(reader *r, fab_network_node *node, uint32_t server, fab_error *err) {
     fab_status status = FAB_OK;
     char text[64];
     r->adapters_of_it = server == r->last_server ? r->adapters_of_it + 1 : 1;
     r->last_server = server;
     int n = snprintf(text, sizeof text, "server-%" PRIu32 " HCA-%" PRIu32, server, r->adapters_of_it);
-    FAB_TRY(fab_site_text(r->site, text, (size_t)n, &node->label, err));
+    FAB_TRY(fab_network_text(r->net, text, (size_t)n, &node->label, err));
     n = snprintf(text, sizeof text, "server-%" PRIu32, server);
-    FAB_TRY(fab_site_text(r->site, text, (size_t)n, &node->host, err));
+    FAB_TRY(fab_network_text(r->net, text, (size_t)n, &node->host, err));
 done:
     return status;
 }
@@ -186,36 +188,36 @@ done:
 static fab_status end_node(reader *r, const fab_xml_stream *at, fab_error *err) {
     fab_status status = FAB_OK;
     const element *e = &r->e;
-    uint32_t server = is_number(e->server) ? (uint32_t)strtoul(e->server, NULL, 10) : FAB_SITE_NONE;
+    uint32_t server = is_number(e->server) ? (uint32_t)strtoul(e->server, NULL, 10) : FAB_NETWORK_NONE;
     bool is_inside = r->is_ours && (strcmp(e->kind, "gpu") == 0 || strcmp(e->kind, "domain") == 0);
-    fab_site *to = is_inside ? r->inside : r->site;
+    fab_network *to = is_inside ? r->inside : r->net;
     uint32_t index = to->n_nodes;
-    uint32_t found = fab_site_find(r->site, e->id, strlen(e->id));
-    if (found == FAB_SITE_NONE && fab_site_find(r->inside, e->id, strlen(e->id)) == FAB_SITE_NONE) {
-        FAB_TRY(fab_site_add_node(to, e->id, strlen(e->id), e->line, &index, err));
+    uint32_t found = fab_network_find(r->net, e->id, strlen(e->id));
+    if (found == FAB_NETWORK_NONE && fab_network_find(r->inside, e->id, strlen(e->id)) == FAB_NETWORK_NONE) {
+        FAB_TRY(fab_network_add_node(to, e->id, strlen(e->id), e->line, &index, err));
     } else {
         FAB_TRY(fab_xml_stream_wrong(at, err, "node '%.60s' is there already", e->id));
     }
     if (is_inside) {
         FAB_TRY(FAB_GROW(r->gpu, r->gpu_capacity, (size_t)index + 1, err));
-        r->gpu[index] = strcmp(e->kind, "gpu") == 0 ? server : FAB_SITE_NONE;
+        r->gpu[index] = strcmp(e->kind, "gpu") == 0 ? server : FAB_NETWORK_NONE;
         goto done;
     }
-    fab_site_node *node = &r->site->nodes[index];
+    fab_network_node *node = &r->net->nodes[index];
     node->kind = kind_of(e->kind);
-    node->tier = node->kind == FAB_SITE_SWITCH ? e->tier : 0;
+    node->tier = node->kind == FAB_NETWORK_SWITCH ? e->tier : 0;
     FAB_TRY(FAB_GROW(r->own, r->own_capacity, (size_t)index + 1, err));
-    r->own[index] = (own){.server = r->is_ours ? server : FAB_SITE_NONE};
-    if (r->is_ours && node->kind == FAB_SITE_ADAPTER && server != FAB_SITE_NONE) {
+    r->own[index] = (own){.server = r->is_ours ? server : FAB_NETWORK_NONE};
+    if (r->is_ours && node->kind == FAB_NETWORK_ADAPTER && server != FAB_NETWORK_NONE) {
         FAB_TRY(name_adapter(r, node, server, err));
         goto done;
     }
     if (e->label[0] != '\0') {
-        FAB_TRY(fab_site_text(r->site, e->label, strlen(e->label), &node->label, err));
+        FAB_TRY(fab_network_text(r->net, e->label, strlen(e->label), &node->label, err));
     }
-    FAB_TRY(fab_site_ib_host(r->site, index, err));
-    if (node->kind == FAB_SITE_ADAPTER && e->server[0] != '\0' && node->host == NULL) {
-        FAB_TRY(fab_site_text(r->site, e->server, strlen(e->server), &node->host, err));
+    FAB_TRY(fab_network_ib_host(r->net, index, err));
+    if (node->kind == FAB_NETWORK_ADAPTER && e->server[0] != '\0' && node->host == NULL) {
+        FAB_TRY(fab_network_text(r->net, e->server, strlen(e->server), &node->host, err));
     }
 done:
     return status;
@@ -225,7 +227,7 @@ done:
 
 /* The port of an end; adapters of our own export count theirs into the network. */
 static const char *port_of(reader *r, uint32_t node, char port[ID]) {
-    if (r->is_ours && r->site->nodes[node].kind == FAB_SITE_ADAPTER && port[0] != '\0') {
+    if (r->is_ours && r->net->nodes[node].kind == FAB_NETWORK_ADAPTER && port[0] != '\0') {
         (void)snprintf(port, ID, "%" PRIu32, ++r->own[node].ports);
     }
     return port[0] != '\0' ? port : NULL;
@@ -235,22 +237,22 @@ static fab_status end_edge(reader *r, const fab_xml_stream *at, fab_error *err) 
     fab_status status = FAB_OK;
     element *e = &r->e;
     const char *ids[2] = {e->id, e->other};
-    fab_site_cable cable = {.rate_bps = e->rate_bps, .length_m = e->length_m};
+    fab_network_cable cable = {.rate_bps = e->rate_bps, .length_m = e->length_m};
     uint32_t n_inside = 0;
     uint32_t inside[2] = {0, 0};
     bool was_there = false;
     for (uint32_t i = 0; i < 2; i++) {
-        cable.end[i] = (fab_site_end){.node = fab_site_find(r->site, ids[i], strlen(ids[i])), .line = e->line};
-        inside[i] = fab_site_find(r->inside, ids[i], strlen(ids[i]));
-        n_inside += inside[i] != FAB_SITE_NONE;
-        if (cable.end[i].node == FAB_SITE_NONE && inside[i] == FAB_SITE_NONE) {
+        cable.end[i] = (fab_network_end){.node = fab_network_find(r->net, ids[i], strlen(ids[i])), .line = e->line};
+        inside[i] = fab_network_find(r->inside, ids[i], strlen(ids[i]));
+        n_inside += inside[i] != FAB_NETWORK_NONE;
+        if (cable.end[i].node == FAB_NETWORK_NONE && inside[i] == FAB_NETWORK_NONE) {
             FAB_TRY(fab_xml_stream_wrong(at, err, "the %s of an edge, '%.60s', is no node that was declared before it",
                                          i == 0 ? "source" : "target", ids[i]));
         }
     }
     if (n_inside == 2) { /* a GPU and its scale-up domain */
-        const fab_site_cable link = {.end = {{.node = inside[0]}, {.node = inside[1]}}};
-        FAB_TRY(fab_site_add_cable(r->inside, &link, NULL, err));
+        const fab_network_cable link = {.end = {{.node = inside[0]}, {.node = inside[1]}}};
+        FAB_TRY(fab_network_add_cable(r->inside, &link, NULL, err));
     }
     if (n_inside > 0) {
         goto done;
@@ -260,13 +262,13 @@ static fab_status end_edge(reader *r, const fab_xml_stream *at, fab_error *err) 
         r->names_ports = r->names_ports && cable.end[i].port != NULL;
     }
     bool has_ports = cable.end[0].port != NULL && cable.end[1].port != NULL;
-    FAB_TRY(fab_site_add_cable(r->site, &cable, &was_there, err));
+    FAB_TRY(fab_network_add_cable(r->net, &cable, &was_there, err));
     if (was_there && !e->is_directed) {
         FAB_TRY(fab_xml_stream_wrong(at, err, "this cable stands in the file twice"));
     }
     if (e->is_directed && !has_ports) {
         FAB_TRY(FAB_GROW(r->one_way, r->one_way_capacity, r->n_one_way + 1, err));
-        r->one_way[r->n_one_way++] = r->site->n_cables - 1;
+        r->one_way[r->n_one_way++] = r->net->n_cables - 1;
     }
 done:
     return status;
@@ -285,14 +287,14 @@ static fab_status start_key(reader *r, const fab_xml_stream *at, fab_error *err)
     key *k = &r->keys[r->n_keys];
     *k = (key){.id = NULL};
     domain = domain != NULL ? domain : "";
-    FAB_TRY(fab_site_text(r->site, domain, strlen(domain), &k->domain, err));
+    FAB_TRY(fab_network_text(r->net, domain, strlen(domain), &k->domain, err));
     FAB_TRY(attribute(at, id, "id", err));
     for (size_t i = 0; i < r->n_keys; i++) {
         if (strcmp(r->keys[i].id, id) == 0) {
             FAB_TRY(fab_xml_stream_wrong(at, err, "key '%.60s' is there already", id));
         }
     }
-    FAB_TRY(fab_site_text(r->site, id, strlen(id), &k->id, err));
+    FAB_TRY(fab_network_text(r->net, id, strlen(id), &k->id, err));
     const char *name = fab_xml_stream_attribute(at, "attr.name");
     k->meaning = fab_graphml_meaning_of(k->domain, name != NULL ? name : id);
     r->n_keys++;
@@ -309,7 +311,7 @@ static fab_status start_edge(reader *r, const fab_xml_stream *at, fab_error *err
     for (uint32_t i = 0; i < 2; i++) {
         const char *port = fab_xml_stream_attribute(at, PORTS[i]);
         if (port != NULL) {
-            FAB_TRY(copy(at, r->e.port[i], port, PORTS[i], err));
+            FAB_TRY(graphml_copy(at, r->e.port[i], port, PORTS[i], err));
             r->e.has |= UINT64_C(1) << (FAB_GRAPHML_SOURCE_PORT + i);
         }
     }
@@ -335,7 +337,7 @@ static fab_status start_data(reader *r, const fab_xml_stream *at, fab_error *err
         at, err, id != NULL ? "data of a key '%.60s' that is not declared before" : "data without a key", id);
 }
 
-static void begin(reader *r, const fab_xml_stream *at, scope what) {
+static void read_graphml_begin(reader *r, const fab_xml_stream *at, scope what) {
     element *e = &r->e;
     r->scope = what;
     e->label[0] = e->kind[0] = e->server[0] = e->port[0][0] = e->port[1][0] = '\0';
@@ -351,16 +353,16 @@ static fab_status start_graph(reader *r, const fab_xml_stream *at, fab_error *er
         return fab_xml_stream_wrong(
             at, err, r->scope == NODE ? "a graph inside a node is not read" : "a second graph is not read");
     }
-    begin(r, at, GRAPH);
+    read_graphml_begin(r, at, GRAPH);
     r->directed = edges != NULL && strcmp(edges, "directed") == 0;
     r->has_graph = true;
     return FAB_OK;
 }
 
-static fab_status on_start(void *context, const fab_xml_stream *at, const char *name, fab_error *err) {
+static fab_status graphml_on_start(void *context, const fab_xml_stream *at, const char *name, fab_error *err) {
     reader *r = context;
     if (r->in_data) { /* what a drawing program keeps there; text may stand before elements of a label */
-        fab_status status = r->in_label ? set(r, at, FAB_GRAPHML_LABEL, fab_xml_stream_text(at), err) : FAB_OK;
+        fab_status status = r->in_label ? graphml_set(r, at, FAB_GRAPHML_LABEL, fab_xml_stream_text(at), err) : FAB_OK;
         r->in_label = strcmp(name, "NodeLabel") == 0 && r->scope == NODE;
         return status;
     }
@@ -368,11 +370,11 @@ static fab_status on_start(void *context, const fab_xml_stream *at, const char *
         return start_data(r, at, err);
     }
     if (strcmp(name, "node") == 0 && r->scope == GRAPH) {
-        begin(r, at, NODE);
+        read_graphml_begin(r, at, NODE);
         return attribute(at, r->e.id, "id", err);
     }
     if (strcmp(name, "edge") == 0 && r->scope == GRAPH) {
-        begin(r, at, EDGE);
+        read_graphml_begin(r, at, EDGE);
         return start_edge(r, at, err);
     }
     if (strcmp(name, "key") == 0 && r->scope == OUTSIDE) {
@@ -396,24 +398,25 @@ static fab_status set_defaults(reader *r, const fab_xml_stream *at, const char *
     fab_status status = FAB_OK;
     for (size_t i = 0; i < r->n_keys; i++) {
         if (r->keys[i].initial != NULL && fab_graphml_is_for(r->keys[i].domain, name)) {
-            FAB_TRY(set(r, at, r->keys[i].meaning, r->keys[i].initial, err));
+            FAB_TRY(graphml_set(r, at, r->keys[i].meaning, r->keys[i].initial, err));
         }
     }
 done:
     return status;
 }
 
-static fab_status on_end(void *context, const fab_xml_stream *at, const char *name, const char *text, fab_error *err) {
+static fab_status graphml_on_end(void *context, const fab_xml_stream *at, const char *name, const char *text,
+                                 fab_error *err) {
     reader *r = context;
     fab_status status = FAB_OK;
     if (strcmp(name, "data") == 0) {
-        FAB_TRY(set(r, at, r->data, text, err));
+        FAB_TRY(graphml_set(r, at, r->data, text, err));
         r->in_data = false;
     } else if (r->in_data) {
-        FAB_TRY(r->in_label ? set(r, at, FAB_GRAPHML_LABEL, text, err) : FAB_OK);
+        FAB_TRY(r->in_label ? graphml_set(r, at, FAB_GRAPHML_LABEL, text, err) : FAB_OK);
         r->in_label = false;
     } else if (r->in_default) {
-        FAB_TRY(fab_site_text(r->site, text, strlen(text), &r->keys[r->n_keys - 1].initial, err));
+        FAB_TRY(fab_network_text(r->net, text, strlen(text), &r->keys[r->n_keys - 1].initial, err));
         r->in_default = false;
     } else if (strcmp(name, "node") == 0) {
         FAB_TRY(set_defaults(r, at, name, err));
@@ -434,7 +437,7 @@ done:
 
 typedef struct way {
     uint32_t low, high; /* nodes */
-    bool is_back;
+    bool is_reverse;
     uint32_t cable;
 } way;
 
@@ -447,76 +450,78 @@ static int by_ends(const void *x, const void *y) {
     return (a->cable > b->cable) - (a->cable < b->cable);
 }
 
-/* Edges with a direction and no ports: one there and one back are a cable. */
+/* Edges with a direction and no ports: one forward and one reverse are a cable. */
 static fab_status join_ways(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     way *ways = NULL;
     bool *drop = NULL;
     size_t n = r->n_one_way;
     FAB_TRY(FAB_NEW(ways, n, err));
-    FAB_TRY(FAB_NEW(drop, r->site->n_cables, err));
+    FAB_TRY(FAB_NEW(drop, r->net->n_cables, err));
     for (size_t i = 0; i < n; i++) {
-        const fab_site_end *e = r->site->cables[r->one_way[i]].end;
-        bool is_back = e[0].node > e[1].node;
-        ways[i] = (way){e[is_back].node, e[!is_back].node, is_back, r->one_way[i]};
+        const fab_network_end *e = r->net->cables[r->one_way[i]].end;
+        bool is_reverse = e[0].node > e[1].node;
+        ways[i] = (way){e[is_reverse].node, e[!is_reverse].node, is_reverse, r->one_way[i]};
     }
     qsort(ways, n, sizeof *ways, by_ends);
     for (size_t from = 0; from < n;) {
         size_t behind = from;
-        size_t back = 0;
+        size_t reverse_from = 0;
         for (; behind < n && ways[behind].low == ways[from].low && ways[behind].high == ways[from].high; behind++) {
-            back += ways[behind].is_back;
+            reverse_from += ways[behind].is_reverse;
         }
-        size_t left = back < behind - from - back ? back : behind - from - back; /* cables with both ways */
+        size_t left = reverse_from < behind - from - reverse_from
+                          ? reverse_from
+                          : behind - from - reverse_from; /* cables with both ways */
         for (size_t i = from; i < behind; i++) {
-            drop[ways[i].cable] = ways[i].is_back && left > 0;
+            drop[ways[i].cable] = ways[i].is_reverse && left > 0;
             left -= drop[ways[i].cable] ? 1 : 0;
         }
         from = behind;
     }
-    fab_site_drop_cables(r->site, drop);
+    fab_network_drop_cables(r->net, drop);
 done:
     FAB_FREE_ALL(ways, drop);
     return status;
 }
 
-/* Scale-up domains of several servers, as fab_site_of_fabric() tells of them. */
+/* Scale-up domains of several servers, as fab_network_of_fabric() tells of them. */
 static fab_status add_domains(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site *in = r->inside;
+    const fab_network *in = r->inside;
     uint32_t *domain_of = NULL; /* [servers] */
     uint32_t *members = NULL;
     uint32_t n_servers = 0;
     uint32_t n_domains = 0;
     for (uint32_t i = 0; i < in->n_nodes; i++) {
-        n_servers = r->gpu[i] != FAB_SITE_NONE && r->gpu[i] >= n_servers ? r->gpu[i] + 1 : n_servers;
+        n_servers = r->gpu[i] != FAB_NETWORK_NONE && r->gpu[i] >= n_servers ? r->gpu[i] + 1 : n_servers;
     }
     if (n_servers > in->n_nodes) {
         goto done; /* numbers that no export of ours has */
     }
     FAB_TRY(FAB_NEW(domain_of, n_servers, err));
-    FAB_TRY(FAB_NEW(members, r->site->n_nodes, err));
+    FAB_TRY(FAB_NEW(members, r->net->n_nodes, err));
     for (uint32_t c = 0; c < in->n_cables; c++) {
         uint32_t a = in->cables[c].end[0].node;
         uint32_t b = in->cables[c].end[1].node;
-        uint32_t gpu = r->gpu[a] != FAB_SITE_NONE ? a : b;
-        if (r->gpu[gpu] != FAB_SITE_NONE) {
+        uint32_t gpu = r->gpu[a] != FAB_NETWORK_NONE ? a : b;
+        if (r->gpu[gpu] != FAB_NETWORK_NONE) {
             domain_of[r->gpu[gpu]] = gpu == a ? b : a;
         }
     }
-    for (uint32_t first = 0, behind = 0; first < r->site->n_nodes; first = behind) {
+    for (uint32_t first = 0, behind = 0; first < r->net->n_nodes; first = behind) {
         char name[32];
         uint32_t n = 0;
         bool several = false;
         uint32_t server = r->own[first].server;
         bool is_member =
-            server != FAB_SITE_NONE && server < n_servers && r->site->nodes[first].kind == FAB_SITE_ADAPTER;
+            server != FAB_NETWORK_NONE && server < n_servers && r->net->nodes[first].kind == FAB_NETWORK_ADAPTER;
         behind = first + 1;
         if (!is_member) {
             continue;
         }
         members[n++] = first;
-        for (; behind < r->site->n_nodes && r->site->nodes[behind].kind == FAB_SITE_ADAPTER &&
+        for (; behind < r->net->n_nodes && r->net->nodes[behind].kind == FAB_NETWORK_ADAPTER &&
                r->own[behind].server < n_servers && domain_of[r->own[behind].server] == domain_of[server];
              behind++) {
             several = several || r->own[behind].server != server;
@@ -524,7 +529,7 @@ static fab_status add_domains(reader *r, fab_error *err) {
         }
         int length = snprintf(name, sizeof name, "domain-%" PRIu32, n_domains++);
         if (several) {
-            FAB_TRY(fab_site_add_group(r->site, name, (size_t)length, members, n, err));
+            FAB_TRY(fab_network_add_group(r->net, name, (size_t)length, members, n, err));
         }
     }
 done:
@@ -532,12 +537,12 @@ done:
     return status;
 }
 
-static fab_status read_graphml(const char *path, fab_site *site, fab_error *err) {
-    static const fab_xml_visitor VISITOR = {on_start, on_end};
+static fab_status read_graphml(const char *path, fab_network *net, fab_error *err) {
+    static const fab_xml_visitor VISITOR = {graphml_on_start, graphml_on_end};
     fab_status status = FAB_OK;
-    reader r = {.site = site, .names_ports = true, .last_server = FAB_SITE_NONE};
+    reader r = {.net = net, .names_ports = true, .last_server = FAB_NETWORK_NONE};
     char where[sizeof err->where];
-    FAB_TRY(fab_site_new(path, &r.inside, err));
+    FAB_TRY(fab_network_new(path, &r.inside, err));
     FAB_TRY(fab_xml_stream_read(path, &VISITOR, &r, err));
     if (!r.has_graph) {
         (void)snprintf(where, sizeof where, "%.180s:1", path);
@@ -545,9 +550,9 @@ static fab_status read_graphml(const char *path, fab_site *site, fab_error *err)
     }
     FAB_TRY(r.n_one_way > 0 ? join_ways(&r, err) : FAB_OK);
     FAB_TRY(r.is_ours && r.inside->n_nodes > 0 ? add_domains(&r, err) : FAB_OK);
-    site->has_ports = r.names_ports && site->n_cables > 0;
+    net->has_ports = r.names_ports && net->n_cables > 0;
 done:
-    fab_site_free(r.inside);
+    fab_network_free(r.inside);
     FAB_FREE_ALL(r.own, r.gpu, r.keys, r.one_way);
     return status;
 }
@@ -579,5 +584,5 @@ static bool is_graphml(const char *head, size_t n) {
     return false;
 }
 
-const fab_site_format fab_site_graphml = {
+const fab_network_format fab_network_graphml = {
     "graphml", "GraphML of any program: Internet Topology Zoo, networkx, yEd, our own", is_graphml, read_graphml};

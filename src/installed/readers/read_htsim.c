@@ -5,7 +5,7 @@
  *
  * A switch's latency is that of a cable at either side, half each: the sum along any path is htsim's.
  */
-#include "site_internal.h"
+#include "network_internal.h"
 
 #include "fab/text.h"
 
@@ -35,7 +35,7 @@ typedef struct figure {
 
 typedef struct reader {
     fab_text *in;
-    fab_site *site;
+    fab_network *net;
     figure header[N_HEADER], tier[TIERS][N_KEYS], section[TIERS];
 } reader;
 
@@ -45,7 +45,7 @@ typedef struct plan {
     uint64_t cables;
 } plan;
 
-static bool is_word(fab_token t, const char *word) {
+static bool htsim_is_word(fab_token t, const char *word) {
     return t.length == strlen(word) && strncasecmp(t.text, word, t.length) == 0;
 }
 
@@ -76,28 +76,28 @@ static fab_status read_figure(const reader *r, fab_token key, uint64_t least, ui
 /* The line that begins with `key`; `tier` is that of the section, or TIERS in the header. */
 static fab_status read_key(reader *r, fab_token key, uint64_t tier, fab_error *err) {
     for (size_t i = 0; i < N_HEADER && tier == TIERS; i++) {
-        if (is_word(key, HEADER_KEYS[i])) {
+        if (htsim_is_word(key, HEADER_KEYS[i])) {
             return read_figure(r, key, 1, MOST_NODES, &r->header[i], err);
         }
     }
     for (size_t i = 0; i < N_KEYS && tier < TIERS; i++) {
-        if (is_word(key, TIER_KEYS[i])) {
+        if (htsim_is_word(key, TIER_KEYS[i])) {
             return read_figure(r, key, i == SWITCH_LATENCY ? 0 : 1, MOST, &r->tier[tier][i], err);
         }
     }
     for (size_t i = 0; i < N_HEADER; i++) {
-        if (is_word(key, HEADER_KEYS[i])) {
+        if (htsim_is_word(key, HEADER_KEYS[i])) {
             return fab_text_refuse(r->in, key, FAB_EINPUT, err, "stands behind the first Tier; it belongs before");
         }
     }
     for (size_t i = 0; i < N_KEYS && tier == TIERS; i++) {
-        if (is_word(key, TIER_KEYS[i])) {
+        if (htsim_is_word(key, TIER_KEYS[i])) {
             return fab_text_refuse(r->in, key, FAB_EINPUT, err, "stands before the first Tier; it belongs to one");
         }
     }
     /* Queue sizes and the like, which htsim itself passes over where it does not know them. */
-    return fab_site_add_note(r->site, r->in->line, err, "'%.*s' is not known and was passed over",
-                             (int)(key.length < 60 ? key.length : 60), key.text);
+    return fab_network_add_note(r->net, r->in->line, err, "'%.*s' is not known and was passed over",
+                                (int)(key.length < 60 ? key.length : 60), key.text);
 }
 
 static fab_status read_lines(reader *r, fab_error *err) {
@@ -105,7 +105,7 @@ static fab_status read_lines(reader *r, fab_error *err) {
     uint64_t tier = TIERS;
     while (fab_text_next(r->in)) {
         fab_token key = fab_text_token(r->in);
-        if (!is_word(key, "Tier")) {
+        if (!htsim_is_word(key, "Tier")) {
             FAB_TRY(read_key(r, key, tier, err));
             continue;
         }
@@ -257,16 +257,16 @@ done:
 
 /* --- the network -------------------------------------------------------------------------------------------------- */
 
-static fab_status add_box(fab_site *site, const char *kind, uint64_t number, uint32_t tier, size_t line, uint32_t *out,
-                          fab_error *err) {
+static fab_status add_box(fab_network *net, const char *kind, uint64_t number, uint32_t tier, size_t line,
+                          uint32_t *out, fab_error *err) {
     char name[32];
     int n = snprintf(name, sizeof name, "%s-%" PRIu64, kind, number);
-    fab_status status = fab_site_add_node(site, name, (size_t)n, line, out, err);
+    fab_status status = fab_network_add_node(net, name, (size_t)n, line, out, err);
     if (status == FAB_OK) {
-        fab_site_node *node = &site->nodes[*out];
-        node->kind = tier == 0 ? FAB_SITE_HOST : FAB_SITE_SWITCH;
+        fab_network_node *node = &net->nodes[*out];
+        node->kind = tier == 0 ? FAB_NETWORK_HOST : FAB_NETWORK_SWITCH;
         node->tier = tier;
-        node->rank = tier == 0 ? (uint32_t)number : FAB_SITE_NONE;
+        node->rank = tier == 0 ? (uint32_t)number : FAB_NETWORK_NONE;
     }
     return status;
 }
@@ -277,11 +277,11 @@ static fab_status add_bundle(const reader *r, size_t tier, uint32_t below, uint3
     const figure *f = r->tier[tier];
     uint64_t half_ns = f[SWITCH_LATENCY].value + (tier > 0 ? r->tier[tier - 1][SWITCH_LATENCY].value : 0);
     size_t line = r->section[tier].line;
-    const fab_site_cable cable = {.end = {{.node = below, .line = line}, {.node = above, .line = line}},
-                                  .rate_bps = (double)f[SPEED].value * 1e9,
-                                  .latency_s = ((double)f[LINK_LATENCY].value + (double)half_ns / 2) * 1e-9};
+    const fab_network_cable cable = {.end = {{.node = below, .line = line}, {.node = above, .line = line}},
+                                     .rate_bps = (double)f[SPEED].value * 1e9,
+                                     .latency_s = ((double)f[LINK_LATENCY].value + (double)half_ns / 2) * 1e-9};
     for (uint64_t i = 0; i < f[BUNDLE].value; i++) {
-        FAB_TRY(fab_site_add_cable(r->site, &cable, NULL, err));
+        FAB_TRY(fab_network_add_cable(r->net, &cable, NULL, err));
     }
 done:
     return status;
@@ -293,11 +293,11 @@ static fab_status add_boxes(const reader *r, const plan *p, uint32_t first[4], f
     fab_status status = FAB_OK;
     const uint64_t n[] = {p->hosts, p->pods * p->leaves, p->pods * p->spines, p->cores};
     for (uint32_t tier = 0; tier < 4; tier++) {
-        first[tier] = r->site->n_nodes;
+        first[tier] = r->net->n_nodes;
         for (uint64_t i = 0; i < n[tier]; i++) {
             uint32_t node = 0;
             size_t line = tier == 0 ? r->header[NODES].line : r->section[tier - 1].line;
-            FAB_TRY(add_box(r->site, KINDS[tier], i, tier, line, &node, err));
+            FAB_TRY(add_box(r->net, KINDS[tier], i, tier, line, &node, err));
         }
     }
 done:
@@ -325,10 +325,10 @@ done:
     return status;
 }
 
-static fab_status read_htsim(const char *path, fab_site *site, fab_error *err) {
+static fab_status read_htsim(const char *path, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text in = {.path = path};
-    reader r = {.in = &in, .site = site};
+    reader r = {.in = &in, .net = net};
     plan p = {0};
     uint32_t first[4] = {0};
     FAB_TRY(fab_text_stream_open(path, &in, err));
@@ -358,16 +358,17 @@ static bool is_htsim(const char *head, size_t n) {
         }
         fab_token word = {.text = head + at, .length = length};
         if (length > 0 && *word.text != '#') {
-            bool is_header = is_word(word, "Nodes") || is_word(word, "Tiers") || is_word(word, "Podsize");
+            bool is_header =
+                htsim_is_word(word, "Nodes") || htsim_is_word(word, "Tiers") || htsim_is_word(word, "Podsize");
             if (!is_header) {
-                return begins && is_word(word, "Tier");
+                return begins && htsim_is_word(word, "Tier");
             }
-            begins = begins || is_word(word, "Tiers") || is_word(word, "Podsize");
+            begins = begins || htsim_is_word(word, "Tiers") || htsim_is_word(word, "Podsize");
         }
         at = end + 1;
     }
     return begins;
 }
 
-const fab_site_format fab_site_htsim = {
+const fab_network_format fab_network_htsim = {
     "htsim", "htsim's .topo: leaf-spine and fat trees by the figures of their tiers", is_htsim, read_htsim};

@@ -1,6 +1,6 @@
 /* ibnetdiscover's dump of a subnet, which is also what ibsim reads: a record per node, a line per port in use. Every
  * cable stands there twice. Grammar: ibnetdiscover(8) and ibsim's net-examples. */
-#include "site_internal.h"
+#include "network_internal.h"
 
 #include "fab/text.h"
 
@@ -12,18 +12,18 @@
 
 typedef struct reader {
     fab_text *in;
-    fab_site *site;
-    uint32_t node; /* whose ports are read; FAB_SITE_NONE between records */
+    fab_network *net;
+    uint32_t node; /* whose ports are read; FAB_NETWORK_NONE between records */
     uint64_t device, system_guid, guid;
 } reader;
 
-static fab_status expected(const reader *r, const char *what, fab_error *err) {
+static fab_status ibnet_expected(const reader *r, const char *what, fab_error *err) {
     fab_token rest = fab_text_rest(r->in);
     return fab_text_refuse(r->in, rest, FAB_EINPUT, err, rest.length > 0 ? "where %s was expected" : "expected %s",
                            what);
 }
 
-static void skip_blanks(fab_text *in) {
+static void ibnet_skip_blanks(fab_text *in) {
     (void)fab_text_take(in, "");
 }
 
@@ -36,7 +36,7 @@ static fab_status read_value(const reader *r, uint64_t *out, fab_error *err) {
         digits.text += 2;
         digits.length = (bracket != NULL ? (size_t)(bracket - t.text) : t.length) - 2;
     }
-    if (digits.length == t.length || !fab_site_hexadecimal(digits, out)) {
+    if (digits.length == t.length || !fab_network_hexadecimal(digits, out)) {
         return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no hexadecimal number such as 0x2c9");
     }
     return FAB_OK;
@@ -46,13 +46,13 @@ static fab_status read_value(const reader *r, uint64_t *out, fab_error *err) {
 static fab_status read_port(const reader *r, char out[8], fab_error *err) {
     uint64_t port = 0;
     if (!fab_text_take(r->in, "[")) {
-        return expected(r, "a port, such as [17],", err);
+        return ibnet_expected(r, "a port, such as [17],", err);
     }
     fab_token t = fab_text_rest(r->in);
     t.length = strspn(t.text, "0123456789") < t.length ? strspn(t.text, "0123456789") : t.length;
     if (!fab_token_number(t, &port) || port > MOST_PORTS || t.text + t.length == r->in->behind ||
         t.text[t.length] != ']') {
-        return expected(r, "a port number up to 254 and ]", err);
+        return ibnet_expected(r, "a port number up to 254 and ]", err);
     }
     r->in->at += t.length + 1;
     (void)snprintf(out, 8, "%u", (unsigned)port);
@@ -62,12 +62,12 @@ static fab_status read_port(const reader *r, char out[8], fab_error *err) {
 /* "S-2c5eab0300b87b40" */
 static fab_status read_name(const reader *r, fab_token *out, fab_error *err) {
     if (!fab_text_take(r->in, "\"")) {
-        return expected(r, "a node's name in quotes", err);
+        return ibnet_expected(r, "a node's name in quotes", err);
     }
     fab_token t = fab_text_rest(r->in);
     const char *quote = memchr(t.text, '"', t.length);
     if (quote == NULL || quote == t.text) {
-        return expected(r, "a node's name that ends in a quote", err);
+        return ibnet_expected(r, "a node's name that ends in a quote", err);
     }
     t.length = (size_t)(quote - t.text);
     r->in->at = quote + 1;
@@ -89,7 +89,7 @@ static fab_token quoted_rest(const reader *r) {
 }
 
 /* Switch<TAB>65 "S-..."<TAB># "description" ... */
-static fab_status read_header(reader *r, fab_site_kind kind, fab_error *err) {
+static fab_status ibnet_read_header(reader *r, fab_network_kind kind, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t n_ports = 0;
     fab_token name = {0};
@@ -99,8 +99,8 @@ static fab_status read_header(reader *r, fab_site_kind kind, fab_error *err) {
         goto done;
     }
     FAB_TRY(read_name(r, &name, err));
-    FAB_TRY(fab_site_add_node(r->site, name.text, name.length, r->in->line, &r->node, err));
-    fab_site_node *node = &r->site->nodes[r->node];
+    FAB_TRY(fab_network_add_node(r->net, name.text, name.length, r->in->line, &r->node, err));
+    fab_network_node *node = &r->net->nodes[r->node];
     if (node->n_ports > 0) {
         status = fab_text_refuse(r->in, name, FAB_EINPUT, err, "has a record on line %zu already", node->line);
         goto done;
@@ -109,22 +109,22 @@ static fab_status read_header(reader *r, fab_site_kind kind, fab_error *err) {
     node->n_ports = (uint32_t)n_ports;
     node->guid = r->guid;
     node->system_guid = r->system_guid;
-    bool serves = kind == FAB_SITE_ADAPTER && r->device == AGGREGATION_NODE;
+    bool serves = kind == FAB_NETWORK_ADAPTER && r->device == AGGREGATION_NODE;
     fab_token text = quoted_rest(r);
-    FAB_TRY(fab_site_ib_describe(r->site, r->node, serves ? FAB_SITE_SERVICE : kind, text.text, text.length, err));
+    FAB_TRY(fab_network_ib_describe(r->net, r->node, serves ? FAB_NETWORK_SERVICE : kind, text.text, text.length, err));
     r->device = r->guid = r->system_guid = 0;
 done:
     return status;
 }
 
 /* "4xNDR" at the end of a line, or ibsim's "w=12"; a rate that nobody knows is none. */
-static void read_rate(const reader *r, fab_site_cable *cable) {
+static void read_rate(const reader *r, fab_network_cable *cable) {
     fab_token rest = fab_text_rest(r->in);
     size_t from = rest.length;
     while (from > 0 && rest.text[from - 1] != ' ' && rest.text[from - 1] != '\t') {
         from--;
     }
-    fab_site_ib_rate(rest.text + from, rest.length - from, &cable->width, &cable->rate_bps);
+    fab_network_ib_rate(rest.text + from, rest.length - from, &cable->width, &cable->rate_bps);
 }
 
 /* [17]["[ext 3]"]<TAB>"H-..."[1](portguid) # "remote description" lid D 4xNDR */
@@ -133,7 +133,7 @@ static fab_status read_cable(reader *r, fab_error *err) {
     char here[8];
     char there[8];
     fab_token name = {0};
-    fab_site_cable cable = {.end = {{.node = r->node, .port = here, .line = r->in->line}, {.port = there}}};
+    fab_network_cable cable = {.end = {{.node = r->node, .port = here, .line = r->in->line}, {.port = there}}};
     FAB_TRY(read_port(r, here, err));
     if (fab_text_take(r->in, "[") || fab_text_take(r->in, "(")) { /* what stands on the box; or the port's GUID */
         r->in->at += strcspn(r->in->at, "])\"\n");
@@ -141,35 +141,38 @@ static fab_status read_cable(reader *r, fab_error *err) {
     }
     FAB_TRY(read_name(r, &name, err));
     FAB_TRY(read_port(r, there, err));
-    FAB_TRY(fab_site_add_node(r->site, name.text, name.length, r->in->line, &cable.end[1].node, err));
+    FAB_TRY(fab_network_add_node(r->net, name.text, name.length, r->in->line, &cable.end[1].node, err));
     read_rate(r, &cable);
-    FAB_TRY(fab_site_add_cable(r->site, &cable, NULL, err));
+    FAB_TRY(fab_network_add_cable(r->net, &cable, NULL, err));
 done:
     return status;
 }
 
 static const struct {
     const char *word;
-    fab_site_kind kind;
-} HEADERS[] = {
-    {"Switch", FAB_SITE_SWITCH}, {"Ca", FAB_SITE_ADAPTER}, {"Hca", FAB_SITE_ADAPTER}, {"Rt", FAB_SITE_SWITCH}};
+    fab_network_kind kind;
+} HEADERS[] = {{"Switch", FAB_NETWORK_SWITCH},
+               {"Ca", FAB_NETWORK_ADAPTER},
+               {"Hca", FAB_NETWORK_ADAPTER},
+               {"Rt", FAB_NETWORK_SWITCH}};
 
-static fab_status read_line(reader *r, fab_error *err) {
+static fab_status ibnet_read_line(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
-    skip_blanks(r->in);
+    ibnet_skip_blanks(r->in);
     if (*r->in->at == '[') {
-        return r->node != FAB_SITE_NONE ? read_cable(r, err) : expected(r, "a node's header before its ports,", err);
+        return r->node != FAB_NETWORK_NONE ? read_cable(r, err)
+                                           : ibnet_expected(r, "a node's header before its ports,", err);
     }
     for (size_t i = 0; i < sizeof HEADERS / sizeof HEADERS[0]; i++) {
         const char *at = r->in->at;
         if (fab_text_take(r->in, HEADERS[i].word)) {
             if (r->in->at < r->in->behind && (*r->in->at == ' ' || *r->in->at == '\t')) {
-                return read_header(r, HEADERS[i].kind, err);
+                return ibnet_read_header(r, HEADERS[i].kind, err);
             }
             r->in->at = at;
         }
     }
-    r->node = FAB_SITE_NONE; /* the lines before a header */
+    r->node = FAB_NETWORK_NONE; /* the lines before a header */
     uint64_t other = 0;
     if (fab_text_take(r->in, "devid=")) {
         FAB_TRY(read_value(r, &r->device, err));
@@ -181,7 +184,8 @@ static fab_status read_line(reader *r, fab_error *err) {
     } else if (fab_text_take(r->in, "vendid=")) {
         FAB_TRY(read_value(r, &other, err));
     } else if (!fab_text_take(r->in, "Chassis") && !fab_text_take(r->in, "module")) {
-        status = expected(r, "vendid=, devid=, sysimgguid=, switchguid=, caguid=, Switch, Ca, Rt or a port [N]", err);
+        status =
+            ibnet_expected(r, "vendid=, devid=, sysimgguid=, switchguid=, caguid=, Switch, Ca, Rt or a port [N]", err);
     }
 done:
     return status;
@@ -190,32 +194,32 @@ done:
 /* Nodes that others name and that have no record of their own. */
 static fab_status close_records(const reader *r, fab_error *err) {
     fab_status status = FAB_OK;
-    for (uint32_t i = 0; i < r->site->n_nodes; i++) {
-        fab_site_node *node = &r->site->nodes[i];
+    for (uint32_t i = 0; i < r->net->n_nodes; i++) {
+        fab_network_node *node = &r->net->nodes[i];
         if (node->n_ports == 0) {
-            node->kind = strncmp(node->name, "S-", 2) == 0   ? FAB_SITE_SWITCH
-                         : strncmp(node->name, "H-", 2) == 0 ? FAB_SITE_ADAPTER
-                                                             : FAB_SITE_UNKNOWN;
-            FAB_TRY(fab_site_add_note(r->site, node->line, err, "'%s' is named but has no record", node->name));
+            node->kind = strncmp(node->name, "S-", 2) == 0   ? FAB_NETWORK_SWITCH
+                         : strncmp(node->name, "H-", 2) == 0 ? FAB_NETWORK_ADAPTER
+                                                             : FAB_NETWORK_UNKNOWN;
+            FAB_TRY(fab_network_add_note(r->net, node->line, err, "'%s' is named but has no record", node->name));
         }
     }
 done:
     return status;
 }
 
-static fab_status read_ibnet(const char *path, fab_site *site, fab_error *err) {
+static fab_status read_ibnet(const char *path, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text in = {.path = path};
-    reader r = {.in = &in, .site = site, .node = FAB_SITE_NONE};
-    site->keeps_contradictions = true;
+    reader r = {.in = &in, .net = net, .node = FAB_NETWORK_NONE};
+    net->keeps_contradictions = true;
     FAB_TRY(fab_text_stream_open(path, &in, err));
     while (fab_text_next(&in)) {
-        FAB_TRY(read_line(&r, err));
+        FAB_TRY(ibnet_read_line(&r, err));
     }
     FAB_TRY(fab_text_end(&in, err));
     FAB_TRY(close_records(&r, err));
-    site->has_ports = true;
-    site->reports_both_ends = true;
+    net->has_ports = true;
+    net->reports_both_ends = true;
 done:
     fab_text_release(&in);
     return status;
@@ -242,5 +246,5 @@ static bool is_ibnet(const char *head, size_t n) {
     return false;
 }
 
-const fab_site_format fab_site_ibnet = {
+const fab_network_format fab_network_ibnet = {
     "ibnetdiscover", "InfiniBand subnet as ibnetdiscover prints it and ibsim reads it", is_ibnet, read_ibnet};

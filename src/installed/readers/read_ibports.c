@@ -1,6 +1,6 @@
 /* ibnetdiscover -p: a line per port. "SW lid port guid WIDTH SPEED - CA lid port guid ( 'here' - 'there' )"; a port
  * that is down has one description and no other end. Source: ibnetdiscover(8), dump_ports. */
-#include "site_internal.h"
+#include "network_internal.h"
 
 #include "fab/text.h"
 
@@ -8,16 +8,16 @@
 #include <string.h>
 
 typedef struct side {
-    fab_site_kind kind;
+    fab_network_kind kind;
     fab_token kind_text, guid;
     char port[8];
 } side;
 
 /* "SW  1719 10 0x7cfe9003009ce5b0" */
-static fab_status read_side(const fab_site_lines *r, side *out, fab_error *err) {
+static fab_status read_side(const fab_network_lines *r, side *out, fab_error *err) {
     uint64_t number = 0;
     out->kind_text = fab_text_token(r->in);
-    if (!fab_site_ib_kind(out->kind_text, &out->kind)) {
+    if (!fab_network_ib_kind(out->kind_text, &out->kind)) {
         return fab_text_refuse(r->in, out->kind_text, FAB_EINPUT, err, "where SW, CA or RT was expected");
     }
     fab_token lid = fab_text_token(r->in);
@@ -36,10 +36,10 @@ static fab_status read_side(const fab_site_lines *r, side *out, fab_error *err) 
     return FAB_OK;
 }
 
-static fab_status add_side(const fab_site_lines *r, const side *s, fab_token label, uint32_t *out, fab_error *err) {
+static fab_status add_side(const fab_network_lines *r, const side *s, fab_token label, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(fab_site_add_node(r->site, s->guid.text, s->guid.length, r->in->line, out, err));
-    FAB_TRY(fab_site_ib_describe(r->site, *out, s->kind, label.text, label.length, err));
+    FAB_TRY(fab_network_add_node(r->net, s->guid.text, s->guid.length, r->in->line, out, err));
+    FAB_TRY(fab_network_ib_describe(r->net, *out, s->kind, label.text, label.length, err));
 done:
     return status;
 }
@@ -68,18 +68,18 @@ static fab_token take_quoted(fab_text *in, const char *stop) {
     return (fab_token){.text = open + 1, .length = (size_t)(close - open) - 1};
 }
 
-static fab_status read_line(const fab_site_lines *r, fab_error *err) {
+static fab_status ibports_read_line(const fab_network_lines *r, fab_error *err) {
     fab_status status = FAB_OK;
     side here = {0};
     side there = {0};
-    fab_site_cable cable = {.end = {{.line = r->in->line}}};
+    fab_network_cable cable = {.end = {{.line = r->in->line}}};
     char rate[16];
     FAB_TRY(read_side(r, &here, err));
     fab_token width = fab_text_token(r->in);
     fab_token speed = fab_text_token(r->in);
     (void)snprintf(rate, sizeof rate, "%.*s%.*s", (int)(width.length < 4 ? width.length : 4), width.text,
                    (int)(speed.length < 8 ? speed.length : 8), speed.text);
-    bool is_known = fab_site_ib_rate(rate, strlen(rate), &cable.width, &cable.rate_bps);
+    bool is_known = fab_network_ib_rate(rate, strlen(rate), &cable.width, &cable.rate_bps);
     if (!fab_text_take(r->in, "- ")) { /* nothing plugged in */
         uint32_t node = 0;
         FAB_TRY(add_side(r, &here, take_quoted(r->in, "'\n"), &node, err));
@@ -96,20 +96,20 @@ static fab_status read_line(const fab_site_lines *r, fab_error *err) {
     FAB_TRY(add_side(r, &there, other, &cable.end[1].node, err));
     cable.end[0].port = here.port;
     cable.end[1].port = there.port;
-    FAB_TRY(fab_site_add_cable(r->site, &cable, NULL, err));
+    FAB_TRY(fab_network_add_cable(r->net, &cable, NULL, err));
 done:
     return status;
 }
 
-static fab_status read_ibports(const char *path, fab_site *site, fab_error *err) {
-    return fab_site_read_ends(path, site, read_line, err);
+static fab_status read_ibports(const char *path, fab_network *net, fab_error *err) {
+    return fab_network_read_ends(path, net, ibports_read_line, err);
 }
 
 /* "SW", "CA" or "RT", and two numbers. */
 static bool is_ibports(const char *head, size_t n) {
     size_t at = 0;
-    fab_site_kind kind = FAB_SITE_UNKNOWN;
-    if (n < 8 || !fab_site_ib_kind((fab_token){.text = head, .length = 2}, &kind) || head[2] != ' ') {
+    fab_network_kind kind = FAB_NETWORK_UNKNOWN;
+    if (n < 8 || !fab_network_ib_kind((fab_token){.text = head, .length = 2}, &kind) || head[2] != ' ') {
         return false;
     }
     for (int i = 0; i < 2; i++) {
@@ -128,5 +128,5 @@ static bool is_ibports(const char *head, size_t n) {
     return true;
 }
 
-const fab_site_format fab_site_ibports = {"ibnetdiscover-ports", "ports of an InfiniBand subnet, ibnetdiscover -p",
-                                          is_ibports, read_ibports};
+const fab_network_format fab_network_ibports = {
+    "ibnetdiscover-ports", "ports of an InfiniBand subnet, ibnetdiscover -p", is_ibports, read_ibports};

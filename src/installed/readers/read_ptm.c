@@ -1,6 +1,6 @@
 /* topology.dot of PTM and NVIDIA Air: the part of Graphviz' language that they use. A graph without directions, nodes
  * and edges with attributes, ports behind a colon; no subgraphs. Source: graphviz.org/doc/info/lang.html, ptmd(8). */
-#include "site_internal.h"
+#include "network_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,27 +19,27 @@ typedef struct token {
 
 typedef struct reader {
     fab_text *in;
-    fab_site *site;
+    fab_network *net;
     token next;
     bool names_ports;
 } reader;
 
 /* A place that a statement left a line ago is still the place. */
-static fab_status wrong(const reader *r, const token *at, const char *what, fab_error *err) {
+static fab_status ptm_wrong(const reader *r, const token *at, const char *what, fab_error *err) {
     fab_text place = *r->in;
     place.line = at->line;
     return fab_text_wrong(&place, at->column, FAB_EINPUT, what,
                           (fab_token){.text = at->text, .length = strlen(at->text)}, err);
 }
 
-static fab_status expected(const reader *r, const char *what, fab_error *err) {
+static fab_status ptm_expected(const reader *r, const char *what, fab_error *err) {
     char text[128];
     if (r->next.mark == END) {
         (void)snprintf(text, sizeof text, "the file ends where %s was expected", what);
     } else {
         (void)snprintf(text, sizeof text, "where %s was expected", what);
     }
-    return wrong(r, &r->next, text, err);
+    return ptm_wrong(r, &r->next, text, err);
 }
 
 static bool is_name(char c) {
@@ -61,13 +61,13 @@ static fab_status skip_comment(reader *r, fab_error *err) {
         }
         if (!fab_text_next(in)) {
             fab_status status = fab_text_end(in, err);
-            return status != FAB_OK ? status : wrong(r, &from, "a comment that does not end", err);
+            return status != FAB_OK ? status : ptm_wrong(r, &from, "a comment that does not end", err);
         }
     }
 }
 
 /* Stands before the next token; in->at == in->behind at the end of the file. */
-static fab_status skip_blanks(reader *r, fab_error *err) {
+static fab_status ptm_skip_blanks(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text *in = r->in;
     for (;;) {
@@ -93,7 +93,7 @@ done:
 static fab_status put_char(const reader *r, token *to, size_t *n, char c, fab_error *err) {
     if (*n + 1 >= sizeof to->text) {
         to->text[40] = '\0';
-        return wrong(r, to, "... is longer than 255 bytes", err);
+        return ptm_wrong(r, to, "... is longer than 255 bytes", err);
     }
     to->text[(*n)++] = c;
     return FAB_OK;
@@ -111,7 +111,7 @@ static fab_status read_quoted(const reader *r, token *to, fab_error *err) {
     to->text[n] = '\0';
     if (in->at == in->behind) {
         to->text[0] = '\0';
-        FAB_TRY(wrong(r, to, "a quote is not closed on its line", err));
+        FAB_TRY(ptm_wrong(r, to, "a quote is not closed on its line", err));
     }
     in->at++;
 done:
@@ -123,7 +123,7 @@ static fab_status advance(reader *r, fab_error *err) {
     fab_text *in = r->in;
     token *t = &r->next;
     size_t n = 0;
-    FAB_TRY(skip_blanks(r, err));
+    FAB_TRY(ptm_skip_blanks(r, err));
     t->mark = END;
     t->quoted = false;
     t->text[0] = '\0';
@@ -164,14 +164,14 @@ static bool is_at(const reader *r, char character) {
     return r->next.mark == (mark)character;
 }
 
-static bool is_word(const token *t, const char *word) {
+static bool ptm_is_word(const token *t, const char *word) {
     return t->mark == NAME && !t->quoted && strcasecmp(t->text, word) == 0;
 }
 
 static fab_status take_name(reader *r, const char *what, char *out, fab_error *err) {
     if (r->next.mark != NAME) {
-        return r->next.text[0] == '<' ? wrong(r, &r->next, "begins HTML, which is not read", err)
-                                      : expected(r, what, err);
+        return r->next.text[0] == '<' ? ptm_wrong(r, &r->next, "begins HTML, which is not read", err)
+                                      : ptm_expected(r, what, err);
     }
     if (out != NULL) {
         memcpy(out, r->next.text, ID);
@@ -180,16 +180,16 @@ static fab_status take_name(reader *r, const char *what, char *out, fab_error *e
 }
 
 /* What NVIDIA Air and topology_converter call the function of a node. */
-static void set_function(fab_site_node *node, const char *function) {
+static void set_function(fab_network_node *node, const char *function) {
     static const struct {
         const char *name;
-        fab_site_kind kind;
+        fab_network_kind kind;
         uint32_t tier;
-    } FUNCTIONS[] = {{"host", FAB_SITE_HOST, 0},          {"server", FAB_SITE_HOST, 0},
-                     {"oob-server", FAB_SITE_HOST, 0},    {"leaf", FAB_SITE_SWITCH, 1},
-                     {"tor", FAB_SITE_SWITCH, 1},         {"exit", FAB_SITE_SWITCH, 1},
-                     {"spine", FAB_SITE_SWITCH, 2},       {"superspine", FAB_SITE_SWITCH, 3},
-                     {"super-spine", FAB_SITE_SWITCH, 3}, {"oob-switch", FAB_SITE_SWITCH, 0}};
+    } FUNCTIONS[] = {{"host", FAB_NETWORK_HOST, 0},          {"server", FAB_NETWORK_HOST, 0},
+                     {"oob-server", FAB_NETWORK_HOST, 0},    {"leaf", FAB_NETWORK_SWITCH, 1},
+                     {"tor", FAB_NETWORK_SWITCH, 1},         {"exit", FAB_NETWORK_SWITCH, 1},
+                     {"spine", FAB_NETWORK_SWITCH, 2},       {"superspine", FAB_NETWORK_SWITCH, 3},
+                     {"super-spine", FAB_NETWORK_SWITCH, 3}, {"oob-switch", FAB_NETWORK_SWITCH, 0}};
     for (size_t i = 0; i < sizeof FUNCTIONS / sizeof FUNCTIONS[0]; i++) {
         if (strcasecmp(FUNCTIONS[i].name, function) == 0) {
             node->kind = FUNCTIONS[i].kind;
@@ -198,8 +198,8 @@ static void set_function(fab_site_node *node, const char *function) {
     }
 }
 
-/* [a=b, c=d; e] [f=g]; `node` is FAB_SITE_NONE where they are no node's. */
-static fab_status read_attributes(reader *r, uint32_t node, fab_error *err) {
+/* [a=b, c=d; e] [f=g]; `node` is FAB_NETWORK_NONE where they are no node's. */
+static fab_status ptm_read_attributes(reader *r, uint32_t node, fab_error *err) {
     fab_status status = FAB_OK;
     while (is_at(r, '[')) {
         FAB_TRY(advance(r, err));
@@ -211,8 +211,8 @@ static fab_status read_attributes(reader *r, uint32_t node, fab_error *err) {
                 FAB_TRY(advance(r, err));
                 FAB_TRY(take_name(r, "the value of an attribute", value, err));
             }
-            if (node != FAB_SITE_NONE && strcmp(key, "function") == 0) {
-                set_function(&r->site->nodes[node], value);
+            if (node != FAB_NETWORK_NONE && strcmp(key, "function") == 0) {
+                set_function(&r->net->nodes[node], value);
             }
             if (is_at(r, ',') || is_at(r, ';')) {
                 FAB_TRY(advance(r, err));
@@ -225,14 +225,14 @@ done:
 }
 
 /* name[:port[:compass]] with its name passed already; an end whose port stands in `port`. */
-static fab_status read_end(reader *r, const char *name, char port[ID], fab_site_end *out, fab_error *err) {
+static fab_status read_end(reader *r, const char *name, char port[ID], fab_network_end *out, fab_error *err) {
     fab_status status = FAB_OK;
     out->line = r->next.line;
     port[0] = '\0';
     if (name[0] == '\0') {
-        FAB_TRY(wrong(r, &r->next, "follows a node without a name", err));
+        FAB_TRY(ptm_wrong(r, &r->next, "follows a node without a name", err));
     }
-    FAB_TRY(fab_site_add_node(r->site, name, strlen(name), r->next.line, &out->node, err));
+    FAB_TRY(fab_network_add_node(r->net, name, strlen(name), r->next.line, &out->node, err));
     if (is_at(r, ':')) {
         FAB_TRY(advance(r, err));
         FAB_TRY(take_name(r, "a port", port, err));
@@ -247,14 +247,14 @@ done:
 }
 
 static fab_status refuse_subgraph(const reader *r, fab_error *err) {
-    return wrong(r, &r->next, "begins a subgraph, which a wiring plan has none of", err);
+    return ptm_wrong(r, &r->next, "begins a subgraph, which a wiring plan has none of", err);
 }
 
 /* node [attributes], or node -- node -- ... [attributes] */
 static fab_status read_edges(reader *r, const token *first, fab_error *err) {
     fab_status status = FAB_OK;
     char ports[2][ID];
-    fab_site_cable cable = {.rate_bps = 0};
+    fab_network_cable cable = {.rate_bps = 0};
     uint32_t near = 0;
     bool is_edge = false;
     FAB_TRY(read_end(r, first->text, ports[0], &cable.end[0], err));
@@ -264,22 +264,22 @@ static fab_status read_edges(reader *r, const token *first, fab_error *err) {
         token place = r->next;
         uint32_t far = near ^ 1;
         FAB_TRY(advance(r, err));
-        if (is_at(r, '{') || is_word(&r->next, "subgraph")) {
+        if (is_at(r, '{') || ptm_is_word(&r->next, "subgraph")) {
             FAB_TRY(refuse_subgraph(r, err));
         }
         FAB_TRY(take_name(r, "the other node of a cable", name, err));
         FAB_TRY(read_end(r, name, ports[far], &cable.end[far], err));
         cable.end[near].line = cable.end[far].line = place.line;
-        FAB_TRY(fab_site_add_cable(r->site, &cable, &was_there, err));
+        FAB_TRY(fab_network_add_cable(r->net, &cable, &was_there, err));
         if (was_there) {
             place.text[0] = '\0';
-            FAB_TRY(wrong(r, &place, "this cable stands in the file twice", err));
+            FAB_TRY(ptm_wrong(r, &place, "this cable stands in the file twice", err));
         }
         r->names_ports = r->names_ports && cable.end[0].port != NULL && cable.end[1].port != NULL;
         near = far;
         is_edge = true;
     }
-    FAB_TRY(read_attributes(r, is_edge ? FAB_SITE_NONE : cable.end[0].node, err));
+    FAB_TRY(ptm_read_attributes(r, is_edge ? FAB_NETWORK_NONE : cable.end[0].node, err));
 done:
     return status;
 }
@@ -287,15 +287,16 @@ done:
 static fab_status read_statement(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     token first = r->next;
-    if (is_at(r, '{') || is_word(&first, "subgraph")) {
+    if (is_at(r, '{') || ptm_is_word(&first, "subgraph")) {
         return refuse_subgraph(r, err);
     }
     FAB_TRY(take_name(r, "a node, a cable or }", NULL, err));
     if (is_at(r, '=')) {
         FAB_TRY(advance(r, err));
         FAB_TRY(take_name(r, "a value", NULL, err));
-    } else if (is_at(r, '[') && (is_word(&first, "graph") || is_word(&first, "node") || is_word(&first, "edge"))) {
-        FAB_TRY(read_attributes(r, FAB_SITE_NONE, err));
+    } else if (is_at(r, '[') &&
+               (ptm_is_word(&first, "graph") || ptm_is_word(&first, "node") || ptm_is_word(&first, "edge"))) {
+        FAB_TRY(ptm_read_attributes(r, FAB_NETWORK_NONE, err));
     } else {
         FAB_TRY(read_edges(r, &first, err));
     }
@@ -309,21 +310,21 @@ done:
 static fab_status read_graph(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(advance(r, err));
-    if (is_word(&r->next, "strict")) {
+    if (ptm_is_word(&r->next, "strict")) {
         FAB_TRY(advance(r, err));
     }
-    if (is_word(&r->next, "digraph")) {
-        FAB_TRY(wrong(r, &r->next, "has directions; cables have none: expected graph", err));
+    if (ptm_is_word(&r->next, "digraph")) {
+        FAB_TRY(ptm_wrong(r, &r->next, "has directions; cables have none: expected graph", err));
     }
-    if (!is_word(&r->next, "graph")) {
-        FAB_TRY(expected(r, "graph", err));
+    if (!ptm_is_word(&r->next, "graph")) {
+        FAB_TRY(ptm_expected(r, "graph", err));
     }
     FAB_TRY(advance(r, err));
     if (r->next.mark == NAME) {
         FAB_TRY(advance(r, err));
     }
     if (!is_at(r, '{')) {
-        FAB_TRY(expected(r, "{", err));
+        FAB_TRY(ptm_expected(r, "{", err));
     }
     FAB_TRY(advance(r, err));
     while (!is_at(r, '}')) {
@@ -331,19 +332,19 @@ static fab_status read_graph(reader *r, fab_error *err) {
     }
     FAB_TRY(advance(r, err));
     if (r->next.mark != END) {
-        FAB_TRY(expected(r, "the end of the file", err));
+        FAB_TRY(ptm_expected(r, "the end of the file", err));
     }
 done:
     return status;
 }
 
-static fab_status read_ptm(const char *path, fab_site *site, fab_error *err) {
+static fab_status read_ptm(const char *path, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text in = {.path = path};
-    reader r = {.in = &in, .site = site, .names_ports = true};
+    reader r = {.in = &in, .net = net, .names_ports = true};
     FAB_TRY(fab_text_stream_open(path, &in, err));
     FAB_TRY(read_graph(&r, err));
-    site->has_ports = r.names_ports && site->n_cables > 0;
+    net->has_ports = r.names_ports && net->n_cables > 0;
 done:
     fab_text_release(&in);
     return status;
@@ -379,4 +380,5 @@ static bool is_ptm(const char *head, size_t n) {
     return false;
 }
 
-const fab_site_format fab_site_ptm_dot = {"ptm", "wiring plan of PTM and NVIDIA Air: topology.dot", is_ptm, read_ptm};
+const fab_network_format fab_network_ptm_dot = {"ptm", "wiring plan of PTM and NVIDIA Air: topology.dot", is_ptm,
+                                                read_ptm};

@@ -8,7 +8,7 @@
  *
  * The other nodes are GPUs. An NVSwitch is no box of the network: its GPUs are a group.
  */
-#include "site_internal.h"
+#include "network_internal.h"
 
 #include "fab/memory.h"
 #include "fab/text.h"
@@ -27,19 +27,19 @@ typedef enum role { ROLE_GPU, ROLE_NVSWITCH, ROLE_SWITCH } role;
 
 typedef struct reader {
     fab_text *in;
-    fab_site *site;
+    fab_network *net;
     uint64_t nodes, per_server, nvswitches, switches, links;
     bool is_old;
     uint8_t *role;      /* shape [nodes] */
-    uint32_t *node;     /* shape [nodes]: of the site; FAB_SITE_NONE: an NVSwitch */
-    uint32_t *nvswitch; /* shape [nodes]: the first that a GPU is joined to, FAB_SITE_NONE */
+    uint32_t *node;     /* shape [nodes]: of the network; FAB_NETWORK_NONE: an NVSwitch */
+    uint32_t *nvswitch; /* shape [nodes]: the first that a GPU is joined to, FAB_NETWORK_NONE */
     double *nvlink_bps; /* shape [nodes]: to all of them */
 } reader;
 
 /* --- numbers with units, as ns-3 writes them ---------------------------------------------------------------------- */
 
 /* The number in front; what is behind it is the unit. False where there is none. */
-static bool split(fab_token t, double *out, char *unit, size_t size) {
+static bool simai_split(fab_token t, double *out, char *unit, size_t size) {
     char text[64];
     char *end = NULL;
     if (t.length == 0 || t.length >= sizeof text || !isdigit((unsigned char)t.text[0])) {
@@ -56,7 +56,7 @@ static bool parse_rate(fab_token t, double *out_bps) {
     static const char *const UNITS[] = {"bps", "b/s", "Bps", "B/s"};
     char unit[16];
     double factor = 1;
-    if (!split(t, out_bps, unit, sizeof unit)) {
+    if (!simai_split(t, out_bps, unit, sizeof unit)) {
         return false;
     }
     const char *at = strchr("kKMGT", unit[0]);
@@ -78,7 +78,7 @@ static bool parse_time(fab_token t, double *out_s) {
         double s;
     } UNITS[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}, {"fs", 1e-15}};
     char unit[16];
-    if (!split(t, out_s, unit, sizeof unit)) {
+    if (!simai_split(t, out_s, unit, sizeof unit)) {
         return false;
     }
     for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
@@ -90,8 +90,8 @@ static bool parse_time(fab_token t, double *out_s) {
     return false;
 }
 
-static fab_status read_number(const reader *r, const char *what, uint64_t least, uint64_t most, uint64_t *out,
-                              fab_error *err) {
+static fab_status simai_read_number(const reader *r, const char *what, uint64_t least, uint64_t most, uint64_t *out,
+                                    fab_error *err) {
     fab_token t = fab_text_token(r->in);
     if (!fab_token_number(t, out) || *out < least || *out > most) {
         return fab_text_refuse(r->in, t, FAB_EINPUT, err,
@@ -112,7 +112,7 @@ static size_t count_tokens(const fab_text *in) {
     return n;
 }
 
-static fab_status read_header(reader *r, fab_error *err) {
+static fab_status simai_read_header(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     if (!fab_text_next(r->in)) {
         FAB_TRY(fab_text_end(r->in, err));
@@ -130,13 +130,13 @@ static fab_status read_header(reader *r, fab_error *err) {
     }
     /* A node that is joined to anything takes some bytes: the file bounds what is reserved. */
     size_t length = r->in->n_bytes;
-    FAB_TRY(read_number(r, "number of nodes", 1, length < MOST_NODES ? length : MOST_NODES, &r->nodes, err));
+    FAB_TRY(simai_read_number(r, "number of nodes", 1, length < MOST_NODES ? length : MOST_NODES, &r->nodes, err));
     if (!r->is_old) {
-        FAB_TRY(read_number(r, "number of GPUs per server", 1, r->nodes, &r->per_server, err));
-        FAB_TRY(read_number(r, "number of NVSwitches", 0, r->nodes, &r->nvswitches, err));
+        FAB_TRY(simai_read_number(r, "number of GPUs per server", 1, r->nodes, &r->per_server, err));
+        FAB_TRY(simai_read_number(r, "number of NVSwitches", 0, r->nodes, &r->nvswitches, err));
     }
-    FAB_TRY(read_number(r, "number of switches", 0, r->nodes - r->nvswitches, &r->switches, err));
-    FAB_TRY(read_number(r, "number of links", 0, UINT32_MAX / 4, &r->links, err));
+    FAB_TRY(simai_read_number(r, "number of switches", 0, r->nodes - r->nvswitches, &r->switches, err));
+    FAB_TRY(simai_read_number(r, "number of links", 0, UINT32_MAX / 4, &r->links, err));
 done:
     return status;
 }
@@ -154,7 +154,7 @@ static fab_status read_switches(reader *r, fab_error *err) {
     for (uint64_t i = 0; i < n; i++) {
         uint64_t id = 0;
         fab_token t = fab_text_rest(r->in);
-        FAB_TRY(read_number(r, "number of a switch", 0, r->nodes - 1, &id, err));
+        FAB_TRY(simai_read_number(r, "number of a switch", 0, r->nodes - 1, &id, err));
         if (r->role[id] != ROLE_GPU) {
             FAB_TRY(fab_text_refuse(r->in, (fab_token){.column = t.column}, FAB_EINPUT, err,
                                     "node %" PRIu64 " is in the list of switches twice", id));
@@ -169,16 +169,16 @@ done:
 /* --- boxes -------------------------------------------------------------------------------------------------------- */
 
 /* GPU g as an adapter of its server, or a host where nothing is said of servers. */
-static fab_status describe_gpu(const reader *r, fab_site_node *node, uint64_t gpu, fab_error *err) {
+static fab_status describe_gpu(const reader *r, fab_network_node *node, uint64_t gpu, fab_error *err) {
     fab_status status = FAB_OK;
     char text[64];
     node->rank = (uint32_t)gpu;
-    node->kind = r->is_old ? FAB_SITE_HOST : FAB_SITE_ADAPTER;
+    node->kind = r->is_old ? FAB_NETWORK_HOST : FAB_NETWORK_ADAPTER;
     if (!r->is_old) {
         int n = snprintf(text, sizeof text, "server-%" PRIu64, gpu / r->per_server);
-        FAB_TRY(fab_site_text(r->site, text, (size_t)n, &node->host, err));
+        FAB_TRY(fab_network_text(r->net, text, (size_t)n, &node->host, err));
         n = snprintf(text, sizeof text, "server-%" PRIu64 " nic-%" PRIu64, gpu / r->per_server, gpu % r->per_server);
-        FAB_TRY(fab_site_text(r->site, text, (size_t)n, &node->label, err));
+        FAB_TRY(fab_network_text(r->net, text, (size_t)n, &node->label, err));
     }
 done:
     return status;
@@ -189,18 +189,18 @@ static fab_status add_boxes(reader *r, fab_error *err) {
     uint64_t gpu = 0;
     for (uint64_t id = 0; id < r->nodes; id++) {
         char name[40];
-        r->node[id] = FAB_SITE_NONE;
+        r->node[id] = FAB_NETWORK_NONE;
         if (r->role[id] == ROLE_NVSWITCH) {
             continue;
         }
         const char *kind = r->role[id] == ROLE_SWITCH ? "switch" : r->is_old ? "host" : "gpu";
         int n = snprintf(name, sizeof name, "%s-%" PRIu64, kind, id);
-        FAB_TRY(fab_site_add_node(r->site, name, (size_t)n, r->in->line, &r->node[id], err));
-        fab_site_node *node = &r->site->nodes[r->node[id]];
+        FAB_TRY(fab_network_add_node(r->net, name, (size_t)n, r->in->line, &r->node[id], err));
+        fab_network_node *node = &r->net->nodes[r->node[id]];
         if (r->role[id] == ROLE_GPU) {
             FAB_TRY(describe_gpu(r, node, gpu++, err));
         } else {
-            node->kind = FAB_SITE_SWITCH;
+            node->kind = FAB_NETWORK_SWITCH;
         }
     }
 done:
@@ -209,7 +209,7 @@ done:
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
 
-static fab_status join(reader *r, const uint64_t id[2], double bps, double latency_s, fab_error *err) {
+static fab_status simai_join(reader *r, const uint64_t id[2], double bps, double latency_s, fab_error *err) {
     role a = (role)r->role[id[0]];
     role b = (role)r->role[id[1]];
     size_t line = r->in->line;
@@ -220,18 +220,18 @@ static fab_status join(reader *r, const uint64_t id[2], double bps, double laten
                                    "an NVSwitch is joined to what is no GPU");
         }
         uint32_t *first = &r->nvswitch[id[gpu]];
-        *first = *first == FAB_SITE_NONE ? (uint32_t)id[1 - gpu] : *first;
+        *first = *first == FAB_NETWORK_NONE ? (uint32_t)id[1 - gpu] : *first;
         r->nvlink_bps[id[gpu]] += bps;
         return FAB_OK;
     }
     if (a == ROLE_GPU && b == ROLE_GPU) {
         return fab_text_refuse(r->in, (fab_token){0}, FAB_EUNSUPPORTED, err, "two GPUs are joined without a switch");
     }
-    const fab_site_cable cable = {
+    const fab_network_cable cable = {
         .end = {{.node = r->node[id[0]], .line = line}, {.node = r->node[id[1]], .line = line}},
         .rate_bps = bps,
         .latency_s = latency_s};
-    return fab_site_add_cable(r->site, &cable, NULL, err);
+    return fab_network_add_cable(r->net, &cable, NULL, err);
 }
 
 static fab_status read_link(reader *r, fab_error *err) {
@@ -241,8 +241,8 @@ static fab_status read_link(reader *r, fab_error *err) {
     double latency_s = 0;
     double errors = 0;
     char unit[4];
-    FAB_TRY(read_number(r, "node", 0, r->nodes - 1, &id[0], err));
-    FAB_TRY(read_number(r, "node", 0, r->nodes - 1, &id[1], err));
+    FAB_TRY(simai_read_number(r, "node", 0, r->nodes - 1, &id[0], err));
+    FAB_TRY(simai_read_number(r, "node", 0, r->nodes - 1, &id[1], err));
     if (id[0] == id[1]) {
         FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "a node is joined to itself"));
     }
@@ -257,15 +257,15 @@ static fab_status read_link(reader *r, fab_error *err) {
                                 t.length > 0 ? "is no time such as 0.0005ms" : "the line ends before the delay"));
     }
     t = fab_text_token(r->in);
-    if (!split(t, &errors, unit, sizeof unit) || unit[0] != '\0' || errors > 1) {
+    if (!simai_split(t, &errors, unit, sizeof unit) || unit[0] != '\0' || errors > 1) {
         FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
                                 t.length > 0 ? "is no error rate from 0 to 1" : "the line ends before the error rate"));
     }
     if (errors > 0) {
-        FAB_TRY(fab_site_add_note(r->site, r->in->line, err, "an error rate of %g is not kept", errors));
+        FAB_TRY(fab_network_add_note(r->net, r->in->line, err, "an error rate of %g is not kept", errors));
     }
     FAB_TRY(fab_text_expect_end(r->in, err));
-    FAB_TRY(join(r, id, bps, latency_s, err));
+    FAB_TRY(simai_join(r, id, bps, latency_s, err));
 done:
     return status;
 }
@@ -299,7 +299,7 @@ static fab_status add_groups(const reader *r, fab_error *err) {
     FAB_TRY(FAB_NEW(first, r->nodes + 2, err));
     FAB_TRY(FAB_NEW(rate, r->nodes, err));
     for (uint64_t id = 0; id < r->nodes; id++) {
-        if (r->nvswitch[id] != FAB_SITE_NONE) {
+        if (r->nvswitch[id] != FAB_NETWORK_NONE) {
             first[r->nvswitch[id] + 2]++;
         }
     }
@@ -307,22 +307,22 @@ static fab_status add_groups(const reader *r, fab_error *err) {
         first[id + 2] += first[id + 1];
     }
     for (uint64_t id = 0; id < r->nodes; id++) {
-        if (r->nvswitch[id] != FAB_SITE_NONE) {
+        if (r->nvswitch[id] != FAB_NETWORK_NONE) {
             members[first[r->nvswitch[id] + 1]++] = r->node[id];
             rate[r->nvswitch[id]] = r->nvlink_bps[id];
         }
     }
     for (uint64_t id = 0; id < r->nodes; id++) {
-        if (r->nvswitch[id] != FAB_SITE_NONE && r->nvlink_bps[id] != rate[r->nvswitch[id]]) {
-            FAB_TRY(fab_site_add_note(r->site, r->in->line, err, "GPUs of NVSwitch %" PRIu32 " have different rates",
-                                      r->nvswitch[id]));
+        if (r->nvswitch[id] != FAB_NETWORK_NONE && r->nvlink_bps[id] != rate[r->nvswitch[id]]) {
+            FAB_TRY(fab_network_add_note(r->net, r->in->line, err, "GPUs of NVSwitch %" PRIu32 " have different rates",
+                                         r->nvswitch[id]));
         }
         uint32_t n = first[id + 1] - first[id];
         if (n > 0) {
             char name[40];
             int length = snprintf(name, sizeof name, "nvswitch-%" PRIu64, id);
-            FAB_TRY(fab_site_add_group(r->site, name, (size_t)length, members + first[id], n, err));
-            r->site->groups[r->site->n_groups - 1].rate_bps = rate[id];
+            FAB_TRY(fab_network_add_group(r->net, name, (size_t)length, members + first[id], n, err));
+            r->net->groups[r->net->n_groups - 1].rate_bps = rate[id];
         }
     }
 done:
@@ -330,17 +330,17 @@ done:
     return status;
 }
 
-static fab_status read_simai(const char *path, fab_site *site, fab_error *err) {
+static fab_status read_simai(const char *path, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text in = {.path = path};
-    reader r = {.in = &in, .site = site};
+    reader r = {.in = &in, .net = net};
     FAB_TRY(fab_text_stream_open(path, &in, err));
-    FAB_TRY(read_header(&r, err));
+    FAB_TRY(simai_read_header(&r, err));
     FAB_TRY(FAB_NEW(r.role, r.nodes, err));
     FAB_TRY(FAB_NEW(r.node, r.nodes, err));
     FAB_TRY(FAB_NEW(r.nvswitch, r.nodes, err));
     FAB_TRY(FAB_NEW(r.nvlink_bps, r.nodes, err));
-    memset(r.nvswitch, 0xff, r.nodes * sizeof *r.nvswitch); /* FAB_SITE_NONE */
+    memset(r.nvswitch, 0xff, r.nodes * sizeof *r.nvswitch); /* FAB_NETWORK_NONE */
     FAB_TRY(read_switches(&r, err));
     FAB_TRY(add_boxes(&r, err));
     FAB_TRY(read_links(&r, err));
@@ -385,5 +385,5 @@ static bool is_simai(const char *head, size_t n) {
     return some;
 }
 
-const fab_site_format fab_site_simai = {"simai", "topologies of ns-3's RDMA simulators: SimAI, ASTRA-sim, HPCC",
-                                        is_simai, read_simai};
+const fab_network_format fab_network_simai = {"simai", "topologies of ns-3's RDMA simulators: SimAI, ASTRA-sim, HPCC",
+                                              is_simai, read_simai};

@@ -2,7 +2,7 @@
  * are below which switch, without ports and cables as such; where several switches have the same nodes they are taken
  * as joined to each. Source: topology.conf(5). */
 #include "host_list.h"
-#include "site_internal.h"
+#include "network_internal.h"
 
 #include "fab/memory.h"
 #include "fab/text.h"
@@ -11,16 +11,16 @@
 
 typedef struct reader {
     fab_text *in;
-    fab_site *site;
+    fab_network *net;
     uint32_t node; /* the switch of the line */
-    fab_site_kind below;
+    fab_network_kind below;
     uint32_t *joined;  /* [n_joined]: the switch that a name was last below, + 1 */
     uint32_t *members; /* of the block of the line */
     size_t n_joined, joined_capacity, n_members, capacity;
 } reader;
 
 /* Whether a name stands below the switch of the line for the first time. */
-static fab_status join(reader *r, uint32_t other, bool *out_is_new, fab_error *err) {
+static fab_status slurm_join(reader *r, uint32_t other, bool *out_is_new, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_GROW(r->joined, r->joined_capacity, (size_t)other + 1, err));
     while (r->n_joined <= other) {
@@ -37,24 +37,24 @@ static fab_status visit_below(void *context, const char *name, size_t n, fab_err
     reader *r = context;
     fab_status status = FAB_OK;
     uint32_t other = 0;
-    FAB_TRY(fab_site_add_node(r->site, name, n, r->in->line, &other, err));
-    fab_site_node *node = &r->site->nodes[other];
-    if (node->kind == FAB_SITE_UNKNOWN) {
+    FAB_TRY(fab_network_add_node(r->net, name, n, r->in->line, &other, err));
+    fab_network_node *node = &r->net->nodes[other];
+    if (node->kind == FAB_NETWORK_UNKNOWN) {
         node->kind = r->below;
     }
     if (node->kind != r->below) {
         char where[sizeof err->where];
         (void)snprintf(where, sizeof where, "%.150s:%zu", r->in->path, r->in->line);
         FAB_FAIL(err, FAB_EINPUT, where, "'%.60s' is a %s here and a %s on line %zu", node->name,
-                 r->below == FAB_SITE_SWITCH ? "switch" : "node", r->below == FAB_SITE_SWITCH ? "node" : "switch",
+                 r->below == FAB_NETWORK_SWITCH ? "switch" : "node", r->below == FAB_NETWORK_SWITCH ? "node" : "switch",
                  node->line);
     }
-    const fab_site_cable cable = {
+    const fab_network_cable cable = {
         .end = {{.node = other, .line = r->in->line}, {.node = r->node, .line = r->in->line}}};
     bool is_new = false;
-    FAB_TRY(join(r, other, &is_new, err));
+    FAB_TRY(slurm_join(r, other, &is_new, err));
     if (is_new) {
-        FAB_TRY(fab_site_add_cable(r->site, &cable, NULL, err));
+        FAB_TRY(fab_network_add_cable(r->net, &cable, NULL, err));
     }
 done:
     return status;
@@ -64,8 +64,8 @@ static fab_status visit_member(void *context, const char *name, size_t n, fab_er
     reader *r = context;
     fab_status status = FAB_OK;
     FAB_TRY(FAB_GROW(r->members, r->capacity, r->n_members + 1, err));
-    FAB_TRY(fab_site_add_node(r->site, name, n, r->in->line, &r->members[r->n_members], err));
-    r->site->nodes[r->members[r->n_members++]].kind = FAB_SITE_HOST;
+    FAB_TRY(fab_network_add_node(r->net, name, n, r->in->line, &r->members[r->n_members], err));
+    r->net->nodes[r->members[r->n_members++]].kind = FAB_NETWORK_HOST;
 done:
     return status;
 }
@@ -97,14 +97,14 @@ static fab_status read_switch(reader *r, fab_token name, fab_error *err) {
     uint64_t number = 0;
     char where[sizeof err->where];
     (void)snprintf(where, sizeof where, "%.150s:%zu", r->in->path, r->in->line);
-    FAB_TRY(fab_site_add_node(r->site, name.text, name.length, r->in->line, &r->node, err));
-    fab_site_node *node = &r->site->nodes[r->node];
-    if (node->kind == FAB_SITE_HOST || (node->kind == FAB_SITE_SWITCH && node->n_ports > 0)) {
+    FAB_TRY(fab_network_add_node(r->net, name.text, name.length, r->in->line, &r->node, err));
+    fab_network_node *node = &r->net->nodes[r->node];
+    if (node->kind == FAB_NETWORK_HOST || (node->kind == FAB_NETWORK_SWITCH && node->n_ports > 0)) {
         status = fab_text_refuse(r->in, name, FAB_EINPUT, err, "%s",
-                                 node->kind == FAB_SITE_HOST ? "is a node elsewhere" : "has a line already");
+                                 node->kind == FAB_NETWORK_HOST ? "is a node elsewhere" : "has a line already");
         goto done;
     }
-    node->kind = FAB_SITE_SWITCH;
+    node->kind = FAB_NETWORK_SWITCH;
     node->n_ports = 1; /* its line was seen; set right at the end */
     for (fab_token t = fab_text_token(r->in); t.length > 0; t = fab_text_token(r->in)) {
         fab_token value = {0};
@@ -126,10 +126,10 @@ static fab_status read_switch(reader *r, fab_token name, fab_error *err) {
     }
     /* scontrol repeats the nodes below at every level: those of a switch with switches are not its own. */
     if (switches.length > 0 && !is_null(switches)) {
-        r->below = FAB_SITE_SWITCH;
+        r->below = FAB_NETWORK_SWITCH;
         FAB_TRY(fab_host_list_each(switches.text, switches.length, where, visit_below, r, err));
     } else if (nodes.length > 0 && !is_null(nodes)) {
-        r->below = FAB_SITE_HOST;
+        r->below = FAB_NETWORK_HOST;
         FAB_TRY(fab_host_list_each(nodes.text, nodes.length, where, visit_below, r, err));
     } else {
         status = fab_text_refuse(r->in, name, FAB_EINPUT, err, "has neither Nodes= nor Switches=");
@@ -152,12 +152,12 @@ static fab_status read_block(reader *r, fab_token name, fab_error *err) {
             goto done;
         }
     }
-    FAB_TRY(fab_site_add_group(r->site, name.text, name.length, r->members, (uint32_t)r->n_members, err));
+    FAB_TRY(fab_network_add_group(r->net, name.text, name.length, r->members, (uint32_t)r->n_members, err));
 done:
     return status;
 }
 
-static fab_status read_line(reader *r, fab_error *err) {
+static fab_status slurm_read_line(reader *r, fab_error *err) {
     fab_token t = fab_text_token(r->in);
     fab_token value = {0};
     if (take_key(t, "switchname", &value)) {
@@ -173,23 +173,23 @@ static fab_status read_line(reader *r, fab_error *err) {
                            "stands where SwitchName=, BlockName= or BlockSizes= was expected");
 }
 
-static fab_status read_slurm(const char *path, fab_site *site, fab_error *err) {
+static fab_status read_slurm(const char *path, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text in = {.path = path};
-    reader r = {.in = &in, .site = site};
+    reader r = {.in = &in, .net = net};
     FAB_TRY(fab_text_stream_open(path, &in, err));
     while (fab_text_next(&in)) {
-        FAB_TRY(read_line(&r, err));
+        FAB_TRY(slurm_read_line(&r, err));
     }
     FAB_TRY(fab_text_end(&in, err));
-    for (uint32_t i = 0; i < site->n_nodes; i++) {
-        fab_site_node *node = &site->nodes[i];
-        if (node->kind == FAB_SITE_SWITCH && node->n_ports == 0) {
-            FAB_TRY(fab_site_add_note(site, node->line, err, "switch '%s' is named but has no line", node->name));
+    for (uint32_t i = 0; i < net->n_nodes; i++) {
+        fab_network_node *node = &net->nodes[i];
+        if (node->kind == FAB_NETWORK_SWITCH && node->n_ports == 0) {
+            FAB_TRY(fab_network_add_note(net, node->line, err, "switch '%s' is named but has no line", node->name));
         }
         node->n_ports = 0;
     }
-    site->is_tree_of_names = true;
+    net->is_tree_of_names = true;
 done:
     FAB_FREE_ALL(r.joined, r.members);
     fab_text_release(&in);
@@ -223,5 +223,5 @@ static bool is_slurm(const char *head, size_t n) {
     return false;
 }
 
-const fab_site_format fab_site_slurm = {"slurm", "Slurm's topology.conf (tree, block) and scontrol show topology",
-                                        is_slurm, read_slurm};
+const fab_network_format fab_network_slurm = {"slurm", "Slurm's topology.conf (tree, block) and scontrol show topology",
+                                              is_slurm, read_slurm};

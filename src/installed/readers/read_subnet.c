@@ -1,6 +1,6 @@
 /* opensm-subnet.lst, which OpenSM writes after every sweep: a line per port in use, with both ends. Ports and LIDs are
  * hexadecimal. Source: OpenSM 3.3.23, osm_dump.c. */
-#include "site_internal.h"
+#include "network_internal.h"
 
 #include "fab/text.h"
 
@@ -11,27 +11,27 @@
 #define MOST_PORTS       254
 
 typedef struct side {
-    fab_site_kind kind;
+    fab_network_kind kind;
     uint64_t n_ports, system_guid, guid, device, port;
     fab_token label;
 } side;
 
-static fab_status expected(const fab_site_lines *r, const char *what, fab_error *err) {
+static fab_status subnet_expected(const fab_network_lines *r, const char *what, fab_error *err) {
     fab_token rest = fab_text_rest(r->in);
     return fab_text_refuse(r->in, rest, FAB_EINPUT, err, rest.length > 0 ? "where %s was expected" : "expected %s",
                            what);
 }
 
-static fab_status take(const fab_site_lines *r, const char *word, fab_error *err) {
-    return fab_text_take(r->in, word) ? FAB_OK : expected(r, word, err);
+static fab_status subnet_take(const fab_network_lines *r, const char *word, fab_error *err) {
+    return fab_text_take(r->in, word) ? FAB_OK : subnet_expected(r, word, err);
 }
 
 /* "NodeGUID:e09d7303007a5100" */
-static fab_status read_field(const fab_site_lines *r, const char *key, uint64_t *out, fab_error *err) {
+static fab_status read_field(const fab_network_lines *r, const char *key, uint64_t *out, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(take(r, key, err));
+    FAB_TRY(subnet_take(r, key, err));
     fab_token t = fab_text_token(r->in);
-    if (!fab_site_hexadecimal(t, out)) {
+    if (!fab_network_hexadecimal(t, out)) {
         status = fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no hexadecimal number");
     }
 done:
@@ -44,7 +44,7 @@ static bool ends_label(const char *at, const char *behind) {
     for (size_t i = 0; i < sizeof FORM - 1; i++) {
         uint64_t digit = 0;
         bool fits = (size_t)(behind - at) > i &&
-                    (FORM[i] == 'X' ? fab_site_hexadecimal((fab_token){.text = at + i, .length = 1}, &digit)
+                    (FORM[i] == 'X' ? fab_network_hexadecimal((fab_token){.text = at + i, .length = 1}, &digit)
                                     : at[i] == FORM[i]);
         if (!fits) {
             return false;
@@ -54,9 +54,9 @@ static bool ends_label(const char *at, const char *behind) {
 }
 
 /* {MF0;A09-P1-IBLEAF-04-04:MQM9701/U1}; the text may hold braces. */
-static fab_status read_label(const fab_site_lines *r, fab_token *out, fab_error *err) {
+static fab_status read_label(const fab_network_lines *r, fab_token *out, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(take(r, "{", err));
+    FAB_TRY(subnet_take(r, "{", err));
     const char *from = r->in->at;
     const char *behind = r->in->behind;
     const char *at = memchr(from, '}', (size_t)(behind - from));
@@ -64,7 +64,7 @@ static fab_status read_label(const fab_site_lines *r, fab_token *out, fab_error 
         at = memchr(at + 1, '}', (size_t)(behind - at - 1));
     }
     if (at == NULL) {
-        status = expected(r, "a description that ends with '} LID:XXXX PN:XX }'", err);
+        status = subnet_expected(r, "a description that ends with '} LID:XXXX PN:XX }'", err);
         goto done;
     }
     *out = (fab_token){.text = from, .length = (size_t)(at - from)};
@@ -74,12 +74,12 @@ done:
 }
 
 /* { CA Ports:01 SystemGUID:.. NodeGUID:.. PortGUID:.. VenID:.. DevID:.. Rev:.. {desc} LID:028C PN:01 } */
-static fab_status read_side(const fab_site_lines *r, side *out, fab_error *err) {
+static fab_status read_side(const fab_network_lines *r, side *out, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t other = 0;
-    FAB_TRY(take(r, "{", err));
+    FAB_TRY(subnet_take(r, "{", err));
     fab_token kind = fab_text_token(r->in);
-    if (!fab_site_ib_kind(kind, &out->kind)) {
+    if (!fab_network_ib_kind(kind, &out->kind)) {
         status = fab_text_refuse(r->in, kind, FAB_EINPUT, err, "where SW, CA or RT was expected");
         goto done;
     }
@@ -93,7 +93,7 @@ static fab_status read_side(const fab_site_lines *r, side *out, fab_error *err) 
     FAB_TRY(read_label(r, &out->label, err));
     FAB_TRY(read_field(r, "LID:", &other, err));
     FAB_TRY(read_field(r, "PN:", &out->port, err));
-    FAB_TRY(take(r, "}", err));
+    FAB_TRY(subnet_take(r, "}", err));
     if (out->port > MOST_PORTS || out->n_ports == 0 || out->n_ports > MOST_PORTS) {
         status = fab_text_refuse(r->in, (fab_token){.column = kind.column}, FAB_EINPUT, err,
                                  "port %llX of %llX; a node has 1 to FE", (unsigned long long)out->port,
@@ -105,59 +105,59 @@ done:
 
 /* Devices of the remote end are printed shifted by 16 bits. */
 static bool is_service(const side *s) {
-    return s->kind == FAB_SITE_ADAPTER && (s->device == AGGREGATION_NODE || s->device == AGGREGATION_NODE << 16);
+    return s->kind == FAB_NETWORK_ADAPTER && (s->device == AGGREGATION_NODE || s->device == AGGREGATION_NODE << 16);
 }
 
-/* Named as ibnetdiscover names it, so that both files make the same site. */
-static fab_status add_side(const fab_site_lines *r, const side *s, uint32_t *out, fab_error *err) {
+/* Named as ibnetdiscover names it, so that both files make the same network. */
+static fab_status add_side(const fab_network_lines *r, const side *s, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
     char name[24];
-    int n =
-        snprintf(name, sizeof name, "%c-%016llx", s->kind == FAB_SITE_SWITCH ? 'S' : 'H', (unsigned long long)s->guid);
-    FAB_TRY(fab_site_add_node(r->site, name, (size_t)n, r->in->line, out, err));
-    fab_site_node *node = &r->site->nodes[*out];
+    int n = snprintf(name, sizeof name, "%c-%016llx", s->kind == FAB_NETWORK_SWITCH ? 'S' : 'H',
+                     (unsigned long long)s->guid);
+    FAB_TRY(fab_network_add_node(r->net, name, (size_t)n, r->in->line, out, err));
+    fab_network_node *node = &r->net->nodes[*out];
     node->guid = s->guid;
     node->system_guid = s->system_guid;
     node->n_ports = (uint32_t)s->n_ports;
-    FAB_TRY(fab_site_ib_describe(r->site, *out, is_service(s) ? FAB_SITE_SERVICE : s->kind, s->label.text,
-                                 s->label.length, err));
+    FAB_TRY(fab_network_ib_describe(r->net, *out, is_service(s) ? FAB_NETWORK_SERVICE : s->kind, s->label.text,
+                                    s->label.length, err));
 done:
     return status;
 }
 
 /* PHY=4x LOG=ACT SPD=25: gigabits of a lane; a rate that nobody knows is none. */
-static fab_status read_rate(const fab_site_lines *r, fab_site_cable *cable, fab_error *err) {
+static fab_status read_rate(const fab_network_lines *r, fab_network_cable *cable, fab_error *err) {
     static const struct {
         const char *text, *name;
     } SPEEDS[] = {{"2.5", "SDR"}, {"5", "DDR"},  {"10", "QDR"},  {"FDR10", "FDR10"}, {"14", "FDR"},
                   {"25", "EDR"},  {"50", "HDR"}, {"100", "NDR"}, {"200", "XDR"}};
     fab_status status = FAB_OK;
-    FAB_TRY(take(r, "PHY=", err));
+    FAB_TRY(subnet_take(r, "PHY=", err));
     fab_token width = fab_text_token(r->in);
-    FAB_TRY(take(r, "LOG=", err));
+    FAB_TRY(subnet_take(r, "LOG=", err));
     (void)fab_text_token(r->in);
-    FAB_TRY(take(r, "SPD=", err));
+    FAB_TRY(subnet_take(r, "SPD=", err));
     fab_token speed = fab_text_token(r->in);
     for (size_t i = 0; i < sizeof SPEEDS / sizeof SPEEDS[0]; i++) {
         if (strlen(SPEEDS[i].text) == speed.length && memcmp(SPEEDS[i].text, speed.text, speed.length) == 0) {
             char rate[16];
             int n = snprintf(rate, sizeof rate, "%.*s%s", (int)(width.length < 4 ? width.length : 4), width.text,
                              SPEEDS[i].name);
-            (void)fab_site_ib_rate(rate, (size_t)n, &cable->width, &cable->rate_bps);
+            (void)fab_network_ib_rate(rate, (size_t)n, &cable->width, &cable->rate_bps);
         }
     }
     if (fab_text_rest(r->in).length > 0 && fab_text_token(r->in).length > 0) {
-        status = expected(r, "the end of the line", err);
+        status = subnet_expected(r, "the end of the line", err);
     }
 done:
     return status;
 }
 
-static fab_status read_line(const fab_site_lines *r, fab_error *err) {
+static fab_status subnet_read_line(const fab_network_lines *r, fab_error *err) {
     fab_status status = FAB_OK;
     side sides[2] = {{0}};
     char ports[2][8];
-    fab_site_cable cable = {.end = {{.port = ports[0], .line = r->in->line}, {.port = ports[1]}}};
+    fab_network_cable cable = {.end = {{.port = ports[0], .line = r->in->line}, {.port = ports[1]}}};
     for (uint32_t i = 0; i < 2; i++) {
         FAB_TRY(read_side(r, &sides[i], err));
         (void)snprintf(ports[i], sizeof ports[i], "%u", (unsigned)sides[i].port);
@@ -166,18 +166,18 @@ static fab_status read_line(const fab_site_lines *r, fab_error *err) {
     for (uint32_t i = 0; i < 2; i++) {
         FAB_TRY(add_side(r, &sides[i], &cable.end[i].node, err));
     }
-    FAB_TRY(fab_site_add_cable(r->site, &cable, NULL, err));
+    FAB_TRY(fab_network_add_cable(r->net, &cable, NULL, err));
 done:
     return status;
 }
 
-static fab_status read_subnet(const char *path, fab_site *site, fab_error *err) {
-    return fab_site_read_ends(path, site, read_line, err);
+static fab_status read_subnet(const char *path, fab_network *net, fab_error *err) {
+    return fab_network_read_ends(path, net, subnet_read_line, err);
 }
 
 static bool is_subnet(const char *head, size_t n) {
     return n > 11 && memcmp(head, "{ ", 2) == 0 && memcmp(head + 4, " Ports:", 7) == 0;
 }
 
-const fab_site_format fab_site_subnet = {"opensm-subnet", "InfiniBand subnet as OpenSM lists it: opensm-subnet.lst",
-                                         is_subnet, read_subnet};
+const fab_network_format fab_network_subnet = {
+    "opensm-subnet", "InfiniBand subnet as OpenSM lists it: opensm-subnet.lst", is_subnet, read_subnet};

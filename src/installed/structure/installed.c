@@ -11,65 +11,65 @@
 #define MOST_RATES 64 /* distinct ones that are counted; further ones are rare */
 #define MOST_HOSTS (1U << 22)
 
-const char *const fab_left_out_texts[FAB_LEFT_N] = {
-    [FAB_LEFT_SERVICES] = "aggregation nodes inside switches",
-    [FAB_LEFT_MANAGEMENT] = "hosts with at most half as many NICs as a server",
-    [FAB_LEFT_NAMELESS] = "adapters that do not say which host they are in",
-    [FAB_LEFT_UNPLUGGED] = "hosts and adapters without a cable to a switch",
-    [FAB_LEFT_SURPLUS] = "adapters of servers beyond their NICs",
-    [FAB_LEFT_DARK] = "switches that no server reaches"};
+const char *const fab_exclusion_texts[FAB_EXCLUDED_N] = {
+    [FAB_EXCLUDED_SERVICES] = "aggregation nodes inside switches",
+    [FAB_EXCLUDED_MANAGEMENT] = "hosts with at most half as many NICs as a server",
+    [FAB_EXCLUDED_NAMELESS] = "adapters that do not say which host they are in",
+    [FAB_EXCLUDED_UNPLUGGED] = "hosts and adapters without a cable to a switch",
+    [FAB_EXCLUDED_SURPLUS] = "adapters of servers beyond their NICs",
+    [FAB_EXCLUDED_DARK] = "switches that no server reaches"};
 
-void installed_leave(fab_installed *out, fab_left_out kind, const char *name) {
-    fab_left *left = &out->left[kind];
-    if (left->n < FAB_INSTALLED_SHOWN) {
-        left->name[left->n] = name;
+void installed_leave(fab_structure *out, fab_exclusion kind, const char *name) {
+    fab_excluded *excluded = &out->excluded[kind];
+    if (excluded->n < FAB_INSTALLED_SHOWN) {
+        excluded->name[excluded->n] = name;
     }
-    left->n++;
+    excluded->n++;
 }
 
-void fab_installed_free(fab_installed *installed) {
+void fab_structure_free(fab_structure *installed) {
     if (installed != NULL) {
         fab_shape_release(&installed->shape);
-        fab_site_free(installed->site);
+        fab_network_free(installed->net);
         FAB_FREE_ALL(installed->server_name, installed->nic_node, installed->nic_side, installed->switches,
                      installed->switch_of, installed->trunk, installed);
     }
 }
 
 /* Hosts for files that have switches alone: "NAME/host-0", ... */
-static fab_status add_hosts(fab_installed *out, uint64_t each, fab_error *err) {
+static fab_status add_hosts(fab_structure *out, uint64_t each, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_site *site = out->site;
+    fab_network *net = out->net;
     fab_str name = FAB_STR_INIT;
-    uint32_t n = site->n_nodes;
+    uint32_t n = net->n_nodes;
     if (each > MOST_HOSTS || each * n > MOST_HOSTS) {
-        FAB_FAIL(err, FAB_EINPUT, site->path,
+        FAB_FAIL(err, FAB_EINPUT, net->path,
                  "hosts-per-switch: %" PRIu64 " for each of %" PRIu32 " switches; the limit is %u hosts", each, n,
                  MOST_HOSTS);
     }
     for (uint32_t v = 0; v < n; v++) {
-        if (fab_site_is_host(site, v)) {
-            FAB_FAIL(err, FAB_EINPUT, site->path, "hosts-per-switch: the file has hosts of its own, such as '%.60s'",
-                     site->nodes[v].label);
+        if (fab_network_is_host(net, v)) {
+            FAB_FAIL(err, FAB_EINPUT, net->path, "hosts-per-switch: the file has hosts of its own, such as '%.60s'",
+                     net->nodes[v].label);
         }
-        site->nodes[v].kind = site->nodes[v].kind == FAB_SITE_UNKNOWN ? FAB_SITE_SWITCH : site->nodes[v].kind;
+        net->nodes[v].kind = net->nodes[v].kind == FAB_NETWORK_UNKNOWN ? FAB_NETWORK_SWITCH : net->nodes[v].kind;
     }
     for (uint32_t v = 0; v < n; v++) {
-        for (uint64_t i = 0; i < each && site->nodes[v].kind == FAB_SITE_SWITCH; i++) {
-            fab_site_cable cable = {.end = {{.node = FAB_SITE_NONE}, {.node = v}}};
-            uint32_t known = site->n_nodes;
+        for (uint64_t i = 0; i < each && net->nodes[v].kind == FAB_NETWORK_SWITCH; i++) {
+            fab_network_cable cable = {.end = {{.node = FAB_NETWORK_NONE}, {.node = v}}};
+            uint32_t known = net->n_nodes;
             name.length = 0;
-            fab_str_printf(&name, "%s/host-%" PRIu64, site->nodes[v].label, i);
-            if (!name.failed && fab_site_find(site, name.data, name.length) != FAB_SITE_NONE) {
-                fab_str_printf(&name, " of %s", site->nodes[v].name);
+            fab_str_printf(&name, "%s/host-%" PRIu64, net->nodes[v].label, i);
+            if (!name.failed && fab_network_find(net, name.data, name.length) != FAB_NETWORK_NONE) {
+                fab_str_printf(&name, " of %s", net->nodes[v].name);
             }
             FAB_TRY(fab_str_status(&name, err));
-            FAB_TRY(fab_site_add_node(site, name.data, name.length, site->nodes[v].line, &cable.end[0].node, err));
+            FAB_TRY(fab_network_add_node(net, name.data, name.length, net->nodes[v].line, &cable.end[0].node, err));
             if (cable.end[0].node != known) {
-                FAB_FAIL(err, FAB_EINPUT, site->path, "hosts-per-switch: '%.60s' is in the file already", name.data);
+                FAB_FAIL(err, FAB_EINPUT, net->path, "hosts-per-switch: '%.60s' is in the file already", name.data);
             }
-            site->nodes[cable.end[0].node].kind = FAB_SITE_HOST;
-            FAB_TRY(fab_site_add_cable(site, &cable, NULL, err));
+            net->nodes[cable.end[0].node].kind = FAB_NETWORK_HOST;
+            FAB_TRY(fab_network_add_cable(net, &cable, NULL, err));
             out->n_added_hosts++;
         }
     }
@@ -109,23 +109,23 @@ static double usual_rate(const rates *r) {
     return r->n > 0 ? r->bps[best] : 0;
 }
 
-static void find_rates(fab_installed *out) {
+static void find_rates(fab_structure *out) {
     size_t n = (size_t)out->n_servers * out->nics_per_server * out->n_planes;
-    for (uint32_t c = 0; c < out->site->n_cables; c++) {
-        out->knows_rates = out->knows_rates || out->site->cables[c].rate_bps > 0;
-        out->knows_lengths = out->knows_lengths || out->site->cables[c].length_m > 0;
+    for (uint32_t c = 0; c < out->net->n_cables; c++) {
+        out->knows_rates = out->knows_rates || out->net->cables[c].rate_bps > 0;
+        out->knows_lengths = out->knows_lengths || out->net->cables[c].length_m > 0;
     }
     for (uint32_t tier = 1; tier <= FAB_INSTALLED_TIERS; tier++) {
         rates r = {.n = 0};
         for (size_t i = 0; tier == 1 && i < n; i++) {
-            add_rate(&r, out->nic_side[i] != FAB_SITE_NONE ? out->site->cables[out->nic_side[i] >> 1].rate_bps : 0);
+            add_rate(&r, out->nic_side[i] != FAB_NETWORK_NONE ? out->net->cables[out->nic_side[i] >> 1].rate_bps : 0);
         }
         for (uint32_t t = 0; tier > 1 && t < out->n_trunks; t++) {
             uint32_t side[2];
-            fab_installed_trunk(out, t, side);
-            uint32_t upper = out->switch_of[fab_site_near(out->site, side[1])->node];
+            fab_structure_trunk(out, t, side);
+            uint32_t upper = out->switch_of[fab_network_near(out->net, side[1])->node];
             if (!out->is_tree || out->switches[upper].tier == tier) {
-                add_rate(&r, out->site->cables[out->trunk[t]].rate_bps);
+                add_rate(&r, out->net->cables[out->trunk[t]].rate_bps);
             }
         }
         out->cable_bps[tier] = usual_rate(&r);
@@ -133,17 +133,17 @@ static void find_rates(fab_installed *out) {
     out->nic_bps = out->cable_bps[1] * out->n_planes;
 }
 
-static fab_status make(making *m, fab_error *err) {
+static fab_status installed_make(making *m, fab_error *err) {
     fab_status status = FAB_OK;
-    uint32_t n = m->site->n_nodes;
+    uint32_t n = m->net->n_nodes;
     FAB_TRY(FAB_NEW(m->network, n, err));
     FAB_TRY(FAB_NEW(m->set, n, err));
     FAB_TRY(FAB_NEW(m->nics, n, err));
     FAB_TRY(FAB_NEW(m->tier, n, err));
     FAB_TRY(FAB_NEW(m->plane, n, err));
     for (uint32_t v = 0; v < n; v++) {
-        if (m->site->nodes[v].kind == FAB_SITE_SERVICE) {
-            installed_leave(m->out, FAB_LEFT_SERVICES, m->site->nodes[v].label);
+        if (m->net->nodes[v].kind == FAB_NETWORK_SERVICE) {
+            installed_leave(m->out, FAB_EXCLUDED_SERVICES, m->net->nodes[v].label);
         }
     }
     FAB_TRY(installed_find_networks(m, err));
@@ -156,40 +156,40 @@ done:
     return status;
 }
 
-fab_status fab_installed_of(fab_site **site, const fab_installed_options *options, fab_installed **out,
+fab_status fab_structure_of(fab_network **net, const fab_structure_options *options, fab_structure **out,
                             fab_error *err) {
     fab_status status = FAB_OK;
     making m = {.options = options};
     FAB_TRY(FAB_NEW(m.out, 1, err));
-    m.out->site = *site;
-    *site = NULL;
+    m.out->net = *net;
+    *net = NULL;
     if (options->hosts_per_switch > 0) {
         FAB_TRY(add_hosts(m.out, options->hosts_per_switch, err));
     }
-    FAB_TRY(fab_shape_find(m.out->site, &m.out->shape, err));
-    m.site = m.out->site;
-    FAB_TRY(make(&m, err));
+    FAB_TRY(fab_shape_find(m.out->net, &m.out->shape, err));
+    m.net = m.out->net;
+    FAB_TRY(installed_make(&m, err));
     *out = m.out;
     m.out = NULL;
 done:
-    fab_installed_free(m.out);
+    fab_structure_free(m.out);
     FAB_FREE_ALL(m.network, m.set, m.nics, m.tier, m.plane, m.hosts, m.units);
     return status;
 }
 
-fab_status fab_installed_read(const char *path, const fab_installed_options *options, fab_installed **out,
+fab_status fab_structure_read(const char *path, const fab_structure_options *options, fab_structure **out,
                               fab_error *err) {
     fab_status status = FAB_OK;
-    fab_site *site = NULL;
+    fab_network *net = NULL;
     const char *format = options->format != NULL && options->format[0] != '\0' ? options->format : NULL;
-    FAB_TRY(fab_site_read(path, format, &site, err));
-    FAB_TRY(fab_installed_of(&site, options, out, err));
+    FAB_TRY(fab_network_read(path, format, &net, err));
+    FAB_TRY(fab_structure_of(&net, options, out, err));
 done:
-    fab_site_free(site);
+    fab_network_free(net);
     return status;
 }
 
-fab_status fab_site_digest(const char *path, char out[17], fab_error *err) {
+fab_status fab_network_digest(const char *path, char out[17], fab_error *err) {
     fab_status status = FAB_OK;
     unsigned char block[16384];
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */

@@ -40,7 +40,7 @@ static fab_status join_names(const keyed *all, uint32_t n, fab_edges *joined, fa
     for (uint32_t i = 0, next = 0; i < n; i = next) {
         bool is_clear = true;
         for (next = i + 1; next < n && same_host(&all[i], &all[next]); next++) {
-            is_clear = is_clear && (all[next].slot == FAB_SITE_NONE || all[next].slot != all[next - 1].slot);
+            is_clear = is_clear && (all[next].slot == FAB_NETWORK_NONE || all[next].slot != all[next - 1].slot);
         }
         for (uint32_t k = i + 1; is_clear && k < next; k++) {
             FAB_TRY(fab_edges_add(joined, all[i].node, all[k].node, err));
@@ -52,22 +52,22 @@ done:
 
 static fab_status join_adapters(const making *m, fab_edges *joined, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site *site = m->site;
+    const fab_network *net = m->net;
     keyed *all = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(all, site->n_nodes, err));
-    for (uint32_t v = 0; v < site->n_nodes; v++) {
-        const fab_site_node *node = &site->nodes[v];
-        if (node->kind == FAB_SITE_ADAPTER && node->host != NULL) {
+    FAB_TRY(FAB_NEW(all, net->n_nodes, err));
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        const fab_network_node *node = &net->nodes[v];
+        if (node->kind == FAB_NETWORK_ADAPTER && node->host != NULL) {
             all[n++] = (keyed){node->host, 0, m->out->shape.slot[v], v};
         }
     }
     qsort(all, n, sizeof *all, by_host);
     FAB_TRY(join_names(all, n, joined, err));
     n = 0;
-    for (uint32_t v = 0; v < site->n_nodes; v++) {
-        if (site->nodes[v].kind == FAB_SITE_ADAPTER && site->nodes[v].system_guid != 0) {
-            all[n++] = (keyed){"", site->nodes[v].system_guid, 0, v};
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        if (net->nodes[v].kind == FAB_NETWORK_ADAPTER && net->nodes[v].system_guid != 0) {
+            all[n++] = (keyed){"", net->nodes[v].system_guid, 0, v};
         }
     }
     qsort(all, n, sizeof *all, by_guid);
@@ -83,16 +83,16 @@ done:
 
 /* --- ports: planes, or NICs of their own -------------------------------------------------------------------------- */
 
-uint32_t installed_switch_behind(const fab_site *site, uint32_t side) {
-    uint32_t far = fab_site_far(site, side)->node;
-    return site->nodes[far].kind == FAB_SITE_SWITCH ? far : FAB_SITE_NONE;
+uint32_t installed_switch_behind(const fab_network *net, uint32_t side) {
+    uint32_t far = fab_network_far(net, side)->node;
+    return net->nodes[far].kind == FAB_NETWORK_SWITCH ? far : FAB_NETWORK_NONE;
 }
 
 static uint32_t count_ports(const making *m, uint32_t v) {
     const fab_shape *s = &m->out->shape;
     uint32_t n = 0;
     for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-        n += installed_switch_behind(m->site, s->side[k]) != FAB_SITE_NONE;
+        n += installed_switch_behind(m->net, s->side[k]) != FAB_NETWORK_NONE;
     }
     return n;
 }
@@ -101,8 +101,8 @@ static uint32_t count_ports(const making *m, uint32_t v) {
 static uint32_t usual_ports(const making *m) {
     uint32_t count[FAB_INSTALLED_PLANES + 1] = {0};
     uint32_t usual = 1;
-    for (uint32_t v = 0; v < m->site->n_nodes; v++) {
-        uint32_t n = m->site->nodes[v].kind == FAB_SITE_ADAPTER ? count_ports(m, v) : 0;
+    for (uint32_t v = 0; v < m->net->n_nodes; v++) {
+        uint32_t n = m->net->nodes[v].kind == FAB_NETWORK_ADAPTER ? count_ports(m, v) : 0;
         if (n > 0 && n <= FAB_INSTALLED_PLANES) {
             count[n]++;
         }
@@ -113,18 +113,18 @@ static uint32_t usual_ports(const making *m) {
     return usual;
 }
 
-/* Whether the p-th port of every whole adapter leads to networks that no other port leads to; plane_of[network] = p +
- * 1. */
+/* Whether the p-th port of every complete adapter leads to networks that no other port leads to; plane_of[network] = p
+ * + 1. */
 static bool have_planes(const making *m, uint32_t planes, uint32_t *plane_of) {
     const fab_shape *s = &m->out->shape;
-    for (uint32_t v = 0; v < m->site->n_nodes; v++) {
+    for (uint32_t v = 0; v < m->net->n_nodes; v++) {
         uint32_t port = 0;
-        if (m->site->nodes[v].kind != FAB_SITE_ADAPTER || count_ports(m, v) != planes) {
+        if (m->net->nodes[v].kind != FAB_NETWORK_ADAPTER || count_ports(m, v) != planes) {
             continue;
         }
         for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-            uint32_t to = installed_switch_behind(m->site, s->side[k]);
-            if (to == FAB_SITE_NONE) {
+            uint32_t to = installed_switch_behind(m->net, s->side[k]);
+            if (to == FAB_NETWORK_NONE) {
                 continue;
             }
             uint32_t *plane = &plane_of[m->network[to]];
@@ -142,12 +142,12 @@ fab_status installed_find_planes(making *m, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t *plane_of = NULL;
     uint32_t planes = usual_ports(m);
-    FAB_TRY(FAB_NEW(plane_of, m->site->n_nodes, err));
+    FAB_TRY(FAB_NEW(plane_of, m->net->n_nodes, err));
     m->out->n_planes = 1;
     if (planes > 1 && have_planes(m, planes, plane_of)) {
         m->out->n_planes = planes;
-        for (uint32_t v = 0; v < m->site->n_nodes; v++) {
-            bool known = m->site->nodes[v].kind == FAB_SITE_SWITCH && plane_of[m->network[v]] > 0;
+        for (uint32_t v = 0; v < m->net->n_nodes; v++) {
+            bool known = m->net->nodes[v].kind == FAB_NETWORK_SWITCH && plane_of[m->network[v]] > 0;
             m->plane[v] = known ? plane_of[m->network[v]] - 1 : 0;
         }
     }
@@ -164,7 +164,7 @@ static fab_status new_unit(making *m, uint32_t node, uint32_t slot, nic_unit **o
     *out = &m->units[m->n_units++];
     **out = (nic_unit){.node = node, .slot = slot};
     for (uint32_t p = 0; p < FAB_INSTALLED_PLANES; p++) {
-        (*out)->side[p] = FAB_SITE_NONE;
+        (*out)->side[p] = FAB_NETWORK_NONE;
     }
 done:
     return status;
@@ -176,25 +176,25 @@ static fab_status add_units(making *m, uint32_t v, fab_error *err) {
     const fab_shape *s = &m->out->shape;
     uint32_t n_ports = count_ports(m, v);
     uint32_t port = 0;
-    bool is_adapter = m->site->nodes[v].kind == FAB_SITE_ADAPTER;
+    bool is_adapter = m->net->nodes[v].kind == FAB_NETWORK_ADAPTER;
     bool splits = !is_adapter || m->out->n_planes == 1;
     nic_unit *unit = NULL;
     for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-        uint32_t to = installed_switch_behind(m->site, s->side[k]);
-        uint32_t plane = to != FAB_SITE_NONE && !splits ? m->plane[to] : 0;
-        if (to == FAB_SITE_NONE) {
+        uint32_t to = installed_switch_behind(m->net, s->side[k]);
+        uint32_t plane = to != FAB_NETWORK_NONE && !splits ? m->plane[to] : 0;
+        if (to == FAB_NETWORK_NONE) {
             continue;
         }
-        if (unit == NULL || splits || unit->side[plane] != FAB_SITE_NONE) {
+        if (unit == NULL || splits || unit->side[plane] != FAB_NETWORK_NONE) {
             uint32_t slot = s->slot[v];
-            slot = slot != FAB_SITE_NONE && splits && n_ports > 1 ? slot * n_ports + port : slot;
+            slot = slot != FAB_NETWORK_NONE && splits && n_ports > 1 ? slot * n_ports + port : slot;
             FAB_TRY(new_unit(m, v, slot, &unit, err));
         }
         unit->side[plane] = s->side[k];
         unit->n_sides++;
         port++;
-        for (uint64_t i = 1; m->site->is_tree_of_names && (i + 1) * n_ports <= m->options->nics_per_server; i++) {
-            FAB_TRY(new_unit(m, v, FAB_SITE_NONE, &unit,
+        for (uint64_t i = 1; m->net->is_tree_of_names && (i + 1) * n_ports <= m->options->nics_per_server; i++) {
+            FAB_TRY(new_unit(m, v, FAB_NETWORK_NONE, &unit,
                              err)); /* the file does not tell how many there are below each of its switches */
             unit->side[0] = s->side[k];
             unit->n_sides++;
@@ -216,17 +216,17 @@ static int by_root(const void *x, const void *y) {
 }
 
 /* The name that people gave, or what stands in its place. NULL: a single adapter that says nothing of its host. */
-static const char *name_of(const fab_site *site, const member *list, uint32_t n) {
+static const char *name_of(const fab_network *net, const member *list, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
-        const fab_site_node *node = &site->nodes[list[i].node];
-        if (node->kind == FAB_SITE_HOST) {
+        const fab_network_node *node = &net->nodes[list[i].node];
+        if (node->kind == FAB_NETWORK_HOST) {
             return node->label;
         }
         if (node->host != NULL) {
             return node->host;
         }
     }
-    return n > 1 ? site->nodes[list[0].node].name : NULL;
+    return n > 1 ? net->nodes[list[0].node].name : NULL;
 }
 
 static fab_status add_hosts(making *m, const member *list, uint32_t n, fab_error *err) {
@@ -236,7 +236,7 @@ static fab_status add_hosts(making *m, const member *list, uint32_t n, fab_error
         }
         FAB_TRY(FAB_GROW(m->hosts, m->host_capacity, (size_t)m->n_hosts + 1, err));
         host *h = &m->hosts[m->n_hosts];
-        *h = (host){.name = name_of(m->site, list + i, next - i), .first = m->n_units, .node = list[i].node};
+        *h = (host){.name = name_of(m->net, list + i, next - i), .first = m->n_units, .node = list[i].node};
         for (uint32_t k = i; k < next; k++) {
             FAB_TRY(add_units(m, list[k].node, err));
         }
@@ -244,7 +244,7 @@ static fab_status add_hosts(making *m, const member *list, uint32_t n, fab_error
         if (h->n > 0) {
             m->n_hosts++;
         } else {
-            installed_leave(m->out, FAB_LEFT_UNPLUGGED, m->site->nodes[list[i].node].label);
+            installed_leave(m->out, FAB_EXCLUDED_UNPLUGGED, m->net->nodes[list[i].node].label);
         }
     }
 done:
@@ -258,7 +258,7 @@ static void name_all(making *m) {
         known = known || m->hosts[i].name != NULL;
     }
     for (uint32_t i = 0; i < m->n_hosts && !known; i++) {
-        m->hosts[i].name = m->site->nodes[m->hosts[i].node].label;
+        m->hosts[i].name = m->net->nodes[m->hosts[i].node].label;
     }
 }
 
@@ -267,11 +267,11 @@ fab_status installed_find_hosts(making *m, fab_error *err) {
     fab_edges joined = {.n = 0};
     member *list = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(list, m->site->n_nodes, err));
+    FAB_TRY(FAB_NEW(list, m->net->n_nodes, err));
     FAB_TRY(join_adapters(m, &joined, err));
-    FAB_TRY(fab_graph_components(m->site->n_nodes, &joined, m->set, err));
-    for (uint32_t v = 0; v < m->site->n_nodes; v++) {
-        if (fab_site_is_host(m->site, v)) {
+    FAB_TRY(fab_graph_components(m->net->n_nodes, &joined, m->set, err));
+    for (uint32_t v = 0; v < m->net->n_nodes; v++) {
+        if (fab_network_is_host(m->net, v)) {
             list[n++] = (member){m->set[v], v};
         }
     }

@@ -1,6 +1,6 @@
 /**
  * @file installed_internal.h
- * The parts of making servers and tiers of a site, in the order in which they run.
+ * The parts of making servers and tiers of an installed network, in the order in which they run.
  */
 #ifndef FAB_INSTALLED_INTERNAL_H
 #define FAB_INSTALLED_INTERNAL_H
@@ -8,11 +8,11 @@
 #include "fab/installed.h"
 
 /** What becomes of a host. */
-typedef enum host_class { HOST_WHOLE, HOST_INCOMPLETE, HOST_LEFT } host_class;
+typedef enum host_class { HOST_COMPLETE, HOST_INCOMPLETE, HOST_EXCLUDED } host_class;
 
 /** A NIC: an adapter, or a port of one. */
 typedef struct nic_unit {
-    uint32_t node, slot; /**< slot: as the name says; FAB_SITE_NONE */
+    uint32_t node, slot; /**< slot: as the name says; FAB_NETWORK_NONE */
     uint32_t side[FAB_INSTALLED_PLANES];
     uint32_t n_sides;
 } nic_unit;
@@ -22,14 +22,14 @@ typedef struct host {
     host_class class;
     uint32_t first, n; /**< units */
     uint32_t node;     /**< first of them, for an order that is always the same */
-    uint32_t group;    /**< of the file; FAB_SITE_NONE */
-    uint32_t rank;     /**< that the file gives; FAB_SITE_NONE */
+    uint32_t group;    /**< of the file; FAB_NETWORK_NONE */
+    uint32_t rank;     /**< that the file gives; FAB_NETWORK_NONE */
 } host;
 
 typedef struct making {
-    fab_installed *out;
-    const fab_installed_options *options;
-    const fab_site *site;
+    fab_structure *out;
+    const fab_structure_options *options;
+    const fab_network *net;
     uint32_t *network; /**< [node]: part that cables between switches make, by its least node; of switches */
     uint32_t *set; /**< [node]: least node of the set that it was joined to, adapters of a host or switches of a pod */
     host *hosts;
@@ -56,12 +56,12 @@ fab_status installed_find_networks(making *m, fab_error *err) FAB_MUST_USE;
 /** Tiers, order, planes and pods of switches, and the cables between them. */
 fab_status installed_find_switches(making *m, fab_error *err) FAB_MUST_USE;
 
-/** Switch at the far end of a cable end, FAB_SITE_NONE where that is none. */
-uint32_t installed_switch_behind(const fab_site *site, uint32_t side);
+/** Switch at the far end of a cable end, FAB_NETWORK_NONE where that is none. */
+uint32_t installed_switch_behind(const fab_network *net, uint32_t side);
 
 /** By name, numbers by their value, then by node. */
-int installed_compare(const fab_site *site, uint32_t a, uint32_t b);
+int installed_compare(const fab_network *net, uint32_t a, uint32_t b);
 
-void installed_leave(fab_installed *out, fab_left_out kind, const char *name);
+void installed_leave(fab_structure *out, fab_exclusion kind, const char *name);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define MOST_NICS  4096
 #define MOST_SLOTS 8192
-#define NEARLY     0.8 /* part of the NICs of whole servers whose names have a number */
+#define NEARLY     0.8 /* part of the NICs of complete servers whose names have a number */
 
 /* NICs that most hosts have; the larger number where two are as frequent. */
 static uint32_t usual_nics(const making *m) {
@@ -38,17 +38,17 @@ static bool has_cables(const making *m, const host *h) {
 }
 
 static void classify(making *m) {
-    fab_installed *out = m->out;
+    fab_structure *out = m->out;
     for (uint32_t i = 0; i < m->n_hosts; i++) {
         host *h = &m->hosts[i];
         if (h->name == NULL) {
-            h->class = HOST_LEFT;
-            installed_leave(out, FAB_LEFT_NAMELESS, m->site->nodes[h->node].label);
+            h->class = HOST_EXCLUDED;
+            installed_leave(out, FAB_EXCLUDED_NAMELESS, m->net->nodes[h->node].label);
         } else if (h->n < out->nics_per_server && 2 * h->n <= out->nics_per_server) {
-            h->class = HOST_LEFT;
-            installed_leave(out, FAB_LEFT_MANAGEMENT, h->name);
+            h->class = HOST_EXCLUDED;
+            installed_leave(out, FAB_EXCLUDED_MANAGEMENT, h->name);
         } else {
-            h->class = h->n >= out->nics_per_server && has_cables(m, h) ? HOST_WHOLE : HOST_INCOMPLETE;
+            h->class = h->n >= out->nics_per_server && has_cables(m, h) ? HOST_COMPLETE : HOST_INCOMPLETE;
         }
     }
 }
@@ -73,7 +73,7 @@ static int by_slot(const void *x, const void *y) {
 
 /* The numbers that the NICs of servers have most often, ascending: place[slot] of each, + 1. 0 where names have none.
  */
-static fab_status find_slots(const making *m, uint32_t *place, fab_error *err) {
+static fab_status nics_find_slots(const making *m, uint32_t *place, fab_error *err) {
     fab_status status = FAB_OK;
     slot_use *use = NULL;
     uint32_t n_known = 0;
@@ -85,7 +85,7 @@ static fab_status find_slots(const making *m, uint32_t *place, fab_error *err) {
     }
     for (uint32_t i = 0; i < m->n_hosts; i++) {
         const host *h = &m->hosts[i];
-        for (uint32_t k = h->first; h->class == HOST_WHOLE && k < h->first + h->n; k++) {
+        for (uint32_t k = h->first; h->class == HOST_COMPLETE && k < h->first + h->n; k++) {
             n_all++;
             if (m->units[k].slot < MOST_SLOTS) {
                 n_known++;
@@ -107,18 +107,18 @@ done:
 }
 
 typedef struct ordered {
-    const fab_site *site;
+    const fab_network *net;
     nic_unit unit;
 } ordered;
 
-static int by_label(const void *x, const void *y) {
+static int nics_by_label(const void *x, const void *y) {
     const ordered *a = x;
     const ordered *b = y;
-    int order = installed_compare(a->site, a->unit.node, b->unit.node);
+    int order = installed_compare(a->net, a->unit.node, b->unit.node);
     return order != 0 ? order : (a->unit.side[0] > b->unit.side[0]) - (a->unit.side[0] < b->unit.side[0]);
 }
 
-static void set_nic(fab_installed *out, size_t nic, const nic_unit *unit) {
+static void set_nic(fab_structure *out, size_t nic, const nic_unit *unit) {
     out->nic_node[nic] = unit->node;
     for (uint32_t p = 0; p < out->n_planes; p++) {
         out->nic_side[nic * out->n_planes + p] = unit->side[p];
@@ -128,7 +128,7 @@ static void set_nic(fab_installed *out, size_t nic, const nic_unit *unit) {
 /* First those whose number has a place, then the others where there is room, in the order of their names. */
 static fab_status place_host(making *m, const host *h, uint32_t server, const uint32_t *place, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_installed *out = m->out;
+    fab_structure *out = m->out;
     ordered *rest = NULL;
     uint32_t n = 0;
     uint32_t next = 0;
@@ -137,21 +137,21 @@ static fab_status place_host(making *m, const host *h, uint32_t server, const ui
     for (uint32_t i = h->first; i < h->first + h->n; i++) {
         const nic_unit *unit = &m->units[i];
         uint32_t at = unit->slot < MOST_SLOTS ? place[unit->slot] : 0;
-        if (at > 0 && out->nic_node[first + at - 1] == FAB_SITE_NONE) {
+        if (at > 0 && out->nic_node[first + at - 1] == FAB_NETWORK_NONE) {
             set_nic(out, first + at - 1, unit);
         } else {
-            rest[n++] = (ordered){m->site, *unit};
+            rest[n++] = (ordered){m->net, *unit};
         }
     }
-    qsort(rest, n, sizeof *rest, by_label);
+    qsort(rest, n, sizeof *rest, nics_by_label);
     for (uint32_t i = 0; i < n; i++) {
-        while (next < out->nics_per_server && out->nic_node[first + next] != FAB_SITE_NONE) {
+        while (next < out->nics_per_server && out->nic_node[first + next] != FAB_NETWORK_NONE) {
             next++;
         }
         if (next < out->nics_per_server) {
             set_nic(out, first + next, &rest[i].unit);
         } else {
-            installed_leave(out, FAB_LEFT_SURPLUS, m->site->nodes[rest[i].unit.node].label);
+            installed_leave(out, FAB_EXCLUDED_SURPLUS, m->net->nodes[rest[i].unit.node].label);
         }
     }
 done:
@@ -166,19 +166,19 @@ typedef struct ranked {
     const host *h;
 } ranked;
 
-static const fab_site_end *first_plug(const ranked *r) {
-    return fab_site_far(r->m->site, r->m->units[r->h->first].side[0] != FAB_SITE_NONE
-                                        ? r->m->units[r->h->first].side[0]
-                                        : r->m->units[r->h->first].side[r->m->out->n_planes - 1]);
+static const fab_network_end *first_plug(const ranked *r) {
+    return fab_network_far(r->m->net, r->m->units[r->h->first].side[0] != FAB_NETWORK_NONE
+                                          ? r->m->units[r->h->first].side[0]
+                                          : r->m->units[r->h->first].side[r->m->out->n_planes - 1]);
 }
 
-/* Whole servers first; by rank, group and name, or leaf and port. */
+/* Complete servers first; by rank, group and name, or leaf and port. */
 static int by_rank(const void *x, const void *y) {
     const ranked *a = x;
     const ranked *b = y;
     int order = 0;
     if (a->h->class != b->h->class) {
-        return a->h->class == HOST_WHOLE ? -1 : 1;
+        return a->h->class == HOST_COMPLETE ? -1 : 1;
     }
     if (a->h->rank != b->h->rank) {
         return a->h->rank > b->h->rank ? 1 : -1; /* those without one stand last */
@@ -187,9 +187,9 @@ static int by_rank(const void *x, const void *y) {
         return a->h->group > b->h->group ? 1 : -1;
     }
     if (a->m->options->by_leaf) {
-        const fab_site_end *p = first_plug(a);
-        const fab_site_end *q = first_plug(b);
-        order = p->node != q->node ? installed_compare(a->m->site, p->node, q->node)
+        const fab_network_end *p = first_plug(a);
+        const fab_network_end *q = first_plug(b);
+        order = p->node != q->node ? installed_compare(a->m->net, p->node, q->node)
                                    : fab_compare_names(p->port != NULL ? p->port : "", q->port != NULL ? q->port : "");
     } else {
         order = fab_compare_names(a->h->name, b->h->name);
@@ -201,22 +201,22 @@ static int by_rank(const void *x, const void *y) {
 /* Groups and ranks that the file gives, from any adapter of a host. */
 static fab_status find_groups(making *m, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site *site = m->site;
+    const fab_network *net = m->net;
     uint32_t *group = NULL;
-    FAB_TRY(FAB_NEW(group, site->n_nodes, err)); /* + 1 */
-    for (uint32_t g = 0; g < site->n_groups; g++) {
-        for (uint32_t i = 0; i < site->groups[g].n; i++) {
-            group[site->member[site->groups[g].first + i]] = g + 1;
+    FAB_TRY(FAB_NEW(group, net->n_nodes, err)); /* + 1 */
+    for (uint32_t g = 0; g < net->n_groups; g++) {
+        for (uint32_t i = 0; i < net->groups[g].n; i++) {
+            group[net->member[net->groups[g].first + i]] = g + 1;
         }
     }
     for (uint32_t i = 0; i < m->n_hosts; i++) {
         host *h = &m->hosts[i];
-        h->group = group[h->node] - 1; /* wraps to FAB_SITE_NONE */
-        h->rank = site->nodes[h->node].rank;
+        h->group = group[h->node] - 1; /* wraps to FAB_NETWORK_NONE */
+        h->rank = net->nodes[h->node].rank;
         for (uint32_t k = h->first; k < h->first + h->n; k++) {
             uint32_t node = m->units[k].node;
-            h->group = h->group == FAB_SITE_NONE ? group[node] - 1 : h->group;
-            h->rank = site->nodes[node].rank < h->rank ? site->nodes[node].rank : h->rank;
+            h->group = h->group == FAB_NETWORK_NONE ? group[node] - 1 : h->group;
+            h->rank = net->nodes[node].rank < h->rank ? net->nodes[node].rank : h->rank;
         }
     }
 done:
@@ -224,16 +224,16 @@ done:
     return status;
 }
 
-/* Servers per group, where all whole ones stand in groups of the same size one after the other. */
+/* Servers per group, where all complete ones stand in groups of the same size one after the other. */
 static void find_domains(making *m, const ranked *list) {
-    fab_installed *out = m->out;
+    fab_structure *out = m->out;
     uint32_t n = 0;
     uint32_t size = 0;
-    for (uint32_t i = 0; i < out->n_whole; i += n) {
+    for (uint32_t i = 0; i < out->n_complete; i += n) {
         uint32_t group = list[i].h->group;
-        for (n = 1; i + n < out->n_whole && list[i + n].h->group == group; n++) {
+        for (n = 1; i + n < out->n_complete && list[i + n].h->group == group; n++) {
         }
-        if (group == FAB_SITE_NONE || (size != 0 && n != size)) {
+        if (group == FAB_NETWORK_NONE || (size != 0 && n != size)) {
             return;
         }
         if (i > 0 && group < list[i - 1].h->group) {
@@ -242,7 +242,7 @@ static void find_domains(making *m, const ranked *list) {
         size = n;
     }
     if (size > 0 && out->n_servers % size == 0) {
-        const fab_site_group *group = &m->site->groups[list[0].h->group];
+        const fab_network_group *group = &m->net->groups[list[0].h->group];
         out->domain_servers = size;
         out->domain_bps = group->rate_bps * group->n;
     }
@@ -250,13 +250,13 @@ static void find_domains(making *m, const ranked *list) {
 
 static fab_status order_servers(making *m, ranked **out_list, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_installed *out = m->out;
+    fab_structure *out = m->out;
     ranked *list = NULL;
     FAB_TRY(FAB_NEW(list, m->n_hosts, err));
     for (uint32_t i = 0; i < m->n_hosts; i++) {
-        if (m->hosts[i].class != HOST_LEFT) {
+        if (m->hosts[i].class != HOST_EXCLUDED) {
             list[out->n_servers++] = (ranked){m, &m->hosts[i]};
-            out->n_whole += m->hosts[i].class == HOST_WHOLE;
+            out->n_complete += m->hosts[i].class == HOST_COMPLETE;
         }
     }
     qsort(list, out->n_servers, sizeof *list, by_rank);
@@ -267,7 +267,7 @@ done:
 
 fab_status installed_place_nics(making *m, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_installed *out = m->out;
+    fab_structure *out = m->out;
     ranked *list = NULL;
     uint32_t *place = NULL;
     uint32_t usual = usual_nics(m);
@@ -277,7 +277,7 @@ fab_status installed_place_nics(making *m, fab_error *err) {
     }
     out->nics_per_server = m->options->nics_per_server > 0 ? (uint32_t)m->options->nics_per_server : usual;
     if (usual == 0) {
-        FAB_FAIL(err, FAB_EINPUT, m->site->path, "no host is plugged into a switch%s",
+        FAB_FAIL(err, FAB_EINPUT, m->net->path, "no host is plugged into a switch%s",
                  m->options->hosts_per_switch == 0 ? "; hosts-per-switch= adds some where a file has switches alone"
                                                    : "");
     }
@@ -285,8 +285,8 @@ fab_status installed_place_nics(making *m, fab_error *err) {
     FAB_TRY(find_groups(m, err));
     FAB_TRY(order_servers(m, &list, err));
     find_domains(m, list);
-    if (out->n_whole == 0) {
-        FAB_FAIL(err, FAB_EINPUT, m->site->path, "no host has %" PRIu32 " NICs; most have %" PRIu32,
+    if (out->n_complete == 0) {
+        FAB_FAIL(err, FAB_EINPUT, m->net->path, "no host has %" PRIu32 " NICs; most have %" PRIu32,
                  out->nics_per_server, usual);
     }
     size_t n_nics = (size_t)out->n_servers * out->nics_per_server;
@@ -296,7 +296,7 @@ fab_status installed_place_nics(making *m, fab_error *err) {
     FAB_TRY(FAB_NEW(out->nic_side, n_nics * out->n_planes, err));
     memset(out->nic_node, 0xff, n_nics * sizeof *out->nic_node);
     memset(out->nic_side, 0xff, n_nics * out->n_planes * sizeof *out->nic_side);
-    FAB_TRY(find_slots(m, place, err));
+    FAB_TRY(nics_find_slots(m, place, err));
     for (uint32_t i = 0; i < out->n_servers; i++) {
         out->server_name[i] = list[i].h->name;
         FAB_TRY(place_host(m, list[i].h, i, place, err));

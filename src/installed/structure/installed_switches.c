@@ -12,17 +12,17 @@
 #define MOST_TIERS 8
 #define A_LEAF     4 /* one cable in so many leads to a server; a spine with a host or two is none */
 
-int installed_compare(const fab_site *site, uint32_t a, uint32_t b) {
-    int order = fab_compare_names(site->nodes[a].label, site->nodes[b].label);
-    order = order != 0 ? order : strcmp(site->nodes[a].label, site->nodes[b].label);
+int installed_compare(const fab_network *net, uint32_t a, uint32_t b) {
+    int order = fab_compare_names(net->nodes[a].label, net->nodes[b].label);
+    order = order != 0 ? order : strcmp(net->nodes[a].label, net->nodes[b].label);
     return order != 0 ? order : (a > b) - (a < b);
 }
 
 /* Whether a cable joins two switches; `out` gets them. */
-static bool joins(const fab_site *site, uint32_t cable, uint32_t out[2]) {
+static bool joins(const fab_network *net, uint32_t cable, uint32_t out[2]) {
     for (uint32_t i = 0; i < 2; i++) {
-        out[i] = site->cables[cable].end[i].node;
-        if (site->nodes[out[i]].kind != FAB_SITE_SWITCH) {
+        out[i] = net->cables[cable].end[i].node;
+        if (net->nodes[out[i]].kind != FAB_NETWORK_SWITCH) {
             return false;
         }
     }
@@ -33,12 +33,12 @@ static bool joins(const fab_site *site, uint32_t cable, uint32_t out[2]) {
 static fab_status join_switches(const making *m, uint32_t most_tier, fab_edges *joined, uint32_t *out, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t v[2];
-    for (uint32_t c = 0; c < m->site->n_cables; c++) {
-        if (joins(m->site, c, v) && m->tier[v[0]] <= most_tier && m->tier[v[1]] <= most_tier) {
+    for (uint32_t c = 0; c < m->net->n_cables; c++) {
+        if (joins(m->net, c, v) && m->tier[v[0]] <= most_tier && m->tier[v[1]] <= most_tier) {
             FAB_TRY(fab_edges_add(joined, v[0], v[1], err));
         }
     }
-    FAB_TRY(fab_graph_components(m->site->n_nodes, joined, out, err));
+    FAB_TRY(fab_graph_components(m->net->n_nodes, joined, out, err));
 done:
     fab_edges_release(joined);
     return status;
@@ -52,11 +52,11 @@ fab_status installed_find_networks(making *m, fab_error *err) {
 /* --- tiers -------------------------------------------------------------------------------------------------------- */
 
 static void count_nics(making *m) {
-    const fab_installed *out = m->out;
+    const fab_structure *out = m->out;
     size_t n = (size_t)out->n_servers * out->nics_per_server * out->n_planes;
     for (size_t i = 0; i < n; i++) {
-        if (out->nic_side[i] != FAB_SITE_NONE) {
-            m->nics[fab_site_far(m->site, out->nic_side[i])->node]++;
+        if (out->nic_side[i] != FAB_NETWORK_NONE) {
+            m->nics[fab_network_far(m->net, out->nic_side[i])->node]++;
         }
     }
 }
@@ -65,7 +65,7 @@ static uint32_t count_trunks(const making *m, uint32_t v) {
     const fab_shape *s = &m->out->shape;
     uint32_t n = 0;
     for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-        n += installed_switch_behind(m->site, s->side[k]) != FAB_SITE_NONE;
+        n += installed_switch_behind(m->net, s->side[k]) != FAB_NETWORK_NONE;
     }
     return n;
 }
@@ -75,7 +75,7 @@ static uint32_t spread(making *m, bool from_all, uint32_t *queue) {
     const fab_shape *s = &m->out->shape;
     uint32_t n = 0;
     uint32_t n_tiers = 0;
-    for (uint32_t v = 0; v < m->site->n_nodes; v++) {
+    for (uint32_t v = 0; v < m->net->n_nodes; v++) {
         bool is_leaf = m->nics[v] > 0 && (from_all || A_LEAF * m->nics[v] >= m->nics[v] + count_trunks(m, v));
         m->tier[v] = is_leaf ? 1 : 0;
         if (is_leaf) {
@@ -86,8 +86,8 @@ static uint32_t spread(making *m, bool from_all, uint32_t *queue) {
         uint32_t v = queue[i];
         n_tiers = m->tier[v];
         for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-            uint32_t w = installed_switch_behind(m->site, s->side[k]);
-            if (w != FAB_SITE_NONE && m->tier[w] == 0) {
+            uint32_t w = installed_switch_behind(m->net, s->side[k]);
+            if (w != FAB_NETWORK_NONE && m->tier[w] == 0) {
                 m->tier[w] = m->tier[v] + 1;
                 queue[n++] = w;
             }
@@ -98,13 +98,13 @@ static uint32_t spread(making *m, bool from_all, uint32_t *queue) {
 
 static bool is_tree(const making *m) {
     uint32_t v[2];
-    for (uint32_t i = 0; i < m->site->n_nodes; i++) {
+    for (uint32_t i = 0; i < m->net->n_nodes; i++) {
         if (m->nics[i] > 0 && m->tier[i] == 0) {
             return false;
         }
     }
-    for (uint32_t c = 0; c < m->site->n_cables; c++) {
-        if (joins(m->site, c, v) && m->tier[v[0]] + 1 != m->tier[v[1]] && m->tier[v[1]] + 1 != m->tier[v[0]] &&
+    for (uint32_t c = 0; c < m->net->n_cables; c++) {
+        if (joins(m->net, c, v) && m->tier[v[0]] + 1 != m->tier[v[1]] && m->tier[v[1]] + 1 != m->tier[v[0]] &&
             m->tier[v[0]] > 0) {
             return false;
         }
@@ -114,14 +114,14 @@ static bool is_tree(const making *m) {
 
 static fab_status find_tiers(making *m, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_installed *out = m->out;
+    fab_structure *out = m->out;
     uint32_t *queue = NULL;
-    FAB_TRY(FAB_NEW(queue, m->site->n_nodes, err));
+    FAB_TRY(FAB_NEW(queue, m->net->n_nodes, err));
     for (int from_all = 0; from_all < 2 && !out->is_tree; from_all++) {
         out->n_tiers = spread(m, from_all == 1, queue);
         out->is_tree = out->n_tiers <= MOST_TIERS && is_tree(m);
     }
-    for (uint32_t v = 0; v < m->site->n_nodes && !out->is_tree; v++) {
+    for (uint32_t v = 0; v < m->net->n_nodes && !out->is_tree; v++) {
         m->tier[v] = m->tier[v] > 0;
     }
     out->n_tiers = out->is_tree ? out->n_tiers : 1;
@@ -142,15 +142,15 @@ static int by_tier(const void *x, const void *y) {
     const standing *b = y;
     uint32_t s = a->m->tier[a->node];
     uint32_t t = a->m->tier[b->node];
-    return s != t ? (s > t) - (s < t) : installed_compare(a->m->site, a->node, b->node);
+    return s != t ? (s > t) - (s < t) : installed_compare(a->m->net, a->node, b->node);
 }
 
-static void count_ports(const making *m, fab_installed_switch *v) {
+static void count_ports(const making *m, fab_structure_switch *v) {
     const fab_shape *s = &m->out->shape;
-    uint32_t n_ports = m->site->nodes[v->node].n_ports;
+    uint32_t n_ports = m->net->nodes[v->node].n_ports;
     uint32_t n_services = 0;
     for (uint32_t k = s->first[v->node]; k < s->first[v->node + 1]; k++) {
-        bool serves = m->site->nodes[fab_site_far(m->site, s->side[k])->node].kind == FAB_SITE_SERVICE;
+        bool serves = m->net->nodes[fab_network_far(m->net, s->side[k])->node].kind == FAB_NETWORK_SERVICE;
         n_services += serves;
         v->n_used += !serves;
     }
@@ -159,17 +159,17 @@ static void count_ports(const making *m, fab_installed_switch *v) {
 
 static fab_status order_switches(making *m, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_installed *out = m->out;
+    fab_structure *out = m->out;
     standing *list = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(list, m->site->n_nodes, err));
-    FAB_TRY(FAB_NEW(out->switch_of, m->site->n_nodes, err));
-    for (uint32_t v = 0; v < m->site->n_nodes; v++) {
-        out->switch_of[v] = FAB_SITE_NONE;
-        if (m->site->nodes[v].kind == FAB_SITE_SWITCH && m->tier[v] > 0) {
+    FAB_TRY(FAB_NEW(list, m->net->n_nodes, err));
+    FAB_TRY(FAB_NEW(out->switch_of, m->net->n_nodes, err));
+    for (uint32_t v = 0; v < m->net->n_nodes; v++) {
+        out->switch_of[v] = FAB_NETWORK_NONE;
+        if (m->net->nodes[v].kind == FAB_NETWORK_SWITCH && m->tier[v] > 0) {
             list[n++] = (standing){m, v};
-        } else if (m->site->nodes[v].kind == FAB_SITE_SWITCH) {
-            installed_leave(out, FAB_LEFT_DARK, m->site->nodes[v].label);
+        } else if (m->net->nodes[v].kind == FAB_NETWORK_SWITCH) {
+            installed_leave(out, FAB_EXCLUDED_DARK, m->net->nodes[v].label);
         }
     }
     qsort(list, n, sizeof *list, by_tier);
@@ -178,8 +178,8 @@ static fab_status order_switches(making *m, fab_error *err) {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v = list[i].node;
         out->switch_of[v] = i;
-        out->switches[i] = (fab_installed_switch){
-            .node = v, .tier = m->tier[v], .plane = m->plane[v], .pod = FAB_SITE_NONE, .network = FAB_SITE_NONE};
+        out->switches[i] = (fab_structure_switch){
+            .node = v, .tier = m->tier[v], .plane = m->plane[v], .pod = FAB_NETWORK_NONE, .network = FAB_NETWORK_NONE};
         count_ports(m, &out->switches[i]);
     }
 done:
@@ -190,10 +190,10 @@ done:
 /* Numbers the networks of all switches, or the pods of those of the lower tiers, by their first switch. */
 static fab_status number_sets(making *m, const uint32_t *set, bool pods, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_installed *out = m->out;
+    fab_structure *out = m->out;
     uint32_t *n = pods ? &out->n_pods : &out->n_networks;
     uint32_t *number = NULL; /* of a set, + 1 */
-    FAB_TRY(FAB_NEW(number, m->site->n_nodes, err));
+    FAB_TRY(FAB_NEW(number, m->net->n_nodes, err));
     for (uint32_t i = 0; i < out->n_switches && (!pods || out->switches[i].tier <= 2); i++) {
         uint32_t *of = &number[set[out->switches[i].node]];
         *of = *of == 0 ? ++*n : *of;
@@ -205,15 +205,15 @@ done:
 }
 
 /* The ports of a NIC on several planes lead into the same pod. */
-static fab_status join_planes(const fab_installed *out, fab_edges *joined, fab_error *err) {
+static fab_status join_planes(const fab_structure *out, fab_edges *joined, fab_error *err) {
     fab_status status = FAB_OK;
     size_t n_nics = (size_t)out->n_servers * out->nics_per_server;
     for (size_t i = 0; i < n_nics; i++) {
         const uint32_t *side = out->nic_side + i * out->n_planes;
         for (uint32_t p = 1; p < out->n_planes; p++) {
-            if (side[p] != FAB_SITE_NONE && side[0] != FAB_SITE_NONE) {
-                FAB_TRY(fab_edges_add(joined, fab_site_far(out->site, side[p])->node,
-                                      fab_site_far(out->site, side[0])->node, err));
+            if (side[p] != FAB_NETWORK_NONE && side[0] != FAB_NETWORK_NONE) {
+                FAB_TRY(fab_edges_add(joined, fab_network_far(out->net, side[p])->node,
+                                      fab_network_far(out->net, side[0])->node, err));
             }
         }
     }
@@ -238,9 +238,9 @@ done:
 
 /* --- cables between switches -------------------------------------------------------------------------------------- */
 
-void fab_installed_trunk(const fab_installed *installed, uint32_t trunk, uint32_t out_side[2]) {
+void fab_structure_trunk(const fab_structure *installed, uint32_t trunk, uint32_t out_side[2]) {
     uint32_t c = installed->trunk[trunk];
-    const fab_site_cable *cable = &installed->site->cables[c];
+    const fab_network_cable *cable = &installed->net->cables[c];
     uint32_t turned = installed->switch_of[cable->end[0].node] > installed->switch_of[cable->end[1].node];
     out_side[0] = 2 * c + turned;
     out_side[1] = 2 * c + (turned ^ 1U);
@@ -266,18 +266,18 @@ static int by_lower(const void *x, const void *y) {
 
 static fab_status list_trunks(making *m, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_installed *out = m->out;
+    fab_structure *out = m->out;
     laid *list = NULL;
     uint32_t n = 0;
     uint32_t v[2];
-    uint32_t times = m->site->is_tree_of_names && m->options->cables > 1 ? (uint32_t)m->options->cables : 1;
-    FAB_TRY(FAB_NEW(list, m->site->n_cables, err));
-    for (uint32_t c = 0; c < m->site->n_cables; c++) {
-        if (!joins(m->site, c, v) || out->switch_of[v[0]] == FAB_SITE_NONE) {
+    uint32_t times = m->net->is_tree_of_names && m->options->cables > 1 ? (uint32_t)m->options->cables : 1;
+    FAB_TRY(FAB_NEW(list, m->net->n_cables, err));
+    for (uint32_t c = 0; c < m->net->n_cables; c++) {
+        if (!joins(m->net, c, v) || out->switch_of[v[0]] == FAB_NETWORK_NONE) {
             continue;
         }
         uint32_t turned = out->switch_of[v[0]] > out->switch_of[v[1]];
-        const char *port = m->site->cables[c].end[turned].port;
+        const char *port = m->net->cables[c].end[turned].port;
         list[n++] = (laid){m->tier[v[turned ^ 1U]], out->switch_of[v[turned]], c, port != NULL ? port : ""};
     }
     qsort(list, n, sizeof *list, by_lower);

@@ -28,32 +28,32 @@ static unsigned long port_number(const char *port) {
     return digits != NULL ? strtoul(digits, NULL, 10) : (unsigned long)-1;
 }
 
-static fab_status join(fab_shape *s, fab_error *err) {
+static fab_status shape_join(fab_shape *s, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site *site = s->site;
+    const fab_network *net = s->net;
     order *sorted = NULL;
-    FAB_TRY(FAB_NEW(s->first, (size_t)site->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(s->side, 2 * (size_t)site->n_cables, err));
-    FAB_TRY(FAB_NEW(sorted, 2 * (size_t)site->n_cables, err));
-    for (uint32_t e = 0; e < 2 * site->n_cables; e++) {
-        s->first[fab_site_near(site, e)->node + 1]++;
+    FAB_TRY(FAB_NEW(s->first, (size_t)net->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW(s->side, 2 * (size_t)net->n_cables, err));
+    FAB_TRY(FAB_NEW(sorted, 2 * (size_t)net->n_cables, err));
+    for (uint32_t e = 0; e < 2 * net->n_cables; e++) {
+        s->first[fab_network_near(net, e)->node + 1]++;
     }
-    for (uint32_t v = 0; v < site->n_nodes; v++) {
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
         s->first[v + 1] += s->first[v];
     }
-    for (uint32_t e = 2 * site->n_cables; e-- > 0;) {
-        uint32_t v = fab_site_near(site, e)->node;
-        sorted[--s->first[v + 1]] = (order){port_number(fab_site_near(site, e)->port), e};
+    for (uint32_t e = 2 * net->n_cables; e-- > 0;) {
+        uint32_t v = fab_network_near(net, e)->node;
+        sorted[--s->first[v + 1]] = (order){port_number(fab_network_near(net, e)->port), e};
     }
     /* first[v + 1] was moved down to where v begins: shift back */
-    for (uint32_t v = 0; v < site->n_nodes; v++) {
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
         s->first[v] = s->first[v + 1];
     }
-    s->first[site->n_nodes] = 2 * site->n_cables;
-    for (uint32_t v = 0; v < site->n_nodes; v++) {
+    s->first[net->n_nodes] = 2 * net->n_cables;
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
         qsort(sorted + s->first[v], s->first[v + 1] - s->first[v], sizeof *sorted, by_port);
     }
-    for (uint32_t i = 0; i < 2 * site->n_cables; i++) {
+    for (uint32_t i = 0; i < 2 * net->n_cables; i++) {
         s->side[i] = sorted[i].side;
     }
 done:
@@ -72,22 +72,22 @@ static bool begins_with_any(const char *name, const char *const *words) {
     return false;
 }
 
-static void name_kinds(fab_shape *s, fab_site *site) {
+static void name_kinds(fab_shape *s, fab_network *net) {
     static const char *const SWITCHES[] = {"leaf", "spine", "core", "tor",    "switch",
                                            "sw",   "agg",   "isw",  "router", NULL};
     static const char *const HOSTS[] = {"server", "host",   "node",    "srv", "gpu", "dgx",
                                         "hgx",    "worker", "compute", "nic", NULL};
     bool knows_hosts = false;
-    for (uint32_t v = 0; v < site->n_nodes; v++) {
-        knows_hosts = knows_hosts || fab_site_is_host(site, v);
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        knows_hosts = knows_hosts || fab_network_is_host(net, v);
     }
-    for (uint32_t v = 0; v < site->n_nodes; v++) {
-        fab_site_node *node = &site->nodes[v];
-        if (node->kind == FAB_SITE_UNKNOWN) {
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        fab_network_node *node = &net->nodes[v];
+        if (node->kind == FAB_NETWORK_UNKNOWN) {
             bool one_cable = s->first[v + 1] - s->first[v] == 1;
             bool host = !begins_with_any(node->label, SWITCHES) &&
                         (begins_with_any(node->label, HOSTS) || (one_cable && !knows_hosts));
-            node->kind = host ? FAB_SITE_HOST : FAB_SITE_SWITCH;
+            node->kind = host ? FAB_NETWORK_HOST : FAB_NETWORK_SWITCH;
         }
     }
 }
@@ -97,30 +97,30 @@ static void name_kinds(fab_shape *s, fab_site *site) {
 /* Breadth first from the hosts. Switches that no host reaches keep what the file says, or 0. */
 static fab_status find_tiers(fab_shape *s, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site *site = s->site;
+    const fab_network *net = s->net;
     uint32_t *queue = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(s->tier, site->n_nodes, err));
-    FAB_TRY(FAB_NEW(queue, site->n_nodes, err));
-    for (uint32_t v = 0; v < site->n_nodes; v++) {
-        if (fab_site_is_host(site, v)) {
+    FAB_TRY(FAB_NEW(s->tier, net->n_nodes, err));
+    FAB_TRY(FAB_NEW(queue, net->n_nodes, err));
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        if (fab_network_is_host(net, v)) {
             queue[n++] = v;
         }
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v = queue[i];
         for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-            uint32_t w = fab_site_far(site, s->side[k])->node;
-            if (site->nodes[w].kind == FAB_SITE_SWITCH && s->tier[w] == 0) {
+            uint32_t w = fab_network_far(net, s->side[k])->node;
+            if (net->nodes[w].kind == FAB_NETWORK_SWITCH && s->tier[w] == 0) {
                 s->tier[w] = s->tier[v] + 1;
                 s->n_tiers = s->tier[w] > s->n_tiers ? s->tier[w] : s->n_tiers;
                 queue[n++] = w;
             }
         }
     }
-    for (uint32_t v = 0; v < site->n_nodes; v++) {
-        if (site->nodes[v].kind == FAB_SITE_SWITCH && s->tier[v] == 0) {
-            s->tier[v] = site->nodes[v].tier;
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        if (net->nodes[v].kind == FAB_NETWORK_SWITCH && s->tier[v] == 0) {
+            s->tier[v] = net->nodes[v].tier;
             s->n_tiers = s->tier[v] > s->n_tiers ? s->tier[v] : s->n_tiers;
         }
     }
@@ -142,10 +142,10 @@ static uint32_t slot_of(const char *label) {
         const char *digits = at != NULL ? at + strlen(WORDS[i].word) : "";
         if (isdigit((unsigned char)*digits)) {
             unsigned long number = strtoul(digits, NULL, 10);
-            return number >= WORDS[i].from && number < 4096 ? (uint32_t)(number - WORDS[i].from) : FAB_SITE_NONE;
+            return number >= WORDS[i].from && number < 4096 ? (uint32_t)(number - WORDS[i].from) : FAB_NETWORK_NONE;
         }
     }
-    return FAB_SITE_NONE;
+    return FAB_NETWORK_NONE;
 }
 
 typedef struct named {
@@ -163,19 +163,19 @@ static int by_host(const void *x, const void *y) {
 /* Adapters of one host name are a server; a host is one by itself. Numbered by name. */
 static fab_status find_servers(fab_shape *s, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site *site = s->site;
+    const fab_network *net = s->net;
     named *all = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(s->server, site->n_nodes, err));
-    FAB_TRY(FAB_NEW(s->slot, site->n_nodes, err));
-    FAB_TRY(FAB_NEW(s->server_name, site->n_nodes, err));
-    FAB_TRY(FAB_NEW(all, site->n_nodes, err));
-    for (uint32_t v = 0; v < site->n_nodes; v++) {
-        const fab_site_node *node = &site->nodes[v];
-        const char *host = node->kind == FAB_SITE_HOST ? node->label : node->host;
-        s->server[v] = FAB_SITE_NONE;
-        s->slot[v] = node->kind == FAB_SITE_ADAPTER ? slot_of(node->label) : FAB_SITE_NONE;
-        if (fab_site_is_host(site, v) && host != NULL) {
+    FAB_TRY(FAB_NEW(s->server, net->n_nodes, err));
+    FAB_TRY(FAB_NEW(s->slot, net->n_nodes, err));
+    FAB_TRY(FAB_NEW(s->server_name, net->n_nodes, err));
+    FAB_TRY(FAB_NEW(all, net->n_nodes, err));
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        const fab_network_node *node = &net->nodes[v];
+        const char *host = node->kind == FAB_NETWORK_HOST ? node->label : node->host;
+        s->server[v] = FAB_NETWORK_NONE;
+        s->slot[v] = node->kind == FAB_NETWORK_ADAPTER ? slot_of(node->label) : FAB_NETWORK_NONE;
+        if (fab_network_is_host(net, v) && host != NULL) {
             all[n++] = (named){host, v};
         }
     }
@@ -193,40 +193,41 @@ done:
 
 /* --- rails -------------------------------------------------------------------------------------------------------- */
 
-/* The slot that most adapters of a leaf have; FAB_SITE_NONE where it is not nearly all. */
-static uint32_t rail_of(const fab_shape *s, uint32_t leaf) {
-    uint32_t best = FAB_SITE_NONE;
+/* The slot that most adapters of a leaf have; FAB_NETWORK_NONE where it is not nearly all. */
+static uint32_t shape_rail_of(const fab_shape *s, uint32_t leaf) {
+    uint32_t best = FAB_NETWORK_NONE;
     uint32_t most = 0;
     uint32_t known = 0;
     for (uint32_t i = s->first[leaf]; i < s->first[leaf + 1]; i++) {
-        uint32_t slot = s->slot[fab_site_far(s->site, s->side[i])->node];
+        uint32_t slot = s->slot[fab_network_far(s->net, s->side[i])->node];
         uint32_t same = 0;
-        known += slot != FAB_SITE_NONE;
-        for (uint32_t k = s->first[leaf]; slot != FAB_SITE_NONE && k < s->first[leaf + 1]; k++) {
-            same += s->slot[fab_site_far(s->site, s->side[k])->node] == slot;
+        known += slot != FAB_NETWORK_NONE;
+        for (uint32_t k = s->first[leaf]; slot != FAB_NETWORK_NONE && k < s->first[leaf + 1]; k++) {
+            same += s->slot[fab_network_far(s->net, s->side[k])->node] == slot;
         }
         if (same > most) {
             most = same;
             best = slot;
         }
     }
-    return most >= NEARLY * known && most > 1 ? best : FAB_SITE_NONE;
+    return most >= NEARLY * known && most > 1 ? best : FAB_NETWORK_NONE;
 }
 
 static fab_status find_rails(fab_shape *s, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t n_leaves = 0;
     uint32_t n_with = 0;
-    uint32_t one = FAB_SITE_NONE;
-    FAB_TRY(FAB_NEW(s->rail, s->site->n_nodes, err));
-    for (uint32_t v = 0; v < s->site->n_nodes; v++) {
-        s->rail[v] = FAB_SITE_NONE;
+    uint32_t one = FAB_NETWORK_NONE;
+    FAB_TRY(FAB_NEW(s->rail, s->net->n_nodes, err));
+    for (uint32_t v = 0; v < s->net->n_nodes; v++) {
+        s->rail[v] = FAB_NETWORK_NONE;
         if (s->tier[v] == 1) {
-            s->rail[v] = rail_of(s, v);
+            s->rail[v] = shape_rail_of(s, v);
             n_leaves++;
-            n_with += s->rail[v] != FAB_SITE_NONE;
-            s->has_rails = s->has_rails || (s->rail[v] != FAB_SITE_NONE && one != FAB_SITE_NONE && one != s->rail[v]);
-            one = s->rail[v] != FAB_SITE_NONE ? s->rail[v] : one;
+            n_with += s->rail[v] != FAB_NETWORK_NONE;
+            s->has_rails =
+                s->has_rails || (s->rail[v] != FAB_NETWORK_NONE && one != FAB_NETWORK_NONE && one != s->rail[v]);
+            one = s->rail[v] != FAB_NETWORK_NONE ? s->rail[v] : one;
         }
     }
     s->has_rails = s->has_rails && n_with >= NEARLY * n_leaves;
@@ -236,19 +237,19 @@ done:
 
 void fab_shape_release(fab_shape *s) {
     FAB_FREE_ALL(s->first, s->side, s->tier, s->server, s->server_name, s->slot, s->rail);
-    *s = (fab_shape){.site = NULL};
+    *s = (fab_shape){.net = NULL};
 }
 
-fab_status fab_shape_find(fab_site *site, fab_shape *out, fab_error *err) {
+fab_status fab_shape_find(fab_network *net, fab_shape *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_shape s = {.site = site};
-    FAB_TRY(join(&s, err));
-    name_kinds(&s, site);
+    fab_shape s = {.net = net};
+    FAB_TRY(shape_join(&s, err));
+    name_kinds(&s, net);
     FAB_TRY(find_tiers(&s, err));
     FAB_TRY(find_servers(&s, err));
     FAB_TRY(find_rails(&s, err));
     *out = s;
-    s = (fab_shape){.site = NULL};
+    s = (fab_shape){.net = NULL};
 done:
     fab_shape_release(&s);
     return status;

@@ -1,6 +1,6 @@
-/* A list of cables, as read_csv.c reads it back: a row per cable, in the order of the site. */
-#include "fab/site_write.h"
-#include "structure/site_names.h"
+/* A list of cables, as read_csv.c reads it back: a row per cable, in the order of the network. */
+#include "fab/network_write.h"
+#include "structure/network_names.h"
 
 #include "fab/memory.h"
 #include "fab/str.h"
@@ -21,15 +21,15 @@ static void put_quantity(FILE *out, double value, fab_unit unit) {
 
 static fab_status write_cables(const fab_shape *shape, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site *site = shape->site;
+    const fab_network *net = shape->net;
     const char **names = NULL;
     fab_str room = FAB_STR_INIT;
-    FAB_TRY(fab_site_names(site, &names, err));
+    FAB_TRY(fab_network_names(net, &names, err));
     (void)fputs("A-node,A-port,Z-node,Z-port,rate,length\n", out);
-    for (uint32_t i = 0; i < site->n_cables; i++) {
-        const fab_site_cable *cable = &site->cables[i];
-        bool is_inside = site->nodes[cable->end[0].node].kind == FAB_SITE_SERVICE ||
-                         site->nodes[cable->end[1].node].kind == FAB_SITE_SERVICE;
+    for (uint32_t i = 0; i < net->n_cables; i++) {
+        const fab_network_cable *cable = &net->cables[i];
+        bool is_inside = net->nodes[cable->end[0].node].kind == FAB_NETWORK_SERVICE ||
+                         net->nodes[cable->end[1].node].kind == FAB_NETWORK_SERVICE;
         if (is_inside) { /* an aggregation node in its switch: nothing that one plugs */
             continue;
         }
@@ -52,5 +52,5 @@ done:
     return status;
 }
 
-const fab_site_writer fab_site_cables = {
+const fab_network_writer fab_network_cables = {
     "cables", ".cables.csv", "list of cables as CSV: A-node, A-port, Z-node, Z-port, rate, length", write_cables};

@@ -1,11 +1,11 @@
-/* A lab of containers with the wiring of the site, for containerlab: a node per box, a link per cable. Which software
- * runs in them stands once, in `kinds`. Source: containerlab.dev, topology definition. */
-#include "fab/site_write.h"
-#include "structure/site_boxes.h"
+/* A lab of containers with the wiring of the network, for containerlab: a node per box, a link per cable. Which
+ * software runs in them stands once, in `kinds`. Source: containerlab.dev, topology definition. */
+#include "fab/network_write.h"
+#include "structure/network_boxes.h"
 
 #include <inttypes.h>
 
-static void put_link(const char *const name[2], const char *const port[2], FILE *out) {
+static void containerlab_put_link(const char *const name[2], const char *const port[2], FILE *out) {
     (void)fprintf(out, "    - endpoints: [\"%s:%s\", \"%s:%s\"]\n", name[0], port[0], name[1], port[1]);
 }
 
@@ -14,7 +14,7 @@ static fab_status write_containerlab(const fab_shape *shape, FILE *out, fab_erro
     static const char *const PREFIX[] = {"eth", "eth"};
     fab_boxes boxes = {.n = 0};
     FAB_TRY(fab_boxes_find(shape, &boxes, err));
-    FAB_TRY(fab_boxes_put_cables(&boxes, shape->site, PREFIX, put_link, NULL, err));
+    FAB_TRY(fab_boxes_put_cables(&boxes, shape->net, PREFIX, containerlab_put_link, NULL, err));
     (void)fputs("name: fabric\n"
                 "topology:\n"
                 "  kinds:\n"
@@ -30,11 +30,11 @@ static fab_status write_containerlab(const fab_shape *shape, FILE *out, fab_erro
                       box->is_host ? "linux" : "sonic-vs", shape->n_tiers + 1 - box->tier);
     }
     (void)fputs("  links:\n", out);
-    FAB_TRY(fab_boxes_put_cables(&boxes, shape->site, PREFIX, put_link, out, err));
+    FAB_TRY(fab_boxes_put_cables(&boxes, shape->net, PREFIX, containerlab_put_link, out, err));
 done:
     fab_boxes_release(&boxes);
     return status;
 }
 
-const fab_site_writer fab_site_containerlab = {
+const fab_network_writer fab_network_containerlab = {
     "containerlab", ".clab.yml", "lab of containers with the same wiring, for containerlab", write_containerlab};

@@ -1,7 +1,7 @@
 /* topology.dot of PTM (Cumulus' prescriptive topology manager) and NVIDIA Air: a node per box with its function, an
  * edge per cable with both ports. Servers' ports are eth1, eth2, ...; switches' are swpN. */
-#include "fab/site_write.h"
-#include "structure/site_boxes.h"
+#include "fab/network_write.h"
+#include "structure/network_boxes.h"
 
 static const char *function_of(const fab_box *box) {
     static const char *const BY_TIER[] = {NULL, "leaf", "spine", "superspine"};
@@ -17,18 +17,19 @@ static fab_status write_ptm(const fab_shape *shape, FILE *out, fab_error *err) {
     static const char *const PREFIX[] = {"eth", "swp"};
     fab_boxes boxes = {.n = 0};
     FAB_TRY(fab_boxes_find(shape, &boxes, err));
-    FAB_TRY(fab_boxes_put_cables(&boxes, shape->site, PREFIX, put_cable, NULL, err));
+    FAB_TRY(fab_boxes_put_cables(&boxes, shape->net, PREFIX, put_cable, NULL, err));
     (void)fputs("graph \"fabric\" {\n", out);
     for (uint32_t i = 0; i < boxes.n; i++) {
         const char *function = function_of(&boxes.box[i]);
         (void)fprintf(out, function != NULL ? "    \"%s\" [function=\"%s\"]\n" : "    \"%s\"\n", boxes.box[i].name,
                       function);
     }
-    FAB_TRY(fab_boxes_put_cables(&boxes, shape->site, PREFIX, put_cable, out, err));
+    FAB_TRY(fab_boxes_put_cables(&boxes, shape->net, PREFIX, put_cable, out, err));
     (void)fputs("}\n", out);
 done:
     fab_boxes_release(&boxes);
     return status;
 }
 
-const fab_site_writer fab_site_ptm = {"ptm", ".ptm.dot", "wiring plan for PTM and NVIDIA Air: topology.dot", write_ptm};
+const fab_network_writer fab_network_ptm = {"ptm", ".ptm.dot", "wiring plan for PTM and NVIDIA Air: topology.dot",
+                                            write_ptm};

@@ -1,15 +1,15 @@
 /* topology.conf of Slurm: for topology/tree the switches and what is below them, for topology/block the sets of nodes
  * that are next to each other. Source: topology.conf(5). */
-#include "fab/site_write.h"
+#include "fab/network_write.h"
 #include "readers/host_list.h"
-#include "structure/site_tree.h"
+#include "structure/network_tree.h"
 
 #include "fab/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-static fab_status put_list(FILE *out, const char *const *names, uint32_t n, fab_error *err) {
+static fab_status slurm_put_list(FILE *out, const char *const *names, uint32_t n, fab_error *err) {
     fab_str text = FAB_STR_INIT;
     fab_host_list_fold(&text, names, n);
     fab_status status = fab_str_status(&text, err);
@@ -22,7 +22,7 @@ static fab_status put_list(FILE *out, const char *const *names, uint32_t n, fab_
 
 typedef struct tree_file {
     fab_boxes boxes;
-    fab_site_tree tree;
+    fab_network_tree tree;
     const char **names; /* of the members of the unit at hand */
 } tree_file;
 
@@ -30,7 +30,7 @@ static fab_status open_tree(const fab_shape *shape, tree_file *out, fab_error *e
     fab_status status = FAB_OK;
     *out = (tree_file){.names = NULL};
     FAB_TRY(fab_boxes_find(shape, &out->boxes, err));
-    FAB_TRY(fab_site_tree_find(shape, &out->boxes, &out->tree, err));
+    FAB_TRY(fab_network_tree_find(shape, &out->boxes, &out->tree, err));
     FAB_TRY(FAB_NEW(out->names, (size_t)out->boxes.n + out->tree.n, err));
 done:
     return status;
@@ -38,11 +38,11 @@ done:
 
 static void close_tree(tree_file *file) {
     fab_boxes_release(&file->boxes);
-    fab_site_tree_release(&file->tree);
+    fab_network_tree_release(&file->tree);
     free(file->names);
 }
 
-static void list_members(const tree_file *file, const fab_tree_unit *unit) {
+static void slurm_list_members(const tree_file *file, const fab_tree_unit *unit) {
     for (uint32_t k = 0; k < unit->n; k++) {
         uint32_t member = file->tree.member[unit->first + k];
         file->names[k] = unit->level > 0 ? file->tree.unit[member].name : file->boxes.box[member].name;
@@ -55,9 +55,9 @@ static fab_status write_tree(const fab_shape *shape, FILE *out, fab_error *err) 
     FAB_TRY(open_tree(shape, &file, err));
     for (uint32_t i = 0; i < file.tree.n; i++) {
         const fab_tree_unit *unit = &file.tree.unit[i];
-        list_members(&file, unit);
+        slurm_list_members(&file, unit);
         (void)fprintf(out, "SwitchName=%s %s=", unit->name, unit->level > 0 ? "Switches" : "Nodes");
-        FAB_TRY(put_list(out, file.names, unit->n, err));
+        FAB_TRY(slurm_put_list(out, file.names, unit->n, err));
     }
 done:
     close_tree(&file);
@@ -74,16 +74,16 @@ typedef struct block_file {
 static fab_status put_block(block_file *file, const char *name, const char *const *names, uint32_t n, fab_error *err) {
     file->least = file->least == 0 || n < file->least ? n : file->least;
     (void)fprintf(file->out, "BlockName=%s Nodes=", name);
-    return put_list(file->out, names, n, err);
+    return slurm_put_list(file->out, names, n, err);
 }
 
 /* Boxes of a group, each once, in their order. */
-static uint32_t list_group(const fab_site *site, const fab_boxes *boxes, const fab_site_group *group, uint32_t *seen,
-                           uint32_t mark, const char **names) {
+static uint32_t list_group(const fab_network *net, const fab_boxes *boxes, const fab_network_group *group,
+                           uint32_t *seen, uint32_t mark, const char **names) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < group->n; k++) {
-        uint32_t box = boxes->of_node[site->member[group->first + k]];
-        if (box != FAB_SITE_NONE && seen[box] != mark) {
+        uint32_t box = boxes->of_node[net->member[group->first + k]];
+        if (box != FAB_NETWORK_NONE && seen[box] != mark) {
             seen[box] = mark;
             names[n++] = boxes->box[box].name;
         }
@@ -93,16 +93,16 @@ static uint32_t list_group(const fab_site *site, const fab_boxes *boxes, const f
 
 static fab_status put_groups(const fab_shape *shape, block_file *file, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_site *site = shape->site;
+    const fab_network *net = shape->net;
     fab_boxes boxes = {.n = 0};
     uint32_t *seen = NULL; /* [boxes]: group + 1 */
     const char **names = NULL;
     FAB_TRY(fab_boxes_find(shape, &boxes, err));
     FAB_TRY(FAB_NEW(seen, boxes.n, err));
     FAB_TRY(FAB_NEW(names, boxes.n, err));
-    for (uint32_t i = 0; i < site->n_groups; i++) {
-        uint32_t n = list_group(site, &boxes, &site->groups[i], seen, i + 1, names);
-        FAB_TRY(put_block(file, site->groups[i].name, names, n, err));
+    for (uint32_t i = 0; i < net->n_groups; i++) {
+        uint32_t n = list_group(net, &boxes, &net->groups[i], seen, i + 1, names);
+        FAB_TRY(put_block(file, net->groups[i].name, names, n, err));
     }
 done:
     fab_boxes_release(&boxes);
@@ -116,7 +116,7 @@ static fab_status put_leaves(const fab_shape *shape, block_file *file, fab_error
     FAB_TRY(open_tree(shape, &tree, err));
     for (uint32_t i = 0; i < tree.tree.n; i++) {
         if (tree.tree.unit[i].level == 0) {
-            list_members(&tree, &tree.tree.unit[i]);
+            slurm_list_members(&tree, &tree.tree.unit[i]);
             FAB_TRY(put_block(file, tree.tree.unit[i].name, tree.names, tree.tree.unit[i].n, err));
         }
     }
@@ -125,18 +125,18 @@ done:
     return status;
 }
 
-/* Blocks are the sets that the site knows (scale-up domains of several servers), else what a leaf joins. The base size
- * is what the smallest one has: Slurm wants no block smaller than that. */
+/* Blocks are the sets that the network knows (scale-up domains of several servers), else what a leaf joins. The base
+ * size is what the smallest one has: Slurm wants no block smaller than that. */
 static fab_status write_block(const fab_shape *shape, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     block_file file = {.out = out};
-    FAB_TRY(shape->site->n_groups > 0 ? put_groups(shape, &file, err) : put_leaves(shape, &file, err));
+    FAB_TRY(shape->net->n_groups > 0 ? put_groups(shape, &file, err) : put_leaves(shape, &file, err));
     (void)fprintf(out, "BlockSizes=%" PRIu32 "\n", file.least);
 done:
     return status;
 }
 
-const fab_site_writer fab_site_slurm_tree = {"slurm-tree", ".tree.conf",
-                                             "topology.conf of Slurm for TopologyPlugin=topology/tree", write_tree};
-const fab_site_writer fab_site_slurm_block = {"slurm-block", ".block.conf",
-                                              "topology.conf of Slurm for TopologyPlugin=topology/block", write_block};
+const fab_network_writer fab_network_slurm_tree = {
+    "slurm-tree", ".tree.conf", "topology.conf of Slurm for TopologyPlugin=topology/tree", write_tree};
+const fab_network_writer fab_network_slurm_block = {
+    "slurm-block", ".block.conf", "topology.conf of Slurm for TopologyPlugin=topology/block", write_block};

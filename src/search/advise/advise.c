@@ -26,7 +26,7 @@ void advise_outcome_release(advise_outcome *outcome) {
 }
 
 /* Sums over the phases; an engine that draws nothing has one draw, which holds for every seed. */
-static void add_up(const advisor *a, const fab_result *result, advise_outcome *out) {
+static void advise_add_up(const advisor *a, const fab_result *result, advise_outcome *out) {
     fab_advice_figures sum = {0};
     for (uint64_t s = 0; s < a->n_seeds; s++) {
         fab_seed_figures draw = {0};
@@ -98,7 +98,7 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
     fab_status status = replay_config(a, config, seed, &result, &inner);
     out->is_possible = status == FAB_OK;
     if (status == FAB_OK) {
-        add_up(a, &result, out);
+        advise_add_up(a, &result, out);
     } else if (is_refusal(status)) {
         (void)snprintf(out->reason, sizeof out->reason, "%s", inner.text);
         status = FAB_OK;
@@ -154,7 +154,7 @@ bool advise_is_better(const fab_advice_figures *x, const fab_advice_figures *y) 
 /* --- one at a time ------------------------------------------------------------------------------------------------ */
 
 /* The options that turn the base into a configuration. */
-static fab_status describe(const advisor *a, const advise_config *config, char *out, fab_error *err) {
+static fab_status advise_describe(const advisor *a, const advise_config *config, char *out, fab_error *err) {
     fab_str text = FAB_STR_INIT;
     bool order = strcmp(config->order, a->base.order) != 0;
     bool servers = strcmp(config->servers, a->base.servers) != 0;
@@ -186,7 +186,7 @@ static bool is_known_engine(const advisor *a, const advise_list *list, const adv
 }
 
 /* Evaluates change i alone. */
-static fab_status add_row(advisor *a, const advise_list *list, size_t i, fab_error *err) {
+static fab_status advise_add_row(advisor *a, const advise_list *list, size_t i, fab_error *err) {
     fab_status status = FAB_OK;
     advise_change *change = &list->items[i];
     advise_config config;
@@ -198,7 +198,7 @@ static fab_status add_row(advisor *a, const advise_list *list, size_t i, fab_err
         (void)snprintf(outcome.reason, sizeof outcome.reason, "the engine's text gets longer than %zu characters",
                        sizeof config.engine - 1);
     } else {
-        FAB_TRY(describe(a, &config, row.change, err));
+        FAB_TRY(advise_describe(a, &config, row.change, err));
         FAB_TRY(advise_evaluate(a, &config, a->what->seed, &outcome, err));
     }
     if (outcome.is_possible) {
@@ -245,7 +245,7 @@ static void sort_rows(fab_advice *advice) {
 /* What the greedy combination has so far. */
 typedef struct stack {
     advise_config config;
-    advise_outcome outcome, trial;
+    advise_outcome outcome, run;
     bool has_kind[FAB_ADVICE_N_KINDS];
     bool engine_taken, engine_replaced;
     fab_advice_kind kinds[FAB_ADVICE_CHANGES]; /* in the order in which they were taken */
@@ -281,13 +281,13 @@ static fab_status find_next(advisor *a, stack *s, const advise_list *list, size_
             !advise_apply(change, &s->config, s->engine_taken, s->engine_replaced, &config)) {
             continue;
         }
-        FAB_TRY(advise_evaluate(a, &config, a->what->seed, &s->trial, err));
-        if (!s->trial.is_possible) {
+        FAB_TRY(advise_evaluate(a, &config, a->what->seed, &s->run, err));
+        if (!s->run.is_possible) {
             continue;
         }
-        FAB_TRY(advise_compare(a, &s->outcome, &s->trial, &gain, err));
-        if (gain.verdict == FAB_ADVICE_FASTER && advise_is_better(&s->trial.figures, &best)) {
-            best = s->trial.figures;
+        FAB_TRY(advise_compare(a, &s->outcome, &s->run, &gain, err));
+        if (gain.verdict == FAB_ADVICE_FASTER && advise_is_better(&s->run.figures, &best)) {
+            best = s->run.figures;
             *out_best = i;
         }
     }
@@ -324,8 +324,8 @@ static fab_status check_best(advisor *a, stack *s, fab_error *err) {
     uint64_t fresh = a->what->seed + 2 * a->n_seeds;
     FAB_TRY(advise_outcome_init(a, &before, err));
     FAB_TRY(advise_evaluate(a, &a->base, fresh, &before, err));
-    FAB_TRY(advise_evaluate(a, &s->config, fresh, &s->trial, err));
-    FAB_TRY(advise_compare(a, &before, &s->trial, &a->advice->best.check, err));
+    FAB_TRY(advise_evaluate(a, &s->config, fresh, &s->run, err));
+    FAB_TRY(advise_compare(a, &before, &s->run, &a->advice->best.check, err));
 done:
     advise_outcome_release(&before);
     return status;
@@ -335,7 +335,7 @@ static fab_status write_best(const advisor *a, const stack *s, fab_error *err) {
     fab_status status = FAB_OK;
     fab_str command = FAB_STR_INIT;
     fab_advice_best *b = &a->advice->best;
-    FAB_TRY(describe(a, &s->config, b->change, err));
+    FAB_TRY(advise_describe(a, &s->config, b->change, err));
     bool has_engine = strncmp(b->change, "--engine ", 9) == 0;
     fab_str_printf(&command, "%s%s%s %s", a->request->command, has_engine ? "" : " --engine ",
                    has_engine ? "" : s->config.engine, b->change);
@@ -356,7 +356,7 @@ static fab_status find_best(advisor *a, const advise_list *list, fab_error *err)
     FAB_TRY(FAB_NEW(stacks, 2, err));
     for (int i = 0; i < 2; i++) {
         FAB_TRY(advise_outcome_init(a, &stacks[i].outcome, err));
-        FAB_TRY(advise_outcome_init(a, &stacks[i].trial, err));
+        FAB_TRY(advise_outcome_init(a, &stacks[i].run, err));
         FAB_TRY(combine(a, &stacks[i], list, i == 1, err));
     }
     bool second = stacks[1].n > 0 &&
@@ -373,7 +373,7 @@ static fab_status find_best(advisor *a, const advise_list *list, fab_error *err)
 done:
     for (int i = 0; stacks != NULL && i < 2; i++) {
         advise_outcome_release(&stacks[i].outcome);
-        advise_outcome_release(&stacks[i].trial);
+        advise_outcome_release(&stacks[i].run);
     }
     free(stacks);
     return status;
@@ -412,13 +412,13 @@ static fab_status evaluate_changes(advisor *a, fab_error *err) {
     FAB_TRY(FAB_NEW(a->advice->rows, list.n + 1, err));
     a->n_total = 1 + list.n + 2 * (list.n + 1) * FAB_ADVICE_CHANGES + 2;
     for (size_t i = 0; i < list.n; i++) {
-        FAB_TRY(add_row(a, &list, i, err));
+        FAB_TRY(advise_add_row(a, &list, i, err));
     }
     FAB_TRY(advise_search_servers(a, &servers, &has_servers, err));
     if (has_servers) {
         FAB_TRY(FAB_GROW(list.items, list.capacity, list.n + 1, err));
         list.items[list.n++] = servers;
-        FAB_TRY(add_row(a, &list, list.n - 1, err));
+        FAB_TRY(advise_add_row(a, &list, list.n - 1, err));
     }
     sort_rows(a->advice);
     FAB_TRY(find_best(a, &list, err));

@@ -86,7 +86,7 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
 
 /* --- changes of the engine ---------------------------------------------------------------------------------------- */
 
-static fab_status add(advise_list *list, const advise_change *change, fab_error *err) {
+static fab_status changes_add(advise_list *list, const advise_change *change, fab_error *err) {
     fab_status status = FAB_GROW(list->items, list->capacity, list->n + 1, err);
     if (status == FAB_OK) {
         list->items[list->n++] = *change;
@@ -99,7 +99,7 @@ static fab_status add_engine(advise_list *list, fab_advice_kind kind, bool repla
     advise_change change = {.kind = kind, .sets_engine = true, .replaces = replaces};
     (void)snprintf(change.engine, sizeof change.engine, "%s", engine);
     change.needs_switch_support = kind == FAB_ADVICE_ADAPTIVE;
-    return add(list, &change, err);
+    return changes_add(list, &change, err);
 }
 
 static fab_status add_ecmp(const advisor *a, advise_list *list, fab_error *err) {
@@ -179,8 +179,8 @@ static void order_text(int i, char *out, size_t size) {
     static const char *const NAMES[N_DIMENSIONS] = {"tp", "cp", "pp", "dp"};
     bool taken[N_DIMENSIONS] = {false};
     out[0] = '\0';
-    for (int left = N_DIMENSIONS, group = 24; left > 0; left--) {
-        group /= left;
+    for (int residual = N_DIMENSIONS, group = 24; residual > 0; residual--) {
+        group /= residual;
         int nth = i / group;
         i %= group;
         int d = 0;
@@ -209,7 +209,7 @@ static fab_status add_orders(advisor *a, advise_list *list, fab_error *err) {
         }
         if (is_new) {
             n_seen++;
-            FAB_TRY(add(list, &change, err));
+            FAB_TRY(changes_add(list, &change, err));
         }
     }
     if (n_seen == 1) {

@@ -69,7 +69,7 @@ static void swap(search *s, uint32_t i, uint32_t j) {
     s->list[j] = server;
 }
 
-static int ascending(const void *x, const void *y) {
+static int placement_ascending(const void *x, const void *y) {
     uint32_t a = *(const uint32_t *)x;
     uint32_t b = *(const uint32_t *)y;
     return (a > b) - (a < b);
@@ -160,7 +160,7 @@ static fab_status try_plain_lists(search *s, fab_error *err) {
     for (int all = 0; all < 2 && s->n_tried < s->budget; all++) {
         memcpy(s->list, s->best, s->n_all * sizeof *s->list);
         s->list_figures = s->best_figures;
-        qsort(s->list, all ? s->n_all : s->n_job, sizeof *s->list, ascending);
+        qsort(s->list, all ? s->n_all : s->n_job, sizeof *s->list, placement_ascending);
         FAB_TRY(try_list(s, &is_new, &is_better, err));
     }
     memcpy(s->list, s->best, s->n_all * sizeof *s->list);
@@ -215,12 +215,12 @@ static uint64_t budget_of(const advisor *a) {
 }
 
 /* Servers of the job in rank order, then the others. A server with fewer GPUs stays out of it. */
-static fab_status init(search *s, fab_error *err) {
+static fab_status placement_init(search *s, fab_error *err) {
     fab_status status = FAB_OK;
     advisor *a = s->a;
     const fab_fabric *f = a->what->fabric;
     uint32_t n_gpus = fab_n_gpus(f) / f->gpus_per_server;
-    uint32_t n_full = n_gpus < fab_n_whole_servers(f) ? n_gpus : fab_n_whole_servers(f);
+    uint32_t n_full = n_gpus < fab_n_complete_servers(f) ? n_gpus : fab_n_complete_servers(f);
     bool *used = NULL;
     FAB_TRY(FAB_NEW(s->list, f->n_servers, err));
     FAB_TRY(FAB_NEW(s->best, f->n_servers, err));
@@ -253,7 +253,7 @@ done:
     return status;
 }
 
-static void release(search *s) {
+static void placement_release(search *s) {
     FAB_FREE_ALL(s->list, s->best, s->seen);
     advise_outcome_release(&s->outcome);
 }
@@ -276,7 +276,7 @@ static void write_note(const search *s, bool found) {
                    s->n_tried >= s->budget ? "; the budget ended the search" : "", unfit);
 }
 
-static fab_status run(search *s, advise_change *out, bool *out_found, fab_error *err) {
+static fab_status placement_run(search *s, advise_change *out, bool *out_found, fab_error *err) {
     fab_status status = FAB_OK;
     advisor *a = s->a;
     char start[sizeof out->servers];
@@ -327,11 +327,11 @@ fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found
         return FAB_OK;
     }
     a->n_total += s.budget + 1;
-    FAB_TRY(init(&s, err));
+    FAB_TRY(placement_init(&s, err));
     if (s.n_all >= 2) {
-        FAB_TRY(run(&s, out, out_found, err));
+        FAB_TRY(placement_run(&s, out, out_found, err));
     }
 done:
-    release(&s);
+    placement_release(&s);
     return status;
 }

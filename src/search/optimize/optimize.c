@@ -35,7 +35,7 @@ static void tier_value(const fab_fabric_spec *spec, size_t i, tier_key key, char
 }
 
 /* ",key=a/b/c", shorter where the last values repeat as the reader repeats them. */
-static void add_list(const fab_fabric_spec *spec, const char *name, tier_key key, fab_str *out) {
+static void optimize_add_list(const fab_fabric_spec *spec, const char *name, tier_key key, fab_str *out) {
     char value[40];
     char last[40];
     size_t n = (size_t)spec->tiers;
@@ -81,20 +81,20 @@ static void add_one_line(const fab_fabric_spec *spec, fab_str *out) {
         fab_str_printf(out, ",planes=%" PRIu64, spec->planes);
     }
     fab_str_printf(out, ",tiers=%" PRIu64, spec->tiers);
-    add_list(spec, "radix", KEY_RADIX, out);
-    add_list(spec, "port", KEY_PORT, out);
+    optimize_add_list(spec, "radix", KEY_RADIX, out);
+    optimize_add_list(spec, "port", KEY_PORT, out);
     if (splits) {
-        add_list(spec, "breakout", KEY_BREAKOUT, out);
+        optimize_add_list(spec, "breakout", KEY_BREAKOUT, out);
     }
     if (splits_up) {
-        add_list(spec, "breakout-up", KEY_BREAKOUT_UP, out);
+        optimize_add_list(spec, "breakout-up", KEY_BREAKOUT_UP, out);
     }
-    add_list(spec, "taper", KEY_TAPER, out);
+    optimize_add_list(spec, "taper", KEY_TAPER, out);
 }
 
 /* --- a design of the search as a result --------------------------------------------------------------------------- */
 
-static fab_status describe(const search *s, found f, fab_optimum_point *out, fab_error *err) {
+static fab_status optimize_describe(const search *s, found f, fab_optimum_point *out, fab_error *err) {
     fab_status status = FAB_OK;
     const structure *x = &s->structures[f.structure];
     const pattern *top = &x->patterns[f.top];
@@ -203,7 +203,7 @@ static fab_status add_best(const search *s, fab_optimum *o, fab_error *err) {
         }
         fab_optimum_point *p = i == 0 ? &o->winner : &o->runners_up[i - 1];
         taken[next] = true;
-        FAB_TRY(describe(s, (found){(uint32_t)next, s->structures[next].best}, p, err));
+        FAB_TRY(optimize_describe(s, (found){(uint32_t)next, s->structures[next].best}, p, err));
         FAB_TRY(verify(s, p, i == 0, err));
         p->difference_ratio = p->total_usd / o->winner.total_usd - 1;
         o->n_runners_up = i;
@@ -222,7 +222,7 @@ static fab_status add_front(search *s, goal_kind other, double winner_usd, fab_o
     FAB_TRY(optimize_front(s, other, &front, &n, err));
     FAB_TRY(FAB_NEW(points, n, err));
     for (size_t i = 0; i < n; i++) {
-        FAB_TRY(describe(s, front[i], &points[i], err));
+        FAB_TRY(optimize_describe(s, front[i], &points[i], err));
         FAB_TRY(verify(s, &points[i], false, err));
         points[i].difference_ratio = points[i].total_usd / winner_usd - 1;
     }
@@ -290,7 +290,7 @@ static bool is_positive(bool given, double value) {
     return !given || (value > 0 && isfinite(value));
 }
 
-static fab_status check_request(const fab_optimize_request *q, fab_error *err) {
+static fab_status optimize_check_request(const fab_optimize_request *q, fab_error *err) {
     const fab_limits *l = &q->limits;
     if (q->gpus == 0 || q->catalog->n_switches == 0 || q->catalog->n_tapers == 0) {
         return fab_fail(err, FAB_EINPUT, "optimize", "GPUs, switches and tapers are needed");
@@ -306,7 +306,7 @@ static fab_status check_request(const fab_optimize_request *q, fab_error *err) {
     return FAB_OK;
 }
 
-static void release(search *s) {
+static void optimize_release(search *s) {
     for (size_t i = 0; i < s->n_structures; i++) {
         free(s->structures[i].patterns);
     }
@@ -324,7 +324,7 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
                 .limits = request->limits,
                 .deadline_s = deadline(request->time_limit_s),
                 .enumeration_deadline_s = deadline(request->time_limit_s / 2)};
-    FAB_TRY(check_request(request, err));
+    FAB_TRY(optimize_check_request(request, err));
     FAB_TRY(fab_memory_check("the search of a catalog", SEARCH_BYTES, request->max_bytes, err));
     FAB_TRY(FAB_NEW(o, 1, err));
     FAB_TRY(optimize_enumerate(&s, err));
@@ -350,7 +350,7 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
     *out = o;
     o = NULL;
 done:
-    release(&s);
+    optimize_release(&s);
     fab_optimum_free(o);
     return status;
 }

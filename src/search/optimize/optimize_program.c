@@ -45,7 +45,7 @@ double optimize_value(const pattern *top, goal_kind goal) {
 }
 
 /* What one pattern adds to the aim; the taper is the column z. */
-static double share(const pattern *p, goal_kind goal) {
+static double program_share(const pattern *p, goal_kind goal) {
     switch (goal) {
     case GOAL_COST: return p->usd;
     case GOAL_POWER: return p->power_w;
@@ -67,11 +67,11 @@ static size_t taper_column(const structure *x) {
     return x->n_patterns + 2 * (size_t)x->n_tiers;
 }
 
-static void put(program *p, size_t row, size_t column, double value) {
+static void program_put(program *p, size_t row, size_t column, double value) {
     p->entries[p->n_entries++] = (fab_entry){(uint32_t)row, (uint32_t)column, value};
 }
 
-static size_t add_row(program *p, double lower, double upper) {
+static size_t program_add_row(program *p, double lower, double upper) {
     p->rows[p->n_rows] = (fab_row){lower, upper};
     return p->n_rows++;
 }
@@ -85,7 +85,7 @@ static void add_columns(program *p, const structure *x, const fab_limits *limits
         bool allowed =
             !barred[i] && (is_top(x, a) ? optimize_keeps(a, &by_pattern)
                                         : !limits->has_taper || a->path_taper <= limits->max_taper * (1 + SLACK));
-        p->columns[i] = (fab_column){0, allowed ? 1 : 0, share(a, goal) / scale, true};
+        p->columns[i] = (fab_column){0, allowed ? 1 : 0, program_share(a, goal) / scale, true};
     }
     for (uint32_t t = 0; t < x->n_tiers; t++) {
         p->columns[switches_column(x, t)] = (fab_column){0, INFINITY, 0, true};
@@ -97,40 +97,41 @@ static void add_columns(program *p, const structure *x, const fab_limits *limits
 
 /* One pattern of the leaf tier, and exactly one on top of every pattern used. */
 static void add_choice_rows(program *p, const structure *x) {
-    size_t first = add_row(p, 1, 1);
+    size_t first = program_add_row(p, 1, 1);
     size_t base = p->n_rows; /* row of the patterns on top of pattern a: base + a */
     for (size_t i = 0; i < x->n_patterns; i++) {
-        (void)add_row(p, 0, is_top(x, &x->patterns[i]) ? INFINITY : 0); /* nothing is on top of the top: no entries */
+        (void)program_add_row(p, 0,
+                              is_top(x, &x->patterns[i]) ? INFINITY : 0); /* nothing is on top of the top: no entries */
     }
     for (size_t i = 0; i < x->n_patterns; i++) {
         const pattern *a = &x->patterns[i];
-        put(p, a->parent == NO_PATTERN ? first : base + a->parent, i, 1);
+        program_put(p, a->parent == NO_PATTERN ? first : base + a->parent, i, 1);
         if (!is_top(x, a)) {
-            put(p, base + i, i, -1);
+            program_put(p, base + i, i, -1);
         }
     }
 }
 
 static void add_count_rows(program *p, const structure *x) {
     for (uint32_t t = 0; t < x->n_tiers; t++) {
-        size_t switches = add_row(p, 0, 0);
-        size_t below = add_row(p, 0, 0);
-        put(p, switches, switches_column(x, t), -1);
-        put(p, below, cables_column(x, t), -1);
-        size_t balance = t > 0 ? add_row(p, 0, 0) : 0;
-        size_t taper = add_row(p, -INFINITY, 0);
-        put(p, taper, taper_column(x), -1);
+        size_t switches = program_add_row(p, 0, 0);
+        size_t below = program_add_row(p, 0, 0);
+        program_put(p, switches, switches_column(x, t), -1);
+        program_put(p, below, cables_column(x, t), -1);
+        size_t balance = t > 0 ? program_add_row(p, 0, 0) : 0;
+        size_t taper = program_add_row(p, -INFINITY, 0);
+        program_put(p, taper, taper_column(x), -1);
         if (t > 0) {
-            put(p, balance, cables_column(x, t), -1);
+            program_put(p, balance, cables_column(x, t), -1);
         }
         for (size_t i = 0; i < x->n_patterns; i++) {
             const pattern *a = &x->patterns[i];
             if (a->tier == t) {
-                put(p, switches, i, (double)a->switches);
-                put(p, below, i, (double)a->cables_below);
-                put(p, taper, i, a->built_taper);
+                program_put(p, switches, i, (double)a->switches);
+                program_put(p, below, i, (double)a->cables_below);
+                program_put(p, taper, i, a->built_taper);
             } else if (t > 0 && a->tier == t - 1) {
-                put(p, balance, i, (double)a->cables_above);
+                program_put(p, balance, i, (double)a->cables_above);
             }
         }
     }
@@ -142,14 +143,14 @@ static void add_limit_row(program *p, const structure *x, bool given, double lim
         return;
     }
     double unit = fmax(limit, 1);
-    size_t row = add_row(p, -INFINITY, limit / unit);
+    size_t row = program_add_row(p, -INFINITY, limit / unit);
     for (size_t i = 0; i < x->n_patterns; i++) {
-        put(p, row, i, share(&x->patterns[i], of) / unit);
+        program_put(p, row, i, program_share(&x->patterns[i], of) / unit);
     }
 }
 
-static void make(program *p, const structure *x, const fab_limits *limits, goal_kind goal, const bool *barred,
-                 double scale) {
+static void program_make(program *p, const structure *x, const fab_limits *limits, goal_kind goal, const bool *barred,
+                         double scale) {
     p->n_rows = p->n_entries = 0;
     add_columns(p, x, limits, goal, barred, scale);
     add_choice_rows(p, x);
@@ -195,7 +196,7 @@ fab_status optimize_solve(search *s, const structure *x, const fab_limits *limit
     size_t n_columns = taper_column(x) + 1;
     *out_top = NO_PATTERN;
     for (size_t i = 0; i < x->n_patterns; i++) {
-        scale = fmax(scale, fabs(share(&x->patterns[i], goal)));
+        scale = fmax(scale, fabs(program_share(&x->patterns[i], goal)));
     }
     scale = scale > 0 ? scale : 1;
     FAB_TRY(FAB_NEW(p.columns, n_columns, err));
@@ -211,7 +212,7 @@ fab_status optimize_solve(search *s, const structure *x, const fab_limits *limit
             break;
         }
         fab_solve_limits solve_limits = {.time_s = isfinite(left_s) ? left_s : 0};
-        make(&p, x, limits, goal, barred, scale);
+        program_make(&p, x, limits, goal, barred, scale);
         fab_program built = {.columns = p.columns,
                              .n_columns = p.n_columns,
                              .rows = p.rows,

@@ -42,7 +42,7 @@ typedef struct keyed {
     uint32_t index;
 } keyed;
 
-static int by_value(const void *a, const void *b) {
+static int optimize_by_value(const void *a, const void *b) {
     const keyed *x = a;
     const keyed *y = b;
     if (x->value != y->value) {
@@ -60,7 +60,7 @@ static fab_status sort_by_bound(search *s, const fab_limits *limits, goal_kind g
         s->bound[i] = bound_of(&s->structures[i], limits, goal);
         keys[i] = (keyed){s->bound[i], i};
     }
-    qsort(keys, s->n_structures, sizeof *keys, by_value);
+    qsort(keys, s->n_structures, sizeof *keys, optimize_by_value);
     for (size_t i = 0; i < s->n_structures; i++) {
         s->order[i] = keys[i].index;
     }

@@ -187,7 +187,7 @@ done:
     return status;
 }
 
-static fab_status add_path(const search *s, structure *x, sample *m, fab_error *err) {
+static fab_status structures_add_path(const search *s, structure *x, sample *m, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(fab_topology_tree(&m->spec, &m->counts, &m->tree, err));
     FAB_TRY(fab_cost_of(&m->spec, &m->counts, s->request->prices, &m->cost, err));
@@ -232,7 +232,7 @@ static fab_status add_patterns(const search *s, structure *x, sample *m, fab_err
     for (size_t i = 0; set_tapers(c, x->n_tiers, i, &m->spec); i++) {
         fab_error inner = {0};
         size_t n = x->n_patterns;
-        status = add_path(s, x, m, &inner);
+        status = structures_add_path(s, x, m, &inner);
         if (is_misfit(status)) {
             x->n_patterns = n;
             (void)fab_fail(why, status, inner.where, "%s", inner.text);
@@ -343,7 +343,7 @@ static bool option_at(const fab_catalog *c, size_t i, tier_option *out) {
     return false;
 }
 
-static fab_status finish(const search *s, structure *x, sample *m, fab_error *err) {
+static fab_status structures_finish(const search *s, structure *x, sample *m, fab_error *err) {
     fab_status status = FAB_OK;
     fab_error why = {0};
     const tier_option *leaf = &x->tier[0];
@@ -446,7 +446,7 @@ fab_status optimize_enumerate(search *s, fab_error *err) {
             s->structures[i].verdict = VERDICT_UNSEEN;
             continue;
         }
-        FAB_TRY(finish(s, &s->structures[i], m, err));
+        FAB_TRY(structures_finish(s, &s->structures[i], m, err));
         if (q->progress != NULL) {
             q->progress(q->progress_context, (double)(i + 1), s->n_structures);
         }

@@ -1,4 +1,4 @@
-/* The job on the whole fabric, ready to be hurt. */
+/* The job on the healthy fabric, ready to be hurt. */
 #include "assess_internal.h"
 
 #include "fab/iterate.h"
@@ -10,17 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLLIDED   (1 + 1e-9)          /* above this a link is asked for more than it has */
+#define COLLIDED   (1 + 1e-9)          /* above this a link is offered more than it has */
 #define MOST_PATHS (UINT64_C(1) << 24) /* of all phases under all engines */
 
-bool damage_is_collided(const fab_damage *d, fab_link_id link, double load, double left) {
-    return left > 0 && load * d->per_bps[link] > left * COLLIDED;
+bool assessment_is_collided(const fab_assessment *d, fab_link_id link, double load, double residual) {
+    return residual > 0 && load * d->per_bps[link] > residual * COLLIDED;
 }
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
 /* Phases are kept with all their paths. `router`: NULL before there is one, when flows alone are counted. */
-static fab_status check_phase(const fab_damage *d, size_t p, const fab_router *router, uint64_t *n_paths,
+static fab_status check_phase(const fab_assessment *d, size_t p, const fab_router *router, uint64_t *n_paths,
                               fab_error *err) {
     const fab_phase *phase = &d->traffic->phases[p];
     bool has_paths = router != NULL && !fab_router_splits(router) && d->in_network[p];
@@ -38,7 +38,7 @@ static fab_status check_phase(const fab_damage *d, size_t p, const fab_router *r
     return FAB_OK;
 }
 
-static fab_status offer_phases(fab_damage *d, fab_error *err) {
+static fab_status offer_phases(fab_assessment *d, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_NEW(d->duplicate, d->n_phases, err));
     FAB_TRY(FAB_NEW(d->in_network, d->n_phases, err));
@@ -60,7 +60,7 @@ done:
 }
 
 /* Which phases' times count, and whether they make an iteration. */
-static fab_status choose_times(fab_damage *d, fab_error *err) {
+static fab_status choose_times(fab_assessment *d, fab_error *err) {
     static const fab_job_times NO_TIMES = {.tp = {.transfer_s = 0}};
     fab_status status = FAB_OK;
     fab_iteration iteration;
@@ -89,11 +89,11 @@ done:
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
 
-static fab_status keep_part(const fab_damage *d, size_t engine, size_t phase, fab_error *err) {
+static fab_status keep_part(const fab_assessment *d, size_t engine, size_t phase, fab_error *err) {
     fab_status status = FAB_OK;
     const uint32_t n_links = d->fabric->n_links;
     const fab_baseline *baseline = NULL;
-    damage_part *part = &d->parts[damage_at(d, engine, phase)];
+    assessment_part *part = &d->parts[assessment_at(d, engine, phase)];
     if (d->duplicate[phase] != phase) {
         return FAB_OK;
     }
@@ -101,7 +101,7 @@ static fab_status keep_part(const fab_damage *d, size_t engine, size_t phase, fa
     FAB_TRY(FAB_NEW(part->collided, ((size_t)n_links + 63) / 64, err));
     const double *load = fab_baseline_load(baseline);
     for (uint32_t l = 0; l < n_links; l++) {
-        if (damage_is_collided(d, l, load[l], 1)) {
+        if (assessment_is_collided(d, l, load[l], 1)) {
             part->collided[l / 64] |= UINT64_C(1) << l % 64;
             part->n_collided++;
         }
@@ -110,7 +110,7 @@ done:
     return status;
 }
 
-static fab_status keep_engines(fab_damage *d, fab_error *err) {
+static fab_status keep_engines(fab_assessment *d, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t n_paths = 0;
     FAB_TRY(fab_allocate(d->what->n_engines, sizeof(const fab_router *), &d->routers, err));
@@ -121,7 +121,7 @@ static fab_status keep_engines(fab_damage *d, fab_error *err) {
             FAB_TRY(d->duplicate[p] == p ? check_phase(d, p, d->routers[e], &n_paths, err) : FAB_OK);
         }
     }
-    FAB_TRY(damage_check_memory(d, err));
+    FAB_TRY(assessment_check_memory(d, err));
     for (size_t e = 0; e < d->what->n_engines; e++) {
         for (size_t p = 0; p < d->n_phases; p++) {
             FAB_TRY(keep_part(d, e, p, err));
@@ -133,21 +133,21 @@ done:
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-static fab_status find_whole(fab_damage *d, fab_error *err) {
+static fab_status find_healthy(fab_assessment *d, fab_error *err) {
     fab_status status = FAB_OK;
     fab_assessor *assessor = NULL;
     fab_scenario nothing = {.n_components = 0};
-    FAB_TRY(FAB_NEW(d->whole, fab_damage_variants(d), err));
+    FAB_TRY(FAB_NEW(d->healthy, fab_assessment_variants(d), err));
     FAB_TRY(fab_assessor_new(d, &assessor, err));
-    FAB_TRY(fab_assess(assessor, 0, &nothing, 0, d->whole, err));
-    d->has_whole = true;
+    FAB_TRY(fab_assess(assessor, 0, &nothing, 0, d->healthy, err));
+    d->has_healthy = true;
 done:
     fab_assessor_free(assessor);
     return status;
 }
 
-static fab_status check_policies(fab_damage *d, fab_error *err) {
-    const fab_damage_request *q = &d->request;
+static fab_status check_policies(fab_assessment *d, fab_error *err) {
+    const fab_assessment_request *q = &d->request;
     for (size_t i = 0; i < q->n_policies; i++) {
         if (q->policies[i] == FAB_POLICY_SAME_RACK && (q->racks == NULL || q->racks->n_racks == 0)) {
             return fab_fail(err, FAB_EUNSUPPORTED, NULL, "policy same-rack: racks are not known without a floor plan");
@@ -156,9 +156,9 @@ static fab_status check_policies(fab_damage *d, fab_error *err) {
     return FAB_OK;
 }
 
-fab_status damage_open(const fab_damage_request *request, fab_damage **out, fab_error *err) {
+fab_status assessment_open(const fab_assessment_request *request, fab_assessment **out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_damage *d = NULL;
+    fab_assessment *d = NULL;
     FAB_TRY(FAB_NEW(d, 1, err));
     d->request = *request;
     d->what = fab_context_what(request->context);
@@ -181,44 +181,44 @@ fab_status damage_open(const fab_damage_request *request, fab_damage **out, fab_
     *out = d;
     d = NULL;
 done:
-    fab_damage_free(d);
+    fab_assessment_free(d);
     return status;
 }
 
-fab_status fab_damage_new(const fab_damage_request *request, fab_damage **out, fab_error *err) {
+fab_status fab_assessment_new(const fab_assessment_request *request, fab_assessment **out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_damage *d = NULL;
-    FAB_TRY(damage_open(request, &d, err));
-    FAB_TRY(find_whole(d, err));
+    fab_assessment *d = NULL;
+    FAB_TRY(assessment_open(request, &d, err));
+    FAB_TRY(find_healthy(d, err));
     *out = d;
     d = NULL;
 done:
-    fab_damage_free(d);
+    fab_assessment_free(d);
     return status;
 }
 
-void fab_damage_free(fab_damage *d) {
+void fab_assessment_free(fab_assessment *d) {
     if (d == NULL) {
         return;
     }
     for (size_t i = 0; d->parts != NULL && i < d->what->n_engines * d->n_phases; i++) {
         free(d->parts[i].collided);
     }
-    FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->whole, d);
+    FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->healthy, d);
 }
 
-size_t fab_damage_variants(const fab_damage *damage) {
-    return damage->what->n_engines * damage->request.n_policies;
+size_t fab_assessment_variants(const fab_assessment *assessment) {
+    return assessment->what->n_engines * assessment->request.n_policies;
 }
 
-const char *fab_damage_engine(const fab_damage *damage, size_t engine) {
-    return fab_router_label(damage->routers[engine]);
+const char *fab_assessment_engine(const fab_assessment *assessment, size_t engine) {
+    return fab_router_label(assessment->routers[engine]);
 }
 
-fab_outcome fab_damage_whole(const fab_damage *damage, uint32_t variant) {
-    return damage->whole[variant];
+fab_outcome fab_assessment_healthy(const fab_assessment *assessment, uint32_t variant) {
+    return assessment->healthy[variant];
 }
 
-bool fab_damage_iterates(const fab_damage *damage) {
-    return damage->iterates;
+bool fab_assessment_iterates(const fab_assessment *assessment) {
+    return assessment->iterates;
 }

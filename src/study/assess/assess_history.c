@@ -20,7 +20,7 @@ void assess_history_free(assess_history *h) {
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_fabric *f = a->damage->fabric;
+    const fab_fabric *f = a->assessment->fabric;
     assess_history *h = NULL;
     if (a->history != NULL) {
         return FAB_OK;
@@ -42,7 +42,7 @@ done:
 /* --- where the job is --------------------------------------------------------------------------------------------- */
 
 /* NULL where nobody has moved: then nothing need be compared. */
-static const fab_relocation *place_of(const assess_history *h) {
+static const fab_relocation *history_place_of(const assess_history *h) {
     return h->place.n_moved > 0 ? &h->place : NULL;
 }
 
@@ -108,7 +108,7 @@ static uint64_t gpus_beside(const fab_fabric *f, const fab_component *c, uint64_
     }
     *out_first = server * f->gpus_per_server;
     uint64_t n = f->gpus_per_server;
-    if (f->forwards_in_domain) { /* a GPU without a rank may hand over for those in its domain */
+    if (f->forwards_in_domain) { /* a GPU without a rank may relay for those in its domain */
         uint64_t last = *out_first + n;
         *out_first = *out_first / f->gpus_per_domain * f->gpus_per_domain;
         n = (last - *out_first + f->gpus_per_domain - 1) / f->gpus_per_domain * f->gpus_per_domain;
@@ -119,21 +119,21 @@ static uint64_t gpus_beside(const fab_fabric *f, const fab_component *c, uint64_
 /* A component with which the job, where it is now, has nothing to do. */
 static bool is_elsewhere(const fab_assessor *a, const fab_component *c) {
     uint64_t first = 0;
-    uint64_t n = gpus_beside(a->damage->fabric, c, &first);
+    uint64_t n = gpus_beside(a->assessment->fabric, c, &first);
     return n > 0 && !assess_any_rank(a, first, n);
 }
 
 /* GPUs that die with it: with one rank among them the job stops, whatever else. */
 static bool takes_a_rank(const fab_assessor *a, const fab_component *c) {
     uint64_t n = c->kind == FAB_COMPONENT_GPU      ? 1
-                 : c->kind == FAB_COMPONENT_SERVER ? a->damage->fabric->gpus_per_server
+                 : c->kind == FAB_COMPONENT_SERVER ? a->assessment->fabric->gpus_per_server
                                                    : 0;
     return n > 0 && assess_any_rank(a, c->id * n, n);
 }
 
 /* --- a moment ----------------------------------------------------------------------------------------------------- */
 
-static fab_status keep_worst(fab_assessor *a, const damage_loads *loads, double time_s, fab_error *err) {
+static fab_status keep_worst(fab_assessor *a, const assessment_loads *loads, double time_s, fab_error *err) {
     fab_status status = FAB_OK;
     assess_history *h = a->history;
     bool is_worse = isnan(time_s) ? loads->worst_ratio > h->worst.worst_ratio : time_s > h->worst_s;
@@ -154,9 +154,9 @@ done:
 }
 
 /* Whether the job runs where it is, and how fast. */
-static fab_status look(fab_assessor *a, size_t variant, bool *out_runs, double *out_speed, fab_error *err) {
+static fab_status history_look(fab_assessor *a, size_t variant, bool *out_runs, double *out_speed, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_damage *d = a->damage;
+    const fab_assessment *d = a->assessment;
     assess_history *h = a->history;
     size_t engine = variant / d->request.n_policies;
     double time_s = NAN;
@@ -170,12 +170,12 @@ static fab_status look(fab_assessor *a, size_t variant, bool *out_runs, double *
     if (!*out_runs) {
         goto done;
     }
-    FAB_TRY(assess_reroute(a, engine, place_of(h), err));
-    damage_loads loads = assess_loads(a, engine);
+    FAB_TRY(assess_reroute(a, engine, history_place_of(h), err));
+    assessment_loads loads = assess_loads(a, engine);
     *out_runs = loads.n_disconnected == 0;
     if (*out_runs && d->request.times) {
-        FAB_TRY(assess_time(a, engine, place_of(h), assess_compute_ratio(a, h->down, h->n_down), &time_s, err));
-        *out_speed = time_s > 0 ? d->whole[variant].time_s / time_s : 1;
+        FAB_TRY(assess_time(a, engine, history_place_of(h), assess_compute_ratio(a, h->down, h->n_down), &time_s, err));
+        *out_speed = time_s > 0 ? d->healthy[variant].time_s / time_s : 1;
     }
     if (*out_runs) {
         FAB_TRY(keep_worst(a, &loads, time_s, err));
@@ -187,7 +187,7 @@ done:
 /* The job has stopped: it goes where it can run, if there is such a place. */
 static fab_status place(fab_assessor *a, size_t variant, bool *runs, double *speed, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_damage_request *q = &a->damage->request;
+    const fab_assessment_request *q = &a->assessment->request;
     assess_history *h = a->history;
     fab_relocation to;
     fab_relocator *relocator = a->engines[variant / q->n_policies].relocator;
@@ -205,7 +205,7 @@ static fab_status place(fab_assessor *a, size_t variant, bool *runs, double *spe
     } else {
         settle(a, &to);
     }
-    FAB_TRY(look(a, variant, runs, speed, err));
+    FAB_TRY(history_look(a, variant, runs, speed, err));
 done:
     return status;
 }
@@ -213,8 +213,8 @@ done:
 /* --- a history ---------------------------------------------------------------------------------------------------- */
 
 /* One event. `runs`: the job has a place where it runs; it does so at `speed`. */
-static fab_status step(fab_assessor *a, size_t variant, const fab_event *event, bool *runs, double *speed,
-                       bool *out_stops, fab_error *err) {
+static fab_status history_step(fab_assessor *a, size_t variant, const fab_event *event, bool *runs, double *speed,
+                               bool *out_stops, fab_error *err) {
     fab_status status = FAB_OK;
     const bool ran = *runs;
     const bool is_software = event->failure == FAB_FAILURE_SOFTWARE;
@@ -236,7 +236,7 @@ static fab_status step(fab_assessor *a, size_t variant, const fab_event *event, 
     if (!event->is_repair && takes_a_rank(a, &event->component)) {
         *runs = false;
     } else {
-        FAB_TRY(look(a, variant, runs, speed, err));
+        FAB_TRY(history_look(a, variant, runs, speed, err));
     }
     *out_stops = !*runs;
     if (*out_stops) {
@@ -249,10 +249,10 @@ done:
 /* Figures of the network are those of the worst moment; what was lost before anybody moved is found for it now. */
 static fab_status describe_worst(fab_assessor *a, size_t variant, fab_outcome *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_damage *d = a->damage;
+    const fab_assessment *d = a->assessment;
     const assess_history *h = a->history;
     size_t engine = variant / d->request.n_policies;
-    damage_loads before = h->worst;
+    assessment_loads before = h->worst;
     if (h->n_worst_moves > 0) {
         FAB_TRY(fab_mask_set(&a->mask, h->worst_down, h->n_worst_down, err));
         FAB_TRY(assess_reroute(a, engine, NULL, err));
@@ -268,8 +268,8 @@ done:
     return status;
 }
 
-static fab_status walk(fab_assessor *a, size_t variant, const fab_scenario *scenario, double span_s, fab_outcome *out,
-                       fab_error *err) {
+static fab_status history_walk(fab_assessor *a, size_t variant, const fab_scenario *scenario, double span_s,
+                               fab_outcome *out, fab_error *err) {
     fab_status status = FAB_OK;
     assess_history *h = a->history;
     bool runs = true;
@@ -280,11 +280,11 @@ static fab_status walk(fab_assessor *a, size_t variant, const fab_scenario *scen
     h->n_down = 0;
     h->has_worst = false;
     leave(a);
-    FAB_TRY(look(a, variant, &runs, &speed, err));
+    FAB_TRY(history_look(a, variant, &runs, &speed, err));
     h->speed[0] = speed;
     for (; n < scenario->n_events && scenario->event[n].time_s < span_s; n++) {
         bool stops = false;
-        FAB_TRY(step(a, variant, &scenario->event[n], &runs, &speed, &stops, err));
+        FAB_TRY(history_step(a, variant, &scenario->event[n], &runs, &speed, &stops, err));
         h->stops[n] = stops;
         h->waits[n] = !runs;
         h->speed[n + 1] = speed;
@@ -292,7 +292,7 @@ static fab_status walk(fab_assessor *a, size_t variant, const fab_scenario *scen
         n_stops += stops;
     }
     const fab_span_course course = {.stops = h->stops, .waits = h->waits, .speed = h->speed};
-    fab_span_parts parts = fab_span_split(scenario->event, n, span_s, &a->damage->request.rates, &course);
+    fab_span_parts parts = fab_span_split(scenario->event, n, span_s, &a->assessment->request.rates, &course);
     FAB_TRY(describe_worst(a, variant, out, err));
     out->state = runs ? FAB_OUTCOME_RUNS : FAB_OUTCOME_STOPPED;
     out->goodput = parts.useful;
@@ -315,8 +315,8 @@ fab_status assess_histories(fab_assessor *a, const fab_scenario *scenario, doubl
     FAB_TRY(FAB_GROW(h->stops, h->stops_capacity, scenario->n_events + 1, err));
     FAB_TRY(FAB_GROW(h->waits, h->waits_capacity, scenario->n_events + 1, err));
     FAB_TRY(FAB_GROW(h->speed, h->speed_capacity, scenario->n_events + 2, err));
-    for (size_t v = 0; v < fab_damage_variants(a->damage); v++) {
-        FAB_TRY(walk(a, v, scenario, span_s, &out[v], err));
+    for (size_t v = 0; v < fab_assessment_variants(a->assessment); v++) {
+        FAB_TRY(history_walk(a, v, scenario, span_s, &out[v], err));
     }
 done:
     return status;

@@ -8,38 +8,38 @@
 #include "fab/assess.h"
 #include "fab/evaluate.h"
 
-/* A phase under an engine on the whole fabric. */
-typedef struct damage_part {
-    uint64_t *collided; /* bit set over links: asked for more than they have; NULL: not looked at, or a duplicate */
+/* A phase under an engine on the healthy fabric. */
+typedef struct assessment_part {
+    uint64_t *collided; /* bit set over links: offered more than they have; NULL: not looked at, or a duplicate */
     uint32_t n_collided;
-} damage_part;
+} assessment_part;
 
-struct fab_damage {
-    fab_damage_request request;
+struct fab_assessment {
+    fab_assessment_request request;
     const fab_context_request *what; /* of its context; the next three likewise */
     const fab_fabric *fabric;
     const fab_traffic *traffic;
     size_t n_phases;
     const fab_router **routers; /* [engine] */
-    size_t *duplicate;  /* [phase]: the first phase with the same flows at the same offered rates; often itself */
-    bool *in_network;   /* [phase]: flows leave their scale-up domain */
-    uint8_t *taken;     /* [server]: by a job; NULL: no job */
-    bool *is_timed;     /* [phase]: its time counts */
-    bool iterates;      /* times are those of an iteration */
-    damage_part *parts; /* [engine][phase] */
-    double *per_bps;    /* [link]: 1 / capacity of network links, 0 of others */
-    double offered_bps; /* all that is offered in all phases */
-    fab_outcome *whole; /* [variant] */
-    bool has_whole;
+    size_t *duplicate;      /* [phase]: the first phase with the same flows at the same offered rates; often itself */
+    bool *in_network;       /* [phase]: flows leave their scale-up domain */
+    uint8_t *taken;         /* [server]: by a job; NULL: no job */
+    bool *is_timed;         /* [phase]: its time counts */
+    bool iterates;          /* times are those of an iteration */
+    assessment_part *parts; /* [engine][phase] */
+    double *per_bps;        /* [link]: 1 / capacity of network links, 0 of others */
+    double offered_bps;     /* all that is offered in all phases */
+    fab_outcome *healthy;   /* [variant] */
+    bool has_healthy;
 };
 
-/* What flows ask of network links, over all phases under one engine. */
-typedef struct damage_loads {
+/* What flows offer to network links, over all phases under one engine. */
+typedef struct assessment_loads {
     uint32_t n_disconnected, n_collisions;
     double lost_bps;
     double worst_ratio;
     fab_link_id worst_link;
-} damage_loads;
+} assessment_loads;
 
 /* Scratch for an engine. */
 typedef struct assess_engine {
@@ -58,7 +58,7 @@ typedef struct assess_history {
     size_t stops_capacity, waits_capacity, speed_capacity;
     /* the worst moment in which the job ran */
     bool has_worst;
-    damage_loads worst;
+    assessment_loads worst;
     double worst_s;
     size_t n_worst_moves;
     fab_component *worst_down;
@@ -68,7 +68,7 @@ typedef struct assess_history {
 void assess_history_free(assess_history *history);
 
 struct fab_assessor {
-    const fab_damage *damage;
+    const fab_assessment *assessment;
     fab_mask mask;
     fab_workspace *workspace;
     assess_engine *engines;      /* [engine] */
@@ -80,18 +80,18 @@ struct fab_assessor {
     assess_history *history; /* NULL before the first */
 };
 
-static inline size_t damage_at(const fab_damage *d, size_t engine, size_t phase) {
+static inline size_t assessment_at(const fab_assessment *d, size_t engine, size_t phase) {
     return engine * d->n_phases + phase;
 }
 
-/* fab_damage_new() without the outcomes of the whole fabric. */
-fab_status damage_open(const fab_damage_request *request, fab_damage **out, fab_error *err) FAB_MUST_USE;
+/* fab_assessment_new() without the outcomes of the healthy fabric. */
+fab_status assessment_open(const fab_assessment_request *request, fab_assessment **out, fab_error *err) FAB_MUST_USE;
 
 /* Refuses, with the estimate, what would not fit, once traffic and routers are there. */
-fab_status damage_check_memory(const fab_damage *damage, fab_error *err) FAB_MUST_USE;
+fab_status assessment_check_memory(const fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
 
-/* Whether a link is asked for more than is left of it. */
-bool damage_is_collided(const fab_damage *damage, fab_link_id link, double load, double left);
+/* Whether a link is offered more than its residual capacity. */
+bool assessment_is_collided(const fab_assessment *assessment, fab_link_id link, double load, double residual);
 
 /* A phase under a->mask, with ranks where `to` puts them (NULL: where they were). `what`: of fab_need. */
 fab_status assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, unsigned what,
@@ -101,7 +101,7 @@ fab_status assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const f
 fab_status assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *to, fab_error *err) FAB_MUST_USE;
 
 /* Adds up a->now. */
-damage_loads assess_loads(fab_assessor *a, size_t engine);
+assessment_loads assess_loads(fab_assessor *a, size_t engine);
 
 /* Ranks are where `to` puts them, until assess_put_back(). */
 void assess_put(fab_assessor *a, const fab_relocation *to);
@@ -118,7 +118,7 @@ fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to,
                        fab_error *err) FAB_MUST_USE;
 
 /* What is known from loads; the rest is NAN, as for a set. */
-fab_outcome assess_outcome(const fab_damage *damage, const damage_loads *before, bool stops);
+fab_outcome assess_outcome(const fab_assessment *assessment, const assessment_loads *before, bool stops);
 
 /* A history under every variant. */
 fab_status assess_histories(fab_assessor *a, const fab_scenario *scenario, double span_s, fab_outcome *out,

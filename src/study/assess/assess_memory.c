@@ -7,19 +7,19 @@
 
 #include <stdio.h>
 
-#define BASELINE_LINK 48.0  /* loads, flows by link, links by load */
-#define BASELINE_PATH 120.0 /* trip, key, ends, place among those to a leaf */
-#define BASELINE_HOP  12.0  /* route, flows by link */
-#define CLOCK_LINK    28.0
-#define CLOCK_PATH    44.0
-#define CLOCK_HOP     4.0
-#define MASK_LINK     16.0
-#define REROUTE_LINK  12.0 /* by engine and phase: loads, changes */
-#define REROUTE_PATH  16.0
-#define TIMES_LINK    14.0 /* of the phase at hand; here by phase */
-#define LISTED_FLOW   56.0 /* of a phase, with its offer */
+#define BASELINE_LINK  48.0  /* loads, flows by link, links by load */
+#define BASELINE_PATH  120.0 /* record, key, ends, place among those to a leaf */
+#define BASELINE_HOP   12.0  /* route, flows by link */
+#define ESTIMATOR_LINK 28.0
+#define ESTIMATOR_PATH 44.0
+#define ESTIMATOR_HOP  4.0
+#define MASK_LINK      16.0
+#define REROUTE_LINK   12.0 /* by engine and phase: loads, changes */
+#define REROUTE_PATH   16.0
+#define TIMES_LINK     14.0 /* of the phase at hand; here by phase */
+#define LISTED_FLOW    56.0 /* of a phase, with its offer */
 
-static void add_part(const fab_damage *d, double n_links, const fab_router *router, size_t phase, double *kept,
+static void add_part(const fab_assessment *d, double n_links, const fab_router *router, size_t phase, double *kept,
                      double *scratch) {
     bool timed = d->is_timed[phase];
     double paths = (double)d->traffic->phases[phase].n_flows * fab_paths_per_flow(router);
@@ -28,12 +28,12 @@ static void add_part(const fab_damage *d, double n_links, const fab_router *rout
         *kept += n_links * BASELINE_LINK + paths * BASELINE_PATH + hops * BASELINE_HOP;
         *scratch += n_links * REROUTE_LINK + paths * REROUTE_PATH;
     }
-    *kept += timed ? n_links * CLOCK_LINK + paths * CLOCK_PATH + hops * CLOCK_HOP : 0;
+    *kept += timed ? n_links * ESTIMATOR_LINK + paths * ESTIMATOR_PATH + hops * ESTIMATOR_HOP : 0;
     *scratch += timed ? n_links * TIMES_LINK : 0;
 }
 
-fab_status damage_check_memory(const fab_damage *d, fab_error *err) {
-    const fab_damage_request *q = &d->request;
+fab_status assessment_check_memory(const fab_assessment *d, fab_error *err) {
+    const fab_assessment_request *q = &d->request;
     char gpus[32];
     char what[128];
     fab_replay_sizes sizes;

@@ -8,14 +8,14 @@
 
 /* --- one thread --------------------------------------------------------------------------------------------------- */
 
-static bool has_rank_at_first(const fab_damage *d, uint32_t gpu) {
+static bool has_rank_at_first(const fab_assessment *d, uint32_t gpu) {
     return d->traffic->rank_of_gpu == NULL || d->traffic->rank_of_gpu[gpu] != FAB_NONE;
 }
 
 static fab_status open_relocators(fab_assessor *a, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_ports *ports = NULL;
-    const fab_damage *d = a->damage;
+    const fab_assessment *d = a->assessment;
     size_t n_engines = d->what->n_engines;
     FAB_TRY(fab_context_ports(d->request.context, &ports, err));
     FAB_TRY(FAB_NEW(a->engines, n_engines, err));
@@ -39,11 +39,11 @@ done:
     return status;
 }
 
-fab_status fab_assessor_new(const fab_damage *d, fab_assessor **out, fab_error *err) {
+fab_status fab_assessor_new(const fab_assessment *d, fab_assessor **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_assessor *a = NULL;
     FAB_TRY(FAB_NEW(a, 1, err));
-    a->damage = d;
+    a->assessment = d;
     FAB_TRY(fab_mask_init(d->fabric, d->request.racks, &a->mask, err));
     FAB_TRY(FAB_NEW(a->seen, d->fabric->n_links, err));
     FAB_TRY(fab_allocate(d->n_phases, sizeof(const fab_rerouted *), &a->now, err));
@@ -64,7 +64,7 @@ void fab_assessor_free(fab_assessor *a) {
     if (a == NULL) {
         return;
     }
-    for (size_t e = 0; a->engines != NULL && e < a->damage->what->n_engines; e++) {
+    for (size_t e = 0; a->engines != NULL && e < a->assessment->what->n_engines; e++) {
         fab_relocator_free(a->engines[e].relocator);
     }
     fab_workspace_free(a->workspace);
@@ -76,18 +76,18 @@ void fab_assessor_free(fab_assessor *a) {
 /* --- loads -------------------------------------------------------------------------------------------------------- */
 
 /* Whether a link is collided now, less whether it was. */
-static int change_of(fab_assessor *a, const damage_part *part, const double *load, fab_link_id link) {
+static int change_of(fab_assessor *a, const assessment_part *part, const double *load, fab_link_id link) {
     if (a->seen[link] == a->stamp) {
         return 0;
     }
     a->seen[link] = a->stamp;
     int before = (int)(part->collided[link / 64] >> link % 64 & 1);
-    return (int)damage_is_collided(a->damage, link, load[link], a->mask.left[link]) - before;
+    return (int)assessment_is_collided(a->assessment, link, load[link], a->mask.residual[link]) - before;
 }
 
-static uint32_t count_collisions(fab_assessor *a, const damage_part *part, const fab_rerouted *r) {
+static uint32_t count_collisions(fab_assessor *a, const assessment_part *part, const fab_rerouted *r) {
     int64_t n = part->n_collided;
-    const uint32_t n_links = a->damage->fabric->n_links;
+    const uint32_t n_links = a->assessment->fabric->n_links;
     if (++a->stamp == 0) { /* after 2^32 counts */
         memset(a->seen, 0, n_links * sizeof *a->seen);
         a->stamp = 1;
@@ -104,9 +104,9 @@ static uint32_t count_collisions(fab_assessor *a, const damage_part *part, const
     return (uint32_t)n;
 }
 
-damage_loads assess_loads(fab_assessor *a, size_t engine) {
-    const fab_damage *d = a->damage;
-    damage_loads sum = {.worst_link = FAB_NONE};
+assessment_loads assess_loads(fab_assessor *a, size_t engine) {
+    const fab_assessment *d = a->assessment;
+    assessment_loads sum = {.worst_link = FAB_NONE};
     for (size_t p = 0; p < d->n_phases; p++) {
         const fab_rerouted *r = a->now[p];
         uint32_t n = 0;
@@ -119,7 +119,7 @@ damage_loads assess_loads(fab_assessor *a, size_t engine) {
         }
         sum.n_disconnected += n * r->n_disconnected;
         sum.lost_bps += n * r->lost_bps;
-        sum.n_collisions += n * count_collisions(a, &d->parts[damage_at(d, engine, p)], r);
+        sum.n_collisions += n * count_collisions(a, &d->parts[assessment_at(d, engine, p)], r);
         bool is_worse = r->worst_ratio > sum.worst_ratio;
         if (is_worse || (r->worst_ratio == sum.worst_ratio && r->worst_ratio > 0 && r->worst_link < sum.worst_link)) {
             sum.worst_ratio = r->worst_ratio;
@@ -151,7 +151,7 @@ fab_status assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const f
 fab_status assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *to, fab_error *err) {
     fab_status status = FAB_OK;
     fab_evaluated found;
-    for (size_t p = 0; p < a->damage->n_phases; p++) {
+    for (size_t p = 0; p < a->assessment->n_phases; p++) {
         FAB_TRY(assess_evaluate(a, engine, p, to, FAB_NEED_LOADS, &found, err));
         a->now[p] = found.loads;
     }
@@ -173,15 +173,16 @@ void assess_put(fab_assessor *a, const fab_relocation *to) {
 void assess_put_back(fab_assessor *a, const fab_relocation *to) {
     for (size_t i = 0; i < to->n_moved; i++) {
         uint32_t gpu = to->new_gpu[to->moved[i]];
-        a->has_rank[gpu] = has_rank_at_first(a->damage, gpu);
+        a->has_rank[gpu] = has_rank_at_first(a->assessment, gpu);
     }
     for (size_t i = 0; i < to->n_moved; i++) {
-        a->has_rank[to->moved[i]] = has_rank_at_first(a->damage, to->moved[i]);
+        a->has_rank[to->moved[i]] = has_rank_at_first(a->assessment, to->moved[i]);
     }
 }
 
 bool assess_any_rank(const fab_assessor *a, uint64_t first_gpu, uint64_t n) {
-    uint64_t last = first_gpu + n < fab_n_gpus(a->damage->fabric) ? first_gpu + n : fab_n_gpus(a->damage->fabric);
+    uint64_t last =
+        first_gpu + n < fab_n_gpus(a->assessment->fabric) ? first_gpu + n : fab_n_gpus(a->assessment->fabric);
     for (uint64_t gpu = first_gpu; gpu < last; gpu++) {
         if (a->has_rank[gpu] != 0) {
             return true;
@@ -191,7 +192,7 @@ bool assess_any_rank(const fab_assessor *a, uint64_t first_gpu, uint64_t n) {
 }
 
 double assess_compute_ratio(const fab_assessor *a, const fab_component *component, size_t n) {
-    uint64_t per_server = a->damage->fabric->gpus_per_server;
+    uint64_t per_server = a->assessment->fabric->gpus_per_server;
     double least = 1;
     for (size_t i = 0; i < n; i++) {
         const fab_component *c = &component[i];
@@ -208,12 +209,12 @@ double assess_compute_ratio(const fab_assessor *a, const fab_component *componen
 
 /* --- a set of failures -------------------------------------------------------------------------------------------- */
 
-static double slowdown_of(const fab_damage *d, size_t variant, double time_s) {
-    double whole_s = d->has_whole ? d->whole[variant].time_s : time_s;
-    return isnan(time_s) ? (double)NAN : whole_s > 0 ? time_s / whole_s : 1; /* a job of one GPU has no phase */
+static double slowdown_of(const fab_assessment *d, size_t variant, double time_s) {
+    double healthy_s = d->has_healthy ? d->healthy[variant].time_s : time_s;
+    return isnan(time_s) ? (double)NAN : healthy_s > 0 ? time_s / healthy_s : 1; /* a job of one GPU has no phase */
 }
 
-fab_outcome assess_outcome(const fab_damage *d, const damage_loads *before, bool stops) {
+fab_outcome assess_outcome(const fab_assessment *d, const assessment_loads *before, bool stops) {
     return (fab_outcome){
         .state = stops ? FAB_OUTCOME_STOPPED : FAB_OUTCOME_RUNS,
         .n_disconnected = before->n_disconnected,
@@ -232,29 +233,29 @@ fab_outcome assess_outcome(const fab_damage *d, const damage_loads *before, bool
 }
 
 /* A set under one engine while a->mask stands for it. */
-typedef struct damage_case {
+typedef struct assessment_case {
     const fab_component *component;
     size_t n;
     size_t engine;
-    damage_loads before; /* anybody moved */
-    fab_outcome stays;   /* what comes of the job if nobody moves */
-} damage_case;
+    assessment_loads before; /* anybody moved */
+    fab_outcome stays;       /* what comes of the job if nobody moves */
+} assessment_case;
 
 /* Ranks have moved: loads and time are those of where they are now. */
-static fab_status assess_moved(fab_assessor *a, const damage_case *c, const fab_relocation *to, fab_outcome *out,
-                               fab_error *err) {
+static fab_status assess_migrated(fab_assessor *a, const assessment_case *c, const fab_relocation *to, fab_outcome *out,
+                                  fab_error *err) {
     fab_status status = FAB_OK;
     assess_put(a, to);
     FAB_TRY(assess_reroute(a, c->engine, to, err));
-    damage_loads after = assess_loads(a, c->engine);
+    assessment_loads after = assess_loads(a, c->engine);
     if (after.n_disconnected == 0) {
-        *out = assess_outcome(a->damage, &c->before, false);
+        *out = assess_outcome(a->assessment, &c->before, false);
         out->n_moved = (uint32_t)to->n_moves;
         out->n_collisions = after.n_collisions;
         out->worst_ratio = after.worst_ratio;
         out->worst_link = after.worst_link;
     }
-    if (after.n_disconnected == 0 && a->damage->request.times) {
+    if (after.n_disconnected == 0 && a->assessment->request.times) {
         FAB_TRY(assess_time(a, c->engine, to, assess_compute_ratio(a, c->component, c->n), &out->time_s, err));
     }
 done:
@@ -263,21 +264,21 @@ done:
 }
 
 /* The job stays where it is, and stops if it cannot. */
-static fab_status assess_staying(fab_assessor *a, damage_case *c, size_t n_lost, fab_error *err) {
+static fab_status assess_staying(fab_assessor *a, assessment_case *c, size_t n_lost, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(assess_reroute(a, c->engine, NULL, err));
     c->before = assess_loads(a, c->engine);
-    c->stays = assess_outcome(a->damage, &c->before, n_lost > 0 || c->before.n_disconnected > 0);
-    if (a->damage->request.times && c->stays.state == FAB_OUTCOME_RUNS) {
+    c->stays = assess_outcome(a->assessment, &c->before, n_lost > 0 || c->before.n_disconnected > 0);
+    if (a->assessment->request.times && c->stays.state == FAB_OUTCOME_RUNS) {
         FAB_TRY(assess_time(a, c->engine, NULL, assess_compute_ratio(a, c->component, c->n), &c->stays.time_s, err));
     }
 done:
     return status;
 }
 
-static fab_status assess_under(fab_assessor *a, damage_case *c, fab_outcome *out, fab_error *err) {
+static fab_status assess_under(fab_assessor *a, assessment_case *c, fab_outcome *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_damage_request *q = &a->damage->request;
+    const fab_assessment_request *q = &a->assessment->request;
     fab_relocator *relocator = a->engines[c->engine].relocator;
     fab_relocation to;
     FAB_TRY(fab_relocate(relocator, &a->mask, FAB_POLICY_NONE, &to, err));
@@ -290,7 +291,7 @@ static fab_status assess_under(fab_assessor *a, damage_case *c, fab_outcome *out
         }
         FAB_TRY(fab_relocate(relocator, &a->mask, q->policies[p], &to, err));
         if (to.is_possible && to.n_moves > 0) {
-            FAB_TRY(assess_moved(a, c, &to, &out[p], err));
+            FAB_TRY(assess_migrated(a, c, &to, &out[p], err));
         }
     }
 done:
@@ -300,17 +301,17 @@ done:
 fab_status fab_assess(fab_assessor *a, uint64_t number, fab_scenario *scenario, double span_s, fab_outcome *out,
                       fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_damage *d = a->damage;
+    const fab_assessment *d = a->assessment;
     if (span_s > 0) {
         FAB_TRY(assess_histories(a, scenario, span_s, out, err));
     } else {
         FAB_TRY(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
-        damage_case c = {.component = scenario->component, .n = scenario->n_components};
+        assessment_case c = {.component = scenario->component, .n = scenario->n_components};
         for (c.engine = 0; c.engine < d->what->n_engines; c.engine++) {
             FAB_TRY(assess_under(a, &c, out + c.engine * d->request.n_policies, err));
         }
     }
-    for (size_t v = 0; v < fab_damage_variants(d); v++) {
+    for (size_t v = 0; v < fab_assessment_variants(d); v++) {
         out[v].scenario = number;
         out[v].variant = (uint32_t)v;
         out[v].slowdown = slowdown_of(d, v, out[v].time_s);

@@ -6,7 +6,7 @@
 fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,
                        fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_damage *d = a->damage;
+    const fab_assessment *d = a->assessment;
     fab_job_times times = {.tp = {.transfer_s = 0}};
     fab_compute_model slow = fab_compute_default;
     fab_iteration iteration;

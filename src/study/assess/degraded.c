@@ -1,4 +1,4 @@
-/* Whole and degraded side by side. */
+/* Healthy and degraded side by side. */
 #include "fab/degraded.h"
 
 #include "fab/iterate.h"
@@ -79,7 +79,7 @@ done:
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
-static void compare(const fab_result *before, comparison *c) {
+static void degraded_compare(const fab_result *before, comparison *c) {
     fab_degradation *out = c->out;
     for (size_t p = 0; p < out->n_phases; p++) {
         (void)snprintf(out->names[p], sizeof out->names[p], "%s", before->phases[p].name);
@@ -133,7 +133,7 @@ void fab_degradation_free(fab_degradation *d) {
     if (d == NULL) {
         return;
     }
-    FAB_FREE_ALL(d->parts, d->link_left, d->names, d->labels, d->phases, d->worst, d->iterations, d);
+    FAB_FREE_ALL(d->parts, d->link_residual, d->names, d->labels, d->phases, d->worst, d->iterations, d);
 }
 
 static fab_status open_degradation(comparison *c, size_t n_phases, const fab_weak_part *parts, size_t n_parts,
@@ -159,14 +159,14 @@ fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, co
                             size_t n_parts, fab_degradation **out, fab_error *err) {
     fab_status status = FAB_OK;
     comparison c = {.base = base, .what = fab_context_what(base->context)};
-    const fab_fabric *whole = c.what->fabric;
-    FAB_TRY(fab_fabric_degrade(whole, parts, n_parts, &c.weak, err));
+    const fab_fabric *healthy = c.what->fabric;
+    FAB_TRY(fab_fabric_degrade(healthy, parts, n_parts, &c.weak, err));
     FAB_TRY(open_degradation(&c, before->n_phases, parts, n_parts, err));
     c.out->n_cables = c.weak.n_cables;
-    FAB_TRY(FAB_NEW(c.out->link_left, whole->n_links, err));
-    for (uint32_t l = 0; l < whole->n_links; l++) {
-        double whole_bps = fab_class_of(whole, l)->capacity_bps;
-        c.out->link_left[l] = whole_bps > 0 ? fab_class_of(c.weak.fabric, l)->capacity_bps / whole_bps : 1;
+    FAB_TRY(FAB_NEW(c.out->link_residual, healthy->n_links, err));
+    for (uint32_t l = 0; l < healthy->n_links; l++) {
+        double healthy_bps = fab_class_of(healthy, l)->capacity_bps;
+        c.out->link_residual[l] = healthy_bps > 0 ? fab_class_of(c.weak.fabric, l)->capacity_bps / healthy_bps : 1;
     }
     const fab_context_request request = {.base = base->context, .fabric = c.weak.fabric};
     FAB_TRY(fab_context_new(&request, &c.context, err));
@@ -175,7 +175,7 @@ fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, co
     c.after = (fab_result){.command = before->command, .fabrics = before->fabrics, .n_fabrics = before->n_fabrics};
     FAB_TRY(fab_replay_run(&replay, &c.after, err));
     FAB_TRY(fab_context_traffic(base->context, &c.traffic, err));
-    compare(before, &c);
+    degraded_compare(before, &c);
     c.out->compute_ratio = slowest_gpu(&c);
     FAB_TRY(iterate(before, &c, err));
     FAB_TRY(fab_allocate(base->n_threads, sizeof(fab_workspace *), &c.workers, err));

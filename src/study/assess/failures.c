@@ -1,4 +1,4 @@
-/* One set of failures under all policies: where ranks go, and what the phases then ask of the network. */
+/* One set of failures under all policies: where ranks go, and what the phases then offer to the network. */
 #include "fab/design.h"
 #include "fab/failures_run.h"
 
@@ -32,7 +32,7 @@ typedef struct run {
 
     /* Of an engine: a context of its own, so that what it keeps goes with it. */
     fab_context *of_engine;
-    fab_damage *damage;
+    fab_assessment *assessment;
     fab_assessor *assessor;
     bool has_times; /* all that were asked for are known */
 } run;
@@ -63,13 +63,13 @@ static fab_status fill_overlay(run *x, fab_error *err) {
     fab_failures *out = x->out;
     fab_mask mask = {.fabric = NULL};
     const size_t n_words = ((size_t)x->f->n_nodes + 63) / 64;
-    FAB_TRY(FAB_NEW(out->left, x->f->n_links, err));
+    FAB_TRY(FAB_NEW(out->residual, x->f->n_links, err));
     FAB_TRY(FAB_NEW(out->dead_node, n_words, err));
     FAB_TRY(fab_mask_init(x->f, &x->racks, &mask, err));
     FAB_TRY(fab_mask_set(&mask, x->components, out->n_failed, err));
-    memcpy(out->left, mask.left, x->f->n_links * sizeof *out->left);
+    memcpy(out->residual, mask.residual, x->f->n_links * sizeof *out->residual);
     memcpy(out->dead_node, mask.dead_node, n_words * sizeof *out->dead_node);
-    out->overlay = (fab_overlay){.left = out->left, .dead_node = out->dead_node};
+    out->overlay = (fab_overlay){.residual = out->residual, .dead_node = out->dead_node};
 done:
     if (mask.fabric != NULL) {
         fab_mask_release(&mask);
@@ -133,7 +133,7 @@ done:
     return status;
 }
 
-static fab_status prepare(run *x, fab_error *err) {
+static fab_status failures_prepare(run *x, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_next_hops *next_hops = NULL;
     const fab_fabric_spec *spec = &x->what->design->fabric;
@@ -164,10 +164,10 @@ done:
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */
 
-static void count_links(const run *x, const double *load, const double *left, fab_failed_phase *out) {
+static void count_links(const run *x, const double *load, const double *residual, fab_failed_phase *out) {
     fab_link_id worst = FAB_NONE;
     for (fab_link_id link = 0; link < x->f->n_links; link++) {
-        double rest = left[link] * x->capacity[link];
+        double rest = residual[link] * x->capacity[link];
         double ratio = rest > 0 ? load[link] / rest : 0;
         out->n_collisions += ratio > COLLIDED;
         if (ratio > out->worst_ratio) {
@@ -201,7 +201,7 @@ static fab_status find_state(run *x, const fab_relocation *to, size_t n_failed, 
     FAB_TRY(assess_reroute(a, 0, to, err));
     for (size_t p = 0; p < x->out->n_phases; p++) {
         out->phases[p].n_disconnected = a->now[p]->n_disconnected;
-        count_links(x, a->now[p]->load, a->mask.left, &out->phases[p]);
+        count_links(x, a->now[p]->load, a->mask.residual, &out->phases[p]);
         add_phase(&out->phases[p], &out->sum);
     }
     if (!x->has_times || !is_running || out->sum.n_disconnected > 0) {
@@ -221,7 +221,7 @@ done:
 
 /* --- who is lost -------------------------------------------------------------------------------------------------- */
 
-static int ascending(const void *x, const void *y) {
+static int failures_ascending(const void *x, const void *y) {
     uint32_t a = *(const uint32_t *)x;
     uint32_t b = *(const uint32_t *)y;
     return (a > b) - (a < b);
@@ -232,19 +232,19 @@ static void write_ranks(const uint32_t *ranks, size_t n, char *out, size_t size)
     size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < n;) {
-        char piece[32];
+        char chunk[32];
         size_t length = 1;
         while (i + length < n && ranks[i + length] == ranks[i] + length) {
             length++;
         }
         int size_of = length > 1
-                          ? snprintf(piece, sizeof piece, "%s%u-%u", i > 0 ? "," : "", ranks[i], ranks[i + length - 1])
-                          : snprintf(piece, sizeof piece, "%s%u", i > 0 ? "," : "", ranks[i]);
+                          ? snprintf(chunk, sizeof chunk, "%s%u-%u", i > 0 ? "," : "", ranks[i], ranks[i + length - 1])
+                          : snprintf(chunk, sizeof chunk, "%s%u", i > 0 ? "," : "", ranks[i]);
         if (used + (size_t)size_of + 5 > size) {
             (void)snprintf(out + used, size - used, ",...");
             return;
         }
-        memcpy(out + used, piece, (size_t)size_of + 1);
+        memcpy(out + used, chunk, (size_t)size_of + 1);
         used += (size_t)size_of;
         i += length;
     }
@@ -264,7 +264,7 @@ static fab_status name_ranks(const run *x, uint32_t server, fab_lost_server *out
             ranks[n++] = rank;
         }
     }
-    qsort(ranks, n, sizeof *ranks, ascending);
+    qsort(ranks, n, sizeof *ranks, failures_ascending);
     out->server = server;
     (void)fab_server_name(x->f, server, out->name);
     out->n_ranks = n;
@@ -355,27 +355,27 @@ static void find_saving(const run *x, fab_failed_engine *out) {
 
 static void close_engine(run *x) {
     fab_assessor_free(x->assessor);
-    fab_damage_free(x->damage);
+    fab_assessment_free(x->assessment);
     fab_context_free(x->of_engine);
     x->assessor = NULL;
-    x->damage = NULL;
+    x->assessment = NULL;
     x->of_engine = NULL;
 }
 
 /* With times, where phases are such that there are any. */
-static fab_status open_damage(run *x, fab_error *err) {
+static fab_status open_assessment(run *x, fab_error *err) {
     fab_error inner = {0};
-    fab_damage_request request = {.context = x->of_engine,
-                                  .racks = x->floor != NULL ? &x->racks : NULL,
-                                  .policies = x->policies,
-                                  .n_policies = x->n_policies,
-                                  .times = x->out->n_left_out == 0,
-                                  .rates = fab_failure_rates_default()};
-    fab_status status = damage_open(&request, &x->damage, &inner);
+    fab_assessment_request request = {.context = x->of_engine,
+                                      .racks = x->floor != NULL ? &x->racks : NULL,
+                                      .policies = x->policies,
+                                      .n_policies = x->n_policies,
+                                      .times = x->out->n_left_out == 0,
+                                      .rates = fab_failure_rates_default()};
+    fab_status status = assessment_open(&request, &x->assessment, &inner);
     if (status == FAB_EUNSUPPORTED && request.times) {
         request.times = false;
         inner = (fab_error){0};
-        status = damage_open(&request, &x->damage, &inner);
+        status = assessment_open(&request, &x->assessment, &inner);
     }
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
 }
@@ -387,28 +387,28 @@ static fab_status open_engine(run *x, size_t engine, fab_error *err) {
                                          .n_engines = 1,
                                          .given = x->out->n_left_out > 0 ? &x->kept : NULL};
     FAB_TRY(fab_context_new(&request, &x->of_engine, err));
-    FAB_TRY(open_damage(x, err));
-    FAB_TRY(fab_assessor_new(x->damage, &x->assessor, err));
-    x->has_times = x->damage->request.times;
+    FAB_TRY(open_assessment(x, err));
+    FAB_TRY(fab_assessor_new(x->assessment, &x->assessor, err));
+    x->has_times = x->assessment->request.times;
 done:
     return status;
 }
 
 static void forget_times(run *x, fab_failed_engine *out) {
-    out->whole.time_s = NAN;
+    out->healthy.time_s = NAN;
     for (size_t i = 0; i < x->n_policies; i++) {
         out->policies[i].state.time_s = NAN;
     }
 }
 
-static fab_status find_engine(run *x, size_t engine, fab_error *err) {
+static fab_status failures_find_engine(run *x, size_t engine, fab_error *err) {
     fab_status status = FAB_OK;
     fab_failed_engine *out = &x->out->engines[engine];
     fab_relocation nobody = {.is_possible = true};
     fab_error inner = {0};
     FAB_TRY(open_engine(x, engine, err));
-    (void)snprintf(out->label, sizeof out->label, "%s", fab_damage_engine(x->damage, 0));
-    FAB_TRY(find_state(x, &nobody, 0, true, &out->whole, err));
+    (void)snprintf(out->label, sizeof out->label, "%s", fab_assessment_engine(x->assessment, 0));
+    FAB_TRY(find_state(x, &nobody, 0, true, &out->healthy, err));
     FAB_TRY(fab_mask_set(&x->assessor->mask, x->components, x->out->n_failed, err));
     if (engine == 0) {
         FAB_TRY(list_lost(x, err));
@@ -427,7 +427,7 @@ static fab_status find_engine(run *x, size_t engine, fab_error *err) {
         find_saving(x, out);
     }
     if (x->has_times) {
-        x->out->iterates = fab_damage_iterates(x->damage);
+        x->out->iterates = fab_assessment_iterates(x->assessment);
     } else {
         forget_times(x, out);
     }
@@ -438,7 +438,7 @@ done:
 
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
-static void release(run *x) {
+static void failures_release(run *x) {
     fab_floor_free(x->floor);
     FAB_FREE_ALL(x->components, x->kept.phases, x->capacity);
     fab_failures_free(x->out);
@@ -449,14 +449,14 @@ fab_status fab_failures_run(const fab_failures_request *request, fab_failures **
     const fab_context_request *what = fab_context_what(request->context);
     run x = {.request = request, .context = request->context, .what = what, .f = what->fabric};
     FAB_TRY(FAB_NEW(x.out, 1, err));
-    FAB_TRY(prepare(&x, err));
+    FAB_TRY(failures_prepare(&x, err));
     for (size_t e = 0; e < x.out->n_engines; e++) {
-        FAB_TRY(find_engine(&x, e, err));
+        FAB_TRY(failures_find_engine(&x, e, err));
     }
     *out = x.out;
     x.out = NULL;
 done:
-    release(&x);
+    failures_release(&x);
     return status;
 }
 
@@ -469,7 +469,7 @@ void fab_failures_free(fab_failures *x) {
         for (size_t i = 0; i < x->n_policies && engine->policies != NULL; i++) {
             FAB_FREE_ALL(engine->policies[i].moves, engine->policies[i].unplaced, engine->policies[i].state.phases);
         }
-        FAB_FREE_ALL(engine->whole.phases, engine->policies);
+        FAB_FREE_ALL(engine->healthy.phases, engine->policies);
     }
-    FAB_FREE_ALL(x->left, x->dead_node, x->failed, x->lost, x->phases, x->left_out, x->engines, x);
+    FAB_FREE_ALL(x->residual, x->dead_node, x->failed, x->lost, x->phases, x->left_out, x->engines, x);
 }

@@ -87,7 +87,7 @@ done:
 static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_result *alone = &c->alone[job];
-    fab_meeting *m = &c->out->engines[engine].jobs[job];
+    fab_contended_phase *m = &c->out->engines[engine].jobs[job];
     fab_iteration changed;
     double *transfer_s = NULL;
     if (alone->n_iterations <= engine) {
@@ -245,7 +245,7 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, bool int
         FAB_TRY(take_job(&c, placed, job, first, err));
         FAB_TRY(choose_phase(&c, &c.out->jobs[job], &placed->jobs[job], err));
     }
-    FAB_TRY(contend_meet(&c, err));
+    FAB_TRY(contend_phases(&c, err));
     FAB_TRY(contend_iterate(&c, err));
     if (interference) {
         FAB_TRY(contend_interfere(&c, err));

@@ -43,9 +43,9 @@ static inline const fab_phase_alone *contend_alone(const contender *c, size_t jo
 }
 
 /** Starts the phases that contend together: fills out->engines. */
-fab_status contend_meet(contender *c, fab_error *err) FAB_MUST_USE;
+fab_status contend_phases(contender *c, fab_error *err) FAB_MUST_USE;
 
-/** What the meeting makes of an iteration of the jobs that have one. */
+/** What contention makes of an iteration of the jobs that have one. */
 fab_status contend_iterate(contender *c, fab_error *err) FAB_MUST_USE;
 
 /** Every phase against every other: fills out->interference. */

@@ -83,7 +83,7 @@ done:
     return status;
 }
 
-static void sum_up(const contender *c, fab_interference *t) {
+static void pairs_sum_up(const contender *c, fab_interference *t) {
     double sum = 0;
     double weights = 0;
     for (size_t row = 0; row < t->n_rows; row++) {
@@ -141,7 +141,7 @@ fab_status contend_interfere(contender *c, fab_error *err) {
     }
     FAB_TRY(fab_parallel_for(p.n, c->base->n_threads, run_cell, &p, err));
     for (size_t i = 0; i < n; i++) {
-        sum_up(c, &out->interference[i]);
+        pairs_sum_up(c, &out->interference[i]);
     }
 done:
     free(p.cells);

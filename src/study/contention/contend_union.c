@@ -16,7 +16,7 @@ void contend_union_release(contend_union *all) {
     *all = (contend_union){.n = 0};
 }
 
-static void append(contend_union *all, const fab_phase *phase, uint32_t group) {
+static void union_append(contend_union *all, const fab_phase *phase, uint32_t group) {
     fab_phase *p = &all->phase;
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, i);
@@ -80,7 +80,7 @@ fab_status contend_union_init(const contender *c, const fab_phase *const *phases
     FAB_TRY(FAB_NEW(all.phase.ordinal, n_flows, err));
     FAB_TRY(FAB_NEW(all.group, n_flows, err));
     for (uint32_t i = 0; i < n; i++) {
-        append(&all, phases[i], i);
+        union_append(&all, phases[i], i);
     }
     *out = all;
     all = (contend_union){.n = 0};

@@ -3,7 +3,7 @@
 
 #include "fab/choices.h"
 #include "fab/memory.h"
-#include "fab/reroute_moved.h"
+#include "fab/reroute_migrated.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static uint32_t server_of_nic(const fab_fabric *f, fab_node_id nic) {
 }
 
 /* Leaf of a NIC of a GPU; FAB_NONE where the NIC has no port there. */
-static fab_node_id leaf_of(const fab_relocator *r, uint32_t gpu, uint32_t i, uint32_t plane) {
+static fab_node_id relocate_leaf_of(const fab_relocator *r, uint32_t gpu, uint32_t i, uint32_t plane) {
     const fab_fabric *f = r->f;
     uint32_t nic = fab_head(f, r->request.ports->gpu_nic[(size_t)gpu * r->request.ports->nics_per_gpu + i]) -
                    f->first[FAB_NODE_NIC];
@@ -49,7 +49,7 @@ static void mark_flow(fab_relocator *r, uint32_t src, uint32_t dst) {
     if (!is_in_domain(r, src, dst)) {
         about = RELOCATE_NETWORK;
         for (uint32_t i = 0; i < r->request.ports->nics_per_gpu; i++) {
-            about |= leaf_of(r, src, i, 0) != leaf_of(r, dst, i, 0) ? RELOCATE_REMOTE : 0;
+            about |= relocate_leaf_of(r, src, i, 0) != relocate_leaf_of(r, dst, i, 0) ? RELOCATE_REMOTE : 0;
         }
     }
     r->gpu[src] |= about;
@@ -92,7 +92,7 @@ static void mark_gpus(fab_relocator *r) {
 }
 
 /* Servers of a leaf in the order of their ports. */
-static void find_slots(fab_relocator *r, uint32_t leaf, uint32_t *seen) {
+static void relocate_find_slots(fab_relocator *r, uint32_t leaf, uint32_t *seen) {
     const fab_fabric *f = r->f;
     fab_node_id v = f->first[FAB_NODE_SWITCH] + leaf;
     uint32_t n_slots = 0;
@@ -105,7 +105,7 @@ static void find_slots(fab_relocator *r, uint32_t leaf, uint32_t *seen) {
             continue;
         }
         seen[server] = leaf + 1;
-        if (leaf_of(r, server * f->gpus_per_server, 0, 0) == v) {
+        if (relocate_leaf_of(r, server * f->gpus_per_server, 0, 0) == v) {
             r->place[server].slot = n_slots;
             r->place[server].pod = f->switch_pod[leaf];
         }
@@ -124,7 +124,7 @@ static fab_status find_places(fab_relocator *r, fab_error *err) {
         r->place[server] = (relocate_place){FAB_NONE, 0, stands ? server / racks->servers_per_rack : FAB_NONE};
     }
     for (uint32_t leaf = 0; leaf < fab_n_switches(f); leaf++) {
-        find_slots(r, leaf, seen);
+        relocate_find_slots(r, leaf, seen);
     }
     r->n_slices = 0;
     for (size_t p = 0; p < r->request.n_phases && r->n_slices == 0; p++) {
@@ -137,7 +137,7 @@ done:
     return status;
 }
 
-/* Whole servers without ranks that have GPUs, and whose GPUs nobody talks to: those are storage. */
+/* Complete servers without ranks that have GPUs, and whose GPUs nobody talks to: those are storage. */
 static void find_idle(fab_relocator *r) {
     const fab_fabric *f = r->f;
     for (uint32_t server = 0; server < f->n_servers; server++) {
@@ -147,7 +147,7 @@ static void find_idle(fab_relocator *r) {
             any |= r->gpu[gpu];
         }
         r->is_working[server] = (any & RELOCATE_RANK) != 0;
-        if (any == 0 && server < fab_n_whole_servers(f) && first < fab_n_gpus(f) &&
+        if (any == 0 && server < fab_n_complete_servers(f) && first < fab_n_gpus(f) &&
             (r->request.taken == NULL || r->request.taken[server] == 0)) {
             r->idle[r->n_idle++] = server;
         }
@@ -165,7 +165,7 @@ fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator
     FAB_TRY(FAB_NEW(r->place, f->n_servers, err));
     FAB_TRY(FAB_NEW(r->is_working, f->n_servers, err));
     FAB_TRY(FAB_NEW(r->idle, f->n_servers, err));
-    FAB_TRY(FAB_NEW(r->met, f->n_servers, err));
+    FAB_TRY(FAB_NEW(r->seen, f->n_servers, err));
     FAB_TRY(FAB_NEW(r->suspect, f->n_servers, err));
     FAB_TRY(FAB_NEW(r->lost, f->n_servers, err));
     FAB_TRY(FAB_NEW(r->unplaced, f->n_servers, err));
@@ -192,7 +192,7 @@ void fab_relocator_free(fab_relocator *r) {
     if (r == NULL) {
         return;
     }
-    FAB_FREE_ALL(r->gpu, r->place, r->is_working, r->idle, r->met, r->suspect, r->lost, r->unplaced, r->spare, r->to,
+    FAB_FREE_ALL(r->gpu, r->place, r->is_working, r->idle, r->seen, r->suspect, r->lost, r->unplaced, r->spare, r->to,
                  r->used, r->moves, r->moved, r->new_gpu);
     relocate_eval_free(r->eval);
     free(r);
@@ -201,8 +201,8 @@ void fab_relocator_free(fab_relocator *r) {
 /* --- who is lost, and who is spare -------------------------------------------------------------------------------- */
 
 static void suspect(fab_relocator *r, uint32_t server) {
-    if (r->met[server] != r->stamp) {
-        r->met[server] = r->stamp;
+    if (r->seen[server] != r->stamp) {
+        r->seen[server] = r->stamp;
         r->suspect[r->n_suspects++] = server;
     }
 }
@@ -253,7 +253,7 @@ static void find_suspects(fab_relocator *r) {
         fab_node_id tail = fab_tail(r->f, mask->link[i]);
         if (fab_class_of(r->f, mask->link[i])->kind != FAB_LINK_FABRIC) {
             suspect_node(r, tail);
-        } else if (mask->left[mask->link[i]] == 0 && !fab_mask_node_is_dead(mask, tail)) {
+        } else if (mask->residual[mask->link[i]] == 0 && !fab_mask_node_is_dead(mask, tail)) {
             suspect_below(r, tail); /* below a dead switch links are dead too */
         }
     }
@@ -289,18 +289,18 @@ static bool is_lost(const fab_relocator *r, uint32_t server) {
     return false;
 }
 
-static int ascending(const void *x, const void *y) {
+static int relocate_ascending(const void *x, const void *y) {
     uint32_t a = *(const uint32_t *)x;
     uint32_t b = *(const uint32_t *)y;
     return (a > b) - (a < b);
 }
 
-static void start(fab_relocator *r, const fab_mask *mask) {
+static void relocate_start(fab_relocator *r, const fab_mask *mask) {
     for (size_t i = 0; i < r->n_moved; i++) {
         r->new_gpu[r->moved[i]] = r->moved[i];
     }
     if (++r->stamp == 0) { /* after 2^32 calls */
-        memset(r->met, 0, r->f->n_servers * sizeof *r->met);
+        memset(r->seen, 0, r->f->n_servers * sizeof *r->seen);
         r->stamp = 1;
     }
     r->mask = mask;
@@ -312,9 +312,9 @@ static void start(fab_relocator *r, const fab_mask *mask) {
             r->lost[r->n_lost++] = r->suspect[i];
         }
     }
-    qsort(r->lost, r->n_lost, sizeof *r->lost, ascending);
+    qsort(r->lost, r->n_lost, sizeof *r->lost, relocate_ascending);
     for (uint32_t i = 0; i < r->n_idle; i++) {
-        if (r->met[r->idle[i]] != r->stamp) { /* touched in no way */
+        if (r->seen[r->idle[i]] != r->stamp) { /* touched in no way */
             r->spare[r->n_spares++] = r->idle[i];
         }
     }
@@ -349,7 +349,7 @@ static uint32_t distance(uint32_t a, uint32_t b) {
 }
 
 /* FAB_NONE: nobody is left. */
-static uint32_t choose(const fab_relocator *r, fab_policy policy, uint32_t from) {
+static uint32_t relocate_choose(const fab_relocator *r, fab_policy policy, uint32_t from) {
     uint32_t first = FAB_NONE;
     uint32_t best = FAB_NONE;
     for (uint32_t i = 0; i < r->n_spares; i++) {
@@ -383,7 +383,7 @@ fab_status relocate_by_place(fab_relocator *r, fab_policy policy, fab_error *err
     }
     relocate_next_choice(r);
     for (uint32_t i = 0; i < r->n_lost; i++) {
-        r->to[i] = policy == FAB_POLICY_NONE ? FAB_NONE : choose(r, policy, r->lost[i]);
+        r->to[i] = policy == FAB_POLICY_NONE ? FAB_NONE : relocate_choose(r, policy, r->lost[i]);
         if (r->to[i] != FAB_NONE) {
             r->used[r->to[i]] = r->n_choices;
         }
@@ -404,7 +404,7 @@ static void lay_out(fab_relocator *r) {
             }
         }
     }
-    qsort(r->moved, r->n_moved, sizeof *r->moved, ascending);
+    qsort(r->moved, r->n_moved, sizeof *r->moved, relocate_ascending);
 }
 
 static void list_moves(fab_relocator *r) {
@@ -421,7 +421,7 @@ fab_status fab_relocate(fab_relocator *r, const fab_mask *mask, fab_policy polic
                         fab_error *err) {
     fab_status status = FAB_OK;
     relocate_found found = {0};
-    start(r, mask);
+    relocate_start(r, mask);
     if (policy == FAB_POLICY_COLLISION_AWARE) {
         FAB_TRY(relocate_by_search(r, &found, err));
     } else {

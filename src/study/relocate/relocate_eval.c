@@ -159,7 +159,7 @@ void relocate_eval_list_healthy(const relocate_eval *e, fab_move *moves, size_t 
 
 /* --- in full ------------------------------------------------------------------------------------------------------ */
 
-static int ascending(const void *x, const void *y) {
+static int eval_ascending(const void *x, const void *y) {
     uint32_t a = *(const uint32_t *)x;
     uint32_t b = *(const uint32_t *)y;
     return (a > b) - (a < b);
@@ -178,8 +178,8 @@ static fab_status route_in_full(relocate_eval *e, view *v, tally *out, double *o
             }
         }
     }
-    qsort(e->gpus, n, sizeof *e->gpus, ascending);
-    FAB_TRY(fab_reroute_apply_moved(v->reroute, e->mask, e->gpus, n, e->still_gpu, &r, err));
+    qsort(e->gpus, n, sizeof *e->gpus, eval_ascending);
+    FAB_TRY(fab_reroute_migrated(v->reroute, e->mask, e->gpus, n, e->still_gpu, &r, err));
     t.n_cut = r.n_disconnected;
     for (fab_link_id link = 0; link < e->f->n_links; link++) {
         count(&t, ratio_at(e, link, r.load[link]), 1);
@@ -205,8 +205,8 @@ static void add_score(const view *v, const tally *t, double worst, relocate_scor
     score->excess += excess < 1e8 ? (int64_t)llround(excess / RELOCATE_STEP) : INT64_C(100000000000000000);
 }
 
-static fab_status make(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
-                       fab_error *err) {
+static fab_status eval_make(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
+                            fab_error *err) {
     fab_status status = FAB_OK;
     relocate_score score = {0};
     for (size_t i = 0; i < e->n_views; i++) {
@@ -259,7 +259,7 @@ void relocate_view_undo(relocate_eval *e, const relocate_change *changes, size_t
 fab_status relocate_eval_try(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
                              relocate_look *look, void *context, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(make(e, changes, n, out, err));
+    FAB_TRY(eval_make(e, changes, n, out, err));
     for (size_t i = 0; i < e->n_views && look != NULL; i++) {
         const view *v = &e->views[i];
         for (size_t k = 0; k < v->n_touched; k++) {
@@ -274,7 +274,7 @@ done:
 fab_status relocate_eval_set(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
                              fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(make(e, changes, n, out, err));
+    FAB_TRY(eval_make(e, changes, n, out, err));
     for (size_t i = 0; i < e->n_views; i++) {
         view *v = &e->views[i];
         FAB_TRY(FAB_GROW(v->raised, v->raised_capacity, v->n_raised + v->n_touched, err));
@@ -318,6 +318,6 @@ uint32_t relocate_eval_weight(const relocate_eval *e, size_t view_index) {
     return e->views[view_index].weight;
 }
 
-double relocate_eval_left(const relocate_eval *e, fab_link_id link) {
-    return e->per_bps[link] > 0 ? e->mask->left[link] / e->per_bps[link] : 0;
+double relocate_eval_residual(const relocate_eval *e, fab_link_id link) {
+    return e->per_bps[link] > 0 ? e->mask->residual[link] / e->per_bps[link] : 0;
 }

@@ -10,13 +10,13 @@
 
 #include "relocate_internal.h"
 
-#include "fab/reroute_moved.h"
+#include "fab/reroute_migrated.h"
 
 /** What is to be as small as can be, the first first. Ratios are counted in steps, so that rounding decides nothing. */
 typedef struct relocate_score {
     uint32_t n_cut;        /**< paths that are lost */
     bool is_late;          /**< the fullest links need longer than they may: relocate_eval_allow() */
-    uint32_t n_collisions; /**< network links asked for more than is left of them */
+    uint32_t n_collisions; /**< network links offered more than their residual capacity */
     int64_t worst;         /**< largest ratio of a network link */
     int64_t excess;        /**< sum of what ratios are above 1 */
     uint32_t n_healthy;    /**< servers that move without need */
@@ -24,7 +24,7 @@ typedef struct relocate_score {
 } relocate_score;
 
 #define RELOCATE_STEP     1e-9
-#define RELOCATE_COLLIDED (1 + 1e-9) /* above this a link is asked for more than it has */
+#define RELOCATE_COLLIDED (1 + 1e-9) /* above this a link is offered more than it has */
 
 /** Below 0, 0, above 0: x is better, equal, worse. */
 int relocate_compare(const relocate_score *x, const relocate_score *y);
@@ -69,9 +69,9 @@ fab_status relocate_eval_try(relocate_eval *e, const relocate_change *changes, s
 fab_status relocate_eval_set(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
                              fab_error *err) FAB_MUST_USE;
 
-/** Offered rate over a link in a separable phase, as it is set; and the capacity that is left. Unit bit/s. */
+/** Offered rate over a link in a separable phase, as it is set; and the residual capacity. Unit bit/s. */
 double relocate_eval_load(const relocate_eval *e, size_t view, fab_link_id link);
-double relocate_eval_left(const relocate_eval *e, fab_link_id link);
+double relocate_eval_residual(const relocate_eval *e, fab_link_id link);
 
 size_t relocate_eval_n_views(const relocate_eval *e);
 
@@ -98,9 +98,9 @@ fab_status relocate_eval_between(relocate_eval *e, const relocate_change *change
 /**
  * Who crosses links that collide and that lost servers, where they are set, cross too. Where phases are not looked at
  * flow by flow: everybody who has ranks.
- * @param[out] n_meets  Shape [n_servers]: paths of healthy servers.
+ * @param[out] n_shared_paths  Shape [n_servers]: paths of healthy servers.
  */
-fab_status relocate_eval_meet(const relocate_eval *e, uint32_t *n_meets, fab_error *err) FAB_MUST_USE;
+fab_status relocate_eval_contend(const relocate_eval *e, uint32_t *n_shared_paths, fab_error *err) FAB_MUST_USE;
 
 /** Appends the moves of servers that are not lost, ascending. */
 void relocate_eval_list_healthy(const relocate_eval *e, fab_move *moves, size_t *n);

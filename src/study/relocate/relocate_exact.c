@@ -1,13 +1,12 @@
 /* The best spares for several lost servers, by an integer program.
  *
  * Columns: x[i][s] = 1 when lost server i goes to spare s; z = 1 when both of two lost servers that talk to each other
- *          go to two certain spares; c = 1 when a link is asked for more than is left of it; w[p] the largest ratio of
- *          a phase, w that of all.
- * Rows:    every lost server goes to one spare, and to every spare goes at most one; z >= x + x - 1;
- *          of every link that may collide: rest + what x and z add <= 1 + c * (what it may come to - 1);
- *          of every link that may be the fullest: rest + what x and z add <= w, and the same for its phase and w[p];
- *          the fullest links need no longer than they may: sum of unit[p] * w[p] <= allowed.
- * First the fewest collisions are looked for, then with so many the smallest w. Links with equal rows share one. */
+ *          go to two certain spares; c = 1 when a link is offered more than its residual capacity; w[p] the largest
+ * ratio of a phase, w that of all. Rows:    every lost server goes to one spare, and to every spare goes at most one; z
+ * >= x + x - 1; of every link that may collide: rest + what x and z add <= 1 + c * (what it may come to - 1); of every
+ * link that may be the fullest: rest + what x and z add <= w, and the same for its phase and w[p]; the fullest links
+ * need no longer than they may: sum of unit[p] * w[p] <= allowed. First the fewest collisions are looked for, then with
+ * so many the smallest w. Links with equal rows share one. */
 #include "relocate_search.h"
 
 #include "fab/memory.h"
@@ -31,7 +30,7 @@ typedef struct term {
     size_t view;
     fab_link_id link;
     uint32_t column;
-    double ratio; /* of what is left of its capacity */
+    double ratio; /* of its residual capacity */
 } term;
 
 /* Links that the same columns add the same to. */
@@ -73,14 +72,14 @@ typedef struct exact {
 
 static void add_term(void *context, size_t view, fab_link_id link, double bps) {
     exact *x = context;
-    double left = relocate_eval_left(x->s->e, link);
+    double residual = relocate_eval_residual(x->s->e, link);
     if (x->status != FAB_OK || x->n_terms == MOST_ENTRIES) {
         x->is_too_large = true;
         return;
     }
     x->status = FAB_GROW(x->terms, x->term_capacity, x->n_terms + 1, NULL);
     if (x->status == FAB_OK) {
-        x->terms[x->n_terms++] = (term){view, link, x->column, left > 0 ? bps / left : 0};
+        x->terms[x->n_terms++] = (term){view, link, x->column, residual > 0 ? bps / residual : 0};
     }
 }
 
@@ -128,7 +127,7 @@ done:
     return status;
 }
 
-static fab_status add_pairs(exact *x, fab_error *err) {
+static fab_status exact_add_pairs(exact *x, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_relocator *r = x->s->r;
     for (uint32_t i = 0; i < x->n_lost; i++) {
@@ -164,8 +163,8 @@ static int by_link(const void *a, const void *b) {
 }
 
 static double rest_of(const exact *x, const term *t) {
-    double left = relocate_eval_left(x->s->e, t->link);
-    return left > 0 ? relocate_eval_load(x->s->e, t->view, t->link) / left : 0;
+    double residual = relocate_eval_residual(x->s->e, t->link);
+    return residual > 0 ? relocate_eval_load(x->s->e, t->view, t->link) / residual : 0;
 }
 
 /* What a link may come to: every lost server adds at most its largest, and so does every pair of columns. */
@@ -255,11 +254,11 @@ static void program_release(program *p) {
     FAB_FREE_ALL(p->columns, p->rows, p->entries, p->x);
 }
 
-static void put(program *p, size_t row, size_t column, double value) {
+static void exact_put(program *p, size_t row, size_t column, double value) {
     p->entries[p->n_entries++] = (fab_entry){(uint32_t)row, (uint32_t)column, value};
 }
 
-static size_t add_row(program *p, double lower, double upper) {
+static size_t exact_add_row(program *p, double lower, double upper) {
     p->rows[p->n_rows] = (fab_row){lower, upper};
     return p->n_rows++;
 }
@@ -287,22 +286,22 @@ static void add_columns(const exact *x, program *p, bool for_ratio) {
 
 static void add_assignment(const exact *x, program *p) {
     for (uint32_t i = 0; i < x->n_lost; i++) {
-        size_t row = add_row(p, 1, 1);
+        size_t row = exact_add_row(p, 1, 1);
         for (uint32_t k = 0; k < x->n_spares; k++) {
-            put(p, row, i * x->n_spares + k, 1);
+            exact_put(p, row, i * x->n_spares + k, 1);
         }
     }
     for (uint32_t k = 0; k < x->n_spares; k++) {
-        size_t row = add_row(p, -INFINITY, 1);
+        size_t row = exact_add_row(p, -INFINITY, 1);
         for (uint32_t i = 0; i < x->n_lost; i++) {
-            put(p, row, i * x->n_spares + k, 1);
+            exact_put(p, row, i * x->n_spares + k, 1);
         }
     }
     for (uint32_t i = 0; i < x->n_pairs; i++) {
-        size_t row = add_row(p, -INFINITY, 1);
-        put(p, row, x->pairs[i].a, 1);
-        put(p, row, x->pairs[i].b, 1);
-        put(p, row, x->n_choices + i, -1);
+        size_t row = exact_add_row(p, -INFINITY, 1);
+        exact_put(p, row, x->pairs[i].a, 1);
+        exact_put(p, row, x->pairs[i].b, 1);
+        exact_put(p, row, x->n_choices + i, -1);
     }
 }
 
@@ -323,11 +322,11 @@ static void add_links(const exact *x, program *p, bool for_ratio) {
             if (!rows[k].is_needed) {
                 continue;
             }
-            size_t row = add_row(p, -INFINITY, rows[k].upper - g->rest);
+            size_t row = exact_add_row(p, -INFINITY, rows[k].upper - g->rest);
             for (uint32_t t = g->first; t < g->first + g->n; t++) {
-                put(p, row, x->terms[t].column, x->terms[t].ratio);
+                exact_put(p, row, x->terms[t].column, x->terms[t].ratio);
             }
-            put(p, row, rows[k].column, rows[k].value);
+            exact_put(p, row, rows[k].column, rows[k].value);
         }
     }
 }
@@ -342,15 +341,15 @@ static void add_allowed(const exact *x, program *p) {
         unit_s += relocate_eval_unit(e, v);
     }
     if (isfinite(allowed_s) && unit_s > 0) {
-        size_t row = add_row(p, -INFINITY, allowed_s / unit_s * (1 + SLACK));
+        size_t row = exact_add_row(p, -INFINITY, allowed_s / unit_s * (1 + SLACK));
         for (size_t v = 0; v < x->n_views; v++) {
-            put(p, row, first_w + v, relocate_eval_unit(e, v) / unit_s);
+            exact_put(p, row, first_w + v, relocate_eval_unit(e, v) / unit_s);
         }
     }
 }
 
 /* @param[in] most_collisions  Of those that are not certain; below 0: as few as can be. */
-static fab_status solve(exact *x, double most_collisions, fab_solution *out, fab_error *err) {
+static fab_status exact_solve(exact *x, double most_collisions, fab_solution *out, fab_error *err) {
     fab_status status = FAB_OK;
     const bool for_ratio = most_collisions >= 0;
     const fab_solve_limits limits = {.steps = MOST_STEPS, .nodes = MOST_NODES};
@@ -367,9 +366,9 @@ static fab_status solve(exact *x, double most_collisions, fab_solution *out, fab
     add_links(x, &p, for_ratio);
     add_allowed(x, &p);
     if (for_ratio) {
-        size_t row = add_row(&p, -INFINITY, most_collisions + 0.5);
+        size_t row = exact_add_row(&p, -INFINITY, most_collisions + 0.5);
         for (uint32_t i = 0; i < x->n_groups; i++) {
-            put(&p, row, x->n_choices + x->n_pairs + i, x->groups[i].n_links);
+            exact_put(&p, row, x->n_choices + x->n_pairs + i, x->groups[i].n_links);
         }
     }
     const fab_program whole = {.columns = p.columns,
@@ -407,14 +406,14 @@ static fab_status prove(exact *x, fab_error *err) {
     fab_solution found;
     double fewest = 0;
     if (!is_fewest(x, 0)) {
-        FAB_TRY(solve(x, -1, &found, err));
+        FAB_TRY(exact_solve(x, -1, &found, err));
         if (found.outcome != FAB_SOLVE_OPTIMAL) {
             return FAB_OK;
         }
         fewest = round(found.objective);
     }
     if (is_fewest(x, fewest) && !is_lowest(x, x->rest_worst)) {
-        FAB_TRY(solve(x, fewest, &found, err));
+        FAB_TRY(exact_solve(x, fewest, &found, err));
         x->s->is_optimal = found.outcome == FAB_SOLVE_OPTIMAL && is_lowest(x, found.objective);
     } else {
         x->s->is_optimal = is_fewest(x, fewest);
@@ -455,7 +454,7 @@ fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {
     }
     FAB_TRY(add_choices(&x, rest.n_cut, err));
     if (!x.is_too_large) {
-        FAB_TRY(add_pairs(&x, err));
+        FAB_TRY(exact_add_pairs(&x, err));
     }
     if (!x.is_too_large) {
         FAB_TRY(group_links(&x, err));

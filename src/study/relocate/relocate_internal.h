@@ -35,12 +35,12 @@ struct fab_relocator {
     /* Of a call. */
     const fab_mask *mask;
     uint32_t stamp;
-    uint32_t *met;     /**< shape [n_servers]: stamp of the call in which the server was looked at */
+    uint32_t *seen;    /**< shape [n_servers]: stamp of the call in which the server was looked at */
     uint32_t *suspect; /**< shape [n_suspects]: servers that the mask touches */
     uint32_t n_suspects;
     uint32_t *lost, *unplaced; /**< shape [n_lost], [n_unplaced] */
     uint32_t n_lost, n_unplaced;
-    uint32_t *spare; /**< shape [n_spares]: whole ones, ascending */
+    uint32_t *spare; /**< shape [n_spares]: complete ones, ascending */
     uint32_t n_spares;
     uint32_t *to;   /**< shape [n_lost]: server that takes the ranks of lost[i]; FAB_NONE: none */
     uint32_t *used; /**< shape [n_servers]: stamp of the choice in which it was taken last */

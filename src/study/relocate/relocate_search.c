@@ -3,7 +3,7 @@
  * One lost server is tried on every spare, which proves the best. Several start from what the policies that look at
  * places would do, and from random assignments: one after the other goes where it is best while the rest stays, and
  * pairs change places, until nothing helps. Where it is small, an integer program finds the best or proves it. What
- * still collides then may change places with healthy servers that it meets. */
+ * still collides then may change places with healthy servers that it shares links with. */
 #include "relocate_search.h"
 
 #include "fab/memory.h"
@@ -33,14 +33,14 @@ static bool has_budget(const relocate_search *s) {
     return s->n_tried < s->budget;
 }
 
-static fab_status evaluate(relocate_search *s, const relocate_change *changes, size_t n, relocate_score *out,
-                           fab_error *err) {
+static fab_status search_evaluate(relocate_search *s, const relocate_change *changes, size_t n, relocate_score *out,
+                                  fab_error *err) {
     s->n_tried++;
     return relocate_eval_try(s->e, changes, n, out, NULL, NULL, err);
 }
 
 /* Keeps what is set if it is the best so far. */
-static void keep(relocate_search *s) {
+static void search_keep(relocate_search *s) {
     fab_relocator *r = s->r;
     for (uint32_t i = 0; i < r->n_lost; i++) {
         r->to[i] = relocate_eval_at(s->e, r->lost[i]);
@@ -63,7 +63,7 @@ fab_status relocate_search_set(relocate_search *s, const uint32_t *to, fab_error
     }
     s->n_tried++;
     FAB_TRY(relocate_eval_set(s->e, changes, r->n_lost, &s->score, err));
-    keep(s);
+    search_keep(s);
 done:
     free(changes);
     return status;
@@ -102,7 +102,7 @@ static fab_status place_best(relocate_search *s, uint32_t i, bool *out_moved, fa
         if (r->spare[k] == was || r->used[r->spare[k]] == r->n_choices || !relocate_fits(r, server, r->spare[k])) {
             continue;
         }
-        FAB_TRY(evaluate(s, &change, 1, &score, err));
+        FAB_TRY(search_evaluate(s, &change, 1, &score, err));
         int order = best.to == FAB_NONE ? -1 : relocate_compare(&score, &best_score);
         if (order < 0 || (order == 0 && change.to < best.to)) {
             best = change;
@@ -125,7 +125,7 @@ static fab_status change_places(relocate_search *s, uint32_t i, uint32_t j, bool
     if (!relocate_fits(r, r->lost[i], swap[0].to) || !relocate_fits(r, r->lost[j], swap[1].to)) {
         return FAB_OK;
     }
-    FAB_TRY(evaluate(s, swap, 2, &score, err));
+    FAB_TRY(search_evaluate(s, swap, 2, &score, err));
     int order = relocate_compare(&score, &s->score);
     if (order < 0 || (order == 0 && swap[0].to < swap[1].to)) {
         *out_moved = true;
@@ -153,7 +153,7 @@ static fab_status descend(relocate_search *s, fab_error *err) {
             }
         }
     }
-    keep(s);
+    search_keep(s);
 done:
     return status;
 }
@@ -255,7 +255,7 @@ static fab_status list_options(relocate_search *s, uint32_t i, option *list, uin
         }
         option *next = &list[*out_n];
         next->to = r->spare[k];
-        FAB_TRY(evaluate(s, &change, 1, &next->score, err));
+        FAB_TRY(search_evaluate(s, &change, 1, &next->score, err));
         *out_n += relocate_compare(&next->score, &s->best_score) < 0;
     }
     qsort(list, *out_n, sizeof *list, best_first);
@@ -270,7 +270,7 @@ static fab_status branch(relocate_search *s, uint32_t i, option *options, fab_er
     option *list = options + (size_t)i * r->n_spares;
     uint32_t n = 0;
     if (i == r->n_lost) {
-        keep(s);
+        search_keep(s);
         return FAB_OK;
     }
     FAB_TRY(list_options(s, i, list, &n, err));
@@ -339,20 +339,20 @@ static fab_status search_one(relocate_search *s, fab_error *err) {
     FAB_TRY(relocate_eval_set(s->e, &lift, 1, &s->score, err));
     FAB_TRY(place_best(s, 0, &moved, err));
     s->is_optimal = has_budget(s);
-    keep(s);
+    search_keep(s);
 done:
     return status;
 }
 
 /* --- healthy servers ---------------------------------------------------------------------------------------------- */
 
-typedef struct meeting {
+typedef struct contender {
     uint32_t server, n;
-} meeting;
+} contender;
 
 static int most_first(const void *x, const void *y) {
-    const meeting *a = x;
-    const meeting *b = y;
+    const contender *a = x;
+    const contender *b = y;
     if (a->n != b->n) {
         return a->n > b->n ? -1 : 1;
     }
@@ -360,7 +360,7 @@ static int most_first(const void *x, const void *y) {
 }
 
 /* The best exchange of a lost server with one of a list; `out` is empty where none helps enough. */
-static fab_status best_exchange(relocate_search *s, const meeting *list, uint32_t n, relocate_change *out,
+static fab_status best_exchange(relocate_search *s, const contender *list, uint32_t n, relocate_change *out,
                                 bool *out_found, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_relocator *r = s->r;
@@ -376,7 +376,7 @@ static fab_status best_exchange(relocate_search *s, const meeting *list, uint32_
                 !relocate_fits(r, healthy, spare)) {
                 continue;
             }
-            FAB_TRY(evaluate(s, change, 2, &score, err));
+            FAB_TRY(search_evaluate(s, change, 2, &score, err));
             bool helps = score.n_cut < s->score.n_cut || (score.n_cut == s->score.n_cut && !score.is_late &&
                                                           score.n_collisions < s->score.n_collisions);
             if ((helps || r->request.exchanges_freely) && relocate_compare(&score, &best) < 0) {
@@ -394,18 +394,18 @@ static fab_status exchange(relocate_search *s, fab_error *err) {
     fab_status status = FAB_OK;
     fab_relocator *r = s->r;
     uint32_t most = r->request.n_exchanges == 0 ? 1 : r->request.n_exchanges == FAB_NONE ? 0 : r->request.n_exchanges;
-    uint32_t *n_meets = NULL;
-    meeting *list = NULL;
+    uint32_t *n_shared_paths = NULL;
+    contender *list = NULL;
     bool found = most > 0 && r->n_lost > 0;
-    FAB_TRY(FAB_NEW(n_meets, r->f->n_servers, err));
+    FAB_TRY(FAB_NEW(n_shared_paths, r->f->n_servers, err));
     FAB_TRY(FAB_NEW(list, r->f->n_servers, err));
     for (uint32_t k = 0; k < most && found && has_budget(s) && s->score.n_collisions + s->score.n_cut > 0; k++) {
         relocate_change change[2];
         uint32_t n = 0;
-        FAB_TRY(relocate_eval_meet(s->e, n_meets, err));
+        FAB_TRY(relocate_eval_contend(s->e, n_shared_paths, err));
         for (uint32_t server = 0; server < r->f->n_servers; server++) {
-            if (n_meets[server] > 0) {
-                list[n++] = (meeting){server, n_meets[server]};
+            if (n_shared_paths[server] > 0) {
+                list[n++] = (contender){server, n_shared_paths[server]};
             }
         }
         qsort(list, n, sizeof *list, most_first);
@@ -415,7 +415,7 @@ static fab_status exchange(relocate_search *s, fab_error *err) {
         }
     }
 done:
-    FAB_FREE_ALL(n_meets, list);
+    FAB_FREE_ALL(n_shared_paths, list);
     return status;
 }
 

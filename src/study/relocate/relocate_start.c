@@ -6,12 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void count_whole(const relocate_eval *e, view *v) {
+static void count_healthy(const relocate_eval *e, view *v) {
     const double *load = fab_baseline_load(v->baseline);
     uint32_t n = 0;
     const fab_link_id *link = fab_baseline_fullest(v->baseline, &n);
     for (uint32_t i = 0; i < n && load[link[i]] * e->per_bps[link[i]] > RELOCATE_COLLIDED; i++) {
-        count(&v->whole, load[link[i]] * e->per_bps[link[i]], 1);
+        count(&v->healthy, load[link[i]] * e->per_bps[link[i]], 1);
     }
 }
 
@@ -50,7 +50,7 @@ static void count_rest(relocate_eval *e, view *v, const fab_rerouted *out) {
     uint32_t n = 0;
     const fab_link_id *link = fab_baseline_fullest(v->baseline, &n);
     next_stamp(e, v);
-    v->now = v->whole;
+    v->now = v->healthy;
     v->n_top = 0;
     for (size_t i = 0; i < out->n_changed; i++) {
         count_change(e, v, out->changed[i]);
@@ -150,7 +150,7 @@ static fab_status view_init(relocate_eval *e, view *v, bool is_local, fab_error 
     const fab_baseline_request *what = fab_baseline_what(v->baseline);
     FAB_TRY(fab_reroute_new(v->baseline, &v->reroute, err));
     v->is_separable = is_local && fab_baseline_is_separable(v->baseline);
-    count_whole(e, v);
+    count_healthy(e, v);
     v->unit_s = time_of_nics(what);
     if (!v->is_separable) {
         double n_paths = (double)what->phase->n_flows * fab_paths_per_flow(what->router);

@@ -1,6 +1,6 @@
 /**
  * @file relocate_views.h
- * Inside of relocate_eval.c, relocate_start.c and relocate_meet.c: phases while placements are tried.
+ * Inside of relocate_eval.c, relocate_start.c and relocate_contenders.c: phases while placements are tried.
  */
 #ifndef RELOCATE_VIEWS_H
 #define RELOCATE_VIEWS_H
@@ -16,7 +16,7 @@ typedef struct full_link {
     fab_link_id link;
 } full_link;
 
-/* What a phase asks of the network. */
+/* What a phase offers to the network. */
 typedef struct tally {
     int64_t n_cut, n_collisions;
     double excess;
@@ -29,7 +29,7 @@ typedef struct view {
     uint32_t weight; /* phases that are this one: each counts */
     double unit_s;   /* time that the NICs need for the bytes of one */
     bool is_separable;
-    tally whole; /* on the whole fabric */
+    tally healthy; /* on the healthy fabric */
 
     /* Flow by flow. */
     const double *rest; /* loads without the lost servers; the reroute's */
@@ -76,8 +76,8 @@ static inline double load_of(const view *v, fab_link_id link) {
 }
 
 static inline double ratio_at(const relocate_eval *e, fab_link_id link, double load) {
-    double left = e->mask->left[link];
-    return left > 0 ? load * e->per_bps[link] / left : 0;
+    double residual = e->mask->residual[link];
+    return residual > 0 ? load * e->per_bps[link] / residual : 0;
 }
 
 /* Counts a link, or takes it away. */

@@ -79,8 +79,8 @@ static uint32_t cut_line(char *line, char *column[4]) {
     return n;
 }
 
-static fab_status read_line(fab_scenarios *s, uint32_t n_columns, char *column[4], uint32_t n, const char *where,
-                            fab_error *err) {
+static fab_status scenario_read_line(fab_scenarios *s, uint32_t n_columns, char *column[4], uint32_t n,
+                                     const char *where, fab_error *err) {
     fab_status status = FAB_OK;
     if (n != n_columns) {
         FAB_FAIL(err, FAB_EINPUT, where, "%" PRIu32 " columns; the header has %" PRIu32, n, n_columns);
@@ -95,7 +95,7 @@ done:
     return status;
 }
 
-static int by_name(const void *a, const void *b) {
+static int scenario_by_name(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
@@ -107,7 +107,7 @@ static fab_status check_names(const fab_scenarios *s, const char *path, fab_erro
     for (uint64_t i = 0; i < s->count; i++) {
         sorted[i] = s->name[i];
     }
-    qsort(sorted, s->count, sizeof *sorted, by_name);
+    qsort(sorted, s->count, sizeof *sorted, scenario_by_name);
     for (uint64_t i = 1; i < s->count; i++) {
         if (strcmp(sorted[i], sorted[i - 1]) == 0) {
             FAB_FAIL(err, FAB_EINPUT, path, "scenario '%.60s' comes twice; its lines stand together", sorted[i]);
@@ -118,7 +118,7 @@ done:
     return status;
 }
 
-static fab_status read_csv(const char *path, char *text, size_t length, fab_scenarios *s, fab_error *err) {
+static fab_status scenario_read_csv(const char *path, char *text, size_t length, fab_scenarios *s, fab_error *err) {
     fab_status status = FAB_OK;
     char where[192];
     char *column[4];
@@ -141,7 +141,7 @@ static fab_status read_csv(const char *path, char *text, size_t length, fab_scen
         }
         uint32_t n = cut_line(begin, column);
         if (n_columns > 0) {
-            FAB_TRY(read_line(s, n_columns, column, n, where, err));
+            FAB_TRY(scenario_read_line(s, n_columns, column, n, where, err));
             continue;
         }
         n_columns = n;
@@ -216,8 +216,9 @@ fab_status scenario_read_file(const char *path, fab_scenarios *s, fab_error *err
     s->source = SOURCE_LIST;
     FAB_TRY(fab_read_file(path, MOST_BYTES, &text, err));
     const char *begin = text.data != NULL ? text.data + strspn(text.data, " \t\r\n\xef\xbb\xbf") : "";
-    FAB_TRY(begin[0] == '<' ? read_xml(path, text.data, text.length, s, err)
-                            : read_csv(path, text.data != NULL ? text.data : (char[]){""}, text.length, s, err));
+    FAB_TRY(begin[0] == '<'
+                ? read_xml(path, text.data, text.length, s, err)
+                : scenario_read_csv(path, text.data != NULL ? text.data : (char[]){""}, text.length, s, err));
     if (s->count == 0) {
         FAB_FAIL(err, FAB_EINPUT, path, "the file has no scenario");
     }

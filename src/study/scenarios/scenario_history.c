@@ -32,7 +32,7 @@ fab_failure_rates fab_failure_rates_default(void) {
 static const fab_component_kind KINDS[FAB_FAILURE_N] = {FAB_COMPONENT_LINK, FAB_COMPONENT_SWITCH, FAB_COMPONENT_NIC,
                                                         FAB_COMPONENT_GPU,  FAB_COMPONENT_SERVER, FAB_COMPONENT_GPU};
 
-static fab_status add(fab_scenario *out, const fab_event *event, fab_error *err) {
+static fab_status history_add(fab_scenario *out, const fab_event *event, fab_error *err) {
     fab_status status = FAB_GROW(out->event, out->event_capacity, out->n_events + 1, err);
     if (status == FAB_OK) {
         out->event[out->n_events++] = *event;
@@ -72,7 +72,7 @@ static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_cla
         fab_event event = {.time_s = t, .failure = c};
         event.component = scenario_component(s, KINDS[c], (uint32_t)fab_rng_below(&rng, n));
         if (c == FAB_FAILURE_SOFTWARE || !is_down(out, first, &event.component, t, s->rates.repair_s[c])) {
-            FAB_TRY(add(out, &event, err));
+            FAB_TRY(history_add(out, &event, err));
         }
         t += wait_s(&rng, per_s);
     }
@@ -82,7 +82,7 @@ static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_cla
         event.time_s += s->rates.repair_s[c];
         event.is_repair = true;
         if (event.time_s < s->span_s) {
-            FAB_TRY(add(out, &event, err));
+            FAB_TRY(history_add(out, &event, err));
         }
     }
 done:

@@ -52,7 +52,7 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
 
 /* n over k, UINT64_MAX where it is too large. What has come together by step i is a whole number: what i does not share
  * with it, it shares with the next factor. */
-static uint64_t choose(uint64_t n, uint64_t k) {
+static uint64_t scenarios_choose(uint64_t n, uint64_t k) {
     uint64_t value = 1;
     if (k > n) {
         return 0;
@@ -73,25 +73,25 @@ static uint64_t choose(uint64_t n, uint64_t k) {
 /* Set number `rank` in lexicographic order, by the combinatorial number system: counted from the last set back, the
  * first element is the largest m with m over k not above what is left, mirrored. */
 static void unrank(uint32_t n, uint32_t k, uint64_t rank, uint32_t *out) {
-    uint64_t left = choose(n, k) - 1 - rank;
+    uint64_t left = scenarios_choose(n, k) - 1 - rank;
     uint32_t high = n;
     for (uint32_t i = 0; i < k; i++) {
         uint32_t low = 0; /* low over k - i is not above what is left, high over k - i is, or is taken */
         while (high - low > 1) {
             uint32_t middle = low + (high - low) / 2;
-            if (choose(middle, k - i) <= left) {
+            if (scenarios_choose(middle, k - i) <= left) {
                 low = middle;
             } else {
                 high = middle;
             }
         }
-        left -= choose(low, k - i);
+        left -= scenarios_choose(low, k - i);
         out[i] = n - 1 - low;
         high = low;
     }
 }
 
-static int by_number(const void *a, const void *b) {
+static int scenarios_by_number(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a;
     uint32_t y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
@@ -108,7 +108,7 @@ static void draw_set(fab_rng *rng, uint32_t n, uint32_t k, uint32_t *out) {
         }
         out[i] = known ? last : drawn;
     }
-    qsort(out, k, sizeof *out, by_number);
+    qsort(out, k, sizeof *out, scenarios_by_number);
 }
 
 fab_component scenario_component(const fab_scenarios *s, fab_component_kind kind, uint32_t j) {
@@ -206,7 +206,7 @@ static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_e
 }
 
 /* "@N" behind K or T: cut off, N stored. */
-static fab_status read_count(char *text, uint64_t *out, bool *out_given, fab_error *err) {
+static fab_status scenarios_read_count(char *text, uint64_t *out, bool *out_given, fab_error *err) {
     fab_error inner = {0};
     char *at = strchr(text, '@');
     *out_given = at != NULL;
@@ -225,7 +225,7 @@ static fab_status read_sets(const char *class, size_t n_class, char *rest, fab_s
     uint64_t k = 0;
     bool drawn = false;
     FAB_TRY(find_class(class, n_class, s, err));
-    FAB_TRY(read_count(rest, &s->count, &drawn, err));
+    FAB_TRY(scenarios_read_count(rest, &s->count, &drawn, err));
     uint64_t most = s->n < FAB_SCENARIO_COMPONENTS ? s->n : FAB_SCENARIO_COMPONENTS;
     if (s->n == 0) {
         FAB_FAIL(err, FAB_EINPUT, "--scenarios", "the fabric has no %.*s%s", (int)n_class, class,
@@ -242,7 +242,7 @@ static fab_status read_sets(const char *class, size_t n_class, char *rest, fab_s
     s->k = (uint32_t)k;
     s->source = drawn ? SOURCE_DRAWN : SOURCE_SETS;
     if (!drawn) {
-        s->count = choose(s->n, s->k);
+        s->count = scenarios_choose(s->n, s->k);
         if (s->count > FAB_SCENARIOS_MOST) {
             FAB_FAIL(err, FAB_EINPUT, "--scenarios",
                      "%s%" PRIu64 " sets of %" PRIu64 " of %" PRIu32 " %.*s, the limit is %" PRIu64 "; %.*s:%" PRIu64
@@ -260,7 +260,7 @@ static fab_status read_histories(char *rest, fab_scenarios *s, fab_error *err) {
     fab_error inner = {0};
     bool given = false;
     double expected = 0;
-    FAB_TRY(read_count(rest, &s->count, &given, err));
+    FAB_TRY(scenarios_read_count(rest, &s->count, &given, err));
     if (!given) {
         FAB_FAIL(err, FAB_EINPUT, "--scenarios", "time:%.20s does not say how many histories; as time:30d@1000", rest);
     }
@@ -283,7 +283,7 @@ done:
     return status;
 }
 
-static fab_status find_links(fab_scenarios *s, fab_error *err) {
+static fab_status scenarios_find_links(fab_scenarios *s, fab_error *err) {
     const fab_fabric *f = s->fabric;
     fab_status status = FAB_NEW(s->link, f->n_cables, err);
     for (uint32_t c = 0; status == FAB_OK && c < f->n_cables; c++) {
@@ -310,7 +310,7 @@ fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const f
         s->racks =
             (fab_racks){floor->n_server_racks + floor->n_network_racks, floor->servers_per_rack, floor->switch_rack};
     }
-    FAB_TRY(find_links(s, err));
+    FAB_TRY(scenarios_find_links(s, err));
     if (n == 4 && colon != NULL && strncmp(text, "file", 4) == 0) {
         FAB_TRY(scenario_read_file(colon + 1, s, err));
     } else {

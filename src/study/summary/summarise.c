@@ -57,7 +57,7 @@ static fab_spread spread_of(tally *t, bool less_is_worse) {
                         .worst_scenario = t->worst_scenario};
 }
 
-double summary_damage(const fab_summariser *s, const fab_outcome *row) {
+double summary_impact(const fab_summariser *s, const fab_outcome *row) {
     if (s->request.span_s > 0) {
         return 1 - row->goodput;
     }
@@ -67,13 +67,13 @@ double summary_damage(const fab_summariser *s, const fab_outcome *row) {
     if (s->has_times) {
         return 1 - 1 / row->slowdown;
     }
-    double whole = s->request.whole[row->variant].worst_ratio;
-    return 1 - (whole > 1 ? whole : 1) / (row->worst_ratio < 1 ? 1 : row->worst_ratio);
+    double healthy = s->request.healthy[row->variant].worst_ratio;
+    return 1 - (healthy > 1 ? healthy : 1) / (row->worst_ratio < 1 ? 1 : row->worst_ratio);
 }
 
 /* --- life --------------------------------------------------------------------------------------------------------- */
 
-static fab_status check_request(const fab_summary_request *r, fab_error *err) {
+static fab_status summarise_check_request(const fab_summary_request *r, fab_error *err) {
     if (r->n_engines == 0 || r->n_policies == 0 || r->top == 0 || r->top > FAB_STUDY_TOP_MOST) {
         return fab_fail(err, FAB_EINTERNAL, NULL, "a summary of %zu engines, %zu policies and %zu names", r->n_engines,
                         r->n_policies, r->top);
@@ -88,14 +88,14 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
     s->has_times = true;
     for (size_t i = 0; i < s->n_variants; i++) {
         variant_sums *v = &s->variants[i];
-        const fab_outcome *whole = &r->whole[i];
+        const fab_outcome *healthy = &r->healthy[i];
         (void)snprintf(v->out.engine, sizeof v->out.engine, "%s", r->engines[i / r->n_policies]);
         (void)snprintf(v->out.policy, sizeof v->out.policy, "%s", r->policies[i % r->n_policies]);
-        v->out.whole_time_s = whole->time_s;
-        v->out.whole_ratio = whole->worst_ratio;
-        v->out.whole_collisions = whole->n_collisions;
+        v->out.healthy_time_s = healthy->time_s;
+        v->out.healthy_ratio = healthy->worst_ratio;
+        v->out.healthy_collisions = healthy->n_collisions;
         v->out.access = (fab_access_loss){.worst_slowdown = NAN, .mean_slowdown = NAN};
-        s->has_times = s->has_times && !isnan(whole->time_s);
+        s->has_times = s->has_times && !isnan(healthy->time_s);
         FAB_TRY(FAB_NEW(v->worst, r->top, err));
         FAB_TRY(FAB_NEW(v->stopped, r->top, err));
     }
@@ -117,12 +117,12 @@ done:
 fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_summariser *s = NULL;
-    FAB_TRY(check_request(request, err));
+    FAB_TRY(summarise_check_request(request, err));
     FAB_TRY(FAB_NEW(s, 1, err));
     s->request = *request;
     s->n_variants = request->n_engines * request->n_policies;
     s->is_single = true;
-    FAB_TRY(FAB_NEW(s->damage, s->n_variants, err));
+    FAB_TRY(FAB_NEW(s->impact, s->n_variants, err));
     FAB_TRY(start_variants(s, err));
     FAB_TRY(summary_take_components(s, err));
     *out = s;
@@ -142,7 +142,7 @@ void fab_summariser_free(fab_summariser *s) {
         }
         FAB_FREE_ALL(s->variants[i].worst, s->variants[i].stopped);
     }
-    FAB_FREE_ALL(s->variants, s->choices, s->damage, s->met);
+    FAB_FREE_ALL(s->variants, s->choices, s->impact, s->failed);
     fab_scenario_release(&s->history);
     FAB_FREE_ALL(s->table.slot, s->table.component, s->table.n_scenarios, s->table.record, s->table.class_of,
                  s->table.class_record, s);
@@ -200,8 +200,8 @@ done:
     return status;
 }
 
-static void count_bin(fab_study_variant *out, double damage) {
-    double factor = 1 / (1 - damage);
+static void count_bin(fab_study_variant *out, double impact) {
+    double factor = 1 / (1 - impact);
     size_t bin = 0;
     while (bin + 1 < FAB_STUDY_BINS && factor >= fab_study_edges[bin]) {
         bin++;
@@ -211,7 +211,7 @@ static void count_bin(fab_study_variant *out, double damage) {
 
 /* Whether a comes after b among the worst. */
 static bool is_better(const candidate *a, const candidate *b) {
-    return a->damage != b->damage ? a->damage < b->damage : a->row.scenario > b->row.scenario;
+    return a->impact != b->impact ? a->impact < b->impact : a->row.scenario > b->row.scenario;
 }
 
 /* Keeps the `top` worst in a heap whose first is the best of them. */
@@ -240,12 +240,12 @@ static void offer(candidate *heap, size_t *n, size_t top, const candidate *new) 
     heap[at] = *new;
 }
 
-static void count_access(fab_summariser *s, variant_sums *v, const fab_outcome *row, double damage) {
+static void count_access(fab_summariser *s, variant_sums *v, const fab_outcome *row, double impact) {
     fab_access_loss *a = &v->out.access;
     a->n++;
     a->n_stopped += row->state != FAB_OUTCOME_RUNS;
     if (row->state == FAB_OUTCOME_RUNS) {
-        a->n_slower += damage > FAB_SAME_FACTOR;
+        a->n_slower += impact > FAB_SAME_FACTOR;
         if (s->has_times && !isnan(row->slowdown)) {
             v->access_slowdown += row->slowdown;
             v->n_access_times++;
@@ -254,9 +254,9 @@ static void count_access(fab_summariser *s, variant_sums *v, const fab_outcome *
     }
 }
 
-static fab_status add_row(fab_summariser *s, const fab_outcome *row, bool is_access, fab_error *err) {
+static fab_status summarise_add_row(fab_summariser *s, const fab_outcome *row, bool is_access, fab_error *err) {
     variant_sums *v = &s->variants[row->variant];
-    double damage = s->damage[row->variant];
+    double impact = s->impact[row->variant];
     bool stands = s->request.span_s <= 0 && row->state != FAB_OUTCOME_RUNS;
     fab_status status = add_figures(s, v, row, err);
     if (status != FAB_OK) {
@@ -274,44 +274,44 @@ static fab_status add_row(fab_summariser *s, const fab_outcome *row, bool is_acc
         v->out.failures += row->n_failures;
         v->out.stops += row->n_stops;
     }
-    if (!isnan(damage)) {
-        candidate new = {damage, *row};
-        v->out.damage += damage;
-        v->squares += damage * damage;
-        v->n_damages++;
+    if (!isnan(impact)) {
+        candidate new = {impact, *row};
+        v->out.impact += impact;
+        v->squares += impact * impact;
+        v->n_impacts++;
         if (s->request.span_s > 0) {
-            summary_add_causes(s, damage, &v->causes);
+            summary_add_causes(s, impact, &v->causes);
         }
         if (!stands) {
-            count_bin(&v->out, damage);
+            count_bin(&v->out, impact);
             offer(v->worst, &v->n_worst, s->request.top, &new);
         } else if (v->n_stopped < s->request.top) {
             v->stopped[v->n_stopped++] = new;
         }
     }
     if (is_access) {
-        count_access(s, v, row, damage);
+        count_access(s, v, row, impact);
     }
     return FAB_OK;
 }
 
 /* The policies of an engine on a scenario. */
 static void compare_policies(fab_summariser *s, fab_study_choice *c, const fab_outcome *rows) {
-    const double *damage = s->damage;
+    const double *impact = s->impact;
     size_t end = c->first + s->request.n_policies;
     size_t best = c->first;
-    double most = damage[best];
+    double most = impact[best];
     for (size_t v = c->first; v < end; v++) {
-        if (isnan(damage[v])) {
+        if (isnan(impact[v])) {
             return;
         }
-        best = damage[v] < damage[best] ? v : best;
-        most = damage[v] > most ? damage[v] : most;
+        best = impact[v] < impact[best] ? v : best;
+        most = impact[v] > most ? impact[v] : most;
     }
     size_t n_best = 0;
     size_t last_best = best;
     for (size_t v = c->first; v < end; v++) {
-        if (damage[v] <= damage[best] + FAB_SAME_FACTOR) {
+        if (impact[v] <= impact[best] + FAB_SAME_FACTOR) {
             s->variants[v].out.n_best++;
             last_best = v;
             n_best++;
@@ -319,9 +319,9 @@ static void compare_policies(fab_summariser *s, fab_study_choice *c, const fab_o
     }
     s->variants[last_best].out.n_alone += n_best == 1;
     c->n_compared++;
-    c->n_differ += most > damage[best] + FAB_SAME_FACTOR;
-    c->damage += damage[best];
-    c->baseline_damage += damage[c->baseline];
+    c->n_differ += most > impact[best] + FAB_SAME_FACTOR;
+    c->impact += impact[best];
+    c->baseline_impact += impact[c->baseline];
     bool stops = rows[c->baseline].state != FAB_OUTCOME_RUNS;
     c->n_rescued += stops && rows[best].state == FAB_OUTCOME_RUNS;
     if (!stops && rows[best].state == FAB_OUTCOME_RUNS && !isnan(rows[best].slowdown + rows[c->baseline].slowdown)) {
@@ -329,7 +329,7 @@ static void compare_policies(fab_summariser *s, fab_study_choice *c, const fab_o
         c->best_slowdown += rows[best].slowdown;
         c->baseline_slowdown += rows[c->baseline].slowdown;
     }
-    double saved = damage[c->baseline] - damage[best];
+    double saved = impact[c->baseline] - impact[best];
     if (saved > FAB_SAME_FACTOR && (c->most_saved_scenario == UINT64_MAX || saved > c->most_saved)) {
         c->most_saved = saved;
         c->most_saved_scenario = rows->scenario;
@@ -362,19 +362,19 @@ fab_status fab_summariser_add(fab_summariser *s, const fab_outcome *rows, const 
     bool is_history = s->request.span_s > 0;
     FAB_TRY(check_scenario(s, rows, component, n, err));
     if (is_history) {
-        FAB_TRY(summary_meet_components(s, rows[0].scenario, &n, err));
+        FAB_TRY(summary_find_components(s, rows[0].scenario, &n, err));
         summary_count_failures(s);
-        component = s->met;
+        component = s->failed;
     }
     bool is_access =
         !is_history && n == 1 && summary_is_access_loss(s->request.fabric, &s->table.component[component[0]]);
     s->is_single = s->is_single && n == 1;
     s->n_access += is_access;
-    uint64_t classes = summary_meet(s, component, n);
+    uint64_t classes = summary_count_scenario(s, component, n);
     for (size_t v = 0; v < s->n_variants; v++) {
-        s->damage[v] = summary_damage(s, &rows[v]);
-        FAB_TRY(add_row(s, &rows[v], is_access, err));
-        summary_count_components(s, &rows[v], s->damage[v], component, n, classes);
+        s->impact[v] = summary_impact(s, &rows[v]);
+        FAB_TRY(summarise_add_row(s, &rows[v], is_access, err));
+        summary_count_components(s, &rows[v], s->impact[v], component, n, classes);
     }
     for (size_t e = 0; e < s->request.n_engines && s->request.n_policies > 1; e++) {
         compare_policies(s, &s->choices[e], rows);
@@ -387,13 +387,13 @@ done:
 
 /* --- the end ------------------------------------------------------------------------------------------------------ */
 
-static double share(double sum, uint64_t n) {
+static double summarise_share(double sum, uint64_t n) {
     return n > 0 ? sum / (double)n : NAN;
 }
 
 static void finish_figures(fab_summariser *s, variant_sums *v) {
     fab_study_variant *out = &v->out;
-    out->damage = share(out->damage, v->n_damages);
+    out->impact = summarise_share(out->impact, v->n_impacts);
     out->slowdown = spread_of(&v->tallies[TALLY_SLOWDOWN], false);
     out->time_s = spread_of(&v->tallies[TALLY_TIME], false);
     out->worst_ratio = spread_of(&v->tallies[TALLY_RATIO], false);
@@ -402,14 +402,14 @@ static void finish_figures(fab_summariser *s, variant_sums *v) {
     out->moved = spread_of(&v->tallies[TALLY_MOVED], false);
     out->goodput = spread_of(&v->tallies[TALLY_GOODPUT], true);
     if (s->request.span_s > 0) {
-        out->restart_ratio = share(out->restart_ratio, out->n_done);
-        out->redo_ratio = share(out->redo_ratio, out->n_done);
-        out->slow_ratio = share(out->slow_ratio, out->n_done);
-        out->wait_ratio = share(out->wait_ratio, out->n_done);
-        out->failures = share(out->failures, out->n_done);
-        out->stops = share(out->stops, out->n_done);
+        out->restart_ratio = summarise_share(out->restart_ratio, out->n_done);
+        out->redo_ratio = summarise_share(out->redo_ratio, out->n_done);
+        out->slow_ratio = summarise_share(out->slow_ratio, out->n_done);
+        out->wait_ratio = summarise_share(out->wait_ratio, out->n_done);
+        out->failures = summarise_share(out->failures, out->n_done);
+        out->stops = summarise_share(out->stops, out->n_done);
     }
-    out->access.mean_slowdown = share(v->access_slowdown, v->n_access_times);
+    out->access.mean_slowdown = summarise_share(v->access_slowdown, v->n_access_times);
 }
 
 static void write_criterion(const fab_summariser *s, fab_study_summary *out) {
@@ -449,10 +449,10 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
     if (s->request.n_policies > 1) {
         for (size_t e = 0; e < s->request.n_engines; e++) {
             fab_study_choice *c = &s->choices[e];
-            c->damage = share(c->damage, c->n_compared);
-            c->baseline_damage = share(c->baseline_damage, c->n_compared);
-            c->best_slowdown = share(c->best_slowdown, c->n_both);
-            c->baseline_slowdown = share(c->baseline_slowdown, c->n_both);
+            c->impact = summarise_share(c->impact, c->n_compared);
+            c->baseline_impact = summarise_share(c->baseline_impact, c->n_compared);
+            c->best_slowdown = summarise_share(c->best_slowdown, c->n_both);
+            c->baseline_slowdown = summarise_share(c->baseline_slowdown, c->n_both);
         }
         summary->choices = s->choices;
         s->choices = NULL;

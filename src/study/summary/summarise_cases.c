@@ -12,7 +12,7 @@
 /* --- what failed -------------------------------------------------------------------------------------------------- */
 
 /* Adds an item to a list that ends with how many are left out, where it does not fit. */
-static void add_item(char *out, size_t size, size_t *length, size_t i, size_t n, const char *item) {
+static void cases_add_item(char *out, size_t size, size_t *length, size_t i, size_t n, const char *item) {
     char rest[32];
     int room = snprintf(rest, sizeof rest, " and %zu more", n - i);
     size_t need = strlen(item) + 2 + (size_t)room;
@@ -39,8 +39,8 @@ static fab_status name_set(const fab_summary_request *r, fab_study_case *out, fa
             return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
                             out->scenario, component[i]);
         }
-        add_item(out->failed, sizeof out->failed, &length, i, n,
-                 fab_component_name(r->fabric, &r->components[component[i]], name));
+        cases_add_item(out->failed, sizeof out->failed, &length, i, n,
+                       fab_component_name(r->fabric, &r->components[component[i]], name));
     }
     out->n_failed = n;
     return status;
@@ -63,18 +63,18 @@ static fab_status name_history(fab_summariser *s, fab_study_case *out, fab_error
         char item[64];
         (void)snprintf(item, sizeof item, "%" PRIu64 " %s", n[c], fab_failure_classes[c]);
         if (n[c] > 0) {
-            add_item(out->failed, sizeof out->failed, &length, n_items++, FAB_FAILURE_N, item);
+            cases_add_item(out->failed, sizeof out->failed, &length, n_items++, FAB_FAILURE_N, item);
         }
     }
     return status;
 }
 
-static fab_status describe(fab_summariser *s, const candidate *from, fab_study_case *out, fab_error *err) {
+static fab_status cases_describe(fab_summariser *s, const candidate *from, fab_study_case *out, fab_error *err) {
     const fab_summary_request *r = &s->request;
     const fab_outcome *row = &from->row;
     *out = (fab_study_case){.scenario = row->scenario,
                             .is_stopped = row->state != FAB_OUTCOME_RUNS,
-                            .damage = from->damage,
+                            .impact = from->impact,
                             .slowdown = row->slowdown,
                             .time_s = row->time_s,
                             .worst_ratio = row->worst_ratio,
@@ -93,11 +93,11 @@ static fab_status describe(fab_summariser *s, const candidate *from, fab_study_c
     return r->span_s > 0 ? name_history(s, out, err) : name_set(r, out, err);
 }
 
-static int most_damage_first(const void *a, const void *b) {
+static int most_impact_first(const void *a, const void *b) {
     const candidate *x = a;
     const candidate *y = b;
-    if (x->damage != y->damage) {
-        return x->damage > y->damage ? -1 : 1;
+    if (x->impact != y->impact) {
+        return x->impact > y->impact ? -1 : 1;
     }
     return (x->row.scenario > y->row.scenario) - (x->row.scenario < y->row.scenario);
 }
@@ -108,7 +108,7 @@ static fab_status describe_all(fab_summariser *s, const candidate *from, size_t 
     fab_study_case *cases = NULL;
     FAB_TRY(FAB_NEW(cases, n, err));
     for (size_t i = 0; i < n; i++) {
-        FAB_TRY(describe(s, &from[i], &cases[i], err));
+        FAB_TRY(cases_describe(s, &from[i], &cases[i], err));
     }
     *out = cases;
     *out_n = n;
@@ -121,7 +121,7 @@ done:
 fab_status summary_cases(fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
     variant_sums *v = &s->variants[variant];
     fab_status status = FAB_OK;
-    qsort(v->worst, v->n_worst, sizeof *v->worst, most_damage_first);
+    qsort(v->worst, v->n_worst, sizeof *v->worst, most_impact_first);
     FAB_TRY(describe_all(s, v->worst, v->n_worst, &out->worst, &out->n_worst, err));
     FAB_TRY(describe_all(s, v->stopped, v->n_stopped, &out->stopped, &out->n_stopped_shown, err));
 done:
@@ -160,7 +160,7 @@ static uint32_t look_at_nic(const fab_fabric *f, fab_node_id nic, uint32_t *out_
 
 bool summary_homing(const fab_fabric *f, fab_homing *out) {
     fab_homing h = {UINT32_MAX, UINT32_MAX, UINT32_MAX, 0};
-    for (uint32_t server = 0; server < fab_n_whole_servers(f); server++) {
+    for (uint32_t server = 0; server < fab_n_complete_servers(f); server++) {
         double sum_bps = 0;
         double most_bps = 0;
         uint32_t links = 0;

@@ -1,4 +1,4 @@
-/* What a failure of each class costs a history: ordinary least squares, without a constant, of the damage over how
+/* What a failure of each class costs a history: ordinary least squares, without a constant, of the impact over how
  * often each class fails in the span. */
 #include "summarise_internal.h"
 
@@ -22,16 +22,16 @@ void summary_count_failures(fab_summariser *s) {
     }
 }
 
-void summary_add_causes(const fab_summariser *s, double damage, cause_sums *sums) {
+void summary_add_causes(const fab_summariser *s, double impact, cause_sums *sums) {
     for (size_t i = 0; i < CLASSES; i++) {
         sums->x[i] += s->class_count[i];
-        sums->xy[i] += s->class_count[i] * damage;
+        sums->xy[i] += s->class_count[i] * impact;
         for (size_t j = 0; j < CLASSES; j++) {
             sums->xx[i][j] += s->class_count[i] * s->class_count[j];
         }
     }
-    sums->yy += damage * damage;
-    sums->y += damage;
+    sums->yy += impact * impact;
+    sums->y += impact;
     sums->n++;
 }
 
@@ -109,7 +109,7 @@ void summary_find_causes(const cause_sums *sums, fab_study_variant *out) {
     for (size_t i = 0; i < n; i++) {
         fab_cause *c = &out->causes[i];
         *c = (fab_cause){.failures = sums->x[class[i]] / (double)sums->n,
-                         .damage = each[i],
+                         .impact = each[i],
                          .ci95 = fab_student_t((size_t)sums->n - n) * sqrt(variance * inverse[i][i]),
                          .share = sums->y > 0 ? each[i] * sums->x[class[i]] / sums->y : 0};
         (void)snprintf(c->name, sizeof c->name, "%s", fab_failure_classes[class[i]]);

@@ -46,15 +46,15 @@ done:
     return status;
 }
 
-static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_component *c, double damage, bool stops,
+static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_component *c, double impact, bool stops,
                          bool clear) {
     char name[FAB_COMPONENT_NAME_SIZE];
-    if (k->n_components == 0 || damage > k->worst_damage) {
-        k->worst_damage = damage;
+    if (k->n_components == 0 || impact > k->worst_impact) {
+        k->worst_impact = impact;
         k->n_worst = 0;
     }
-    k->n_worst += damage == k->worst_damage;
-    if (damage == k->worst_damage) {
+    k->n_worst += impact == k->worst_impact;
+    if (impact == k->worst_impact) {
         (void)fab_component_name(f, c, name);
         if (k->n_worst == 1 || fab_compare_names(name, k->worst) < 0) {
             (void)snprintf(k->worst, sizeof k->worst, "%s", name);
@@ -63,14 +63,14 @@ static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_c
     k->n_components++;
     k->n_stopping += stops;
     k->n_clear += clear;
-    k->damage += damage;
+    k->impact += impact;
 }
 
-static int by_class_damage(const void *a, const void *b) {
+static int by_class_impact(const void *a, const void *b) {
     const fab_critical_class *x = a;
     const fab_critical_class *y = b;
-    if (x->scenario_damage != y->scenario_damage) {
-        return x->scenario_damage > y->scenario_damage ? -1 : 1;
+    if (x->scenario_impact != y->scenario_impact) {
+        return x->scenario_impact > y->scenario_impact ? -1 : 1;
     }
     return strcmp(x->name, y->name);
 }
@@ -81,7 +81,7 @@ static void describe_class(const fab_summariser *s, size_t variant, size_t k, fa
     (void)snprintf(out->name, sizeof out->name, "%s", s->table.class_name[k]);
     out->n_scenarios = s->table.class_scenarios[k];
     out->n_stopped = r->n_stopped;
-    out->scenario_damage = summary_mean_damage(r);
+    out->scenario_impact = summary_mean_impact(r);
     out->is_clear = summary_is_clear(s, variant, r);
 }
 
@@ -94,22 +94,22 @@ fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_stu
     }
     for (uint32_t i = 0; status == FAB_OK && i < t->n; i++) {
         const record *r = &t->record[i * s->n_variants + variant];
-        double damage = summary_mean_damage(r);
-        if (!isnan(damage)) {
-            add_to_class(&out->classes[t->class_of[i]], s->request.fabric, &t->component[i], damage,
+        double impact = summary_mean_impact(r);
+        if (!isnan(impact)) {
+            add_to_class(&out->classes[t->class_of[i]], s->request.fabric, &t->component[i], impact,
                          r->n_stopped == t->n_scenarios[i], summary_is_clear(s, variant, r));
         }
     }
     for (size_t k = 0; status == FAB_OK && k < t->n_classes; k++) {
         fab_critical_class *c = &out->classes[k];
         if (c->n_components > 0) { /* some of the store's components may not have failed yet */
-            c->damage = c->n_worst == c->n_components ? c->worst_damage : c->damage / (double)c->n_components;
+            c->impact = c->n_worst == c->n_components ? c->worst_impact : c->impact / (double)c->n_components;
             out->classes[kept++] = *c;
         }
     }
     out->n_classes = kept;
     if (kept > 0) {
-        qsort(out->classes, kept, sizeof *out->classes, by_class_damage);
+        qsort(out->classes, kept, sizeof *out->classes, by_class_impact);
     }
     return status;
 }

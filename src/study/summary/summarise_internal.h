@@ -30,9 +30,9 @@ enum {
 /** A component under a variant. */
 typedef struct record {
     uint64_t n_stopped, n_disconnected;
-    uint64_t n_known, n_times, n_ratios; /* scenarios whose damage, slowdown, ratio is known */
-    double damage, squares;              /* sums */
-    double least, most;                  /* damage */
+    uint64_t n_known, n_times, n_ratios; /* scenarios whose impact, slowdown, ratio is known */
+    double impact, squares;              /* sums */
+    double least, most;                  /* impact */
     uint64_t most_scenario;
     double slowdown, worst_slowdown;
     double ratio, worst_ratio;
@@ -40,11 +40,11 @@ typedef struct record {
 
 /** A scenario that may be among the worst. */
 typedef struct candidate {
-    double damage;
+    double impact;
     fab_outcome row;
 } candidate;
 
-/** For least squares of damage over failures by class. */
+/** For least squares of impact over failures by class. */
 typedef struct cause_sums {
     double xx[FAB_FAILURE_N][FAB_FAILURE_N], xy[FAB_FAILURE_N], x[FAB_FAILURE_N], yy, y;
     uint64_t n;
@@ -53,8 +53,8 @@ typedef struct cause_sums {
 typedef struct variant_sums {
     tally tallies[N_TALLIES];
     fab_study_variant out; /* counts; sums until the end where it has means */
-    uint64_t n_damages;
-    double squares; /* of damages */
+    uint64_t n_impacts;
+    double squares; /* of impacts */
     cause_sums causes;
     double access_slowdown; /* sum */
     uint64_t n_access_times;
@@ -67,7 +67,7 @@ typedef struct variant_sums {
 #define CLASSES_MOST 64 /* bits of a set */
 #define CLASS_NAME   64
 
-/** Components: of sets all that there are, of histories those that were met, by a hash of what they are. */
+/** Components: of sets all that there are, of histories those that failed, by a hash of what they are. */
 typedef struct component_table {
     uint32_t *slot; /* shape [n_slots], a power of two: component + 1, or 0; histories alone */
     size_t n_slots;
@@ -89,30 +89,30 @@ struct fab_summariser {
     uint64_t n_done, next; /* the lowest number that may come next */
     fab_scenario history;
     double class_count[FAB_FAILURE_N]; /* failures in the history */
-    uint32_t *met;                     /* shape [met_capacity]: components of the history, each once */
+    uint32_t *failed;                  /* shape [met_capacity]: components of the history, each once */
     size_t met_capacity;
     bool is_single;
     uint64_t n_access; /* scenarios that lose an access link and nothing else */
     component_table table;
     variant_sums *variants;    /* shape [n_variants] */
     fab_study_choice *choices; /* shape [n_engines]: sums */
-    double *damage;            /* shape [n_variants]: of the scenario */
+    double *impact;            /* shape [n_variants]: of the scenario */
 };
 
-/** Damage of an outcome, NAN where nothing is known of it. */
-double summary_damage(const fab_summariser *s, const fab_outcome *row);
+/** Impact of an outcome, NAN where nothing is known of it. */
+double summary_impact(const fab_summariser *s, const fab_outcome *row);
 
 /** All components of sets. */
 fab_status summary_take_components(fab_summariser *s, fab_error *err) FAB_MUST_USE;
 
-/** Finds the components of a history: how many, each once, in s->met. */
-fab_status summary_meet_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) FAB_MUST_USE;
+/** Finds the components of a history: how many, each once, in s->failed. */
+fab_status summary_find_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) FAB_MUST_USE;
 
 /** Counts a scenario under its components and their classes; returns the set of these. */
-uint64_t summary_meet(fab_summariser *s, const uint32_t *component, size_t n);
+uint64_t summary_count_scenario(fab_summariser *s, const uint32_t *component, size_t n);
 
 /** Counts a row likewise. */
-void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
+void summary_count_components(fab_summariser *s, const fab_outcome *row, double impact, const uint32_t *component,
                               size_t n, uint64_t classes);
 
 /** Class of a component, which may be new. */
@@ -121,18 +121,18 @@ fab_status summary_class_of(component_table *t, const fab_fabric *f, const fab_c
 fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_study_variant *out,
                                 fab_error *err) FAB_MUST_USE;
 
-/** Mean damage; NAN: of none. */
-double summary_mean_damage(const record *r);
+/** Mean impact; NAN: of none. */
+double summary_mean_impact(const record *r);
 
 /** Above the mean of all scenarios by more than a draw of as many of them would be, and by its own interval. */
 bool summary_is_clear(const fab_summariser *s, size_t variant, const record *r);
 
 /** Failures of s->history by class, and their part in least squares. */
 void summary_count_failures(fab_summariser *s);
-void summary_add_causes(const fab_summariser *s, double damage, cause_sums *sums);
+void summary_add_causes(const fab_summariser *s, double impact, cause_sums *sums);
 void summary_find_causes(const cause_sums *sums, fab_study_variant *out);
 
-/** Rankings of components, for a variant whose mean damage is known. */
+/** Rankings of components, for a variant whose mean impact is known. */
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) FAB_MUST_USE;
 
 /** Scenarios that stand out, for a variant. */
@@ -141,7 +141,7 @@ fab_status summary_cases(fab_summariser *s, size_t variant, fab_study_variant *o
 /** How servers are joined to the network; false where they are not. */
 bool summary_homing(const fab_fabric *fabric, fab_homing *out);
 
-/** Whether a component is a whole link between NIC and switch, or an end of one. */
+/** Whether a component is an entire link between NIC and switch, or an end of one. */
 bool summary_is_access_loss(const fab_fabric *fabric, const fab_component *c);
 
 #endif

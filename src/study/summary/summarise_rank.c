@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- components that were met ------------------------------------------------------------------------------------- */
+/* --- components that failed ------------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const fab_component *c) {
     uint64_t fraction = 0;
@@ -87,7 +87,7 @@ done:
     return status;
 }
 
-static int by_number(const void *a, const void *b) {
+static int rank_by_number(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a;
     uint32_t y = *(const uint32_t *)b;
     return (x > y) - (x < y);
@@ -104,44 +104,44 @@ done:
     return status;
 }
 
-fab_status summary_meet_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) {
+fab_status summary_find_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) {
     fab_status status = FAB_OK;
-    size_t n_met = 0;
+    size_t n_failed = 0;
     FAB_TRY(fab_scenarios_get(s->request.histories, scenario, &s->history, err));
-    FAB_TRY(FAB_GROW(s->met, s->met_capacity, s->history.n_events + 1, err));
+    FAB_TRY(FAB_GROW(s->failed, s->met_capacity, s->history.n_events + 1, err));
     for (size_t i = 0; i < s->history.n_events; i++) {
         const fab_event *event = &s->history.event[i];
         if (!event->is_repair && event->failure != FAB_FAILURE_SOFTWARE) {
             fab_component c = canonical(event->component);
-            FAB_TRY(find_component(&s->table, s->request.fabric, &c, s->n_variants, &s->met[n_met], err));
-            n_met++;
+            FAB_TRY(find_component(&s->table, s->request.fabric, &c, s->n_variants, &s->failed[n_failed], err));
+            n_failed++;
         }
     }
-    if (n_met > 1) { /* each once: a component may fail again */
+    if (n_failed > 1) { /* each once: a component may fail again */
         size_t kept = 1;
-        qsort(s->met, n_met, sizeof *s->met, by_number);
-        for (size_t i = 1; i < n_met; i++) {
-            if (s->met[i] != s->met[kept - 1]) {
-                s->met[kept++] = s->met[i];
+        qsort(s->failed, n_failed, sizeof *s->failed, rank_by_number);
+        for (size_t i = 1; i < n_failed; i++) {
+            if (s->failed[i] != s->failed[kept - 1]) {
+                s->failed[kept++] = s->failed[i];
             }
         }
-        n_met = kept;
+        n_failed = kept;
     }
-    *out_n = n_met;
+    *out_n = n_failed;
 done:
     return status;
 }
 
-static void add_to_record(record *r, const fab_outcome *row, double damage) {
+static void add_to_record(record *r, const fab_outcome *row, double impact) {
     bool runs = row->state == FAB_OUTCOME_RUNS;
     r->n_stopped += !runs;
     r->n_disconnected += row->n_disconnected > 0;
-    if (!isnan(damage)) {
-        r->most_scenario = r->n_known == 0 || damage > r->most ? row->scenario : r->most_scenario;
-        r->least = r->n_known == 0 || damage < r->least ? damage : r->least;
-        r->most = r->n_known == 0 || damage > r->most ? damage : r->most;
-        r->damage += damage;
-        r->squares += damage * damage;
+    if (!isnan(impact)) {
+        r->most_scenario = r->n_known == 0 || impact > r->most ? row->scenario : r->most_scenario;
+        r->least = r->n_known == 0 || impact < r->least ? impact : r->least;
+        r->most = r->n_known == 0 || impact > r->most ? impact : r->most;
+        r->impact += impact;
+        r->squares += impact * impact;
         r->n_known++;
     }
     if (runs && !isnan(row->slowdown)) {
@@ -156,7 +156,7 @@ static void add_to_record(record *r, const fab_outcome *row, double damage) {
     }
 }
 
-uint64_t summary_meet(fab_summariser *s, const uint32_t *component, size_t n) {
+uint64_t summary_count_scenario(fab_summariser *s, const uint32_t *component, size_t n) {
     component_table *t = &s->table;
     uint64_t classes = 0;
     for (size_t i = 0; i < n; i++) {
@@ -169,15 +169,15 @@ uint64_t summary_meet(fab_summariser *s, const uint32_t *component, size_t n) {
     return classes;
 }
 
-void summary_count_components(fab_summariser *s, const fab_outcome *row, double damage, const uint32_t *component,
+void summary_count_components(fab_summariser *s, const fab_outcome *row, double impact, const uint32_t *component,
                               size_t n, uint64_t classes) {
     const component_table *t = &s->table;
     for (size_t i = 0; i < n; i++) {
-        add_to_record(&t->record[component[i] * s->n_variants + row->variant], row, damage);
+        add_to_record(&t->record[component[i] * s->n_variants + row->variant], row, impact);
     }
     for (size_t k = 0; k < t->n_classes; k++) {
         if ((classes >> k & 1) != 0) {
-            add_to_record(&t->class_record[k * s->n_variants + row->variant], row, damage);
+            add_to_record(&t->class_record[k * s->n_variants + row->variant], row, impact);
         }
     }
 }
@@ -187,19 +187,19 @@ void summary_count_components(fab_summariser *s, const fab_outcome *row, double 
 /* A component of a ranking, by name once it has one. */
 typedef struct ranked {
     uint32_t component;
-    double damage;
+    double impact;
     char name[FAB_COMPONENT_TEXT];
 } ranked;
 
-double summary_mean_damage(const record *r) {
-    return r->n_known == 0 ? NAN : r->least == r->most ? r->least : r->damage / (double)r->n_known;
+double summary_mean_impact(const record *r) {
+    return r->n_known == 0 ? NAN : r->least == r->most ? r->least : r->impact / (double)r->n_known;
 }
 
-static int by_damage(const void *a, const void *b) {
+static int by_impact(const void *a, const void *b) {
     const ranked *x = a;
     const ranked *y = b;
-    if (x->damage != y->damage) {
-        return x->damage > y->damage ? -1 : 1;
+    if (x->impact != y->impact) {
+        return x->impact > y->impact ? -1 : 1;
     }
     return fab_compare_names(x->name, y->name);
 }
@@ -208,16 +208,16 @@ static int by_damage(const void *a, const void *b) {
 typedef struct field {
     size_t variant;
     bool links, clear; /* those alone */
-    double below;      /* with less damage than that */
+    double below;      /* with less impact than that */
 } field;
 
-/* Half the width of the 95 % interval of the mean damage; NAN of one scenario. */
+/* Half the width of the 95 % interval of the mean impact; NAN of one scenario. */
 static double half_interval(const record *r) {
     double n = (double)r->n_known;
     if (r->n_known < 2) {
         return NAN;
     }
-    double mean = summary_mean_damage(r);
+    double mean = summary_mean_impact(r);
     double variance = (r->squares - n * mean * mean) / (n - 1);
     return r->least != r->most && variance > 0 ? fab_student_t((size_t)r->n_known - 1) * sqrt(variance / n) : 0;
 }
@@ -225,63 +225,63 @@ static double half_interval(const record *r) {
 /* Above the mean of all scenarios by more than a draw of as many of them would be, and by its own interval. */
 bool summary_is_clear(const fab_summariser *s, size_t variant, const record *r) {
     const variant_sums *v = &s->variants[variant];
-    double all = (double)v->n_damages;
-    double mean = summary_mean_damage(r);
+    double all = (double)v->n_impacts;
+    double mean = summary_mean_impact(r);
     if (s->is_single) {
         return mean > FAB_SAME_FACTOR;
     }
     if (r->n_known < FAB_CLEAR_SCENARIOS) {
         return false;
     }
-    double above = mean - v->out.damage;
-    double variance = fmax(v->squares / all - v->out.damage * v->out.damage, 0);
+    double above = mean - v->out.impact;
+    double variance = fmax(v->squares / all - v->out.impact * v->out.impact, 0);
     double error = sqrt(variance / (double)r->n_known);
     return above > FAB_SAME_FACTOR && above >= FAB_CLEAR_ERRORS * error && above > half_interval(r);
 }
 
-/* Damage of a component of the field; NAN: it is not in it. */
-static double damage_in(const fab_summariser *s, const field *f, size_t component) {
+/* Impact of a component of the field; NAN: it is not in it. */
+static double impact_in(const fab_summariser *s, const field *f, size_t component) {
     const component_table *t = &s->table;
     const record *r = &t->record[component * s->n_variants + f->variant];
-    double damage = summary_mean_damage(r);
-    bool counts = damage < f->below && (!f->links || t->component[component].kind <= FAB_COMPONENT_PORT);
-    return counts && (!f->clear || summary_is_clear(s, f->variant, r)) ? damage : NAN;
+    double impact = summary_mean_impact(r);
+    bool counts = impact < f->below && (!f->links || t->component[component].kind <= FAB_COMPONENT_PORT);
+    return counts && (!f->clear || summary_is_clear(s, f->variant, r)) ? impact : NAN;
 }
 
-/* Least damage that can be among the `top`, and how many reach it. */
+/* Least impact that can be among the `top`, and how many reach it. */
 static fab_status threshold(const fab_summariser *s, const field *f, double *out, size_t *out_n, fab_error *err) {
     const component_table *t = &s->table;
     fab_status status = FAB_OK;
-    double *damage = NULL;
+    double *impact = NULL;
     size_t n = 0;
-    FAB_TRY(FAB_NEW(damage, t->n, err));
+    FAB_TRY(FAB_NEW(impact, t->n, err));
     for (size_t i = 0; i < t->n; i++) {
-        double mean = damage_in(s, f, i);
+        double mean = impact_in(s, f, i);
         if (!isnan(mean)) {
-            damage[n++] = mean;
+            impact[n++] = mean;
         }
     }
     *out_n = 0;
     *out = -INFINITY;
     if (n > s->request.top) {
         double q = (double)s->request.top / (double)n;
-        fab_quantiles(damage, n, true, &q, 1, out);
+        fab_quantiles(impact, n, true, &q, 1, out);
     }
     for (size_t i = 0; i < n; i++) {
-        *out_n += damage[i] >= *out;
+        *out_n += impact[i] >= *out;
     }
 done:
-    free(damage);
+    free(impact);
     return status;
 }
 
-static void describe(const fab_summariser *s, size_t variant, const ranked *from, fab_critical *out) {
+static void rank_describe(const fab_summariser *s, size_t variant, const ranked *from, fab_critical *out) {
     const fab_component *c = &s->table.component[from->component];
     const record *r = &s->table.record[from->component * s->n_variants + variant];
     *out = (fab_critical){.n_scenarios = s->table.n_scenarios[from->component],
                           .n_stopped = r->n_stopped,
                           .n_disconnected = r->n_disconnected,
-                          .damage = from->damage,
+                          .impact = from->impact,
                           .ci95 = half_interval(r),
                           .mean_slowdown = r->n_times > 0 ? r->slowdown / (double)r->n_times : NAN,
                           .worst_slowdown = r->n_times > 0 ? r->worst_slowdown : NAN,
@@ -301,29 +301,29 @@ static fab_status rank_field(const fab_summariser *s, const field *f, fab_critic
     fab_critical *best = NULL;
     double least = 0;
     size_t n = 0;
-    size_t room = 0;
-    FAB_TRY(threshold(s, f, &least, &room, err));
-    FAB_TRY(FAB_NEW(list, room, err));
+    size_t capacity = 0;
+    FAB_TRY(threshold(s, f, &least, &capacity, err));
+    FAB_TRY(FAB_NEW(list, capacity, err));
     for (uint32_t i = 0; i < t->n; i++) {
-        double mean = damage_in(s, f, i);
+        double mean = impact_in(s, f, i);
         if (mean >= least) {
             list[n].component = i;
-            list[n].damage = mean;
+            list[n].impact = mean;
             (void)fab_component_name(s->request.fabric, &t->component[i], list[n].name);
             n++;
         }
     }
     if (n > 0) {
-        qsort(list, n, sizeof *list, by_damage);
+        qsort(list, n, sizeof *list, by_impact);
     }
     *out_tied = 0;
     for (size_t i = 0; n > s->request.top && i < n; i++) {
-        *out_tied += list[i].damage == least;
+        *out_tied += list[i].impact == least;
     }
     n = n < s->request.top ? n : s->request.top;
     FAB_TRY(FAB_NEW(best, n, err));
     for (size_t i = 0; i < n; i++) {
-        describe(s, f->variant, &list[i], &best[i]);
+        rank_describe(s, f->variant, &list[i], &best[i]);
     }
     *out = best;
     *out_n = n;
@@ -336,7 +336,7 @@ static fab_status rank_components(const fab_summariser *s, field f, fab_ranking 
     uint64_t none = 0;
     fab_status status = rank_field(s, &f, &out->list, &out->n, &out->n_tied, err);
     if (status == FAB_OK && out->n_tied > 0) {
-        f.below = out->list[out->n - 1].damage;
+        f.below = out->list[out->n - 1].impact;
         status = rank_field(s, &f, &out->next, &out->n_next, &none, err);
     }
     return status;
@@ -344,32 +344,32 @@ static fab_status rank_components(const fab_summariser *s, field f, fab_ranking 
 
 /* --- for graphs --------------------------------------------------------------------------------------------------- */
 
-static fab_status find_damage(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
+static fab_status find_impact(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
     const component_table *t = &s->table;
     const fab_fabric *f = s->request.fabric;
     static const fab_node_kind NODES[FAB_COMPONENT_N_KINDS] = {[FAB_COMPONENT_SWITCH] = FAB_NODE_SWITCH,
                                                                [FAB_COMPONENT_NIC] = FAB_NODE_NIC,
                                                                [FAB_COMPONENT_GPU] = FAB_NODE_GPU};
     fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(out->cable_damage, f->n_cables, err));
-    FAB_TRY(FAB_NEW(out->node_damage, f->n_nodes, err));
+    FAB_TRY(FAB_NEW(out->cable_impact, f->n_cables, err));
+    FAB_TRY(FAB_NEW(out->node_impact, f->n_nodes, err));
     for (uint32_t i = 0; i < f->n_cables; i++) {
-        out->cable_damage[i] = NAN;
+        out->cable_impact[i] = NAN;
     }
     for (uint32_t i = 0; i < f->n_nodes; i++) {
-        out->node_damage[i] = NAN;
+        out->node_impact[i] = NAN;
     }
     for (uint32_t i = 0; i < t->n; i++) {
         const fab_component *c = &t->component[i];
-        double damage = summary_mean_damage(&t->record[i * s->n_variants + variant]);
+        double impact = summary_mean_impact(&t->record[i * s->n_variants + variant]);
         double *at = NULL;
         if (c->kind <= FAB_COMPONENT_PORT) {
-            at = &out->cable_damage[c->id >> 1];
+            at = &out->cable_impact[c->id >> 1];
         } else if (c->kind <= FAB_COMPONENT_GPU) {
-            at = &out->node_damage[f->first[NODES[c->kind]] + c->id];
+            at = &out->node_impact[f->first[NODES[c->kind]] + c->id];
         }
-        if (at != NULL && c->fraction == 0 && !(damage <= *at)) { /* the larger, of a link and its ports */
-            *at = isnan(damage) ? *at : damage;
+        if (at != NULL && c->fraction == 0 && !(impact <= *at)) { /* the larger, of a link and its ports */
+            *at = isnan(impact) ? *at : impact;
         }
     }
 done:
@@ -382,8 +382,8 @@ fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_varia
     FAB_TRY(rank_components(s, (field){variant, true, false, INFINITY}, &out->links, err));
     FAB_TRY(rank_components(s, (field){variant, false, true, INFINITY}, &out->clear, err));
     FAB_TRY(summary_find_classes(s, variant, out, err));
-    if (s->request.keep_damage) {
-        FAB_TRY(find_damage(s, variant, out, err));
+    if (s->request.keep_impact) {
+        FAB_TRY(find_impact(s, variant, out, err));
     }
 done:
     return status;

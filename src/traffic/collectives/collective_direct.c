@@ -30,7 +30,7 @@ static void emit_mesh(const fab_collective *c, fab_sink *sink) {
                                          .step = part,
                                          .n = 1,
                                          .bytes = c->bytes / c->r,
-                                         .n_lanes = 1});
+                                         .n_shards = 1});
         }
     }
 }
@@ -60,8 +60,8 @@ static void emit_shifted(const fab_collective *c, fab_sink *sink) {
                                          .step = step,
                                          .n = 1,
                                          .bytes = c->bytes / c->r,
-                                         .lane = step,
-                                         .n_lanes = 1,
+                                         .shard = step,
+                                         .n_shards = 1,
                                          .after = step > 0});
         }
     }

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static fab_status check(const fab_collective *c, fab_error *err) {
+static fab_status exchange_check(const fab_collective *c, fab_error *err) {
     if ((c->r & (c->r - 1)) != 0) {
         return fab_fail(err, FAB_EINPUT, NULL,
                         "recursive %s needs a power of two of ranks in a group, not %" PRIu32
@@ -38,7 +38,7 @@ static uint32_t distance_at(const fab_collective *c, uint32_t step, uint32_t *ou
     return distance;
 }
 
-static void describe(const fab_collective *c, uint32_t part, fab_part *out) {
+static void exchange_describe(const fab_collective *c, uint32_t part, fab_part *out) {
     uint32_t parts = 0;
     uint32_t distance = distance_at(c, part, &parts);
     out->steps = 1;
@@ -62,10 +62,10 @@ static void emit(const fab_collective *c, fab_sink *sink) {
                                          .step = step,
                                          .n = 1,
                                          .bytes = c->bytes / c->r * parts,
-                                         .n_lanes = 1});
+                                         .n_shards = 1});
         }
     }
 }
 
 const struct fab_algorithm_rules fab_rules_exchange = {
-    .check = check, .n_parts = n_parts, .part = describe, .emit = emit};
+    .check = exchange_check, .n_parts = n_parts, .part = exchange_describe, .emit = emit};

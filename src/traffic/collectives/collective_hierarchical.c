@@ -101,7 +101,7 @@ static void describe_hierarchical(const fab_collective *c, uint32_t part, fab_pa
     }
 }
 
-/* Lanes of a part: one for each chunk of a ring. `like` says part, step and whether the ring waits. */
+/* Shards of a part: one for each chunk of a ring. `like` says part, step and whether the ring waits. */
 static void emit_in_domains(const fab_collective *c, const fab_edge *like, fab_sink *sink) {
     uint32_t k = k_of(c);
     for (uint32_t g = 0; g < m_of(c); g++) {
@@ -121,14 +121,14 @@ static void emit_across(const fab_collective *c, const fab_edge *like, fab_sink 
     }
 }
 
-/* Parts have lanes of their own: a ring is shorter than r. */
+/* Parts have shards of their own: a ring is shorter than r. */
 static void emit_stages(const fab_collective *c, void (*across)(const fab_collective *, const fab_edge *, fab_sink *),
                         fab_sink *sink) {
     fab_edge like = {.step = 0};
     for (uint32_t part = 0; part < staged_parts(c); part++) {
         fab_part shape;
         like.part = part;
-        like.lane = part * c->r;
+        like.shard = part * c->r;
         like.after = part > 0;
         if (stage_of(c, part) == ACROSS) {
             across(c, &like, sink);
@@ -196,7 +196,7 @@ static void emit_rail_aligned(const fab_collective *c, fab_sink *sink) {
                                              .to = rank_at(c, g, b),
                                              .n = 1,
                                              .bytes = c->bytes / c->r * m,
-                                             .n_lanes = 1});
+                                             .n_shards = 1});
             }
         }
     }
@@ -210,7 +210,7 @@ static void emit_rail_aligned(const fab_collective *c, fab_sink *sink) {
                                          .step = 1,
                                          .n = 1,
                                          .bytes = c->bytes / c->r * k,
-                                         .n_lanes = 1});
+                                         .n_shards = 1});
         }
     }
 }
@@ -253,7 +253,7 @@ static void describe_in_network(const fab_collective *c, uint32_t part, fab_part
 }
 
 /* Pod and leaf of the first NIC of a GPU. */
-static uint64_t leaf_of(const fab_fabric *f, uint32_t gpu) {
+static uint64_t hierarchical_leaf_of(const fab_fabric *f, uint32_t gpu) {
     uint32_t nic = 0;
     if (fab_nics_of_gpu(f, gpu, &nic) == 0) {
         return 0;
@@ -282,11 +282,11 @@ static bool is_before(const leaf_place *a, const leaf_place *b) {
 static void order_by_leaf(const fab_collective *c, uint32_t *ranks, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
         uint32_t rank = ranks[i];
-        leaf_place here = {leaf_of(c->fabric, c->members[rank]), c->members[rank], rank};
+        leaf_place here = {hierarchical_leaf_of(c->fabric, c->members[rank]), c->members[rank], rank};
         uint32_t at = i;
         for (; at > 0; at--) {
             uint32_t other = ranks[at - 1];
-            leaf_place there = {leaf_of(c->fabric, c->members[other]), c->members[other], other};
+            leaf_place there = {hierarchical_leaf_of(c->fabric, c->members[other]), c->members[other], other};
             if (!is_before(&here, &there)) {
                 break;
             }
@@ -309,7 +309,7 @@ static void emit_tree(const fab_collective *c, const fab_edge *like, fab_sink *s
             edge.from = ring[i];
             edge.to = ring[(i + 1) % m];
             edge.n = 1;
-            edge.n_lanes = 1;
+            edge.n_shards = 1;
             edge.bytes = c->bytes / k_of(c);
             sink->edge(sink, &edge);
         }

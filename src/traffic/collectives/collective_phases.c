@@ -30,7 +30,7 @@ typedef struct flow_sink {
     fab_error *err;
 } flow_sink;
 
-static void add_flow(flow_sink *s, uint32_t part, uint32_t from, uint32_t to, double bytes) {
+static void collective_add_flow(flow_sink *s, uint32_t part, uint32_t from, uint32_t to, double bytes) {
     fab_phase_builder *builder = &s->builders[part];
     if (builder->phase.n_flows >= builder->capacity && s->status == FAB_OK) {
         if (builder->phase.n_flows >= FAB_MAX_LISTED_FLOWS) {
@@ -49,7 +49,7 @@ static void add_flow(flow_sink *s, uint32_t part, uint32_t from, uint32_t to, do
 static void take_edge(fab_sink *sink, const fab_edge *edge) {
     flow_sink *s = (flow_sink *)sink;
     if (!s->c->algorithm->rules->merges) {
-        add_flow(s, edge->part, edge->from, edge->to, edge->bytes);
+        collective_add_flow(s, edge->part, edge->from, edge->to, edge->bytes);
         return;
     }
     if (s->status == FAB_OK) {
@@ -71,7 +71,7 @@ static void take_ring(fab_sink *sink, uint32_t part, double bytes) {
     }
 }
 
-static int compare(const void *a, const void *b) {
+static int collective_compare(const void *a, const void *b) {
     const record *x = a;
     const record *y = b;
     if (x->part != y->part) {
@@ -86,14 +86,14 @@ static int compare(const void *a, const void *b) {
 /* Edges of one pair in one part carry equal bytes, so that their order does not matter. */
 static void merge_records(flow_sink *s) {
     if (s->n_records > 0) {
-        qsort(s->records, s->n_records, sizeof *s->records, compare);
+        qsort(s->records, s->n_records, sizeof *s->records, collective_compare);
     }
     for (size_t i = 0; i < s->n_records;) {
         record sum = s->records[i];
-        for (i++; i < s->n_records && compare(&s->records[i], &sum) == 0; i++) {
+        for (i++; i < s->n_records && collective_compare(&s->records[i], &sum) == 0; i++) {
             sum.bytes += s->records[i].bytes;
         }
-        add_flow(s, sum.part, sum.from, sum.to, sum.bytes);
+        collective_add_flow(s, sum.part, sum.from, sum.to, sum.bytes);
     }
     s->n_records = 0;
 }
@@ -200,7 +200,7 @@ static void take_mesh(fab_sink *sink, uint32_t part, double bytes) {
     for (uint32_t from = 0; from < s->c->r; from++) {
         for (uint32_t to = 0; to < s->c->r; to++) {
             if (to != from) {
-                add_flow(s, part, from, to, bytes);
+                collective_add_flow(s, part, from, to, bytes);
             }
         }
     }
@@ -297,13 +297,13 @@ static fab_status check_set(const fab_collective_set *set, const fab_algorithm *
     return status;
 }
 
-fab_status fab_collective_list(const fab_collective_set *set, const fab_algorithm **out, size_t *out_n, char *out_left,
-                               size_t left_size, fab_error *err) {
+fab_status fab_collective_list(const fab_collective_set *set, const fab_algorithm **out, size_t *out_n,
+                               char *out_excluded, size_t excluded_size, fab_error *err) {
     fab_status status = FAB_OK;
     fab_layout layout = {.slot = NULL};
     size_t n = 0;
     FAB_TRY(fab_layout_init(&layout, set->fabric, set->r, err));
-    out_left[0] = '\0';
+    out_excluded[0] = '\0';
     for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
         if (a->operation != set->operation) {
             continue;
@@ -315,7 +315,7 @@ fab_status fab_collective_list(const fab_collective_set *set, const fab_algorith
         } else if (one != FAB_EINPUT && one != FAB_EUNSUPPORTED) {
             FAB_FAIL(err, one, why.where, "%s", why.text);
         } else {
-            fab_append(out_left, left_size, "%s%s", out_left[0] != '\0' ? ", " : "", a->name);
+            fab_append(out_excluded, excluded_size, "%s%s", out_excluded[0] != '\0' ? ", " : "", a->name);
         }
     }
     *out_n = n;
@@ -325,12 +325,12 @@ done:
 }
 
 fab_status fab_collective_try(const fab_collective_set *set, const fab_algorithm *algorithm, fab_traffic *traffic,
-                              bool *out_added, char *out_left, size_t left_size, fab_error *err) {
+                              bool *out_added, char *out_excluded, size_t excluded_size, fab_error *err) {
     fab_error why = {.code = FAB_OK};
     fab_status status = fab_collective_add(set, algorithm, traffic, &why);
     *out_added = status == FAB_OK;
     if (status == FAB_EINPUT || status == FAB_EUNSUPPORTED) {
-        fab_append(out_left, left_size, "%s%s", out_left[0] != '\0' ? ", " : "", algorithm->name);
+        fab_append(out_excluded, excluded_size, "%s%s", out_excluded[0] != '\0' ? ", " : "", algorithm->name);
         return FAB_OK;
     }
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
@@ -366,7 +366,8 @@ static fab_status compare_times(const fab_collective_set *set, fab_traffic *traf
     return FAB_OK;
 }
 
-static void tell(const contender *best, const contender *second, const char *left, char *out, size_t size) {
+static void collective_tell(const contender *best, const contender *second, const char *excluded, char *out,
+                            size_t size) {
     char time[40];
     (void)snprintf(out, size, "auto takes %s, %s by the cost model", best->algorithm->name,
                    fab_quantity_format(time, best->time_s, FAB_UNIT_TIME));
@@ -374,8 +375,8 @@ static void tell(const contender *best, const contender *second, const char *lef
         fab_append(out, size, "; next %s, %s", second->algorithm->name,
                    fab_quantity_format(time, second->time_s, FAB_UNIT_TIME));
     }
-    if (left[0] != '\0') {
-        fab_append(out, size, "; too large: %s", left);
+    if (excluded[0] != '\0') {
+        fab_append(out, size, "; too large: %s", excluded);
     }
 }
 
@@ -387,9 +388,9 @@ fab_status fab_collective_add_fastest(const fab_collective_set *set, fab_traffic
     contender second = {.algorithm = NULL};
     size_t n = 0;
     size_t first = traffic->n_phases;
-    char left[160];
+    char excluded[160];
     char large[96] = "";
-    FAB_TRY(fab_collective_list(set, list, &n, left, sizeof left, err));
+    FAB_TRY(fab_collective_list(set, list, &n, excluded, sizeof excluded, err));
     for (size_t i = 0; i < n; i++) {
         size_t start = traffic->n_phases;
         bool added = false;
@@ -406,7 +407,7 @@ fab_status fab_collective_add_fastest(const fab_collective_set *set, fab_traffic
     for (size_t i = first; i < traffic->n_phases; i++) {
         traffic->phases[i].run = first > 0 ? traffic->phases[first - 1].run + 1 : 0;
     }
-    tell(&best, &second, large, out_note, note_size);
+    collective_tell(&best, &second, large, out_note, note_size);
 done:
     return status;
 }

@@ -1,6 +1,6 @@
 /*
  * Rings: r-1 steps to the next rank with S/r each, once for an all-gather or a reduce-scatter and twice for an
- * all-reduce; and chains, a ring without the edge into rank 0, that carry a broadcast or a reduce in pieces.
+ * all-reduce; and chains, a ring without the edge into rank 0, that carry a broadcast or a reduce in chunks.
  *
  * Channels are those of rings.c: channel c enters and leaves a unit (server, or scale-up domain where that is larger)
  * at places that turn with c, so that every NIC is used by one channel. One channel alone goes in the order of ranks.
@@ -65,8 +65,8 @@ void fab_ring_edges(const uint32_t *ranks, uint32_t n, uint32_t n_passes, double
         edge.bytes = bytes;
         /* In step t, place i passes on chunk i - 1 - t: so chunk i of a reduce-scatter ends with its place, complete.
          */
-        edge.n_lanes = n;
-        edge.first_lane = (i + n - 1) % n;
+        edge.n_shards = n;
+        edge.first_shard = (i + n - 1) % n;
         edge.turn = n - 1;
         sink->edge(sink, &edge);
     }
@@ -79,7 +79,7 @@ static void emit_ring(const fab_collective *c, fab_sink *sink) {
         return;
     }
     for (uint32_t channel = 0; channel < c->n_channels; channel++) {
-        const fab_edge like = {.lane = channel * c->r};
+        const fab_edge like = {.shard = channel * c->r};
         fab_channel_order(c, channel, c->layout->order);
         fab_ring_edges(c->layout->order, c->r, fab_passes(c->operation), bytes / c->n_channels, &like, sink);
     }
@@ -110,7 +110,7 @@ const struct fab_algorithm_rules fab_rules_ring = {
 
 /* --- chains ------------------------------------------------------------------------------------------------------- */
 
-/* Piece p goes from place i to place i + 1 in step i + p; towards rank 0, from i + 1 to i in step r - 2 - i + p. */
+/* Chunk p goes from place i to place i + 1 in step i + p; towards rank 0, from i + 1 to i in step r - 2 - i + p. */
 static void emit_chain(const fab_collective *c, fab_sink *sink) {
     uint32_t *order = c->layout->order;
     bool from_root = c->operation == FAB_BROADCAST;
@@ -126,10 +126,10 @@ static void emit_chain(const fab_collective *c, fab_sink *sink) {
             sink->edge(sink, &(fab_edge){.from = from_root ? near : far,
                                          .to = from_root ? far : near,
                                          .step = from_root ? i : c->r - 2 - i,
-                                         .n = c->pieces,
+                                         .n = c->chunks,
                                          .bytes = c->bytes / c->n_channels,
-                                         .lane = channel * c->pieces,
-                                         .n_lanes = c->pieces,
+                                         .shard = channel * c->chunks,
+                                         .n_shards = c->chunks,
                                          .turn = 1});
         }
     }

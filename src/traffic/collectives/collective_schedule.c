@@ -8,7 +8,7 @@
 
 typedef struct message {
     uint32_t from, to; /* ranks */
-    uint32_t part, step, lane;
+    uint32_t part, step, shard;
     bool after;
     double bytes;
 } message;
@@ -26,12 +26,12 @@ static void take_edge(fab_sink *sink, const fab_edge *edge) {
     uint32_t last = edge->step + edge->n;
     s->n_steps = last > s->n_steps ? last : s->n_steps;
     for (uint32_t t = 0; t < edge->n && s->messages != NULL; t++) {
-        uint64_t lane = (edge->first_lane + (uint64_t)t * edge->turn) % edge->n_lanes;
+        uint64_t shard = (edge->first_shard + (uint64_t)t * edge->turn) % edge->n_shards;
         s->messages[s->n + t] = (message){.from = edge->from,
                                           .to = edge->to,
                                           .part = edge->part,
                                           .step = edge->step + t,
-                                          .lane = edge->lane + (uint32_t)lane,
+                                          .shard = edge->shard + (uint32_t)shard,
                                           .after = edge->after,
                                           .bytes = edge->bytes / edge->n};
     }
@@ -64,7 +64,7 @@ done:
 
 /* --- who waits ---------------------------------------------------------------------------------------------------- */
 
-/* A message that reaches a rank, by a key of two parts: lane and step, or part and step. */
+/* A message that reaches a rank, by a key of two parts: shard and step, or part and step. */
 typedef struct arrival {
     uint32_t key, step;
     uint64_t message;
@@ -75,7 +75,7 @@ typedef struct arrivals {
     arrival *list;   /* of each rank by key, step, message */
 } arrivals;
 
-static int compare(const void *a, const void *b) {
+static int schedule_compare(const void *a, const void *b) {
     const arrival *x = a;
     const arrival *y = b;
     if (x->key != y->key) {
@@ -104,10 +104,11 @@ static fab_status arrivals_init(arrivals *a, const message *messages, uint64_t n
     }
     for (uint64_t i = 0; i < n; i++) {
         const message *m = &messages[i];
-        a->list[at[m->to]++] = (arrival){by_part ? m->part : m->lane, m->step, i};
+        a->list[at[m->to]++] = (arrival){by_part ? m->part : m->shard, m->step, i};
     }
     for (uint32_t rank = 0; rank < r; rank++) {
-        qsort(a->list + a->first[rank], (size_t)(a->first[rank + 1] - a->first[rank]), sizeof *a->list, compare);
+        qsort(a->list + a->first[rank], (size_t)(a->first[rank + 1] - a->first[rank]), sizeof *a->list,
+              schedule_compare);
     }
 done:
     free(at);
@@ -115,7 +116,8 @@ done:
 }
 
 /* Arrivals at a rank with this key in earlier steps: [*out_first, return). */
-static uint64_t find(const arrivals *a, uint32_t rank, uint32_t key, uint32_t before_step, uint64_t *out_first) {
+static uint64_t schedule_find(const arrivals *a, uint32_t rank, uint32_t key, uint32_t before_step,
+                              uint64_t *out_first) {
     uint64_t low[2] = {a->first[rank], a->first[rank]};
     for (int which = 0; which < 2; which++) {
         uint64_t high = a->first[rank + 1];
@@ -137,21 +139,21 @@ typedef void visit_wait(void *context, uint64_t waiter, uint64_t waits_for);
 typedef struct graph {
     const message *messages;
     uint64_t n;
-    arrivals by_lane, by_part;
+    arrivals by_shard, by_part;
 } graph;
 
 static void each_wait(const graph *g, visit_wait *visit, void *context) {
     for (uint64_t i = 0; i < g->n; i++) {
         const message *m = &g->messages[i];
         uint64_t first = 0;
-        uint64_t end = find(&g->by_lane, m->from, m->lane, m->step, &first);
+        uint64_t end = schedule_find(&g->by_shard, m->from, m->shard, m->step, &first);
         for (uint64_t a = first; a < end; a++) {
-            visit(context, i, g->by_lane.list[a].message);
+            visit(context, i, g->by_shard.list[a].message);
         }
         if (!m->after || m->part == 0) {
             continue;
         }
-        end = find(&g->by_part, m->from, m->part - 1, UINT32_MAX, &first);
+        end = schedule_find(&g->by_part, m->from, m->part - 1, UINT32_MAX, &first);
         for (uint64_t a = end; a > first && g->by_part.list[a - 1].step == g->by_part.list[end - 1].step; a--) {
             visit(context, i, g->by_part.list[a - 1].message);
         }
@@ -178,7 +180,7 @@ static uint64_t count_all(const graph *g) {
     for (uint64_t i = 0; i < g->n && n <= FAB_MAX_WAITS; i++) {
         const message *m = &g->messages[i];
         uint64_t first = 0;
-        n += find(&g->by_lane, m->from, m->lane, m->step, &first) - first;
+        n += schedule_find(&g->by_shard, m->from, m->shard, m->step, &first) - first;
     }
     return n;
 }
@@ -253,7 +255,7 @@ done:
 }
 
 fab_status fab_collective_schedule(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                                   const fab_communicator *communicator, uint32_t pieces, fab_message_list *out,
+                                   const fab_communicator *communicator, uint32_t chunks, fab_message_list *out,
                                    fab_error *err) {
     fab_status status = FAB_OK;
     fab_layout layout = {.slot = NULL};
@@ -262,23 +264,23 @@ fab_status fab_collective_schedule(const fab_algorithm *algorithm, const fab_fab
     message_sink sink = {.n = 0};
     graph g = {.messages = NULL};
     fab_collective c;
-    if (pieces < 1 || pieces > UINT16_MAX) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "%" PRIu32 " pieces are outside 1 to %d", pieces, UINT16_MAX);
+    if (chunks < 1 || chunks > UINT16_MAX) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "%" PRIu32 " chunks are outside 1 to %d", chunks, UINT16_MAX);
     }
     FAB_TRY(fab_layout_init(&layout, fabric, communicator->n, err));
     fab_layout_set(&layout, communicator->members, communicator->n);
     FAB_TRY(fab_collective_init(algorithm, &layout, communicator, &c, err));
-    c.pieces = pieces;
+    c.chunks = chunks;
     FAB_TRY(make_messages(&c, &messages, &sink, err));
     g = (graph){.messages = messages, .n = sink.n};
-    FAB_TRY(arrivals_init(&g.by_lane, messages, sink.n, c.r, false, err));
+    FAB_TRY(arrivals_init(&g.by_shard, messages, sink.n, c.r, false, err));
     FAB_TRY(arrivals_init(&g.by_part, messages, sink.n, c.r, true, err));
     FAB_TRY(copy_messages(&c, messages, sink.n, &made, err));
     FAB_TRY(link_messages(&g, &made, err));
     *out = made;
     made = (fab_message_list){.n_messages = 0};
 done:
-    arrivals_release(&g.by_lane);
+    arrivals_release(&g.by_shard);
     arrivals_release(&g.by_part);
     free(messages);
     fab_message_list_release(&made);

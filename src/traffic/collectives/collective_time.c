@@ -35,7 +35,7 @@ static void add_outside(const fab_fabric *f, double *nics, uint32_t gpu, double 
     }
 }
 
-static void add_flow(ends *e, uint32_t src, uint32_t dst, double bytes) {
+static void collective_time_add_flow(ends *e, uint32_t src, uint32_t dst, double bytes) {
     if (fab_domain_of(e->fabric, src) == fab_domain_of(e->fabric, dst)) {
         e->port_out[src] += bytes;
         e->port_in[dst] += bytes;
@@ -79,7 +79,7 @@ static double slower(double worst, double out, double in, double rate_bps) {
     return time > worst ? time : worst;
 }
 
-/* Seconds of the busiest end; infinite where bytes meet no link. */
+/* Seconds of the busiest end; infinite where bytes cross no link. */
 static double busiest(const ends *e) {
     const fab_fabric *f = e->fabric;
     double worst = 0;
@@ -109,7 +109,7 @@ fab_status fab_collective_time(const fab_fabric *fabric, const fab_phase *phases
             add_all(&e, &phase->all);
         }
         for (uint64_t flow = 0; status == FAB_OK && phase->all.n == 0 && flow < phase->n_flows; flow++) {
-            add_flow(&e, phase->src[flow], phase->dst[flow], (double)phase->bytes[flow]);
+            collective_time_add_flow(&e, phase->src[flow], phase->dst[flow], (double)phase->bytes[flow]);
         }
         if (status == FAB_OK) {
             double latency = e.leaves ? FAB_STEP_NETWORK_S : FAB_STEP_DOMAIN_S;

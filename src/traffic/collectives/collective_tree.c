@@ -35,7 +35,7 @@ static uint32_t depth_of(uint32_t x, uint32_t m) {
 /* An edge of a tree, `depth` edges from the root at its far end, in a tree of depth `most`. */
 typedef struct tree_edge {
     uint32_t child, parent, depth, most;
-    uint32_t lane;
+    uint32_t shard;
     double bytes;
 } tree_edge;
 
@@ -44,10 +44,10 @@ static void emit_edge(const fab_collective *c, const tree_edge *t, fab_sink *sin
     fab_edge edge = {.from = t->child,
                      .to = t->parent,
                      .step = t->most - t->depth,
-                     .n = c->pieces,
+                     .n = c->chunks,
                      .bytes = t->bytes,
-                     .lane = t->lane,
-                     .n_lanes = c->pieces,
+                     .shard = t->shard,
+                     .n_shards = c->chunks,
                      .turn = 1};
     if (c->operation != FAB_BROADCAST) {
         sink->edge(sink, &edge);
@@ -80,7 +80,7 @@ static void emit_tree(const fab_collective *c, fab_sink *sink) {
     tree_edge t = {.most = fab_log2_up(m) + k - 1, .bytes = c->bytes / n_trees(c) / c->n_channels};
     for (uint32_t channel = 0; channel < c->n_channels; channel++) {
         for (uint32_t tree = 0; tree < n_trees(c); tree++) {
-            t.lane = (channel * n_trees(c) + tree) * c->pieces;
+            t.shard = (channel * n_trees(c) + tree) * c->chunks;
             for (uint32_t x = 0; x < m; x++) {
                 uint32_t node = tree == 0 ? x : second_node(x, m);
                 uint32_t depth = depth_of(x, m);
@@ -172,7 +172,7 @@ static void emit_binomial(const fab_collective *c, fab_sink *sink) {
                                          .step = step,
                                          .n = 1,
                                          .bytes = c->bytes,
-                                         .n_lanes = 1});
+                                         .n_shards = 1});
         }
     }
 }

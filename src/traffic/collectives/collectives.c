@@ -98,7 +98,7 @@ fab_status fab_collective_init(const fab_algorithm *algorithm, const fab_layout 
                         .members = communicator->members,
                         .r = communicator->n,
                         .channels = communicator->channels,
-                        .pieces = 1,
+                        .chunks = 1,
                         .bytes = communicator->bytes};
     fab_status status = FAB_OK;
     if (c.r < 2) {

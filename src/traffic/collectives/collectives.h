@@ -46,7 +46,7 @@ typedef struct fab_collective {
     uint32_t r;
     uint32_t channels;   /* asked for; 0: as many as there can be */
     uint32_t n_channels; /* of rings and trees */
-    uint32_t pieces;
+    uint32_t chunks;
     double bytes; /* S */
 } fab_collective;
 
@@ -57,15 +57,15 @@ typedef struct fab_part {
     char text[128]; /* bytes of a rank, in words */
 } fab_part;
 
-/* `n` messages from a rank to another, one a step. Message t is on lane `lane + (first_lane + t turn) mod n_lanes`: it
-   waits for all messages of its lane that reach its source in earlier steps. */
+/* `n` messages from a rank to another, one a step. Message t is on shard `shard + (first_shard + t turn) mod n_shards`:
+   it waits for all messages of its shard that reach its source in earlier steps. */
 typedef struct fab_edge {
     uint32_t from, to; /* ranks */
     uint32_t part;
     uint32_t step; /* of the first message, counted over all parts */
     uint32_t n;
     double bytes; /* of all of them */
-    uint32_t lane, n_lanes, first_lane, turn;
+    uint32_t shard, n_shards, first_shard, turn;
     bool after; /* waits as well for the last messages of the part before that reach its source */
 } fab_edge;
 
@@ -122,7 +122,7 @@ uint32_t fab_ring_channels(const fab_collective *c);
 /* Ranks in the order in which channel `channel` visits them; shape [r]. */
 void fab_channel_order(const fab_collective *c, uint32_t channel, uint32_t *out);
 
-/* Edges of a ring over `n` ranks, n_passes (n - 1) steps from `like->step` on; lanes from `like->lane` on, n of them.
+/* Edges of a ring over `n` ranks, n_passes (n - 1) steps from `like->step` on; shards from `like->shard` on, n of them.
  */
 void fab_ring_edges(const uint32_t *ranks, uint32_t n, uint32_t n_passes, double bytes, const fab_edge *like,
                     fab_sink *sink);
@@ -150,12 +150,12 @@ fab_status fab_collective_add(const fab_collective_set *set, const fab_algorithm
                               fab_error *err) FAB_MUST_USE;
 
 /* Which algorithms of the operation are defined for every communicator of the set; `out_left` names the others. */
-fab_status fab_collective_list(const fab_collective_set *set, const fab_algorithm **out, size_t *out_n, char *out_left,
-                               size_t left_size, fab_error *err) FAB_MUST_USE;
+fab_status fab_collective_list(const fab_collective_set *set, const fab_algorithm **out, size_t *out_n,
+                               char *out_excluded, size_t excluded_size, fab_error *err) FAB_MUST_USE;
 
 /* As fab_collective_add; where the algorithm cannot be used or listed here, `out_left` gets its name instead. */
 fab_status fab_collective_try(const fab_collective_set *set, const fab_algorithm *algorithm, fab_traffic *traffic,
-                              bool *out_added, char *out_left, size_t left_size, fab_error *err) FAB_MUST_USE;
+                              bool *out_added, char *out_excluded, size_t excluded_size, fab_error *err) FAB_MUST_USE;
 
 /* Appends the phases of the algorithm that takes least time by fab_collective_time(). `out_note` tells about it. */
 fab_status fab_collective_add_fastest(const fab_collective_set *set, fab_traffic *traffic, char *out_note,

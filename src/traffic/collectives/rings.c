@@ -95,7 +95,7 @@ static uint32_t group_by_unit(fab_ring_scratch *scratch, uint32_t size, const ui
 }
 
 /* Bytes of channel c: the remainder goes to the first channels. */
-static uint64_t share(const ring *r, uint32_t c) {
+static uint64_t rings_share(const ring *r, uint32_t c) {
     return r->bytes / r->k + (c < r->bytes % r->k ? 1 : 0);
 }
 
@@ -109,9 +109,10 @@ static void emit_last_unit(const ring *r, uint32_t unit) {
     uint32_t k = r->k;
     for (uint32_t i = 0; i < k; i++) {
         uint32_t before = (i + k - 1) % k;
-        add_local(r, unit, i, (i + 1) % k, share(r, i));
-        add_local(r, unit, (i + 1) % k, before, share(r, i));
-        add_local(r, unit, i, before, r->bytes - share(r, i) - share(r, before) - share(r, (i + k - 2) % k));
+        add_local(r, unit, i, (i + 1) % k, rings_share(r, i));
+        add_local(r, unit, (i + 1) % k, before, rings_share(r, i));
+        add_local(r, unit, i, before,
+                  r->bytes - rings_share(r, i) - rings_share(r, before) - rings_share(r, (i + k - 2) % k));
     }
 }
 
@@ -125,11 +126,11 @@ static void emit_unit(const ring *r, uint32_t unit) {
     for (uint32_t i = 0; i < k; i++) {
         uint32_t before = (i + k - 1) % k;
         if (turned && unit == 0) { /* ascending from c + 2: lacks c+1 -> c+2 */
-            add_local(r, unit, i, (i + 1) % k, r->bytes - share(r, before));
+            add_local(r, unit, i, (i + 1) % k, r->bytes - rings_share(r, before));
         } else if (unit % 2 == 0) { /* descending from c: lacks c+1 -> c */
-            add_local(r, unit, i, before, r->bytes - share(r, before));
+            add_local(r, unit, i, before, r->bytes - rings_share(r, before));
         } else { /* ascending from c + 1: lacks c -> c+1 */
-            add_local(r, unit, i, (i + 1) % k, r->bytes - share(r, i));
+            add_local(r, unit, i, (i + 1) % k, r->bytes - rings_share(r, i));
         }
     }
 }
@@ -149,7 +150,7 @@ static void emit_crossing(const ring *r, uint32_t unit) {
         } else if (last && odd_ring) {
             enter = c;
         }
-        fab_phase_add(r->builder, from[leave], to[enter], share(r, c), r->comm);
+        fab_phase_add(r->builder, from[leave], to[enter], rings_share(r, c), r->comm);
     }
 }
 

@@ -25,7 +25,7 @@ typedef struct cursor {
 } cursor;
 
 /* Records "path:line:column" (the end of a long path) and the text. */
-static fab_status fail_at(const cursor *c, const char *at, fab_status code, fab_error *err, const char *what) {
+static fab_status matrix_fail_at(const cursor *c, const char *at, fab_status code, fab_error *err, const char *what) {
     char where[192];
     char place[48];
     (void)snprintf(place, sizeof place, ":%" PRIu64 ":%zu", c->line, (size_t)(at - c->line_start) + 1);
@@ -49,10 +49,10 @@ static fab_status unexpected(const cursor *c, const char *expected, fab_error *e
         int n = (int)strcspn(c->at, ", \t\r\n");
         (void)snprintf(text, sizeof text, "expected %s, found '%.*s'", expected, n < 1 ? 1 : n > 40 ? 40 : n, c->at);
     }
-    return fail_at(c, c->at, FAB_EINPUT, err, text);
+    return matrix_fail_at(c, c->at, FAB_EINPUT, err, text);
 }
 
-static void skip_blanks(cursor *c) {
+static void matrix_skip_blanks(cursor *c) {
     while (*c->at == ' ' || *c->at == '\t') {
         c->at++;
     }
@@ -76,7 +76,7 @@ static void next_line(cursor *c) {
 /* Moves to the first byte that is neither blank nor comment. */
 static void skip_empty_lines(cursor *c, char comment) {
     for (;;) {
-        skip_blanks(c);
+        matrix_skip_blanks(c);
         if (*c->at == comment) {
             const char *stop = memchr(c->at, '\n', (size_t)(c->end - c->at));
             c->at = stop == NULL ? c->end : stop;
@@ -89,7 +89,7 @@ static void skip_empty_lines(cursor *c, char comment) {
 }
 
 static fab_status expect_line_end(cursor *c, fab_error *err) {
-    skip_blanks(c);
+    matrix_skip_blanks(c);
     if (!at_line_end(c)) {
         return unexpected(c, "the end of the line", err);
     }
@@ -98,7 +98,8 @@ static fab_status expect_line_end(cursor *c, fab_error *err) {
 }
 
 /* Whole number within [min, max]; `name` is what it stands for. */
-static fab_status read_count(cursor *c, const char *name, uint64_t min, uint64_t max, uint64_t *out, fab_error *err) {
+static fab_status matrix_read_count(cursor *c, const char *name, uint64_t min, uint64_t max, uint64_t *out,
+                                    fab_error *err) {
     const char *start = c->at;
     uint64_t value = 0;
     bool overflow = false;
@@ -115,7 +116,7 @@ static fab_status read_count(cursor *c, const char *name, uint64_t min, uint64_t
     if (overflow || value < min || value > max) {
         (void)snprintf(text, sizeof text, "%s %.*s is outside %" PRIu64 " to %" PRIu64, name,
                        (int)(c->at - start < 24 ? c->at - start : 24), start, min, max);
-        return fail_at(c, start, FAB_EINPUT, err, text);
+        return matrix_fail_at(c, start, FAB_EINPUT, err, text);
     }
     *out = value;
     return FAB_OK;
@@ -130,7 +131,7 @@ static fab_status read_bytes(cursor *c, uint64_t *out, fab_error *err) {
     bool decimal = (digits > 0 && (behind == '.' || behind == 'e' || behind == 'E')) ||
                    (behind == '.' && start[1] >= '0' && start[1] <= '9');
     if (!decimal && digits > 0) {
-        return read_count(c, "bytes", 0, INT64_MAX, out, err);
+        return matrix_read_count(c, "bytes", 0, INT64_MAX, out, err);
     }
     if (!decimal) {
         return unexpected(c, negative ? "a number of bytes of at least 0" : "a number of bytes", err);
@@ -138,7 +139,7 @@ static fab_status read_bytes(cursor *c, uint64_t *out, fab_error *err) {
     char *stop = NULL;
     double value = strtod(start, &stop);
     if (!(value < 9.2e18)) {
-        return fail_at(c, start, FAB_EINPUT, err, "bytes above the limit of 9.2e18");
+        return matrix_fail_at(c, start, FAB_EINPUT, err, "bytes above the limit of 9.2e18");
     }
     c->at = stop;
     *out = (uint64_t)(value + 0.5);
@@ -146,13 +147,13 @@ static fab_status read_bytes(cursor *c, uint64_t *out, fab_error *err) {
 }
 
 /* Checks one entry that starts at `start` and adds it. */
-static fab_status add_entry(const cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
-                            fab_phase_builder *builder, fab_error *err) {
+static fab_status matrix_add_entry(const cursor *c, const char *start, uint64_t src, uint64_t dst, uint64_t bytes,
+                                   fab_phase_builder *builder, fab_error *err) {
     if (src == dst) {
-        return fail_at(c, start, FAB_EINPUT, err, "a GPU sends to itself");
+        return matrix_fail_at(c, start, FAB_EINPUT, err, "a GPU sends to itself");
     }
     if (bytes > (uint64_t)INT64_MAX - builder->phase.total_bytes) {
-        return fail_at(c, start, FAB_EINPUT, err, "the bytes of all entries add up to more than 2^63");
+        return matrix_fail_at(c, start, FAB_EINPUT, err, "the bytes of all entries add up to more than 2^63");
     }
     fab_phase_add(builder, (uint32_t)src, (uint32_t)dst, bytes, 0);
     return FAB_OK;
@@ -161,25 +162,25 @@ static fab_status add_entry(const cursor *c, const char *start, uint64_t src, ui
 /* --- CSV ---------------------------------------------------------------------------------------------------------- */
 
 static fab_status read_comma(cursor *c, fab_error *err) {
-    skip_blanks(c);
+    matrix_skip_blanks(c);
     if (*c->at != ',') {
         return unexpected(c, "','", err);
     }
     c->at++;
-    skip_blanks(c);
+    matrix_skip_blanks(c);
     return FAB_OK;
 }
 
 static fab_status read_csv_header(cursor *c, fab_error *err) {
     static const char *const FIELDS[] = {"src", "dst", "bytes"};
     for (size_t i = 0; i < 3; i++) {
-        skip_blanks(c);
+        matrix_skip_blanks(c);
         size_t n = strlen(FIELDS[i]);
         if (strncmp(c->at, FIELDS[i], n) != 0) {
             return unexpected(c, "the header src,dst,bytes", err);
         }
         c->at += n;
-        skip_blanks(c);
+        matrix_skip_blanks(c);
         if (i < 2 && *c->at != ',') {
             return unexpected(c, "the header src,dst,bytes", err);
         }
@@ -188,7 +189,7 @@ static fab_status read_csv_header(cursor *c, fab_error *err) {
     return expect_line_end(c, err);
 }
 
-static fab_status read_csv(cursor *c, fab_phase_builder *builder, fab_error *err) {
+static fab_status matrix_read_csv(cursor *c, fab_phase_builder *builder, fab_error *err) {
     fab_status status = FAB_OK;
     skip_empty_lines(c, '#');
     FAB_TRY(read_csv_header(c, err));
@@ -197,12 +198,12 @@ static fab_status read_csv(cursor *c, fab_phase_builder *builder, fab_error *err
         uint64_t src = 0;
         uint64_t dst = 0;
         uint64_t bytes = 0;
-        FAB_TRY(read_count(c, "source GPU", 0, c->n_gpus - 1, &src, err));
+        FAB_TRY(matrix_read_count(c, "source GPU", 0, c->n_gpus - 1, &src, err));
         FAB_TRY(read_comma(c, err));
-        FAB_TRY(read_count(c, "destination GPU", 0, c->n_gpus - 1, &dst, err));
+        FAB_TRY(matrix_read_count(c, "destination GPU", 0, c->n_gpus - 1, &dst, err));
         FAB_TRY(read_comma(c, err));
         FAB_TRY(read_bytes(c, &bytes, err));
-        FAB_TRY(add_entry(c, start, src, dst, bytes, builder, err));
+        FAB_TRY(matrix_add_entry(c, start, src, dst, bytes, builder, err));
         FAB_TRY(expect_line_end(c, err));
     }
 done:
@@ -215,14 +216,14 @@ static const char MARKET_BANNER[] = "%%MatrixMarket";
 
 /* Word of the header line: one of the first `n_good` of `words` is fine, the others are known but not supported. */
 static fab_status read_word(cursor *c, const char *const *words, size_t n_good, fab_error *err) {
-    skip_blanks(c);
+    matrix_skip_blanks(c);
     size_t n = strcspn(c->at, " \t\r\n");
     for (size_t i = 0; words[i] != NULL; i++) {
         if (strlen(words[i]) == n && strncasecmp(c->at, words[i], n) == 0) {
             if (i >= n_good) {
                 char text[160];
                 (void)snprintf(text, sizeof text, "'%s' matrices are not supported; write '%s'", words[i], words[0]);
-                return fail_at(c, c->at, FAB_EUNSUPPORTED, err, text);
+                return matrix_fail_at(c, c->at, FAB_EUNSUPPORTED, err, text);
             }
             c->at += n;
             return FAB_OK;
@@ -256,11 +257,11 @@ static fab_status read_market(cursor *c, fab_phase_builder *builder, fab_error *
     uint64_t n_entries = 0;
     FAB_TRY(read_market_header(c, err));
     skip_empty_lines(c, '%');
-    FAB_TRY(read_count(c, "rows (GPUs)", 1, c->n_gpus, &rows, err));
-    skip_blanks(c);
-    FAB_TRY(read_count(c, "columns (GPUs)", 1, c->n_gpus, &columns, err));
-    skip_blanks(c);
-    FAB_TRY(read_count(c, "entries", 0, UINT32_MAX, &n_entries, err));
+    FAB_TRY(matrix_read_count(c, "rows (GPUs)", 1, c->n_gpus, &rows, err));
+    matrix_skip_blanks(c);
+    FAB_TRY(matrix_read_count(c, "columns (GPUs)", 1, c->n_gpus, &columns, err));
+    matrix_skip_blanks(c);
+    FAB_TRY(matrix_read_count(c, "entries", 0, UINT32_MAX, &n_entries, err));
     FAB_TRY(expect_line_end(c, err));
     for (uint64_t i = 0; i < n_entries; i++) {
         uint64_t src = 0;
@@ -273,12 +274,12 @@ static fab_status read_market(cursor *c, fab_phase_builder *builder, fab_error *
             (void)snprintf(text, sizeof text, "entry %" PRIu64 " of %" PRIu64, i + 1, n_entries);
             FAB_TRY(unexpected(c, text, err));
         }
-        FAB_TRY(read_count(c, "row", 1, rows, &src, err));
-        skip_blanks(c);
-        FAB_TRY(read_count(c, "column", 1, columns, &dst, err));
-        skip_blanks(c);
+        FAB_TRY(matrix_read_count(c, "row", 1, rows, &src, err));
+        matrix_skip_blanks(c);
+        FAB_TRY(matrix_read_count(c, "column", 1, columns, &dst, err));
+        matrix_skip_blanks(c);
         FAB_TRY(read_bytes(c, &bytes, err));
-        FAB_TRY(add_entry(c, start, src - 1, dst - 1, bytes, builder, err));
+        FAB_TRY(matrix_add_entry(c, start, src - 1, dst - 1, bytes, builder, err));
         FAB_TRY(expect_line_end(c, err));
     }
     skip_empty_lines(c, '%');
@@ -303,7 +304,7 @@ static size_t max_entries(const fab_str *text) {
     return n < text->length / 6 + 1 ? n : text->length / 6 + 1;
 }
 
-static void summarize(const char *path, const fab_phase *phase, fab_traffic *traffic) {
+static void matrix_summarize(const char *path, const fab_phase *phase, fab_traffic *traffic) {
     char flows[32];
     char amount[40];
     (void)snprintf(traffic->summary, sizeof traffic->summary, "matrix %.60s: %s flow%s, %s",
@@ -320,10 +321,10 @@ fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabr
     if (strncasecmp(text->data, MARKET_BANNER, strlen(MARKET_BANNER)) == 0) {
         FAB_TRY(read_market(&c, &builder, err));
     } else {
-        FAB_TRY(read_csv(&c, &builder, err));
+        FAB_TRY(matrix_read_csv(&c, &builder, err));
     }
     FAB_TRY(FAB_NEW(traffic->phases, 1, err));
-    summarize(path, &builder.phase, traffic);
+    matrix_summarize(path, &builder.phase, traffic);
     fab_traffic_take(traffic, &builder);
 done:
     fab_phase_release(&builder.phase);

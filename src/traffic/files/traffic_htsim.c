@@ -34,8 +34,8 @@ typedef struct reader {
     fab_phase_builder builder;
 } reader;
 
-static fab_status read_number(reader *r, const char *what, uint64_t least, uint64_t most, uint64_t *out,
-                              fab_error *err) {
+static fab_status htsim_read_number(reader *r, const char *what, uint64_t least, uint64_t most, uint64_t *out,
+                                    fab_error *err) {
     fab_token t = fab_text_token(r->in);
     if (!fab_token_number(t, out) || *out < least || *out > most) {
         return fab_text_refuse(r->in, t, FAB_EINPUT, err,
@@ -45,13 +45,13 @@ static fab_status read_number(reader *r, const char *what, uint64_t least, uint6
     return FAB_OK;
 }
 
-static fab_status read_count(reader *r, fab_token key, int which, fab_error *err) {
+static fab_status htsim_read_count(reader *r, fab_token key, int which, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t most = which == NODES ? r->n_gpus : UINT32_MAX - 1;
     if (r->line[which] > 0) {
         return fab_text_refuse(r->in, key, FAB_EINPUT, err, "is given twice");
     }
-    FAB_TRY(read_number(r, COUNTS[which], which == NODES ? 1 : 0, most, &r->count[which], err));
+    FAB_TRY(htsim_read_number(r, COUNTS[which], which == NODES ? 1 : 0, most, &r->count[which], err));
     r->line[which] = r->in->line;
     if ((which == TRIGGERS || which == FAILURES) && r->count[which] > 0) {
         FAB_TRY(fab_text_refuse(r->in, key, FAB_EUNSUPPORTED, err, "%s",
@@ -109,7 +109,7 @@ static fab_status read_start(reader *r, fab_error *err) {
 static fab_status read_id(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t id = 0;
-    FAB_TRY(read_number(r, "id", 1, UINT32_MAX, &id, err));
+    FAB_TRY(htsim_read_number(r, "id", 1, UINT32_MAX, &id, err));
     FAB_TRY(FAB_GROW(r->ids, r->ids_capacity, r->n_ids + 1, err));
     r->ids[r->n_ids++] = id;
 done:
@@ -139,7 +139,7 @@ static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
             FAB_TRY(read_start(r, err));
             has_start = true;
         } else if (fab_token_is(t, "size") && !has_size) {
-            FAB_TRY(read_number(r, "size", 0, (uint64_t)1 << 50, &size, err));
+            FAB_TRY(htsim_read_number(r, "size", 0, (uint64_t)1 << 50, &size, err));
             if (size == 0) {
                 FAB_TRY(fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
                                         "0 is a flow without an end; sizes are at least 1 byte"));
@@ -148,7 +148,7 @@ static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
         } else if (fab_token_is(t, "id")) {
             FAB_TRY(read_id(r, err));
         } else if (fab_token_is(t, "prio")) { /* of scheduling: does not move bytes */
-            FAB_TRY(read_number(r, "prio", 0, UINT32_MAX, &ignored, err));
+            FAB_TRY(htsim_read_number(r, "prio", 0, UINT32_MAX, &ignored, err));
         } else {
             FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands where start, size, id or prio was expected"));
         }
@@ -184,12 +184,12 @@ done:
     return status;
 }
 
-static fab_status read_line(reader *r, fab_error *err) {
+static fab_status htsim_read_line(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     fab_token t = fab_text_token(r->in);
     for (int i = 0; i < N_COUNTS && !r->in_body; i++) {
         if (fab_token_is(t, COUNTS[i])) {
-            FAB_TRY(read_count(r, t, i, err));
+            FAB_TRY(htsim_read_count(r, t, i, err));
             return fab_text_expect_end(r->in, err);
         }
     }
@@ -203,7 +203,7 @@ done:
     return status;
 }
 
-static int by_value(const void *a, const void *b) {
+static int htsim_by_value(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a;
     uint64_t y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -220,7 +220,7 @@ static fab_status check_end(reader *r, fab_error *err) {
                         r->n, r->line[CONNECTIONS], r->count[CONNECTIONS]);
     }
     if (r->n_ids > 1) {
-        qsort(r->ids, r->n_ids, sizeof *r->ids, by_value);
+        qsort(r->ids, r->n_ids, sizeof *r->ids, htsim_by_value);
     }
     for (size_t i = 1; i < r->n_ids; i++) {
         if (r->ids[i] == r->ids[i - 1]) {
@@ -236,7 +236,7 @@ static fab_status read_htsim(fab_text *text, const fab_fabric *fabric, fab_traff
     char flows[32];
     char amount[40];
     while (fab_text_next(text)) {
-        FAB_TRY(read_line(&r, err));
+        FAB_TRY(htsim_read_line(&r, err));
     }
     FAB_TRY(check_end(&r, err));
     FAB_TRY(fab_traffic_reserve(traffic, 1, err));

@@ -52,7 +52,8 @@ typedef struct reader {
     size_t n_kinds, kinds_capacity;
 } reader;
 
-static fab_status read_number(const reader *r, const char *what, uint64_t least, uint64_t *out, fab_error *err) {
+static fab_status traffic_simai_read_number(const reader *r, const char *what, uint64_t least, uint64_t *out,
+                                            fab_error *err) {
     fab_token t = fab_text_token(r->in);
     if (!fab_token_number(t, out) || *out < least) {
         return fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s %s: a whole number from %" PRIu64 " on was expected",
@@ -93,21 +94,21 @@ static fab_status read_key(reader *r, fab_token key, fab_error *err) {
     uint64_t value = 0;
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
         if (fab_token_is(key, KEYS[i].name)) {
-            FAB_TRY(read_number(r, KEYS[i].name, KEYS[i].least, KEYS[i].value, err));
+            FAB_TRY(traffic_simai_read_number(r, KEYS[i].name, KEYS[i].least, KEYS[i].value, err));
             return FAB_OK;
         }
     }
     if (fab_token_is(key, "vpp:")) { /* of SimAI's bubbles: sends nothing */
-        FAB_TRY(read_number(r, "vpp:", 0, &value, err));
+        FAB_TRY(traffic_simai_read_number(r, "vpp:", 0, &value, err));
     } else if (fab_token_is(key, "pp_comm") || fab_token_is(key, "pp_comm:")) {
-        FAB_TRY(read_number(r, "pp_comm", 0, &value, err));
+        FAB_TRY(traffic_simai_read_number(r, "pp_comm", 0, &value, err));
         if (value > 0) {
             FAB_TRY(fab_text_refuse(
                 r->in, key, FAB_EUNSUPPORTED, err,
                 "is above 0, but the file does not say how often stages send that; write 0 to leave it out"));
         }
     } else if (fab_token_is(key, "checkpoints:") || fab_token_is(key, "checkpoint_initiates:")) {
-        FAB_TRY(read_number(r, "checkpoints", 0, &value, err));
+        FAB_TRY(traffic_simai_read_number(r, "checkpoints", 0, &value, err));
         if (value > 0) {
             FAB_TRY(fab_text_refuse(r->in, key, FAB_EUNSUPPORTED, err,
                                     "repeats forward passes, which is not supported; list their collectives instead"));
@@ -147,7 +148,7 @@ static fab_status check_sizes(reader *r, fab_token first, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status read_header(reader *r, fab_error *err) {
+static fab_status simai_job_header(reader *r, fab_error *err) {
     fab_status status = FAB_OK;
     size_t which = 0;
     FAB_TRY(fab_text_next(r->in) ? FAB_OK : fab_fail(err, FAB_EINPUT, r->in->path, "is empty"));
@@ -168,7 +169,7 @@ static fab_status read_header(reader *r, fab_error *err) {
     if (!fab_text_next(r->in)) {
         FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends before the number of layers"));
     }
-    FAB_TRY(read_number(r, "number of layers", 1, &r->layers, err));
+    FAB_TRY(traffic_simai_read_number(r, "number of layers", 1, &r->layers, err));
     FAB_TRY(fab_text_expect_end(r->in, err));
 done:
     return status;
@@ -255,10 +256,10 @@ static fab_status read_layer(reader *r, fab_error *err) {
         uint64_t ns = 0;
         kind one = {.pass = pass};
         bool none = false;
-        FAB_TRY(read_number(r, "time", 0, &ns, err));
+        FAB_TRY(traffic_simai_read_number(r, "time", 0, &ns, err));
         fab_token t = fab_text_token(r->in);
         FAB_TRY(read_collective(r, t, pass, &one, &none, err));
-        FAB_TRY(read_number(r, "size", 0, &one.bytes, err));
+        FAB_TRY(traffic_simai_read_number(r, "size", 0, &one.bytes, err));
         if (ns > UINT64_MAX / 2 - r->compute_ns[pass]) {
             FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "follows a time that makes the sum too large"));
         }
@@ -267,7 +268,7 @@ static fab_status read_layer(reader *r, fab_error *err) {
             FAB_TRY(add_kind(r, t, &one, err));
         }
     }
-    FAB_TRY(read_number(r, "update time", 0, &update, err));
+    FAB_TRY(traffic_simai_read_number(r, "update time", 0, &update, err));
     fab_token more = fab_text_token(r->in);
     if (more.length > 0) {
         FAB_TRY(fab_text_refuse(r->in, more, FAB_EINPUT, err, "stands behind the twelve columns of a layer"));
@@ -372,7 +373,7 @@ done:
     return status;
 }
 
-static fab_status summarize(const reader *r, fab_traffic *traffic, fab_error *err) {
+static fab_status simai_summarize(const reader *r, fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
     char number[40];
@@ -403,7 +404,7 @@ done:
 static fab_status read_simai(fab_text *text, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     reader r = {.in = text, .fabric = fabric};
-    FAB_TRY(read_header(&r, err));
+    FAB_TRY(simai_job_header(&r, err));
     FAB_TRY(read_layers(&r, err));
     for (size_t i = 0; i < r.n_kinds; i++) {
         FAB_TRY(add_phase(&r, i, traffic, err));
@@ -411,7 +412,7 @@ static fab_status read_simai(fab_text *text, const fab_fabric *fabric, fab_traff
     if (traffic->n_phases == 0) {
         FAB_FAIL(err, FAB_EINPUT, text->path, "no layer has a collective between two GPUs");
     }
-    FAB_TRY(summarize(&r, traffic, err));
+    FAB_TRY(simai_summarize(&r, traffic, err));
 done:
     free(r.kinds);
     return status;

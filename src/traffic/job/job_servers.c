@@ -32,7 +32,7 @@ typedef struct server_list {
 } server_list;
 
 /* Reads a number at *text and moves behind it. */
-static fab_status read_number(const server_list *list, const char **text, uint64_t *out, fab_error *err) {
+static fab_status servers_read_number(const server_list *list, const char **text, uint64_t *out, fab_error *err) {
     size_t n = strspn(*text, "0123456789");
     if (n == 0) {
         return fab_fail(err, FAB_EINPUT, list->where, "%s '%s': expected a server number at '%.20s' (such as 0-15,20)",
@@ -46,7 +46,7 @@ static fab_status read_number(const server_list *list, const char **text, uint64
 static fab_status read_server(const server_list *list, const char **text, uint32_t *out, fab_error *err) {
     const char *from = *text;
     uint64_t value = 0;
-    fab_status status = read_number(list, text, &value, err);
+    fab_status status = servers_read_number(list, text, &value, err);
     if (status != FAB_OK) {
         return status;
     }
@@ -89,7 +89,7 @@ static fab_status read_range(server_list *list, const char **text, fab_error *er
         FAB_TRY(read_server(list, text, &last, err));
         if (**text == ':') {
             (*text)++;
-            FAB_TRY(read_number(list, text, &stride, err));
+            FAB_TRY(servers_read_number(list, text, &stride, err));
         }
     }
     if (stride == 0 || stride > UINT32_MAX) {
@@ -286,11 +286,11 @@ static fab_status read_candidates(fab_job *job, const fab_design *design, const 
                          job->storage[i]);
             }
         }
-    } else if (spares >= fab_n_whole_servers(fabric)) {
+    } else if (spares >= fab_n_complete_servers(fabric)) {
         FAB_FAIL(err, FAB_EINPUT, job->where, "%" PRIu64 " spare servers of %" PRIu32 " leave none for the job", spares,
-                 fab_n_whole_servers(fabric));
+                 fab_n_complete_servers(fabric));
     } else {
-        for (uint32_t server = 0; server < fab_n_whole_servers(fabric) - (uint32_t)spares; server++) {
+        for (uint32_t server = 0; server < fab_n_complete_servers(fabric) - (uint32_t)spares; server++) {
             if (!used[server]) {
                 job->servers[job->n_servers++] = server;
             }

@@ -31,14 +31,14 @@ static const char *name_of(const sharing *s, size_t job) {
     return s->design->jobs[job].id;
 }
 
-static const char *where_of(const sharing *s, size_t job) {
+static const char *sharing_where_of(const sharing *s, size_t job) {
     return s->design->jobs[job].where;
 }
 
 /* Servers of one job by itself; release. */
 static fab_status find_servers(const sharing *s, size_t job, fab_job *out, fab_error *err) {
     fab_job found = {.spec = s->design->jobs[job]};
-    (void)snprintf(found.where, sizeof found.where, "%s", where_of(s, job));
+    (void)snprintf(found.where, sizeof found.where, "%s", sharing_where_of(s, job));
     fab_job_alone(s->design, job, s->alone);
     fab_status status = fab_job_find_servers(&found, s->alone, s->fabric, err);
     if (status == FAB_OK) {
@@ -50,7 +50,7 @@ static fab_status find_servers(const sharing *s, size_t job, fab_job *out, fab_e
 }
 
 static fab_status refuse_server(const sharing *s, size_t job, size_t other, uint32_t server, fab_error *err) {
-    return fab_fail(err, FAB_EINPUT, where_of(s, job), "jobs '%s' and '%s' both have server %" PRIu32,
+    return fab_fail(err, FAB_EINPUT, sharing_where_of(s, job), "jobs '%s' and '%s' both have server %" PRIu32,
                     name_of(s, other), name_of(s, job), server);
 }
 
@@ -188,7 +188,7 @@ fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fa
     uint64_t spares = design->fabric.spares;
     sharing s = {.fabric = fabric,
                  .n_in_order =
-                     spares < fab_n_whole_servers(fabric) ? fab_n_whole_servers(fabric) - (uint32_t)spares : 0};
+                     spares < fab_n_complete_servers(fabric) ? fab_n_complete_servers(fabric) - (uint32_t)spares : 0};
     if (design->n_jobs < 2) {
         *out = *design;
         return FAB_OK;

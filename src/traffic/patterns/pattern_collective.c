@@ -22,7 +22,7 @@ typedef struct groups {
     double *bytes;
 } groups;
 
-static void release(groups *g) {
+static void pattern_release(groups *g) {
     FAB_FREE_ALL(g->members, g->id, g->bytes);
 }
 
@@ -55,7 +55,7 @@ static fab_status check_groups(const fab_pattern *p, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status list_members(groups *g, fab_error *err) {
+static fab_status pattern_list_members(groups *g, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_NEW(g->members, (size_t)n_present(g) * g->ranks, err));
     FAB_TRY(FAB_NEW(g->id, n_present(g), err));
@@ -71,7 +71,7 @@ done:
     return status;
 }
 
-static fab_status init(const fab_pattern *p, groups *out, fab_error *err) {
+static fab_status pattern_init(const fab_pattern *p, groups *out, fab_error *err) {
     fab_status status = FAB_OK;
     groups g = {.p = p, .members = NULL};
     FAB_TRY(check_groups(p, err));
@@ -92,16 +92,16 @@ static fab_status init(const fab_pattern *p, groups *out, fab_error *err) {
         }
         g.result = p->bytes * g.ranks;
     }
-    FAB_TRY(list_members(&g, err));
+    FAB_TRY(pattern_list_members(&g, err));
     *out = g;
     g = (groups){.members = NULL};
 done:
-    release(&g);
+    pattern_release(&g);
     return status;
 }
 
 /* "all-gather over 64 GPUs in 4 groups of 16 by stride: 62.5 kB of every rank, 1 MB together" */
-static void summarize(const groups *g, const char *note, fab_traffic *traffic) {
+static void pattern_summarize(const groups *g, const char *note, fab_traffic *traffic) {
     const fab_pattern *p = g->p;
     char count[32];
     char part[40];
@@ -142,19 +142,19 @@ static fab_status add_all(const fab_collective_set *set, fab_traffic *traffic, c
                           fab_error *err) {
     fab_status status = FAB_OK;
     const fab_algorithm *list[FAB_MAX_ALGORITHMS];
-    char left[160];
+    char excluded[160];
     size_t n = 0;
-    FAB_TRY(fab_collective_list(set, list, &n, left, sizeof left, err));
+    FAB_TRY(fab_collective_list(set, list, &n, excluded, sizeof excluded, err));
     for (size_t i = 0; i < n; i++) {
         bool added = false;
-        FAB_TRY(fab_collective_try(set, list[i], traffic, &added, left, sizeof left, err));
+        FAB_TRY(fab_collective_try(set, list[i], traffic, &added, excluded, sizeof excluded, err));
     }
     if (traffic->n_phases == 0) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, set->where, "no algorithm of %s can be listed here: %s",
-                 fab_operation_name(set->operation), left);
+                 fab_operation_name(set->operation), excluded);
     }
-    if (left[0] != '\0') {
-        (void)snprintf(note, note_size, "not possible here: %s", left);
+    if (excluded[0] != '\0') {
+        (void)snprintf(note, note_size, "not possible here: %s", excluded);
     }
 done:
     return status;
@@ -165,7 +165,7 @@ fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_erro
     groups g = {.p = p};
     char note[192] = "";
     const char *name = p->algorithm;
-    FAB_TRY(init(p, &g, err));
+    FAB_TRY(pattern_init(p, &g, err));
     const fab_collective_set set = {.where = p->text,
                                     .fabric = p->fabric,
                                     .operation = p->operation,
@@ -189,9 +189,9 @@ fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_erro
         }
         FAB_TRY(fab_collective_add(&set, algorithm, traffic, err));
     }
-    summarize(&g, note, traffic);
+    pattern_summarize(&g, note, traffic);
 done:
-    release(&g);
+    pattern_release(&g);
     return status;
 }
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(const fab_pattern *p, fab_phase_builder *builder, uint32_t i, uint32_t j, uint32_t comm) {
+static void patterns_add(const fab_pattern *p, fab_phase_builder *builder, uint32_t i, uint32_t j, uint32_t comm) {
     fab_phase_add(builder, (uint32_t)p->first + i, (uint32_t)p->first + j, p->bytes, comm);
 }
 
@@ -42,7 +42,7 @@ fab_status fab_pattern_check_bytes(const fab_pattern *p, uint64_t n_flows, uint6
     return FAB_OK;
 }
 
-static void summarize(const fab_pattern *p, const fab_phase *phase, fab_traffic *traffic) {
+static void patterns_summarize(const fab_pattern *p, const fab_phase *phase, fab_traffic *traffic) {
     char gpus[32];
     char flows[32];
     char amount[40];
@@ -63,7 +63,7 @@ static fab_status add_permutation(fab_pattern *p, fab_phase_builder *builder, fa
         if (to[i] == i) {
             fixed++;
         } else {
-            add(p, builder, i, to[i], (uint32_t)builder->phase.n_flows);
+            patterns_add(p, builder, i, to[i], (uint32_t)builder->phase.n_flows);
         }
     }
     if (fixed > 0) {
@@ -92,7 +92,7 @@ static fab_status add_shift(fab_pattern *p, fab_phase_builder *builder, fab_erro
     }
     for (uint64_t gpu = from; gpu <= until; gpu++) {
         uint64_t i = gpu - p->first;
-        add(p, builder, (uint32_t)i, (uint32_t)((i + p->by % n) % n), (uint32_t)builder->phase.n_flows);
+        patterns_add(p, builder, (uint32_t)i, (uint32_t)((i + p->by % n) % n), (uint32_t)builder->phase.n_flows);
     }
     (void)snprintf(p->note, sizeof p->note, " by %" PRIu64, p->by);
     builder->phase.n_comms = (uint32_t)builder->phase.n_flows;
@@ -103,7 +103,7 @@ static fab_status add_ring(fab_pattern *p, fab_phase_builder *builder, fab_error
     (void)err;
     uint32_t n = fab_pattern_size(p);
     for (uint32_t i = 0; i < n; i++) {
-        add(p, builder, i, (i + 1) % n, 0);
+        patterns_add(p, builder, i, (i + 1) % n, 0);
     }
     return FAB_OK;
 }
@@ -114,8 +114,8 @@ static fab_status add_bisection(fab_pattern *p, fab_phase_builder *builder, fab_
     uint32_t n = fab_pattern_size(p);
     fab_status status = random_order(p, 0, n, &order, err);
     for (uint32_t i = 0; i < n / 2 && status == FAB_OK; i++) {
-        add(p, builder, order[i], order[n / 2 + i], i);
-        add(p, builder, order[n / 2 + i], order[i], i);
+        patterns_add(p, builder, order[i], order[n / 2 + i], i);
+        patterns_add(p, builder, order[n / 2 + i], order[i], i);
     }
     if (n % 2 == 1) {
         (void)snprintf(p->note, sizeof p->note, " (odd number: one is left out)");
@@ -136,7 +136,7 @@ static fab_status make_mesh(fab_pattern *p, fab_traffic *traffic, fab_error *err
     (void)snprintf(builder.phase.algorithm, sizeof builder.phase.algorithm, "mesh");
     builder.phase.ranks = n;
     builder.phase.result_bytes = (double)n * (double)p->bytes;
-    summarize(p, &builder.phase, traffic);
+    patterns_summarize(p, &builder.phase, traffic);
     fab_traffic_take(traffic, &builder);
 done:
     return status;
@@ -170,7 +170,7 @@ static fab_status add_incast(fab_pattern *p, fab_phase_builder *builder, fab_err
                           fanin, n - 1);
     }
     for (uint32_t i = 1; status == FAB_OK && i <= fanin; i++) {
-        add(p, builder, (uint32_t)(((uint64_t)to + i) % n), to, 0);
+        patterns_add(p, builder, (uint32_t)(((uint64_t)to + i) % n), to, 0);
     }
     (void)snprintf(p->note, sizeof p->note, " to gpu-%" PRIu64, p->first + to);
     return status;
@@ -196,7 +196,7 @@ static fab_status add_hotspot(fab_pattern *p, fab_phase_builder *builder, fab_er
     }
     for (uint32_t i = 0; i < n; i++) {
         if (dst[i] != i) {
-            add(p, builder, i, dst[i], 0);
+            patterns_add(p, builder, i, dst[i], 0);
         }
     }
     (void)snprintf(p->note, sizeof p->note, ", %" PRIu32 " of them to gpu-%" PRIu64, wanted, p->first + to);
@@ -256,7 +256,7 @@ static fab_status make_phase(fab_pattern *p, size_t which, fab_traffic *traffic,
     FAB_TRY(fab_phase_open(&builder, name, name, fab_pattern_size(p), err));
     FAB_TRY(fab_pattern_rows[which].add(p, &builder, err));
     FAB_TRY(FAB_NEW(traffic->phases, 1, err));
-    summarize(p, &builder.phase, traffic);
+    patterns_summarize(p, &builder.phase, traffic);
     fab_traffic_take(traffic, &builder);
 done:
     fab_phase_release(&builder.phase);
@@ -265,7 +265,7 @@ done:
 
 /* GPUs of the servers that have all their cables. */
 static uint32_t whole_gpus(const fab_fabric *f) {
-    uint64_t n = (uint64_t)fab_n_whole_servers(f) * f->gpus_per_server;
+    uint64_t n = (uint64_t)fab_n_complete_servers(f) * f->gpus_per_server;
     return n < fab_n_gpus(f) ? (uint32_t)n : fab_n_gpus(f);
 }
 

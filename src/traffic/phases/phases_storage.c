@@ -85,10 +85,10 @@ fab_status fab_make_burst(training *t, const char *name, fab_phase_builder *buil
                            reads ? all_of_ingest(job) : all_of_checkpoint(job), err));
     for (uint32_t i = 0; i < job->n_servers; i++) {
         uint32_t storage = job->storage[i % job->n_storage];
-        uint32_t n_there = fab_gpus_of_server(t->fabric, storage);
+        uint32_t n_present = fab_gpus_of_server(t->fabric, storage);
         for (uint32_t r = 0; r < fab_gpus_of_server(t->fabric, job->servers[i]); r++, rank++) {
             uint32_t gpu = t->gpu_of_rank[rank];
-            uint32_t there = storage * t->fabric->gpus_per_server + r % n_there;
+            uint32_t there = storage * t->fabric->gpus_per_server + r % n_present;
             uint64_t bytes = (uint64_t)(bytes_of(job, rank) + 0.5);
             fab_phase_add(builder, reads ? there : gpu, reads ? gpu : there, bytes, 0);
         }

@@ -339,7 +339,7 @@ static bool has_phase(const fab_job *job, size_t i) {
 }
 
 /* "tp 8, pp 1, dp 4, sharded" */
-static void describe(const fab_job *job, char *out, size_t size) {
+static void training_describe(const fab_job *job, char *out, size_t size) {
     const fab_job_spec *s = &job->spec;
     char more[64] = "";
     if (s->cp > 1) {
@@ -362,7 +362,7 @@ static fab_status no_such_phase(const fab_job *job, const char *wanted, fab_erro
             fab_append(names, sizeof names, "%s%s", names[0] != '\0' ? ", " : "", PHASES[i].name);
         }
     }
-    describe(job, shape, sizeof shape);
+    training_describe(job, shape, sizeof shape);
     bool stored = strcmp(wanted, "checkpoint") == 0 || strcmp(wanted, "ingest") == 0;
     return fab_fail(err, FAB_EINPUT, job->where, "the job (%s) has no phase '%.40s'; it has %s%s", shape, wanted,
                     names[0] != '\0' ? names : "none",

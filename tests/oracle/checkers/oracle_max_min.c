@@ -26,37 +26,37 @@ static bool is_active(const bool *active, uint32_t f) {
 
 /* The levels at which the links are full, given who has stopped. */
 static void set_levels(const fab_sharing *s, const bool *active, const bool *stopped, const double *rate,
-                       long double *left, long double *weight, long double *out_level) {
+                       long double *residual, long double *weight, long double *out_level) {
     for (uint32_t l = 0; l < s->n_links; l++) {
-        left[l] = s->capacity[l];
+        residual[l] = s->capacity[l];
         weight[l] = 0;
     }
     for (uint32_t f = 0; f < s->n_flows; f++) {
         for (uint64_t e = s->first[f]; is_active(active, f) && e < s->first[f + 1]; e++) {
             long double share = s->share != NULL ? s->share[e] : 1;
             if (stopped[f]) {
-                left[s->link[e]] -= rate[f] * share;
+                residual[s->link[e]] -= rate[f] * share;
             } else {
                 weight[s->link[e]] += weight_of(s, f) * share;
             }
         }
     }
     for (uint32_t l = 0; l < s->n_links; l++) {
-        out_level[l] = isfinite(s->capacity[l]) && weight[l] > 0 ? left[l] / weight[l] : INFINITY;
+        out_level[l] = isfinite(s->capacity[l]) && weight[l] > 0 ? residual[l] / weight[l] : INFINITY;
     }
 }
 
 void oracle_fill(const fab_sharing *s, const bool *active, double *out_rate) {
     bool *stopped = calloc(s->n_flows + 1, sizeof *stopped);
     long double *level = calloc(s->n_links + 1, sizeof *level);
-    long double *left = calloc(s->n_links + 1, sizeof *left);
+    long double *residual = calloc(s->n_links + 1, sizeof *residual);
     long double *weight = calloc(s->n_links + 1, sizeof *weight);
     for (uint32_t f = 0; f < s->n_flows; f++) {
         out_rate[f] = is_active(active, f) ? INFINITY : 0;
     }
     for (;;) {
         long double least = INFINITY;
-        set_levels(s, active, stopped, out_rate, left, weight, level);
+        set_levels(s, active, stopped, out_rate, residual, weight, level);
         for (uint32_t l = 0; l < s->n_links; l++) {
             least = fminl(least, level[l]);
         }
@@ -80,7 +80,7 @@ void oracle_fill(const fab_sharing *s, const bool *active, double *out_rate) {
         }
     }
     free(weight);
-    free(left);
+    free(residual);
     free(level);
     free(stopped);
 }
@@ -127,11 +127,11 @@ const char *oracle_unfair(const fab_sharing *s, const bool *active, const double
 
 void oracle_finish(const fab_sharing *s, const double *bits, double *out_finish_s) {
     double *rate = calloc(s->n_flows + 1, sizeof *rate);
-    long double *left = calloc(s->n_flows + 1, sizeof *left);
+    long double *residual = calloc(s->n_flows + 1, sizeof *residual);
     bool *active = calloc(s->n_flows + 1, sizeof *active);
     long double now = 0;
     for (uint32_t f = 0; f < s->n_flows; f++) {
-        left[f] = bits[f];
+        residual[f] = bits[f];
         active[f] = bits[f] > 0;
         out_finish_s[f] = 0;
     }
@@ -139,7 +139,7 @@ void oracle_finish(const fab_sharing *s, const double *bits, double *out_finish_
         long double step = INFINITY;
         oracle_fill(s, active, rate);
         for (uint32_t f = 0; f < s->n_flows; f++) {
-            step = active[f] ? fminl(step, left[f] / rate[f]) : step;
+            step = active[f] ? fminl(step, residual[f] / rate[f]) : step;
         }
         if (step == INFINITY) {
             break;
@@ -147,14 +147,14 @@ void oracle_finish(const fab_sharing *s, const double *bits, double *out_finish_
         now += step;
         for (uint32_t f = 0; f < s->n_flows; f++) {
             if (active[f]) {
-                active[f] = left[f] / rate[f] > step + TIE * now;
-                left[f] -= step * rate[f];
+                active[f] = residual[f] / rate[f] > step + TIE * now;
+                residual[f] -= step * rate[f];
                 out_finish_s[f] = active[f] ? 0 : (double)now;
             }
         }
     }
     free(active);
-    free(left);
+    free(residual);
     free(rate);
 }
 
@@ -167,7 +167,7 @@ typedef struct play {
     const fab_sharing *sharing;
     const fab_schedule *schedule;
     message_state *state;
-    long double *left, *arrives;
+    long double *residual, *arrives;
     uint64_t *on_route; /* message under way + 1 */
     double *rate;
     bool *active;
@@ -191,7 +191,7 @@ static bool settle(play *p, double *out_arrival_s) {
     bool changed = false;
     for (uint64_t m = 0; m < s->n_messages; m++) {
         uint32_t f = s->flow[m];
-        if (p->state[m] == RUNNING && (p->left[m] <= 0 || p->rate[f] == INFINITY)) {
+        if (p->state[m] == RUNNING && (p->residual[m] <= 0 || p->rate[f] == INFINITY)) {
             p->state[m] = SENT;
             p->on_route[f] = 0;
             p->arrives[m] = p->now + (s->latency_s != NULL ? s->latency_s[f] : 0);
@@ -207,7 +207,7 @@ static bool settle(play *p, double *out_arrival_s) {
     for (uint64_t m = 0; m < s->n_messages && starts; m++) {
         if (p->state[m] == WAITING && p->on_route[s->flow[m]] == 0 && all_before_arrived(p, m)) {
             p->state[m] = RUNNING;
-            p->left[m] = s->bits[m];
+            p->residual[m] = s->bits[m];
             p->on_route[s->flow[m]] = m + 1;
             changed = true;
         }
@@ -222,7 +222,7 @@ static bool settle(play *p, double *out_arrival_s) {
 void oracle_schedule(const fab_sharing *sharing, const fab_schedule *schedule, double *out_arrival_s) {
     play p = {.sharing = sharing, .schedule = schedule};
     p.state = calloc(schedule->n_messages + 1, sizeof *p.state);
-    p.left = calloc(schedule->n_messages + 1, sizeof *p.left);
+    p.residual = calloc(schedule->n_messages + 1, sizeof *p.residual);
     p.arrives = calloc(schedule->n_messages + 1, sizeof *p.arrives);
     p.on_route = calloc(sharing->n_flows + 1, sizeof *p.on_route);
     p.rate = calloc(sharing->n_flows + 1, sizeof *p.rate);
@@ -233,7 +233,7 @@ void oracle_schedule(const fab_sharing *sharing, const fab_schedule *schedule, d
         }
         for (uint64_t m = 0; m < schedule->n_messages; m++) {
             if (p.state[m] == RUNNING) {
-                next = fminl(next, p.now + p.left[m] / p.rate[schedule->flow[m]]);
+                next = fminl(next, p.now + p.residual[m] / p.rate[schedule->flow[m]]);
             } else if (p.state[m] == SENT) {
                 next = fminl(next, p.arrives[m]);
             }
@@ -244,13 +244,14 @@ void oracle_schedule(const fab_sharing *sharing, const fab_schedule *schedule, d
         for (uint64_t m = 0; m < schedule->n_messages; m++) {
             if (p.state[m] == RUNNING) {
                 double rate = p.rate[schedule->flow[m]];
-                p.left[m] = p.now + p.left[m] / rate <= next * (1 + TIE) ? 0 : p.left[m] - (next - p.now) * rate;
+                p.residual[m] =
+                    p.now + p.residual[m] / rate <= next * (1 + TIE) ? 0 : p.residual[m] - (next - p.now) * rate;
             }
         }
         p.now = next;
     }
     free(p.state);
-    free(p.left);
+    free(p.residual);
     free(p.arrives);
     free(p.on_route);
     free(p.rate);

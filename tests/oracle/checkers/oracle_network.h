@@ -24,7 +24,7 @@ uint32_t oracle_next_hops_alive(const fab_fabric *f, const uint8_t *is_dead, con
 /** Link from a NIC to its leaf. */
 fab_link_id oracle_access_link(const fab_fabric *f, uint32_t nic);
 
-/** NIC that a flow leaves through. One NIC per GPU in all oracle cases; rail-only hands over to the GPU of the
+/** NIC that a flow leaves through. One NIC per GPU in all oracle cases; rail-only relays to the GPU of the
  * destination's rail. */
 uint32_t oracle_sending_nic(const fab_fabric *f, uint32_t src, uint32_t dst);
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-double oracle_damage(const oracle_study *s, const fab_outcome *row) {
+double oracle_impact(const oracle_study *s, const fab_outcome *row) {
     bool stops = row->state == FAB_OUTCOME_STOPPED;
     if (fab_scenarios_span_s(s->scenarios) > 0) {
         return 1 - row->goodput;
@@ -11,7 +11,7 @@ double oracle_damage(const oracle_study *s, const fab_outcome *row) {
     if (stops) {
         return 1;
     }
-    return s->has_times ? 1 - 1 / row->slowdown : 1 - fmax(1, s->whole->worst_ratio) / fmax(1, row->worst_ratio);
+    return s->has_times ? 1 - 1 / row->slowdown : 1 - fmax(1, s->healthy->worst_ratio) / fmax(1, row->worst_ratio);
 }
 
 double oracle_quantile(const double *values, size_t n, double q, bool falling) {
@@ -59,7 +59,7 @@ oracle_component oracle_component_of(const oracle_study *s, const char *name) {
         }
         out.n_scenarios++;
         out.n_stopped += stops;
-        out.damage += oracle_damage(s, row);
+        out.impact += oracle_impact(s, row);
         if (!stops && s->has_times) {
             out.mean_slowdown += row->slowdown;
             n_times++;
@@ -68,7 +68,7 @@ oracle_component oracle_component_of(const oracle_study *s, const char *name) {
             out.worst_ratio = fmax(out.worst_ratio, row->worst_ratio); /* fmax passes over NAN */
         }
     }
-    out.damage = out.n_scenarios > 0 ? out.damage / (double)out.n_scenarios : NAN;
+    out.impact = out.n_scenarios > 0 ? out.impact / (double)out.n_scenarios : NAN;
     out.mean_slowdown = n_times > 0 ? out.mean_slowdown / (double)n_times : NAN;
     return out;
 }

@@ -15,22 +15,22 @@
 typedef struct oracle_study {
     const fab_fabric *fabric;
     const fab_scenarios *scenarios;
-    const fab_outcome *whole; /**< of the variant */
-    const fab_outcome *rows;  /**< shape [n] */
+    const fab_outcome *healthy; /**< of the variant */
+    const fab_outcome *rows;    /**< shape [n] */
     size_t n;
     bool has_times;
     const fab_scenario *drawn; /**< shape [n]: the scenario of each row */
 } oracle_study;
 
-double oracle_damage(const oracle_study *s, const fab_outcome *row);
+double oracle_impact(const oracle_study *s, const fab_outcome *row);
 
 /** Smallest value that at least q of the n values do not exceed; `falling`: largest that at least q reach. */
 double oracle_quantile(const double *values, size_t n, double q, bool falling);
 
-/** A component by its name: mean damage over the scenarios that name it. NAN: none does. */
+/** A component by its name: mean impact over the scenarios that name it. NAN: none does. */
 typedef struct oracle_component {
     size_t n_scenarios, n_stopped;
-    double damage, mean_slowdown, worst_ratio;
+    double impact, mean_slowdown, worst_ratio;
 } oracle_component;
 
 oracle_component oracle_component_of(const oracle_study *s, const char *name);

@@ -49,7 +49,7 @@ Test(analysis, bisection) {
     }
 }
 
-/* Neither end is asked for more than it can: three senders share a receiver. */
+/* Neither end is offered more than it can take: three senders share a receiver. */
 Test(analysis, offered_rates) {
     fab_design design;
     fab_fabric *fabric = fixture_build("clos:gpus=8,gpus-per-server=1,radix=16,nic=100Gb/s", &design, NULL);

@@ -248,7 +248,8 @@ Test(cost, conventions) {
         const char *name;
         uint64_t transceivers;
     } rows[] = {{"per-link-end", 4096}, {"switch-links", 2048}, {"per-cable", 2048}, {"twin-port", 4096}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) { /* 1,024 cables at either boundary; no twin ports */
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0];
+         i++) { /* 1,024 cables at either boundary; no twin-port modules */
         prices.convention = FAB_CONVENTION_PER_LINK_END + (fab_convention)i;
         price("clos:gpus=1024", &prices, &cost);
         cr_expect_eq(cost.transceivers, rows[i].transceivers, "%s: %lu", rows[i].name,

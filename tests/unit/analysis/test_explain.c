@@ -204,7 +204,7 @@ static void check_hot_links(const char *design, const char *traffic, const char 
         cr_assert_eq(fab_explain_link(context, 0, hot->link, &found, &err), FAB_OK, "%s", err.text);
         cr_assert_str_eq(found.name, hot->name);
         cr_assert_eq(found.n_phases, result.n_phases);
-        const fab_met_phase *phase = &found.phase[0];
+        const fab_crossing_phase *phase = &found.phase[0];
         cr_assert_eq(phase->n_flows, hot->n_flows, "%s %s: %zu flows, not %" PRIu64, design, engine, phase->n_flows,
                      (uint64_t)hot->n_flows);
         cr_assert_float_eq(phase->utilisation, hot->factor, 1e-9 * hot->factor, "%s %s", design, engine);
@@ -212,7 +212,7 @@ static void check_hot_links(const char *design, const char *traffic, const char 
         cr_assert_float_eq(phase->hash_factor, hot->hash_factor, 1e-9 * hot->hash_factor, "%s %s", design, engine);
         double sum = 0;
         for (size_t k = 0; k < phase->n_flows; k++) {
-            const fab_met_flow *flow = &phase->flow[k];
+            const fab_crossing_flow *flow = &phase->flow[k];
             sum += flow->rate_bps * flow->share;
             cr_assert(k == 0 || flow->rate_bps * flow->share <= flow[-1].rate_bps * flow[-1].share);
             cr_assert(found.splits || flow->n_paths > 0);
@@ -281,7 +281,7 @@ Test(explain, links_of_a_nic) {
         fab_context *context = fixture_context(&asked);
         cr_assert_eq(fab_link_parse(b.f, "nic-5:2", &link, &err), FAB_OK, "%s", err.text);
         cr_assert_eq(fab_explain_link(context, 0, link, &found, &err), FAB_OK, "%s", err.text);
-        const fab_met_phase *p = &found.phase[0];
+        const fab_crossing_phase *p = &found.phase[0];
         cr_assert_eq(p->n_flows, 1);
         cr_expect(p->flow[0].src_gpu == 5 && p->flow[0].share == 1);
         cr_expect_float_eq(p->utilisation, 1, 1e-9);

@@ -194,20 +194,20 @@ static fab_path_figures slowly(const setup *s) {
         fab_flow flow = fab_phase_flow(s->phase, i);
         listing l = {.min_hops = INFINITY, .min_s = INFINITY};
         for (uint32_t part = 0; part < n_parts; part++) {
-            fab_link_id links[FAB_FLOW_LEG_LINKS];
-            uint32_t n = fab_flow_legs(s->fabric, &s->router.ports, flow.src, flow.dst, part, links);
-            double leg_s = 0;
+            fab_link_id links[FAB_FLOW_SEGMENT_LINKS];
+            uint32_t n = fab_flow_segments(s->fabric, &s->router.ports, flow.src, flow.dst, part, links);
+            double segment_s = 0;
             fab_node_id from = FAB_NONE;
             fab_node_id to = FAB_NONE;
             for (uint32_t k = 0; k < n; k++) {
-                leg_s += fab_class_of(s->fabric, links[k])->latency_s;
+                segment_s += fab_class_of(s->fabric, links[k])->latency_s;
                 if (fab_class_of(s->fabric, links[k])->kind == FAB_LINK_ACCESS) {
                     *(from == FAB_NONE ? &from : &to) =
                         from == FAB_NONE ? fab_head(s->fabric, links[k]) : fab_tail(s->fabric, links[k]);
                 }
             }
             if (from != FAB_NONE) {
-                list_paths(s, from, to, 2, leg_s, 1.0 / n_parts, &l);
+                list_paths(s, from, to, 2, segment_s, 1.0 / n_parts, &l);
             }
         }
         if (l.max_hops == 0) {

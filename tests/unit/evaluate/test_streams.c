@@ -10,7 +10,7 @@
 #include <string.h>
 
 static fab_result replayed_all(const char *text, const char *traffic, const char *const *engines, size_t n_engines,
-                               uint64_t whole_paths, uint64_t n_seeds) {
+                               uint64_t kept_paths, uint64_t n_seeds) {
     static fab_design design;
     fab_result result = {0};
     fab_error err = {0};
@@ -26,16 +26,16 @@ static fab_result replayed_all(const char *text, const char *traffic, const char
                                .n_seeds = n_seeds,
                                .n_threads = n_engines > 1 ? 1 : 2, /* one: engines share their memory */
                                .keep_loads = true,
-                               .whole_paths = whole_paths};
+                               .kept_paths = kept_paths};
     cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s, %s: %s", text, engines[0], err.text);
     fab_context_free(context);
     fab_fabric_free(fabric);
     return result;
 }
 
-static fab_result replayed(const char *text, const char *traffic, const char *engine, uint64_t whole_paths,
+static fab_result replayed(const char *text, const char *traffic, const char *engine, uint64_t kept_paths,
                            uint64_t n_seeds) {
-    return replayed_all(text, traffic, &engine, 1, whole_paths, n_seeds);
+    return replayed_all(text, traffic, &engine, 1, kept_paths, n_seeds);
 }
 
 static void same(double a, double b, const char *what, const char *text) {
@@ -182,7 +182,7 @@ Test(streams, progress) {
             const fab_replay replay = {.context = context,
                                        .n_seeds = 2,
                                        .n_threads = n_threads,
-                                       .whole_paths = chunks ? 1 : 0,
+                                       .kept_paths = chunks ? 1 : 0,
                                        .progress = keep_progress,
                                        .progress_context = &t};
             cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s", err.text);

@@ -38,15 +38,15 @@ static fab_status write_text(const char *format, const fab_result *result, fab_v
 }
 
 /* The fixture with utilisations, and a part of what is known of failures. */
-static fab_result make_result(fab_overlay *overlay, double *left, double *criticality) {
+static fab_result make_result(fab_overlay *overlay, double *residual, double *criticality) {
     fab_result r = fixture_result(FAB_COMMAND_RUN, 1);
     (void)snprintf(r.fabrics[0].name, sizeof r.fabrics[0].name, "%s", FIXTURE_NASTY);
     (void)snprintf(r.traffic, sizeof r.traffic, "%s \"quoted\\", FIXTURE_NASTY);
     for (uint32_t l = 0; l < r.graph->n_links; l++) {
-        left[l] = l / 2 == 3 ? 0 : l / 2 == 7 ? 0.5 : 1;
+        residual[l] = l / 2 == 3 ? 0 : l / 2 == 7 ? 0.5 : 1;
         criticality[l / 2] = l < 4 ? (double)NAN : 0.125 * l;
     }
-    *overlay = (fab_overlay){.left = left, .criticality = criticality, .criticality_of = FIXTURE_NASTY};
+    *overlay = (fab_overlay){.residual = residual, .criticality = criticality, .criticality_of = FIXTURE_NASTY};
     r.overlay = overlay;
     for (size_t p = 0; p < r.n_phases; p++) {
         for (size_t e = 0; e < r.phases[p].n_engines; e++) {
@@ -82,12 +82,12 @@ Test(graph_export, names_cannot_break_a_file) {
     cr_assert(fd >= 0);
     for (size_t i = 0; i < N_GRAPHS; i++) {
         fab_overlay overlay;
-        double left[32];
+        double residual[32];
         double criticality[16];
         char command[128];
         char *text = NULL;
         fab_error err = {0};
-        fab_result r = make_result(&overlay, left, criticality);
+        fab_result r = make_result(&overlay, residual, criticality);
         cr_assert_eq(r.graph->n_links, 32);
         cr_assert_eq(write_text(GRAPHS[i], &r, FAB_VIEW_WHOLE, &text, &err), FAB_OK, "%s: %s", GRAPHS[i], err.text);
         cr_assert_null(strchr(text, '\x1b'), "%s", GRAPHS[i]);
@@ -114,10 +114,10 @@ Test(graph_export, names_cannot_break_a_file) {
 /* Every node and cable once; every attribute declared once, and said where it is known. */
 Test(graph_export, everything_is_there) {
     fab_overlay overlay;
-    double left[32];
+    double residual[32];
     double criticality[16];
     char *text = NULL;
-    fab_result r = make_result(&overlay, left, criticality);
+    fab_result r = make_result(&overlay, residual, criticality);
     cr_assert_eq(write_text("graphml", &r, FAB_VIEW_WHOLE, &text, NULL), FAB_OK);
     cr_assert_eq(count(text, "<node id="), r.graph->n_nodes);
     cr_assert_eq(count(text, "<edge id="), r.graph->n_cables);
@@ -126,7 +126,7 @@ Test(graph_export, everything_is_there) {
     cr_assert_eq(count(text, "<data key=\"criticality\">"), r.graph->n_cables - 2); /* two are not known */
     cr_assert_eq(count(text, "<data key=\"collision_factor\">"), 4);                /* between switches alone */
     cr_assert_eq(count(text, "<data key=\"e_failed\">1</data>"), 1);
-    cr_assert_eq(count(text, "<data key=\"left_ratio\">0.5</data>"), 1);
+    cr_assert_eq(count(text, "<data key=\"residual_ratio\">0.5</data>"), 1);
     free(text);
     cr_assert_eq(write_text("graphml", &r, FAB_VIEW_TIER, &text, NULL), FAB_OK);
     cr_assert_eq(count(text, "<node id="), 5); /* GPUs, NICs, domains, leaves, spines */
@@ -140,12 +140,12 @@ Test(graph_export, everything_is_there) {
 /* Colours tell utilisations; where nothing was replayed, how critical cables are. */
 Test(graph_export, drawings_tell_what_is_known) {
     fab_overlay overlay;
-    double left[32];
+    double residual[32];
     double criticality[16];
     char *text = NULL;
-    fab_result r = make_result(&overlay, left, criticality);
+    fab_result r = make_result(&overlay, residual, criticality);
     cr_assert_eq(write_text("svg", &r, FAB_VIEW_WHOLE, &text, NULL), FAB_OK);
-    cr_assert_not_null(strstr(text, "asked for / rate"));
+    cr_assert_not_null(strstr(text, "offered / rate"));
     cr_assert_not_null(strstr(text, "class=\"u6\""));
     cr_assert_not_null(strstr(text, ">failed</text>"));
     cr_assert_not_null(strstr(text, ">slower</text>"));
@@ -153,7 +153,7 @@ Test(graph_export, drawings_tell_what_is_known) {
     size_t n_phases = r.n_phases;
     r.n_phases = 0;
     cr_assert_eq(write_text("svg", &r, FAB_VIEW_WHOLE, &text, NULL), FAB_OK);
-    cr_assert_null(strstr(text, "asked for / rate"));
+    cr_assert_null(strstr(text, "offered / rate"));
     cr_assert_not_null(strstr(text, "beside the worst of 3.875"));
     cr_assert_not_null(strstr(text, "class=\"u6\""));
     free(text);
@@ -172,10 +172,10 @@ Test(graph_export, a_figure_that_is_none_is_refused) {
         bool draws = strcmp(GRAPHS[i], "svg") == 0; /* shows utilisations, and those in bins alone */
         for (size_t k = 0; k < 2 && !draws; k++) {
             fab_overlay overlay;
-            double left[32];
+            double residual[32];
             double criticality[16];
             fab_error err = {0};
-            fab_result r = make_result(&overlay, left, criticality);
+            fab_result r = make_result(&overlay, residual, criticality);
             r.phases[1].engines[0].load_bytes[3] = BAD[k];
             cr_assert_eq(write_text(GRAPHS[i], &r, FAB_VIEW_WHOLE, NULL, &err), FAB_EINTERNAL, "%s", GRAPHS[i]);
             cr_assert_not_null(strstr(err.text, "infinite or not a number"));

@@ -33,13 +33,13 @@ static bool has_view(const fab_fabric *f, fab_view kind) {
 typedef struct figures {
     fab_phase_result phase[2];
     fab_engine_result engine[2][2];
-    double *left, *criticality, *node_criticality;
+    double *residual, *criticality, *node_criticality;
     uint64_t *dead_node;
     fab_overlay overlay;
 } figures;
 
 static void draw_figures(fab_rng *rng, const fab_fabric *f, figures *out) {
-    *out = (figures){.left = calloc(f->n_links, sizeof *out->left),
+    *out = (figures){.residual = calloc(f->n_links, sizeof *out->residual),
                      .criticality = calloc(f->n_cables, sizeof *out->criticality),
                      .node_criticality = calloc(f->n_nodes, sizeof *out->node_criticality),
                      .dead_node = calloc(f->n_nodes / 64 + 1, sizeof *out->dead_node)};
@@ -55,8 +55,8 @@ static void draw_figures(fab_rng *rng, const fab_fabric *f, figures *out) {
         }
     }
     for (uint32_t c = 0; c < f->n_cables; c++) {
-        double left = fab_rng_below(rng, 4) > 0 ? 1 : (double)fab_rng_below(rng, 3) / 4;
-        out->left[2 * c] = out->left[2 * c + 1] = left;
+        double residual = fab_rng_below(rng, 4) > 0 ? 1 : (double)fab_rng_below(rng, 3) / 4;
+        out->residual[2 * c] = out->residual[2 * c + 1] = residual;
         out->criticality[c] = (double)fab_rng_below(rng, 100);
     }
     for (uint32_t v = 0; v < f->n_nodes; v += 1 + (uint32_t)fab_rng_below(rng, 9)) {
@@ -65,7 +65,7 @@ static void draw_figures(fab_rng *rng, const fab_fabric *f, figures *out) {
     for (uint32_t v = 0; v < f->n_nodes; v++) { /* some were not looked at */
         out->node_criticality[v] = fab_rng_below(rng, 3) == 0 ? NAN : (double)fab_rng_below(rng, 100);
     }
-    out->overlay = (fab_overlay){.left = out->left,
+    out->overlay = (fab_overlay){.residual = out->residual,
                                  .dead_node = out->dead_node,
                                  .criticality = out->criticality,
                                  .node_criticality = out->node_criticality,
@@ -77,7 +77,7 @@ static void free_figures(figures *x) {
         free(x->engine[i / 2][i % 2].load_bytes);
         free(x->engine[i / 2][i % 2].utilisation);
     }
-    free(x->left);
+    free(x->residual);
     free(x->criticality);
     free(x->node_criticality);
     free(x->dead_node);
@@ -153,7 +153,7 @@ static void check_edge(const fab_graph_view *whole, const uint32_t *of, const fa
     fab_graph_use room[FAB_MAX_ENGINES];
     fab_graph_edge cable;
     fab_graph_use sum[2] = {{.load_fwd = 0}};
-    double capacity = 0, left = 0, worst = 0, metres = 0;
+    double capacity = 0, residual = 0, worst = 0, metres = 0;
     uint32_t n = 0, failed = 0;
     for (uint32_t c = 0; c < whole->n_edges; c++) {
         fab_graph_view_edge(whole, c, room, &cable);
@@ -166,7 +166,7 @@ static void check_edge(const fab_graph_view *whole, const uint32_t *of, const fa
         n++;
         failed += cable.n_failed;
         capacity += cable.capacity_bps;
-        left += cable.left_ratio * cable.capacity_bps;
+        residual += cable.residual_ratio * cable.capacity_bps;
         metres += cable.length_m;
         worst = fmax(worst, cable.criticality);
         for (size_t e = 0; e < 2; e++) {
@@ -182,7 +182,7 @@ static void check_edge(const fab_graph_view *whole, const uint32_t *of, const fa
     cr_assert_eq(n, merged->n_cables, "%s: edge %u has %u cables, not %u", text, merged->id, merged->n_cables, n);
     cr_assert_eq(failed, merged->n_failed, "%s", text);
     cr_assert_float_eq(capacity, merged->capacity_bps, 1e-6 * capacity, "%s", text);
-    cr_assert_float_eq(capacity > 0 ? left / capacity : 1, merged->left_ratio, 1e-9, "%s", text);
+    cr_assert_float_eq(capacity > 0 ? residual / capacity : 1, merged->residual_ratio, 1e-9, "%s", text);
     cr_assert_float_eq(metres / n, merged->length_m, 1e-9 * metres + 1e-12, "%s", text);
     cr_assert_float_eq(worst, merged->criticality, 0, "%s", text);
     for (size_t e = 0; e < 2; e++) {

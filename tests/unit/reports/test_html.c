@@ -173,19 +173,19 @@ Test(html, criticality_is_told_by_cable) {
     char *page = page_of(&result);
     cr_assert_null(strstr(page, "\"criticality\":{"));
     free(page);
-    shown->cable_damage = calloc(result.graph->n_cables, sizeof *shown->cable_damage);
+    shown->cable_impact = calloc(result.graph->n_cables, sizeof *shown->cable_impact);
     for (uint32_t c = 0; c < result.graph->n_cables; c++) {
-        shown->cable_damage[c] = NAN;
+        shown->cable_impact[c] = NAN;
     }
-    shown->cable_damage[11] = 0.25;
-    shown->cable_damage[10] = 1;
+    shown->cable_impact[11] = 0.25;
+    shown->cable_impact[10] = 1;
     page = page_of(&result);
     /* NIC - leaf: cables 2, 6, 10, 14; leaf - spine: 3, 7, 11, 15 */
     cr_assert_not_null(
         strstr(page, "\"ratio\":{\"step\":0,\"values\":[0,0.25,1],\"code\":[\"AACA\",\"AACA\",\"AABA\",\"AABA\"]}"));
     free(page);
-    free(shown->cable_damage);
-    shown->cable_damage = NULL;
+    free(shown->cable_impact);
+    shown->cable_impact = NULL;
     fixture_release(&result);
 }
 

@@ -253,13 +253,13 @@ Test(reports, text_says_what_matters) {
     fixture_release(&result);
 }
 
-Test(reports, a_study_says_how_bad_it_is_and_what_to_fear) {
+Test(reports, a_study_says_how_bad_it_is_and_what_has_the_highest_impact) {
     fab_result result = fixture_result(FAB_COMMAND_STUDY, 1);
     const char *path = path_of("report.txt");
     cr_assert_eq(write_as("text", &result, NULL, path, NULL), FAB_OK);
     char *text = text_of(path);
     static const char *const SAYS[] = {"The job stops in 10 of 100 scenarios (10 %); in the others it takes x1.125",
-                                       ("Fear most: leaf switches: where some fail, 40 % is lost; of single parts "
+                                       ("Highest impact: leaf switches: where some fail, 40 % is lost; of single parts "
                                         "leaf-0:3 > spine-0:1: where it fails, 25 % is"),
                                        "Only 100 of 120 scenarios done (83.3 %)",
                                        "x1.02 - x1.05",

@@ -60,7 +60,7 @@ Test(bound, full_fat_trees_carry_permutations) {
         cr_expect_eq(b.method, FAB_BOUND_SPRAY);
         cr_expect_leq(b.upper, 1 + 1e-12);
         cr_expect_geq(b.lower, 0.5); /* some leaf sends something away */
-        cr_expect_eq(b.leg, 1);
+        cr_expect_eq(b.segment, 1);
         fab_bound_release(&b);
         network_discard(&n);
     }

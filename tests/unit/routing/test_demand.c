@@ -78,8 +78,8 @@ static void compare_demands(const setup *s, const fab_demand *a, const fab_deman
         expect_near(a->rate[pair], b->rate[pair], "rate of pair", text, pair);
     }
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
-        expect_near(a->leg_bytes[l], b->leg_bytes[l], "bytes of link", text, l);
-        expect_near(a->leg_rate[l], b->leg_rate[l], "rate of link", text, l);
+        expect_near(a->segment_bytes[l], b->segment_bytes[l], "bytes of link", text, l);
+        expect_near(a->segment_rate[l], b->segment_rate[l], "rate of link", text, l);
     }
 }
 

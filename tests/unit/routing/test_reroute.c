@@ -48,7 +48,7 @@ static void check_failed(scene *s, tally *sum) {
 
 static void check_masks(scene *s, const char *engine, uint32_t n_masks, uint64_t seed, fab_rng *rng, tally *sum) {
     static const uint32_t MOST[] = {4, 16, 4, 40};
-    const bool whole = s->router.splits || s->router.engine->route != NULL;
+    const bool healthy = s->router.splits || s->router.engine->route != NULL;
     double *first = calloc((size_t)s->f->n_links + 1, sizeof *first);
     sum->scenes++;
     for (uint32_t i = 0; i < n_masks; i++) {
@@ -60,14 +60,14 @@ static void check_masks(scene *s, const char *engine, uint32_t n_masks, uint64_t
             draw_mask(s, rng, MOST[i % 4]);
         }
         fab_status status = fab_reroute_apply(s->reroute, &s->mask, FAB_WHEN_CONVERGED, &out, &err);
-        if (status == FAB_EUNSUPPORTED && whole && s->f->n_planes > 1) {
+        if (status == FAB_EUNSUPPORTED && healthy && s->f->n_planes > 1) {
             continue;
         }
         cr_assert_eq(status, FAB_OK, "%s: %s", s->what, err.text);
         sum->masks++;
-        if (whole && out.in_full) {
+        if (healthy && out.in_full) {
             check_whole(s, engine, seed, &out, sum);
-        } else if (!whole) {
+        } else if (!healthy) {
             check_flows(s, engine, seed, &out, sum);
         }
         memcpy(first, out.load, s->f->n_links * sizeof *first);

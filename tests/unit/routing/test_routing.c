@@ -136,7 +136,7 @@ Test(routing, shared_nic) {
     fab_result_release(&r);
 }
 
-/* Whatever the family and the hand-over, no NIC is asked for more than it has. */
+/* Whatever the family and the relaying, no NIC is offered more than it has. */
 Test(routing, no_nic_is_overloaded) {
     static const char *const DESIGNS[] = {"rail-only:gpus=128,radix=16",
                                           "rail-only:gpus=128,radix=16,tiers=2,forward=destination",
@@ -162,7 +162,7 @@ Test(routing, no_nic_is_overloaded) {
     }
 }
 
-/* A single flow meets nobody, over one plane or several. */
+/* A single flow contends with nobody, over one plane or several. */
 Test(routing, one_flow_never_collides) {
     fab_result r =
         fixture_replay("clos:gpus=64,gpus-per-server=1,radix=8,planes=2", "pattern:shift,by=9,from=0-0", "ecmp", 1, 1);

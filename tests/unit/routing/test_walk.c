@@ -62,7 +62,7 @@ static bool compare(const fab_router *router, const fab_phase *phase, bool betwe
     fab_router single = *router; /* these borrow what it owns */
     fab_router by_engine = *router;
     single.gathers = false;
-    by_engine.is_plain = false;
+    by_engine.is_modulo = false;
     const fab_router *walks[] = {router, &single, &by_engine};
     static const char *const NAMES[] = {"vectors", "single look-ups", "the engine"};
     fab_routes routes[3] = {{0}};
@@ -167,8 +167,8 @@ Test(walk, paths_do_not_depend_on_how_they_are_walked) {
                                           "ecmp,member-loss=resilient"};
     fab_rng rng = fab_rng_make(23, 0);
     uint64_t n_routed = 0;
-    uint64_t n_plain = 0;
-    for (uint32_t trial = 0; trial < DRAWS(80); trial++) {
+    uint64_t n_modulo = 0;
+    for (uint32_t run = 0; run < DRAWS(80); run++) {
         random_design d = random_design_next(&rng, 12);
         fab_fabric *fabric = NULL;
         fab_next_hops *next_hops = NULL;
@@ -179,19 +179,19 @@ Test(walk, paths_do_not_depend_on_how_they_are_walked) {
             continue;
         }
         cr_assert_eq(FAB_NEW(dead, (size_t)fabric->n_links / 64 + 1, &err), FAB_OK);
-        if (trial % 2 == 1) {
+        if (run % 2 == 1) {
             kill_some(fabric, &rng, dead);
         }
         cr_assert_eq(fab_next_hops_new(fabric, dead, &next_hops, &err), FAB_OK, "%s: %s", d.text, err.text);
         for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
             uint64_t n = compare_on(fabric, next_hops, ENGINES[i], d.text);
             n_routed += n;
-            n_plain += i < 5 ? n : 0;
+            n_modulo += i < 5 ? n : 0;
         }
         fab_next_hops_free(next_hops);
         fab_fabric_free(fabric);
         free(dead);
     }
-    cr_expect_gt(n_plain, DRAWS(200), "%d routed", (int)n_routed);
-    cr_expect_gt(n_routed, n_plain);
+    cr_expect_gt(n_modulo, DRAWS(200), "%d routed", (int)n_routed);
+    cr_expect_gt(n_routed, n_modulo);
 }

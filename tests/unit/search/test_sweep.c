@@ -170,8 +170,8 @@ static fab_sweep_point replay_rail_only(uint64_t gpus, uint64_t domain, const ch
     return point;
 }
 
-/* What the busiest GPU sends or takes in a hand-over inside the source's domain, in bytes: from the rule alone. */
-static double busiest_handover(uint64_t gpus, uint64_t domain, uint64_t seed) {
+/* What the busiest GPU sends or takes when it relays inside the source's domain, in bytes: from the rule alone. */
+static double busiest_relay(uint64_t gpus, uint64_t domain, uint64_t seed) {
     char text[160];
     fab_design *design = calloc(1, sizeof *design);
     (void)snprintf(text, sizeof text, "rail-only:gpus=%d,gpus-per-server=%d,domain=%d", (int)gpus, (int)domain,
@@ -199,11 +199,11 @@ static double busiest_handover(uint64_t gpus, uint64_t domain, uint64_t seed) {
     return most;
 }
 
-Test(sweep, sequential_forwarding_adds_the_hand_over) {
+Test(sweep, sequential_forwarding_adds_the_relay) {
     static const uint64_t SHAPES[][2] = {{32, 4}, {64, 8}, {48, 16}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof SHAPES[0]; i++) {
         const char *traffic = "pattern:permutation,bytes=1MB";
-        double wanted_s = busiest_handover(SHAPES[i][0], SHAPES[i][1], 3) / 450e9;
+        double wanted_s = busiest_relay(SHAPES[i][0], SHAPES[i][1], 3) / 450e9;
         fab_sweep_point whole = replay_rail_only(SHAPES[i][0], SHAPES[i][1], "sequential", traffic);
         fab_sweep_point flowing = replay_rail_only(SHAPES[i][0], SHAPES[i][1], "pipelined", traffic);
         for (size_t e = 0; e < 2; e++) {
@@ -217,7 +217,7 @@ Test(sweep, sequential_forwarding_adds_the_hand_over) {
     }
 }
 
-/* Where no flow changes rails there is nothing to hand over. */
+/* Where no flow changes rails there is nothing to relay. */
 Test(sweep, forwarding_does_not_matter_on_one_rail) {
     const char *traffic = "pattern:shift,by=8,bytes=1MB";
     fab_sweep_point whole = replay_rail_only(64, 8, "sequential", traffic);

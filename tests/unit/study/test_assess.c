@@ -16,7 +16,7 @@ typedef struct scene {
     fab_design design;
     fab_fabric *f;
     fab_engine_spec engine;
-    fab_damage *damage;
+    fab_assessment *assessment;
     fab_assessor *assessor;
     fab_context *context;
     fab_scenario scenario;
@@ -35,24 +35,24 @@ static bool scene_init(scene *s, const char *design, const char *traffic, const 
     const fab_context_request asked = {
         .design = &s->design, .fabric = s->f, .traffic = traffic, .engines = &s->engine, .n_engines = 1, .seed = 3};
     s->context = fixture_context(&asked);
-    const fab_damage_request request = {.context = s->context,
-                                        .policies = &NOBODY_MOVES,
-                                        .n_policies = 1,
-                                        .times = times,
-                                        .rates = fab_failure_rates_default()};
-    fab_status status = fab_damage_new(&request, &s->damage, &err);
+    const fab_assessment_request request = {.context = s->context,
+                                            .policies = &NOBODY_MOVES,
+                                            .n_policies = 1,
+                                            .times = times,
+                                            .rates = fab_failure_rates_default()};
+    fab_status status = fab_assessment_new(&request, &s->assessment, &err);
     if (status != FAB_OK) {
         cr_assert(status == FAB_EUNSUPPORTED || status == FAB_EINPUT, "%s: %s", s->what, err.text);
         return false;
     }
-    cr_assert_eq(fab_assessor_new(s->damage, &s->assessor, &err), FAB_OK, "%s: %s", s->what, err.text);
+    cr_assert_eq(fab_assessor_new(s->assessment, &s->assessor, &err), FAB_OK, "%s: %s", s->what, err.text);
     return true;
 }
 
 static void scene_release(scene *s) {
     fab_scenario_release(&s->scenario);
     fab_assessor_free(s->assessor);
-    fab_damage_free(s->damage);
+    fab_assessment_free(s->assessment);
     fab_context_free(s->context);
     fab_fabric_free(s->f);
 }
@@ -78,8 +78,8 @@ static void draw(scene *s, fab_rng *rng, uint64_t most) {
 /* --- loads -------------------------------------------------------------------------------------------------------- */
 
 static fab_outcome expected_loads(const scene *s, const char *traffic) {
-    fab_next_hops *whole = fixture_next_hops(s->f);
-    fab_router router = fixture_router(s->engine.text, s->f, whole);
+    fab_next_hops *healthy = fixture_next_hops(s->f);
+    fab_router router = fixture_router(s->engine.text, s->f, healthy);
     fab_traffic phases = fixture_traffic(traffic, &s->design, s->f, 3);
     fab_outcome out = {.worst_link = UINT32_MAX};
     fab_mask mask;
@@ -105,8 +105,8 @@ static fab_outcome expected_loads(const scene *s, const char *traffic) {
         out.n_disconnected += r.n_disconnected;
         for (uint32_t l = 0; l < s->f->n_links; l++) {
             const fab_link_class *c = fab_class_of(s->f, l);
-            if ((c->kind == FAB_LINK_ACCESS || c->kind == FAB_LINK_FABRIC) && mask.left[l] > 0) {
-                double ratio = r.load[l] / (c->capacity_bps * mask.left[l]);
+            if ((c->kind == FAB_LINK_ACCESS || c->kind == FAB_LINK_FABRIC) && mask.residual[l] > 0) {
+                double ratio = r.load[l] / (c->capacity_bps * mask.residual[l]);
                 out.n_collisions += ratio > 1 + 1e-9;
                 if (ratio > out.worst_ratio * (1 + 1e-9)) {
                     out.worst_ratio = ratio;
@@ -122,7 +122,7 @@ static fab_outcome expected_loads(const scene *s, const char *traffic) {
     fab_mask_release(&mask);
     fab_traffic_release(&phases);
     fab_router_release(&router);
-    fab_next_hops_free(whole);
+    fab_next_hops_free(healthy);
     return out;
 }
 
@@ -175,7 +175,7 @@ Test(assess, counts_what_every_link_is_asked_for) {
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
 /* The slow way for parts that are slower and not dead: everything replayed on a copy of the fabric. */
-static double degraded_s(const scene *s, const char *traffic, const char *part, double *out_whole_s) {
+static double degraded_s(const scene *s, const char *traffic, const char *part, double *out_healthy_s) {
     fab_result before = {.n_fabrics = 1};
     fab_error err = {0};
     fab_weak_part weak;
@@ -189,13 +189,13 @@ static double degraded_s(const scene *s, const char *traffic, const char *part, 
     cr_assert_eq(fab_weak_part_parse(part, &weak, &err), FAB_OK, "%s: %s", part, err.text);
     cr_assert_eq(fab_degraded_run(&replay, &before, &weak, 1, &d, &err), FAB_OK, "%s, %s: %s", s->what, part, err.text);
     double after_s = 0;
-    *out_whole_s = 0;
+    *out_healthy_s = 0;
     for (size_t p = 0; p < d->n_phases; p++) {
-        *out_whole_s += d->phases[p].before_s.mean;
+        *out_healthy_s += d->phases[p].before_s.mean;
         after_s += d->phases[p].after_s.mean;
     }
     if (d->n_iterations > 0) {
-        *out_whole_s = d->iterations[0].before_s;
+        *out_healthy_s = d->iterations[0].before_s;
         after_s = d->iterations[0].after_s;
     }
     fab_degradation_free(d);
@@ -235,16 +235,18 @@ Test(assess, slower_parts_take_as_long_as_in_a_replay_of_everything) {
                 fab_scenario one = {.n_components = 1, .component = &c};
                 fab_outcome got;
                 fab_error err = {0};
-                double whole_s = 0;
+                double healthy_s = 0;
                 cr_assert_eq(fab_assess(s.assessor, 1, &one, 0, &got, &err), FAB_OK, "%s: %s", s.what, err.text);
-                double want_s = degraded_s(&s, traffic, part, &whole_s);
+                double want_s = degraded_s(&s, traffic, part, &healthy_s);
                 cr_assert_eq(got.state, FAB_OUTCOME_RUNS);
                 cr_assert(fabs(got.time_s - want_s) <= 1e-9 * want_s, "%s, %s: %.17g s, not %.17g", s.what, part,
                           got.time_s, want_s);
-                cr_assert(fabs(fab_damage_whole(s.damage, 0).time_s - whole_s) <= 1e-9 * whole_s, "%s", s.what);
-                cr_assert(fabs(got.slowdown - (whole_s > 0 ? want_s / whole_s : 1)) <= 1e-8, "%s, %s", s.what, part);
+                cr_assert(fabs(fab_assessment_healthy(s.assessment, 0).time_s - healthy_s) <= 1e-9 * healthy_s, "%s",
+                          s.what);
+                cr_assert(fabs(got.slowdown - (healthy_s > 0 ? want_s / healthy_s : 1)) <= 1e-8, "%s, %s", s.what,
+                          part);
                 n_slower += got.slowdown > 1;
-                n_iterations += fab_damage_iterates(s.damage);
+                n_iterations += fab_assessment_iterates(s.assessment);
             }
         }
         scene_release(&s);
@@ -260,15 +262,15 @@ static void refused(const char *design_text, const char *traffic, const char *en
     fab_design design;
     fab_fabric *f = fixture_build(design_text, &design, NULL);
     const fab_engine_spec spec = fixture_spec(engine);
-    fab_damage *damage = NULL;
+    fab_assessment *assessment = NULL;
     fab_error err = {0};
     const fab_context_request asked = {
         .design = &design, .fabric = f, .traffic = traffic, .engines = &spec, .n_engines = 1};
     fab_context *context = fixture_context(&asked);
-    const fab_damage_request request = {.context = context, .policies = &policy, .n_policies = 1, .times = true};
-    cr_expect_eq(fab_damage_new(&request, &damage, &err), FAB_EUNSUPPORTED, "%s, %s", design_text, traffic);
+    const fab_assessment_request request = {.context = context, .policies = &policy, .n_policies = 1, .times = true};
+    cr_expect_eq(fab_assessment_new(&request, &assessment, &err), FAB_EUNSUPPORTED, "%s, %s", design_text, traffic);
     cr_expect(strstr(err.text, message) != NULL, "%s", err.text);
-    cr_expect_null(damage);
+    cr_expect_null(assessment);
     fab_context_free(context);
     fab_fabric_free(f);
 }

@@ -135,7 +135,7 @@ static fab_outcome on_servers(const world *w, const uint32_t *server, fab_compon
     char text[256] = "";
     size_t at = 0;
     fab_design design = w->design;
-    fab_damage *damage = NULL;
+    fab_assessment *assessment = NULL;
     fab_assessor *assessor = NULL;
     fab_outcome out;
     fab_error err = {0};
@@ -146,14 +146,14 @@ static fab_outcome on_servers(const world *w, const uint32_t *server, fab_compon
     const fab_context_request asked = {
         .design = &design, .fabric = w->f, .traffic = "job", .engines = &w->engine, .n_engines = 1, .seed = 3};
     fab_context *context = fixture_context(&asked);
-    const fab_damage_request request = {
+    const fab_assessment_request request = {
         .context = context, .policies = &NOBODY_MOVES, .n_policies = 1, .times = w->times};
     fab_scenario scenario = {.component = down, .n_components = n};
-    cr_assert_eq(fab_damage_new(&request, &damage, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_assessor_new(damage, &assessor, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_assessment_new(&request, &assessment, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_assessor_new(assessment, &assessor, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_assess(assessor, 0, &scenario, 0, &out, &err), FAB_OK, "%s", err.text);
     fab_assessor_free(assessor);
-    fab_damage_free(damage);
+    fab_assessment_free(assessment);
     fab_context_free(context);
     return out;
 }
@@ -182,11 +182,11 @@ static bool find_place(world *w, fab_policy policy, fab_component *down, size_t 
     return to.is_possible;
 }
 
-static void look(const world *w, fab_component *down, size_t n, double whole_s, course *c) {
+static void look(const world *w, fab_component *down, size_t n, double healthy_s, course *c) {
     fab_outcome out = on_servers(w, c->server, down, n);
     c->runs = out.state == FAB_OUTCOME_RUNS;
     if (c->runs) {
-        c->speed = w->times ? whole_s / out.time_s : 1;
+        c->speed = w->times ? healthy_s / out.time_s : 1;
         c->worst_s = w->times ? fmax(c->worst_s, out.time_s) : NAN;
         c->worst_ratio = fmax(c->worst_ratio, out.worst_ratio);
     }
@@ -198,7 +198,7 @@ static course walk(world *w, const fab_scenario *h, double span_s, fab_policy po
     size_t n = 0;
     (void)find_place(w, FAB_POLICY_NONE, down, 0, &c);
     look(w, down, 0, 1, &c);
-    double whole_s = c.worst_s;
+    double healthy_s = c.worst_s;
     c.speed = 1;
     for (size_t i = 0; i < h->n_events; i++) {
         const fab_event *e = &h->event[i];
@@ -215,7 +215,7 @@ static course walk(world *w, const fab_scenario *h, double span_s, fab_policy po
             }
         }
         if (ran) {
-            look(w, down, n, whole_s, &c);
+            look(w, down, n, healthy_s, &c);
         }
         bool stops = ran && (!c.runs || e->failure == FAB_FAILURE_SOFTWARE);
         if (stops) {
@@ -225,7 +225,7 @@ static course walk(world *w, const fab_scenario *h, double span_s, fab_policy po
         if (stops || !ran) {
             c.runs = find_place(w, policy, down, n, &c);
             if (c.runs) {
-                look(w, down, n, whole_s, &c);
+                look(w, down, n, healthy_s, &c);
             }
         }
         if (c.l.waits && c.runs) {
@@ -244,7 +244,7 @@ static void check_histories(const char *design, const char *engine, bool times, 
     const double day = 86400;
     world w = {.engine = fixture_spec(engine), .times = times};
     fab_error err = {0};
-    fab_damage *damage = NULL;
+    fab_assessment *assessment = NULL;
     fab_assessor *assessor = NULL;
     fab_scenarios *scenarios = NULL;
     fab_scenario h = {.n_events = 0};
@@ -272,10 +272,10 @@ static void check_histories(const char *design, const char *engine, bool times, 
     const fab_context_request asked = {
         .design = &w.design, .fabric = w.f, .traffic = "job", .engines = &w.engine, .n_engines = 1, .seed = 3};
     fab_context *context = fixture_context(&asked);
-    const fab_damage_request request = {
+    const fab_assessment_request request = {
         .context = context, .policies = POLICIES, .n_policies = 3, .times = times, .rates = w.rates};
-    cr_assert_eq(fab_damage_new(&request, &damage, &err), FAB_OK, "%s: %s", design, err.text);
-    cr_assert_eq(fab_assessor_new(damage, &assessor, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_assessment_new(&request, &assessment, &err), FAB_OK, "%s: %s", design, err.text);
+    cr_assert_eq(fab_assessor_new(assessment, &assessor, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_scenarios_new("time:6d@3", w.f, NULL, &w.rates, seed, &scenarios, &err), FAB_OK, "%s", err.text);
     double span_s = fab_scenarios_span_s(scenarios);
     for (uint64_t i = 0; i < 3; i++) {
@@ -305,7 +305,7 @@ static void check_histories(const char *design, const char *engine, bool times, 
     fab_scenario_release(&h);
     fab_scenarios_free(scenarios);
     fab_assessor_free(assessor);
-    fab_damage_free(damage);
+    fab_assessment_free(assessment);
     fab_context_free(context);
     fab_mask_release(&w.mask);
     fab_relocator_free(w.relocator);

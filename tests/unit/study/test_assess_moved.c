@@ -58,13 +58,13 @@ static double iteration_s(const fab_design *design, const fab_fabric *f, const f
 
 /* Everything that the relocator of the assessor knows, once more. */
 static fab_relocator *relocator_of(const fab_design *design, const fab_fabric *f, const fab_engine_spec *engine,
-                                   site *s) {
+                                   scene *s) {
     fab_error err = {0};
     memset(s, 0, sizeof *s);
     s->f = (fab_fabric *)f;
-    s->whole = fixture_next_hops(f);
+    s->healthy = fixture_next_hops(f);
     s->traffic = fixture_traffic("job", design, f, 3);
-    s->router = fixture_router(engine->text, f, s->whole);
+    s->router = fixture_router(engine->text, f, s->healthy);
     s->taken = calloc(f->n_servers, 1);
     cr_assert_eq(fab_jobs_taken(design, f, s->taken, &err), FAB_OK, "%s", err.text);
     for (size_t p = 0; p < s->traffic.n_phases; p++) {
@@ -86,7 +86,7 @@ static fab_relocator *relocator_of(const fab_design *design, const fab_fabric *f
     return s->relocator;
 }
 
-static void relocator_release(site *s) {
+static void relocator_release(scene *s) {
     fab_relocator_free(s->relocator);
     fab_mask_release(&s->mask);
     for (size_t p = 0; p < s->traffic.n_phases; p++) {
@@ -96,7 +96,7 @@ static void relocator_release(site *s) {
     free(s->taken);
     fab_router_release(&s->router);
     fab_traffic_release(&s->traffic);
-    fab_next_hops_free(s->whole);
+    fab_next_hops_free(s->healthy);
 }
 
 typedef struct tally {
@@ -109,10 +109,10 @@ static void check(const setting *x, const char *engine, fab_rng *rng, tally *sum
     const fab_engine_spec spec = fixture_spec(engine);
     fab_design design;
     fab_fabric *f = fixture_build(x->design, &design, NULL);
-    fab_damage *damage = NULL;
+    fab_assessment *assessment = NULL;
     fab_assessor *assessor = NULL;
     fab_error err = {0};
-    site s;
+    scene s;
     uint32_t server[64];
     for (uint32_t i = 0; i < x->n_servers; i++) {
         server[i] = i;
@@ -124,11 +124,11 @@ static void check(const setting *x, const char *engine, fab_rng *rng, tally *sum
     const fab_context_request asked = {
         .design = &design, .fabric = f, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 3};
     fab_context *context = fixture_context(&asked);
-    const fab_damage_request request = {.context = context, .policies = POLICIES, .n_policies = 5, .times = true};
-    cr_assert_eq(fab_damage_new(&request, &damage, &err), FAB_OK, "%s: %s", x->design, err.text);
-    cr_assert_eq(fab_assessor_new(damage, &assessor, &err), FAB_OK, "%s", err.text);
+    const fab_assessment_request request = {.context = context, .policies = POLICIES, .n_policies = 5, .times = true};
+    cr_assert_eq(fab_assessment_new(&request, &assessment, &err), FAB_OK, "%s: %s", x->design, err.text);
+    cr_assert_eq(fab_assessor_new(assessment, &assessor, &err), FAB_OK, "%s", err.text);
     fab_relocator *relocator = relocator_of(&design, f, &spec, &s);
-    double whole_s = iteration_s(&design, f, &spec);
+    double healthy_s = iteration_s(&design, f, &spec);
     for (uint32_t round = 0; round < 4; round++) {
         static const fab_component_kind KINDS[] = {FAB_COMPONENT_SERVER, FAB_COMPONENT_GPU, FAB_COMPONENT_NIC};
         fab_component dead[3];
@@ -164,7 +164,7 @@ static void check(const setting *x, const char *engine, fab_rng *rng, tally *sum
             double want_s = iteration_s(&after, f, &spec);
             cr_assert(fabs(got[p].time_s - want_s) <= 1e-9 * want_s, "%s, %s, %s: %.17g s, not %.17g", x->design,
                       engine, fab_policies[POLICIES[p]], got[p].time_s, want_s);
-            cr_assert(fabs(got[p].slowdown - want_s / whole_s) <= 1e-8, "%s", x->design);
+            cr_assert(fabs(got[p].slowdown - want_s / healthy_s) <= 1e-8, "%s", x->design);
             sum->ran++;
             sum->slower += got[p].slowdown > 1 + 1e-9;
             sum->moved += got[p].n_moved > 0;
@@ -172,12 +172,12 @@ static void check(const setting *x, const char *engine, fab_rng *rng, tally *sum
     }
     relocator_release(&s);
     fab_assessor_free(assessor);
-    fab_damage_free(damage);
+    fab_assessment_free(assessment);
     fab_context_free(context);
     fab_fabric_free(f);
 }
 
-Test(assess_moved, as_if_the_job_had_been_there_from_the_beginning) {
+Test(assess_migrated, as_if_the_job_had_been_there_from_the_beginning) {
     static const char *const ENGINES[] = {"ecmp,qp=2", "pinned,slices=2", "dmodk", "spray", "adaptive"};
     tally sum = {0};
     fab_rng rng = fab_rng_make(31, 0);

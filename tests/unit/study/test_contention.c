@@ -75,7 +75,7 @@ Test(contention, jobs_apart_take_as_long_as_alone) {
     for (size_t i = 0; i < 5; i++) {
         outcome out = contended(design, fabric, ENGINES[i]);
         for (size_t job = 0; job < 2; job++) {
-            const fab_meeting *m = &out.c->engines[0].jobs[job];
+            const fab_contended_phase *m = &out.c->engines[0].jobs[job];
             cr_expect_str_eq(out.c->jobs[job].phase, "dp");
             cr_expect_eq(m->together_s.mean, m->alone_s.mean, "%s: %.17g and %.17g", ENGINES[i], m->together_s.mean,
                          m->alone_s.mean);
@@ -118,8 +118,8 @@ Test(contention, the_same_job_twice_on_the_same_links_takes_twice_as_long) {
     fab_fabric_free(fabric);
 }
 
-/* The table of pairs holds the meeting, from both sides. */
-Test(contention, interference_agrees_with_the_meeting) {
+/* The table of pairs has the contention of two jobs, from both sides. */
+Test(contention, interference_agrees_with_contention) {
     fab_fabric *fabric;
     fab_design *design = new_design(FABRIC, &fabric);
     set(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off");
@@ -195,7 +195,7 @@ Test(contention, an_iteration_is_longer_by_what_is_exposed) {
     cr_assert_eq(fab_contend(&replay, &first, false, &c, &err), FAB_OK, "%s", err.text);
     cr_expect_eq(c->n_interference, 0);
     for (size_t job = 0; job < 2; job++) {
-        const fab_meeting *m = &c->engines[0].jobs[job];
+        const fab_contended_phase *m = &c->engines[0].jobs[job];
         cr_assert(m->has_iteration);
         double longer_s = m->iteration_together_s - m->iteration_alone_s;
         double phase_s = m->together_s.mean - m->alone_s.mean;
@@ -299,7 +299,7 @@ Test(job_sharing, refuses_what_does_not_fit) {
 }
 
 /* Random jobs: no GPU has two of them, and a job alone is where it is among the others. */
-Test(job_sharing, random_jobs_never_meet_on_a_gpu) {
+Test(job_sharing, random_jobs_never_share_a_gpu) {
     fab_rng rng = fab_rng_make(7, 0);
     fab_fabric *fabric;
     fab_design *design = new_design("clos:gpus=128,radix=32", &fabric);

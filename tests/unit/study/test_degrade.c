@@ -184,7 +184,7 @@ Test(degrade, a_nic_at_half_speed_doubles_a_ring) {
     release(&out);
 }
 
-Test(degrade, whole_parts_change_nothing) {
+Test(degrade, healthy_parts_change_nothing) {
     static const char *const ENGINES[] = {"ecmp,qp=4", "adaptive", "spray", "pinned"};
     for (size_t i = 0; i < 4; i++) {
         outcome out = degraded(RING, "tp=1 dp=4 pp=4 memory-check=off", "job", ENGINES[i], "leaf-1=1");

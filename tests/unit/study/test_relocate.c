@@ -17,10 +17,10 @@ static const char *moves_text(const fab_relocation *x, char *out, size_t size) {
     return out;
 }
 
-static void expect_moves(site *s, const char *failed, fab_policy policy, const char *expected) {
+static void expect_moves(scene *s, const char *failed, fab_policy policy, const char *expected) {
     char text[256];
-    site_fail(s, failed);
-    fab_relocation x = site_relocate(s, policy);
+    scene_fail(s, failed);
+    fab_relocation x = scene_relocate(s, policy);
     cr_expect_str_eq(moves_text(&x, text, sizeof text), expected, "%s, %s: %s", failed, fab_policies[policy], text);
     cr_expect_eq(x.is_possible, x.n_unplaced == 0);
 }
@@ -39,8 +39,8 @@ Test(relocate, names) {
 
 /* The talk's servers 1 to 6 are 0 to 5 here. */
 Test(relocate, racks_of_the_talk) {
-    site s;
-    cr_assert(site_init(&s, "preset:llama3-talk-racks", NULL, 0, "job", "pinned", 0));
+    scene s;
+    cr_assert(scene_init(&s, "preset:llama3-talk-racks", NULL, 0, "job", "pinned", 0));
     expect_moves(&s, "server-3", FAB_POLICY_NONE, "3 stays");
     expect_moves(&s, "server-3", FAB_POLICY_FIRST_SPARE, "3>4");
     expect_moves(&s, "server-3", FAB_POLICY_SAME_SLICE, "3>5");
@@ -57,27 +57,27 @@ Test(relocate, racks_of_the_talk) {
     fab_relocation out;
     cr_expect_eq(fab_relocate(s.relocator, &s.mask, FAB_POLICY_SAME_RACK, &out, &err), FAB_EUNSUPPORTED);
     cr_expect_str_eq(err.text, "policy same-rack: racks are not known without a floor plan");
-    site_release(&s);
+    scene_release(&s);
 }
 
 /* First-spare puts both servers behind the first rack into one half of the uplinks. */
 Test(relocate, first_spare_collides_in_the_talk) {
-    site s;
-    cr_assert(site_init(&s, "preset:llama3-talk-racks", NULL, 0, "job", "pinned", 0));
-    site_fail(&s, "");
-    fab_relocation x = site_relocate(&s, FAB_POLICY_NONE);
-    site_figures whole = site_measure(&s, &x);
-    site_fail(&s, "server-3");
-    x = site_relocate(&s, FAB_POLICY_FIRST_SPARE);
-    site_figures first = site_measure(&s, &x);
-    x = site_relocate(&s, FAB_POLICY_SAME_SLICE);
-    site_figures slice = site_measure(&s, &x);
-    cr_expect_eq(whole.n_collisions, 0, "%u", whole.n_collisions);
+    scene s;
+    cr_assert(scene_init(&s, "preset:llama3-talk-racks", NULL, 0, "job", "pinned", 0));
+    scene_fail(&s, "");
+    fab_relocation x = scene_relocate(&s, FAB_POLICY_NONE);
+    scene_figures healthy = scene_measure(&s, &x);
+    scene_fail(&s, "server-3");
+    x = scene_relocate(&s, FAB_POLICY_FIRST_SPARE);
+    scene_figures first = scene_measure(&s, &x);
+    x = scene_relocate(&s, FAB_POLICY_SAME_SLICE);
+    scene_figures slice = scene_measure(&s, &x);
+    cr_expect_eq(healthy.n_collisions, 0, "%u", healthy.n_collisions);
     cr_expect_gt(first.n_collisions, 0);
     cr_expect_float_eq(first.worst, 2, 1e-9, "%g", first.worst);
     cr_expect_eq(slice.n_collisions, 0, "%u", slice.n_collisions);
     cr_expect_eq(first.n_disconnected + slice.n_disconnected, 0);
-    site_release(&s);
+    scene_release(&s);
 }
 
 Test(relocate, who_is_lost) {
@@ -94,8 +94,8 @@ Test(relocate, who_is_lost) {
         {"leaf-0", "0>8 1>9 2 stays 3 stays"}, /* of the first rail: all servers of the group */
         {"server-2 server-9 gpu-13 nic-35*0.9", "2 stays 3 stays"},
     };
-    site s;
-    cr_assert(site_init(&s, "rail-spine:gpus=32,gpus-per-server=4,radix=8,spares=2", NULL, 0, "job", "ecmp", 0));
+    scene s;
+    cr_assert(scene_init(&s, "rail-spine:gpus=32,gpus-per-server=4,radix=8,spares=2", NULL, 0, "job", "ecmp", 0));
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         expect_moves(&s, CASES[i].failed, FAB_POLICY_FIRST_SPARE, CASES[i].moves);
     }
@@ -109,20 +109,20 @@ Test(relocate, who_is_lost) {
         }
     }
     cr_assert_eq(fab_mask_set(&s.mask, c, n - 1, NULL), FAB_OK);
-    fab_relocation x = site_relocate(&s, FAB_POLICY_FIRST_SPARE);
+    fab_relocation x = scene_relocate(&s, FAB_POLICY_FIRST_SPARE);
     cr_expect_eq(x.n_lost, 0);
     cr_assert_eq(fab_mask_set(&s.mask, c, n, NULL), FAB_OK);
-    x = site_relocate(&s, FAB_POLICY_FIRST_SPARE);
+    x = scene_relocate(&s, FAB_POLICY_FIRST_SPARE);
     cr_expect_eq(x.n_lost, 2, "%zu: servers 1 and 2 have neighbours below the same leaf alone", x.n_lost);
-    site_release(&s);
+    scene_release(&s);
 }
 
 Test(relocate, near_by) {
-    site s;
+    scene s;
     /* servers 0 to 31, eight in a pod, four in a rack; those that are not in the job are spare */
     static const char *const WITH_JOB[] = {"floor.servers-per-rack=4", "job.servers=0,1,3,8-13,16-30,31", "job.tp=4",
                                            "job.pp=1"};
-    cr_assert(site_init(&s, "clos:gpus=128,gpus-per-server=4,radix=16,pod=32", WITH_JOB, 4, "job", "ecmp", 0));
+    cr_assert(scene_init(&s, "clos:gpus=128,gpus-per-server=4,radix=16,pod=32", WITH_JOB, 4, "job", "ecmp", 0));
     expect_moves(&s, "server-9", FAB_POLICY_FIRST_SPARE, "9>2");
     expect_moves(&s, "server-9", FAB_POLICY_SAME_POD, "9>14");
     expect_moves(&s, "server-9", FAB_POLICY_SAME_RACK, "9>2"); /* none left in its rack */
@@ -132,24 +132,24 @@ Test(relocate, near_by) {
     expect_moves(&s, "server-20", FAB_POLICY_SAME_POD, "20>2"); /* none in its pod */
     expect_moves(&s, "server-0 server-1", FAB_POLICY_SAME_RACK, "0>2 1>4");
     expect_moves(&s, "server-31", FAB_POLICY_SAME_RACK, "31>2");
-    site_release(&s);
+    scene_release(&s);
 }
 
 /* Storage servers and servers of other jobs are no spares. */
 Test(relocate, who_is_spare) {
     static const char *const STORAGE[] = {"job.servers=0-3", "job.storage-servers=4-5", "job.tp=4", "job.pp=1"};
-    site s;
-    cr_assert(site_init(&s, "clos:gpus=32,gpus-per-server=4,radix=16", STORAGE, 4, "job:dp", "ecmp", 0));
+    scene s;
+    cr_assert(scene_init(&s, "clos:gpus=32,gpus-per-server=4,radix=16", STORAGE, 4, "job:dp", "ecmp", 0));
     expect_moves(&s, "server-1", FAB_POLICY_FIRST_SPARE, "1>6");
     s.request.taken = NULL; /* then the flows alone say it, and this phase has none of theirs */
-    site_renew(&s);
+    scene_renew(&s);
     expect_moves(&s, "server-1", FAB_POLICY_FIRST_SPARE, "1>4");
-    site_release(&s);
-    cr_assert(site_init(&s, "clos:gpus=32,gpus-per-server=4,radix=16", STORAGE, 4, "job", "ecmp", 0));
+    scene_release(&s);
+    cr_assert(scene_init(&s, "clos:gpus=32,gpus-per-server=4,radix=16", STORAGE, 4, "job", "ecmp", 0));
     s.request.taken = NULL;
-    site_renew(&s);
+    scene_renew(&s);
     expect_moves(&s, "server-1", FAB_POLICY_FIRST_SPARE, "1>6");
-    site_release(&s);
+    scene_release(&s);
     fab_design two;
     fab_fabric *f = NULL;
     uint8_t taken[64] = {0};
@@ -168,15 +168,15 @@ Test(relocate, who_is_spare) {
 
 /* A pattern has no ranks: GPUs with flows count. */
 Test(relocate, without_a_job) {
-    site s;
+    scene s;
     cr_assert(
-        site_init(&s, "clos:gpus=32,gpus-per-server=4,radix=16", NULL, 0, "pattern:all-reduce,gpus=4-19", "ecmp", 0));
+        scene_init(&s, "clos:gpus=32,gpus-per-server=4,radix=16", NULL, 0, "pattern:all-reduce,gpus=4-19", "ecmp", 0));
     s.request.taken = NULL;
-    site_renew(&s);
+    scene_renew(&s);
     expect_moves(&s, "server-1", FAB_POLICY_FIRST_SPARE, "1>0");
     expect_moves(&s, "server-1 server-2", FAB_POLICY_FIRST_SPARE, "1>0 2>5");
     expect_moves(&s, "server-0", FAB_POLICY_FIRST_SPARE, "");
-    site_release(&s);
+    scene_release(&s);
 }
 
 /* Moves are one to one, onto spares that nothing touches, and nobody else moves. */
@@ -187,15 +187,15 @@ Test(relocate, moves_are_sound) {
     for (uint32_t round = 0; round < 300; round++) {
         static const char *const FLOOR[] = {"floor.servers-per-rack=2"};
         random_design d = random_design_next(&rng, 8);
-        site s;
-        if (site_init(&s, d.text, FLOOR, 1, "job", "ecmp", round) && s.f->n_servers > 1) {
+        scene s;
+        if (scene_init(&s, d.text, FLOOR, 1, "job", "ecmp", round) && s.f->n_servers > 1) {
             char failed[128];
             uint32_t a = (uint32_t)fab_rng_below(&rng, s.f->n_servers);
             uint32_t b = (uint32_t)fab_rng_below(&rng, fab_n_gpus(s.f));
             (void)snprintf(failed, sizeof failed, "server-%u gpu-%u", a, b);
-            site_fail(&s, failed);
+            scene_fail(&s, failed);
             for (int policy = 0; policy < FAB_POLICY_COLLISION_AWARE; policy++) {
-                fab_relocation x = site_relocate(&s, (fab_policy)policy);
+                fab_relocation x = scene_relocate(&s, (fab_policy)policy);
                 uint32_t *taken = calloc(fab_n_gpus(s.f), sizeof *taken);
                 uint32_t n_moved = 0;
                 cr_assert_eq(x.n_moves + x.n_unplaced, x.n_lost, "%s", d.text);
@@ -215,7 +215,7 @@ Test(relocate, moves_are_sound) {
                 free(taken);
             }
         }
-        site_release(&s);
+        scene_release(&s);
     }
     cr_expect_gt(n_moves, 300, "%u", n_moves);
     cr_expect_gt(n_stay, 300, "%u", n_stay);

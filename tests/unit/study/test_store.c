@@ -201,12 +201,12 @@ Test(store, shards_and_threads_change_no_byte) {
 }
 
 typedef struct stopping {
-    int left;
+    int residual;
 } stopping;
 
 static bool stop_soon(void *context) {
     stopping *s = context;
-    return s->left-- <= 0;
+    return s->residual-- <= 0;
 }
 
 /* A study that is stopped, or fails, and goes on with other shares each time. */
@@ -263,7 +263,7 @@ Test(store, goes_on_where_it_was_with_other_shares) {
 }
 
 /* Two shards that both hold all scenarios, as when machines cannot see each other's. */
-static void make_twins(char folder[64], char other[64], const fab_plan *plan, uint64_t other_at) {
+static void make_copies(char folder[64], char other[64], const fab_plan *plan, uint64_t other_at) {
     fab_error err = {0};
     bool was_there = false;
     make_store(folder, plan);
@@ -284,7 +284,7 @@ Test(store, what_is_done_twice_counts_once) {
     char alone[64];
     fab_gathered gathered;
     fab_plan plan = fixture_plan(3000, 1, 3, 0);
-    make_twins(folder, other, &plan, UINT64_MAX);
+    make_copies(folder, other, &plan, UINT64_MAX);
     make_store(alone, &plan);
     gather(folder, &plan, false, &gathered);
     cr_assert_eq(gathered.n_done, 3000);
@@ -303,7 +303,7 @@ Test(store, different_rows_of_a_scenario_are_an_error) {
     fab_gathered gathered;
     fab_error err = {0};
     fab_plan plan = fixture_plan(20000, 2, 3, 0);
-    make_twins(folder, other, &plan, 12345);
+    make_copies(folder, other, &plan, 12345);
     cr_assert_eq(fab_store_gather(folder, &plan, false, NULL, NULL, &gathered, &err), FAB_EINTERNAL);
     cr_assert_not_null(strstr(err.text, "scenario 12345 "), "%s", err.text);
     cr_assert(!exists(folder, "results.db"));

@@ -220,15 +220,15 @@ Test(store_faults, newer_schemas_are_refused) {
 /* Whatever byte is wrong: an error, or it is not among the rows. Never a crash, never other rows. */
 Test(store_faults, damage_is_found) {
     char folder[64];
-    char whole[64];
+    char healthy[64];
     fab_gathered gathered;
     size_t n = 0;
     size_t n_found = 0;
     fab_plan plan = fixture_plan(400, 1, 3, 0);
     make_store(folder, &plan);
     gather(folder, &plan, false, &gathered);
-    (void)snprintf(whole, sizeof whole, "%s", join(folder, "whole.db"));
-    cr_assert_eq(rename(join(folder, "results.db"), whole), 0);
+    (void)snprintf(healthy, sizeof healthy, "%s", join(folder, "whole.db"));
+    cr_assert_eq(rename(join(folder, "results.db"), healthy), 0);
     char *bytes = read_whole(join(folder, "shard-0-of-1.db"), &n);
     fab_rng rng = fab_rng_make(9, 9);
     for (int round = 0; round < 200; round++) {
@@ -242,7 +242,7 @@ Test(store_faults, damage_is_found) {
         bytes[at] = (char)(bytes[at] ^ bit);
         fab_status status = fab_store_gather(folder, &plan, false, NULL, NULL, &gathered, &err);
         if (status == FAB_OK) {
-            same_files(join(folder, "results.db"), whole);
+            same_files(join(folder, "results.db"), healthy);
         } else {
             cr_assert(status == FAB_EINPUT || status == FAB_EIO, "%d: %s: %s", status, err.where, err.text);
             n_found++;
@@ -313,9 +313,9 @@ Test(store_faults, every_fact_changes_the_plan) {
     CHANGES(plan.rates[1].repair_s = 1, plan.rates[1].repair_s = 3600);
     CHANGES(plan.variants[1].engine[0] = 'E', plan.variants[1].engine[0] = 'e');
     CHANGES(plan.variants[1].policy[0] = 'N', plan.variants[1].policy[0] = 'n');
-    CHANGES(plan.variants[0].whole.time_s = 0.2, plan.variants[0].whole.time_s = 0.1);
+    CHANGES(plan.variants[0].healthy.time_s = 0.2, plan.variants[0].healthy.time_s = 0.1);
     CHANGES(plan.components[499].name[0] = 'L', plan.components[499].name[0] = 'l');
-    CHANGES(plan.components[0].left = 0.1, plan.components[0].left = 0);
+    CHANGES(plan.components[0].residual = 0.1, plan.components[0].residual = 0);
     fab_plan_release(&plan);
 }
 

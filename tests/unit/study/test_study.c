@@ -83,7 +83,7 @@ static void names(const fab_fabric *f, const fab_scenario *s, char *out, size_t 
 typedef struct scene { /* made here, not by the study */
     fab_fabric *f;
     fab_scenarios *scenarios;
-    fab_damage *damage;
+    fab_assessment *assessment;
     fab_assessor *assessor;
     fab_context *context;
 } scene;
@@ -98,19 +98,19 @@ static scene make_scene(const fab_design *d, const char *traffic, const char *sc
     const fab_context_request asked = {
         .design = d, .fabric = s.f, .traffic = traffic, .engines = d->engines, .n_engines = 1, .seed = 5};
     s.context = fixture_context(&asked);
-    const fab_damage_request request = {.context = s.context,
-                                        .policies = &POLICY,
-                                        .n_policies = 1,
-                                        .times = times,
-                                        .rates = fab_failure_rates_default()};
-    must(fab_damage_new(&request, &s.damage, &err), &err);
-    must(fab_assessor_new(s.damage, &s.assessor, &err), &err);
+    const fab_assessment_request request = {.context = s.context,
+                                            .policies = &POLICY,
+                                            .n_policies = 1,
+                                            .times = times,
+                                            .rates = fab_failure_rates_default()};
+    must(fab_assessment_new(&request, &s.assessment, &err), &err);
+    must(fab_assessor_new(s.assessment, &s.assessor, &err), &err);
     return s;
 }
 
 static void scene_release(scene *s) {
     fab_assessor_free(s->assessor);
-    fab_damage_free(s->damage);
+    fab_assessment_free(s->assessment);
     fab_context_free(s->context);
     fab_scenarios_free(s->scenarios);
     fab_fabric_free(s->f);
@@ -177,8 +177,9 @@ Test(study, rows_are_those_of_the_scenarios) {
         gather(folder, &planned.plan, false, &gathered);
         scene s = make_scene(d, CASES[i].traffic, CASES[i].scenarios, CASES[i].times);
         check_rows(folder, &s, planned.plan.n_scenarios);
-        cr_assert(same(planned.plan.variants[0].whole.worst_ratio, fab_damage_whole(s.damage, 0).worst_ratio));
-        cr_assert_str_eq(planned.plan.variants[0].label, fab_damage_engine(s.damage, 0));
+        cr_assert(
+            same(planned.plan.variants[0].healthy.worst_ratio, fab_assessment_healthy(s.assessment, 0).worst_ratio));
+        cr_assert_str_eq(planned.plan.variants[0].label, fab_assessment_engine(s.assessment, 0));
         scene_release(&s);
         fab_plan_release(&planned.plan);
         fixture_remove(folder);
@@ -217,7 +218,7 @@ Test(study, plans_of_others_are_refused) {
     cr_assert_eq(run_study(folder, "7.1", &tally, &err), FAB_EINPUT);
     cr_assert_not_null(strstr(err.text, "planned by fabriscope 7.0; this is 7.1"), "%s", err.text);
     err = (fab_error){0};
-    planned.plan.variants[0].whole.worst_ratio += 1e-9;
+    planned.plan.variants[0].healthy.worst_ratio += 1e-9;
     fab_plan_seal(&planned.plan);
     must(fab_plan_write(fixture_folder(other), &planned.plan, &was_there, &err), &err);
     cr_assert_eq(run_study(other, "7.0", &tally, &err), FAB_EINPUT);

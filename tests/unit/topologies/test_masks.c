@@ -39,13 +39,13 @@ Test(masks, names_read_back) {
                              floor->switch_rack};
     for (uint32_t i = 0; i < 2000; i++) {
         fab_component c = draw(f, &racks, &rng);
-        fab_component back = {0};
+        fab_component reverse = {0};
         char name[FAB_COMPONENT_NAME_SIZE];
         fab_component_name(f, &c, name);
-        cr_assert_eq(fab_component_parse(f, &racks, name, &back, &err), FAB_OK, "%s: %s", name, err.text);
-        cr_assert_eq(back.kind, c.kind, "%s", name);
-        cr_assert_eq(back.id, c.id, "%s", name);
-        cr_assert_eq(back.fraction, c.fraction, "%s", name);
+        cr_assert_eq(fab_component_parse(f, &racks, name, &reverse, &err), FAB_OK, "%s: %s", name, err.text);
+        cr_assert_eq(reverse.kind, c.kind, "%s", name);
+        cr_assert_eq(reverse.id, c.id, "%s", name);
+        cr_assert_eq(reverse.fraction, c.fraction, "%s", name);
         seen[c.kind]++;
     }
     for (uint32_t kind = 0; kind < FAB_COMPONENT_N_KINDS; kind++) {
@@ -98,18 +98,18 @@ Test(masks, sets_and_clears) {
     fab_node_id leaf = f->first_of_tier[1];
     for (uint32_t l = 0; l < f->n_links; l++) {
         fab_node_id ends[2] = {fab_tail(f, l), fab_head(f, l)};
-        double left = 1;
+        double residual = 1;
         for (uint32_t i = 0; i < 2; i++) {
             bool dead = (fab_kind_of(f, ends[i]) == FAB_NODE_GPU && ends[i] / 2 == 3) ||
                         (fab_kind_of(f, ends[i]) == FAB_NODE_NIC && (ends[i] - f->first[FAB_NODE_NIC]) / 2 == 3);
-            left = dead ? 0 : ends[i] == leaf && left > 0 ? 0.5 : left;
+            residual = dead ? 0 : ends[i] == leaf && residual > 0 ? 0.5 : residual;
         }
-        cr_expect_eq(mask.left[l], left, "link %u: %g, not %g", l, mask.left[l], left);
-        cr_expect_eq(fab_mask_link_is_dead(&mask, l), left == 0);
+        cr_expect_eq(mask.residual[l], residual, "link %u: %g, not %g", l, mask.residual[l], residual);
+        cr_expect_eq(fab_mask_link_is_dead(&mask, l), residual == 0);
     }
     cr_assert_eq(fab_mask_set(&mask, NULL, 0, NULL), FAB_OK);
     for (uint32_t l = 0; l < f->n_links; l++) {
-        cr_expect(mask.left[l] == 1 && !fab_mask_link_is_dead(&mask, l));
+        cr_expect(mask.residual[l] == 1 && !fab_mask_link_is_dead(&mask, l));
     }
     const fab_component bad = {.kind = FAB_COMPONENT_SWITCH, .id = 1000};
     cr_expect_eq(fab_mask_set(&mask, &bad, 1, NULL), FAB_EINPUT);

@@ -28,14 +28,14 @@ typedef struct fab_contending_job {
     size_t n_phases, phase_index;  /**< the latter of `phase` */
 } fab_contending_job;
 
-/** What meeting the others does to a job's phase. */
-typedef struct fab_meeting {
+/** What contention with the others does to a job's phase. */
+typedef struct fab_contended_phase {
     fab_stat alone_s, together_s;                   /**< over the seeds, latency included */
     fab_stat slowdown;                              /**< together over alone, seed by seed */
     bool has_iteration;                             /**< the next two are known: of a training job */
     double iteration_alone_s, iteration_together_s; /**< the phase takes its mean time alone, or together */
     uint64_t shared_links; /**< network links that carry its phase and another one, first seed */
-} fab_meeting;
+} fab_contended_phase;
 
 /** Network links of one boundary in one direction, first seed. */
 typedef struct fab_shared_tier {
@@ -49,7 +49,7 @@ typedef struct fab_link_part {
     double busy_s; /**< bytes of its phase over the capacity */
 } fab_link_part;
 
-/** A link where jobs meet. */
+/** A link that jobs share. */
 typedef struct fab_shared_link {
     char name[FAB_LINK_NAME_SIZE];
     uint32_t tier;
@@ -62,7 +62,7 @@ typedef struct fab_shared_link {
 typedef struct fab_contention_engine {
     char label[FAB_ENGINE_LABEL_SIZE];
     uint64_t n_seeds;
-    fab_meeting *jobs; /**< shape [n_jobs]; zero where a job has no phase here; owned */
+    fab_contended_phase *jobs; /**< shape [n_jobs]; zero where a job has no phase here; owned */
     fab_shared_tier tiers[2 * FAB_MAX_TIERS];
     size_t n_tiers;
     uint64_t n_shared;                       /**< over the tiers */

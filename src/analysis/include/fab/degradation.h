@@ -11,7 +11,7 @@
 
 #define FAB_HIT_COMMS 3
 
-/** A phase under an engine, on whole parts and on slower ones. */
+/** A phase under an engine, on the healthy fabric and on slower parts. */
 typedef struct fab_degraded_phase {
     bool has_time;              /**< the next three are known */
     fab_stat before_s, after_s; /**< over the seeds */
@@ -30,9 +30,9 @@ typedef struct fab_degraded_iteration {
 typedef struct fab_degradation {
     fab_weak_part *parts; /**< as given; owned */
     size_t n_parts;
-    uint32_t n_cables;    /**< that are slower */
-    double *link_left;    /**< shape [n_links]: fraction of the capacity of every link; owned */
-    double compute_ratio; /**< of the slowest GPU of the traffic */
+    uint32_t n_cables;     /**< that are slower */
+    double *link_residual; /**< shape [n_links]: fraction of the capacity of every link; owned */
+    double compute_ratio;  /**< of the slowest GPU of the traffic */
     size_t n_phases, n_engines;
     char (*names)[FAB_NAME_SIZE];          /**< shape [n_phases]; owned */
     uint64_t n_seeds;                      /**< of engines that draw */

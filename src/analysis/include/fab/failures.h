@@ -26,7 +26,7 @@ typedef struct fab_rank_move {
     bool is_healthy; /**< `from` was not lost */
 } fab_rank_move;
 
-/** A phase: network links that are asked for more than is left of them, and the largest ratio of any. */
+/** A phase: network links that are offered more than their residual capacity, and the largest ratio of any. */
 typedef struct fab_failed_phase {
     uint32_t n_disconnected, n_collisions;
     double worst_ratio;
@@ -56,7 +56,7 @@ typedef struct fab_failed_policy {
 typedef struct fab_failed_engine {
     char label[FAB_ENGINE_LABEL_SIZE];
     char note[448];                  /**< why nothing more is known; else empty */
-    fab_failed_state whole;          /**< nothing failed */
+    fab_failed_state healthy;        /**< nothing failed */
     fab_failed_policy *policies;     /**< shape [n_policies]; owned */
     bool has_saving;                 /**< first-spare and collision-aware are among the policies, and both place all */
     uint32_t saved_collisions;       /**< of the first that the second does not have; never negative */
@@ -68,7 +68,7 @@ typedef struct fab_failures {
     size_t n_failed;
     fab_lost_server *lost; /**< shape [n_lost]; owned */
     size_t n_lost;
-    size_t n_spares;               /**< whole servers without ranks */
+    size_t n_spares;               /**< complete servers without ranks */
     char (*phases)[FAB_NAME_SIZE]; /**< shape [n_phases]: those that are looked at; owned */
     size_t n_phases;
     char (*left_out)[FAB_NAME_SIZE]; /**< shape [n_left_out]: phases of too many paths; owned */
@@ -77,7 +77,7 @@ typedef struct fab_failures {
     size_t n_engines, n_policies;
     bool iterates;       /**< times are those of an iteration */
     uint64_t seed;       /**< of the draw that is shown */
-    double *left;        /**< shape [n_links]: fraction of the capacity; owned, as the next */
+    double *residual;    /**< shape [n_links]: fraction of the capacity; owned, as the next */
     uint64_t *dead_node; /**< bit set over nodes */
     fab_overlay overlay; /**< of these two: what has failed, for exports of the graph */
 } fab_failures;

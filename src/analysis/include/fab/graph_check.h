@@ -9,7 +9,7 @@
 #include "fab/status.h"
 
 typedef struct fab_graph_facts {
-    uint32_t components;         /**< of the whole fabric, scale-up domains included */
+    uint32_t components;         /**< of the entire fabric, scale-up domains included */
     uint32_t network_components; /**< of the switches alone: one per rail in rail-only, one per plane */
     uint32_t diameter;           /**< longest shortest path between switches, in cables, within a component */
     double bisection_bps;        /**< minimum cut between the NICs of the two halves of the servers */

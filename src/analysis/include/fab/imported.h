@@ -14,7 +14,7 @@ typedef struct fab_imported {
     const char *path;   /**< the file that was read */
     const char *format; /**< what it is, a line */
     const char *output; /**< the design that was written; NULL: none */
-    const fab_installed *site;
+    const fab_structure *net;
     const fab_fabric_spec *spec; /**< as resolved */
     const fab_fabric *fabric;
 } fab_imported;

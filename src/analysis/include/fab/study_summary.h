@@ -7,11 +7,11 @@
  * work takes:
  *
  *     a set, times known          slowdown
- *     a set, loads alone          max(1, worst_ratio) over the same of the whole fabric: what the fullest link costs
+ *     a set, loads alone          max(1, worst_ratio) over the same of the healthy fabric: what the fullest link costs
  *     a history                   1 / goodput
  *     the job stops (of a set)    infinite
  *
- * and its *damage* is the part of the job's speed that is lost, 1 - 1 / factor: 0 nothing, 1 the job stands.
+ * and its *impact* is the part of the job's speed that is lost, 1 - 1 / factor: 0 nothing, 1 the job stands.
  */
 #ifndef FAB_STUDY_SUMMARY_H
 #define FAB_STUDY_SUMMARY_H
@@ -34,7 +34,7 @@
 #define FAB_STUDY_CAUSES    6    /**< classes of failures in histories */
 #define FAB_CLEAR_SCENARIOS 10   /**< a part that fails in fewer is never clear */
 #define FAB_CLEAR_ERRORS    5    /**< standard errors */
-#define FAB_SAME_FACTOR     1e-9 /**< damages that differ by no more are equal where policies are compared */
+#define FAB_SAME_FACTOR     1e-9 /**< impacts that differ by no more are equal where policies are compared */
 
 /** Lower ends of the bins but the first: scenario in bin i where edge[i - 1] <= factor < edge[i]. */
 extern const double fab_study_edges[FAB_STUDY_BINS - 1];
@@ -53,21 +53,21 @@ typedef struct fab_spread {
 typedef struct fab_critical {
     char name[FAB_COMPONENT_TEXT], kind[16];
     uint64_t n_scenarios, n_stopped, n_disconnected;
-    double damage;                        /**< mean */
+    double impact;                        /**< mean */
     double ci95;                          /**< half width of its 95 % interval (Student's t); NAN of one scenario */
     double mean_slowdown, worst_slowdown; /**< of those that run; NAN where none does or times are not known */
     double mean_ratio, worst_ratio;       /**< worst_ratio of the outcomes; NAN where it is not known */
-    uint64_t worst_scenario;              /**< of most damage, the lowest of those */
-    bool is_clear; /**< more damage than chance makes of the mean of all scenarios: it fails in FAB_CLEAR_SCENARIOS and
-                      more, and is above that mean by FAB_CLEAR_ERRORS standard errors of as many draws from all
-                      scenarios, and by ci95. Of sets of one: damage above 0 */
+    uint64_t worst_scenario;              /**< of the highest impact, the lowest of those */
+    bool is_clear; /**< a higher impact than chance makes of the mean of all scenarios: it fails in FAB_CLEAR_SCENARIOS
+                      and more, and is above that mean by FAB_CLEAR_ERRORS standard errors of as many draws from all
+                      scenarios, and by ci95. Of sets of one: impact above 0 */
 } fab_critical;
 
-/** Components, most damage first, then by name (numbers in it by value). */
+/** Components, highest impact first, then by name (numbers in it by value). */
 typedef struct fab_ranking {
     fab_critical *list; /**< shape [n] */
     size_t n;
-    uint64_t n_tied; /**< components that do the damage of the last of the list, where that leaves some of them out */
+    uint64_t n_tied; /**< components that have the impact of the last of the list, where that leaves some of them out */
     fab_critical *next; /**< shape [n_next]: those behind all that tie, likewise; none where n_tied is 0 */
     size_t n_next;
 } fab_ranking;
@@ -76,21 +76,21 @@ typedef struct fab_ranking {
 typedef struct fab_critical_class {
     char name[64];
     uint64_t n_components, n_stopping; /**< that failed in some scenario; whose every scenario stops the job */
-    double damage, worst_damage;       /**< mean and largest of the damages of its components */
+    double impact, worst_impact;       /**< mean and largest of the impacts of its components */
     char worst[FAB_COMPONENT_TEXT];    /**< the first of those that do that, by name */
     uint64_t n_worst;                  /**< how many do */
     uint64_t n_clear;                  /**< components that are clear */
     uint64_t n_scenarios, n_stopped;   /**< in which one of its components fails; of them: in which the job stops */
-    double scenario_damage;            /**< mean over those; NAN: not known */
+    double scenario_impact;            /**< mean over those; NAN: not known */
     bool is_clear;                     /**< as a component's: of those against all */
 } fab_critical_class;
 
-/** What a failure of a class costs in histories: least squares of damage over how often each class fails. */
+/** What a failure of a class costs in histories: least squares of impact over how often each class fails. */
 typedef struct fab_cause {
     char name[16];
     double failures;     /**< of a span, mean */
-    double damage, ci95; /**< of one, and half the width of its 95 % interval */
-    double share;        /**< of all damage: failures x damage over its mean; all together make about 1 */
+    double impact, ci95; /**< of one, and half the width of its 95 % interval */
+    double share;        /**< of all impact: failures x impact over its mean; all together make about 1 */
 } fab_cause;
 
 /** A scenario by what it does; figures as in fab_outcome, NAN where not known. */
@@ -98,9 +98,9 @@ typedef struct fab_study_case {
     uint64_t scenario;
     char name[FAB_COMPONENT_TEXT];    /**< as a file calls it; else empty */
     char failed[FAB_CASE_TEXT];       /**< "leaf-3, leaf-0:17 > spine-0:1"; of a history the classes and how often */
-    char fullest[FAB_LINK_NAME_SIZE]; /**< the link that is asked for most, or empty */
+    char fullest[FAB_LINK_NAME_SIZE]; /**< the link that is offered most, or empty */
     bool is_stopped;
-    double damage, slowdown, time_s, worst_ratio, lost_ratio, goodput;
+    double impact, slowdown, time_s, worst_ratio, lost_ratio, goodput;
     uint64_t n_failed; /**< components; of a history failures */
     uint32_t n_disconnected, n_moved, n_collisions, n_stops;
 } fab_study_case;
@@ -114,15 +114,15 @@ typedef struct fab_access_loss {
 /** One engine under one policy. */
 typedef struct fab_study_variant {
     char engine[FAB_ENGINE_LABEL_SIZE], policy[FAB_POLICY_TEXT];
-    double whole_time_s, whole_ratio; /**< nothing failed; the time NAN where times are not known */
-    uint64_t whole_collisions;
+    double healthy_time_s, healthy_ratio; /**< nothing failed; the time NAN where times are not known */
+    uint64_t healthy_collisions;
     uint64_t n_done, n_stopped, n_disconnected, n_moved;  /**< scenarios: looked at; in which the job stops; in which
                                                              flows lose a path; in which servers move */
-    double damage;                                        /**< mean over all scenarios */
+    double impact;                                        /**< mean over all scenarios */
     fab_spread slowdown, time_s, worst_ratio, collisions; /**< of scenarios that run */
     fab_spread lost_ratio, moved;                         /**< of all scenarios: offered rate lost, servers moved */
     uint64_t bin[FAB_STUDY_BINS];                         /**< scenarios by factor, those that stop left out */
-    uint64_t n_best, n_alone; /**< scenarios in which no other policy of the engine does less damage; in which every
+    uint64_t n_best, n_alone; /**< scenarios in which no other policy of the engine has less impact; in which every
                                  other does more */
     /* Of histories. */
     fab_spread goodput;
@@ -130,7 +130,7 @@ typedef struct fab_study_variant {
     double failures, stops;                                   /**< of a span, means */
 
     fab_access_loss access;
-    fab_study_case *worst; /**< shape [n_worst]: of those that run (of histories: all), most damage first, then by
+    fab_study_case *worst; /**< shape [n_worst]: of those that run (of histories: all), highest impact first, then by
                               number */
     size_t n_worst;
     fab_study_case *stopped; /**< shape [n_stopped_shown]: of sets, by number */
@@ -138,25 +138,25 @@ typedef struct fab_study_variant {
     fab_ranking critical, links, clear; /**< all components; the links among them; those that are clear */
     fab_cause causes[FAB_STUDY_CAUSES]; /**< most share first */
     size_t n_causes;                    /**< of histories; 0: too few to tell, or classes cannot be told apart */
-    fab_critical_class *classes;        /**< shape [n_classes]: most scenario_damage first, then by name */
+    fab_critical_class *classes;        /**< shape [n_classes]: most scenario_impact first, then by name */
     size_t n_classes;
     double
-        *cable_damage;   /**< shape [n_cables]: damage of the link's loss; NAN: in no scenario. NULL unless asked for */
-    double *node_damage; /**< shape [n_nodes]: of GPUs, NICs and switches, likewise */
+        *cable_impact;   /**< shape [n_cables]: impact of the link's loss; NAN: in no scenario. NULL unless asked for */
+    double *node_impact; /**< shape [n_nodes]: of GPUs, NICs and switches, likewise */
 } fab_study_variant;
 
 /** The policies of one engine against each other, over the scenarios that all of them were tried on. */
 typedef struct fab_study_choice {
     size_t first;        /**< variant of the first policy */
     size_t baseline;     /**< variant that the others are held against: first-spare, else the first policy */
-    uint64_t n_compared; /**< scenarios of which the damage is known under all */
-    uint64_t n_differ;   /**< scenarios in which the policies do not all do the same damage */
+    uint64_t n_compared; /**< scenarios of which the impact is known under all */
+    uint64_t n_differ;   /**< scenarios in which the policies do not all have the same impact */
     uint64_t n_rescued;  /**< scenarios in which the job stops under the baseline and runs under another policy */
-    double damage;       /**< mean of the least over the policies: the best choice, scenario by scenario */
-    double baseline_damage;
+    double impact;       /**< mean of the least over the policies: the best choice, scenario by scenario */
+    double baseline_impact;
     uint64_t n_both; /**< scenarios that run under the baseline and under the best, with known times */
     double best_slowdown, baseline_slowdown; /**< means over those */
-    double most_saved;                       /**< largest difference of damage to the baseline */
+    double most_saved;                       /**< largest difference of impact to the baseline */
     uint64_t most_saved_scenario;            /**< the lowest of those; UINT64_MAX: none saves anything */
     size_t most_saved_variant;
 } fab_study_choice;
@@ -173,8 +173,8 @@ typedef struct fab_study_summary {
     uint64_t seed, n_scenarios, n_done; /**< planned; looked at under every variant */
     double span_s;                      /**< of a history; 0: sets */
     bool has_times;
-    bool is_single; /**< every scenario is the loss of one component: damage in rankings is its own */
-    char criterion[FAB_STUDY_CRITERIA]; /**< what damage is here, one sentence */
+    bool is_single; /**< every scenario is the loss of one component: impact in rankings is its own */
+    char criterion[FAB_STUDY_CRITERIA]; /**< what impact is here, one sentence */
     size_t shown;                       /**< variant that stands first in reports */
     fab_study_variant *variants;        /**< shape [n_variants]: engine by engine */
     size_t n_variants, n_policies;

@@ -58,10 +58,10 @@ fab_status fab_design_read(const char *text, const char *const *overrides, size_
  */
 void fab_design_front_end(const fab_design *design, uint64_t servers, fab_fabric_spec *out);
 
-struct fab_installed_options; /* fab/installed.h */
+struct fab_structure_options; /* fab/installed.h */
 
 /** How the file of an installed fabric is read. Texts belong to the spec. */
-struct fab_installed_options fab_design_installed_options(const fab_fabric_spec *spec);
+struct fab_structure_options fab_design_installed_options(const fab_fabric_spec *spec);
 
 /** Whether a key of the fabric has its default, which is what a key that nobody gave has. */
 bool fab_design_is_default(const fab_fabric_spec *spec, const char *key);

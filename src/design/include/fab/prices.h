@@ -73,7 +73,7 @@ typedef struct fab_count_rule {
     const char *name;
     const char *summary; /**< one sentence, for reports */
     bool nic_cables;     /**< cables between NIC and switch are counted; else they cost nothing */
-    bool twin;           /**< ends at switches use twin-port modules where the book has them */
+    bool twin_port;      /**< ends at switches use twin-port modules where the book has them */
     uint64_t ends;       /**< counted ends of a counted cable: 1 or 2 */
 } fab_count_rule;
 
@@ -100,11 +100,11 @@ fab_status fab_prices_nic(const fab_prices *prices, double rate_bps, fab_price *
 
 /** What a cable is made of. */
 typedef struct fab_link_price {
-    const char *medium;             /**< NULL where the book distinguishes none */
-    fab_price cable;                /**< power: of both ends, when they need no transceiver */
-    const fab_price_module *module; /**< at an end, single port; NULL: the ends need none */
-    const fab_price_module *twin;   /**< at a switch, two ports of this rate; NULL where the book has none */
-    fab_price module_price, twin_price;
+    const char *medium;                /**< NULL where the book distinguishes none */
+    fab_price cable;                   /**< power: of both ends, when they need no transceiver */
+    const fab_price_module *module;    /**< at an end, single port; NULL: the ends need none */
+    const fab_price_module *twin_port; /**< at a switch, two ports of this rate; NULL where the book has none */
+    fab_price module_price, twin_port_price;
 } fab_link_price;
 
 /**

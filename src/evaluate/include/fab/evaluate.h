@@ -10,8 +10,8 @@
 #include "fab/dependencies.h"
 #include "fab/figures.h"
 #include "fab/mask.h"
-#include "fab/phase_clock.h"
-#include "fab/reroute_moved.h"
+#include "fab/phase_estimator.h"
+#include "fab/reroute_migrated.h"
 #include "fab/result.h"
 #include "fab/trace.h"
 
@@ -48,8 +48,8 @@ typedef struct fab_needs {
     fab_engine_result *detail;      /**< with FIGURES: gets load tables, hot links, paths; NULL: not wanted */
     fab_dependencies *dependencies; /**< with detail: those of the routes are added */
     const fab_trace *trace;         /**< with RATES: when flows end, what groups of them put on links; NULL */
-    uint64_t whole_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_WHOLE_PATHS (loads.h) */
-    size_t n_threads;     /**< that may be used; 0 counts as 1 */
+    uint64_t kept_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_KEPT_PATHS (loads.h) */
+    size_t n_threads;    /**< that may be used; 0 counts as 1 */
     /** After each of `n` parts of equal work, by the thread that did it: others may call at the same time. NULL: not
      * wanted */
     void (*advance)(void *context, uint64_t n);
@@ -81,7 +81,7 @@ void fab_workspace_free(fab_workspace *workspace);
  * @retval FAB_EUNSUPPORTED  figures in a state that is not healthy; times of queue pairs that take turns, or of a phase
  *                           too large to be solved; what fab_reroute_apply() does not know of
  * Errors of what routes, measures and solves, and of what builds the parts of the context.
- * Complexity: loads as fab_reroute_apply_moved(), times as fab_clock_read(), figures O(sum of route lengths), rates
+ * Complexity: loads as fab_reroute_migrated(), times as fab_estimator_read(), figures O(sum of route lengths), rates
  * those of the solver. Threads: concurrent calls with different workspaces are safe; the same bytes in any order.
  */
 fab_status fab_evaluate(fab_workspace *workspace, const fab_case *at, const fab_needs *needs, fab_evaluated *out,

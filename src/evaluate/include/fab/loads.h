@@ -10,7 +10,7 @@
 #include "fab/status.h"
 
 /** Paths that are kept while a phase is measured; more are routed twice, a chunk at a time. */
-#define FAB_WHOLE_PATHS (UINT64_C(1) << 23)
+#define FAB_KEPT_PATHS (UINT64_C(1) << 23)
 
 /**
  * Load of every directed link when each flow follows its routes, its amount split evenly over its paths:

@@ -38,11 +38,11 @@ typedef struct fab_path_figures {
 /** Figures while chunks of routes come in. */
 typedef struct fab_path_tally {
     const fab_router *router;
-    double weight;        /**< flows so far */
-    double limited;       /**< flows offered more than their limit */
-    fab_path_figures sum; /**< means are sums over flows */
-    double *leg_s;        /**< shape [NICs of a GPU x planes]: of the flow at hand */
-    uint32_t *leg_hops;   /**< alike */
+    double weight;          /**< flows so far */
+    double limited;         /**< flows offered more than their limit */
+    fab_path_figures sum;   /**< means are sums over flows */
+    double *segment_s;      /**< shape [NICs of a GPU x planes]: of the flow at hand */
+    uint32_t *segment_hops; /**< alike */
 } fab_path_tally;
 
 /** Routes of some flows of a phase. Everything is borrowed. */
@@ -68,7 +68,7 @@ fab_path_figures fab_path_tally_finish(const fab_path_tally *tally);
  * The same for an engine that splits what switches hold. In an all-to-all, whose flows are not listed, a part of a flow
  * (NIC and plane) counts as a flow of its own where paths are compared, ports of a leaf are told apart only by the
  * shortest and the longest cable, and the offered rate is the mean over the flows of a pair of leaves: min and max
- * may be wider than those of any flow, means and counts are exact (but for scale-up links that GPUs hand over
+ * may be wider than those of any flow, means and counts are exact (but for scale-up links that GPUs relay
  * through between rails, which only max has).
  * @param[in] split  What router->engine->split() made.
  * @retval FAB_EUNREACHABLE  a demand has no route

@@ -109,7 +109,7 @@ typedef struct fab_growth_step {
     size_t n_parts;
 } fab_growth_step;
 
-/** A flow that meets others on a hot link. */
+/** A flow that shares a hot link with others. */
 typedef struct fab_flow_ref {
     uint64_t flow;
     uint32_t src_gpu, dst_gpu, src_rank, dst_rank; /**< rank = GPU where there is no job */
@@ -137,7 +137,7 @@ typedef struct fab_tier_load {
     double max_utilisation, mean_utilisation; /**< mean over all links of the boundary */
     double max_taper_factor;                  /**< largest utilisation under ideal spray */
     uint64_t histogram[FAB_HISTOGRAM];
-    double held_flows; /**< flows whose rate these links hold down: their bottlenecks, by the shares of their paths */
+    double bottlenecked_flows; /**< flows that are bottlenecked at these links, by the shares of their paths */
     /* Choices among equal-cost next hops that lie in this boundary: one per switch and group of next hops. */
     uint64_t choices;           /**< that some flow met */
     uint64_t full_choices;      /**< with so many flows that an ideal hash is expected to use all next hops */
@@ -159,7 +159,7 @@ typedef struct fab_last_flow {
     uint64_t flow, bytes;
     uint32_t src_gpu, dst_gpu;
     double rate_bps, finish_s;           /**< rate while all flows of the phase are under way */
-    char bottleneck[FAB_LINK_NAME_SIZE]; /**< name of the link that holds it; empty: its receiver's window does */
+    char bottleneck[FAB_LINK_NAME_SIZE]; /**< name of its bottleneck; empty: its receiver's window */
     char comm[FAB_NAME_SIZE];
 } fab_last_flow;
 
@@ -171,9 +171,9 @@ typedef struct fab_flow_rate {
     double rate_bps, finish_s;
 } fab_flow_rate;
 
-/** What holds the flows of the first seed, each counted once; those that network links hold stand with the tiers. */
+/** Bottlenecks of the flows of the first seed, each counted once; those at network links stand with the tiers. */
 typedef struct fab_rate_figures {
-    double held_by_scaleup, held_by_pcie, held_by_window;
+    double bottlenecked_at_scaleup, bottlenecked_at_pcie, bottlenecked_at_window;
     fab_last_flow last;
 } fab_rate_figures;
 
@@ -200,7 +200,7 @@ typedef struct fab_engine_result {
     fab_stat optimum_gap;     /**< max_utilisation over its certified lower bound, minus 1; with has_gap */
     fab_stat effective_bisection; /**< ORCS; has_effective_bisection only for the bisection pattern */
     bool has_time;                /**< the phase's time is known: not of a phase whose flows are too many to be solved
-                                     and differ in bytes or are held by windows */
+                                     and differ in bytes or are bottlenecked at windows */
     bool has_rates;               /**< the next two are known: with has_time, where the phase is small enough */
     fab_stat min_rate, mean_rate; /**< max-min fair, over the phase's flows, bit/s */
     fab_stat transfer_s;          /**< until the last byte of the iteration is through, without latency */
@@ -246,7 +246,7 @@ typedef struct fab_phase_result {
     uint64_t steps, executions, communicators;
     uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: flows whose minimal routes cross boundary t */
     double least_s; /**< no routing carries the bytes in less: links that no switch chooses, and all links of a leaf */
-    double handover_s; /**< of its time: bytes between rails are first handed over as a whole inside scale-up domains */
+    double relay_s; /**< of its time: bytes between rails are first relayed as a whole inside scale-up domains */
     double max_taper_factor;                 /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: the same by boundary */
     float *taper_ratio;  /**< shape [n_links]: utilisation under ideal spray, first seed; NULL unless asked for */

@@ -11,7 +11,7 @@
 /** Fractions are whole thousandths, so that weights by capacity stay small numbers. */
 #define FAB_PART_STEPS 1000
 
-/** A part and the fraction of its speed that is left. */
+/** A part and the fraction of its residual speed. */
 typedef struct fab_weak_part {
     char name[FAB_LINK_NAME_SIZE]; /**< as given */
     double ratio;                  /**< 1 / FAB_PART_STEPS ... 1 */
@@ -44,7 +44,7 @@ void fab_weak_fabric_release(fab_weak_fabric *weak);
  *     leaf-5, spine-0, ..., domain-1          every cable there
  *
  * The least of several fractions that reach a cable or GPU counts. Nodes, links and their ids stay the same, and so do
- * the classes that the fabric had, used or not: the rate of a NIC is that of a whole one.
+ * the classes that the fabric had, used or not: the rate of a NIC is that of a healthy one.
  * @param[out] out  Written on success only.
  * @retval FAB_EINPUT  no such part, or a part is named twice
  * @retval FAB_EUNSUPPORTED  more than 2^16 - 1 classes of links

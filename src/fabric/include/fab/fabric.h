@@ -3,8 +3,8 @@
  * The fabric: a frozen directed multigraph in flat arrays. See src/doc/adr/0003-own-graph-core.md.
  *
  * Nodes are numbered by kind: GPUs, NICs, scale-up domains, then switches tier by tier. A cable c is two directed
- * links, 2c from its lower end up and 2c + 1 back, so that the reverse of link l is l ^ 1. Links of equal kind, rate
- * and length share a class. Everything is readable from many threads.
+ * links, 2c from its lower end up and 2c + 1 in reverse, so that the reverse of link l is l ^ 1. Links of equal kind,
+ * rate and length share a class. Everything is readable from many threads.
  */
 #ifndef FAB_FABRIC_H
 #define FAB_FABRIC_H
@@ -70,9 +70,9 @@ typedef struct fab_fabric {
     uint32_t first[FAB_NODE_N_KINDS + 1];         /**< [kind]: first node of the kind; [kind + 1]: behind its last */
     uint32_t first_of_tier[FAB_FABRIC_TIERS + 2]; /**< [t], t = 1 ... n_tiers + 1: first switch of tier t */
     uint32_t rails_per_network;                   /**< rails that share a network: all of them but in rail-only */
-    bool forwards_in_domain;      /**< pairs on different rails hand over inside a scale-up domain (rail-only) */
+    bool forwards_in_domain; /**< pairs on different rails are relayed inside a scale-up domain (PXN) (rail-only) */
     bool forwards_at_destination; /**< in the destination's where it has the rail, else the source's */
-    bool forwards_whole;          /**< handed over as a whole before it is sent on, not as it comes */
+    bool stores_and_forwards;     /**< relayed as a whole before it is sent on, not as it comes */
     bool reduces_in_switches;     /**< switches add up what they are sent, where a collective asks for it */
 
     uint16_t n_classes;
@@ -133,7 +133,7 @@ static inline uint32_t fab_domain_of(const fab_fabric *f, uint32_t gpu) {
     return gpu / f->gpus_per_domain;
 }
 /** Servers that have all their cables: the first ones. */
-static inline uint32_t fab_n_whole_servers(const fab_fabric *f) {
+static inline uint32_t fab_n_complete_servers(const fab_fabric *f) {
     return f->n_servers - f->n_cut_servers;
 }
 
@@ -167,7 +167,7 @@ const char *fab_boundary_name(fab_wiring wiring, uint32_t boundary);
 /** "tree", "dragonfly", "torus", "graph". */
 const char *fab_wiring_name(fab_wiring wiring);
 
-/** "up" or "down"; "there" (from the first end of the cable) or "back" between switches that have no order. */
+/** "up" or "down"; "forward" (from the first end of the cable) or "reverse" between switches that have no order. */
 const char *fab_direction_name(fab_wiring wiring, uint32_t boundary, bool up);
 
 #endif

@@ -28,7 +28,7 @@ extern const char *const fab_component_kinds[FAB_COMPONENT_N_KINDS];
 typedef struct fab_component {
     fab_component_kind kind;
     uint32_t id;
-    double fraction; /**< of the capacity of its links that is left: 0 is dead, below 1 */
+    double fraction; /**< of the capacity of its links that is residual: 0 is dead, below 1 */
 } fab_component;
 
 /** Which rack what stands in; of a floor plan. */
@@ -63,15 +63,15 @@ const char *fab_component_name(const fab_fabric *fabric, const fab_component *co
 fab_status fab_component_check(const fab_fabric *fabric, const fab_racks *racks, const fab_component *component,
                                fab_error *err) FAB_MUST_USE;
 
-/** What is left of a fabric. Setting another one costs as much as it and the one before touch. */
+/** The residual fabric. Setting another one costs as much as it and the one before touch. */
 typedef struct fab_mask {
     const fab_fabric *fabric; /**< borrowed */
     fab_racks racks;
     uint64_t *dead_link; /**< bit set over links, those inside servers too */
-    double *left;        /**< shape [n_links]: fraction of the capacity: 0 dead, 1 whole. Where several components share
-                            a link, the least stays */
-    uint32_t n_links;    /**< that are not whole */
-    fab_link_id *link;   /**< shape [n_links] */
+    double *residual;  /**< shape [n_links]: fraction of the capacity: 0 dead, 1 healthy. Where several components share
+                      a link, the least stays */
+    uint32_t n_links;  /**< that are not healthy */
+    fab_link_id *link; /**< shape [n_links] */
     uint64_t *dead_node; /**< bit set over nodes: GPUs, NICs and switches */
     uint32_t n_nodes;
     fab_node_id *node;  /**< shape [n_nodes]: those */

@@ -49,7 +49,7 @@ typedef struct fab_audit_boundary {
 
 /** Cables between two switches that the structure asks for and that are not there. */
 typedef struct fab_audit_lack {
-    uint32_t node[2]; /**< of the site; n_nodes of the site + k: the k-th absent switch */
+    uint32_t node[2]; /**< of the installed network; n_nodes of the installed network + k: the k-th absent switch */
     uint32_t cables;
     double rate_bps; /**< of one; 0: not known */
 } fab_audit_lack;
@@ -70,7 +70,7 @@ static inline double fab_audit_bisection_lost(const fab_audit_bisection *b) {
 
 typedef struct fab_audit {
     uint32_t n_findings;
-    fab_finding *findings; /**< shape [n_findings]: by damage, then kind, then names */
+    fab_finding *findings; /**< shape [n_findings]: by damage_bps, then kind, then names */
     uint32_t n_boundaries;
     fab_audit_boundary boundary[FAB_AUDIT_BOUNDARIES];
     uint32_t n_hosts, n_switches, n_services, n_servers;
@@ -85,7 +85,7 @@ typedef struct fab_audit {
 } fab_audit;
 
 /**
- * Looks for departures from the regular structure that the site itself shows: a rule is what at least three quarters
+ * Looks for departures from the regular structure that the network itself shows: a rule is what at least three quarters
  * of its peers follow; where there is none, nothing is found.
  * @param[in]  shape  Borrowed, must outlive the audit.
  * @param[out] out    Release with fab_audit_free().

@@ -1,50 +1,50 @@
 /**
  * @file shape.h
- * What a site is as a fabric: which boxes are switches, their tiers, which adapters make a server, which rail they are
- * on. Found from the graph and from names; nothing is asked of the file that formats do not give.
+ * What an installed network is as a fabric: which boxes are switches, their tiers, which adapters make a server, which
+ * rail they are on. Found from the graph and from names; nothing is asked of the file that formats do not give.
  */
 #ifndef FAB_SHAPE_H
 #define FAB_SHAPE_H
 
-#include "fab/site.h"
+#include "fab/network.h"
 
-/** Shapes over nodes are [n_nodes] of the site. */
+/** Shapes over nodes are [n_nodes] of the installed network. */
 typedef struct fab_shape {
-    const fab_site *site;   /**< borrowed */
+    const fab_network *net; /**< borrowed */
     uint32_t *first, *side; /**< [n_nodes + 1], [2 * n_cables]: node v has the cable ends side[first[v] ... ): 2 * cable
                                + end; by port number, then in the order of the file */
     uint32_t *tier;         /**< of a switch, 1 = leaf: cables to the nearest host; 0 for others */
     uint32_t n_tiers;
-    uint32_t *server; /**< of an adapter or host; FAB_SITE_NONE: not known, or no host */
+    uint32_t *server; /**< of an adapter or host; FAB_NETWORK_NONE: not known, or no host */
     uint32_t n_servers;
-    const char **server_name; /**< [n_servers]; texts of the site */
+    const char **server_name; /**< [n_servers]; texts of the network */
     uint32_t *slot; /**< of an adapter: its number in the server, from 0, as its name says (HCA-6 and mlx5_5 are
-                       5); FAB_SITE_NONE */
+                       5); FAB_NETWORK_NONE */
     uint32_t *rail; /**< of a leaf: the slot that most of its adapters have, where that is nearly all of them;
-                       FAB_SITE_NONE */
+                       FAB_NETWORK_NONE */
     bool has_rails; /**< nearly all leaves have one, and there are several */
 } fab_shape;
 
 /**
  * A node that no one calls a switch or host is a host where its name says so (server, host, node, ...) or where it has
  * one cable; else a switch.
- * @param[in]  site  Borrowed, must outlive the shape; unknown kinds are filled in.
+ * @param[in]  net  Borrowed, must outlive the shape; unknown kinds are filled in.
  * @param[out] out   Release with fab_shape_release().
  * Complexity: O(nodes + cables log(cables of a node)).
  */
-fab_status fab_shape_find(fab_site *site, fab_shape *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_shape_find(fab_network *net, fab_shape *out, fab_error *err) FAB_MUST_USE;
 void fab_shape_release(fab_shape *shape);
 
-static inline bool fab_site_is_host(const fab_site *site, uint32_t node) {
-    return site->nodes[node].kind == FAB_SITE_ADAPTER || site->nodes[node].kind == FAB_SITE_HOST;
+static inline bool fab_network_is_host(const fab_network *net, uint32_t node) {
+    return net->nodes[node].kind == FAB_NETWORK_ADAPTER || net->nodes[node].kind == FAB_NETWORK_HOST;
 }
 
 /** The other end of a cable end. */
-static inline const fab_site_end *fab_site_far(const fab_site *site, uint32_t side) {
-    return &site->cables[side >> 1].end[(side & 1) ^ 1];
+static inline const fab_network_end *fab_network_far(const fab_network *net, uint32_t side) {
+    return &net->cables[side >> 1].end[(side & 1) ^ 1];
 }
-static inline const fab_site_end *fab_site_near(const fab_site *site, uint32_t side) {
-    return &site->cables[side >> 1].end[side & 1];
+static inline const fab_network_end *fab_network_near(const fab_network *net, uint32_t side) {
+    return &net->cables[side >> 1].end[side & 1];
 }
 
 #endif

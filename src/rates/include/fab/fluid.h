@@ -22,8 +22,8 @@ void fab_fluid_free(fab_fluid *fluid);
 
 /**
  * Starts a transfer now: of `bits` over route `flow`, which is idle. 0 bits are done at once, at this time, and so are
- * any over a route that neither link nor limit holds. A route that starts in the instant in which it ended carries on
- * at its rate: then nothing is solved.
+ * any over a route without a bottleneck, neither link nor limit. A route that starts in the instant in which it ended
+ * carries on at its rate: then nothing is solved.
  * @retval FAB_EINPUT  no such flow, bits below 0 or not finite, or the route is not idle
  */
 fab_status fab_fluid_start(fab_fluid *fluid, uint32_t flow, double bits, fab_error *err) FAB_MUST_USE;
@@ -33,7 +33,7 @@ typedef fab_status fab_fluid_done(void *context, fab_fluid *fluid, uint32_t flow
 
 /**
  * Runs to `until_s`, where the clock then stands, or until nothing is under way (INFINITY): it stands at the last end.
- * Transfers that end at the same time (relative 1e-12) are handed over in the order of their routes.
+ * Transfers that end at the same time (relative 1e-12) are delivered in the order of their routes.
  * @param[in]  done       May be NULL.
  * @param[out] out_now_s  Where the clock stands.
  * @retval FAB_EINPUT     until_s is past

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FAB_NO_BOTTLENECK UINT32_MAX /**< the flow's own limit holds it */
+#define FAB_NO_BOTTLENECK UINT32_MAX /**< bottlenecked at the flow's own limit */
 
 /** Flows over links, by numbers alone: a link is anything with a capacity. */
 typedef struct fab_sharing {
@@ -46,8 +46,8 @@ double fab_max_min_bytes(const fab_sharing_size *size);
  * flow is at its limit or crosses a full link on which no flow has more per weight.
  * Flows whose levels (rate per weight) differ by less than 1e-12 relatively get the same level. The check allows 1e-9;
  * a link counts as full from 1 - 1e-11 of its capacity, or from 1 - 1e-9 where rounding leaves a flow without one.
- * @param[out] out_rate        Shape [n_flows]: bit/s; INFINITY where neither link nor limit holds the flow. Undefined
- *                             after an error, as is out_bottleneck.
+ * @param[out] out_rate        Shape [n_flows]: bit/s; INFINITY where the flow has no bottleneck, neither link nor
+ * limit. Undefined after an error, as is out_bottleneck.
  * @param[out] out_bottleneck  Shape [n_flows]: such a link, the lowest number where several are, or FAB_NO_BOTTLENECK.
  *                             May be NULL.
  * @retval FAB_EINPUT        a capacity, weight, share or limit that is not above 0, or a link that does not exist or is

@@ -27,12 +27,12 @@ typedef struct fab_outcome {
     uint32_t state;          /**< fab_outcome_state; of a history: at its end */
     uint32_t n_disconnected; /**< flows that have lost a path, before anybody moved, summed over the phases */
     uint32_t n_moved;        /**< servers whose ranks run elsewhere */
-    uint32_t n_collisions;   /**< network links that are asked for more than is left of them, in all phases */
+    uint32_t n_collisions;   /**< network links that are offered more than their residual capacity, in all phases */
     uint32_t worst_link;     /**< link id, or UINT32_MAX */
     double lost_ratio;       /**< offered rate that lost its way, before anybody moved, over all that is offered */
-    double worst_ratio;      /**< largest load over what is left of the capacity, of network links in any phase */
+    double worst_ratio;      /**< largest load over the residual capacity, of network links in any phase */
     double time_s;           /**< of an iteration, else of all phases one after the other */
-    double slowdown;         /**< time_s over that of the whole fabric, at least where everything runs */
+    double slowdown;         /**< time_s over that of the healthy fabric, at least where everything runs */
     /* Of a history; NAN and 0 for a set. The four parts that are lost and the goodput add up to the span. */
     double goodput;       /**< useful part of the span */
     double restart_ratio; /**< part of the span in which the job restarts */

@@ -17,15 +17,15 @@
 /** Something that fails in the scenarios of a plan; `failed.component` is its index. */
 typedef struct fab_store_component {
     char *kind, *name;
-    double left; /**< fraction of the capacity: 0 is dead */
+    double residual; /**< fraction of the capacity: 0 is dead */
 } fab_store_component;
 
 /** An engine with a policy. Its number is its index. */
 typedef struct fab_store_variant {
-    char *engine;      /**< as it was asked for */
-    char *label;       /**< with the defaults of all options */
-    char *policy;      /**< name */
-    fab_outcome whole; /**< nothing failed */
+    char *engine;        /**< as it was asked for */
+    char *label;         /**< with the defaults of all options */
+    char *policy;        /**< name */
+    fab_outcome healthy; /**< nothing failed */
 } fab_store_variant;
 
 /** How often things of a class fail in histories. */

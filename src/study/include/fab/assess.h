@@ -11,7 +11,7 @@
 #include "fab/scenarios.h"
 #include "fab/status.h"
 
-typedef struct fab_damage_request {
+typedef struct fab_assessment_request {
     const fab_context *context; /**< design, fabric, traffic, engines and the seed */
     const fab_racks *racks;     /**< NULL: no floor plan */
     const fab_policy *policies;
@@ -19,11 +19,11 @@ typedef struct fab_damage_request {
     size_t n_threads;        /**< that will assess at the same time, for the estimate of memory; 0 counts as 1 */
     bool times;              /**< find times; else loads and the worst link alone, as fast as routing is */
     fab_failure_rates rates; /**< of histories: checkpoint, restart */
-} fab_damage_request;
+} fab_assessment_request;
 
-/** The job on the whole fabric, ready to be hurt: read-only, shared by threads. Variant = engine * n_policies + policy.
- * About 210 bytes per path of a phase, 270 with times; phases with the same flows share them. */
-typedef struct fab_damage fab_damage;
+/** The job on the healthy fabric, ready to be hurt: read-only, shared by threads. Variant = engine * n_policies +
+ * policy. About 210 bytes per path of a phase, 270 with times; phases with the same flows share them. */
+typedef struct fab_assessment fab_assessment;
 
 /**
  * Everything in the request is borrowed and must outlive it.
@@ -32,23 +32,23 @@ typedef struct fab_damage fab_damage;
  *
  * Complexity: routing of every phase under every engine, and links * log(links).
  */
-fab_status fab_damage_new(const fab_damage_request *request, fab_damage **out, fab_error *err) FAB_MUST_USE;
-void fab_damage_free(fab_damage *damage);
+fab_status fab_assessment_new(const fab_assessment_request *request, fab_assessment **out, fab_error *err) FAB_MUST_USE;
+void fab_assessment_free(fab_assessment *assessment);
 
-size_t fab_damage_variants(const fab_damage *damage);
+size_t fab_assessment_variants(const fab_assessment *assessment);
 
 /** Whether times are those of an iteration; else of all phases one after the other. */
-bool fab_damage_iterates(const fab_damage *damage);
+bool fab_assessment_iterates(const fab_assessment *assessment);
 
-/** An engine with all its options, as reports name it. Lives as long as the damage. */
-const char *fab_damage_engine(const fab_damage *damage, size_t engine);
+/** An engine with all its options, as reports name it. Lives as long as the assessment. */
+const char *fab_assessment_engine(const fab_assessment *assessment, size_t engine);
 
-/** The whole fabric under a variant: slowdown 1. */
-fab_outcome fab_damage_whole(const fab_damage *damage, uint32_t variant);
+/** The healthy fabric under a variant: slowdown 1. */
+fab_outcome fab_assessment_healthy(const fab_assessment *assessment, uint32_t variant);
 
 /** Scratch of one thread. */
 typedef struct fab_assessor fab_assessor;
-fab_status fab_assessor_new(const fab_damage *damage, fab_assessor **out, fab_error *err) FAB_MUST_USE;
+fab_status fab_assessor_new(const fab_assessment *assessment, fab_assessor **out, fab_error *err) FAB_MUST_USE;
 void fab_assessor_free(fab_assessor *assessor);
 
 /**
@@ -67,7 +67,7 @@ void fab_assessor_free(fab_assessor *assessor);
  * @param[in]  number    The scenario's number, copied to the rows.
  * @param[in]  span_s    Of a history; 0: a set.
  * @param[out] out       Shape [variants].
- * Errors of fab_reroute_apply_moved(), fab_relocate() and of what finds times.
+ * Errors of fab_reroute_migrated(), fab_relocate() and of what finds times.
  * Complexity: see src/doc/adr/0036-outcomes.md. Threads: concurrent calls with different assessors are safe.
  */
 fab_status fab_assess(fab_assessor *assessor, uint64_t number, fab_scenario *scenario, double span_s, fab_outcome *out,

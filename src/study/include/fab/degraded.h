@@ -1,6 +1,6 @@
 /**
  * @file degraded.h
- * The same traffic on whole parts and on slower ones.
+ * The same traffic on the healthy fabric and on slower parts.
  */
 #ifndef FAB_DEGRADED_H
 #define FAB_DEGRADED_H
@@ -10,7 +10,7 @@
 
 /**
  * Replays once more on a copy of the fabric whose parts run at a fraction of their speed. Offered rates stay those of
- * whole NICs; engines see capacities as always.
+ * healthy NICs; engines see capacities as always.
  * @param[in] base    What was replayed.
  * @param[in] before  Its result.
  * @retval FAB_EINPUT  no such part

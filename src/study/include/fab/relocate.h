@@ -69,16 +69,16 @@ typedef struct fab_relocation {
     const uint32_t *lost;     /**< shape [n_lost], ascending */
     size_t n_unplaced;        /**< of them: those whose ranks stay there */
     const uint32_t *unplaced; /**< shape [n_unplaced], ascending */
-    size_t n_spares;          /**< that the mask leaves whole */
+    size_t n_spares;          /**< that the mask leaves healthy */
     size_t n_moves;           /**< of lost servers, and of healthy ones that swap */
     size_t n_healthy;         /**< of the moves: servers that are not lost */
     const fab_move *moves;    /**< shape [n_moves], those of lost servers first, ascending */
     size_t n_moved;           /**< GPUs with ranks that moved */
-    const uint32_t *moved;    /**< shape [n_moved], ascending: as fab_reroute_apply_moved() takes them */
+    const uint32_t *moved;    /**< shape [n_moved], ascending: as fab_reroute_migrated() takes them */
     const uint32_t *new_gpu;  /**< shape [n_gpus] */
     uint64_t n_tried;         /**< placements evaluated; 0 for policies that do not look */
     bool is_optimal;          /**< proved: no assignment of the spares to the lost servers does better */
-    uint32_t n_collisions;    /**< network links asked for more than is left of them, in all phases; of
+    uint32_t n_collisions;    /**< network links offered more than their residual capacity, in all phases; of
                                  collision-aware, else 0 */
     double worst_ratio;       /**< likewise */
 } fab_relocation;

@@ -20,8 +20,8 @@ typedef struct fab_study_request {
     const fab_policy *policies;
     size_t n_policies;
     uint64_t seed;
-    bool times;     /**< iteration times, else loads alone */
-    double trial_s; /**< how long to try scenarios for an estimate; at least one is tried */
+    bool times;      /**< iteration times, else loads alone */
+    double sample_s; /**< how long to try scenarios for an estimate; at least one is tried */
 } fab_study_request;
 
 typedef struct fab_study_planned {

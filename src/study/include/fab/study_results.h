@@ -30,12 +30,12 @@ const fab_fabric *fab_study_results_fabric(const fab_study_results *results);
 
 /**
  * One pass over all rows.
- * @param[in] top   As in fab_summary_request, as keep_damage.
+ * @param[in] top   As in fab_summary_request, as keep_impact.
  * @param[out] out  Free with fab_study_summary_free().
  * @retval FAB_EINPUT  the store is damaged: rows are missing, or impossible; the message names them
  * Complexity: O(rows), about a microsecond for a row and the components of its scenario.
  */
-fab_status fab_study_summarise(const fab_study_results *results, size_t top, bool keep_damage, fab_study_summary **out,
+fab_status fab_study_summarise(const fab_study_results *results, size_t top, bool keep_impact, fab_study_summary **out,
                                fab_error *err) FAB_MUST_USE;
 
 /**

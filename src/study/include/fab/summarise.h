@@ -31,9 +31,9 @@ typedef struct fab_summary_request {
     size_t n_engines;
     const char *const *policies; /**< shape [n_policies]: names */
     size_t n_policies;
-    const fab_outcome *whole; /**< shape [n_engines * n_policies]: nothing failed */
-    size_t top;               /**< components and scenarios to name of each variant, to FAB_STUDY_TOP_MOST */
-    bool keep_damage;         /**< fill cable_damage and node_damage */
+    const fab_outcome *healthy; /**< shape [n_engines * n_policies]: nothing failed */
+    size_t top;                 /**< components and scenarios to name of each variant, to FAB_STUDY_TOP_MOST */
+    bool keep_impact;           /**< fill cable_impact and node_impact */
 } fab_summary_request;
 
 typedef struct fab_summariser fab_summariser;

@@ -121,13 +121,13 @@ void fab_message_list_release(fab_message_list *list);
  * A collective message by message. A message waits for the messages that bring its source what it passes on; a rank
  * goes to the next stage of a hierarchical algorithm when the last messages of the stage before have reached it.
  * Messages of an in-network reduction wait for nothing: they stand for the way through the switches (ADR 0024).
- * @param[in]  pieces  Into which rings and trees cut what they pass on in a pipeline (broadcast, reduce, tree); >= 1.
+ * @param[in]  chunks  Into which rings and trees cut what they pass on in a pipeline (broadcast, reduce, tree); >= 1.
  * @param[out] out     Written on success only; release with fab_message_list_release().
  * @retval FAB_EUNSUPPORTED  more than FAB_MAX_MESSAGES messages or FAB_MAX_WAITS waits; and as fab_algorithm_check().
  * Complexity: O(m log m + waits) for m messages.
  */
 fab_status fab_collective_schedule(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                                   const fab_communicator *communicator, uint32_t pieces, fab_message_list *out,
+                                   const fab_communicator *communicator, uint32_t chunks, fab_message_list *out,
                                    fab_error *err) FAB_MUST_USE;
 
 #endif

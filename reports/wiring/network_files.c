@@ -1,0 +1,36 @@
+/* The fabric as it would be installed, in the formats of src/installed: one row each. */
+#include "report_formats.h"
+
+#include "fab/network_of.h"
+#include "fab/network_write.h"
+
+static fab_status write_network(const fab_network_writer *writer, const fab_result *result, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_network *net = NULL;
+    FAB_TRY(fab_report_needs_graph(result, writer->name, err));
+    FAB_TRY(fab_network_of_fabric(result->graph, &net, err));
+    FAB_TRY(fab_network_write(writer, net, out, err));
+done:
+    fab_network_free(net);
+    return status;
+}
+
+/* What a format of an installed network needs to be one of reports: the callback has no context of its own. */
+#define NETWORK_FORMAT(id, format_name, format_suffix, format_summary)                                                 \
+    static fab_status write_##id(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) { \
+        (void)style;                                                                                                   \
+        return write_network(&fab_network_##id, result, out, err);                                                     \
+    }                                                                                                                  \
+    const fab_report_format fab_report_##id = {.name = (format_name),                                                  \
+                                               .suffix = (format_suffix),                                              \
+                                               .summary = (format_summary),                                            \
+                                               .write = write_##id,                                                    \
+                                               .cable_bytes = 200,                                                     \
+                                               .needs_graph = true};
+
+NETWORK_FORMAT(cables, "cables", ".cables.csv",
+               "the fabric as a list of cables, CSV: A-node, A-port, Z-node, Z-port, rate, length")
+NETWORK_FORMAT(ptm, "ptm", ".ptm.dot", "the fabric as a wiring plan for PTM and NVIDIA Air: topology.dot")
+NETWORK_FORMAT(slurm_tree, "slurm-tree", ".tree.conf", "the fabric as topology.conf of Slurm, topology/tree")
+NETWORK_FORMAT(slurm_block, "slurm-block", ".block.conf", "the fabric as topology.conf of Slurm, topology/block")
+NETWORK_FORMAT(containerlab, "containerlab", ".clab.yml", "the fabric as a lab of containers, for containerlab")

@@ -1,0 +1,299 @@
+/* Colour refinement: leaves keep a colour of their own, all other switches begin with one, and a switch is told from
+ * another by the colours that its cables lead to. Rounds go by sums of hashes; what comes out is checked cable by
+ * cable, so that chance decides nothing. */
+#include "fab/switch_classes.h"
+#include "next_hop_rows.h"
+#include "fab/memory.h"
+#include "fab/rng.h"
+#include "leaf_sets.h"
+
+#include <stdlib.h>
+
+#define MOST_ROUNDS 32 /* a fabric that needs more is no tree, and has little to share */
+
+typedef struct seen {
+    uint64_t digest;
+    uint32_t colour, v;
+} seen;
+
+/* A live cable of a switch. */
+typedef struct end {
+    uint64_t key; /* first switch of the class at the other end, link class, which directions live */
+    uint32_t link;
+} end;
+
+/* Links from one class of switches to another. */
+typedef struct bundle {
+    uint64_t key;
+    uint32_t link, count;
+    uint32_t per_switch;
+} bundle;
+
+typedef struct search {
+    const fab_fabric *f;
+    const uint64_t *dead;
+    uint32_t base, n_switches, n_leaves, n_colours;
+    const uint32_t *leaf_index;
+    uint32_t *colour; /* [switch]: leaves 0 ... n_leaves - 1 */
+    seen *order;      /* of the switches that are no leaves */
+    fab_switch_classes *classes;
+    end *ends; /* of the switch at hand */
+    bundle *bundle;
+    uint32_t *first_bundle; /* [switch]: of the first of a class */
+    size_t n_bundles, bundle_capacity;
+} search;
+
+void fab_switch_classes_free(fab_switch_classes *classes) {
+    if (classes == NULL) {
+        return;
+    }
+    FAB_FREE_ALL(classes->first, classes->size, classes->link_first, classes->link_count, classes);
+}
+
+bool fab_switch_classes_agree(const fab_switch_classes *classes, const double *x) {
+    for (uint32_t l = 0; l < classes->n_links; l++) {
+        if (x[l] != x[classes->link_first[l]]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of a link that leaves a switch: 0 where it leads to no switch or is dead in both directions. */
+static uint32_t label_of(const search *s, fab_link_id link) {
+    if (fab_class_of(s->f, link)->kind != FAB_LINK_FABRIC) {
+        return 0;
+    }
+    uint32_t live = (fab_link_is_dead(s->dead, link) ? 0 : 1) | (fab_link_is_dead(s->dead, link ^ 1U) ? 0 : 2);
+    return live == 0 ? 0 : (uint32_t)s->f->cable_class[link >> 1] << 2 | live;
+}
+
+static bool little_to_share(const search *s) {
+    return (uint64_t)s->n_colours * 4 > (uint64_t)s->n_switches * 3;
+}
+
+/* --- colours ------------------------------------------------------------------------------------------------------ */
+
+static int by_sight(const void *a, const void *b) {
+    const seen *x = a;
+    const seen *y = b;
+    if (x->colour != y->colour) {
+        return x->colour < y->colour ? -1 : 1;
+    }
+    if (x->digest != y->digest) {
+        return x->digest < y->digest ? -1 : 1;
+    }
+    return (x->v > y->v) - (x->v < y->v);
+}
+
+static uint64_t sight_of(const search *s, uint32_t v) {
+    uint64_t digest = 0;
+    for (uint32_t k = s->f->out_first[s->base + v]; k < s->f->out_first[s->base + v + 1]; k++) {
+        fab_link_id link = s->f->out_link[k];
+        uint32_t label = label_of(s, link);
+        if (label != 0) {
+            digest += fab_mix64((uint64_t)s->colour[fab_head(s->f, link) - s->base] << 32 | label);
+        }
+    }
+    return digest;
+}
+
+/* Splits classes by what their switches see. Returns whether any was split. */
+static bool refine(search *s) {
+    uint32_t n = s->n_switches - s->n_leaves;
+    uint32_t before = s->n_colours;
+    for (uint32_t v = 0, i = 0; v < s->n_switches; v++) {
+        if (s->leaf_index[v] == FAB_NONE) {
+            s->order[i++] = (seen){sight_of(s, v), s->colour[v], v};
+        }
+    }
+    qsort(s->order, n, sizeof *s->order, by_sight);
+    s->n_colours = s->n_leaves;
+    for (uint32_t i = 0; i < n; i++) {
+        bool same =
+            i > 0 && s->order[i].colour == s->order[i - 1].colour && s->order[i].digest == s->order[i - 1].digest;
+        s->n_colours += same ? 0 : 1;
+        s->colour[s->order[i].v] = s->n_colours - 1;
+    }
+    return s->n_colours > before;
+}
+
+/* Returns whether a partition was found that does not split any more and is worth it. */
+static bool find_colours(search *s) {
+    for (uint32_t v = 0; v < s->n_switches; v++) {
+        s->colour[v] = s->leaf_index[v] != FAB_NONE ? s->leaf_index[v] : s->n_leaves;
+    }
+    s->n_colours = s->n_leaves + (s->n_leaves < s->n_switches ? 1 : 0);
+    for (uint32_t round = 0; round < MOST_ROUNDS && !little_to_share(s); round++) {
+        if (!refine(s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static fab_status number_classes(search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t *first = NULL;
+    uint32_t *size = NULL;
+    FAB_TRY(FAB_NEW(first, s->n_colours, err));
+    FAB_TRY(FAB_NEW(size, s->n_colours, err));
+    for (uint32_t v = s->n_switches; v-- > 0;) {
+        first[s->colour[v]] = v;
+        size[s->colour[v]]++;
+    }
+    for (uint32_t v = 0; v < s->n_switches; v++) {
+        s->classes->first[v] = first[s->colour[v]];
+        s->classes->size[v] = size[s->colour[v]];
+    }
+    s->classes->n_classes = s->n_colours;
+done:
+    FAB_FREE_ALL(first, size);
+    return status;
+}
+
+/* --- links -------------------------------------------------------------------------------------------------------- */
+
+static int classes_by_key(const void *a, const void *b) {
+    const end *x = a;
+    const end *y = b;
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return (x->link > y->link) - (x->link < y->link);
+}
+
+static uint32_t list_ends(search *s, uint32_t v) {
+    uint32_t n = 0;
+    bool sorted = true;
+    for (uint32_t k = s->f->out_first[s->base + v]; k < s->f->out_first[s->base + v + 1]; k++) {
+        fab_link_id link = s->f->out_link[k];
+        uint32_t label = label_of(s, link);
+        if (label != 0) {
+            uint32_t head = s->classes->first[fab_head(s->f, link) - s->base];
+            s->ends[n] = (end){(uint64_t)head << 32 | label, link};
+            sorted = sorted && (n == 0 || s->ends[n - 1].key <= s->ends[n].key);
+            n++;
+        }
+    }
+    if (!sorted) {
+        qsort(s->ends, n, sizeof *s->ends, classes_by_key);
+    }
+    return n;
+}
+
+/* Puts the links of a switch to those of its class. *out_alike: it has as many as the first one to every class. */
+static fab_status bundle_links(search *s, uint32_t v, bool *out_alike, fab_error *err) {
+    fab_status status = FAB_OK;
+    bool leads = s->classes->first[v] == v;
+    uint32_t n = list_ends(s, v);
+    size_t at = leads ? s->n_bundles : s->first_bundle[s->classes->first[v]];
+    *out_alike = true;
+    if (leads) {
+        s->first_bundle[v] = (uint32_t)at;
+    }
+    for (uint32_t i = 0; i < n; at++) {
+        uint32_t from = i;
+        while (i < n && s->ends[i].key == s->ends[from].key) {
+            i++;
+        }
+        if (leads) {
+            FAB_TRY(FAB_GROW(s->bundle, s->bundle_capacity, at + 1, err));
+            s->bundle[at] = (bundle){s->ends[from].key, s->ends[from].link, 0, i - from};
+            s->n_bundles = at + 1;
+        }
+        if (at >= s->n_bundles || s->bundle[at].key != s->ends[from].key || s->bundle[at].per_switch != i - from) {
+            *out_alike = false;
+            goto done;
+        }
+        s->bundle[at].count += i - from;
+        for (uint32_t k = from; k < i; k++) {
+            s->bundle[at].link = s->ends[k].link < s->bundle[at].link ? s->ends[k].link : s->bundle[at].link;
+            s->classes->link_first[s->ends[k].link] = (uint32_t)at; /* until all are known */
+        }
+    }
+    if (leads) { /* ends the class's list */
+        FAB_TRY(FAB_GROW(s->bundle, s->bundle_capacity, at + 1, err));
+        s->bundle[at] = (bundle){.key = UINT64_MAX};
+        s->n_bundles = at + 1;
+    }
+    *out_alike = s->bundle[at].key == UINT64_MAX;
+done:
+    return status;
+}
+
+/* *out_alike false: not equitable after all. */
+static fab_status classes_find_links(search *s, bool *out_alike, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_switch_classes *t = s->classes;
+    for (uint32_t l = 0; l < s->f->n_links; l++) {
+        t->link_first[l] = FAB_NONE;
+    }
+    *out_alike = true;
+    for (uint32_t v = 0; v < s->n_switches && *out_alike; v++) {
+        FAB_TRY(bundle_links(s, v, out_alike, err));
+    }
+    for (uint32_t l = 0; *out_alike && l < s->f->n_links; l++) {
+        if (t->link_first[l] == FAB_NONE) {
+            t->link_first[l] = l;
+            t->link_count[l] = 1;
+            continue;
+        }
+        const bundle *b = &s->bundle[t->link_first[l]];
+        t->link_first[l] = b->link;
+        t->link_count[b->link] = b->count;
+    }
+done:
+    return status;
+}
+
+static fab_status classes_make(search *s, fab_switch_classes **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    bool alike = false;
+    uint32_t degree = 0;
+    for (uint32_t v = s->base; v < s->base + s->n_switches; v++) {
+        uint32_t own = s->f->out_first[v + 1] - s->f->out_first[v];
+        degree = own > degree ? own : degree;
+    }
+    FAB_TRY(FAB_NEW(s->classes, 1, err));
+    s->classes->n_links = s->f->n_links;
+    FAB_TRY(FAB_NEW(s->classes->first, s->n_switches, err));
+    FAB_TRY(FAB_NEW(s->classes->size, s->n_switches, err));
+    FAB_TRY(FAB_NEW(s->classes->link_first, s->f->n_links, err));
+    FAB_TRY(FAB_NEW(s->classes->link_count, s->f->n_links, err));
+    FAB_TRY(FAB_NEW(s->ends, degree, err));
+    FAB_TRY(FAB_NEW(s->first_bundle, s->n_switches, err));
+    FAB_TRY(number_classes(s, err));
+    FAB_TRY(classes_find_links(s, &alike, err));
+    if (alike) {
+        *out = s->classes;
+        s->classes = NULL;
+    }
+done:
+    return status;
+}
+
+fab_status fab_switch_classes_find(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_switch_classes **out,
+                                   fab_error *err) {
+    fab_status status = FAB_OK;
+    search s = {.f = fabric,
+                .dead = next_hops->dead_link,
+                .base = fabric->first[FAB_NODE_SWITCH],
+                .n_switches = next_hops->n_switches,
+                .n_leaves = next_hops->n_leaves,
+                .n_colours = next_hops->n_leaves,
+                .leaf_index = next_hops->leaf_index};
+    *out = NULL;
+    if (little_to_share(&s)) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(s.colour, s.n_switches, err));
+    FAB_TRY(FAB_NEW(s.order, s.n_switches - s.n_leaves, err));
+    if (find_colours(&s)) {
+        FAB_TRY(classes_make(&s, out, err));
+    }
+done:
+    FAB_FREE_ALL(s.colour, s.order, s.ends, s.bundle, s.first_bundle);
+    fab_switch_classes_free(s.classes);
+    return status;
+}

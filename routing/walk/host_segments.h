@@ -1,0 +1,30 @@
+/**
+ * @file host_segments.h
+ * How a flow enters and leaves the network: the parts of its route that no switch decides.
+ */
+#ifndef FAB_HOST_SEGMENTS_H
+#define FAB_HOST_SEGMENTS_H
+
+#include "fab/routing.h"
+
+#define FAB_SEGMENT_LINKS 4
+
+/** The ends of a route. Links run from the source GPU to the source leaf, and from the destination leaf to the GPU. */
+typedef struct fab_host_segments {
+    fab_link_id head[FAB_SEGMENT_LINKS], tail[FAB_SEGMENT_LINKS];
+    uint32_t n_head, n_tail;
+    bool in_domain; /**< the whole route is `head`: the flow never leaves the scale-up domain */
+    fab_node_id src_leaf, dst_leaf;
+    uint32_t src_nic, dst_nic; /**< index among the NICs */
+    uint32_t dst_port;         /**< on the destination leaf */
+} fab_host_segments;
+
+/**
+ * @param[in] nic    Which of the GPU's NICs: 0 ... nics_per_gpu - 1.
+ * @param[in] plane  Which plane.
+ * @retval FAB_EUNREACHABLE  rails differ and no GPU of either domain has the other's rail
+ */
+fab_status fab_host_segments_of(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst,
+                                uint32_t nic, uint32_t plane, fab_host_segments *out, fab_error *err) FAB_MUST_USE;
+
+#endif

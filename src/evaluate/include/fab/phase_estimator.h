@@ -1,0 +1,86 @@
+/**
+ * @file phase_estimator.h
+ * How long a phase takes when some of its paths have changed or some of its links are slower: what a replay of all of
+ * it gives, mostly without solving for rates. See src/doc/adr/0036-outcomes.md.
+ */
+#ifndef FAB_PHASE_ESTIMATOR_H
+#define FAB_PHASE_ESTIMATOR_H
+
+#include "fab/mask.h"
+#include "fab/offer.h"
+#include "fab/reroute.h"
+#include "fab/routing.h"
+#include "fab/status.h"
+#include "fab/traffic.h"
+
+typedef struct fab_phase_seconds {
+    double transfer_s; /**< all bytes of an iteration over the network */
+    double latency_s;  /**< steps x executions x latency of the slowest path */
+    bool in_network;   /**< some path leaves its scale-up domain */
+    bool is_simulated; /**< bounds did not agree: the phase was simulated flow by flow */
+} fab_phase_seconds;
+
+/** A phase under an engine with paths, on the healthy fabric. Read-only once made: many threads may read it. */
+typedef struct fab_estimator fab_estimator;
+
+typedef struct fab_estimator_request {
+    const fab_fabric *fabric;
+    const fab_router *router;
+    const fab_phase *phase;
+    const fab_offer *offer;   /**< of the phase */
+    const fab_routes *routes; /**< of all its flows; paths hold all their links */
+} fab_estimator_request;
+
+/**
+ * Everything in the request is borrowed and must outlive the estimator.
+ * @retval FAB_EUNSUPPORTED  queue pairs take turns
+ * Complexity: O(sum of route lengths + links * log(links)).
+ */
+fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator **out, fab_error *err) FAB_MUST_USE;
+void fab_estimator_free(fab_estimator *estimator);
+
+/** Scratch of one thread. */
+typedef struct fab_estimator_reader fab_estimator_reader;
+
+/** @param[in] estimator  Borrowed, must outlive `out`. */
+fab_status fab_estimator_reader_new(const fab_estimator *estimator, fab_estimator_reader **out,
+                                    fab_error *err) FAB_MUST_USE;
+void fab_estimator_reader_free(fab_estimator_reader *reader);
+
+/**
+ * Seconds of the phase under a mask. Slower links have their residual capacity.
+ *
+ * No link carries its bytes faster than it can: T >= bytes / capacity of every link. And a flow has at least its share
+ * of the link of its path where shares are least, so that it ends, at the latest, when it would if everybody had
+ * just that. Where both bounds agree, that is the time. Otherwise the phase is simulated as a replay does.
+ * @param[in] rerouted  What became of the phase's paths under this mask: of a baseline with the estimator's routes.
+ *                      Nothing is lost.
+ * @param[in] has_moved Some flows begin or end elsewhere than in the estimator's phase.
+ * The same bytes in any order of calls. Complexity: O(links of the paths that changed), of a phase of equal flows
+ * whose offered rates are in proportion O(paths that changed); a simulation where bounds do not agree. Where flows have
+ * other numbers of paths (rerouted->routes), that of a new estimator.
+ */
+fab_status fab_estimator_read(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
+                              bool has_moved, fab_phase_seconds *out, fab_error *err) FAB_MUST_USE;
+
+/** A phase under an engine that splits. */
+typedef struct fab_split_seconds_request {
+    const fab_fabric *fabric;
+    const fab_router *router; /**< over the next hops of the healthy fabric */
+    const fab_mask *mask;
+    const fab_traffic *traffic;
+    const fab_phase *phase;
+    const fab_offer *offer; /**< of the phase */
+    const fab_dag *dag;     /**< of the router's next hops; NULL: it is made where it is needed */
+} fab_split_seconds_request;
+
+/**
+ * The same for an engine that splits: over the next hops that the mask leaves.
+ * @param[out] out  transfer_s is NAN where the phase is too large to be solved.
+ * @retval FAB_EUNREACHABLE  a flow has no way
+ * Complexity: that of the engine and some passes over the shortest-path DAGs; a simulation where bounds do not agree.
+ */
+fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase_seconds *out,
+                             fab_error *err) FAB_MUST_USE;
+
+#endif

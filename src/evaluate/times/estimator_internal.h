@@ -1,0 +1,112 @@
+/**
+ * @file estimator_internal.h
+ * Inside of phase_estimator.c, estimator_*.c and split_estimator.c.
+ */
+#ifndef FAB_ESTIMATOR_INTERNAL_H
+#define FAB_ESTIMATOR_INTERNAL_H
+
+#include "fab/phase_estimator.h"
+
+/* Bounds this close agree. */
+#define ESTIMATOR_CLOSE 1e-11
+
+/* What paths offer to a link. */
+typedef struct estimator_load {
+    double bits;
+    double weight; /* of a path: 1 / paths of its flow */
+    double most;   /* largest bits / weight of a path, or more */
+} estimator_load;
+
+/* Links by the seconds that they need on the healthy fabric, the slowest first. */
+typedef struct estimator_order {
+    uint32_t n;
+    fab_link_id *link;
+    double *s;
+} estimator_order;
+
+struct fab_estimator {
+    fab_estimator_request request;
+    uint32_t n_paths;
+    uint32_t *flow_of; /* [path] */
+    double *bits;      /* [flow] */
+    double *capacity;  /* [link] healthy; INFINITY of a PCIe link that is no slower than its NIC, as replays have it */
+    estimator_load *load; /* [link] */
+    double *relayed;      /* [link]: bits relayed before they are sent; NULL: nothing is */
+    double relay_s;
+    bool is_even;       /* flows have equal bytes: the bounds are one */
+    bool is_flat;       /* paths between the same ends with as many links are as long */
+    double s_per_ratio; /* even flows whose offered rates are in proportion: seconds of a network link per load over
+                           capacity; 0: they are not */
+    double inside_s;    /* of the slowest link inside servers */
+    estimator_order by_bits;   /* bits / capacity */
+    estimator_order by_shares; /* weight x most / capacity; empty where flows are even */
+    size_t *first;             /* [link + 1]: paths over it are crossing[first[l] ... ); NULL where flows are even */
+    uint32_t *crossing;
+    double *latency_s; /* [n_latencies], descending, of paths in the network */
+    uint32_t *n_with;  /* paths that have it */
+    uint32_t n_latencies;
+    double scale_up_s;   /* latency inside a scale-up domain */
+    double *limit_bps;   /* [flow]: what its receiver's window lets it have; NULL: no windows */
+    double most_limit_s; /* that one of them makes its flow last */
+};
+
+struct fab_estimator_reader {
+    const fab_estimator *estimator;
+    estimator_load *load; /* [link] */
+    double *relayed;      /* [link] */
+    bool is_dirty;        /* all of these */
+    bool is_renewed;      /* they were added up anew */
+    fab_link_id *changed; /* may repeat */
+    size_t n_changed, changed_capacity;
+    uint32_t *gone; /* [latency]: paths that no longer have it */
+    uint32_t *gone_list;
+    size_t n_gone, gone_capacity;
+    /* of a phase looked at as a whole; allocated when needed */
+    fab_routes routes;
+    uint32_t *slot;      /* [path]: place among those that were touched, FAB_NONE for others */
+    uint32_t *candidate; /* [link]: place among links where bounds do not agree, FAB_NONE for others */
+    double *part, *path_bits, *limit, *finish_s; /* [path] */
+    double *limit_bps;                           /* [flow] */
+    double *capacity;                            /* [link] */
+    uint64_t *path_first;
+    struct estimator_runner *runner;
+    size_t runner_capacity, path_list_capacity;
+    uint32_t *path_list;
+};
+
+/* Residual capacity of a link, as replays count it. */
+double estimator_capacity(const fab_estimator *estimator, const fab_mask *mask, fab_link_id link);
+
+/* Seconds of a link's bits; 0 of a dead one, which nobody crosses. */
+static inline double estimator_bits_s(const estimator_load *load, double capacity) {
+    return capacity > 0 ? load->bits / capacity : 0;
+}
+static inline double estimator_shares_s(const estimator_load *load, double capacity) {
+    return capacity > 0 ? load->weight * load->most / capacity : 0;
+}
+
+/* Latency of a path that leaves its scale-up domain; below 0 of one that does not. */
+double estimator_latency(const fab_fabric *f, const fab_link_id *link, size_t n);
+
+/* Adds (or takes away, sign -1) a path of a flow. */
+void estimator_add_path(const fab_estimator *estimator, estimator_load *load, double *relayed, uint32_t flow,
+                        const fab_link_id *link, size_t n, double sign);
+
+/* What windows let flows have at the moment; NULL: as much as they like. */
+static inline const double *estimator_limits(const fab_estimator_reader *t) {
+    return t->is_renewed ? t->limit_bps : t->estimator->limit_bps;
+}
+
+/* Whether all flows end within least_s x (1 + ESTIMATOR_CLOSE), found from the links where shares alone leave it open.
+ * False: not known. */
+fab_status estimator_settle(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
+                            double least_s, bool *out_agree, fab_error *err) FAB_MUST_USE;
+
+/* All paths as they are now, to reader->routes. */
+fab_status estimator_assemble(fab_estimator_reader *reader, const fab_rerouted *rerouted, fab_error *err) FAB_MUST_USE;
+
+/* Seconds until the last flow is done, by simulation of reader->routes. */
+fab_status estimator_simulate(fab_estimator_reader *reader, const fab_mask *mask, double *out_s,
+                              fab_error *err) FAB_MUST_USE;
+
+#endif

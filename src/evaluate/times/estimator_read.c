@@ -1,0 +1,366 @@
+/* Seconds of a phase of which some paths have changed. */
+#include "estimator_internal.h"
+
+#include "fab/memory.h"
+#include "fab/path_figures.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- a reader ----------------------------------------------------------------------------------------------------- */
+
+fab_status fab_estimator_reader_new(const fab_estimator *estimator, fab_estimator_reader **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_estimator_reader *t = NULL;
+    FAB_TRY(FAB_NEW(t, 1, err));
+    t->estimator = estimator;
+    FAB_TRY(FAB_NEW(t->gone, estimator->n_latencies, err));
+    t->is_dirty = true;
+    *out = t;
+    t = NULL;
+done:
+    fab_estimator_reader_free(t);
+    return status;
+}
+
+void fab_estimator_reader_free(fab_estimator_reader *t) {
+    if (t == NULL) {
+        return;
+    }
+    fab_routes_release(&t->routes);
+    FAB_FREE_ALL(t->load, t->relayed, t->changed, t->gone, t->gone_list, t->slot, t->candidate, t->part, t->path_bits,
+                 t->limit, t->limit_bps, t->finish_s, t->capacity, t->path_first, t->runner, t->path_list, t);
+}
+
+/* Loads of the healthy fabric again. */
+static fab_status estimator_restore(fab_estimator_reader *t, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator *c = t->estimator;
+    size_t n_links = c->request.fabric->n_links;
+    if (t->load == NULL) {
+        FAB_TRY(FAB_NEW(t->load, n_links, err));
+    }
+    if (t->relayed == NULL && c->relayed != NULL) {
+        FAB_TRY(FAB_NEW(t->relayed, n_links, err));
+    }
+    if (t->is_dirty) {
+        memcpy(t->load, c->load, n_links * sizeof *t->load);
+    }
+    if (c->relayed != NULL) { /* few fabrics relay */
+        memcpy(t->relayed, c->relayed, n_links * sizeof *t->relayed);
+    }
+    for (size_t i = 0; i < t->n_changed && !t->is_dirty; i++) {
+        t->load[t->changed[i]] = c->load[t->changed[i]];
+    }
+    t->n_changed = 0;
+    t->is_dirty = true; /* until all has gone well */
+done:
+    return status;
+}
+
+/* --- latency ------------------------------------------------------------------------------------------------------ */
+
+static fab_status lose_latency(fab_estimator_reader *t, double s, fab_error *err) {
+    const fab_estimator *c = t->estimator;
+    uint32_t low = 0;
+    uint32_t high = c->n_latencies;
+    while (high - low > 1) { /* descending; s is one of them */
+        uint32_t middle = low + (high - low) / 2;
+        if (c->latency_s[middle] < s) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    if (t->gone[low]++ == 0) {
+        fab_status status = FAB_GROW(t->gone_list, t->gone_capacity, t->n_gone + 1, err);
+        if (status != FAB_OK) {
+            t->gone[low] = 0;
+            return status;
+        }
+        t->gone_list[t->n_gone++] = low;
+    }
+    return FAB_OK;
+}
+
+/* Of the slowest path of all in the network; below 0 where there is none. */
+static fab_status slowest_path(fab_estimator_reader *t, const fab_rerouted *r, bool has_moved, double *out_s,
+                               fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator *c = t->estimator;
+    const fab_routes *before = c->request.routes;
+    double most_s = -1;
+    for (uint32_t i = 0; i < r->n_touched; i++) {
+        size_t first = before->path_first[r->path[i]];
+        size_t n_before = before->path_first[r->path[i] + 1] - first;
+        size_t n = r->path_first[i + 1] - r->path_first[i];
+        if (c->is_flat && !has_moved && n == n_before) {
+            continue;
+        }
+        double before_s = estimator_latency(c->request.fabric, before->link + first, n_before);
+        most_s = fmax(most_s, estimator_latency(c->request.fabric, r->link + r->path_first[i], n));
+        if (before_s >= 0) {
+            FAB_TRY(lose_latency(t, before_s, err));
+        }
+    }
+    for (uint32_t i = 0; i < c->n_latencies && c->latency_s[i] > most_s; i++) {
+        most_s = t->gone[i] < c->n_with[i] ? c->latency_s[i] : most_s;
+    }
+    *out_s = most_s;
+done:
+    for (size_t i = 0; i < t->n_gone; i++) {
+        t->gone[t->gone_list[i]] = 0;
+    }
+    t->n_gone = 0;
+    return status;
+}
+
+/* --- bounds ------------------------------------------------------------------------------------------------------- */
+
+/* Even flows whose offered rates are in proportion: the fullest link is known already. */
+static double read_ratio(const fab_estimator *c, const fab_mask *mask, const fab_rerouted *r) {
+    double s = fmax(c->inside_s, fmax(r->worst_ratio, 0) * c->s_per_ratio);
+    for (uint32_t i = 0; i < mask->n_links; i++) {
+        fab_link_kind kind = fab_class_of(c->request.fabric, mask->link[i])->kind;
+        if (kind == FAB_LINK_SCALEUP || kind == FAB_LINK_PCIE) {
+            s = fmax(s, estimator_bits_s(&c->load[mask->link[i]], estimator_capacity(c, mask, mask->link[i])));
+        }
+    }
+    return s;
+}
+
+static bool estimator_is_same(const fab_link_id *a, size_t n_a, const fab_link_id *b, size_t n_b) {
+    uint32_t differ = n_a != n_b;
+    for (size_t i = 0; differ == 0 && i < n_a; i++) {
+        differ = a[i] ^ b[i];
+    }
+    return differ == 0;
+}
+
+static fab_status note_changes(fab_estimator_reader *t, const fab_link_id *link, size_t n, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (t->n_changed + n > t->changed_capacity) {
+        FAB_TRY(FAB_GROW(t->changed, t->changed_capacity, t->n_changed + n, err));
+    }
+    for (size_t i = 0; i < n; i++) {
+        t->changed[t->n_changed++] = link[i];
+    }
+done:
+    return status;
+}
+
+static fab_status apply_changes(fab_estimator_reader *t, const fab_rerouted *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator *c = t->estimator;
+    const fab_routes *before = c->request.routes;
+    const bool trims = c->relayed == NULL;
+    for (uint32_t i = 0; i < r->n_touched; i++) {
+        uint32_t flow = c->flow_of[r->path[i]];
+        const fab_link_id *from = before->link + before->path_first[r->path[i]];
+        const fab_link_id *to = r->link + r->path_first[i];
+        size_t n_from = before->path_first[r->path[i] + 1] - before->path_first[r->path[i]];
+        size_t n_to = r->path_first[i + 1] - r->path_first[i];
+        if (estimator_is_same(from, n_from, to, n_to)) {
+            continue;
+        }
+        for (; trims && n_from > 0 && n_to > 0 && *from == *to; from++, to++) { /* what both have in common stays */
+            n_from--;
+            n_to--;
+        }
+        for (; trims && n_from > 0 && n_to > 0 && from[n_from - 1] == to[n_to - 1]; n_to--) {
+            n_from--;
+        }
+        FAB_TRY(note_changes(t, from, n_from, err));
+        FAB_TRY(note_changes(t, to, n_to, err));
+        estimator_add_path(c, t->load, t->relayed, flow, from, n_from, -1);
+        estimator_add_path(c, t->load, t->relayed, flow, to, n_to, 1);
+    }
+done:
+    return status;
+}
+
+static fab_status apply_renewed(fab_estimator_reader *t, const fab_rerouted *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator *c = t->estimator;
+    size_t n_links = c->request.fabric->n_links;
+    FAB_TRY(estimator_assemble(t, r, err));
+    memset(t->load, 0, n_links * sizeof *t->load);
+    if (t->relayed != NULL) {
+        memset(t->relayed, 0, n_links * sizeof *t->relayed);
+    }
+    for (uint32_t path = 0; path < c->n_paths; path++) {
+        size_t first = t->routes.path_first[path];
+        estimator_add_path(c, t->load, t->relayed, c->flow_of[path], t->routes.link + first,
+                           t->routes.path_first[path + 1] - first, 1);
+    }
+done:
+    return status;
+}
+
+typedef struct bounds {
+    double least_s, most_s;
+} bounds;
+
+static void consider(const fab_estimator_reader *t, const fab_mask *mask, fab_link_id link, bounds *b) {
+    double capacity = estimator_capacity(t->estimator, mask, link);
+    double least_s = estimator_bits_s(&t->load[link], capacity);
+    double most_s = t->estimator->is_even ? least_s : estimator_shares_s(&t->load[link], capacity);
+    b->least_s = least_s > b->least_s ? least_s : b->least_s;
+    b->most_s = most_s > b->most_s ? most_s : b->most_s;
+}
+
+static bool is_untouched(const fab_estimator_reader *t, const fab_mask *mask, fab_link_id link) {
+    const estimator_load *now = &t->load[link];
+    const estimator_load *before = &t->estimator->load[link];
+    return now->bits == before->bits && now->weight == before->weight && mask->residual[link] == 1;
+}
+
+/* Links that changed, and of the others the slowest. */
+static bounds bound_changes(const fab_estimator_reader *t, const fab_mask *mask) {
+    const fab_estimator *c = t->estimator;
+    bounds b = {0, 0};
+    for (size_t i = 0; i < t->n_changed; i++) {
+        consider(t, mask, t->changed[i], &b);
+    }
+    for (uint32_t i = 0; i < mask->n_links; i++) {
+        consider(t, mask, mask->link[i], &b);
+    }
+    for (uint32_t i = 0; i < c->by_bits.n && c->by_bits.s[i] > b.least_s; i++) {
+        consider(t, mask, c->by_bits.link[i], &b);
+        if (is_untouched(t, mask, c->by_bits.link[i])) {
+            break;
+        }
+    }
+    for (uint32_t i = 0; i < c->by_shares.n && c->by_shares.s[i] > b.most_s; i++) {
+        consider(t, mask, c->by_shares.link[i], &b);
+        if (is_untouched(t, mask, c->by_shares.link[i])) {
+            break;
+        }
+    }
+    return b;
+}
+
+static bounds bound_all(const fab_estimator_reader *t, const fab_mask *mask) {
+    bounds b = {0, 0};
+    for (uint32_t l = 0; l < t->estimator->request.fabric->n_links; l++) {
+        consider(t, mask, l, &b);
+    }
+    return b;
+}
+
+static double relay_link_s(const fab_estimator *c, const fab_mask *mask, const double *relayed, fab_link_id link) {
+    double capacity = fab_class_of(c->request.fabric, link)->capacity_bps * mask->residual[link];
+    return capacity > 0 ? relayed[link] / capacity : 0;
+}
+
+/* What GPUs relay before it is sent: not the same once flows have moved. */
+static double relay_s(const fab_estimator_reader *t, const fab_mask *mask, bool has_moved) {
+    const fab_estimator *c = t->estimator;
+    double s = has_moved ? 0 : c->relay_s;
+    if (c->relayed == NULL) {
+        return 0;
+    }
+    for (uint32_t l = 0; has_moved && l < c->request.fabric->n_links; l++) {
+        s = fmax(s, relay_link_s(c, mask, t->relayed, l));
+    }
+    for (uint32_t i = 0; !has_moved && i < mask->n_links; i++) {
+        s = fmax(s, relay_link_s(c, mask, c->relayed, mask->link[i]));
+    }
+    return s;
+}
+
+/* Adds what windows make flows last. */
+static fab_status bound_windows(fab_estimator_reader *t, bounds *b, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator *c = t->estimator;
+    const fab_path_chunk chunk = {.routes = &t->routes, .phase = c->request.phase};
+    double most_s = c->most_limit_s;
+    if (c->limit_bps == NULL) {
+        return FAB_OK;
+    }
+    if (t->is_renewed) {
+        if (t->limit_bps == NULL) {
+            FAB_TRY(FAB_NEW(t->limit_bps, c->request.routes->n_flows, err));
+        }
+        FAB_TRY(fab_flow_limits_of_routes(c->request.router, &chunk, t->limit_bps, err));
+        most_s = 0;
+        for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
+            most_s = fmax(most_s, c->bits[flow] / t->limit_bps[flow]);
+        }
+    }
+    b->least_s = fmax(b->least_s, most_s);
+    b->most_s = fmax(b->most_s, most_s);
+done:
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, const fab_rerouted *r, bool has_moved,
+                             fab_phase_seconds *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator *c = t->estimator;
+    FAB_TRY(estimator_restore(t, err));
+    t->is_renewed = r->in_full || (c->limit_bps != NULL && r->n_touched > 0);
+    FAB_TRY(t->is_renewed ? apply_renewed(t, r, err) : apply_changes(t, r, err));
+    bounds b = t->is_renewed ? bound_all(t, mask) : bound_changes(t, mask);
+    FAB_TRY(bound_windows(t, &b, err));
+    bool agree = b.most_s <= b.least_s * (1 + ESTIMATOR_CLOSE);
+    if (!agree) {
+        FAB_TRY(estimator_settle(t, mask, r, b.least_s, &agree, err));
+    }
+    out->transfer_s = b.least_s;
+    if (!agree) {
+        if (!t->is_renewed) {
+            FAB_TRY(estimator_assemble(t, r, err));
+        }
+        FAB_TRY(estimator_simulate(t, mask, &out->transfer_s, err));
+        out->is_simulated = true;
+    }
+    out->transfer_s += relay_s(t, mask, has_moved);
+    t->is_dirty = t->is_renewed;
+done:
+    return status;
+}
+
+/* Flows have other numbers of paths than before: an estimator of its own. */
+static fab_status read_renumbered(const fab_estimator *c, const fab_mask *mask, const fab_routes *routes,
+                                  fab_phase_seconds *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_estimator_request request = c->request;
+    fab_estimator *estimator = NULL;
+    fab_estimator_reader *reader = NULL;
+    static const size_t NO_LINKS = 0;
+    const fab_rerouted as_it_is = {.path_first = &NO_LINKS};
+    request.routes = routes;
+    FAB_TRY(fab_estimator_new(&request, &estimator, err));
+    FAB_TRY(fab_estimator_reader_new(estimator, &reader, err));
+    FAB_TRY(fab_estimator_read(reader, mask, &as_it_is, true, out, err));
+done:
+    fab_estimator_reader_free(reader);
+    fab_estimator_free(estimator);
+    return status;
+}
+
+fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, const fab_rerouted *r, bool has_moved,
+                              fab_phase_seconds *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator *c = t->estimator;
+    const fab_phase *phase = c->request.phase;
+    fab_phase_seconds found = {0};
+    double path_s = 0;
+    if (r->routes != NULL) {
+        return read_renumbered(c, mask, r->routes, out, err);
+    }
+    if (c->s_per_ratio > 0 && c->limit_bps == NULL && !has_moved) {
+        found.transfer_s = read_ratio(c, mask, r) + relay_s(t, mask, false);
+    } else {
+        FAB_TRY(read_loads(t, mask, r, has_moved, &found, err));
+    }
+    FAB_TRY(slowest_path(t, r, has_moved, &path_s, err));
+    found.in_network = path_s >= 0;
+    found.latency_s = (double)phase->steps * (double)phase->executions * (found.in_network ? path_s : c->scale_up_s);
+    *out = found;
+done:
+    return status;
+}

@@ -1,0 +1,106 @@
+/* A phase flow by flow, where its bounds do not agree. */
+#include "estimator_internal.h"
+
+#include "fab/fluid.h"
+#include "fab/memory.h"
+#include "relay.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+fab_status estimator_assemble(fab_estimator_reader *t, const fab_rerouted *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator *c = t->estimator;
+    const fab_routes *before = c->request.routes;
+    fab_routes *out = &t->routes;
+    size_t n = 0;
+    uint32_t *place = NULL; /* [path]: among those touched, + 1 */
+    FAB_TRY(FAB_NEW(place, c->n_paths, err));
+    for (uint32_t i = 0; i < r->n_touched; i++) {
+        place[r->path[i]] = i + 1;
+    }
+    FAB_TRY(FAB_GROW(out->flow_first, out->flow_capacity, (size_t)before->n_flows + 1, err));
+    FAB_TRY(FAB_GROW(out->path_first, out->path_capacity, (size_t)c->n_paths + 1, err));
+    memcpy(out->flow_first, before->flow_first, ((size_t)before->n_flows + 1) * sizeof *out->flow_first);
+    out->n_flows = before->n_flows;
+    for (uint32_t path = 0; path < c->n_paths; path++) {
+        uint32_t i = place[path];
+        const fab_link_id *link = i > 0 ? r->link + r->path_first[i - 1] : before->link + before->path_first[path];
+        size_t n_links =
+            i > 0 ? r->path_first[i] - r->path_first[i - 1] : before->path_first[path + 1] - before->path_first[path];
+        FAB_TRY(FAB_GROW(out->link, out->link_capacity, n + n_links, err));
+        out->path_first[path] = n;
+        memcpy(out->link + n, link, n_links * sizeof *link);
+        n += n_links;
+    }
+    out->path_first[c->n_paths] = n;
+done:
+    free(place);
+    return status;
+}
+
+static fab_status open_arrays(fab_estimator_reader *t, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator *c = t->estimator;
+    if (t->path_first != NULL) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(t->capacity, c->request.fabric->n_links, err));
+    FAB_TRY(FAB_NEW(t->part, c->n_paths, err));
+    FAB_TRY(FAB_NEW(t->path_bits, c->n_paths, err));
+    FAB_TRY(FAB_NEW(t->finish_s, c->n_paths, err));
+    if (c->limit_bps != NULL) {
+        FAB_TRY(FAB_NEW(t->limit, c->n_paths, err));
+    }
+    FAB_TRY(FAB_NEW(t->path_first, (size_t)c->n_paths + 1, err));
+done:
+    return status;
+}
+
+/* As the solver wants them: without what is relayed before, in place. */
+static void estimator_prepare(fab_estimator_reader *t, const fab_mask *mask) {
+    const fab_estimator *c = t->estimator;
+    const fab_fabric *f = c->request.fabric;
+    fab_routes *r = &t->routes;
+    uint64_t to = 0;
+    for (uint32_t path = 0; path < c->n_paths; path++) {
+        uint32_t n = (uint32_t)(r->path_first[path + 1] - r->path_first[path]);
+        uint32_t flow = c->flow_of[path];
+        memmove(r->link + to, r->link + r->path_first[path], n * sizeof *r->link);
+        t->path_first[path] = to;
+        to += fab_relay_drop(f, r->link + to, n);
+        t->part[path] = 1.0 / (r->flow_first[flow + 1] - r->flow_first[flow]);
+        t->path_bits[path] = c->bits[flow] * t->part[path];
+        if (t->limit != NULL) {
+            t->limit[path] = estimator_limits(t)[flow] * t->part[path];
+        }
+    }
+    t->path_first[c->n_paths] = to;
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        double capacity = estimator_capacity(c, mask, l);
+        t->capacity[l] = capacity > 0 ? capacity : 1; /* dead: nobody crosses it */
+    }
+}
+
+fab_status estimator_simulate(fab_estimator_reader *t, const fab_mask *mask, double *out_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator *c = t->estimator;
+    double last_s = 0;
+    FAB_TRY(open_arrays(t, err));
+    estimator_prepare(t, mask);
+    const fab_sharing sharing = {.n_flows = c->n_paths,
+                                 .n_links = c->request.fabric->n_links,
+                                 .capacity = t->capacity,
+                                 .first = t->path_first,
+                                 .link = t->routes.link,
+                                 .weight = t->part,
+                                 .limit = t->limit};
+    FAB_TRY(fab_fluid_finish(&sharing, t->path_bits, t->finish_s, err));
+    for (uint32_t path = 0; path < c->n_paths; path++) {
+        last_s = fmax(last_s, t->finish_s[path]);
+    }
+    *out_s = last_s;
+done:
+    return status;
+}

@@ -1,0 +1,285 @@
+/* What a phase offers to every link of the healthy fabric, so that changes can be told from it. */
+#include "estimator_internal.h"
+
+#include "fab/memory.h"
+#include "fab/path_figures.h"
+#include "fab/ranked.h"
+#include "relay.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BITS 8.0
+#define SAME 1e-12
+
+/* --- paths -------------------------------------------------------------------------------------------------------- */
+
+double estimator_latency(const fab_fabric *f, const fab_link_id *link, size_t n) {
+    double sum_s = 0;
+    bool leaves = false;
+    for (size_t i = 0; i < n; i++) {
+        const fab_link_class *c = fab_class_of(f, link[i]);
+        leaves = leaves || c->kind == FAB_LINK_ACCESS;
+        sum_s += c->latency_s;
+    }
+    return leaves ? sum_s : -1;
+}
+
+void estimator_add_path(const fab_estimator *c, estimator_load *load, double *relayed, uint32_t flow,
+                        const fab_link_id *link, size_t n, double sign) {
+    const fab_fabric *f = c->request.fabric;
+    const fab_routes *r = c->request.routes;
+    double part = 1.0 / (r->flow_first[flow + 1] - r->flow_first[flow]);
+    double weight = sign * part;
+    double bits = weight * c->bits[flow];
+    double most = c->bits[flow];
+    bool drops = f->stores_and_forwards && estimator_latency(f, link, n) >= 0;
+    for (size_t i = 0; i < n; i++) {
+        estimator_load *to = &load[link[i]];
+        if (drops && fab_class_of(f, link[i])->kind == FAB_LINK_SCALEUP) {
+            relayed[link[i]] += bits;
+            continue;
+        }
+        to->bits += bits;
+        to->weight += weight;
+        to->most = to->most > most ? to->most : most;
+    }
+}
+
+double estimator_capacity(const fab_estimator *c, const fab_mask *mask, fab_link_id link) {
+    double residual = mask->residual[link];
+    if (residual == 1) {
+        return c->capacity[link];
+    }
+    const fab_link_class *k = fab_class_of(c->request.fabric, link);
+    double bps = k->capacity_bps * residual;
+    return k->kind == FAB_LINK_PCIE && bps >= c->request.offer->line_bps * (1 - SAME) ? (double)INFINITY : bps;
+}
+
+static fab_status add_paths(fab_estimator *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = c->request.fabric;
+    const fab_routes *r = c->request.routes;
+    FAB_TRY(FAB_NEW(c->flow_of, c->n_paths, err));
+    FAB_TRY(FAB_NEW(c->bits, r->n_flows, err));
+    FAB_TRY(FAB_NEW(c->load, f->n_links, err));
+    if (f->stores_and_forwards) {
+        FAB_TRY(FAB_NEW(c->relayed, f->n_links, err));
+    }
+    c->is_even = true;
+    for (uint32_t flow = 0; flow < r->n_flows; flow++) {
+        c->bits[flow] = (double)fab_phase_flow(c->request.phase, flow).bytes * BITS;
+        c->is_even = c->is_even && c->bits[flow] == c->bits[0];
+        for (uint32_t path = r->flow_first[flow]; path < r->flow_first[flow + 1]; path++) {
+            c->flow_of[path] = flow;
+            estimator_add_path(c, c->load, c->relayed, flow, r->link + r->path_first[path],
+                               r->path_first[path + 1] - r->path_first[path], 1);
+        }
+    }
+    for (uint32_t l = 0; c->relayed != NULL && l < f->n_links; l++) {
+        c->relay_s = fmax(c->relay_s, c->relayed[l] / fab_class_of(f, l)->capacity_bps);
+    }
+done:
+    return status;
+}
+
+static fab_status index_links(fab_estimator *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_routes *r = c->request.routes;
+    uint32_t n_links = c->request.fabric->n_links;
+    FAB_TRY(FAB_NEW(c->first, (size_t)n_links + 2, err));
+    FAB_TRY(FAB_NEW(c->crossing, r->path_first[c->n_paths], err));
+    for (size_t i = 0; i < r->path_first[c->n_paths]; i++) { /* places are shifted by two while they are filled */
+        c->first[r->link[i] + 2]++;
+    }
+    for (uint32_t l = 0; l < n_links; l++) {
+        c->first[l + 2] += c->first[l + 1];
+    }
+    for (uint32_t path = 0; path < c->n_paths; path++) {
+        for (size_t i = r->path_first[path]; i < r->path_first[path + 1]; i++) {
+            c->crossing[c->first[r->link[i] + 1]++] = path;
+        }
+    }
+done:
+    return status;
+}
+
+/* --- orders ------------------------------------------------------------------------------------------------------- */
+
+static fab_status rank_links(const fab_estimator *c, double (*seconds)(const estimator_load *, double),
+                             estimator_order *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_ranked *list = NULL;
+    FAB_TRY(FAB_NEW(list, c->request.fabric->n_links, err));
+    for (uint32_t l = 0; l < c->request.fabric->n_links; l++) {
+        double s = seconds(&c->load[l], c->capacity[l]);
+        if (s > 0) {
+            list[out->n++] = (fab_ranked){s, l};
+        }
+    }
+    FAB_TRY(fab_ranked_sort(list, out->n, err));
+    FAB_TRY(FAB_NEW(out->link, out->n, err));
+    FAB_TRY(FAB_NEW(out->s, out->n, err));
+    for (uint32_t i = 0; i < out->n; i++) {
+        out->link[i] = list[i].item;
+        out->s[i] = list[i].value;
+    }
+done:
+    free(list);
+    return status;
+}
+
+/* --- latencies ---------------------------------------------------------------------------------------------------- */
+
+/* Place of a latency among those that are known, or where it belongs. */
+static uint32_t place_of(const fab_estimator *c, double s) {
+    uint32_t low = 0;
+    for (uint32_t high = c->n_latencies; low < high;) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->latency_s[middle] > s) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static fab_status count_latency(fab_estimator *c, double s, size_t *capacity, size_t *with_capacity, fab_error *err) {
+    fab_status status = FAB_OK;
+    const uint32_t at = place_of(c, s);
+    if (at == c->n_latencies || c->latency_s[at] != s) {
+        const size_t n_behind = c->n_latencies - at;
+        FAB_TRY(FAB_GROW(c->latency_s, *capacity, (size_t)c->n_latencies + 1, err));
+        FAB_TRY(FAB_GROW(c->n_with, *with_capacity, (size_t)c->n_latencies + 1, err));
+        memmove(c->latency_s + at + 1, c->latency_s + at, n_behind * sizeof *c->latency_s);
+        memmove(c->n_with + at + 1, c->n_with + at, n_behind * sizeof *c->n_with);
+        c->latency_s[at] = s;
+        c->n_with[at] = 0;
+        c->n_latencies++;
+    }
+    c->n_with[at]++;
+done:
+    return status;
+}
+
+static fab_status count_latencies(fab_estimator *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = c->request.fabric;
+    const fab_routes *r = c->request.routes;
+    size_t capacity = 0;
+    size_t with_capacity = 0;
+    for (uint32_t path = 0; path < c->n_paths; path++) {
+        size_t first = r->path_first[path];
+        double s = estimator_latency(f, r->link + first, r->path_first[path + 1] - first);
+        FAB_TRY(s >= 0 ? count_latency(c, s, &capacity, &with_capacity, err) : FAB_OK);
+    }
+    for (uint32_t k = 0; k < f->n_classes; k++) {
+        c->scale_up_s =
+            f->classes[k].kind == FAB_LINK_SCALEUP ? fmax(c->scale_up_s, 2 * f->classes[k].latency_s) : c->scale_up_s;
+    }
+done:
+    return status;
+}
+
+/* In a tree a minimal path goes up as often as down, so that its length says which tiers it crosses. */
+static bool is_flat(const fab_estimator *c) {
+    const fab_fabric *f = c->request.fabric;
+    bool flat = fab_is_tree(f) && fab_router_is_minimal(c->request.router);
+    for (uint32_t i = 0; i < f->n_classes; i++) {
+        for (uint32_t k = 0; k < i && flat; k++) {
+            const fab_link_class *a = &f->classes[i];
+            const fab_link_class *b = &f->classes[k];
+            flat = a->kind != b->kind || a->tier != b->tier || a->latency_s == b->latency_s;
+        }
+    }
+    return flat;
+}
+
+/* --- what even flows need no loads of their own for --------------------------------------------------------------- */
+
+static void find_scale(fab_estimator *c) {
+    const fab_fabric *f = c->request.fabric;
+    const fab_routes *r = c->request.routes;
+    double low = INFINITY;
+    double high = 0;
+    for (uint32_t flow = 0; flow < r->n_flows; flow++) {
+        double bps = fab_offer_rate(c->request.offer, c->request.phase, flow);
+        if (bps > 0) {
+            low = fmin(low, bps);
+            high = fmax(high, bps);
+        }
+    }
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        fab_link_kind kind = fab_class_of(f, l)->kind;
+        if (kind == FAB_LINK_SCALEUP || kind == FAB_LINK_PCIE) {
+            c->inside_s = fmax(c->inside_s, estimator_bits_s(&c->load[l], c->capacity[l]));
+        }
+    }
+    bool segments_stay = !f->forwards_in_domain || f->n_planes == 1;
+    if (c->is_even && segments_stay && high > 0 && high <= low * (1 + SAME)) {
+        c->s_per_ratio = c->bits[0] / high;
+    }
+}
+
+static fab_status find_limits(fab_estimator *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator_request *q = &c->request;
+    const fab_path_chunk chunk = {.routes = q->routes, .phase = q->phase};
+    if (!fab_router_reorders(q->router)) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(c->limit_bps, q->routes->n_flows, err));
+    FAB_TRY(fab_flow_limits_of_routes(q->router, &chunk, c->limit_bps, err));
+    for (uint32_t flow = 0; flow < q->routes->n_flows; flow++) {
+        c->most_limit_s = fmax(c->most_limit_s, c->bits[flow] / c->limit_bps[flow]);
+    }
+done:
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_estimator *c = NULL;
+    const fab_fabric *f = request->fabric;
+    if (fab_router_n_rounds(request->router) > 1) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                 "engine %s: queue pairs that take turns have no times under failures; spread=split has",
+                 fab_router_label(request->router));
+    }
+    FAB_TRY(FAB_NEW(c, 1, err));
+    c->request = *request;
+    c->n_paths = request->routes->flow_first[request->routes->n_flows];
+    FAB_TRY(FAB_NEW(c->capacity, f->n_links, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        const fab_link_class *k = fab_class_of(f, l);
+        bool nic_is_slower = k->kind == FAB_LINK_PCIE && k->capacity_bps >= request->offer->line_bps * (1 - SAME);
+        c->capacity[l] = nic_is_slower ? (double)INFINITY : k->capacity_bps;
+    }
+    FAB_TRY(add_paths(c, err));
+    FAB_TRY(rank_links(c, estimator_bits_s, &c->by_bits, err));
+    if (!c->is_even) {
+        FAB_TRY(rank_links(c, estimator_shares_s, &c->by_shares, err));
+        FAB_TRY(index_links(c, err));
+    }
+    FAB_TRY(count_latencies(c, err));
+    FAB_TRY(find_limits(c, err));
+    c->is_flat = is_flat(c);
+    find_scale(c);
+    *out = c;
+    c = NULL;
+done:
+    fab_estimator_free(c);
+    return status;
+}
+
+void fab_estimator_free(fab_estimator *c) {
+    if (c == NULL) {
+        return;
+    }
+    FAB_FREE_ALL(c->flow_of, c->bits, c->capacity, c->load, c->relayed, c->by_bits.link, c->by_bits.s,
+                 c->by_shares.link, c->by_shares.s, c->first, c->crossing, c->latency_s, c->n_with, c->limit_bps, c);
+}

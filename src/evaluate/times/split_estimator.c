@@ -1,0 +1,225 @@
+/* Seconds of a phase that switches split. The bounds are those of phase_estimator.h with shares of flows instead of
+ * paths; where they do not agree, the flows are solved as a replay does. */
+#include "fab/phase_estimator.h"
+
+#include "fab/memory.h"
+#include "fab/path_figures.h"
+#include "relay.h"
+#include "measure/measure_rates.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BITS 8.0
+#define MET  1e-11
+
+typedef struct attempt {
+    const fab_split_seconds_request *q;
+    fab_next_hops *next_hops; /* NULL: those of the healthy fabric */
+    fab_dag *own_dag;
+    const fab_dag *dag;
+    fab_router *router;
+    fab_prepared_phase prepared;
+    fab_demand demand;
+    fab_split split;
+    double *bytes;   /* [link] */
+    double *shares;  /* [link]: seconds of the weights of all flows */
+    double *of_pair; /* [pair] */
+    double *limit;   /* [flow] */
+} attempt;
+
+static fab_status open_attempt(attempt *a, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_split_seconds_request *q = a->q;
+    bool any_dead = false;
+    for (uint32_t i = 0; i < q->mask->n_links; i++) {
+        any_dead = any_dead || q->mask->residual[q->mask->link[i]] == 0;
+    }
+    a->dag = fab_router_dag(q->router, NULL);
+    if (any_dead) {
+        FAB_TRY(fab_next_hops_new(q->fabric, q->mask->dead_link, &a->next_hops, err));
+    }
+    FAB_TRY(fab_router_over(q->router, a->next_hops, &a->router, err));
+    if (a->dag == NULL && !any_dead) {
+        a->dag = q->dag;
+    }
+    if (a->dag == NULL) {
+        FAB_TRY(fab_dag_new(q->fabric, fab_router_next_hops(a->router), &a->own_dag, err));
+        a->dag = a->own_dag;
+    }
+    fab_prepared_phase *s = &a->prepared;
+    *s = (fab_prepared_phase){.traffic = q->traffic,
+                              .phase = q->phase,
+                              .fabric = q->fabric,
+                              .next_hops = fab_router_next_hops(a->router),
+                              .dag = a->dag,
+                              .ports = fab_router_ports(a->router),
+                              .offer = q->offer,
+                              .demand = &a->demand,
+                              .residual = q->mask->residual};
+    FAB_TRY(fab_demand_init(q->fabric, s->ports, s->next_hops, q->phase, q->offer, &a->demand, err));
+    FAB_TRY(fab_relay_find(s, &s->relay, &s->relay_s, err));
+    FAB_TRY(fab_router_split(a->router, a->dag, s->demand, NULL, &a->split, err));
+    FAB_TRY(FAB_NEW(a->bytes, q->fabric->n_links, err));
+    memcpy(a->bytes, s->demand->segment_bytes, q->fabric->n_links * sizeof *a->bytes);
+    FAB_TRY(fab_split_load(a->dag, &a->split, s->demand, s->demand->bytes, a->bytes, err));
+done:
+    return status;
+}
+
+static void close_attempt(attempt *a) {
+    fab_split_release(&a->split);
+    fab_demand_release(&a->demand);
+    free(a->prepared.relay);
+    fab_dag_free(a->own_dag);
+    fab_router_free(a->router);
+    fab_next_hops_free(a->next_hops);
+    FAB_FREE_ALL(a->bytes, a->shares, a->of_pair, a->limit);
+}
+
+static double capacity_of(const attempt *a, fab_link_id link) {
+    double bps = fab_prepared_capacity(&a->prepared, link);
+    bool is_pcie = fab_class_of(a->q->fabric, link)->kind == FAB_LINK_PCIE;
+    return is_pcie && bps >= a->q->offer->line_bps * (1 - 1e-12) ? (double)INFINITY : bps;
+}
+
+/* Bits of the largest flow, and whether all are as large. */
+static double largest_flow(const fab_phase *phase, bool *out_even) {
+    double most = (double)fab_phase_flow(phase, 0).bytes * BITS;
+    *out_even = true;
+    for (uint64_t i = 1; phase->all.n == 0 && i < phase->n_flows; i++) {
+        double bits = (double)phase->bytes[i] * BITS;
+        *out_even = *out_even && bits == most;
+        most = fmax(most, bits);
+    }
+    return most;
+}
+
+/* The fullest link; what is relayed before takes no part. */
+static double least_s(const attempt *a) {
+    double most = 0;
+    for (uint32_t l = 0; l < a->q->fabric->n_links; l++) {
+        double bytes = a->bytes[l] - (a->prepared.relay != NULL ? a->prepared.relay[l] : 0);
+        most = fmax(most, bytes * BITS / capacity_of(a, l));
+    }
+    return most;
+}
+
+/* Links that no switch chooses, of a part of a flow, without what is relayed. */
+static uint32_t segments_of(const attempt *a, uint64_t flow, uint32_t part, fab_link_id *out) {
+    fab_flow about = fab_phase_flow(a->q->phase, flow);
+    uint32_t n = fab_flow_segments(a->q->fabric, a->prepared.ports, about.src, about.dst, part, out);
+    return fab_relay_drop(a->q->fabric, out, n);
+}
+
+/* When the last flow ends at the latest, if each has its share of the links that it crosses. */
+static fab_status most_s(attempt *a, double *out_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_demand *d = a->prepared.demand;
+    const fab_phase *phase = a->q->phase;
+    fab_link_id segments[FAB_FLOW_SEGMENT_LINKS];
+    double last_s = 0;
+    FAB_TRY(FAB_NEW(a->shares, a->q->fabric->n_links, err));
+    FAB_TRY(FAB_NEW(a->of_pair, d->n_pairs, err));
+    for (uint32_t i = 0; i < d->n_pairs; i++) {
+        a->of_pair[i] = (double)d->parts[i] / d->n_parts;
+    }
+    FAB_TRY(fab_split_load(a->dag, &a->split, d, a->of_pair, a->shares, err));
+    for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
+        for (uint32_t part = 0; part < d->n_parts; part++) {
+            uint32_t n = segments_of(a, flow, part, segments);
+            for (uint32_t i = 0; i < n; i++) {
+                a->shares[segments[i]] += 1.0 / d->n_parts;
+            }
+        }
+    }
+    for (uint32_t l = 0; l < a->q->fabric->n_links; l++) {
+        a->shares[l] /= capacity_of(a, l);
+    }
+    FAB_TRY(fab_split_fold(a->dag, &a->split, FAB_FOLD_MAX, a->shares, d, a->of_pair, err));
+    for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
+        double worst = 0;
+        for (uint32_t part = 0; part < d->n_parts; part++) {
+            uint32_t n = segments_of(a, flow, part, segments);
+            uint32_t pair =
+                fab_demand_pair(d, a->q->fabric, a->prepared.ports, a->prepared.next_hops, phase, flow, part);
+            worst = pair != FAB_NONE ? fmax(worst, a->of_pair[pair]) : worst;
+            for (uint32_t i = 0; i < n; i++) {
+                worst = fmax(worst, a->shares[segments[i]]);
+            }
+        }
+        last_s = fmax(last_s, worst * (double)fab_phase_flow(phase, flow).bytes * BITS);
+    }
+    *out_s = last_s;
+done:
+    return status;
+}
+
+/* That a receiver's window makes the slowest flow last. */
+static fab_status window_s(attempt *a, double *out_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_phase *phase = a->q->phase;
+    double most = 0;
+    FAB_TRY(FAB_NEW(a->limit, phase->n_flows, err));
+    FAB_TRY(fab_flow_limits_of_split(a->router, a->dag, &a->split, a->prepared.demand, phase, a->limit, err));
+    for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
+        most = fmax(most, (double)fab_phase_flow(phase, flow).bytes * BITS / a->limit[flow]);
+    }
+    *out_s = most;
+done:
+    return status;
+}
+
+static fab_status split_solve(attempt *a, double *out_s, fab_error *err) {
+    fab_scratch scratch = {.use = NULL};
+    fab_figures sample = {0};
+    const fab_engine_run run = {.prepared = &a->prepared, .router = a->router, .n_threads = 1, .scratch = &scratch};
+    fab_status status = fab_rate_split(&run, &a->split, a->bytes, &sample, err);
+    *out_s = sample.transfer_s;
+    fab_scratch_release(&scratch);
+    return status;
+}
+
+static double path_latency_s(const fab_fabric *f, const fab_path_figures *paths) {
+    double inside_s = 0;
+    for (uint32_t k = 0; k < f->n_classes; k++) {
+        inside_s = f->classes[k].kind == FAB_LINK_SCALEUP ? fmax(inside_s, 2 * f->classes[k].latency_s) : inside_s;
+    }
+    return paths->n_flows > 0 ? paths->latency_s.max : inside_s;
+}
+
+fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase_seconds *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_phase *phase = request->phase;
+    attempt a = {.q = request};
+    fab_phase_seconds found = {0};
+    fab_path_figures paths = {0};
+    bool is_even = true;
+    FAB_TRY(open_attempt(&a, err));
+    FAB_TRY(fab_path_figures_of_split(a.router, a.dag, &a.split, &a.demand, phase, request->offer, &paths, err));
+    double bits = largest_flow(phase, &is_even);
+    double low_s = least_s(&a);
+    double high_s = low_s;
+    if (!is_even) {
+        FAB_TRY(most_s(&a, &high_s, err));
+    }
+    if (fab_router_reorders(a.router) && paths.n_flows > 0 && bits / paths.min_limit_bps > low_s) {
+        double relay_s = 0;
+        FAB_TRY(window_s(&a, &relay_s, err));
+        low_s = fmax(low_s, relay_s);
+        high_s = fmax(high_s, relay_s);
+    }
+    if (high_s <= low_s * (1 + MET)) {
+        found.transfer_s = low_s + a.prepared.relay_s;
+    } else {
+        FAB_TRY(split_solve(&a, &found.transfer_s, err)); /* the relaying is in it */
+        found.is_simulated = true;
+    }
+    found.in_network = paths.n_flows > 0;
+    found.latency_s = (double)phase->steps * (double)phase->executions * path_latency_s(request->fabric, &paths);
+    *out = found;
+done:
+    close_attempt(&a);
+    return status;
+}

@@ -1,0 +1,17 @@
+/**
+ * @file network_of.h
+ * A fabric as an installed network.
+ */
+#ifndef FAB_NETWORK_OF_H
+#define FAB_NETWORK_OF_H
+
+#include "fab/fabric.h"
+#include "fab/network.h"
+
+/**
+ * Boxes with the descriptions of fab/ib_names.h ("leaf-5", "server-2 HCA-1"), network cables at their ports.
+ * @param[out] out  Release with fab_network_free().
+ */
+fab_status fab_network_of_fabric(const fab_fabric *fabric, fab_network **out, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,333 @@
+#include "network_internal.h"
+
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK      ((size_t)1 << 16)
+#define MOST_NODES (UINT32_C(1) << 24)
+
+/* --- texts -------------------------------------------------------------------------------------------------------- */
+
+typedef struct chunk {
+    struct chunk *next;
+    size_t used, size;
+    char bytes[];
+} chunk;
+
+/* The hash stands beside the index, so that a text is looked at only where it is equal, and none when the table grows:
+ * each look would miss the cache. */
+typedef struct slot {
+    uint32_t index; /* + 1; 0: free */
+    uint32_t hash;
+} slot;
+
+/* Open addressing. */
+typedef struct table {
+    slot *slots;
+    size_t n_slots; /* a power of two, or 0 */
+} table;
+
+struct fab_network_memory {
+    chunk *chunks;
+    table nodes; /* by name */
+    table ends;  /* by node and port: 2 * cable + end */
+    size_t node_capacity, cable_capacity, group_capacity, note_capacity, member_capacity;
+};
+
+fab_status fab_network_text(fab_network *net, const char *text, size_t n, const char **out, fab_error *err) {
+    struct fab_network_memory *m = net->memory;
+    if (m->chunks == NULL || m->chunks->size - m->chunks->used < n + 1) {
+        size_t size = n + 1 > CHUNK ? n + 1 : CHUNK;
+        char *bytes = NULL;
+        fab_status status = fab_allocate(1, sizeof(chunk) + size, &bytes, err);
+        if (status != FAB_OK) {
+            return status;
+        }
+        chunk *c = (chunk *)(void *)bytes;
+        *c = (chunk){.next = m->chunks, .size = size};
+        m->chunks = c;
+    }
+    char *to = m->chunks->bytes + m->chunks->used;
+    memcpy(to, text, n);
+    to[n] = '\0';
+    m->chunks->used += n + 1;
+    *out = to;
+    return FAB_OK;
+}
+
+/* --- hashing ------------------------------------------------------------------------------------------------------ */
+
+/* FNV-1a, 64 bits [Fowler, Noll, Vo]. */
+static uint64_t hash_bytes(uint64_t h, const char *bytes, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        h = (h ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+    }
+    return h;
+}
+
+/* The upper half of a product depends on all bits. */
+static uint32_t fold(uint64_t h) {
+    return (uint32_t)((h ^ h >> 29) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static uint32_t hash_name(const char *name, size_t n) {
+    return fold(hash_bytes(UINT64_C(0xcbf29ce484222325), name, n));
+}
+
+static uint32_t hash_end(uint32_t node, const char *port) {
+    return fold(hash_bytes(UINT64_C(0xcbf29ce484222325) ^ (node * UINT64_C(0x9e3779b97f4a7c15)), port, strlen(port)));
+}
+
+static void network_put(table *t, uint32_t hash, uint32_t index) {
+    size_t at = hash & (t->n_slots - 1);
+    while (t->slots[at].index != 0) {
+        at = (at + 1) & (t->n_slots - 1);
+    }
+    t->slots[at] = (slot){index + 1, hash};
+}
+
+/* Room for two more at three quarters of the slots. */
+static fab_status reserve(table *t, size_t n_used, fab_error *err) {
+    if (4 * (n_used + 2) <= 3 * t->n_slots) {
+        return FAB_OK;
+    }
+    table wider = {.n_slots = t->n_slots > 0 ? 2 * t->n_slots : 256};
+    fab_status status = FAB_NEW(wider.slots, wider.n_slots, err);
+    if (status != FAB_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < t->n_slots; i++) {
+        if (t->slots[i].index != 0) {
+            network_put(&wider, t->slots[i].hash, t->slots[i].index - 1);
+        }
+    }
+    free(t->slots);
+    *t = wider;
+    return FAB_OK;
+}
+
+static const fab_network_end *end_of(const fab_network *net, uint32_t end) {
+    return &net->cables[end >> 1].end[end & 1];
+}
+
+/* --- nodes -------------------------------------------------------------------------------------------------------- */
+
+fab_status fab_network_new(const char *path, fab_network **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_network *net = NULL;
+    FAB_TRY(FAB_NEW(net, 1, err));
+    FAB_TRY(FAB_NEW(net->memory, 1, err));
+    FAB_TRY(fab_network_text(net, path, strlen(path), &net->path, err));
+    *out = net;
+    net = NULL;
+done:
+    fab_network_free(net);
+    return status;
+}
+
+void fab_network_free(fab_network *net) {
+    if (net == NULL) {
+        return;
+    }
+    struct fab_network_memory *m = net->memory;
+    while (m != NULL && m->chunks != NULL) {
+        chunk *next = m->chunks->next;
+        free(m->chunks);
+        m->chunks = next;
+    }
+    if (m != NULL) {
+        FAB_FREE_ALL(m->nodes.slots, m->ends.slots);
+    }
+    FAB_FREE_ALL(m, net->nodes, net->cables, net->groups, net->member, net->notes, net);
+}
+
+static uint32_t find_node(const fab_network *net, uint32_t hash, const char *name, size_t n) {
+    const table *t = &net->memory->nodes;
+    for (size_t at = hash; t->n_slots > 0; at++) {
+        const slot *s = &t->slots[at & (t->n_slots - 1)];
+        if (s->index == 0) {
+            break;
+        }
+        if (s->hash == hash) {
+            const char *other = net->nodes[s->index - 1].name;
+            if (strncmp(other, name, n) == 0 && other[n] == '\0') {
+                return s->index - 1;
+            }
+        }
+    }
+    return FAB_NETWORK_NONE;
+}
+
+uint32_t fab_network_find(const fab_network *net, const char *name, size_t n) {
+    return find_node(net, hash_name(name, n), name, n);
+}
+
+fab_status fab_network_add_node(fab_network *net, const char *name, size_t n, size_t line, uint32_t *out,
+                                fab_error *err) {
+    fab_status status = FAB_OK;
+    struct fab_network_memory *m = net->memory;
+    uint32_t hash = hash_name(name, n);
+    uint32_t found = find_node(net, hash, name, n);
+    if (found != FAB_NETWORK_NONE) {
+        *out = found;
+        return FAB_OK;
+    }
+    if (net->n_nodes == MOST_NODES) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, net->path, "more than %" PRIu32 " nodes", MOST_NODES);
+    }
+    FAB_TRY(FAB_GROW(net->nodes, m->node_capacity, net->n_nodes + 1, err));
+    FAB_TRY(reserve(&m->nodes, net->n_nodes, err));
+    fab_network_node *node = &net->nodes[net->n_nodes];
+    *node = (fab_network_node){.rank = FAB_NETWORK_NONE, .line = line};
+    FAB_TRY(fab_network_text(net, name, n, &node->name, err));
+    node->label = node->name;
+    network_put(&m->nodes, hash, net->n_nodes);
+    *out = net->n_nodes++;
+done:
+    return status;
+}
+
+/* --- cables ------------------------------------------------------------------------------------------------------- */
+
+/* 2 * cable + end at a port, FAB_NETWORK_NONE where nothing is plugged in. */
+static uint32_t find_end(const fab_network *net, uint32_t hash, uint32_t node, const char *port) {
+    const table *t = &net->memory->ends;
+    for (size_t at = hash; t->n_slots > 0; at++) {
+        const slot *s = &t->slots[at & (t->n_slots - 1)];
+        if (s->index == 0) {
+            break;
+        }
+        if (s->hash == hash) {
+            const fab_network_end *end = end_of(net, s->index - 1);
+            if (end->node == node && strcmp(end->port, port) == 0) {
+                return s->index - 1;
+            }
+        }
+    }
+    return FAB_NETWORK_NONE;
+}
+
+/* `end` of a new cable is a port that `by` has already. */
+static fab_status taken(fab_network *net, const fab_network_cable *cable, uint32_t i, uint32_t by, fab_error *err) {
+    const fab_network_end *end = &cable->end[i];
+    const fab_network_end *there = end_of(net, by ^ 1);
+    const fab_network_node *node = &net->nodes[end->node];
+    size_t old = end_of(net, by)->line != 0 ? end_of(net, by)->line : there->line;
+    size_t line = end->line != 0 ? end->line : cable->end[i ^ 1].line;
+    char where[sizeof err->where];
+    if (net->keeps_contradictions) {
+        return fab_network_add_note(net, line, err, "port %s of '%.60s' has two cables; line %zu joins it to '%.60s'",
+                                    end->port, node->label, old, net->nodes[there->node].label);
+    }
+    (void)snprintf(where, sizeof where, "%.150s:%zu", net->path, line);
+    return fab_fail(err, FAB_EINPUT, where, "port %s of '%.60s' has two cables; line %zu joins it to '%.60s'",
+                    end->port, node->label, old, net->nodes[there->node].label);
+}
+
+/* What the second report knows and the first did not. */
+static void complete(fab_network_cable *old, const fab_network_cable *cable, uint32_t turned) {
+    for (uint32_t i = 0; i < 2; i++) {
+        fab_network_end *end = &old->end[i ^ turned];
+        end->line = end->line != 0 ? end->line : cable->end[i].line;
+    }
+    old->rate_bps = old->rate_bps > 0 ? old->rate_bps : cable->rate_bps;
+    old->latency_s = old->latency_s > 0 ? old->latency_s : cable->latency_s;
+    old->length_m = old->length_m > 0 ? old->length_m : cable->length_m;
+    old->width = old->width > 0 ? old->width : cable->width;
+}
+
+fab_status fab_network_add_cable(fab_network *net, const fab_network_cable *cable, bool *out_old, fab_error *err) {
+    fab_status status = FAB_OK;
+    struct fab_network_memory *m = net->memory;
+    const fab_network_end *e = cable->end;
+    uint32_t at[2] = {FAB_NETWORK_NONE, FAB_NETWORK_NONE};
+    uint32_t hash[2] = {0, 0};
+    for (uint32_t i = 0; i < 2; i++) {
+        hash[i] = e[i].port != NULL ? hash_end(e[i].node, e[i].port) : 0;
+        at[i] = e[i].port != NULL ? find_end(net, hash[i], e[i].node, e[i].port) : FAB_NETWORK_NONE;
+    }
+    bool known = at[0] != FAB_NETWORK_NONE && at[1] == (at[0] ^ 1);
+    if (out_old != NULL) {
+        *out_old = known;
+    }
+    if (known) {
+        complete(&net->cables[at[0] >> 1], cable, at[0] & 1);
+        return FAB_OK;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        if (at[i] != FAB_NETWORK_NONE) {
+            return taken(net, cable, i, at[i], err);
+        }
+    }
+    if (e[0].node == e[1].node && e[0].port != NULL && e[1].port != NULL && strcmp(e[0].port, e[1].port) == 0) {
+        char where[sizeof err->where];
+        (void)snprintf(where, sizeof where, "%.150s:%zu", net->path, e[0].line);
+        FAB_FAIL(err, FAB_EINPUT, where, "port %s of '%.60s' is joined to itself", e[0].port,
+                 net->nodes[e[0].node].label);
+    }
+    FAB_TRY(FAB_GROW(net->cables, m->cable_capacity, net->n_cables + 1, err));
+    FAB_TRY(reserve(&m->ends, 2 * (size_t)net->n_cables, err));
+    uint32_t index = net->n_cables++;
+    net->cables[index] = *cable;
+    for (uint32_t i = 0; i < 2; i++) {
+        fab_network_end *end = &net->cables[index].end[i];
+        if (end->port != NULL) {
+            FAB_TRY(fab_network_text(net, end->port, strlen(end->port), &end->port, err));
+            network_put(&m->ends, hash[i], 2 * index + i);
+        }
+    }
+done:
+    return status;
+}
+
+void fab_network_drop_cables(fab_network *net, const bool *drop) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < net->n_cables; i++) {
+        if (!drop[i]) {
+            net->cables[n++] = net->cables[i];
+        }
+    }
+    net->n_cables = n;
+    free(net->memory->ends.slots);
+    net->memory->ends = (table){.n_slots = 0};
+}
+
+/* --- groups and notes --------------------------------------------------------------------------------------------- */
+
+fab_status fab_network_add_group(fab_network *net, const char *name, size_t n, const uint32_t *members,
+                                 uint32_t n_members, fab_error *err) {
+    fab_status status = FAB_OK;
+    struct fab_network_memory *m = net->memory;
+    FAB_TRY(FAB_GROW(net->groups, m->group_capacity, net->n_groups + 1, err));
+    FAB_TRY(FAB_GROW(net->member, m->member_capacity, (size_t)net->n_members + n_members, err));
+    fab_network_group *group = &net->groups[net->n_groups];
+    *group = (fab_network_group){.first = net->n_members, .n = n_members};
+    FAB_TRY(fab_network_text(net, name, n, &group->name, err));
+    if (n_members > 0) {
+        memcpy(net->member + net->n_members, members, n_members * sizeof *members);
+    }
+    net->n_members += n_members;
+    net->n_groups++;
+done:
+    return status;
+}
+
+fab_status fab_network_add_note(fab_network *net, size_t line, fab_error *err, const char *fmt, ...) {
+    fab_status status = FAB_OK;
+    char text[256];
+    va_list arguments;
+    va_start(arguments, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, arguments);
+    va_end(arguments);
+    FAB_TRY(FAB_GROW(net->notes, net->memory->note_capacity, net->n_notes + 1, err));
+    fab_network_note *note = &net->notes[net->n_notes];
+    *note = (fab_network_note){.line = line};
+    FAB_TRY(fab_network_text(net, text, strlen(text), &note->text, err));
+    net->n_notes++;
+done:
+    return status;
+}

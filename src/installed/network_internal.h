@@ -1,0 +1,46 @@
+/**
+ * @file network_internal.h
+ * The readers, one file each; their order in network_formats.c is that in which they are asked.
+ */
+#ifndef FAB_NETWORK_INTERNAL_H
+#define FAB_NETWORK_INTERNAL_H
+
+#include "fab/network.h"
+#include "fab/text.h"
+
+/** Up to 16 digits, either case; false where it is none. */
+bool fab_network_hexadecimal(fab_token t, uint64_t *out);
+
+/** "SW", "CA" or "RT", maybe with "-SM" behind. */
+bool fab_network_ib_kind(fab_token t, fab_network_kind *out);
+
+/** A file that is read line by line. */
+typedef struct fab_network_lines {
+    fab_text *in;
+    fab_network *net;
+} fab_network_lines;
+
+/** Reads a list of the ends of cables, every cable told by both: `read_line` is called for each line. */
+fab_status fab_network_read_ends(const char *path, fab_network *net,
+                                 fab_status (*read_line)(const fab_network_lines *lines, fab_error *err),
+                                 fab_error *err) FAB_MUST_USE;
+
+/** "4xNDR" to lanes and bit/s, or ibsim's "w=4" to lanes alone; false, and nothing written, where it is neither. */
+bool fab_network_ib_rate(const char *text, size_t n, uint32_t *out_width, double *out_bps);
+
+/**
+ * Kind and description of an InfiniBand node: label, and of an adapter the host that "host HCA-6" and "host mlx5_5"
+ * name. An aggregation node (SHARP) is a service of its switch.
+ */
+fab_status fab_network_ib_describe(fab_network *net, uint32_t node, fab_network_kind kind, const char *text, size_t n,
+                                   fab_error *err) FAB_MUST_USE;
+
+/** Whether a description names a server, "host HCA-6" or "host mlx5_5": then a node that is called so is its adapter.
+ */
+fab_status fab_network_ib_host(fab_network *net, uint32_t node, fab_error *err) FAB_MUST_USE;
+
+extern const fab_network_format fab_network_ibports, fab_network_ibnet, fab_network_subnet, fab_network_csv,
+    fab_network_slurm, fab_network_ptm_dot, fab_network_graphml;
+extern const fab_network_format fab_network_htsim, fab_network_simai;
+
+#endif

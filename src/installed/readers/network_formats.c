@@ -1,0 +1,90 @@
+#include "network_internal.h"
+
+#include "fab/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD  ((size_t)1 << 16) /* bytes that a format is recognised by */
+#define UTF16 "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
+
+const fab_network_format *const fab_network_formats[] = {
+    &fab_network_ibnet,   &fab_network_ibports, &fab_network_subnet, &fab_network_slurm, &fab_network_ptm_dot,
+    &fab_network_graphml, &fab_network_csv,     &fab_network_htsim,  &fab_network_simai, NULL};
+
+static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
+    FILE *in = fopen(path, "rb");
+    if (in == NULL) {
+        return fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
+    }
+    *out_n = fread(head, 1, HEAD, in);
+    bool failed = ferror(in) != 0;
+    (void)fclose(in);
+    return failed ? fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(errno)) : FAB_OK;
+}
+
+/* " a, b, c" */
+static const char *list_formats(char *out, size_t size) {
+    size_t n = 0;
+    out[0] = '\0';
+    for (size_t i = 0; fab_network_formats[i] != NULL && n < size; i++) {
+        n += (size_t)snprintf(out + n, size - n, "%s%s", i > 0 ? ", " : "", fab_network_formats[i]->name);
+    }
+    return out;
+}
+
+static fab_status formats_choose(const char *path, const char *format, const fab_network_format **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    char *head = NULL;
+    char list[256];
+    char where[sizeof err->where];
+    size_t n = 0;
+    size_t start = 0;
+    FAB_TRY(FAB_NEW(head, HEAD, err));
+    (void)snprintf(where, sizeof where, "%.180s:1", path);
+    if (format == NULL) {
+        FAB_TRY(read_head(path, head, &n, err));
+        if (n == 0) {
+            FAB_FAIL(err, FAB_EINPUT, where, "the file is empty");
+        }
+        if (n > 1 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0)) {
+            FAB_FAIL(err, FAB_EINPUT, where, UTF16);
+        }
+        start = n > 2 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    }
+    for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
+        const fab_network_format *f = fab_network_formats[i];
+        if (format != NULL ? strcmp(f->name, format) == 0 : f->recognise(head + start, n - start)) {
+            *out = f;
+            goto done;
+        }
+    }
+    (void)list_formats(list, sizeof list);
+    if (format != NULL) {
+        FAB_FAIL(err, FAB_EINPUT, path, "there is no format '%.40s', but %s", format, list);
+    }
+    FAB_FAIL(err, FAB_EINPUT, where,
+             "looks like none of %s; a list of cables begins with the names of its columns: "
+             "A-node,A-port,Z-node,Z-port,rate",
+             list);
+done:
+    free(head);
+    return status;
+}
+
+fab_status fab_network_read(const char *path, const char *format, fab_network **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_network *net = NULL;
+    const fab_network_format *f = fab_network_formats[0];
+    FAB_TRY(formats_choose(path, format, &f, err));
+    FAB_TRY(fab_network_new(path, &net, err));
+    net->format = f->name;
+    FAB_TRY(f->read(path, net, err));
+    *out = net;
+    net = NULL;
+done:
+    fab_network_free(net);
+    return status;
+}

@@ -1,0 +1,182 @@
+#include "network_boxes.h"
+#include "network_names.h"
+
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- names -------------------------------------------------------------------------------------------------------- */
+
+static bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+}
+
+/* Copies the names with what is not plain replaced, and refuses two that are the same. */
+static fab_status make_plain(fab_boxes *b, const fab_network *net, fab_error *err) {
+    fab_status status = FAB_OK;
+    const char **sorted = NULL;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < b->n; i++) {
+        bytes += strlen(b->box[i].name) + 1;
+    }
+    FAB_TRY(FAB_NEW(b->text, bytes, err));
+    FAB_TRY(FAB_NEW(sorted, b->n, err));
+    char *to = b->text;
+    for (uint32_t i = 0; i < b->n; i++) {
+        const char *from = b->box[i].name;
+        sorted[i] = b->box[i].name = to;
+        for (; *from != '\0'; from++) {
+            *to++ = *from;
+            to[-1] = is_plain(*from) ? *from : '_';
+        }
+        *to++ = '\0';
+    }
+    FAB_TRY(fab_names_check(sorted, b->n, "boxes", net->path, err));
+done:
+    free(sorted);
+    return status;
+}
+
+/* --- boxes -------------------------------------------------------------------------------------------------------- */
+
+static fab_status list_boxes(const fab_shape *s, fab_boxes *b, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_network *net = s->net;
+    const char **names = NULL;
+    uint32_t *of_server = NULL;
+    FAB_TRY(FAB_NEW(of_server, s->n_servers, err));
+    FAB_TRY(fab_network_names(net, &names, err));
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        const fab_network_node *node = &net->nodes[v];
+        uint32_t server = s->server[v];
+        bool is_part = node->kind == FAB_NETWORK_ADAPTER && server != FAB_NETWORK_NONE;
+        if (node->kind == FAB_NETWORK_SERVICE) {
+            b->of_node[v] = FAB_NETWORK_NONE;
+        } else if (is_part && of_server[server] != 0) {
+            b->of_node[v] = of_server[server] - 1;
+        } else {
+            b->box[b->n] = (fab_box){.name = is_part ? s->server_name[server] : names[v],
+                                     .is_host = fab_network_is_host(net, v),
+                                     .tier = s->tier[v]};
+            b->of_node[v] = b->n++;
+            if (is_part) {
+                of_server[server] = b->n;
+            }
+        }
+    }
+done:
+    FAB_FREE_ALL(names, of_server);
+    return status;
+}
+
+/* --- ports of servers --------------------------------------------------------------------------------------------- */
+
+typedef struct adapter_end {
+    uint32_t box, slot, node, order; /* order: of the node's cables */
+    uint32_t side;
+} adapter_end;
+
+static int by_place(const void *x, const void *y) {
+    const adapter_end *a = x;
+    const adapter_end *b = y;
+    const uint32_t left[] = {a->box, a->slot, a->node, a->order};
+    const uint32_t right[] = {b->box, b->slot, b->node, b->order};
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
+        if (left[i] != right[i]) {
+            return left[i] > right[i] ? 1 : -1;
+        }
+    }
+    return 0;
+}
+
+static fab_status number_ports(const fab_shape *s, fab_boxes *b, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_network *net = s->net;
+    adapter_end *ends = NULL;
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(ends, 2 * (size_t)net->n_cables, err));
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        for (uint32_t i = s->first[v]; net->nodes[v].kind == FAB_NETWORK_ADAPTER && i < s->first[v + 1]; i++) {
+            ends[n++] = (adapter_end){b->of_node[v], s->slot[v], v, i, s->side[i]};
+        }
+    }
+    qsort(ends, n, sizeof *ends, by_place);
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_first = i == 0 || ends[i].box != ends[i - 1].box;
+        b->adapter_port[ends[i].side] = is_first ? 1 : b->adapter_port[ends[i - 1].side] + 1;
+    }
+done:
+    free(ends);
+    return status;
+}
+
+fab_status fab_boxes_find(const fab_shape *shape, fab_boxes *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_boxes b = {.n = 0};
+    FAB_TRY(FAB_NEW(b.box, shape->net->n_nodes, err));
+    FAB_TRY(FAB_NEW(b.of_node, shape->net->n_nodes, err));
+    FAB_TRY(FAB_NEW(b.adapter_port, 2 * (size_t)shape->net->n_cables, err));
+    FAB_TRY(list_boxes(shape, &b, err));
+    FAB_TRY(make_plain(&b, shape->net, err));
+    FAB_TRY(number_ports(shape, &b, err));
+    *out = b;
+    b = (fab_boxes){.n = 0};
+done:
+    fab_boxes_release(&b);
+    return status;
+}
+
+void fab_boxes_release(fab_boxes *boxes) {
+    FAB_FREE_ALL(boxes->box, boxes->of_node, boxes->adapter_port, boxes->text);
+    *boxes = (fab_boxes){.n = 0};
+}
+
+static fab_status name_port(const fab_boxes *boxes, const fab_network *net, uint32_t side, const char *prefix,
+                            char *out, fab_error *err) {
+    const fab_network_end *end = &net->cables[side >> 1].end[side & 1];
+    const fab_network_node *node = &net->nodes[end->node];
+    if (boxes->adapter_port[side] > 0) {
+        (void)snprintf(out, FAB_BOX_PORT, "eth%" PRIu32, boxes->adapter_port[side]);
+        return FAB_OK;
+    }
+    if (end->port == NULL) {
+        return fab_fail(err, FAB_EUNSUPPORTED, net->path,
+                        "the format names both ports of a cable, and one at '%.80s' has no name", node->label);
+    }
+    bool is_number = end->port[strspn(end->port, "0123456789")] == '\0';
+    int n = snprintf(out, FAB_BOX_PORT, "%s%s", is_number ? prefix : "", end->port);
+    if (n < 0 || n >= FAB_BOX_PORT || out[strcspn(out, " \"\\:")] != '\0') {
+        return fab_fail(err, FAB_EUNSUPPORTED, net->path,
+                        "port '%.40s' of '%.80s' is no name of a network device: up to 15 bytes, no blank, quote or "
+                        "colon",
+                        end->port, node->label);
+    }
+    return FAB_OK;
+}
+
+fab_status fab_boxes_put_cables(const fab_boxes *boxes, const fab_network *net, const char *const prefix[2],
+                                fab_put_cable put, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    for (uint32_t i = 0; i < net->n_cables; i++) {
+        const char *name[2];
+        char port[2][FAB_BOX_PORT];
+        bool has_boxes = true;
+        for (uint32_t k = 0; k < 2; k++) {
+            has_boxes = has_boxes && boxes->of_node[net->cables[i].end[k].node] != FAB_NETWORK_NONE;
+        }
+        for (uint32_t k = 0; k < 2 && has_boxes; k++) {
+            const fab_box *box = &boxes->box[boxes->of_node[net->cables[i].end[k].node]];
+            name[k] = box->name;
+            FAB_TRY(name_port(boxes, net, 2 * i + k, prefix[box->is_host ? 0 : 1], port[k], err));
+        }
+        if (has_boxes && out != NULL) {
+            put(name, (const char *const[2]){port[0], port[1]}, out);
+        }
+    }
+done:
+    return status;
+}

@@ -1,0 +1,48 @@
+/**
+ * @file network_boxes.h
+ * The boxes of an installed network as people see them: a server is one, with the ports of all its adapters. What is
+ * inside a switch (aggregation nodes) is none.
+ */
+#ifndef FAB_NETWORK_BOXES_H
+#define FAB_NETWORK_BOXES_H
+
+#include "fab/shape.h"
+
+#define FAB_BOX_PORT 16 /**< bytes of a port's name; a network device's of Linux is shorter, too */
+
+typedef struct fab_box {
+    const char *name; /**< unique; letters, digits and . _ - alone */
+    bool is_host;
+    uint32_t tier; /**< of a switch; 0: not known */
+} fab_box;
+
+typedef struct fab_boxes {
+    uint32_t n;
+    fab_box *box;           /**< [n]: in the order of the network's nodes */
+    uint32_t *of_node;      /**< [n_nodes] of the installed network; FAB_NETWORK_NONE of what is no box */
+    uint32_t *adapter_port; /**< [2 * n_cables]: of an end at an adapter its number among the ports of the server,
+                               from 1: by adapter, then port; else 0 */
+    char *text;
+} fab_boxes;
+
+/**
+ * @param[out] out  Release with fab_boxes_release().
+ * @retval FAB_EUNSUPPORTED  two boxes would have one name
+ */
+fab_status fab_boxes_find(const fab_shape *shape, fab_boxes *out, fab_error *err) FAB_MUST_USE;
+void fab_boxes_release(fab_boxes *boxes);
+
+/** Writes a cable as the format has it: the boxes at its ends and their ports. */
+typedef void (*fab_put_cable)(const char *const name[2], const char *const port[2], FILE *out);
+
+/**
+ * Every cable between two boxes. A port is "eth3" of adapters, a prefix and the number of a port that is one ("swp17"),
+ * else as it is.
+ * @param[in] prefix  Of ports of hosts, and of switches.
+ * @param[in] out     NULL: only whether every port has a name that a network device may have.
+ * @retval FAB_EUNSUPPORTED  the port has no name, or one that is too long
+ */
+fab_status fab_boxes_put_cables(const fab_boxes *boxes, const fab_network *net, const char *const prefix[2],
+                                fab_put_cable put, FILE *out, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,22 @@
+#include "fab/network_write.h"
+
+#include <errno.h>
+#include <string.h>
+
+const fab_network_writer *const fab_network_writers[] = {&fab_network_cables,       &fab_network_ptm,
+                                                         &fab_network_slurm_tree,   &fab_network_slurm_block,
+                                                         &fab_network_containerlab, NULL};
+
+fab_status fab_network_write(const fab_network_writer *writer, fab_network *net, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_shape shape = {.net = NULL};
+    FAB_TRY(fab_shape_find(net, &shape, err));
+    errno = 0;
+    FAB_TRY(writer->write(&shape, out, err));
+    if (fflush(out) != 0 || ferror(out)) {
+        FAB_FAIL(err, FAB_EIO, NULL, "cannot write: %s", errno != 0 ? strerror(errno) : "a write failed");
+    }
+done:
+    fab_shape_release(&shape);
+    return status;
+}

@@ -1,0 +1,213 @@
+/* The phases that contend, all at once: when each job's last flow ends, and which links jobs share. */
+#include "contend_internal.h"
+
+#include "fab/memory.h"
+#include "fab/parallel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BITS     8.0
+#define ROUNDING (1 + 1e-12) /* links this close are equally busy */
+
+/* One engine under one seed. */
+typedef struct item {
+    size_t engine;
+    uint64_t draw;
+} item;
+
+typedef struct contended {
+    contender *c;
+    uint32_t *member; /* [n]: jobs that take part */
+    uint32_t n;
+    contend_union *single; /* [n] */
+    contend_union all;
+    item *items;
+    size_t n_items;
+    double *alone_s, *together_s; /* [n_items][n] */
+} contended;
+
+/* --- links -------------------------------------------------------------------------------------------------------- */
+
+/* bytes: [n][n_links], one row per job that takes part. */
+static uint32_t jobs_on(const contended *m, const double *bytes, uint32_t link) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        n += bytes[(size_t)i * m->c->what->fabric->n_links + link] > 0;
+    }
+    return n;
+}
+
+static double busy_s(const contended *m, const double *bytes, uint32_t i, uint32_t link) {
+    const fab_fabric *f = m->c->what->fabric;
+    return bytes[(size_t)i * f->n_links + link] * BITS / fab_class_of(f, link)->capacity_bps;
+}
+
+static void describe_link(const contended *m, const double *bytes, uint32_t link, double sum_s, fab_shared_link *out) {
+    const fab_fabric *f = m->c->what->fabric;
+    *out = (fab_shared_link){.tier = fab_class_of(f, link)->tier, .up = fab_is_up(link), .busy_s = sum_s};
+    (void)fab_link_name(f, link, out->name);
+    for (uint32_t i = 0; i < m->n; i++) {
+        double own_s = busy_s(m, bytes, i, link);
+        if (own_s > 0) {
+            out->parts[out->n_parts++] = (fab_link_part){m->member[i], own_s};
+        }
+    }
+}
+
+/* Keeps the busiest links, ties by number. */
+static void offer_link(const contended *m, const double *bytes, uint32_t link, fab_contention_engine *e) {
+    double sum_s = 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        sum_s += busy_s(m, bytes, i, link);
+    }
+    size_t at = e->n_worst;
+    while (at > 0 && e->worst[at - 1].busy_s * ROUNDING < sum_s) {
+        at--;
+    }
+    if (at == FAB_SHARED_LINKS) {
+        return;
+    }
+    e->n_worst += e->n_worst < FAB_SHARED_LINKS;
+    memmove(&e->worst[at + 1], &e->worst[at], (e->n_worst - at - 1) * sizeof e->worst[0]);
+    describe_link(m, bytes, link, sum_s, &e->worst[at]);
+}
+
+static void find_shared(const contended *m, const double *bytes, fab_contention_engine *e) {
+    const fab_fabric *f = m->c->what->fabric;
+    e->n_tiers = 2 * (size_t)f->n_boundaries;
+    for (size_t i = 0; i < e->n_tiers; i++) {
+        e->tiers[i] = (fab_shared_tier){.tier = (uint32_t)(i / 2 + 1), .up = i % 2 == 0};
+    }
+    for (uint32_t link = 0; link < f->n_links; link++) {
+        const fab_link_class *k = fab_class_of(f, link);
+        if (k->tier == 0) {
+            continue;
+        }
+        fab_shared_tier *t = &e->tiers[2 * (k->tier - 1) + (fab_is_up(link) ? 0 : 1)];
+        uint32_t n = jobs_on(m, bytes, link);
+        t->links++;
+        t->used += n > 0;
+        if (n < 2) {
+            continue;
+        }
+        t->shared++;
+        e->n_shared++;
+        offer_link(m, bytes, link, e);
+        for (uint32_t i = 0; i < m->n; i++) {
+            e->jobs[m->member[i]].shared_links += bytes[(size_t)i * f->n_links + link] > 0;
+        }
+    }
+}
+
+/* --- times -------------------------------------------------------------------------------------------------------- */
+
+static fab_status run_item(void *context, size_t index, size_t worker, fab_error *err) {
+    fab_status status = FAB_OK;
+    contended *m = context;
+    contender *c = m->c;
+    const item *it = &m->items[index];
+    double *bytes = NULL;
+    (void)worker;
+    for (uint32_t i = 0; i < m->n; i++) {
+        const fab_trace trace = {.n_groups = 1, .last_s = &m->alone_s[index * m->n + i]};
+        FAB_TRY(contend_trace(&m->single[i], it->engine, it->draw, &trace, err));
+    }
+    if (it->draw == 0) {
+        FAB_TRY(FAB_NEW(bytes, (size_t)m->n * c->what->fabric->n_links, err));
+    }
+    const fab_trace trace = {
+        .group = m->all.group, .n_groups = m->n, .last_s = &m->together_s[index * m->n], .bytes = bytes};
+    FAB_TRY(contend_trace(&m->all, it->engine, it->draw, &trace, err));
+    if (it->draw == 0) {
+        find_shared(m, bytes, &c->out->engines[it->engine]);
+    }
+done:
+    free(bytes);
+    return status;
+}
+
+static fab_status contend_gather(const contended *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    const contender *c = m->c;
+    double *values = NULL;
+    size_t first = 0;
+    FAB_TRY(FAB_NEW(values, 3 * c->base->n_seeds, err));
+    for (size_t e = 0; e < c->out->n_engines; e++) {
+        fab_contention_engine *engine = &c->out->engines[e];
+        size_t n = engine->n_seeds;
+        for (uint32_t i = 0; i < m->n; i++) {
+            uint32_t job = m->member[i];
+            fab_contended_phase *out = &engine->jobs[job];
+            double latency_s = contend_alone(c, job, c->out->jobs[job].phase_index, e)->latency_s;
+            for (size_t s = 0; s < n; s++) {
+                double alone_s = m->alone_s[(first + s) * m->n + i] + latency_s;
+                double together_s = m->together_s[(first + s) * m->n + i] + latency_s;
+                values[s] = alone_s;
+                values[n + s] = together_s;
+                values[2 * n + s] = alone_s > 0 ? together_s / alone_s : 1;
+            }
+            fab_stat_of(values, n, &out->alone_s);
+            fab_stat_of(values + n, n, &out->together_s);
+            fab_stat_of(values + 2 * n, n, &out->slowdown);
+        }
+        first += n;
+    }
+done:
+    free(values);
+    return status;
+}
+
+/* --- both --------------------------------------------------------------------------------------------------------- */
+
+static fab_status contend_prepare(contended *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    contender *c = m->c;
+    const fab_phase *phases[FAB_MAX_JOBS];
+    FAB_TRY(FAB_NEW(m->member, c->out->n_jobs, err));
+    for (uint32_t job = 0; job < c->out->n_jobs; job++) {
+        const fab_contending_job *j = &c->out->jobs[job];
+        if (j->phase[0] != '\0') {
+            phases[m->n] = &c->traffic[job]->phases[j->phase_index];
+            m->member[m->n++] = job;
+        }
+    }
+    for (size_t e = 0; e < c->out->n_engines; e++) {
+        c->out->engines[e].n_seeds = c->n_seeds[e];
+        m->n_items += c->out->engines[e].n_seeds;
+    }
+    FAB_TRY(FAB_NEW(m->single, m->n, err));
+    for (uint32_t i = 0; i < m->n; i++) {
+        FAB_TRY(contend_union_init(c, &phases[i], 1, &m->single[i], err));
+    }
+    FAB_TRY(contend_union_init(c, phases, m->n, &m->all, err));
+    FAB_TRY(FAB_NEW(m->items, m->n_items, err));
+    FAB_TRY(FAB_NEW(m->alone_s, m->n_items * m->n, err));
+    FAB_TRY(FAB_NEW(m->together_s, m->n_items * m->n, err));
+    m->n_items = 0;
+    for (size_t e = 0; e < c->out->n_engines; e++) {
+        for (uint64_t draw = 0; draw < c->out->engines[e].n_seeds; draw++) {
+            m->items[m->n_items++] = (item){e, draw};
+        }
+    }
+done:
+    return status;
+}
+
+fab_status contend_phases(contender *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    contended m = {.c = c};
+    FAB_TRY(contend_prepare(&m, err));
+    if (m.n > 0) {
+        FAB_TRY(fab_parallel_for(m.n_items, c->base->n_threads, run_item, &m, err));
+        FAB_TRY(contend_gather(&m, err));
+    }
+done:
+    for (uint32_t i = 0; m.single != NULL && i < m.n; i++) {
+        contend_union_release(&m.single[i]);
+    }
+    contend_union_release(&m.all);
+    FAB_FREE_ALL(m.single, m.member, m.items, m.alone_s, m.together_s);
+    return status;
+}

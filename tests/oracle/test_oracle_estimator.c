@@ -1,0 +1,308 @@
+/* Seconds of phases under masks against the same flows solved from scratch. */
+#include "fab/reroute_migrated.h"
+#include "fab/rng.h"
+#include "fabric_fixture.h"
+#include "oracle_estimator.h"
+#include "random_design.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct scene {
+    char what[512];
+    fab_fabric *f;
+    fab_design design;
+    fab_next_hops *healthy;
+    fab_traffic traffic;
+    fab_router router;
+    fab_offer offer;
+    fab_baseline *base;
+    fab_reroute *reroute;
+    fab_estimator *estimator;
+    fab_estimator_reader *reader;
+    fab_mask mask;
+} scene;
+
+typedef struct tally {
+    uint32_t scenes, masks, slower, simulated, settled, longer, moved, renumbered;
+} tally;
+
+static bool scene_init(scene *s, const char *design, const char *traffic, const char *engine, fab_rng *rng,
+                       uint32_t n_sizes) {
+    const fab_engine_spec spec = fixture_spec(engine);
+    fab_error err = {0};
+    memset(s, 0, sizeof *s);
+    (void)snprintf(s->what, sizeof s->what, "%s, %s, %s, %u sizes", design, traffic, engine, n_sizes);
+    if (fab_design_read(design, NULL, 0, &s->design, NULL) != FAB_OK ||
+        fab_topology_build(&s->design.fabric, &s->f, NULL, NULL) != FAB_OK) {
+        return false;
+    }
+    s->healthy = fixture_next_hops(s->f);
+    if (fab_n_gpus(s->f) < 2 || fab_router_init(&spec, s->f, s->healthy, &s->router, &err) != FAB_OK ||
+        fab_traffic_make(traffic, &s->design, s->f, 3, &s->traffic, &err) != FAB_OK ||
+        s->traffic.phases[0].n_flows > 4000) {
+        return false;
+    }
+    fab_phase *phase = &s->traffic.phases[0];
+    for (uint64_t i = 0; i < phase->n_flows && phase->all.n == 0; i++) {
+        phase->bytes[i] = n_sizes > 1 ? 1000000 * (1 + fab_rng_below(rng, n_sizes)) : phase->bytes[i];
+    }
+    cr_assert_eq(fab_offer_init(s->f, &s->router.ports, phase, &s->offer, &err), FAB_OK, "%s", err.text);
+    const fab_baseline_request request = {.router = &s->router, .phase = phase, .offer = &s->offer, .seed = 3};
+    cr_assert_eq(fab_baseline_new(&request, &s->base, &err), FAB_OK, "%s: %s", s->what, err.text);
+    cr_assert_eq(fab_reroute_new(s->base, &s->reroute, &err), FAB_OK, "%s", err.text);
+    if (!s->router.splits) {
+        const fab_estimator_request estimator = {s->f, &s->router, phase, &s->offer, fab_baseline_routes(s->base)};
+        cr_assert_eq(fab_estimator_new(&estimator, &s->estimator, &err), FAB_OK, "%s: %s", s->what, err.text);
+        cr_assert_eq(fab_estimator_reader_new(s->estimator, &s->reader, &err), FAB_OK);
+    }
+    cr_assert_eq(fab_mask_init(s->f, NULL, &s->mask, &err), FAB_OK);
+    return true;
+}
+
+static void scene_release(scene *s) {
+    fab_mask_release(&s->mask);
+    fab_estimator_reader_free(s->reader);
+    fab_estimator_free(s->estimator);
+    fab_reroute_free(s->reroute);
+    fab_baseline_free(s->base);
+    if (s->offer.fabric != NULL) {
+        fab_offer_release(&s->offer);
+    }
+    fab_traffic_release(&s->traffic);
+    fab_router_release(&s->router);
+    fab_next_hops_free(s->healthy);
+    fab_fabric_free(s->f);
+}
+
+/* Cables of the network that are dead, and anything that is slow: most scenarios should leave everybody a way. */
+static void draw_mask(scene *s, fab_rng *rng, uint32_t most) {
+    fab_component c[16];
+    size_t n = 0;
+    size_t wanted = fab_rng_below(rng, most + 1);
+    for (uint32_t tries = 0; n < wanted && tries < 200; tries++) {
+        bool slow = fab_rng_below(rng, 3) == 0;
+        c[n] = (fab_component){.kind = FAB_COMPONENT_LINK,
+                               .fraction = slow ? 0.1 * (double)(1 + fab_rng_below(rng, 9)) : 0};
+        if (slow && fab_rng_below(rng, 2) == 0) {
+            c[n].kind = (fab_component_kind)fab_rng_below(rng, FAB_COMPONENT_RACK);
+        }
+        uint32_t count = fab_component_count(s->f, NULL, c[n].kind);
+        if (count == 0 && c[n].kind > FAB_COMPONENT_PORT) {
+            continue;
+        }
+        c[n].id = (uint32_t)fab_rng_below(rng, c[n].kind <= FAB_COMPONENT_PORT ? s->f->n_links : count);
+        bool fits = slow || fab_class_of(s->f, c[n].id)->kind == FAB_LINK_FABRIC;
+        n += fits && fab_component_check(s->f, NULL, &c[n], NULL) == FAB_OK;
+    }
+    cr_assert_eq(fab_mask_set(&s->mask, c, n, NULL), FAB_OK);
+}
+
+/* All routes, as a call describes what became of them. */
+static fab_routes routes_now(const scene *s, const fab_rerouted *r) {
+    const fab_routes *before = fab_baseline_routes(s->base);
+    uint32_t n_paths = before->flow_first[before->n_flows];
+    fab_routes out = {.n_flows = before->n_flows};
+    size_t n = 0;
+    out.flow_first = calloc((size_t)before->n_flows + 1, sizeof *out.flow_first);
+    out.path_first = calloc((size_t)n_paths + 1, sizeof *out.path_first);
+    memcpy(out.flow_first, before->flow_first, ((size_t)before->n_flows + 1) * sizeof *out.flow_first);
+    uint32_t *place = calloc((size_t)n_paths + 1, sizeof *place); /* among those touched, + 1 */
+    for (uint32_t i = 0; i < r->n_touched; i++) {
+        place[r->path[i]] = i + 1;
+    }
+    out.link = calloc(before->path_first[n_paths] + (r->n_touched > 0 ? r->path_first[r->n_touched] : 0) + 1,
+                      sizeof *out.link);
+    for (uint32_t path = 0; path < n_paths; path++) {
+        const fab_link_id *link = before->link + before->path_first[path];
+        size_t n_links = before->path_first[path + 1] - before->path_first[path];
+        if (place[path] > 0) {
+            link = r->link + r->path_first[place[path] - 1];
+            n_links = r->path_first[place[path]] - r->path_first[place[path] - 1];
+        }
+        memcpy(out.link + n, link, n_links * sizeof *link);
+        n += n_links;
+        out.path_first[path + 1] = n;
+    }
+    free(place);
+    return out;
+}
+
+/* `phase` and `offer`: of the flows as they are now. */
+static fab_phase_seconds expected(const scene *s, const char *engine, const fab_rerouted *r, const fab_phase *phase,
+                                  const fab_offer *offer) {
+    fab_phase_seconds out;
+    if (s->router.splits) {
+        const fab_engine_spec spec = fixture_spec(engine);
+        fab_next_hops *t = NULL;
+        fab_router fresh;
+        cr_assert_eq(fab_next_hops_new(s->f, s->mask.dead_link, &t, NULL), FAB_OK);
+        cr_assert_eq(fab_router_init(&spec, s->f, t, &fresh, NULL), FAB_OK);
+        out = oracle_seconds_of_split(s->f, &fresh, &s->mask, phase, offer);
+        fab_router_release(&fresh);
+        fab_next_hops_free(t);
+        return out;
+    }
+    if (r->routes != NULL) {
+        return oracle_seconds_of_routes(s->f, &s->router, &s->mask, phase, r->routes);
+    }
+    fab_routes routes = routes_now(s, r);
+    out = oracle_seconds_of_routes(s->f, &s->router, &s->mask, phase, &routes);
+    fab_routes_release(&routes);
+    return out;
+}
+
+static fab_phase_seconds found(scene *s, const fab_rerouted *r, const fab_phase *phase, const fab_offer *offer) {
+    fab_phase_seconds out = {0};
+    fab_error err = {0};
+    bool has_moved = phase != &s->traffic.phases[0];
+    if (s->router.splits) {
+        const fab_split_seconds_request request = {.fabric = s->f,
+                                                   .router = &s->router,
+                                                   .mask = &s->mask,
+                                                   .traffic = &s->traffic,
+                                                   .phase = phase,
+                                                   .offer = offer};
+        cr_assert_eq(fab_split_seconds(&request, &out, &err), FAB_OK, "%s: %s", s->what, err.text);
+    } else {
+        cr_assert_eq(fab_estimator_read(s->reader, &s->mask, r, has_moved, &out, &err), FAB_OK, "%s: %s", s->what,
+                     err.text);
+    }
+    return out;
+}
+
+static fab_phase_seconds compare(scene *s, const char *engine, const fab_rerouted *r, const fab_phase *phase,
+                                 const fab_offer *offer) {
+    fab_phase_seconds want = expected(s, engine, r, phase, offer);
+    fab_phase_seconds got = found(s, r, phase, offer);
+    bool is_known = phase->all.n == 0 || !s->router.splits || !s->f->forwards_in_domain;
+    cr_assert(fabs(got.transfer_s - want.transfer_s) <= 1e-9 * want.transfer_s, "%s: %.17g s, not %.17g", s->what,
+              got.transfer_s, want.transfer_s);
+    cr_assert(!is_known || fabs(got.latency_s - want.latency_s) <= 1e-12 * want.latency_s, "%s: %.17g s, not %.17g",
+              s->what, got.latency_s, want.latency_s);
+    fab_phase_seconds again = found(s, r, phase, offer);
+    cr_assert(again.transfer_s == got.transfer_s && again.latency_s == got.latency_s, "%s: not the same", s->what);
+    return got;
+}
+
+/* Under the mask at hand servers, or single GPUs, change places. */
+static void check_moved(scene *s, const char *engine, fab_rng *rng, tally *sum) {
+    const uint32_t n_gpus = fab_n_gpus(s->f);
+    const uint32_t per = fab_rng_below(rng, 2) == 0 ? s->f->gpus_per_server : 1;
+    uint32_t *new_gpu = calloc((size_t)n_gpus + 1, sizeof *new_gpu);
+    uint32_t *moved = calloc((size_t)n_gpus + 1, sizeof *moved);
+    size_t n_moved = 0;
+    fab_phase phase = fixture_list(&s->traffic.phases[0]);
+    fab_offer offer = {.fabric = NULL};
+    fab_rerouted r;
+    fab_error err = {0};
+    uint32_t a = (uint32_t)fab_rng_below(rng, n_gpus / per) * per;
+    uint32_t b = (uint32_t)fab_rng_below(rng, n_gpus / per) * per;
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
+        new_gpu[gpu] = gpu;
+    }
+    for (uint32_t k = 0; k < per; k++) {
+        new_gpu[a + k] = b + k;
+        new_gpu[b + k] = a + k;
+    }
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
+        moved[n_moved] = gpu;
+        n_moved += new_gpu[gpu] != gpu;
+    }
+    for (uint64_t i = 0; i < phase.n_flows; i++) {
+        phase.src[i] = new_gpu[phase.src[i]];
+        phase.dst[i] = new_gpu[phase.dst[i]];
+    }
+    fab_status status = fab_offer_init(s->f, &s->router.ports, &phase, &offer, &err);
+    if (status == FAB_OK) {
+        status = fab_reroute_migrated(s->reroute, &s->mask, moved, n_moved, new_gpu, &r, &err);
+    }
+    cr_assert(status == FAB_OK || status == FAB_EUNSUPPORTED || status == FAB_EUNREACHABLE, "%s: %s", s->what,
+              err.text);
+    if (status == FAB_OK && r.n_disconnected == 0 && n_moved > 0) {
+        (void)compare(s, engine, &r, &phase, &offer);
+        sum->moved++;
+        sum->renumbered += r.routes != NULL;
+    }
+    if (offer.fabric != NULL) {
+        fab_offer_release(&offer);
+    }
+    fixture_list_release(&phase);
+    free(new_gpu);
+    free(moved);
+}
+
+static void check_engine(const char *engine, uint32_t n_rounds, uint64_t seed, tally *sum) {
+    static const char *const TRAFFIC[] = {"pattern:permutation", "pattern:shift,by=3", "pattern:incast",
+                                          "pattern:all-to-all", "pattern:hotspot"};
+    static const uint32_t SIZES[] = {1, 2, 3, 50};
+    fab_rng rng = fab_rng_make(seed, 8);
+    for (uint32_t round = 0; round < n_rounds; round++) {
+        random_design d = random_design_next(&rng, 6);
+        scene s;
+        if (d.family == RANDOM_RAIL_ONLY && fab_rng_below(&rng, 2) == 0) {
+            (void)snprintf(d.text + strlen(d.text), sizeof d.text - strlen(d.text), ",forwarding=sequential");
+        }
+        if (scene_init(&s, d.text, random_word(&rng, TRAFFIC, 5), engine, &rng, SIZES[fab_rng_below(&rng, 4)])) {
+            double healthy_s = -1;
+            double healthy_latency_s = 0;
+            sum->scenes++;
+            for (uint32_t i = 0; i < 6; i++) {
+                fab_rerouted r;
+                fab_error err = {0};
+                draw_mask(&s, &rng, i == 0 ? 0 : i < 4 ? 3 : 12);
+                fab_status status = fab_reroute_apply(s.reroute, &s.mask, FAB_WHEN_CONVERGED, &r, &err);
+                if (status == FAB_EUNSUPPORTED || r.n_disconnected > 0) {
+                    continue;
+                }
+                cr_assert_eq(status, FAB_OK, "%s: %s", s.what, err.text);
+                fab_phase_seconds got = compare(&s, engine, &r, &s.traffic.phases[0], &s.offer);
+                healthy_s = i == 0 ? got.transfer_s : healthy_s;
+                healthy_latency_s = i == 0 ? got.latency_s : healthy_latency_s;
+                sum->masks++;
+                sum->slower += got.transfer_s > healthy_s;
+                sum->longer += got.latency_s != healthy_latency_s;
+                sum->simulated += got.is_simulated;
+                sum->settled += !got.is_simulated;
+                check_moved(&s, engine, &rng, sum);
+            }
+        }
+        scene_release(&s);
+    }
+    cr_expect_gt(sum->masks, n_rounds, "%s: %u", engine, sum->masks);
+    cr_expect_gt(sum->slower, 20, "%s: %u of %u", engine, sum->slower, sum->masks);
+    cr_expect_gt(sum->settled, sum->masks / 3, "%s: %u of %u", engine, sum->settled, sum->masks);
+}
+
+Test(estimator, paths) {
+    static const char *const ENGINES[] = {"ecmp",
+                                          "ecmp,qp=3,hash=crc32c,offset=0",
+                                          "ecmp,member-loss=resilient,qp=2",
+                                          "dmodk",
+                                          "pinned",
+                                          "updn",
+                                          "adaptive",
+                                          "adaptive,granularity=packet,window=16kB"};
+    tally all = {0};
+    for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
+        tally sum = {0};
+        check_engine(ENGINES[i], i < 5 ? 60 : 30, i, &sum);
+        all.simulated += sum.simulated;
+        all.longer += sum.longer;
+        all.renumbered += sum.renumbered;
+        cr_expect_gt(sum.moved, 50, "%s: %u", ENGINES[i], sum.moved);
+        all.masks += sum.masks;
+    }
+    cr_expect_gt(all.simulated, 50, "%u of %u", all.simulated, all.masks);
+    cr_expect_gt(all.renumbered, 50, "%u", all.renumbered);
+    cr_expect_gt(all.longer, 10, "%u of %u", all.longer, all.masks);
+}
+
+Test(estimator, splits) {
+    static const char *const ENGINES[] = {"spray", "spray,weights=capacity", "spray,window=16kB",
+                                          "optimal,method=weights"};
+    for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
+        tally sum = {0};
+        check_engine(ENGINES[i], i < 3 ? 40 : 12, i, &sum);
+    }
+}
