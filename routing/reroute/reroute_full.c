@@ -68,7 +68,7 @@ fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *g
     fab_demand demand = {0};
     fab_split split = {0};
     fab_dag *own = NULL;
-    const fab_dag *dag = router->groups.dag;
+    const fab_dag *dag = router->groups.dag != NULL ? router->groups.dag : what->dag;
     FAB_TRY(rest_init(what, gone, &s, err));
     fab_offer offer = *what->offer;
     offer.rate = s.rate;
@@ -231,6 +231,7 @@ fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) {
     router.minimal = t;
     fab_baseline_request what = r->what;
     what.router = &router;
+    what.dag = NULL;
     memset(r->load, 0, b->fabric->n_links * sizeof *r->load);
     r->path_first[0] = 0;
     if (engine->next != NULL && !router.splits) {

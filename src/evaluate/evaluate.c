@@ -116,6 +116,7 @@ static fab_status time_split(const fab_workspace *w, const fab_case *at, const f
         .fabric = fab_context_what(w->context)->fabric, .router = router, .mask = state->mask};
     FAB_TRY(fab_context_traffic(w->context, &request.traffic, err));
     FAB_TRY(fab_context_offer(w->context, at->phase, &request.offer, err));
+    FAB_TRY(fab_context_dag(w->context, &request.dag, err));
     request.phase = &request.traffic->phases[at->phase];
     if (state->n_moved > 0) {
         FAB_TRY(fab_context_ports(w->context, &ports, err));

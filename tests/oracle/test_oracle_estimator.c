@@ -157,7 +157,12 @@ static fab_phase_seconds found(scene *s, const fab_rerouted *r, const fab_phase 
     fab_error err = {0};
     bool has_moved = phase != &s->traffic.phases[0];
     if (s->router.splits) {
-        const fab_split_seconds_request request = {s->f, &s->router, &s->mask, &s->traffic, phase, offer};
+        const fab_split_seconds_request request = {.fabric = s->f,
+                                                   .router = &s->router,
+                                                   .mask = &s->mask,
+                                                   .traffic = &s->traffic,
+                                                   .phase = phase,
+                                                   .offer = offer};
         cr_assert_eq(fab_split_seconds(&request, &out, &err), FAB_OK, "%s: %s", s->what, err.text);
     } else {
         cr_assert_eq(fab_estimator_read(s->reader, &s->mask, r, has_moved, &out, &err), FAB_OK, "%s: %s", s->what,

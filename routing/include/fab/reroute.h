@@ -23,6 +23,7 @@ typedef struct fab_baseline_request {
         *offer; /**< of the phase: loads are offered rates, bit/s, and stay what they were while links die */
     uint64_t seed;
     const fab_hops_index *index; /**< of the router's next hops; NULL: the baseline makes its own */
+    const fab_dag *dag;          /**< likewise, where the router splits */
 } fab_baseline_request;
 
 /**

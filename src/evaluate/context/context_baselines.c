@@ -56,6 +56,9 @@ static fab_status build_baseline(void *context, size_t place, fab_error *err) {
     FAB_TRY(fab_context_router(c, place / n_phases, &request.router, err));
     FAB_TRY(fab_context_offer(c, place % n_phases, &request.offer, err));
     FAB_TRY(fab_context_index(c, place / n_phases, &request.index, err));
+    if (fab_router_splits(request.router)) {
+        FAB_TRY(fab_context_dag(c, &request.dag, err));
+    }
     request.seed = fab_context_seed(c, request.router);
     FAB_TRY(fab_baseline_new(&request, &c->parts->baselines[place].baseline, err));
 done:

@@ -41,6 +41,9 @@ static fab_status open_attempt(attempt *a, fab_error *err) {
         FAB_TRY(fab_next_hops_new(q->fabric, q->mask->dead_link, &a->next_hops, err));
     }
     FAB_TRY(fab_router_over(q->router, a->next_hops, &a->router, err));
+    if (a->dag == NULL && !any_dead) {
+        a->dag = q->dag;
+    }
     if (a->dag == NULL) {
         FAB_TRY(fab_dag_new(q->fabric, fab_router_next_hops(a->router), &a->own_dag, err));
         a->dag = a->own_dag;

@@ -71,6 +71,7 @@ typedef struct fab_split_seconds_request {
     const fab_traffic *traffic;
     const fab_phase *phase;
     const fab_offer *offer; /**< of the phase */
+    const fab_dag *dag;     /**< of the router's next hops; NULL: it is made where it is needed */
 } fab_split_seconds_request;
 
 /**
