@@ -95,16 +95,15 @@ static void optimum_put_points(fab_page *page, const fab_optimum_point *winner, 
 
 /* Of all choices with one family and number of tiers, the one that came closest. */
 static const fab_optimum_loser *closest(const fab_optimum *o, size_t first, size_t *count) {
-    const fab_optimum_loser *best = NULL;
-    *count = 0;
-    for (size_t i = first; i < o->n_rejected; i++) {
+    const fab_optimum_loser *best = &o->rejected[first];
+    *count = 1;
+    for (size_t i = first + 1; i < o->n_rejected; i++) {
         const fab_optimum_loser *l = &o->rejected[i];
         if (l->tiers != o->rejected[first].tiers || strcmp(l->family, o->rejected[first].family) != 0) {
             continue;
         }
         (*count)++;
-        if (best == NULL || l->loss < best->loss ||
-            (l->loss == best->loss && l->total_usd > 0 && l->total_usd < best->total_usd)) {
+        if (l->loss < best->loss || (l->loss == best->loss && l->total_usd > 0 && l->total_usd < best->total_usd)) {
             best = l;
         }
     }

@@ -45,7 +45,7 @@ static int by_key(const void *a, const void *b) {
 /* What fields of a scope say other than by default, by key: neither the order of the rows nor what nobody sets counts.
  * Values per tier go with those of the fabric. */
 static void add_scope(const field *table, field_scope scope, const char *prefix, const void *base, fab_str *out) {
-    const field *row[MAX_FIELDS];
+    const field *row[MAX_FIELDS] = {NULL};
     size_t n = 0;
     bool network = scope == SCOPE_FABRIC || scope == SCOPE_FRONT_END;
     for (const field *f = table; f->key != NULL && n < MAX_FIELDS; f++) {

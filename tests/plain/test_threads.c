@@ -35,11 +35,11 @@ static char *report(const char *text, const char *traffic, size_t n_threads) {
     if (fab_replay_run(&what, &result, &err) != FAB_OK ||
         fab_report_format_find("json")->write(&result, &(fab_report_style){.width = 80}, out, &err) != FAB_OK) {
         (void)fprintf(stderr, "%s: %s\n", text, err.text);
-        fab_context_free(context);
         exit(1);
     }
     (void)fclose(out);
     fab_result_release(&result);
+    fab_context_free(context);
     fab_fabric_free(fabric);
     return bytes;
 }

@@ -78,7 +78,8 @@ static void check_states(scene *s, const char *engine, uint64_t seed, fab_rng *r
     fab_context_builds built = fab_context_count(context);
     cr_expect(built.next_hops == 1 && built.ports == 1 && built.routers == 1 && built.offers == 1 &&
                   built.demands == 1 && built.baselines <= 1 && built.estimators <= 1,
-              "%s: %zu %zu %zu %zu %zu %zu %zu", s->what, built.next_hops, built.ports, built.routers, built.offers, built.demands, built.baselines, built.estimators);
+              "%s: %zu %zu %zu %zu %zu %zu %zu", s->what, built.next_hops, built.ports, built.routers, built.offers,
+              built.demands, built.baselines, built.estimators);
     fab_workspace_free(workspace);
     fab_context_free(context);
 }
