@@ -118,7 +118,7 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
                                   COLUMN("port", rate),
                                   COLUMN("down/up", text),
                                   COLUMN(is_tree ? "taper" : NULL, taper),
-                                  COLUMN(is_tree ? "asked" : NULL, taper),
+                                  COLUMN(is_tree ? "given" : NULL, taper),
                                   COLUMN("cables", whole),
                                   COLUMN("length", text)};
     fab_page_end_line(page);

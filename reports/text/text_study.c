@@ -109,7 +109,7 @@ static void study_put_answer(fab_page *page, const fab_study_summary *s) {
         fab_page_say(page, "; %s ", v->n_stopped > 0 ? "in the others it takes" : "it takes");
         study_say_running(page, s, spread);
     } else if (spread->n > 0) {
-        fab_page_say(page, "; %s the fullest link is asked for ", v->n_stopped > 0 ? "in the others" : "there");
+        fab_page_say(page, "; %s the fullest link is offered ", v->n_stopped > 0 ? "in the others" : "there");
         study_say_running(page, s, spread);
         fab_page_say(page, ", in parts of its rate (%.3g where nothing failed)", v->healthy_ratio);
     }

@@ -98,7 +98,7 @@ function collisions(model, engineIndex) {
   const ratio = f.mean(engine.lower_bound_ratio ?? 1);
   const rest = others(phase.engines, engineIndex, (e) => e.engine, (e) => f.factor(f.mean(e.max_collision_factor)));
   return card('answer-collisions', 'How bad are collisions?',
-    factor > 1 ? [h('strong', null, `${f.factor(factor)} × its rate`), ' is offered to the worst link', many ? ' (mean over seeds)' : ''] : [h('strong', null, 'No link collides'), `: the fullest is asked for ${f.factor(factor)} of its rate`],
+    factor > 1 ? [h('strong', null, `${f.factor(factor)} × its rate`), ' is offered to the worst link', many ? ' (mean over seeds)' : ''] : [h('strong', null, 'No link collides'), `: the fullest is offered ${f.factor(factor)} of its rate`],
     factor > 1 && h('p', null, `Phase ${phase.name}${split}. ${cause}`),
     factor > 1 && h('p', null, `${f.count(flows)} of ${f.count(phase.fabric_flows)} flows that leave their switch cross a collided link${engine.time_s !== undefined && ratio > 1.005 ? `, and the phase takes ${f.digits(ratio, 3)} times what every routing needs` : ''}.${hidden}`),
     h('p', { class: 'small' }, `Under ${engine.options ?? engine.engine}. ${rest ? `Worst link under the others: ${rest}. ` : ''}`, h('a', { href: '#collisions' }, 'The worst links')));
