@@ -1,6 +1,6 @@
 /* What an imported file does not say. */
-#include "fab/str.h"
 #include "fab/imported.h"
+#include "fab/str.h"
 #include "fab/units.h"
 
 #include <inttypes.h>

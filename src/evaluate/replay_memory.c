@@ -3,10 +3,10 @@
  *
  * Where a count is not known before the work is done, the formula takes its bound: every path as long as the tiers
  * allow, every array as large as doubling may leave it. */
+#include "fab/replay_memory.h"
 #include "fab/design.h"
 #include "fab/fluid.h"
 #include "fab/memory.h"
-#include "fab/replay_memory.h"
 #include "context/context_parts.h"
 #include "measure/measure.h"
 

@@ -1,7 +1,7 @@
 /* Look-ups on a frozen fabric. Names are made when printed: storing them would cost more than the graph. Those of what
  * is installed are stored (names.c). */
-#include "fab/memory.h"
 #include "fab/fabric.h"
+#include "fab/memory.h"
 #include "fab/names.h"
 
 #include <stdio.h>

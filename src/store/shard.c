@@ -1,10 +1,10 @@
 /* The file of a worker. It is written by transactions of whole blocks, in a write-ahead log: the end of the process
  * leaves the blocks that were committed. */
+#include "fab/shard.h"
 #include "shard_read.h"
 #include "schema.h"
 
 #include "fab/memory.h"
-#include "fab/shard.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Fabric, scenarios and the job on the healthy fabric; scenarios by their number. */
-#include "scenarios/scenarios_internal.h"
 #include "study_scene.h"
+#include "scenarios/scenarios_internal.h"
 
 #include "fab/str.h"
 #include "fab/design.h"

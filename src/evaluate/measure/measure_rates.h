@@ -9,7 +9,6 @@
 
 #include "fab/max_min.h"
 #include "fab/trace.h"
-#include "fab/trace.h"
 
 /** A problem for the solver, and its memory. */
 typedef struct fab_rate_scratch {

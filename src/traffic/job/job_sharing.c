@@ -1,6 +1,6 @@
 /* Servers of several jobs: lists first, then the jobs that leave it open, in their order. */
-#include "fab/design.h"
 #include "fab/job_sharing.h"
+#include "fab/design.h"
 
 #include "fab/memory.h"
 #include "traffic_internal.h"
