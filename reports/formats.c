@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+/* clang-format off */
 const fab_report_format *const fab_report_formats[] = {
     &fab_report_text,
     &fab_report_json,
@@ -30,6 +31,7 @@ const fab_report_format *const fab_report_formats[] = {
     &fab_report_csv,
     NULL,
 };
+/* clang-format on */
 
 const fab_report_format *fab_report_format_find(const char *name) {
     for (size_t i = 0; fab_report_formats[i] != NULL; i++) {

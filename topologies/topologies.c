@@ -13,9 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang-format off */
 const fab_family *const fab_families[] = {
-    &fab_family_clos,      &fab_family_fat_tree, &fab_family_rail_spine, &fab_family_rail_only,
-    &fab_family_dragonfly, &fab_family_torus,    &fab_family_installed,  NULL};
+    &fab_family_clos,
+    &fab_family_fat_tree,
+    &fab_family_rail_spine,
+    &fab_family_rail_only,
+    &fab_family_dragonfly,
+    &fab_family_torus,
+    &fab_family_installed,
+    NULL,
+};
+/* clang-format on */
 
 const fab_family *fab_family_find(const char *name) {
     for (const fab_family *const *family = fab_families; *family != NULL; family++) {

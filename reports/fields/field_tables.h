@@ -34,7 +34,7 @@ uint64_t fab_at_number(const fab_at *at);
     "nic-switch, torus."
 #define FAB_TIER_TEXT "Number of the boundary: the switch tier at its upper end, 1 is the leaf tier."
 
-extern const char *const fab_directions[4]; /**< "up", "down", "there", "back" */
-#define FAB_DIRECTION_TEXT "Up is away from the servers; between switches without an order there and back."
+extern const char *const fab_directions[4]; /**< "up", "down", "forward", "reverse" */
+#define FAB_DIRECTION_TEXT "Up is away from the servers; between switches without an order forward and reverse."
 
 #endif

@@ -6,7 +6,7 @@
 #define COLLIDING "0009-collisions.md"
 #define HASHING   "0016-hashing.md"
 
-const char *const fab_directions[4] = {"up", "down", "there", "back"};
+const char *const fab_directions[4] = {"up", "down", "forward", "reverse"};
 
 /* --- of a phase under an engine ----------------------------------------------------------------------------------- */
 

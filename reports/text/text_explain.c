@@ -92,7 +92,8 @@ static void explain_put_path(fab_page *page, const fab_explanation *e, const fab
             fab_page_say(page, ": %s", d->reason);
         } else {
             size_t told = told_before(d->reason, before);
-            fab_page_say(page, ", one of %" PRIu32 ": %s%s", d->count, told > 0 ? "the same" : "", d->reason + told);
+            fab_page_say(page, ", one of %" PRIu32 "%s%s%s", d->count, d->reason[0] != '\0' ? ": " : "",
+                         told > 0 ? "the same" : "", d->reason + told);
             before = d->reason;
         }
         fab_page_paragraph(page, is_here ? FAB_INK_PLAIN : FAB_INK_DIM, 6, 8);

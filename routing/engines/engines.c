@@ -13,9 +13,19 @@
 
 #define MOST_OPTIONS 16
 
-const fab_engine *const fab_engines[] = {&fab_engine_ecmp,  &fab_engine_dmodk,   &fab_engine_pinned,
-                                         &fab_engine_updn,  &fab_engine_file,    &fab_engine_adaptive,
-                                         &fab_engine_spray, &fab_engine_optimal, NULL};
+/* clang-format off */
+const fab_engine *const fab_engines[] = {
+    &fab_engine_ecmp,
+    &fab_engine_dmodk,
+    &fab_engine_pinned,
+    &fab_engine_updn,
+    &fab_engine_file,
+    &fab_engine_adaptive,
+    &fab_engine_spray,
+    &fab_engine_optimal,
+    NULL,
+};
+/* clang-format on */
 
 const char *const fab_on_loss_names[FAB_LOSS_N] = {"reconverge", "modulo", "resilient", "tables", "none"};
 

@@ -65,7 +65,7 @@ const char *fab_direction_name(fab_wiring wiring, uint32_t boundary, bool up) {
     if (wiring == FAB_WIRING_TREE || boundary <= 1) {
         return up ? "up" : "down";
     }
-    return up ? "there" : "back";
+    return up ? "forward" : "reverse";
 }
 
 const char *fab_node_name(const fab_fabric *f, fab_node_id v, char *out) {

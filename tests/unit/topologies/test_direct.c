@@ -202,7 +202,7 @@ Test(direct, rates_and_names) {
     cr_expect_str_eq(fab_boundary_name(FAB_WIRING_TORUS, 2), "torus");
     cr_expect_str_eq(fab_boundary_name(FAB_WIRING_TREE, 3), "spine-core");
     cr_expect_str_eq(fab_direction_name(b.counts.wiring, 1, true), "up");
-    cr_expect_str_eq(fab_direction_name(b.counts.wiring, 2, false), "back");
+    cr_expect_str_eq(fab_direction_name(b.counts.wiring, 2, false), "reverse");
     fab_fabric_free(b.fabric);
 }
 

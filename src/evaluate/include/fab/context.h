@@ -68,7 +68,7 @@ fab_status fab_context_ports(const fab_context *context, const fab_ports **out, 
 fab_status fab_context_router(const fab_context *context, size_t engine, const fab_router **out,
                               fab_error *err) FAB_MUST_USE;
 
-/* --- traffic of the first draw ------------------------------------------------------------------------------------ */
+/* --- traffic of its draw ------------------------------------------------------------------------------------ */
 
 /** Errors of fab_traffic_make(). */
 fab_status fab_context_traffic(const fab_context *context, const fab_traffic **out, fab_error *err) FAB_MUST_USE;

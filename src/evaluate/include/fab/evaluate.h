@@ -76,7 +76,7 @@ void fab_workspace_free(fab_workspace *workspace);
  *
  * Whether everything is routed anew or only what a change touches, and whether rates are solved or bounds meet before,
  * is decided here: the bytes are those of the whole computation. Phases that are duplicates of each other, and needs
- * of the same case in several calls, share what was found. Loads and times are those of the first draw's traffic.
+ * of the same case in several calls, share what was found. The traffic is that of the case's draw.
  * @param[out] out  Parts that were not asked for are zero.
  * @retval FAB_EUNSUPPORTED  figures in a state that is not healthy; times of queue pairs that take turns, or of a phase
  *                           too large to be solved; what fab_reroute_apply() does not know of

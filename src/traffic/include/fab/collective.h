@@ -29,7 +29,8 @@ const char *fab_operation_name(fab_operation operation);
 /** Bus bandwidth over algorithm bandwidth, as nccl-tests define them: 2(r-1)/r, (r-1)/r or 1. */
 double fab_bus_factor(fab_operation operation, uint64_t ranks);
 
-/** One row of the table in collectives.c: a new algorithm is such a row and its rules (src/traffic/collectives.h). */
+/** One row of the table in collectives.c: a new algorithm is such a row and its rules
+ * (src/traffic/collectives/collectives.h). */
 typedef struct fab_algorithm {
     const char *name;    /**< "ring", "doubling", "halving-doubling", "tree", "mesh", "hierarchical", "rail-aligned",
                             "in-network", ... */
