@@ -272,20 +272,18 @@ static fab_status resolve_machine(fab_job *job, fab_error *err) {
     if (s->attention == FAB_ATTENTION_AUTO) {
         s->attention = job->model.gated ? FAB_ATTENTION_FLASH : FAB_ATTENTION_STANDARD;
     }
-    if (s->gpu[0] == '\0') {
-        (void)snprintf(s->gpu, sizeof s->gpu, "h100-80gb");
-    }
-    if (fab_gpu_find(s->gpu) == NULL) {
-        char list[FAB_CHOICES_TEXT];
-        fab_choices near;
-        fab_choices_init(&near, s->gpu);
-        for (const fab_gpu *g = fab_gpus; g->name != NULL; g++) {
-            fab_choices_offer(&near, g->name);
+    if (s->accelerator.name[0] == '\0') { /* a spec that no design was read for */
+        fab_status status = fab_gpu_read(s->gpu[0] != '\0' ? s->gpu : FAB_DEFAULT_GPU, job->where, &s->accelerator, err);
+        if (status != FAB_OK) {
+            return status;
         }
-        return fab_fail(err, FAB_EINPUT, job->where, "there is no GPU '%s'%s", s->gpu,
-                        fab_choices_list(&near, "known:", list));
     }
-    return FAB_OK;
+    if (s->kind == FAB_JOB_TRAINING && s->precision >= FAB_INT8) {
+        return fab_fail(err, FAB_EINPUT, job->where, "precision: %s is for serving; nobody trains in it",
+                        fab_precisions[s->precision]);
+    }
+    s->gpu_hour_usd = s->gpu_hour_usd > 0 ? s->gpu_hour_usd : s->accelerator.hour_usd;
+    return fab_gpu_resolve(&s->accelerator, s->precision, job->where, &s->precision, err);
 }
 
 /* The model and how it is spread over the GPUs. */
