@@ -346,7 +346,6 @@ fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, con
                               fab_phase_seconds *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_estimator *c = t->estimator;
-    const fab_phase *phase = c->request.phase;
     fab_phase_seconds found = {0};
     double path_s = 0;
     if (r->routes != NULL) {
@@ -359,7 +358,7 @@ fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, con
     }
     FAB_TRY(slowest_path(t, r, has_moved, &path_s, err));
     found.in_network = path_s >= 0;
-    found.latency_s = (double)phase->steps * (double)phase->executions * (found.in_network ? path_s : c->scale_up_s);
+    found.latency_s = fab_phase_latency_s(c->request.fabric, c->request.phase, found.in_network, path_s);
     *out = found;
 done:
     return status;
