@@ -79,9 +79,12 @@ uint32_t fab_ends_nic_port(const fab_fabric *fabric, uint32_t plane) {
     return sharing_of(fabric) + 1 + plane;
 }
 
-fab_link_class fab_cable_class(fab_link_kind kind, uint32_t boundary, double capacity_bps, double length_m,
-                               double device_s) {
-    return (fab_link_class){.kind = kind,
+fab_link_class fab_cable_class(const fab_fabric_spec *spec, uint32_t boundary, bool is_tree, double capacity_bps,
+                               double length_m) {
+    double upper_s = spec->tier[is_tree ? boundary - 1 : 0].latency_s;
+    double lower_s = boundary > 1 ? spec->tier[is_tree ? boundary - 2 : 0].latency_s : 0; /* a NIC: none */
+    double device_s = (lower_s + upper_s) / 2;
+    return (fab_link_class){.kind = boundary == 1 ? FAB_LINK_ACCESS : FAB_LINK_FABRIC,
                             .tier = boundary,
                             .capacity_bps = capacity_bps,
                             .length_m = length_m,

@@ -87,13 +87,11 @@ static fab_status cable_class(const fab_installed_build *b, uint32_t cable, uint
                               fab_error *err) {
     const fab_network_cable *c = &b->net->net->cables[cable];
     const fab_tier_spec *tier = &b->spec->tier[boundary - 1];
-    const fab_tier_spec *device = &b->spec->tier[b->net->is_tree ? boundary - 1 : 0];
-    fab_link_kind kind = boundary == ACCESS ? FAB_LINK_ACCESS : FAB_LINK_FABRIC;
     double bps = c->rate_bps > 0      ? c->rate_bps
                  : tier->port_bps > 0 ? tier->port_bps
                                       : b->spec->nic_bps / (double)b->ends.planes;
     double length_m = c->length_m > 0 ? c->length_m : tier->length_m;
-    fab_link_class link_class = fab_cable_class(kind, boundary, bps, length_m, device->latency_s);
+    fab_link_class link_class = fab_cable_class(b->spec, boundary, b->net->is_tree, bps, length_m);
     if (c->latency_s > 0) {
         link_class.latency_s = c->latency_s; /* whole: a default for switches would come on top of what the file says */
     }

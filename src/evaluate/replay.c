@@ -232,15 +232,6 @@ static void replay_gather(const fab_figures *figures, size_t n, size_t offset, d
     fab_stat_of(values, n, out);
 }
 
-/* Of the slowest path of a phase; inside a server forward and reverse to the scale-up switch. */
-static double slowest_latency_s(const fab_fabric *f, const fab_engine_result *r) {
-    double inside_s = 0;
-    for (uint32_t k = 0; k < f->n_classes; k++) {
-        inside_s = f->classes[k].kind == FAB_LINK_SCALEUP ? fmax(inside_s, 2 * f->classes[k].latency_s) : inside_s;
-    }
-    return r->paths.n_flows > 0 ? r->paths.latency_s.max : inside_s;
-}
-
 /* Bus bandwidth over algorithm bandwidth; a reduce-scatter and an all-gather make an all-reduce. */
 static double bus_factor(const fab_phase *p) {
     for (int operation = 0; operation < FAB_N_OPERATIONS; operation++) {
@@ -276,7 +267,6 @@ static void gather_bandwidths(const fab_phase *p, const fab_figures *s, double *
 /* Time and what follows from it, of one engine's draws. */
 static void gather_times(const run *c, size_t phase, const fab_figures *s, double *values, fab_engine_result *r) {
     const fab_phase *p = &c->traffic->phases[phase];
-    double executions = (double)p->executions;
     r->has_time = c->replay->rates;
     r->has_rates = c->replay->rates;
     for (size_t i = 0; i < r->n_seeds; i++) {
@@ -286,7 +276,7 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
     if (!r->has_time) {
         return;
     }
-    r->latency_s = (double)p->steps * executions * slowest_latency_s(c->what->fabric, r);
+    r->latency_s = fab_phase_latency_s(c->what->fabric, p, r->paths.n_flows > 0, r->paths.latency_s.max);
     replay_gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
     for (size_t i = 0; i < r->n_seeds; i++) {
         values[i] = s[i].transfer_s + r->latency_s;

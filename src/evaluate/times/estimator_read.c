@@ -333,7 +333,6 @@ done:
 fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, const fab_rerouted *r, bool has_moved,
                               fab_phase_seconds *out, fab_error *err) {
     const fab_estimator *c = t->estimator;
-    const fab_phase *phase = c->request.phase;
     fab_phase_seconds found = {0};
     double path_s = 0;
     if (r->routes != NULL) {
@@ -346,7 +345,7 @@ fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, con
     }
     FAB_PASS(slowest_path(t, r, has_moved, &path_s, err));
     found.in_network = path_s >= 0;
-    found.latency_s = (double)phase->steps * (double)phase->executions * (found.in_network ? path_s : c->scale_up_s);
+    found.latency_s = fab_phase_latency_s(c->request.fabric, c->request.phase, found.in_network, path_s);
     *out = found;
     return FAB_OK;
 }

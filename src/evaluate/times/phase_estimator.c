@@ -168,10 +168,6 @@ static fab_status count_latencies(fab_estimator *c, fab_error *err) {
         double s = estimator_latency(f, r->link + first, r->path_first[path + 1] - first);
         FAB_PASS(s >= 0 ? count_latency(c, s, &capacity, &with_capacity, err) : FAB_OK);
     }
-    for (uint32_t k = 0; k < f->n_classes; k++) {
-        c->scale_up_s =
-            f->classes[k].kind == FAB_LINK_SCALEUP ? fmax(c->scale_up_s, 2 * f->classes[k].latency_s) : c->scale_up_s;
-    }
     return FAB_OK;
 }
 

@@ -174,14 +174,6 @@ static fab_status split_solve(attempt *a, double *out_s, fab_error *err) {
     return status;
 }
 
-static double path_latency_s(const fab_fabric *f, const fab_path_figures *paths) {
-    double inside_s = 0;
-    for (uint32_t k = 0; k < f->n_classes; k++) {
-        inside_s = f->classes[k].kind == FAB_LINK_SCALEUP ? fmax(inside_s, 2 * f->classes[k].latency_s) : inside_s;
-    }
-    return paths->n_flows > 0 ? paths->latency_s.max : inside_s;
-}
-
 fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase_seconds *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_phase *phase = request->phase;
@@ -210,7 +202,7 @@ fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase
         found.is_simulated = true;
     }
     found.in_network = paths.n_flows > 0;
-    found.latency_s = (double)phase->steps * (double)phase->executions * path_latency_s(request->fabric, &paths);
+    found.latency_s = fab_phase_latency_s(request->fabric, phase, found.in_network, paths.latency_s.max);
     *out = found;
 done:
     close_attempt(&a);
