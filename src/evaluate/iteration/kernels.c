@@ -1,7 +1,8 @@
 /*
  * Kernel times of a transformer. b microbatch, s sequence, h hidden, a heads, f feed-forward size, t tensor parallel
- * size; elements of 2 bytes, but for the factors of products in a layer that are narrower or wider (precision). Matrix products are those of Megatron-LM [Shoeybi et al., 2019]; the bytes of the other
- * kernels are counted below, as read (r) and written (w), with the fusions of Megatron-LM in 2021.
+ * size; elements of 2 bytes, but for the factors of products in a layer that are narrower or wider (precision). Matrix
+ * products are those of Megatron-LM [Shoeybi et al., 2019]; the bytes of the other kernels are counted below, as read
+ * (r) and written (w), with the fusions of Megatron-LM in 2021.
  */
 #include "fab/kernels.h"
 
@@ -67,8 +68,8 @@ static void add_weights(machine x, double tokens, double n, double k, double cou
     time->backward_flops += 2 * flops;
 }
 
-/* Scores, softmax and weighted values of all heads, in 16 bits. Bytes per score: softmax r2 w2, backward r2 r2 w2; dropout r2 w2
-   and a mask of 1, backward r2 r1 w2. Fused, the backward pass computes the scores again. */
+/* Scores, softmax and weighted values of all heads, in 16 bits. Bytes per score: softmax r2 w2, backward r2 r2 w2;
+   dropout r2 w2 and a mask of 1, backward r2 r1 w2. Fused, the backward pass computes the scores again. */
 static fab_kernel_time attention_time(machine x, const fab_layer_shape *s) {
     double heads = (double)s->microbatch * (double)s->heads / (double)s->tp;
     double rows = (double)s->seq / (double)s->cp;
@@ -107,10 +108,10 @@ static void add_elementwise(machine x, const fab_layer_shape *s, double tokens, 
     double f = (double)s->ffn / (double)s->tp * (double)s->experts_used;
     double own = s->sequence_parallel ? h / (double)s->tp : h;
     bool narrow = fab_precision_bytes(x.precision) < 2;
-    double forward =
-        2 * 4 * own + 2 * (s->gated ? 6 : 7) * own + (narrow ? 4 * q : 0) + 4 * (q + (s->gated ? kv : 2 * kv)) + (s->gated ? 6 : 4) * f;
-    double backward =
-        2 * 6 * own + 2 * (s->gated ? 6 : 6 + 5) * own + (narrow ? 4 * (q + 2 * kv + 2 * h) : 0) + 4 * (q + (s->gated ? kv : 2 * kv)) + (s->gated ? 10 : 6) * f;
+    double forward = 2 * 4 * own + 2 * (s->gated ? 6 : 7) * own + (narrow ? 4 * q : 0) +
+                     4 * (q + (s->gated ? kv : 2 * kv)) + (s->gated ? 6 : 4) * f;
+    double backward = 2 * 6 * own + 2 * (s->gated ? 6 : 6 + 5) * own + (narrow ? 4 * (q + 2 * kv + 2 * h) : 0) +
+                      4 * (q + (s->gated ? kv : 2 * kv)) + (s->gated ? 10 : 6) * f;
     double moved = s->experts_here > 1 || s->experts_used > 1 ? 8 * h * (double)s->experts_used : 0;
     time->forward_s += fab_memory_s(x.model, x.gpu, tokens * (forward + moved));
     time->backward_s += fab_memory_s(x.model, x.gpu, tokens * (backward + moved));

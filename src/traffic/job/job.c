@@ -273,7 +273,8 @@ static fab_status resolve_machine(fab_job *job, fab_error *err) {
         s->attention = job->model.gated ? FAB_ATTENTION_FLASH : FAB_ATTENTION_STANDARD;
     }
     if (s->accelerator.name[0] == '\0') { /* a spec that no design was read for */
-        fab_status status = fab_gpu_read(s->gpu[0] != '\0' ? s->gpu : FAB_DEFAULT_GPU, job->where, &s->accelerator, err);
+        fab_status status =
+            fab_gpu_read(s->gpu[0] != '\0' ? s->gpu : FAB_DEFAULT_GPU, job->where, &s->accelerator, err);
         if (status != FAB_OK) {
             return status;
         }

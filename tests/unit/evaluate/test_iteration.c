@@ -159,7 +159,8 @@ Test(iteration, products_of_matrices_by_hand) {
     const fab_gpu *gpu = &a100;
     fab_compute_model ideal = {1, 1, 1, 1};
     /* 4096 tiles of 128x128 in 38 waves of 108; 2048 of 256x128 in 19; 8192 of 128x64 in 76. */
-    cr_expect_float_eq(fab_gemm_s(&ideal, gpu, FAB_BF16, 8192, 8192, 8192, 1) * 312e12, 38.0 * 108 * 128 * 128 * 2 * 8192, 1e3);
+    cr_expect_float_eq(fab_gemm_s(&ideal, gpu, FAB_BF16, 8192, 8192, 8192, 1) * 312e12,
+                       38.0 * 108 * 128 * 128 * 2 * 8192, 1e3);
     /* One tile in one wave, as long as 108 tiles. */
     fab_compute_model no_memory = {1, 1e9, 1, 1};
     double one = fab_gemm_s(&no_memory, gpu, FAB_BF16, 128, 64, 65536, 1);

@@ -47,8 +47,8 @@ typedef struct fab_kernel_time {
 } fab_kernel_time;
 
 /**
- * Seconds for `count` products of an m x k by a k x n matrix in one kernel, factors of this precision and a product of at
- * least 16 bits.
+ * Seconds for `count` products of an m x k by a k x n matrix in one kernel, factors of this precision and a product of
+ * at least 16 bits.
  *
  *     max(waves x multiprocessors x tile x 2 k / (peak x matrix_ratio),  bytes / (bandwidth x memory_ratio))
  *
