@@ -92,7 +92,6 @@ fab_link_class fab_cable_class(const fab_fabric_spec *spec, uint32_t boundary, b
 }
 
 fab_status fab_ends_build(const fab_fabric_spec *spec, const fab_ends *ends, fab_builder *builder, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_fabric *f = fab_builder_fabric(builder);
     uint32_t n_gpus = (uint32_t)ends->gpus;
     uint16_t scaleup = 0;
@@ -107,9 +106,9 @@ fab_status fab_ends_build(const fab_fabric_spec *spec, const fab_ends *ends, fab
     f->n_servers = (uint32_t)ends->servers;
     f->n_rails = (uint32_t)ends->rails;
     f->n_planes = (uint32_t)ends->planes;
-    FAB_TRY(fab_builder_class(builder, &pcie_class, &pcie, err));
+    FAB_PASS(fab_builder_class(builder, &pcie_class, &pcie, err));
     if (ends->domains > 0) {
-        FAB_TRY(fab_builder_class(builder, &scaleup_class, &scaleup, err));
+        FAB_PASS(fab_builder_class(builder, &scaleup_class, &scaleup, err));
         for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
             uint32_t domain = gpu / f->gpus_per_domain;
             fab_builder_cable(builder, scaleup, gpu, 1, f->first[FAB_NODE_DOMAIN] + domain,
@@ -124,6 +123,5 @@ fab_status fab_ends_build(const fab_fabric_spec *spec, const fab_ends *ends, fab
             fab_builder_cable(builder, pcie, gpu, 2 + i, f->first[FAB_NODE_NIC] + first + i, gpu % sharing + 1);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }

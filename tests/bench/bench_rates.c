@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define FLOWS_PER_GPU 16      /* of the row max-min */
+#define FLOWS_PER_GPU 16 /* of the row max-min */
 #define RANDOM_FLOWS  10000
 
 typedef struct bench {
@@ -284,12 +284,9 @@ static fab_status measure_whole(const bench *b, const char *argument, figure *ou
 }
 
 static const row ROWS[] = {
-    {"max-min", "flow-link", measure_max_min, "again"},
-    {"max-min-first", "flow-link", measure_max_min, "first"},
-    {"equal-ecmp", "flow", measure_equal, "ecmp"},
-    {"whole-permutation", "flow", measure_whole, "permutation"},
-    {"whole-random", "flow", measure_whole, "random"},
-    {"whole-random-equal", "flow", measure_whole, "random-equal"},
+    {"max-min", "flow-link", measure_max_min, "again"}, {"max-min-first", "flow-link", measure_max_min, "first"},
+    {"equal-ecmp", "flow", measure_equal, "ecmp"},      {"whole-permutation", "flow", measure_whole, "permutation"},
+    {"whole-random", "flow", measure_whole, "random"},  {"whole-random-equal", "flow", measure_whole, "random-equal"},
 };
 #define N_ROWS (sizeof ROWS / sizeof ROWS[0])
 

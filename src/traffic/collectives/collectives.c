@@ -100,15 +100,13 @@ fab_status fab_collective_init(const fab_algorithm *algorithm, const fab_layout 
                         .channels = communicator->channels,
                         .chunks = 1,
                         .bytes = communicator->bytes};
-    fab_status status = FAB_OK;
     if (c.r < 2) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "a collective needs at least 2 ranks, not %" PRIu32, c.r);
+        return fab_fail(err, FAB_EINPUT, NULL, "a collective needs at least 2 ranks, not %" PRIu32, c.r);
     }
-    FAB_TRY(count_channels(&c, err));
+    FAB_PASS(count_channels(&c, err));
     if (algorithm->rules->check != NULL) {
-        FAB_TRY(algorithm->rules->check(&c, err));
+        FAB_PASS(algorithm->rules->check(&c, err));
     }
     *out = c;
-done:
-    return status;
+    return FAB_OK;
 }

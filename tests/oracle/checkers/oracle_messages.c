@@ -268,7 +268,7 @@ static fab_status open_one(const fab_algorithm *algorithm, const fab_fabric *fab
 }
 
 fab_status oracle_algorithm_check(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                               const fab_communicator *communicator, fab_error *err) {
+                                  const fab_communicator *communicator, fab_error *err) {
     fab_layout layout = {.slot = NULL};
     fab_collective c = {.algorithm = algorithm, .r = 1};
     fab_status status = open_one(algorithm, fabric, communicator, &layout, &c, err);
@@ -277,8 +277,8 @@ fab_status oracle_algorithm_check(const fab_algorithm *algorithm, const fab_fabr
 }
 
 fab_status oracle_collective_candidates(fab_operation operation, const fab_fabric *fabric,
-                                     const fab_communicator *communicator, const fab_algorithm **out, size_t *out_n,
-                                     fab_error *err) {
+                                        const fab_communicator *communicator, const fab_algorithm **out, size_t *out_n,
+                                        fab_error *err) {
     size_t n = 0;
     for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
         if (a->operation != operation) {
@@ -297,14 +297,15 @@ fab_status oracle_collective_candidates(fab_operation operation, const fab_fabri
 }
 
 fab_status oracle_collective_formula(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                                  const fab_communicator *communicator, oracle_collective_cost *out, fab_error *err) {
+                                     const fab_communicator *communicator, oracle_collective_cost *out,
+                                     fab_error *err) {
     fab_status status = FAB_OK;
     fab_layout layout = {.slot = NULL};
     fab_collective c = {.algorithm = algorithm, .r = 1};
     FAB_TRY(open_one(algorithm, fabric, communicator, &layout, &c, err));
     oracle_collective_cost cost = {.bus_factor = fab_bus_factor(c.operation, c.r),
-                                .n_phases = fab_collective_parts(&c),
-                                .n_channels = c.n_channels};
+                                   .n_phases = fab_collective_parts(&c),
+                                   .n_channels = c.n_channels};
     double copies = 0;
     for (uint32_t i = 0; i < cost.n_phases; i++) {
         fab_part part;
@@ -321,8 +322,8 @@ done:
 }
 
 fab_status oracle_collective_messages(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                                   const fab_communicator *communicator, uint32_t chunks, oracle_message_list *out,
-                                   fab_error *err) {
+                                      const fab_communicator *communicator, uint32_t chunks, oracle_message_list *out,
+                                      fab_error *err) {
     fab_status status = FAB_OK;
     fab_layout layout = {.slot = NULL};
     oracle_message_list made = {.n_messages = 0};

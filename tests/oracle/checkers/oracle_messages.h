@@ -11,7 +11,7 @@
  * Complexity: O(n + scale-up domains).
  */
 fab_status oracle_algorithm_check(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                               const fab_communicator *communicator, fab_error *err) FAB_MUST_USE;
+                                  const fab_communicator *communicator, fab_error *err) FAB_MUST_USE;
 
 /**
  * All algorithms of an operation that are defined for a communicator on this fabric, in the order of the table.
@@ -19,8 +19,8 @@ fab_status oracle_algorithm_check(const fab_algorithm *algorithm, const fab_fabr
  * @param[out] out_n  How many there are.
  */
 fab_status oracle_collective_candidates(fab_operation operation, const fab_fabric *fabric,
-                                     const fab_communicator *communicator, const fab_algorithm **out, size_t *out_n,
-                                     fab_error *err) FAB_MUST_USE;
+                                        const fab_communicator *communicator, const fab_algorithm **out, size_t *out_n,
+                                        fab_error *err) FAB_MUST_USE;
 
 /** What an algorithm costs in closed form. */
 typedef struct oracle_collective_cost {
@@ -35,8 +35,8 @@ typedef struct oracle_collective_cost {
 /** Closed form, from the number of ranks and how scale-up domains hold them; looks at no message. Errors and
  * complexity: as oracle_algorithm_check(). */
 fab_status oracle_collective_formula(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                                  const fab_communicator *communicator, oracle_collective_cost *out,
-                                  fab_error *err) FAB_MUST_USE;
+                                     const fab_communicator *communicator, oracle_collective_cost *out,
+                                     fab_error *err) FAB_MUST_USE;
 
 /** Messages of a collective, and who waits for whom. */
 typedef struct oracle_message_list {
@@ -60,11 +60,11 @@ void oracle_message_list_release(oracle_message_list *list);
  * Messages of an in-network reduction wait for nothing: they stand for the way through the switches (ADR 0024).
  * @param[in]  chunks  Into which rings and trees cut what they pass on in a pipeline (broadcast, reduce, tree); >= 1.
  * @param[out] out     Written on success only; release with oracle_message_list_release().
- * @retval FAB_EUNSUPPORTED  more than ORACLE_MAX_MESSAGES messages or ORACLE_MAX_WAITS waits; and as oracle_algorithm_check().
- * Complexity: O(m log m + waits) for m messages.
+ * @retval FAB_EUNSUPPORTED  more than ORACLE_MAX_MESSAGES messages or ORACLE_MAX_WAITS waits; and as
+ * oracle_algorithm_check(). Complexity: O(m log m + waits) for m messages.
  */
 fab_status oracle_collective_messages(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                                   const fab_communicator *communicator, uint32_t chunks, oracle_message_list *out,
-                                   fab_error *err) FAB_MUST_USE;
+                                      const fab_communicator *communicator, uint32_t chunks, oracle_message_list *out,
+                                      fab_error *err) FAB_MUST_USE;
 
 #endif
