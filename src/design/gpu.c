@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const fab_precisions[] = {"auto", "fp32", "tf32", "bf16", "fp16", "fp8", "mxfp8", "nvfp4", "int8", "int4", NULL};
+const char *const fab_precisions[] = {"auto",  "fp32",  "tf32", "bf16", "fp16", "fp8",
+                                      "mxfp8", "nvfp4", "int8", "int4", NULL};
 
 typedef struct gpu_file {
     fab_gpu gpu;
@@ -203,8 +204,8 @@ fab_status fab_gpu_resolve(const fab_gpu *gpu, fab_precision wanted, const char 
     char has[192];
     fab_precision found = wanted != FAB_PRECISION_AUTO ? wanted : fab_gpu_wide(gpu, FAB_FP8);
     if (gpu->flops[found] <= 0) {
-        return fab_fail(err, FAB_EINPUT, where, "precision: %s has no %s; it has %s", gpu->name,
-                        fab_precisions[found], fab_gpu_precisions(gpu, true, has));
+        return fab_fail(err, FAB_EINPUT, where, "precision: %s has no %s; it has %s", gpu->name, fab_precisions[found],
+                        fab_gpu_precisions(gpu, true, has));
     }
     *out = found;
     return FAB_OK;
@@ -221,8 +222,7 @@ double fab_precision_bytes(fab_precision precision) {
 
 void fab_gpu_schema(fab_str *out) {
     schema_begin(out, "GPU: what its data sheet says, and its price.");
-    fab_str_add(out,
-                "  <xs:element name=\"gpu\">\n    <xs:complexType>\n      <xs:choice maxOccurs=\"unbounded\">\n");
+    fab_str_add(out, "  <xs:element name=\"gpu\">\n    <xs:complexType>\n      <xs:choice maxOccurs=\"unbounded\">\n");
     schema_text_element(out, 8, SOURCE.key, &SOURCE, false);
     schema_text_element(out, 8, PRICE_SOURCE.key, &PRICE_SOURCE, false);
     fab_str_add(out, "        <xs:element name=\"precision\">\n          <xs:complexType>\n");

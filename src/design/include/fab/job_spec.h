@@ -72,7 +72,8 @@ typedef struct fab_job_spec {
     fab_job_collective tp_collective; /**< algorithm */
     fab_job_collective dp_collective;
     double tp_overlap, cp_overlap, pp_overlap, ep_overlap, dp_overlap; /**< part hidden behind computation, 0 to 1 */
-    double gpu_hour_usd; /**< 0 = the accelerator's: price of a GPU for an hour, power and server included, network not */
+    double
+        gpu_hour_usd; /**< 0 = the accelerator's: price of a GPU for an hour, power and server included, network not */
     double published_tflops, published_pipeline_bps, published_data_bps; /**< of a published run; 0 = none */
     double train_tokens;       /**< tokens of the whole training run; 0 = not asked */
     char order[FAB_NAME_SIZE]; /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
