@@ -148,10 +148,10 @@ static long double layer_kept(const drawn *d, bool experts, bool scores) {
     long double s = j->sequence_parallel ? t : 1;
     long double kv = h / m->heads * m->kv_heads;
     long double kept = 0;
-    kept += 2 * e * h / s;          /* inputs of both norms */
-    kept += 2 * e * h / s;          /* what they give: inputs of query, key, value and of the feed-forward part */
-    kept += e * h / t + e * h / t;  /* queries; output of attention */
-    kept += 2 * e * kv / t;         /* keys, values */
+    kept += 2 * e * h / s;         /* inputs of both norms */
+    kept += 2 * e * h / s;         /* what they give: inputs of query, key, value and of the feed-forward part */
+    kept += e * h / t + e * h / t; /* queries; output of attention */
+    kept += 2 * e * kv / t;        /* keys, values */
     kept += m->gated ? 0 : 2 * e / 2 * h / s; /* two dropout masks, half an element each */
     long double width = experts ? (long double)(m->top_k + m->shared_experts) * m->expert_ffn : m->ffn;
     kept += 2 * e * width / t; /* gate and up, or both sides of GeLU */

@@ -307,10 +307,10 @@ static fab_status resolve_sharding(fab_job *job, const fab_fabric *fabric, fab_e
     bool training = s->kind == FAB_JOB_TRAINING;
     s->zero = fab_job_zero(s);
     s->sharded = s->zero > FAB_ZERO_0;
-    const char *only = s->zero > FAB_ZERO_1                 ? "zero above 1"
-                       : s->offload != FAB_OFFLOAD_NONE     ? "offload"
-                       : s->lora_rank > 0                   ? "lora-rank"
-                                                            : NULL;
+    const char *only = s->zero > FAB_ZERO_1             ? "zero above 1"
+                       : s->offload != FAB_OFFLOAD_NONE ? "offload"
+                       : s->lora_rank > 0               ? "lora-rank"
+                                                        : NULL;
     if (!training && only != NULL) {
         return fab_fail(err, FAB_EUNSUPPORTED, job->where, "%s is modelled in training only, not in %s", only,
                         fab_job_kinds[s->kind]);

@@ -76,9 +76,9 @@ static bool eight_times_the_stages(fab_job_spec *job, const fab_model *model, ch
     return more_stages(job, model, out, size, 8);
 }
 
-static change_job *const CHANGES[] = {shard_optimizer,       recompute,        split_sequence,        one_sequence,
-                                      twice_the_stages,      four_times_the_stages, eight_times_the_stages,
-                                      shard_everything};
+static change_job *const CHANGES[] = {shard_optimizer,        recompute,        split_sequence,
+                                      one_sequence,           twice_the_stages, four_times_the_stages,
+                                      eight_times_the_stages, shard_everything};
 #define N_CHANGES (sizeof CHANGES / sizeof CHANGES[0])
 #define STAGES    0x70U /* of which at most one */
 

@@ -153,8 +153,7 @@ static fab_job_memory of_serving(const fab_job_spec *job, const fab_model *model
     double prompt = (double)job->microbatch * (double)job->prompt;
     double width = (model->gated ? 3.0 : 2.0) * (double)model->ffn / (double)job->tp + 4.0 * (double)model->hidden;
     double logits = stage + 1 == job->pp ? 4 * sequences * (double)model->vocab / (double)job->tp : 0;
-    return (fab_job_memory){.weights_bytes =
-                                all_of(gpu_parameters(job, model, stage)) * (double)job->parameter_bytes,
+    return (fab_job_memory){.weights_bytes = all_of(gpu_parameters(job, model, stage)) * (double)job->parameter_bytes,
                             .cache_bytes = sequences * layers * (double)(job->prompt + job->tokens) *
                                            fab_kv_elements(model, job->tp) * a,
                             .activations_bytes = prompt * width * a + logits,
@@ -167,13 +166,12 @@ static fab_job_memory of_ranking(const fab_job_spec *job) {
     double rows = (double)job->rows / n;
     /* Vectors that this GPU looks up for everybody and those that it is sent, and the gradients of both. */
     double vectors = 4 * (double)job->batch / n * (double)job->tables * (double)job->embedding;
-    return (fab_job_memory){.weights_bytes =
-                                rows * (double)job->embedding * TABLE_BYTES + dense * (double)job->parameter_bytes,
-                            .gradients_bytes = dense * (double)job->gradient_bytes,
-                            .optimizer_bytes = rows * TABLE_BYTES +
-                                               dense / fab_job_shards(job, false) * (double)job->optimizer_bytes,
-                            .activations_bytes = vectors * (double)job->activation_bytes,
-                            .in_flight = 1};
+    return (fab_job_memory){
+        .weights_bytes = rows * (double)job->embedding * TABLE_BYTES + dense * (double)job->parameter_bytes,
+        .gradients_bytes = dense * (double)job->gradient_bytes,
+        .optimizer_bytes = rows * TABLE_BYTES + dense / fab_job_shards(job, false) * (double)job->optimizer_bytes,
+        .activations_bytes = vectors * (double)job->activation_bytes,
+        .in_flight = 1};
 }
 
 static double sum(const fab_job_memory *m) {

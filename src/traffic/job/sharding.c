@@ -1,7 +1,7 @@
 /* ZeRO stages, hybrid sharding, adapters and what moves to the host. */
 #include "fab/sharding.h"
 
-#include "traffic_internal.h"
+#include "fab/str.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,8 +22,7 @@ double fab_job_shards(const fab_job_spec *job, bool of_experts) {
 
 fab_data_exchanges fab_job_data_exchanges(const fab_job_spec *job, uint64_t microbatches) {
     fab_zero zero = fab_job_zero(job);
-    fab_data_exchanges x = {
-        .reductions = 1, .gathers = zero > FAB_ZERO_0 ? 1 : 0, .n_reductions = 1, .n_gathers = 1};
+    fab_data_exchanges x = {.reductions = 1, .gathers = zero > FAB_ZERO_0 ? 1 : 0, .n_reductions = 1, .n_gathers = 1};
     if (zero < FAB_ZERO_2) {
         return x;
     }

@@ -253,7 +253,8 @@ static double held_parameters(const training *t, const reduction *r, const data_
     }
     bool of_experts = r->which == SHARE_EXPERTS;
     double held = of_experts ? experts / (double)job->spec.ep : dense + (job->spec.ep == 1 ? experts : 0);
-    return held / size_of(t, FAB_DIM_TP) / (r->between == COPIES_REPEATING ? fab_job_shards(&job->spec, of_experts) : 1);
+    return held / size_of(t, FAB_DIM_TP) /
+           (r->between == COPIES_REPEATING ? fab_job_shards(&job->spec, of_experts) : 1);
 }
 
 static fab_status emit_reduction(training *t, const reduction *r, const data_rings *d, fab_phase_builder *builder,
@@ -278,6 +279,15 @@ done:
     return status;
 }
 
+static const char *write_whose(const training *t, const reduction *r, const data_rings *d) {
+    bool adapters = t->job->spec.lora_rank > 0;
+    bool weights_too = d->gathers && t->job->spec.zero == FAB_ZERO_3;
+    return r->between == COPIES_REPEATING ? "the shard"
+           : adapters && !weights_too     ? "adapters"
+           : r->which == SHARE_EXPERTS    ? "expert parameters"
+                                          : "parameters";
+}
+
 /* "2 (d-1)/d x parameters on the GPU x 4 bytes, x t p d" */
 static void write_reduction(const training *t, const reduction *r, const data_rings *d, fab_phase *phase) {
     bool contexts = size_of(t, FAB_DIM_CP) > 1;
@@ -291,9 +301,7 @@ static void write_reduction(const training *t, const reduction *r, const data_ri
         (void)snprintf(times, sizeof times, " x %" PRIu64, d->times);
     }
     (void)snprintf(phase->formula, sizeof phase->formula, "%s%s x %s on the GPU x %" PRIu64 " bytes%s, x %s%s",
-                   r->passes == 2 ? "2 " : "", ratio,
-                   r->between == COPIES_REPEATING ? "the shard" : experts ? "expert parameters" : "parameters", d->width,
-                   times,
+                   r->passes == 2 ? "2 " : "", ratio, write_whose(t, r, d), d->width, times,
                    only_one(t) ? copies
                    : contexts  ? "t p c d"
                                : "t p d",

@@ -128,7 +128,8 @@ typedef struct known_run {
 #define HERD     "Llama 3, arXiv 2407.21783, Table 4 and 3.3.2: no recomputation, batch of 16M tokens; chunks assumed"
 #define MLPERF   "model=llama3-405b,recompute=none,sequence-parallel=yes,zero=1,pp=8,cp=2,interleave=8,"
 #define V5       "MLPerf Training v5.0: no recomputation stated; gradients of 4 bytes assumed, those of 2 fit too"
-#define GPT3     "layers=96,hidden=12288,heads=96,ffn=49152,seq=2048,vocab=51200,gpu=a100-80gb,batch=8,sequence-parallel=yes,"
+#define GPT3                                                                                                           \
+    "layers=96,hidden=12288,heads=96,ffn=49152,seq=2048,vocab=51200,gpu=a100-80gb,batch=8,sequence-parallel=yes,"
 
 static const known_run KNOWN_RUNS[] = {
     {MEGATRON "gpt-1.7b,tp=1,microbatch=8", 32, 8, true, SC21},
@@ -161,8 +162,8 @@ static const known_run KNOWN_RUNS[] = {
     {"layers=65,hidden=4096,heads=32,ffn=16384,seq=1024,vocab=50304,gpu=v100-32gb,tp=1,batch=1,zero=2,gradient-bytes=2,"
      "offload=optimizer",
      1, 1, true, "13B on one V100: ZeRO-Offload, Ren et al., 2021 (sizes recalled)"},
-    {"layers=65,hidden=4096,heads=32,ffn=16384,seq=1024,vocab=50304,gpu=v100-32gb,tp=1,batch=1,zero=2,gradient-bytes=2", 1,
-     1, false, "the same: 1.4B is the most without offload"},
+    {"layers=65,hidden=4096,heads=32,ffn=16384,seq=1024,vocab=50304,gpu=v100-32gb,tp=1,batch=1,zero=2,gradient-bytes=2",
+     1, 1, false, "the same: 1.4B is the most without offload"},
     {"kind=serving,model=llama3-405b,parameter-bytes=1,gpu=h100-80gb,tp=8,batch=1", 8, 8, true,
      "Llama 3, 6.2: FP8 on one machine of 8 H100"},
     {"kind=serving,model=llama3-405b,gpu=h100-80gb,tp=8,batch=1", 8, 8, false, "Llama 3, 6.1: bf16 does not fit there"},

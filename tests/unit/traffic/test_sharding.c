@@ -98,7 +98,8 @@ Test(sharding, once_an_iteration_chunk_by_chunk) {
         cr_expect_eq(x.reductions, 1);
         cr_expect_eq(x.gathers, chunks > 1 ? 2 : 1);
         cr_expect(!x.with_microbatch && x.n_gathers == (uint64_t)chunks);
-        double ratio = (double)traffic_phase(&t, "dp-ag")->total_bytes / (double)traffic_phase(&t, "dp-rs")->total_bytes;
+        double ratio =
+            (double)traffic_phase(&t, "dp-ag")->total_bytes / (double)traffic_phase(&t, "dp-rs")->total_bytes;
         cr_expect(NEAR(ratio, chunks > 1 ? 1 : 0.5, 1e-6)); /* 2 and 4 bytes */
         cr_expect_eq(t.memory.in_flight, chunks > 1 ? 16 : 4);
         fab_traffic_release(&t);
@@ -114,8 +115,8 @@ Test(sharding, hybrid_stays_in_groups) {
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         char settings[160];
         uint32_t copies = 64 / ROWS[i].tp;
-        (void)snprintf(settings, sizeof settings, "model=llama3-8b,zero=3,batch=64,tp=%u,cp=%u,shard-over=%s", ROWS[i].tp,
-                       ROWS[i].cp, ROWS[i].over);
+        (void)snprintf(settings, sizeof settings, "model=llama3-8b,zero=3,batch=64,tp=%u,cp=%u,shard-over=%s",
+                       ROWS[i].tp, ROWS[i].cp, ROWS[i].over);
         fab_traffic t = made_with(settings, 64, 8);
         uint32_t groups = copies / ROWS[i].group;
         double held = t.parameters / ROWS[i].tp;
@@ -208,8 +209,9 @@ Test(sharding, states_on_the_host) {
 Test(sharding, refusals) {
     refused_with("model=llama3-8b,tp=8,zero=1,shard-over=3",
                  "shard-over 3: it must be 2 or more, divide the 8 copies (dp x cp), and be a multiple of ep 1");
-    refused_with("model=llama3-8b,tp=8,zero=1,shard-over=domain",
-                 "shard-over domain = 1: it must be 2 or more, divide the 8 copies (dp x cp), and be a multiple of ep 1");
+    refused_with(
+        "model=llama3-8b,tp=8,zero=1,shard-over=domain",
+        "shard-over domain = 1: it must be 2 or more, divide the 8 copies (dp x cp), and be a multiple of ep 1");
     refused_with("model=llama3-8b,tp=8,zero=1,shard-over=half",
                  "shard-over: 'half' is neither all, domain nor a number of copies");
 }

@@ -48,4 +48,7 @@ void fab_stage_trained(const fab_job_spec *job, const fab_model *model, uint64_t
  */
 double fab_offload_s(const fab_job_spec *job, double parameters);
 
+/** "sharded" or "zero 3 over 8" behind the separator, and "lora 16"; "" with zero=0 and all weights trained. */
+const char *fab_sharding_text(const fab_job_spec *job, const char *separator, char out[48]);
+
 #endif
