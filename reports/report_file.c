@@ -19,10 +19,7 @@ static fab_status open_temporary(const char *final, fab_str *temporary, int *out
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         temporary->length = 0;
         fab_str_printf(temporary, "%s.%ld-%d.tmp", final, (long)getpid(), attempt);
-        fab_status status = fab_str_status(temporary, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(fab_str_status(temporary, err));
         int fd = open(temporary->data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0) {
             *out_fd = fd;

@@ -83,10 +83,7 @@ static fab_status plan(const fab_result *result, const char *folder, bool force,
         output *o = &outputs[(*n)++];
         o->format = format;
         fab_str_printf(&o->final, "%s/%s", folder, format->file_name);
-        fab_status status = fab_str_status(&o->final, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(fab_str_status(&o->final, err));
         o->is_new = !fab_report_file_exists(o->final.data);
         if (!o->is_new && !force) {
             return fab_fail(err, FAB_EIO, o->final.data, "exists already and is not overwritten without --force");

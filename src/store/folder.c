@@ -47,14 +47,11 @@ static fab_status sync_path(const char *path, fab_error *err) {
 }
 
 fab_status folder_move(const char *folder, const char *from, const char *to, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(sync_path(from, err));
+    FAB_PASS(sync_path(from, err));
     if (rename(from, to) != 0) {
-        FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
+        return fab_fail(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
     }
-    FAB_TRY(sync_path(folder, err));
-done:
-    return status;
+    return sync_path(folder, err);
 }
 
 fab_status folder_copy(const char *from, const char *to, uint64_t *out_digest, fab_error *err) {

@@ -130,12 +130,9 @@ static fab_status open_shard(gathering *g, size_t shard, shard_reader **out, fab
 }
 
 static fab_status read_block(gathering *g, const entry *e, row_block *out, fab_error *err) {
-    fab_status status = FAB_OK;
     shard_reader *reader = NULL;
-    FAB_TRY(open_shard(g, e->shard, &reader, err));
-    FAB_TRY(row_reader_get(&reader->rows, g->plan, e->block, e->digest, out, err));
-done:
-    return status;
+    FAB_PASS(open_shard(g, e->shard, &reader, err));
+    return row_reader_get(&reader->rows, g->plan, e->block, e->digest, out, err);
 }
 
 static bool same_failed(const fab_block *a, const fab_block *b, uint64_t i) {

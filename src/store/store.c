@@ -37,29 +37,26 @@ static fab_status check_plan(const char *folder, const fab_store *store, fab_err
 }
 
 static fab_status open_results(const char *folder, fab_store *store, fab_error *err) {
-    fab_status status = FAB_OK;
     char path[STORE_PATH_SIZE];
     bool empty = false;
     int64_t n_done = 0;
-    FAB_TRY(folder_path(folder, STORE_RESULTS, path, err));
+    FAB_PASS(folder_path(folder, STORE_RESULTS, path, err));
     if (folder_size_of(path) < 0) {
         fab_plan plan = {.program = NULL};
-        FAB_TRY(fab_plan_read(folder, &plan, err)); /* says so where it is no store at all */
+        FAB_PASS(fab_plan_read(folder, &plan, err)); /* says so where it is no store at all */
         fab_plan_release(&plan);
-        FAB_FAIL(err, FAB_EINPUT, folder, "nothing is gathered yet: there is no " STORE_RESULTS);
+        return fab_fail(err, FAB_EINPUT, folder, "nothing is gathered yet: there is no " STORE_RESULTS);
     }
-    FAB_TRY(database_open(&store->db, path, DATABASE_READ, err));
-    FAB_TRY(database_check_brand(&store->db, &empty, err));
+    FAB_PASS(database_open(&store->db, path, DATABASE_READ, err));
+    FAB_PASS(database_check_brand(&store->db, &empty, err));
     if (empty) {
-        FAB_FAIL(err, FAB_EINPUT, path, "is no store of a study: an empty database");
+        return fab_fail(err, FAB_EINPUT, path, "is no store of a study: an empty database");
     }
-    FAB_TRY(database_run(&store->db, "PRAGMA cache_size = -65536", err));
-    FAB_TRY(plan_tables_get(&store->db, &store->plan, err));
-    FAB_TRY(database_integer(&store->db, "SELECT n_done FROM gathered", &n_done, err));
+    FAB_PASS(database_run(&store->db, "PRAGMA cache_size = -65536", err));
+    FAB_PASS(plan_tables_get(&store->db, &store->plan, err));
+    FAB_PASS(database_integer(&store->db, "SELECT n_done FROM gathered", &n_done, err));
     store->n_done = (uint64_t)n_done;
-    FAB_TRY(check_plan(folder, store, err));
-done:
-    return status;
+    return check_plan(folder, store, err);
 }
 
 fab_status fab_store_open(const char *folder, fab_store **out, fab_error *err) {

@@ -1,5 +1,6 @@
 /* Where phases come from: a job, a pattern or a file. */
 #include "files/file_formats.h"
+#include "fab/sharding.h"
 #include "traffic_internal.h"
 
 #include "fab/design.h"
