@@ -185,6 +185,7 @@ static void fill_standard_streams(void) {
 }
 
 static void on_interrupt(int number) {
+    fab_save_abandon();
     _exit(128 + number);
 }
 

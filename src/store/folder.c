@@ -1,6 +1,7 @@
 #include "folder.h"
 
 #include "fab/memory.h"
+#include "fab/save.h"
 #include "fab/shard.h"
 
 #include <dirent.h>
@@ -35,24 +36,13 @@ void folder_remove(const char *path) {
     }
 }
 
-static fab_status sync_path(const char *path, fab_error *err) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool failed = fd < 0;
-    failed = failed || (fsync(fd) != 0 && errno != EINVAL && errno != EROFS); /* not all know fsync of a folder */
-    int number = errno;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return failed ? fab_fail(err, FAB_EIO, path, "cannot be written to the disk: %s", strerror(number)) : FAB_OK;
-}
-
 fab_status folder_move(const char *folder, const char *from, const char *to, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(sync_path(from, err));
+    FAB_TRY(fab_save_sync(from, err));
     if (rename(from, to) != 0) {
         FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
     }
-    FAB_TRY(sync_path(folder, err));
+    FAB_TRY(fab_save_sync(folder, err));
 done:
     return status;
 }

@@ -56,7 +56,7 @@ static fab_status save_rows(const cli_options *options, const fab_study_results 
     char path[4096];
     fab_status status = FAB_OK;
     if (options->out != NULL && rows_path(options, path, sizeof path) != NULL) {
-        status = cli_save_file(options, path, write_rows, results, err);
+        status = fab_save_file(path, options->force, write_rows, results, err);
     }
     return status;
 }
