@@ -314,7 +314,7 @@ Test(reports, csv_has_a_row_per_point_and_engine) {
     cr_assert_eq(shell(PYTHON " -c 'import csv, sys;"
                               "r = list(csv.DictReader(open(sys.argv[1], newline=\"\", encoding=\"latin-1\")));"
                               "assert len(r) == 2 and r[0][\"pareto\"] == \"1\" and float(r[0][\"time_s\"]) == 0.5;"
-                              "assert r[1][\"time_s\"] == \"\" and r[1][\"error\"].startswith(\"--vary\")' '%s' 2>&1%s",
+                              "assert r[1][\"time_s\"] == \"\" and r[1][\"error\"].startswith(chr(39) + \"--vary\")' '%s' 2>&1%s",
                        path, ""),
                  0);
     fixture_release(&result);
