@@ -226,6 +226,10 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
         (void)fprintf(out, "%s shard%s left out: other machines write them\n",
                       fab_format_count(text[0], gathered.n_busy), gathered.n_busy == 1 ? "" : "s");
     }
+    if (gathered.n_bad > 0) {
+        (void)fprintf(out, "%s shard%s left out: damaged; 'study gather' without --partial says how\n",
+                      fab_format_count(text[0], gathered.n_bad), gathered.n_bad == 1 ? "" : "s");
+    }
     say_next("show", options, out);
 done:
     fab_plan_release(&plan);
